@@ -1,0 +1,5 @@
+#include "record/version.h"
+
+const char *ff_version(void) {
+    return FF_VERSION;
+}
