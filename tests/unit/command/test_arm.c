@@ -189,6 +189,16 @@ static void test_inverse_takes_the_nearest_branch_inside_the_ranges(void **state
             own += pow(chosen.a[a] - previous.a[a], 2);
         assert_near(own, best, 0);
     }
+    /* at home the elbow is high; mirrored about the line from axis 2 to the wrist it is low */
+    const double home_deg[6] = {0, -90, 90, 0, 30, 0};
+    const ff_arm_joints home = ff_arm_from_kuka(home_deg, 0);
+    const ff_pose at_home = ff_arm_forward(&model, &home);
+    ff_arm_info where;
+    ff_arm_joints same;
+    assert_int_equal(ff_arm_inverse(&model, &at_home, &home, &same, &where), FF_OK);
+    assert_int_equal(where.branch, 0);
+    assert_int_equal(where.branches,
+                     4); /* over the head the wrist would be 1.3536 m from axis 2, the arm ends at 1.3509 */
     /* A6 beyond half a turn stays on its turn; a turn outside the range is left for the one inside */
     const double deg[6] = {10, -80, 100, 20, 30, 300};
     const ff_arm_joints far = ff_arm_from_kuka(deg, 0);
