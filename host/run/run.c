@@ -100,7 +100,7 @@ static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, 
         b->in_contact = out->fidelity.in_contact[i];
         const bool own = out->fidelity.observers == 6 || (out->fidelity.observers == 1 && i == 0);
         for (int a = 0; a < 6; a++)
-            b->observer[a] = own && a < out->fidelity.observers ? out->fidelity.observer[i][a] : NAN;
+            b->observer[a] = own && a < out->fidelity.observers ? out->fidelity.observer[i][a] : (double)NAN;
     }
     for (int c = 0; c < scenario->contacts; c++) {
         row->contact_force[c] = truth->force[c];

@@ -1,7 +1,7 @@
 /* Kinematics of a six-axis arm with spherical wrist. The inverse is the textbook decoupling (wrist centre,
  * then two-link arm, then wrist angles; e.g. Siciliano et al., Robotics, 2.12), written for KUKA's axes
  * directly so that no table of offsets and signs stands between a joint and AIPos. */
-#include "freefloat/arm.h"
+#include "freefloat/command.h"
 
 #define DEG (FF_PI / 180.0)
 

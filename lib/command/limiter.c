@@ -14,7 +14,7 @@
  * generators in print (Kroeger, Haschke, Berscheid); the derivation and the code are our own. */
 #include <float.h>
 
-#include "freefloat/limiter.h"
+#include "freefloat/command.h"
 
 #define ROOT_ITERATIONS 160 /* never reached; usually about ten */
 

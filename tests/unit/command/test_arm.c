@@ -1,5 +1,5 @@
 /* Kinematics against data sheet lengths, against a product of exponentials, and against its own inverse. */
-#include "freefloat/arm.h"
+#include "freefloat/command.h"
 #include "support.h"
 
 static ff_arm_model make(ff_arm_kind kind) {

@@ -1,6 +1,6 @@
 /* The limiter against closed forms, against motions built backwards from the target, and over random targets.
  */
-#include "freefloat/limiter.h"
+#include "freefloat/command.h"
 #include "support.h"
 
 #define NONE ((double)INFINITY)

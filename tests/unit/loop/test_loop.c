@@ -123,6 +123,7 @@ static void test_ledger_closes(void **unused) {
         for (int printed = 0; printed < 2; printed++) {
             ff_loop_config config = base_config();
             config.integrate.scheme = (ff_scheme)scheme;
+            config.body[0].start.omega = ff_vec3_make(0.01, 0.02, 0.03);
             if (printed)
                 ff_tdpa_printed(&config.fidelity.tdpa);
             start(&config);
