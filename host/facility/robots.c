@@ -108,22 +108,10 @@ static ff_vec3 rate_to_body(ff_vec3 r, ff_vec3 dr) {
     return ff_vec3_axpy(B, ff_vec3_cross(r, c), ff_vec3_axpy(-A, c, dr));
 }
 
-/* The inverse: r' = w + [r] w/2 + C [r]^2 w, C = (1 - (a/2) cot(a/2))/a^2. */
-static ff_vec3 rate_from_body(ff_vec3 r, ff_vec3 w) {
-    const double a2 = ff_vec3_dot(r, r);
-    double C;
-    if (a2 < 1e-4) {
-        C = 1.0 / 12.0 + a2 / 720.0 + a2 * a2 / 30240.0;
-    } else {
-        const double a = sqrt(a2);
-        C = (1.0 - 0.5 * a * cos(0.5 * a) / sin(0.5 * a)) / a2;
-    }
-    const ff_vec3 c = ff_vec3_cross(r, w);
-    return ff_vec3_axpy(C, ff_vec3_cross(r, c), ff_vec3_axpy(0.5, c, w));
-}
-
 /* Attitude: the same axis law on the rotation vector r of q = q(k-1) exp(r), the chart laid anew each cycle
- * at the robot's own attitude. About one axis this is the linear law exactly. */
+ * at the robot's own attitude; the command's rate is turned into its axes. About one axis this is the linear
+ * law exactly; as T -> 0 it is w' = w_n^2 e + 2 z w_n (R w_u - w), e the rotation vector from robot to
+ * command. */
 static void lag_step(ff_robot *robot, const ff_setpoint *u0, const ff_setpoint *u1) {
     const ff_robot_lag *lag = &robot->lag;
     const double T = robot->cycle;
@@ -133,9 +121,9 @@ static void lag_step(ff_robot *robot, const ff_setpoint *u0, const ff_setpoint *
                  &now->twist.v.a[i]);
 
     const ff_quat inverse = ff_quat_conj(now->T.q);
-    const ff_vec3 r0 = ff_quat_log(ff_quat_mul(inverse, u0->T.q)),
-                  r1 = ff_quat_log(ff_quat_mul(inverse, u1->T.q));
-    const ff_vec3 d0 = rate_from_body(r0, u0->twist.w), d1 = rate_from_body(r1, u1->twist.w);
+    const ff_quat q0 = ff_quat_mul(inverse, u0->T.q), q1 = ff_quat_mul(inverse, u1->T.q);
+    const ff_vec3 r0 = ff_quat_log(q0), r1 = ff_quat_log(q1);
+    const ff_vec3 d0 = ff_quat_rotate(q0, u0->twist.w), d1 = ff_quat_rotate(q1, u1->twist.w);
     ff_vec3 r = ff_vec3_zero(), dr = now->twist.w; /* J(0) = 1 */
     for (int i = 0; i < 3; i++)
         lag_axis(lag, T, r0.a[i], r1.a[i], d0.a[i], d1.a[i], &r.a[i], &dr.a[i]);
