@@ -425,8 +425,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
             return read_number(r, node, key, number);
         if (!read_numbers(r, node, key, 2, k))
             return false;
-        *number = k[0] / (k[0] + k[1]) * k[1];
-        return true;
+        *number = k[0] / (1.0 + k[0] / k[1]);
+        return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
     }
     case FF_TYPE_BODY:
         return read_body(r, node, key, at);
