@@ -5,27 +5,24 @@
 /* ------------------------------------------------------------------------------------------------- frames --
  */
 
-/* A frame in base coordinates, and the joint that moves it. */
+/* A frame in base coordinates, and the body that carries it. */
 typedef struct placed {
-    int joint;
+    size_t body;
     ff_mat3 R;
     ff_vec3 p;
 } placed;
 
 static placed place(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame) {
     ff_pose T = frame->offset;
-    placed x = {FF_TREE_BASE, ff_mat3_identity(), {{0, 0, 0}}};
+    placed x = {0, ff_mat3_identity(), {{0, 0, 0}}};
     if (frame->link >= 0) {
-        T = ff_pose_mul(model->row[frame->link].T_joint, T);
-        x.joint = model->row[frame->link].joint;
+        T = ff_pose_mul(model->row[frame->link].T_body, T);
+        x.body = (size_t)model->row[frame->link].body;
     }
-    if (x.joint < 0)
-        return (placed){x.joint, ff_quat_to_mat3(T.q), T.p};
-    const tree_links *b = &work->block[x.joint / LANES];
-    const int l = x.joint % LANES;
+    const double *b = lane_read(model, work, x.body);
     for (int k = 0; k < 9; k++)
-        x.R.m[k / 3][k % 3] = b->R[k][l];
-    x.p = ff_vec3_add((ff_vec3){{b->p[0][l], b->p[1][l], b->p[2][l]}}, ff_mat3_apply(&x.R, T.p));
+        x.R.m[k / 3][k % 3] = b[AT(R, k)];
+    x.p = ff_vec3_add((ff_vec3){{b[AT(p, 0)], b[AT(p, 1)], b[AT(p, 2)]}}, ff_mat3_apply(&x.R, T.p));
     x.R = ff_mat3_mul(x.R, ff_quat_to_mat3(T.q));
     return x;
 }
@@ -36,22 +33,21 @@ static ff_twist into_frame(const placed *x, ff_twist base) {
                       ff_mat3_apply_transpose(&x->R, ff_vec3_add(base.v, ff_vec3_cross(base.w, x->p)))};
 }
 
-static ff_twist twist_of(const double *x, size_t stride) {
-    return (ff_twist){{{x[0], x[stride], x[2 * stride]}}, {{x[3 * stride], x[4 * stride], x[5 * stride]}}};
+static ff_twist twist_of(const double *x) {
+    return (ff_twist){{{x[0], x[LANES], x[2 * LANES]}}, {{x[3 * LANES], x[4 * LANES], x[5 * LANES]}}};
 }
 
-/* Twist, and acceleration at v' = 0, of the link under a frame in base coordinates. */
-static ff_twist carried_twist(const ff_tree_work *work, int joint) {
-    return joint < 0 ? twist_of(work->twist, 1)
-                     : twist_of(&work->block[joint / LANES].v[0][joint % LANES], LANES);
+/* Twist, acceleration at v' = 0, and joint axis of a body, in base coordinates. */
+static ff_twist carried_twist(const ff_tree_model *model, const ff_tree_work *work, size_t body) {
+    return twist_of(lane_read(model, work, body) + AT(v, 0));
 }
 
-static ff_twist carried_bias(const ff_tree_work *work, int joint) {
-    return joint < 0 ? ff_twist_zero() : twist_of(&work->block[joint / LANES].c[0][joint % LANES], LANES);
+static ff_twist carried_bias(const ff_tree_model *model, const ff_tree_work *work, size_t body) {
+    return twist_of(lane_read(model, work, body) + AT(c, 0));
 }
 
-static ff_twist axis_of(const ff_tree_work *work, int joint) {
-    return twist_of(&work->block[joint / LANES].s[0][joint % LANES], LANES);
+static ff_twist axis_of(const ff_tree_model *model, const ff_tree_work *work, size_t body) {
+    return twist_of(lane_read(model, work, body) + AT(s, 0));
 }
 
 ff_pose ff_tree_frame_in_base(const ff_tree_model *model, const ff_tree_work *work,
@@ -67,7 +63,7 @@ ff_pose ff_tree_frame_pose(const ff_tree_model *model, const ff_tree_work *work,
 ff_twist ff_tree_frame_twist(const ff_tree_model *model, const ff_tree_work *work,
                              const ff_tree_frame *frame) {
     const placed x = place(model, work, frame);
-    return into_frame(&x, carried_twist(work, x.joint));
+    return into_frame(&x, carried_twist(model, work, x.body));
 }
 
 static void column(double *J, size_t dof, size_t c, ff_twist x) {
@@ -88,8 +84,8 @@ void ff_tree_frame_jacobian(const ff_tree_model *model, const ff_tree_work *work
         *(k < 3 ? &unit.w.a[k] : &unit.v.a[k - 3]) = 1.0;
         column(J, dof, k, into_frame(&x, unit));
     }
-    for (int j = x.joint; j >= 0; j = model->parent[j])
-        column(J, dof, first + (size_t)j, into_frame(&x, axis_of(work, j)));
+    for (size_t j = x.body; j > 0; j = model->parent[j])
+        column(J, dof, first + j - 1, into_frame(&x, axis_of(model, work, j)));
 }
 
 /* In the frame's own coordinates twist' is the spatial acceleration: the term v x v of the moving coordinates
@@ -97,7 +93,7 @@ void ff_tree_frame_jacobian(const ff_tree_model *model, const ff_tree_work *work
 ff_twist ff_tree_frame_bias(const ff_tree_model *model, const ff_tree_work *work,
                             const ff_tree_frame *frame) {
     const placed x = place(model, work, frame);
-    return into_frame(&x, carried_bias(work, x.joint));
+    return into_frame(&x, carried_bias(model, work, x.body));
 }
 
 static ff_vec3 at_point(ff_twist base, ff_vec3 p) {
@@ -107,7 +103,7 @@ static ff_vec3 at_point(ff_twist base, ff_vec3 p) {
 ff_vec3 ff_tree_point_velocity(const ff_tree_model *model, const ff_tree_work *work,
                                const ff_tree_frame *frame) {
     const placed x = place(model, work, frame);
-    return ff_mat3_apply(&work->R_base, at_point(carried_twist(work, x.joint), x.p));
+    return ff_mat3_apply(&work->R_base, at_point(carried_twist(model, work, x.body), x.p));
 }
 
 void ff_tree_point_jacobian(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame,
@@ -123,17 +119,17 @@ void ff_tree_point_jacobian(const ff_tree_model *model, const ff_tree_work *work
         for (size_t k = 0; k < 3; k++)
             J[k * dof + c] = v.a[k];
     }
-    for (int j = x.joint; j >= 0; j = model->parent[j]) {
-        const ff_vec3 v = ff_mat3_apply(&work->R_base, at_point(axis_of(work, j), x.p));
+    for (size_t j = x.body; j > 0; j = model->parent[j]) {
+        const ff_vec3 v = ff_mat3_apply(&work->R_base, at_point(axis_of(model, work, j), x.p));
         for (size_t k = 0; k < 3; k++)
-            J[k * dof + first + (size_t)j] = v.a[k];
+            J[k * dof + first + j - 1] = v.a[k];
     }
 }
 
 /* Acceleration of the point: v' + w' x p + w x (v + w x p) with spatial accelerations. */
 ff_vec3 ff_tree_point_bias(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame) {
     const placed x = place(model, work, frame);
-    const ff_twist v = carried_twist(work, x.joint), c = carried_bias(work, x.joint);
+    const ff_twist v = carried_twist(model, work, x.body), c = carried_bias(model, work, x.body);
     return ff_mat3_apply(&work->R_base, ff_vec3_add(at_point(c, x.p), ff_vec3_cross(v.w, at_point(v, x.p))));
 }
 
@@ -194,61 +190,66 @@ static void gather(const double *from, size_t count, double *to) {
  *
  *     C_ji = s_j . (I s_i' + B s_i),    C_ij = s_j' . (I s_i) + s_j . (B^T s_i). */
 void ff_tree_coriolis(const ff_tree_model *model, ff_tree_work *work, double *C) {
-    const size_t n = model->joints, first = model->fixed_base ? 0 : 6, dof = n + first;
-    ff__tree_composite(model, work);
-    double base_B[12];
-    coriolis_operator(model->base, work->twist, base_B);
-    for (size_t i = 0; i < n; i++) {
-        double I[INERTIA_SIZE], v[6], B[12];
-        gather(&LINK(work->block, I, 0, i), INERTIA_SIZE, I);
-        gather(&LINK(work->block, v, 0, i), 6, v);
+    const size_t first = model->fixed_base ? 0 : 6, dof = model->joints + first;
+    composite_inertias(model, work);
+    for (size_t i = 0; i < model->bodies; i++) {
+        double *b = lane_of(model, work, i), I[INERTIA_SIZE], v[6], B[12];
+        gather(b + AT(I, 0), INERTIA_SIZE, I);
+        gather(b + AT(v, 0), 6, v);
         coriolis_operator(I, v, B);
         for (int k = 0; k < 12; k++)
-            LINK(work->block, B, k, i) = B[k];
+            b[AT(B, k)] = B[k];
     }
-    for (size_t k = 0; k < dof * dof; k++)
-        C[k] = 0.0;
-    for (size_t i = n; i-- > 0;) {
+    double base[6];
+    gather(lane_read(model, work, 0) + AT(v, 0), 6, base);
+    memset(C, 0, dof * dof * sizeof *C);
+    for (size_t i = model->bodies - 1; i > 0; i--) {
+        const double *b = lane_read(model, work, i);
         double I[INERTIA_SIZE], v[6], s[6], rate[6], B[12], down[6], side[6], across[6] = {0};
-        gather(&LINK(work->block, Ic, 0, i), INERTIA_SIZE, I);
-        gather(&LINK(work->block, B, 0, i), 12, B);
-        gather(&LINK(work->block, v, 0, i), 6, v);
-        gather(&LINK(work->block, s, 0, i), 6, s);
+        gather(b + AT(Ic, 0), INERTIA_SIZE, I);
+        gather(b + AT(B, 0), 12, B);
+        gather(b + AT(v, 0), 6, v);
+        gather(b + AT(s, 0), 6, s);
         cross_motion(v, s, rate);
         inertia_apply(I, rate, down);
         coriolis_apply(B, s, down);
         inertia_apply(I, s, side);
         coriolis_apply_transpose(B, s, across);
-        double *row = &C[(first + i) * dof], *col = &C[first + i];
-        row[first + i] = dot6(s, down);
-        for (int j = model->parent[i]; j >= 0; j = model->parent[j]) {
+        double *row = &C[(first + i - 1) * dof], *col = &C[first + i - 1];
+        row[first + i - 1] = dot6(s, down);
+        for (size_t j = model->parent[i]; j > 0; j = model->parent[j]) {
+            const double *a = lane_read(model, work, j);
             double vj[6], sj[6], rj[6];
-            gather(&LINK(work->block, v, 0, j), 6, vj);
-            gather(&LINK(work->block, s, 0, j), 6, sj);
+            gather(a + AT(v, 0), 6, vj);
+            gather(a + AT(s, 0), 6, sj);
             cross_motion(vj, sj, rj);
-            col[(first + (size_t)j) * dof] = dot6(sj, down);
-            row[first + (size_t)j] = dot6(rj, side) + dot6(sj, across);
+            col[(first + j - 1) * dof] = dot6(sj, down);
+            row[first + j - 1] = dot6(rj, side) + dot6(sj, across);
         }
         if (first) {
             /* (v_b x 1)^T side = -(v_b x* side) */
             double turned[6];
-            cross_force(work->twist, side, turned);
+            cross_force(base, side, turned);
             for (size_t k = 0; k < 6; k++) {
                 col[k * dof] = down[k];
                 row[k] = across[k] - turned[k];
             }
         }
-        double *to = model->parent[i] < 0 ? base_B : &LINK(work->block, B, 0, model->parent[i]);
-        const int stride = model->parent[i] < 0 ? 1 : LANES;
+        double *up = lane_of(model, work, model->parent[i]);
         for (int k = 0; k < 12; k++)
-            to[k * stride] += B[k];
+            up[AT(B, k)] += B[k];
     }
-    for (size_t k = 0; k < first; k++) {
+    if (!first)
+        return;
+    double I[INERTIA_SIZE], B[12];
+    gather(lane_read(model, work, 0) + AT(Ic, 0), INERTIA_SIZE, I);
+    gather(lane_read(model, work, 0) + AT(B, 0), 12, B);
+    for (size_t k = 0; k < 6; k++) {
         double unit[6] = {0}, rate[6], y[6];
         unit[k] = 1.0;
-        cross_motion(work->twist, unit, rate);
-        inertia_apply(work->base_Ic, rate, y);
-        coriolis_apply(base_B, unit, y);
+        cross_motion(base, unit, rate);
+        inertia_apply(I, rate, y);
+        coriolis_apply(B, unit, y);
         for (size_t r = 0; r < 6; r++)
             C[r * dof + k] = y[r];
     }
@@ -262,16 +263,18 @@ void ff_tree_gravity(const ff_tree_model *model, ff_tree_work *work, double *g) 
     const size_t first = model->fixed_base ? 0 : 6;
     const double *a = work->gravity;
     const double up[6] = {0, 0, 0, -a[0], -a[1], -a[2]};
-    ff__tree_composite(model, work);
-    for (size_t i = 0; i < model->joints; i++) {
+    composite_inertias(model, work);
+    for (size_t i = 0; i < model->bodies; i++) {
+        const double *b = lane_read(model, work, i);
         double I[INERTIA_SIZE], s[6], y[6];
-        gather(&LINK(work->block, Ic, 0, i), INERTIA_SIZE, I);
-        gather(&LINK(work->block, s, 0, i), 6, s);
+        gather(b + AT(Ic, 0), INERTIA_SIZE, I);
+        gather(b + AT(s, 0), 6, s);
         inertia_apply(I, up, y);
-        g[first + i] = dot6(s, y);
+        if (i > 0)
+            g[first + i - 1] = dot6(s, y);
+        else if (first)
+            memcpy(g, y, sizeof y);
     }
-    if (first)
-        inertia_apply(work->base_Ic, up, g);
 }
 
 /* Sum over base and links of momentum, first moment, and twice the kinetic energy. */
@@ -291,13 +294,13 @@ static void carry(carried *x, const double *I, const double *v) {
 
 static carried carry_all(const ff_tree_model *model, const ff_tree_work *work) {
     carried x = {{0}, {0}, 0.0};
-    carry(&x, model->base, work->twist);
-    for (size_t i = 0; i < model->joints; i++) {
+    for (size_t i = 0; i < model->bodies; i++) {
+        const double *b = lane_read(model, work, i);
         double I[INERTIA_SIZE], v[6];
-        gather(&LINK(work->block, I, 0, i), INERTIA_SIZE, I);
-        gather(&LINK(work->block, v, 0, i), 6, v);
+        gather(b + AT(I, 0), INERTIA_SIZE, I);
+        gather(b + AT(v, 0), 6, v);
         carry(&x, I, v);
-        x.energy += LINK1(model->block, rotor, i) * LINK1(work->block, qd, i) * LINK1(work->block, qd, i);
+        x.energy += model->block[i / LANES].rotor[i % LANES] * b[AT(qd, 0)] * b[AT(qd, 0)];
     }
     return x;
 }

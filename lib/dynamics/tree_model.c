@@ -1,6 +1,4 @@
 /* The table of a tree, its checks, and the constants derived from it. */
-#include <string.h>
-
 #include "dynamics/tree_layout.h"
 
 /* ---------------------------------------------------------------------------------------------- messages --
@@ -254,18 +252,25 @@ static size_t moving(const ff_tree_config *config) {
 }
 
 static size_t blocks_for(size_t joints) {
-    return (joints + LANES - 1) / LANES;
+    return (joints + 1 + LANES - 1) / LANES;
+}
+
+/* The caller's memory from the first aligned byte on. */
+enum { ALIGNMENT = 64 };
+static void *aligned(void *memory) {
+    const size_t past = (uintptr_t)memory % ALIGNMENT;
+    return (char *)memory + (past ? ALIGNMENT - past : 0);
 }
 
 size_t ff_tree_memsize(const ff_tree_config *config) {
     const size_t joints = moving(config);
-    return sizeof(ff_tree_model) + blocks_for(joints) * sizeof(tree_constants) +
+    return ALIGNMENT + sizeof(ff_tree_model) + blocks_for(joints) * sizeof(tree_constants) +
            config->links * sizeof(tree_row) + joints * sizeof(tree_joint);
 }
 
 size_t ff_tree_work_memsize(const ff_tree_model *model) {
-    return sizeof(ff_tree_work) + model->blocks * sizeof(tree_links) +
-           model->joints * sizeof(tree_articulated);
+    return ALIGNMENT + sizeof(ff_tree_work) + model->blocks * sizeof(tree_bodies) +
+           model->bodies * sizeof(tree_articulated);
 }
 
 /* The shortest rotation that takes z onto a unit axis; half a turn about x for -z. */
@@ -277,12 +282,17 @@ static ff_quat z_onto(ff_vec3 axis) {
     return ff_quat_unit((ff_quat){1.0 + axis.z, -axis.y, axis.x, 0});
 }
 
-static void store_inertia(const part *x, double *I) {
-    const ff_mat3 j = ff_mat3_add(x->inertia, point_inertia(x->mass, x->com));
-    const double values[INERTIA_SIZE] = {
-        j.m[0][0], j.m[1][1],          j.m[2][2],          j.m[0][1],          j.m[0][2],
-        j.m[1][2], x->mass * x->com.x, x->mass * x->com.y, x->mass * x->com.z, x->mass};
-    memcpy(I, values, sizeof values);
+static void store_part(ff_tree_model *model, size_t body, const part *x) {
+    tree_constants *b = &model->block[body / LANES];
+    const size_t l = body % LANES;
+    const ff_mat3 *j = &x->inertia;
+    const double inertia[6] = {j->m[0][0], j->m[1][1], j->m[2][2], j->m[0][1], j->m[0][2], j->m[1][2]};
+    for (int k = 0; k < 6; k++)
+        b->inertia[k][l] = inertia[k];
+    for (int k = 0; k < 3; k++)
+        b->com[k][l] = x->com.a[k];
+    b->mass[l] = x->mass;
+    model->mass += x->mass;
 }
 
 ff_status ff_tree_create(const ff_tree_config *config, void *memory, size_t bytes, ff_tree_model **out,
@@ -298,39 +308,43 @@ ff_status ff_tree_create(const ff_tree_config *config, void *memory, size_t byte
         return FF_ERR_SIZE;
     }
     memset(memory, 0, ff_tree_memsize(config));
-    ff_tree_model *model = memory;
+    ff_tree_model *model = aligned(memory);
     model->rows = config->links;
     model->joints = moving(config);
+    model->bodies = model->joints + 1;
     model->blocks = blocks_for(model->joints);
     model->fixed_base = config->fixed_base;
+#if HAVE_WIDE
+    model->wide = __builtin_cpu_supports("avx2");
+#endif
     model->row = (tree_row *)(void *)&model->block[model->blocks];
     model->joint = (tree_joint *)(void *)&model->row[model->rows];
 
-    part base = {0.0, {{0, 0, 0}}, ff_mat3_diag(0, 0, 0)};
+    for (size_t i = 0; i < model->bodies; i++)
+        model->at[i] = i / LANES * (sizeof(tree_bodies) / sizeof(double)) + i % LANES;
+
+    part body[BODIES_MAX] = {{0}}; /* in the inner link frame */
     if (!config->fixed_base)
-        base = (part){config->base_mass, config->base_com, symmetric(config->base_inertia)};
-    part body[FF_TREE_JOINTS_MAX]; /* in the inner link frame */
-    size_t joints = 0;
+        body[0] = (part){config->base_mass, config->base_com, symmetric(config->base_inertia)};
+    size_t bodies = 1;
     for (size_t r = 0; r < config->links; r++) {
         const ff_tree_link_config *k = &config->link[r];
-        const tree_row carrier =
-            k->parent < 0 ? (tree_row){FF_TREE_BASE, ff_pose_identity()} : model->row[k->parent];
-        const ff_pose T = ff_pose_mul(carrier.T_joint, unit_pose(k->pose));
+        const tree_row carrier = k->parent < 0 ? (tree_row){0, ff_pose_identity()} : model->row[k->parent];
+        const ff_pose T = ff_pose_mul(carrier.T_body, unit_pose(k->pose));
         if (k->joint == FF_JOINT_FIXED) {
-            model->row[r] = (tree_row){carrier.joint, T};
-            part *owner = carrier.joint < 0 ? &base : &body[carrier.joint];
-            *owner = part_joined(*owner, part_moved(link_part(k), T));
+            model->row[r] = (tree_row){carrier.body, T};
+            body[carrier.body] = part_joined(body[carrier.body], part_moved(link_part(k), T));
             continue;
         }
-        const size_t i = joints++;
+        const size_t i = bodies++;
         tree_constants *b = &model->block[i / LANES];
         const size_t l = i % LANES;
         const ff_pose inner = {z_onto(ff_vec3_unit(k->axis)), {{0, 0, 0}}}; /* inner frame in the user's */
         const ff_pose T0 = ff_pose_mul(T, inner);
         const ff_mat3 R0 = ff_quat_to_mat3(T0.q);
-        model->parent[i] = carrier.joint;
+        model->parent[i] = (size_t)carrier.body;
         model->row[r] = (tree_row){(int)i, ff_pose_inverse(inner)};
-        body[i] = part_moved(link_part(k), model->row[r].T_joint);
+        body[i] = part_moved(link_part(k), model->row[r].T_body);
         for (int e = 0; e < 9; e++)
             b->R0[e][l] = R0.m[e / 3][e % 3];
         for (int e = 0; e < 3; e++)
@@ -338,23 +352,11 @@ ff_status ff_tree_create(const ff_tree_config *config, void *memory, size_t byte
         b->revolute[l] = k->joint == FF_JOINT_REVOLUTE;
         b->prismatic[l] = k->joint == FF_JOINT_PRISMATIC;
         b->rotor[l] = k->rotor_inertia;
-        model->joint[i] =
+        model->joint[i - 1] =
             (tree_joint){{k->q_min, k->q_max, k->velocity_max, k->torque_max}, k->viscous, k->coulomb};
     }
-    model->mass = base.mass;
-    store_inertia(&base, model->base);
-    for (size_t i = 0; i < joints; i++) {
-        tree_constants *b = &model->block[i / LANES];
-        const size_t l = i % LANES;
-        const ff_mat3 *j = &body[i].inertia;
-        const double inertia[6] = {j->m[0][0], j->m[1][1], j->m[2][2], j->m[0][1], j->m[0][2], j->m[1][2]};
-        for (int e = 0; e < 6; e++)
-            b->inertia[e][l] = inertia[e];
-        for (int e = 0; e < 3; e++)
-            b->com[e][l] = body[i].com.a[e];
-        b->mass[l] = body[i].mass;
-        model->mass += body[i].mass;
-    }
+    for (size_t i = 0; i < bodies; i++)
+        store_part(model, i, &body[i]);
     *out = model;
     return FF_OK;
 }
@@ -363,8 +365,10 @@ ff_status ff_tree_work_create(const ff_tree_model *model, void *memory, size_t b
     if (!memory || bytes < ff_tree_work_memsize(model))
         return FF_ERR_SIZE;
     memset(memory, 0, ff_tree_work_memsize(model));
-    ff_tree_work *work = memory;
+    ff_tree_work *work = aligned(memory);
     work->articulated = (tree_articulated *)(void *)&work->block[model->blocks];
+    for (int k = 0; k < 9; k += 4) /* the base frame in itself */
+        work->block[0].R[k][0] = 1.0;
     *out = work;
     return FF_OK;
 }
@@ -393,7 +397,7 @@ double ff_tree_mass(const ff_tree_model *model) {
 }
 
 int ff_tree_joint_of_link(const ff_tree_model *model, int link) {
-    return link < 0 ? FF_TREE_BASE : model->row[link].joint;
+    return link < 0 ? FF_TREE_BASE : model->row[link].body - 1;
 }
 
 ff_tree_limits ff_tree_joint_limits(const ff_tree_model *model, size_t joint) {
