@@ -255,8 +255,8 @@ void ff_tree_coriolis(const ff_tree_model *model, ff_tree_work *work, double *C)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- whole tree
- * -- */
+/* --------------------------------------------------------------------------------------------- whole tree --
+ */
 
 /* Each joint holds the weight of its subtree: g_i = -s_i . [h x g; m g]. */
 void ff_tree_gravity(const ff_tree_model *model, ff_tree_work *work, double *g) {
