@@ -3,5 +3,12 @@
 #define FREEFLOAT_FREEFLOAT_H
 
 #include "freefloat/base.h"
+#include "freefloat/dynamics.h"
+#include "freefloat/integrate.h"
+#include "freefloat/wrench.h"
+#include "freefloat/contact.h"
+#include "freefloat/fidelity.h"
+#include "freefloat/command.h"
+#include "freefloat/loop.h"
 
 #endif

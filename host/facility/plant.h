@@ -1,0 +1,44 @@
+/* facility/plant.h - the virtual facility: robots, sensors and what they touch, in the scenario's virtual
+ * time.
+ *
+ * Cycle k: ff_plant_write(k, command issued at t_k) and ff_plant_read(k) -> what the devices say at t_k. A
+ * command may be written again for the same k after the read (a method that predicts refines it); with delay
+ * 0 the read uses the first. */
+#ifndef FF_FACILITY_PLANT_H
+#define FF_FACILITY_PLANT_H
+
+#include "scenario/scenario.h"
+
+typedef struct ff_plant ff_plant;
+
+/* What is really there at t_k, for logs and metrics only: no method may see it. */
+typedef struct ff_plant_truth {
+    ff_setpoint robot[FF_MAX_BODIES];   /* true pose and velocity of the carried body */
+    ff_wrench contact_b[FF_MAX_BODIES]; /* true contact wrench about the CoM, robot's body axes */
+    ff_vec3 force[FF_MAX_CONTACTS];     /* [N] force of each contact on its `body`, inertial (stops: sum) */
+    ff_wrench wrench[FF_MAX_CONTACTS];  /* its wrench on `body` about the CoM, body axes */
+    bool touching[FF_MAX_CONTACTS];     /* the contact's wrench is not zero */
+} ff_plant_truth;
+
+/* NULL with a sentence in message when a part is not supported or memory is short. */
+ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t size);
+void ff_plant_free(ff_plant *plant);
+/* Back to t = 0 (same seed, same bits). */
+void ff_plant_reset(ff_plant *plant);
+void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command /* per satellite */);
+/* Robots and sensors at t_k into in->sensor[] (the loads are the caller's). FF_OK, or FF_ERR_DIVERGED when a
+ * robot's pose is not finite. Never allocates. */
+ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_truth *truth);
+
+/* `in` and `truth` may be NULL; only the entries of the scenario's satellites and contacts are filled. The
+ * same k may be read again and gives the same values; an older one is FF_ERR_ARGUMENT. Cycles left out are
+ * made up for: a robot without a new command stands at its last one. */
+
+/* A method that predicts was already running before t = 0: the commands issued then were `lead` [s] ahead of
+ * the initial motion (default 0: "before t = 0 the robot has moved with the initial twist", one delay late).
+ * Resets the plant; kept over later resets. */
+void ff_plant_set_lead(ff_plant *plant, int body, double lead);
+/* The flange in the robot's base after the last read: inverse(base) T_wb inverse(tool). */
+ff_pose ff_plant_flange(const ff_plant *plant, int body);
+
+#endif

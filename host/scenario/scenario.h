@@ -1,0 +1,179 @@
+/* scenario/scenario.h - a scenario as a checked struct; plain data, copied freely (campaigns do).
+ *
+ * ff_scenario_load reads the file, applies the --set overrides, checks everything and fills defaults.
+ * Whatever is wrong is one line, "FILE:LINE:COL: what is wrong, what is allowed". Every key stands in one
+ * table (schema.c) from which docs/scenario.md is generated. */
+#ifndef FF_SCENARIO_SCENARIO_H
+#define FF_SCENARIO_SCENARIO_H
+
+#include "freefloat/loop.h"
+
+enum {
+    FF_NAME_SIZE = 128,
+    FF_MAX_CONTACTS = 16,
+    FF_MAX_LOADS = 64,
+    FF_MAX_POINTS = 16,
+};
+
+typedef enum ff_robot_kind {
+    FF_ROBOT_IDEAL,
+    FF_ROBOT_DELAY,
+    FF_ROBOT_LAG,
+    FF_ROBOT_LIMITED,
+    FF_ROBOT_JOINTS,
+    FF_ROBOT_WRENCH,
+    FF_ROBOT_MUJOCO,
+    FF_ROBOT_KUKA_RSI
+} ff_robot_kind;
+
+typedef struct ff_robot_config {
+    ff_robot_kind kind;
+    double delay;                        /* [s] >= 0 */
+    double frequency;                    /* [Hz] lag */
+    double damping;                      /* ratio, lag, default 1 */
+    double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], INFINITY: absent */
+    double angular_velocity, angular_acceleration, angular_jerk;
+    ff_pose base; /* world to base */
+    ff_pose tool; /* flange to CoM */
+    struct {
+        bool present;
+        ff_vec3 axis;
+        double length, speed;
+    } rail;
+} ff_robot_config;
+
+typedef enum ff_sensor_kind { FF_SENSOR_IDEAL, FF_SENSOR_NOISY, FF_SENSOR_ATI_RDT } ff_sensor_kind;
+
+typedef struct ff_sensor_config {
+    ff_sensor_kind kind;
+    bool environment;                 /* mount: environment */
+    ff_pose pose;                     /* flange: sensor in the flange frame; environment: in the lab */
+    double force_noise, torque_noise; /* sd [N], [N m] */
+    ff_wrench bias;                   /* as the file gives it: force first there */
+    double drift_force, drift_torque; /* [N/s], [N m/s]: bias ramps, same on every axis */
+    double resolution_force, resolution_torque; /* quantum [N], [N m]; 0: none */
+    double range_force, range_torque;           /* [N], [N m]; INFINITY */
+    double bandwidth;                           /* [Hz]; INFINITY */
+    double delay;                               /* [s] */
+} ff_sensor_config;
+
+typedef struct ff_mockup_config {
+    bool present;
+    double mass;     /* [kg] */
+    ff_vec3 com;     /* [m] body frame, from the satellite's CoM */
+    ff_mat3 inertia; /* [kg m2] about its CoM */
+} ff_mockup_config;
+
+typedef struct ff_point {
+    char name[FF_NAME_SIZE];
+    ff_vec3 r; /* [m] body frame, from the CoM */
+} ff_point;
+
+typedef struct ff_satellite {
+    char name[FF_NAME_SIZE];
+    ff_rigid_config rigid;
+    ff_rigid_state start;
+    int points; /* point[0] is com */
+    ff_point point[FF_MAX_POINTS];
+    ff_robot_config robot;
+    ff_sensor_config sensor;
+    ff_mockup_config mockup;
+    ff_gate_config limits; /* the gate's limits; INFINITY unless the scenario names them */
+} ff_satellite;
+
+typedef enum ff_contact_kind {
+    FF_CONTACT_WALL,
+    FF_CONTACT_STOPS,
+    FF_CONTACT_PAIR,
+    FF_CONTACT_CONE,
+    FF_CONTACT_GRASP
+} ff_contact_kind;
+
+typedef struct ff_contact {
+    char name[FF_NAME_SIZE];
+    ff_contact_kind kind;
+    int body;                  /* satellite index */
+    int against;               /* pair, cone: the other satellite; -1 otherwise */
+    ff_vec3 point;             /* [m] body frame of `body` */
+    ff_vec3 at, normal;        /* wall: inertial; pair: body frame of `against`; unit normal */
+    double stiffness, damping; /* [N/m], [N s/m]: the mock-ups' real contact (series already combined) */
+    double satellite_stiffness, satellite_damping; /* the contact the satellites should have */
+    double damping_depth;                          /* [m] 0: damping is constant; else he2022 (24) */
+    double friction;                               /* Coulomb coefficient */
+    ff_vec3 apex, axis;                            /* cone, body frame of `against` */
+    double half_angle;                             /* [rad] */
+    double depth;                                  /* [m] along the axis, INFINITY */
+    ff_vec3 stop_position, stop_rotation;          /* stops: half widths [m], [rad]; INFINITY: free axis */
+    double rotation_stiffness, rotation_damping;   /* stops: [N m/rad], [N m s/rad] */
+} ff_contact;
+
+typedef enum ff_load_kind { FF_LOAD_PULSE, FF_LOAD_HALFSINE, FF_LOAD_SIN2 } ff_load_kind;
+
+typedef struct ff_load {
+    int body;
+    ff_load_kind kind;
+    ff_vec3 force;   /* [N] inertial */
+    ff_vec3 torque;  /* [N m] body */
+    double from, to; /* [s] acts on [from, to) */
+} ff_load;
+
+typedef enum ff_frame_kind { FF_FRAME_ABSOLUTE, FF_FRAME_RELATIVE } ff_frame_kind;
+typedef enum ff_nominal_kind { FF_NOMINAL_FREE, FF_NOMINAL_PRESCRIBED, FF_NOMINAL_SATELLITE } ff_nominal_kind;
+
+typedef struct ff_requirements {
+    double velocity_error;         /* [m/s] */
+    double angular_velocity_error; /* [rad/s] */
+    double peak_force_ratio;
+} ff_requirements;
+
+typedef struct ff_scenario {
+    char name[FF_NAME_SIZE];
+    double cycle, duration; /* [s] */
+    uint64_t cycles;        /* round(duration/cycle) */
+    uint64_t seed;
+    ff_fidelity_config fidelity; /* method and its settings */
+    bool tdpa_printed;           /* tdpa: {reading: printed} */
+    bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
+    bool torque_detector_given;  /* tdpa.torque_threshold likewise */
+    ff_integrate_config integrate;
+    ff_frame_kind frame;
+    ff_nominal_kind nominal;
+    int nominal_of;           /* satellite index */
+    ff_pose facility_pose;    /* placement in the lab */
+    ff_vec3 facility_gravity; /* [m/s2] lab */
+    int satellites;
+    ff_satellite satellite[FF_MAX_BODIES];
+    int contacts;
+    ff_contact contact[FF_MAX_CONTACTS];
+    int loads;
+    ff_load load[FF_MAX_LOADS];
+    ff_requirements requirements;
+} ff_scenario;
+
+/* Value of a load at time t: zero outside [from, to). halfsine: sin(pi s), sin2: sin^2(pi s), s =
+ * (t-from)/(to-from). */
+ff_rigid_load ff_load_at(const ff_load *load, double t);
+/* Sum of the loads on one body at time t. */
+ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
+/* The loop's configuration for this scenario. */
+void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
+
+/* One override of --set: "path=value". */
+typedef struct ff_scenario_options {
+    const char *const *set; /* count strings "path=value" */
+    int sets;
+    const char *method; /* --method, or NULL */
+} ff_scenario_options;
+
+/* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT (message is the one line for the user). warnings: one line
+ * each, newline separated (may be empty). */
+ff_status ff_scenario_load(const char *path, const ff_scenario_options *options, ff_scenario *scenario,
+                           char *message, size_t size, char *warnings, size_t warnings_size);
+/* The same from memory; `label` stands for FILE in messages. */
+ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
+                            const ff_scenario_options *options, ff_scenario *scenario, char *message,
+                            size_t size, char *warnings, size_t warnings_size);
+/* Writes docs/scenario.md's tables from the schema. */
+ff_status ff_scenario_write_reference(const char *path);
+
+#endif

@@ -1,0 +1,51 @@
+#include "fidelity/internal.h"
+
+const char *ff_method_name(ff_method method) {
+    static const char *const names[FF_METHOD_COUNT] = {"ideal",   "direct", "tdpa",
+                                                       "damping", "impact", "fused"};
+    return (int)method >= 0 && method < FF_METHOD_COUNT ? names[method] : "unknown";
+}
+
+void ff_fidelity_default(ff_fidelity_config *config) {
+    config->method = FF_METHOD_TDPA;
+    ff_tdpa_default(&config->tdpa);
+}
+
+ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
+    switch (config->method) {
+    case FF_METHOD_DIRECT:
+        return FF_OK;
+    case FF_METHOD_TDPA:
+        return ff_detector_validate(&config->tdpa.detector);
+    default:
+        return FF_ERR_UNSUPPORTED;
+    }
+}
+
+void ff_fidelity_reset(const ff_fidelity_model *model, const ff_rigid_state *body, ff_fidelity_state *state) {
+    (void)model;
+    (void)body;
+    ff__tdpa_reset(&state->tdpa);
+}
+
+static void direct_step(const ff_fidelity_model *model, const ff_fidelity_in *in, ff_fidelity_out *out) {
+    for (int i = 0; i < model->bodies; i++) {
+        const ff_wrench f = in->sample[i].f_b;
+        out->f_b[i] = f;
+        out->in_contact[i] = ff_vec3_dot(f.f, f.f) > 0.0 || ff_vec3_dot(f.t, f.t) > 0.0;
+    }
+}
+
+void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, const ff_fidelity_in *in,
+                      ff_rigid_state *body, ff_fidelity_out *out) {
+    out->has_command = false;
+    out->observers = 0;
+    switch (model->config.method) {
+    case FF_METHOD_TDPA:
+        ff__tdpa_step(model, &state->tdpa, in, body, out);
+        break;
+    default:
+        direct_step(model, in, out);
+        break;
+    }
+}

@@ -1,0 +1,94 @@
+/* freefloat/loop.h - one readable step: the measured wrenches in, the robots' commands out. */
+#ifndef FREEFLOAT_LOOP_H
+#define FREEFLOAT_LOOP_H
+
+#include "freefloat/command.h"
+#include "freefloat/fidelity.h"
+#include "freefloat/wrench.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ff_loop_body_config {
+    ff_rigid_config rigid;
+    ff_rigid_state start;    /* satellite at t = 0 */
+    ff_wrench_config wrench; /* stage 1 */
+    ff_gate_config gate;     /* stage 4; its cycle is taken from the loop's */
+} ff_loop_body_config;
+
+typedef struct ff_loop_config {
+    ff_integrate_config integrate;
+    ff_fidelity_config fidelity;
+    int bodies; /* 1..FF_MAX_BODIES */
+    ff_loop_body_config body[FF_MAX_BODIES];
+} ff_loop_config;
+
+typedef struct ff_loop_model {
+    ff_loop_config config;
+    ff_fidelity_model fidelity; /* holds the bodies' models */
+} ff_loop_model;
+
+/* Where the kinetic energy of one body comes from [J], summed since the start. The balance closes:
+ * kinetic = kinetic at start + exchanged + delay + force_controller + velocity_controller + integration +
+ * loads + method. */
+typedef struct ff_energy {
+    double kinetic;
+    double exchanged;        /* F_e.V_r T: given by the environment at the robot's own motion */
+    double delay;            /* F_e.(V_c - V_r) T: injected because the robot is not where the satellite is */
+    double force_controller; /* (F_c - F_e).V_c T: stage 3; negative when it removes energy */
+    double velocity_controller; /* F_c.(V_s - V_c) T: the passive integrator's output correction */
+    double integration;         /* added by discrete time */
+    double loads;               /* work of the known loads */
+    double method;              /* change by a method that recomputed the past */
+} ff_energy;
+
+typedef struct ff_loop_state {
+    uint64_t k; /* cycles done */
+    ff_rigid_state body[FF_MAX_BODIES];
+    ff_integrate_state integrate[FF_MAX_BODIES];
+    ff_gate_state gate[FF_MAX_BODIES];
+    ff_wrench last_wrench[FF_MAX_BODIES]; /* last valid contact wrench */
+    ff_energy energy[FF_MAX_BODIES];
+    ff_fidelity_state fidelity;
+} ff_loop_state;
+
+typedef struct ff_loop_in {
+    ff_wrench_in sensor[FF_MAX_BODIES]; /* raw reading with the measured robot motion */
+    ff_rigid_load load[FF_MAX_BODIES];  /* known loads in this cycle */
+} ff_loop_in;
+
+typedef struct ff_loop_out {
+    ff_setpoint command[FF_MAX_BODIES];  /* to issue at t_k */
+    ff_setpoint next[FF_MAX_BODIES];     /* what will be issued at t_(k+1) unless the next step changes it */
+    ff_wrench measured_b[FF_MAX_BODIES]; /* F_e: contact wrench at the CoM, robot's body axes */
+    ff_twist velocity_correction[FF_MAX_BODIES]; /* V_pc of the passive integrator, for t_(k+1) */
+    ff_status sensor_status[FF_MAX_BODIES];
+    ff_status gate_status[FF_MAX_BODIES];
+    ff_fidelity_out fidelity; /* F_c in fidelity.f_b: integrated, satellite's body axes */
+} ff_loop_out;
+
+typedef struct ff_loop_info {
+    uint64_t not_finite, stale, saturated; /* samples refused, by reason */
+    uint64_t held;                         /* cycles in which the last safe command was held */
+    ff_gate_info gate[FF_MAX_BODIES];
+} ff_loop_info;
+
+void ff_loop_default(ff_loop_config *config);
+/* Checks every part; on failure `message` (may be NULL) gets one sentence that names the body and the field.
+ */
+ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, char *message, size_t size);
+void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, ff_loop_out *out);
+/* Cycle k. FF_OK, or FF_INFO_HELD when a sample of any body was refused: then nothing moves, the satellites
+ * stay where they are and every robot is told its last safe pose. FF_ERR_DIVERGED when the motion would leave
+ * the finite numbers: the state is left as it was. */
+ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                       const ff_loop_in *in, ff_loop_out *out);
+
+/* Sum of the ledger without `kinetic`: the change of kinetic energy that it explains. */
+double ff_energy_sum(const ff_energy *energy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,210 @@
+#include "freefloat/loop.h"
+
+void ff_loop_default(ff_loop_config *config) {
+    *config = (ff_loop_config){.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004}, .bodies = 1};
+    ff_fidelity_default(&config->fidelity);
+    for (int i = 0; i < FF_MAX_BODIES; i++) {
+        ff_loop_body_config *body = &config->body[i];
+        body->rigid.mass = 1.0;
+        body->rigid.inertia = ff_mat3_identity();
+        body->start.attitude = ff_quat_identity();
+        ff_wrench_default(&body->wrench);
+        ff_gate_default(&body->gate);
+    }
+}
+
+/* "body 2: TEXT" without stdio. */
+static ff_status fault(ff_status status, int body, const char *what, char *message, size_t size) {
+    if (message && size) {
+        size_t n = 0;
+        const char digit[2] = {(char)('0' + body), 0};
+        const char *const parts[] = {
+            body >= 0 ? "body " : "", body >= 0 ? digit : "", body >= 0 ? ": " : "", what, ": ",
+            ff_status_text(status)};
+        for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+            for (const char *c = parts[p]; *c && n + 1 < size; c++)
+                message[n++] = *c;
+        message[n] = 0;
+    }
+    return status;
+}
+
+ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, char *message, size_t size) {
+    ff_status status;
+    model->config = *config;
+    if (config->bodies < 1 || config->bodies > FF_MAX_BODIES)
+        return fault(FF_ERR_ARGUMENT, -1, "bodies", message, size);
+    if ((status = ff_integrate_validate(&config->integrate)) != FF_OK)
+        return fault(status, -1, "integrator", message, size);
+    if ((status = ff_fidelity_validate(&config->fidelity)) != FF_OK)
+        return fault(status, -1, "method", message, size);
+    model->fidelity.config = config->fidelity;
+    model->fidelity.integrate = config->integrate;
+    model->fidelity.bodies = config->bodies;
+    for (int i = 0; i < config->bodies; i++) {
+        const ff_loop_body_config *body = &config->body[i];
+        if ((status = ff_rigid_create(&body->rigid, &model->fidelity.body[i])) != FF_OK)
+            return fault(status, i, "mass and inertia", message, size);
+        if (!ff_rigid_finite(&body->start))
+            return fault(FF_ERR_NOT_FINITE, i, "start", message, size);
+        if ((status = ff_wrench_validate(&body->wrench)) != FF_OK)
+            return fault(status, i, "sensor", message, size);
+        model->config.body[i].gate.cycle = config->integrate.cycle;
+        if ((status = ff_gate_validate(&model->config.body[i].gate)) != FF_OK)
+            return fault(status, i, "limits", message, size);
+        model->config.body[i].start.attitude = ff_quat_unit(body->start.attitude);
+    }
+    return FF_OK;
+}
+
+static ff_setpoint setpoint(const ff_rigid_state *body, ff_vec3 velocity, ff_vec3 omega) {
+    return (ff_setpoint){ff_rigid_pose(body), {omega, velocity}};
+}
+
+void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, ff_loop_out *out) {
+    *info = (ff_loop_info){0};
+    state->k = 0;
+    for (int i = 0; i < model->config.bodies; i++) {
+        state->body[i] = model->config.body[i].start;
+        ff_integrate_reset(&state->body[i], &state->integrate[i]);
+        state->last_wrench[i] = ff_wrench_zero();
+        state->energy[i] =
+            (ff_energy){.kinetic = ff_rigid_kinetic_energy(&model->fidelity.body[i], &state->body[i])};
+        const ff_setpoint start = setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega);
+        ff_gate_reset(start, &state->gate[i], &info->gate[i]);
+        out->command[i] = out->next[i] = start;
+        out->measured_b[i] = out->fidelity.f_b[i] = ff_wrench_zero();
+        out->velocity_correction[i] = ff_twist_zero();
+        out->sensor_status[i] = out->gate_status[i] = FF_OK;
+        out->fidelity.in_contact[i] = false;
+    }
+    out->fidelity.observers = 0;
+    ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
+}
+
+static ff_status hold_all(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                          ff_loop_out *out) {
+    info->held++;
+    for (int i = 0; i < model->config.bodies; i++) {
+        ff_gate_hold(&state->gate[i], &out->command[i]);
+        out->next[i] = out->command[i];
+        out->gate_status[i] = FF_INFO_HELD;
+    }
+    state->k++;
+    return FF_INFO_HELD;
+}
+
+double ff_energy_sum(const ff_energy *e) {
+    return e->exchanged + e->delay + e->force_controller + e->velocity_controller + e->integration +
+           e->loads + e->method;
+}
+
+/* Books one cycle of one body. Powers pair wrench and velocity in the axes of the body they act on: F_e.V_r
+ * in the robot's, F.V_s and F.V_c in the satellite's. */
+static void book(const ff_rigid_model *model, double T, const ff_body_sample *sample, const ff_wrench *F_c,
+                 const ff_rigid_state *start, const ff_integrate_state *told, const ff_integrate_out *step,
+                 const ff_rigid_state *end, ff_energy *energy) {
+    const ff_vec3 v_r = ff_quat_unrotate(sample->T_wr.q, sample->twist_r.v);
+    const ff_twist V_r = {sample->twist_r.w, v_r};
+    const ff_twist V_s = {start->omega, ff_quat_unrotate(start->attitude, start->velocity)};
+    const ff_twist V_c = {told->omega_c, ff_quat_unrotate(start->attitude, told->velocity_c)};
+    const double at_robot = T * ff_power(sample->f_b, V_r), at_satellite = T * ff_power(sample->f_b, V_c);
+    const double corrected = T * ff_power(*F_c, V_c);
+    energy->exchanged += at_robot;
+    energy->delay += at_satellite - at_robot;
+    energy->force_controller += corrected - at_satellite;
+    energy->velocity_controller += T * ff_power(*F_c, ff_twist_sub(V_s, V_c));
+    energy->integration += step->scheme;
+    energy->loads += step->loads;
+    energy->kinetic = ff_rigid_kinetic_energy(model, end);
+}
+
+ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                       const ff_loop_in *in, ff_loop_out *out) {
+    const ff_loop_config *config = &model->config;
+    const double T = config->integrate.cycle;
+    const int n = config->bodies;
+    ff_body_sample sample[FF_MAX_BODIES];
+
+    /* 1 wrench: measured -> contact wrench at the CoM */
+    bool refused = false;
+    for (int i = 0; i < n; i++) {
+        ff_wrench f_b = state->last_wrench[i];
+        const ff_status status = ff_wrench_condition(&config->body[i].wrench, &in->sensor[i], &f_b);
+        out->sensor_status[i] = status;
+        info->not_finite += status == FF_ERR_NOT_FINITE;
+        info->stale += status == FF_INFO_STALE;
+        info->saturated += status == FF_INFO_SATURATED;
+        refused |=
+            status != FF_OK || !ff_vec3_finite(in->load[i].force) || !ff_vec3_finite(in->load[i].torque);
+        out->measured_b[i] = f_b;
+        sample[i] = (ff_body_sample){.f_b = f_b,
+                                     .T_wr = in->sensor[i].T_wb,
+                                     .twist_r = in->sensor[i].twist,
+                                     .load = in->load[i],
+                                     .valid = status == FF_OK};
+    }
+    if (refused)
+        return hold_all(model, state, info, out);
+
+    /* 2, 3 contact and fidelity: the wrench the satellites should feel */
+    ff_rigid_state before[FF_MAX_BODIES], body[FF_MAX_BODIES];
+    for (int i = 0; i < n; i++)
+        before[i] = body[i] = state->body[i];
+    const ff_fidelity_in fidelity = {.t = (double)state->k * T, .sample = sample, .output = state->integrate};
+    ff_fidelity_step(&model->fidelity, &state->fidelity, &fidelity, body, &out->fidelity);
+
+    /* advance the satellites */
+    ff_rigid_state next[FF_MAX_BODIES];
+    ff_integrate_state integrate[FF_MAX_BODIES];
+    ff_integrate_out step[FF_MAX_BODIES];
+    bool finite = true;
+    for (int i = 0; i < n; i++) {
+        next[i] = body[i];
+        if (config->integrate.scheme != FF_SCHEME_PASSIVE) { /* a method may have recomputed the state */
+            state->integrate[i].velocity_c = body[i].velocity;
+            state->integrate[i].omega_c = body[i].omega;
+        }
+        integrate[i] = state->integrate[i];
+        const ff_rigid_load contact = ff_rigid_load_from_body(body[i].attitude, out->fidelity.f_b[i]);
+        ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
+                          &integrate[i], &step[i]);
+        finite = finite && ff_rigid_finite(&next[i]);
+    }
+    if (!finite) {
+        hold_all(model, state, info, out);
+        return FF_ERR_DIVERGED;
+    }
+
+    for (int i = 0; i < n; i++) {
+        const ff_rigid_model *rigid = &model->fidelity.body[i];
+        ff_energy *energy = &state->energy[i];
+        energy->method +=
+            ff_rigid_kinetic_energy(rigid, &body[i]) - ff_rigid_kinetic_energy(rigid, &before[i]);
+        book(rigid, T, &sample[i], &out->fidelity.f_b[i], &body[i], &state->integrate[i], &step[i], &next[i],
+             energy);
+        out->velocity_correction[i] = (ff_twist){ff_vec3_sub(next[i].omega, integrate[i].omega_c),
+                                                 ff_vec3_sub(next[i].velocity, integrate[i].velocity_c)};
+
+        /* 4 command: a predicting method refines the one issued now; the others' next pose is known already
+         */
+        const ff_gate_config *gate = &config->body[i].gate;
+        ff_gate_state *passed = &state->gate[i];
+        const ff_setpoint coming = setpoint(&next[i], integrate[i].velocity_c, integrate[i].omega_c);
+        if (out->fidelity.has_command) {
+            const ff_rigid_state *c = &out->fidelity.command[i];
+            out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i],
+                                               setpoint(c, c->velocity, c->omega), &out->command[i]);
+            out->next[i] = coming;
+        } else {
+            out->command[i] = passed->last;
+            out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], coming, &out->next[i]);
+        }
+
+        state->body[i] = next[i];
+        state->integrate[i] = integrate[i];
+        state->last_wrench[i] = sample[i].f_b;
+    }
+    state->k++;
+    return FF_OK;
+}
