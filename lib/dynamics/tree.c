@@ -27,8 +27,7 @@
     const double x[10] = {(array)[0][l], (array)[1][l], (array)[2][l], (array)[3][l], (array)[4][l], \
                           (array)[5][l], (array)[6][l], (array)[7][l], (array)[8][l], (array)[9][l]}
 
-/* ---------------------------------------------------------------------------------------------- positions --
- */
+/* ----------------------------------------------------------------------------------------- positions -- */
 
 /* Pose of each link in its parent's frame: R0 Rz(q), p0 + z0 shift. */
 INLINE void joint_transforms(const tree_constants *restrict k, tree_bodies *restrict b, const lanes c,
@@ -158,8 +157,7 @@ TWO_WIDTHS(positions,
            (const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work, ff_vec3 gravity),
            (model, state, work, gravity))
 
-/* --------------------------------------------------------------------------------------------- velocities --
- */
+/* ---------------------------------------------------------------------------------------- velocities -- */
 
 INLINE void velocities_body(const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work) {
     double *base = lane_of(model, work, 0);
@@ -206,8 +204,7 @@ void ff_tree_kinematics(const ff_tree_model *model, const ff_tree_state *state, 
     ff_tree_velocities(model, state, work);
 }
 
-/* -------------------------------------------------------------------------------------------- mass matrix --
- */
+/* --------------------------------------------------------------------------------------- mass matrix -- */
 
 /* A += the 6 x 6 matrix of a spatial inertia given by its lane; row-major with `width` columns. */
 INLINE void add_inertia(const double *I, double *A, size_t width) {
@@ -268,8 +265,7 @@ INLINE void mass_matrix_body(const ff_tree_model *model, ff_tree_work *work, dou
 }
 TWO_WIDTHS(mass_matrix, (const ff_tree_model *model, ff_tree_work *work, double *M), (model, work, M))
 
-/* ------------------------------------------------------------------------------------------------- forces --
- */
+/* -------------------------------------------------------------------------------------------- forces -- */
 
 /* f_i = I c + v x* I v, the force that a body takes when V_b' = 0 and q'' = 0; gravity enters as an upward
  * acceleration of the whole tree. */
@@ -374,8 +370,7 @@ TWO_WIDTHS(inverse_dynamics,
             const ff_wrench *external, ff_tree_force *force),
            (model, work, acceleration, external, force))
 
-/* --------------------------------------------------------------------------------------- forward dynamics --
- */
+/* ---------------------------------------------------------------------------------- forward dynamics -- */
 
 /* x = A^-1 x by A = L D L^T. Returns false when a pivot is not positive. */
 INLINE bool solve6(double A[6][6], double *x) {

@@ -100,8 +100,7 @@ typedef struct ff_tree_momentum {
     ff_vec3 origin; /* [N m s] about the inertial origin */
 } ff_tree_momentum;
 
-/* -------------------------------------------------------------------------------------------------- setup --
- */
+/* --------------------------------------------------------------------------------------------- setup -- */
 
 /* A free base without mass yet and no links; a revolute joint about z without limits, mass or friction. */
 void ff_tree_config_default(ff_tree_config *config);
@@ -141,8 +140,7 @@ void ff_tree_friction(const ff_tree_model *model, const double *qd, double speed
 /* A state at rest: base at the inertial origin, q = 0. */
 void ff_tree_state_default(ff_tree_state *state);
 
-/* --------------------------------------------------------------------------------------------- each cycle --
- */
+/* ---------------------------------------------------------------------------------------- each cycle -- */
 
 /* Both stages. gravity is the acceleration of free fall in inertial axes [m/s2], e.g. {0, 0, -9.81}. On a
  * fixed base, the base moves with state->twist (zero: at rest). */
