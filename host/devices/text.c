@@ -180,11 +180,19 @@ void ff_text_put_i64(ff_text_out *out, int64_t value) {
     ff_text_put_u64(out, value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* The nearest multiple of 10^-decimals, as an integer. The product of a double below 1e9 and 1e9 needs at
- * most 83 bits; long double rounds it to 64, so only values within 1e-19 of a tie could fall on its other
- * side. */
+/* The nearest multiple of 10^-decimals, as an integer; ties to even, exact. The whole part is exact; the product of the
+ * fraction is known with its rounding error (fma), so the decision is made on the true value. */
 static int64_t to_fixed(double value, int decimals) {
-    return (int64_t)llrintl((long double)value * (long double)ten[decimals]);
+    double whole;
+    const double fraction = modf(value, &whole);
+    const double p = fraction * ten[decimals], error = fma(fraction, ten[decimals], -p);
+    double near = rint(p);
+    const double rest = (p - near) + error;
+    if (rest > 0.5)
+        near += 1.0;
+    else if (rest < -0.5)
+        near -= 1.0;
+    return (int64_t)whole * (int64_t)ten[decimals] + (int64_t)near;
 }
 
 double ff_text_round(double value, int decimals) {
