@@ -794,7 +794,7 @@ ff_status ff_mcap_reader_next(ff_mcap_reader *r, ff_mcap_message *message, bool 
                 return FF_ERR_FORMAT;
             }
             r->done = true;
-            r->info.truncated = true;
+            r->info.truncated = pos < r->size; /* else unclosed, but whole to the last record */
             r->info.lost_bytes = r->size - pos;
             if (r->info.closed) /* a footer is there, so a length in between is wrong */
                 return FF_ERR_FORMAT;
