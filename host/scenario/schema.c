@@ -4,12 +4,12 @@ const bool ff_schema_relative = false;
 
 /* clang-format off */
 #define KEY(name, kind_of, u, r, absent, where, k, text) \
-    {.key = name, .type = FF_TYPE_##kind_of, .unit = u, .range = FF_RANGE_##r, .fallback = absent, .offset = where, .kinds = k, .doc = text}
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = (u), .range = FF_RANGE_##r, .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
 #define WORD(name, kind_of, list, absent, where, k, text) \
-    {.key = name, .type = FF_TYPE_##kind_of, .unit = "", .words = list, .fallback = absent, .offset = where, .kinds = k, .doc = text}
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = "", .words = (list), .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
 #define SECTION(name, kind_of, below, absent, where, k, text) \
-    {.key = name, .type = FF_TYPE_##kind_of, .unit = "", .section = below, .fallback = absent, .offset = where, .kinds = k, .doc = text}
-#define TABLE(keys) keys, (int)(sizeof keys / sizeof *keys)
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = "", .section = (below), .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
+#define TABLE(keys) (keys), (int)(sizeof(keys) / sizeof *(keys))
 #define BIT(kind) (1u << (unsigned)(kind))
 
 /* Words stand in the order of their enums. */
