@@ -60,13 +60,16 @@ static double norm3(const double *a) {
 }
 
 /* Error weights by the size of vectors, not of components: a component passing through zero must not ask for
- * more than the motion has. The floors stand for 0.1 m, 1 mm/s and 1 mrad/s. */
+ * more than the motion has. Position is judged by what matters in contact, a depth of centimetres, not by the
+ * distance from the origin, of which only the rounding enters. The floors of the speeds are 1 mm/s and
+ * 1 mrad/s. */
 static int weights(N_Vector yv, N_Vector wv, void *user) {
     const solver *s = user;
     const double *y = N_VGetArrayPointer(yv);
     double *w = N_VGetArrayPointer(wv);
     for (int i = 0; i < s->n; i += FF_IDEAL_BODY_SIZE) {
-        const double p = s->tolerance * (0.1 + norm3(y + i)), v = s->tolerance * (1e-3 + norm3(y + i + 7)),
+        const double p = 0.02 * s->tolerance + 16.0 * DBL_EPSILON * norm3(y + i),
+                     v = s->tolerance * (1e-3 + norm3(y + i + 7)),
                      r = s->tolerance * (1e-3 + norm3(y + i + 10));
         if (!isfinite(p) || !isfinite(v) || !isfinite(r))
             return -1;

@@ -95,7 +95,7 @@ static void test_off_centre_hit_conserves_and_has_the_effective_mass(void **stat
         for (int j = 0; j < r.contacts; j++)
             if (isfinite(r.contact[j].end))
                 assert_near(ff_rigid_kinetic_energy(&model, &r.contact[j].after[0]) / E0, 1,
-                            stiff ? 1e-9 : 1e-10);
+                            stiff ? 1e-8 : 1e-10);
         const ff_vec3 dv = ff_vec3_sub(hit->after[0].velocity, hit->before[0].velocity);
         assert_vec3_near(ff_vec3_cross(n, dv), ff_vec3_zero(), 1e-12 * v);
         /* L about the origin along n: the force has no moment about its own direction through any point, only
@@ -296,8 +296,8 @@ static void test_pairs_and_cones_keep_momentum(void **state) {
         for (int j = 0; j < r.contacts; j++) {
             const double E = ff_rigid_kinetic_energy(&model[0], &r.contact[j].after[0]) +
                              ff_rigid_kinetic_energy(&model[1], &r.contact[j].after[1]);
-            if (!isfinite(r.contact[j].end))
-                continue;
+            if (!isfinite(r.contact[j].end) || r.contact[0].start == 0.0)
+                continue; /* one that starts inside has energy stored */
             if (lossless)
                 assert_near(E / E0, 1, 1e-10);
             else
@@ -450,7 +450,7 @@ static void test_tolerance_does_not_matter(void **state) {
     c->normal.z = 1;
     c->point = ff_vec3_make(0.05, 0.1, -0.1);
     add_load(&s, FF_LOAD_HALFSINE, ff_vec3_make(0.1, 0, -0.4), ff_vec3_make(0.01, 0, 0), 7, 9);
-    const double tolerance[3] = {1e-10, 1e-12, FF_IDEAL_TOLERANCE}, allowed[2] = {5e-8, 5e-10};
+    const double tolerance[3] = {1e-10, 1e-12, FF_IDEAL_TOLERANCE}, allowed[2] = {5e-8, 2e-10};
     ff_ideal_result r[3];
     char message[256];
     for (int i = 0; i < 3; i++)
