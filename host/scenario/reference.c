@@ -80,7 +80,7 @@ static void put_allowed(FILE *file, const ff_section *section, const ff_key *key
         if (strcmp(section->key[i].key, "kind") == 0)
             kind = &section->key[i];
     fprintf(file, "%sonly", key->words || *range ? "; " : "");
-    for (int i = 0, shown = 0; kind && kind->words[i]; i++)
+    for (int i = 0, shown = 0; kind && kind->words && kind->words[i]; i++)
         if (key->kinds >> (unsigned)i & 1u)
             fprintf(file, "%s `%s`", shown++ ? "," : "", kind->words[i]);
 }
