@@ -3,7 +3,7 @@
 #ifndef FF_TESTS_SERVICER_MODEL_H
 #define FF_TESTS_SERVICER_MODEL_H
 
-#include "freefloat/tree.h"
+#include "freefloat/dynamics.h"
 
 #define SERVICER_JOINTS 7
 

@@ -810,7 +810,8 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
                 s->nominal_of = i;
                 break;
             }
-    s->integrate.passive_printed = s->tdpa_printed;
+    if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
+        s->integrate.passive_printed = s->tdpa_printed;
     const ff_node *tdpa = ff_node_find(root, "tdpa");
     s->detector_given = ff_node_find(tdpa, "threshold") != NULL;
     s->torque_detector_given = ff_node_find(tdpa, "torque_threshold") != NULL;

@@ -230,7 +230,7 @@ static void overall_rows(ff_paper_table *table) {
         FF_CELL(r->paper, ">= 0");
         FF_CELL(r->printed, "%.2g", least[0]);
         FF_CELL(r->ours, "%.2g", least[1]);
-        FF_CELL(r->remark, "a zero velocity lets nothing be dissipated: the rest waits one cycle");
+        FF_CELL(r->remark, "zero to rounding");
         r = ff_paper_add(table, "VII: peak robot force over ideal");
         FF_CELL(r->printed, "%.2f", chi->session.metrics.peak_force_ratio[0]);
         FF_CELL(r->ours, "%.2f", ours->session.metrics.peak_force_ratio[0]);
