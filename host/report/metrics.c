@@ -11,7 +11,7 @@ ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
         ff_rigid_create(&scenario->satellite[i].rigid, &metrics->model[i]);
         metrics->last_touch[i] = -1;
         for (int a = 0; a < 6; a++)
-            metrics->body[i].observer_min[a] = INFINITY;
+            metrics->body[i].observer_min[a] = FF_INF;
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++)
         metrics->open[c] = -1;
@@ -24,7 +24,7 @@ void ff_metrics_free(ff_metrics *metrics) {
 }
 
 static void grow(double *largest, double value) {
-    if (!(value <= *largest)) /* NAN sticks: an error that is not a number is no success */
+    if (!(value <= *largest)) /* FF_NAN sticks: an error that is not a number is no success */
         *largest = value;
 }
 
@@ -110,7 +110,8 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         open = metrics->open[c] = metrics->episodes++;
         metrics->quiet[c] = 0;
         ff_episode *e = &metrics->episode[open];
-        *e = (ff_episode){.contact = c, .start = row->t, .end = NAN, .stiffness = NAN, .damping = NAN};
+        *e = (ff_episode){
+            .contact = c, .start = row->t, .end = FF_NAN, .stiffness = FF_NAN, .damping = FF_NAN};
         for (int j = 0; j < count; j++)
             e->before[j] = row->body[bodies[j]].satellite;
     }
@@ -175,8 +176,8 @@ static void exact_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
             .peak_robot_force = x->peak_force,
             .impulse = ff_vec3_scale(metrics->model[metrics->scenario->contact[x->contact].body].mass,
                                      ff_vec3_sub(x->after[0].velocity, x->before[0].velocity)),
-            .stiffness = NAN,
-            .damping = NAN};
+            .stiffness = FF_NAN,
+            .damping = FF_NAN};
     }
 }
 
@@ -207,7 +208,7 @@ void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_sta
     const ff_scenario *scenario = metrics->scenario;
     for (int c = 0; c < scenario->contacts; c++) /* fewer than five quiet cycles before the end: still open */
         if (metrics->open[c] >= 0)
-            metrics->episode[metrics->open[c]].end = NAN;
+            metrics->episode[metrics->open[c]].end = FF_NAN;
     if (ideal && scenario->fidelity.method == FF_METHOD_IDEAL)
         exact_episodes(metrics, ideal);
     if (ideal)

@@ -10,13 +10,13 @@ enum { FF_MAX_EPISODES = 4096, FF_END_CYCLES = 5 };
 /* One contact of a run, from its first cycle to the first of five quiet ones. */
 typedef struct ff_episode {
     int contact;              /* index into scenario->contact */
-    double start, end;        /* [s] end is NAN while open */
+    double start, end;        /* [s] end is FF_NAN while open */
     ff_rigid_state before[2]; /* [0] `body`, [1] `against` */
     ff_rigid_state after[2];
     double peak_force[2];      /* [N] on the satellite(s) */
     double peak_robot_force;   /* [N] at the robot's true pose */
     ff_vec3 impulse;           /* [N s] on the satellite `body`, inertial */
-    double stiffness, damping; /* identified, NAN where no method does */
+    double stiffness, damping; /* identified, FF_NAN where no method does */
 } ff_episode;
 
 typedef struct ff_body_metrics {
