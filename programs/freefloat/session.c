@@ -212,7 +212,10 @@ void ff_session_print(const ff_session *session) {
     ff_table_add(&table, "requirement|value|limit|met");
     for (int i = 0; i < 3; i++) {
         const ff_requirement_result *r = &metrics->requirement[i];
-        ff_table_add(&table, "%s|%.5g|%.5g|%s", r->name, r->value, r->limit, r->met ? "yes" : "no");
+        char value[32] = "-";
+        if (isfinite(r->value))
+            snprintf(value, sizeof value, "%.5g", r->value);
+        ff_table_add(&table, "%s|%s|%.5g|%s", r->name, value, r->limit, r->met ? "yes" : "no");
     }
     ff_table_print(&table);
     ff_table_free(&table);
