@@ -162,7 +162,7 @@ static ff_status reserve(ff_report_series *s, size_t rows) {
 static void count_timing(ff_report_series *s, const double *row) {
     for (int h = 0; h < s->histograms; h++) {
         double ns = row[s->histogram[h].column];
-        if (!isfinite(ns))
+        if (!(ns > 0 && isfinite(ns))) /* not measured */
             continue;
         double bin = ns > BIN_START ? floor(log10(ns / BIN_START) * BINS_PER_DECADE) : 0;
         s->histogram[h].count[(int)fmin(bin, BINS - 1)]++;

@@ -313,6 +313,40 @@ await check("compare: ranking, one legend, methods hidden everywhere", async () 
   await page.close();
 });
 
+await check("freefloat run: plots equal log.csv, verdict equals summary.json, at most 3 MB", async () => {
+  const folder = join(samples, "run");
+  assert.ok(statSync(join(folder, "report.html")).size < 3e6);
+  const [head, ...lines] = readFileSync(join(folder, "log.csv"), "utf8").trimEnd().split("\n");
+  const names = head.split(",").map((n) => n.replace(/ \[[^\]]*\]$/, ""));
+  const s = JSON.parse(readFileSync(join(folder, "summary.json"), "utf8"));
+  const page = await open("run/report");
+  assert.equal(await page.locator(".verdict").getAttribute("data-verdict"), s.verdict);
+  let compared = 0;
+  for (let n = 0; n < 25; n++) {
+    const panels = await page.evaluate((t) => freefloat.plots.map((p) => ({lines: p.lines(), ...p.valuesAt(t)})), random() * s.cycles * s.cycle_s);
+    for (const {lines: columns, time, values} of panels) {
+      const row = lines[Math.round(time / s.cycle_s)].split(",");
+      columns.forEach((name, i) => {
+        const text = row[names.indexOf(name)];
+        assert.equal(values[i], text === "" ? null : Math.fround(Number(text)), `${name} at ${time}`);
+        compared++;
+      });
+    }
+  }
+  assert.ok(compared > 500);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+await check("freefloat compare: the ideal motion is a reference, not ranked", async () => {
+  const page = await open("compared/report");
+  const rows = await page.locator("table.ranking tbody tr").allInnerTexts();
+  assert.equal(rows.length, 3);
+  assert.match(rows[2], /^ideal\s+reference/);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
 await check("without numbers over time the tables stand alone", async () => {
   const page = await open("tables", {scene: false});
   assert.match(await page.locator(".verdict").innerText(), /Valid/);

@@ -26,4 +26,8 @@ trap 'rm -rf "$scratch"' EXIT
 for kind in single failed compare hostile long diverged raw tables; do
     "$sample" $kind "$scratch/$kind.html"
 done
+freefloat=${FREEFLOAT:-$build/freefloat}
+scenario=$here/../../scenarios/deos-client.yaml
+"$freefloat" run "$scenario" --quiet --out "$scratch/run"
+"$freefloat" compare "$scenario" --methods ideal,direct,tdpa --quiet --log none --out "$scratch/compared"
 node "$here/report.test.mjs" "$scratch" ${FF_SCREENS:-}

@@ -293,3 +293,11 @@ export function firstAbove(values: ArrayLike<number>, limit: number): number {
 export function satelliteNames(run: Run): string[] {
   return Object.keys(run.summary.satellites ?? {});
 }
+
+/** A column that holds at least one finite number. */
+export function filled(table: Table, name: string | undefined): boolean {
+  const values = name ? table.column(name) : undefined;
+  if (!values) return false;
+  for (let i = 0; i < values.length; i++) if (Number.isFinite(values[i])) return true;
+  return false;
+}

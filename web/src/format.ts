@@ -5,7 +5,7 @@ export function number(value: number | null | undefined, digits = 3): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   if (value === 0) return "0";
-  const a = Math.abs(value);
+  const a = Math.abs(Number(value.toPrecision(digits))); // rounded first: 0.9999 has the decimals of 1
   let text: string;
   if (a >= 1e-4 && a < 1e6) {
     const decimals = Math.max(0, Math.min(20, digits - 1 - Math.floor(Math.log10(a))));

@@ -1,11 +1,11 @@
 // report.html: verdict, tables, replay, plots.
 import {h, table as htmlTable, type Cell} from "./dom";
-import {AXES, isConstant, readReport, satelliteNames, type Contact, type Report, type Run, type Table} from "./data";
+import {AXES, filled, isConstant, readReport, satelliteNames, type Contact, type Report, type Run, type Table} from "./data";
 import {duration, exact, number, quantity, seconds, sentence, words} from "./format";
 import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
 import {idealRestitutions, restitution} from "./restitution";
 import {Scene} from "./scene";
-import {brokenAt, energySentence, isValid, rank, UNITS, verdict} from "./verdict";
+import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
 
@@ -118,9 +118,10 @@ class Page {
       return this.verdictBox(v.valid, v.word, sentence(v.sentence), sentence(energySentence(runs[0]!)), v.when);
     }
     const order = rank(runs);
-    const valid = order.filter((o) => isValid(o.run));
+    const judged = order.filter((o) => !isReference(o.run));
+    const valid = judged.filter((o) => isValid(o.run));
     const best = order[0]!.run;
-    const word = valid.length === runs.length ? "All valid" : valid.length === 0 ? "None valid" : `${valid.length} of ${runs.length} valid`;
+    const word = valid.length === judged.length ? "All valid" : valid.length === 0 ? "None valid" : `${valid.length} of ${judged.length} valid`;
     const v = verdict(best);
     const text = valid.length ? `Best is ${best.label}: ${v.sentence}` : `Nearest is ${best.label}: ${v.sentence}`;
     return this.verdictBox(valid.length > 0, word, text, "", v.when);
@@ -155,7 +156,7 @@ class Page {
     const heads = ["Method", "Verdict", ...names.map((n) => `#${sentence(words(n))}${UNITS[n] ? ` (${UNITS[n]})` : ""}`), "#Limit used", "#Lowest observer (J)", "#Mean cycle"];
     const rows = order.map(({run, used}) => [
       {text: run.label, node: this.runLabel(run)},
-      {text: "", node: mark(isValid(run), isValid(run) ? "valid" : "not valid")},
+      isReference(run) ? {text: "reference", className: "soft"} : {text: "", node: mark(isValid(run), isValid(run) ? "valid" : "not valid")},
       ...names.map((n): Cell => {
         const r = run.summary.requirements?.find((x) => x.name === n);
         return {text: number(r?.value), className: r && !r.met ? "over" : ""};
@@ -270,8 +271,8 @@ class Page {
       ["#Lasts (s)", (c) => (c.end_s === null ? "open" : (c.end_s - c.start_s).toFixed(3))],
       ["#Speed before (m/s)", (c) => number(c.speed_before_mps, 4)],
       ["#Speed after (m/s)", (c) => number(c.speed_after_mps, 4)],
-      ["#Restitution", (c) => number(restitution(run, c))],
-      ["#Ideal restitution", (c, nth) => number(idealOf(c, nth))],
+      ["#Restitution", (c) => decimals(restitution(run, c))],
+      ["#Ideal restitution", (c, nth) => decimals(idealOf(c, nth))],
       ["#Peak force (N)", (c) => number(c.peak_force_N, 4)],
       ["#Robot’s peak force (N)", (c) => number(c.peak_robot_force_N, 4)],
       ["#Stiffness (N/m)", (c) => number(c.stiffness_Npm, 4)],
@@ -357,7 +358,7 @@ class Page {
     if (rest.length && grids.length === 1) grids[0]!.append(...rest);
     else if (rest.length) grids.push(h("div", {class: "grid"}, ...rest));
     const legend = this.compare
-      ? h("div", {class: "legend", role: "group", "aria-label": "Methods"}, ...withTable.map((r) => this.runLabel(r)), h("span", {class: "chip"}, swatch({style: 0, ink: true, pale: true}), h("span", {class: "label"}, "ideal")))
+      ? h("div", {class: "legend", role: "group", "aria-label": "Methods"}, ...withTable.filter((r) => !isReference(r)).map((r) => this.runLabel(r)), h("span", {class: "chip"}, swatch({style: 0, ink: true, pale: true}), h("span", {class: "label"}, "ideal")))
       : null;
     const s = section("Plots", "Drag to zoom, shift and drag to pan, double-click to show all, click to move the replay. Contacts are shaded.", ...(legend ? [legend] : []), ...grids);
     if (this.quiet.length) s.append(h("p", {class: "soft"}, `Zero throughout, not drawn: ${this.quiet.join(", ").toLowerCase()}.`));
@@ -366,7 +367,7 @@ class Page {
   }
 
   private plot(plan: PlotPlan, runs: Run[], prefix: string): HTMLElement[] | null {
-    const present = plan.quantities.filter((q) => runs.some((r) => r.table!.column(q.column)));
+    const present = plan.quantities.filter((q) => runs.some((r) => filled(r.table!, q.column)));
     if (present.length === 0) return null;
     const zero = (name: string | undefined): boolean => !name || runs.every((r) => {
       const values = r.table!.column(name);
@@ -383,7 +384,7 @@ class Page {
       const table = runs[0]!.table!;
       const lines: Line[] = [];
       present.forEach((q, i) => {
-        if (q.reference && table.column(q.reference)) lines.push({label: `${q.label} ${plan.referenceName}`, table, column: q.reference, style: i, pale: true});
+        if (filled(table, q.reference)) lines.push({label: `${q.label} ${plan.referenceName}`, table, column: q.reference!, style: i, pale: true});
       });
       present.forEach((q, i) => {
         if (table.column(q.column)) lines.push({label: plan.valueName ? `${q.label} ${plan.valueName}` : q.label, table, column: q.column, style: i});
@@ -395,9 +396,9 @@ class Page {
     // Several methods: one quantity at a time, the one that moves most first.
     const lines = (q: Quantity): Line[] => {
       const out: Line[] = [];
-      const withReference = plan.referenceName === "ideal" && q.reference ? runs.find((r) => r.table!.column(q.reference!)) : undefined;
+      const withReference = plan.referenceName === "ideal" && q.reference ? runs.find((r) => filled(r.table!, q.reference)) : undefined;
       if (withReference) out.push({label: "ideal", table: withReference.table!, column: q.reference!, style: 0, pale: true, ink: true});
-      for (const r of runs) if (r.table!.column(q.column)) out.push({label: r.label, table: r.table!, column: q.column, style: this.styleOf(r), group: r.label});
+      for (const r of runs) if (filled(r.table!, q.column) && !(withReference && isReference(r))) out.push({label: r.label, table: r.table!, column: q.column, style: this.styleOf(r), group: r.label});
       return out;
     };
     const spread = (q: Quantity): number => {
@@ -561,6 +562,8 @@ class Page {
 function section(title: string, hint: string, ...children: Node[]): HTMLElement {
   return h("section", {"aria-label": title}, h("div", {class: "head"}, h("h2", {}, title), hint ? h("p", {class: "hint"}, hint) : null), ...children);
 }
+
+const decimals = (value: number | null): string => (value === null ? "–" : value.toFixed(3).replace("-", "−"));
 
 /** "pose_error_rad" -> ["pose error", "rad"]. */
 function emulationUnit(key: string): [string, string] {

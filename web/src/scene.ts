@@ -240,13 +240,14 @@ export class Scene {
       }
     const trailGeometry = new BufferGeometry();
     trailGeometry.setAttribute("position", new BufferAttribute(path, 3));
-    const trail = new Line(trailGeometry, new LineBasicMaterial({color: colour(`line-${index % 8}`), depthTest: false}));
+    const trail = new Line(trailGeometry, new LineBasicMaterial({color: colour(`line-${index % 8}`), depthTest: false, transparent: true}));
     trail.frustumCulled = false;
     trail.renderOrder = 2;
     const arrow = (name: string): ArrowHelper => {
       const helper = new ArrowHelper(new Vector3(1, 0, 0), new Vector3(), 1, colour(name), size * 0.12, size * 0.06);
       for (const part of [helper.line, helper.cone]) {
         (part.material as Material).depthTest = false;
+        (part.material as Material).transparent = true; // drawn after the boxes, over them
         part.renderOrder = 3;
       }
       this.content.add(helper);

@@ -88,11 +88,14 @@ export function energySentence(run: Run): string {
   return parts.length ? `${parts.join("; ")}.` : "";
 }
 
-/** Best first: valid runs, then by the largest share of a limit that was used. */
+/** The ideal motion itself: shown beside the others, never ranked. */
+export const isReference = (run: Run): boolean => run.summary.method === "ideal";
+
+/** Best first, the reference last: valid runs, then by the largest share of a limit that was used. */
 export function rank(runs: Run[]): {run: Run; used: number}[] {
   const used = (run: Run): number =>
     Math.max(0, ...(run.summary.requirements ?? []).map((r) => (r.value === null || r.limit === null || !(r.limit > 0) ? Infinity : r.value / r.limit)));
   return runs
     .map((run) => ({run, used: used(run)}))
-    .sort((a, b) => Number(isValid(b.run)) - Number(isValid(a.run)) || a.used - b.used);
+    .sort((a, b) => Number(isReference(a.run)) - Number(isReference(b.run)) || Number(isValid(b.run)) - Number(isValid(a.run)) || a.used - b.used);
 }
