@@ -22,7 +22,7 @@
  * K grows, three roots of the elastic lag become those of the rigid contact and the other two a fast pair
  * with the real part (w_a/Q - w_a - d)/2: the lower bound Q > 1/(1 + B/(M_r w_a)) that (33) does not know. */
 
-static const double complex J = I; /* double: the macro is a float */
+static const double complex J = (double complex)I; /* double: the macro is a float */
 
 enum { CHAIN = 40 }; /* roots of a delayed rigid loop that are followed; the rest lies at the chain's limit */
 
@@ -46,7 +46,8 @@ static loop loop_of(const ff_contact_stability_config *c) {
 }
 
 void ff_contact_stability_default(ff_contact_stability_config *config) {
-    *config = (ff_contact_stability_config){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    *config = (ff_contact_stability_config){(double)NAN, (double)NAN, (double)NAN, (double)NAN,
+                                            (double)NAN, (double)NAN, (double)NAN, (double)NAN};
 }
 
 static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
@@ -180,7 +181,7 @@ static double turn(const loop *l, double q, double complex s0, double complex F0
         return part;
     const double complex F = characteristic(l, q, mid);
     if (F == 0.0)
-        return NAN;
+        return (double)NAN;
     return turn(l, q, s0, F0, mid, F, depth - 1) + turn(l, q, mid, F, s1, F1, depth - 1);
 }
 
@@ -317,8 +318,8 @@ static void scan_band(const loop *l, double q, double *low, double *high) {
         cut[cuts++] = 0.5; /* |1 - 1/Q| = 1: the chain crosses as a whole */
     qsort(cut, cuts, sizeof *cut, ascending);
     double best = 0.0;
-    *low = *high = NAN;
-    double from = 0.0, open = NAN;
+    *low = *high = (double)NAN;
+    double from = 0.0, open = (double)NAN;
     for (size_t i = 0; i <= cuts; i++) {
         const double to = i < cuts ? cut[i] : (double)INFINITY;
         const double probe = i == cuts ? fmax(2.0 * from, 1.0) : from > 0.0 ? sqrt(from * to) : 0.5 * to;
@@ -333,7 +334,7 @@ static void scan_band(const loop *l, double q, double *low, double *high) {
                 *low = open;
                 *high = close;
             }
-            open = NAN;
+            open = (double)NAN;
         }
         from = to;
     }
@@ -393,10 +394,10 @@ ff_status ff_contact_stability_analyze(const ff_contact_stability_config *config
         return valid;
     const loop l = loop_of(config);
     const double q = config->inertia_ratio;
-    ff_contact_stability r = {.growth_rate = NAN,
-                              .peak_transmissivity = NAN,
-                              .peak_frequency_radps = NAN,
-                              .force_sensitivity = NAN,
+    ff_contact_stability r = {.growth_rate = (double)NAN,
+                              .peak_transmissivity = (double)NAN,
+                              .peak_frequency_radps = (double)NAN,
+                              .force_sensitivity = (double)NAN,
                               .stiff_limit = !l.elastic};
     /* (33) lambda_max(Q) < 2 w_a/w_p, w_p = 2 G_p/G_v */
     r.q_critical = (l.delayed ? 1.0 / l.delay : l.wa) * l.gv / l.gp;
@@ -404,7 +405,7 @@ ff_status ff_contact_stability_analyze(const ff_contact_stability_config *config
         r.q_low = 1.0 / (1.0 + l.d / l.wa);
         r.q_high = r.q_critical;
         if (!(r.q_low < r.q_high))
-            r.q_low = r.q_high = NAN;
+            r.q_low = r.q_high = (double)NAN;
     } else {
         scan_band(&l, q, &r.q_low, &r.q_high);
     }
@@ -421,7 +422,7 @@ ff_status ff_contact_stability_analyze(const ff_contact_stability_config *config
         r.stable = r.growth_rate < 0.0;
         const double edge = 1e-9 * (l.gv + sqrt(l.gp));
         if (fabs(r.growth_rate) <= edge)
-            r.peak_transmissivity = INFINITY;
+            r.peak_transmissivity = (double)INFINITY;
         else if (r.stable)
             peak(config, q, &r.peak_transmissivity, &r.peak_frequency_radps);
         /* (28) e_f = -Z Q d */
@@ -541,7 +542,7 @@ ff_status ff_contact_stability_matrix(const ff_contact_stability_config *config,
             return refuse(FF_ERR_NOT_FINITE, message, size,
                           "the inertia ratio has an entry that is not finite");
     ff_contact_stability_config one = *config;
-    one.inertia_ratio = NAN;
+    one.inertia_ratio = (double)NAN;
     ff_status status = ff_contact_stability_validate(&one, message, size);
     if (status != FF_OK)
         return status;

@@ -1,6 +1,6 @@
 #include "analysis/contact_stability.h"
 
-static const double complex J = I; /* double: the macro is a float */
+static const double complex J = (double complex)I; /* double: the macro is a float */
 
 enum { DEGREE_MAX = 12, STEPS_MAX = 200 };
 
