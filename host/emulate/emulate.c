@@ -217,6 +217,12 @@ static ff_status robot_rates(run *r, double t, const double *y, double *dy) {
         if (fed) {
             memset(guess, 0, sizeof guess);
             in.acceleration = guess;
+            if (r->lagged) {
+                double v_dot[FF_EMULATION_TASK_MAX];
+                const ff_status moved = robot_acceleration(r, &r->terms, motor, f, v_dot, guess);
+                if (moved != FF_OK)
+                    return moved;
+            }
         }
         ff_status status = ff_emulation_control(&r->model, &r->state, &r->work, &in, &r->out);
         if (status >= 0 && fed && !r->lagged) {
@@ -454,6 +460,22 @@ static ff_status take_sample(run *r, double t, ff_emulate_sample *s, ff_emulate_
         return status;
     const ff_task_pose robot = r->terms.pose;
     memcpy(s->f, r->f_r, sizeof s->f);
+    if (c->sampled) {
+        /* Lib's state at this instant, as the coming step will see it; the state itself is not advanced. */
+        double force[FF_EMULATION_DOF_MAX], measured[FF_EMULATION_TASK_MAX], p_dd[FF_EMULATION_TASK_MAX];
+        for (size_t i = 0; i < n; i++)
+            measured[i] = s->f[i] + c->sensor.force_bias[i];
+        target_force(c, t, r->state.q, r->state.v, measured, force);
+        const ff_emulation_in in = {r->robot.y, r->robot.y + n, measured, force,
+                                    c->emulation.force_gain > 0.0 ? r->p_dd : NULL};
+        status = ff_emulation_control(&r->model, &r->state, &r->work, &in, &r->out);
+        if (status >= 0)
+            status = robot_acceleration(r, &r->terms, r->out.torque, s->f, dy, p_dd);
+        if (status == FF_OK)
+            status = ff_emulation_target(&r->model, &r->state, &r->work, measured, p_dd, &r->out);
+        if (status < 0)
+            return status;
+    }
     memcpy(s->torque, r->out.torque, sizeof s->torque);
     memcpy(s->lambda, r->out.lambda, sizeof s->lambda);
     memcpy(s->constraint, r->out.constraint, sizeof s->constraint);

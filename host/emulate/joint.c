@@ -24,10 +24,11 @@ void ff_emulate_joint_default(ff_emulate_joint *joint) {
     ff_emulation_default(&joint->emulation);
 }
 
-static void warn(char *warnings, size_t size, size_t *used, const char *format, double a, double b) {
+static void warn(char *warnings, size_t size, size_t *used, const char *format, double a, double b,
+                 double c) {
     if (*used >= size)
         return;
-    const int written = snprintf(warnings + *used, size - *used, format, a, b);
+    const int written = snprintf(warnings + *used, size - *used, format, a, b, c);
     if (written > 0)
         *used += (size_t)written;
 }
@@ -90,7 +91,7 @@ ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result 
         if (joint->actuator_bandwidth < 2.0 * gp / gv)
             warn(warnings, warnings_size, &used,
                  "actuator_bandwidth %.4g rad/s is below the controller's, %.4g rad/s\n",
-                 joint->actuator_bandwidth, 2.0 * gp / gv);
+                 joint->actuator_bandwidth, 2.0 * gp / gv, 0.0);
         ff_contact_stability_config sc;
         ff_contact_stability stability;
         ff_contact_stability_default(&sc);
@@ -109,8 +110,8 @@ ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result 
         }
         if (ff_contact_stability_analyze(&sc, &stability, NULL, 0) == FF_OK && !stability.stable)
             warn(warnings, warnings_size, &used,
-                 "the contact is not stable: inertia ratio %.4g, stable up to %.4g\n", sc.inertia_ratio,
-                 stability.q_high);
+                 "the contact is not stable: inertia ratio %.4g, stable from %.4g to %.4g\n",
+                 sc.inertia_ratio, stability.q_low, stability.q_high);
     }
 
     status = ff_emulate_run(&c, result, message, size);

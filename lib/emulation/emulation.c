@@ -530,16 +530,20 @@ ff_status ff_emulation_step(const ff_emulation_model *model, ff_emulation_state 
         step[j] = T * (state->v[j] + out->velocity[j] - work->v[j]);
     }
     ff_mechanism_displace(s, work->q, step, state->q);
-    for (size_t i = 0; i < n; i++)
+    /* The double integral of ~a_s held over the cycle, exactly as the robot moves under a held torque. */
+    double mean[FF_EMULATION_TASK_MAX];
+    for (size_t i = 0; i < n; i++) {
+        mean[i] = state->reference_v[i] + 0.5 * T * out->a_s[i];
         state->reference_v[i] += T * out->a_s[i];
+    }
     if (s->spatial) {
-        const double *w = state->reference_v;
-        const ff_quat turn = ff_quat_exp(ff_vec3_scale(T, ff_vec3_make(w[0], w[1], w[2])));
+        const ff_quat turn = ff_quat_exp(ff_vec3_scale(T, ff_vec3_make(mean[0], mean[1], mean[2])));
         state->reference.pose.q = ff_quat_unit(ff_quat_mul(turn, state->reference.pose.q));
-        state->reference.pose.p = ff_vec3_axpy(T, ff_vec3_make(w[3], w[4], w[5]), state->reference.pose.p);
+        state->reference.pose.p =
+            ff_vec3_axpy(T, ff_vec3_make(mean[3], mean[4], mean[5]), state->reference.pose.p);
     } else {
         for (size_t i = 0; i < n; i++)
-            state->reference.x[i] += T * state->reference_v[i];
+            state->reference.x[i] += T * mean[i];
     }
     for (size_t i = 0; i < n; i++)
         state->torque[i] = out->torque[i];
