@@ -151,7 +151,7 @@ static ff_status make_consistent(const ff_emulation_model *model, ff_emulation_w
     double phi[FF_EMULATION_TASK_MAX], step[FF_EMULATION_DOF_MAX];
     const bool newton = model->config.consistency == FF_CONSISTENCY_NEWTON;
     double previous = (double)INFINITY;
-    for (int pass = 0; pass < NEWTON_STEPS; pass++) {
+    for (int pass = 0;; pass++) {
         ff_task_difference(s, &work->r.pose, &work->s.pose, phi);
         double norm = 0.0;
         for (size_t i = 0; i < n; i++)
@@ -161,8 +161,13 @@ static ff_status make_consistent(const ff_emulation_model *model, ff_emulation_w
         gram(n, m, work->s.J, work->G);
         if (!gram_factor(n, work->G, model->config.singular_ratio, work->factor, &out->target_damped))
             return FF_ERR_SINGULAR;
-        if (!newton || norm <= CONSISTENT || norm >= 0.5 * previous)
+        /* Near the end rounding stops the descent; far from it a step may overshoot and recover. */
+        if (!newton || norm <= CONSISTENT || (norm <= 1e-10 && norm >= 0.5 * previous))
             break;
+        if (pass == NEWTON_STEPS) {
+            out->unconverged = norm > 1e-10;
+            break;
+        }
         previous = norm;
         ff_cholesky_solve(n, work->factor, phi);
         for (size_t j = 0; j < m; j++)
@@ -252,7 +257,7 @@ ff_status ff_emulation_control(const ff_emulation_model *model, const ff_emulati
     const ff_emulation_config *c = &model->config;
     const size_t n = s->task, m = s->dof;
     double p_dot[FF_EMULATION_TASK_MAX], e_dot[FF_EMULATION_TASK_MAX], u[FF_EMULATION_TASK_MAX];
-    out->robot_damped = out->target_damped = out->limited = false;
+    out->robot_damped = out->target_damped = out->limited = out->unconverged = false;
     if (!finite(n, in->q_r) || !finite(n, in->v_r) || !finite(n, in->f) || !finite(m, in->force) ||
         (in->acceleration && !finite(n, in->acceleration)))
         return hold(model, state, out, FF_ERR_NOT_FINITE);
@@ -334,7 +339,8 @@ ff_status ff_emulation_control(const ff_emulation_model *model, const ff_emulati
         }
         out->torque[j] = torque[j];
     }
-    return out->limited || out->robot_damped || out->target_damped ? FF_INFO_LIMITED : FF_OK;
+    return out->limited || out->robot_damped || out->target_damped || out->unconverged ? FF_INFO_LIMITED
+                                                                                       : FF_OK;
 }
 
 ff_status ff_emulation_target(const ff_emulation_model *model, const ff_emulation_state *state,

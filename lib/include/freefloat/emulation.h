@@ -186,6 +186,7 @@ typedef struct ff_emulation_out {
     double velocity[FF_EMULATION_DOF_MAX];     /* what q_s moves with (CLIK adds J^T K Phi) */
     bool robot_damped, target_damped;          /* a Jacobian was near singular */
     bool limited;                              /* a torque limit acted */
+    bool unconverged;                          /* the target could not be brought onto the constraint */
 } ff_emulation_out;
 
 void ff_emulation_default(ff_emulation_config *config);
@@ -203,7 +204,7 @@ ff_status ff_emulation_reset(const ff_emulation_model *model, ff_emulation_state
                              const double *v_r);
 
 /* Stage 1, the torque: (10), (11). Reads the state, writes work and out. FF_ERR_NOT_FINITE, FF_ERR_SINGULAR:
- * out->torque is the last one sent. FF_INFO_LIMITED when a limit or a damped inverse acted. */
+ * out->torque is the last one sent. FF_INFO_LIMITED when a flag of out is set. */
 ff_status ff_emulation_control(const ff_emulation_model *model, const ff_emulation_state *state,
                                ff_emulation_work *work, const ff_emulation_in *in, ff_emulation_out *out);
 /* Stage 2, the target: (7), (18), (19). acceleration [n] is p_r''. After stage 1 with the same state. */
