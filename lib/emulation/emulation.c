@@ -12,7 +12,7 @@
  * are singular. */
 
 enum { NEWTON_STEPS = 8 };
-static const double CONSISTENT = 1e-14; /* [m], [rad]: smaller corrections are rounding */
+static const double CONSISTENT = 1e-13; /* [m], [rad]: smaller corrections are rounding */
 
 void ff_emulation_default(ff_emulation_config *config) {
     *config = (ff_emulation_config){.scheme = FF_EMULATION_CONSTRAINED,
