@@ -1,9 +1,9 @@
 /* The servicer of the capture of Envisat: base of 1500 kg and the arm of seven joints on which the project's
- * figures for destefano2021 were taken (docs/papers). One table for tests, bench and host code. */
+ * figures for destefano2021 were taken. One table for tests and bench. */
 #ifndef FF_TESTS_SERVICER_MODEL_H
 #define FF_TESTS_SERVICER_MODEL_H
 
-#include "freefloat/tree.h"
+#include "freefloat/dynamics.h"
 
 #define SERVICER_JOINTS 7
 

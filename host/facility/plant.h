@@ -30,4 +30,15 @@ void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command /* p
  * robot's pose is not finite. Never allocates. */
 ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_truth *truth);
 
+/* `in` and `truth` may be NULL; only the entries of the scenario's satellites and contacts are filled. The
+ * same k may be read again and gives the same values; an older one is FF_ERR_ARGUMENT. Cycles left out are
+ * made up for: a robot without a new command stands at its last one. */
+
+/* A method that predicts was already running before t = 0: the commands issued then were `lead` [s] ahead of
+ * the initial motion (default 0: "before t = 0 the robot has moved with the initial twist", one delay late).
+ * Resets the plant; kept over later resets. */
+void ff_plant_set_lead(ff_plant *plant, int body, double lead);
+/* The flange in the robot's base after the last read: inverse(base) T_wb inverse(tool). */
+ff_pose ff_plant_flange(const ff_plant *plant, int body);
+
 #endif

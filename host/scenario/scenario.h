@@ -134,6 +134,7 @@ typedef struct ff_scenario {
     ff_fidelity_config fidelity; /* method and its settings */
     bool tdpa_printed;           /* tdpa: {reading: printed} */
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
+    bool torque_detector_given;  /* tdpa.torque_threshold likewise */
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;

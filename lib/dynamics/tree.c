@@ -6,8 +6,9 @@
 #include "dynamics/tree_layout.h"
 
 /* Loop over the four links of a block; the bodies are straight-line code that a compiler can vectorise. */
-#define FOR_LANES(l) for (int l = 0; l < LANES; l++)
+#define FOR_LANES for (int l = 0; l < LANES; l++)
 /* ff_tree_<name> in both widths from one body. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are parameter lists */
 #define TWO_WIDTHS(name, parameters, arguments) \
     WIDE void name##_wide parameters {          \
         name##_body arguments;                  \
@@ -18,6 +19,7 @@
         else                                    \
             name##_body arguments;              \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define GATHER6(x, array, l)                                          \
     const double x[6] = {(array)[0][l], (array)[1][l], (array)[2][l], \
                          (array)[3][l], (array)[4][l], (array)[5][l]}
@@ -25,13 +27,12 @@
     const double x[10] = {(array)[0][l], (array)[1][l], (array)[2][l], (array)[3][l], (array)[4][l], \
                           (array)[5][l], (array)[6][l], (array)[7][l], (array)[8][l], (array)[9][l]}
 
-/* ----------------------------------------------------------------------------------------------- positions
- * -- */
+/* ----------------------------------------------------------------------------------------- positions -- */
 
 /* Pose of each link in its parent's frame: R0 Rz(q), p0 + z0 shift. */
 INLINE void joint_transforms(const tree_constants *restrict k, tree_bodies *restrict b, const lanes c,
                              const lanes s, const lanes shift) {
-    FOR_LANES(l) {
+    FOR_LANES {
         const double x0 = k->R0[0][l], x1 = k->R0[3][l], x2 = k->R0[6][l];
         const double y0 = k->R0[1][l], y1 = k->R0[4][l], y2 = k->R0[7][l];
         const double z0 = k->R0[2][l], z1 = k->R0[5][l], z2 = k->R0[8][l];
@@ -77,7 +78,7 @@ INLINE void chain_poses(const ff_tree_model *model, ff_tree_work *work) {
 
 /* Joint axes and link inertias in base coordinates. */
 INLINE void link_inertias(const tree_constants *restrict k, tree_bodies *restrict b) {
-    FOR_LANES(l) {
+    FOR_LANES {
         const double r00 = b->R[0][l], r01 = b->R[1][l], r02 = b->R[2][l];
         const double r10 = b->R[3][l], r11 = b->R[4][l], r12 = b->R[5][l];
         const double r20 = b->R[6][l], r21 = b->R[7][l], r22 = b->R[8][l];
@@ -156,8 +157,7 @@ TWO_WIDTHS(positions,
            (const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work, ff_vec3 gravity),
            (model, state, work, gravity))
 
-/* ---------------------------------------------------------------------------------------------- velocities
- * -- */
+/* ---------------------------------------------------------------------------------------- velocities -- */
 
 INLINE void velocities_body(const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work) {
     double *base = lane_of(model, work, 0);
@@ -177,7 +177,7 @@ INLINE void velocities_body(const ff_tree_model *model, const ff_tree_state *sta
     /* c_i = c_p + v_i x s q': the axis is carried along by its link. */
     for (size_t n = 0; n < model->blocks; n++) {
         tree_bodies *restrict b = &work->block[n];
-        FOR_LANES(l) {
+        FOR_LANES {
             const double qd = b->qd[l];
             GATHER6(u, b->v, l);
             const double s[6] = {b->s[0][l] * qd, b->s[1][l] * qd, b->s[2][l] * qd,
@@ -204,8 +204,7 @@ void ff_tree_kinematics(const ff_tree_model *model, const ff_tree_state *state, 
     ff_tree_velocities(model, state, work);
 }
 
-/* --------------------------------------------------------------------------------------------- mass matrix
- * -- */
+/* --------------------------------------------------------------------------------------- mass matrix -- */
 
 /* A += the 6 x 6 matrix of a spatial inertia given by its lane; row-major with `width` columns. */
 INLINE void add_inertia(const double *I, double *A, size_t width) {
@@ -232,7 +231,7 @@ INLINE void mass_matrix_body(const ff_tree_model *model, ff_tree_work *work, dou
     composite_inertias(model, work);
     for (size_t n = 0; n < model->blocks; n++) {
         tree_bodies *restrict b = &work->block[n];
-        FOR_LANES(l) {
+        FOR_LANES {
             GATHER10(I, b->Ic, l);
             GATHER6(s, b->s, l);
             double y[6];
@@ -266,8 +265,7 @@ INLINE void mass_matrix_body(const ff_tree_model *model, ff_tree_work *work, dou
 }
 TWO_WIDTHS(mass_matrix, (const ff_tree_model *model, ff_tree_work *work, double *M), (model, work, M))
 
-/* -------------------------------------------------------------------------------------------------- forces
- * -- */
+/* -------------------------------------------------------------------------------------------- forces -- */
 
 /* f_i = I c + v x* I v, the force that a body takes when V_b' = 0 and q'' = 0; gravity enters as an upward
  * acceleration of the whole tree. */
@@ -275,7 +273,7 @@ INLINE void bias_forces(const ff_tree_model *model, ff_tree_work *work) {
     const double gx = work->gravity[0], gy = work->gravity[1], gz = work->gravity[2];
     for (size_t n = 0; n < model->blocks; n++) {
         tree_bodies *restrict b = &work->block[n];
-        FOR_LANES(l) {
+        FOR_LANES {
             GATHER10(I, b->I, l);
             GATHER6(v, b->v, l);
             const double a[6] = {b->c[0][l],      b->c[1][l],      b->c[2][l],
@@ -350,7 +348,7 @@ INLINE void inverse_dynamics_body(const ff_tree_model *model, ff_tree_work *work
     }
     for (size_t n = 0; n < model->blocks; n++) {
         tree_bodies *restrict b = &work->block[n];
-        FOR_LANES(l) {
+        FOR_LANES {
             GATHER10(I, b->I, l);
             GATHER6(a, b->F, l);
             double y[6];
@@ -372,8 +370,7 @@ TWO_WIDTHS(inverse_dynamics,
             const ff_wrench *external, ff_tree_force *force),
            (model, work, acceleration, external, force))
 
-/* ---------------------------------------------------------------------------------------- forward dynamics
- * -- */
+/* ---------------------------------------------------------------------------------- forward dynamics -- */
 
 /* x = A^-1 x by A = L D L^T. Returns false when a pivot is not positive. */
 INLINE bool solve6(double A[6][6], double *x) {

@@ -2,8 +2,7 @@
  * gravity, momentum, energy. */
 #include "dynamics/tree_layout.h"
 
-/* ------------------------------------------------------------------------------------------------- frames --
- */
+/* -------------------------------------------------------------------------------------------- frames -- */
 
 /* A frame in base coordinates, and the body that carries it. */
 typedef struct placed {
@@ -133,8 +132,7 @@ ff_vec3 ff_tree_point_bias(const ff_tree_model *model, const ff_tree_work *work,
     return ff_mat3_apply(&work->R_base, ff_vec3_add(at_point(c, x.p), ff_vec3_cross(v.w, at_point(v, x.p))));
 }
 
-/* ---------------------------------------------------------------------------------------- Coriolis matrix --
- */
+/* ----------------------------------------------------------------------------------- Coriolis matrix -- */
 
 /* Coriolis operator of a rigid body with inertia I = (J, h, m) and twist v = (w, u): the integral over the
  * body of r x (e x r') (torque) and e x r' (force) for a unit rate e, with r' = u + w x r,
@@ -255,8 +253,7 @@ void ff_tree_coriolis(const ff_tree_model *model, ff_tree_work *work, double *C)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- whole tree
- * -- */
+/* ---------------------------------------------------------------------------------------- whole tree -- */
 
 /* Each joint holds the weight of its subtree: g_i = -s_i . [h x g; m g]. */
 void ff_tree_gravity(const ff_tree_model *model, ff_tree_work *work, double *g) {

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "freefloat/tree.h"
+#include "freefloat/dynamics.h"
 
 /* The loops over lanes are built twice where that helps: for the plain processor, and with 256-bit vectors
  * for processors that have them, chosen once in ff_tree_create. Everything called must then be inlined. */

@@ -1,8 +1,7 @@
 /* The table of a tree, its checks, and the constants derived from it. */
 #include "dynamics/tree_layout.h"
 
-/* ---------------------------------------------------------------------------------------------- messages --
- */
+/* ------------------------------------------------------------------------------------------ messages -- */
 
 /* Text into the caller's buffer, always terminated, cut where it ends. */
 typedef struct sentence {
@@ -47,8 +46,7 @@ static ff_status refuse(sentence *s, ff_status status, const ff_tree_config *con
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ defaults
- * -- */
+/* ------------------------------------------------------------------------------------------ defaults -- */
 
 void ff_tree_config_default(ff_tree_config *config) {
     *config = (ff_tree_config){0};
@@ -69,8 +67,7 @@ void ff_tree_state_default(ff_tree_state *state) {
     *state = (ff_tree_state){.base = {{1, 0, 0, 0}, {{0, 0, 0}}}};
 }
 
-/* -------------------------------------------------------------------------------------------- rigid bodies
- * -- */
+/* -------------------------------------------------------------------------------------- rigid bodies -- */
 
 static ff_mat3 symmetric(const double *j) {
     return (ff_mat3){{{j[XX], j[XY], j[XZ]}, {j[XY], j[YY], j[YZ]}, {j[XZ], j[YZ], j[ZZ]}}};
@@ -117,8 +114,7 @@ static ff_pose unit_pose(ff_pose pose) {
     return (ff_pose){ff_quat_unit(pose.q), pose.p};
 }
 
-/* ------------------------------------------------------------------------------------------------- checks --
- */
+/* -------------------------------------------------------------------------------------------- checks -- */
 
 enum { STRICT = 1, MAY_BE_ZERO = 0 };
 
@@ -185,6 +181,7 @@ static ff_status check_link(const ff_tree_config *config, size_t r, sentence *s)
     return FF_OK;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the sentence is written through a copy of the pointer */
 ff_status ff_tree_validate(const ff_tree_config *config, char *message, size_t message_size) {
     sentence s = {message, message ? message_size : 0};
     say(&s, "");
@@ -241,8 +238,7 @@ ff_status ff_tree_validate(const ff_tree_config *config, char *message, size_t m
     return FF_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- create --
- */
+/* -------------------------------------------------------------------------------------------- create -- */
 
 static size_t moving(const ff_tree_config *config) {
     size_t joints = 0;
@@ -373,8 +369,7 @@ ff_status ff_tree_work_create(const ff_tree_model *model, void *memory, size_t b
     return FF_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- answers
- * -- */
+/* ------------------------------------------------------------------------------------------- answers -- */
 
 size_t ff_tree_joints(const ff_tree_model *model) {
     return model->joints;

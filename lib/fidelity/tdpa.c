@@ -53,7 +53,7 @@ typedef struct port {
 
 /* Energy [J] that the satellite gains over one cycle when s F acts, by the observer's choice of velocity. */
 static double gain(const ff_tdpa_config *config, const port *p, double T, double s) {
-    const double mid = config->velocity == FF_TDPA_VELOCITY_MIDPOINT ? 0.5 * T * s * s * p->FHF : 0.0;
+    const double mid = config->velocity == FF_TDPA_VELOCITY_MIDPOINT ? 0.5 * T * T * s * s * p->FHF : 0.0;
     return T * s * p->FV + mid;
 }
 
@@ -112,7 +112,7 @@ static void step_wrench(const ff_fidelity_model *model, ff_tdpa_state *state, co
     for (int i = 0; i < model->bodies; i++)
         F_c[i] = ff_rigid_load_scale(s, F[i]);
     out->observers = 1;
-    out->observer[0] = *E;
+    out->observer[0][0] = *E;
 }
 
 static void step_axis(const ff_fidelity_model *model, ff_tdpa_state *state, const ff_rigid_load *F,
@@ -120,8 +120,6 @@ static void step_axis(const ff_fidelity_model *model, ff_tdpa_state *state, cons
     const ff_tdpa_config *config = &model->config.tdpa;
     const double T = model->integrate.cycle;
     out->observers = 6;
-    for (int a = 0; a < 6; a++)
-        out->observer[a] = INFINITY;
     for (int i = 0; i < model->bodies; i++) {
         const ff_rigid_model *m = &model->body[i];
         for (int a = 0; a < 6; a++) { /* three of the force, inertial axes; three of the torque, body axes */
@@ -140,7 +138,7 @@ static void step_axis(const ff_fidelity_model *model, ff_tdpa_state *state, cons
                 corrected = f - damper(&p, T, E);
             }
             *(linear ? &F_c[i].force.a[a] : &F_c[i].torque.a[a - 3]) = corrected;
-            out->observer[a] = fmin(out->observer[a], *E);
+            out->observer[i][a] = *E;
         }
     }
 }

@@ -73,7 +73,7 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
         const ff_setpoint start = setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega);
         ff_gate_reset(start, &state->gate[i], &info->gate[i]);
         out->command[i] = out->next[i] = start;
-        out->measured_b[i] = out->corrected_b[i] = ff_wrench_zero();
+        out->measured_b[i] = out->fidelity.f_b[i] = ff_wrench_zero();
         out->velocity_correction[i] = ff_twist_zero();
         out->sensor_status[i] = out->gate_status[i] = FF_OK;
         out->fidelity.in_contact[i] = false;
@@ -161,9 +161,12 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     bool finite = true;
     for (int i = 0; i < n; i++) {
         next[i] = body[i];
+        if (config->integrate.scheme != FF_SCHEME_PASSIVE) { /* a method may have recomputed the state */
+            state->integrate[i].velocity_c = body[i].velocity;
+            state->integrate[i].omega_c = body[i].omega;
+        }
         integrate[i] = state->integrate[i];
-        out->corrected_b[i] = out->fidelity.f_b[i];
-        const ff_rigid_load contact = ff_rigid_load_from_body(body[i].attitude, out->corrected_b[i]);
+        const ff_rigid_load contact = ff_rigid_load_from_body(body[i].attitude, out->fidelity.f_b[i]);
         ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
                           &integrate[i], &step[i]);
         finite = finite && ff_rigid_finite(&next[i]);
@@ -178,20 +181,25 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         ff_energy *energy = &state->energy[i];
         energy->method +=
             ff_rigid_kinetic_energy(rigid, &body[i]) - ff_rigid_kinetic_energy(rigid, &before[i]);
-        book(rigid, T, &sample[i], &out->corrected_b[i], &body[i], &state->integrate[i], &step[i], &next[i],
+        book(rigid, T, &sample[i], &out->fidelity.f_b[i], &body[i], &state->integrate[i], &step[i], &next[i],
              energy);
         out->velocity_correction[i] = (ff_twist){ff_vec3_sub(next[i].omega, integrate[i].omega_c),
                                                  ff_vec3_sub(next[i].velocity, integrate[i].velocity_c)};
 
-        /* 4 command: issued now, and what will follow */
-        const ff_setpoint wish =
-            out->fidelity.has_command
-                ? setpoint(&out->fidelity.command[i], out->fidelity.command[i].velocity,
-                           out->fidelity.command[i].omega)
-                : setpoint(&body[i], state->integrate[i].velocity_c, state->integrate[i].omega_c);
-        out->gate_status[i] =
-            ff_gate_step(&config->body[i].gate, &state->gate[i], &info->gate[i], wish, &out->command[i]);
-        out->next[i] = setpoint(&next[i], integrate[i].velocity_c, integrate[i].omega_c);
+        /* 4 command: a predicting method refines the one issued now; the others' next pose is known already
+         */
+        const ff_gate_config *gate = &config->body[i].gate;
+        ff_gate_state *passed = &state->gate[i];
+        const ff_setpoint coming = setpoint(&next[i], integrate[i].velocity_c, integrate[i].omega_c);
+        if (out->fidelity.has_command) {
+            const ff_rigid_state *c = &out->fidelity.command[i];
+            out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i],
+                                               setpoint(c, c->velocity, c->omega), &out->command[i]);
+            out->next[i] = coming;
+        } else {
+            out->command[i] = passed->last;
+            out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], coming, &out->next[i]);
+        }
 
         state->body[i] = next[i];
         state->integrate[i] = integrate[i];

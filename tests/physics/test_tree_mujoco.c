@@ -8,7 +8,7 @@
 
 #include <mujoco/mujoco.h>
 
-#include "freefloat/tree.h"
+#include "freefloat/dynamics.h"
 #include "servicer_model.h"
 
 enum { LINKS_MAX = 40, DOF_MAX = 6 + FF_TREE_JOINTS_MAX };

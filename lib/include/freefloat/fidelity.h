@@ -49,8 +49,8 @@ typedef struct ff_fidelity_out {
     bool in_contact[FF_MAX_BODIES];
     bool has_command;                      /* the method predicts its own command */
     ff_rigid_state command[FF_MAX_BODIES]; /* then: motion to command at t_k */
-    double observer[6];                    /* [J] after dissipation; observer[0] alone unless per axis */
-    int observers;                         /* 1 or 6; 0: the method has none */
+    double observer[FF_MAX_BODIES][6];     /* [J] after dissipation; [0][0] alone unless per axis */
+    int observers; /* 0: the method has none; 1: one for all bodies; 6: six for each */
 } ff_fidelity_out;
 
 /* ------------------------------------------------------------------------------------------------- tdpa --

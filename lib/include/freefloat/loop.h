@@ -59,14 +59,13 @@ typedef struct ff_loop_in {
 } ff_loop_in;
 
 typedef struct ff_loop_out {
-    ff_setpoint command[FF_MAX_BODIES];   /* to issue at t_k */
-    ff_setpoint next[FF_MAX_BODIES];      /* what will be issued at t_(k+1) unless the next step changes it */
-    ff_wrench measured_b[FF_MAX_BODIES];  /* F_e: contact wrench at the CoM, robot's body axes */
-    ff_wrench corrected_b[FF_MAX_BODIES]; /* F_c: integrated, satellite's body axes */
+    ff_setpoint command[FF_MAX_BODIES];  /* to issue at t_k */
+    ff_setpoint next[FF_MAX_BODIES];     /* what will be issued at t_(k+1) unless the next step changes it */
+    ff_wrench measured_b[FF_MAX_BODIES]; /* F_e: contact wrench at the CoM, robot's body axes */
     ff_twist velocity_correction[FF_MAX_BODIES]; /* V_pc of the passive integrator, for t_(k+1) */
     ff_status sensor_status[FF_MAX_BODIES];
     ff_status gate_status[FF_MAX_BODIES];
-    ff_fidelity_out fidelity;
+    ff_fidelity_out fidelity; /* F_c in fidelity.f_b: integrated, satellite's body axes */
 } ff_loop_out;
 
 typedef struct ff_loop_info {

@@ -1,0 +1,33 @@
+/* facility/environment.h - what the carried bodies touch: forces from true poses and velocities. */
+#ifndef FF_FACILITY_ENVIRONMENT_H
+#define FF_FACILITY_ENVIRONMENT_H
+
+#include "scenario/scenario.h"
+
+/* Below this sliding speed friction falls off smoothly, so that it has no jump at rest. */
+#define FF_FRICTION_SPEED 1e-4 /* [m/s] */
+
+typedef struct ff_environment_out {
+    ff_vec3 force;      /* [N] on `body`, inertial */
+    ff_wrench on_body;  /* about the CoM of `body`, its body axes */
+    ff_wrench on_other; /* about the CoM of `against`, its body axes; zero without one */
+} ff_environment_out;
+
+/* Foot point and depth of a point in a cone's frame (apex at the origin, cavity around `axis`). */
+typedef struct ff_cone_foot {
+    double depth;   /* [m] > 0: inside the material */
+    double along;   /* [m] of the foot along the axis, from the apex */
+    ff_vec3 foot;   /* nearest point of the surface */
+    ff_vec3 normal; /* unit, from the material into the cavity */
+} ff_cone_foot;
+
+/* Normalises directions and checks what the laws need. FF_ERR_UNSUPPORTED, FF_ERR_ARGUMENT, FF_ERR_SINGULAR
+ * with a sentence. */
+ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *message, size_t size);
+/* Normal force [N] at depth d [m] growing at rate [m/s]: spring and damper, never pulling. */
+double ff_environment_normal_force(const ff_contact *contact, double d, double rate);
+ff_cone_foot ff_environment_cone(const ff_contact *contact, ff_vec3 p_o);
+/* One contact at the robots' true motions. False when it does not touch; *out is then zero. */
+bool ff_environment_contact(const ff_contact *contact, const ff_setpoint *robot, ff_environment_out *out);
+
+#endif

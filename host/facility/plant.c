@@ -1,0 +1,159 @@
+#include "facility/plant.h"
+
+#include "facility/environment.h"
+#include "facility/robots.h"
+#include "facility/sensors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct ff_plant {
+    int bodies, contacts;
+    uint64_t next; /* the cycle that the next read makes; all before are done */
+    ff_robot robot[FF_MAX_BODIES];
+    ff_sensor sensor[FF_MAX_BODIES];
+    ff_contact contact[FF_MAX_CONTACTS];
+    ff_wrench_in last[FF_MAX_BODIES]; /* readings of cycle next - 1 */
+    ff_plant_truth truth;             /* and what was there */
+    ff_status status;
+};
+
+static ff_plant *give_up(ff_plant *plant, char *message, size_t size, const char *list, const char *name,
+                         const char *what) {
+    if (message && size > 0) {
+        if (name)
+            snprintf(message, size, "%s.%s: %s", list, name, what);
+        else
+            snprintf(message, size, "%s", what);
+    }
+    ff_plant_free(plant);
+    return NULL;
+}
+
+ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t size) {
+    char what[256] = "";
+    if (!(scenario->cycle > 0.0) || !isfinite(scenario->cycle))
+        return give_up(NULL, message, size, NULL, NULL, "the cycle must be > 0 [s]");
+    if (scenario->satellites < 1 || scenario->satellites > FF_MAX_BODIES || scenario->contacts < 0 ||
+        scenario->contacts > FF_MAX_CONTACTS)
+        return give_up(NULL, message, size, NULL, NULL,
+                       "the number of satellites or contacts is outside its range");
+    if (scenario->frame != FF_FRAME_ABSOLUTE)
+        return give_up(NULL, message, size, NULL, NULL,
+                       "frame relative is not part of the virtual facility yet (absolute is)");
+    if (!ff_robot_pose_ok(scenario->facility_pose) || !ff_vec3_finite(scenario->facility_gravity))
+        return give_up(NULL, message, size, NULL, NULL,
+                       "the facility's pose and gravity must be finite, its attitude a unit quaternion");
+
+    ff_plant *plant = calloc(1, sizeof *plant);
+    if (!plant)
+        return give_up(NULL, message, size, NULL, NULL, "no memory for the virtual facility");
+    plant->bodies = scenario->satellites;
+    plant->contacts = scenario->contacts;
+    for (int i = 0; i < plant->bodies; i++) {
+        const ff_satellite *satellite = &scenario->satellite[i];
+        if (!ff_rigid_finite(&satellite->start) || !ff_robot_pose_ok(ff_rigid_pose(&satellite->start)))
+            return give_up(plant, message, size, "satellites", satellite->name,
+                           "the start must be finite, its attitude a unit quaternion");
+        if (ff_robot_create(&plant->robot[i], &satellite->robot, &satellite->start, scenario->cycle, what,
+                            sizeof what) != FF_OK ||
+            ff_sensor_create(&plant->sensor[i], scenario, i, what, sizeof what) != FF_OK)
+            return give_up(plant, message, size, "satellites", satellite->name, what);
+    }
+    for (int i = 0; i < plant->contacts; i++) {
+        plant->contact[i] = scenario->contact[i];
+        if (ff_environment_prepare(&plant->contact[i], plant->bodies, what, sizeof what) != FF_OK)
+            return give_up(plant, message, size, "contacts", scenario->contact[i].name, what);
+    }
+    ff_plant_reset(plant);
+    return plant;
+}
+
+void ff_plant_free(ff_plant *plant) {
+    if (!plant)
+        return;
+    for (int i = 0; i < plant->bodies; i++) {
+        ff_robot_free(&plant->robot[i]);
+        ff_sensor_free(&plant->sensor[i]);
+    }
+    free(plant);
+}
+
+void ff_plant_reset(ff_plant *plant) {
+    plant->next = 0;
+    for (int i = 0; i < plant->bodies; i++) {
+        ff_robot_reset(&plant->robot[i]);
+        ff_sensor_reset(&plant->sensor[i]);
+    }
+}
+
+void ff_plant_set_lead(ff_plant *plant, int body, double lead) {
+    plant->robot[body].lead = lead;
+    ff_plant_reset(plant);
+}
+
+void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command) {
+    if (k + 1 < plant->next)
+        return; /* the past is not rewritten */
+    /* Reads that were left out are made up before their commands leave the rings. */
+    if (k > plant->next)
+        ff_plant_read(plant, k - 1, NULL, NULL);
+    for (int i = 0; i < plant->bodies; i++)
+        ff_robot_write(&plant->robot[i], k, &command[i]);
+}
+
+static ff_status make_cycle(ff_plant *plant, uint64_t k) {
+    ff_plant_truth *truth = &plant->truth;
+    ff_status status = FF_OK;
+    for (int i = 0; i < plant->bodies; i++) {
+        ff_robot_step(&plant->robot[i], k);
+        truth->robot[i] = plant->robot[i].now;
+        truth->contact_b[i] = ff_wrench_zero();
+        if (!ff_pose_finite(truth->robot[i].T) || !ff_twist_finite(truth->robot[i].twist))
+            status = FF_ERR_DIVERGED;
+    }
+    for (int c = 0; c < plant->contacts; c++) {
+        const ff_contact *contact = &plant->contact[c];
+        ff_environment_out out;
+        truth->touching[c] = ff_environment_contact(contact, truth->robot, &out);
+        truth->force[c] = out.force;
+        truth->wrench[c] = out.on_body;
+        if (!truth->touching[c])
+            continue;
+        truth->contact_b[contact->body] = ff_wrench_add(truth->contact_b[contact->body], out.on_body);
+        if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE))
+            truth->contact_b[contact->against] =
+                ff_wrench_add(truth->contact_b[contact->against], out.on_other);
+    }
+    for (int i = 0; i < plant->bodies; i++)
+        ff_sensor_step(&plant->sensor[i], k, &plant->robot[i], truth->contact_b[i], &plant->last[i]);
+    return status;
+}
+
+ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_truth *truth) {
+    if (k + 1 < plant->next)
+        return FF_ERR_ARGUMENT;
+    while (plant->next <= k)
+        plant->status = make_cycle(plant, plant->next++);
+    if (in)
+        for (int i = 0; i < plant->bodies; i++)
+            in->sensor[i] = plant->last[i];
+    if (truth) {
+        for (int i = 0; i < plant->bodies; i++) {
+            truth->robot[i] = plant->truth.robot[i];
+            truth->contact_b[i] = plant->truth.contact_b[i];
+        }
+        for (int c = 0; c < plant->contacts; c++) {
+            truth->force[c] = plant->truth.force[c];
+            truth->wrench[c] = plant->truth.wrench[c];
+            truth->touching[c] = plant->truth.touching[c];
+        }
+    }
+    return plant->status;
+}
+
+ff_pose ff_plant_flange(const ff_plant *plant, int body) {
+    const ff_robot *robot = &plant->robot[body];
+    return ff_pose_mul(ff_pose_inverse(robot->config.base),
+                       ff_pose_mul(robot->now.T, ff_pose_inverse(robot->config.tool)));
+}

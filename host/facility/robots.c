@@ -1,0 +1,267 @@
+#include "facility/robots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------------------------------------- delay -- */
+
+/* Before t = 0 the robot was told the initial twist, for ever: constant velocity, constant body rate. */
+static ff_setpoint before_start(const ff_robot *robot, double t) {
+    ff_setpoint s = robot->start;
+    t += robot->lead;
+    s.T.p = ff_vec3_axpy(t, s.twist.v, s.T.p);
+    s.T.q = ff_quat_mul(s.T.q, ff_quat_exp(ff_vec3_scale(t, s.twist.w)));
+    return s;
+}
+
+/* A robot that gets no command stands at its last one. */
+static void hold_until(ff_robot *robot, uint64_t k) {
+    while (robot->written <= k) {
+        ff_setpoint s = robot->start;
+        if (robot->written > 0) {
+            s = robot->ring[(robot->written - 1) & robot->mask];
+            s.twist = ff_twist_zero();
+        }
+        robot->ring[robot->written++ & robot->mask] = s;
+    }
+}
+
+void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command) {
+    if (k > 0)
+        hold_until(robot, k - 1);
+    robot->ring[k & robot->mask] = *command;
+    if (robot->written <= k)
+        robot->written = k + 1;
+}
+
+ff_setpoint ff_robot_delayed(ff_robot *robot, uint64_t k) {
+    const bool fraction = robot->part > 0.0;
+    if (k < robot->whole || (k == robot->whole && fraction))
+        return before_start(robot, ((double)k - (double)robot->whole - robot->part) * robot->cycle);
+    const uint64_t j = k - robot->whole;
+    hold_until(robot, j);
+    const ff_setpoint *b = &robot->ring[j & robot->mask];
+    if (!fraction)
+        return *b;
+    const ff_setpoint *a = &robot->ring[(j - 1) & robot->mask];
+    const double s = 1.0 - robot->part;
+    return (ff_setpoint){ff_pose_interpolate(a->T, b->T, s),
+                         {ff_vec3_axpy(s, ff_vec3_sub(b->twist.w, a->twist.w), a->twist.w),
+                          ff_vec3_axpy(s, ff_vec3_sub(b->twist.v, a->twist.v), a->twist.v)}};
+}
+
+/* ------------------------------------------------------------------------------------------------ lag -- */
+
+/* Transition over one cycle of y'' + 2 z w y' + w^2 y = 0:
+ *   y(T)  = (C + z w S) y + S y'
+ *   y'(T) = -w^2 S y + (C - z w S) y'
+ * with s^2 = w^2 |1 - z^2|, C = exp(-z w T) cos(s T), S = exp(-z w T) sin(s T)/s (hyperbolic for z > 1). */
+static void lag_transition(ff_robot_lag *lag, double T) {
+    const double w = lag->w, z = lag->z, s = w * sqrt(fabs(1.0 - z * z));
+    double C, S;
+    if (s * T < 1e-4) { /* near z = 1: three terms are exact to rounding */
+        const double x = (z > 1.0 ? 1.0 : -1.0) * s * s * T * T, decay = exp(-z * w * T);
+        C = decay * (1.0 + x / 2.0 + x * x / 24.0);
+        S = decay * T * (1.0 + x / 6.0 + x * x / 120.0);
+    } else if (z < 1.0) {
+        const double decay = exp(-z * w * T);
+        C = decay * cos(s * T);
+        S = decay * sin(s * T) / s;
+    } else { /* written so that no exponential overflows: s < z w */
+        const double slow = exp((s - z * w) * T), fast = exp(-(s + z * w) * T);
+        C = 0.5 * (slow + fast);
+        S = 0.5 * (slow - fast) / s;
+    }
+    lag->phi[0][0] = C + z * w * S;
+    lag->phi[0][1] = S;
+    lag->phi[1][0] = -w * w * S;
+    lag->phi[1][1] = C - z * w * S;
+}
+
+/* One axis over one cycle, exactly: x'' = w^2 (u - x) + 2 z w (u' - x'), where u and u' run linearly from
+ * (u0, d0) to (u1, d1). The input b = w^2 u + 2 z w u' is then linear in time, x_p = b/w^2 - 2 z b'/w^3
+ * solves the equation, and the rest decays freely. Everything is taken relative to u0: a steady motion stays
+ * steady to rounding at any distance from the origin. */
+static void lag_axis(const ff_robot_lag *lag, double T, double u0, double u1, double d0, double d1, double *x,
+                     double *v) {
+    const double q = 2.0 * lag->z / lag->w;
+    const double slope = ((u1 - u0) + q * (d1 - d0)) / T;
+    const double offset = q * (d0 - slope);
+    const double e = (*x - u0) - offset, de = *v - slope;
+    *x = u0 + (offset + slope * T + lag->phi[0][0] * e + lag->phi[0][1] * de);
+    *v = slope + lag->phi[1][0] * e + lag->phi[1][1] * de;
+}
+
+/* Body rate of q = q0 exp(r): w = J r', J = 1 - A [r] + B [r]^2, A = (1 - cos a)/a^2, B = (a - sin a)/a^3. */
+static ff_vec3 rate_to_body(ff_vec3 r, ff_vec3 dr) {
+    const double a2 = ff_vec3_dot(r, r);
+    double A, B;
+    if (a2 < 1e-4) { /* next terms a^6/40320, a^6/362880 */
+        A = 0.5 - a2 / 24.0 + a2 * a2 / 720.0;
+        B = 1.0 / 6.0 - a2 / 120.0 + a2 * a2 / 5040.0;
+    } else {
+        const double a = sqrt(a2), h = sin(0.5 * a);
+        A = 2.0 * h * h / a2;
+        B = (a - sin(a)) / (a2 * a);
+    }
+    const ff_vec3 c = ff_vec3_cross(r, dr);
+    return ff_vec3_axpy(B, ff_vec3_cross(r, c), ff_vec3_axpy(-A, c, dr));
+}
+
+/* Attitude: the same axis law on the rotation vector r of q = q(k-1) exp(r), the chart laid anew each cycle
+ * at the robot's own attitude; the command's rate is turned into its axes. About one axis this is the linear
+ * law exactly; as T -> 0 it is w' = w_n^2 e + 2 z w_n (R w_u - w), e the rotation vector from robot to
+ * command. */
+static void lag_step(ff_robot *robot, const ff_setpoint *u0, const ff_setpoint *u1) {
+    const ff_robot_lag *lag = &robot->lag;
+    const double T = robot->cycle;
+    ff_setpoint *now = &robot->now;
+    for (int i = 0; i < 3; i++)
+        lag_axis(lag, T, u0->T.p.a[i], u1->T.p.a[i], u0->twist.v.a[i], u1->twist.v.a[i], &now->T.p.a[i],
+                 &now->twist.v.a[i]);
+
+    const ff_quat inverse = ff_quat_conj(now->T.q);
+    const ff_quat q0 = ff_quat_mul(inverse, u0->T.q), q1 = ff_quat_mul(inverse, u1->T.q);
+    const ff_vec3 r0 = ff_quat_log(q0), r1 = ff_quat_log(q1);
+    const ff_vec3 d0 = ff_quat_rotate(q0, u0->twist.w), d1 = ff_quat_rotate(q1, u1->twist.w);
+    ff_vec3 r = ff_vec3_zero(), dr = now->twist.w; /* J(0) = 1 */
+    for (int i = 0; i < 3; i++)
+        lag_axis(lag, T, r0.a[i], r1.a[i], d0.a[i], d1.a[i], &r.a[i], &dr.a[i]);
+    const ff_quat q = ff_quat_mul(now->T.q, ff_quat_exp(r));
+    /* ff_quat_unit would turn NaN into the identity and hide a divergence */
+    const double n = 1.0 / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+    now->T.q = (ff_quat){n * q.w, n * q.x, n * q.y, n * q.z};
+    now->twist.w = rate_to_body(r, dr);
+}
+
+/* -------------------------------------------------------------------------------------------- limited -- */
+
+/* The limiter meets a target that goes on with constant velocity, given where it is at the start of the step.
+ * The delayed command is known at the end of it, so it is led back by one cycle: a robot that keeps up is at
+ * the delayed command itself, with no hidden cycle. Its linear axes are those of its base. */
+static void limited_step(ff_robot *robot, const ff_setpoint *target) {
+    const double T = robot->cycle;
+    const ff_pose base = robot->config.base;
+    ff_limiter_in in = {
+        .pose = ff_pose_mul(ff_pose_inverse(base), target->T),
+        .velocity = {target->twist.w, ff_quat_unrotate(base.q, target->twist.v)},
+    };
+    in.pose.p = ff_vec3_axpy(-T, in.velocity.v, in.pose.p);
+    in.pose.q = ff_quat_mul(in.pose.q, ff_quat_exp(ff_vec3_scale(-T, in.velocity.w)));
+    const ff_status status = ff_limiter_step(&robot->limits, &robot->follower, &in, T);
+    if (status != FF_INFO_LIMITED) { /* on the target, to rounding; or a command that is not finite */
+        robot->now = *target;
+        return;
+    }
+    robot->now.T = ff_pose_mul(base, robot->follower.pose);
+    robot->now.twist.w = robot->follower.velocity.w;
+    robot->now.twist.v = ff_quat_rotate(base.q, robot->follower.velocity.v);
+}
+
+/* --------------------------------------------------------------------------------------------- robots -- */
+
+static const char *const kind_names[] = {
+    [FF_ROBOT_IDEAL] = "ideal",     [FF_ROBOT_DELAY] = "delay",      [FF_ROBOT_LAG] = "lag",
+    [FF_ROBOT_LIMITED] = "limited", [FF_ROBOT_JOINTS] = "joints",    [FF_ROBOT_WRENCH] = "wrench",
+    [FF_ROBOT_MUJOCO] = "mujoco",   [FF_ROBOT_KUKA_RSI] = "kuka-rsi"};
+
+static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
+    snprintf(message, size, "%s", text);
+    return status;
+}
+
+bool ff_robot_pose_ok(ff_pose T) {
+    const double n = T.q.w * T.q.w + T.q.x * T.q.x + T.q.y * T.q.y + T.q.z * T.q.z;
+    return ff_pose_finite(T) && fabs(n - 1.0) < 1e-6;
+}
+
+ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const ff_rigid_state *start,
+                          double cycle, char *message, size_t size) {
+    *robot = (ff_robot){.config = *config, .cycle = cycle};
+    switch (config->kind) {
+    case FF_ROBOT_IDEAL:
+    case FF_ROBOT_DELAY:
+    case FF_ROBOT_LAG:
+    case FF_ROBOT_LIMITED:
+        break;
+    default:
+        snprintf(message, size,
+                 "robot kind %s is not part of the virtual facility yet (ideal, delay, lag, limited are)",
+                 (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? kind_names[config->kind] : "?");
+        return FF_ERR_UNSUPPORTED;
+    }
+    if (config->rail.present)
+        return refuse(FF_ERR_UNSUPPORTED, message, size,
+                      "a robot's rail is not part of the virtual facility yet");
+    if (!ff_robot_pose_ok(config->base) || !ff_robot_pose_ok(config->tool))
+        return refuse(FF_ERR_ARGUMENT, message, size,
+                      "the robot's base and tool must be finite, their attitudes unit quaternions");
+
+    const double delay = config->kind == FF_ROBOT_IDEAL ? 0.0 : config->delay, cycles = delay / cycle;
+    if (!(cycles >= 0.0 && cycles <= (double)FF_ROBOT_MAX_DELAY))
+        return refuse(FF_ERR_ARGUMENT, message, size,
+                      "the robot's delay must be >= 0 and at most 1048576 cycles");
+    /* 0.040/0.004 is not 10 in binary: a delay within 1e-9 of a whole number of cycles is one. */
+    const double nearest = round(cycles);
+    if (fabs(cycles - nearest) < 1e-9) {
+        robot->whole = (uint64_t)nearest;
+        robot->part = 0.0;
+    } else {
+        robot->whole = (uint64_t)floor(cycles);
+        robot->part = cycles - floor(cycles);
+    }
+    if (config->kind == FF_ROBOT_LAG) {
+        if (!(config->frequency > 0.0) || !isfinite(config->frequency) || !(config->damping > 0.0) ||
+            !isfinite(config->damping))
+            return refuse(FF_ERR_ARGUMENT, message, size,
+                          "a lag robot needs frequency > 0 [Hz] and damping > 0");
+        robot->lag.w = 2.0 * FF_PI * config->frequency;
+        robot->lag.z = config->damping;
+        lag_transition(&robot->lag, cycle);
+    }
+    robot->limits =
+        (ff_limiter_config){config->velocity,         config->acceleration,         config->jerk,
+                            config->angular_velocity, config->angular_acceleration, config->angular_jerk};
+    if (config->kind == FF_ROBOT_LIMITED && ff_limiter_validate(&robot->limits) != FF_OK)
+        return refuse(FF_ERR_ARGUMENT, message, size, "each limit of a limited robot must be > 0");
+    robot->start = (ff_setpoint){ff_rigid_pose(start), {start->omega, start->velocity}};
+
+    /* room for the two commands that frame the delayed time, and a power of two for the index */
+    uint64_t length = 4;
+    while (length < robot->whole + 4)
+        length *= 2;
+    robot->mask = length - 1;
+    robot->ring = calloc((size_t)length, sizeof *robot->ring);
+    if (!robot->ring)
+        return refuse(FF_ERR_MEMORY, message, size, "no memory for the robot's command ring");
+    ff_robot_reset(robot);
+    return FF_OK;
+}
+
+void ff_robot_free(ff_robot *robot) {
+    free(robot->ring);
+    robot->ring = NULL;
+}
+
+void ff_robot_reset(ff_robot *robot) {
+    robot->written = 0;
+    robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
+    robot->now = robot->target;
+    robot->acceleration = ff_twist_zero();
+    ff_limiter_reset(
+        &robot->follower, ff_pose_mul(ff_pose_inverse(robot->config.base), robot->now.T),
+        (ff_twist){robot->now.twist.w, ff_quat_unrotate(robot->config.base.q, robot->now.twist.v)});
+}
+
+void ff_robot_step(ff_robot *robot, uint64_t k) {
+    const ff_setpoint target = ff_robot_delayed(robot, k);
+    const ff_twist before = robot->now.twist;
+    if (robot->config.kind == FF_ROBOT_LAG)
+        lag_step(robot, &robot->target, &target);
+    else if (robot->config.kind == FF_ROBOT_LIMITED)
+        limited_step(robot, &target);
+    else
+        robot->now = target;
+    robot->target = target;
+    robot->acceleration = ff_twist_scale(1.0 / robot->cycle, ff_twist_sub(robot->now.twist, before));
+}

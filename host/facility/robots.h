@@ -1,0 +1,49 @@
+/* facility/robots.h - virtual robots: commands in, the true motion of the carried body out. */
+#ifndef FF_FACILITY_ROBOTS_H
+#define FF_FACILITY_ROBOTS_H
+
+#include "scenario/scenario.h"
+
+/* x' = A x of y'' + 2 z w y' + w^2 y = 0 over one cycle: [y, y'] -> phi [y, y']. */
+typedef struct ff_robot_lag {
+    double w, z; /* [rad/s], ratio */
+    double phi[2][2];
+} ff_robot_lag;
+
+typedef struct ff_robot {
+    ff_robot_config config;
+    double cycle;
+    uint64_t whole; /* delay = (whole + part) cycles, 0 <= part < 1 */
+    double part;
+    double lead;       /* [s] how far ahead the commands before t = 0 were issued */
+    ff_setpoint start; /* the initial motion at t = 0 */
+    ff_robot_lag lag;
+    ff_limiter_config limits;
+
+    ff_setpoint *ring; /* command k lies at ring[k & mask] */
+    uint64_t mask;
+    uint64_t written; /* commands 0 .. written-1 have been issued */
+
+    ff_limiter_state follower; /* limited: motion in the base's axes */
+    ff_setpoint target;        /* delayed command of the last cycle */
+    ff_setpoint now;           /* true motion of the last cycle */
+    ff_twist acceleration;     /* its difference to the cycle before, over T: w' body, v' lab */
+} ff_robot;
+
+/* Delays longer than this many cycles are refused: the ring would only cost memory. */
+enum { FF_ROBOT_MAX_DELAY = 1 << 20 };
+
+/* Finite, with a unit quaternion. */
+bool ff_robot_pose_ok(ff_pose T);
+/* FF_ERR_UNSUPPORTED, FF_ERR_ARGUMENT with a sentence, FF_ERR_MEMORY. Allocates the ring. */
+ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const ff_rigid_state *start,
+                          double cycle, char *message, size_t size);
+void ff_robot_free(ff_robot *robot);
+void ff_robot_reset(ff_robot *robot);
+void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command);
+/* The command issued at t_k - delay. Command k - delay need not have been written: the robot then holds. */
+ff_setpoint ff_robot_delayed(ff_robot *robot, uint64_t k);
+/* Advances from cycle k-1 to k. */
+void ff_robot_step(ff_robot *robot, uint64_t k);
+
+#endif

@@ -1,0 +1,20 @@
+/* record/columns.h - a row as named columns with units: one list for CSV, MCAP and the report. */
+#ifndef FF_RECORD_COLUMNS_H
+#define FF_RECORD_COLUMNS_H
+
+#include "run/row.h"
+
+enum { FF_COLUMN_NAME = 2 * FF_NAME_SIZE };
+
+typedef struct ff_columns {
+    int count;
+    char (*name)[FF_COLUMN_NAME]; /* "client.velocity.x [m/s]" */
+    int satellites, contacts;
+} ff_columns;
+
+ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns);
+void ff_columns_free(ff_columns *columns);
+/* values[columns->count] in the order of the names. */
+void ff_columns_values(const ff_columns *columns, const ff_row *row, double *values);
+
+#endif

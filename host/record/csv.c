@@ -1,0 +1,78 @@
+#include "record/csv.h"
+
+#include <stdlib.h>
+
+static ff_status header(ff_csv *csv) {
+    for (int i = 0; i < csv->columns.count; i++) {
+        const char *name = csv->columns.name[i];
+        bool quote = false;
+        for (const char *c = name; *c; c++)
+            quote = quote || *c == ',' || *c == '"' || *c == '\n' || *c == '\r';
+        if (i)
+            fputc(',', csv->file);
+        if (!quote) {
+            fputs(name, csv->file);
+            continue;
+        }
+        fputc('"', csv->file);
+        for (const char *c = name; *c; c++) {
+            if (*c == '"')
+                fputc('"', csv->file);
+            fputc(*c == '\n' || *c == '\r' ? ' ' : *c, csv->file);
+        }
+        fputc('"', csv->file);
+    }
+    return fputc('\n', csv->file) == EOF ? FF_ERR_IO : FF_OK;
+}
+
+ff_status ff_csv_open(const char *path, const ff_scenario *scenario, ff_csv *csv) {
+    *csv = (ff_csv){0};
+    if (ff_columns_init(scenario, &csv->columns) != FF_OK)
+        return FF_ERR_MEMORY;
+    csv->values = malloc((size_t)csv->columns.count * sizeof *csv->values);
+    csv->file = csv->values ? fopen(path, "w") : NULL;
+    if (!csv->file) {
+        const ff_status status = csv->values ? FF_ERR_IO : FF_ERR_MEMORY;
+        ff_columns_free(&csv->columns);
+        free(csv->values);
+        return status;
+    }
+    return header(csv);
+}
+
+static ff_status take(void *self, const ff_row *row) {
+    ff_csv *csv = self;
+    ff_columns_values(&csv->columns, row, csv->values);
+    for (int i = 0; i < csv->columns.count; i++) {
+        char text[40];
+        const double v = csv->values[i];
+        int n;
+        if (isnan(v))
+            n = 0; /* an empty field: nothing was measured */
+        else if (v == 0.0)
+            n = snprintf(text, sizeof text, "0");
+        else
+            n = snprintf(text, sizeof text, "%.17g", v);
+        text[n++] = i + 1 < csv->columns.count ? ',' : '\n';
+        if (fwrite(text, 1, (size_t)n, csv->file) != (size_t)n)
+            return FF_ERR_IO;
+    }
+    return FF_OK;
+}
+
+ff_sink ff_csv_sink(ff_csv *csv) {
+    return (ff_sink){csv, take};
+}
+
+ff_status ff_csv_close(ff_csv *csv) {
+    ff_status status = FF_OK;
+    if (csv->file) {
+        const bool bad = ferror(csv->file) != 0;
+        if (fclose(csv->file) != 0 || bad)
+            status = FF_ERR_IO;
+    }
+    ff_columns_free(&csv->columns);
+    free(csv->values);
+    *csv = (ff_csv){0};
+    return status;
+}

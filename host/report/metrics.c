@@ -1,0 +1,232 @@
+#include "report/metrics.h"
+
+#include <stdlib.h>
+
+ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
+    *metrics = (ff_metrics){.scenario = scenario};
+    metrics->episode = malloc(FF_MAX_EPISODES * sizeof *metrics->episode);
+    if (!metrics->episode)
+        return FF_ERR_MEMORY;
+    for (int i = 0; i < scenario->satellites; i++) {
+        ff_rigid_create(&scenario->satellite[i].rigid, &metrics->model[i]);
+        metrics->last_touch[i] = -1;
+        for (int a = 0; a < 6; a++)
+            metrics->body[i].observer_min[a] = INFINITY;
+    }
+    for (int c = 0; c < FF_MAX_CONTACTS; c++)
+        metrics->open[c] = -1;
+    return FF_OK;
+}
+
+void ff_metrics_free(ff_metrics *metrics) {
+    free(metrics->episode);
+    metrics->episode = NULL;
+}
+
+static void grow(double *largest, double value) {
+    if (!(value <= *largest)) /* NAN sticks: an error that is not a number is no success */
+        *largest = value;
+}
+
+static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
+    const ff_row_body *b = &row->body[i];
+    ff_body_metrics *m = &metrics->body[i];
+    const double energy = ff_rigid_kinetic_energy(&metrics->model[i], &b->satellite);
+    if (metrics->rows == 0) {
+        m->initial = b->satellite;
+        m->initial_energy = energy;
+        m->robot_initial = b->command;
+    }
+    m->final = b->satellite;
+    m->final_energy = energy;
+    m->energy = b->energy;
+    m->robot_final = b->command;
+    grow(&m->max_energy, energy);
+    if (!isnan(b->ideal.position.x)) {
+        grow(&m->error_velocity, ff_vec3_norm(ff_vec3_sub(b->satellite.velocity, b->ideal.velocity)));
+        grow(&m->error_omega, ff_vec3_norm(ff_vec3_sub(b->satellite.omega, b->ideal.omega)));
+        grow(&m->error_position, ff_vec3_norm(ff_vec3_sub(b->satellite.position, b->ideal.position)));
+        grow(&m->error_attitude, ff_quat_angle(b->satellite.attitude, b->ideal.attitude));
+    }
+    for (int a = 0; a < 6; a++)
+        if (!isnan(b->observer[a])) {
+            m->observer_min[a] = fmin(m->observer_min[a], b->observer[a]);
+            if (a >= m->observers)
+                m->observers = a + 1;
+        }
+    if (!row->final && row->status == FF_OK) {
+        grow(&m->max_force_correction, ff_vec3_norm(ff_vec3_sub(b->measured_b.f, b->corrected_b.f)));
+        grow(&m->max_torque_correction, ff_vec3_norm(ff_vec3_sub(b->measured_b.t, b->corrected_b.t)));
+    }
+    grow(&m->max_velocity_correction, ff_vec3_norm(b->velocity_correction.v));
+    grow(&m->max_omega_correction, ff_vec3_norm(b->velocity_correction.w));
+    grow(&m->travel, ff_vec3_norm(ff_vec3_sub(b->command.T.p, m->robot_initial.T.p)));
+    grow(&m->rotation, ff_quat_angle(b->command.T.q, m->robot_initial.T.q));
+    grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->robot.T.p, b->satellite.position)));
+}
+
+static void take_pairs(ff_metrics *metrics, const ff_row *row) {
+    for (int a = 0; a < metrics->scenario->satellites; a++)
+        for (int b = a + 1; b < metrics->scenario->satellites; b++) {
+            ff_pair_metrics *p = &metrics->pair[a][b];
+            const ff_row_body *A = &row->body[a], *B = &row->body[b];
+            p->final = ff_pose_mul(ff_pose_inverse(A->command.T), B->command.T);
+            if (isnan(A->ideal.position.x))
+                continue;
+            const ff_pose ideal =
+                ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&A->ideal)), ff_rigid_pose(&B->ideal));
+            grow(&p->error_position, ff_vec3_norm(ff_vec3_sub(p->final.p, ideal.p)));
+            grow(&p->error_attitude, ff_quat_angle(p->final.q, ideal.q));
+        }
+}
+
+/* The satellite's own contact may begin earlier or last longer than the robot's only where a method gives it
+ * a contact of its own; elsewhere the satellite feels what the sensor feels, and noise is no contact. */
+static bool satellite_has_own_contact(ff_method method) {
+    return method == FF_METHOD_IMPACT || method == FF_METHOD_FUSED;
+}
+
+static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
+    const ff_scenario *scenario = metrics->scenario;
+    const ff_contact *contact = &scenario->contact[c];
+    const int bodies[2] = {contact->body, contact->against};
+    const int count = contact->against >= 0 ? 2 : 1;
+    bool active = row->touching[c];
+    if (active)
+        for (int j = 0; j < count; j++)
+            metrics->last_touch[bodies[j]] = c;
+    if (!active && satellite_has_own_contact(scenario->fidelity.method) &&
+        metrics->last_touch[contact->body] == c)
+        active = ff_vec3_norm(row->body[contact->body].corrected_b.f) > 0.0;
+
+    int open = metrics->open[c];
+    if (open < 0) {
+        if (!active)
+            return;
+        if (metrics->episodes == FF_MAX_EPISODES) {
+            metrics->lost_episodes++;
+            return;
+        }
+        open = metrics->open[c] = metrics->episodes++;
+        metrics->quiet[c] = 0;
+        ff_episode *e = &metrics->episode[open];
+        *e = (ff_episode){.contact = c, .start = row->t, .end = NAN, .stiffness = NAN, .damping = NAN};
+        for (int j = 0; j < count; j++)
+            e->before[j] = row->body[bodies[j]].satellite;
+    }
+    ff_episode *e = &metrics->episode[open];
+    if (active) {
+        metrics->quiet[c] = 0;
+        for (int j = 0; j < count; j++) {
+            const ff_row_body *b = &row->body[bodies[j]];
+            grow(&e->peak_force[j], ff_vec3_norm(b->corrected_b.f));
+            e->after[j] = b->satellite;
+        }
+        const ff_row_body *b = &row->body[contact->body];
+        e->impulse = ff_vec3_axpy(scenario->cycle, ff_quat_rotate(b->satellite.attitude, b->corrected_b.f),
+                                  e->impulse);
+        grow(&e->peak_robot_force, ff_vec3_norm(row->contact_force[c]));
+        return;
+    }
+    if (metrics->quiet[c]++ == 0) { /* the values of the first quiet cycle stand if four more follow */
+        e->end = row->t;
+        for (int j = 0; j < count; j++)
+            e->after[j] = row->body[bodies[j]].satellite;
+    }
+    if (metrics->quiet[c] == FF_END_CYCLES)
+        metrics->open[c] = -1;
+}
+
+static ff_status take(void *self, const ff_row *row) {
+    ff_metrics *metrics = self;
+    for (int i = 0; i < metrics->scenario->satellites; i++)
+        take_body(metrics, i, row);
+    take_pairs(metrics, row);
+    for (int c = 0; c < metrics->scenario->contacts; c++)
+        take_contact(metrics, c, row);
+    metrics->rows++;
+    return FF_OK;
+}
+
+ff_sink ff_metrics_sink(ff_metrics *metrics) {
+    return (ff_sink){metrics, take};
+}
+
+/* The nth contact of that index in the reference, or NULL. */
+static const ff_ideal_contact *reference(const ff_ideal_result *ideal, int contact, int number) {
+    for (int i = 0; i < ideal->contacts; i++)
+        if (ideal->contact[i].contact == contact && number-- == 0)
+            return &ideal->contact[i];
+    return NULL;
+}
+
+/* The reference's episodes have located times and peaks: take them instead of the sampled ones. */
+static void exact_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
+    metrics->episodes = 0;
+    for (int i = 0; i < ideal->contacts && i < FF_MAX_EPISODES; i++) {
+        const ff_ideal_contact *x = &ideal->contact[i];
+        metrics->episode[metrics->episodes++] = (ff_episode){
+            .contact = x->contact,
+            .start = x->start,
+            .end = x->end,
+            .before = {x->before[0], x->before[1]},
+            .after = {x->after[0], x->after[1]},
+            .peak_force = {x->peak_force, x->peak_force},
+            .peak_robot_force = x->peak_force,
+            .impulse = ff_vec3_scale(metrics->model[metrics->scenario->contact[x->contact].body].mass,
+                                     ff_vec3_sub(x->after[0].velocity, x->before[0].velocity)),
+            .stiffness = NAN,
+            .damping = NAN};
+    }
+}
+
+static void compare_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
+    int number[FF_MAX_CONTACTS] = {0};
+    double ideal_peak = 0.0; /* fallback where a contact has no partner */
+    for (int i = 0; i < ideal->contacts; i++)
+        ideal_peak = fmax(ideal_peak, ideal->contact[i].peak_force);
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_episode *e = &metrics->episode[n];
+        const ff_contact *contact = &metrics->scenario->contact[e->contact];
+        const ff_ideal_contact *x = reference(ideal, e->contact, number[e->contact]++);
+        const int bodies[2] = {contact->body, contact->against};
+        const double peak = x ? x->peak_force : ideal_peak;
+        for (int j = 0; j < (contact->against >= 0 ? 2 : 1); j++) {
+            const int b = bodies[j];
+            /* a torque alone (stops of rotation) has no force to compare */
+            if (e->peak_robot_force > 0.0 || peak > 0.0)
+                grow(&metrics->peak_force_ratio[b], e->peak_robot_force / peak);
+            if (x && !isnan(e->end) && !isnan(x->end))
+                grow(&metrics->rebound_error[b],
+                     fabs(ff_vec3_norm(e->after[j].velocity) - ff_vec3_norm(x->after[j].velocity)));
+        }
+    }
+}
+
+void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_status status) {
+    const ff_scenario *scenario = metrics->scenario;
+    for (int c = 0; c < scenario->contacts; c++) /* fewer than five quiet cycles before the end: still open */
+        if (metrics->open[c] >= 0)
+            metrics->episode[metrics->open[c]].end = NAN;
+    if (ideal && scenario->fidelity.method == FF_METHOD_IDEAL)
+        exact_episodes(metrics, ideal);
+    if (ideal)
+        compare_episodes(metrics, ideal);
+    double velocity = 0.0, omega = 0.0, ratio = 0.0;
+    for (int i = 0; i < scenario->satellites; i++) {
+        grow(&velocity, metrics->body[i].error_velocity);
+        grow(&omega, metrics->body[i].error_omega);
+        grow(&ratio, metrics->peak_force_ratio[i]);
+    }
+    const ff_requirements *r = &scenario->requirements;
+    metrics->requirement[0] = (ff_requirement_result){"velocity_error", r->velocity_error, velocity, false};
+    metrics->requirement[1] =
+        (ff_requirement_result){"angular_velocity_error", r->angular_velocity_error, omega, false};
+    metrics->requirement[2] = (ff_requirement_result){"peak_force_ratio", r->peak_force_ratio, ratio, false};
+    metrics->pass = status >= 0 && ideal != NULL;
+    for (int i = 0; i < 3; i++) {
+        metrics->requirement[i].met =
+            ideal != NULL && metrics->requirement[i].value <= metrics->requirement[i].limit;
+        metrics->pass = metrics->pass && metrics->requirement[i].met;
+    }
+}

@@ -1,0 +1,75 @@
+/* report/metrics.h - what a run is judged by, gathered row by row in fixed memory. */
+#ifndef FF_REPORT_METRICS_H
+#define FF_REPORT_METRICS_H
+
+#include "ideal/ideal.h"
+#include "run/run.h"
+
+enum { FF_MAX_EPISODES = 4096, FF_END_CYCLES = 5 };
+
+/* One contact of a run, from its first cycle to the first of five quiet ones. */
+typedef struct ff_episode {
+    int contact;              /* index into scenario->contact */
+    double start, end;        /* [s] end is NAN while open */
+    ff_rigid_state before[2]; /* [0] `body`, [1] `against` */
+    ff_rigid_state after[2];
+    double peak_force[2];      /* [N] on the satellite(s) */
+    double peak_robot_force;   /* [N] at the robot's true pose */
+    ff_vec3 impulse;           /* [N s] on the satellite `body`, inertial */
+    double stiffness, damping; /* identified, NAN where no method does */
+} ff_episode;
+
+typedef struct ff_body_metrics {
+    ff_rigid_state initial, final;
+    double initial_energy, final_energy, max_energy;                    /* [J] */
+    ff_energy energy;                                                   /* ledger at the end */
+    double error_velocity, error_omega, error_position, error_attitude; /* largest against ideal */
+    double observer_min[6];
+    int observers;
+    double max_force_correction, max_torque_correction; /* [N], [N m] */
+    double max_velocity_correction, max_omega_correction;
+    ff_setpoint robot_initial, robot_final; /* commanded */
+    double travel, rotation;                /* [m], [rad] largest distance from the start */
+    double tracking;                        /* [m] */
+} ff_body_metrics;
+
+typedef struct ff_pair_metrics {
+    ff_pose final; /* pose of b in a's body frame, from the robots' motion */
+    double error_position, error_attitude;
+} ff_pair_metrics;
+
+typedef struct ff_requirement_result {
+    const char *name;
+    double limit, value;
+    bool met;
+} ff_requirement_result;
+
+typedef struct ff_metrics {
+    const ff_scenario *scenario;
+    ff_rigid_model model[FF_MAX_BODIES];
+    uint64_t rows;
+    ff_body_metrics body[FF_MAX_BODIES];
+    ff_pair_metrics pair[FF_MAX_BODIES][FF_MAX_BODIES]; /* [a][b], a < b */
+    int episodes;
+    int lost_episodes; /* more than fit: counted, not kept */
+    ff_episode *episode;
+    /* while running */
+    int open[FF_MAX_CONTACTS];     /* episode index or -1 */
+    int quiet[FF_MAX_CONTACTS];    /* quiet cycles so far */
+    int last_touch[FF_MAX_BODIES]; /* contact that touched last */
+    /* after ff_metrics_finish */
+    double rebound_error[FF_MAX_BODIES], peak_force_ratio[FF_MAX_BODIES];
+    ff_requirement_result requirement[3];
+    bool pass;
+} ff_metrics;
+
+ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics);
+void ff_metrics_free(ff_metrics *metrics);
+ff_sink ff_metrics_sink(ff_metrics *metrics);
+/* Compares with the reference (may be NULL) and judges. `status` is the run's: a failed run cannot pass. */
+void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_status status);
+/* The part of the contract's summary.json, section 4.3. Returns malloc'ed JSON text, NULL when out of memory.
+ */
+char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run);
+
+#endif

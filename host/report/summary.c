@@ -1,0 +1,171 @@
+/* summary.json, design.md section 4.3. Keys are a contract: extend, never rename. */
+#include <stdio.h>
+#include <string.h>
+
+#include "record/version.h"
+#include "report/json.h"
+#include "report/metrics.h"
+
+static void twist(ff_json *json, const char *key, const ff_setpoint *setpoint) {
+    /* files that users read: body axes, linear then angular */
+    const ff_vec3 v = ff_quat_unrotate(setpoint->T.q, setpoint->twist.v), w = setpoint->twist.w;
+    const double values[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
+    ff_json_vector(json, key, values, 6);
+}
+
+static void contact_entry(ff_json *json, const ff_metrics *metrics, const ff_episode *e, int side) {
+    const double before = ff_vec3_norm(e->before[side].velocity),
+                 after = ff_vec3_norm(e->after[side].velocity);
+    ff_json_open(json, NULL, '{');
+    ff_json_string(json, "name", metrics->scenario->contact[e->contact].name);
+    ff_json_number(json, "start_s", e->start);
+    ff_json_number(json, "end_s", e->end);
+    ff_json_number(json, "duration_s", e->end - e->start);
+    ff_json_number(json, "speed_before_mps", before);
+    ff_json_number(json, "speed_after_mps", after);
+    ff_json_vec3(json, "velocity_before_mps", e->before[side].velocity);
+    ff_json_vec3(json, "velocity_after_mps", e->after[side].velocity);
+    ff_json_vec3(json, "angular_velocity_after_radps", e->after[side].omega);
+    ff_json_number(json, "peak_force_N", e->peak_force[side]);
+    ff_json_number(json, "peak_robot_force_N", e->peak_robot_force);
+    ff_json_vec3(json, "impulse_Ns", side ? ff_vec3_neg(e->impulse) : e->impulse);
+    ff_json_number(json, "stiffness_Npm", e->stiffness);
+    ff_json_number(json, "damping_Nspm", e->damping);
+    ff_json_close(json, '}');
+}
+
+static void satellite(ff_json *json, const ff_metrics *metrics, int i) {
+    const ff_scenario *scenario = metrics->scenario;
+    const ff_body_metrics *m = &metrics->body[i];
+    ff_json_open(json, scenario->satellite[i].name, '{');
+    ff_json_open(json, "initial", '{');
+    ff_json_number(json, "kinetic_energy_J", m->initial_energy);
+    ff_json_close(json, '}');
+    ff_json_open(json, "final", '{');
+    ff_json_vec3(json, "position_m", m->final.position);
+    ff_json_quat(json, "attitude_wxyz", m->final.attitude);
+    ff_json_vec3(json, "velocity_mps", m->final.velocity);
+    ff_json_vec3(json, "angular_velocity_radps", m->final.omega);
+    ff_json_number(json, "kinetic_energy_J", m->final_energy);
+    ff_json_close(json, '}');
+    ff_json_number(json, "max_kinetic_energy_J", m->max_energy);
+    ff_json_open(json, "error_vs_ideal", '{');
+    ff_json_number(json, "velocity_mps", m->error_velocity);
+    ff_json_number(json, "angular_velocity_radps", m->error_omega);
+    ff_json_number(json, "position_m", m->error_position);
+    ff_json_number(json, "attitude_rad", m->error_attitude);
+    ff_json_number(json, "rebound_speed_mps", metrics->rebound_error[i]);
+    ff_json_number(json, "peak_force_ratio", metrics->peak_force_ratio[i]);
+    ff_json_close(json, '}');
+    ff_json_open(json, "contacts", '[');
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_episode *e = &metrics->episode[n];
+        const ff_contact *contact = &scenario->contact[e->contact];
+        if (contact->body == i)
+            contact_entry(json, metrics, e, 0);
+        else if (contact->against == i)
+            contact_entry(json, metrics, e, 1);
+    }
+    ff_json_close(json, ']');
+    ff_json_open(json, "energy", '{');
+    ff_json_number(json, "exchanged_J", m->energy.exchanged);
+    ff_json_number(json, "delay_J", m->energy.delay);
+    ff_json_number(json, "force_controller_J", m->energy.force_controller);
+    ff_json_number(json, "velocity_controller_J", m->energy.velocity_controller);
+    ff_json_number(json, "integration_J", m->energy.integration);
+    ff_json_number(json, "loads_J", m->energy.loads);
+    ff_json_number(json, "method_J", m->energy.method);
+    ff_json_close(json, '}');
+    ff_json_open(json, "passivity", '{');
+    ff_json_vector(json, "observer_min_J", m->observer_min, m->observers);
+    ff_json_number(json, "max_force_correction_N", m->max_force_correction);
+    ff_json_number(json, "max_torque_correction_Nm", m->max_torque_correction);
+    ff_json_number(json, "max_velocity_correction_mps", m->max_velocity_correction);
+    ff_json_number(json, "max_angular_velocity_correction_radps", m->max_omega_correction);
+    ff_json_close(json, '}');
+    ff_json_open(json, "robot", '{');
+    ff_json_open(json, "initial", '{');
+    twist(json, "twist", &m->robot_initial);
+    ff_json_close(json, '}');
+    ff_json_open(json, "final", '{');
+    ff_json_vec3(json, "position_m", m->robot_final.T.p);
+    ff_json_quat(json, "attitude_wxyz", m->robot_final.T.q);
+    twist(json, "twist", &m->robot_final);
+    ff_json_close(json, '}');
+    ff_json_number(json, "travel_m", m->travel);
+    ff_json_number(json, "rotation_rad", m->rotation);
+    ff_json_number(json, "max_tracking_error_m", m->tracking);
+    ff_json_close(json, '}');
+    ff_json_close(json, '}');
+}
+
+char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
+    const ff_scenario *scenario = metrics->scenario;
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_string(&json, "scenario", scenario->name);
+    ff_json_string(&json, "method", ff_method_name(scenario->fidelity.method));
+    ff_json_string(&json, "integrator", ff_scheme_name(scenario->integrate.scheme));
+    ff_json_string(&json, "version", ff_version());
+    ff_json_integer(&json, "seed", (long long)scenario->seed);
+    ff_json_number(&json, "cycle_s", scenario->cycle);
+    ff_json_integer(&json, "cycles", (long long)run->cycles);
+    ff_json_string(&json, "status", run->status < 0 ? run->message : "done");
+    ff_json_open(&json, "satellites", '{');
+    for (int i = 0; i < scenario->satellites; i++)
+        satellite(&json, metrics, i);
+    ff_json_close(&json, '}');
+    ff_json_open(&json, "pairs", '{');
+    for (int a = 0; a < scenario->satellites; a++)
+        for (int b = a + 1; b < scenario->satellites; b++) {
+            const ff_pair_metrics *p = &metrics->pair[a][b];
+            char key[2 * FF_NAME_SIZE + 2];
+            snprintf(key, sizeof key, "%s/%s", scenario->satellite[a].name, scenario->satellite[b].name);
+            ff_json_open(&json, key, '{');
+            ff_json_open(&json, "final", '{');
+            ff_json_vec3(&json, "position_m", p->final.p);
+            ff_json_quat(&json, "attitude_wxyz", p->final.q);
+            ff_json_close(&json, '}');
+            ff_json_open(&json, "error_vs_ideal", '{');
+            ff_json_number(&json, "position_m", p->error_position);
+            ff_json_number(&json, "attitude_rad", p->error_attitude);
+            ff_json_close(&json, '}');
+            ff_json_close(&json, '}');
+        }
+    ff_json_close(&json, '}');
+    ff_json_open(&json, "timing", '{');
+    ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
+    ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);
+    ff_json_number(&json, "real_time_factor",
+                   run->wall_s > 0.0 ? (double)run->cycles * scenario->cycle / run->wall_s : (double)NAN);
+    ff_json_close(&json, '}');
+    ff_json_open(&json, "counters", '{');
+    ff_json_integer(&json, "held", (long long)run->info.held);
+    ff_json_integer(&json, "not_finite", (long long)run->info.not_finite);
+    ff_json_integer(&json, "stale", (long long)run->info.stale);
+    ff_json_integer(&json, "saturated", (long long)run->info.saturated);
+    long long limited = 0;
+    for (int i = 0; i < scenario->satellites; i++)
+        limited += (long long)run->info.gate[i].limited;
+    ff_json_integer(&json, "limited", limited);
+    ff_json_close(&json, '}');
+    ff_json_open(&json, "requirements", '[');
+    for (int i = 0; i < 3; i++) {
+        const ff_requirement_result *r = &metrics->requirement[i];
+        ff_json_open(&json, NULL, '{');
+        ff_json_string(&json, "name", r->name);
+        ff_json_number(&json, "limit", r->limit);
+        ff_json_number(&json, "value", r->value);
+        ff_json_bool(&json, "met", r->met);
+        ff_json_close(&json, '}');
+    }
+    ff_json_close(&json, ']');
+    ff_json_string(&json, "verdict", metrics->pass ? "pass" : "fail");
+    ff_json_close(&json, '}');
+    if (json.failed) {
+        ff_json_free(&json);
+        return NULL;
+    }
+    return json.text;
+}

@@ -1,0 +1,38 @@
+/* run/row.h - one cycle of one run, as every consumer sees it: log, metrics, report, telemetry. */
+#ifndef FF_RUN_ROW_H
+#define FF_RUN_ROW_H
+
+#include "scenario/scenario.h"
+
+typedef struct ff_row_body {
+    ff_rigid_state satellite;     /* at t_k */
+    ff_rigid_state ideal;         /* at t_k; NAN without a reference */
+    ff_setpoint command;          /* issued at t_k */
+    ff_setpoint robot;            /* where the robot really is */
+    ff_wrench measured_b;         /* F_e, robot's body axes */
+    ff_wrench corrected_b;        /* F_c, satellite's body axes */
+    ff_twist velocity_correction; /* V_pc */
+    ff_rigid_load load;
+    ff_energy energy;   /* ledger before this cycle's step */
+    bool in_contact;    /* says the method */
+    double observer[6]; /* [J] NAN where there is none */
+} ff_row_body;
+
+typedef struct ff_row {
+    uint64_t k;
+    double t;         /* [s] k * cycle */
+    bool final;       /* the state at the end: no wrench was measured any more */
+    ff_status status; /* of the loop's step */
+    double compute_ns;
+    ff_row_body body[FF_MAX_BODIES];
+    ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
+    bool touching[FF_MAX_CONTACTS];
+} ff_row;
+
+/* Takes each row in order. A negative status ends the run. */
+typedef struct ff_sink {
+    void *self;
+    ff_status (*row)(void *self, const ff_row *row);
+} ff_sink;
+
+#endif

@@ -1,0 +1,210 @@
+#include "run/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "facility/plant.h"
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static ff_status feed(const ff_run_options *options, const ff_row *row) {
+    for (int i = 0; i < options->count; i++) {
+        const ff_status status = options->sinks[i].row(options->sinks[i].self, row);
+        if (status < 0)
+            return status;
+    }
+    return FF_OK;
+}
+
+static ff_rigid_state no_reference(void) {
+    const ff_vec3 nan3 = {{NAN, NAN, NAN}};
+    return (ff_rigid_state){nan3, {NAN, NAN, NAN, NAN}, nan3, nan3};
+}
+
+/* About a hundred calls a run, never more: the callback may draw. */
+static bool report_progress(const ff_run_options *options, uint64_t k, uint64_t cycles) {
+    const uint64_t stride = cycles / 128 + 1;
+    if (!options->progress || k % stride)
+        return true;
+    return options->progress(options->user, (double)k / (double)cycles);
+}
+
+/* The reference itself as a run: satellite, robot and ideal are one. */
+static void run_ideal(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
+    const ff_ideal_result *ideal = options->ideal;
+    ff_rigid_model model[FF_MAX_BODIES];
+    for (int i = 0; i < scenario->satellites; i++)
+        ff_rigid_create(&scenario->satellite[i].rigid, &model[i]);
+    ff_row row = {0};
+    int next = 0; /* contacts of the reference are in order of start */
+    int open[FF_MAX_CONTACTS];
+    for (int c = 0; c < scenario->contacts; c++)
+        open[c] = -1;
+    for (uint64_t k = 0; k < ideal->samples && result->status == FF_OK; k++) {
+        row.k = k;
+        row.t = (double)k * scenario->cycle;
+        row.final = k == scenario->cycles;
+        while (next < ideal->contacts && ideal->contact[next].start <= row.t) {
+            open[ideal->contact[next].contact] = next;
+            next++;
+        }
+        for (int c = 0; c < scenario->contacts; c++) {
+            const int e = open[c];
+            row.touching[c] = e >= 0 && !(ideal->contact[e].end <= row.t);
+            const ff_rigid_load load =
+                ideal->contact_load[k * (uint64_t)ideal->bodies + (uint64_t)scenario->contact[c].body];
+            row.contact_force[c] = row.touching[c] ? load.force : ff_vec3_zero();
+        }
+        for (int i = 0; i < scenario->satellites; i++) {
+            ff_row_body *b = &row.body[i];
+            const ff_rigid_state *s = &ideal->state[k * (uint64_t)ideal->bodies + (uint64_t)i];
+            const ff_rigid_load load = ideal->contact_load[k * (uint64_t)ideal->bodies + (uint64_t)i];
+            b->satellite = b->ideal = *s;
+            b->command = b->robot = (ff_setpoint){ff_rigid_pose(s), {s->omega, s->velocity}};
+            b->corrected_b = b->measured_b =
+                (ff_wrench){load.torque, ff_quat_unrotate(s->attitude, load.force)};
+            b->load = ff_scenario_load_at(scenario, i, row.t);
+            b->energy.kinetic = ff_rigid_kinetic_energy(&model[i], s);
+            b->in_contact = ff_vec3_norm(load.force) > 0.0 || ff_vec3_norm(load.torque) > 0.0;
+            for (int a = 0; a < 6; a++)
+                b->observer[a] = NAN;
+        }
+        result->status = feed(options, &row);
+        result->cycles = k;
+        if (!report_progress(options, k, scenario->cycles)) {
+            snprintf(result->message, sizeof result->message, "stopped");
+            result->status = FF_ERR_LIMIT;
+        }
+    }
+}
+
+/* Fills what the loop and the plant say of cycle k. */
+static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, const ff_loop_out *out,
+                     const ff_loop_in *in, const ff_plant_truth *truth, ff_row *row) {
+    for (int i = 0; i < scenario->satellites; i++) {
+        ff_row_body *b = &row->body[i];
+        b->ideal = ideal && row->k < ideal->samples
+                       ? ideal->state[row->k * (uint64_t)ideal->bodies + (uint64_t)i]
+                       : no_reference();
+        b->command = out->command[i];
+        b->robot = truth->robot[i];
+        b->measured_b = out->measured_b[i];
+        b->corrected_b = out->fidelity.f_b[i];
+        b->velocity_correction = out->velocity_correction[i];
+        b->load = in->load[i];
+        b->in_contact = out->fidelity.in_contact[i];
+        const bool own = out->fidelity.observers == 6 || (out->fidelity.observers == 1 && i == 0);
+        for (int a = 0; a < 6; a++)
+            b->observer[a] = own && a < out->fidelity.observers ? out->fidelity.observer[i][a] : (double)NAN;
+    }
+    for (int c = 0; c < scenario->contacts; c++) {
+        row->contact_force[c] = truth->force[c];
+        row->touching[c] = truth->touching[c];
+    }
+}
+
+typedef struct run_memory { /* large: not on the stack */
+    ff_loop_config config;
+    ff_loop_model model;
+    ff_loop_state state;
+    ff_loop_in in;
+    ff_loop_out out;
+    ff_plant_truth truth;
+    ff_row row;
+} run_memory;
+
+static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_plant *plant,
+                     run_memory *m, ff_run_result *result) {
+    ff_loop_reset(&m->model, &m->state, &result->info, &m->out);
+    double total = 0.0;
+    const double begin = now_ns();
+    for (uint64_t k = 0; k <= scenario->cycles; k++) {
+        const double t = (double)k * scenario->cycle;
+        m->row = (ff_row){.k = k, .t = t, .final = k == scenario->cycles};
+        for (int i = 0; i < scenario->satellites; i++) {
+            m->row.body[i].satellite = m->state.body[i];
+            m->row.body[i].energy = m->state.energy[i];
+            m->in.load[i] = ff_scenario_load_at(scenario, i, t);
+        }
+        ff_plant_write(plant, k, m->out.next);
+        ff_status status = ff_plant_read(plant, k, &m->in, &m->truth);
+        if (status < 0) {
+            result->status = status;
+            snprintf(result->message, sizeof result->message, "at %.3f s: %s", t, ff_status_text(status));
+            break;
+        }
+        if (m->row.final) { /* where everything stands at the end */
+            for (int i = 0; i < scenario->satellites; i++) {
+                m->out.command[i] = m->out.next[i];
+                m->out.fidelity.f_b[i] = ff_wrench_zero();
+                m->out.velocity_correction[i] = ff_twist_zero();
+            }
+        } else {
+            const double start = options->timing ? now_ns() : 0.0;
+            status = ff_loop_step(&m->model, &m->state, &result->info, &m->in, &m->out);
+            if (options->timing) {
+                m->row.compute_ns = now_ns() - start;
+                total += m->row.compute_ns;
+                if (m->row.compute_ns > result->cycle_max_ns)
+                    result->cycle_max_ns = m->row.compute_ns;
+            }
+            ff_plant_write(plant, k, m->out.command);
+        }
+        m->row.status = status;
+        if (options->count) {
+            fill_row(scenario, options->ideal, &m->out, &m->in, &m->truth, &m->row);
+            const ff_status fed = feed(options, &m->row);
+            if (fed < 0) {
+                result->status = fed;
+                snprintf(result->message, sizeof result->message, "%s", ff_status_text(fed));
+                break;
+            }
+        }
+        result->cycles = k;
+        if (status < 0) {
+            result->status = status;
+            snprintf(result->message, sizeof result->message, "at %.3f s: %s", t, ff_status_text(status));
+            break;
+        }
+        if (!report_progress(options, k, scenario->cycles)) {
+            result->status = FF_ERR_LIMIT;
+            snprintf(result->message, sizeof result->message, "stopped at %.3f s", t);
+            break;
+        }
+    }
+    result->wall_s = 1e-9 * (now_ns() - begin);
+    if (options->timing && result->cycles)
+        result->cycle_mean_ns = total / (double)result->cycles;
+}
+
+void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
+    *result = (ff_run_result){0};
+    if (scenario->fidelity.method == FF_METHOD_IDEAL) {
+        if (!options->ideal) {
+            result->status = FF_ERR_ARGUMENT;
+            snprintf(result->message, sizeof result->message, "the ideal method needs its reference");
+            return;
+        }
+        const double begin = now_ns();
+        run_ideal(scenario, options, result);
+        result->wall_s = 1e-9 * (now_ns() - begin);
+        return;
+    }
+    run_memory *m = malloc(sizeof *m);
+    ff_plant *plant = ff_plant_create(scenario, result->message, sizeof result->message);
+    if (!m || !plant) {
+        result->status = m ? FF_ERR_UNSUPPORTED : FF_ERR_MEMORY;
+    } else {
+        ff_scenario_loop(scenario, &m->config);
+        result->status = ff_loop_create(&m->config, &m->model, result->message, sizeof result->message);
+        if (result->status == FF_OK)
+            run_loop(scenario, options, plant, m, result);
+    }
+    ff_plant_free(plant);
+    free(m);
+}

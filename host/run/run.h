@@ -1,0 +1,30 @@
+/* run/run.h - the virtual-time executive: connects a scenario's loop to the virtual facility and feeds the
+ * sinks. */
+#ifndef FF_RUN_RUN_H
+#define FF_RUN_RUN_H
+
+#include "ideal/ideal.h"
+#include "run/row.h"
+
+typedef struct ff_run_options {
+    const ff_ideal_result *ideal; /* reference for the rows; needed for method ideal; may be NULL otherwise */
+    const ff_sink *sinks;
+    int count;
+    bool timing;                               /* measure each step */
+    bool (*progress)(void *user, double part); /* may be NULL; false stops the run */
+    void *user;
+} ff_run_options;
+
+typedef struct ff_run_result {
+    ff_status status;                   /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
+    uint64_t cycles;                    /* done */
+    ff_loop_info info;                  /* counters of refused samples, held and limited commands */
+    double wall_s;                      /* time the loop and plant took */
+    double cycle_mean_ns, cycle_max_ns; /* of the loop's step; 0 without timing */
+    char message[256];                  /* one sentence when status is negative */
+} ff_run_result;
+
+/* Runs the scenario to its end, or to the first fault. Rows: one per cycle and a last one with `final`. */
+void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result);
+
+#endif

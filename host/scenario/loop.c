@@ -1,0 +1,72 @@
+/* What a scenario means to the loop, and its loads in time. */
+#include "scenario/scenario.h"
+
+ff_rigid_load ff_load_at(const ff_load *load, double t) {
+    ff_rigid_load value = {ff_vec3_zero(), ff_vec3_zero()};
+    if (!(t >= load->from && t < load->to))
+        return value;
+    const double wave = sin(FF_PI * (t - load->from) / (load->to - load->from));
+    const double part = load->kind == FF_LOAD_PULSE      ? 1.0
+                        : load->kind == FF_LOAD_HALFSINE ? wave
+                                                         : wave * wave;
+    value.force = ff_vec3_scale(part, load->force);
+    value.torque = ff_vec3_scale(part, load->torque);
+    return value;
+}
+
+ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t) {
+    ff_rigid_load sum = {ff_vec3_zero(), ff_vec3_zero()};
+    for (int i = 0; i < scenario->loads; i++)
+        if (scenario->load[i].body == body) {
+            const ff_rigid_load one = ff_load_at(&scenario->load[i], t);
+            sum.force = ff_vec3_add(sum.force, one.force);
+            sum.torque = ff_vec3_add(sum.torque, one.torque);
+        }
+    return sum;
+}
+
+static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellite, ff_wrench_config *wrench) {
+    const ff_sensor_config *sensor = &satellite->sensor;
+    ff_wrench_default(wrench);
+    wrench->environment = sensor->environment;
+    /* the loop works in the inertial frame; pose and gravity are given in the lab */
+    const ff_pose T_wl = ff_pose_inverse(scenario->facility_pose);
+    if (sensor->environment)
+        wrench->T_ws = ff_pose_mul(T_wl, sensor->pose);
+    else /* body from flange, flange from sensor */
+        wrench->T_bs = ff_pose_mul(ff_pose_inverse(satellite->robot.tool), sensor->pose);
+    /* bias_s stays zero: the sensor's error is not known to the loop */
+    wrench->force_limit = sensor->range_force;
+    wrench->torque_limit = sensor->range_torque;
+    wrench->gravity_w = ff_quat_rotate(T_wl.q, scenario->facility_gravity);
+    if (satellite->mockup.present) {
+        wrench->mockup_mass = satellite->mockup.mass;
+        wrench->mockup_com_b = satellite->mockup.com;
+        wrench->mockup_inertia = satellite->mockup.inertia;
+    }
+}
+
+void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
+    double force_noise = 0.0, torque_noise = 0.0;
+    ff_loop_default(loop);
+    loop->integrate = scenario->integrate;
+    loop->fidelity = scenario->fidelity;
+    loop->bodies = scenario->satellites;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_satellite *satellite = &scenario->satellite[i];
+        ff_loop_body_config *body = &loop->body[i];
+        body->rigid = satellite->rigid;
+        body->start = satellite->start;
+        set_wrench(scenario, satellite, &body->wrench);
+        body->gate = satellite->limits;
+        body->gate.cycle = scenario->cycle;
+        force_noise = fmax(force_noise, satellite->sensor.force_noise);
+        torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
+    }
+    /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
+    ff_detector_config *detector = &loop->fidelity.tdpa.detector;
+    if (!scenario->detector_given)
+        detector->force_on = 5.0 * force_noise;
+    if (!scenario->torque_detector_given)
+        detector->torque_on = 5.0 * torque_noise;
+}

@@ -1,0 +1,942 @@
+#include "scenario/scenario.h"
+
+#include "scenario/schema.h"
+#include "scenario/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct reader {
+    const char *label;
+    ff_tree *tree;
+    ff_scenario *scenario;
+    char *message;
+    size_t size;
+    char *warnings;
+    size_t warnings_size, warned;
+    char path[256]; /* of the section being read, as in --set */
+} reader;
+
+/* ------------------------------------------------------------------------------------------- messages -- */
+
+static size_t put_place(char *text, size_t size, const char *label, ff_place place) {
+    const int n = place.argument ? snprintf(text, size, "%s: ", place.argument)
+                                 : snprintf(text, size, "%s:%d:%d: ", label, place.line, place.column);
+    const size_t used = n < 0 ? 0 : (size_t)n;
+    return used < size ? used : size - 1;
+}
+
+/* One line, whatever the file, the option or the label held. */
+static void flatten(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
+/* Always false, so that a reader may `return fail(...)`. */
+static bool fail(reader *r, ff_place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool fail(reader *r, ff_place place, const char *format, ...) {
+    if (!r->message || !r->size)
+        return false;
+    const size_t n = put_place(r->message, r->size, r->label, place);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(r->message + n, r->size - n, format, list);
+    va_end(list);
+    flatten(r->message);
+    return false;
+}
+
+static void warn(reader *r, ff_place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void warn(reader *r, ff_place place, const char *format, ...) {
+    char line[512];
+    const size_t n = put_place(line, sizeof line, r->label, place);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line + n, sizeof line - n, format, list);
+    va_end(list);
+    flatten(line);
+    const size_t length = strlen(line), need = length + (r->warned ? 1 : 0);
+    if (!r->warnings || r->warned + need + 1 > r->warnings_size)
+        return;
+    if (r->warned)
+        r->warnings[r->warned++] = '\n';
+    memcpy(r->warnings + r->warned, line, length + 1);
+    r->warned += length;
+}
+
+typedef struct names {
+    char text[400];
+    size_t used;
+} names;
+
+static void names_add(names *list, const char *name) {
+    const int n = snprintf(list->text + list->used, sizeof list->text - list->used, "%s%s",
+                           list->used ? ", " : "", name);
+    list->used += n < 0 ? 0 : (size_t)n;
+    if (list->used >= sizeof list->text)
+        list->used = sizeof list->text - 1;
+}
+
+/* Edits (insert, delete, change, swap of neighbours) from a to b, at most `limit` + 1. */
+static int distance(const char *a, const char *b, int limit) {
+    enum { LONGEST = 31 };
+    int row[3][LONGEST + 1];
+    const int n = (int)strnlen(a, LONGEST + 1), m = (int)strnlen(b, LONGEST + 1);
+    if (n > LONGEST || m > LONGEST || abs(n - m) > limit)
+        return limit + 1;
+    for (int j = 0; j <= m; j++)
+        row[0][j] = j;
+    for (int i = 1; i <= n; i++) {
+        int *now = row[i % 3], *up = row[(i + 2) % 3], *above = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int best = up[j - 1] + (a[i - 1] != b[j - 1]);
+            best = up[j] + 1 < best ? up[j] + 1 : best;
+            best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && above[j - 2] + 1 < best)
+                best = above[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+typedef struct guess {
+    const char *wrong, *best;
+    int distance;
+} guess;
+
+static void guess_add(guess *g, const char *candidate) {
+    const int limit = (int)strnlen(g->wrong, 30) / 3 + 1;
+    const int d = distance(g->wrong, candidate, limit);
+    if (d <= limit && d < (int)strlen(candidate) && (!g->best || d < g->distance)) {
+        g->best = candidate;
+        g->distance = d;
+    }
+}
+
+static ff_shown hint(const guess *g) {
+    ff_shown shown = {""};
+    if (g->best)
+        snprintf(shown.text, sizeof shown.text, " (did you mean '%.40s'?)", g->best);
+    return shown;
+}
+
+static const char *kind_text(const ff_node *node) {
+    if (node->kind == FF_NODE_MAP)
+        return "a map";
+    if (node->kind == FF_NODE_LIST)
+        return "a list";
+    return node->quoted ? "text in quotes" : *node->text ? "a plain value" : "empty";
+}
+
+/* ------------------------------------------------------------------------------------------- numbers -- */
+
+static pthread_once_t numbers_once = PTHREAD_ONCE_INIT;
+static locale_t numbers;
+
+static void numbers_create(void) {
+    numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static const char *digits(const char *c) {
+    while (*c >= '0' && *c <= '9')
+        c++;
+    return c;
+}
+
+/* [+-] digits [. digits] [e [+-] digits], the whole token; strtod alone takes 1000kg, hex, nan and a locale's
+ * comma. */
+static bool is_number(const char *text) {
+    const char *c = text + (*text == '+' || *text == '-');
+    const char *end = digits(c);
+    bool any = end > c;
+    if (*end == '.') {
+        c = end + 1;
+        end = digits(c);
+        any = any || end > c;
+    }
+    if (!any)
+        return false;
+    if (*end == 'e' || *end == 'E') {
+        c = end + 1;
+        c += *c == '+' || *c == '-';
+        end = digits(c);
+        if (end == c)
+            return false;
+    }
+    return *end == 0 && end - text < 400;
+}
+
+static bool mantissa_is_zero(const char *text) {
+    for (; *text && *text != 'e' && *text != 'E'; text++)
+        if (*text >= '1' && *text <= '9')
+            return false;
+    return true;
+}
+
+static bool read_number(reader *r, const ff_node *node, const ff_key *key, double *value) {
+    const char *const range = ff_range_text(key->range);
+    const char *const unit = key->unit;
+    if (node->kind != FF_NODE_SCALAR || node->quoted || !is_number(node->text)) {
+        const bool plain = node->kind == FF_NODE_SCALAR && !node->quoted && *node->text;
+        return fail(r, node->place, "%s must be a number, not %s%s%s, allowed: a finite number%s%s%s%s%s",
+                    key->key, plain ? "'" : "", plain ? ff_show(node->text).text : kind_text(node),
+                    plain ? "'" : "", *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
+    }
+    pthread_once(&numbers_once, numbers_create);
+    *value = numbers ? strtod_l(node->text, NULL, numbers) : strtod(node->text, NULL);
+    if (!isfinite(*value) || (*value == 0.0 && !mantissa_is_zero(node->text)))
+        return fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
+                    ff_show(node->text).text);
+    const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
+                        : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
+                        : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
+                                                              : true;
+    if (!inside)
+        return fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key, ff_show(node->text).text, range,
+                    *unit ? " [" : "", unit, *unit ? "]" : "");
+    return true;
+}
+
+static bool read_numbers(reader *r, const ff_node *node, const ff_key *key, int count, double *value) {
+    if (node->kind != FF_NODE_LIST || node->count != count) {
+        const bool list = node->kind == FF_NODE_LIST;
+        if (list)
+            return fail(r, node->place, "%s has %d values, allowed: %s", key->key, node->count,
+                        ff_type_text(key->type));
+        return fail(r, node->place, "%s must be a list, not %s, allowed: %s", key->key, kind_text(node),
+                    ff_type_text(key->type));
+    }
+    for (const ff_node *item = node->child; item; item = item->next)
+        if (!read_number(r, item, key, value++))
+            return false;
+    return true;
+}
+
+static bool read_integer(reader *r, const ff_node *node, const ff_key *key, uint64_t *value) {
+    const char *text = node->kind == FF_NODE_SCALAR && !node->quoted ? node->text : "";
+    uint64_t sum = 0;
+    bool good = *text != 0;
+    for (; good && *text; text++) {
+        const unsigned digit = (unsigned)(unsigned char)*text - '0';
+        good = digit <= 9 && sum <= (UINT64_MAX - digit) / 10;
+        sum = good ? 10 * sum + digit : 0;
+    }
+    if (!good)
+        return fail(r, node->place, "%s must be a whole number, not %s, allowed: 0 to 18446744073709551615",
+                    key->key,
+                    node->kind == FF_NODE_SCALAR && *node->text ? ff_show(node->text).text : kind_text(node));
+    *value = sum;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- values -- */
+
+static bool read_text(reader *r, const ff_node *node, const char *what, char *text) {
+    if (node->kind != FF_NODE_SCALAR ||
+        (!node->quoted && (!*node->text || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0)))
+        return fail(r, node->place, "%s must be text, not %s, allowed: 1 to %d bytes", what,
+                    node->kind == FF_NODE_SCALAR ? "empty" : kind_text(node), FF_NAME_SIZE - 1);
+    const size_t length = strlen(node->text);
+    bool printable = length > 0 && length < FF_NAME_SIZE;
+    for (const char *c = node->text; *c && printable; c++)
+        printable = (unsigned char)*c >= 0x20 && *c != 0x7f;
+    if (!printable)
+        return fail(r, node->place, "%s is '%s', allowed: 1 to %d bytes of printable text", what,
+                    ff_show(node->text).text, FF_NAME_SIZE - 1);
+    memcpy(text, node->text, length + 1);
+    return true;
+}
+
+/* A name stands in paths (a.b=c), in pairs (a/b), in lists (a,b) and in column titles. */
+static bool check_name(reader *r, ff_place place, const char *what, const char *name) {
+    const size_t length = strlen(name);
+    bool good = length > 0 && length < FF_NAME_SIZE && name[0] != ' ' && name[length - 1] != ' ' &&
+                name[strspn(name, "0123456789")] != 0;
+    for (const char *c = name; *c && good; c++)
+        good = (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr("./,=:\"\\", *c);
+    if (!good)
+        return fail(r, place,
+                    "%s '%s' is no name, allowed: 1 to %d bytes, not only digits, none of . / , = : \" \\",
+                    what, ff_show(name).text, FF_NAME_SIZE - 1);
+    return true;
+}
+
+static bool read_word(reader *r, const ff_node *node, const ff_key *key, int *value) {
+    names list = {"", 0};
+    guess g = {.wrong = node->text};
+    for (int i = 0; key->words[i]; i++) {
+        if (node->kind == FF_NODE_SCALAR && strcmp(node->text, key->words[i]) == 0) {
+            *value = i;
+            return true;
+        }
+        names_add(&list, key->words[i]);
+        guess_add(&g, key->words[i]);
+    }
+    if (node->kind != FF_NODE_SCALAR || !*node->text)
+        return fail(r, node->place, "%s must be a word, not %s, allowed: %s", key->key, kind_text(node),
+                    list.text);
+    return fail(r, node->place, "unknown %s '%s'%s, allowed: %s", key->key, ff_show(node->text).text,
+                hint(&g).text, list.text);
+}
+
+static bool read_body(reader *r, const ff_node *node, const ff_key *key, int *value) {
+    names list = {"", 0};
+    guess g = {.wrong = node->text};
+    for (int i = 0; i < r->scenario->satellites; i++) {
+        const char *name = r->scenario->satellite[i].name;
+        if (node->kind == FF_NODE_SCALAR && strcmp(node->text, name) == 0) {
+            *value = i;
+            return true;
+        }
+        names_add(&list, name);
+        guess_add(&g, name);
+    }
+    if (node->kind != FF_NODE_SCALAR || !*node->text)
+        return fail(r, node->place, "%s must be a satellite's name, not %s, allowed: %s", key->key,
+                    kind_text(node), list.text);
+    return fail(r, node->place, "%s: no satellite is named '%s'%s, allowed: %s", key->key,
+                ff_show(node->text).text, hint(&g).text, list.text);
+}
+
+static bool read_direction(reader *r, const ff_node *node, const ff_key *key, ff_vec3 *value) {
+    if (!read_numbers(r, node, key, 3, value->a))
+        return false;
+    const double size = fmax(fabs(value->x), fmax(fabs(value->y), fabs(value->z)));
+    if (!(size > 0.0))
+        return fail(r, node->place, "%s is zero, allowed: a direction of any other length", key->key);
+    /* scaled first: squares of 1e-200 vanish */
+    *value = ff_vec3_unit(ff_vec3_make(value->x / size, value->y / size, value->z / size));
+    return true;
+}
+
+static bool read_quaternion(reader *r, const ff_node *node, const ff_key *key, ff_quat *value) {
+    double q[4];
+    if (!read_numbers(r, node, key, 4, q))
+        return false;
+    double size = 0.0, sum = 0.0;
+    for (int i = 0; i < 4; i++)
+        size = fmax(size, fabs(q[i]));
+    if (!(size > 0.0))
+        return fail(r, node->place, "%s is the zero quaternion, allowed: unit length, scalar first",
+                    key->key);
+    for (int i = 0; i < 4; i++)
+        sum += q[i] / size * (q[i] / size);
+    const double norm = size * sqrt(sum);
+    if (fabs(norm - 1.0) > 1e-6)
+        warn(r, node->place, "warning: %s has length %.9g instead of 1, it is normalised", key->key, norm);
+    *value = ff_quat_unit((ff_quat){q[0] / size, q[1] / size, q[2] / size, q[3] / size});
+    return true;
+}
+
+static bool read_inertia(reader *r, const ff_node *node, const ff_key *key, ff_mat3 *value) {
+    double a[6] = {0};
+    const int count = node->kind == FF_NODE_LIST && node->count == 6 ? 6 : 3;
+    if (!read_numbers(r, node, key, count, a))
+        return false;
+    *value = (ff_mat3){{{a[0], a[3], a[4]}, {a[3], a[1], a[5]}, {a[4], a[5], a[2]}}};
+    return true;
+}
+
+static bool read_half_widths(reader *r, const ff_node *node, const ff_key *key, ff_vec3 *value) {
+    if (node->kind != FF_NODE_LIST || node->count != 3)
+        return read_numbers(r, node, key, 3, value->a);
+    int i = 0;
+    for (const ff_node *item = node->child; item; item = item->next, i++) {
+        if (item->kind == FF_NODE_SCALAR && strcmp(item->text, "free") == 0)
+            value->a[i] = (double)INFINITY;
+        else if (!read_number(r, item, key, &value->a[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_section(reader *r, const ff_node *node, const ff_section *section, void *base);
+static bool read_points(reader *r, const ff_node *node, const ff_key *key, ff_satellite *satellite);
+static bool read_satellites(reader *r, const ff_node *node, const ff_key *key);
+static bool read_contacts(reader *r, const ff_node *node, const ff_key *key);
+static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
+
+static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *base) {
+    const size_t length = strlen(r->path);
+    snprintf(r->path + length, sizeof r->path - length, "%s%s", length ? "." : "", key->key);
+    const bool good = read_section(r, node, key->section, base);
+    r->path[length] = 0;
+    return good;
+}
+
+static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *base) {
+    void *at = (char *)base + key->offset;
+    double *number = at;
+    int word = 0;
+    switch (key->type) {
+    case FF_TYPE_NUMBER:
+        return read_number(r, node, key, number);
+    case FF_TYPE_INTEGER:
+        return read_integer(r, node, key, at);
+    case FF_TYPE_TEXT:
+        return read_text(r, node, key->key, at);
+    case FF_TYPE_NAME:
+        return read_text(r, node, key->key, at) && check_name(r, node->place, key->key, at);
+    case FF_TYPE_WORD:
+        if (!read_word(r, node, key, &word))
+            return false;
+        memcpy(at, &word, sizeof word);
+        return true;
+    case FF_TYPE_FLAG:
+        if (!read_word(r, node, key, &word))
+            return false;
+        *(bool *)at = word == 1;
+        return true;
+    case FF_TYPE_VEC3:
+        return read_numbers(r, node, key, 3, ((ff_vec3 *)at)->a);
+    case FF_TYPE_DIRECTION:
+        return read_direction(r, node, key, at);
+    case FF_TYPE_HALF_WIDTHS:
+        return read_half_widths(r, node, key, at);
+    case FF_TYPE_QUATERNION:
+        return read_quaternion(r, node, key, at);
+    case FF_TYPE_INERTIA:
+        return read_inertia(r, node, key, at);
+    case FF_TYPE_WRENCH: {
+        double a[6];
+        if (!read_numbers(r, node, key, 6, a))
+            return false;
+        *(ff_wrench *)at = (ff_wrench){ff_vec3_make(a[3], a[4], a[5]), ff_vec3_make(a[0], a[1], a[2])};
+        return true;
+    }
+    case FF_TYPE_PAIR:
+        if (node->kind == FF_NODE_LIST)
+            return read_numbers(r, node, key, 2, number);
+        return read_number(r, node, key, number);
+    case FF_TYPE_SERIES: {
+        double k[2];
+        if (node->kind != FF_NODE_LIST)
+            return read_number(r, node, key, number);
+        if (!read_numbers(r, node, key, 2, k))
+            return false;
+        *number = k[0] / (1.0 + k[0] / k[1]);
+        return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
+    }
+    case FF_TYPE_BODY:
+        return read_body(r, node, key, at);
+    case FF_TYPE_POINT: /* needs the body: read with the contact */
+        return true;
+    case FF_TYPE_SECTION:
+        return read_below(r, node, key, at);
+    case FF_TYPE_POINTS:
+        return read_points(r, node, key, base);
+    case FF_TYPE_SATELLITES:
+        return read_satellites(r, node, key);
+    case FF_TYPE_CONTACTS:
+        return read_contacts(r, node, key);
+    case FF_TYPE_LOADS:
+        return read_loads(r, node, key);
+    }
+    return false;
+}
+
+/* The table's own text is read like a file's: what the reference says is what happens. */
+static bool read_fallback(reader *r, const ff_key *key, void *base) {
+    if (key->fallback[0] == '(')
+        return true;
+    if (strcmp(key->fallback, "none") == 0) {
+        double *number = (double *)((char *)base + key->offset);
+        if (key->type == FF_TYPE_NUMBER || key->type == FF_TYPE_PAIR)
+            number[0] = (double)INFINITY;
+        if (key->type == FF_TYPE_PAIR)
+            number[1] = (double)INFINITY;
+        return true;
+    }
+    ff_tree_error error;
+    ff_node *node;
+    if (ff_tree_parse(r->tree, key->fallback, strlen(key->fallback), NULL, &node, &error) != FF_OK || !node)
+        return fail(r, (ff_place){1, 1, NULL}, "%s: the default '%s' cannot be read", key->key,
+                    key->fallback);
+    return read_value(r, node, key, base);
+}
+
+/* -------------------------------------------------------------------------------------------- sections -- */
+
+static const ff_key *find_key(const ff_section *section, const char *name) {
+    for (int i = 0; i < section->keys; i++)
+        if (strcmp(section->key[i].key, name) == 0)
+            return &section->key[i];
+    return NULL;
+}
+
+static bool belongs(const ff_key *key, int kind) {
+    return key->kinds == 0 || kind < 0 || (key->kinds >> (unsigned)kind & 1u);
+}
+
+static const char *where(const reader *r) {
+    return *r->path ? r->path : "the scenario";
+}
+
+/* Every key of the map must be one of the section and belong to its kind. */
+static bool check_keys(reader *r, const ff_node *node, const ff_section *section, int kind,
+                       const char *kind_word) {
+    for (const ff_node *child = node->child; child; child = child->next) {
+        const ff_key *key = find_key(section, child->key);
+        if (key && belongs(key, kind))
+            continue;
+        names list = {"", 0};
+        guess g = {.wrong = child->key};
+        for (int i = 0; i < section->keys; i++)
+            if (belongs(&section->key[i], kind)) {
+                names_add(&list, section->key[i].key);
+                guess_add(&g, section->key[i].key);
+            }
+        if (key)
+            return fail(r, child->key_place, "key '%s' does not belong to %s kind '%s', allowed: %s",
+                        child->key, section->noun, kind_word, list.text);
+        return fail(r, child->key_place, "unknown key '%s' in %s%s, allowed: %s", ff_show(child->key).text,
+                    where(r), hint(&g).text, list.text);
+    }
+    return true;
+}
+
+/* Reads the kind first, refuses foreign keys, then goes through the table: absent keys take their defaults.
+ */
+static bool read_section(reader *r, const ff_node *node, const ff_section *section, void *base) {
+    if (node->kind != FF_NODE_MAP)
+        return fail(r, node->place, "%s must be a map, not %s, allowed: keys with values, or {}", where(r),
+                    kind_text(node));
+    const ff_key *kind_key = find_key(section, "kind");
+    int kind = -1;
+    const char *kind_word = "";
+    if (kind_key) {
+        const ff_node *given = ff_node_find(node, "kind");
+        if (given) {
+            if (!read_word(r, given, kind_key, &kind))
+                return false;
+        } else
+            for (int i = 0; kind_key->words[i]; i++)
+                if (strcmp(kind_key->words[i], kind_key->fallback) == 0)
+                    kind = i;
+        if (kind >= 0)
+            kind_word = kind_key->words[kind];
+    }
+    if (!check_keys(r, node, section, kind, kind_word))
+        return false;
+    for (int i = 0; i < section->keys; i++) {
+        const ff_key *key = &section->key[i];
+        const ff_node *child = ff_node_find(node, key->key);
+        const bool required = strcmp(key->fallback, "required") == 0;
+        if (!child && required && belongs(key, kind))
+            return fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", where(r), key->key,
+                        ff_type_text(key->type), *key->unit ? " [" : "", key->unit, *key->unit ? "]" : "");
+        const bool below = key->section || key->type == FF_TYPE_POINTS;
+        if (!required && !(child && below) && !read_fallback(r, key, base))
+            return false;
+        if (child && !read_value(r, child, key, base))
+            return false;
+    }
+    return true;
+}
+
+static bool read_points(reader *r, const ff_node *node, const ff_key *key, ff_satellite *satellite) {
+    satellite->points = 1;
+    satellite->point[0] = (ff_point){.name = "com"};
+    if (node->kind != FF_NODE_MAP)
+        return fail(r, node->place, "points must be a map, not %s, allowed: {tip: [x, y, z]}",
+                    kind_text(node));
+    for (const ff_node *child = node->child; child; child = child->next) {
+        if (strcmp(child->key, "com") == 0)
+            return fail(r, child->key_place, "the point 'com' always exists, allowed: another name");
+        if (!check_name(r, child->key_place, "point", child->key))
+            return false;
+        if (satellite->points == FF_MAX_POINTS)
+            return fail(r, child->key_place, "more than %d points, allowed: fewer", FF_MAX_POINTS - 1);
+        ff_point *point = &satellite->point[satellite->points++];
+        ff_key item = *key;
+        item.key = child->key;
+        item.type = FF_TYPE_VEC3;
+        snprintf(point->name, sizeof point->name, "%s", child->key);
+        if (!read_numbers(r, child, &item, 3, point->r.a))
+            return false;
+    }
+    return true;
+}
+
+static bool check_inertia(reader *r, const ff_node *node, const char *key, ff_rigid_config config) {
+    if (ff_rigid_validate(&config) == FF_OK)
+        return true;
+    ff_vec3 moment;
+    ff_mat3 axes;
+    ff_mat3_eigen(config.inertia, &moment, &axes);
+    const char *const wrong =
+        moment.x > 0.0 ? "violates the triangle inequality" : "is not positive definite";
+    return fail(r, node->place,
+                "%s %s: principal moments %.6g, %.6g, %.6g, allowed: all > 0 and none above the sum of the "
+                "other two [kg m2]",
+                key, wrong, moment.x, moment.y, moment.z);
+}
+
+static bool read_satellite(reader *r, const ff_node *node, const ff_section *section,
+                           ff_satellite *satellite) {
+    ff_gate_default(&satellite->limits);
+    if (!read_section(r, node, section, satellite) ||
+        !check_inertia(r, ff_node_find(node, "inertia"), "inertia", satellite->rigid))
+        return false;
+    satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
+    const ff_node *mockup = ff_node_find(node, "mockup");
+    satellite->mockup.present = mockup != NULL;
+    const ff_node *inertia = ff_node_find(mockup, "inertia");
+    bool point_mass = true;
+    for (int i = 0; i < 9; i++)
+        point_mass = point_mass && satellite->mockup.inertia.m[i / 3][i % 3] == 0.0;
+    return !inertia || point_mass ||
+           check_inertia(r, inertia, "inertia",
+                         (ff_rigid_config){satellite->mockup.mass, satellite->mockup.inertia});
+}
+
+static bool read_satellites(reader *r, const ff_node *node, const ff_key *key) {
+    ff_scenario *s = r->scenario;
+    if (node->kind != FF_NODE_MAP)
+        return fail(r, node->place, "satellites must be a map, not %s, allowed: {NAME: {mass, inertia, ...}}",
+                    kind_text(node));
+    if (node->count < 1 || node->count > FF_MAX_BODIES)
+        return fail(r, node->place, "%d satellites, allowed: 1 to %d", node->count, FF_MAX_BODIES);
+    for (const ff_node *child = node->child; child; child = child->next) {
+        ff_satellite *satellite = &s->satellite[s->satellites++];
+        if (!check_name(r, child->key_place, "satellite", child->key))
+            return false;
+        snprintf(satellite->name, sizeof satellite->name, "%s", child->key);
+        snprintf(r->path, sizeof r->path, "satellites.%s", child->key);
+        if (!read_satellite(r, child, key->section, satellite))
+            return false;
+    }
+    r->path[0] = 0;
+    return true;
+}
+
+static bool read_point(reader *r, const ff_node *node, ff_contact *contact) {
+    const ff_key key = {.key = "point", .type = FF_TYPE_VEC3, .unit = "m", .range = FF_RANGE_ANY};
+    if (!node) {
+        contact->point = ff_vec3_zero();
+        return true;
+    }
+    if (node->kind == FF_NODE_LIST)
+        return read_numbers(r, node, &key, 3, contact->point.a);
+    const ff_satellite *body = &r->scenario->satellite[contact->body];
+    names list = {"", 0};
+    guess g = {.wrong = node->text};
+    for (int i = 0; i < body->points; i++) {
+        if (node->kind == FF_NODE_SCALAR && strcmp(node->text, body->point[i].name) == 0) {
+            contact->point = body->point[i].r;
+            return true;
+        }
+        names_add(&list, body->point[i].name);
+        guess_add(&g, body->point[i].name);
+    }
+    if (node->kind != FF_NODE_SCALAR || !*node->text)
+        return fail(r, node->place, "point must be a name or three numbers, not %s, allowed: %s, [x, y, z]",
+                    kind_text(node), list.text);
+    return fail(r, node->place, "satellite %s has no point '%s'%s, allowed: %s, [x, y, z]", body->name,
+                ff_show(node->text).text, hint(&g).text, list.text);
+}
+
+/* `body` may be left out where there is only one satellite. */
+static bool check_body(reader *r, const ff_node *node) {
+    if (r->scenario->satellites == 1 || ff_node_find(node, "body"))
+        return true;
+    names list = {"", 0};
+    for (int i = 0; i < r->scenario->satellites; i++)
+        names_add(&list, r->scenario->satellite[i].name);
+    return fail(r, node->place, "%s lacks the key 'body', allowed: %s", r->path, list.text);
+}
+
+static bool lacks(reader *r, const ff_node *node, const char *key, const char *unit) {
+    return fail(r, node->place, "%s lacks the key '%s', allowed: > 0 [%s]", r->path, key, unit);
+}
+
+static bool read_contact(reader *r, const ff_node *node, const ff_section *section, ff_contact *contact) {
+    contact->against = -1;
+    contact->satellite_stiffness = contact->satellite_damping = (double)NAN;
+    if (!read_section(r, node, section, contact) || !check_body(r, node) ||
+        !read_point(r, ff_node_find(node, "point"), contact))
+        return false;
+    /* the section below lies on the contact itself; fill what it left open, key by key */
+    if (isnan(contact->satellite_stiffness))
+        contact->satellite_stiffness = contact->stiffness;
+    if (isnan(contact->satellite_damping))
+        contact->satellite_damping = contact->damping;
+    if (contact->against == contact->body)
+        return fail(r, ff_node_find(node, "against")->place,
+                    "against names the body itself, allowed: another satellite");
+    const bool stops = contact->kind == FF_CONTACT_STOPS;
+    const ff_node *position = ff_node_find(node, "position"), *rotation = ff_node_find(node, "rotation");
+    if (stops && !position && !rotation)
+        return fail(r, node->place, "%s has no stop, allowed: position [m], rotation [rad] or both", r->path);
+    if ((!stops || position) && !ff_node_find(node, "stiffness"))
+        return lacks(r, node, "stiffness", "N/m");
+    if ((rotation || contact->kind == FF_CONTACT_GRASP) && !ff_node_find(node, "rotation_stiffness"))
+        return lacks(r, node, "rotation_stiffness", "N m/rad");
+    return true;
+}
+
+static bool check_list(reader *r, const ff_node *node, const ff_key *key, int most) {
+    if (node->kind != FF_NODE_LIST)
+        return fail(r, node->place, "%s must be a list, not %s, allowed: - {...} items, or []", key->key,
+                    kind_text(node));
+    if (node->count > most)
+        return fail(r, node->place, "%d %s, allowed: at most %d", node->count, key->key, most);
+    return true;
+}
+
+static bool read_contacts(reader *r, const ff_node *node, const ff_key *key) {
+    ff_scenario *s = r->scenario;
+    if (!check_list(r, node, key, FF_MAX_CONTACTS))
+        return false;
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_contact *contact = &s->contact[s->contacts++];
+        snprintf(contact->name, sizeof contact->name, "contact%d", s->contacts);
+        snprintf(r->path, sizeof r->path, "contact %d", s->contacts);
+        if (!read_contact(r, item, key->section, contact))
+            return false;
+        for (int i = 0; i + 1 < s->contacts; i++)
+            if (strcmp(s->contact[i].name, contact->name) == 0) {
+                const ff_node *name = ff_node_find(item, "name");
+                return fail(r, name ? name->place : item->place,
+                            "contact %d is also named '%s', allowed: names of their own", i + 1,
+                            ff_show(contact->name).text);
+            }
+    }
+    r->path[0] = 0;
+    return true;
+}
+
+static bool read_loads(reader *r, const ff_node *node, const ff_key *key) {
+    ff_scenario *s = r->scenario;
+    if (!check_list(r, node, key, FF_MAX_LOADS))
+        return false;
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_load *load = &s->load[s->loads++];
+        snprintf(r->path, sizeof r->path, "load %d", s->loads);
+        if (!read_section(r, item, key->section, load) || !check_body(r, item))
+            return false;
+        if (!ff_node_find(item, "force") && !ff_node_find(item, "torque"))
+            return fail(r, item->place, "%s is empty, allowed: force [N], torque [N m] or both", r->path);
+        if (!(load->to > load->from))
+            return fail(r, ff_node_find(item, "to")->place, "to is %.9g, allowed: after from = %.9g [s]",
+                        load->to, load->from);
+    }
+    r->path[0] = 0;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------- the scenario -- */
+
+static bool check_time(reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const ff_node *time = ff_node_find(root, "time"), *duration = ff_node_find(time, "duration");
+    if (s->duration < s->cycle)
+        return fail(r, duration->place, "duration is %.9g, allowed: at least one cycle, %.9g [s]",
+                    s->duration, s->cycle);
+    const double cycles = round(s->duration / s->cycle);
+    if (!(cycles <= 1e9))
+        return fail(r, duration->place, "duration is %.9g, %.3g cycles, allowed: at most 1e9 cycles",
+                    s->duration, cycles);
+    s->cycles = (uint64_t)cycles;
+    s->integrate.cycle = s->cycle;
+    return true;
+}
+
+static bool check_method(reader *r, ff_place place) {
+    if (ff_schema_method_available(r->scenario->fidelity.method))
+        return true;
+    names list = {"", 0};
+    for (int m = 0; m < FF_METHOD_COUNT; m++)
+        if (ff_schema_method_available((ff_method)m))
+            names_add(&list, ff_method_name((ff_method)m));
+    return fail(r, place, "method '%s' is not available yet; available: %s",
+                ff_method_name(r->scenario->fidelity.method), list.text);
+}
+
+static void set_defaults(ff_scenario *s) {
+    memset(s, 0, sizeof *s);
+    ff_fidelity_default(&s->fidelity);
+}
+
+/* The settings of tdpa start from one reading or the other before single keys override them. */
+static void start_tdpa(ff_scenario *s, const ff_node *root) {
+    const ff_node *reading = ff_node_find(ff_node_find(root, "tdpa"), "reading");
+    if (reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0)
+        ff_tdpa_printed(&s->fidelity.tdpa);
+    else
+        ff_tdpa_default(&s->fidelity.tdpa);
+}
+
+static bool read_scenario(reader *r, const ff_node *root, const char *method) {
+    ff_scenario *s = r->scenario;
+    set_defaults(s);
+    start_tdpa(s, root);
+    if (!read_section(r, root, &ff_schema, s) || !check_time(r, root))
+        return false;
+
+    const ff_node *given = ff_node_find(root, "method");
+    ff_place place = given ? given->place : root->place;
+    if (method) {
+        char argument[FF_NAME_SIZE];
+        snprintf(argument, sizeof argument, "--method %s", ff_show(method).text);
+        place = (ff_place){1, 1, argument};
+        const ff_node node = {.kind = FF_NODE_SCALAR, .text = method, .place = place};
+        int word;
+        if (!read_word(r, &node, find_key(&ff_schema, "method"), &word))
+            return false;
+        s->fidelity.method = (ff_method)word;
+        if (!check_method(r, place))
+            return false;
+    } else if (!check_method(r, place))
+        return false;
+
+    if (s->frame == FF_FRAME_RELATIVE && !ff_schema_relative)
+        return fail(r, ff_node_find(root, "frame")->place,
+                    "frame 'relative' is not available yet; available: absolute");
+    if (s->nominal != FF_NOMINAL_SATELLITE)
+        for (int i = s->satellites - 1; i >= 0; i--)
+            if (i == 0 || strcmp(s->satellite[i].name, "client") == 0) {
+                s->nominal_of = i;
+                break;
+            }
+    if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
+        s->integrate.passive_printed = s->tdpa_printed;
+    const ff_node *tdpa = ff_node_find(root, "tdpa");
+    s->detector_given = ff_node_find(tdpa, "threshold") != NULL;
+    s->torque_detector_given = ff_node_find(tdpa, "torque_threshold") != NULL;
+    for (int i = 0; i < s->satellites; i++)
+        s->satellite[i].limits.cycle = s->cycle;
+    return true;
+}
+
+static ff_status apply_sets(reader *r, const ff_scenario_options *options, ff_tree_error *error) {
+    for (int i = 0; i < (options ? options->sets : 0); i++) {
+        const char *assignment = options->set[i];
+        const size_t size = strlen(assignment) + 8;
+        char *argument = ff_tree_alloc(r->tree, size);
+        if (!argument)
+            return FF_ERR_MEMORY;
+        snprintf(argument, size, "--set %s", assignment);
+        if (size > 200) /* a whole subtree: its beginning is enough to find it */
+            snprintf(argument, size, "--set %s", ff_show(assignment).text);
+        const ff_status status = ff_tree_set(r->tree, assignment, argument, error);
+        if (status != FF_OK)
+            return status;
+    }
+    return FF_OK;
+}
+
+ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
+                            const ff_scenario_options *options, ff_scenario *scenario, char *message,
+                            size_t size, char *warnings, size_t warnings_size) {
+    ff_tree tree = {0};
+    reader r = {.label = label,
+                .tree = &tree,
+                .scenario = scenario,
+                .message = message,
+                .size = size,
+                .warnings = warnings,
+                .warnings_size = warnings_size};
+    const ff_place start = {1, 1, NULL};
+    if (message && size)
+        message[0] = 0;
+    if (warnings && warnings_size)
+        warnings[0] = 0;
+    if (length > FF_TREE_BYTES) {
+        fail(&r, start, "the file has %zu bytes, allowed: at most 16 MB", length);
+        return FF_ERR_FORMAT;
+    }
+    ff_tree_error error;
+    ff_status status = ff_tree_parse(&tree, text, length, NULL, &tree.root, &error);
+    if (status == FF_OK && !tree.root) {
+        fail(&r, start, "the file is empty, allowed: a scenario with name, time and satellites");
+        ff_tree_free(&tree);
+        return FF_ERR_FORMAT;
+    }
+    if (status == FF_OK)
+        status = apply_sets(&r, options, &error);
+    if (status != FF_OK)
+        fail(&r, error.place, "%s", error.text);
+    else if (!read_scenario(&r, tree.root, options ? options->method : NULL))
+        status = FF_ERR_FORMAT;
+    ff_tree_free(&tree);
+    return status;
+}
+
+/* Reads at most FF_TREE_BYTES + 1, so that a device or pipe cannot fill the memory. */
+static ff_status read_file(reader *r, const char *path, char **text, size_t *length) {
+    const ff_place start = {1, 1, NULL};
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    if (file < 0 || fstat(file, &info) != 0) {
+        fail(r, start, "the file cannot be read: %s", strerror(errno));
+        if (file >= 0)
+            close(file);
+        return FF_ERR_IO;
+    }
+    ff_status status = FF_OK;
+    *text = NULL;
+    *length = 0;
+    if (S_ISDIR(info.st_mode)) {
+        fail(r, start, "this is a folder, allowed: a YAML file");
+        status = FF_ERR_IO;
+    } else if (info.st_size > FF_TREE_BYTES) {
+        fail(r, start, "the file has %lld bytes, allowed: at most 16 MB", (long long)info.st_size);
+        status = FF_ERR_FORMAT;
+    } else {
+        const bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
+        const size_t room = sized ? (size_t)info.st_size + 1 : FF_TREE_BYTES + 1;
+        *text = malloc(room);
+        if (!*text) {
+            fail(r, start, "no memory for the scenario");
+            status = FF_ERR_MEMORY;
+        }
+        if (!S_ISREG(info.st_mode)) /* a pipe is waited for once it is open */
+            fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+        while (status == FF_OK && *length < room) {
+            const ssize_t n = read(file, *text + *length, room - *length);
+            if (n > 0)
+                *length += (size_t)n;
+            else if (n == 0)
+                break;
+            else if (errno != EINTR) {
+                fail(r, start, "the file cannot be read: %s", strerror(errno));
+                status = FF_ERR_IO;
+            }
+        }
+    }
+    close(file);
+    if (status != FF_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+ff_status ff_scenario_load(const char *path, const ff_scenario_options *options, ff_scenario *scenario,
+                           char *message, size_t size, char *warnings, size_t warnings_size) {
+    reader r = {.label = path, .message = message, .size = size};
+    char *text;
+    size_t length;
+    if (message && size)
+        message[0] = 0;
+    if (warnings && warnings_size)
+        warnings[0] = 0;
+    ff_status status = read_file(&r, path, &text, &length);
+    if (status != FF_OK)
+        return status;
+    status = ff_scenario_parse(path, text, length, options, scenario, message, size, warnings, warnings_size);
+    free(text);
+    return status;
+}

@@ -1,0 +1,282 @@
+#include "scenario/schema.h"
+
+const bool ff_schema_relative = false;
+
+/* clang-format off */
+#define KEY(name, kind_of, u, r, absent, where, k, text) \
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = (u), .range = FF_RANGE_##r, .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
+#define WORD(name, kind_of, list, absent, where, k, text) \
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = "", .words = (list), .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
+#define SECTION(name, kind_of, below, absent, where, k, text) \
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = "", .section = (below), .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
+#define TABLE(keys) (keys), (int)(sizeof(keys) / sizeof *(keys))
+#define BIT(kind) (1u << (unsigned)(kind))
+
+/* Words stand in the order of their enums. */
+static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
+static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
+static const char *const frame_words[] = {"absolute", "relative", NULL};
+static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
+static const char *const robot_words[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
+static const char *const sensor_words[] = {"ideal", "noisy", "ati-rdt", NULL};
+static const char *const mount_words[] = {"flange", "environment", NULL};
+static const char *const contact_words[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
+static const char *const load_words[] = {"pulse", "halfsine", "sin2", NULL};
+static const char *const reading_words[] = {"default", "printed", NULL};
+static const char *const observer_words[] = {"wrench", "axis", NULL};
+static const char *const velocity_words[] = {"midpoint", "start", NULL};
+static const char *const reset_words[] = {"contact", "never", NULL};
+static const char *const law_words[] = {"clamp", "damper", NULL};
+
+static const ff_key pose_keys[] = {
+    KEY("position", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_pose, p), 0, "Origin of the second frame in the first."),
+    KEY("attitude", QUATERNION, "", ANY, "[1, 0, 0, 0]", offsetof(ff_pose, q), 0, "Its attitude, unit quaternion, scalar first."),
+};
+static const ff_section pose_section = {"POSE", "", TABLE(pose_keys), "A pose, wherever one is asked for."};
+
+static const ff_key time_keys[] = {
+    KEY("cycle", NUMBER, "s", POSITIVE, "required", offsetof(ff_scenario, cycle), 0, "Period of the control loop."),
+    KEY("duration", NUMBER, "s", POSITIVE, "required", offsetof(ff_scenario, duration), 0, "Length of the run; rounded to whole cycles, at least one, at most 1e9."),
+    KEY("seed", INTEGER, "", ANY, "1", offsetof(ff_scenario, seed), 0, "Seed of all noise: the same seed gives the same bits."),
+};
+static const ff_section time_section = {"time", "", TABLE(time_keys), "The clock of the run."};
+
+#define ROBOT(field) offsetof(ff_robot_config, field)
+static const ff_key rail_keys[] = {
+    KEY("axis", DIRECTION, "", ANY, "required", ROBOT(rail.axis), 0, "Direction of the rail in the lab; any length but zero."),
+    KEY("length", NUMBER, "m", POSITIVE, "required", ROBOT(rail.length), 0, "Travel of the rail."),
+    KEY("speed", NUMBER, "m/s", POSITIVE, "none", ROBOT(rail.speed), 0, "Largest speed on the rail."),
+};
+static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(rail_keys), "A linear axis under the robot."};
+
+#define LAG BIT(FF_ROBOT_LAG)
+#define LIMITED BIT(FF_ROBOT_LIMITED)
+#define DELAYED (~BIT(FF_ROBOT_IDEAL))
+static const ff_key robot_keys[] = {
+    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, after a delay with a second-order lag, or time-optimally within its limits."),
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
+    KEY("frequency", NUMBER, "Hz", POSITIVE, "required", ROBOT(frequency), LAG, "Natural frequency of the tracking."),
+    KEY("damping", NUMBER, "", POSITIVE, "1", ROBOT(damping), LAG, "Damping ratio of the tracking."),
+    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", ROBOT(velocity), LIMITED, "Limit per axis."),
+    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", ROBOT(acceleration), LIMITED, "Limit per axis."),
+    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", ROBOT(jerk), LIMITED, "Limit per axis."),
+    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", ROBOT(angular_velocity), LIMITED, "Limit per axis."),
+    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", ROBOT(angular_acceleration), LIMITED, "Limit per axis."),
+    KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", ROBOT(angular_jerk), LIMITED, "Limit per axis."),
+    SECTION("base", SECTION, &pose_section, "{}", ROBOT(base), 0, "Pose of the robot's base in the world."),
+    SECTION("tool", SECTION, &pose_section, "{}", ROBOT(tool), 0, "Pose of the satellite's CoM in the flange frame."),
+    SECTION("rail", SECTION, &rail_section, "none", 0, 0, "A linear axis under the robot."),
+};
+static const ff_section robot_section = {"satellites.NAME.robot", "robot", TABLE(robot_keys), "The robot that carries the satellite's mock-up. Keys that do not belong to the chosen kind are errors."};
+
+#define SENSOR(field) offsetof(ff_sensor_config, field)
+#define NOISY BIT(FF_SENSOR_NOISY)
+static const ff_key sensor_keys[] = {
+    WORD("kind", WORD, sensor_words, "ideal", SENSOR(kind), 0, "Exact, with errors, or an ATI sensor over RDT."),
+    WORD("mount", FLAG, mount_words, "flange", SENSOR(environment), 0, "On the robot's flange, or on the environment's side."),
+    SECTION("pose", SECTION, &pose_section, "{}", SENSOR(pose), 0, "Pose of the sensor in the flange frame; with `mount: environment` in the lab."),
+    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "0", SENSOR(force_noise), NOISY, "Standard deviation of the white noise on each force."),
+    KEY("torque_noise", NUMBER, "N m", NOT_NEGATIVE, "0", SENSOR(torque_noise), NOISY, "Standard deviation of the white noise on each torque."),
+    KEY("bias", WRENCH, "N, N m", ANY, "[0, 0, 0, 0, 0, 0]", SENSOR(bias), NOISY, "Constant error: force, then torque. The loop does not know it."),
+    KEY("drift", PAIR, "N/s, N m/s", ANY, "[0, 0]", SENSOR(drift_force), NOISY, "Slope of the bias, the same on every axis."),
+    KEY("resolution", PAIR, "N, N m", NOT_NEGATIVE, "[0, 0]", SENSOR(resolution_force), NOISY, "Quantum of the reading; 0: none."),
+    KEY("range", PAIR, "N, N m", POSITIVE, "none", SENSOR(range_force), NOISY | BIT(FF_SENSOR_ATI_RDT), "Largest reading; at and beyond it the sample is refused."),
+    KEY("bandwidth", NUMBER, "Hz", POSITIVE, "none", SENSOR(bandwidth), NOISY, "First-order low pass."),
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", SENSOR(delay), NOISY, "Age of the reading."),
+};
+static const ff_section sensor_section = {"satellites.NAME.sensor", "sensor", TABLE(sensor_keys), "The force-torque sensor. Keys that do not belong to the chosen kind are errors."};
+
+static const ff_key mockup_keys[] = {
+    KEY("mass", NUMBER, "kg", POSITIVE, "required", offsetof(ff_mockup_config, mass), 0, "Mass behind the sensor."),
+    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, com), 0, "Its centre of mass in the body frame, from the satellite's CoM."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, inertia), 0, "About its own centre of mass, body axes; all zero: a point mass."),
+};
+static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
+
+static const ff_key limits_keys[] = {
+    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded."),
+    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded."),
+    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded."),
+    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded."),
+};
+static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named."};
+
+#define SATELLITE(field) offsetof(ff_satellite, field)
+static const ff_key satellite_keys[] = {
+    KEY("mass", NUMBER, "kg", POSITIVE, "required", SATELLITE(rigid.mass), 0, "Mass of the satellite."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "required", SATELLITE(rigid.inertia), 0, "About the CoM, body axes; positive, and no principal moment above the sum of the other two."),
+    KEY("position", VEC3, "m", ANY, "[0, 0, 0]", SATELLITE(start.position), 0, "CoM at the start, inertial."),
+    KEY("attitude", QUATERNION, "", ANY, "[1, 0, 0, 0]", SATELLITE(start.attitude), 0, "Body to inertial at the start, unit quaternion, scalar first."),
+    KEY("velocity", VEC3, "m/s", ANY, "[0, 0, 0]", SATELLITE(start.velocity), 0, "Of the CoM at the start, inertial."),
+    KEY("angular_velocity", VEC3, "rad/s", ANY, "[0, 0, 0]", SATELLITE(start.omega), 0, "At the start, body axes."),
+    KEY("points", POINTS, "m", ANY, "{}", 0, 0, "Named points of the body, from the CoM: `{tip: [0.3, -0.2, 0.4]}`. `com` always exists."),
+    SECTION("robot", SECTION, &robot_section, "{}", SATELLITE(robot), 0, "The robot that carries it."),
+    SECTION("sensor", SECTION, &sensor_section, "{}", SATELLITE(sensor), 0, "Its force-torque sensor."),
+    SECTION("mockup", SECTION, &mockup_section, "none", SATELLITE(mockup), 0, "What hangs behind the sensor."),
+    SECTION("limits", SECTION, &limits_section, "{}", SATELLITE(limits), 0, "Limits on the commands."),
+};
+static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satellite_keys), "One free-floating body with its robot and sensor. A scenario has 1 to 4, each under its own name."};
+
+static const ff_key nominal_keys[] = {
+    WORD("kind", WORD, nominal_words, "free", offsetof(ff_scenario, nominal), 0, "The unforced motion of the satellite named `client` (else of the first), a prescribed one, or a satellite's own motion."),
+    KEY("of", BODY, "", ANY, "required", offsetof(ff_scenario, nominal_of), BIT(FF_NOMINAL_SATELLITE), "Name of that satellite."),
+};
+static const ff_section nominal_section = {"nominal", "nominal motion", TABLE(nominal_keys), "With `frame: relative`: the motion that robots do not make."};
+
+static const ff_key facility_keys[] = {
+    SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, facility_pose), 0, "Placement of the scenario in the lab."),
+    KEY("gravity", VEC3, "m/s2", ANY, "[0, 0, 0]", offsetof(ff_scenario, facility_gravity), 0, "Gravity in the lab; it acts on mock-ups, never on satellites."),
+};
+static const ff_section facility_section = {"facility", "", TABLE(facility_keys), "The lab."};
+
+#define CONTACT(field) offsetof(ff_contact, field)
+static const ff_key same_keys[] = {
+    KEY("stiffness", SERIES, "N/m", POSITIVE, "(as the contact's)", CONTACT(satellite_stiffness), 0, "Stiffness; a list of two is in series."),
+    KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "(as the contact's)", CONTACT(satellite_damping), 0, "Damping."),
+};
+static const ff_section same_section = {"contacts.NAME.satellite", "", TABLE(same_keys), "The contact that the satellites should have: `ideal` uses it, and the methods that can render it."};
+
+#define WALL BIT(FF_CONTACT_WALL)
+#define STOPS BIT(FF_CONTACT_STOPS)
+#define PAIR BIT(FF_CONTACT_PAIR)
+#define CONE BIT(FF_CONTACT_CONE)
+#define GRASP BIT(FF_CONTACT_GRASP)
+static const ff_key contact_keys[] = {
+    KEY("name", NAME, "", ANY, "(contact1, contact2, ...)", CONTACT(name), 0, "Name in tables and paths; by default numbered by its place in the list."),
+    WORD("kind", WORD, contact_words, "required", CONTACT(kind), 0, "A half space, elastic stops about the origin, a plane or a cone fixed to another satellite, a spring that holds two bodies."),
+    KEY("body", BODY, "", ANY, "(the only satellite)", CONTACT(body), 0, "The satellite that touches; needed when there are several."),
+    KEY("point", POINT, "m", ANY, "com", CONTACT(point), WALL | PAIR | CONE | GRASP, "The point that touches: name of one of the body's points, or its place [x, y, z] in the body frame."),
+    KEY("against", BODY, "", ANY, "required", CONTACT(against), PAIR | CONE | GRASP, "The other satellite."),
+    KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against`."),
+    KEY("normal", DIRECTION, "", ANY, "required", CONTACT(normal), WALL | PAIR, "Points to the free side; any length but zero."),
+    KEY("apex", VEC3, "m", ANY, "required", CONTACT(apex), CONE, "Tip of the cone, body frame of `against`."),
+    KEY("axis", DIRECTION, "", ANY, "required", CONTACT(axis), CONE, "Out of its mouth; any length but zero."),
+    KEY("half_angle", NUMBER, "rad", ACUTE, "required", CONTACT(half_angle), CONE, "Between axis and surface."),
+    KEY("depth", NUMBER, "m", POSITIVE, "none", CONTACT(depth), CONE, "Length of the cone along the axis."),
+    KEY("stiffness", SERIES, "N/m", POSITIVE, "(required; stops: with `position`)", CONTACT(stiffness), 0, "Of the mock-ups' real contact, what the sensor feels; a list of two is in series."),
+    KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "0", CONTACT(damping), 0, "Of the mock-ups' real contact; one number, also for two springs in series."),
+    SECTION("satellite", SECTION, &same_section, "{}", 0, 0, "The contact that the satellites should have."),
+    KEY("damping_depth", NUMBER, "m", NOT_NEGATIVE, "0", CONTACT(damping_depth), WALL | PAIR | CONE, "Depth over which the damping grows smoothly from zero; 0: constant damping."),
+    KEY("friction", NUMBER, "", NOT_NEGATIVE, "0", CONTACT(friction), WALL | PAIR | CONE, "Coulomb coefficient."),
+    KEY("position", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_position), STOPS, "Half widths of the play about the origin, inertial axes; `free`: no stop on this axis."),
+    KEY("rotation", HALF_WIDTHS, "rad", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_rotation), STOPS, "Half widths of the rotation vector; `free`: no stop on this axis."),
+    KEY("rotation_stiffness", NUMBER, "N m/rad", POSITIVE, "(required with `rotation`)", CONTACT(rotation_stiffness), STOPS | GRASP, "Stiffness of the rotation stops."),
+    KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops."),
+};
+static const ff_section contact_section = {"contacts.NAME", "contact", TABLE(contact_keys), "A list; each item is one contact. Keys that do not belong to the chosen kind are errors. In `--set` an item is addressed by its name or its index from 0."};
+
+#define LOAD(field) offsetof(ff_load, field)
+static const ff_key load_keys[] = {
+    KEY("body", BODY, "", ANY, "(the only satellite)", LOAD(body), 0, "The satellite that is loaded; needed when there are several."),
+    WORD("kind", WORD, load_words, "pulse", LOAD(kind), 0, "Constant, sin(pi s) or sin2(pi s), with s from 0 to 1 over the time of the load."),
+    KEY("force", VEC3, "N", ANY, "[0, 0, 0]", LOAD(force), 0, "Peak force at the CoM, inertial."),
+    KEY("torque", VEC3, "N m", ANY, "[0, 0, 0]", LOAD(torque), 0, "Peak torque, body axes."),
+    KEY("from", NUMBER, "s", ANY, "required", LOAD(from), 0, "Start."),
+    KEY("to", NUMBER, "s", ANY, "required", LOAD(to), 0, "End, after `from`; the load is zero at this time."),
+};
+static const ff_section load_section = {"loads.INDEX", "load", TABLE(load_keys), "A list of known loads, e.g. thruster pulses. They act at the CoM with their value at the start of the cycle, held for the cycle."};
+
+#define REQUIREMENT(field) offsetof(ff_requirements, field)
+static const ff_key requirement_keys[] = {
+    KEY("velocity_error", NUMBER, "m/s", POSITIVE, "0.01", REQUIREMENT(velocity_error), 0, "Largest difference of velocity to the ideal run."),
+    KEY("angular_velocity_error", NUMBER, "rad/s", POSITIVE, "0.0087", REQUIREMENT(angular_velocity_error), 0, "Largest difference of angular velocity to the ideal run."),
+    KEY("peak_force_ratio", NUMBER, "", POSITIVE, "1.2", REQUIREMENT(peak_force_ratio), 0, "Largest robot force over the ideal one."),
+};
+static const ff_section requirements_section = {"requirements", "", TABLE(requirement_keys), "What the run must show for the verdict `pass`."};
+
+#define TDPA(field) offsetof(ff_scenario, fidelity.tdpa.field)
+static const ff_key tdpa_keys[] = {
+    WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, tdpa_printed), 0, "`printed`: sections IV to VI of destefano2019 to the letter, also in the passive integrator. The settings below override single choices."),
+    WORD("observer", WORD, observer_words, "(wrench; printed: axis)", TDPA(observer), 0, "One energy observer on the whole wrench, or one per axis."),
+    WORD("velocity", WORD, velocity_words, "(midpoint; printed: start)", TDPA(velocity), 0, "Velocity that the force is paired with."),
+    WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
+    WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact."),
+    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact."),
+};
+static const ff_section tdpa_section = {"tdpa", "", TABLE(tdpa_keys), "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another method."};
+
+static const ff_key passive_keys[] = {
+    WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
+};
+static const ff_section passive_section = {"passive", "", TABLE(passive_keys), "Settings of the integrator `passive`."};
+
+#define TOP(field) offsetof(ff_scenario, field)
+static const ff_key top_keys[] = {
+    KEY("name", TEXT, "", ANY, "required", TOP(name), 0, "Name of the scenario, any printable text; results go to out/NAME by default."),
+    SECTION("time", SECTION, &time_section, "required", 0, 0, "The clock of the run."),
+    WORD("method", WORD, method_words, "tdpa", TOP(fidelity.method), 0, "How the delay is dealt with; `--method` overrides it."),
+    WORD("integrator", WORD, scheme_words, "lie-midpoint", TOP(integrate.scheme), 0, "How the satellite is advanced by one cycle."),
+    WORD("frame", WORD, frame_words, "absolute", TOP(frame), 0, "Robots make the satellites' motion itself, or the one relative to `nominal`."),
+    SECTION("satellites", SATELLITES, &satellite_section, "required", 0, 0, "Map from name to satellite, 1 to 4."),
+    SECTION("nominal", SECTION, &nominal_section, "{}", 0, 0, "The nominal motion of `frame: relative`."),
+    SECTION("facility", SECTION, &facility_section, "{}", 0, 0, "The lab."),
+    SECTION("contacts", CONTACTS, &contact_section, "[]", 0, 0, "List of contacts, at most 16."),
+    SECTION("loads", LOADS, &load_section, "[]", 0, 0, "List of known loads, at most 64."),
+    SECTION("requirements", SECTION, &requirements_section, "{}", TOP(requirements), 0, "Limits for the verdict."),
+    SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
+    SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
+};
+const ff_section ff_schema = {"", "", TABLE(top_keys), "The top level of the file."};
+/* clang-format on */
+
+const char *ff_range_text(ff_range range) {
+    switch (range) {
+    case FF_RANGE_POSITIVE:
+        return "> 0";
+    case FF_RANGE_NOT_NEGATIVE:
+        return ">= 0";
+    case FF_RANGE_ACUTE:
+        return "> 0 and < pi/2";
+    default:
+        return "";
+    }
+}
+
+const char *ff_type_text(ff_type type) {
+    switch (type) {
+    case FF_TYPE_NUMBER:
+        return "number";
+    case FF_TYPE_INTEGER:
+        return "whole number";
+    case FF_TYPE_TEXT:
+        return "text";
+    case FF_TYPE_NAME:
+        return "name";
+    case FF_TYPE_WORD:
+    case FF_TYPE_FLAG:
+        return "word";
+    case FF_TYPE_VEC3:
+    case FF_TYPE_DIRECTION:
+    case FF_TYPE_HALF_WIDTHS:
+        return "[x, y, z]";
+    case FF_TYPE_QUATERNION:
+        return "[w, x, y, z]";
+    case FF_TYPE_INERTIA:
+        return "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]";
+    case FF_TYPE_WRENCH:
+        return "[fx, fy, fz, tx, ty, tz]";
+    case FF_TYPE_PAIR:
+        return "force or [force, torque]";
+    case FF_TYPE_SERIES:
+        return "number or [k1, k2]";
+    case FF_TYPE_BODY:
+        return "satellite's name";
+    case FF_TYPE_POINT:
+        return "point's name or [x, y, z]";
+    case FF_TYPE_POINTS:
+        return "map of [x, y, z]";
+    case FF_TYPE_CONTACTS:
+    case FF_TYPE_LOADS:
+        return "list";
+    default:
+        return "map";
+    }
+}
+
+bool ff_schema_method_available(ff_method method) {
+    ff_fidelity_config config;
+    ff_fidelity_default(&config);
+    config.method = method;
+    return method == FF_METHOD_IDEAL || ff_fidelity_validate(&config) != FF_ERR_UNSUPPORTED;
+}

@@ -1,0 +1,68 @@
+/* scenario/schema.h - every key of a scenario in one table: what reads it, and what docs/scenario.md says. */
+#ifndef FF_SCENARIO_SCHEMA_H
+#define FF_SCENARIO_SCHEMA_H
+
+#include "scenario/scenario.h"
+
+typedef enum ff_type {
+    FF_TYPE_NUMBER,      /* double */
+    FF_TYPE_INTEGER,     /* uint64_t */
+    FF_TYPE_TEXT,        /* char[FF_NAME_SIZE], any printable text */
+    FF_TYPE_NAME,        /* char[FF_NAME_SIZE], a name that paths and tables can hold */
+    FF_TYPE_WORD,        /* enum: index into words */
+    FF_TYPE_FLAG,        /* bool: index into two words */
+    FF_TYPE_VEC3,        /* ff_vec3 */
+    FF_TYPE_DIRECTION,   /* ff_vec3, normalised, not zero */
+    FF_TYPE_HALF_WIDTHS, /* ff_vec3, each a number or `free` (INFINITY) */
+    FF_TYPE_QUATERNION,  /* ff_quat, normalised with a warning */
+    FF_TYPE_INERTIA,     /* ff_mat3 from 3 or 6 numbers */
+    FF_TYPE_WRENCH,      /* ff_wrench from force, then torque */
+    FF_TYPE_PAIR,        /* two doubles: force, torque; one number is the force */
+    FF_TYPE_SERIES,      /* double; two numbers are springs in series */
+    FF_TYPE_BODY,        /* int: name of a satellite */
+    FF_TYPE_POINT,       /* name of a point of the body, or three numbers; read with the contact */
+    FF_TYPE_SECTION,     /* a map of its own */
+    FF_TYPE_POINTS,      /* map: name to three numbers */
+    FF_TYPE_SATELLITES,  /* map: name to section */
+    FF_TYPE_CONTACTS,    /* list of sections */
+    FF_TYPE_LOADS        /* list of sections */
+} ff_type;
+
+typedef enum ff_range { FF_RANGE_ANY, FF_RANGE_POSITIVE, FF_RANGE_NOT_NEGATIVE, FF_RANGE_ACUTE } ff_range;
+
+typedef struct ff_section ff_section;
+
+typedef struct ff_key {
+    const char *key;
+    ff_type type;
+    ff_range range;
+    const char *unit; /* "" none */
+    /* "required"; YAML that is read when the key is absent ("none": INFINITY, or a section that is left out);
+     * or words in brackets when code decides. */
+    const char *fallback;
+    size_t offset; /* in the section's struct */
+    const char *const *words;
+    const ff_section *section;
+    const char *doc;
+    unsigned kinds; /* bit k: the key belongs to kind k of the section; 0: to all */
+} ff_key;
+
+struct ff_section {
+    const char *path; /* as in --set */
+    const char *noun; /* "robot": in messages about its kinds; "" */
+    const ff_key *key;
+    int keys;
+    const char *doc;
+};
+
+/* The top of the table; sections hang below it. */
+extern const ff_section ff_schema;
+/* frame: relative is parsed; whether the facilities can do it is said here, once. */
+extern const bool ff_schema_relative;
+
+const char *ff_range_text(ff_range range); /* "> 0"; "" when any number will do */
+const char *ff_type_text(ff_type type);    /* "number", "[x, y, z]" ... */
+/* Is the method built? ideal always; the others as ff_fidelity_validate says. */
+bool ff_schema_method_available(ff_method method);
+
+#endif

@@ -1,0 +1,239 @@
+#include "cli.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+static const char *command_name = "freefloat";
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+}
+
+bool ff_cli_interrupted(void) {
+    return interrupted != 0;
+}
+
+void ff_cli_error(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(stdout);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+void ff_cli_warn_lines(const char *lines) {
+    while (*lines) {
+        const size_t n = strcspn(lines, "\n");
+        fprintf(stderr, "warning: %.*s\n", (int)n, lines);
+        lines += n + (lines[n] == '\n');
+    }
+}
+
+static const ff_option *find_option(const ff_option *options, int count, const char *name, size_t length) {
+    for (int i = 0; i < count; i++)
+        if (strlen(options[i].name) == length && strncmp(options[i].name, name, length) == 0)
+            return &options[i];
+    return NULL;
+}
+
+int ff_cli_parse(int argc, char **argv, const ff_option *options, int count, const char *help,
+                 const char **words, int most, int *found, int *exit_status) {
+    command_name = argv[0];
+    *found = 0;
+    *exit_status = FF_EXIT_USAGE;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            fputs(help, stdout);
+            *exit_status = FF_EXIT_DONE;
+            return 1;
+        }
+        if (word[0] != '-' || word[1] == 0) {
+            if (*found == most) {
+                ff_cli_error("freefloat %s: unexpected '%s'; see freefloat %s --help", argv[0], word,
+                             argv[0]);
+                return 1;
+            }
+            words[(*found)++] = word;
+            continue;
+        }
+        const char *equals = strchr(word, '=');
+        const size_t length = equals ? (size_t)(equals - word) : strlen(word);
+        const ff_option *option = find_option(options, count, word, length);
+        if (!option) {
+            ff_cli_error("freefloat %s: unknown option '%.*s'; see freefloat %s --help", argv[0], (int)length,
+                         word, argv[0]);
+            return 1;
+        }
+        if (option->flag) {
+            if (equals) {
+                ff_cli_error("freefloat %s: %s takes no value", argv[0], option->name);
+                return 1;
+            }
+            *option->flag = true;
+            continue;
+        }
+        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
+        if (!value) {
+            ff_cli_error("freefloat %s: %s needs a value", argv[0], option->name);
+            return 1;
+        }
+        if (option->list) {
+            if (*option->count == FF_MAX_SETS) {
+                ff_cli_error("freefloat %s: more than %d %s", argv[0], FF_MAX_SETS, option->name);
+                return 1;
+            }
+            option->list[(*option->count)++] = value;
+        } else {
+            *option->value = value;
+        }
+    }
+    signal(SIGINT, on_interrupt);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------ progress -- */
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void ff_progress_start(ff_progress *progress, const char *label, bool quiet) {
+    *progress = (ff_progress){.label = label, .enabled = !quiet && isatty(STDERR_FILENO), .to = 1.0};
+    progress->begin = progress->last = now_s();
+}
+
+bool ff_progress_update(void *self, double part) {
+    ff_progress *progress = self;
+    if (interrupted)
+        return false;
+    const double t = now_s();
+    part = progress->from + part * (progress->to - progress->from);
+    if (!progress->enabled || t - progress->begin < 1.0 || t - progress->last < 0.1)
+        return true;
+    progress->last = t;
+    progress->shown = true;
+    char bar[31];
+    const int filled = (int)(30.0 * part);
+    for (int i = 0; i < 30; i++)
+        bar[i] = i < filled ? '#' : '.';
+    bar[30] = 0;
+    const double left = part > 1e-3 ? (t - progress->begin) * (1.0 - part) / part : 0.0;
+    fprintf(stderr, "\r%s [%s] %3.0f %%  %.0f s left ", progress->label, bar, 100.0 * part, left);
+    fflush(stderr);
+    return true;
+}
+
+void ff_progress_stop(ff_progress *progress) {
+    if (progress->shown)
+        fputs("\r\033[K", stderr);
+    progress->shown = false;
+}
+
+/* --------------------------------------------------------------------------------------------- tables -- */
+
+void ff_table_init(ff_table *table, int columns) {
+    *table = (ff_table){.columns = columns};
+}
+
+void ff_table_add(ff_table *table, const char *format, ...) {
+    if (table->rows == table->capacity) {
+        const int capacity = table->capacity ? 2 * table->capacity : 16;
+        void *cell = realloc(table->cell, (size_t)(capacity * table->columns) * sizeof *table->cell);
+        if (!cell)
+            return;
+        table->cell = cell;
+        table->capacity = capacity;
+    }
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const char *c = text;
+    for (int i = 0; i < table->columns; i++) {
+        const size_t n = strcspn(c, "|");
+        snprintf(table->cell[table->rows * table->columns + i], sizeof *table->cell, "%.*s", (int)n, c);
+        c += n + (c[n] == '|');
+    }
+    table->rows++;
+}
+
+/* Columns on the screen, not bytes: continuation bytes of UTF-8 take none. */
+static int width(const char *text) {
+    int n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0u) != 0x80u;
+    return n;
+}
+
+static bool is_number(const char *text) {
+    char *end;
+    if (*text == 0)
+        return true;
+    strtod(text, &end);
+    while (*end == ' ' || *end == '%')
+        end++;
+    return end != text && *end == 0;
+}
+
+void ff_table_print(const ff_table *table) {
+    for (int r = 0; r < table->rows; r++) {
+        for (int c = 0; c < table->columns; c++) {
+            int size = 0;
+            bool numbers = table->rows > 1;
+            for (int i = 0; i < table->rows; i++) {
+                const char *cell = table->cell[i * table->columns + c];
+                if (width(cell) > size)
+                    size = width(cell);
+                numbers = numbers && (i == 0 || is_number(cell) || strcmp(cell, "-") == 0);
+            }
+            const char *cell = table->cell[r * table->columns + c];
+            const int pad = size - width(cell);
+            const char *mark = r == 0 ? ff_cli_bold() : "";
+            if (c)
+                fputs("  ", stdout);
+            if (numbers)
+                printf("%*s%s%s%s", pad, "", mark, cell, r == 0 ? ff_cli_plain() : "");
+            else if (c + 1 < table->columns)
+                printf("%s%s%s%*s", mark, cell, r == 0 ? ff_cli_plain() : "", pad, "");
+            else
+                printf("%s%s%s", mark, cell, r == 0 ? ff_cli_plain() : "");
+        }
+        fputc('\n', stdout);
+    }
+}
+
+void ff_table_free(ff_table *table) {
+    free(table->cell);
+    *table = (ff_table){0};
+}
+
+bool ff_cli_colour(void) {
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+const char *ff_cli_green(void) {
+    return ff_cli_colour() ? "\033[32m" : "";
+}
+const char *ff_cli_red(void) {
+    return ff_cli_colour() ? "\033[31m" : "";
+}
+const char *ff_cli_bold(void) {
+    return ff_cli_colour() ? "\033[1m" : "";
+}
+const char *ff_cli_plain(void) {
+    return ff_cli_colour() ? "\033[0m" : "";
+}

@@ -1,0 +1,10 @@
+/* The sub-commands: each in its own file, argv[0] is its name. Exit status 0 done, 1 the run failed, 2 bad
+ * usage or scenario. */
+#ifndef FF_COMMANDS_H
+#define FF_COMMANDS_H
+
+int ff_cmd_run(int argc, char **argv);
+int ff_cmd_compare(int argc, char **argv);
+int ff_cmd_papers(int argc, char **argv);
+
+#endif

@@ -1,0 +1,163 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "report/json.h"
+#include "session.h"
+#include "variant.h"
+
+static const char help[] = "usage: freefloat compare FILE --methods A,B:key=value,... [options]\n\n"
+                           "Runs the same scenario under several methods or variants and shows them side by "
+                           "side. A variant sets keys of its\n"
+                           "method (tdpa:reading=printed), or any key by its full path "
+                           "(tdpa:time.cycle=0.001, tdpa:integrator=passive).\n"
+                           "Files go to DIR/METHOD/ each, and one report.html to DIR.\n\n"
+                           "  --methods LIST     default ideal,direct,tdpa\n"
+                           "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
+                           "  --out DIR          default out/NAME\n"
+                           "  --log LIST         csv, mcap or none (default csv)\n"
+                           "  --json             print the summaries as one JSON object\n"
+                           "  --strict           exit 1 when a verdict is fail\n"
+                           "  --quiet            print nothing but errors\n\n"
+                           "exit status: 0 done, 1 a run failed, 2 bad usage or scenario\n"
+                           "example: freefloat compare scenarios/deos-client.yaml --methods "
+                           "ideal,direct,tdpa,tdpa:reading=printed\n";
+
+static void add_contacts(ff_table *table, const ff_session *session, int i, int most) {
+    char row[2048];
+    int n = snprintf(row, sizeof row, "%s", session->label), shown = 0;
+    for (int k = 0; k < session->metrics.episodes && shown < most; k++) {
+        const ff_episode *e = &session->metrics.episode[k];
+        const ff_contact *contact = &session->scenario.contact[e->contact];
+        if (contact->body != i && contact->against != i)
+            continue;
+        const double speed = ff_vec3_norm(e->after[contact->body == i ? 0 : 1].velocity);
+        n += isnan(e->end) ? snprintf(row + n, sizeof row - (size_t)n, "|open")
+                           : snprintf(row + n, sizeof row - (size_t)n, "|%.5f", speed);
+        shown++;
+    }
+    for (; shown < most; shown++)
+        n += snprintf(row + n, sizeof row - (size_t)n, "|-");
+    const ff_body_metrics *m = &session->metrics.body[i];
+    snprintf(row + n, sizeof row - (size_t)n, "|%.5f|%.4f|%.3f|%.5g|%.5g|%s", m->error_velocity,
+             m->error_omega * 180.0 / FF_PI, session->metrics.peak_force_ratio[i], m->final_energy,
+             m->max_energy, session->metrics.pass ? "pass" : "fail");
+    ff_table_add(table, "%s", row);
+}
+
+static int count_contacts(const ff_session *session, int i) {
+    int n = 0;
+    for (int k = 0; k < session->metrics.episodes; k++) {
+        const ff_contact *contact = &session->scenario.contact[session->metrics.episode[k].contact];
+        n += contact->body == i || contact->against == i;
+    }
+    return n;
+}
+
+static void print_table(const ff_session *const *sessions, int count) {
+    const ff_scenario *scenario = &sessions[0]->scenario;
+    for (int i = 0; i < scenario->satellites; i++) {
+        int most = 0;
+        for (int s = 0; s < count; s++)
+            if (count_contacts(sessions[s], i) > most)
+                most = count_contacts(sessions[s], i);
+        most = most > 5 ? 5 : most;
+        printf("%s%s%s: speed after contact [m/s], largest error against ideal, peak robot force over ideal, "
+               "energy "
+               "[J]\n",
+               ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain());
+        char head[512];
+        int n = snprintf(head, sizeof head, "method");
+        for (int c = 0; c < most; c++)
+            n += snprintf(head + n, sizeof head - (size_t)n, "|contact %d", c + 1);
+        snprintf(head + n, sizeof head - (size_t)n,
+                 "|error m/s|error deg/s|force ratio|final|largest|verdict");
+        ff_table table;
+        ff_table_init(&table, most + 7);
+        ff_table_add(&table, "%s", head);
+        for (int s = 0; s < count; s++)
+            add_contacts(&table, sessions[s], i, most);
+        ff_table_print(&table);
+        ff_table_free(&table);
+    }
+}
+
+static void print_json(const ff_session *const *sessions, int count) {
+    fputs("{", stdout);
+    for (int s = 0; s < count; s++) {
+        ff_json key;
+        ff_json_init(&key, false);
+        ff_json_string(&key, NULL, sessions[s]->label);
+        printf("%s%s: %s", s ? ", " : "", key.text ? key.text : "\"\"",
+               sessions[s]->summary ? sessions[s]->summary : "null");
+        ff_json_free(&key);
+    }
+    fputs("}\n", stdout);
+}
+
+int ff_cmd_compare(int argc, char **argv) {
+    const char *file = NULL, *methods = "ideal,direct,tdpa", *out = NULL, *log = "csv", *sets[FF_MAX_SETS];
+    int set_count = 0, words, status;
+    bool json = false, strict = false, quiet = false;
+    const ff_option options[] = {
+        {"--methods", &methods, NULL, NULL, NULL}, {"--set", NULL, NULL, sets, &set_count},
+        {"--out", &out, NULL, NULL, NULL},         {"--log", &log, NULL, NULL, NULL},
+        {"--json", NULL, &json, NULL, NULL},       {"--strict", NULL, &strict, NULL, NULL},
+        {"--quiet", NULL, &quiet, NULL, NULL},
+    };
+    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+        return status;
+    if (!file) {
+        ff_cli_error("freefloat compare: which scenario? see freefloat compare --help");
+        return FF_EXIT_USAGE;
+    }
+    ff_session_options session_options = {.quiet = quiet || json};
+    if (ff_session_logs(log, &session_options) != 0)
+        return FF_EXIT_USAGE;
+
+    ff_variant variant[FF_MAX_VARIANTS];
+    const int count = ff_variants_parse(methods, variant);
+    if (count < 1)
+        return FF_EXIT_USAGE;
+    ff_session *session[FF_MAX_VARIANTS] = {0};
+    int loaded = 0;
+    status = FF_EXIT_DONE;
+    for (; loaded < count && status == FF_EXIT_DONE;
+         loaded++) { /* every variant is checked before any runs */
+        session[loaded] = calloc(1, sizeof **session);
+        status = session[loaded] ? ff_variant_load(session[loaded], file, &variant[loaded], sets, set_count)
+                                 : FF_EXIT_FAILED;
+    }
+    char *folder = status == FF_EXIT_DONE ? ff_session_folder(out, session[0]->scenario.name, NULL) : NULL;
+    for (int i = 0; i < count && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
+        char *sub = ff_session_folder(folder, NULL, variant[i].label);
+        session_options.out = sub;
+        const int result = ff_session_execute(session[i], &session_options);
+        free(sub);
+        if (result > status)
+            status = result;
+        if (strict && !session[i]->metrics.pass && status == FF_EXIT_DONE)
+            status = FF_EXIT_FAILED;
+    }
+    if (status != FF_EXIT_USAGE) {
+        const ff_session *done[FF_MAX_VARIANTS];
+        int n = 0;
+        for (int i = 0; i < count; i++)
+            if (session[i]->summary)
+                done[n++] = session[i];
+        if (n && json)
+            print_json(done, n);
+        else if (n && !quiet) {
+            print_table(done, n);
+            printf("files in %s\n", folder);
+        }
+    }
+    for (int i = 0; i < loaded; i++) {
+        if (session[i])
+            ff_session_free(session[i]);
+        free(session[i]);
+    }
+    free(folder);
+    return status;
+}

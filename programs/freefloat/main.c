@@ -1,0 +1,48 @@
+/* freefloat: the command line. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "record/version.h"
+
+typedef struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} command;
+
+static const command commands[] = {
+    {"run", ff_cmd_run, "run a scenario on the virtual facility"},
+    {"compare", ff_cmd_compare, "the same scenario under several methods, one report"},
+    {"papers", ff_cmd_papers, "rerun the published cases, paper beside ours"},
+};
+
+static void usage(FILE *out) {
+    fputs("freefloat - makes a position-controlled robot move as a satellite floats\n\n"
+          "usage: freefloat COMMAND [options]      (freefloat COMMAND --help explains one)\n\n",
+          out);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fputs("\nexample: freefloat compare scenarios/deos-client.yaml --methods ideal,direct,tdpa\n", out);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        usage(stderr);
+        return FF_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        usage(stdout);
+        return FF_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("freefloat %s\n", ff_version());
+        return FF_EXIT_DONE;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    ff_cli_error("freefloat: unknown command '%s'; freefloat --help lists them", argv[1]);
+    return FF_EXIT_USAGE;
+}

@@ -1,0 +1,66 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "session.h"
+
+static const char help[] =
+    "usage: freefloat run FILE [options]\n\n"
+    "Runs a scenario on the virtual facility in virtual time and writes summary.json, report.html and the "
+    "logs.\n\n"
+    "  --method M         ideal, direct, tdpa ...: instead of the file's\n"
+    "  --set PATH=VALUE   overrides one key, e.g. contacts.front.damping=3 (may be given again)\n"
+    "  --out DIR          folder for the files (default out/NAME)\n"
+    "  --log LIST         csv, mcap or none, separated by commas (default csv)\n"
+    "  --json             print the summary instead of the table\n"
+    "  --strict           exit 1 when the verdict is fail\n"
+    "  --quiet            print nothing but errors\n\n"
+    "exit status: 0 done, 1 the run failed, 2 bad usage or scenario\n"
+    "example: freefloat run scenarios/deos-client.yaml --method direct --set "
+    "satellites.client.robot.delay=0.02\n";
+
+int ff_cmd_run(int argc, char **argv) {
+    const char *file = NULL, *method = NULL, *out = NULL, *log = "csv", *sets[FF_MAX_SETS];
+    int set_count = 0, words, status;
+    bool json = false, strict = false, quiet = false;
+    const ff_option options[] = {
+        {"--method", &method, NULL, NULL, NULL}, {"--set", NULL, NULL, sets, &set_count},
+        {"--out", &out, NULL, NULL, NULL},       {"--log", &log, NULL, NULL, NULL},
+        {"--json", NULL, &json, NULL, NULL},     {"--strict", NULL, &strict, NULL, NULL},
+        {"--quiet", NULL, &quiet, NULL, NULL},
+    };
+    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+        return status;
+    if (!file) {
+        ff_cli_error("freefloat run: which scenario? see freefloat run --help");
+        return FF_EXIT_USAGE;
+    }
+    ff_session_options session_options = {.quiet = quiet || json};
+    if (ff_session_logs(log, &session_options) != 0)
+        return FF_EXIT_USAGE;
+    const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
+    ff_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return FF_EXIT_FAILED;
+    status = ff_session_load(session, file, &load);
+    if (status == FF_EXIT_DONE) {
+        char *folder = ff_session_folder(out, session->scenario.name, NULL);
+        session_options.out = folder;
+        status = ff_session_execute(session, &session_options);
+        if (session->summary) {
+            if (json)
+                fputs(session->summary, stdout);
+            else if (!quiet) {
+                ff_session_print(session);
+                printf("files in %s\n", folder);
+            }
+            if (strict && status == FF_EXIT_DONE && !session->metrics.pass)
+                status = FF_EXIT_FAILED;
+        }
+        free(folder);
+        ff_session_free(session);
+    }
+    free(session);
+    return status;
+}

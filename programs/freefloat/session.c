@@ -1,0 +1,235 @@
+#include "session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/csv.h"
+
+int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options) {
+    char message[1024], warnings[4096];
+    *session = (ff_session){0};
+    const ff_status status = ff_scenario_load(path, options, &session->scenario, message, sizeof message,
+                                              warnings, sizeof warnings);
+    ff_cli_warn_lines(warnings);
+    if (status < 0) {
+        ff_cli_error("%s", message);
+        return FF_EXIT_USAGE;
+    }
+    snprintf(session->label, sizeof session->label, "%s", ff_method_name(session->scenario.fidelity.method));
+    return FF_EXIT_DONE;
+}
+
+char *ff_session_folder(const char *out, const char *name, const char *sub) {
+    char *path = malloc(4096);
+    if (!path)
+        return NULL;
+    int n = snprintf(path, 4096, "%s", out ? out : "out/");
+    const char *parts[2] = {out ? NULL : name, sub};
+    for (int p = 0; p < 2; p++) {
+        if (!parts[p])
+            continue;
+        if (p == 1 && n < 4094)
+            path[n++] = '/';
+        for (const char *c = parts[p]; *c && n < 4094; c++) {
+            const bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                               (*c >= '0' && *c <= '9') || strchr("_=:-+,", *c) ||
+                               (*c == '.' && c != parts[p]);
+            path[n++] = plain ? *c : '_';
+        }
+        path[n] = 0;
+    }
+    return path;
+}
+
+int ff_make_folder(const char *path) {
+    char part[4096];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *c = part + 1; *c; c++)
+        if (*c == '/') {
+            *c = 0;
+            mkdir(part, 0777);
+            *c = '/';
+        }
+    struct stat info;
+    if ((mkdir(part, 0777) != 0 && errno != EEXIST) || stat(part, &info) != 0 || !S_ISDIR(info.st_mode) ||
+        access(part, W_OK | X_OK) != 0) {
+        ff_cli_error("%s: cannot write into this folder (%s); choose another with --out", path,
+                     strerror(errno ? errno : ENOTDIR));
+        return -1;
+    }
+    return 0;
+}
+
+int ff_write_whole(const char *folder, const char *name, const char *text) {
+    char part[4400], whole[4400];
+    snprintf(part, sizeof part, "%s/.%s.part", folder, name);
+    snprintf(whole, sizeof whole, "%s/%s", folder, name);
+    FILE *file = fopen(part, "w");
+    bool good = file != NULL;
+    if (file) {
+        good = fputs(text, file) >= 0;
+        good = fclose(file) == 0 && good;
+    }
+    if (good && rename(part, whole) == 0)
+        return 0;
+    ff_cli_error("%s: cannot be written (%s)", whole, strerror(errno));
+    unlink(part);
+    return -1;
+}
+
+/* The reference takes the first third of the bar, the run the rest. */
+static int solve_ideal(ff_session *session, ff_progress *progress) {
+    char message[256] = "";
+    progress->from = 0.0;
+    progress->to = 0.3;
+    const ff_status status = ff_ideal_solve(&session->scenario, ff_progress_update, progress, &session->ideal,
+                                            message, sizeof message);
+    if (status >= 0)
+        return FF_EXIT_DONE;
+    ff_progress_stop(progress);
+    ff_cli_error("%s: the ideal reference failed: %s", session->scenario.name,
+                 *message ? message : ff_status_text(status));
+    session->run.status = status;
+    return FF_EXIT_FAILED;
+}
+
+int ff_session_execute(ff_session *session, const ff_session_options *options) {
+    char log_part[4400] = "", log_whole[4400] = "";
+    if (options->out) {
+        if (ff_make_folder(options->out) != 0)
+            return FF_EXIT_USAGE;
+        snprintf(log_part, sizeof log_part, "%s/.log.csv.part", options->out);
+        snprintf(log_whole, sizeof log_whole, "%s/log.csv", options->out);
+    }
+    ff_progress progress;
+    ff_progress_start(&progress, session->label, options->quiet);
+    int result = solve_ideal(session, &progress);
+    if (result != FF_EXIT_DONE)
+        return result;
+    if (ff_metrics_init(&session->scenario, &session->metrics) != FF_OK) {
+        ff_cli_error("no memory");
+        return FF_EXIT_FAILED;
+    }
+    ff_csv csv = {0};
+    ff_sink sinks[3] = {ff_metrics_sink(&session->metrics)};
+    int count = 1;
+    if (options->extra.row)
+        sinks[count++] = options->extra;
+    const bool log = options->out && options->csv;
+    if (log) {
+        if (ff_csv_open(log_part, &session->scenario, &csv) != FF_OK) {
+            ff_cli_error("%s: cannot be written (%s)", log_whole, strerror(errno));
+            return FF_EXIT_USAGE;
+        }
+        sinks[count++] = ff_csv_sink(&csv);
+    }
+    progress.from = 0.3;
+    progress.to = 1.0;
+    const ff_run_options run = {.ideal = &session->ideal,
+                                .sinks = sinks,
+                                .count = count,
+                                .timing = true,
+                                .progress = ff_progress_update,
+                                .user = &progress};
+    ff_run(&session->scenario, &run, &session->run);
+    ff_progress_stop(&progress);
+    if (log) {
+        const ff_status closed = ff_csv_close(&csv);
+        if (closed < 0 || session->run.status == FF_ERR_IO) {
+            ff_cli_error("%s: cannot be written (%s)", log_whole, strerror(errno ? errno : ENOSPC));
+            unlink(log_part);
+            result = FF_EXIT_FAILED;
+        } else if (rename(log_part, log_whole) != 0) {
+            ff_cli_error("%s: %s", log_whole, strerror(errno));
+            result = FF_EXIT_FAILED;
+        }
+    }
+    if (session->run.status == FF_ERR_UNSUPPORTED) {
+        ff_cli_error("%s: %s", session->scenario.name, session->run.message);
+        return FF_EXIT_USAGE;
+    }
+    if (session->run.status < 0 && result == FF_EXIT_DONE) {
+        ff_cli_error("%s: the run failed: %s", session->scenario.name, session->run.message);
+        result = FF_EXIT_FAILED;
+    }
+    ff_metrics_finish(&session->metrics, &session->ideal, session->run.status);
+    session->summary = ff_summary_json(&session->metrics, &session->run);
+    if (options->out && session->summary &&
+        ff_write_whole(options->out, "summary.json", session->summary) != 0)
+        result = FF_EXIT_FAILED;
+    return result;
+}
+
+void ff_session_free(ff_session *session) {
+    ff_ideal_free(&session->ideal);
+    ff_metrics_free(&session->metrics);
+    free(session->summary);
+    session->summary = NULL;
+}
+
+void ff_session_print(const ff_session *session) {
+    const ff_scenario *scenario = &session->scenario;
+    const ff_metrics *metrics = &session->metrics;
+    for (int i = 0; i < scenario->satellites; i++) {
+        printf("%s%s%s under %s (%s)\n", ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain(),
+               session->label, ff_scheme_name(scenario->integrate.scheme));
+        ff_table table;
+        ff_table_init(&table, 7);
+        ff_table_add(&table, "contact|start s|end s|speed before m/s|speed after m/s|force N|robot force N");
+        int shown = 0;
+        for (int n = 0; n < metrics->episodes; n++) {
+            const ff_episode *e = &metrics->episode[n];
+            const ff_contact *contact = &scenario->contact[e->contact];
+            if (contact->body != i && contact->against != i)
+                continue;
+            const int side = contact->body == i ? 0 : 1;
+            if (shown++ == 12) {
+                ff_table_add(&table, "...");
+                break;
+            }
+            char end[32] = "open";
+            if (!isnan(e->end))
+                snprintf(end, sizeof end, "%.3f", e->end);
+            ff_table_add(&table, "%s|%.3f|%s|%.5f|%.5f|%.2f|%.2f", contact->name, e->start, end,
+                         ff_vec3_norm(e->before[side].velocity), ff_vec3_norm(e->after[side].velocity),
+                         e->peak_force[side], e->peak_robot_force);
+        }
+        if (shown)
+            ff_table_print(&table);
+        else
+            printf("no contact\n");
+        ff_table_free(&table);
+        const ff_body_metrics *m = &metrics->body[i];
+        printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
+               m->max_energy);
+    }
+    ff_table table;
+    ff_table_init(&table, 4);
+    ff_table_add(&table, "requirement|value|limit|met");
+    for (int i = 0; i < 3; i++) {
+        const ff_requirement_result *r = &metrics->requirement[i];
+        ff_table_add(&table, "%s|%.5g|%.5g|%s", r->name, r->value, r->limit, r->met ? "yes" : "no");
+    }
+    ff_table_print(&table);
+    ff_table_free(&table);
+    printf("verdict %s%s%s\n", metrics->pass ? ff_cli_green() : ff_cli_red(), metrics->pass ? "pass" : "fail",
+           ff_cli_plain());
+}
+
+int ff_session_logs(const char *list, ff_session_options *options) {
+    for (const char *c = list; *c;) {
+        const size_t n = strcspn(c, ",");
+        if (n == 3 && strncmp(c, "csv", n) == 0) {
+            options->csv = true;
+        } else if (!(n == 4 && strncmp(c, "none", n) == 0)) {
+            ff_cli_error("--log %s: '%.*s' is no log format; allowed: csv, none", list, (int)n, c);
+            return -1;
+        }
+        c += n + (c[n] == ',');
+    }
+    return 0;
+}

@@ -1,0 +1,44 @@
+/* One scenario from file to files: load, reference, run, judge, write. Shared by run, compare and papers. */
+#ifndef FF_SESSION_H
+#define FF_SESSION_H
+
+#include "cli.h"
+#include "ideal/ideal.h"
+#include "report/metrics.h"
+#include "run/run.h"
+
+typedef struct ff_session {
+    ff_scenario scenario;
+    ff_ideal_result ideal;
+    ff_run_result run;
+    ff_metrics metrics;
+    char *summary; /* JSON text */
+    char label[FF_NAME_SIZE];
+} ff_session;
+
+typedef struct ff_session_options {
+    const char *out; /* folder for this run's files; NULL: none are written */
+    bool csv;        /* log.csv */
+    bool quiet;
+    ff_sink extra; /* one more consumer of the rows; row NULL: none */
+} ff_session_options;
+
+/* Loads; on failure prints the line and returns FF_EXIT_USAGE. */
+int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options);
+/* Runs and writes. Returns FF_EXIT_DONE, FF_EXIT_FAILED (summary still written), FF_EXIT_USAGE (folder). */
+int ff_session_execute(ff_session *session, const ff_session_options *options);
+void ff_session_free(ff_session *session);
+
+/* out/NAME with everything outside [A-Za-z0-9._=:-] replaced; malloc'ed. */
+char *ff_session_folder(const char *out, const char *name, const char *sub);
+/* Writes text to folder/name by way of a temporary file, so that what stands there is whole. 0, or -1 with
+ * errno. */
+int ff_write_whole(const char *folder, const char *name, const char *text);
+/* mkdir -p; prints one line and returns -1 when impossible. */
+int ff_make_folder(const char *path);
+/* "csv,mcap" or "none" into options; prints one line and returns -1 for anything else. */
+int ff_session_logs(const char *list, ff_session_options *options);
+/* The contact table and the verdict of one run. */
+void ff_session_print(const ff_session *session);
+
+#endif

@@ -1,0 +1,77 @@
+#include "variant.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Keys that stand at the top of a scenario; others without a dot belong to the method's own section. */
+static bool is_top_key(const char *key, size_t length) {
+    static const char *const top[] = {"integrator", "frame", "nominal"};
+    for (size_t i = 0; i < sizeof top / sizeof *top; i++)
+        if (strlen(top[i]) == length && strncmp(top[i], key, length) == 0)
+            return true;
+    return memchr(key, '.', length) != NULL;
+}
+
+static int parse_one(const char *text, size_t length, ff_variant *variant) {
+    *variant = (ff_variant){0};
+    if (length == 0 || length >= sizeof variant->label) {
+        ff_cli_error("--methods: '%.*s' is no method; example: direct,tdpa:reading=printed", (int)length,
+                     text);
+        return -1;
+    }
+    memcpy(variant->label, text, length);
+    size_t n = strcspn(variant->label, ":");
+    snprintf(variant->method, sizeof variant->method, "%.*s", (int)n, variant->label);
+    for (const char *c = variant->label + n; *c == ':';) {
+        c++;
+        n = strcspn(c, ":");
+        const char *equals = memchr(c, '=', n);
+        if (!equals || equals == c || variant->sets == FF_VARIANT_SETS) {
+            ff_cli_error("--methods: '%s' must have the form METHOD:key=value", variant->label);
+            return -1;
+        }
+        char *set = variant->set[variant->sets++];
+        if (is_top_key(c, (size_t)(equals - c)))
+            snprintf(set, sizeof variant->set[0], "%.*s", (int)n, c);
+        else
+            snprintf(set, sizeof variant->set[0], "%s.%.*s", variant->method, (int)n, c);
+        c += n;
+    }
+    return 0;
+}
+
+int ff_variants_parse(const char *list, ff_variant *variants) {
+    int count = 0;
+    for (const char *c = list;; c++) {
+        const size_t n = strcspn(c, ",");
+        if (count == FF_MAX_VARIANTS) {
+            ff_cli_error("--methods: more than %d variants", FF_MAX_VARIANTS);
+            return -1;
+        }
+        if (parse_one(c, n, &variants[count]) != 0)
+            return -1;
+        for (int i = 0; i < count; i++)
+            if (strcmp(variants[i].label, variants[count].label) == 0) {
+                ff_cli_error("--methods: '%s' is given twice", variants[i].label);
+                return -1;
+            }
+        count++;
+        c += n;
+        if (!*c)
+            return count;
+    }
+}
+
+int ff_variant_load(ff_session *session, const char *file, const ff_variant *variant, const char *const *sets,
+                    int count) {
+    const char *all[FF_MAX_SETS + FF_VARIANT_SETS];
+    int n = 0;
+    for (; n < count; n++)
+        all[n] = sets[n];
+    for (int i = 0; i < variant->sets; i++)
+        all[n++] = variant->set[i];
+    const ff_scenario_options options = {.set = all, .sets = n, .method = variant->method};
+    const int status = ff_session_load(session, file, &options);
+    snprintf(session->label, sizeof session->label, "%s", variant->label);
+    return status;
+}

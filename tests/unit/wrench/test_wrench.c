@@ -1,0 +1,116 @@
+/* lib/wrench: frames and mock-up, each with a case that a wrong sign fails. */
+#include "support.h"
+
+#include "freefloat/wrench.h"
+
+/* A unit force on each axis at a lever arm, seen by a turned sensor: the wrench at the CoM is r x f and f. */
+static void test_lever_arm_on_six_axes(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 1);
+    for (int n = 0; n < 100; n++) {
+        ff_wrench_config config;
+        ff_wrench_default(&config);
+        config.T_bs = test_random_pose(&rng, 0.5);
+        for (int a = 0; a < 6; a++) {
+            ff_wrench_in in = {.T_wb = test_random_pose(&rng, 2)};
+            *(a < 3 ? &in.f_s.f.a[a] : &in.f_s.t.a[a - 3]) = 1.0;
+            ff_wrench got;
+            assert_int_equal(ff_wrench_condition(&config, &in, &got), FF_OK);
+            const ff_vec3 f = ff_quat_rotate(config.T_bs.q, in.f_s.f);
+            assert_vec3_near(got.f, f, 1e-15);
+            assert_vec3_near(
+                got.t, ff_vec3_add(ff_quat_rotate(config.T_bs.q, in.f_s.t), ff_vec3_cross(config.T_bs.p, f)),
+                1e-14);
+        }
+    }
+    /* by hand: sensor 1 m along x, turned 90 deg about z; a force along its x is along body y and turns about
+     * +z */
+    ff_wrench_config config;
+    ff_wrench_default(&config);
+    config.T_bs = (ff_pose){ff_quat_exp(ff_vec3_make(0, 0, FF_PI / 2)), {{1, 0, 0}}};
+    const ff_wrench_in in = {.f_s = {.f = {{2, 0, 0}}}, .T_wb = ff_pose_identity()};
+    ff_wrench got;
+    ff_wrench_condition(&config, &in, &got);
+    assert_vec3_near(got.f, ff_vec3_make(0, 2, 0), 1e-15);
+    assert_vec3_near(got.t, ff_vec3_make(0, 0, 2), 1e-15);
+}
+
+static void test_environment_mount_follows_the_robot(void **state) {
+    (void)state;
+    ff_wrench_config config;
+    ff_wrench_default(&config);
+    config.environment = true;
+    config.T_ws = (ff_pose){ff_quat_identity(), {{2, 0, 0}}};
+    /* body at (1, -1, 0) turned 90 deg about z: a lab force along x at (2, 0, 0) is body -y at body (1, -1,
+     * 0) */
+    const ff_wrench_in in = {.f_s = {.f = {{3, 0, 0}}},
+                             .T_wb = {ff_quat_exp(ff_vec3_make(0, 0, FF_PI / 2)), {{1, -1, 0}}}};
+    ff_wrench got;
+    ff_wrench_condition(&config, &in, &got);
+    assert_vec3_near(got.f, ff_vec3_make(0, -3, 0), 1e-14);
+    assert_vec3_near(got.t, ff_vec3_make(0, 0, -3), 1e-14);
+}
+
+/* Weight alone: the sensor reads m g at the mock-up's CoM; what remains is the bias-free contact wrench. */
+static void test_mockup_weight_and_inertia(void **state) {
+    (void)state;
+    ff_wrench_config config;
+    ff_wrench_default(&config);
+    config.mockup_mass = 10;
+    config.mockup_com_b = ff_vec3_make(0.2, 0, 0);
+    config.mockup_inertia = ff_mat3_diag(1, 2, 3);
+    config.gravity_w = ff_vec3_make(0, 0, -9.81);
+    ff_wrench_in in = {.f_s = {.t = {{0, 0.2 * 98.1, 0}}, .f = {{0, 0, -98.1}}}, .T_wb = ff_pose_identity()};
+    ff_wrench got;
+    assert_int_equal(ff_wrench_condition(&config, &in, &got), FF_OK);
+    assert_vec3_near(got.f, ff_vec3_zero(), 1e-12);
+    assert_vec3_near(got.t, ff_vec3_zero(), 1e-12);
+    /* upward acceleration of 1 m/s2 adds -10 N; an angular one about z adds -3 N m and -10 (0.2) N along y */
+    in = (ff_wrench_in){.T_wb = ff_pose_identity(), .acceleration = {.w = {{0, 0, 1}}, .v = {{0, 0, 1}}}};
+    config.gravity_w = ff_vec3_zero();
+    const ff_wrench w = ff_wrench_mockup(&config, &in);
+    assert_vec3_near(w.f, ff_vec3_make(0, -2, -10), 1e-12);
+    assert_vec3_near(w.t, ff_vec3_make(0, 2, -3 - 0.4), 1e-12);
+    /* spinning about x with inertia diag: centripetal force towards the axis pulls outwards on the sensor */
+    in = (ff_wrench_in){.T_wb = ff_pose_identity(), .twist = {.w = {{0, 0, 2}}}};
+    assert_vec3_near(ff_wrench_mockup(&config, &in).f, ff_vec3_make(10 * 4 * 0.2, 0, 0), 1e-12);
+}
+
+static void test_statuses(void **state) {
+    (void)state;
+    ff_wrench_config config;
+    ff_wrench_default(&config);
+    assert_int_equal(ff_wrench_validate(&config), FF_OK);
+    config.mockup_mass = -1;
+    assert_int_equal(ff_wrench_validate(&config), FF_ERR_ARGUMENT);
+    config.mockup_mass = 0;
+    config.gravity_w.x = NAN;
+    assert_int_equal(ff_wrench_validate(&config), FF_ERR_NOT_FINITE);
+    ff_wrench_default(&config);
+    config.force_limit = 10;
+    config.max_age = 0.1;
+    config.bias_s.f.x = 1;
+    ff_wrench got = {.f = {{7, 7, 7}}};
+    ff_wrench_in in = {.f_s = {.f = {{NAN, 0, 0}}}, .T_wb = ff_pose_identity()};
+    assert_int_equal(ff_wrench_condition(&config, &in, &got), FF_ERR_NOT_FINITE);
+    in.f_s.f.x = 10;
+    assert_int_equal(ff_wrench_condition(&config, &in, &got), FF_INFO_SATURATED);
+    in.f_s.f.x = 3;
+    in.age = 0.2;
+    assert_int_equal(ff_wrench_condition(&config, &in, &got), FF_INFO_STALE);
+    assert_near(got.f.x, 7, 0);
+    in.age = 0;
+    assert_int_equal(ff_wrench_condition(&config, &in, &got), FF_OK);
+    assert_near(got.f.x, 2, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lever_arm_on_six_axes),
+        cmocka_unit_test(test_environment_mount_follows_the_robot),
+        cmocka_unit_test(test_mockup_weight_and_inertia),
+        cmocka_unit_test(test_statuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
