@@ -4,7 +4,7 @@
 
 /* Damping that grows with depth: [he2022, (24)], Step(d, 0, 0, X, c) = c s^2 (3 - 2 s), s = d/X in [0, 1]. */
 static double damping_at(const ff_contact *contact, double d) {
-    if (!(contact->damping_depth > 0.0) || d >= contact->damping_depth)
+    if (d >= contact->damping_depth)
         return contact->damping;
     const double s = d / contact->damping_depth;
     return contact->damping * s * s * (3.0 - 2.0 * s);
@@ -31,6 +31,7 @@ ff_cone_foot ff_environment_cone(const ff_contact *contact, ff_vec3 p_o) {
     ff_cone_foot out;
     if (along <= 0.0) {
         out.depth = ff_vec3_norm(p);
+        out.along = 0.0;
         out.foot = contact->apex;
         out.normal = out.depth > 0.0 ? ff_vec3_scale(-1.0 / out.depth, p) : contact->axis;
         return out;
@@ -38,6 +39,7 @@ ff_cone_foot ff_environment_cone(const ff_contact *contact, ff_vec3 p_o) {
     /* on the axis every direction is nearest; the depth is negative there and no force asks */
     const ff_vec3 e = rho > 0.0 ? ff_vec3_scale(1.0 / rho, across) : ff_vec3_zero();
     out.depth = rho * ca - z * sa;
+    out.along = along * ca;
     out.normal = ff_vec3_axpy(-ca, e, ff_vec3_scale(sa, contact->axis));
     out.foot = ff_vec3_add(p_o, ff_vec3_scale(out.depth, out.normal));
     return out;
@@ -89,8 +91,7 @@ static bool pair(const ff_contact *contact, const ff_setpoint *robot, ff_environ
     ff_vec3 n_o;
     if (contact->kind == FF_CONTACT_CONE) {
         const ff_cone_foot foot = ff_environment_cone(contact, p_o);
-        /* beyond its mouth there is no material */
-        if (ff_vec3_dot(contact->axis, ff_vec3_sub(p_o, contact->apex)) > contact->depth)
+        if (foot.along > contact->depth) /* the surface ends at the mouth */
             return false;
         d = foot.depth;
         n_o = foot.normal;
@@ -119,12 +120,10 @@ static bool pair(const ff_contact *contact, const ff_setpoint *robot, ff_environ
 }
 
 /* One axis of a stop: two one-sided spring-dampers at +-half. */
-static double stop_axis(double x, double v, double half, double k, double c) {
-    if (x > half)
-        return -fmax(0.0, k * (x - half) + c * v);
-    if (x < -half)
-        return fmax(0.0, k * (-half - x) - c * v);
-    return x != x ? x : 0.0;
+static double stop_axis(const ff_contact *law, double x, double v, double half) {
+    if (x >= 0.0)
+        return 0.0 - ff_environment_normal_force(law, x - half, v); /* no negative zeros in logs */
+    return ff_environment_normal_force(law, -half - x, -v);
 }
 
 /* [destefano2019, II-A and VII] six decoupled axes: the CoM's inertial coordinates, and the components of the
@@ -133,15 +132,17 @@ static double stop_axis(double x, double v, double half, double k, double c) {
 static bool stops(const ff_contact *contact, const ff_setpoint *robot, ff_environment_out *out) {
     bool turns = false;
     for (int i = 0; i < 3; i++) {
-        out->force.a[i] = stop_axis(robot->T.p.a[i], robot->twist.v.a[i], contact->stop_position.a[i],
-                                    contact->stiffness, contact->damping);
+        out->force.a[i] =
+            stop_axis(contact, robot->T.p.a[i], robot->twist.v.a[i], contact->stop_position.a[i]);
         turns |= contact->stop_rotation.a[i] < FF_PI;
     }
     if (turns) {
+        /* damping_depth is a length: it does not apply to the rotation */
+        const ff_contact law = {.stiffness = contact->rotation_stiffness,
+                                .damping = contact->rotation_damping};
         const ff_vec3 r = ff_quat_log(robot->T.q);
         for (int i = 0; i < 3; i++)
-            out->on_body.t.a[i] = stop_axis(r.a[i], robot->twist.w.a[i], contact->stop_rotation.a[i],
-                                            contact->rotation_stiffness, contact->rotation_damping);
+            out->on_body.t.a[i] = stop_axis(&law, r.a[i], robot->twist.w.a[i], contact->stop_rotation.a[i]);
     }
     if (is_zero(out->force) && is_zero(out->on_body.t))
         return false;

@@ -5,7 +5,7 @@
 #include "scenario/scenario.h"
 
 /* Below this sliding speed friction falls off smoothly, so that it has no jump at rest. */
-#define FF_FRICTION_SPEED 1e-3 /* [m/s] */
+#define FF_FRICTION_SPEED 1e-4 /* [m/s] */
 
 typedef struct ff_environment_out {
     ff_vec3 force;      /* [N] on `body`, inertial */
@@ -16,6 +16,7 @@ typedef struct ff_environment_out {
 /* Foot point and depth of a point in a cone's frame (apex at the origin, cavity around `axis`). */
 typedef struct ff_cone_foot {
     double depth;   /* [m] > 0: inside the material */
+    double along;   /* [m] of the foot along the axis, from the apex */
     ff_vec3 foot;   /* nearest point of the surface */
     ff_vec3 normal; /* unit, from the material into the cavity */
 } ff_cone_foot;

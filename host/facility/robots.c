@@ -134,6 +134,30 @@ static void lag_step(ff_robot *robot, const ff_setpoint *u0, const ff_setpoint *
     now->twist.w = rate_to_body(r, dr);
 }
 
+/* -------------------------------------------------------------------------------------------- limited -- */
+
+/* The limiter meets a target that goes on with constant velocity, given where it is at the start of the step.
+ * The delayed command is known at the end of it, so it is led back by one cycle: a robot that keeps up is at
+ * the delayed command itself, with no hidden cycle. Its linear axes are those of its base. */
+static void limited_step(ff_robot *robot, const ff_setpoint *target) {
+    const double T = robot->cycle;
+    const ff_pose base = robot->config.base;
+    ff_limiter_in in = {
+        .pose = ff_pose_mul(ff_pose_inverse(base), target->T),
+        .velocity = {target->twist.w, ff_quat_unrotate(base.q, target->twist.v)},
+    };
+    in.pose.p = ff_vec3_axpy(-T, in.velocity.v, in.pose.p);
+    in.pose.q = ff_quat_mul(in.pose.q, ff_quat_exp(ff_vec3_scale(-T, in.velocity.w)));
+    const ff_status status = ff_limiter_step(&robot->limits, &robot->follower, &in, T);
+    if (status != FF_INFO_LIMITED) { /* on the target, to rounding; or a command that is not finite */
+        robot->now = *target;
+        return;
+    }
+    robot->now.T = ff_pose_mul(base, robot->follower.pose);
+    robot->now.twist.w = robot->follower.velocity.w;
+    robot->now.twist.v = ff_quat_rotate(base.q, robot->follower.velocity.v);
+}
+
 /* --------------------------------------------------------------------------------------------- robots -- */
 
 static const char *const kind_names[] = {
@@ -158,10 +182,11 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     case FF_ROBOT_IDEAL:
     case FF_ROBOT_DELAY:
     case FF_ROBOT_LAG:
+    case FF_ROBOT_LIMITED:
         break;
     default:
         snprintf(message, size,
-                 "robot kind %s is not part of the virtual facility yet (ideal, delay, lag are)",
+                 "robot kind %s is not part of the virtual facility yet (ideal, delay, lag, limited are)",
                  (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? kind_names[config->kind] : "?");
         return FF_ERR_UNSUPPORTED;
     }
@@ -194,6 +219,11 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
         robot->lag.z = config->damping;
         lag_transition(&robot->lag, cycle);
     }
+    robot->limits =
+        (ff_limiter_config){config->velocity,         config->acceleration,         config->jerk,
+                            config->angular_velocity, config->angular_acceleration, config->angular_jerk};
+    if (config->kind == FF_ROBOT_LIMITED && ff_limiter_validate(&robot->limits) != FF_OK)
+        return refuse(FF_ERR_ARGUMENT, message, size, "each limit of a limited robot must be > 0");
     robot->start = (ff_setpoint){ff_rigid_pose(start), {start->omega, start->velocity}};
 
     /* room for the two commands that frame the delayed time, and a power of two for the index */
@@ -218,6 +248,9 @@ void ff_robot_reset(ff_robot *robot) {
     robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
     robot->now = robot->target;
     robot->acceleration = ff_twist_zero();
+    ff_limiter_reset(
+        &robot->follower, ff_pose_mul(ff_pose_inverse(robot->config.base), robot->now.T),
+        (ff_twist){robot->now.twist.w, ff_quat_unrotate(robot->config.base.q, robot->now.twist.v)});
 }
 
 void ff_robot_step(ff_robot *robot, uint64_t k) {
@@ -225,6 +258,8 @@ void ff_robot_step(ff_robot *robot, uint64_t k) {
     const ff_twist before = robot->now.twist;
     if (robot->config.kind == FF_ROBOT_LAG)
         lag_step(robot, &robot->target, &target);
+    else if (robot->config.kind == FF_ROBOT_LIMITED)
+        limited_step(robot, &target);
     else
         robot->now = target;
     robot->target = target;

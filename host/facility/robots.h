@@ -18,14 +18,16 @@ typedef struct ff_robot {
     double lead;       /* [s] how far ahead the commands before t = 0 were issued */
     ff_setpoint start; /* the initial motion at t = 0 */
     ff_robot_lag lag;
+    ff_limiter_config limits;
 
     ff_setpoint *ring; /* command k lies at ring[k & mask] */
     uint64_t mask;
     uint64_t written; /* commands 0 .. written-1 have been issued */
 
-    ff_setpoint target;    /* delayed command of the last cycle */
-    ff_setpoint now;       /* true motion of the last cycle */
-    ff_twist acceleration; /* its difference to the cycle before, over T: w' body, v' lab */
+    ff_limiter_state follower; /* limited: motion in the base's axes */
+    ff_setpoint target;        /* delayed command of the last cycle */
+    ff_setpoint now;           /* true motion of the last cycle */
+    ff_twist acceleration;     /* its difference to the cycle before, over T: w' body, v' lab */
 } ff_robot;
 
 /* Delays longer than this many cycles are refused: the ring would only cost memory. */

@@ -44,6 +44,7 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
         return refuse(FF_ERR_ARGUMENT, message, size,
                       "the sensor's pose must be finite, its attitude a unit quaternion");
     ff_sensor_frames(scenario, body, &sensor->frames);
+    sensor->T_sb = ff_pose_inverse(sensor->frames.T_bs);
     if (ff_wrench_validate(&sensor->frames) != FF_OK)
         return refuse(FF_ERR_NOT_FINITE, message, size, "the mock-up's com must be finite, its mass >= 0");
     if (config->kind == FF_SENSOR_NOISY) {
@@ -143,10 +144,10 @@ void ff_sensor_step(ff_sensor *sensor, uint64_t k, const ff_robot *robot, ff_wre
     in->acceleration = robot->acceleration;
     if (sensor->has_mockup)
         contact_b = ff_wrench_add(contact_b, ff_wrench_mockup(&sensor->frames, in));
-    const ff_pose T_bs = sensor->frames.environment
-                             ? ff_pose_mul(ff_pose_inverse(in->T_wb), sensor->frames.T_ws)
-                             : sensor->frames.T_bs;
-    in->f_s = ff_wrench_transform(ff_pose_inverse(T_bs), contact_b);
+    const ff_pose T_sb = sensor->frames.environment
+                             ? ff_pose_mul(ff_pose_inverse(sensor->frames.T_ws), in->T_wb)
+                             : sensor->T_sb;
+    in->f_s = ff_wrench_transform(T_sb, contact_b);
     if (sensor->config.kind != FF_SENSOR_NOISY)
         return;
 

@@ -7,6 +7,7 @@
 typedef struct ff_sensor {
     ff_sensor_config config;
     ff_wrench_config frames; /* mount, mock-up and gravity in the loop's own terms; no bias, no limits */
+    ff_pose T_sb;            /* flange mount: body to sensor */
     double cycle;
     bool has_mockup;
     uint64_t seed, stream;

@@ -29,14 +29,16 @@ static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellit
     const ff_sensor_config *sensor = &satellite->sensor;
     ff_wrench_default(wrench);
     wrench->environment = sensor->environment;
+    /* the loop works in the inertial frame; pose and gravity are given in the lab */
+    const ff_pose T_wl = ff_pose_inverse(scenario->facility_pose);
     if (sensor->environment)
-        wrench->T_ws = sensor->pose;
+        wrench->T_ws = ff_pose_mul(T_wl, sensor->pose);
     else /* body from flange, flange from sensor */
         wrench->T_bs = ff_pose_mul(ff_pose_inverse(satellite->robot.tool), sensor->pose);
     /* bias_s stays zero: the sensor's error is not known to the loop */
     wrench->force_limit = sensor->range_force;
     wrench->torque_limit = sensor->range_torque;
-    wrench->gravity_w = scenario->facility_gravity;
+    wrench->gravity_w = ff_quat_rotate(T_wl.q, scenario->facility_gravity);
     if (satellite->mockup.present) {
         wrench->mockup_mass = satellite->mockup.mass;
         wrench->mockup_com_b = satellite->mockup.com;

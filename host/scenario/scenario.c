@@ -354,7 +354,7 @@ static bool read_half_widths(reader *r, const ff_node *node, const ff_key *key, 
     int i = 0;
     for (const ff_node *item = node->child; item; item = item->next, i++) {
         if (item->kind == FF_NODE_SCALAR && strcmp(item->text, "free") == 0)
-            value->a[i] = INFINITY;
+            value->a[i] = (double)INFINITY;
         else if (!read_number(r, item, key, &value->a[i]))
             return false;
     }
@@ -425,8 +425,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
             return read_number(r, node, key, number);
         if (!read_numbers(r, node, key, 2, k))
             return false;
-        *number = k[0] / (k[0] + k[1]) * k[1];
-        return true;
+        *number = k[0] / (1.0 + k[0] / k[1]);
+        return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
     }
     case FF_TYPE_BODY:
         return read_body(r, node, key, at);
@@ -453,9 +453,9 @@ static bool read_fallback(reader *r, const ff_key *key, void *base) {
     if (strcmp(key->fallback, "none") == 0) {
         double *number = (double *)((char *)base + key->offset);
         if (key->type == FF_TYPE_NUMBER || key->type == FF_TYPE_PAIR)
-            number[0] = INFINITY;
+            number[0] = (double)INFINITY;
         if (key->type == FF_TYPE_PAIR)
-            number[1] = INFINITY;
+            number[1] = (double)INFINITY;
         return true;
     }
     ff_tree_error error;
@@ -663,7 +663,7 @@ static bool lacks(reader *r, const ff_node *node, const char *key, const char *u
 
 static bool read_contact(reader *r, const ff_node *node, const ff_section *section, ff_contact *contact) {
     contact->against = -1;
-    contact->satellite_stiffness = contact->satellite_damping = NAN;
+    contact->satellite_stiffness = contact->satellite_damping = (double)NAN;
     if (!read_section(r, node, section, contact) || !check_body(r, node) ||
         !read_point(r, ff_node_find(node, "point"), contact))
         return false;
@@ -810,7 +810,8 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
                 s->nominal_of = i;
                 break;
             }
-    s->integrate.passive_printed = s->tdpa_printed;
+    if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
+        s->integrate.passive_printed = s->tdpa_printed;
     const ff_node *tdpa = ff_node_find(root, "tdpa");
     s->detector_given = ff_node_find(tdpa, "threshold") != NULL;
     s->torque_detector_given = ff_node_find(tdpa, "torque_threshold") != NULL;
@@ -894,7 +895,8 @@ static ff_status read_file(reader *r, const char *path, char **text, size_t *len
         fail(r, start, "the file has %lld bytes, allowed: at most 16 MB", (long long)info.st_size);
         status = FF_ERR_FORMAT;
     } else {
-        const size_t room = S_ISREG(info.st_mode) ? (size_t)info.st_size + 1 : FF_TREE_BYTES + 1;
+        const bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
+        const size_t room = sized ? (size_t)info.st_size + 1 : FF_TREE_BYTES + 1;
         *text = malloc(room);
         if (!*text) {
             fail(r, start, "no memory for the scenario");

@@ -4,12 +4,12 @@ const bool ff_schema_relative = false;
 
 /* clang-format off */
 #define KEY(name, kind_of, u, r, absent, where, k, text) \
-    {.key = name, .type = FF_TYPE_##kind_of, .unit = u, .range = FF_RANGE_##r, .fallback = absent, .offset = where, .kinds = k, .doc = text}
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = (u), .range = FF_RANGE_##r, .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
 #define WORD(name, kind_of, list, absent, where, k, text) \
-    {.key = name, .type = FF_TYPE_##kind_of, .unit = "", .words = list, .fallback = absent, .offset = where, .kinds = k, .doc = text}
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = "", .words = (list), .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
 #define SECTION(name, kind_of, below, absent, where, k, text) \
-    {.key = name, .type = FF_TYPE_##kind_of, .unit = "", .section = below, .fallback = absent, .offset = where, .kinds = k, .doc = text}
-#define TABLE(keys) keys, (int)(sizeof keys / sizeof *keys)
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = "", .section = (below), .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
+#define TABLE(keys) (keys), (int)(sizeof(keys) / sizeof *(keys))
 #define BIT(kind) (1u << (unsigned)(kind))
 
 /* Words stand in the order of their enums. */
@@ -196,6 +196,11 @@ static const ff_key tdpa_keys[] = {
 };
 static const ff_section tdpa_section = {"tdpa", "", TABLE(tdpa_keys), "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another method."};
 
+static const ff_key passive_keys[] = {
+    WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
+};
+static const ff_section passive_section = {"passive", "", TABLE(passive_keys), "Settings of the integrator `passive`."};
+
 #define TOP(field) offsetof(ff_scenario, field)
 static const ff_key top_keys[] = {
     KEY("name", TEXT, "", ANY, "required", TOP(name), 0, "Name of the scenario, any printable text; results go to out/NAME by default."),
@@ -210,6 +215,7 @@ static const ff_key top_keys[] = {
     SECTION("loads", LOADS, &load_section, "[]", 0, 0, "List of known loads, at most 64."),
     SECTION("requirements", SECTION, &requirements_section, "{}", TOP(requirements), 0, "Limits for the verdict."),
     SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
+    SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
 };
 const ff_section ff_schema = {"", "", TABLE(top_keys), "The top level of the file."};
 /* clang-format on */

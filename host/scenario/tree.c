@@ -91,8 +91,9 @@ ff_node *ff_node_find(const ff_node *map, const char *key) {
 }
 
 /* Text must be UTF-8 without control characters: what YAML 1.1 calls printable. The first byte that is not
- * gets its line and column. */
-static ff_status check_text(const char *text, size_t length, const char *argument, ff_tree_error *error) {
+ * gets its line and column; *end is the place after the last. */
+static ff_status check_text(const char *text, size_t length, const char *argument, ff_place *end,
+                            ff_tree_error *error) {
     const unsigned char *s = (const unsigned char *)text;
     ff_place place = {1, 1, argument};
     for (size_t i = 0; i < length;) {
@@ -110,7 +111,7 @@ static ff_status check_text(const char *text, size_t length, const char *argumen
             return fault(error, place, "the text is not UTF-8 (byte 0x%02x), allowed: a YAML text file", c);
         if ((code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
             (code >= 0x7f && code < 0xa0 && code != 0x85) || code == 0xfffe || code == 0xffff ||
-            (code == 0xfeff && i > 0))
+            code == 0xfeff)
             return fault(error, place, "a control character (0x%02x), allowed: a YAML text file",
                          (unsigned)code);
         if (c == '\n') {
@@ -120,6 +121,7 @@ static ff_status check_text(const char *text, size_t length, const char *argumen
             place.column++;
         i += n;
     }
+    *end = place;
     return FF_OK;
 }
 
@@ -249,7 +251,12 @@ static ff_status take(builder *b, const yaml_event_t *event, int *documents) {
 ff_status ff_tree_parse(ff_tree *tree, const char *text, size_t length, const char *argument, ff_node **root,
                         ff_tree_error *error) {
     *root = NULL;
-    ff_status status = check_text(text, length, argument, error);
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* byte order mark */
+        text += 3;
+        length -= 3;
+    }
+    ff_place end = {1, 1, argument};
+    ff_status status = check_text(text, length, argument, &end, error);
     if (status != FF_OK)
         return status;
     yaml_parser_t parser;
@@ -264,11 +271,14 @@ ff_status ff_tree_parse(ff_tree *tree, const char *text, size_t length, const ch
         if (!yaml_parser_parse(&parser, &event)) {
             if (parser.error == YAML_MEMORY_ERROR)
                 status = no_memory(error, (ff_place){1, 1, argument});
-            else
+            else {
+                /* at the end of a text without a last line break libyaml counts one line too many */
+                const ff_place at = place_of(parser.problem_mark, argument);
                 status =
-                    fault(error, place_of(parser.problem_mark, argument), "not valid YAML: %s%s%s%s",
+                    fault(error, at.line > end.line ? end : at, "not valid YAML: %s%s%s%s",
                           parser.problem ? parser.problem : "it cannot be read", parser.context ? " (" : "",
                           parser.context ? parser.context : "", parser.context ? ")" : "");
+            }
             break;
         }
         done = event.type == YAML_STREAM_END_EVENT;

@@ -7,7 +7,7 @@
 
 enum {
     FF_TREE_DEPTH = 32,      /* levels of nesting */
-    FF_TREE_NODES = 20000,   /* values in one file */
+    FF_TREE_NODES = 10000,   /* values in one file */
     FF_TREE_BYTES = 16 << 20 /* size of one file [byte] */
 };
 

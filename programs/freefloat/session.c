@@ -115,8 +115,10 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
         return FF_EXIT_FAILED;
     }
     ff_csv csv = {0};
-    ff_sink sinks[2] = {ff_metrics_sink(&session->metrics)};
+    ff_sink sinks[3] = {ff_metrics_sink(&session->metrics)};
     int count = 1;
+    if (options->extra.row)
+        sinks[count++] = options->extra;
     const bool log = options->out && options->csv;
     if (log) {
         if (ff_csv_open(log_part, &session->scenario, &csv) != FF_OK) {

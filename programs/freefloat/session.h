@@ -20,6 +20,7 @@ typedef struct ff_session_options {
     const char *out; /* folder for this run's files; NULL: none are written */
     bool csv;        /* log.csv */
     bool quiet;
+    ff_sink extra; /* one more consumer of the rows; row NULL: none */
 } ff_session_options;
 
 /* Loads; on failure prints the line and returns FF_EXIT_USAGE. */

@@ -74,6 +74,196 @@ static inline ff_rigid_load ff_rigid_load_sub(ff_rigid_load a, ff_rigid_load b) 
     return (ff_rigid_load){ff_vec3_sub(a.force, b.force), ff_vec3_sub(a.torque, b.torque)};
 }
 
+/* ======================================== tree ======================================== */
+
+/* the floating-base tree: links behind revolute, prismatic and fixed joints on a free
+ * base.
+ *
+ * Generalised velocity (docs/notation.md): v = [w_b; v_b; q'], the base's twist in base coordinates, angular
+ * part first, then the joint rates. With that the mass matrix depends on q alone, and the equations of motion
+ * are those of [destefano2021, Eq. (12)]:
+ *
+ *     M(q) v' + C(q, v) v + g = [F_b; tau] + sum J^T F_ext,   M = [M_b M_bq; M_bq^T M_q]
+ *
+ * g is the gravity force that the actuators hold, so it stands on the left. All matrices are row-major with
+ * ff_tree_dof(model) columns: 6 + joints on a free base, joints on a fixed one.
+ *
+ * A cycle calls ff_tree_kinematics once and then whatever it needs; each function says what it reads. Nothing
+ * here allocates or checks per call: values that are not finite come out as they go in, and the caller's gate
+ * sees them. */
+
+#define FF_TREE_JOINTS_MAX 32 /* joints that move */
+#define FF_TREE_LINKS_MAX 96  /* rows of the table, fixed joints included */
+#define FF_TREE_BASE (-1)     /* the base, wherever a link is named by its row */
+
+typedef enum ff_joint_kind {
+    FF_JOINT_REVOLUTE,
+    FF_JOINT_PRISMATIC,
+    FF_JOINT_FIXED, /* the link is merged into the link it stands on */
+} ff_joint_kind;
+
+/* One row of the table: a link and the joint that carries it. At q = 0 the link frame is the joint frame; it
+ * turns about, or slides along, `axis`. */
+typedef struct ff_tree_link_config {
+    const char *name;    /* for messages; may be NULL */
+    int parent;          /* row of the link that carries the joint, FF_TREE_BASE for the base; < own row */
+    ff_joint_kind joint; /* */
+    ff_vec3 axis;        /* in the link frame, any length but zero; default z */
+    ff_pose pose;        /* joint frame in the parent's link frame */
+    double mass;         /* [kg] > 0; zero only for a fixed joint (a frame without mass) */
+    ff_vec3 com;         /* [m] link frame */
+    double inertia[6]; /* [kg m2] about the CoM, link axes: xx yy zz xy xz yz, as they stand in the matrix */
+    double rotor_inertia; /* [kg m2] or [kg], at the joint side of the gear; added to M_q's diagonal */
+    double q_min, q_max;  /* [rad] or [m]; -HUGE_VAL, HUGE_VAL: no limit */
+    double velocity_max;  /* [rad/s] or [m/s] */
+    double torque_max;    /* [N m] or [N] */
+    double viscous;       /* [N m s/rad] or [N s/m] friction; read by ff_tree_friction only */
+    double coulomb;       /* [N m] or [N] */
+} ff_tree_link_config;
+
+typedef struct ff_tree_config {
+    bool fixed_base;                 /* the base moves as the caller says (usually not at all) */
+    double base_mass;                /* [kg] > 0; not used on a fixed base */
+    ff_vec3 base_com;                /* [m] base frame */
+    double base_inertia[6];          /* [kg m2] about the CoM, base axes: xx yy zz xy xz yz */
+    size_t links;                    /* rows; 0 is a single rigid body */
+    const ff_tree_link_config *link; /* [links] */
+} ff_tree_config;
+
+typedef struct ff_tree_model ff_tree_model; /* derived constants; lives in the caller's memory */
+typedef struct ff_tree_work ff_tree_work;   /* one evaluation; lives in the caller's memory */
+
+/* All that is needed to resume. Joints are numbered in the order of the table, fixed ones left out. */
+typedef struct ff_tree_state {
+    ff_pose base;                  /* base frame in the inertial one */
+    ff_twist twist;                /* [rad/s, m/s] base twist, base coordinates */
+    double q[FF_TREE_JOINTS_MAX];  /* [rad] or [m] */
+    double qd[FF_TREE_JOINTS_MAX]; /* [rad/s] or [m/s] */
+} ff_tree_state;
+
+typedef struct ff_tree_acceleration {
+    ff_twist base;                  /* [rad/s2, m/s2] V_b', the derivative of the body twist's coordinates */
+    double qdd[FF_TREE_JOINTS_MAX]; /* [rad/s2] or [m/s2] */
+} ff_tree_acceleration;
+
+typedef struct ff_tree_force {
+    ff_wrench base;                    /* [N m, N] F_b, base coordinates */
+    double torque[FF_TREE_JOINTS_MAX]; /* [N m] or [N] */
+} ff_tree_force;
+
+/* A frame fixed to a link. */
+typedef struct ff_tree_frame {
+    int link;       /* row of the table (fixed rows too) or FF_TREE_BASE */
+    ff_pose offset; /* frame in the link frame */
+} ff_tree_frame;
+
+typedef struct ff_tree_limits {
+    double q_min, q_max, velocity_max, torque_max;
+} ff_tree_limits;
+
+/* Momentum of the whole tree in inertial axes. */
+typedef struct ff_tree_momentum {
+    double mass;    /* [kg] */
+    ff_vec3 com;    /* [m] */
+    ff_vec3 linear; /* [N s] */
+    ff_vec3 spin;   /* [N m s] about the CoM: the centroidal angular momentum */
+    ff_vec3 origin; /* [N m s] about the inertial origin */
+} ff_tree_momentum;
+
+/* --------------------------------------------------------------------------------------------- setup -- */
+
+/* A free base without mass yet and no links; a revolute joint about z without limits, mass or friction. */
+void ff_tree_config_default(ff_tree_config *config);
+void ff_tree_link_default(ff_tree_link_config *link);
+
+/* FF_OK, or what is wrong, with one sentence in message (may be NULL) that names the row:
+ * FF_ERR_SIZE        too many links or joints
+ * FF_ERR_ARGUMENT    parent not above its row (loops cannot be written otherwise), joint kind, pose, limits
+ * FF_ERR_NOT_FINITE  NaN or infinity where a number is needed
+ * FF_ERR_MASS        a moving link, or the free base, whose mass with all that is fixed to it is not positive
+ * FF_ERR_INERTIA     not positive, or against the triangle inequality
+ * FF_ERR_SINGULAR    axis of zero length */
+ff_status ff_tree_validate(const ff_tree_config *config, char *message, size_t message_size);
+
+/* Bytes of caller memory for the model and for one work, aligned as any object (malloc, max_align_t). */
+size_t ff_tree_memsize(const ff_tree_config *config);
+size_t ff_tree_work_memsize(const ff_tree_model *model);
+/* Validates, merges fixed joints, derives the constants. Also FF_ERR_SIZE when bytes is below memsize. The
+ * config is not needed afterwards; names are not kept. */
+ff_status ff_tree_create(const ff_tree_config *config, void *memory, size_t bytes, ff_tree_model **model,
+                         char *message, size_t message_size);
+ff_status ff_tree_work_create(const ff_tree_model *model, void *memory, size_t bytes, ff_tree_work **work);
+
+size_t ff_tree_joints(const ff_tree_model *model); /* joints that move */
+size_t ff_tree_links(const ff_tree_model *model);  /* rows of the table */
+size_t ff_tree_dof(const ff_tree_model *model);
+bool ff_tree_fixed_base(const ff_tree_model *model);
+double ff_tree_mass(const ff_tree_model *model); /* [kg] of base and links */
+/* The joint that moves a row's link (a fixed row: the nearest moving joint below it), FF_TREE_BASE if none.
+ */
+int ff_tree_joint_of_link(const ff_tree_model *model, int link);
+ff_tree_limits ff_tree_joint_limits(const ff_tree_model *model, size_t joint);
+/* Friction torque that acts on the joints: -(viscous q' + coulomb tanh(q' / speed)); speed [rad/s] > 0 widens
+ * the jump at rest. The dynamics below know no friction: add this to the torques. */
+void ff_tree_friction(const ff_tree_model *model, const double *qd, double speed, double *torque);
+
+/* A state at rest: base at the inertial origin, q = 0. */
+void ff_tree_state_default(ff_tree_state *state);
+
+/* ---------------------------------------------------------------------------------------- each cycle -- */
+
+/* Both stages. gravity is the acceleration of free fall in inertial axes [m/s2], e.g. {0, 0, -9.81}. On a
+ * fixed base, the base moves with state->twist (zero: at rest). */
+void ff_tree_kinematics(const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work,
+                        ff_vec3 gravity);
+/* The position stage alone, and the velocity stage again with other rates at the same positions (reads twist
+ * and qd only): [destefano2021, Eq. (22)] needs C at V_b and at V_s. */
+void ff_tree_positions(const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work,
+                       ff_vec3 gravity);
+void ff_tree_velocities(const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work);
+
+void ff_tree_mass_matrix(const ff_tree_model *model, ff_tree_work *work, double *M); /* positions */
+void ff_tree_bias(const ff_tree_model *model, ff_tree_work *work, double *bias);     /* C v + g */
+void ff_tree_gravity(const ff_tree_model *model, ff_tree_work *work, double *g);     /* positions */
+/* C(q, v) with M' - 2 C skew-symmetric; blocks C_b, C_bq, C_qb, C_q as those of M. */
+void ff_tree_coriolis(const ff_tree_model *model, ff_tree_work *work, double *C);
+
+/* external: NULL, or one wrench for each row of the table, in link coordinates at the link's origin, acting
+ * on the link. The base's own goes into force->base. Inverse: force that gives the acceleration, base wrench
+ * included (a fixed base: what holds it). Forward: acceleration under the force. On a fixed base,
+ * acceleration->base is read, not written: set it. */
+void ff_tree_inverse_dynamics(const ff_tree_model *model, ff_tree_work *work,
+                              const ff_tree_acceleration *acceleration, const ff_wrench *external,
+                              ff_tree_force *force);
+/* FF_ERR_SINGULAR when a pivot is not positive (values that are not finite); the acceleration is untouched.
+ */
+ff_status ff_tree_forward_dynamics(const ff_tree_model *model, ff_tree_work *work, const ff_tree_force *force,
+                                   const ff_wrench *external, ff_tree_acceleration *acceleration);
+
+/* T of the frame in inertial and in base coordinates. */
+ff_pose ff_tree_frame_pose(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame);
+ff_pose ff_tree_frame_in_base(const ff_tree_model *model, const ff_tree_work *work,
+                              const ff_tree_frame *frame);
+/* Body twist of the frame, its Jacobian (6 x dof, angular first, frame coordinates: twist = J v), and J' v,
+ * so that twist' = J v' + J' v. */
+ff_twist ff_tree_frame_twist(const ff_tree_model *model, const ff_tree_work *work,
+                             const ff_tree_frame *frame);
+void ff_tree_frame_jacobian(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame,
+                            double *J);
+ff_twist ff_tree_frame_bias(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame);
+/* The same for the velocity of the frame's origin in inertial axes: J is 3 x dof; J' v is the acceleration
+ * that an observer at rest sees when v' = 0. */
+ff_vec3 ff_tree_point_velocity(const ff_tree_model *model, const ff_tree_work *work,
+                               const ff_tree_frame *frame);
+void ff_tree_point_jacobian(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame,
+                            double *J);
+ff_vec3 ff_tree_point_bias(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame);
+
+ff_tree_momentum ff_tree_total_momentum(const ff_tree_model *model, const ff_tree_work *work);
+double ff_tree_kinetic_energy(const ff_tree_model *model, const ff_tree_work *work); /* [J] rotors included */
+double ff_tree_potential_energy(const ff_tree_model *model,
+                                const ff_tree_work *work); /* [J] zero at the origin */
+
 #ifdef __cplusplus
 }
 #endif

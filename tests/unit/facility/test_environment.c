@@ -324,9 +324,13 @@ static void test_cone_pushes_into_the_cavity(void **state) {
     r[1].T.p = ff_vec3_make(-0.01, 0, 0); /* behind the apex: straight back */
     assert_true(ff_environment_contact(&c, r, &out));
     assert_vec3_near(out.force, ff_vec3_make(10, 0, 0), 1e-12);
-    r[1].T.p = ff_vec3_make(0.51, 0.8, 0);
+    /* the foot of (x, y) lies at (x + y)/2 along the axis: the surface ends at 0.5 */
+    r[1].T.p = ff_vec3_make(0.49, 0.511, 0);
     assert_false(ff_environment_contact(&c, r, &out));
-    r[1].T.p = ff_vec3_make(0.49, 0.5, 0);
+    r[1].T.p = ff_vec3_make(0.49, 0.509, 0);
+    assert_true(ff_environment_contact(&c, r, &out));
+    c.depth = INFINITY;
+    r[1].T.p = ff_vec3_make(49, 52, 0);
     assert_true(ff_environment_contact(&c, r, &out));
 }
 

@@ -109,6 +109,7 @@ static void test_read_random_frames_stage_one_recovers_contact(void **state) {
         a->sensor.pose = test_random_pose(&rng, 0.5);
         a->sensor.environment = run % 2;
         s.facility_gravity = test_random_vec3(&rng, 9.81);
+        s.facility_pose = test_random_pose(&rng, 2.0);
         if (run % 3) {
             a->mockup.present = true;
             a->mockup.mass = 20.0;
@@ -144,15 +145,20 @@ static void test_read_random_frames_stage_one_recovers_contact(void **state) {
         ff_wrench_config config;
         ff_wrench_default(&config);
         config.environment = a->sensor.environment;
-        config.T_ws = a->sensor.pose;
+        config.T_ws = ff_pose_mul(ff_pose_inverse(s.facility_pose), a->sensor.pose);
         config.T_bs = ff_pose_mul(ff_pose_inverse(a->robot.tool), a->sensor.pose);
-        config.gravity_w = s.facility_gravity;
+        config.gravity_w = ff_quat_unrotate(s.facility_pose.q, s.facility_gravity);
         config.mockup_mass = a->mockup.mass;
         config.mockup_com_b = a->mockup.com;
         config.mockup_inertia = a->mockup.inertia;
         ff_wrench got;
         assert_int_equal(ff_wrench_condition(&config, &in.sensor[0], &got), FF_OK);
         /* 20 kg at up to 15 m/s2 + 0.01/T: the mock-up's 300 N limit the rounding to some 1e-13 */
+        assert_vec3_near(got.f, truth.contact_b[0].f, 1e-12);
+        assert_vec3_near(got.t, truth.contact_b[0].t, 1e-12);
+        ff_loop_config loop; /* what the scenario tells the loop is the same */
+        ff_scenario_loop(&s, &loop);
+        assert_int_equal(ff_wrench_condition(&loop.body[0].wrench, &in.sensor[0], &got), FF_OK);
         assert_vec3_near(got.f, truth.contact_b[0].f, 1e-12);
         assert_vec3_near(got.t, truth.contact_b[0].t, 1e-12);
         /* and the flange: base * flange * tool is the body */
@@ -202,7 +208,7 @@ static void test_frames_turned_lab(void **state) {
 
 static void test_read_not_finite_command_diverged(void **state) {
     (void)state;
-    const ff_robot_kind kinds[] = {FF_ROBOT_IDEAL, FF_ROBOT_DELAY, FF_ROBOT_LAG};
+    const ff_robot_kind kinds[] = {FF_ROBOT_IDEAL, FF_ROBOT_DELAY, FF_ROBOT_LAG, FF_ROBOT_LIMITED};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         ff_scenario s;
         make_scenario(&s, 1);
@@ -296,6 +302,7 @@ static void test_create_refuses_with_a_sentence(void **state) {
     REFUSED((s.satellite[0].robot.kind = FF_ROBOT_DELAY, s.satellite[0].robot.delay = -1), "delay");
     REFUSED((s.satellite[0].robot.kind = FF_ROBOT_DELAY, s.satellite[0].robot.delay = 1e9), "delay");
     REFUSED((s.satellite[0].robot.kind = FF_ROBOT_LAG, s.satellite[0].robot.frequency = 0), "frequency");
+    REFUSED((s.satellite[0].robot.kind = FF_ROBOT_LIMITED, s.satellite[0].robot.jerk = 0), "limit");
     REFUSED(s.satellite[0].robot.tool.q.w = 0, "tool");
     REFUSED(s.satellite[0].sensor.pose.q.w = 2, "sensor's pose");
     REFUSED(s.satellite[0].start.attitude.w = 0, "start");
@@ -319,9 +326,11 @@ static void test_read_never_allocates(void **state) {
     ff_rng_seed(&rng, 5, 0);
     ff_scenario s;
     make_scenario(&s, 4);
-    const ff_robot_kind kinds[] = {FF_ROBOT_IDEAL, FF_ROBOT_DELAY, FF_ROBOT_LAG, FF_ROBOT_DELAY};
+    const ff_robot_kind kinds[] = {FF_ROBOT_LIMITED, FF_ROBOT_DELAY, FF_ROBOT_LAG, FF_ROBOT_DELAY};
     for (int i = 0; i < 4; i++) {
         s.satellite[i].robot.kind = kinds[i];
+        s.satellite[i].robot.acceleration = 1.0;
+        s.satellite[i].robot.jerk = 50.0;
         s.satellite[i].robot.delay = 0.0411 * (double)i;
         s.satellite[i].sensor.kind = FF_SENSOR_NOISY;
         s.satellite[i].sensor.force_noise = 0.1;

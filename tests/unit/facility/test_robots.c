@@ -94,9 +94,9 @@ static void test_delay_fraction_interpolates(void **state) {
 /* Before its first command arrives the robot comes along with the initial twist. */
 static void test_before_start_moves_with_initial_twist(void **state) {
     (void)state;
-    const ff_robot_kind kinds[] = {FF_ROBOT_DELAY, FF_ROBOT_LAG};
+    const ff_robot_kind kinds[] = {FF_ROBOT_DELAY, FF_ROBOT_LAG, FF_ROBOT_LIMITED};
     const double delays[] = {0.0, 0.040, 0.0413};
-    for (int kind = 0; kind < 2; kind++)
+    for (int kind = 0; kind < 3; kind++)
         for (int d = 0; d < 3; d++) {
             ff_scenario s;
             make_scenario(&s, 1);
@@ -107,6 +107,8 @@ static void test_before_start_moves_with_initial_twist(void **state) {
             start->omega = ff_vec3_make(0.1, -0.2, 0.3);
             s.satellite[0].robot.kind = kinds[kind];
             s.satellite[0].robot.delay = delays[d];
+            s.satellite[0].robot.acceleration = s.satellite[0].robot.angular_acceleration = 1.0;
+            s.satellite[0].robot.jerk = s.satellite[0].robot.angular_jerk = 10.0;
             for (int lead = 0; lead < 2; lead++) {
                 ff_plant *plant = make_plant(&s);
                 const double ahead = lead * delays[d];
@@ -299,6 +301,115 @@ static void test_lag_fast_is_delay(void **state) {
     ff_plant_free(delay);
 }
 
+static void limit_all(ff_robot_config *robot, double v, double a, double j) {
+    robot->velocity = robot->angular_velocity = v;
+    robot->acceleration = robot->angular_acceleration = a;
+    robot->jerk = robot->angular_jerk = j;
+}
+
+/* Without limits it is the delay robot, bit by bit. */
+static void test_limited_without_limits_is_delay(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 8);
+    ff_scenario s;
+    make_scenario(&s, 1);
+    s.satellite[0].robot.base = test_random_pose(&rng, 1.0);
+    s.satellite[0].robot.kind = FF_ROBOT_LIMITED;
+    s.satellite[0].robot.delay = 0.008;
+    ff_plant *plant = make_plant(&s);
+    ff_setpoint c[50];
+    for (uint64_t k = 0; k < 50; k++) {
+        c[k] = random_setpoint(&rng, 1.0);
+        ff_plant_write(plant, k, &c[k]);
+        ff_plant_truth truth;
+        ff_plant_read(plant, k, NULL, &truth);
+        if (k >= 2)
+            assert_memory_equal(&truth.robot[0], &c[k - 2], sizeof c[0]);
+    }
+    ff_plant_free(plant);
+}
+
+/* Commands that jump about: the limits hold on every axis of the base and of the body, at every cycle. */
+static void test_limited_never_exceeds_its_limits(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 9);
+    for (int run = 0; run < test_count(30, 500); run++) {
+        ff_scenario s;
+        make_scenario(&s, 1);
+        ff_robot_config *robot = &s.satellite[0].robot;
+        robot->kind = FF_ROBOT_LIMITED;
+        robot->delay = 0.0093;
+        robot->base = test_random_pose(&rng, 1.0);
+        const double v = 0.3, a = 2.0, j = run % 2 ? 40.0 : (double)INFINITY, T = s.cycle;
+        limit_all(robot, v, a, j);
+        ff_plant *plant = make_plant(&s);
+        ff_setpoint c = {ff_pose_identity(), ff_twist_zero()};
+        ff_twist last = ff_twist_zero(), acceleration = ff_twist_zero();
+        bool moved = false;
+        for (uint64_t k = 0; k < 500; k++) {
+            if (k % 50 == 0)
+                c = random_setpoint(&rng, 0.05);
+            if (k % 50 == 0)
+                c.T.q = ff_quat_exp(test_random_vec3(&rng, 0.1));
+            c.T.p = ff_vec3_axpy(T, c.twist.v, c.T.p);
+            c.T.q = ff_quat_mul(c.T.q, ff_quat_exp(ff_vec3_scale(T, c.twist.w)));
+            ff_plant_write(plant, k, &c);
+            ff_plant_truth truth;
+            assert_int_equal(ff_plant_read(plant, k, NULL, &truth), FF_OK);
+            ff_twist now = truth.robot[0].twist;
+            now.v = ff_quat_unrotate(robot->base.q, now.v);
+            const ff_twist rate = ff_twist_scale(1 / T, ff_twist_sub(now, last));
+            for (int i = 0; i < 3; i++) {
+                assert_true(fabs(now.v.a[i]) <= v * (1 + 1e-9) && fabs(now.w.a[i]) <= v * (1 + 1e-9));
+                assert_true(fabs(rate.v.a[i]) <= a * (1 + 1e-9) && fabs(rate.w.a[i]) <= a * (1 + 1e-9));
+                if (k > 0) { /* mean accelerations of neighbouring cycles differ by at most j T */
+                    assert_true(fabs(rate.v.a[i] - acceleration.v.a[i]) <= j * T * (1 + 1e-9) + 1e-9);
+                    assert_true(fabs(rate.w.a[i] - acceleration.w.a[i]) <= j * T * (1 + 1e-9) + 1e-9);
+                }
+            }
+            moved |= fabs(now.v.x) > 0.9 * v;
+            last = now;
+            acceleration = rate;
+        }
+        assert_true(moved);
+        ff_plant_free(plant);
+    }
+}
+
+/* Rest to rest under an acceleration limit: bang-bang takes 2 sqrt(D/a), on each axis of the base alone, and
+ * the middle is reached half way. */
+static void test_limited_step_is_time_optimal(void **state) {
+    (void)state;
+    ff_scenario s;
+    make_scenario(&s, 1);
+    s.cycle = 0.001;
+    ff_robot_config *robot = &s.satellite[0].robot;
+    robot->kind = FF_ROBOT_LIMITED;
+    limit_all(robot, INFINITY, 2.0, INFINITY);
+    robot->base.q = ff_quat_exp(ff_vec3_make(0, 0, 0.25 * FF_PI));
+    ff_plant *plant = make_plant(&s);
+    ff_setpoint c = {ff_pose_identity(), ff_twist_zero()};
+    const double D = 0.02, total = 2 * sqrt(D / 2.0); /* 0.2 s */
+    c.T.p = ff_quat_rotate(robot->base.q, ff_vec3_make(D, 0, 0));
+    c.T.q = ff_quat_exp(ff_vec3_make(0, -D, 0));
+    for (uint64_t k = 0; k < 300; k++) {
+        ff_plant_write(plant, k, &c);
+        ff_plant_truth truth;
+        ff_plant_read(plant, k, NULL, &truth);
+        const double t = (double)(k + 1) * s.cycle; /* the first step leads from -T to 0 */
+        double x = D;
+        if (t < 0.5 * total)
+            x = t * t;
+        else if (t < total)
+            x = D - (total - t) * (total - t);
+        assert_vec3_near(truth.robot[0].T.p, ff_quat_rotate(robot->base.q, ff_vec3_make(x, 0, 0)), 1e-9);
+        assert_vec3_near(ff_quat_log(truth.robot[0].T.q), ff_vec3_make(0, -x, 0), 1e-9);
+    }
+    ff_plant_free(plant);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_delay_whole_cycles_bit_exact),
@@ -308,6 +419,9 @@ int main(void) {
         cmocka_unit_test(test_lag_matches_closed_form),
         cmocka_unit_test(test_lag_attitude_converges_to_the_continuous_law),
         cmocka_unit_test(test_lag_fast_is_delay),
+        cmocka_unit_test(test_limited_without_limits_is_delay),
+        cmocka_unit_test(test_limited_never_exceeds_its_limits),
+        cmocka_unit_test(test_limited_step_is_time_optimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

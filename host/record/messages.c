@@ -1,0 +1,388 @@
+#include "record/messages.h"
+
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------- schemas --
+ */
+
+#define PART "================================================================================\nMSG: "
+#define HEADER_PART                        \
+    PART "std_msgs/Header\n"               \
+         "builtin_interfaces/Time stamp\n" \
+         "string frame_id\n" TIME_PART
+#define TIME_PART                    \
+    PART "builtin_interfaces/Time\n" \
+         "int32 sec\n"               \
+         "uint32 nanosec\n"
+#define VECTOR_PART                \
+    PART "geometry_msgs/Vector3\n" \
+         "float64 x\n"             \
+         "float64 y\n"             \
+         "float64 z\n"
+
+static const struct {
+    const char *name, *text;
+} schemas_of[FF_MESSAGE_KINDS] = {
+    [FF_MESSAGE_WRENCH_STAMPED] = {"geometry_msgs/msg/WrenchStamped",
+                                   "std_msgs/Header header\n"
+                                   "geometry_msgs/Wrench wrench\n" HEADER_PART PART "geometry_msgs/Wrench\n"
+                                   "geometry_msgs/Vector3 force\n"
+                                   "geometry_msgs/Vector3 torque\n" VECTOR_PART},
+    [FF_MESSAGE_POSE_STAMPED] = {"geometry_msgs/msg/PoseStamped",
+                                 "std_msgs/Header header\n"
+                                 "geometry_msgs/Pose pose\n" HEADER_PART PART "geometry_msgs/Pose\n"
+                                 "geometry_msgs/Point position\n"
+                                 "geometry_msgs/Quaternion orientation\n" PART "geometry_msgs/Point\n"
+                                 "float64 x\n"
+                                 "float64 y\n"
+                                 "float64 z\n" PART "geometry_msgs/Quaternion\n"
+                                 "float64 x\n"
+                                 "float64 y\n"
+                                 "float64 z\n"
+                                 "float64 w\n"},
+    [FF_MESSAGE_TWIST_STAMPED] = {"geometry_msgs/msg/TwistStamped",
+                                  "std_msgs/Header header\n"
+                                  "geometry_msgs/Twist twist\n" HEADER_PART PART "geometry_msgs/Twist\n"
+                                  "geometry_msgs/Vector3 linear\n"
+                                  "geometry_msgs/Vector3 angular\n" VECTOR_PART},
+    [FF_MESSAGE_JOINT_STATE] = {"sensor_msgs/msg/JointState", "std_msgs/Header header\n"
+                                                              "string[] name\n"
+                                                              "float64[] position\n"
+                                                              "float64[] velocity\n"
+                                                              "float64[] effort\n" HEADER_PART},
+    [FF_MESSAGE_ENERGY] = {"freefloat_msgs/msg/Energy",
+                           "builtin_interfaces/Time stamp\n"
+                           "float64 kinetic # J, of the satellite\n"
+                           "float64 port # J, entered through the contact port\n"
+                           "float64 observer # J, passivity observer after dissipation\n"
+                           "float64 dissipated # J, by the passivity layer\n" TIME_PART},
+    [FF_MESSAGE_TIMING] = {"freefloat_msgs/msg/Timing",
+                           "builtin_interfaces/Time stamp\n"
+                           "uint64 cycle\n"
+                           "float64 lateness # s, of the wake-up\n"
+                           "float64 compute # s\n"
+                           "float64 io # s, devices\n"
+                           "uint64 missed # cycles so far\n"
+                           "uint64 dropped # telemetry records so far\n" TIME_PART},
+    [FF_MESSAGE_STATE] = {"freefloat_msgs/msg/State", "builtin_interfaces/Time stamp\n"
+                                                      "uint8 state\n"
+                                                      "string name\n" TIME_PART},
+    [FF_MESSAGE_EVENT] = {"freefloat_msgs/msg/Event", "builtin_interfaces/Time stamp\n"
+                                                      "int32 code\n"
+                                                      "uint8 level # 0 info, 1 warning, 2 fault\n"
+                                                      "string text\n"
+                                                      "float64 value\n"
+                                                      "float64 limit\n" TIME_PART},
+    [FF_MESSAGE_CYCLE] = {"freefloat_msgs/msg/Cycle",
+                          "builtin_interfaces/Time stamp\n"
+                          "uint64 cycle\n"
+                          "float64[] values # names in the channel's metadata: columns\n" TIME_PART},
+};
+
+const char *ff_message_name(ff_message_kind kind) {
+    return schemas_of[kind].name;
+}
+
+const char *ff_message_schema(ff_message_kind kind) {
+    return schemas_of[kind].text;
+}
+
+ff_status ff_message_add_channel(ff_mcap_writer *writer, uint16_t schemas[FF_MESSAGE_KINDS],
+                                 ff_message_kind kind, const char *topic, const ff_mcap_pair *metadata,
+                                 size_t pairs, uint16_t *channel) {
+    if (schemas[kind] == 0) {
+        const char *text = schemas_of[kind].text;
+        const ff_status status = ff_mcap_writer_add_schema(writer, schemas_of[kind].name, "ros2msg", text,
+                                                           strlen(text), &schemas[kind]);
+        if (status != FF_OK)
+            return status;
+    }
+    return ff_mcap_writer_add_channel(writer, schemas[kind], topic, "cdr", metadata, pairs, channel);
+}
+
+/* --------------------------------------------------------------------------------------------------- CDR --
+ */
+
+enum { CDR_HEADER = 4 };
+static const uint8_t cdr_header[CDR_HEADER] = {0, 1, 0, 0};
+
+typedef struct cdr {
+    uint8_t *at;
+    size_t used, size;
+    bool full;
+} cdr;
+
+static cdr cdr_begin(void *buffer, size_t size) {
+    cdr c = {buffer, 0, size, size < CDR_HEADER};
+    if (!c.full) {
+        memcpy(c.at, cdr_header, CDR_HEADER);
+        c.used = CDR_HEADER;
+    }
+    return c;
+}
+
+static void put_raw(cdr *c, const void *bytes, size_t size) {
+    if (c->full || size > c->size - c->used) {
+        c->full = true;
+        return;
+    }
+    if (size)
+        memcpy(c->at + c->used, bytes, size);
+    c->used += size;
+}
+
+/* Alignment counts from the end of the header. Padding is zero, so equal messages are equal bytes. */
+static void align(cdr *c, size_t to) {
+    static const uint8_t zero[8] = {0};
+    put_raw(c, zero, (to - (c->used - CDR_HEADER) % to) % to);
+}
+
+static void put_uint(cdr *c, uint64_t x, size_t size) {
+    uint8_t raw[8];
+    for (size_t i = 0; i < size; i++)
+        raw[i] = (uint8_t)(x >> (8 * i));
+    if (!c->full)
+        align(c, size);
+    put_raw(c, raw, size);
+}
+
+static void put_double(cdr *c, double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    put_uint(c, bits, 8);
+}
+
+static void put_string(cdr *c, const char *text) {
+    const size_t size = strlen(text) + 1;
+    put_uint(c, size, 4);
+    put_raw(c, text, size);
+}
+
+static void put_time(cdr *c, uint64_t time) {
+    put_uint(c, time / 1000000000u, 4);
+    put_uint(c, time % 1000000000u, 4);
+}
+
+static void put_header(cdr *c, uint64_t time, const char *frame) {
+    put_time(c, time);
+    put_string(c, frame);
+}
+
+static void put_vec3(cdr *c, ff_vec3 v) {
+    for (int i = 0; i < 3; i++)
+        put_double(c, v.a[i]);
+}
+
+static void put_doubles(cdr *c, const double *values, size_t n) {
+    put_uint(c, values ? n : 0, 4);
+    for (size_t i = 0; values && i < n; i++)
+        put_double(c, values[i]);
+}
+
+static ff_status finish(const cdr *c, size_t *used) {
+    *used = c->full ? 0 : c->used;
+    return c->full ? FF_ERR_SIZE : FF_OK;
+}
+
+ff_status ff_message_wrench(uint64_t time, const char *frame, ff_wrench wrench, void *buffer, size_t size,
+                            size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_header(&c, time, frame);
+    put_vec3(&c, wrench.f);
+    put_vec3(&c, wrench.t);
+    return finish(&c, used);
+}
+
+ff_status ff_message_pose(uint64_t time, const char *frame, ff_pose pose, void *buffer, size_t size,
+                          size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_header(&c, time, frame);
+    put_vec3(&c, pose.p);
+    put_double(&c, pose.q.x);
+    put_double(&c, pose.q.y);
+    put_double(&c, pose.q.z);
+    put_double(&c, pose.q.w);
+    return finish(&c, used);
+}
+
+ff_status ff_message_twist(uint64_t time, const char *frame, ff_twist twist, void *buffer, size_t size,
+                           size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_header(&c, time, frame);
+    put_vec3(&c, twist.v);
+    put_vec3(&c, twist.w);
+    return finish(&c, used);
+}
+
+ff_status ff_message_joints(uint64_t time, const char *frame, size_t n, const char *const *names,
+                            const double *position, const double *velocity, const double *effort,
+                            void *buffer, size_t size, size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_header(&c, time, frame);
+    put_uint(&c, names ? n : 0, 4);
+    for (size_t i = 0; names && i < n; i++)
+        put_string(&c, names[i]);
+    put_doubles(&c, position, n);
+    put_doubles(&c, velocity, n);
+    put_doubles(&c, effort, n);
+    return finish(&c, used);
+}
+
+ff_status ff_message_put_energy(uint64_t time, const ff_message_energy *energy, void *buffer, size_t size,
+                                size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_time(&c, time);
+    put_double(&c, energy->kinetic);
+    put_double(&c, energy->port);
+    put_double(&c, energy->observer);
+    put_double(&c, energy->dissipated);
+    return finish(&c, used);
+}
+
+ff_status ff_message_put_timing(uint64_t time, const ff_message_timing *timing, void *buffer, size_t size,
+                                size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_time(&c, time);
+    put_uint(&c, timing->cycle, 8);
+    put_double(&c, timing->lateness);
+    put_double(&c, timing->compute);
+    put_double(&c, timing->io);
+    put_uint(&c, timing->missed, 8);
+    put_uint(&c, timing->dropped, 8);
+    return finish(&c, used);
+}
+
+ff_status ff_message_state(uint64_t time, uint8_t state, const char *name, void *buffer, size_t size,
+                           size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_time(&c, time);
+    put_uint(&c, state, 1);
+    put_string(&c, name);
+    return finish(&c, used);
+}
+
+ff_status ff_message_event(uint64_t time, int32_t code, uint8_t level, const char *text, double value,
+                           double limit, void *buffer, size_t size, size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_time(&c, time);
+    put_uint(&c, (uint32_t)code, 4);
+    put_uint(&c, level, 1);
+    put_string(&c, text);
+    put_double(&c, value);
+    put_double(&c, limit);
+    return finish(&c, used);
+}
+
+ff_status ff_message_cycle(uint64_t time, uint64_t cycle, const double *values, size_t n, void *buffer,
+                           size_t size, size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_time(&c, time);
+    put_uint(&c, cycle, 8);
+    put_doubles(&c, values, n);
+    return finish(&c, used);
+}
+
+/* ----------------------------------------------------------------------------------------------- reading --
+ */
+
+typedef struct cdr_in {
+    const uint8_t *at;
+    size_t used, size;
+    bool bad;
+} cdr_in;
+
+static cdr_in in_begin(const void *bytes, size_t size) {
+    return (cdr_in){bytes, CDR_HEADER, size, size < CDR_HEADER || memcmp(bytes, cdr_header, CDR_HEADER) != 0};
+}
+
+static uint64_t get_uint(cdr_in *c, size_t size) {
+    if (c->bad)
+        return 0;
+    const size_t skip = (size - (c->used - CDR_HEADER) % size) % size;
+    if (c->size - c->used < skip || c->size - c->used - skip < size) {
+        c->bad = true;
+        return 0;
+    }
+    c->used += skip;
+    uint64_t x = 0;
+    for (size_t i = size; i-- > 0;)
+        x = x << 8 | c->at[c->used + i];
+    c->used += size;
+    return x;
+}
+
+static double get_double(cdr_in *c) {
+    const uint64_t bits = get_uint(c, 8);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint64_t get_time(cdr_in *c) {
+    const uint64_t seconds = get_uint(c, 4), ns = get_uint(c, 4);
+    return seconds * 1000000000u + ns;
+}
+
+static ff_status get_string(cdr_in *c, char *text, size_t capacity) {
+    const uint64_t size = get_uint(c, 4); /* with NUL */
+    if (c->bad || size == 0 || size > c->size - c->used || c->at[c->used + size - 1] != 0) {
+        c->bad = true;
+        return FF_ERR_FORMAT;
+    }
+    if (size > capacity)
+        return FF_ERR_SIZE;
+    memcpy(text, c->at + c->used, (size_t)size);
+    c->used += (size_t)size;
+    return FF_OK;
+}
+
+ff_status ff_message_read_cycle(const void *bytes, size_t size, uint64_t *time, uint64_t *cycle,
+                                double *values, size_t capacity, size_t *n) {
+    cdr_in c = in_begin(bytes, size);
+    const uint64_t t = get_time(&c), k = get_uint(&c, 8), count = get_uint(&c, 4);
+    if (c.bad || count > (c.size - c.used) / 8)
+        return FF_ERR_FORMAT;
+    if (count > capacity)
+        return FF_ERR_SIZE;
+    for (size_t i = 0; i < count; i++)
+        values[i] = get_double(&c);
+    if (c.bad)
+        return FF_ERR_FORMAT;
+    *time = t;
+    *cycle = k;
+    *n = (size_t)count;
+    return FF_OK;
+}
+
+ff_status ff_message_read_state(const void *bytes, size_t size, uint64_t *time, uint8_t *state, char *name,
+                                size_t capacity) {
+    cdr_in c = in_begin(bytes, size);
+    const uint64_t t = get_time(&c);
+    const uint8_t s = (uint8_t)get_uint(&c, 1);
+    const ff_status status = get_string(&c, name, capacity);
+    if (status != FF_OK)
+        return status;
+    *time = t;
+    *state = s;
+    return FF_OK;
+}
+
+ff_status ff_message_read_event(const void *bytes, size_t size, uint64_t *time, int32_t *code, uint8_t *level,
+                                char *text, size_t capacity, double *value, double *limit) {
+    cdr_in c = in_begin(bytes, size);
+    const uint64_t t = get_time(&c);
+    const uint32_t k = (uint32_t)get_uint(&c, 4);
+    const uint8_t l = (uint8_t)get_uint(&c, 1);
+    const ff_status status = get_string(&c, text, capacity);
+    if (status != FF_OK)
+        return status;
+    const double x = get_double(&c), bound = get_double(&c);
+    if (c.bad)
+        return FF_ERR_FORMAT;
+    *time = t;
+    *code = (int32_t)k;
+    *level = l;
+    *value = x;
+    *limit = bound;
+    return FF_OK;
+}

@@ -1,0 +1,86 @@
+/* record/messages.h - ROS 2 messages as CDR bytes (XCDR1, little-endian, 4-byte header) and their schema
+ * texts.
+ *
+ * Encoders write into the caller's buffer and allocate nothing. Every encoder returns FF_OK, or FF_ERR_SIZE
+ * if the buffer is too small (then *used is 0). Doubles are stored bit for bit, NaN included. Time in ns
+ * since the run's epoch. */
+#ifndef FF_RECORD_MESSAGES_H
+#define FF_RECORD_MESSAGES_H
+
+#include "record/mcap.h"
+
+typedef enum ff_message_kind {
+    FF_MESSAGE_WRENCH_STAMPED, /* geometry_msgs */
+    FF_MESSAGE_POSE_STAMPED,
+    FF_MESSAGE_TWIST_STAMPED,
+    FF_MESSAGE_JOINT_STATE, /* sensor_msgs */
+    FF_MESSAGE_ENERGY,      /* freefloat_msgs */
+    FF_MESSAGE_TIMING,
+    FF_MESSAGE_STATE,
+    FF_MESSAGE_EVENT,
+    FF_MESSAGE_CYCLE,
+    FF_MESSAGE_KINDS
+} ff_message_kind;
+
+const char *ff_message_name(ff_message_kind kind);   /* "geometry_msgs/msg/WrenchStamped" */
+const char *ff_message_schema(ff_message_kind kind); /* .msg text with its dependencies */
+
+/* Adds the schema (encoding ros2msg) and a channel (encoding cdr) for it; schemas[kind] is 0 or the id from
+ * before. */
+ff_status ff_message_add_channel(ff_mcap_writer *writer, uint16_t schemas[FF_MESSAGE_KINDS],
+                                 ff_message_kind kind, const char *topic, const ff_mcap_pair *metadata,
+                                 size_t pairs, uint16_t *channel);
+
+/* frame: name of the frame the values are in. */
+ff_status ff_message_wrench(uint64_t time, const char *frame, ff_wrench wrench, void *buffer, size_t size,
+                            size_t *used);
+ff_status ff_message_pose(uint64_t time, const char *frame, ff_pose pose, void *buffer, size_t size,
+                          size_t *used);
+ff_status ff_message_twist(uint64_t time, const char *frame, ff_twist twist, void *buffer, size_t size,
+                           size_t *used);
+/* names, position, velocity, effort: n each, or NULL for none. */
+ff_status ff_message_joints(uint64_t time, const char *frame, size_t n, const char *const *names,
+                            const double *position, const double *velocity, const double *effort,
+                            void *buffer, size_t size, size_t *used);
+
+typedef struct ff_message_energy {
+    double kinetic;    /* [J] of the satellite */
+    double port;       /* [J] that entered through the contact port */
+    double observer;   /* [J] passivity observer after dissipation */
+    double dissipated; /* [J] by the passivity layer */
+} ff_message_energy;
+
+typedef struct ff_message_timing {
+    uint64_t cycle;
+    double lateness;  /* [s] of the wake-up */
+    double compute;   /* [s] */
+    double io;        /* [s] devices */
+    uint64_t missed;  /* cycles so far */
+    uint64_t dropped; /* telemetry records so far */
+} ff_message_timing;
+
+ff_status ff_message_put_energy(uint64_t time, const ff_message_energy *energy, void *buffer, size_t size,
+                                size_t *used);
+ff_status ff_message_put_timing(uint64_t time, const ff_message_timing *timing, void *buffer, size_t size,
+                                size_t *used);
+ff_status ff_message_state(uint64_t time, uint8_t state, const char *name, void *buffer, size_t size,
+                           size_t *used);
+
+typedef enum ff_message_level { FF_MESSAGE_INFO, FF_MESSAGE_WARNING, FF_MESSAGE_FAULT } ff_message_level;
+
+ff_status ff_message_event(uint64_t time, int32_t code, uint8_t level, const char *text, double value,
+                           double limit, void *buffer, size_t size, size_t *used);
+/* Every column of the log, bit for bit; the names stand in the channel's metadata under "columns", comma
+ * separated. */
+ff_status ff_message_cycle(uint64_t time, uint64_t cycle, const double *values, size_t n, void *buffer,
+                           size_t size, size_t *used);
+
+/* Readers. FF_ERR_FORMAT: not such a message; FF_ERR_SIZE: more than capacity values or characters. */
+ff_status ff_message_read_cycle(const void *bytes, size_t size, uint64_t *time, uint64_t *cycle,
+                                double *values, size_t capacity, size_t *n);
+ff_status ff_message_read_state(const void *bytes, size_t size, uint64_t *time, uint8_t *state, char *name,
+                                size_t capacity);
+ff_status ff_message_read_event(const void *bytes, size_t size, uint64_t *time, int32_t *code, uint8_t *level,
+                                char *text, size_t capacity, double *value, double *limit);
+
+#endif

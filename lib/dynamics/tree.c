@@ -1,0 +1,487 @@
+/* Kinematics, mass matrix, bias, inverse and forward dynamics of the floating-base tree.
+ *
+ * Recursions of [featherstone2008]: RNEA chapter 5, CRBA chapter 6, ABA chapter 7, floating base chapter 9.
+ * Departure: all in base coordinates instead of link coordinates, see tree_layout.h; the numbers lose about
+ * (reach / link size)^2 in the last digits, which is 1e-13 for an arm of 2 m. */
+#include "dynamics/tree_layout.h"
+
+/* Loop over the four links of a block; the bodies are straight-line code that a compiler can vectorise. */
+#define FOR_LANES for (int l = 0; l < LANES; l++)
+/* ff_tree_<name> in both widths from one body. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are parameter lists */
+#define TWO_WIDTHS(name, parameters, arguments) \
+    WIDE void name##_wide parameters {          \
+        name##_body arguments;                  \
+    }                                           \
+    void ff_tree_##name parameters {            \
+        if (model->wide)                        \
+            name##_wide arguments;              \
+        else                                    \
+            name##_body arguments;              \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
+#define GATHER6(x, array, l)                                          \
+    const double x[6] = {(array)[0][l], (array)[1][l], (array)[2][l], \
+                         (array)[3][l], (array)[4][l], (array)[5][l]}
+#define GATHER10(x, array, l)                                                                        \
+    const double x[10] = {(array)[0][l], (array)[1][l], (array)[2][l], (array)[3][l], (array)[4][l], \
+                          (array)[5][l], (array)[6][l], (array)[7][l], (array)[8][l], (array)[9][l]}
+
+/* ----------------------------------------------------------------------------------------- positions -- */
+
+/* Pose of each link in its parent's frame: R0 Rz(q), p0 + z0 shift. */
+INLINE void joint_transforms(const tree_constants *restrict k, tree_bodies *restrict b, const lanes c,
+                             const lanes s, const lanes shift) {
+    FOR_LANES {
+        const double x0 = k->R0[0][l], x1 = k->R0[3][l], x2 = k->R0[6][l];
+        const double y0 = k->R0[1][l], y1 = k->R0[4][l], y2 = k->R0[7][l];
+        const double z0 = k->R0[2][l], z1 = k->R0[5][l], z2 = k->R0[8][l];
+        b->t[0][l] = c[l] * x0 + s[l] * y0;
+        b->t[1][l] = c[l] * y0 - s[l] * x0;
+        b->t[2][l] = z0;
+        b->t[3][l] = c[l] * x1 + s[l] * y1;
+        b->t[4][l] = c[l] * y1 - s[l] * x1;
+        b->t[5][l] = z1;
+        b->t[6][l] = c[l] * x2 + s[l] * y2;
+        b->t[7][l] = c[l] * y2 - s[l] * x2;
+        b->t[8][l] = z2;
+        b->t[9][l] = k->p0[0][l] + z0 * shift[l];
+        b->t[10][l] = k->p0[1][l] + z1 * shift[l];
+        b->t[11][l] = k->p0[2][l] + z2 * shift[l];
+    }
+}
+
+/* Poses along the tree: R_i = R_p R, p_i = p_p + R_p p. */
+INLINE void chain_poses(const ff_tree_model *model, ff_tree_work *work) {
+    for (size_t i = 1; i < model->bodies; i++) {
+        double *restrict b = lane_of(model, work, i);
+        if (model->parent[i] == 0) {
+            for (int k = 0; k < 9; k++)
+                b[AT(R, k)] = b[AT(t, k)];
+            for (int k = 0; k < 3; k++)
+                b[AT(p, k)] = b[AT(t, 9 + k)];
+            continue;
+        }
+        const double *restrict a = lane_of(model, work, model->parent[i]);
+        double m[12];
+        for (int k = 0; k < 12; k++)
+            m[k] = b[AT(t, k)];
+        for (int r = 0; r < 3; r++) {
+            const double x = a[AT(R, 3 * r)], y = a[AT(R, 3 * r + 1)], z = a[AT(R, 3 * r + 2)];
+            b[AT(R, 3 * r)] = x * m[0] + y * m[3] + z * m[6];
+            b[AT(R, 3 * r + 1)] = x * m[1] + y * m[4] + z * m[7];
+            b[AT(R, 3 * r + 2)] = x * m[2] + y * m[5] + z * m[8];
+            b[AT(p, r)] = a[AT(p, r)] + (x * m[9] + y * m[10] + z * m[11]);
+        }
+    }
+}
+
+/* Joint axes and link inertias in base coordinates. */
+INLINE void link_inertias(const tree_constants *restrict k, tree_bodies *restrict b) {
+    FOR_LANES {
+        const double r00 = b->R[0][l], r01 = b->R[1][l], r02 = b->R[2][l];
+        const double r10 = b->R[3][l], r11 = b->R[4][l], r12 = b->R[5][l];
+        const double r20 = b->R[6][l], r21 = b->R[7][l], r22 = b->R[8][l];
+        const double px = b->p[0][l], py = b->p[1][l], pz = b->p[2][l];
+        const double revolute = k->revolute[l], prismatic = k->prismatic[l];
+
+        /* revolute: [z; p x z]; prismatic: [0; z] */
+        b->s[0][l] = revolute * r02;
+        b->s[1][l] = revolute * r12;
+        b->s[2][l] = revolute * r22;
+        b->s[3][l] = revolute * (py * r22 - pz * r12) + prismatic * r02;
+        b->s[4][l] = revolute * (pz * r02 - px * r22) + prismatic * r12;
+        b->s[5][l] = revolute * (px * r12 - py * r02) + prismatic * r22;
+
+        const double cx = k->com[0][l], cy = k->com[1][l], cz = k->com[2][l], m = k->mass[l];
+        const double x = px + r00 * cx + r01 * cy + r02 * cz;
+        const double y = py + r10 * cx + r11 * cy + r12 * cz;
+        const double z = pz + r20 * cx + r21 * cy + r22 * cz;
+        const double hx = m * x, hy = m * y, hz = m * z;
+
+        /* R J R^T; the trace gives the last diagonal entry. */
+        const double jxx = k->inertia[XX][l], jyy = k->inertia[YY][l], jzz = k->inertia[ZZ][l];
+        const double jxy = k->inertia[XY][l], jxz = k->inertia[XZ][l], jyz = k->inertia[YZ][l];
+        const double a00 = r00 * jxx + r01 * jxy + r02 * jxz;
+        const double a01 = r00 * jxy + r01 * jyy + r02 * jyz;
+        const double a02 = r00 * jxz + r01 * jyz + r02 * jzz;
+        const double a10 = r10 * jxx + r11 * jxy + r12 * jxz;
+        const double a11 = r10 * jxy + r11 * jyy + r12 * jyz;
+        const double a12 = r10 * jxz + r11 * jyz + r12 * jzz;
+        const double xx = a00 * r00 + a01 * r01 + a02 * r02;
+        const double yy = a10 * r10 + a11 * r11 + a12 * r12;
+        const double xy = a00 * r10 + a01 * r11 + a02 * r12;
+        const double xz = a00 * r20 + a01 * r21 + a02 * r22;
+        const double yz = a10 * r20 + a11 * r21 + a12 * r22;
+        const double zz = jxx + jyy + jzz - xx - yy;
+
+        const double hxx = hx * x, hyy = hy * y, hzz = hz * z;
+        b->I[XX][l] = xx + hyy + hzz;
+        b->I[YY][l] = yy + hxx + hzz;
+        b->I[ZZ][l] = zz + hxx + hyy;
+        b->I[XY][l] = xy - hx * y;
+        b->I[XZ][l] = xz - hx * z;
+        b->I[YZ][l] = yz - hy * z;
+        b->I[HX][l] = hx;
+        b->I[HY][l] = hy;
+        b->I[HZ][l] = hz;
+        b->I[MASS][l] = m;
+    }
+}
+
+INLINE void positions_body(const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work,
+                           ff_vec3 gravity) {
+    work->base = state->base;
+    work->R_base = ff_quat_to_mat3(state->base.q);
+    const ff_vec3 g = ff_mat3_apply_transpose(&work->R_base, gravity);
+    for (int k = 0; k < 3; k++)
+        work->gravity[k] = g.a[k];
+    size_t body = 1;
+    for (size_t n = 0; n < model->blocks; n++) {
+        const tree_constants *k = &model->block[n];
+        lanes c = {0}, s = {0}, shift = {0};
+        for (; body < model->bodies && body / LANES == n; body++) {
+            const size_t l = body % LANES;
+            const double q = state->q[body - 1], angle = k->revolute[l] * q;
+            c[l] = cos(angle);
+            s[l] = sin(angle);
+            shift[l] = k->prismatic[l] * q;
+        }
+        joint_transforms(k, &work->block[n], c, s, shift);
+    }
+    chain_poses(model, work);
+    for (size_t n = 0; n < model->blocks; n++)
+        link_inertias(&model->block[n], &work->block[n]);
+}
+TWO_WIDTHS(positions,
+           (const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work, ff_vec3 gravity),
+           (model, state, work, gravity))
+
+/* ---------------------------------------------------------------------------------------- velocities -- */
+
+INLINE void velocities_body(const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work) {
+    double *base = lane_of(model, work, 0);
+    for (int k = 0; k < 3; k++) {
+        base[AT(v, k)] = state->twist.w.a[k];
+        base[AT(v, 3 + k)] = state->twist.v.a[k];
+    }
+    /* v_i = v_p + s q' */
+    for (size_t i = 1; i < model->bodies; i++) {
+        double *restrict b = lane_of(model, work, i);
+        const double *restrict a = lane_of(model, work, model->parent[i]);
+        const double qd = state->qd[i - 1];
+        for (int k = 0; k < 6; k++)
+            b[AT(v, k)] = a[AT(v, k)] + b[AT(s, k)] * qd;
+        b[AT(qd, 0)] = qd;
+    }
+    /* c_i = c_p + v_i x s q': the axis is carried along by its link. */
+    for (size_t n = 0; n < model->blocks; n++) {
+        tree_bodies *restrict b = &work->block[n];
+        FOR_LANES {
+            const double qd = b->qd[l];
+            GATHER6(u, b->v, l);
+            const double s[6] = {b->s[0][l] * qd, b->s[1][l] * qd, b->s[2][l] * qd,
+                                 b->s[3][l] * qd, b->s[4][l] * qd, b->s[5][l] * qd};
+            double c[6];
+            cross_motion(u, s, c);
+            for (int k = 0; k < 6; k++)
+                b->c[k][l] = c[k];
+        }
+    }
+    for (size_t i = 1; i < model->bodies; i++) {
+        double *restrict b = lane_of(model, work, i);
+        const double *restrict a = lane_of(model, work, model->parent[i]);
+        for (int k = 0; k < 6; k++)
+            b[AT(c, k)] += a[AT(c, k)];
+    }
+}
+TWO_WIDTHS(velocities, (const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work),
+           (model, state, work))
+
+void ff_tree_kinematics(const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work,
+                        ff_vec3 gravity) {
+    ff_tree_positions(model, state, work, gravity);
+    ff_tree_velocities(model, state, work);
+}
+
+/* --------------------------------------------------------------------------------------- mass matrix -- */
+
+/* A += the 6 x 6 matrix of a spatial inertia given by its lane; row-major with `width` columns. */
+INLINE void add_inertia(const double *I, double *A, size_t width) {
+    const double xx = I[LANES * XX], yy = I[LANES * YY], zz = I[LANES * ZZ];
+    const double xy = I[LANES * XY], xz = I[LANES * XZ], yz = I[LANES * YZ];
+    const double hx = I[LANES * HX], hy = I[LANES * HY], hz = I[LANES * HZ], m = I[LANES * MASS];
+    A[0] += xx, A[1] += xy, A[2] += xz, A[4] -= hz, A[5] += hy;
+    A += width;
+    A[0] += xy, A[1] += yy, A[2] += yz, A[3] += hz, A[5] -= hx;
+    A += width;
+    A[0] += xz, A[1] += yz, A[2] += zz, A[3] -= hy, A[4] += hx;
+    A += width;
+    A[1] += hz, A[2] -= hy, A[3] += m;
+    A += width;
+    A[0] -= hz, A[2] += hx, A[4] += m;
+    A += width;
+    A[0] += hy, A[1] -= hx, A[5] += m;
+}
+
+/* [featherstone2008, chapters 6 and 9] H_ij = s_j . F_i for ancestors j of i, F_i = Ic_i s_i. In base
+ * coordinates F_i is itself the coupling M_bq of joint i, and the composite inertia of the base is M_b. */
+INLINE void mass_matrix_body(const ff_tree_model *model, ff_tree_work *work, double *M) {
+    const size_t first = model->fixed_base ? 0 : 6, dof = model->joints + first;
+    composite_inertias(model, work);
+    for (size_t n = 0; n < model->blocks; n++) {
+        tree_bodies *restrict b = &work->block[n];
+        FOR_LANES {
+            GATHER10(I, b->Ic, l);
+            GATHER6(s, b->s, l);
+            double y[6];
+            inertia_apply(I, s, y);
+            for (int k = 0; k < 6; k++)
+                b->F[k][l] = y[k];
+        }
+    }
+    memset(M, 0, dof * dof * sizeof *M);
+    for (size_t i = 1; i < model->bodies; i++) {
+        const double *b = lane_read(model, work, i);
+        const double f0 = b[AT(F, 0)], f1 = b[AT(F, 1)], f2 = b[AT(F, 2)];
+        const double f3 = b[AT(F, 3)], f4 = b[AT(F, 4)], f5 = b[AT(F, 5)];
+        double *row = &M[(first + i - 1) * dof], *column = &M[first + i - 1];
+        for (size_t j = i; j > 0; j = model->parent[j]) {
+            const double *a = lane_read(model, work, j);
+            const double h = (f0 * a[AT(s, 0)] + f1 * a[AT(s, 1)] + f2 * a[AT(s, 2)]) +
+                             (f3 * a[AT(s, 3)] + f4 * a[AT(s, 4)] + f5 * a[AT(s, 5)]);
+            row[first + j - 1] = h;
+            column[(first + j - 1) * dof] = h;
+        }
+        row[first + i - 1] += model->block[i / LANES].rotor[i % LANES];
+        if (first) {
+            row[0] = f0, row[1] = f1, row[2] = f2, row[3] = f3, row[4] = f4, row[5] = f5;
+            column[0] = f0, column[dof] = f1, column[2 * dof] = f2;
+            column[3 * dof] = f3, column[4 * dof] = f4, column[5 * dof] = f5;
+        }
+    }
+    if (first)
+        add_inertia(lane_read(model, work, 0) + AT(Ic, 0), M, dof);
+}
+TWO_WIDTHS(mass_matrix, (const ff_tree_model *model, ff_tree_work *work, double *M), (model, work, M))
+
+/* -------------------------------------------------------------------------------------------- forces -- */
+
+/* f_i = I c + v x* I v, the force that a body takes when V_b' = 0 and q'' = 0; gravity enters as an upward
+ * acceleration of the whole tree. */
+INLINE void bias_forces(const ff_tree_model *model, ff_tree_work *work) {
+    const double gx = work->gravity[0], gy = work->gravity[1], gz = work->gravity[2];
+    for (size_t n = 0; n < model->blocks; n++) {
+        tree_bodies *restrict b = &work->block[n];
+        FOR_LANES {
+            GATHER10(I, b->I, l);
+            GATHER6(v, b->v, l);
+            const double a[6] = {b->c[0][l],      b->c[1][l],      b->c[2][l],
+                                 b->c[3][l] - gx, b->c[4][l] - gy, b->c[5][l] - gz};
+            double y[6], force[6], gyro[6];
+            inertia_apply(I, v, y);
+            inertia_apply(I, a, force);
+            cross_force(v, y, gyro);
+            for (int k = 0; k < 6; k++)
+                b->f[k][l] = force[k] + gyro[k];
+        }
+    }
+}
+
+/* Wrenches on links, in link coordinates: less for the joints to carry. */
+INLINE void subtract_external(const ff_tree_model *model, ff_tree_work *work, const ff_wrench *external) {
+    for (size_t r = 0; r < model->rows; r++) {
+        const tree_row *row = &model->row[r];
+        const ff_wrench x = ff_wrench_transform(row->T_body, external[r]);
+        double *b = lane_of(model, work, (size_t)row->body);
+        ff_mat3 R;
+        for (int k = 0; k < 9; k++)
+            R.m[k / 3][k % 3] = b[AT(R, k)];
+        const ff_vec3 p = {{b[AT(p, 0)], b[AT(p, 1)], b[AT(p, 2)]}};
+        const ff_vec3 f = ff_mat3_apply(&R, x.f);
+        const ff_vec3 t = ff_vec3_add(ff_mat3_apply(&R, x.t), ff_vec3_cross(p, f));
+        for (int k = 0; k < 3; k++) {
+            b[AT(f, k)] -= t.a[k];
+            b[AT(f, 3 + k)] -= f.a[k];
+        }
+    }
+}
+
+/* Sums forces towards the base; joint i carries torque[i] = s . f. */
+INLINE void project_forces(const ff_tree_model *model, ff_tree_work *work, double *torque) {
+    for (size_t i = model->bodies - 1; i > 0; i--) {
+        const double *restrict b = lane_of(model, work, i);
+        double *restrict a = lane_of(model, work, model->parent[i]);
+        torque[i - 1] = (b[AT(s, 0)] * b[AT(f, 0)] + b[AT(s, 1)] * b[AT(f, 1)] + b[AT(s, 2)] * b[AT(f, 2)]) +
+                        (b[AT(s, 3)] * b[AT(f, 3)] + b[AT(s, 4)] * b[AT(f, 4)] + b[AT(s, 5)] * b[AT(f, 5)]);
+        for (int k = 0; k < 6; k++)
+            a[AT(f, k)] += b[AT(f, k)];
+    }
+}
+
+INLINE void bias_body(const ff_tree_model *model, ff_tree_work *work, double *bias) {
+    const size_t first = model->fixed_base ? 0 : 6;
+    bias_forces(model, work);
+    project_forces(model, work, bias + first);
+    for (size_t k = 0; k < first; k++)
+        bias[k] = lane_read(model, work, 0)[AT(f, k)];
+}
+TWO_WIDTHS(bias, (const ff_tree_model *model, ff_tree_work *work, double *bias), (model, work, bias))
+
+INLINE void inverse_dynamics_body(const ff_tree_model *model, ff_tree_work *work,
+                                  const ff_tree_acceleration *acceleration, const ff_wrench *external,
+                                  ff_tree_force *force) {
+    bias_forces(model, work);
+    if (external)
+        subtract_external(model, work, external);
+    /* f_i += I_i a_i with a_i = a_p + s q''; F holds a. */
+    double *base = lane_of(model, work, 0);
+    for (int k = 0; k < 3; k++) {
+        base[AT(F, k)] = acceleration->base.w.a[k];
+        base[AT(F, 3 + k)] = acceleration->base.v.a[k];
+    }
+    for (size_t i = 1; i < model->bodies; i++) {
+        double *restrict b = lane_of(model, work, i);
+        const double *restrict a = lane_of(model, work, model->parent[i]);
+        for (int k = 0; k < 6; k++)
+            b[AT(F, k)] = a[AT(F, k)] + b[AT(s, k)] * acceleration->qdd[i - 1];
+    }
+    for (size_t n = 0; n < model->blocks; n++) {
+        tree_bodies *restrict b = &work->block[n];
+        FOR_LANES {
+            GATHER10(I, b->I, l);
+            GATHER6(a, b->F, l);
+            double y[6];
+            inertia_apply(I, a, y);
+            for (int k = 0; k < 6; k++)
+                b->f[k][l] += y[k];
+        }
+    }
+    project_forces(model, work, force->torque);
+    for (size_t i = 1; i < model->bodies; i++)
+        force->torque[i - 1] += model->block[i / LANES].rotor[i % LANES] * acceleration->qdd[i - 1];
+    for (int k = 0; k < 3; k++) {
+        force->base.t.a[k] = base[AT(f, k)];
+        force->base.f.a[k] = base[AT(f, 3 + k)];
+    }
+}
+TWO_WIDTHS(inverse_dynamics,
+           (const ff_tree_model *model, ff_tree_work *work, const ff_tree_acceleration *acceleration,
+            const ff_wrench *external, ff_tree_force *force),
+           (model, work, acceleration, external, force))
+
+/* ---------------------------------------------------------------------------------- forward dynamics -- */
+
+/* x = A^-1 x by A = L D L^T. Returns false when a pivot is not positive. */
+INLINE bool solve6(double A[6][6], double *x) {
+    double inverse[6];
+    for (int j = 0; j < 6; j++) {
+        if (!(A[j][j] > 0.0))
+            return false;
+        inverse[j] = 1.0 / A[j][j];
+        for (int i = j + 1; i < 6; i++) {
+            const double factor = A[i][j] * inverse[j];
+            for (int k = j + 1; k <= i; k++)
+                A[i][k] -= factor * A[k][j];
+            x[i] -= factor * x[j];
+        }
+    }
+    for (int j = 6; j-- > 0;) {
+        double y = x[j];
+        for (int i = j + 1; i < 6; i++)
+            y -= A[i][j] * x[i];
+        x[j] = y * inverse[j];
+    }
+    return true;
+}
+
+/* [featherstone2008, chapters 7 and 9]. Departure: the velocity products of every body are known before
+ * (bias_forces), so the accelerations here are those beyond c, and the terms with c drop out of pA. */
+INLINE ff_status forward_dynamics(const ff_tree_model *model, ff_tree_work *work, const ff_tree_force *force,
+                                  const ff_wrench *external, ff_tree_acceleration *acceleration) {
+    bias_forces(model, work);
+    if (external)
+        subtract_external(model, work, external);
+    memset(work->articulated, 0, model->bodies * sizeof *work->articulated);
+
+    bool regular = true;
+    for (size_t i = model->bodies - 1; i > 0; i--) {
+        const double *restrict b = lane_of(model, work, i);
+        tree_articulated *restrict t = &work->articulated[i];
+        tree_articulated *restrict up = &work->articulated[model->parent[i]];
+        add_inertia(b + AT(I, 0), &t->IA[0][0], 6);
+        double s[6], pA[6], U[6];
+        for (int k = 0; k < 6; k++) {
+            s[k] = b[AT(s, k)];
+            pA[k] = t->pA[k] + b[AT(f, k)];
+        }
+        for (int k = 0; k < 6; k++)
+            U[k] = (t->IA[0][k] * s[0] + t->IA[1][k] * s[1] + t->IA[2][k] * s[2]) +
+                   (t->IA[3][k] * s[3] + t->IA[4][k] * s[4] + t->IA[5][k] * s[5]);
+        const double D = (s[0] * U[0] + s[1] * U[1] + s[2] * U[2]) +
+                         (s[3] * U[3] + s[4] * U[4] + s[5] * U[5]) + model->block[i / LANES].rotor[i % LANES];
+        const double u = force->torque[i - 1] - (s[0] * pA[0] + s[1] * pA[1] + s[2] * pA[2]) -
+                         (s[3] * pA[3] + s[4] * pA[4] + s[5] * pA[5]);
+        const double inverse_D = 1.0 / D;
+        regular &= D > 0.0;
+        for (int r = 0; r < 6; r++) {
+            const double factor = U[r] * inverse_D;
+            for (int c = 0; c < 6; c++)
+                up->IA[r][c] += t->IA[r][c] - factor * U[c];
+        }
+        for (int k = 0; k < 6; k++) {
+            up->pA[k] += pA[k] + U[k] * (inverse_D * u);
+            t->U[k] = U[k];
+        }
+        t->u = u;
+        t->inverse_D = inverse_D;
+    }
+    if (!regular)
+        return FF_ERR_SINGULAR;
+
+    tree_articulated *base = &work->articulated[0];
+    if (model->fixed_base) {
+        for (int k = 0; k < 3; k++) {
+            base->a[k] = acceleration->base.w.a[k];
+            base->a[3 + k] = acceleration->base.v.a[k];
+        }
+    } else {
+        const double *b = lane_read(model, work, 0);
+        for (int k = 0; k < 3; k++) {
+            base->a[k] = force->base.t.a[k] - base->pA[k] - b[AT(f, k)];
+            base->a[3 + k] = force->base.f.a[k] - base->pA[3 + k] - b[AT(f, 3 + k)];
+        }
+        add_inertia(b + AT(I, 0), &base->IA[0][0], 6);
+        if (!solve6(base->IA, base->a))
+            return FF_ERR_SINGULAR;
+        for (int k = 0; k < 3; k++) {
+            acceleration->base.w.a[k] = base->a[k];
+            acceleration->base.v.a[k] = base->a[3 + k];
+        }
+    }
+
+    for (size_t i = 1; i < model->bodies; i++) {
+        const double *restrict b = lane_of(model, work, i);
+        tree_articulated *restrict t = &work->articulated[i];
+        const double *restrict a = work->articulated[model->parent[i]].a;
+        const double qdd = (t->u - (t->U[0] * a[0] + t->U[1] * a[1] + t->U[2] * a[2]) -
+                            (t->U[3] * a[3] + t->U[4] * a[4] + t->U[5] * a[5])) *
+                           t->inverse_D;
+        for (int k = 0; k < 6; k++)
+            t->a[k] = a[k] + b[AT(s, k)] * qdd;
+        acceleration->qdd[i - 1] = qdd;
+    }
+    return FF_OK;
+}
+
+WIDE ff_status forward_dynamics_wide(const ff_tree_model *model, ff_tree_work *work,
+                                     const ff_tree_force *force, const ff_wrench *external,
+                                     ff_tree_acceleration *acceleration) {
+    return forward_dynamics(model, work, force, external, acceleration);
+}
+
+ff_status ff_tree_forward_dynamics(const ff_tree_model *model, ff_tree_work *work, const ff_tree_force *force,
+                                   const ff_wrench *external, ff_tree_acceleration *acceleration) {
+    return model->wide ? forward_dynamics_wide(model, work, force, external, acceleration)
+                       : forward_dynamics(model, work, force, external, acceleration);
+}

@@ -1,0 +1,164 @@
+/* Memory of the tree, shared by lib/dynamics/tree*.c.
+ *
+ * Everything is expressed in base coordinates about the base origin, in an inertial frame that coincides with
+ * the base frame at this instant. Then no quantity is moved from link to link: composite inertias, forces and
+ * articulated inertias are plain sums.
+ * What is the same for every link is computed for four bodies side by side (`lanes`), so that a compiler
+ * vectorises it without special code; only the sums along the tree run body by body. Lanes beyond the last
+ * body hold zeros.
+ *
+ * The inner link frame has z along the joint's axis; rows map the user's link frames onto it. */
+#ifndef FF_DYNAMICS_TREE_LAYOUT_H
+#define FF_DYNAMICS_TREE_LAYOUT_H
+
+#include <string.h>
+
+#include "freefloat/dynamics.h"
+
+/* The loops over lanes are built twice where that helps: for the plain processor, and with 256-bit vectors
+ * for processors that have them, chosen once in ff_tree_create. Everything called must then be inlined. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define HAVE_WIDE 1
+#define WIDE static __attribute__((target("avx2")))
+#else
+#define HAVE_WIDE 0
+#define WIDE static
+#endif
+#if defined(__GNUC__)
+#define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
+
+#define LANES 4
+#define ALIGNED(n) _Alignas(n)
+typedef double lanes[LANES];
+
+/* Symmetric 3 x 3: xx yy zz xy xz yz. Spatial inertia about the base origin, ten numbers: the symmetric
+ * moment of inertia, the first moment h = m c, the mass. */
+enum { XX, YY, ZZ, XY, XZ, YZ, HX, HY, HZ, MASS, INERTIA_SIZE };
+
+/* Body 0 is the base, body i + 1 the link behind joint i. */
+typedef struct tree_constants {
+    ALIGNED(32) lanes R0[9]; /* inner joint frame in the parent's inner link frame at q = 0, row-major */
+    lanes p0[3];             /* [m] */
+    lanes com[3];            /* [m] inner link frame */
+    lanes inertia[6];        /* [kg m2] about the CoM */
+    lanes mass;              /* [kg] */
+    lanes revolute;          /* 1 or 0 */
+    lanes prismatic;         /* 1 or 0 */
+    lanes rotor;             /* [kg m2] or [kg] */
+} tree_constants;
+
+typedef struct tree_bodies {
+    /* filled by ff_tree_positions */
+    ALIGNED(32) lanes R[9]; /* inner link frame in base coordinates */
+    lanes p[3];             /* [m] its origin */
+    lanes s[6];             /* joint axis as a spatial vector; zero for the base */
+    lanes I[INERTIA_SIZE];  /* inertia of the link */
+    /* filled by ff_tree_velocities */
+    lanes qd;
+    lanes v[6]; /* twist */
+    lanes c[6]; /* acceleration when V_b' = 0 and q'' = 0, without gravity */
+    /* scratch */
+    lanes t[12];            /* pose of the link in its parent's frame: rotation, position */
+    lanes Ic[INERTIA_SIZE]; /* composite inertia of the subtree */
+    lanes f[6];             /* forces, summed towards the base */
+    lanes F[6];             /* Ic s */
+    lanes B[12];            /* Coriolis operator of the subtree */
+} tree_bodies;
+
+/* Articulated body, [featherstone2008, chapter 7]: U = IA s, D = s . U, u = tau - s . pA. */
+typedef struct tree_articulated {
+    ALIGNED(16) double IA[6][6];
+    double pA[6];
+    double U[6];
+    double a[6];
+    double u, inverse_D;
+} tree_articulated;
+
+typedef struct tree_row {
+    int body;       /* that carries it */
+    ff_pose T_body; /* the user's link frame in the inner link frame of that body */
+} tree_row;
+
+typedef struct tree_joint {
+    ff_tree_limits limits;
+    double viscous, coulomb;
+} tree_joint;
+
+enum { BODIES_MAX = FF_TREE_JOINTS_MAX + 1 };
+
+struct ff_tree_model {
+    size_t joints, bodies, rows, blocks;
+    bool fixed_base;
+    bool wide; /* this processor runs the 256-bit form of the loops; same operations, same bits */
+    double mass;
+    size_t parent[BODIES_MAX]; /* body */
+    size_t at[BODIES_MAX];     /* where a body's lane begins in the work's blocks [double] */
+    tree_row *row;             /* [rows] */
+    tree_joint *joint;         /* [joints] */
+    tree_constants block[];    /* [blocks] */
+};
+
+struct ff_tree_work {
+    ff_pose base;
+    ff_mat3 R_base;
+    double gravity[3];             /* base coordinates */
+    tree_articulated *articulated; /* [bodies] */
+    tree_bodies block[];           /* [blocks] */
+};
+
+/* A body's lane: component k of member x is lane[AT(x, k)]. */
+#define AT(member, k) (offsetof(tree_bodies, member) / sizeof(double) + LANES * (size_t)(k))
+
+INLINE double *lane_of(const ff_tree_model *model, ff_tree_work *work, size_t body) {
+    return (double *)(void *)work->block + model->at[body];
+}
+INLINE const double *lane_read(const ff_tree_model *model, const ff_tree_work *work, size_t body) {
+    return (const double *)(const void *)work->block + model->at[body];
+}
+
+/* y = I x for a spatial inertia: [J w + h x v; m v - h x w]. */
+INLINE void inertia_apply(const double *I, const double *x, double *y) {
+    y[0] = I[XX] * x[0] + I[XY] * x[1] + I[XZ] * x[2] + I[HY] * x[5] - I[HZ] * x[4];
+    y[1] = I[XY] * x[0] + I[YY] * x[1] + I[YZ] * x[2] + I[HZ] * x[3] - I[HX] * x[5];
+    y[2] = I[XZ] * x[0] + I[YZ] * x[1] + I[ZZ] * x[2] + I[HX] * x[4] - I[HY] * x[3];
+    y[3] = I[MASS] * x[3] - I[HY] * x[2] + I[HZ] * x[1];
+    y[4] = I[MASS] * x[4] - I[HZ] * x[0] + I[HX] * x[2];
+    y[5] = I[MASS] * x[5] - I[HX] * x[1] + I[HY] * x[0];
+}
+
+/* v x* y, the rate of a momentum y carried along with v. */
+INLINE void cross_force(const double *v, const double *y, double *z) {
+    z[0] = v[1] * y[2] - v[2] * y[1] + v[4] * y[5] - v[5] * y[4];
+    z[1] = v[2] * y[0] - v[0] * y[2] + v[5] * y[3] - v[3] * y[5];
+    z[2] = v[0] * y[1] - v[1] * y[0] + v[3] * y[4] - v[4] * y[3];
+    z[3] = v[1] * y[5] - v[2] * y[4];
+    z[4] = v[2] * y[3] - v[0] * y[5];
+    z[5] = v[0] * y[4] - v[1] * y[3];
+}
+
+/* v x s, the rate of a motion vector s carried along with v. */
+INLINE void cross_motion(const double *v, const double *s, double *z) {
+    z[0] = v[1] * s[2] - v[2] * s[1];
+    z[1] = v[2] * s[0] - v[0] * s[2];
+    z[2] = v[0] * s[1] - v[1] * s[0];
+    z[3] = v[1] * s[5] - v[2] * s[4] + v[4] * s[2] - v[5] * s[1];
+    z[4] = v[2] * s[3] - v[0] * s[5] + v[5] * s[0] - v[3] * s[2];
+    z[5] = v[0] * s[4] - v[1] * s[3] + v[3] * s[1] - v[4] * s[0];
+}
+
+/* Sums the bodies' inertias towards the base: Ic. */
+INLINE void composite_inertias(const ff_tree_model *model, ff_tree_work *work) {
+    for (size_t n = 0; n < model->blocks; n++)
+        memcpy(work->block[n].Ic, work->block[n].I, sizeof work->block[n].I);
+    for (size_t i = model->bodies - 1; i > 0; i--) {
+        const double *restrict b = lane_of(model, work, i);
+        double *restrict a = lane_of(model, work, model->parent[i]);
+        for (int k = 0; k < INERTIA_SIZE; k++)
+            a[AT(Ic, k)] += b[AT(Ic, k)];
+    }
+}
+
+#endif

@@ -1,0 +1,430 @@
+/* MCAP: known bytes, whole files, files cut anywhere or killed, damaged ones, a full disk.
+ * With FF_MCAP_SAMPLE=PATH the program only writes the sample log that tests/record reads with public
+ * packages. */
+#include "record/mcap.h"
+#include "record/messages.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.h"
+
+enum { SAMPLES = 1000, COLUMNS = 7 };
+
+static double column(int k, int i) {
+    return sin(0.1 * k + i) * pow(10, i - 3);
+}
+
+static const uint64_t epoch = UINT64_C(1700000000000000000);
+
+static void path_of(const char *name, char *path, size_t size) {
+    snprintf(path, size, "%s/test_mcap_%s.%d.mcap", FF_BUILD_DIR, name, (int)getpid());
+}
+
+/* Every message kind at 4 ms; a chunk each 25 cycles (0.1 s). */
+static ff_status write_sample(const char *path, int samples, bool finish, ff_mcap_writer **open) {
+    const ff_mcap_writer_config config = ff_mcap_writer_config_default();
+    ff_mcap_writer *w;
+    ff_status status = ff_mcap_writer_open(path, &config, &w);
+    if (status != FF_OK)
+        return status;
+    uint16_t schemas[FF_MESSAGE_KINDS] = {0}, ch[FF_MESSAGE_KINDS];
+    static const char *const topics[FF_MESSAGE_KINDS] = {"/wrench", "/pose",  "/twist", "/joints", "/energy",
+                                                         "/timing", "/state", "/event", "/cycle"};
+    const ff_mcap_pair columns = {"columns", "c0,c1,c2,c3,c4,c5,c6"};
+    for (int i = 0; i < FF_MESSAGE_KINDS && status == FF_OK; i++)
+        status = ff_message_add_channel(w, schemas, (ff_message_kind)i, topics[i], &columns,
+                                        i == FF_MESSAGE_CYCLE, &ch[i]);
+    const ff_mcap_pair run[] = {{"scenario", "name: sample\n"}, {"version", FF_VERSION}};
+    if (status == FF_OK)
+        status = ff_mcap_writer_metadata(w, "freefloat", run, 2);
+    if (status == FF_OK)
+        status = ff_mcap_writer_attachment(w, "scenario.yaml", "text/yaml", epoch, "name: sample\n", 13);
+    for (int k = 0; k < samples && status == FF_OK; k++) {
+        const uint64_t t = epoch + (uint64_t)k * 4000000u;
+        uint8_t b[1024];
+        size_t n;
+        const ff_vec3 u = ff_vec3_make(k, 0.5 * k, -k), v = ff_vec3_make(1, 2, 3);
+        const char *const names[] = {"a1", "axis_2", "x"};
+        const double q[] = {0.1 * k, 2, 3};
+        double values[COLUMNS];
+        for (int i = 0; i < COLUMNS; i++)
+            values[i] = column(k, i);
+#define WRITE(kind, encode)                                           \
+    do {                                                              \
+        if (status == FF_OK)                                          \
+            status = (encode);                                        \
+        if (status == FF_OK)                                          \
+            status = ff_mcap_writer_message(w, ch[kind], t, t, b, n); \
+    } while (0)
+        WRITE(FF_MESSAGE_WRENCH_STAMPED,
+              ff_message_wrench(t, "ft_sensor", (ff_wrench){v, u}, b, sizeof b, &n));
+        WRITE(FF_MESSAGE_POSE_STAMPED,
+              ff_message_pose(t, "world", (ff_pose){{0.8, 0.6, 0, 0}, u}, b, sizeof b, &n));
+        WRITE(FF_MESSAGE_TWIST_STAMPED, ff_message_twist(t, "w", (ff_twist){v, u}, b, sizeof b, &n));
+        WRITE(FF_MESSAGE_JOINT_STATE,
+              ff_message_joints(t, "", 3, names, q, k % 2 ? q : NULL, NULL, b, sizeof b, &n));
+        WRITE(FF_MESSAGE_ENERGY,
+              ff_message_put_energy(t, &(ff_message_energy){k, 2, -3, 4}, b, sizeof b, &n));
+        WRITE(FF_MESSAGE_TIMING,
+              ff_message_put_timing(t, &(ff_message_timing){(uint64_t)k, 1e-6, 2e-6, 3e-6, 4, 5}, b, sizeof b,
+                                    &n));
+        if (k % 100 == 0) {
+            WRITE(FF_MESSAGE_STATE, ff_message_state(t, 4, "FLOAT", b, sizeof b, &n));
+            WRITE(FF_MESSAGE_EVENT, ff_message_event(t, -9, 2, "force limit", 12.5, 10, b, sizeof b, &n));
+        }
+        WRITE(FF_MESSAGE_CYCLE, ff_message_cycle(t, (uint64_t)k, values, COLUMNS, b, sizeof b, &n));
+        if (k % 25 == 24 && status == FF_OK)
+            status = ff_mcap_writer_flush(w);
+    }
+    if (!finish) {
+        *open = w;
+        return status;
+    }
+    const ff_status closed = ff_mcap_writer_close(w);
+    return status != FF_OK ? status : closed;
+}
+
+typedef struct counts {
+    int messages, cycles, errors;
+    uint64_t last_cycle;
+    ff_mcap_reader_info info;
+} counts;
+
+/* Reads all; each cycle must carry its own bits. */
+static counts read_all(ff_mcap_reader *r) {
+    counts c = {0};
+    for (;;) {
+        ff_mcap_message m;
+        bool end;
+        const ff_status status = ff_mcap_reader_next(r, &m, &end);
+        if (end)
+            break;
+        if (status != FF_OK) {
+            assert_true(++c.errors < 1000);
+            continue;
+        }
+        c.messages++;
+        const ff_mcap_channel *channel = ff_mcap_reader_channel(r, m.channel);
+        assert_non_null(channel);
+        if (!ff_mcap_text_equal(channel->topic, "/cycle"))
+            continue;
+        double values[COLUMNS];
+        uint64_t time, cycle;
+        size_t n;
+        assert_int_equal(ff_message_read_cycle(m.data, m.size, &time, &cycle, values, COLUMNS, &n), FF_OK);
+        assert_true(n == COLUMNS && time == m.log_time && time == epoch + cycle * 4000000u &&
+                    m.sequence == cycle);
+        for (int i = 0; i < COLUMNS; i++) {
+            const double want = column((int)cycle, i);
+            assert_memory_equal(&values[i], &want, sizeof want);
+        }
+        c.last_cycle = cycle;
+        c.cycles++;
+    }
+    c.info = ff_mcap_reader_get_info(r);
+    return c;
+}
+
+static uint8_t *slurp(const char *path, size_t *size) {
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    *size = (size_t)info.st_size;
+    uint8_t *bytes = malloc(*size);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fread(bytes, 1, *size, f), *size);
+    fclose(f);
+    return bytes;
+}
+
+static void test_crc32(void **state) {
+    (void)state;
+    assert_true(ff_mcap_crc32(0, "123456789", 9) == 0xcbf43926u); /* the catalogue's check value */
+    assert_true(ff_mcap_crc32(ff_mcap_crc32(0, "1234", 4), "56789", 5) == 0xcbf43926u);
+    assert_true(ff_mcap_crc32(0, "", 0) == 0);
+}
+
+static void test_whole_file(void **state) {
+    (void)state;
+    char path[512];
+    path_of("whole", path, sizeof path);
+    assert_int_equal(write_sample(path, SAMPLES, true, NULL), FF_OK);
+    ff_mcap_reader *r;
+    assert_int_equal(ff_mcap_reader_open(path, &r), FF_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        const counts c = read_all(r);
+        assert_int_equal(c.cycles, SAMPLES);
+        assert_int_equal(c.messages, 7 * SAMPLES + 2 * SAMPLES / 100);
+        assert_int_equal(c.errors, 0);
+        assert_true(c.info.closed && !c.info.truncated && c.info.summary == FF_OK);
+        assert_true(c.info.messages == (uint64_t)c.messages);
+        ff_mcap_reader_rewind(r);
+    }
+    const ff_mcap_channel *channel = ff_mcap_reader_channel(r, 9);
+    ff_mcap_text text;
+    assert_int_equal(ff_mcap_map_get(channel->metadata, "columns", &text), FF_OK);
+    assert_true(ff_mcap_text_equal(text, "c0,c1,c2,c3,c4,c5,c6"));
+    assert_int_equal(ff_mcap_map_get(channel->metadata, "nothing", &text), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_mcap_map_get((ff_mcap_text){"abc", 3}, "a", &text), FF_ERR_FORMAT);
+    assert_true(
+        ff_mcap_text_equal(ff_mcap_reader_schema(r, channel->schema)->name, "freefloat_msgs/msg/Cycle"));
+    assert_null(ff_mcap_reader_channel(r, 500));
+    assert_null(ff_mcap_reader_schema(r, 0));
+    assert_int_equal(ff_mcap_reader_metadata(r, "freefloat", "scenario", &text), FF_OK);
+    assert_true(ff_mcap_text_equal(text, "name: sample\n"));
+    assert_int_equal(ff_mcap_reader_metadata(r, "freefloat", "nothing", &text), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_mcap_reader_metadata(r, "nothing", "scenario", &text), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_mcap_reader_attachment(r, "scenario.yaml", &text), FF_OK);
+    assert_true(ff_mcap_text_equal(text, "name: sample\n"));
+    assert_int_equal(ff_mcap_reader_attachment(r, "nothing", &text), FF_ERR_ARGUMENT);
+    ff_mcap_reader_close(r);
+    unlink(path);
+}
+
+/* Cut at n: every message of the chunks that lie whole before n, none of the rest. */
+static void test_cut_anywhere(void **state) {
+    (void)state;
+    char path[512];
+    path_of("cut", path, sizeof path);
+    assert_int_equal(write_sample(path, 100, true, NULL), FF_OK);
+    size_t size;
+    uint8_t *bytes = slurp(path, &size);
+    unlink(path);
+    size_t ends[8] = {0};
+    int chunks = 0;
+    for (size_t pos = 8; bytes[pos] != 0x0f;) {
+        uint64_t length = 0;
+        for (int i = 7; i >= 0; i--)
+            length = length << 8 | bytes[pos + 1 + (size_t)i];
+        const int op = bytes[pos];
+        pos += 9 + length;
+        if (op == 6)
+            ends[chunks++] = pos;
+    }
+    assert_int_equal(chunks, 4);
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 1);
+    for (size_t n = 0; n < size; n += test_long() ? 1 : 1 + ff_rng_next(&rng) % 40) {
+        uint8_t *cut = malloc(n ? n : 1); /* its own block, so that a sanitizer sees a read beyond */
+        memcpy(cut, bytes, n);
+        ff_mcap_reader *r;
+        const ff_status status = ff_mcap_reader_memory(cut, n, &r);
+        assert_int_equal(status, n < 8 ? FF_ERR_FORMAT : FF_OK);
+        if (status == FF_OK) {
+            const counts c = read_all(r);
+            int want = 0;
+            for (int i = 0; i < chunks; i++)
+                want += n >= ends[i] ? 25 : 0;
+            assert_int_equal(c.cycles, want);
+            assert_int_equal(c.errors, 0);
+            assert_false(c.info.closed);
+            ff_mcap_reader_close(r);
+        }
+        free(cut);
+    }
+    free(bytes);
+}
+
+/* kill -9 after k cycles with a flush each 25: at most 25 are lost. */
+static void test_killed_writer(void **state) {
+    (void)state;
+    char path[512];
+    path_of("killed", path, sizeof path);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        ff_mcap_writer *w;
+        write_sample(path, 180, false, &w);
+        kill(getpid(), SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    ff_mcap_reader *r;
+    assert_int_equal(ff_mcap_reader_open(path, &r), FF_OK);
+    const counts c = read_all(r);
+    assert_int_equal(c.cycles, 175);
+    assert_int_equal(c.errors, 0);
+    assert_false(c.info.closed);
+    assert_int_equal(c.info.summary, FF_INFO_GAP);
+    ff_mcap_reader_close(r);
+    unlink(path);
+}
+
+/* One flipped bit is always noticed: a chunk, the data's checksum, or the summary's. */
+static void test_damage_is_noticed(void **state) {
+    (void)state;
+    char path[512];
+    path_of("damage", path, sizeof path);
+    assert_int_equal(write_sample(path, 100, true, NULL), FF_OK);
+    size_t size;
+    uint8_t *bytes = slurp(path, &size);
+    unlink(path);
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 2);
+    for (int i = 0; i < test_count(400, 20000); i++) {
+        const size_t at = 8 + (size_t)(ff_rng_next(&rng) % (size - 8));
+        const uint8_t bit = (uint8_t)(1u << ff_rng_next(&rng) % 8);
+        bytes[at] ^= bit;
+        ff_mcap_reader *r;
+        if (ff_mcap_reader_memory(bytes, size, &r) == FF_OK) {
+            int faults = 0;
+            for (;;) { /* values may be damaged where only the last checksum can tell: do not compare them */
+                ff_mcap_message m;
+                bool end;
+                const ff_status status = ff_mcap_reader_next(r, &m, &end);
+                if (end)
+                    break;
+                faults += status != FF_OK;
+            }
+            const ff_mcap_reader_info info = ff_mcap_reader_get_info(r);
+            if (!faults && info.closed && info.summary == FF_OK)
+                fail_msg("bit %02x of byte %zu of %zu went unnoticed", bit, at, size);
+            ff_mcap_reader_close(r);
+        }
+        bytes[at] ^= bit;
+    }
+    /* damage inside one chunk costs that chunk only */
+    ff_mcap_reader *r;
+    size_t chunk = 8;
+    while (bytes[chunk] != 6) {
+        uint64_t length = 0;
+        for (int i = 7; i >= 0; i--)
+            length = length << 8 | bytes[chunk + 1 + (size_t)i];
+        chunk += 9 + length;
+    }
+    bytes[chunk + 500] ^= 1;
+    assert_int_equal(ff_mcap_reader_memory(bytes, size, &r), FF_OK);
+    counts c = read_all(r);
+    assert_int_equal(c.cycles, 75);
+    assert_int_equal(c.errors, 2); /* the chunk and the data's checksum */
+    assert_true(c.info.bad_chunks == 1);
+    ff_mcap_reader_close(r);
+    bytes[chunk + 500] ^= 1;
+    /* a compressed chunk is said to be unsupported: name it by growing its compression string over the length
+     * field */
+    bytes[chunk + 9 + 28] = 1;
+    assert_int_equal(ff_mcap_reader_memory(bytes, size, &r), FF_OK);
+    ff_mcap_message m;
+    bool end;
+    const ff_status status = ff_mcap_reader_next(r, &m, &end);
+    assert_true(status == FF_ERR_FORMAT || status == FF_ERR_UNSUPPORTED);
+    ff_mcap_reader_close(r);
+    free(bytes);
+}
+
+static void test_compressed_chunk_is_unsupported(void **state) {
+    (void)state;
+    uint8_t file[8 + 9 + 8 + 8 + 8 + 4 + 4 + 3 + 8];
+    memset(file, 0, sizeof file);
+    memcpy(file, "\x89MCAP0\r\n", 8);
+    file[8] = 6;
+    file[9] = sizeof file - 17;
+    file[17 + 28] = 3;
+    memcpy(file + 17 + 32, "lz4", 3);
+    ff_mcap_reader *r;
+    assert_int_equal(ff_mcap_reader_memory(file, sizeof file, &r), FF_OK);
+    ff_mcap_message m;
+    bool end;
+    assert_int_equal(ff_mcap_reader_next(r, &m, &end), FF_ERR_UNSUPPORTED);
+    assert_int_equal(ff_mcap_reader_next(r, &m, &end), FF_OK);
+    assert_true(end && ff_mcap_reader_get_info(r).bad_chunks == 1);
+    ff_mcap_reader_close(r);
+}
+
+static void test_writer_refuses(void **state) {
+    (void)state;
+    char path[512];
+    path_of("refuse", path, sizeof path);
+    const ff_mcap_writer_config config = ff_mcap_writer_config_default();
+    ff_mcap_writer *w;
+    uint16_t id;
+    assert_int_equal(ff_mcap_writer_open("/nonexistent/x.mcap", &config, &w), FF_ERR_IO);
+    assert_null(w);
+    assert_int_equal(ff_mcap_writer_open(path, &config, &w), FF_OK);
+    assert_int_equal(ff_mcap_writer_add_channel(w, 1, "/t", "cdr", NULL, 0, &id), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_mcap_writer_message(w, 0, 0, 0, "", 0), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_mcap_writer_message(w, 1, 0, 0, "", 0), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_mcap_writer_add_channel(w, 0, "/t", "raw", NULL, 0, &id), FF_OK);
+    for (int i = 0; i < 70000; i++) {
+        const ff_status status = ff_mcap_writer_add_channel(w, 0, "/t", "raw", NULL, 0, &id);
+        assert_int_equal(status, id == UINT16_MAX && i > 65533 ? FF_ERR_SIZE : FF_OK);
+    }
+    assert_int_equal(ff_mcap_writer_close(w), FF_OK); /* a refusal is no fault of the file */
+    assert_int_equal(ff_mcap_writer_close(NULL), FF_OK);
+    ff_mcap_reader *r;
+    assert_int_equal(ff_mcap_reader_open(path, &r), FF_OK);
+    assert_int_equal(read_all(r).messages, 0);
+    assert_int_equal(ff_mcap_reader_get_info(r).summary, FF_OK);
+    ff_mcap_reader_close(r);
+    unlink(path);
+    assert_int_equal(ff_mcap_reader_open("/nonexistent/x.mcap", &r), FF_ERR_IO);
+    assert_int_equal(ff_mcap_reader_open("/", &r), FF_ERR_IO);
+    assert_int_equal(ff_mcap_reader_open("/dev/null", &r), FF_ERR_IO);
+    assert_int_equal(ff_mcap_reader_memory("\x89MCAP0\r", 7, &r), FF_ERR_FORMAT);
+    assert_int_equal(ff_mcap_reader_memory("not an mcap file", 16, &r), FF_ERR_FORMAT);
+    ff_mcap_reader_close(NULL);
+}
+
+/* A disk that fills up: the limit on the file size stands for it, for it stops a write half way. */
+static void test_full_disk(void **state) {
+    (void)state;
+    const ff_mcap_writer_config config = ff_mcap_writer_config_default();
+    ff_mcap_writer *w;
+    assert_int_equal(ff_mcap_writer_open("/dev/full", &config, &w), FF_ERR_IO);
+    assert_null(w);
+    char path[512];
+    path_of("full", path, sizeof path);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child ==
+        0) { /* the limit holds for the whole process: in a child, which reports by its exit status */
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){200000, 200000});
+        ff_mcap_writer *full = NULL;
+        if (write_sample(path, SAMPLES, false, &full) != FF_ERR_IO)
+            _exit(1);
+        const ff_mcap_writer_info info = ff_mcap_writer_get_info(full);
+        struct stat file;
+        if (stat(path, &file) != 0 || (uint64_t)file.st_size != info.bytes) /* cut back to whole records */
+            _exit(2);
+        if (ff_mcap_writer_flush(full) != FF_ERR_IO ||
+            ff_mcap_writer_message(full, 1, 0, 0, "", 0) != FF_ERR_IO)
+            _exit(3);
+        if (ff_mcap_writer_close(full) != FF_ERR_IO)
+            _exit(4);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    ff_mcap_reader *r;
+    assert_int_equal(ff_mcap_reader_open(path, &r), FF_OK);
+    const counts c = read_all(r);
+    assert_true(c.cycles > 0 && c.cycles < SAMPLES && c.cycles % 25 == 0);
+    assert_int_equal(c.errors, 0);
+    assert_false(c.info.closed || c.info.truncated);
+    ff_mcap_reader_close(r);
+    unlink(path);
+}
+
+int main(void) {
+    const char *sample = getenv("FF_MCAP_SAMPLE");
+    if (sample)
+        return write_sample(sample, SAMPLES, true, NULL) == FF_OK ? 0 : 1;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_crc32),
+                                       cmocka_unit_test(test_whole_file),
+                                       cmocka_unit_test(test_cut_anywhere),
+                                       cmocka_unit_test(test_killed_writer),
+                                       cmocka_unit_test(test_damage_is_noticed),
+                                       cmocka_unit_test(test_compressed_chunk_is_unsupported),
+                                       cmocka_unit_test(test_writer_refuses),
+                                       cmocka_unit_test(test_full_disk)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,884 @@
+/* Scenario files: what they mean, and that every mistake is one line with the right place. */
+#include "support.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scenario/schema.h"
+#include "scenario/scenario.h"
+
+static ff_scenario s;
+static char message[1024], warnings[4096];
+
+static const char contract[] =
+    "name: deos-client\n"                           /* 1 */
+    "time: {cycle: 0.004, duration: 30, seed: 1}\n" /* 2 */
+    "method: tdpa\n"                                /* 3 */
+    "integrator: lie-midpoint\n"                    /* 4 */
+    "frame: absolute\n"                             /* 5 */
+    "satellites:\n"                                 /* 6 */
+    "  client:\n"                                   /* 7 */
+    "    mass: 280\n"                               /* 8 */
+    "    inertia: [18, 20, 22]\n"                   /* 9 */
+    "    position: [0, 0, 0]\n"                     /* 10 */
+    "    attitude: [1, 0, 0, 0]\n"                  /* 11 */
+    "    velocity: [0.01, 0.015, 0.02]\n"           /* 12 */
+    "    angular_velocity: [0.01, 0.02, 0.03]\n"    /* 13 */
+    "    points: {tip: [0.3, -0.2, 0.4]}\n"         /* 14 */
+    "    robot: {kind: delay, delay: 0.040}\n"      /* 15 */
+    "    sensor: {kind: ideal}\n"                   /* 16 */
+    "contacts:\n"                                   /* 17 */
+    "  - {name: front, kind: wall, body: client, point: com, at: [0, 0, 0.03], normal: [0, 0, -1], "
+    "stiffness: 2000, damping: 5}\n"                                       /* 18 */
+    "loads:\n"                                                             /* 19 */
+    "  - {body: client, kind: pulse, force: [6, 0, 0], from: 5, to: 10}\n" /* 20 */
+    "requirements: {velocity_error: 0.01, angular_velocity_error: 0.0087, peak_force_ratio: 1.2}\n";
+
+static const char minimal[] = "name: a\n"
+                              "time: {cycle: 0.004, duration: 1}\n"
+                              "satellites: {b: {mass: 2, inertia: [1, 1, 1]}}\n";
+
+static const char two[] = "name: two\n"
+                          "time: {cycle: 0.004, duration: 1}\n"
+                          "satellites:\n"
+                          "  servicer: {mass: 20, inertia: [1, 1, 1], points: {nose: [1, 2, 3]}}\n"
+                          "  client: {mass: 2, inertia: [1, 1, 1]}\n";
+
+static ff_status parse_sets(const char *text, const char *const *set, int sets, const char *method) {
+    const ff_scenario_options options = {set, sets, method};
+    memset(message, 'x', sizeof message);
+    return ff_scenario_parse("F", text, strlen(text), &options, &s, message, sizeof message, warnings,
+                             sizeof warnings);
+}
+
+static ff_status parse(const char *text) {
+    return parse_sets(text, NULL, 0, NULL);
+}
+
+static void expect_good(const char *text) {
+    if (parse(text) != FF_OK)
+        fail_msg("refused: %s", message);
+    assert_string_equal(message, "");
+}
+
+static void expect_bad(const char *text, const char *expected) {
+    assert_int_equal(parse(text), FF_ERR_FORMAT);
+    assert_string_equal(message, expected);
+}
+
+/* text with one piece replaced; the piece must be there */
+static const char *with(const char *text, const char *old, const char *new) {
+    static char buffer[8192];
+    const char *at = strstr(text, old);
+    assert_non_null(at);
+    snprintf(buffer, sizeof buffer, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    return buffer;
+}
+
+static void set_good(const char *text, const char *assignment) {
+    if (parse_sets(text, &assignment, 1, NULL) != FF_OK)
+        fail_msg("refused: %s", message);
+}
+
+static void set_bad(const char *text, const char *assignment, const char *expected) {
+    char line[1200];
+    assert_int_equal(parse_sets(text, &assignment, 1, NULL), FF_ERR_FORMAT);
+    snprintf(line, sizeof line, "--set %s: %s", assignment, expected);
+    assert_string_equal(message, line);
+}
+
+/* -------------------------------------------------------------------------------------------- meaning -- */
+
+static void test_contract_example_is_read(void **state) {
+    (void)state;
+    expect_good(contract);
+    assert_string_equal(warnings, "");
+    assert_string_equal(s.name, "deos-client");
+    assert_true(s.cycle == 0.004 && s.duration == 30.0 && s.cycles == 7500 && s.seed == 1);
+    assert_int_equal(s.fidelity.method, FF_METHOD_TDPA);
+    assert_int_equal(s.integrate.scheme, FF_SCHEME_LIE_MIDPOINT);
+    assert_true(s.integrate.cycle == 0.004 && !s.integrate.passive_printed);
+    assert_int_equal(s.satellites, 1);
+    const ff_satellite *c = &s.satellite[0];
+    assert_string_equal(c->name, "client");
+    assert_true(c->rigid.mass == 280.0);
+    assert_true(c->rigid.inertia.m[0][0] == 18 && c->rigid.inertia.m[1][1] == 20 &&
+                c->rigid.inertia.m[2][2] == 22 && c->rigid.inertia.m[0][1] == 0);
+    assert_vec3_near(c->start.velocity, ff_vec3_make(0.01, 0.015, 0.02), 0.0);
+    assert_vec3_near(c->start.omega, ff_vec3_make(0.01, 0.02, 0.03), 0.0);
+    assert_int_equal(c->points, 2);
+    assert_string_equal(c->point[0].name, "com");
+    assert_string_equal(c->point[1].name, "tip");
+    assert_vec3_near(c->point[1].r, ff_vec3_make(0.3, -0.2, 0.4), 0.0);
+    assert_int_equal(c->robot.kind, FF_ROBOT_DELAY);
+    assert_true(c->robot.delay == 0.04 && !c->robot.rail.present && !c->mockup.present);
+    assert_true(isinf(c->limits.velocity) && isinf(c->sensor.range_force) && isinf(c->sensor.bandwidth));
+    assert_int_equal(s.contacts, 1);
+    const ff_contact *wall = &s.contact[0];
+    assert_string_equal(wall->name, "front");
+    assert_int_equal(wall->kind, FF_CONTACT_WALL);
+    assert_int_equal(wall->against, -1);
+    assert_vec3_near(wall->at, ff_vec3_make(0, 0, 0.03), 0.0);
+    assert_vec3_near(wall->normal, ff_vec3_make(0, 0, -1), 0.0);
+    assert_true(wall->stiffness == 2000 && wall->damping == 5 && wall->satellite_stiffness == 2000 &&
+                wall->satellite_damping == 5 && wall->friction == 0 && wall->damping_depth == 0);
+    assert_int_equal(s.loads, 1);
+    assert_true(s.load[0].from == 5 && s.load[0].to == 10 && s.load[0].force.x == 6);
+    assert_true(s.requirements.velocity_error == 0.01 && s.requirements.angular_velocity_error == 0.0087 &&
+                s.requirements.peak_force_ratio == 1.2);
+}
+
+static void test_defaults_of_the_smallest_scenario(void **state) {
+    (void)state;
+    expect_good(minimal);
+    assert_int_equal(s.fidelity.method, FF_METHOD_TDPA);
+    assert_int_equal(s.integrate.scheme, FF_SCHEME_LIE_MIDPOINT);
+    assert_int_equal(s.frame, FF_FRAME_ABSOLUTE);
+    assert_int_equal(s.satellite[0].robot.kind, FF_ROBOT_IDEAL);
+    assert_int_equal(s.satellite[0].sensor.kind, FF_SENSOR_IDEAL);
+    assert_true(s.satellite[0].start.attitude.w == 1.0 && s.satellite[0].robot.tool.q.w == 1.0 &&
+                s.satellite[0].sensor.pose.q.w == 1.0 && s.facility_pose.q.w == 1.0);
+    assert_true(s.satellite[0].robot.damping == 1.0 && s.seed == 1 && s.contacts == 0 && s.loads == 0);
+    assert_true(s.requirements.velocity_error == 0.01 && s.requirements.angular_velocity_error == 0.0087 &&
+                s.requirements.peak_force_ratio == 1.2);
+    ff_tdpa_config tdpa;
+    ff_tdpa_default(&tdpa);
+    assert_memory_equal(&s.fidelity.tdpa, &tdpa, sizeof tdpa);
+}
+
+static void test_robot_kinds(void **state) {
+    (void)state;
+    expect_good(with(contract, "{kind: delay, delay: 0.040}",
+                     "{kind: lag, frequency: 8, base: {position: [1, 2, 3]}, tool: {attitude: [0, 1, 0, 0]}, "
+                     "rail: {axis: [2, 0, 0], length: 10, speed: 1.5}}"));
+    const ff_robot_config *robot = &s.satellite[0].robot;
+    assert_int_equal(robot->kind, FF_ROBOT_LAG);
+    assert_true(robot->frequency == 8 && robot->damping == 1 && robot->delay == 0 && robot->tool.q.x == 1);
+    assert_vec3_near(robot->base.p, ff_vec3_make(1, 2, 3), 0.0);
+    assert_true(robot->rail.present && robot->rail.length == 10 && robot->rail.speed == 1.5);
+    assert_vec3_near(robot->rail.axis, ff_vec3_make(1, 0, 0), 0.0);
+    expect_good(with(contract, "{kind: delay, delay: 0.040}",
+                     "{kind: limited, delay: 0.01, velocity: 2, angular_jerk: 3}"));
+    assert_int_equal(robot->kind, FF_ROBOT_LIMITED);
+    assert_true(robot->velocity == 2 && isinf(robot->jerk) && robot->angular_jerk == 3 &&
+                isinf(robot->acceleration));
+}
+
+static void test_sensor_and_mockup(void **state) {
+    (void)state;
+    expect_good(
+        with(contract, "sensor: {kind: ideal}",
+             "sensor: {kind: noisy, mount: environment, pose: {position: [1, 0, 0]}, force_noise: 0.1, "
+             "torque_noise: 0.01, bias: [1, 2, 3, 4, 5, 6], drift: [7, 8], resolution: 0.5, range: [9, 10], "
+             "bandwidth: 11, delay: 0.012}\n"
+             "    mockup: {mass: 13, com: [0, 0, 1], inertia: [3, 4, 5, 0.1, 0.2, 0.3]}\n"
+             "    limits: {velocity: 14}"));
+    const ff_sensor_config *sensor = &s.satellite[0].sensor;
+    assert_true(sensor->environment && sensor->pose.p.x == 1 && sensor->force_noise == 0.1 &&
+                sensor->torque_noise == 0.01);
+    /* force first in the file, angular first inside */
+    assert_vec3_near(sensor->bias.f, ff_vec3_make(1, 2, 3), 0.0);
+    assert_vec3_near(sensor->bias.t, ff_vec3_make(4, 5, 6), 0.0);
+    assert_true(sensor->drift_force == 7 && sensor->drift_torque == 8 && sensor->resolution_force == 0.5 &&
+                sensor->resolution_torque == 0 && sensor->range_force == 9 && sensor->range_torque == 10 &&
+                sensor->bandwidth == 11 && sensor->delay == 0.012);
+    const ff_mockup_config *mockup = &s.satellite[0].mockup;
+    assert_true(mockup->present && mockup->mass == 13 && mockup->com.z == 1);
+    assert_true(mockup->inertia.m[0][1] == 0.1 && mockup->inertia.m[2][0] == 0.2 &&
+                mockup->inertia.m[1][2] == 0.3 && mockup->inertia.m[2][2] == 5);
+    assert_true(s.satellite[0].limits.velocity == 14 && isinf(s.satellite[0].limits.acceleration));
+}
+
+static void test_contact_kinds(void **state) {
+    (void)state;
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", two,
+             "contacts:\n"
+             "  - {kind: pair, body: client, against: servicer, at: [1, 2, 3], normal: [0, 3, 4], stiffness: "
+             "[3000, "
+             "6000], damping: 7, satellite: {damping: 8}, friction: 0.3, damping_depth: 0.001}\n"
+             "  - {kind: cone, name: nozzle, body: servicer, point: nose, against: client, apex: [0, 0, 1], "
+             "axis: [0, "
+             "0, 2], half_angle: 0.5, stiffness: 10}\n"
+             "  - {kind: stops, body: client, position: [0.1, free, 0.2], stiffness: 5, rotation: [free, "
+             "0.3, free], "
+             "rotation_stiffness: 6, rotation_damping: 1}\n"
+             "  - {kind: wall, body: servicer, point: [4, 5, 6], at: [0, 0, 0], normal: [1e-200, 0, 0], "
+             "stiffness: 1, "
+             "satellite: {stiffness: 2}}\n"
+             "  - {kind: grasp, body: client, against: servicer, at: [0, 0, 0], stiffness: 1, "
+             "rotation_stiffness: 2}\n");
+    expect_good(text);
+    assert_int_equal(s.contacts, 5);
+    const ff_contact *c = s.contact;
+    assert_string_equal(c[0].name, "contact1");
+    assert_true(c[0].body == 1 && c[0].against == 0);
+    assert_vec3_near(c[0].normal, ff_vec3_make(0, 0.6, 0.8), 2e-16);
+    assert_near(c[0].stiffness, 2000.0, 1e-12);
+    assert_true(c[0].satellite_stiffness == c[0].stiffness && c[0].damping == 7 &&
+                c[0].satellite_damping == 8 && c[0].friction == 0.3 && c[0].damping_depth == 0.001);
+    assert_string_equal(c[1].name, "nozzle");
+    assert_vec3_near(c[1].point, ff_vec3_make(1, 2, 3), 0.0);
+    assert_true(c[1].half_angle == 0.5 && isinf(c[1].depth) && c[1].axis.z == 1 && c[1].apex.z == 1);
+    assert_string_equal(c[2].name, "contact3");
+    assert_true(c[2].stop_position.x == 0.1 && isinf(c[2].stop_position.y) && c[2].stop_rotation.y == 0.3 &&
+                isinf(c[2].stop_rotation.x) && c[2].rotation_stiffness == 6 && c[2].rotation_damping == 1);
+    assert_vec3_near(c[3].point, ff_vec3_make(4, 5, 6), 0.0);
+    assert_true(c[3].normal.x == 1.0 && c[3].stiffness == 1 && c[3].satellite_stiffness == 2);
+    assert_int_equal(c[4].kind, FF_CONTACT_GRASP);
+    assert_int_equal(s.nominal_of, 1); /* the satellite named client */
+}
+
+static void test_tdpa_settings(void **state) {
+    (void)state;
+    char text[2048];
+    snprintf(text, sizeof text, "%stdpa: {law: clamp, reading: printed, threshold: 2}\n", minimal);
+    expect_good(text);
+    ff_tdpa_config printed;
+    ff_tdpa_printed(&printed);
+    assert_true(s.tdpa_printed && s.integrate.passive_printed && s.detector_given &&
+                !s.torque_detector_given);
+    assert_int_equal(s.fidelity.tdpa.observer, printed.observer);
+    assert_int_equal(s.fidelity.tdpa.velocity, printed.velocity);
+    assert_int_equal(s.fidelity.tdpa.reset, printed.reset);
+    assert_int_equal(s.fidelity.tdpa.law, FF_TDPA_LAW_CLAMP); /* single settings override */
+    assert_true(s.fidelity.tdpa.detector.force_on == 2);
+}
+
+static void test_quaternion_is_normalised_with_a_warning(void **state) {
+    (void)state;
+    expect_good(with(contract, "attitude: [1, 0, 0, 0]", "attitude: [3, 0, 4, 0]"));
+    assert_near(s.satellite[0].start.attitude.w, 0.6, 1e-16);
+    assert_near(s.satellite[0].start.attitude.y, 0.8, 1e-16);
+    assert_string_equal(warnings, "F:11:15: warning: attitude has length 5 instead of 1, it is normalised");
+    expect_good(with(contract, "attitude: [1, 0, 0, 0]", "attitude: [1.0000005, 0, 0, 0]"));
+    assert_string_equal(warnings, "");
+    assert_true(s.satellite[0].start.attitude.w == 1.0);
+}
+
+static void test_words_stand_in_the_order_of_their_enums(void **state) {
+    (void)state;
+    for (int m = 0; m < FF_METHOD_COUNT; m++)
+        if (ff_schema_method_available((ff_method)m)) {
+            char set[64];
+            snprintf(set, sizeof set, "method=%s", ff_method_name((ff_method)m));
+            set_good(minimal, set);
+            assert_int_equal(s.fidelity.method, m);
+        }
+    for (int i = 0; i <= FF_SCHEME_SPLITTING; i++) {
+        char set[64];
+        snprintf(set, sizeof set, "integrator=%s", ff_scheme_name((ff_scheme)i));
+        set_good(minimal, set);
+        assert_int_equal(s.integrate.scheme, i);
+    }
+    static const char *const sensor[] = {"ideal", "noisy", "ati-rdt"};
+    static const char *const robot[] = {"ideal",  "delay",  "lag, frequency: 1", "limited", "joints",
+                                        "wrench", "mujoco", "kuka-rsi"};
+    static const char *const load[] = {"pulse", "halfsine", "sin2"};
+    for (int i = 0; i < 8; i++) {
+        char set[128];
+        snprintf(set, sizeof set, "satellites.b.robot={kind: %s}", robot[i]);
+        set_good(minimal, set);
+        assert_int_equal(s.satellite[0].robot.kind, i);
+    }
+    for (int i = 0; i < 3; i++) {
+        char set[128];
+        snprintf(set, sizeof set, "satellites.b.sensor.kind=%s", sensor[i]);
+        set_good(minimal, set);
+        assert_int_equal(s.satellite[0].sensor.kind, i);
+        snprintf(set, sizeof set, "loads=[{kind: %s, from: 0, to: 1, torque: [1, 2, 3]}]", load[i]);
+        set_good(minimal, set);
+        assert_int_equal(s.load[0].kind, i);
+    }
+    set_good(minimal, "tdpa={observer: axis, velocity: start, reset: never, law: damper}");
+    ff_tdpa_config printed;
+    ff_tdpa_printed(&printed);
+    assert_memory_equal(&s.fidelity.tdpa, &printed, sizeof printed);
+    assert_false(s.tdpa_printed);
+}
+
+/* --------------------------------------------------------------------------------------------- --set -- */
+
+static void test_set_changes_values(void **state) {
+    (void)state;
+    set_good(contract, "contacts.front.damping=3");
+    assert_true(s.contact[0].damping == 3 && s.contact[0].satellite_damping == 3);
+    set_good(contract, "contacts.0.damping=4");
+    assert_true(s.contact[0].damping == 4);
+    set_good(contract, "satellites.client.velocity.1=1e4");
+    assert_vec3_near(s.satellite[0].start.velocity, ff_vec3_make(0.01, 1e4, 0.02), 0.0);
+    set_good(contract, "satellites.client.robot={kind: delay, delay: 0.04}");
+    set_good(contract, "satellites.client.robot.delay=0.01");
+    assert_true(s.satellite[0].robot.delay == 0.01);
+    set_good(minimal, "satellites.b.robot={kind: lag, frequency: 3}");
+    assert_true(s.satellite[0].robot.frequency == 3);
+    set_good(minimal, "tdpa.reading=printed");
+    assert_true(s.tdpa_printed);
+    set_good(minimal, "contacts.0={kind: wall, at: [0, 0, 0], normal: [1, 0, 0], stiffness: 1}");
+    assert_int_equal(s.contacts, 1);
+    set_good(contract, "contacts.1={kind: wall, at: [0, 0, 0], normal: [1, 0, 0], stiffness: 1}");
+    assert_int_equal(s.contacts, 2);
+    assert_string_equal(s.contact[1].name, "contact2");
+    set_good(with(contract, "name: front, ", ""), "contacts.contact1.damping=9");
+    assert_true(s.contact[0].damping == 9);
+    set_good(contract, "name=a = b");
+    assert_string_equal(s.name, "a = b");
+
+    const char *const several[] = {"satellites.b.robot.kind=delay", "satellites.b.robot.delay=0.5",
+                                   "satellites.b.mass=1", "satellites.b.mass=3"};
+    assert_int_equal(parse_sets(minimal, several, 4, "direct"), FF_OK);
+    assert_true(s.satellite[0].robot.delay == 0.5 && s.satellite[0].rigid.mass == 3);
+    assert_int_equal(s.fidelity.method, FF_METHOD_DIRECT);
+}
+
+static void test_set_errors_name_the_set(void **state) {
+    (void)state;
+    set_bad(contract, "contacts.frnt.damping=3",
+            "no item 'frnt' in contacts, allowed: front, or an index from 0 to 1");
+    set_bad(contract, "contacts.2.damping=3",
+            "no item '2' in contacts, allowed: front, or an index from 0 to 1");
+    set_bad(contract, "time.cycle.x=3", "'cycle' is a plain value and has no 'x', allowed: a path to a key");
+    set_bad(contract, "damping", "no path, allowed: path=value, e.g. contacts.front.damping=3");
+    set_bad(contract, "=3", "no path, allowed: path=value, e.g. contacts.front.damping=3");
+    set_bad(contract, "time..cycle=3", "an empty name in the path, allowed: names separated by single dots");
+    set_bad(contract, "time.cycle=", "no value, allowed: path=value, e.g. contacts.front.damping=3");
+    set_bad(contract, "time.cycle=[1",
+            "not valid YAML: did not find expected ',' or ']' (while parsing a flow sequence)");
+    set_bad(contract, "time.cicle=3",
+            "unknown key 'cicle' in time (did you mean 'cycle'?), allowed: cycle, duration, seed");
+    set_bad(contract, "satellites.client.mass=1000kg",
+            "mass must be a number, not '1000kg', allowed: a finite number > 0 [kg]");
+    set_bad(contract, "satellites.client.mass=-1", "mass is -1, allowed: > 0 [kg]");
+    set_bad(minimal, "satellites.b.robot.delay=0.01",
+            "key 'delay' does not belong to robot kind 'ideal', allowed: kind, base, tool, rail");
+    set_bad(
+        minimal, "satellites.c.mass=1",
+        "satellites.c lacks the key 'inertia', allowed: [xx, yy, zz] or [xx, yy, zz, xy, xz, yz] [kg m2]");
+    set_bad(minimal, "method=impakt",
+            "unknown method 'impakt' (did you mean 'impact'?), allowed: ideal, direct, tdpa, damping, "
+            "impact, fused");
+    assert_int_equal(parse_sets(minimal, NULL, 0, "dirct"), FF_ERR_FORMAT);
+    assert_string_equal(message,
+                        "--method dirct: unknown method 'dirct' (did you mean 'direct'?), allowed: ideal, "
+                        "direct, tdpa, damping, impact, fused");
+    const char *lines = "name=\"a\nb\"\n";
+    assert_int_equal(parse_sets(minimal, &lines, 1, NULL), FF_OK); /* YAML folds the break to a space */
+    lines = "na\nme=1";
+    assert_int_equal(parse_sets(minimal, &lines, 1, NULL), FF_ERR_FORMAT);
+    assert_null(strchr(message, '\n'));
+}
+
+/* ------------------------------------------------------------------------------------------ bad input -- */
+
+static void test_numbers_are_strict(void **state) {
+    (void)state;
+    static const char *const refused[] = {"1000kg", "nan",  ".nan",     "inf",   ".inf",  "-.inf", "0x10",
+                                          "1e",     "e5",   "1e5.0",    "1 000", "1_000", "--1",   "+",
+                                          ".",      "true", "abc",      "1.2.3", "~",     "null",  "'280'",
+                                          "\"1\"",  "1e+",  "infinity", "1d3",   "0b1",   "1,5"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char value[64];
+        snprintf(value, sizeof value, "mass: %s\n", refused[i]);
+        assert_int_equal(parse(with(contract, "mass: 280\n", value)), FF_ERR_FORMAT);
+        if (strncmp(message, "F:8:11: mass must be a number, not ", 35) != 0)
+            fail_msg("%s: %s", refused[i], message);
+        assert_non_null(strstr(message, ", allowed: a finite number > 0 [kg]"));
+    }
+    static const struct {
+        const char *text;
+        double value;
+    } taken[] = {{"1e4", 1e4},  {"+5", 5},    {"5.", 5},         {".5", 0.5},
+                 {"1E+2", 100}, {"0012", 12}, {"2.5e-3", 2.5e-3}};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        char value[64];
+        snprintf(value, sizeof value, "mass: %s\n", taken[i].text);
+        expect_good(with(contract, "mass: 280\n", value));
+        assert_true(s.satellite[0].rigid.mass == taken[i].value);
+    }
+    expect_bad(with(contract, "mass: 280", "mass: 1000kg"),
+               "F:8:11: mass must be a number, not '1000kg', allowed: a finite number > 0 [kg]");
+    expect_bad(with(contract, "mass: 280", "mass: 1e999"),
+               "F:8:11: mass is 1e999, allowed: a number of size 1e-307 to 1e308");
+    expect_bad(with(contract, "mass: 280", "mass: 1e-999"),
+               "F:8:11: mass is 1e-999, allowed: a number of size 1e-307 to 1e308");
+    expect_bad(with(contract, "mass: 280", "mass:"),
+               "F:8:10: mass must be a number, not empty, allowed: a finite number > 0 [kg]");
+    expect_bad(with(contract, "mass: 280", "mass: [1]"),
+               "F:8:11: mass must be a number, not a list, allowed: a finite number > 0 [kg]");
+    /* in a flow map a comma ends the value: 0,004 becomes 0 and a key without value */
+    assert_int_equal(parse(with(contract, "cycle: 0.004", "cycle: 0,004")), FF_ERR_FORMAT);
+    assert_string_equal(message, "F:2:17: unknown key '004' in time, allowed: cycle, duration, seed");
+    expect_bad(
+        with(contract, "time: {cycle: 0.004, duration: 30, seed: 1}", "time:\n  cycle: 0,004\n  duration: 3"),
+        "F:3:10: cycle must be a number, not '0,004', allowed: a finite number > 0 [s]");
+    static const char *const whole[] = {"1.0", "-1", "1e3", "18446744073709551616", "x", "[1]", "'1'", ""};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        char value[64];
+        snprintf(value, sizeof value, "seed: %s}", whole[i]);
+        assert_int_equal(parse(with(contract, "seed: 1}", value)), FF_ERR_FORMAT);
+        assert_non_null(strstr(message, "seed must be a whole number, not "));
+    }
+    expect_good(with(contract, "seed: 1}", "seed: 18446744073709551615}"));
+    assert_true(s.seed == UINT64_MAX);
+}
+
+static void test_keys_are_strict(void **state) {
+    (void)state;
+    expect_bad(
+        with(contract, "method:", "metod:"),
+        "F:3:1: unknown key 'metod' in the scenario (did you mean 'method'?), allowed: name, time, method, "
+        "integrator, frame, satellites, nominal, facility, contacts, loads, requirements, tdpa");
+    expect_bad(with(contract, "    mass: 280\n", "    mass: 280\n    mass: 281\n"),
+               "F:9:5: duplicate key 'mass', it stands already in line 8 column 5");
+    expect_bad(with(contract, "    mass: 280\n", ""),
+               "F:8:5: satellites.client lacks the key 'mass', allowed: number [kg]");
+    expect_bad(with(contract, "name: deos-client\n", ""),
+               "F:1:1: the scenario lacks the key 'name', allowed: text");
+    expect_bad("name: x\ntime: {cycle: 1, duration: 1}\n",
+               "F:1:1: the scenario lacks the key 'satellites', allowed: map");
+    expect_bad(with(contract, "time: {cycle: 0.004, ", "time: {"),
+               "F:2:7: time lacks the key 'cycle', allowed: number [s]");
+    expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: delay, frequency: 8}"),
+               "F:15:26: key 'frequency' does not belong to robot kind 'delay', allowed: kind, delay, base, "
+               "tool, rail");
+    expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: lag}"),
+               "F:15:12: satellites.client.robot lacks the key 'frequency', allowed: number [Hz]");
+    expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: delayed}"),
+               "F:15:19: unknown kind 'delayed' (did you mean 'delay'?), allowed: ideal, delay, lag, "
+               "limited, joints, "
+               "wrench, mujoco, kuka-rsi");
+    expect_bad(with(contract, "{kind: delay, delay: 0.040}", "delay"),
+               "F:15:12: satellites.client.robot must be a map, not a plain value, allowed: keys with "
+               "values, or {}");
+    expect_bad(
+        with(contract, "sensor: {kind: ideal}", "sensor: {force_noise: 1}"),
+        "F:16:14: key 'force_noise' does not belong to sensor kind 'ideal', allowed: kind, mount, pose");
+    expect_bad(with(contract, "kind: wall", "kind: wall, half_angle: 1"),
+               "F:18:31: key 'half_angle' does not belong to contact kind 'wall', allowed: name, kind, body, "
+               "point, at, "
+               "normal, stiffness, damping, satellite, damping_depth, friction");
+    expect_bad(
+        with(contract, "method: tdpa", "method: {a: 1}"),
+        "F:3:9: method must be a word, not a map, allowed: ideal, direct, tdpa, damping, impact, fused");
+    expect_bad(with(contract, "integrator: lie-midpoint", "integrator: rk4"),
+               "F:4:13: unknown integrator 'rk4', allowed: lie-midpoint, euler, passive, splitting");
+    if (!ff_schema_relative)
+        expect_bad(with(contract, "frame: absolute", "frame: relative"),
+                   "F:5:8: frame 'relative' is not available yet; available: absolute");
+    expect_bad(with(contract, "loads:\n  - {body: client, kind: pulse, force: [6, 0, 0], from: 5, to: 10}",
+                    "loads:"),
+               "F:19:7: loads must be a list, not empty, allowed: - {...} items, or []");
+    expect_bad("- a\n- b\n",
+               "F:1:1: the scenario must be a map, not a list, allowed: keys with values, or {}");
+    expect_bad("just text\n",
+               "F:1:1: the scenario must be a map, not a plain value, allowed: keys with values, or {}");
+    expect_bad(with(contract, "name: deos-client", "name: \"\\t\""),
+               "F:1:7: name is '?', allowed: 1 to 127 bytes of printable text");
+    expect_bad(with(contract, "name: deos-client", "name: \"\""),
+               "F:1:7: name is '', allowed: 1 to 127 bytes of printable text");
+    expect_bad(with(contract, "  client:\n", "  a.b:\n"),
+               "F:7:3: satellite 'a.b' is no name, allowed: 1 to 127 bytes, not only digits, none of . / , = "
+               ": \" \\");
+    for (int m = 0; m < FF_METHOD_COUNT; m++)
+        if (!ff_schema_method_available((ff_method)m)) {
+            char value[64], start[128];
+            snprintf(value, sizeof value, "method: %s", ff_method_name((ff_method)m));
+            snprintf(start, sizeof start,
+                     "F:3:9: method '%s' is not available yet; available: ideal, direct, tdpa",
+                     ff_method_name((ff_method)m));
+            assert_int_equal(parse(with(contract, "method: tdpa", value)), FF_ERR_FORMAT);
+            assert_int_equal(strncmp(message, start, strlen(start)), 0);
+        }
+}
+
+static void test_values_must_be_physical(void **state) {
+    (void)state;
+    expect_bad(with(contract, "mass: 280", "mass: 0"), "F:8:11: mass is 0, allowed: > 0 [kg]");
+    expect_bad(with(contract, "mass: 280", "mass: -280"), "F:8:11: mass is -280, allowed: > 0 [kg]");
+    expect_bad(with(contract, "[18, 20, 22]", "[1, 1, 3]"),
+               "F:9:14: inertia violates the triangle inequality: principal moments 1, 1, 3, allowed: all > "
+               "0 and none "
+               "above the sum of the other two [kg m2]");
+    expect_bad(with(contract, "[18, 20, 22]", "[1, 1, -1]"),
+               "F:9:14: inertia is not positive definite: principal moments -1, 1, 1, allowed: all > 0 and "
+               "none above the "
+               "sum of the other two [kg m2]");
+    expect_bad(with(contract, "[18, 20, 22]", "[18, 20]"),
+               "F:9:14: inertia has 2 values, allowed: [xx, yy, zz] or [xx, yy, zz, xy, xz, yz]");
+    expect_bad(with(contract, "position: [0, 0, 0]", "position: 0"),
+               "F:10:15: position must be a list, not a plain value, allowed: [x, y, z]");
+    expect_bad(with(contract, "attitude: [1, 0, 0, 0]", "attitude: [0, 0, 0, 0]"),
+               "F:11:15: attitude is the zero quaternion, allowed: unit length, scalar first");
+    expect_bad(with(contract, "normal: [0, 0, -1]", "normal: [0, 0, 0]"),
+               "F:18:83: normal is zero, allowed: a direction of any other length");
+    expect_bad(with(contract, "cycle: 0.004", "cycle: 0"), "F:2:15: cycle is 0, allowed: > 0 [s]");
+    expect_bad(with(contract, "cycle: 0.004", "cycle: -0.004"), "F:2:15: cycle is -0.004, allowed: > 0 [s]");
+    expect_bad(with(contract, "duration: 30", "duration: 0.001"),
+               "F:2:32: duration is 0.001, allowed: at least one cycle, 0.004 [s]");
+    expect_bad(with(contract, "duration: 30", "duration: 4000004"),
+               "F:2:32: duration is 4000004, 1e+09 cycles, allowed: at most 1e9 cycles");
+    expect_good(with(contract, "duration: 30", "duration: 4e6"));
+    assert_int_equal(s.cycles, 1000000000);
+    expect_bad(with(contract, "delay: 0.040", "delay: -1"), "F:15:33: delay is -1, allowed: >= 0 [s]");
+    expect_bad(with(contract, "stiffness: 2000", "stiffness: 0"),
+               "F:18:106: stiffness is 0, allowed: > 0 [N/m]");
+    expect_bad(with(contract, "stiffness: 2000", "stiffness: [1, 0]"),
+               "F:18:110: stiffness is 0, allowed: > 0 [N/m]");
+    expect_bad(with(contract, "stiffness: 2000, ", ""),
+               "F:18:5: contact 1 lacks the key 'stiffness', allowed: > 0 [N/m]");
+    expect_bad(with(contract, "damping: 5", "damping: -5"), "F:18:121: damping is -5, allowed: >= 0 [N s/m]");
+    expect_bad(with(contract, "body: client, point", "body: clint, point"),
+               "F:18:37: body: no satellite is named 'clint' (did you mean 'client'?), allowed: client");
+    expect_bad(
+        with(contract, "point: com", "point: tap"),
+        "F:18:52: satellite client has no point 'tap' (did you mean 'tip'?), allowed: com, tip, [x, y, z]");
+    expect_bad(with(contract, "to: 10", "to: 5"), "F:20:64: to is 5, allowed: after from = 5 [s]");
+    expect_bad(with(contract, "force: [6, 0, 0], ", ""),
+               "F:20:5: load 1 is empty, allowed: force [N], torque [N m] or both");
+    expect_bad(with(contract, "{tip:", "{com:"),
+               "F:14:14: the point 'com' always exists, allowed: another name");
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", two,
+             "contacts:\n  - {kind: cone, body: client, against: client, apex: [0, 0, 0], axis: [1, 0, 0], "
+             "half_angle: "
+             "1, stiffness: 1}\n");
+    expect_bad(text, "F:7:41: against names the body itself, allowed: another satellite");
+    expect_bad(with(text, "against: client", "against: servicr"),
+               "F:7:41: against: no satellite is named 'servicr' (did you mean 'servicer'?), allowed: "
+               "servicer, client");
+    expect_bad(with(text, "half_angle: 1", "half_angle: 1.6"),
+               "F:7:95: half_angle is 1.6, allowed: > 0 and < pi/2 [rad]");
+    expect_bad(with(text, "axis: [1, 0, 0]", "axis: [0, 0, 0]"),
+               "F:7:72: axis is zero, allowed: a direction of any other length");
+    expect_bad(with(text, "body: client, ", ""),
+               "F:7:5: contact 1 lacks the key 'body', allowed: servicer, client");
+    snprintf(text, sizeof text, "%s%s", minimal,
+             "contacts:\n"
+             "  - {name: a, kind: wall, at: [0, 0, 0], normal: [1, 0, 0], stiffness: 1}\n"
+             "  - {name: a, kind: wall, at: [0, 0, 0], normal: [1, 0, 0], stiffness: 1}\n");
+    expect_bad(text, "F:6:12: contact 1 is also named 'a', allowed: names of their own");
+    snprintf(text, sizeof text, "%s%s", minimal, "contacts: [{kind: stops, stiffness: 1}]\n");
+    expect_bad(text, "F:4:12: contact 1 has no stop, allowed: position [m], rotation [rad] or both");
+    snprintf(text, sizeof text, "%s%s", minimal, "contacts: [{kind: stops, rotation: [1, free, free]}]\n");
+    expect_bad(text, "F:4:12: contact 1 lacks the key 'rotation_stiffness', allowed: > 0 [N m/rad]");
+    expect_bad("name: a\ntime: {cycle: 1, duration: 1}\nsatellites: {}\n",
+               "F:3:13: 0 satellites, allowed: 1 to 4");
+}
+
+static void test_yaml_is_bounded(void **state) {
+    (void)state;
+    expect_bad("", "F:1:1: the file is empty, allowed: a scenario with name, time and satellites");
+    expect_bad("# only a comment\n",
+               "F:1:1: the file is empty, allowed: a scenario with name, time and satellites");
+    expect_bad("name: a\n---\nname: b\n", "F:2:1: a second document, allowed: one per file");
+    expect_bad("name: &x a\n", "F:1:7: an anchor '&x', allowed: values written out");
+    expect_bad("name: *x\n", "F:1:7: an alias '*x', allowed: values written out");
+    expect_bad("name: !!str a\n", "F:1:7: a tag 'tag:yaml.org,2002:str', allowed: plain values");
+    expect_bad("[1, 2]: a\n", "F:1:1: a list as a key, allowed: a word");
+    expect_bad("{a: 1}: a\n", "F:1:1: a map as a key, allowed: a word");
+    expect_bad("name: \"a\\0b\"\n", "F:1:7: a zero byte inside a text, allowed: printable characters");
+    expect_bad("name: a\nfoo: \x01\n", "F:2:6: a control character (0x01), allowed: a YAML text file");
+    expect_bad("name: a\nf\xc3\xb6o: \xff\n",
+               "F:2:6: the text is not UTF-8 (byte 0xff), allowed: a YAML text file");
+    expect_bad("name: \xc0\x80\n", "F:1:7: the text is not UTF-8 (byte 0xc0), allowed: a YAML text file");
+    expect_bad("name: \xed\xa0\x80\n", "F:1:7: the text is not UTF-8 (byte 0xed), allowed: a YAML text file");
+    expect_bad("name: \xe2\x82", "F:1:7: the text is not UTF-8 (byte 0xe2), allowed: a YAML text file");
+    expect_bad("time: {cycle: 0.004, duration",
+               "F:1:30: not valid YAML: did not find expected ',' or '}' (while parsing a flow mapping)");
+    expect_bad("name: 'a\n",
+               "F:2:1: not valid YAML: found unexpected end of stream (while scanning a quoted scalar)");
+    expect_bad("a:\n\tb: 1\n",
+               "F:2:1: not valid YAML: found character that cannot start any token (while scanning for "
+               "the next token)");
+    assert_int_equal(ff_scenario_parse("F", "name: a\0b", 9, NULL, &s, message, sizeof message, NULL, 0),
+                     FF_ERR_FORMAT);
+    assert_string_equal(message, "F:1:8: a control character (0x00), allowed: a YAML text file");
+
+    static char deep[200001];
+    memset(deep, '[', 100000);
+    memset(deep + 100000, ']', 100000);
+    expect_bad(deep, "F:1:33: nested more than 32 levels deep, allowed: fewer");
+    char *large = malloc(200000);
+    assert_non_null(large);
+    strcpy(large, "a: [");
+    for (size_t i = 0; i < 50000; i++)
+        memcpy(large + 4 + 2 * i, "1,", 3);
+    expect_bad(large, "F:1:20001: more than 10000 values, allowed: fewer");
+    free(large);
+    const char laughs[] = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n";
+    expect_bad(laughs, "F:1:4: an anchor '&a', allowed: values written out");
+    expect_good("\xef\xbb\xbfname: a\r\ntime: {cycle: 0.004, duration: 1}\r\nsatellites: {b: {mass: 2, "
+                "inertia: [1, 1, "
+                "1]}}\r\n");
+    expect_good(
+        "{\"name\": \"a\", \"time\": {\"cycle\": 1, \"duration\": 1}, \"satellites\": {\"b\": {\"mass\": 2, "
+        "\"inertia\": [1, 1, 1]}}}");
+}
+
+static void expect_load(const char *path, ff_status status, const char *expected) {
+    char line[1200];
+    assert_int_equal(ff_scenario_load(path, NULL, &s, message, sizeof message, warnings, sizeof warnings),
+                     status);
+    snprintf(line, sizeof line, "%s%s", path, expected);
+    assert_string_equal(message, line);
+}
+
+static void test_files_that_are_none(void **state) {
+    (void)state;
+    char folder[] = "/tmp/ff_scenario_XXXXXX", path[128];
+    assert_non_null(mkdtemp(folder));
+    expect_load(folder, FF_ERR_IO, ":1:1: this is a folder, allowed: a YAML file");
+    snprintf(path, sizeof path, "%s/file", folder);
+    expect_load(path, FF_ERR_IO, ":1:1: the file cannot be read: No such file or directory");
+    int file = open(path, O_CREAT | O_RDWR, 0600);
+    assert_true(file >= 0);
+    expect_load(path, FF_ERR_FORMAT,
+                ":1:1: the file is empty, allowed: a scenario with name, time and satellites");
+    assert_int_equal(ftruncate(file, 100000000), 0); /* sparse: refused by its size, never read */
+    expect_load(path, FF_ERR_FORMAT, ":1:1: the file has 100000000 bytes, allowed: at most 16 MB");
+    assert_int_equal(ftruncate(file, 4), 0);
+    expect_load(path, FF_ERR_FORMAT, ":1:1: a control character (0x00), allowed: a YAML text file");
+    assert_int_equal(ftruncate(file, 0), 0);
+    assert_int_equal(write(file, contract, sizeof contract - 1), sizeof contract - 1);
+    assert_int_equal(ff_scenario_load(path, NULL, &s, message, sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    close(file);
+    unlink(path);
+    rmdir(folder);
+    expect_load("/dev/zero", FF_ERR_FORMAT, ":1:1: the file has 16777217 bytes, allowed: at most 16 MB");
+}
+
+/* Broken files of every sort: a status, one line, never a crash (the sanitizers watch). */
+static void test_random_damage_never_crashes(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 0);
+    static const char pool[] = "{}[]:,-&*!|>'\"%@`#\n\t .0123456789eEaxy~?\\\x80\xff";
+    const int count = test_count(4000, 200000);
+    for (int n = 0; n < count; n++) {
+        char text[2048];
+        size_t length = sizeof contract - 1;
+        memcpy(text, contract, length);
+        if (n % 3 == 0)
+            length = (size_t)ff_rng_range(&rng, 0.0, (double)length);
+        for (int k = (int)ff_rng_range(&rng, 0.0, 6.0); k > 0 && length > 1; k--) {
+            const size_t at = (size_t)ff_rng_range(&rng, 0.0, (double)length);
+            const size_t from = (size_t)ff_rng_range(&rng, 0.0, (double)length);
+            const char c = pool[(size_t)ff_rng_range(&rng, 0.0, (double)(sizeof pool - 1))];
+            switch ((int)ff_rng_range(&rng, 0.0, 3.0)) {
+            case 0:
+                text[at] = c;
+                break;
+            case 1: /* a piece moves over another */
+                memmove(text + at, text + from, (length - (at > from ? at : from)) / 2);
+                break;
+            default: /* a piece is cut out */
+                memmove(text + at, text + at + (length - at) / 8, length - at - (length - at) / 8);
+                length -= (length - at) / 8;
+            }
+        }
+        char *exact = malloc(length + 1); /* so that a read beyond the end is seen */
+        assert_non_null(exact);
+        memcpy(exact, text, length);
+        const ff_status status = ff_scenario_parse("F", exact, length, NULL, &s, message, sizeof message,
+                                                   warnings, sizeof warnings);
+        free(exact);
+        assert_true(status == FF_OK || status == FF_ERR_FORMAT);
+        assert_null(strchr(message, '\n'));
+        if (status == FF_OK) {
+            ff_loop_config loop;
+            ff_scenario_loop(&s, &loop);
+            assert_true(s.cycles >= 1 && ff_rigid_validate(&s.satellite[0].rigid) == FF_OK);
+        } else {
+            int line = 0, column = 0, end = 0;
+            assert_int_equal(sscanf(message, "F:%d:%d: %n", &line, &column, &end), 2);
+            assert_true(line >= 1 && column >= 1 && end > 0 && message[end]);
+        }
+    }
+}
+
+static void test_small_buffers(void **state) {
+    (void)state;
+    for (size_t size = 0; size < 80; size++) {
+        char *m = malloc(size + 1), *w = malloc(size + 1);
+        assert_true(m && w);
+        ff_scenario_parse("FILE", "name: [", 7, NULL, &s, m, size, w, size);
+        const char *text = with(contract, "attitude: [1, 0, 0, 0]", "attitude: [2, 0, 0, 0]");
+        ff_scenario_parse("FILE", text, strlen(text), NULL, &s, m, size, w, size);
+        free(m);
+        free(w);
+    }
+    assert_int_equal(ff_scenario_parse("F", "", 0, NULL, &s, NULL, 0, NULL, 0), FF_ERR_FORMAT);
+}
+
+/* ------------------------------------------------------------------------------------- loads and loop -- */
+
+static void test_load_at(void **state) {
+    (void)state;
+    ff_load load = {.force = {{6, 0, 0}}, .torque = {{0, 2, 0}}, .from = 5, .to = 10};
+    assert_true(ff_load_at(&load, 4.999).force.x == 0 && ff_load_at(&load, 5).force.x == 6 &&
+                ff_load_at(&load, 9.999).torque.y == 2 && ff_load_at(&load, 10).force.x == 0);
+    load.kind = FF_LOAD_HALFSINE;
+    assert_near(ff_load_at(&load, 7.5).force.x, 6.0, 1e-15);
+    assert_near(ff_load_at(&load, 6.0).force.x, 6.0 * 0.58778525229247313, 1e-14);
+    load.kind = FF_LOAD_SIN2;
+    assert_near(ff_load_at(&load, 6.0).torque.y, 2.0 * 0.34549150281252629, 1e-14);
+    assert_true(ff_load_at(&load, 5.0).force.x == 0.0);
+    s.loads = 3;
+    s.load[0] = s.load[1] = s.load[2] = load;
+    s.load[1].body = 1;
+    assert_near(ff_scenario_load_at(&s, 0, 7.5).force.x, 12.0, 1e-14);
+    assert_near(ff_scenario_load_at(&s, 1, 7.5).force.x, 6.0, 1e-14);
+}
+
+static void test_loop_configuration(void **state) {
+    (void)state;
+    ff_loop_config loop;
+    ff_loop_model model;
+    expect_good(with(
+        two, "client: {mass: 2, inertia: [1, 1, 1]}",
+        "client:\n"
+        "    mass: 2\n"
+        "    inertia: [1, 1, 1]\n"
+        "    robot: {tool: {position: [0, 0, 0.5], attitude: [0.7071067811865476, 0, 0, "
+        "0.7071067811865476]}}\n"
+        "    sensor: {kind: noisy, pose: {position: [0.1, 0, 0.2]}, force_noise: 0.1, torque_noise: 0.02, "
+        "bias: [1, 1, 1, 1, 1, 1], range: [100, 10]}\n"
+        "    mockup: {mass: 3, com: [0, 0, 1]}\n"
+        "    limits: {velocity: 4}\n"
+        "facility: {gravity: [0, 0, -9.81]}\n"));
+    ff_scenario_loop(&s, &loop);
+    assert_int_equal(ff_loop_create(&loop, &model, message, sizeof message), FF_OK);
+    assert_int_equal(loop.bodies, 2);
+    const ff_wrench_config *wrench = &loop.body[1].wrench;
+    /* the CoM lies 0.5 above the flange and is turned by +90 degrees about z: the sensor at (0.1, 0, 0.2) of
+     * the flange lies at (0, -0.1, -0.3) of the body */
+    assert_vec3_near(wrench->T_bs.p, ff_vec3_make(0, -0.1, -0.3), 1e-15);
+    assert_near(wrench->T_bs.q.z, -sqrt(0.5), 1e-15);
+    assert_true(wrench->force_limit == 100 && wrench->torque_limit == 10 && wrench->mockup_mass == 3 &&
+                wrench->mockup_com_b.z == 1 && wrench->gravity_w.z == -9.81 && wrench->bias_s.f.x == 0);
+    assert_true(loop.body[1].gate.velocity == 4 && loop.body[1].gate.cycle == 0.004 &&
+                isinf(loop.body[0].gate.velocity));
+    assert_near(loop.fidelity.tdpa.detector.force_on, 0.5, 1e-15);
+    assert_near(loop.fidelity.tdpa.detector.torque_on, 0.1, 1e-15);
+
+    set_good(minimal, "satellites.b.sensor={mount: environment, pose: {position: [1, 2, 3]}}");
+    ff_scenario_loop(&s, &loop);
+    assert_true(loop.body[0].wrench.environment && loop.fidelity.tdpa.detector.force_on == 0.0);
+    assert_vec3_near(loop.body[0].wrench.T_ws.p, ff_vec3_make(1, 2, 3), 0.0);
+    assert_vec3_near(loop.body[0].wrench.T_bs.p, ff_vec3_zero(), 0.0);
+}
+
+/* ----------------------------------------------------------------------- documentation and the examples --
+ */
+
+static char *slurp(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        fail_msg("cannot open %s", path);
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    const size_t n = fread(text, 1, (1 << 20) - 1, file);
+    text[n] = 0;
+    fclose(file);
+    return text;
+}
+
+/* FF_UPDATE=1 writes docs/scenario.md anew. */
+static void test_reference_is_the_committed_one(void **state) {
+    (void)state;
+    const char *committed = FF_SOURCE_DIR "/docs/scenario.md";
+    if (getenv("FF_UPDATE"))
+        assert_int_equal(ff_scenario_write_reference(committed), FF_OK);
+    char path[] = "/tmp/ff_reference_XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(ff_scenario_write_reference(path), FF_OK);
+    char *now = slurp(path), *then = slurp(committed);
+    unlink(path);
+    if (strcmp(now, then) != 0)
+        fail_msg("docs/scenario.md is not what the schema says; FF_UPDATE=1 and this test write it anew");
+    char *example = strstr(then, "```yaml\n");
+    assert_non_null(example);
+    example += strlen("```yaml\n");
+    char *end = strstr(example, "```");
+    assert_non_null(end);
+    *end = 0;
+    expect_good(example);
+    free(now);
+    free(then);
+    assert_int_equal(ff_scenario_write_reference("/nowhere/x"), FF_ERR_IO);
+    if (access("/dev/full", W_OK) == 0)
+        assert_int_equal(ff_scenario_write_reference("/dev/full"), FF_ERR_IO);
+}
+
+static int scenarios_seen;
+
+static int load_one(const char *path, const struct stat *info, int type, struct FTW *walk) {
+    (void)info;
+    (void)walk;
+    const size_t length = strlen(path);
+    if (type != FTW_F || length < 5 || strcmp(path + length - 5, ".yaml") != 0)
+        return 0;
+    scenarios_seen++;
+    if (ff_scenario_load(path, NULL, &s, message, sizeof message, warnings, sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    if (warnings[0])
+        fail_msg("%s", warnings);
+    return 0;
+}
+
+static void test_every_scenario_of_the_repository_is_read(void **state) {
+    (void)state;
+    assert_int_equal(nftw(FF_SOURCE_DIR "/scenarios", load_one, 8, FTW_PHYS), 0);
+    assert_true(scenarios_seen >= 3);
+}
+
+static void check_section(const char *text, const ff_section *section) {
+    for (int i = 0; i < section->keys; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s:", section->key[i].key);
+        if (!strstr(text, key))
+            fail_msg("scenarios/template.yaml does not show %s of %s", key, section->path);
+        if (section->key[i].section)
+            check_section(text, section->key[i].section);
+    }
+}
+
+static void test_template_shows_every_key(void **state) {
+    (void)state;
+    char *text = slurp(FF_SOURCE_DIR "/scenarios/template.yaml");
+    check_section(text, &ff_schema);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contract_example_is_read),
+        cmocka_unit_test(test_defaults_of_the_smallest_scenario),
+        cmocka_unit_test(test_robot_kinds),
+        cmocka_unit_test(test_sensor_and_mockup),
+        cmocka_unit_test(test_contact_kinds),
+        cmocka_unit_test(test_tdpa_settings),
+        cmocka_unit_test(test_quaternion_is_normalised_with_a_warning),
+        cmocka_unit_test(test_words_stand_in_the_order_of_their_enums),
+        cmocka_unit_test(test_set_changes_values),
+        cmocka_unit_test(test_set_errors_name_the_set),
+        cmocka_unit_test(test_numbers_are_strict),
+        cmocka_unit_test(test_keys_are_strict),
+        cmocka_unit_test(test_values_must_be_physical),
+        cmocka_unit_test(test_yaml_is_bounded),
+        cmocka_unit_test(test_files_that_are_none),
+        cmocka_unit_test(test_random_damage_never_crashes),
+        cmocka_unit_test(test_small_buffers),
+        cmocka_unit_test(test_load_at),
+        cmocka_unit_test(test_loop_configuration),
+        cmocka_unit_test(test_reference_is_the_committed_one),
+        cmocka_unit_test(test_every_scenario_of_the_repository_is_read),
+        cmocka_unit_test(test_template_shows_every_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

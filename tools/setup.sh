@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Installs what the build and the tests need on Debian 12, as root or with sudo. Quick when nothing is missing.
+#   tools/setup.sh         everything for make run and make test
+#   tools/setup.sh run     without the browser and the checking tools
+set -eu
+
+build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libsundials-dev libcmocka-dev zlib1g-dev \
+  libmatio-dev libwebsockets-dev libmujoco-dev libopenmpi-dev openmpi-bin nodejs npm"
+check="git clang clang-format clang-tidy libclang-rt-14-dev binutils chromium valgrind gcovr"
+
+packages=$build
+[ "${1:-all}" = run ] || packages="$build $check"
+
+# A tool that is there in another way (a newer Node.js, say) counts as installed.
+have() {
+  case $1 in
+    nodejs) command -v node >/dev/null ;;
+    npm | clang | git | make | gcc | cmake | clang-format | clang-tidy) command -v "$1" >/dev/null ;;
+    *) [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] ;;
+  esac
+}
+missing=""
+for package in $packages; do
+  have "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "setup: please install:$missing" >&2
+  exit 1
+fi
+sudo=""
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null || { echo "setup: run as root, or install sudo, to get:$missing" >&2; exit 1; }
+  sudo="sudo"
+fi
+echo "setup: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get update -q
+# shellcheck disable=SC2086
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
