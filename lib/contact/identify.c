@@ -77,6 +77,8 @@ static bool start(const ff_identify_config *config, ff_identify_state *s, const 
     s->P[F0][F0] = config->form == FF_IDENTIFY_OFFSET ? f0 * f0 : 0.0;
     s->R = s->R_nominal = scale * (config->noise * config->noise + rest * rest);
     s->weight = 1.0;
+    s->misfit = 0.0;
+    s->updates = 0;
     s->started = true;
     return true;
 }
@@ -117,6 +119,8 @@ static void update(const ff_identify_config *config, ff_identify_state *s, const
     S += s->R;
     if (!(S > 0.0))
         return;
+    s->updates++;
+    s->misfit += (e * e / S - s->misfit) / (double)s->updates;
     for (int i = 0; i < STATES; i++) {
         s->x[i] += PH[i] / S * e;
         for (int j = 0; j < STATES; j++)
@@ -137,10 +141,16 @@ static double limited(double value, double last, double most, unsigned *bounds) 
     return last + copysign(most, value - last);
 }
 
+/* A surface that is no constant spring and damper leaves residuals larger than the noise explains: the
+ * covariance is scaled by them, so that the stated uncertainty is honest. */
+static double deviation(const ff_identify_state *s, int i) {
+    return sqrt(fmax(0.0, s->P[i][i]) * fmax(1.0, s->misfit));
+}
+
 static void publish(const ff_identify_config *config, ff_identify_state *s, double mass, unsigned *bounds) {
     double k = s->x[K], c = s->x[C];
     if (!s->published) {
-        if (!(k > 0.0) || !(sqrt(fmax(0.0, s->P[K][K])) <= config->trust * k))
+        if (!(k > 0.0) || !(deviation(s, K) <= config->trust * k))
             return;
     } else {
         k = limited(k, s->stiffness, config->rate * s->stiffness, bounds);
@@ -210,8 +220,8 @@ void ff_identify_step(const ff_identify_config *config, ff_identify_state *s, co
     out->valid = true;
     out->stiffness = s->stiffness;
     out->damping = s->damping;
-    out->stiffness_sd = sqrt(fmax(0.0, s->P[K][K]));
-    out->damping_sd = sqrt(fmax(0.0, s->P[C][C]));
+    out->stiffness_sd = deviation(s, K);
+    out->damping_sd = deviation(s, C);
     out->mean_stiffness = mean ? s->stiffness_sum / (double)s->count : s->stiffness;
     out->mean_damping = mean ? s->damping_sum / (double)s->count : s->damping;
 }

@@ -78,6 +78,8 @@ typedef struct ff_identify_state {
     double x[3], P[3][3];                /* k, c, F_0 and their covariance */
     double R, R_nominal, Q[2];           /* noise as the filter knows it */
     double weight;                       /* b^n of the adaptation */
+    double misfit;                       /* mean of squared residual over what the filter expected */
+    uint64_t updates;
     double stiffness, damping;           /* published */
     double stiffness_sum, damping_sum;   /* over the contact, for the mean of INCREMENTS */
     uint64_t count;
