@@ -110,8 +110,8 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         open = metrics->open[c] = metrics->episodes++;
         metrics->quiet[c] = 0;
         ff_episode *e = &metrics->episode[open];
-        *e = (ff_episode){.contact = c, .start = row->t, .end = NAN, .stiffness = NAN, .damping = NAN,
-                          .damping_sd = NAN};
+        *e = (ff_episode){
+            .contact = c, .start = row->t, .end = NAN, .stiffness = NAN, .damping = NAN, .damping_sd = NAN};
         for (int j = 0; j < count; j++)
             e->before[j] = row->body[bodies[j]].satellite;
     }
@@ -130,7 +130,8 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         e->force_sum = ff_vec3_add(e->force_sum, row->contact_force[c]);
         e->moment = ff_vec3_add(e->moment, ff_vec3_cross(b->measured_b.f, b->measured_b.t));
         e->force_square += ff_vec3_dot(b->measured_b.f, b->measured_b.f);
-        if (!isnan(b->identified_stiffness)) { /* the method's value covers the contact so far: keep the last */
+        if (!isnan(
+                b->identified_stiffness)) { /* the method's value covers the contact so far: keep the last */
             e->stiffness = b->identified_stiffness;
             e->damping = b->identified_damping;
             e->damping_sd = b->identified_damping_sd;

@@ -20,9 +20,9 @@ typedef struct ff_episode {
     double damping_sd;         /* [N s/m] as the method sees it */
     int bounded;               /* cycles in which a bound of the identification acted */
     /* sums for the contact point and the restitution, over the measured force */
-    ff_vec3 moment;                 /* [N2 m] sum of f x t, body axes of `body` */
-    double force_square;            /* [N2] */
-    ff_vec3 force_sum;              /* [N] sum of the true force on `body`, inertial: its normal */
+    ff_vec3 moment;      /* [N2 m] sum of f x t, body axes of `body` */
+    double force_square; /* [N2] */
+    ff_vec3 force_sum;   /* [N] sum of the true force on `body`, inertial: its normal */
 } ff_episode;
 
 typedef struct ff_body_metrics {
@@ -72,8 +72,8 @@ typedef struct ff_metrics {
 ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_free(ff_metrics *metrics);
 ff_sink ff_metrics_sink(ff_metrics *metrics);
-/* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; the point lies
- * in the body frame of `body` [m]; NAN where nothing is known. */
+/* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; the point
+ * lies in the body frame of `body` [m]; NAN where nothing is known. */
 typedef struct ff_episode_info {
     double mass;
     double frequency;   /* [Hz] sqrt(k/m)/(2 pi), he2022 (25) */

@@ -7,9 +7,9 @@
  *   Z, H of (22)           z, H                    R, Q   state->R, state->Q
  *
  * Departures from print, with their reasons (docs/methods/he2022.md):
- *  - the default form keeps the force itself instead of its increments, with the unknown offset F_0 as a third
- *    state: increments of white noise are correlated, which the filter does not know, and the force step c v at
- *    the first touch, the best sign of damping, is no increment. INCREMENTS remains.
+ *  - the default form keeps the force itself instead of its increments, with the unknown offset F_0 as a
+ * third state: increments of white noise are correlated, which the filter does not know, and the force step c
+ * v at the first touch, the best sign of damping, is no increment. INCREMENTS remains.
  *  - parameters do not wander in the default form: the estimate is the least-squares mean over the contact.
  *  - estimates are published only after sd(k)/k is small, bounded (k > 0, c >= 0, rate), and each bound that
  *    acts is reported; the filter's own state stays free, or its covariance would lie.
@@ -64,7 +64,8 @@ static bool start(const ff_identify_config *config, ff_identify_state *s, const 
         return false;
     /* what the model itself leaves out: a thousandth of the force that this speed will raise */
     const double rest = 1e-3 * fmax(fabs(in->speed) * sqrt(k0 * in->mass), fabs(in->force));
-    const double scale = config->form == FF_IDENTIFY_INCREMENTS ? 2.0 : 1.0; /* of a difference of two samples */
+    const double scale =
+        config->form == FF_IDENTIFY_INCREMENTS ? 2.0 : 1.0; /* of a difference of two samples */
     const double f0 = k0 * fabs(in->speed) * in->cycle + 5.0 * config->noise;
     s->x[K] = k0;
     s->x[C] = 0.0;
@@ -98,10 +99,24 @@ static double clip(double x, double low, double high, unsigned *bounds) {
     return x > high ? high : low;
 }
 
+/* With delay the robot goes deeper than the satellite would, and where damping grows with depth it meets more
+ * of it. Weights v_own(p)/v(p), with v_own = v_0 sqrt(1 - (p/p_own)^2) and p_own = v_0 sqrt(m/k), make the
+ * squared speeds under the sum those of the satellite's own contact: the estimate is then the damping that
+ * dissipates there what the surface would. Deeper samples keep a tenth: at long delays there is little else.
+ */
+static double weight_of(const ff_identify_state *s, const ff_identify_in *in, double p, double speed) {
+    const double v0 = s->speed_first, k = s->x[K];
+    if (!(v0 > 0.0) || !(k > 0.0))
+        return 1.0;
+    const double d = p / (v0 * sqrt(in->mass / k));
+    const double own = d < 1.0 ? sqrt(1.0 - d * d) : 0.0;
+    return fmin(1.0, fmax(0.1, own * v0 / fmax(fabs(speed), 0.05 * v0)));
+}
+
 /* (22) with Sage-Husa's noise: d = (1 - b)/(1 - b^(n+1)), R <- (1-d) R + d (e^2 - H P H'),
  * Q <- (1-d) Q + d (G e^2 G' + P+ - P), each kept within a hundredth and a hundred times its nominal size. */
 static void update(const ff_identify_config *config, ff_identify_state *s, const double H[STATES], double z,
-                   unsigned *bounds) {
+                   double weight, unsigned *bounds) {
     double PH[STATES], S = 0.0, e = z;
     const double before[2] = {s->P[K][K], s->P[C][C]}, nominal[2] = {s->Q[0], s->Q[1]};
     s->P[K][K] += s->Q[0];
@@ -116,7 +131,7 @@ static void update(const ff_identify_config *config, ff_identify_state *s, const
     const double d = (1.0 - config->forget) / (1.0 - s->weight);
     if (config->adapt != FF_IDENTIFY_FIXED)
         s->R = clip((1.0 - d) * s->R + d * (e * e - S), 1e-2 * s->R_nominal, 1e2 * s->R_nominal, bounds);
-    S += s->R;
+    S += s->R / weight;
     if (!(S > 0.0))
         return;
     s->updates++;
@@ -196,6 +211,7 @@ void ff_identify_step(const ff_identify_config *config, ff_identify_state *s, co
         s->begun = true;
         s->force_first = in->force;
         s->p_first = p_aligned;
+        s->speed_first = speed;
         return;
     }
     if (!s->started) {
@@ -208,10 +224,11 @@ void ff_identify_step(const ff_identify_config *config, ff_identify_state *s, co
         walk(config, s, in);
     if (config->form == FF_IDENTIFY_INCREMENTS) {
         const double H[STATES] = {p_aligned - p_last, speed - speed_last, 0.0};
-        update(config, s, H, in->force - force_last, &out->bounds);
+        update(config, s, H, in->force - force_last, 1.0, &out->bounds);
     } else {
         const double H[STATES] = {p_aligned - s->p_first, speed, 1.0};
-        update(config, s, H, in->force, &out->bounds);
+        const double weight = config->shallow ? weight_of(s, in, H[K], speed) : 1.0;
+        update(config, s, H, in->force, weight, &out->bounds);
     }
     publish(config, s, in->mass, &out->bounds);
     if (!s->published)

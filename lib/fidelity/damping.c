@@ -2,20 +2,21 @@
  *
  *   symbol        here
  *   F_mea, F_s    sample->f_b, after the lead (10)        v_des   contact point's velocity of the satellites
- *   c_d           port->known.damping                      E_obs   port->energy (printed), state->energy (clamp)
- *   F_ek (9)      F_ek                                     F_alpha, F_comp (12)-(15)   F_alpha, scale
+ *   c_d           port->known.damping                      E_obs   port->energy (printed), state->energy
+ * (clamp) F_ek (9)      F_ek                                     F_alpha, F_comp (12)-(15)   F_alpha, scale
  *
- * Sign of port power: (7)-(15) hold for the force of the satellite on the environment, so (3), (4) take -F_comp;
- * with the other sign the motion diverges. F.V below is the power the environment gives to the satellites, and
- * v_des = -F.V/|F|: for a force through one point the power of the whole wrench is that of the force there, so
- * (16), (17) of the satellites need no contact point, and scaling the wrench contains (14).
+ * Sign of port power: (7)-(15) hold for the force of the satellite on the environment, so (3), (4) take
+ * -F_comp; with the other sign the motion diverges. F.V below is the power the environment gives to the
+ * satellites, and v_des = -F.V/|F|: for a force through one point the power of the whole wrench is that of
+ * the force there, so (16), (17) of the satellites need no contact point, and scaling the wrench contains
+ * (14).
  *
- * The default law, and why it is not the printed one (docs/methods/he2022.md): the clamp of tdpa may give back
- * what the environment absorbed, less what the identified surface dissipates, the sum of c v^2 T. At the
+ * The default law, and why it is not the printed one (docs/methods/he2022.md): the clamp of tdpa may give
+ * back what the environment absorbed, less what the identified surface dissipates, the sum of c v^2 T. At the
  * robot's motion (`budget: velocity`) that sum is late and of a deeper contact; without delay it is known in
- * closed form, (1 - e^2) of the absorbed energy, with e(c/(2 sqrt(k m))) (`budget: restitution`, the default).
- * Printed (8)-(15) over-damp: the observer leaves the damping out, the applied force keeps it, the delayed force
- * dissipates again. */
+ * closed form, (1 - e^2) of the absorbed energy, with e(c/(2 sqrt(k m))) (`budget: restitution`, the
+ * default). Printed (8)-(15) over-damp: the observer leaves the damping out, the applied force keeps it, the
+ * delayed force dissipates again. */
 #include "fidelity/internal.h"
 
 void ff_damping_default(ff_damping_config *config) {
@@ -45,7 +46,6 @@ ff_status ff_damping_validate(const ff_damping_config *c) {
 static void end_port(ff_damping_port *port) {
     const double energy = port->energy;
     *port = (ff_damping_port){.partner = -1, .energy = energy};
-    port->known.valid = false;
 }
 
 void ff__damping_reset(ff_damping_state *state) {
@@ -56,7 +56,8 @@ void ff__damping_reset(ff_damping_state *state) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ ports -- */
+/* ------------------------------------------------------------------------------------------------ ports --
+ */
 
 typedef struct robot_force { /* of one body, at its robot */
     bool contact, strong;    /* by the detector; above its lower threshold */
@@ -64,7 +65,8 @@ typedef struct robot_force { /* of one body, at its robot */
     ff_vec3 f_w;             /* inertial */
 } robot_force;
 
-/* Two bodies touch each other when their forces cancel; a force that no other answers is the environment's. */
+/* Two bodies touch each other when their forces cancel; a force that no other answers is the environment's.
+ */
 static int find_partner(const ff_fidelity_model *model, const robot_force *force, int i) {
     const double size = ff_vec3_norm(force[i].f_w);
     double best = 0.25 * size + 5.0 * model->config.damping.identify.noise;
@@ -79,8 +81,8 @@ static int find_partner(const ff_fidelity_model *model, const robot_force *force
     return partner;
 }
 
-/* A force through one point has no torque along itself; otherwise (stops, two contacts at once) the CoM stands
- * for the point. */
+/* A force through one point has no torque along itself; otherwise (stops, two contacts at once) the CoM
+ * stands for the point. */
 static ff_vec3 point_of(ff_wrench f_b) {
     const double along = ff_vec3_dot(f_b.t, ff_vec3_unit(f_b.f));
     return fabs(along) <= 0.1 * ff_vec3_norm(f_b.t) ? ff_contact_point(f_b) : ff_vec3_zero();
@@ -106,6 +108,21 @@ static void approach(const ff_damping_state *state, const ff_body_sample *sample
     *speed = -ff_vec3_dot(v, normal);
 }
 
+/* Keeps the newest estimate, with what is known beforehand in its place. */
+static void take_known(const ff_damping_config *config, const ff_identify_out *found,
+                       ff_identify_out *known) {
+    const bool k = !isnan(config->known_stiffness), c = !isnan(config->known_damping);
+    if (found->valid)
+        *known = *found;
+    if (k)
+        known->stiffness = known->mean_stiffness = config->known_stiffness;
+    if (c) {
+        known->damping = known->mean_damping = config->known_damping;
+        known->damping_sd = 0.0;
+    }
+    known->valid = known->valid || (k && c);
+}
+
 /* Follows the contact of body i (and its partner) for one cycle; mass is the port's effective mass. */
 static void identify(const ff_fidelity_model *model, ff_damping_state *state, const ff_fidelity_in *in,
                      const robot_force *force, int i, double mass, ff_fidelity_out *out) {
@@ -115,8 +132,10 @@ static void identify(const ff_fidelity_model *model, ff_damping_state *state, co
     if (!force[i].strong || !(size > 0.0) || !(mass > 0.0))
         return;
     const ff_vec3 normal = ff_vec3_scale(1.0 / size, force[i].f_w);
-    if (port->identify.started && ff_vec3_dot(normal, port->normal) < 0.9)
-        ff_identify_reset(&port->identify); /* another surface */
+    if (port->identify.started && ff_vec3_dot(normal, port->normal) < 0.9) { /* another surface */
+        ff_identify_reset(&port->identify);
+        ff_identify_reset(&port->own);
+    }
     if (!port->identify.started)
         port->normal = normal;
 
@@ -126,24 +145,14 @@ static void identify(const ff_fidelity_model *model, ff_damping_state *state, co
     const ff_identify_in sample = {.cycle = T, .force = size, .step = step, .speed = speed, .mass = mass};
     ff_identify_step(&config->identify, &port->identify, &sample, &found);
     out->bounds |= found.bounds;
-    if (found.valid)
-        port->known = found;
-    if (!isnan(config->known_stiffness))
-        port->known.stiffness = port->known.mean_stiffness = config->known_stiffness;
-    if (!isnan(config->known_damping)) {
-        port->known.damping = port->known.mean_damping = config->known_damping;
-        port->known.damping_sd = 0.0;
+    take_known(config, &found, &port->known);
+    if (config->law == FF_DAMPING_LAW_CLAMP) {
+        ff_identify_config own = config->identify;
+        own.shallow = true;
+        ff_identify_step(&own, &port->own, &sample, &found);
+        take_known(config, &found, &port->known_own);
     }
-    if (!isnan(config->known_damping) &&
-        (!isnan(config->known_stiffness) || config->budget == FF_DAMPING_BUDGET_VELOCITY ||
-         config->law == FF_DAMPING_LAW_PRINTED))
-        port->known.valid = true;
-
     port->speed_square += speed * speed * T;
-    if (port->known.valid) { /* what passed before the first estimate is settled with it */
-        port->dissipated += port->known.damping * port->speed_square;
-        port->speed_square = 0.0;
-    }
 }
 
 /* An estimate no larger than its own uncertainty is noise: shrunk by (1 - sd^2/c^2). */
@@ -152,7 +161,8 @@ static double significant_damping(const ff_identify_out *known) {
     return c > sd ? c * (1.0 - sd * sd / (c * c)) : 0.0;
 }
 
-/* ------------------------------------------------------------------------------------------------- laws -- */
+/* ------------------------------------------------------------------------------------------------- laws --
+ */
 
 typedef struct power {
     double FV, FHF, F; /* [W], [N2/kg], [N] of a port */
@@ -169,15 +179,14 @@ static power power_of(const ff_fidelity_model *model, const ff_rigid_load *F, co
 
 /* What of the absorbed energy the surface keeps. */
 static void settle_loss(const ff_damping_config *config, ff_damping_port *port, double mass) {
-    if (!port->known.valid)
-        return;
     if (config->budget == FF_DAMPING_BUDGET_VELOCITY) {
-        port->loss = port->dissipated;
-        return;
+        if (port->known.valid)
+            port->loss = significant_damping(&port->known) * port->speed_square;
+    } else if (port->known_own.valid) {
+        const double c = significant_damping(&port->known_own);
+        const double e = ff_contact_restitution(c / (2.0 * sqrt(port->known_own.stiffness * mass)));
+        port->loss = (1.0 - e * e) * port->absorbed_most;
     }
-    const double c = significant_damping(&port->known);
-    const double e = ff_contact_restitution(c / (2.0 * sqrt(port->known.stiffness * mass)));
-    port->loss = (1.0 - e * e) * port->absorbed_most;
 }
 
 /* One observer for all bodies, as in tdpa: a contact between two satellites is one exchange. */
@@ -242,8 +251,7 @@ static void printed_axes(const ff_fidelity_model *model, ff_damping_port *port, 
     port->energy += given;
     /* the satellite feels -F_alpha at the contact point, its partner the opposite */
     F[i].force = ff_vec3_sub(F[i].force, F_alpha);
-    F[i].torque =
-        ff_vec3_sub(F[i].torque, ff_vec3_cross(r_b, ff_quat_unrotate(body[i].attitude, F_alpha)));
+    F[i].torque = ff_vec3_sub(F[i].torque, ff_vec3_cross(r_b, ff_quat_unrotate(body[i].attitude, F_alpha)));
     if (j >= 0) {
         F[j].force = ff_vec3_add(F[j].force, F_alpha);
         F[j].torque =
@@ -251,7 +259,8 @@ static void printed_axes(const ff_fidelity_model *model, ff_damping_port *port, 
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- step -- */
+/* ------------------------------------------------------------------------------------------------- step --
+ */
 
 /* Detector and lead of each body; ends what has ended. */
 static void sense(const ff_fidelity_model *model, ff_damping_state *state, const ff_fidelity_in *in,
@@ -268,8 +277,9 @@ static void sense(const ff_fidelity_model *model, ff_damping_state *state, const
             ff_lead_reset(&state->lead[i]);
         force[i].contact = contact;
         force[i].strong = contact && size > config->detector.off_ratio * config->detector.force_on;
-        force[i].f_b = contact ? ff_lead_step(&config->lead, &state->lead[i], model->integrate.cycle, measured)
-                               : ff_wrench_zero();
+        force[i].f_b = contact
+                           ? ff_lead_step(&config->lead, &state->lead[i], model->integrate.cycle, measured)
+                           : ff_wrench_zero();
         force[i].f_w = ff_quat_rotate(in->sample[i].T_wr.q, force[i].f_b.f);
         out->in_contact[i] = contact;
         any |= contact;
@@ -283,8 +293,10 @@ static void sense(const ff_fidelity_model *model, ff_damping_state *state, const
             end_port(port);
         } else if (!port->identify.started) {
             const int partner = force[i].contact ? find_partner(model, force, i) : -1;
-            if (partner != port->partner)
+            if (partner != port->partner) {
                 ff_identify_reset(&port->identify);
+                ff_identify_reset(&port->own);
+            }
             port->partner = partner;
         }
     }

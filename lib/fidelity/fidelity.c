@@ -65,7 +65,8 @@ double ff__clamp_scale(double FV, double FHF, double T, double E) {
         return 1.0;
     if (!(E > 0.0))
         E = 0.0;
-    /* The larger root; with a = T FHF/2: s = (-FV + sqrt(FV^2 + 4 a E/T))/(2 a), written without cancellation. */
+    /* The larger root; with a = T FHF/2: s = (-FV + sqrt(FV^2 + 4 a E/T))/(2 a), written without
+     * cancellation. */
     const double a = 0.5 * T * FHF, root = sqrt(FV * FV + 4.0 * a * E / T);
     const double s = FV > 0.0 ? 2.0 * (E / T) / (FV + root) : (root - FV) / (2.0 * a);
     return fmin(1.0, fmax(0.0, s));
