@@ -32,8 +32,8 @@ static inline ff_contact *add_contact(ff_scenario *s, ff_contact_kind kind, doub
     c->damping = c->satellite_damping = damping;
     c->normal = ff_vec3_make(0, 0, -1);
     c->axis = ff_vec3_make(0, 0, -1);
-    c->depth = INFINITY;
-    c->stop_position = c->stop_rotation = ff_vec3_make(INFINITY, INFINITY, INFINITY);
+    c->depth = HUGE_VAL;
+    c->stop_position = c->stop_rotation = ff_vec3_make(HUGE_VAL, HUGE_VAL, HUGE_VAL);
     return c;
 }
 

@@ -60,13 +60,16 @@ static double norm3(const double *a) {
 }
 
 /* Error weights by the size of vectors, not of components: a component passing through zero must not ask for
- * more than the motion has. The floors stand for 0.1 m, 1 mm/s and 1 mrad/s. */
+ * more than the motion has. Position is judged by what matters in contact, a depth of centimetres, not by the
+ * distance from the origin, of which only the rounding enters. The floors of the speeds are 1 mm/s and
+ * 1 mrad/s. */
 static int weights(N_Vector yv, N_Vector wv, void *user) {
     const solver *s = user;
     const double *y = N_VGetArrayPointer(yv);
     double *w = N_VGetArrayPointer(wv);
     for (int i = 0; i < s->n; i += FF_IDEAL_BODY_SIZE) {
-        const double p = s->tolerance * (0.1 + norm3(y + i)), v = s->tolerance * (1e-3 + norm3(y + i + 7)),
+        const double p = 0.02 * s->tolerance + 16.0 * DBL_EPSILON * norm3(y + i),
+                     v = s->tolerance * (1e-3 + norm3(y + i + 7)),
                      r = s->tolerance * (1e-3 + norm3(y + i + 10));
         if (!isfinite(p) || !isfinite(v) || !isfinite(r))
             return -1;
@@ -81,6 +84,7 @@ static int weights(N_Vector yv, N_Vector wv, void *user) {
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the signature is CVODE's */
 static void silent(int code, const char *module, const char *function, char *text, void *user) {
     (void)code;
     (void)module;
@@ -120,7 +124,7 @@ static double event_value(ff_ideal_mode mode, int which, const ff_ideal_value *v
 
 static double event_at(solver *s, int unit, int which, double t, ff_ideal_value *at) {
     const ff_ideal_unit *u = &s->problem.unit[unit];
-    ff_ideal_value value[12];
+    ff_ideal_value value[12] = {{0}};
     ff__ideal_values(&s->problem, u->contact, state_at(s, t), value);
     *at = value[unit - s->problem.first_unit[u->contact]];
     return event_value(u->mode, which, at);
@@ -159,7 +163,7 @@ static double locate(solver *s, int unit, int which, double a, double ea, double
 static double graze(solver *s, int unit, double a, const ff_ideal_value *va, double b,
                     const ff_ideal_value *vb) {
     if (!(va->rate > 0.0 && vb->rate < 0.0))
-        return NAN;
+        return (double)NAN;
     for (int i = 0; i < 60 && b - a > 1e-12 * fmax(1.0, fabs(b)) && !s->failed; i++) {
         const double t = 0.5 * (a + b);
         ff_ideal_value v;
@@ -170,24 +174,24 @@ static double graze(solver *s, int unit, double a, const ff_ideal_value *va, dou
         else
             b = t;
     }
-    return NAN;
+    return (double)NAN;
 }
 
 typedef struct event {
-    double t;                        /* INFINITY: none */
+    double t;                        /* HUGE_VAL: none */
     double time[FF_IDEAL_MAX_UNITS]; /* each unit's earliest */
     int which[FF_IDEAL_MAX_UNITS];
 } event;
 
 static void find_events(solver *s, double a, const ff_ideal_value *va, double b, const ff_ideal_value *vb,
                         event *found) {
-    found->t = INFINITY;
+    found->t = HUGE_VAL;
     for (int u = 0; u < s->problem.units; u++) {
         const ff_ideal_mode mode = s->problem.unit[u].mode;
-        found->time[u] = INFINITY;
+        found->time[u] = HUGE_VAL;
         for (int which = 0; which < (mode == FF_IDEAL_OUT ? 1 : 2); which++) {
             const double ea = event_value(mode, which, &va[u]);
-            double eb = event_value(mode, which, &vb[u]), end = b, t = INFINITY;
+            double eb = event_value(mode, which, &vb[u]), end = b, t = HUGE_VAL;
             ff_ideal_value v;
             if (eb <= 0.0 && mode == FF_IDEAL_OUT && ea <= 0.0) {
                 const double inside = graze(s, u, a, &va[u], b, &vb[u]);
@@ -239,7 +243,7 @@ static bool pushing(const solver *s, int contact) {
 
 static void put_states(const solver *s, int contact, const double *y, ff_rigid_state *state) {
     const ff_contact *c = &s->scenario->contact[contact];
-    const bool both = c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE;
+    const bool both = (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE) && c->against >= 0;
     state[0] = ff__ideal_unpack(y + FF_IDEAL_BODY_SIZE * c->body);
     state[1] = both ? ff__ideal_unpack(y + FF_IDEAL_BODY_SIZE * c->against) : state[0];
 }
@@ -256,7 +260,7 @@ static void note_contacts(solver *s, double t, const double *y) {
                 record = NULL; /* that one is over */
         }
         if (now && !record) {
-            if (s->result->contacts == s->capacity) {
+            if (!s->result->contact || s->result->contacts == s->capacity) {
                 const int capacity = s->capacity ? 2 * s->capacity : 16;
                 ff_ideal_contact *larger = realloc(s->result->contact, (size_t)capacity * sizeof *larger);
                 if (!larger) {
@@ -270,7 +274,7 @@ static void note_contacts(solver *s, double t, const double *y) {
             s->open[c] = s->result->contacts++;
             s->ended[c] = false;
             record = &s->result->contact[s->open[c]];
-            *record = (ff_ideal_contact){.contact = c, .start = t, .end = NAN};
+            *record = (ff_ideal_contact){.contact = c, .start = t, .end = (double)NAN};
             put_states(s, c, y, record->before);
         } else if (!now && record && !s->ended[c]) {
             s->ended[c] = true;
@@ -420,7 +424,7 @@ static bool report_progress(solver *s, double t) {
 
 /* One smooth stretch, up to the next event or `stop`; *t is where it ended. */
 static ff_status stretch(solver *s, double *t, double stop, char *message, size_t size) {
-    ff_ideal_value value[2][FF_IDEAL_MAX_UNITS];
+    ff_ideal_value value[2][FF_IDEAL_MAX_UNITS] = {{{0}}};
     int now = 0;
     double a = *t;
     double *y = N_VGetArrayPointer(s->y);
@@ -440,7 +444,7 @@ static ff_status stretch(solver *s, double *t, double stop, char *message, size_
         for (int i = 0; i < s->n; i++)
             if (!isfinite(y[i]))
                 return fail(FF_ERR_DIVERGED, message, size, "the motion diverged", a);
-        event found = {.t = INFINITY};
+        event found = {.t = HUGE_VAL};
         if (s->problem.units > 0) {
             all_values(s, y, value[1 - now]);
             find_events(s, a, value[now], b, value[1 - now], &found);
@@ -484,7 +488,7 @@ static ff_status stretch(solver *s, double *t, double stop, char *message, size_
 
 static ff_status solve(solver *s, char *message, size_t size) {
     double *y = N_VGetArrayPointer(s->y), t = 0.0;
-    ff_ideal_value value[FF_IDEAL_MAX_UNITS];
+    ff_ideal_value value[FF_IDEAL_MAX_UNITS] = {{0}};
     for (int i = 0; i < s->scenario->satellites; i++)
         ff__ideal_pack(&s->scenario->satellite[i].start, y + FF_IDEAL_BODY_SIZE * i);
     all_values(s, y, value);
@@ -509,7 +513,7 @@ static ff_status solve(solver *s, char *message, size_t size) {
         ff_ideal_contact *record = &s->result->contact[s->open[c]];
         if (s->ended[c] && t - record->end >= CLOSE_CYCLES * s->scenario->cycle * (1.0 - 1e-12))
             continue;
-        record->end = NAN;
+        record->end = (double)NAN;
         put_states(s, c, y, record->after);
     }
     return FF_OK;

@@ -35,6 +35,11 @@ static double damping_at(double damping, double full_depth, double depth) {
     return damping * s * s * (3.0 - 2.0 * s);
 }
 
+/* A pair or cone without `against` stands still in the inertial frame. */
+static bool has_other(const ff_contact *c) {
+    return (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE) && c->against >= 0;
+}
+
 /* Where a point contact is: everything in inertial axes. */
 typedef struct place {
     ff_vec3 x;     /* point of `body` */
@@ -72,7 +77,8 @@ static void point_place(const ff_contact *c, const ff_rigid_state *state, place 
         p->n = c->normal;
         v->depth = v->gate = -ff_vec3_dot(c->normal, ff_vec3_sub(p->x, c->at));
     } else {
-        const ff_rigid_state *B = &state[c->against];
+        static const ff_rigid_state still = {.attitude = {1, 0, 0, 0}};
+        const ff_rigid_state *B = c->against >= 0 ? &state[c->against] : &still;
         const ff_vec3 y = ff_quat_unrotate(B->attitude, ff_vec3_sub(p->x, B->position));
         u = ff_vec3_sub(u, ff_rigid_point_velocity(B, y));
         ff_vec3 n_b = c->normal;
@@ -116,7 +122,7 @@ void ff__ideal_values(const ff_ideal_problem *problem, int contact, const double
             *value++ = stop_value(c, &problem->unit[u], &state[c->body], phi);
         return;
     }
-    if (c->kind != FF_CONTACT_WALL)
+    if (has_other(c))
         state[c->against] = ff__ideal_unpack(y + FF_IDEAL_BODY_SIZE * c->against);
     place p;
     point_place(c, state, &p);
@@ -163,7 +169,7 @@ ff_vec3 ff__ideal_contact_load(const ff_ideal_problem *problem, int contact, con
     }
     add_force(&load[c->body], &state[c->body], p.x, F);
     /* The reaction acts at the same point: both forces on one line, so a pair's momentum is kept. */
-    if (c->kind != FF_CONTACT_WALL)
+    if (has_other(c))
         add_force(&load[c->against], &state[c->against], p.x, ff_vec3_neg(F));
     return F;
 }
@@ -236,7 +242,7 @@ static ff_status check_contact(const ff_scenario *s, const ff_contact *c, char *
     }
     const bool both = c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE;
     if (c->body < 0 || c->body >= s->satellites ||
-        (both && (c->against < 0 || c->against >= s->satellites || c->against == c->body))) {
+        (both && (c->against >= s->satellites || c->against == c->body))) {
         snprintf(message, size, "contact '%s' names a satellite that does not exist, or one against itself",
                  c->name);
         return FF_ERR_ARGUMENT;

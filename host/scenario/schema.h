@@ -41,16 +41,16 @@ typedef struct ff_section ff_section;
 typedef struct ff_key {
     const char *key;
     ff_type type;
-    const char *unit; /* "" none */
     ff_range range;
+    const char *unit; /* "" none */
     /* "required"; YAML that is read when the key is absent ("none": INFINITY, or a section that is left out);
      * or words in brackets when code decides. */
     const char *fallback;
-    size_t offset;  /* in the section's struct */
-    unsigned kinds; /* bit k: the key belongs to kind k of the section; 0: to all */
+    size_t offset; /* in the section's struct */
     const char *const *words;
     const ff_section *section;
     const char *doc;
+    unsigned kinds; /* bit k: the key belongs to kind k of the section; 0: to all */
 } ff_key;
 
 struct ff_section {

@@ -170,7 +170,7 @@ static ff_status add(builder *b, ff_node_kind kind, ff_place place, ff_node **ou
 
 static ff_status open_node(builder *b, ff_node_kind kind, ff_place place, const yaml_char_t *anchor,
                            const yaml_char_t *tag) {
-    ff_node *node;
+    ff_node *node = NULL;
     if (anchor)
         return fault(b->error, place, "an anchor '&%s', allowed: values written out",
                      ff_show((const char *)anchor).text);
@@ -181,7 +181,7 @@ static ff_status open_node(builder *b, ff_node_kind kind, ff_place place, const 
     if (b->depth >= FF_TREE_DEPTH)
         return fault(b->error, place, "nested more than %d levels deep, allowed: fewer", FF_TREE_DEPTH);
     const ff_status status = add(b, kind, place, &node);
-    if (status == FF_OK)
+    if (status == FF_OK && node)
         b->stack[b->depth++] = node;
     return status;
 }
@@ -212,9 +212,9 @@ static ff_status scalar(builder *b, const yaml_event_t *event, ff_place place) {
         b->key_place = place;
         return FF_OK;
     }
-    ff_node *node;
+    ff_node *node = NULL;
     const ff_status status = add(b, FF_NODE_SCALAR, place, &node);
-    if (status == FF_OK) {
+    if (status == FF_OK && node) {
         node->text = text;
         node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     }

@@ -38,8 +38,10 @@ static void test_wall_rebound_is_the_closed_form(void **state) {
         assert_near(hit->end - hit->start, T, 1e-9 * T + 1e-12 * (1 + 3 / v));
         assert_vec3_near(hit->before[0].velocity, b->start.velocity, 1e-15 + 1e-13 * v);
         const ff_vec3 after = ff_vec3_axpy(e * v, n, along);
-        assert_vec3_near(hit->after[0].velocity, after, 1e-9 * v);
-        assert_vec3_near(state_of(&r, s.cycles, 0)->velocity, after, 1e-9 * v);
+        /* positions of some metres are rounded at 1e-15 m a step, which w turns into speed */
+        const double near = 1e-9 * v + 2e-14 * w;
+        assert_vec3_near(hit->after[0].velocity, after, near);
+        assert_vec3_near(state_of(&r, s.cycles, 0)->velocity, after, near);
         assert_vec3_near(hit->after[0].omega, ff_vec3_zero(), 1e-12);
         /* x = (v/wd) exp(-z w t) sin(wd t) and F = -m x'' give F = (m v w / sqrt(1 - z^2)) exp(-z w t)
          * sin(wd t + phi), sin phi = 2 z sqrt(1 - z^2); its maximum is inside, or c v at the start. */
@@ -95,7 +97,7 @@ static void test_off_centre_hit_conserves_and_has_the_effective_mass(void **stat
         for (int j = 0; j < r.contacts; j++)
             if (isfinite(r.contact[j].end))
                 assert_near(ff_rigid_kinetic_energy(&model, &r.contact[j].after[0]) / E0, 1,
-                            stiff ? 1e-9 : 1e-10);
+                            stiff ? 1e-8 : 1e-10);
         const ff_vec3 dv = ff_vec3_sub(hit->after[0].velocity, hit->before[0].velocity);
         assert_vec3_near(ff_vec3_cross(n, dv), ff_vec3_zero(), 1e-12 * v);
         /* L about the origin along n: the force has no moment about its own direction through any point, only
@@ -272,7 +274,7 @@ static void test_pairs_and_cones_keep_momentum(void **state) {
         c->normal = ff_vec3_unit(ff_vec3_make(0.1, -0.2, -1));
         c->apex = ff_vec3_make(0.05, 0, -0.7);
         c->half_angle = 0.6;
-        c->depth = i % 4 == 1 ? INFINITY : 5;
+        c->depth = i % 4 == 1 ? HUGE_VAL : 5;
         c->friction = lossless ? 0 : 0.3;
         ff_ideal_result r;
         solve_or_fail(&s, &r);
@@ -296,8 +298,8 @@ static void test_pairs_and_cones_keep_momentum(void **state) {
         for (int j = 0; j < r.contacts; j++) {
             const double E = ff_rigid_kinetic_energy(&model[0], &r.contact[j].after[0]) +
                              ff_rigid_kinetic_energy(&model[1], &r.contact[j].after[1]);
-            if (!isfinite(r.contact[j].end))
-                continue;
+            if (!isfinite(r.contact[j].end) || r.contact[0].start == 0.0)
+                continue; /* one that starts inside has energy stored */
             if (lossless)
                 assert_near(E / E0, 1, 1e-10);
             else
@@ -348,6 +350,12 @@ static void test_cone_flank_is_a_plane_locally(void **state) {
     solve_or_fail(&s, &r);
     assert_int_equal(r.contacts, 1);
     assert_near(r.contact[0].start, 2, 1e-10);
+    assert_vec3_near(r.contact[0].after[0].velocity,
+                     ff_vec3_scale(v * restitution(80 / (2 * sqrt(4000.0 * 100))), n), 1e-10 * v);
+    ff_ideal_free(&r);
+    /* and the same cone standing still in the inertial frame */
+    s.contact[0].against = -1;
+    solve_or_fail(&s, &r);
     assert_vec3_near(r.contact[0].after[0].velocity,
                      ff_vec3_scale(v * restitution(80 / (2 * sqrt(4000.0 * 100))), n), 1e-10 * v);
     ff_ideal_free(&r);
@@ -450,7 +458,7 @@ static void test_tolerance_does_not_matter(void **state) {
     c->normal.z = 1;
     c->point = ff_vec3_make(0.05, 0.1, -0.1);
     add_load(&s, FF_LOAD_HALFSINE, ff_vec3_make(0.1, 0, -0.4), ff_vec3_make(0.01, 0, 0), 7, 9);
-    const double tolerance[3] = {1e-10, 1e-12, FF_IDEAL_TOLERANCE}, allowed[2] = {5e-8, 5e-10};
+    const double tolerance[3] = {1e-10, 1e-12, FF_IDEAL_TOLERANCE}, allowed[2] = {5e-8, 2e-10};
     ff_ideal_result r[3];
     char message[256];
     for (int i = 0; i < 3; i++)

@@ -57,10 +57,11 @@ static void test_loads_move_as_the_closed_form(void **state) {
                 size += ff_vec3_norm(s.load[j].force) / m * dx;
             }
             const ff_rigid_state *got = state_of(&r, k, 0);
-            assert_vec3_near(got->position, x, 1e-11 * size);
+            /* an error of 1e-12 in the speed grows for 40 s */
+            assert_vec3_near(got->position, x, 5e-11 * size);
             assert_vec3_near(got->velocity, v, 1e-11 * size);
             assert_vec3_near(got->omega, ff_vec3_make(w, 0, 0), 1e-11);
-            assert_near(ff_quat_angle(got->attitude, ff_quat_exp(ff_vec3_make(angle, 0, 0))), 0, 1e-10);
+            assert_near(ff_quat_angle(got->attitude, ff_quat_exp(ff_vec3_make(angle, 0, 0))), 0, 5e-10);
         }
         ff_ideal_free(&r);
     }

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# The command line as a user meets it: outputs, messages, exit codes.
+set -u
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+# expect STATUS PATTERN command...: exit status, and stdout+stderr match
+expect() {
+  local want=$1 pattern=$2 got
+  shift 2
+  "$@" > out.txt 2>&1
+  got=$?
+  [ $got -eq "$want" ] || fail "exit $got instead of $want: $*: $(head -c 300 out.txt)"
+  grep -Eq -- "$pattern" out.txt || fail "no '$pattern' in: $(head -c 300 out.txt) ($*)"
+}
+one_line() { [ "$(wc -l < out.txt)" -eq 1 ] || fail "not one line: $(cat out.txt)"; }
+S=$FF_SOURCE_DIR/scenarios/deos-client.yaml
+
+expect 2 "usage: freefloat COMMAND" "$FREEFLOAT"
+expect 0 "usage: freefloat COMMAND" "$FREEFLOAT" --help
+expect 0 "^freefloat [0-9]" "$FREEFLOAT" --version
+expect 2 "unknown command 'fly'" "$FREEFLOAT" fly; one_line
+expect 2 "which scenario" "$FREEFLOAT" run; one_line
+expect 2 "unknown option '--fast'" "$FREEFLOAT" run "$S" --fast; one_line
+expect 2 "needs a value" "$FREEFLOAT" run "$S" --out; one_line
+expect 2 "unexpected 'b'" "$FREEFLOAT" run a b; one_line
+expect 2 "'xml' is no log format" "$FREEFLOAT" run "$S" --log xml; one_line
+expect 2 "missing.yaml" "$FREEFLOAT" run missing.yaml; one_line
+expect 2 "is no paper" "$FREEFLOAT" papers nobody; one_line
+expect 2 "given twice" "$FREEFLOAT" compare "$S" --methods tdpa,tdpa; one_line
+expect 2 "METHOD:key=value" "$FREEFLOAT" compare "$S" --methods tdpa:law; one_line
+expect 2 "allowed" "$FREEFLOAT" compare "$S" --methods tdpa:lawn=clamp; one_line
+expect 2 "--set" "$FREEFLOAT" run "$S" --set satellites.client.mass=-1; one_line
+
+# the default run: files, verdict, quiet, json, strict
+expect 0 "verdict" "$FREEFLOAT" run "$S" --out r
+for file in summary.json log.csv; do [ -s r/$file ] || fail "r/$file is missing"; done
+[ -z "$(find r -name '.*.part')" ] || fail "a part file is left"
+expect 0 "^$" "$FREEFLOAT" run "$S" --out q --quiet --set time.duration=1
+[ ! -s out.txt ] || [ "$(wc -c < out.txt)" -le 1 ] || fail "--quiet printed: $(cat out.txt)"
+expect 0 '"verdict": "fail"' "$FREEFLOAT" run "$S" --out j --json --method direct
+expect 1 "fail" "$FREEFLOAT" run "$S" --out s --method direct --strict
+expect 0 "pass" "$FREEFLOAT" run "$S" --out s --method ideal --strict
+[ "$("$FREEFLOAT" run "$S" --set time.duration=0.1 | tail -1)" = "files in out/deos-client" ] || fail "default folder"
+head -1 r/log.csv | grep -q '^t \[s\],client.position.x \[m\],' || fail "log.csv has no named columns with units"
+[ "$(wc -l < r/log.csv)" -eq 7502 ] || fail "log.csv has $(wc -l < r/log.csv) lines"
+
+# compare: one folder a variant
+expect 0 "tdpa:reading=printed" "$FREEFLOAT" compare "$S" --methods ideal,direct,tdpa,tdpa:reading=printed --out c
+for d in ideal direct tdpa tdpa:reading=printed; do [ -s "c/$d/summary.json" ] || fail "c/$d/summary.json is missing"; done
+
+# same bits twice, timing apart
+"$FREEFLOAT" run "$S" --out b1 --quiet && "$FREEFLOAT" run "$S" --out b2 --quiet
+diff <(sed '/_ns"\|real_time/d' b1/summary.json) <(sed '/_ns"\|real_time/d' b2/summary.json) > /dev/null || fail "two runs differ"
+
+# what cannot be written
+mkdir locked && : > file
+expect 2 "cannot write into this folder" "$FREEFLOAT" run "$S" --out file/x; one_line
+if [ "$(id -u)" != 0 ]; then chmod a-w locked; expect 2 "cannot write" "$FREEFLOAT" run "$S" --out locked/x; fi
+# a full disk: a tiny file system where that is allowed, else the size limit of the shell
+if mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
+  expect 1 "cannot be written" "$FREEFLOAT" run "$S" --out small/x
+  [ ! -e small/x/log.csv ] || fail "a log that looks whole is left on a full disk"
+  umount small
+fi
+
+# a run that fails still writes its summary, null for what is not finite
+expect 1 "diverged|failed" "$FREEFLOAT" run "$S" --out d --method direct --set contacts.front.stiffness=1e12 --set satellites.client.mass=0.001 --set satellites.client.inertia=[1e-6,1e-6,1e-6] --set contacts.front.point=[0.3,0.2,0.1]
+[ -s d/summary.json ] || fail "no summary after a failed run"
+grep -q -i 'nan\|inf' d/summary.json && fail "summary.json holds nan or inf"
+
+# numbers of the contract
+if command -v python3 > /dev/null; then
+  python3 - <<'P' || fail "summary keys"
+import json
+s = json.load(open("r/summary.json"))
+assert s["cycles"] == 7500 and s["cycle_s"] == 0.004 and s["method"] == "tdpa" and s["integrator"] == "lie-midpoint"
+c = s["satellites"]["client"]
+for k in "initial final max_kinetic_energy_J error_vs_ideal contacts passivity robot".split():
+    assert k in c, k
+k = c["contacts"][0]
+assert k["name"] == "front" and abs(k["start_s"] - 1.54) < 0.01, k
+assert abs(-k["velocity_after_mps"][2] - 0.0200) < 1e-4, k
+assert len(c["robot"]["initial"]["twist"]) == 6 and len(c["passivity"]["observer_min_J"]) == 1
+assert [r["name"] for r in s["requirements"]] == ["velocity_error", "angular_velocity_error", "peak_force_ratio"]
+P
+fi
+[ $failures -eq 0 ] && echo "command line: all as documented"
+exit $failures
