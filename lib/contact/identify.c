@@ -24,7 +24,7 @@ void ff_identify_default(ff_identify_config *config) {
                                    .adapt = FF_IDENTIFY_FIXED,
                                    .forget = 0.98,
                                    .prior = 0.1,
-                                   .trust = 0.03,
+                                   .trust = 0.02,
                                    .rate = 0.1};
 }
 
@@ -78,8 +78,7 @@ static bool start(const ff_identify_config *config, ff_identify_state *s, const 
     s->P[F0][F0] = config->form == FF_IDENTIFY_OFFSET ? f0 * f0 : 0.0;
     s->R = s->R_nominal = scale * (config->noise * config->noise + rest * rest);
     s->weight = 1.0;
-    s->misfit = 0.0;
-    s->updates = 0;
+    s->misfit = s->misfit_weight = 0.0;
     s->started = true;
     return true;
 }
@@ -134,8 +133,10 @@ static void update(const ff_identify_config *config, ff_identify_state *s, const
     S += s->R / weight;
     if (!(S > 0.0))
         return;
-    s->updates++;
-    s->misfit += (e * e / S - s->misfit) / (double)s->updates;
+    /* residual after the update, over its expectation: surprises of the prior hardly count */
+    const double noise = s->R / weight;
+    s->misfit += e * e * noise / (S * S);
+    s->misfit_weight += noise / S;
     for (int i = 0; i < STATES; i++) {
         s->x[i] += PH[i] / S * e;
         for (int j = 0; j < STATES; j++)
@@ -159,7 +160,7 @@ static double limited(double value, double last, double most, unsigned *bounds) 
 /* A surface that is no constant spring and damper leaves residuals larger than the noise explains: the
  * covariance is scaled by them, so that the stated uncertainty is honest. */
 static double deviation(const ff_identify_state *s, int i) {
-    return sqrt(fmax(0.0, s->P[i][i]) * fmax(1.0, s->misfit));
+    return sqrt(fmax(0.0, s->P[i][i]) * fmax(1.0, s->misfit / s->misfit_weight));
 }
 
 static void publish(const ff_identify_config *config, ff_identify_state *s, double mass, unsigned *bounds) {

@@ -78,11 +78,10 @@ typedef struct ff_identify_state {
     double p_aligned, speed_aligned; /* the same at the force's time */
     double force_first, p_first;     /* where the contact began */
     double speed_first;
-    double x[3], P[3][3];      /* k, c, F_0 and their covariance */
-    double R, R_nominal, Q[2]; /* noise as the filter knows it */
-    double weight;             /* b^n of the adaptation */
-    double misfit;             /* mean of squared residual over what the filter expected */
-    uint64_t updates;
+    double x[3], P[3][3];              /* k, c, F_0 and their covariance */
+    double R, R_nominal, Q[2];         /* noise as the filter knows it */
+    double weight;                     /* b^n of the adaptation */
+    double misfit, misfit_weight;      /* squared residuals, and what the filter expected of them */
     double stiffness, damping;         /* published */
     double stiffness_sum, damping_sum; /* over the contact, for the mean of INCREMENTS */
     uint64_t count;
