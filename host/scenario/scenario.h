@@ -135,6 +135,10 @@ typedef struct ff_scenario {
     bool tdpa_printed;           /* tdpa: {reading: printed} */
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
+    bool damping_printed;        /* damping: {reading: printed} */
+    struct {
+        bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
+    } damping_given;
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;

@@ -77,8 +77,10 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
         out->velocity_correction[i] = ff_twist_zero();
         out->sensor_status[i] = out->gate_status[i] = FF_OK;
         out->fidelity.in_contact[i] = false;
+        out->fidelity.stiffness[i] = out->fidelity.damping[i] = out->fidelity.damping_sd[i] = FF_NAN;
     }
     out->fidelity.observers = 0;
+    out->fidelity.bounds = 0;
     ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
 }
 

@@ -210,6 +210,31 @@ void ff_session_free(ff_session *session) {
     session->summary = NULL;
 }
 
+static bool any_identified(const ff_metrics *metrics, int i) {
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_contact *contact = &metrics->scenario->contact[metrics->episode[n].contact];
+        if ((contact->body == i || contact->against == i) && !isnan(metrics->episode[n].stiffness))
+            return true;
+    }
+    return false;
+}
+
+static void show_identified(const ff_metrics *metrics, int n, char *text, size_t size) {
+    const ff_episode *e = &metrics->episode[n];
+    ff_episode_info info;
+    ff_metrics_episode(metrics, n, &info);
+    if (isnan(e->stiffness))
+        snprintf(text, size, "|-|-|-|");
+    else
+        snprintf(text, size, "|%.0f|%.1f +- %.1f|%.3f|", e->stiffness, e->damping, e->damping_sd,
+                 info.frequency);
+    const size_t used = strlen(text);
+    if (isnan(info.restitution))
+        snprintf(text + used, size - used, "-");
+    else
+        snprintf(text + used, size - used, "%.4f", info.restitution);
+}
+
 void ff_session_print(const ff_session *session) {
     const ff_scenario *scenario = &session->scenario;
     const ff_metrics *metrics = &session->metrics;
@@ -217,8 +242,10 @@ void ff_session_print(const ff_session *session) {
         printf("%s%s%s under %s (%s)\n", ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain(),
                session->label, ff_scheme_name(scenario->integrate.scheme));
         ff_table table;
-        ff_table_init(&table, 7);
-        ff_table_add(&table, "contact|start s|end s|speed before m/s|speed after m/s|force N|robot force N");
+        const bool identified = any_identified(metrics, i);
+        ff_table_init(&table, identified ? 11 : 7);
+        ff_table_add(&table, "contact|start s|end s|speed before m/s|speed after m/s|force N|robot force N%s",
+                     identified ? "|stiffness N/m|damping N s/m|frequency Hz|restitution" : "");
         int shown = 0;
         for (int n = 0; n < metrics->episodes; n++) {
             const ff_episode *e = &metrics->episode[n];
@@ -233,9 +260,12 @@ void ff_session_print(const ff_session *session) {
             char end[32] = "open";
             if (!isnan(e->end))
                 snprintf(end, sizeof end, "%.3f", e->end);
-            ff_table_add(&table, "%s|%.3f|%s|%.5f|%.5f|%.2f|%.2f", contact->name, e->start, end,
+            char found[128] = "";
+            if (identified)
+                show_identified(metrics, n, found, sizeof found);
+            ff_table_add(&table, "%s|%.3f|%s|%.5f|%.5f|%.2f|%.2f%s", contact->name, e->start, end,
                          ff_vec3_norm(e->before[side].velocity), ff_vec3_norm(e->after[side].velocity),
-                         e->peak_force[side], e->peak_robot_force);
+                         e->peak_force[side], e->peak_robot_force, found);
         }
         if (shown)
             ff_table_print(&table);
