@@ -222,7 +222,7 @@ static const ff_key damping_keys[] = {
     KEY("prior", NUMBER, "", POSITIVE, "(0.1; printed: 0.05)", IDENTIFY(prior), 0, "Standard deviation of the damping ratio before a contact."),
     KEY("stiffness_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.1)", IDENTIFY(stiffness_walk), 0, "How far the stiffness may wander in one contact, as part of itself."),
     KEY("damping_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.01)", IDENTIFY(damping_walk), 0, "How far the damping may wander in one contact, as part of sqrt(k m)."),
-    KEY("trust", NUMBER, "", POSITIVE, "(0.02; printed: 0.05)", IDENTIFY(trust), 0, "Estimates are used once the stiffness is known to this part."),
+    KEY("trust", NUMBER, "", POSITIVE, "(0.015; printed: 0.05)", IDENTIFY(trust), 0, "Estimates are used once the stiffness is known to this part."),
     KEY("rate", NUMBER, "", POSITIVE, "0.1", IDENTIFY(rate), 0, "Largest change of an estimate in a cycle, as part of k and of sqrt(k m)."),
     SECTION("known", SECTION, &known_section, "{}", 0, 0, "Stiffness and damping that are known: identification is not used for them."),
     KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", DAMPING(detector.force_on), 0, "Force above which there is contact."),
