@@ -218,7 +218,7 @@ static const ff_key damping_keys[] = {
     WORD("adapt", WORD, adapt_words, "fixed", IDENTIFY(adapt), 0, "Which noise the Sage-Husa filter learns: none, the force's, or the force's and the parameters'."),
     KEY("forget", NUMBER, "", PART, "0.98", IDENTIFY(forget), 0, "Forgetting factor of that adaptation."),
     KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
-    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay` less `lead`)", IDENTIFY(skew), 0, "By how much the force is older than the robot's pose."),
+    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", IDENTIFY(skew), 0, "By how much the force is older than the robot's pose."),
     KEY("prior", NUMBER, "", POSITIVE, "(0.1; printed: 0.05)", IDENTIFY(prior), 0, "Standard deviation of the damping ratio before a contact."),
     KEY("stiffness_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.1)", IDENTIFY(stiffness_walk), 0, "How far the stiffness may wander in one contact, as part of itself."),
     KEY("damping_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.01)", IDENTIFY(damping_walk), 0, "How far the damping may wander in one contact, as part of sqrt(k m)."),
