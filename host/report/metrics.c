@@ -11,7 +11,7 @@ ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
         ff_rigid_create(&scenario->satellite[i].rigid, &metrics->model[i]);
         metrics->last_touch[i] = -1;
         for (int a = 0; a < 6; a++)
-            metrics->body[i].observer_min[a] = INFINITY;
+            metrics->body[i].observer_min[a] = FF_INF;
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++)
         metrics->open[c] = -1;
@@ -24,7 +24,7 @@ void ff_metrics_free(ff_metrics *metrics) {
 }
 
 static void grow(double *largest, double value) {
-    if (!(value <= *largest)) /* NAN sticks: an error that is not a number is no success */
+    if (!(value <= *largest)) /* FF_NAN sticks: an error that is not a number is no success */
         *largest = value;
 }
 
@@ -110,8 +110,12 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         open = metrics->open[c] = metrics->episodes++;
         metrics->quiet[c] = 0;
         ff_episode *e = &metrics->episode[open];
-        *e = (ff_episode){
-            .contact = c, .start = row->t, .end = NAN, .stiffness = NAN, .damping = NAN, .damping_sd = NAN};
+        *e = (ff_episode){.contact = c,
+                          .start = row->t,
+                          .end = FF_NAN,
+                          .stiffness = FF_NAN,
+                          .damping = FF_NAN,
+                          .damping_sd = FF_NAN};
         for (int j = 0; j < count; j++)
             e->before[j] = row->body[bodies[j]].satellite;
     }
@@ -186,9 +190,9 @@ static void exact_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
             .peak_robot_force = x->peak_force,
             .impulse = ff_vec3_scale(metrics->model[metrics->scenario->contact[x->contact].body].mass,
                                      ff_vec3_sub(x->after[0].velocity, x->before[0].velocity)),
-            .stiffness = NAN,
-            .damping = NAN,
-            .damping_sd = NAN,
+            .stiffness = FF_NAN,
+            .damping = FF_NAN,
+            .damping_sd = FF_NAN,
             .force_sum = ff_vec3_sub(x->after[0].velocity, x->before[0].velocity)};
     }
 }
@@ -216,15 +220,15 @@ void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info 
         mass_inv += metrics->model[contact->against].mass_inv;
     info->mass = 1.0 / mass_inv;
     info->frequency = sqrt(e->stiffness * mass_inv) / (2.0 * FF_PI);
-    const ff_vec3 nan3 = {{NAN, NAN, NAN}}, n = ff_vec3_unit(e->force_sum);
+    const ff_vec3 nan3 = {{FF_NAN, FF_NAN, FF_NAN}}, n = ff_vec3_unit(e->force_sum);
     info->point = e->force_square > 0.0 ? ff_vec3_scale(1.0 / e->force_square, e->moment) : nan3;
     const bool closed = !isnan(e->end);
     const double before = ff_vec3_dot(n, point_speed(contact, e->before)),
                  after = ff_vec3_dot(n, point_speed(contact, e->after));
-    info->restitution = closed && before < 0.0 ? -after / before : (double)NAN;
+    info->restitution = closed && before < 0.0 ? -after / before : FF_NAN;
     const double initial = relative_speed(&metrics->scenario->contact[first->contact], first->before);
-    info->cov = closed && initial > 0.0 ? relative_speed(contact, e->after) / initial : (double)NAN;
-    info->cof = first->peak_robot_force > 0.0 ? e->peak_robot_force / first->peak_robot_force : (double)NAN;
+    info->cov = closed && initial > 0.0 ? relative_speed(contact, e->after) / initial : FF_NAN;
+    info->cof = first->peak_robot_force > 0.0 ? e->peak_robot_force / first->peak_robot_force : FF_NAN;
 }
 
 static void compare_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
@@ -254,7 +258,7 @@ void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_sta
     const ff_scenario *scenario = metrics->scenario;
     for (int c = 0; c < scenario->contacts; c++) /* fewer than five quiet cycles before the end: still open */
         if (metrics->open[c] >= 0)
-            metrics->episode[metrics->open[c]].end = NAN;
+            metrics->episode[metrics->open[c]].end = FF_NAN;
     if (ideal && scenario->fidelity.method == FF_METHOD_IDEAL)
         exact_episodes(metrics, ideal);
     if (ideal)

@@ -148,7 +148,7 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
     ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);
     ff_json_number(&json, "real_time_factor",
-                   run->wall_s > 0.0 ? (double)run->cycles * scenario->cycle / run->wall_s : (double)NAN);
+                   run->wall_s > 0.0 ? (double)run->cycles * scenario->cycle / run->wall_s : FF_NAN);
     ff_json_close(&json, '}');
     ff_json_open(&json, "counters", '{');
     ff_json_integer(&json, "held", (long long)run->info.held);

@@ -355,7 +355,7 @@ static bool read_half_widths(reader *r, const ff_node *node, const ff_key *key, 
     int i = 0;
     for (const ff_node *item = node->child; item; item = item->next, i++) {
         if (item->kind == FF_NODE_SCALAR && strcmp(item->text, "free") == 0)
-            value->a[i] = (double)INFINITY;
+            value->a[i] = FF_INF;
         else if (!read_number(r, item, key, &value->a[i]))
             return false;
     }
@@ -454,9 +454,9 @@ static bool read_fallback(reader *r, const ff_key *key, void *base) {
     if (strcmp(key->fallback, "none") == 0) {
         double *number = (double *)((char *)base + key->offset);
         if (key->type == FF_TYPE_NUMBER || key->type == FF_TYPE_PAIR)
-            number[0] = (double)INFINITY;
+            number[0] = FF_INF;
         if (key->type == FF_TYPE_PAIR)
-            number[1] = (double)INFINITY;
+            number[1] = FF_INF;
         return true;
     }
     ff_tree_error error;
@@ -664,7 +664,7 @@ static bool lacks(reader *r, const ff_node *node, const char *key, const char *u
 
 static bool read_contact(reader *r, const ff_node *node, const ff_section *section, ff_contact *contact) {
     contact->against = -1;
-    contact->satellite_stiffness = contact->satellite_damping = (double)NAN;
+    contact->satellite_stiffness = contact->satellite_damping = FF_NAN;
     if (!read_section(r, node, section, contact) || !check_body(r, node) ||
         !read_point(r, ff_node_find(node, "point"), contact))
         return false;

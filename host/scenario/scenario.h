@@ -31,7 +31,7 @@ typedef struct ff_robot_config {
     double delay;                        /* [s] >= 0 */
     double frequency;                    /* [Hz] lag */
     double damping;                      /* ratio, lag, default 1 */
-    double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], INFINITY: absent */
+    double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], FF_INF: absent */
     double angular_velocity, angular_acceleration, angular_jerk;
     ff_pose base; /* world to base */
     ff_pose tool; /* flange to CoM */
@@ -52,8 +52,8 @@ typedef struct ff_sensor_config {
     ff_wrench bias;                   /* as the file gives it: force first there */
     double drift_force, drift_torque; /* [N/s], [N m/s]: bias ramps, same on every axis */
     double resolution_force, resolution_torque; /* quantum [N], [N m]; 0: none */
-    double range_force, range_torque;           /* [N], [N m]; INFINITY */
-    double bandwidth;                           /* [Hz]; INFINITY */
+    double range_force, range_torque;           /* [N], [N m]; FF_INF */
+    double bandwidth;                           /* [Hz]; FF_INF */
     double delay;                               /* [s] */
 } ff_sensor_config;
 
@@ -78,7 +78,7 @@ typedef struct ff_satellite {
     ff_robot_config robot;
     ff_sensor_config sensor;
     ff_mockup_config mockup;
-    ff_gate_config limits; /* the gate's limits; INFINITY unless the scenario names them */
+    ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
 } ff_satellite;
 
 typedef enum ff_contact_kind {
@@ -102,8 +102,8 @@ typedef struct ff_contact {
     double friction;                               /* Coulomb coefficient */
     ff_vec3 apex, axis;                            /* cone, body frame of `against` */
     double half_angle;                             /* [rad] */
-    double depth;                                  /* [m] along the axis, INFINITY */
-    ff_vec3 stop_position, stop_rotation;          /* stops: half widths [m], [rad]; INFINITY: free axis */
+    double depth;                                  /* [m] along the axis, FF_INF */
+    ff_vec3 stop_position, stop_rotation;          /* stops: half widths [m], [rad]; FF_INF: free axis */
     double rotation_stiffness, rotation_damping;   /* stops: [N m/rad], [N m s/rad] */
 } ff_contact;
 

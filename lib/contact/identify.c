@@ -191,12 +191,12 @@ static void publish(const ff_identify_config *config, ff_identify_state *s, doub
 
 void ff_identify_step(const ff_identify_config *config, ff_identify_state *s, const ff_identify_in *in,
                       ff_identify_out *out) {
-    *out = (ff_identify_out){.stiffness = NAN,
-                             .damping = NAN,
-                             .stiffness_sd = NAN,
-                             .damping_sd = NAN,
-                             .mean_stiffness = NAN,
-                             .mean_damping = NAN};
+    *out = (ff_identify_out){.stiffness = FF_NAN,
+                             .damping = FF_NAN,
+                             .stiffness_sd = FF_NAN,
+                             .damping_sd = FF_NAN,
+                             .mean_stiffness = FF_NAN,
+                             .mean_damping = FF_NAN};
     /* The pose at the force's time: one millisecond of misalignment shifts the damping by -k times it. */
     const double a = s->begun && in->cycle > 0.0 ? (in->speed - s->speed) / in->cycle : 0.0;
     const double p = s->begun ? s->p + in->step : 0.0;

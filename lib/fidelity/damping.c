@@ -20,7 +20,7 @@
 #include "fidelity/internal.h"
 
 void ff_damping_default(ff_damping_config *config) {
-    *config = (ff_damping_config){.known_stiffness = NAN, .known_damping = NAN};
+    *config = (ff_damping_config){.known_stiffness = FF_NAN, .known_damping = FF_NAN};
     ff_identify_default(&config->identify);
     ff_detector_default(&config->detector);
 }

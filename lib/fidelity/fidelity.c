@@ -46,7 +46,7 @@ void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, 
     out->observers = 0;
     out->bounds = 0;
     for (int i = 0; i < model->bodies; i++)
-        out->stiffness[i] = out->damping[i] = out->damping_sd[i] = NAN;
+        out->stiffness[i] = out->damping[i] = out->damping_sd[i] = FF_NAN;
     switch (model->config.method) {
     case FF_METHOD_TDPA:
         ff__tdpa_step(model, &state->tdpa, in, body, out);

@@ -26,7 +26,7 @@ static ff_paper_case *run(ff_paper_table *table, const he_case *c, const char *v
 static double cov(const ff_paper_case *c, int n) {
     ff_episode_info info;
     if (!ff_paper_episode(c, n))
-        return NAN;
+        return FF_NAN;
     ff_metrics_episode(&c->session.metrics, n, &info);
     return info.cov;
 }
@@ -34,7 +34,7 @@ static double cov(const ff_paper_case *c, int n) {
 static double cof(const ff_paper_case *c, int n) {
     ff_episode_info info;
     if (!ff_paper_episode(c, n))
-        return NAN;
+        return FF_NAN;
     ff_metrics_episode(&c->session.metrics, n, &info);
     return info.cof;
 }
@@ -59,9 +59,9 @@ static double mean_of(const ff_paper_case *c, bool damping, double *sd) {
         square += x * x;
         count++;
     }
-    const double mean = count ? sum / count : (double)NAN;
+    const double mean = count ? sum / count : FF_NAN;
     if (sd)
-        *sd = count ? sqrt(fmax(0.0, square / count - mean * mean)) : (double)NAN; /* (26) */
+        *sd = count ? sqrt(fmax(0.0, square / count - mean * mean)) : FF_NAN; /* (26) */
     return mean;
 }
 

@@ -168,7 +168,7 @@ static void test_validate_refuses_what_is_outside(void **state) {
                               &bad.stiffness_walk, &bad.damping_walk, &bad.trust, &bad.rate};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         bad = good;
-        *fields[i] = NAN;
+        *fields[i] = FF_NAN;
         assert_int_equal(ff_identify_validate(&bad), FF_ERR_ARGUMENT);
     }
     bad = good;
