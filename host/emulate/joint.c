@@ -14,7 +14,7 @@ void ff_emulate_joint_default(ff_emulate_joint *joint) {
                                 .robot_inertia = 0.05,
                                 .robot_friction = 0.022,
                                 .gravity_torque = 0.5,
-                                .actuator_bandwidth = (double)INFINITY,
+                                .actuator_bandwidth = FF_INF,
                                 .torque = 0.5,
                                 .wall_at = 0.06,
                                 .wall_stiffness = 1e4,

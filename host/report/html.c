@@ -463,7 +463,7 @@ static void put_run(FILE *f, const ff_report_run *run, const block *b, int index
             put_name(f, run->series->name[c + 1]);
             if (b->constant[c]) {
                 fputs(",\"constant\":", f);
-                put_number(f, b->rows ? (double)b->value[c] : (double)NAN);
+                put_number(f, b->rows ? (double)b->value[c] : FF_NAN);
             }
             putc('}', f);
         }

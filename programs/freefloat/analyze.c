@@ -1,4 +1,4 @@
-#include "analyze.h"
+#include "commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,7 +296,7 @@ static int contact_stability(int argc, char **argv) {
     ff_contact_stability r;
     ff_status status;
     if (ratio && !number(ratio, &c.inertia_ratio)) {
-        c.inertia_ratio = (double)NAN;
+        c.inertia_ratio = FF_NAN;
         const size_t n = read_matrix(ratio, Q, message, sizeof message);
         if (n == 0)
             return usage_error("%s%s", message, "");

@@ -55,7 +55,7 @@ static void execute(ff_scenario *scenario, outcome *out) {
     if (ff_ideal_solve(scenario, NULL, NULL, &ideal, message, sizeof message) < 0)
         fail_msg("%s", message);
     assert_int_equal(ff_metrics_init(scenario, &metrics), FF_OK);
-    watch w = {.truth = scenario->contact[0].stiffness, .least = INFINITY};
+    watch w = {.truth = scenario->contact[0].stiffness, .least = FF_INF};
     const ff_sink sinks[2] = {ff_metrics_sink(&metrics), {&w, watch_row}};
     const ff_run_options options = {.ideal = &ideal, .sinks = sinks, .count = 2};
     ff_run(scenario, &options, &result);
@@ -165,7 +165,7 @@ static void test_three_rebounds_keep_the_damping(void **state) {
 static void test_identification_with_noise(void **state) {
     (void)state;
     const int count = test_count(5, 100);
-    double k = 0, c = 0, worst = 0, least = INFINITY;
+    double k = 0, c = 0, worst = 0, least = FF_INF;
     int n = 0;
     for (int seed = 1; seed <= count; seed++) {
         outcome out, ideal = {.cov = {0.98564, 0.97173, 0.95824}};
@@ -234,16 +234,16 @@ static void one_wall(ff_scenario *s, double mass, double w, double z, double spe
                                     .base = ff_pose_identity(),
                                     .tool = ff_pose_identity(),
                                     .damping = 1.0,
-                                    .velocity = INFINITY,
-                                    .acceleration = INFINITY,
-                                    .jerk = INFINITY,
-                                    .angular_velocity = INFINITY,
-                                    .angular_acceleration = INFINITY,
-                                    .angular_jerk = INFINITY};
+                                    .velocity = FF_INF,
+                                    .acceleration = FF_INF,
+                                    .jerk = FF_INF,
+                                    .angular_velocity = FF_INF,
+                                    .angular_acceleration = FF_INF,
+                                    .angular_jerk = FF_INF};
     body->sensor = (ff_sensor_config){
-        .pose = ff_pose_identity(), .range_force = INFINITY, .range_torque = INFINITY, .bandwidth = INFINITY};
+        .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
     ff_contact *wall = &s->contact[0];
-    *wall = (ff_contact){.kind = FF_CONTACT_WALL, .body = 0, .against = -1, .depth = INFINITY};
+    *wall = (ff_contact){.kind = FF_CONTACT_WALL, .body = 0, .against = -1, .depth = FF_INF};
     snprintf(wall->name, sizeof wall->name, "wall");
     wall->normal = ff_vec3_make(-1, 0, 0);
     wall->at = ff_vec3_make(0.3 * speed, 0, 0);
@@ -375,7 +375,7 @@ static void test_no_random_contact_gains_energy(void **state) {
     const uint64_t seed = test_seed();
     const int count = test_count(200, 10000);
     int touched = 0, bad = 0;
-    double worst = -INFINITY;
+    double worst = -FF_INF;
     ff_scenario *s = malloc(sizeof *s);
     for (int n = 0; n < count; n++) {
         ff_rng rng;

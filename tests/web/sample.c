@@ -179,7 +179,7 @@ static char *summary_json(const sample *s, const body *first, const body *last, 
             s->cycles);
     json_string(f, s->satellite);
     fprintf(f, ":{\"initial\":{\"kinetic_energy_J\":%.10g},\"final\":{\"kinetic_energy_J\":", energy(first));
-    json_number(f, finite ? energy(last) : (double)NAN);
+    json_number(f, finite ? energy(last) : FF_NAN);
     fputs("},\"max_kinetic_energy_J\":", f);
     json_number(f, max_energy);
     fputs(",\"contacts\":[", f);
@@ -213,7 +213,7 @@ static char *summary_json(const sample *s, const body *first, const body *last, 
         bool met = finite && value[i] <= limit[i];
         pass = pass && met;
         fprintf(f, "%s{\"name\":\"%s\",\"limit\":%g,\"value\":", i ? "," : "", name[i], limit[i]);
-        json_number(f, finite ? value[i] : (double)NAN);
+        json_number(f, finite ? value[i] : FF_NAN);
         fprintf(f, ",\"met\":%s}", met ? "true" : "false");
     }
     fprintf(f, "],\"verdict\":\"%s\"}", pass ? "pass" : "fail");
@@ -262,8 +262,8 @@ static result simulate(const sample *s, FILE *log, FILE *names) {
             quiet[i] = on ? 0 : quiet[i] + 1;
             if (on && open[i] < 0 && contacts < CONTACTS_MAX) {
                 open[i] = contacts;
-                list[contacts++] =
-                    (contact){.wall = i, .start = t_k, .end = NAN, .before = ff_vec3_norm(b.v), .after = NAN};
+                list[contacts++] = (contact){
+                    .wall = i, .start = t_k, .end = FF_NAN, .before = ff_vec3_norm(b.v), .after = FF_NAN};
             }
             if (open[i] >= 0) {
                 contact *c = &list[open[i]];
@@ -313,7 +313,7 @@ static result simulate(const sample *s, FILE *log, FILE *names) {
             "timing.compute [ns]%s%s%s", "", "", "");
         if (s->diverge && k > s->cycles * 9 / 10)
             for (int i = 1; i < t.at; i++)
-                t.row[i] = k % 2 ? (double)NAN : HUGE_VAL;
+                t.row[i] = k % 2 ? FF_NAN : HUGE_VAL;
         if (!t.named) {
             t.columns = t.at;
             t.named = true;

@@ -87,11 +87,11 @@ static void test_add_row_gaps_and_bad_times(void **state) {
     (void)state;
     ff_report_series *s = ff_report_series_create(4, NAMES);
     assert_non_null(s);
-    double row[] = {1, NAN, HUGE_VAL, NAN};
+    double row[] = {1, FF_NAN, HUGE_VAL, FF_NAN};
     assert_int_equal(ff_report_add_row(s, row), FF_OK);
     row[0] = 0.5;
     assert_int_equal(ff_report_add_row(s, row), FF_ERR_ARGUMENT);
-    row[0] = NAN;
+    row[0] = FF_NAN;
     assert_int_equal(ff_report_add_row(s, row), FF_ERR_ARGUMENT);
     assert_int_equal(ff_report_series_rows(s), 1);
     assert_true(isnan(ff_report_series_value(s, 0, 1)));
@@ -118,7 +118,7 @@ static void test_write_hostile_names_are_escaped(void **state) {
         double row[] = {k, k * k};
         assert_int_equal(ff_report_add_row(s, row), FF_OK);
     }
-    ff_report_contact contact = {"<i>evil(2)", 1, NAN};
+    ff_report_contact contact = {"<i>evil(2)", 1, FF_NAN};
     ff_report_run run = {.label = "<u>evil(3)",
                          .summary = "{\"scenario\":\"</script><b>evil(4)\"}",
                          .series = s,
