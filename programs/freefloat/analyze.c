@@ -1,10 +1,9 @@
-#include "analyze.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/contact_stability.h"
+#include "commands.h"
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
 

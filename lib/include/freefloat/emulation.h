@@ -12,7 +12,7 @@
 #define FREEFLOAT_EMULATION_H
 
 #include "freefloat/base.h"
-#include "freefloat/tree.h"
+#include "freefloat/dynamics.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,7 +91,7 @@ typedef struct ff_single_joint {
 ff_status ff_flexible_joint_mechanism(const ff_flexible_joint *joint, ff_mechanism *mechanism);
 ff_status ff_single_joint_mechanism(const ff_single_joint *joint, ff_mechanism *mechanism);
 
-/* A tree (freefloat/tree.h) with joints rigid or flexible, base fixed or floating. With motors, q is
+/* A tree (freefloat/dynamics.h) with joints rigid or flexible, base fixed or floating. With motors, q is
  * [base,] joints, motors: each motor turns against its joint's spring and only about its own axis, so M is
  * block diagonal (the usual reduced model of (23), M_s12 = 0). Friction of the tree's table acts on the
  * joints. */
