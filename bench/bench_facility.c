@@ -32,9 +32,9 @@ static void measure(const char *name, ff_robot_kind robot, double delay, ff_sens
                                    .pose = {{1, 0, 0, 0}, {{0, 0, 0}}},
                                    .force_noise = 0.1,
                                    .torque_noise = 0.01,
-                                   .range_force = INFINITY,
-                                   .range_torque = INFINITY,
-                                   .bandwidth = INFINITY};
+                                   .range_force = FF_INF,
+                                   .range_torque = FF_INF,
+                                   .bandwidth = FF_INF};
     s.contact[0] = (ff_contact){.kind = FF_CONTACT_WALL,
                                 .against = -1,
                                 .point = {{0.3, -0.2, 0.4}},
@@ -50,7 +50,7 @@ static void measure(const char *name, ff_robot_kind robot, double delay, ff_sens
     }
     ff_loop_in in;
     ff_plant_truth truth;
-    double best = INFINITY, sum = 0.0;
+    double best = FF_INF, sum = 0.0;
     enum { BATCH = 20000, BATCHES = 50 };
     uint64_t k = 0;
     for (int b = 0; b < BATCHES; b++) {

@@ -46,8 +46,7 @@ static loop loop_of(const ff_contact_stability_config *c) {
 }
 
 void ff_contact_stability_default(ff_contact_stability_config *config) {
-    *config = (ff_contact_stability_config){(double)NAN, (double)NAN, (double)NAN, (double)NAN,
-                                            (double)NAN, (double)NAN, (double)NAN, (double)NAN};
+    *config = (ff_contact_stability_config){FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN};
 }
 
 static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
@@ -181,7 +180,7 @@ static double turn(const loop *l, double q, double complex s0, double complex F0
         return part;
     const double complex F = characteristic(l, q, mid);
     if (F == 0.0)
-        return (double)NAN;
+        return FF_NAN;
     return turn(l, q, s0, F0, mid, F, depth - 1) + turn(l, q, mid, F, s1, F1, depth - 1);
 }
 
@@ -200,7 +199,7 @@ static long count_right(const loop *l, double q, double x, double right, double 
             const double complex F1 = characteristic(l, q, s1);
             /* Depth 46 forces two halvings before the first test, so no turn by a whole circle slips through.
              */
-            sum += F0 == 0.0 || F1 == 0.0 ? (double)NAN : turn(l, q, s0, F0, s1, F1, 46);
+            sum += F0 == 0.0 || F1 == 0.0 ? FF_NAN : turn(l, q, s0, F0, s1, F1, 46);
             s0 = s1;
             F0 = F1;
         }
@@ -295,7 +294,7 @@ static void scan_band(const loop *l, double q, double *low, double *high) {
         end = top(l, 0.05, 0.0);
     else
         end = 1e2 * (l->wa + l->gv + sqrt(l->gp) + sqrt(l->k) + l->d);
-    const double step = l->delayed ? 0.05 / l->delay : (double)INFINITY;
+    const double step = l->delayed ? 0.05 / l->delay : FF_INF;
     double q0, g0 = crossing(l, w, &q0);
     while (w < end && cuts < CUTS) {
         const double w1 = fmin(w * 1.002, w + step);
@@ -318,10 +317,10 @@ static void scan_band(const loop *l, double q, double *low, double *high) {
         cut[cuts++] = 0.5; /* |1 - 1/Q| = 1: the chain crosses as a whole */
     qsort(cut, cuts, sizeof *cut, ascending);
     double best = 0.0;
-    *low = *high = (double)NAN;
-    double from = 0.0, open = (double)NAN;
+    *low = *high = FF_NAN;
+    double from = 0.0, open = FF_NAN;
     for (size_t i = 0; i <= cuts; i++) {
-        const double to = i < cuts ? cut[i] : (double)INFINITY;
+        const double to = i < cuts ? cut[i] : FF_INF;
         const double probe = i == cuts ? fmax(2.0 * from, 1.0) : from > 0.0 ? sqrt(from * to) : 0.5 * to;
         const bool stable = to > from * (1.0 + 1e-9) ? stable_at(l, probe) : !isnan(open);
         if (stable && isnan(open))
@@ -330,11 +329,11 @@ static void scan_band(const loop *l, double q, double *low, double *high) {
             const double close = stable ? to : from;
             const double width = log(fmin(close, Q_MAX) / fmax(open, Q_MIN));
             if ((q > open && q < close) || width > best) {
-                best = q > open && q < close ? (double)INFINITY : width;
+                best = q > open && q < close ? FF_INF : width;
                 *low = open;
                 *high = close;
             }
-            open = (double)NAN;
+            open = FF_NAN;
         }
         from = to;
     }
@@ -358,7 +357,7 @@ static void peak(const ff_contact_stability_config *c, double q, double *largest
     const loop l = loop_of(c);
     const double slow = 1e-3 * fmin(sqrt(l.gp), l.gp / l.gv);
     const double fast = l.delayed ? 2.0 * FF_PI * CHAIN / l.delay : 1e2 * (l.wa + l.gv + sqrt(l.gp));
-    const double step = l.delayed ? 0.02 / l.delay : (double)INFINITY;
+    const double step = l.delayed ? 0.02 / l.delay : FF_INF;
     double best = 1.0, where = 0.0, previous = slow, left = slow, right = slow;
     for (double w = slow; w < fast; w = fmin(w * 1.005, w + step)) {
         const double t = cabs(ff_contact_stability_transmissivity(c, q, w));
@@ -394,10 +393,10 @@ ff_status ff_contact_stability_analyze(const ff_contact_stability_config *config
         return valid;
     const loop l = loop_of(config);
     const double q = config->inertia_ratio;
-    ff_contact_stability r = {.growth_rate = (double)NAN,
-                              .peak_transmissivity = (double)NAN,
-                              .peak_frequency_radps = (double)NAN,
-                              .force_sensitivity = (double)NAN,
+    ff_contact_stability r = {.growth_rate = FF_NAN,
+                              .peak_transmissivity = FF_NAN,
+                              .peak_frequency_radps = FF_NAN,
+                              .force_sensitivity = FF_NAN,
                               .stiff_limit = !l.elastic};
     /* (33) lambda_max(Q) < 2 w_a/w_p, w_p = 2 G_p/G_v */
     r.q_critical = (l.delayed ? 1.0 / l.delay : l.wa) * l.gv / l.gp;
@@ -405,7 +404,7 @@ ff_status ff_contact_stability_analyze(const ff_contact_stability_config *config
         r.q_low = 1.0 / (1.0 + l.d / l.wa);
         r.q_high = r.q_critical;
         if (!(r.q_low < r.q_high))
-            r.q_low = r.q_high = (double)NAN;
+            r.q_low = r.q_high = FF_NAN;
     } else {
         scan_band(&l, q, &r.q_low, &r.q_high);
     }
@@ -422,7 +421,7 @@ ff_status ff_contact_stability_analyze(const ff_contact_stability_config *config
         r.stable = r.growth_rate < 0.0;
         const double edge = 1e-9 * (l.gv + sqrt(l.gp));
         if (fabs(r.growth_rate) <= edge)
-            r.peak_transmissivity = (double)INFINITY;
+            r.peak_transmissivity = FF_INF;
         else if (r.stable)
             peak(config, q, &r.peak_transmissivity, &r.peak_frequency_radps);
         /* (28) e_f = -Z Q d */
@@ -542,7 +541,7 @@ ff_status ff_contact_stability_matrix(const ff_contact_stability_config *config,
             return refuse(FF_ERR_NOT_FINITE, message, size,
                           "the inertia ratio has an entry that is not finite");
     ff_contact_stability_config one = *config;
-    one.inertia_ratio = (double)NAN;
+    one.inertia_ratio = FF_NAN;
     ff_status status = ff_contact_stability_validate(&one, message, size);
     if (status != FF_OK)
         return status;

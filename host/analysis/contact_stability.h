@@ -16,22 +16,22 @@
 typedef struct ff_contact_stability_config {
     double velocity_gain;     /* [1/s] G_v > 0 */
     double position_gain;     /* [1/s2] G_p > 0 */
-    double bandwidth;         /* [rad/s] w_a of a first-order actuator; NAN: a delay is given */
-    double delay;             /* [s] pure delay; NAN: a bandwidth is given */
-    double inertia_ratio;     /* Q > 0; NAN: only the band is asked for */
-    double robot_inertia;     /* [kg] M_r, Cartesian; needed with a contact, else NAN */
-    double contact_damping;   /* [N s/m] B >= 0; NAN: not known */
-    double contact_stiffness; /* [N/m] K > 0; NAN or INFINITY: the stiff limit */
+    double bandwidth;         /* [rad/s] w_a of a first-order actuator; FF_NAN: a delay is given */
+    double delay;             /* [s] pure delay; FF_NAN: a bandwidth is given */
+    double inertia_ratio;     /* Q > 0; FF_NAN: only the band is asked for */
+    double robot_inertia;     /* [kg] M_r, Cartesian; needed with a contact, else FF_NAN */
+    double contact_damping;   /* [N s/m] B >= 0; FF_NAN: not known */
+    double contact_stiffness; /* [N/m] K > 0; FF_NAN or FF_INF: the stiff limit */
 } ff_contact_stability_config;
 
 typedef struct ff_contact_stability {
-    double q_critical;           /* (33): 2 w_a / w_p = w_a G_v / G_p, with w_a = 1/delay for a pure delay */
-    double q_low, q_high;        /* true band of stable Q; INFINITY: open above; both NAN: none is stable */
-    double growth_rate;          /* [1/s] real part of the rightmost root at Q; < 0 decays; NAN without Q */
-    double peak_transmissivity;  /* largest |T(jw)| (34) at Q; INFINITY at the edge; NAN when unstable */
-    double peak_frequency_radps; /* [rad/s] where; NAN with it */
+    double q_critical;          /* (33): 2 w_a / w_p = w_a G_v / G_p, with w_a = 1/delay for a pure delay */
+    double q_low, q_high;       /* true band of stable Q; FF_INF: open above; both FF_NAN: none is stable */
+    double growth_rate;         /* [1/s] real part of the rightmost root at Q; < 0 decays; FF_NAN without Q */
+    double peak_transmissivity; /* largest |T(jw)| (34) at Q; FF_INF at the edge; FF_NAN when unstable */
+    double peak_frequency_radps;   /* [rad/s] where; FF_NAN with it */
     double constraint_sensitivity; /* (27) largest |M_r Phi / d| [s2]; divide by M_r [kg] for m per N */
-    double force_sensitivity;      /* (28) largest |e_f / d|; NAN without Q */
+    double force_sensitivity;      /* (28) largest |e_f / d|; FF_NAN without Q */
     bool stable;                   /* growth_rate < 0; false without Q */
     bool stiff_limit;              /* the contact's stiffness is taken as unlimited */
 } ff_contact_stability;

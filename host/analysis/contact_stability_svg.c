@@ -60,7 +60,7 @@ ff_status ff_contact_stability_write_svg(const ff_contact_stability_config *conf
     const double q_end = 1.6 * fmax(q_top, isnan(config->inertia_ratio) ? 0.0 : config->inertia_ratio);
     double growth[61], low = -1e-9, high = 1e-9;
     for (int i = 0; i <= 60; i++) {
-        growth[i] = (double)NAN;
+        growth[i] = FF_NAN;
         const double q = q_end * (i + 1) / 61.0;
         if (ff_contact_stability_growth(config, q, &growth[i]) != FF_OK)
             continue;

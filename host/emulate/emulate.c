@@ -52,9 +52,9 @@ struct run {
 void ff_emulate_default(ff_emulate_config *config) {
     memset(config, 0, sizeof *config);
     ff_emulation_default(&config->emulation);
-    config->actuator.bandwidth = (double)INFINITY;
+    config->actuator.bandwidth = FF_INF;
     for (size_t i = 0; i < FF_EMULATION_TASK_MAX; i++)
-        config->actuator.torque_max[i] = (double)INFINITY;
+        config->actuator.torque_max[i] = FF_INF;
     config->cycle = 0.001;
     config->duration = 1.0;
 }
@@ -339,7 +339,7 @@ static int roots(double t, N_Vector y, double *g, void *user) {
 static ff_status start_side(run *r, system_side *side) {
     side->r = r;
     side->fault = FF_OK;
-    side->touch = (touch){.first = (double)NAN};
+    side->touch = (touch){.first = FF_NAN};
     if (r->c->wall.present) {
         double depth, force;
         contact_signs(side, side->y, &depth, &force);
@@ -483,7 +483,7 @@ static ff_status take_sample(run *r, double t, ff_emulate_sample *s, ff_emulate_
     task_numbers(&c->robot, &robot, s->p_r);
     task_numbers(&c->robot, &direct, s->p_direct);
     ff_task_difference(&c->robot, &robot, &direct, s->pose_error);
-    s->energy = s->energy_direct = (double)NAN;
+    s->energy = s->energy_direct = FF_NAN;
     if (c->target.energy) {
         s->energy = c->target.energy(&c->target, r->work.q, r->work.v);
         s->energy_direct = c->target.energy(&c->target, r->direct.y, r->direct.y + c->target.positions);
@@ -659,7 +659,7 @@ static ff_status run_all(run *r, ff_emulate_result *result, char *message, size_
 ff_status ff_emulate_run(const ff_emulate_config *config, ff_emulate_result *result, char *message,
                          size_t size) {
     memset(result, 0, sizeof *result);
-    result->contact_s = result->contact_direct_s = (double)NAN;
+    result->contact_s = result->contact_direct_s = FF_NAN;
     ff_status status = check(config, message, size);
     if (status != FF_OK)
         return status;

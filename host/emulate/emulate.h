@@ -22,9 +22,9 @@ typedef struct ff_emulate_wall {
 } ff_emulate_wall;
 
 typedef struct ff_emulate_actuator {
-    double bandwidth;                         /* [rad/s] first order; INFINITY: ideal */
+    double bandwidth;                         /* [rad/s] first order; FF_INF: ideal */
     double delay;                             /* [s] pure; sampled controllers only */
-    double torque_max[FF_EMULATION_TASK_MAX]; /* [N m] what the motor can give; INFINITY */
+    double torque_max[FF_EMULATION_TASK_MAX]; /* [N m] what the motor can give; FF_INF */
 } ff_emulate_actuator;
 
 typedef struct ff_emulate_sensor {
@@ -76,14 +76,14 @@ typedef struct ff_emulate_sample {
     double constraint[FF_EMULATION_TASK_MAX], pose_error[FF_EMULATION_TASK_MAX];
     double torque[FF_EMULATION_TASK_MAX];
     double q_s[FF_EMULATION_POSITIONS_MAX], q_direct[FF_EMULATION_POSITIONS_MAX];
-    double energy, energy_direct; /* [J] of the simulated target and of the direct one; NAN if not known */
+    double energy, energy_direct; /* [J] of the simulated target and of the direct one; FF_NAN if not known */
 } ff_emulate_sample;
 
 typedef struct ff_emulate_result {
     size_t samples;
     ff_emulate_sample *sample; /* free with ff_emulate_free */
     size_t positions;          /* numbers in q_s */
-    double contact_s;          /* first contact of the robot; NAN: none */
+    double contact_s;          /* first contact of the robot; FF_NAN: none */
     double contact_direct_s;   /* and of the direct target */
     double peak_force;         /* [N] largest |f|, between the samples too */
     double final_force;   /* [N] at the end, along the wall's inward direction: pushing back is negative */
@@ -110,9 +110,9 @@ typedef struct ff_emulate_joint {
     double robot_inertia, robot_friction, gravity_torque; /* [kg m2], [N m s/rad], [N m] */
     double gravity_model_error;     /* the controller believes gravity_torque (1 + this) */
     double friction_model_error;    /* and robot_friction (1 + this) */
-    double actuator_bandwidth;      /* [rad/s]; INFINITY: ideal */
+    double actuator_bandwidth;      /* [rad/s]; FF_INF: ideal */
     double actuator_delay;          /* [s] */
-    double torque_limit;            /* [N m]; INFINITY */
+    double torque_limit;            /* [N m]; FF_INF */
     double force_bias, force_noise; /* [N] of the sensor; noise: sd, sampled only */
     uint64_t seed;
     ff_emulation_config emulation;

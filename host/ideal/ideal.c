@@ -159,11 +159,11 @@ static double locate(solver *s, int unit, int which, double a, double ea, double
 }
 
 /* A point that came and went inside one step: depth rising at a, falling at b, not positive at either. Looks
- * for a time between where it is positive; NAN if there is none. */
+ * for a time between where it is positive; FF_NAN if there is none. */
 static double graze(solver *s, int unit, double a, const ff_ideal_value *va, double b,
                     const ff_ideal_value *vb) {
     if (!(va->rate > 0.0 && vb->rate < 0.0))
-        return (double)NAN;
+        return FF_NAN;
     for (int i = 0; i < 60 && b - a > 1e-12 * fmax(1.0, fabs(b)) && !s->failed; i++) {
         const double t = 0.5 * (a + b);
         ff_ideal_value v;
@@ -174,7 +174,7 @@ static double graze(solver *s, int unit, double a, const ff_ideal_value *va, dou
         else
             b = t;
     }
-    return (double)NAN;
+    return FF_NAN;
 }
 
 typedef struct event {
@@ -274,7 +274,7 @@ static void note_contacts(solver *s, double t, const double *y) {
             s->open[c] = s->result->contacts++;
             s->ended[c] = false;
             record = &s->result->contact[s->open[c]];
-            *record = (ff_ideal_contact){.contact = c, .start = t, .end = (double)NAN};
+            *record = (ff_ideal_contact){.contact = c, .start = t, .end = FF_NAN};
             put_states(s, c, y, record->before);
         } else if (!now && record && !s->ended[c]) {
             s->ended[c] = true;
@@ -513,7 +513,7 @@ static ff_status solve(solver *s, char *message, size_t size) {
         ff_ideal_contact *record = &s->result->contact[s->open[c]];
         if (s->ended[c] && t - record->end >= CLOSE_CYCLES * s->scenario->cycle * (1.0 - 1e-12))
             continue;
-        record->end = (double)NAN;
+        record->end = FF_NAN;
         put_states(s, c, y, record->after);
     }
     return FF_OK;

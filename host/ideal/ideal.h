@@ -10,7 +10,7 @@
  * five cycles (shorter gaps belong to it, as in the run's own contacts). Stops: while any axis pushes. */
 typedef struct ff_ideal_contact {
     int contact;              /* index into scenario->contact */
-    double start, end;        /* [s] end is NAN if still open at the end */
+    double start, end;        /* [s] end is FF_NAN if still open at the end */
     ff_rigid_state before[2]; /* [0] `body`, [1] `against` (pairs) at start */
     ff_rigid_state after[2];  /* at end (at the last time if still open) */
     double peak_force;        /* [N] largest |force| on `body`, located */

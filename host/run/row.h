@@ -6,7 +6,7 @@
 
 typedef struct ff_row_body {
     ff_rigid_state satellite;     /* at t_k */
-    ff_rigid_state ideal;         /* at t_k; NAN without a reference */
+    ff_rigid_state ideal;         /* at t_k; FF_NAN without a reference */
     ff_setpoint command;          /* issued at t_k */
     ff_setpoint robot;            /* where the robot really is */
     ff_wrench measured_b;         /* F_e, robot's body axes */
@@ -15,7 +15,9 @@ typedef struct ff_row_body {
     ff_rigid_load load;
     ff_energy energy;   /* ledger before this cycle's step */
     bool in_contact;    /* says the method */
-    double observer[6]; /* [J] NAN where there is none */
+    double observer[6]; /* [J] FF_NAN where there is none */
+    /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
+    double identified_stiffness, identified_damping, identified_damping_sd; /* [N/m], [N s/m], [N s/m] */
 } ff_row_body;
 
 typedef struct ff_row {
@@ -24,6 +26,7 @@ typedef struct ff_row {
     bool final;       /* the state at the end: no wrench was measured any more */
     ff_status status; /* of the loop's step */
     double compute_ns;
+    unsigned bounds; /* FF_BOUND_...: bounds of the identification that acted */
     ff_row_body body[FF_MAX_BODIES];
     ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
     bool touching[FF_MAX_CONTACTS];

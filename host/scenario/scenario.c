@@ -201,6 +201,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
+                        : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
                                                               : true;
     if (!inside)
         return fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key, ff_show(node->text).text, range,
@@ -354,7 +355,7 @@ static bool read_half_widths(reader *r, const ff_node *node, const ff_key *key, 
     int i = 0;
     for (const ff_node *item = node->child; item; item = item->next, i++) {
         if (item->kind == FF_NODE_SCALAR && strcmp(item->text, "free") == 0)
-            value->a[i] = (double)INFINITY;
+            value->a[i] = FF_INF;
         else if (!read_number(r, item, key, &value->a[i]))
             return false;
     }
@@ -453,9 +454,9 @@ static bool read_fallback(reader *r, const ff_key *key, void *base) {
     if (strcmp(key->fallback, "none") == 0) {
         double *number = (double *)((char *)base + key->offset);
         if (key->type == FF_TYPE_NUMBER || key->type == FF_TYPE_PAIR)
-            number[0] = (double)INFINITY;
+            number[0] = FF_INF;
         if (key->type == FF_TYPE_PAIR)
-            number[1] = (double)INFINITY;
+            number[1] = FF_INF;
         return true;
     }
     ff_tree_error error;
@@ -663,7 +664,7 @@ static bool lacks(reader *r, const ff_node *node, const char *key, const char *u
 
 static bool read_contact(reader *r, const ff_node *node, const ff_section *section, ff_contact *contact) {
     contact->against = -1;
-    contact->satellite_stiffness = contact->satellite_damping = (double)NAN;
+    contact->satellite_stiffness = contact->satellite_damping = FF_NAN;
     if (!read_section(r, node, section, contact) || !check_body(r, node) ||
         !read_point(r, ff_node_find(node, "point"), contact))
         return false;
@@ -779,6 +780,14 @@ static void start_tdpa(ff_scenario *s, const ff_node *root) {
         ff_tdpa_default(&s->fidelity.tdpa);
 }
 
+static void start_damping(ff_scenario *s, const ff_node *root) {
+    const ff_node *reading = ff_node_find(ff_node_find(root, "damping"), "reading");
+    if (reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0)
+        ff_damping_printed(&s->fidelity.damping);
+    else
+        ff_damping_default(&s->fidelity.damping);
+}
+
 /* A scenario floats satellites or emulates a robot. */
 static bool check_subject(reader *r, const ff_node *root) {
     if (root->kind != FF_NODE_MAP)
@@ -801,6 +810,7 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
     start_tdpa(s, root);
+    start_damping(s, root);
     if (!check_subject(r, root) || !read_section(r, root, &ff_schema, s) || !check_time(r, root))
         return false;
 
@@ -834,6 +844,11 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     const ff_node *tdpa = ff_node_find(root, "tdpa");
     s->detector_given = ff_node_find(tdpa, "threshold") != NULL;
     s->torque_detector_given = ff_node_find(tdpa, "torque_threshold") != NULL;
+    const ff_node *damping = ff_node_find(root, "damping");
+    s->damping_given.threshold = ff_node_find(damping, "threshold") != NULL;
+    s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
+    s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
+    s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
     s->emulation.cycle = s->cycle;

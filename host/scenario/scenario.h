@@ -32,7 +32,7 @@ typedef struct ff_robot_config {
     double delay;                        /* [s] >= 0 */
     double frequency;                    /* [Hz] lag */
     double damping;                      /* ratio, lag, default 1 */
-    double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], INFINITY: absent */
+    double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], FF_INF: absent */
     double angular_velocity, angular_acceleration, angular_jerk;
     ff_pose base; /* world to base */
     ff_pose tool; /* flange to CoM */
@@ -53,8 +53,8 @@ typedef struct ff_sensor_config {
     ff_wrench bias;                   /* as the file gives it: force first there */
     double drift_force, drift_torque; /* [N/s], [N m/s]: bias ramps, same on every axis */
     double resolution_force, resolution_torque; /* quantum [N], [N m]; 0: none */
-    double range_force, range_torque;           /* [N], [N m]; INFINITY */
-    double bandwidth;                           /* [Hz]; INFINITY */
+    double range_force, range_torque;           /* [N], [N m]; FF_INF */
+    double bandwidth;                           /* [Hz]; FF_INF */
     double delay;                               /* [s] */
 } ff_sensor_config;
 
@@ -79,7 +79,7 @@ typedef struct ff_satellite {
     ff_robot_config robot;
     ff_sensor_config sensor;
     ff_mockup_config mockup;
-    ff_gate_config limits; /* the gate's limits; INFINITY unless the scenario names them */
+    ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
 } ff_satellite;
 
 typedef enum ff_contact_kind {
@@ -103,8 +103,8 @@ typedef struct ff_contact {
     double friction;                               /* Coulomb coefficient */
     ff_vec3 apex, axis;                            /* cone, body frame of `against` */
     double half_angle;                             /* [rad] */
-    double depth;                                  /* [m] along the axis, INFINITY */
-    ff_vec3 stop_position, stop_rotation;          /* stops: half widths [m], [rad]; INFINITY: free axis */
+    double depth;                                  /* [m] along the axis, FF_INF */
+    ff_vec3 stop_position, stop_rotation;          /* stops: half widths [m], [rad]; FF_INF: free axis */
     double rotation_stiffness, rotation_damping;   /* stops: [N m/rad], [N m s/rad] */
 } ff_contact;
 
@@ -139,6 +139,10 @@ typedef struct ff_scenario {
     bool tdpa_printed;           /* tdpa: {reading: printed} */
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
+    bool damping_printed;        /* damping: {reading: printed} */
+    struct {
+        bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
+    } damping_given;
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;

@@ -13,7 +13,7 @@ typedef enum ff_type {
     FF_TYPE_FLAG,        /* bool: index into two words */
     FF_TYPE_VEC3,        /* ff_vec3 */
     FF_TYPE_DIRECTION,   /* ff_vec3, normalised, not zero */
-    FF_TYPE_HALF_WIDTHS, /* ff_vec3, each a number or `free` (INFINITY) */
+    FF_TYPE_HALF_WIDTHS, /* ff_vec3, each a number or `free` (FF_INF) */
     FF_TYPE_QUATERNION,  /* ff_quat, normalised with a warning */
     FF_TYPE_INERTIA,     /* ff_mat3 from 3 or 6 numbers */
     FF_TYPE_WRENCH,      /* ff_wrench from force, then torque */
@@ -28,7 +28,13 @@ typedef enum ff_type {
     FF_TYPE_LOADS        /* list of sections */
 } ff_type;
 
-typedef enum ff_range { FF_RANGE_ANY, FF_RANGE_POSITIVE, FF_RANGE_NOT_NEGATIVE, FF_RANGE_ACUTE } ff_range;
+typedef enum ff_range {
+    FF_RANGE_ANY,
+    FF_RANGE_POSITIVE,
+    FF_RANGE_NOT_NEGATIVE,
+    FF_RANGE_ACUTE,
+    FF_RANGE_PART
+} ff_range;
 
 typedef struct ff_section ff_section;
 
@@ -37,7 +43,7 @@ typedef struct ff_key {
     ff_type type;
     ff_range range;
     const char *unit; /* "" none */
-    /* "required"; YAML that is read when the key is absent ("none": INFINITY, or a section that is left out);
+    /* "required"; YAML that is read when the key is absent ("none": FF_INF, or a section that is left out);
      * or words in brackets when code decides. */
     const char *fallback;
     size_t offset; /* in the section's struct */

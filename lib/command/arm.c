@@ -300,7 +300,7 @@ ff_status ff_arm_inverse_all(const ff_arm_model *model, const ff_pose *T_wt, dou
     const double longest = c->a2 + model->forearm, shortest = fabs(c->a2 - model->forearm);
 
     ff_arm_reason reason = FF_ARM_REACHED;
-    double excess = (double)INFINITY;
+    double excess = FF_INF;
     for (int back = 0; back < 2; back++) {
         const double forward = (back ? -radius : radius) - c->a1;
         const double reach = hypot(forward, z);
@@ -395,7 +395,7 @@ ff_status ff_arm_inverse(const ff_arm_model *model, const ff_pose *T_wt, const f
         status = ff_arm_inverse_all(model, T_wt, rail, previous, solutions, &count, &found);
     if (!status) {
         int best = -1, nearest = 0;
-        double best_distance = (double)INFINITY, nearest_distance = (double)INFINITY;
+        double best_distance = FF_INF, nearest_distance = FF_INF;
         for (int i = 0; i < count; i++) {
             double distance = 0.0;
             for (int k = 0; k < 6; k++) {

@@ -2,10 +2,10 @@
 
 void ff_gate_default(ff_gate_config *config) {
     *config = (ff_gate_config){.cycle = 0.004,
-                               .velocity = INFINITY,
-                               .acceleration = INFINITY,
-                               .angular_velocity = INFINITY,
-                               .angular_acceleration = INFINITY};
+                               .velocity = FF_INF,
+                               .acceleration = FF_INF,
+                               .angular_velocity = FF_INF,
+                               .angular_acceleration = FF_INF};
 }
 
 ff_status ff_gate_validate(const ff_gate_config *config) {

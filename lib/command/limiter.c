@@ -172,7 +172,7 @@ static void plan_third_order(const ff_limiter_limits *limits, point start, doubl
             p.u = cruise;
             p.a = 0.0;
             const double gap = -stop_end(p, A, J);
-            const double t = gap > 0.0 ? (cruise > 0.0 ? gap / cruise : (double)INFINITY) : 0.0;
+            const double t = gap > 0.0 ? (cruise > 0.0 ? gap / cruise : FF_INF) : 0.0;
             append(plan, t, p.u, 0.0, 0.0, d);
             if (!isfinite(t))
                 return;
@@ -204,7 +204,7 @@ static void plan_second_order(double A, point start, double umin, double umax, f
     const double first = fabs(cruise - u) / A;
     append(plan, first, u, copysign(A, cruise - u), 0.0, d);
     const double gap = -(x + 0.5 * (u + cruise) * first + cruise * cruise / (2.0 * A));
-    const double t = gap > 0.0 ? (cruise > 0.0 ? gap / cruise : (double)INFINITY) : 0.0;
+    const double t = gap > 0.0 ? (cruise > 0.0 ? gap / cruise : FF_INF) : 0.0;
     append(plan, t, cruise, 0.0, 0.0, d);
     if (isfinite(t))
         append(plan, cruise / A, cruise, -A, 0.0, d);
@@ -215,7 +215,7 @@ static void plan_first_order(double x, double umin, double umax, ff_limiter_plan
     const double d = x < 0.0 ? 1.0 : -1.0, speed = x < 0.0 ? umax : -umin;
     if (x == 0.0 || !isfinite(speed))
         return;
-    append(plan, speed > 0.0 ? fabs(x) / speed : (double)INFINITY, speed, 0.0, 0.0, d);
+    append(plan, speed > 0.0 ? fabs(x) / speed : FF_INF, speed, 0.0, 0.0, d);
 }
 
 ff_status ff_limiter_validate_limits(const ff_limiter_limits *limits) {
@@ -284,7 +284,7 @@ ff_status ff_limiter_step_axis(const ff_limiter_limits *limits, ff_limiter_axis 
  */
 
 void ff_limiter_default(ff_limiter_config *config) {
-    const double none = (double)INFINITY;
+    const double none = FF_INF;
     *config = (ff_limiter_config){none, none, none, none, none, none};
 }
 

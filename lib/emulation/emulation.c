@@ -23,7 +23,7 @@ void ff_emulation_default(ff_emulation_config *config) {
                                     .clik_gain = 1e3,
                                     .singular_ratio = 1e-3};
     for (size_t i = 0; i < FF_EMULATION_TASK_MAX; i++)
-        config->torque_max[i] = (double)INFINITY;
+        config->torque_max[i] = FF_INF;
 }
 
 static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
@@ -150,7 +150,7 @@ static ff_status make_consistent(const ff_emulation_model *model, ff_emulation_w
     const size_t n = s->task, m = s->dof;
     double phi[FF_EMULATION_TASK_MAX], step[FF_EMULATION_DOF_MAX];
     const bool newton = model->config.consistency == FF_CONSISTENCY_NEWTON;
-    double previous = (double)INFINITY;
+    double previous = FF_INF;
     for (int pass = 0;; pass++) {
         ff_task_difference(s, &work->r.pose, &work->s.pose, phi);
         double norm = 0.0;
@@ -403,7 +403,7 @@ ff_status ff_emulation_independent(const ff_emulation_model *model, const ff_emu
             x[j] = row < n ? work->s.J[row * m + j] : 0.0;
         if (row >= n) {
             size_t pick = 0;
-            double least = (double)INFINITY;
+            double least = FF_INF;
             for (size_t j = 0; j < m; j++) {
                 double covered = 0.0;
                 for (size_t i = 0; i < row; i++)
@@ -587,7 +587,7 @@ double ff_emulation_force_gain_bound(double velocity_gain, size_t n, const doubl
     double largest = A[0];
     for (size_t i = 1; i < n; i++)
         largest = fmax(largest, A[i * n + i]);
-    return largest > 0.0 ? 2.0 * velocity_gain / largest : (double)INFINITY;
+    return largest > 0.0 ? 2.0 * velocity_gain / largest : FF_INF;
 }
 
 ff_status ff_emulation_cartesian_inertia(const ff_mechanism *mechanism, const double *q,

@@ -3,9 +3,9 @@
 void ff_wrench_default(ff_wrench_config *config) {
     *config = (ff_wrench_config){.T_bs = ff_pose_identity(),
                                  .T_ws = ff_pose_identity(),
-                                 .force_limit = INFINITY,
-                                 .torque_limit = INFINITY,
-                                 .max_age = INFINITY};
+                                 .force_limit = FF_INF,
+                                 .torque_limit = FF_INF,
+                                 .max_age = FF_INF};
 }
 
 ff_status ff_wrench_validate(const ff_wrench_config *config) {

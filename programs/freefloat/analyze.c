@@ -1,9 +1,10 @@
+#include "commands.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/contact_stability.h"
-#include "commands.h"
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
@@ -295,7 +296,7 @@ static int contact_stability(int argc, char **argv) {
     ff_contact_stability r;
     ff_status status;
     if (ratio && !number(ratio, &c.inertia_ratio)) {
-        c.inertia_ratio = (double)NAN;
+        c.inertia_ratio = FF_NAN;
         const size_t n = read_matrix(ratio, Q, message, sizeof message);
         if (n == 0)
             return usage_error("%s%s", message, "");

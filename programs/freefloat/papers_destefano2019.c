@@ -8,7 +8,7 @@
 /* Speed after over speed before of the first contact, one axis alone so that nothing else mixes in. */
 static double first_ratio(const ff_paper_case *c) {
     const ff_episode *e = ff_paper_episode(c, 0);
-    return e ? ff_vec3_norm(e->after[0].velocity) / ff_vec3_norm(e->before[0].velocity) : (double)NAN;
+    return e ? ff_vec3_norm(e->after[0].velocity) / ff_vec3_norm(e->before[0].velocity) : FF_NAN;
 }
 
 static void delay_rows(ff_paper_table *table) {
@@ -64,7 +64,7 @@ static void port_rows(ff_paper_table *table) {
         FF_CELL(r->ours, "%.3g (end %.3f)", direct->probe.environment_min, direct->probe.environment_end);
         r = ff_paper_add(table, "Fig. 14: least observer after dissipation, controlled [J]");
         FF_CELL(r->paper, ">= 0");
-        double least[2] = {INFINITY, INFINITY};
+        double least[2] = {FF_INF, FF_INF};
         for (int a = 0; a < 6; a++) {
             least[0] = fmin(least[0], printed->session.metrics.body[0].observer_min[a]);
             least[1] = fmin(least[1], ours->session.metrics.body[0].observer_min[a]);
@@ -89,7 +89,7 @@ static void port_rows(ff_paper_table *table) {
 /* Position error against the continuous body at the end of a shortened run. */
 static double drift(ff_paper_table *table, const char *file, const char *variant, const char *cycle,
                     const char *duration) {
-    double value = NAN;
+    double value = FF_NAN;
     ff_paper_case *c = ff_paper_run(table, file, variant, cycle, duration, NULL);
     if (c) {
         const ff_ideal_result *x = &c->session.ideal;
@@ -130,7 +130,7 @@ static void integration_rows(ff_paper_table *table) {
 
     static const char *const scheme[3] = {"direct:integrator=euler", "direct:integrator=passive",
                                           "direct:integrator=lie-midpoint"};
-    double energy[3] = {NAN, NAN, NAN}, angle[3] = {NAN, NAN, NAN};
+    double energy[3] = {FF_NAN, FF_NAN, FF_NAN}, angle[3] = {FF_NAN, FF_NAN, FF_NAN};
     for (int i = 0; i < 3; i++) {
         ff_paper_case *c = ff_paper_run(table, FOLDER "ii-b-rotation.yaml", scheme[i], NULL);
         if (c) {
@@ -164,7 +164,7 @@ static void overall_rows(ff_paper_table *table) {
                                      "satellites.client.angular_velocity=[0, 0, 0]", "time.duration=4"};
     static const char *const variant[4] = {"ideal", "direct", "tdpa:reading=printed:integrator=passive",
                                            "tdpa"};
-    double speed[4] = {NAN, NAN, NAN, NAN};
+    double speed[4] = {FF_NAN, FF_NAN, FF_NAN, FF_NAN};
     for (int i = 0; i < 4; i++) {
         ff_paper_case *c = ff_paper_run(table, file, variant[i], z[0], z[1], z[2], NULL);
         const ff_episode *e = ff_paper_episode(c, 0);
@@ -221,7 +221,7 @@ static void overall_rows(ff_paper_table *table) {
         FF_CELL(r->printed, "%.4f", q->error_position);
         FF_CELL(r->ours, "%.4f", o->error_position);
         FF_CELL(r->ideal, "0");
-        double least[2] = {INFINITY, INFINITY};
+        double least[2] = {FF_INF, FF_INF};
         for (int a = 0; a < 6; a++) {
             least[0] = fmin(least[0], q->observer_min[a]);
             least[1] = fmin(least[1], o->observer_min[a]);
@@ -245,7 +245,7 @@ static void overall_rows(ff_paper_table *table) {
 static void experiment_rows(ff_paper_table *table) {
     static const char *const variant[4] = {
         "ideal", "direct", "tdpa:reading=printed:integrator=passive:passive.reading=default", "tdpa"};
-    double energy[4] = {NAN, NAN, NAN, NAN};
+    double energy[4] = {FF_NAN, FF_NAN, FF_NAN, FF_NAN};
     for (int i = 0; i < 4; i++) {
         ff_paper_case *c = ff_paper_run(table, FOLDER "vii-a.yaml", variant[i], NULL);
         if (c)

@@ -9,7 +9,7 @@ static void set_law(ff_contact *c, double k, double damping, double damping_dept
     c->damping = c->satellite_damping = damping;
     c->damping_depth = damping_depth;
     c->friction = friction;
-    c->depth = INFINITY;
+    c->depth = FF_INF;
 }
 
 /* How many cycles were in contact. Forces of 100 N agree to rounding. */

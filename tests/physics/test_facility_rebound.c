@@ -16,7 +16,7 @@ static void wall_scenario(ff_scenario *s, double delay) {
     s->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = s->cycle};
     ff_fidelity_default(&s->fidelity);
     s->fidelity.method = FF_METHOD_DIRECT;
-    s->satellite[0].limits = (ff_gate_config){s->cycle, INFINITY, INFINITY, INFINITY, INFINITY};
+    s->satellite[0].limits = (ff_gate_config){s->cycle, FF_INF, FF_INF, FF_INF, FF_INF};
     s->satellite[0].start.velocity = ff_vec3_make(0, 0, 0.02);
     s->satellite[0].robot.kind = FF_ROBOT_DELAY;
     s->satellite[0].robot.delay = delay;
@@ -139,7 +139,7 @@ static void test_rebound_of_limited_robots(void **state) {
     wall_scenario(&s, 0.020);
     const rebound plain = run(&s);
     s.satellite[0].robot.kind = FF_ROBOT_LIMITED;
-    const double limit[] = {INFINITY, 1.0, 0.1, 0.05, 0.03};
+    const double limit[] = {FF_INF, 1.0, 0.1, 0.05, 0.03};
     double last = 0.0;
     for (int i = 0; i < 5; i++) { /* the contact needs v w = 0.053 m/s2 */
         s.satellite[0].robot.acceleration = limit[i];
@@ -155,7 +155,7 @@ static void test_rebound_of_limited_robots(void **state) {
         s.satellite[0].robot.jerk = 10.0;
         const rebound j = run(&s);
         print_message("    and 10 m/s3:    rebound %.4f, peak %.2f N\n", j.ratio, j.peak);
-        s.satellite[0].robot.jerk = INFINITY;
+        s.satellite[0].robot.jerk = FF_INF;
     }
     assert_true(last > 1.1 * plain.peak);
 }

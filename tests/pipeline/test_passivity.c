@@ -47,8 +47,8 @@ static void random_scenario(ff_rng *rng, uint64_t seed, ff_scenario *s) {
     ff_gate_default(&body->limits);
     ff_robot_config *robot = &body->robot;
     *robot = (ff_robot_config){.base = ff_pose_identity(), .tool = ff_pose_identity(), .damping = 1.0};
-    robot->velocity = robot->acceleration = robot->jerk = INFINITY;
-    robot->angular_velocity = robot->angular_acceleration = robot->angular_jerk = INFINITY;
+    robot->velocity = robot->acceleration = robot->jerk = FF_INF;
+    robot->angular_velocity = robot->angular_acceleration = robot->angular_jerk = FF_INF;
     robot->delay = ff_rng_range(rng, 0, 0.1);
     const double pick = ff_rng_uniform(rng);
     if (pick < 0.4) {
@@ -61,11 +61,11 @@ static void random_scenario(ff_rng *rng, uint64_t seed, ff_scenario *s) {
         robot->kind = FF_ROBOT_LIMITED;
         robot->velocity = ff_rng_range(rng, 0.3, 2);
         robot->acceleration = ff_rng_range(rng, 0.3, 10);
-        robot->jerk = pick < 0.85 ? (double)INFINITY : ff_rng_range(rng, 10, 200);
+        robot->jerk = pick < 0.85 ? FF_INF : ff_rng_range(rng, 10, 200);
     }
     ff_sensor_config *sensor = &body->sensor;
     *sensor = (ff_sensor_config){
-        .pose = ff_pose_identity(), .range_force = INFINITY, .range_torque = INFINITY, .bandwidth = INFINITY};
+        .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
     const double speed = ff_rng_range(rng, 0.01, 0.1);
     if (ff_rng_uniform(rng) < 0.5) {
         sensor->kind = FF_SENSOR_NOISY;
@@ -74,7 +74,7 @@ static void random_scenario(ff_rng *rng, uint64_t seed, ff_scenario *s) {
         sensor->torque_noise = 0.1 * sensor->force_noise;
     }
     ff_contact *wall = &s->contact[0];
-    *wall = (ff_contact){.kind = FF_CONTACT_WALL, .body = 0, .against = -1, .depth = INFINITY};
+    *wall = (ff_contact){.kind = FF_CONTACT_WALL, .body = 0, .against = -1, .depth = FF_INF};
     snprintf(wall->name, sizeof wall->name, "wall");
     wall->normal = ff_vec3_unit(test_random_vec3(rng, 1));
     wall->point = test_random_vec3(rng, size);
@@ -99,7 +99,7 @@ static void test_no_random_scenario_gains_energy(void **state) {
     const uint64_t seed = test_seed();
     const int count = test_count(500, 10000);
     int touched = 0, bad = 0;
-    double worst = -INFINITY;
+    double worst = -FF_INF;
     ff_scenario *scenario = malloc(sizeof *scenario);
     for (int n = 0; n < count; n++) {
         ff_rng rng;

@@ -14,7 +14,7 @@ typedef struct ff_setpoint {
     ff_twist twist; /* w body [rad/s], v in the lab [m/s] */
 } ff_setpoint;
 
-/* INFINITY: no limit. */
+/* FF_INF: no limit. */
 typedef struct ff_gate_config {
     double cycle;                /* [s] */
     double velocity;             /* [m/s] */
@@ -53,7 +53,7 @@ void ff_gate_hold(ff_gate_state *state, ff_setpoint *command);
  * and integrated exactly: as long as the target keeps its course, it does not matter how often the axis is
  * stepped.
  *
- * Limits are bounds on |velocity|, |acceleration|, |jerk|; INFINITY takes one away:
+ * Limits are bounds on |velocity|, |acceleration|, |jerk|; FF_INF takes one away:
  *   all three        third order, up to seven segments and the return into a violated limit
  *   jerk infinite    second order: bang-bang with a cruise at the velocity limit; the acceleration may jump
  *   both infinite    the velocity jumps too; only its bound acts
@@ -69,7 +69,7 @@ void ff_gate_hold(ff_gate_state *state, ff_setpoint *command);
 /* ---------------------------------------------------------------------------------------------- one axis --
  */
 
-/* Each > 0; INFINITY: no limit. Units with m for a translation, rad for a rotation. */
+/* Each > 0; FF_INF: no limit. Units with m for a translation, rad for a rotation. */
 typedef struct ff_limiter_limits {
     double velocity;     /* [m/s] or [rad/s] */
     double acceleration; /* [m/s^2] */
@@ -89,7 +89,7 @@ typedef struct ff_limiter_target {
 
 /* Constant jerk for a duration. Velocity and acceleration are those at its start, relative to the target. */
 typedef struct ff_limiter_segment {
-    double duration;     /* [s] may be INFINITY in the last one */
+    double duration;     /* [s] may be FF_INF in the last one */
     double velocity;     /* [m/s] */
     double acceleration; /* [m/s^2] */
     double jerk;         /* [m/s^3] */
@@ -100,7 +100,7 @@ typedef struct ff_limiter_segment {
 typedef struct ff_limiter_plan {
     ff_limiter_target target; /* velocity clamped to the limit */
     double offset;            /* [m] position relative to the target at the start */
-    double duration;          /* [s] until the target is met; INFINITY if it never is */
+    double duration;          /* [s] until the target is met; FF_INF if it never is */
     bool clamped;             /* the target is faster than the velocity limit */
     int count;
     ff_limiter_segment segment[FF_LIMITER_SEGMENTS];
@@ -143,7 +143,7 @@ typedef struct ff_limiter_in {
     ff_twist velocity; /* v world, w in the target's body frame; taken as constant */
 } ff_limiter_in;
 
-/* No limit at all: every value INFINITY. */
+/* No limit at all: every value FF_INF. */
 void ff_limiter_default(ff_limiter_config *config);
 /* FF_ERR_ARGUMENT if a value is not > 0. */
 ff_status ff_limiter_validate(const ff_limiter_config *config);

@@ -139,7 +139,7 @@ typedef struct ff_emulation_config {
     ff_emulation_consistency consistency;
     double clik_gain;      /* K = k I; Theorem 1 bounds |Phi| by |p_r'|max / (k lambda_min(J_s J_s^T)) */
     double singular_ratio; /* a Jacobian whose smallest pivot is below this part of its size is damped */
-    double torque_max[FF_EMULATION_TASK_MAX]; /* [N m]; INFINITY: no limit */
+    double torque_max[FF_EMULATION_TASK_MAX]; /* [N m]; FF_INF: no limit */
 } ff_emulation_config;
 
 typedef struct ff_emulation_model {
@@ -224,7 +224,7 @@ ff_status ff_emulation_independent(const ff_emulation_model *model, const ff_emu
                                    const double *force, const double *acceleration, double *v_dot);
 
 /* Appendix A: the largest G_f, 2 G_v / lambda_max(M'), for the rate of the target's Cartesian inertia (n x n,
- * symmetric) [kg/s]; INFINITY when no eigenvalue is positive. */
+ * symmetric) [kg/s]; FF_INF when no eigenvalue is positive. */
 double ff_emulation_force_gain_bound(double velocity_gain, size_t n, const double *cartesian_inertia_rate);
 /* Cartesian inertia (J M^-1 J^T)^-1 of a mechanism, n x n. FF_ERR_SINGULAR. */
 ff_status ff_emulation_cartesian_inertia(const ff_mechanism *mechanism, const double *q,

@@ -20,9 +20,9 @@ typedef struct ff_wrench_config {
     ff_vec3 mockup_com_b;   /* [m] its CoM, body frame, from the satellite's CoM */
     ff_mat3 mockup_inertia; /* [kg m2] about its CoM, body axes */
     ff_vec3 gravity_w;      /* [m/s2] in the lab; zero where the virtual facility has none */
-    double force_limit;     /* [N] a component beyond it is no measurement (INFINITY: no limit) */
+    double force_limit;     /* [N] a component beyond it is no measurement (FF_INF: no limit) */
     double torque_limit;    /* [N m] */
-    double max_age;         /* [s] an older sample is stale (INFINITY: never) */
+    double max_age;         /* [s] an older sample is stale (FF_INF: never) */
 } ff_wrench_config;
 
 /* One reading with what is known of the robot at its time stamp. */

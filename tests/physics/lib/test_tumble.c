@@ -242,7 +242,7 @@ static void test_validation(void **state) {
     (void)state;
     ff_integrate_config config = {.scheme = FF_SCHEME_EULER, .cycle = 0.0};
     assert_int_equal(ff_integrate_validate(&config), FF_ERR_ARGUMENT);
-    config.cycle = NAN;
+    config.cycle = FF_NAN;
     assert_int_equal(ff_integrate_validate(&config), FF_ERR_ARGUMENT);
     config.cycle = 1e-3;
     assert_int_equal(ff_integrate_validate(&config), FF_OK);
@@ -252,7 +252,7 @@ static void test_validation(void **state) {
     ff_rigid_model model;
     ff_rigid_config rigid = {.mass = 0, .inertia = ff_mat3_identity()};
     assert_int_equal(ff_rigid_create(&rigid, &model), FF_ERR_MASS);
-    rigid.mass = NAN;
+    rigid.mass = FF_NAN;
     assert_int_equal(ff_rigid_create(&rigid, &model), FF_ERR_NOT_FINITE);
     rigid.mass = 1;
     rigid.inertia = ff_mat3_diag(1, 1, 2.1);

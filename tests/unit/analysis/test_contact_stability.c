@@ -132,7 +132,7 @@ static double simulate_delay(double delay, double q, size_t n, size_t delays) {
 }
 
 static ff_contact_stability_config delayed(double q) {
-    ff_contact_stability_config c = lag((double)NAN, q);
+    ff_contact_stability_config c = lag(FF_NAN, q);
     c.delay = 0.040;
     return c;
 }
@@ -187,13 +187,13 @@ static double simulate_elastic(double wa, double K, double B, double q, double h
 
 static void test_elastic_contact_has_a_lower_bound(void **state) {
     (void)state;
-    ff_contact_stability_config c = lag(25, (double)NAN);
+    ff_contact_stability_config c = lag(25, FF_NAN);
     c.robot_inertia = 1;
     c.contact_damping = 10;
     const double bound = 1.0 / (1.0 + 10.0 / 25.0);
     assert_near(analyze(c).q_low, bound, 1e-12);
     /* The stiff limit is where finite stiffness leads. */
-    double previous = (double)INFINITY;
+    double previous = FF_INF;
     for (double K = 1e4; K < 1e9; K *= 100) {
         c.contact_stiffness = K;
         const ff_contact_stability r = analyze(c);
@@ -217,7 +217,7 @@ static void test_elastic_contact_has_a_lower_bound(void **state) {
         assert_int_equal(analyze(c).stable, side < 0);
     }
     /* Unknown damping is taken as none. */
-    assert_near(analyze(lag(25, (double)NAN)).q_low, 1.0, 0.0);
+    assert_near(analyze(lag(25, FF_NAN)).q_low, 1.0, 0.0);
     assert_false(analyze(lag(25, 0.9)).stable);
     assert_true(analyze(lag(25, 1.0)).stable);
 }
@@ -283,9 +283,9 @@ static void test_matrix_finds_the_worst_direction(void **state) {
         ff_contact_stability_axes axes;
         ff_contact_stability r;
         assert_int_equal(
-            ff_contact_stability_matrix(&(ff_contact_stability_config){20, 100, 25, (double)NAN, (double)NAN,
-                                                                       (double)NAN, (double)NAN, (double)NAN},
-                                        n, Q, &axes, &r, NULL, 0),
+            ff_contact_stability_matrix(
+                &(ff_contact_stability_config){20, 100, 25, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN}, n, Q,
+                &axes, &r, NULL, 0),
             FF_OK);
         for (size_t a = 0; a < n; a++) /* Q x = value x */
             for (size_t i = 0; i < n; i++) {
@@ -301,7 +301,7 @@ static void test_matrix_finds_the_worst_direction(void **state) {
     const double rotation[] = {0, -1, 1, 0};
     ff_contact_stability_axes axes;
     ff_contact_stability r;
-    const ff_contact_stability_config c = lag(25, (double)NAN);
+    const ff_contact_stability_config c = lag(25, FF_NAN);
     assert_int_equal(ff_contact_stability_matrix(&c, 2, rotation, &axes, &r, NULL, 0), FF_ERR_INERTIA);
 }
 
@@ -312,30 +312,16 @@ static void test_validate_names_the_field(void **state) {
         ff_status status;
         const char *says;
     } bad[] = {
-        {{0, 100, 25, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN},
-         FF_ERR_ARGUMENT,
-         "velocity gain"},
-        {{20, -1, 25, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN},
-         FF_ERR_ARGUMENT,
-         "position gain"},
-        {{20, 100, (double)INFINITY, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN},
-         FF_ERR_NOT_FINITE,
-         "bandwidth"},
-        {{20, 100, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN},
-         FF_ERR_ARGUMENT,
-         "one of the two"},
-        {{20, 100, 25, 0.1, (double)NAN, (double)NAN, (double)NAN, (double)NAN},
-         FF_ERR_ARGUMENT,
-         "one of the two"},
-        {{20, 100, 25, (double)NAN, -3, (double)NAN, (double)NAN, (double)NAN},
-         FF_ERR_ARGUMENT,
-         "inertia ratio"},
-        {{20, 100, 25, (double)NAN, 3, (double)NAN, 5, (double)NAN}, FF_ERR_ARGUMENT, "robot inertia"},
-        {{20, 100, 25, (double)NAN, 3, 1, 5, -1}, FF_ERR_ARGUMENT, "stiffness"},
-        {{20, 100, (double)NAN, 0.1, 3, 1, 5, (double)NAN}, FF_ERR_ARGUMENT, "stiffness"},
-        {{(double)NAN, 100, 25, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN},
-         FF_ERR_NOT_FINITE,
-         "missing"},
+        {{0, 100, 25, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN}, FF_ERR_ARGUMENT, "velocity gain"},
+        {{20, -1, 25, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN}, FF_ERR_ARGUMENT, "position gain"},
+        {{20, 100, FF_INF, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN}, FF_ERR_NOT_FINITE, "bandwidth"},
+        {{20, 100, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN}, FF_ERR_ARGUMENT, "one of the two"},
+        {{20, 100, 25, 0.1, FF_NAN, FF_NAN, FF_NAN, FF_NAN}, FF_ERR_ARGUMENT, "one of the two"},
+        {{20, 100, 25, FF_NAN, -3, FF_NAN, FF_NAN, FF_NAN}, FF_ERR_ARGUMENT, "inertia ratio"},
+        {{20, 100, 25, FF_NAN, 3, FF_NAN, 5, FF_NAN}, FF_ERR_ARGUMENT, "robot inertia"},
+        {{20, 100, 25, FF_NAN, 3, 1, 5, -1}, FF_ERR_ARGUMENT, "stiffness"},
+        {{20, 100, FF_NAN, 0.1, 3, 1, 5, FF_NAN}, FF_ERR_ARGUMENT, "stiffness"},
+        {{FF_NAN, 100, 25, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN}, FF_ERR_NOT_FINITE, "missing"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char message[200] = "";

@@ -177,7 +177,7 @@ static void test_inverse_takes_the_nearest_branch_inside_the_ranges(void **state
         assert_int_equal(ff_arm_inverse(&model, &T, &previous, &chosen, &info), FF_OK);
         assert_int_equal(ff_arm_outside(&model, &chosen), 0);
         ff_arm_inverse_all(&model, &T, 0, &previous, s, &count, NULL);
-        double best = (double)INFINITY, own = 0;
+        double best = FF_INF, own = 0;
         for (int k = 0; k < count; k++) {
             double d = 0;
             for (int a = 0; a < 6; a++)
@@ -408,20 +408,20 @@ static void test_bad_parameters_are_refused(void **state) {
     REFUSED(c.d1 = -1, FF_ERR_ARGUMENT);
     REFUSED(c.a1 = -1, FF_ERR_ARGUMENT);
     REFUSED(c.d6 = -1, FF_ERR_ARGUMENT);
-    REFUSED(c.a3 = (double)NAN, FF_ERR_NOT_FINITE);
+    REFUSED(c.a3 = FF_NAN, FF_ERR_NOT_FINITE);
     REFUSED(c.lower[3] = c.upper[3], FF_ERR_ARGUMENT);
-    REFUSED(c.upper[2] = (double)INFINITY, FF_ERR_NOT_FINITE);
+    REFUSED(c.upper[2] = FF_INF, FF_ERR_NOT_FINITE);
     REFUSED(c.speed[5] = 0, FF_ERR_ARGUMENT);
     REFUSED(c.base.q.w = 2, FF_ERR_ARGUMENT);
-    REFUSED(c.tool.p.x = (double)NAN, FF_ERR_NOT_FINITE);
+    REFUSED(c.tool.p.x = FF_NAN, FF_ERR_NOT_FINITE);
     REFUSED(c.rail.axis = ff_vec3_zero(), FF_ERR_ARGUMENT);
     REFUSED(c.rail.upper = -1, FF_ERR_ARGUMENT);
     REFUSED(c.rail.speed = 0, FF_ERR_ARGUMENT);
-    REFUSED(c.rail.lower = (double)NAN, FF_ERR_NOT_FINITE);
+    REFUSED(c.rail.lower = FF_NAN, FF_ERR_NOT_FINITE);
     REFUSED(c.rail.rule = (ff_arm_rail_rule)7, FF_ERR_ARGUMENT);
     /* poses and joints that are not finite */
     assert_int_equal(ff_arm_create(&good, &model), FF_OK);
-    ff_pose T = {{1, 0, 0, 0}, {{1, (double)NAN, 1}}};
+    ff_pose T = {{1, 0, 0, 0}, {{1, FF_NAN, 1}}};
     ff_arm_joints previous = {.rail = 0}, j = {.rail = 42};
     ff_arm_solution s[8];
     int count;
@@ -429,7 +429,7 @@ static void test_bad_parameters_are_refused(void **state) {
     assert_int_equal(ff_arm_inverse_all(&model, &T, 0, &previous, s, &count, NULL), FF_ERR_NOT_FINITE);
     assert_int_equal(count, 0);
     T.p.y = 0;
-    previous.a[2] = (double)INFINITY;
+    previous.a[2] = FF_INF;
     assert_int_equal(ff_arm_inverse(&model, &T, &previous, &j, NULL), FF_ERR_NOT_FINITE);
     assert_near(j.rail, 42, 0);
 }

@@ -3,7 +3,7 @@
 #include "freefloat/command.h"
 #include "support.h"
 
-#define NONE ((double)INFINITY)
+#define NONE (FF_INF)
 
 static double log_range(ff_rng *rng, double low, double high) {
     return exp(ff_rng_range(rng, log(low), log(high)));
@@ -443,7 +443,7 @@ static void test_bad_input_changes_nothing(void **state) {
     const ff_limiter_axis start = {1, 2, 3};
     const ff_limiter_target target = {0, 0};
     ff_limiter_axis axis = start;
-    const double bad[4] = {0, -1, (double)NAN, -NONE};
+    const double bad[4] = {0, -1, FF_NAN, -NONE};
     for (int i = 0; i < 12; i++) {
         ff_limiter_limits limits = good;
         double *field[3] = {&limits.velocity, &limits.acceleration, &limits.jerk};
@@ -451,8 +451,8 @@ static void test_bad_input_changes_nothing(void **state) {
         assert_int_equal(ff_limiter_step_axis(&limits, &axis, &target, 0.1), FF_ERR_ARGUMENT);
     }
     assert_int_equal(ff_limiter_step_axis(&good, &axis, &target, -1), FF_ERR_ARGUMENT);
-    assert_int_equal(ff_limiter_step_axis(&good, &axis, &target, (double)NAN), FF_ERR_ARGUMENT);
-    assert_int_equal(ff_limiter_step_axis(&good, &axis, &(ff_limiter_target){(double)NAN, 0}, 0.1),
+    assert_int_equal(ff_limiter_step_axis(&good, &axis, &target, FF_NAN), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_limiter_step_axis(&good, &axis, &(ff_limiter_target){FF_NAN, 0}, 0.1),
                      FF_ERR_NOT_FINITE);
     assert_int_equal(ff_limiter_step_axis(&good, &axis, &(ff_limiter_target){0, NONE}, 0.1),
                      FF_ERR_NOT_FINITE);
@@ -466,7 +466,7 @@ static void test_bad_input_changes_nothing(void **state) {
     ff_limiter_reset(&pose, ff_pose_identity(), ff_twist_zero());
     const ff_limiter_state before = pose;
     ff_limiter_in in = {ff_pose_identity(), ff_twist_zero()};
-    in.velocity.w.y = (double)NAN;
+    in.velocity.w.y = FF_NAN;
     assert_int_equal(ff_limiter_step(&config, &pose, &in, 0.1), FF_ERR_NOT_FINITE);
     in.velocity.w.y = 0;
     in.pose.p.x = NONE;

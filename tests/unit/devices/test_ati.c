@@ -113,7 +113,7 @@ static void test_page_round_trip(void **state) {
     assert_int_equal(ff_ati_page_scale(&got, &scale), FF_OK);
     assert_near(scale.force, 1e-6, 0);
     assert_int_equal(ff_ati_page_encode(&page, text, 100, &used), FF_ERR_SIZE);
-    page.counts_per_force = NAN;
+    page.counts_per_force = FF_NAN;
     assert_int_equal(ff_ati_page_encode(&page, text, sizeof text, &used), FF_ERR_NOT_FINITE);
 }
 
@@ -180,7 +180,7 @@ static void test_counts(void **state) {
     w.t.z = -1e300;
     assert_int_equal(ff_ati_from_wrench(scale, w, counts), FF_INFO_SATURATED);
     assert_true(counts[0] == INT32_MAX && counts[5] == INT32_MIN && counts[1] == 0);
-    w.f.y = NAN;
+    w.f.y = FF_NAN;
     counts[0] = 5;
     assert_int_equal(ff_ati_from_wrench(scale, w, counts), FF_ERR_NOT_FINITE);
     assert_int_equal(counts[0], 5);

@@ -214,7 +214,7 @@ static void test_random_round_trips(void **state) {
         for (int k = 0; k < 19; k++)
             assert_near(sen2.value[k], sen.value[k], 0);
     }
-    ff_rsi_rob rob = {.fields = FF_RSI_RIST, .rist = {NAN}};
+    ff_rsi_rob rob = {.fields = FF_RSI_RIST, .rist = {FF_NAN}};
     assert_int_equal(ff_rsi_rob_encode(&rob, 4, text, sizeof text, &used), FF_ERR_NOT_FINITE);
     assert_int_equal(used, 0);
     rob.rist[0] = 1e10;
@@ -380,7 +380,7 @@ static void test_cartesian_reaches_the_controller(void **state) {
         assert_int_equal(bench_finish(&b), FF_OK);
         assert_vec3_near(b.correction.pose.p, before.pose.p, 1e-15);
         assert_near(ff_quat_angle(b.correction.pose.q, before.pose.q), 0, 1e-15);
-        far.pose.p.y = NAN;
+        far.pose.p.y = FF_NAN;
         assert_int_equal(bench_ask(&b), FF_OK);
         assert_int_equal(bench_answer(&b, &far), FF_ERR_NOT_FINITE);
         assert_int_equal(bench_deliver(&b), FF_OK);
@@ -653,7 +653,7 @@ static void test_controller_refuses(void **state) {
     assert_true(b.cs.info.late == 0);
     ff_rsi_controller_config c = ff_rsi_controller_config_default(FF_RSI_RELATIVE);
     assert_false(c.holdon[0]);
-    c.axiscorr_lower[3] = NAN;
+    c.axiscorr_lower[3] = FF_NAN;
     assert_int_equal(ff_rsi_controller_config_validate(&c), FF_ERR_ARGUMENT);
     c = ff_rsi_controller_config_default(FF_RSI_ABSOLUTE);
     c.ipoc_step = 0;
@@ -662,7 +662,7 @@ static void test_controller_refuses(void **state) {
     p.clip_window = FF_RSI_WINDOW_MAX + 1;
     assert_int_equal(ff_rsi_client_config_validate(&p), FF_ERR_ARGUMENT);
     p = ff_rsi_client_config_default();
-    p.max_rotation = NAN;
+    p.max_rotation = FF_NAN;
     assert_int_equal(ff_rsi_client_config_validate(&p), FF_ERR_ARGUMENT);
 }
 

@@ -18,7 +18,7 @@ static void test_read_double_equals_strtod(void **state) {
         const double x = ff_rng_range(&rng, -1, 1) * pow(10, floor(ff_rng_range(&rng, -6, 10)));
         const char *const forms[] = {"%.4f", "%.6f", "%.9f", "%.15g", "%.7e"};
         snprintf(text, sizeof text, forms[i % 5], x);
-        double got = NAN;
+        double got = FF_NAN;
         assert_int_equal(read_number(text, &got), FF_OK);
         const double want = strtod(text, NULL);
         /* exact where digits and power are exact; %.15g reaches beyond 22 rarely */
@@ -96,8 +96,8 @@ static void test_put_refuses(void **state) {
         double x;
         int decimals;
         ff_status status;
-    } cases[] = {{NAN, 3, FF_ERR_NOT_FINITE}, {-INFINITY, 3, FF_ERR_NOT_FINITE}, {1.1e9, 0, FF_ERR_ARGUMENT},
-                 {1, -1, FF_ERR_ARGUMENT},    {1, 10, FF_ERR_ARGUMENT},          {123456.5, 4, FF_ERR_SIZE}};
+    } cases[] = {{FF_NAN, 3, FF_ERR_NOT_FINITE}, {-FF_INF, 3, FF_ERR_NOT_FINITE}, {1.1e9, 0, FF_ERR_ARGUMENT},
+                 {1, -1, FF_ERR_ARGUMENT},       {1, 10, FF_ERR_ARGUMENT},        {123456.5, 4, FF_ERR_SIZE}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ff_text_begin(&out, text, sizeof text);
         ff_text_put_double(&out, cases[i].x, cases[i].decimals);

@@ -421,7 +421,7 @@ static void test_clik_keeps_theorem_1s_bound(void **state) {
         double q_r[2] = {0.2, 1.1}, v_r[2] = {0, 0};
         const double q_s[4] = {0.2, 1.1, 0.2, 1.1}, v_s[4] = {0}, f[2] = {0}, force[4] = {0}, T = 1e-4;
         assert_int_equal(ff_emulation_reset(&model, &s, &work, q_s, v_s, q_r, v_r), FF_OK);
-        double worst = 0, speed = 0, least = INFINITY;
+        double worst = 0, speed = 0, least = FF_INF;
         for (int k = 0; k < 20000; k++) {
             const double t = k * T;
             q_r[0] = 0.2 + 0.3 * sin(2 * t), v_r[0] = 0.6 * cos(2 * t);
@@ -543,7 +543,7 @@ static void test_singular_jacobians_are_damped_reported_and_bounded(void **state
     assert_int_equal(ff_emulation_reset(&model, &s, &work, q_s, v_s, q_r, v_r), FF_ERR_SINGULAR);
     const double apart[4] = {0.4, 1, 0.4, 1};
     assert_int_equal(ff_emulation_reset(&model, &s, &work, apart, v_s, q_r, v_r), FF_ERR_REACH);
-    const double nan[4] = {(double)NAN, 1, 0.4, 1};
+    const double nan[4] = {FF_NAN, 1, 0.4, 1};
     assert_int_equal(ff_emulation_reset(&model, &s, &work, nan, v_s, q_r, v_r), FF_ERR_NOT_FINITE);
 }
 
@@ -560,7 +560,7 @@ static void test_values_not_finite_hold_the_last_torque(void **state) {
     double *const victims[] = {&b.q_r[3], &b.v_r[0], &b.f[5], &b.force[13]};
     for (size_t k = 0; k < 4; k++) {
         const double good = *victims[k];
-        *victims[k] = k % 2 ? (double)INFINITY : (double)NAN;
+        *victims[k] = k % 2 ? FF_INF : FF_NAN;
         assert_int_equal(ff_emulation_step(&b.model, &b.state, &b.work, &b.in, 0.001, &b.out),
                          FF_ERR_NOT_FINITE);
         *victims[k] = good;
@@ -600,7 +600,7 @@ static void test_validate_and_create_refuse(void **state) {
             c.torque_max[2] = 0;
             break;
         default:
-            c.velocity_gain = (double)NAN, expected = FF_ERR_NOT_FINITE;
+            c.velocity_gain = FF_NAN, expected = FF_ERR_NOT_FINITE;
             break;
         }
         char message[120] = "";
@@ -621,7 +621,7 @@ static void test_validate_and_create_refuse(void **state) {
     assert_int_equal(ff_flexible_joint_mechanism(&joint, &m), FF_ERR_INERTIA);
     joint.link_inertia = 0.05, joint.length = -1;
     assert_int_equal(ff_flexible_joint_mechanism(&joint, &m), FF_ERR_ARGUMENT);
-    joint.length = (double)NAN;
+    joint.length = FF_NAN;
     assert_int_equal(ff_flexible_joint_mechanism(&joint, &m), FF_ERR_NOT_FINITE);
     ff_single_joint single = {-1, 0.3, 0, 0};
     assert_int_equal(ff_single_joint_mechanism(&single, &m), FF_ERR_INERTIA);

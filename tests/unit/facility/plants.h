@@ -15,16 +15,16 @@ static inline void make_satellite(ff_satellite *s, const char *name) {
     s->robot = (ff_robot_config){.kind = FF_ROBOT_IDEAL,
                                  .frequency = 10.0,
                                  .damping = 1.0,
-                                 .velocity = INFINITY,
-                                 .acceleration = INFINITY,
-                                 .jerk = INFINITY,
-                                 .angular_velocity = INFINITY,
-                                 .angular_acceleration = INFINITY,
-                                 .angular_jerk = INFINITY,
+                                 .velocity = FF_INF,
+                                 .acceleration = FF_INF,
+                                 .jerk = FF_INF,
+                                 .angular_velocity = FF_INF,
+                                 .angular_acceleration = FF_INF,
+                                 .angular_jerk = FF_INF,
                                  .base = ff_pose_identity(),
                                  .tool = ff_pose_identity()};
     s->sensor = (ff_sensor_config){
-        .pose = ff_pose_identity(), .range_force = INFINITY, .range_torque = INFINITY, .bandwidth = INFINITY};
+        .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
 }
 
 static inline void make_scenario(ff_scenario *s, int satellites) {
@@ -49,7 +49,7 @@ static inline ff_contact make_wall(ff_vec3 point, ff_vec3 at, ff_vec3 normal, do
                         .normal = normal,
                         .stiffness = k,
                         .damping = c,
-                        .depth = INFINITY};
+                        .depth = FF_INF};
 }
 
 static inline ff_plant *make_plant(const ff_scenario *scenario) {

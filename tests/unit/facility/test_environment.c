@@ -83,7 +83,7 @@ static void test_damping_depth_smooth_step(void **state) {
     assert_near(ff_environment_normal_force(&wall, 0.004 - 1e-9, 1.0), 10.0, 1e-11);
     assert_near(ff_environment_normal_force(&wall, 0.0, 1.0), 0.0, 0.0);
     assert_near(ff_environment_normal_force(&wall, -1.0, 1.0), 0.0, 0.0);
-    assert_true(isnan(ff_environment_normal_force(&wall, NAN, 1.0)));
+    assert_true(isnan(ff_environment_normal_force(&wall, FF_NAN, 1.0)));
 }
 
 /* Friction opposes the sliding, mu F_n large, and vanishes smoothly at rest. */
@@ -152,8 +152,8 @@ static void test_stops_six_axes(void **state) {
             assert_vec3_near(out.on_body.t, t, 1e-12);
         }
     /* a turned body: the force is inertial, seen in body axes; infinite half widths are free */
-    stops.stop_rotation = (ff_vec3){{INFINITY, INFINITY, INFINITY}};
-    stops.stop_position.y = INFINITY;
+    stops.stop_rotation = (ff_vec3){{FF_INF, FF_INF, FF_INF}};
+    stops.stop_position.y = FF_INF;
     ff_setpoint r = rest_at(ff_vec3_make(0.04, 1e6, 0));
     r.T.q = ff_quat_exp(ff_vec3_make(0, 0, 0.5 * FF_PI));
     ff_environment_out out;
@@ -255,7 +255,7 @@ static void test_cone_foot_is_nearest_point(void **state) {
         const ff_vec3 e1 = ff_vec3_unit(
             ff_vec3_cross(c.axis, fabs(c.axis.x) < 0.7 ? ff_vec3_make(1, 0, 0) : ff_vec3_make(0, 1, 0)));
         const ff_vec3 e2 = ff_vec3_cross(c.axis, e1);
-        double s = 0.0, f = FF_PI, df = FF_PI, best = INFINITY;
+        double s = 0.0, f = FF_PI, df = FF_PI, best = FF_INF;
         for (int pass = 0; pass < 30; pass++, df *= pass == 1 ? 1e-3 : 0.5) {
             const double f0 = f;
             /* the first pass is dense: where the foot is almost the apex only a few lines reach it */
@@ -329,7 +329,7 @@ static void test_cone_pushes_into_the_cavity(void **state) {
     assert_false(ff_environment_contact(&c, r, &out));
     r[1].T.p = ff_vec3_make(0.49, 0.509, 0);
     assert_true(ff_environment_contact(&c, r, &out));
-    c.depth = INFINITY;
+    c.depth = FF_INF;
     r[1].T.p = ff_vec3_make(49, 52, 0);
     assert_true(ff_environment_contact(&c, r, &out));
 }

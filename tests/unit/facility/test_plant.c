@@ -217,7 +217,7 @@ static void test_read_not_finite_command_diverged(void **state) {
         ff_setpoint c = {ff_pose_identity(), ff_twist_zero()};
         ff_plant_write(plant, 0, &c);
         assert_int_equal(ff_plant_read(plant, 0, NULL, NULL), FF_OK);
-        c.T.q.x = NAN;
+        c.T.q.x = FF_NAN;
         ff_plant_write(plant, 1, &c);
         assert_int_equal(ff_plant_read(plant, 1, NULL, NULL), FF_ERR_DIVERGED);
         ff_plant_reset(plant);
@@ -297,7 +297,7 @@ static void test_create_refuses_with_a_sentence(void **state) {
     REFUSED((s.contact[0].kind = FF_CONTACT_CONE, s.contact[0].against = 1,
              s.contact[0].axis = ff_vec3_make(1, 0, 0)),
             "half_angle");
-    REFUSED((s.contact[0].kind = FF_CONTACT_STOPS, s.contact[0].stop_position.x = NAN), "half widths");
+    REFUSED((s.contact[0].kind = FF_CONTACT_STOPS, s.contact[0].stop_position.x = FF_NAN), "half widths");
     REFUSED((s.contact[0].kind = FF_CONTACT_STOPS, s.contact[0].rotation_damping = -1), "rotation_damping");
     REFUSED((s.satellite[0].robot.kind = FF_ROBOT_DELAY, s.satellite[0].robot.delay = -1), "delay");
     REFUSED((s.satellite[0].robot.kind = FF_ROBOT_DELAY, s.satellite[0].robot.delay = 1e9), "delay");
@@ -306,16 +306,16 @@ static void test_create_refuses_with_a_sentence(void **state) {
     REFUSED(s.satellite[0].robot.tool.q.w = 0, "tool");
     REFUSED(s.satellite[0].sensor.pose.q.w = 2, "sensor's pose");
     REFUSED(s.satellite[0].start.attitude.w = 0, "start");
-    REFUSED(s.facility_gravity.x = NAN, "gravity");
+    REFUSED(s.facility_gravity.x = FF_NAN, "gravity");
     REFUSED((s.satellite[0].sensor.kind = FF_SENSOR_NOISY, s.satellite[0].sensor.force_noise = -1), "noise");
     REFUSED((s.satellite[0].sensor.kind = FF_SENSOR_NOISY, s.satellite[0].sensor.range_force = 0), "range");
-    REFUSED((s.satellite[0].sensor.kind = FF_SENSOR_NOISY, s.satellite[0].sensor.bias.f.x = NAN), "bias");
+    REFUSED((s.satellite[0].sensor.kind = FF_SENSOR_NOISY, s.satellite[0].sensor.bias.f.x = FF_NAN), "bias");
     REFUSED((s.satellite[0].sensor.kind = FF_SENSOR_NOISY, s.satellite[0].sensor.delay = -1), "delay");
     REFUSED((s.satellite[0].mockup.present = true, s.satellite[0].mockup.mass = -1), "mock-up");
 #undef REFUSED
     /* no buffer, no crash */
     s = good;
-    s.cycle = NAN;
+    s.cycle = FF_NAN;
     assert_null(ff_plant_create(&s, NULL, 0));
     ff_plant_free(NULL);
 }

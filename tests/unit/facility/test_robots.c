@@ -342,7 +342,7 @@ static void test_limited_never_exceeds_its_limits(void **state) {
         robot->kind = FF_ROBOT_LIMITED;
         robot->delay = 0.0093;
         robot->base = test_random_pose(&rng, 1.0);
-        const double v = 0.3, a = 2.0, j = run % 2 ? 40.0 : (double)INFINITY, T = s.cycle;
+        const double v = 0.3, a = 2.0, j = run % 2 ? 40.0 : FF_INF, T = s.cycle;
         limit_all(robot, v, a, j);
         ff_plant *plant = make_plant(&s);
         ff_setpoint c = {ff_pose_identity(), ff_twist_zero()};
@@ -387,7 +387,7 @@ static void test_limited_step_is_time_optimal(void **state) {
     s.cycle = 0.001;
     ff_robot_config *robot = &s.satellite[0].robot;
     robot->kind = FF_ROBOT_LIMITED;
-    limit_all(robot, INFINITY, 2.0, INFINITY);
+    limit_all(robot, FF_INF, 2.0, FF_INF);
     robot->base.q = ff_quat_exp(ff_vec3_make(0, 0, 0.25 * FF_PI));
     ff_plant *plant = make_plant(&s);
     ff_setpoint c = {ff_pose_identity(), ff_twist_zero()};

@@ -35,7 +35,7 @@ static void test_solve_bad_input_is_refused_with_a_sentence(void **state) {
     s.contact[0].against = 0;
     assert_int_equal(try_solve(&s, message, sizeof message), FF_ERR_ARGUMENT);
     s = good;
-    s.contact[0].satellite_stiffness = (double)NAN;
+    s.contact[0].satellite_stiffness = FF_NAN;
     assert_int_equal(try_solve(&s, message, sizeof message), FF_ERR_ARGUMENT);
     s = good;
     s.satellite[0].rigid.mass = 0;
@@ -70,7 +70,7 @@ static void test_solve_without_a_solution_says_so(void **state) {
     char message[256];
     make_scenario(&s, 0.01, 1);
     add_body(&s, 10, ff_mat3_diag(1, 1, 1));
-    add_load(&s, FF_LOAD_PULSE, ff_vec3_make((double)NAN, 0, 0), ff_vec3_zero(), 0, 1);
+    add_load(&s, FF_LOAD_PULSE, ff_vec3_make(FF_NAN, 0, 0), ff_vec3_zero(), 0, 1);
     const ff_status status = try_solve(&s, message, sizeof message);
     assert_true(status == FF_ERR_CONVERGENCE || status == FF_ERR_DIVERGED);
 }

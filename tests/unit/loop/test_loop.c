@@ -37,7 +37,7 @@ static void test_bad_sample_holds_last_safe_command(void **unused) {
         assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
     const ff_setpoint safe = out.next[0];
     const ff_rigid_state before = state.body[0];
-    const double bad[] = {NAN, INFINITY, -INFINITY};
+    const double bad[] = {FF_NAN, FF_INF, -FF_INF};
     for (int i = 0; i < 3; i++)
         for (int a = 0; a < 6; a++) {
             in.sensor[0].f_s = ff_wrench_zero();
@@ -58,10 +58,10 @@ static void test_bad_sample_holds_last_safe_command(void **unused) {
     assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_INFO_HELD);
     assert_int_equal(info.saturated, 1);
     in.sensor[0].f_s.f.y = 0;
-    in.load[0].force.x = NAN;
+    in.load[0].force.x = FF_NAN;
     assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_INFO_HELD);
     in.load[0].force.x = 0;
-    in.sensor[0].twist.v.z = NAN;
+    in.sensor[0].twist.v.z = FF_NAN;
     assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_INFO_HELD);
     in.sensor[0].twist.v.z = 0;
     assert_int_equal(info.held, 22);
@@ -109,7 +109,7 @@ static void test_create_names_what_is_wrong(void **unused) {
     config.body[0].gate.velocity = -1;
     assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_ERR_ARGUMENT);
     config = base_config();
-    config.body[0].start.position.x = NAN;
+    config.body[0].start.position.x = FF_NAN;
     assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_ERR_NOT_FINITE);
     config = base_config();
     config.fidelity.tdpa.detector.quiet_cycles = 0;

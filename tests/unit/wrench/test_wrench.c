@@ -85,14 +85,14 @@ static void test_statuses(void **state) {
     config.mockup_mass = -1;
     assert_int_equal(ff_wrench_validate(&config), FF_ERR_ARGUMENT);
     config.mockup_mass = 0;
-    config.gravity_w.x = NAN;
+    config.gravity_w.x = FF_NAN;
     assert_int_equal(ff_wrench_validate(&config), FF_ERR_NOT_FINITE);
     ff_wrench_default(&config);
     config.force_limit = 10;
     config.max_age = 0.1;
     config.bias_s.f.x = 1;
     ff_wrench got = {.f = {{7, 7, 7}}};
-    ff_wrench_in in = {.f_s = {.f = {{NAN, 0, 0}}}, .T_wb = ff_pose_identity()};
+    ff_wrench_in in = {.f_s = {.f = {{FF_NAN, 0, 0}}}, .T_wb = ff_pose_identity()};
     assert_int_equal(ff_wrench_condition(&config, &in, &got), FF_ERR_NOT_FINITE);
     in.f_s.f.x = 10;
     assert_int_equal(ff_wrench_condition(&config, &in, &got), FF_INFO_SATURATED);
