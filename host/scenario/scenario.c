@@ -768,6 +768,7 @@ static bool check_method(reader *r, ff_place place) {
 static void set_defaults(ff_scenario *s) {
     memset(s, 0, sizeof *s);
     ff_fidelity_default(&s->fidelity);
+    ff_emulation_default(&s->emulation.emulation);
 }
 
 /* The settings of tdpa start from one reading or the other before single keys override them. */
@@ -787,12 +788,30 @@ static void start_damping(ff_scenario *s, const ff_node *root) {
         ff_damping_default(&s->fidelity.damping);
 }
 
+/* A scenario floats satellites or emulates a robot. */
+static bool check_subject(reader *r, const ff_node *root) {
+    if (root->kind != FF_NODE_MAP)
+        return true;
+    const ff_node *emulation = ff_node_find(root, "emulation");
+    if (!emulation && !ff_node_find(root, "satellites"))
+        return fail(r, root->place, "the scenario lacks the key 'satellites', allowed: map");
+    static const char *const foreign[] = {"satellites", "contacts", "loads", "nominal", "frame"};
+    for (size_t i = 0; emulation && i < sizeof foreign / sizeof *foreign; i++) {
+        const ff_node *node = ff_node_find(root, foreign[i]);
+        if (node)
+            return fail(r, node->key_place,
+                        "key '%s' does not belong to an emulation, allowed: emulation alone", foreign[i]);
+    }
+    r->scenario->emulates = emulation != NULL;
+    return true;
+}
+
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
     start_tdpa(s, root);
     start_damping(s, root);
-    if (!read_section(r, root, &ff_schema, s) || !check_time(r, root))
+    if (!check_subject(r, root) || !read_section(r, root, &ff_schema, s) || !check_time(r, root))
         return false;
 
     const ff_node *given = ff_node_find(root, "method");
@@ -832,6 +851,9 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
+    s->emulation.cycle = s->cycle;
+    s->emulation.duration = s->duration;
+    s->emulation.seed = s->seed;
     return true;
 }
 

@@ -32,6 +32,11 @@ static const char *const axes_words[] = {"force", "each", NULL};
 static const char *const form_words[] = {"offset", "increments", NULL};
 static const char *const adapt_words[] = {"fixed", "R", "RQ", NULL};
 
+static const char *const target_words[] = {"flexible-joint", NULL};
+static const char *const emulation_words[] = {"constrained", "free", NULL};
+static const char *const controller_words[] = {"continuous", "sampled", NULL};
+static const char *const switch_words[] = {"off", "on", NULL};
+
 static const ff_key pose_keys[] = {
     KEY("position", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_pose, p), 0, "Origin of the second frame in the first."),
     KEY("attitude", QUATERNION, "", ANY, "[1, 0, 0, 0]", offsetof(ff_pose, q), 0, "Its attitude, unit quaternion, scalar first."),
@@ -235,6 +240,54 @@ static const ff_key passive_keys[] = {
 };
 static const ff_section passive_section = {"passive", "", TABLE(passive_keys), "Settings of the integrator `passive`."};
 
+#define EMULATION(field) offsetof(ff_scenario, emulation.field)
+static const ff_key target_keys[] = {
+    WORD("kind", WORD, target_words, "flexible-joint", offsetof(ff_scenario, target), 0, "One link behind one flexible joint."),
+    KEY("link_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.link_inertia), 0, "Of the link about its joint."),
+    KEY("drive_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.drive_inertia), 0, "Of the motor, at the joint's side of the gear."),
+    KEY("length", NUMBER, "m", POSITIVE, "required", EMULATION(target.length), 0, "From the joint to the point that touches; the robot's is the same."),
+    KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "required", EMULATION(target.stiffness), 0, "Of the joint."),
+    KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.damping), 0, "Of the joint."),
+    KEY("drive_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.drive_friction), 0, "Viscous, at the motor."),
+};
+static const ff_section target_section = {"emulation.target", "target", TABLE(target_keys), "The robot that is emulated."};
+static const ff_key emulator_keys[] = {
+    KEY("inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(robot_inertia), 0, "Of the rigid robot about its joint."),
+    KEY("friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(robot_friction), 0, "Viscous."),
+    KEY("gravity_torque", NUMBER, "N m", ANY, "0", EMULATION(gravity_torque), 0, "Largest torque of gravity, times cos q."),
+    KEY("gravity_model_error", NUMBER, "", ANY, "0", EMULATION(gravity_model_error), 0, "The controller believes the torque times 1 plus this; -0.1 is ten per cent too little."),
+    KEY("friction_model_error", NUMBER, "", ANY, "0", EMULATION(friction_model_error), 0, "The same for the friction; at least -1."),
+    KEY("actuator_bandwidth", NUMBER, "rad/s", POSITIVE, "none", EMULATION(actuator_bandwidth), 0, "First-order lag of the torque."),
+    KEY("actuator_delay", NUMBER, "s", NOT_NEGATIVE, "0", EMULATION(actuator_delay), 0, "Pure delay of the torque; with `controller: sampled`."),
+    KEY("torque_limit", NUMBER, "N m", POSITIVE, "none", EMULATION(torque_limit), 0, "What the motor can give."),
+    KEY("force_bias", NUMBER, "N", ANY, "0", EMULATION(force_bias), 0, "Constant error of the force sensor."),
+    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "0", EMULATION(force_noise), 0, "Standard deviation of its noise; with `controller: sampled`."),
+};
+static const ff_section emulator_section = {"emulation.robot", "", TABLE(emulator_keys), "The rigid, torque-controlled robot that stands in for the target."};
+static const ff_key gain_keys[] = {
+    KEY("velocity", NUMBER, "1/s", POSITIVE, "20", EMULATION(emulation.velocity_gain), 0, "G_v of (11)."),
+    KEY("position", NUMBER, "1/s2", POSITIVE, "100", EMULATION(emulation.position_gain), 0, "G_p of (11)."),
+    KEY("force", NUMBER, "1/kg", NOT_NEGATIVE, "0", EMULATION(emulation.force_gain), 0, "G_f of section 2.1."),
+};
+static const ff_section gain_section = {"emulation.gains", "", TABLE(gain_keys), "Drift compensation and force-error feedback."};
+static const ff_key emulation_wall_keys[] = {
+    KEY("at", NUMBER, "m", POSITIVE, "required", EMULATION(wall_at), 0, "Where the tip touches, as length times angle; the arm starts at 0."),
+    KEY("stiffness", NUMBER, "N/m", POSITIVE, "required", EMULATION(wall_stiffness), 0, "Of the wall."),
+    KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "0", EMULATION(wall_damping), 0, "Of the wall."),
+};
+static const ff_section emulation_wall_section = {"emulation.wall", "", TABLE(emulation_wall_keys), "What the tip touches."};
+static const ff_key emulation_keys[] = {
+    SECTION("target", SECTION, &target_section, "required", 0, 0, "The robot that is emulated."),
+    SECTION("robot", SECTION, &emulator_section, "required", 0, 0, "The rigid robot that emulates it."),
+    SECTION("gains", SECTION, &gain_section, "{}", 0, 0, "Gains of the control law."),
+    WORD("scheme", WORD, emulation_words, "constrained", EMULATION(emulation.scheme), 0, "The simulated tip is held where the robot is and forces are matched, or the measured force drives the simulation and poses are matched."),
+    WORD("controller", FLAG, controller_words, "continuous", EMULATION(sampled), 0, "Evaluated inside the solver, or once a cycle with the torque held."),
+    WORD("drift_compensation", FLAG, switch_words, "on", EMULATION(emulation.drift_compensation), 0, "`off`: without the feedback of (11), to show the bare force error; `scheme: constrained` only."),
+    KEY("torque", NUMBER, "N m", ANY, "0", EMULATION(torque), 0, "On the target's motor."),
+    SECTION("wall", SECTION, &emulation_wall_section, "none", 0, 0, "What the tip touches; none: free motion."),
+};
+static const ff_section emulation_section = {"emulation", "", TABLE(emulation_keys), "Emulation of another robot (aghili), in place of `satellites`. The time series has one row a cycle."};
+
 #define TOP(field) offsetof(ff_scenario, field)
 static const ff_key top_keys[] = {
     KEY("name", TEXT, "", ANY, "required", TOP(name), 0, "Name of the scenario, any printable text; results go to out/NAME by default."),
@@ -242,7 +295,8 @@ static const ff_key top_keys[] = {
     WORD("method", WORD, method_words, "tdpa", TOP(fidelity.method), 0, "How the delay is dealt with; `--method` overrides it."),
     WORD("integrator", WORD, scheme_words, "lie-midpoint", TOP(integrate.scheme), 0, "How the satellite is advanced by one cycle."),
     WORD("frame", WORD, frame_words, "absolute", TOP(frame), 0, "Robots make the satellites' motion itself, or the one relative to `nominal`."),
-    SECTION("satellites", SATELLITES, &satellite_section, "required", 0, 0, "Map from name to satellite, 1 to 4."),
+    SECTION("satellites", SATELLITES, &satellite_section, "(required, or `emulation`)", 0, 0, "Map from name to satellite, 1 to 4."),
+    SECTION("emulation", SECTION, &emulation_section, "none", 0, 0, "In place of `satellites`: a robot stands in for another one."),
     SECTION("nominal", SECTION, &nominal_section, "{}", 0, 0, "The nominal motion of `frame: relative`."),
     SECTION("facility", SECTION, &facility_section, "{}", 0, 0, "The lab."),
     SECTION("contacts", CONTACTS, &contact_section, "[]", 0, 0, "List of contacts, at most 16."),

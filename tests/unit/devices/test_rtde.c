@@ -85,7 +85,7 @@ static void test_recipe_and_data(void **state) {
     for (int k = 0; k < 27; k++) {
         double wrong[27];
         memcpy(wrong, values, sizeof wrong);
-        wrong[k] = k < 10 ? (double)NAN : 1e30;
+        wrong[k] = k < 10 ? FF_NAN : 1e30;
         assert_int_equal(ff_rtde_data_encode(&recipe, wrong, bytes, sizeof bytes, &used), FF_ERR_ARGUMENT);
     }
     ff_rtde_data_encode(&recipe, values, bytes, sizeof bytes, &used);
