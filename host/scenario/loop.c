@@ -78,5 +78,5 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     if (!scenario->damping_given.noise)
         damping->identify.noise = force_noise;
     if (!scenario->damping_given.skew) /* time stamps say it on hardware */
-        damping->identify.skew = fmax(0.0, delay - damping->lead.time);
+        damping->identify.skew = delay;
 }

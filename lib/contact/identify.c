@@ -14,7 +14,7 @@
  *  - estimates are published only after sd(k)/k is small, bounded (k > 0, c >= 0, rate), and each bound that
  *    acts is reported; the filter's own state stays free, or its covariance would lie.
  *  - Sage-Husa's mean of the noise is not estimated (it diverges); R and Q are kept in a range.
- *  - all scales come from the contact itself: first slope k_0, sqrt(k_0 m), pi sqrt(m/k_0). */
+ *  - all scales come from the contact itself: first force over depth k_0, sqrt(k_0 m), pi sqrt(m/k_0). */
 #include "freefloat/contact.h"
 
 enum { K, C, F0, STATES };
@@ -24,7 +24,7 @@ void ff_identify_default(ff_identify_config *config) {
                                    .adapt = FF_IDENTIFY_FIXED,
                                    .forget = 0.98,
                                    .prior = 0.1,
-                                   .trust = 0.02,
+                                   .trust = 0.015,
                                    .rate = 0.1};
 }
 
@@ -54,12 +54,13 @@ void ff_identify_reset(ff_identify_state *state) {
     *state = (ff_identify_state){0};
 }
 
-/* The first slope that stands out of the noise gives every scale; nothing else is assumed of the surface. */
+/* Force over depth, once it stands out of the noise, gives every scale; nothing else is assumed of the
+ * surface. A damper makes it too large, never too small: then the prior is only weaker. */
 static bool start(const ff_identify_config *config, ff_identify_state *s, const ff_identify_in *in) {
-    const double rise = in->force - s->force_first, travel = s->p_aligned - s->p_first;
-    if (!(rise > 10.0 * config->noise) || !(travel > 0.0) || !(in->mass > 0.0))
+    const double travel = s->p_aligned - s->p_first, depth = travel + fabs(in->speed) * in->cycle;
+    if (!(in->force > 10.0 * config->noise) || !(travel > 0.0) || !(in->mass > 0.0))
         return false;
-    const double k0 = rise / travel, c0 = 2.0 * config->prior * sqrt(k0 * in->mass);
+    const double k0 = in->force / depth, c0 = 2.0 * config->prior * sqrt(k0 * in->mass);
     if (!isfinite(k0) || !(k0 > 0.0))
         return false;
     /* what the model itself leaves out: a thousandth of the force that this speed will raise */

@@ -61,8 +61,9 @@ void ff__damping_reset(ff_damping_state *state) {
 
 typedef struct robot_force { /* of one body, at its robot */
     bool contact, strong;    /* by the detector; above its lower threshold */
-    ff_wrench f_b;           /* after the lead, robot's body axes */
-    ff_vec3 f_w;             /* inertial */
+    ff_wrench f_b;           /* measured, robot's body axes: identified with its own time stamp */
+    ff_wrench lead_b;        /* after the lead (10): for the law */
+    ff_vec3 f_w;             /* f_b's force, inertial */
 } robot_force;
 
 /* Two bodies touch each other when their forces cancel; a force that no other answers is the environment's.
@@ -277,9 +278,10 @@ static void sense(const ff_fidelity_model *model, ff_damping_state *state, const
             ff_lead_reset(&state->lead[i]);
         force[i].contact = contact;
         force[i].strong = contact && size > config->detector.off_ratio * config->detector.force_on;
-        force[i].f_b = contact
-                           ? ff_lead_step(&config->lead, &state->lead[i], model->integrate.cycle, measured)
-                           : ff_wrench_zero();
+        force[i].f_b = contact ? measured : ff_wrench_zero();
+        force[i].lead_b = contact
+                              ? ff_lead_step(&config->lead, &state->lead[i], model->integrate.cycle, measured)
+                              : ff_wrench_zero();
         force[i].f_w = ff_quat_rotate(in->sample[i].T_wr.q, force[i].f_b.f);
         out->in_contact[i] = contact;
         any |= contact;
@@ -317,7 +319,7 @@ void ff__damping_step(const ff_fidelity_model *model, ff_damping_state *state, c
     for (int i = 0; i < model->bodies; i++) {
         if (!state->has_last)
             state->last[i] = in->sample[i].T_wr;
-        F[i] = ff_rigid_load_from_body(body[i].attitude, force[i].f_b);
+        F[i] = ff_rigid_load_from_body(body[i].attitude, force[i].lead_b);
         velocity[i] = body[i];
         if (model->integrate.scheme == FF_SCHEME_PASSIVE) {
             velocity[i].velocity = in->output[i].velocity_c;

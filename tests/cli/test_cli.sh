@@ -36,14 +36,14 @@ expect 2 "--set" "$FREEFLOAT" run "$S" --set satellites.client.mass=-1; one_line
 
 # the default run: files, verdict, quiet, json, strict
 expect 0 "verdict" "$FREEFLOAT" run "$S" --out r
-for file in summary.json log.csv; do [ -s r/$file ] || fail "r/$file is missing"; done
+for file in summary.json log.csv report.html; do [ -s r/$file ] || fail "r/$file is missing"; done
 [ -z "$(find r -name '.*.part')" ] || fail "a part file is left"
 expect 0 "" "$FREEFLOAT" run "$S" --out q --quiet --set time.duration=1
 [ ! -s out.txt ] || fail "--quiet printed: $(cat out.txt)"
 expect 0 '"verdict": "fail"' "$FREEFLOAT" run "$S" --out j --json --method direct
 expect 1 "fail" "$FREEFLOAT" run "$S" --out s --method direct --strict
 expect 0 "pass" "$FREEFLOAT" run "$S" --out s --method ideal --strict
-[ "$("$FREEFLOAT" run "$S" --set time.duration=0.1 | tail -1)" = "files in out/deos-client" ] || fail "default folder"
+[ "$("$FREEFLOAT" run "$S" --set time.duration=0.1 | tail -1)" = "report out/deos-client/report.html" ] || fail "default folder"
 head -1 r/log.csv | grep -q '^t \[s\],client.position.x \[m\],' || fail "log.csv has no named columns with units"
 [ "$(wc -l < r/log.csv)" -eq 7502 ] || fail "log.csv has $(wc -l < r/log.csv) lines"
 

@@ -51,8 +51,7 @@ typedef struct ff_fidelity_out {
     ff_rigid_state command[FF_MAX_BODIES]; /* then: motion to command at t_k */
     double observer[FF_MAX_BODIES][6];     /* [J] after dissipation; [0][0] alone unless per axis */
     int observers; /* 0: the method has none; 1: one for all bodies; 6: six for each */
-    /* what a method learnt of the surface that each body touches, over this contact so far; FF_NAN: nothing
-     */
+    /* of the surface that each body touches, over this contact so far; FF_NAN: nothing is known */
     double stiffness[FF_MAX_BODIES];  /* [N/m] */
     double damping[FF_MAX_BODIES];    /* [N s/m] */
     double damping_sd[FF_MAX_BODIES]; /* [N s/m] */
@@ -108,8 +107,7 @@ typedef struct ff_damping_config {
     ff_damping_axes axes;     /* printed: controller along the force, or on each axis as in (11)-(13) */
     ff_lead_config lead;
     ff_identify_config identify;
-    double known_stiffness,
-        known_damping; /* [N/m], [N s/m] not FF_NAN: taken instead of the identified ones */
+    double known_stiffness, known_damping; /* [N/m], [N s/m] instead of the identified; FF_NAN: none */
     ff_detector_config detector;
 } ff_damping_config;
 

@@ -68,7 +68,9 @@ static void test_offset_finds_exact_surfaces(void **state) {
         b.c = 2 * z * b.m * w;
         b.T = FF_PI / w / ff_rng_range(&rng, 30, 300);
         const found f = run(&config, &b, NULL);
-        assert_true(f.published > 0);
+        if (!f.published)
+            fail_msg("nothing published: k %g c %g m %g v %g T %g, z %g, %d samples, %.0f a contact", b.k,
+                     b.c, b.m, b.v, b.T, z, f.samples, FF_PI / w / b.T);
         /* what is left is the pull of the prior, strongest with thirty samples at z = 0.6 */
         assert_near(f.last.mean_stiffness / b.k, 1, 1e-3);
         assert_near((f.last.mean_damping - b.c) / sqrt(b.k * b.m), 0, 2e-3);
