@@ -92,7 +92,8 @@ ff_status ff_rtde_outputs_encode(double frequency, const char *names, uint8_t *b
     uint64_t bits;
     memcpy(&bits, &frequency, sizeof bits);
     put64(buffer + HEAD, bits);
-    memcpy(buffer + HEAD + 8, names, length);
+    memcpy(buffer + HEAD + 8, names,
+           length); /* NOLINT(bugprone-not-null-terminated-result): no text ends here */
     return FF_OK;
 }
 
