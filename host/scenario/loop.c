@@ -53,7 +53,7 @@ ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
 }
 
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
-    double force_noise = 0.0, torque_noise = 0.0;
+    double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
     ff_loop_default(loop);
     loop->integrate = scenario->integrate;
     loop->fidelity = scenario->fidelity;
@@ -73,6 +73,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         body->gate.cycle = scenario->cycle;
         force_noise = fmax(force_noise, satellite->sensor.force_noise);
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
+        delay = fmax(delay, satellite->sensor.delay);
     }
     /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
     ff_detector_config *detector = &loop->fidelity.tdpa.detector;
@@ -80,4 +81,13 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         detector->force_on = 5.0 * force_noise;
     if (!scenario->torque_detector_given)
         detector->torque_on = 5.0 * torque_noise;
+    ff_damping_config *damping = &loop->fidelity.damping;
+    if (!scenario->damping_given.threshold)
+        damping->detector.force_on = 5.0 * force_noise;
+    if (!scenario->damping_given.torque_threshold)
+        damping->detector.torque_on = 5.0 * torque_noise;
+    if (!scenario->damping_given.noise)
+        damping->identify.noise = force_noise;
+    if (!scenario->damping_given.skew) /* time stamps say it on hardware */
+        damping->identify.skew = delay;
 }

@@ -126,8 +126,10 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
         out->velocity_correction[i] = ff_twist_zero();
         out->sensor_status[i] = out->gate_status[i] = FF_OK;
         out->fidelity.in_contact[i] = false;
+        out->fidelity.stiffness[i] = out->fidelity.damping[i] = out->fidelity.damping_sd[i] = FF_NAN;
     }
     out->fidelity.observers = 0;
+    out->fidelity.bounds = 0;
     ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
 }
 
@@ -178,6 +180,16 @@ static ff_rigid_state nominal_ahead(const ff_loop_model *model, const ff_loop_st
         return fidelity->command[relative->of];
     return ff_nominal_coast(&model->nominal, fidelity->lead[body], model->config.integrate.cycle,
                             &state->nominal.motion);
+}
+
+/* Finite, and inside what a facility can mean: squares and products of it stay finite too. */
+static bool is_sane(const ff_rigid_state *s) {
+    const double most = 1e9; /* [m, m/s, rad/s] */
+    bool sane = ff_rigid_finite(s);
+    for (int a = 0; a < 3; a++)
+        sane = sane && fabs(s->position.a[a]) < most && fabs(s->velocity.a[a]) < most &&
+               fabs(s->omega.a[a]) < most;
+    return sane;
 }
 
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
@@ -241,7 +253,7 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         else
             ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
                               &integrate[i], &step[i]);
-        finite = finite && ff_rigid_finite(&next[i]);
+        finite = finite && is_sane(&next[i]);
     }
     if (!finite) {
         hold_all(model, state, info, out);
