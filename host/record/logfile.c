@@ -168,7 +168,7 @@ static void mark_columns(replay *r) {
     const ff_vec3 one = {{1, 1, 1}};
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         row->body[i].ideal = (ff_rigid_state){one, {1, 1, 1, 1}, one, one};
-        row->body[i].robot = (ff_setpoint){{{1, 1, 1, 1}, one}, {one, one}};
+        row->body[i].inertial = row->body[i].robot = (ff_setpoint){{{1, 1, 1, 1}, one}, {one, one}};
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++) {
         row->contact_force[c] = one;
