@@ -37,9 +37,6 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
                           .seed = scenario->seed,
                           .stream = (uint64_t)body,
                           .has_mockup = scenario->satellite[body].mockup.present && !config->environment};
-    if (config->kind == FF_SENSOR_ATI_RDT)
-        return refuse(FF_ERR_UNSUPPORTED, message, size,
-                      "sensor kind ati-rdt is not part of the virtual facility yet (ideal, noisy are)");
     if (!ff_robot_pose_ok(config->pose))
         return refuse(FF_ERR_ARGUMENT, message, size,
                       "the sensor's pose must be finite, its attitude a unit quaternion");
@@ -47,7 +44,7 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
     sensor->T_sb = ff_pose_inverse(sensor->frames.T_bs);
     if (ff_wrench_validate(&sensor->frames) != FF_OK)
         return refuse(FF_ERR_NOT_FINITE, message, size, "the mock-up's com must be finite, its mass >= 0");
-    if (config->kind == FF_SENSOR_NOISY) {
+    if (config->kind != FF_SENSOR_IDEAL) {
         if (!at_least_zero(config->force_noise) || !at_least_zero(config->torque_noise) ||
             !at_least_zero(config->resolution_force) || !at_least_zero(config->resolution_torque))
             return refuse(FF_ERR_ARGUMENT, message, size,
@@ -148,7 +145,7 @@ void ff_sensor_step(ff_sensor *sensor, uint64_t k, const ff_robot *robot, ff_wre
                              ? ff_pose_mul(ff_pose_inverse(sensor->frames.T_ws), in->T_wb)
                              : sensor->T_sb;
     in->f_s = ff_wrench_transform(T_sb, contact_b);
-    if (sensor->config.kind != FF_SENSOR_NOISY)
+    if (sensor->config.kind == FF_SENSOR_IDEAL)
         return;
 
     const ff_sensor_config *c = &sensor->config;

@@ -26,7 +26,8 @@ typedef enum ff_type {
     FF_TYPE_POINTS,      /* map: name to three numbers */
     FF_TYPE_SATELLITES,  /* map: name to section */
     FF_TYPE_CONTACTS,    /* list of sections */
-    FF_TYPE_LOADS        /* list of sections */
+    FF_TYPE_LOADS,       /* list of sections */
+    FF_TYPE_FAULTS       /* list of sections */
 } ff_type;
 
 typedef enum ff_range {

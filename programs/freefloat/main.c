@@ -17,6 +17,8 @@ static const command commands[] = {
     {"compare", ff_cmd_compare, "the same scenario under several methods, one report"},
     {"papers", ff_cmd_papers, "rerun the published cases, paper beside ours"},
     {"analyze", ff_cmd_analyze, "ask before anything moves: contact stability"},
+    {"rt", ff_cmd_rt, "the same scenario in wall-clock time on its devices"},
+    {"facility", ff_cmd_facility, "the virtual facility as devices: RSI robot, ATI sensor"},
     {"replay", ff_cmd_replay, "feed a log's inputs to the loop again: the same bits, or the first difference"},
     {"export", ff_cmd_export, "turn a log into CSV or MATLAB files"},
 };
