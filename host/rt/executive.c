@@ -14,7 +14,8 @@ enum {
     CHECK_CYCLES = 100, /* samples at standstill */
     SETTLE_CYCLES = 25, /* rest after a stop, before RSI is ended */
     TRACK = 512,        /* commands remembered for the tracking error */
-    DATAGRAMS = 32      /* read at most in one cycle: a flood does not stop the loop */
+    FROZEN_RECORDS = 25,
+    DATAGRAMS = 32 /* read at most in one cycle: a flood does not stop the loop */
 };
 
 void ff_histogram_add(ff_histogram *h, int64_t ns) {
@@ -52,6 +53,7 @@ typedef struct body {
     ff_ati_record record;
     bool has_record;
     ff_status ati_status;
+    unsigned same;  /* records in a row with the same six counts */
     unsigned aged;  /* [cycles] since the last record */
     ff_wrench bias; /* sensor frame */
     ff_pose pose;   /* of the last telegram */
@@ -147,6 +149,7 @@ static void drain_sensor(executive *e, body *b, double now) {
             ff_ati_client_receive(&b->ati_config, &b->ati, now, bytes, size > 0 ? (size_t)size : 0, &record);
         if (status == FF_INFO_STALE || status == FF_ERR_FORMAT)
             continue;
+        b->same = memcmp(b->record.counts, record.counts, sizeof record.counts) == 0 ? b->same + 1 : 0;
         b->record = record;
         b->has_record = came = true;
         b->ati_status = status == FF_INFO_GAP || status == FF_INFO_LIMITED ? FF_OK : status;
@@ -420,6 +423,10 @@ static ff_trip_code sensor_trip(const executive *e, const body *b, double *value
         return FF_TRIP_FROZEN;
     if (b->ati_status < 0)
         return FF_TRIP_SENSOR;
+    *value = (double)b->same;
+    /* a sensor that was seen to be noisy does not repeat six counts for long */
+    if (e->result->check.body[i].force_noise > 5e-6 && b->same >= FROZEN_RECORDS)
+        return FF_TRIP_FROZEN;
     const double force = ff_vec3_norm(e->in.sensor[i].f_s.f);
     *value = force;
     if (fabs(force) >= b->wrench.force_limit || ff_vec3_norm(e->in.sensor[i].f_s.t) >= b->wrench.torque_limit)
@@ -438,7 +445,7 @@ static ff_safety_action judge(executive *e, bool silent) {
         at->f_b = b->f_b;
         at->force_valid = b->force_valid;
         at->sensor = sensor_trip(e, b, &at->sensor_value);
-        at->energy = e->state.energy[i].exchanged;
+        at->energy = e->state.energy[i].exchanged + e->state.energy[i].delay;
         at->tracking = tracking_error(b);
         at->clipped = b->rsi.info.clipped;
         at->clipped_by = b->rsi.info.clipped_by;
@@ -456,6 +463,9 @@ static ff_safety_action judge(executive *e, bool silent) {
     if (atomic_load_explicit(&e->recorder_failed, memory_order_relaxed) && in.other.code == FF_TRIP_NONE &&
         e->safety.name != FF_SAFE_FAULT)
         in.other = (ff_trip){.code = FF_TRIP_RECORDER, .value = (double)ff_ring_dropped(&e->rows)};
+    if (atomic_load_explicit(&e->quit, memory_order_acquire) && in.other.code == FF_TRIP_NONE &&
+        e->safety.name == FF_SAFE_CHECK)
+        in.other = e->result->check.no_go; /* NONE: the operator said no */
     if (e->finished || atomic_load_explicit(e->options->stop, memory_order_relaxed) ||
         atomic_load_explicit(&e->quit, memory_order_relaxed)) {
         in.stop = true;
@@ -782,6 +792,7 @@ static ff_status read_scale(executive *e, int i, char *message, size_t size) {
         ff_clock_sleep_until(ff_clock_now() + 50000000);
     }
     if (!status) {
+        message[0] = 0;
         status = ff_ati_page_decode(page, used, &parsed);
         if (!status)
             status = ff_ati_page_scale(&parsed, &e->body[i].scale);
@@ -891,11 +902,7 @@ static void conclude(executive *e) {
         run->status = e->recorder_status;
         return;
     }
-    if (trip->code == FF_TRIP_NONE && result->check.no_go.code != FF_TRIP_NONE)
-        result->trip = result->check.no_go;
     run->status = e->recorder_status != FF_OK ? e->recorder_status : FF_ERR_LIMIT;
-    if (result->check.no_go.code != FF_TRIP_NONE)
-        result->trip = result->check.no_go;
     snprintf(run->message, sizeof run->message, "%s%s%s: %s (%.6g, allowed %.6g %s)",
              ff_safety_state_name(result->state), result->trip.code == FF_TRIP_NONE ? "" : ", ",
              ff_trip_name(result->trip.code), ff_trip_text(result->trip.code), result->trip.value,

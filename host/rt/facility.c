@@ -304,6 +304,18 @@ static bool take_answers(facility *f) {
     return all;
 }
 
+/* A fault has taken the telegram or its answer: in lock step nothing is waited for. */
+static bool unanswerable(const facility *f, int i) {
+    static const ff_fault_kind kinds[] = {
+        FF_FAULT_ROB_LOST,    FF_FAULT_ROB_CORRUPT, FF_FAULT_ROB_CUT,        FF_FAULT_ROB_NAN,
+        FF_FAULT_ROB_EMPTY,   FF_FAULT_ROB_LONG,    FF_FAULT_ROB_INCOMPLETE, FF_FAULT_ROBOT_SILENT,
+        FF_FAULT_ANSWER_LOST, FF_FAULT_ANSWER_LATE};
+    for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
+        if (!isnan(acts(f, kinds[n], i)))
+            return true;
+    return false;
+}
+
 static void wait_answers(facility *f) {
     struct pollfd p[2 * FF_MAX_BODIES];
     const int n = f->plan.bodies;
@@ -326,8 +338,7 @@ static void wait_answers(facility *f) {
         if (f->options->lockstep) {
             bool waits = false; /* a telegram or an answer that a fault took will not come */
             for (int i = 0; i < n; i++)
-                waits |= !f->device[i].state.answered && isnan(acts(f, FF_FAULT_ROB_LOST, i)) &&
-                         isnan(acts(f, FF_FAULT_ANSWER_LOST, i)) && isnan(acts(f, FF_FAULT_ANSWER_LATE, i));
+                waits |= !f->device[i].state.answered && !unanswerable(f, i);
             if (all || now >= give_up || atomic_load(f->options->stop))
                 return;
             if (!waits && now >= f->deadline)
@@ -405,6 +416,8 @@ static bool cycle(facility *f) {
     f->deadline += (int64_t)(1e9 * f->plan.cycle) + (isnan(step) ? 0 : (int64_t)(1e9 * step));
     if (f->deadline < ff_clock_now() - 50000000) /* fell behind: do not race */
         f->deadline = ff_clock_now();
+    if (f->options->lockstep)
+        f->deadline = ff_clock_now() + (int64_t)(1e9 * f->plan.cycle);
     wait_answers(f);
 
     bool answered = false;
@@ -422,8 +435,7 @@ static bool cycle(facility *f) {
     if (!f->client)
         say(f, "a client answers");
     f->client = true;
-    if (f->options->lockstep && !answered && isnan(acts(f, FF_FAULT_ROB_LOST, 0)) &&
-        isnan(acts(f, FF_FAULT_ANSWER_LOST, 0)) && isnan(acts(f, FF_FAULT_ANSWER_LATE, 0))) {
+    if (f->options->lockstep && !answered && !unanswerable(f, 0)) {
         for (int i = 0; i < n; i++)
             f->device[i].state.stopped = FF_RSI_STOP_TIMEOUT;
         return false;
