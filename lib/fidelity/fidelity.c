@@ -9,6 +9,7 @@ const char *ff_method_name(ff_method method) {
 void ff_fidelity_default(ff_fidelity_config *config) {
     config->method = FF_METHOD_TDPA;
     ff_tdpa_default(&config->tdpa);
+    ff_fused_default(&config->fused);
 }
 
 ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
@@ -17,15 +18,16 @@ ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
         return FF_OK;
     case FF_METHOD_TDPA:
         return ff_detector_validate(&config->tdpa.detector);
+    case FF_METHOD_FUSED:
+        return ff_fused_validate(&config->fused);
     default:
         return FF_ERR_UNSUPPORTED;
     }
 }
 
 void ff_fidelity_reset(const ff_fidelity_model *model, const ff_rigid_state *body, ff_fidelity_state *state) {
-    (void)model;
-    (void)body;
     ff__tdpa_reset(&state->tdpa);
+    ff__fused_reset(model, body, &state->fused);
 }
 
 static void direct_step(const ff_fidelity_model *model, const ff_fidelity_in *in, ff_fidelity_out *out) {
@@ -40,12 +42,22 @@ void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, 
                       ff_rigid_state *body, ff_fidelity_out *out) {
     out->has_command = false;
     out->observers = 0;
+    out->has_next = false;
+    out->fused = NULL;
+    out->fused_info = NULL;
     switch (model->config.method) {
     case FF_METHOD_TDPA:
         ff__tdpa_step(model, &state->tdpa, in, body, out);
+        break;
+    case FF_METHOD_FUSED:
+        ff__fused_step(model, &state->fused, in, body, out);
         break;
     default:
         direct_step(model, in, out);
         break;
     }
+}
+
+double ff_fidelity_lead(const ff_fidelity_model *model, const ff_fidelity_state *state, int body) {
+    return model->config.method == FF_METHOD_FUSED ? state->fused.delay[body] : 0.0;
 }

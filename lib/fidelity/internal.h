@@ -8,4 +8,8 @@ void ff__tdpa_reset(ff_tdpa_state *state);
 void ff__tdpa_step(const ff_fidelity_model *model, ff_tdpa_state *state, const ff_fidelity_in *in,
                    const ff_rigid_state *body, ff_fidelity_out *out);
 
+void ff__fused_reset(const ff_fidelity_model *model, const ff_rigid_state *body, ff_fused_state *state);
+void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const ff_fidelity_in *in,
+                    ff_rigid_state *body, ff_fidelity_out *out);
+
 #endif

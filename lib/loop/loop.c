@@ -79,6 +79,9 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
         out->fidelity.in_contact[i] = false;
     }
     out->fidelity.observers = 0;
+    out->fidelity.has_command = out->fidelity.has_next = false;
+    out->fidelity.fused = NULL;
+    out->fidelity.fused_info = NULL;
     ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
 }
 
@@ -158,6 +161,7 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     ff_rigid_state next[FF_MAX_BODIES];
     ff_integrate_state integrate[FF_MAX_BODIES];
     ff_integrate_out step[FF_MAX_BODIES];
+    double advanced[FF_MAX_BODIES] = {0}; /* [J] */
     bool finite = true;
     for (int i = 0; i < n; i++) {
         next[i] = body[i];
@@ -169,6 +173,13 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         const ff_rigid_load contact = ff_rigid_load_from_body(body[i].attitude, out->fidelity.f_b[i]);
         ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
                           &integrate[i], &step[i]);
+        if (out->fidelity.has_next) { /* the scheme's step stays in the ledger; the method owns the state */
+            advanced[i] = ff_rigid_kinetic_energy(&model->fidelity.body[i], &next[i]);
+            next[i] = out->fidelity.next[i];
+            integrate[i].velocity_c = next[i].velocity;
+            integrate[i].omega_c = next[i].omega;
+            advanced[i] = ff_rigid_kinetic_energy(&model->fidelity.body[i], &next[i]) - advanced[i];
+        }
         finite = finite && ff_rigid_finite(&next[i]);
     }
     if (!finite) {
@@ -180,7 +191,7 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         const ff_rigid_model *rigid = &model->fidelity.body[i];
         ff_energy *energy = &state->energy[i];
         energy->method +=
-            ff_rigid_kinetic_energy(rigid, &body[i]) - ff_rigid_kinetic_energy(rigid, &before[i]);
+            ff_rigid_kinetic_energy(rigid, &body[i]) - ff_rigid_kinetic_energy(rigid, &before[i]) + advanced[i];
         book(rigid, T, &sample[i], &out->fidelity.f_b[i], &body[i], &state->integrate[i], &step[i], &next[i],
              energy);
         out->velocity_correction[i] = (ff_twist){ff_vec3_sub(next[i].omega, integrate[i].omega_c),
