@@ -1124,12 +1124,18 @@ static void check_walls(const ff_fidelity_model *model, ff_fused_state *state, u
         const double f = x->torque ? ff_vec3_dot(x->n, at(state, x->a, k)->torque)
                                    : ff_vec3_norm(measured_force(state, x->a, x->b, k));
         if (law > fmax(2.0 * least, 0.03 * x->force_max) && f < least) {
-            if (++x->missing >= 2) {
-                x->valid = false;
-                state->info.phantoms++;
-            }
+            x->missing++;
         } else
             x->missing = 0;
+        /* Anticipation turns the robot round before it gets deep: a satellite that stays inside for longer than
+         * the robot can be late says the same. */
+        coordinate(&p, state->start[x->a], &at(state, x->a, k)->body, x->b < 0 ? NULL : &at(state, x->b, k)->body,
+                   &s, &v);
+        x->inside = s > x->surface.x0 && v > 0.0 && f < least ? x->inside + 1 : 0;
+        if (x->missing >= 2 || (double)x->inside * T > state->delay[x->a] + 8.0 * T) {
+            x->valid = false;
+            state->info.phantoms++;
+        }
     }
 }
 

@@ -158,7 +158,8 @@ typedef struct ff_fused_wall {
     double mass, mu;
     double force_max;
     uint64_t last; /* cycle of its last contact */
-    int missing;   /* cycles in which it should have been felt and was not */
+    int missing;   /* cycles in which the robot should have felt it and did not */
+    int inside;    /* cycles that the satellite has been in it without a force */
 } ff_fused_wall;
 
 enum { /* why a contact lies outside the domain in which the method is known to be right */
