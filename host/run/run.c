@@ -73,6 +73,7 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
             b->in_contact = ff_vec3_norm(load.force) > 0.0 || ff_vec3_norm(load.torque) > 0.0;
             for (int a = 0; a < 6; a++)
                 b->observer[a] = FF_NAN;
+            b->identified_stiffness = b->identified_damping = b->identified_damping_sd = FF_NAN;
         }
         result->status = feed(options, &row);
         result->cycles = k;
@@ -98,10 +99,17 @@ static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, 
         b->velocity_correction = out->velocity_correction[i];
         b->load = in->load[i];
         b->in_contact = out->fidelity.in_contact[i];
+        b->has_fused = out->fidelity.fused != NULL;
+        if (b->has_fused)
+            b->fused = out->fidelity.fused[i];
+        b->identified_stiffness = out->fidelity.stiffness[i];
+        b->identified_damping = out->fidelity.damping[i];
+        b->identified_damping_sd = out->fidelity.damping_sd[i];
         const bool own = out->fidelity.observers == 6 || (out->fidelity.observers == 1 && i == 0);
         for (int a = 0; a < 6; a++)
             b->observer[a] = own && a < out->fidelity.observers ? out->fidelity.observer[i][a] : FF_NAN;
     }
+    row->bounds = out->fidelity.bounds;
     for (int c = 0; c < scenario->contacts; c++) {
         row->contact_force[c] = truth->force[c];
         row->touching[c] = truth->touching[c];
@@ -121,6 +129,11 @@ typedef struct run_memory { /* large: not on the stack */
 static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_plant *plant,
                      run_memory *m, ff_run_result *result) {
     ff_loop_reset(&m->model, &m->state, &result->info, &m->out);
+    for (int i = 0; i < scenario->satellites; i++) { /* a predicting method was already running */
+        const double lead = ff_fidelity_lead(&m->model.fidelity, &m->state.fidelity, i);
+        if (lead > 0.0)
+            ff_plant_set_lead(plant, i, lead);
+    }
     double total = 0.0;
     const double begin = now_ns();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
@@ -177,6 +190,8 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             break;
         }
     }
+    if (scenario->fidelity.method == FF_METHOD_FUSED)
+        result->fused = m->state.fidelity.fused.info;
     result->wall_s = 1e-9 * (now_ns() - begin);
     if (options->timing && result->cycles)
         result->cycle_mean_ns = total / (double)result->cycles;

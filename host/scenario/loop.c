@@ -47,7 +47,7 @@ static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellit
 }
 
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
-    double force_noise = 0.0, torque_noise = 0.0;
+    double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
     ff_loop_default(loop);
     loop->integrate = scenario->integrate;
     loop->fidelity = scenario->fidelity;
@@ -62,6 +62,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         body->gate.cycle = scenario->cycle;
         force_noise = fmax(force_noise, satellite->sensor.force_noise);
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
+        delay = fmax(delay, satellite->sensor.delay);
     }
     /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
     ff_detector_config *detector = &loop->fidelity.tdpa.detector;
@@ -69,4 +70,32 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         detector->force_on = 5.0 * force_noise;
     if (!scenario->torque_detector_given)
         detector->torque_on = 5.0 * torque_noise;
+    ff_damping_config *damping = &loop->fidelity.damping;
+    if (!scenario->damping_given.threshold)
+        damping->detector.force_on = 5.0 * force_noise;
+    if (!scenario->damping_given.torque_threshold)
+        damping->detector.torque_on = 5.0 * torque_noise;
+    if (!scenario->damping_given.noise)
+        damping->identify.noise = force_noise;
+    if (!scenario->damping_given.skew) /* time stamps say it on hardware */
+        damping->identify.skew = delay;
+    ff_fused_config *fused = &loop->fidelity.fused;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_robot_config *robot = &scenario->satellite[i].robot;
+        fused->delay[i] = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        if (robot->kind == FF_ROBOT_LAG) /* a ramp is followed 2 z/w late */
+            fused->delay[i] += 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
+        if (scenario->fused_given.delay)
+            fused->delay[i] = scenario->fused_delay;
+        fused->plane_of[i] = 0;
+    }
+    for (int c = 0; c < scenario->contacts; c++) /* which of two bodies carries the surface: no parameter of it */
+        if (scenario->contact[c].against >= 0)
+            fused->plane_of[scenario->contact[c].against] = 1;
+    if (!scenario->fused_given.force_noise)
+        fused->force_noise = force_noise;
+    if (!scenario->fused_given.torque_noise)
+        fused->torque_noise = torque_noise;
+    if (!scenario->fused_given.skew)
+        fused->skew = delay;
 }

@@ -201,6 +201,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
+                        : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
                                                               : true;
     if (!inside)
         return fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key, ff_show(node->text).text, range,
@@ -767,6 +768,7 @@ static bool check_method(reader *r, ff_place place) {
 static void set_defaults(ff_scenario *s) {
     memset(s, 0, sizeof *s);
     ff_fidelity_default(&s->fidelity);
+    ff_emulation_default(&s->emulation.emulation);
 }
 
 /* The settings of tdpa start from one reading or the other before single keys override them. */
@@ -778,11 +780,38 @@ static void start_tdpa(ff_scenario *s, const ff_node *root) {
         ff_tdpa_default(&s->fidelity.tdpa);
 }
 
+static void start_damping(ff_scenario *s, const ff_node *root) {
+    const ff_node *reading = ff_node_find(ff_node_find(root, "damping"), "reading");
+    if (reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0)
+        ff_damping_printed(&s->fidelity.damping);
+    else
+        ff_damping_default(&s->fidelity.damping);
+}
+
+/* A scenario floats satellites or emulates a robot. */
+static bool check_subject(reader *r, const ff_node *root) {
+    if (root->kind != FF_NODE_MAP)
+        return true;
+    const ff_node *emulation = ff_node_find(root, "emulation");
+    if (!emulation && !ff_node_find(root, "satellites"))
+        return fail(r, root->place, "the scenario lacks the key 'satellites', allowed: map");
+    static const char *const foreign[] = {"satellites", "contacts", "loads", "nominal", "frame"};
+    for (size_t i = 0; emulation && i < sizeof foreign / sizeof *foreign; i++) {
+        const ff_node *node = ff_node_find(root, foreign[i]);
+        if (node)
+            return fail(r, node->key_place,
+                        "key '%s' does not belong to an emulation, allowed: emulation alone", foreign[i]);
+    }
+    r->scenario->emulates = emulation != NULL;
+    return true;
+}
+
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
     start_tdpa(s, root);
-    if (!read_section(r, root, &ff_schema, s) || !check_time(r, root))
+    start_damping(s, root);
+    if (!check_subject(r, root) || !read_section(r, root, &ff_schema, s) || !check_time(r, root))
         return false;
 
     const ff_node *given = ff_node_find(root, "method");
@@ -815,8 +844,21 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     const ff_node *tdpa = ff_node_find(root, "tdpa");
     s->detector_given = ff_node_find(tdpa, "threshold") != NULL;
     s->torque_detector_given = ff_node_find(tdpa, "torque_threshold") != NULL;
+    const ff_node *damping = ff_node_find(root, "damping");
+    s->damping_given.threshold = ff_node_find(damping, "threshold") != NULL;
+    s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
+    s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
+    s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
+    const ff_node *fused = ff_node_find(root, "fused");
+    s->fused_given.delay = ff_node_find(fused, "delay") != NULL;
+    s->fused_given.force_noise = ff_node_find(fused, "force_noise") != NULL;
+    s->fused_given.torque_noise = ff_node_find(fused, "torque_noise") != NULL;
+    s->fused_given.skew = ff_node_find(fused, "skew") != NULL;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
+    s->emulation.cycle = s->cycle;
+    s->emulation.duration = s->duration;
+    s->emulation.seed = s->seed;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #ifndef FF_SCENARIO_SCENARIO_H
 #define FF_SCENARIO_SCENARIO_H
 
+#include "emulate/emulate.h"
 #include "freefloat/loop.h"
 
 enum {
@@ -126,6 +127,9 @@ typedef struct ff_requirements {
     double peak_force_ratio;
 } ff_requirements;
 
+/* What an emulated target is. */
+typedef enum ff_target_kind { FF_TARGET_FLEXIBLE_JOINT } ff_target_kind;
+
 typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
     double cycle, duration; /* [s] */
@@ -135,6 +139,14 @@ typedef struct ff_scenario {
     bool tdpa_printed;           /* tdpa: {reading: printed} */
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
+    bool damping_printed;        /* damping: {reading: printed} */
+    struct {
+        bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
+    } damping_given;
+    double fused_delay;          /* [s] fused.delay */
+    struct {                     /* fused: keys that stand in the file */
+        bool delay, force_noise, torque_noise, skew;
+    } fused_given;
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;
@@ -148,6 +160,9 @@ typedef struct ff_scenario {
     int loads;
     ff_load load[FF_MAX_LOADS];
     ff_requirements requirements;
+    bool emulates; /* `emulation` stands in place of `satellites` */
+    ff_target_kind target;
+    ff_emulate_joint emulation;
 } ff_scenario;
 
 /* Value of a load at time t: zero outside [from, to). halfsine: sin(pi s), sin2: sin^2(pi s), s =

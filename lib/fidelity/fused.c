@@ -1029,8 +1029,7 @@ static bool is_over(const ff_fidelity_model *model, ff_fused_state *state, ff_fu
     const bool robot_out = c->f[k & MASK] < threshold(config, c) && c->v[k & MASK] <= 0.0 &&
                            (noise == 0.0 || sum < (double)count * (0.75 * noise + 0.005 * c->force_max));
     c->quiet = satellite_out && robot_out ? c->quiet + 1 : 0;
-    const double wait = fmax(3.0, 0.25 * state->delay[c->a] / model->integrate.cycle);
-    return (double)c->quiet >= wait;
+    return c->quiet >= 3;
 }
 
 static void finish(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
@@ -1409,6 +1408,12 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         out->in_contact[i] = touched(state, i);
         out->f_b[i] = ff_wrench_zero();
         state->report[i].delay = state->delay[i];
+        const ff_fused_report *r = &state->report[i];
+        if (r->known && !r->torque && r->law == 0) {
+            out->stiffness[i] = r->stiffness;
+            out->damping[i] = r->damping;
+            out->damping_sd[i] = r->damping_sd;
+        }
     }
 
     /* command, then the satellites at t_(k+1) */

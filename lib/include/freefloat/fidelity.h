@@ -51,6 +51,11 @@ typedef struct ff_fidelity_out {
     ff_rigid_state command[FF_MAX_BODIES]; /* then: motion to command at t_k */
     double observer[FF_MAX_BODIES][6];     /* [J] after dissipation; [0][0] alone unless per axis */
     int observers; /* 0: the method has none; 1: one for all bodies; 6: six for each */
+    /* of the surface that each body touches, over this contact so far; FF_NAN: nothing is known */
+    double stiffness[FF_MAX_BODIES];  /* [N/m] */
+    double damping[FF_MAX_BODIES];    /* [N s/m] */
+    double damping_sd[FF_MAX_BODIES]; /* [N s/m] */
+    unsigned bounds;                  /* FF_BOUND_... that acted in this cycle */
     bool has_next; /* the method advanced the satellites itself; f_b is then the mean over the cycle */
     ff_rigid_state next[FF_MAX_BODIES];              /* then: the satellites at t_(k+1) */
     const struct ff_fused_report *fused;             /* per body, NULL: not this method */
@@ -86,6 +91,58 @@ typedef struct ff_tdpa_state {
 void ff_tdpa_default(ff_tdpa_config *config);
 void ff_tdpa_printed(ff_tdpa_config *config);
 
+/* ---------------------------------------------------------------------------------------------- damping --
+ */
+
+typedef enum ff_damping_law { FF_DAMPING_LAW_CLAMP, FF_DAMPING_LAW_PRINTED } ff_damping_law;
+typedef enum ff_damping_budget {
+    FF_DAMPING_BUDGET_RESTITUTION,
+    FF_DAMPING_BUDGET_VELOCITY
+} ff_damping_budget;
+typedef enum ff_damping_axes { FF_DAMPING_AXES_FORCE, FF_DAMPING_AXES_EACH } ff_damping_axes;
+
+/* [he2022, 3]. The default is the clamp of tdpa whose energy budget is reduced by what the identified surface
+ * dissipates; `printed` is the observer and controller (8)-(15). docs/methods/he2022.md says why they differ.
+ */
+typedef struct ff_damping_config {
+    ff_damping_law law;
+    ff_damping_budget budget; /* clamp: c v^2 T summed in closed form for the contact without delay, or at the
+                                 robot's motion */
+    ff_damping_axes axes;     /* printed: controller along the force, or on each axis as in (11)-(13) */
+    ff_lead_config lead;
+    ff_identify_config identify;
+    double known_stiffness, known_damping; /* [N/m], [N s/m] instead of the identified; FF_NAN: none */
+    ff_detector_config detector;
+} ff_damping_config;
+
+/* One contact per body; a contact between two bodies lives under the lower index. */
+typedef struct ff_damping_port {
+    int partner;                      /* -1: the environment */
+    ff_vec3 normal;                   /* along the force on the body when identification began, inertial */
+    double absorbed;                  /* [J] what the environment took in this contact */
+    double absorbed_most;             /* [J] the largest of it */
+    double speed_square;              /* [m2/s] robot's approach speed squared, summed over the contact */
+    double loss;                      /* [J] to be kept from the satellites */
+    double energy;                    /* [J] printed: E_obs after dissipation */
+    double force, speed, damping;     /* printed: last cycle's F_s, v_des, c_d */
+    ff_identify_state identify;       /* of the robot's contact: what is reported */
+    ff_identify_state own;            /* weighed as the satellite's own contact: what the budget takes */
+    ff_identify_out known, known_own; /* last published */
+} ff_damping_port;
+
+typedef struct ff_damping_state {
+    double energy; /* [J] absorbed by the environment in this contact, all bodies, not yet given back */
+    bool contact;
+    ff_detector_state detector[FF_MAX_BODIES];
+    ff_lead_state lead[FF_MAX_BODIES];
+    ff_pose last[FF_MAX_BODIES]; /* robots' poses of the last cycle */
+    bool has_last;
+    ff_damping_port port[FF_MAX_BODIES];
+} ff_damping_state;
+
+void ff_damping_default(ff_damping_config *config);
+void ff_damping_printed(ff_damping_config *config);
+ff_status ff_damping_validate(const ff_damping_config *config);
 /* ------------------------------------------------------------------------------------------------ fused --
  */
 
@@ -194,7 +251,7 @@ typedef struct ff_fused_report {
 } ff_fused_report;
 
 typedef struct ff_fused_info {
-    uint32_t net, false_alarms, phantoms, law_switches, bounds, look_back, delay_changes, moved_anchors;
+    uint32_t net, false_alarms, phantoms, law_switches, bounds, look_back, delay_changes;
 } ff_fused_info;
 
 typedef struct ff_fused_state {
@@ -224,6 +281,7 @@ const char *ff_fused_law_name(int law); /* "linear", "hertz", ... */
 typedef struct ff_fidelity_config {
     ff_method method;
     ff_tdpa_config tdpa;
+    ff_damping_config damping;
     ff_fused_config fused;
 } ff_fidelity_config;
 
@@ -236,6 +294,7 @@ typedef struct ff_fidelity_model {
 
 typedef struct ff_fidelity_state {
     ff_tdpa_state tdpa;
+    ff_damping_state damping;
     ff_fused_state fused;
 } ff_fidelity_state;
 
