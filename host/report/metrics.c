@@ -92,9 +92,6 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     const int bodies[2] = {contact->body, contact->against};
     const int count = contact->against >= 0 ? 2 : 1;
     bool active = row->touching[c];
-    if (active)
-        for (int j = 0; j < count; j++)
-            metrics->last_touch[bodies[j]] = c;
     if (!active && satellite_has_own_contact(scenario->fidelity.method) &&
         metrics->last_touch[contact->body] == c)
         active = ff_vec3_norm(row->body[contact->body].corrected_b.f) > 0.0;
@@ -152,7 +149,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         for (int j = 0; j < count; j++)
             e->after[j] = row->body[bodies[j]].satellite;
     }
-    if (metrics->quiet[c] == FF_END_CYCLES)
+    /* a method with a contact of its own may let it go on after a pause */
+    if (metrics->quiet[c] >= FF_END_CYCLES && !(satellite_has_own_contact(scenario->fidelity.method) &&
+                                                row->body[contact->body].in_contact &&
+                                                metrics->last_touch[contact->body] == c))
         metrics->open[c] = -1;
 }
 
@@ -161,6 +161,12 @@ static ff_status take(void *self, const ff_row *row) {
     for (int i = 0; i < metrics->scenario->satellites; i++)
         take_body(metrics, i, row);
     take_pairs(metrics, row);
+    for (int c = 0; c < metrics->scenario->contacts; c++) /* all of them before any is judged by the last */
+        if (row->touching[c]) {
+            metrics->last_touch[metrics->scenario->contact[c].body] = c;
+            if (metrics->scenario->contact[c].against >= 0)
+                metrics->last_touch[metrics->scenario->contact[c].against] = c;
+        }
     for (int c = 0; c < metrics->scenario->contacts; c++)
         take_contact(metrics, c, row);
     metrics->rows++;

@@ -466,19 +466,32 @@ static double threshold(const ff_fused_config *config, const ff_fused_contact *c
 
 /* The measured force along contact c at sample k, with the share of the others that act on the same bodies
  * taken out: normals are made to bear only what their dual direction shows. */
-static double share(ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
-    const ff_fused_sample *x = at(state, c->a, k);
-    if (c->torque) {
-        ff_vec3 M = x->torque;
-        for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-            const ff_fused_contact *o = &state->contact[i];
-            if (o == c || o->torque || !(o->open || o->settled) || o->a != c->a || k < o->anchor)
-                continue;
-            M = ff_vec3_sub(M, ff_vec3_cross(o->r, ff_quat_unrotate(x->T_r.q, x->force)));
-            break; /* the point of the first one carries the whole force */
-        }
-        return ff_vec3_dot(c->n, M);
+static bool acts_at(const ff_fused_contact *o, int body, uint64_t k) {
+    return (o->open || o->settled) && o->a == body && k >= o->anchor && !(o->settled && k >= o->end);
+}
+
+static bool is_earlier(const ff_fused_contact *o, const ff_fused_contact *c) {
+    return o->anchor < c->anchor || (o->anchor == c->anchor && o < c);
+}
+
+/* The measured torque less that of the forces at their points, a's axes. */
+static ff_vec3 pure_torque(ff_fused_state *state, int body, uint64_t k, const ff_fused_contact *except) {
+    const ff_fused_sample *x = at(state, body, k);
+    ff_vec3 M = x->torque;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        const ff_fused_contact *o = &state->contact[i];
+        if (o == except || o->torque || !acts_at(o, body, k) || k < o->row_from)
+            continue;
+        const ff_vec3 n = o->b < 0 ? o->n : ff_quat_rotate(at(state, o->b, k)->T_r.q, o->n);
+        const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(o->f[k & MASK], n));
+        M = ff_vec3_sub(M, ff_vec3_cross(o->r, F));
     }
+    return M;
+}
+
+static double share(ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
+    if (c->torque)
+        return ff_vec3_dot(c->n, pure_torque(state, c->a, k, c));
     const ff_vec3 F = measured_force(state, c->a, c->b, k);
     ff_vec3 n[FF_FUSED_CONTACTS];
     int count = 1;
@@ -522,8 +535,34 @@ static bool sample_ok(ff_fused_state *state, const ff_fused_contact *c, uint64_t
 /* Normal: 3 iterations of n <- unit(sum (n.F) F), rows with n.F > 2 sigma; a known wall adds weight.
  * Contact point: least squares of M = r x F. */
 static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
-    if (c->torque)
+    if (c->torque) { /* the axis, as the normal below */
+        uint64_t until = k;
+        for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+            const ff_fused_contact *o = &state->contact[i];
+            if (o != c && o->torque && (o->open || o->settled) && o->a == c->a && !is_earlier(o, c) && o->anchor < until)
+                until = o->anchor;
+        }
+        if (until <= c->detected + 2)
+            return;
+        for (int pass = 0; pass < 3; pass++) {
+            ff_vec3 sum = ff_vec3_zero();
+            for (uint64_t i = c->row_from; i <= until; i++) {
+                ff_vec3 M = pure_torque(state, c->a, i, c);
+                for (int o = 0; o < FF_FUSED_CONTACTS; o++) {
+                    const ff_fused_contact *e = &state->contact[o];
+                    if (e != c && e->torque && acts_at(e, c->a, i) && is_earlier(e, c))
+                        M = ff_vec3_axpy(-ff_vec3_dot(M, e->n), e->n, M);
+                }
+                const double f = ff_vec3_dot(c->n, M);
+                if (f > 2.0 * config->torque_noise && sample_ok(state, c, i))
+                    sum = ff_vec3_axpy(f, M, sum);
+            }
+            const double size = ff_vec3_norm(sum);
+            if (size > 0.0)
+                c->n = ff_vec3_scale(1.0 / size, sum);
+        }
         return;
+    }
     uint64_t last = k;  /* rows shared with a later contact say nothing of this one's direction */
     uint64_t last_r = k;
     bool earlier = false, turning = false;
@@ -536,7 +575,7 @@ static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_
                 last_r = o->anchor < last_r ? o->anchor : last_r;
             else
                 turning = true;
-        } else if (o->anchor < c->anchor || (o->anchor == c->anchor && o < c))
+        } else if (is_earlier(o, c))
             earlier = true;
         else if (o->anchor < last)
             last = o->anchor;
@@ -545,11 +584,19 @@ static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_
         last_r = last;
     const double noise = noise_of(config, c);
     const ff_fused_wall *wall = c->wall >= 0 ? &state->wall[c->wall] : NULL;
-    if (!earlier && last > c->detected + 2) {
+    if (last > c->detected + 2) {
         for (int pass = 0; pass < 3; pass++) {
             ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
             for (uint64_t i = c->row_from; i <= last && i <= k; i++) {
                 ff_vec3 F = measured_force(state, c->a, c->b, i);
+                /* next to an earlier contact only the part across its normal is known to be ours */
+                for (int o = 0; o < FF_FUSED_CONTACTS && earlier; o++) {
+                    const ff_fused_contact *e = &state->contact[o];
+                    if (e == c || e->torque || !acts_at(e, c->a, i) || !is_earlier(e, c))
+                        continue;
+                    const ff_vec3 m = e->b < 0 ? e->n : ff_quat_rotate(at(state, e->b, i)->T_r.q, e->n);
+                    F = ff_vec3_axpy(-ff_vec3_dot(F, m), m, F);
+                }
                 if (c->b >= 0)
                     F = ff_quat_unrotate(at(state, c->b, i)->T_r.q, F);
                 const double f = ff_vec3_dot(c->n, F);
@@ -766,6 +813,27 @@ static ff_fused_contact *free_contact(ff_fused_state *state) {
     return NULL;
 }
 
+static uint64_t group_anchor(const ff_fused_state *state, unsigned group, uint64_t k) {
+    uint64_t from = k;
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
+        const ff_fused_contact *x = &state->contact[c];
+        if (x->open && (group >> x->a & 1u) && x->anchor < from)
+            from = x->anchor;
+    }
+    return from;
+}
+
+/* The energy that a group of bodies may have from sample k on: what it has there. */
+static void limit_from_here(const ff_fidelity_model *model, ff_fused_state *state, unsigned group, uint64_t k) {
+    ff_rigid_state x[FF_MAX_BODIES];
+    for (int i = 0; i < model->bodies; i++)
+        x[i] = at(state, i, k)->body;
+    const double energy = group_energy(model, group, x);
+    for (int i = 0; i < model->bodies; i++)
+        if (group >> i & 1u)
+            at(state, i, k)->limit = energy;
+}
+
 /* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's. */
 static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, int b, bool torque, ff_vec3 n,
                   uint64_t k) {
@@ -774,6 +842,7 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
         return;
     const double T = model->integrate.cycle;
     const unsigned group_before = group_of(state, a) | (b < 0 ? 0u : group_of(state, b));
+    const uint64_t first_anchor = group_anchor(state, group_before, k);
     bool busy = false;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++)
         busy |= state->contact[i].open && (group_before >> state->contact[i].a & 1u);
@@ -795,12 +864,16 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     c->wall = -1;
     c->wall_used = false;
     const ff_fused_sample *x = at(state, a, k);
-    if (!torque) {
-        const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force);
+    bool turning = false;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
+        turning |= &state->contact[i] != c && state->contact[i].torque && acts_at(&state->contact[i], a, k);
+    if (!torque && !turning) { /* what the others leave */
+        const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(ff_vec3_dot(n, x->force), n));
         const double FF = ff_vec3_dot(F, F);
+        c->anchor = k + 1;
         if (FF > 0.0)
-            c->r = ff_vec3_scale(1.0 / FF, ff_vec3_cross(F, x->torque));
-        if (ff_vec3_norm(c->r) > arm_longest)
+            c->r = ff_vec3_scale(1.0 / FF, ff_vec3_cross(F, pure_torque(state, a, k, c)));
+        if (!(ff_vec3_norm(c->r) <= arm_longest))
             c->r = ff_vec3_zero();
     }
     const place p = contact_place(c);
@@ -818,22 +891,21 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     lag = lag > 0.0 ? fmin(lag, 0.5) : 0.0;
     uint64_t back = 4 + (uint64_t)ceil((lag + 0.2 * state->delay[a]) / T);
     /* noise hides the onset: back to where three successive samples are quiet */
-    const double noise = noise_of(&model->config.fused, c);
-    if (noise > 0.0) {
-        uint64_t quiet = 0;
-        while (quiet < 400 && quiet + 3 < k) {
-            double sum = 0.0;
-            for (uint64_t i = 0; i < 3; i++)
-                sum += share(state, c, k - quiet - i);
-            if (sum < 1.5 * noise)
-                break;
-            quiet++;
-        }
-        back += quiet;
-    }
     uint64_t earliest = state->free_since[a];
     if (b >= 0 && state->free_since[b] > earliest)
         earliest = state->free_since[b];
+    c->anchor = k; /* share() asks */
+    const double level = fmax(1.5 * noise_of(&model->config.fused, c), 3e-3 * share(state, c, k));
+    uint64_t quiet = 0;
+    while (quiet < 400 && k > earliest + quiet + 3) {
+        double sum = 0.0;
+        for (uint64_t i = 0; i < 3; i++)
+            sum += share(state, c, k - quiet - i);
+        if (sum < level)
+            break;
+        quiet++;
+    }
+    back += quiet;
     if (back > LOOK_BACK)
         back = LOOK_BACK;
     c->anchor = k > earliest + back ? k - back : earliest;
@@ -847,14 +919,8 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     c->force_max = c->f[k & MASK];
     c->torque_max = ff_vec3_norm(x->torque);
     const unsigned group = group_of(state, a);
-    if (!busy) {
-        ff_rigid_state y[FF_MAX_BODIES];
-        for (int i = 0; i < model->bodies; i++)
-            y[i] = at(state, i, c->anchor)->body;
-        const double energy = group_energy(model, group, y);
-        for (int i = 0; i < model->bodies; i++)
-            if (group >> i & 1u)
-                at(state, i, c->anchor)->limit = energy;
+    if (!busy || c->anchor < first_anchor) {
+        limit_from_here(model, state, group, c->anchor);
     } else if (b >= 0 && group != group_before) {
         /* two groups join: their limits add */
         const double sum = at(state, a, c->anchor)->limit + at(state, b, c->anchor)->limit;
@@ -1000,16 +1066,6 @@ static void sweep(ff_fused_state *state) {
         if (!needed)
             x->settled = false;
     }
-}
-
-static uint64_t group_anchor(const ff_fused_state *state, unsigned group, uint64_t k) {
-    uint64_t from = k;
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        const ff_fused_contact *x = &state->contact[c];
-        if (x->open && (group >> x->a & 1u) && x->anchor < from)
-            from = x->anchor;
-    }
-    return from;
 }
 
 /* Over for the satellite and for the robot? */
@@ -1205,7 +1261,7 @@ static void detect(const ff_fidelity_model *model, ff_fused_state *state, int i,
     if (bearer) {
         if (bearer->a != i || young)
             return;
-        M = ff_vec3_sub(M, ff_vec3_cross(bearer->r, ff_quat_unrotate(x->T_r.q, x->force)));
+        M = pure_torque(state, i, k, NULL);
         for (int c = 0; c < FF_FUSED_CONTACTS; c++)
             if (state->contact[c].open && state->contact[c].torque && state->contact[c].a == i)
                 M = ff_vec3_axpy(-ff_vec3_dot(M, state->contact[c].n), state->contact[c].n, M);
