@@ -87,7 +87,6 @@ typedef struct port {
     ff_vec3 moment_a;   /* r x d, a's axes */
     ff_vec3 moment_b;   /* b's axes */
     double mobility;    /* [1/kg] */
-    double s, s_dot;    /* along the normal */
     double u;           /* d.(relative velocity): power per unit force */
 } port;
 
@@ -120,10 +119,9 @@ static void coordinate(const place *p, ff_quat start, const ff_rigid_state *a, c
 }
 
 /* side: tangential force for each unit of normal force, inertial. */
-static void open_port(const ff_fidelity_model *model, const place *p, ff_quat start, const ff_rigid_state *a,
+static void open_port(const ff_fidelity_model *model, const place *p, const ff_rigid_state *a,
                       const ff_rigid_state *b, ff_vec3 side, port *q) {
     const ff_rigid_model *A = &model->body[p->a];
-    coordinate(p, start, a, b, &q->s, &q->s_dot);
     if (p->torque) {
         q->moment_a = p->n;
         q->arm_a = ff_mat3_apply(&A->inertia_inv, p->n);
@@ -271,22 +269,22 @@ static void kick(flow *w, double h, double when) {
         ff_rigid_state *a = &w->x[z->p.a], *b = other(w, &z->p);
         const double extra = z->f0 + when * (z->f1 - z->f0);
         port q;
+        double s = 0.0, v = 0.0;
         if (z->surface) { /* far from the surface nothing needs the port */
-            double s, v;
             coordinate(&z->p, w->start[z->p.a], a, b, &s, &v);
             if (!(s > z->surface->x0))
                 continue;
         } else if (!(extra > 0.0))
             continue;
         z->side = ff_vec3_zero();
-        open_port(w->model, &z->p, w->start[z->p.a], a, b, z->side, &q);
+        open_port(w->model, &z->p, a, b, z->side, &q);
         double f = extra;
         if (z->surface) {
             /* force at the middle of the step with the velocity there: f = k g + c v_mid + residual,
              * v_mid = v - f h mobility/2, linear in f */
             const ff_profile *e = z->surface;
-            const double g = ff_profile_shape(e->law, q.s - e->x0), c_eff = e->law ? e->c * g : e->c;
-            f = (e->k * g + c_eff * q.s_dot + extra) / (1.0 + 0.5 * h * c_eff * q.mobility);
+            const double g = ff_profile_shape(e->law, s - e->x0), c_eff = e->law ? e->c * g : e->c;
+            f = (e->k * g + c_eff * v + extra) / (1.0 + 0.5 * h * c_eff * q.mobility);
         }
         if (!(f > 0.0))
             continue;
@@ -294,17 +292,17 @@ static void kick(flow *w, double h, double when) {
         if (z->mu > 0.0 && !z->p.torque) {
             /* Coulomb friction at the satellite's own sliding; never more than stops it (q.mobility bounds the
              * mobility across n from below, so a little less) */
-            ff_vec3 v = ff_rigid_point_velocity(a, z->p.r), n = q.d_w;
+            ff_vec3 speed_w = ff_rigid_point_velocity(a, z->p.r), n = q.d_w;
             if (b) {
                 const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(a), z->p.r);
-                v = ff_vec3_sub(v, ff_rigid_point_velocity(
+                speed_w = ff_vec3_sub(speed_w, ff_rigid_point_velocity(
                                        b, ff_quat_unrotate(b->attitude, ff_vec3_sub(tip, b->position))));
             }
-            const ff_vec3 slide = ff_vec3_axpy(-ff_vec3_dot(n, v), n, v);
+            const ff_vec3 slide = ff_vec3_axpy(-ff_vec3_dot(n, speed_w), n, speed_w);
             const double speed = ff_vec3_norm(slide), full = 2.0 * z->mu * p * q.mobility + 1e-9;
             if (speed > 0.0) {
                 z->side = ff_vec3_scale(-z->mu * fmin(1.0, speed / full) / speed, slide);
-                open_port(w->model, &z->p, w->start[z->p.a], a, b, z->side, &q);
+                open_port(w->model, &z->p, a, b, z->side, &q);
             }
         }
         if (w->net) {
@@ -844,10 +842,12 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
             c->law_trial = 1;
             c->law_due = k + 4 + (k - c->detected) / 2;
         }
-        const int trials = final ? FF_PROFILE_LAWS - 1 : 1;
-        for (int t = 0; t < trials && (c->law_trial || final) && c->surface.valid; t++) {
-            const int rival_law = final ? t + 1 : c->law_trial;
-            c->law_trial = final ? 0 : (c->law_trial + 1) % FF_PROFILE_LAWS;
+        /* a long contact has tried them all several times; a short one does so at its end */
+        const bool all = final && age < 48.0;
+        const int trials = all ? FF_PROFILE_LAWS - 1 : 1;
+        for (int t = 0; t < trials && (c->law_trial || all) && c->surface.valid; t++) {
+            const int rival_law = all ? t + 1 : c->law_trial;
+            c->law_trial = all ? 0 : (c->law_trial + 1) % FF_PROFILE_LAWS;
             ff_profile zero = c->surface, rival = last;
             if (rival_law == c->surface.law)
                 continue;
@@ -981,8 +981,9 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     }
     const place p = contact_place(c);
     port q;
-    open_port(model, &p, state->start[a], &x->body, b < 0 ? NULL : &at(state, b, k)->body, ff_vec3_zero(),
-              &q);
+    double s, s_dot;
+    coordinate(&p, state->start[a], &x->body, b < 0 ? NULL : &at(state, b, k)->body, &s, &s_dot);
+    open_port(model, &p, &x->body, b < 0 ? NULL : &at(state, b, k)->body, ff_vec3_zero(), &q);
     c->mass = q.mobility > 0.0 ? 1.0 / q.mobility : FF_INF;
 
     /* The satellite may have been in the surface before the robot was: lag is how far the robot is behind. */
@@ -990,7 +991,7 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     const ff_rigid_state robot_b = b < 0 ? at_rest() : robot_of(at(state, b, k));
     double s_r, v_r;
     coordinate(&p, state->start[a], &robot_a, b < 0 ? NULL : &robot_b, &s_r, &v_r);
-    double lag = q.s_dot > 0.0 ? (q.s - s_r) / q.s_dot : 0.0;
+    double lag = s_dot > 0.0 ? (s - s_r) / s_dot : 0.0;
     lag = lag > 0.0 ? fmin(lag, 0.5) : 0.0;
     uint64_t back = 4 + (uint64_t)ceil((lag + 0.2 * state->delay[a]) / T);
     /* noise hides the onset: back to where three successive samples are quiet */
@@ -1632,8 +1633,7 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         for (int c = 0; c < w.acts; c++) {
             const actor *z = &act[c];
             port q;
-            open_port(model, &z->p, state->start[z->p.a], &body[z->p.a], z->p.b < 0 ? NULL : &body[z->p.b],
-                      z->side, &q);
+            open_port(model, &z->p, &body[z->p.a], z->p.b < 0 ? NULL : &body[z->p.b], z->side, &q);
             const double f = z->impulse / T;
             out->f_b[z->p.a].t = ff_vec3_axpy(f, q.moment_a, out->f_b[z->p.a].t);
             if (z->p.torque)
