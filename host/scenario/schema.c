@@ -26,6 +26,7 @@ static const char *const reading_words[] = {"default", "printed", NULL};
 static const char *const observer_words[] = {"wrench", "axis", NULL};
 static const char *const velocity_words[] = {"midpoint", "start", NULL};
 static const char *const reset_words[] = {"contact", "never", NULL};
+static const char *const switch_words[] = {"false", "true", NULL};
 static const char *const law_words[] = {"clamp", "damper", NULL};
 
 static const ff_key pose_keys[] = {
@@ -196,6 +197,22 @@ static const ff_key tdpa_keys[] = {
 };
 static const ff_section tdpa_section = {"tdpa", "", TABLE(tdpa_keys), "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another method."};
 
+#define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
+static const ff_key impact_keys[] = {
+    WORD("prediction", FLAG, switch_words, "true", IMPACT(prediction), 0, "Command the motion one delay ahead."),
+    WORD("recomputation", FLAG, switch_words, "true", IMPACT(recomputation), 0, "Once a contact is measured, recompute the steps since the satellites touched."),
+    WORD("observer", FLAG, switch_words, "true", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
+    KEY("stiffness", IDENTIFIED, "N/m", POSITIVE, "(each contact's own)", IMPACT(stiffness), 0, "What the method believes of the mock-ups' stiffness; `identified`: found from force and position during contact."),
+    KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),
+    KEY("restitution", NUMBER, "", RESTITUTION, "(from the satellites' damping)", IMPACT(restitution), 0, "Of the satellites' contacts, in place of their damping."),
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(each robot's `delay`)", offsetof(ff_scenario, impact_delay), 0, "How far ahead to predict."),
+    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 63 cycles."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact."),
+    KEY("position_error", NUMBER, "m", POSITIVE, "0.01", IMPACT(position_error), 0, "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."),
+    KEY("drift", NUMBER, "m/sqrt(s)", NOT_NEGATIVE, "5e-5", IMPACT(drift), 0, "Random walk of a surface's place during a contact: how fast older forces are forgotten."),
+};
+static const ff_section impact_section = {"impact", "", TABLE(impact_keys), "Settings of the method `impact` (lange). It knows the geometry of walls, pairs and cones, their stiffness and damping, and renders the `satellite` contact."};
+
 static const ff_key passive_keys[] = {
     WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
 };
@@ -215,6 +232,7 @@ static const ff_key top_keys[] = {
     SECTION("loads", LOADS, &load_section, "[]", 0, 0, "List of known loads, at most 64."),
     SECTION("requirements", SECTION, &requirements_section, "{}", TOP(requirements), 0, "Limits for the verdict."),
     SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
+    SECTION("impact", SECTION, &impact_section, "{}", 0, 0, "Settings of the method `impact`."),
     SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
 };
 const ff_section ff_schema = {"", "", TABLE(top_keys), "The top level of the file."};
@@ -228,6 +246,8 @@ const char *ff_range_text(ff_range range) {
         return ">= 0";
     case FF_RANGE_ACUTE:
         return "> 0 and < pi/2";
+    case FF_RANGE_RESTITUTION:
+        return "0.3 to 1";
     default:
         return "";
     }
@@ -260,6 +280,8 @@ const char *ff_type_text(ff_type type) {
         return "force or [force, torque]";
     case FF_TYPE_SERIES:
         return "number or [k1, k2]";
+    case FF_TYPE_IDENTIFIED:
+        return "number or `identified`";
     case FF_TYPE_BODY:
         return "satellite's name";
     case FF_TYPE_POINT:

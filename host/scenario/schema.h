@@ -19,6 +19,7 @@ typedef enum ff_type {
     FF_TYPE_WRENCH,      /* ff_wrench from force, then torque */
     FF_TYPE_PAIR,        /* two doubles: force, torque; one number is the force */
     FF_TYPE_SERIES,      /* double; two numbers are springs in series */
+    FF_TYPE_IDENTIFIED,  /* double, or the word `identified` (impact alone) */
     FF_TYPE_BODY,        /* int: name of a satellite */
     FF_TYPE_POINT,       /* name of a point of the body, or three numbers; read with the contact */
     FF_TYPE_SECTION,     /* a map of its own */
@@ -28,7 +29,7 @@ typedef enum ff_type {
     FF_TYPE_LOADS        /* list of sections */
 } ff_type;
 
-typedef enum ff_range { FF_RANGE_ANY, FF_RANGE_POSITIVE, FF_RANGE_NOT_NEGATIVE, FF_RANGE_ACUTE } ff_range;
+typedef enum ff_range { FF_RANGE_ANY, FF_RANGE_POSITIVE, FF_RANGE_NOT_NEGATIVE, FF_RANGE_ACUTE, FF_RANGE_RESTITUTION } ff_range;
 
 typedef struct ff_section ff_section;
 

@@ -9,6 +9,7 @@ const char *ff_method_name(ff_method method) {
 void ff_fidelity_default(ff_fidelity_config *config) {
     config->method = FF_METHOD_TDPA;
     ff_tdpa_default(&config->tdpa);
+    ff_impact_default(&config->impact);
 }
 
 ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
@@ -17,15 +18,23 @@ ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
         return FF_OK;
     case FF_METHOD_TDPA:
         return ff_detector_validate(&config->tdpa.detector);
+    case FF_METHOD_IMPACT:
+        return ff_impact_validate(&config->impact);
     default:
         return FF_ERR_UNSUPPORTED;
     }
+}
+
+double ff_fidelity_lead(const ff_fidelity_config *config, int body) {
+    return config->method == FF_METHOD_IMPACT && config->impact.prediction ? config->impact.delay[body] : 0.0;
 }
 
 void ff_fidelity_reset(const ff_fidelity_model *model, const ff_rigid_state *body, ff_fidelity_state *state) {
     (void)model;
     (void)body;
     ff__tdpa_reset(&state->tdpa);
+    ff__impact_reset(&state->impact);
+    ff_history_reset(&state->history);
 }
 
 static void direct_step(const ff_fidelity_model *model, const ff_fidelity_in *in, ff_fidelity_out *out) {
@@ -40,9 +49,15 @@ void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, 
                       ff_rigid_state *body, ff_fidelity_out *out) {
     out->has_command = false;
     out->observers = 0;
+    out->look_back = 0;
+    for (int i = 0; i < model->bodies; i++)
+        out->has_next[i] = false;
     switch (model->config.method) {
     case FF_METHOD_TDPA:
         ff__tdpa_step(model, &state->tdpa, in, body, out);
+        break;
+    case FF_METHOD_IMPACT:
+        ff__impact_step(model, &state->impact, &state->history, in, body, out);
         break;
     default:
         direct_step(model, in, out);

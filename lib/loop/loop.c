@@ -71,14 +71,22 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
         state->energy[i] =
             (ff_energy){.kinetic = ff_rigid_kinetic_energy(&model->fidelity.body[i], &state->body[i])};
         const ff_setpoint start = setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega);
-        ff_gate_reset(start, &state->gate[i], &info->gate[i]);
+        ff_setpoint gate = start;
+        const double lead = ff_fidelity_lead(&model->config.fidelity, i);
+        if (lead > 0.0) { /* the command before the first one */
+            ff_rigid_state before = state->body[i];
+            ff_integrate_coast(&model->fidelity.body[i], lead - model->config.integrate.cycle,
+                               model->config.integrate.cycle, &before);
+            gate = setpoint(&before, before.velocity, before.omega);
+        }
+        ff_gate_reset(gate, &state->gate[i], &info->gate[i]);
         out->command[i] = out->next[i] = start;
         out->measured_b[i] = out->fidelity.f_b[i] = ff_wrench_zero();
         out->velocity_correction[i] = ff_twist_zero();
         out->sensor_status[i] = out->gate_status[i] = FF_OK;
-        out->fidelity.in_contact[i] = false;
+        out->fidelity.in_contact[i] = out->fidelity.has_next[i] = false;
     }
-    out->fidelity.observers = 0;
+    out->fidelity.observers = out->fidelity.look_back = 0;
     ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
 }
 
@@ -117,6 +125,21 @@ static void book(const ff_rigid_model *model, double T, const ff_body_sample *sa
     energy->integration += step->scheme;
     energy->loads += step->loads;
     energy->kinetic = ff_rigid_kinetic_energy(model, end);
+}
+
+/* The method advanced the body itself: what its mean wrench does not explain is the scheme's. */
+static void own_step(const ff_rigid_model *model, double T, ff_rigid_load contact, ff_rigid_load loads,
+                     const ff_rigid_state *start, const ff_rigid_state *end, ff_rigid_state *next,
+                     ff_integrate_state *state, ff_integrate_out *out) {
+    *next = *end;
+    state->velocity_c = end->velocity;
+    state->omega_c = end->omega;
+    const ff_vec3 v = ff_vec3_scale(0.5, ff_vec3_add(start->velocity, end->velocity)),
+                  w = ff_vec3_scale(0.5, ff_vec3_add(start->omega, end->omega));
+    out->contact = T * ff_rigid_power(contact, start->velocity, start->omega);
+    out->loads = T * ff_rigid_power(loads, v, w);
+    out->scheme = ff_rigid_kinetic_energy(model, end) - ff_rigid_kinetic_energy(model, start) - out->contact -
+                  out->loads;
 }
 
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
@@ -167,8 +190,12 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         }
         integrate[i] = state->integrate[i];
         const ff_rigid_load contact = ff_rigid_load_from_body(body[i].attitude, out->fidelity.f_b[i]);
-        ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
-                          &integrate[i], &step[i]);
+        if (out->fidelity.has_next[i])
+            own_step(&model->fidelity.body[i], T, contact, in->load[i], &body[i], &out->fidelity.next[i],
+                     &next[i], &integrate[i], &step[i]);
+        else
+            ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
+                              &integrate[i], &step[i]);
         finite = finite && ff_rigid_finite(&next[i]);
     }
     if (!finite) {
@@ -195,7 +222,8 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
             const ff_rigid_state *c = &out->fidelity.command[i];
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i],
                                                setpoint(c, c->velocity, c->omega), &out->command[i]);
-            out->next[i] = coming;
+            const ff_rigid_state *ahead = &out->fidelity.next_command[i];
+            out->next[i] = setpoint(ahead, ahead->velocity, ahead->omega);
         } else {
             out->command[i] = passed->last;
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], coming, &out->next[i]);
