@@ -13,7 +13,10 @@ static void twist(ff_json *json, const char *key, const ff_setpoint *setpoint) {
     ff_json_vector(json, key, values, 6);
 }
 
-static void contact_entry(ff_json *json, const ff_metrics *metrics, const ff_episode *e, int side) {
+static void contact_entry(ff_json *json, const ff_metrics *metrics, int n, int side) {
+    const ff_episode *e = &metrics->episode[n];
+    ff_episode_info info;
+    ff_metrics_episode(metrics, n, &info);
     const double before = ff_vec3_norm(e->before[side].velocity),
                  after = ff_vec3_norm(e->after[side].velocity);
     ff_json_open(json, NULL, '{');
@@ -31,6 +34,13 @@ static void contact_entry(ff_json *json, const ff_metrics *metrics, const ff_epi
     ff_json_vec3(json, "impulse_Ns", side ? ff_vec3_neg(e->impulse) : e->impulse);
     ff_json_number(json, "stiffness_Npm", e->stiffness);
     ff_json_number(json, "damping_Nspm", e->damping);
+    ff_json_number(json, "damping_sd_Nspm", e->damping_sd);
+    ff_json_integer(json, "identification_bounded_cycles", e->bounded);
+    ff_json_number(json, "contact_frequency_Hz", info.frequency);
+    ff_json_number(json, "cov", info.cov);
+    ff_json_number(json, "cof", info.cof);
+    ff_json_number(json, "restitution", info.restitution);
+    ff_json_vec3(json, "contact_point_m", info.point);
     ff_json_close(json, '}');
 }
 
@@ -62,9 +72,9 @@ static void satellite(ff_json *json, const ff_metrics *metrics, int i) {
         const ff_episode *e = &metrics->episode[n];
         const ff_contact *contact = &scenario->contact[e->contact];
         if (contact->body == i)
-            contact_entry(json, metrics, e, 0);
+            contact_entry(json, metrics, n, 0);
         else if (contact->against == i)
-            contact_entry(json, metrics, e, 1);
+            contact_entry(json, metrics, n, 1);
     }
     ff_json_close(json, ']');
     ff_json_open(json, "energy", '{');
@@ -134,7 +144,8 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
             ff_json_close(&json, '}');
         }
     ff_json_close(&json, '}');
-    if (scenario->fidelity.method == FF_METHOD_IMPACT) { /* causality: what was used, how far it looked back */
+    if (scenario->fidelity.method ==
+        FF_METHOD_IMPACT) { /* causality: what was used, how far it looked back */
         const ff_impact_config *c = &scenario->fidelity.impact;
         ff_json_open(&json, "impact", '{');
         ff_json_bool(&json, "prediction", c->prediction);

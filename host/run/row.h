@@ -16,6 +16,8 @@ typedef struct ff_row_body {
     ff_energy energy;   /* ledger before this cycle's step */
     bool in_contact;    /* says the method */
     double observer[6]; /* [J] FF_NAN where there is none */
+    /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
+    double identified_stiffness, identified_damping, identified_damping_sd; /* [N/m], [N s/m], [N s/m] */
 } ff_row_body;
 
 typedef struct ff_row {
@@ -24,6 +26,7 @@ typedef struct ff_row {
     bool final;       /* the state at the end: no wrench was measured any more */
     ff_status status; /* of the loop's step */
     double compute_ns;
+    unsigned bounds; /* FF_BOUND_...: bounds of the identification that acted */
     ff_row_body body[FF_MAX_BODIES];
     ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
     bool touching[FF_MAX_CONTACTS];

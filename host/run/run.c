@@ -73,6 +73,7 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
             b->in_contact = ff_vec3_norm(load.force) > 0.0 || ff_vec3_norm(load.torque) > 0.0;
             for (int a = 0; a < 6; a++)
                 b->observer[a] = FF_NAN;
+            b->identified_stiffness = b->identified_damping = b->identified_damping_sd = FF_NAN;
         }
         result->status = feed(options, &row);
         result->cycles = k;
@@ -98,10 +99,14 @@ static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, 
         b->velocity_correction = out->velocity_correction[i];
         b->load = in->load[i];
         b->in_contact = out->fidelity.in_contact[i];
+        b->identified_stiffness = out->fidelity.stiffness[i];
+        b->identified_damping = out->fidelity.damping[i];
+        b->identified_damping_sd = out->fidelity.damping_sd[i];
         const bool own = out->fidelity.observers == 6 || (out->fidelity.observers == 1 && i == 0);
         for (int a = 0; a < 6; a++)
             b->observer[a] = own && a < out->fidelity.observers ? out->fidelity.observer[i][a] : FF_NAN;
     }
+    row->bounds = out->fidelity.bounds;
     for (int c = 0; c < scenario->contacts; c++) {
         row->contact_force[c] = truth->force[c];
         row->touching[c] = truth->touching[c];

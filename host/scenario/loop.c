@@ -53,23 +53,23 @@ static void set_impact(const ff_scenario *scenario, ff_impact_config *impact) {
         const ff_contact *k = &scenario->contact[c];
         if (k->kind != FF_CONTACT_WALL && k->kind != FF_CONTACT_PAIR && k->kind != FF_CONTACT_CONE)
             continue;
-        impact->contact[impact->contacts++] = (ff_impact_contact){
-            .shape = k->kind == FF_CONTACT_CONE ? FF_IMPACT_CONE : FF_IMPACT_PLANE,
-            .body = k->body,
-            .against = k->kind == FF_CONTACT_WALL ? -1 : k->against,
-            .point = k->point,
-            .at = k->at,
-            .normal = ff_vec3_unit(k->normal),
-            .apex = k->apex,
-            .axis = ff_vec3_unit(k->axis),
-            .half_angle = k->half_angle,
-            .depth = k->depth,
-            .stiffness = k->stiffness,
-            .damping = k->damping,
-            .satellite_stiffness = k->satellite_stiffness,
-            .satellite_damping = k->satellite_damping,
-            .damping_depth = k->damping_depth,
-            .friction = k->friction};
+        impact->contact[impact->contacts++] =
+            (ff_impact_contact){.shape = k->kind == FF_CONTACT_CONE ? FF_IMPACT_CONE : FF_IMPACT_PLANE,
+                                .body = k->body,
+                                .against = k->kind == FF_CONTACT_WALL ? -1 : k->against,
+                                .point = k->point,
+                                .at = k->at,
+                                .normal = ff_vec3_unit(k->normal),
+                                .apex = k->apex,
+                                .axis = ff_vec3_unit(k->axis),
+                                .half_angle = k->half_angle,
+                                .depth = k->depth,
+                                .stiffness = k->stiffness,
+                                .damping = k->damping,
+                                .satellite_stiffness = k->satellite_stiffness,
+                                .satellite_damping = k->satellite_damping,
+                                .damping_depth = k->damping_depth,
+                                .friction = k->friction};
     }
     if (impact->identified)
         impact->stiffness = scenario->impact_guess;
@@ -81,7 +81,7 @@ static void set_impact(const ff_scenario *scenario, ff_impact_config *impact) {
 }
 
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
-    double force_noise = 0.0, torque_noise = 0.0;
+    double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
     ff_loop_default(loop);
     loop->integrate = scenario->integrate;
     loop->fidelity = scenario->fidelity;
@@ -96,6 +96,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         body->gate.cycle = scenario->cycle;
         force_noise = fmax(force_noise, satellite->sensor.force_noise);
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
+        delay = fmax(delay, satellite->sensor.delay);
     }
     ff_impact_config *impact = &loop->fidelity.impact;
     impact->noise = force_noise;
@@ -109,4 +110,13 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         detector->force_on = 5.0 * force_noise;
     if (!scenario->torque_detector_given)
         detector->torque_on = 5.0 * torque_noise;
+    ff_damping_config *damping = &loop->fidelity.damping;
+    if (!scenario->damping_given.threshold)
+        damping->detector.force_on = 5.0 * force_noise;
+    if (!scenario->damping_given.torque_threshold)
+        damping->detector.torque_on = 5.0 * torque_noise;
+    if (!scenario->damping_given.noise)
+        damping->identify.noise = force_noise;
+    if (!scenario->damping_given.skew) /* time stamps say it on hardware */
+        damping->identify.skew = delay;
 }

@@ -201,6 +201,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
+                        : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
                         : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
                                                               : true;
     if (!inside)
@@ -782,7 +783,8 @@ static bool check_impact(reader *r, const ff_node *root) {
     const ff_node *impact = ff_node_find(root, "impact"), *start = ff_node_find(impact, "guess");
     s->impact_detector_given = ff_node_find(impact, "threshold") != NULL;
     if (start && !s->fidelity.impact.identified)
-        return fail(r, start->place, "guess belongs to stiffness: identified, allowed: stiffness: identified");
+        return fail(r, start->place,
+                    "guess belongs to stiffness: identified, allowed: stiffness: identified");
     if (s->fidelity.method != FF_METHOD_IMPACT)
         return true;
     const ff_node *item = ff_node_find(root, "contacts");
@@ -790,8 +792,9 @@ static bool check_impact(reader *r, const ff_node *root) {
     for (int c = 0; c < s->contacts && item; c++, item = item->next)
         if (s->contact[c].kind != FF_CONTACT_WALL && s->contact[c].kind != FF_CONTACT_PAIR &&
             s->contact[c].kind != FF_CONTACT_CONE)
-            return fail(r, item->place, "method 'impact' does not know contacts of this kind, allowed: wall, "
-                                        "pair, cone");
+            return fail(r, item->place,
+                        "method 'impact' does not know contacts of this kind, allowed: wall, "
+                        "pair, cone");
     return true;
 }
 
@@ -804,10 +807,19 @@ static void start_tdpa(ff_scenario *s, const ff_node *root) {
         ff_tdpa_default(&s->fidelity.tdpa);
 }
 
+static void start_damping(ff_scenario *s, const ff_node *root) {
+    const ff_node *reading = ff_node_find(ff_node_find(root, "damping"), "reading");
+    if (reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0)
+        ff_damping_printed(&s->fidelity.damping);
+    else
+        ff_damping_default(&s->fidelity.damping);
+}
+
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
     start_tdpa(s, root);
+    start_damping(s, root);
     if (!read_section(r, root, &ff_schema, s) || !check_time(r, root))
         return false;
 
@@ -843,6 +855,11 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     const ff_node *tdpa = ff_node_find(root, "tdpa");
     s->detector_given = ff_node_find(tdpa, "threshold") != NULL;
     s->torque_detector_given = ff_node_find(tdpa, "torque_threshold") != NULL;
+    const ff_node *damping = ff_node_find(root, "damping");
+    s->damping_given.threshold = ff_node_find(damping, "threshold") != NULL;
+    s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
+    s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
+    s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
     return true;

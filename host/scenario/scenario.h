@@ -135,9 +135,13 @@ typedef struct ff_scenario {
     bool tdpa_printed;           /* tdpa: {reading: printed} */
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
-    bool impact_detector_given;  /* impact.threshold likewise */
-    double impact_delay;         /* [s] impact.delay; FF_NAN: each robot's own */
-    double impact_guess;         /* [N/m] impact.guess; FF_NAN: the contact's */
+    bool damping_printed;        /* damping: {reading: printed} */
+    struct {
+        bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
+    } damping_given;
+    bool impact_detector_given; /* impact.threshold likewise */
+    double impact_delay;        /* [s] impact.delay; FF_NAN: each robot's own */
+    double impact_guess;        /* [N/m] impact.guess; FF_NAN: the contact's */
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;

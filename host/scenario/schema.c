@@ -28,6 +28,10 @@ static const char *const velocity_words[] = {"midpoint", "start", NULL};
 static const char *const reset_words[] = {"contact", "never", NULL};
 static const char *const switch_words[] = {"false", "true", NULL};
 static const char *const law_words[] = {"clamp", "damper", NULL};
+static const char *const budget_words[] = {"restitution", "velocity", NULL};
+static const char *const axes_words[] = {"force", "each", NULL};
+static const char *const form_words[] = {"offset", "increments", NULL};
+static const char *const adapt_words[] = {"fixed", "R", "RQ", NULL};
 
 static const ff_key pose_keys[] = {
     KEY("position", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_pose, p), 0, "Origin of the second frame in the first."),
@@ -197,6 +201,35 @@ static const ff_key tdpa_keys[] = {
 };
 static const ff_section tdpa_section = {"tdpa", "", TABLE(tdpa_keys), "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another method."};
 
+#define DAMPING(field) offsetof(ff_scenario, fidelity.damping.field)
+#define IDENTIFY(field) DAMPING(identify.field)
+static const ff_key known_keys[] = {
+    KEY("stiffness", NUMBER, "N/m", POSITIVE, "(identified)", DAMPING(known_stiffness), 0, "Taken instead of the identified one."),
+    KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "(identified)", DAMPING(known_damping), 0, "Taken instead of the identified one."),
+};
+static const ff_section known_section = {"damping.known", "", TABLE(known_keys), "What is known of the touched surface."};
+
+static const ff_key damping_keys[] = {
+    WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, damping_printed), 0, "`printed`: observer, controller and filter of he2022, (8)-(15) and (22), to the letter; they over-damp. The settings below override single choices."),
+    WORD("budget", WORD, budget_words, "restitution", DAMPING(budget), 0, "What the surface keeps of the absorbed energy: the sum of c v2 T of the contact without delay, known in closed form, or the sum at the robot's motion."),
+    WORD("axes", WORD, axes_words, "force", DAMPING(axes), 0, "With `reading: printed`: controller along the force, or on each axis as in (11)-(13)."),
+    KEY("lead", NUMBER, "s", NOT_NEGATIVE, "0", DAMPING(lead.time), 0, "Measurement delay that is compensated, (10): force plus this time its derivative."),
+    KEY("lead_filter", NUMBER, "s", NOT_NEGATIVE, "0.01", DAMPING(lead.filter), 0, "Time constant of the derivative's filter."),
+    WORD("form", WORD, form_words, "(offset; printed: increments)", IDENTIFY(form), 0, "Identification from the force itself with an unknown offset, or from its increments, (21)."),
+    WORD("adapt", WORD, adapt_words, "fixed", IDENTIFY(adapt), 0, "Which noise the Sage-Husa filter learns: none, the force's, or the force's and the parameters'."),
+    KEY("forget", NUMBER, "", PART, "0.98", IDENTIFY(forget), 0, "Forgetting factor of that adaptation."),
+    KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
+    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", IDENTIFY(skew), 0, "By how much the force is older than the robot's pose."),
+    KEY("prior", NUMBER, "", POSITIVE, "(0.1; printed: 0.05)", IDENTIFY(prior), 0, "Standard deviation of the damping ratio before a contact."),
+    KEY("stiffness_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.1)", IDENTIFY(stiffness_walk), 0, "How far the stiffness may wander in one contact, as part of itself."),
+    KEY("damping_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.01)", IDENTIFY(damping_walk), 0, "How far the damping may wander in one contact, as part of sqrt(k m)."),
+    KEY("trust", NUMBER, "", POSITIVE, "(0.015; printed: 0.05)", IDENTIFY(trust), 0, "Estimates are used once the stiffness is known to this part."),
+    KEY("rate", NUMBER, "", POSITIVE, "0.1", IDENTIFY(rate), 0, "Largest change of an estimate in a cycle, as part of k and of sqrt(k m)."),
+    SECTION("known", SECTION, &known_section, "{}", 0, 0, "Stiffness and damping that are known: identification is not used for them."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", DAMPING(detector.force_on), 0, "Force above which there is contact."),
+    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", DAMPING(detector.torque_on), 0, "Torque above which there is contact."),
+};
+static const ff_section damping_section = {"damping", "", TABLE(damping_keys), "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."};
 #define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
 static const ff_key impact_keys[] = {
     WORD("prediction", FLAG, switch_words, "true", IMPACT(prediction), 0, "Command the motion one delay ahead."),
@@ -232,6 +265,7 @@ static const ff_key top_keys[] = {
     SECTION("loads", LOADS, &load_section, "[]", 0, 0, "List of known loads, at most 64."),
     SECTION("requirements", SECTION, &requirements_section, "{}", TOP(requirements), 0, "Limits for the verdict."),
     SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
+    SECTION("damping", SECTION, &damping_section, "{}", 0, 0, "Settings of the method `damping`."),
     SECTION("impact", SECTION, &impact_section, "{}", 0, 0, "Settings of the method `impact`."),
     SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
 };
@@ -246,6 +280,8 @@ const char *ff_range_text(ff_range range) {
         return ">= 0";
     case FF_RANGE_ACUTE:
         return "> 0 and < pi/2";
+    case FF_RANGE_PART:
+        return "> 0 and < 1";
     case FF_RANGE_RESTITUTION:
         return "0.3 to 1";
     default:

@@ -29,7 +29,14 @@ typedef enum ff_type {
     FF_TYPE_LOADS        /* list of sections */
 } ff_type;
 
-typedef enum ff_range { FF_RANGE_ANY, FF_RANGE_POSITIVE, FF_RANGE_NOT_NEGATIVE, FF_RANGE_ACUTE, FF_RANGE_RESTITUTION } ff_range;
+typedef enum ff_range {
+    FF_RANGE_ANY,
+    FF_RANGE_POSITIVE,
+    FF_RANGE_NOT_NEGATIVE,
+    FF_RANGE_ACUTE,
+    FF_RANGE_PART,
+    FF_RANGE_RESTITUTION
+} ff_range;
 
 typedef struct ff_section ff_section;
 

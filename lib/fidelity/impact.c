@@ -19,8 +19,8 @@
  * momentum is created whatever the error of k_e ((32) for both breaks it by 20 % when k_e is off by 5 %).
  * The torque is (13). Departures from print, each with its reason in docs/methods/lange.md:
  *  - f_d is never negative, so it is released at zero force and does not stick; the paper's (12) would pull.
- *  - the normal is that of the known tools at the satellites' own poses; (17) is that of the robots' and turns
- *    with them. Without friction both agree where robot and satellite do.
+ *  - the normal is that of the known tools at the satellites' own poses; (17) is that of the robots' and
+ * turns with them. Without friction both agree where robot and satellite do.
  *  - (23), (24): the damping of the mock-ups is known and so is the robots' velocity, hence the force of the
  *    damper is taken off the measured one; a scalar Kalman filter holds the offset over the contact.
  *  - IV-F recomputes the first steps only; here every step since the contact began is recomputed when the
@@ -34,7 +34,8 @@
 #define PHASE 0.06          /* [rad] w h of a substep */
 #define SUBSTEPS 16
 
-/* ------------------------------------------------------------------------------------------------- setup -- */
+/* ------------------------------------------------------------------------------------------------- setup --
+ */
 
 void ff_impact_default(ff_impact_config *config) {
     *config = (ff_impact_config){.prediction = true,
@@ -70,8 +71,9 @@ ff_status ff_impact_validate(const ff_impact_config *config) {
         return FF_ERR_SIZE;
     const bool number = !isnan(config->stiffness), bounce = !isnan(config->restitution);
     if ((number && !finite_positive(config->stiffness)) ||
-        (bounce && !(config->restitution > 0.0 && config->restitution <= 1.0)) || !(config->look_back >= 0.0) ||
-        !(config->noise >= 0.0) || !finite_positive(config->position_error) || !(config->drift >= 0.0))
+        (bounce && !(config->restitution > 0.0 && config->restitution <= 1.0)) ||
+        !(config->look_back >= 0.0) || !(config->noise >= 0.0) || !finite_positive(config->position_error) ||
+        !(config->drift >= 0.0))
         return FF_ERR_ARGUMENT;
     for (int i = 0; i < FF_MAX_BODIES; i++)
         if (!(config->delay[i] >= 0.0) || !isfinite(config->delay[i]))
@@ -86,8 +88,8 @@ void ff__impact_reset(ff_impact_state *state) {
     *state = (ff_impact_state){0};
 }
 
-/* e = exp(-(pi - 2 asin z) z/sqrt(1 - z^2)): the spring-damper released when its force is zero, not when it is
- * straight again. Monotone in z, solved by bisection. */
+/* e = exp(-(pi - 2 asin z) z/sqrt(1 - z^2)): the spring-damper released when its force is zero, not when it
+ * is straight again. Monotone in z, solved by bisection. */
 double ff_impact_damping_ratio(double restitution) {
     if (!(restitution < 1.0))
         return 0.0;
@@ -127,7 +129,8 @@ double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state
     return fmin(fmax((k * belief + e->Sxy / square) / information, 0.1 * k), 10.0 * k);
 }
 
-/* --------------------------------------------------------------------------------------------- geometry -- */
+/* --------------------------------------------------------------------------------------------- geometry --
+ */
 
 typedef struct touch {
     double depth, rate; /* [m] into the surface, and its growth [m/s] */
@@ -195,7 +198,8 @@ static double contact_mobility(const ff_fidelity_model *model, const ff_impact_c
     return inverse;
 }
 
-/* ----------------------------------------------------------------------------- motion of the satellites -- */
+/* ----------------------------------------------------------------------------- motion of the satellites --
+ */
 
 /* Several bodies over a time, with the contacts and loads that act on them. */
 typedef struct flow {
@@ -305,14 +309,15 @@ static int substeps(const flow *f, double time) {
         if (f->contacts >> c & 1u) {
             const ff_impact_contact *contact = &f->model->config.impact.contact[c];
             const touch t = touch_at(contact, f->body);
-            fastest = fmax(fastest, contact->satellite_stiffness *
-                                        contact_mobility(f->model, contact, f->body, &t));
+            fastest = fmax(fastest,
+                           contact->satellite_stiffness * contact_mobility(f->model, contact, f->body, &t));
         }
     const double count = ceil(sqrt(fastest) * time / PHASE);
     return count < 1.0 ? 1 : count > SUBSTEPS ? SUBSTEPS : (int)count;
 }
 
-/* ------------------------------------------------------------------------------------ what the robots say -- */
+/* ------------------------------------------------------------------------------------ what the robots say --
+ */
 
 typedef struct measured {
     ff_rigid_state robot[FF_MAX_BODIES];
@@ -328,14 +333,17 @@ static double product(const ff_fidelity_model *model, const measured *m, int c, 
     const ff_impact_contact *all = model->config.impact.contact, *a = &all[c], *b = &all[d];
     double sum = 0.0;
     for (int i = 0; i < model->bodies; i++) {
-        const double sign_a = a->body == i ? 1.0 : a->against == i ? -1.0 : 0.0,
-                     sign_b = b->body == i ? 1.0 : b->against == i ? -1.0 : 0.0;
+        const double sign_a = a->body == i      ? 1.0
+                              : a->against == i ? -1.0
+                                                : 0.0,
+                     sign_b = b->body == i      ? 1.0
+                              : b->against == i ? -1.0
+                                                : 0.0;
         if (sign_a * sign_b == 0.0)
             continue;
         const ff_vec3 ma = ff_vec3_cross(ff_vec3_sub(m->at[c].p, m->robot[i].position), m->at[c].n),
                       mb = ff_vec3_cross(ff_vec3_sub(m->at[d].p, m->robot[i].position), m->at[d].n);
-        sum += sign_a * sign_b *
-               (ff_vec3_dot(m->at[c].n, m->at[d].n) + per_length2 * ff_vec3_dot(ma, mb));
+        sum += sign_a * sign_b * (ff_vec3_dot(m->at[c].n, m->at[d].n) + per_length2 * ff_vec3_dot(ma, mb));
     }
     return sum;
 }
@@ -409,7 +417,8 @@ static void measure(const ff_fidelity_model *model, const ff_fidelity_in *in, co
     divide(model, in, state, m);
 }
 
-/* -------------------------------------------------------------------------------------------- environment -- */
+/* -------------------------------------------------------------------------------------------- environment --
+ */
 
 /* Slope of force over depth within this contact, added to what earlier ones gave. */
 static void identify(ff_impact_episode *e, double depth, double force) {
@@ -507,7 +516,8 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
     return begins || fabs(e->offset - before) > CHANGE;
 }
 
-/* ----------------------------------------------------------------------------------------------- causality -- */
+/* ----------------------------------------------------------------------------------------------- causality
+ * -- */
 
 static bool was_inside(const ff_impact_contact *c, const ff_impact_episode *e, const ff_history_row *row,
                        int bodies) {
@@ -559,10 +569,10 @@ static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_
         flow_run(&f, T, count);
         for (int i = 0; i < model->bodies; i++)
             if (f.bodies >> i & 1u) {
-                row->body[i].applied_b = (ff_wrench){
-                    ff_vec3_scale(1.0 / T, f.impulse[i].torque),
-                    ff_quat_unrotate(row->body[i].satellite.attitude,
-                                     ff_vec3_scale(1.0 / T, f.impulse[i].force))};
+                row->body[i].applied_b =
+                    (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
+                                ff_quat_unrotate(row->body[i].satellite.attitude,
+                                                 ff_vec3_scale(1.0 / T, f.impulse[i].force))};
                 next->body[i].satellite = f.body[i];
             }
     }
@@ -593,7 +603,11 @@ static void predict(const ff_fidelity_model *model, const flow *now, ff_fidelity
         if (next > t) {
             const double cycles = ceil((next - t) / T - 1e-9);
             const bool simple = !f.contacts;
-            flow_run(&f, next - t, cycles < 1.0 ? 1 : simple && cycles > 4.0 ? 4 : cycles > 64.0 ? 64 : (int)cycles);
+            flow_run(&f, next - t,
+                     cycles < 1.0             ? 1
+                     : simple && cycles > 4.0 ? 4
+                     : cycles > 64.0          ? 64
+                                              : (int)cycles);
             t = next;
         }
         for (int g = 0; g < 2 * model->bodies; g++)
@@ -607,7 +621,8 @@ static void predict(const ff_fidelity_model *model, const flow *now, ff_fidelity
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- step -- */
+/* ---------------------------------------------------------------------------------------------------- step
+ * -- */
 
 void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
                      const ff_fidelity_in *in, ff_rigid_state *body, ff_fidelity_out *out) {
@@ -660,9 +675,9 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
         if (f.bodies >> i & 1u) {
             out->has_next[i] = true;
             out->next[i] = f.body[i];
-            out->f_b[i] = (ff_wrench){
-                ff_vec3_scale(1.0 / T, f.impulse[i].torque),
-                ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, f.impulse[i].force))};
+            out->f_b[i] =
+                (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
+                            ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, f.impulse[i].force))};
             row->body[i].applied_b = out->f_b[i];
         }
     if (config->prediction) {

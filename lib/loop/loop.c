@@ -85,8 +85,10 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
         out->velocity_correction[i] = ff_twist_zero();
         out->sensor_status[i] = out->gate_status[i] = FF_OK;
         out->fidelity.in_contact[i] = out->fidelity.has_next[i] = false;
+        out->fidelity.stiffness[i] = out->fidelity.damping[i] = out->fidelity.damping_sd[i] = FF_NAN;
     }
     out->fidelity.observers = out->fidelity.look_back = 0;
+    out->fidelity.bounds = 0;
     ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
 }
 
@@ -125,6 +127,16 @@ static void book(const ff_rigid_model *model, double T, const ff_body_sample *sa
     energy->integration += step->scheme;
     energy->loads += step->loads;
     energy->kinetic = ff_rigid_kinetic_energy(model, end);
+}
+
+/* Finite, and inside what a facility can mean: squares and products of it stay finite too. */
+static bool is_sane(const ff_rigid_state *s) {
+    const double most = 1e9; /* [m, m/s, rad/s] */
+    bool sane = ff_rigid_finite(s);
+    for (int a = 0; a < 3; a++)
+        sane = sane && fabs(s->position.a[a]) < most && fabs(s->velocity.a[a]) < most &&
+               fabs(s->omega.a[a]) < most;
+    return sane;
 }
 
 /* The method advanced the body itself: what its mean wrench does not explain is the scheme's. */
@@ -196,7 +208,7 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         else
             ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
                               &integrate[i], &step[i]);
-        finite = finite && ff_rigid_finite(&next[i]);
+        finite = finite && is_sane(&next[i]);
     }
     if (!finite) {
         hold_all(model, state, info, out);

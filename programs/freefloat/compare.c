@@ -146,11 +146,13 @@ int ff_cmd_compare(int argc, char **argv) {
         for (int i = 0; i < count; i++)
             if (session[i]->summary)
                 done[n++] = session[i];
+        if (n && ff_session_report(done, n, folder) != 0 && status == FF_EXIT_DONE)
+            status = FF_EXIT_FAILED;
         if (n && json)
             print_json(done, n);
         else if (n && !quiet) {
             print_table(done, n);
-            printf("files in %s\n", folder);
+            printf("report %s/report.html\n", folder);
         }
     }
     for (int i = 0; i < loaded; i++) {

@@ -30,6 +30,101 @@ void ff_detector_reset(ff_detector_state *state);
 bool ff_detector_step(const ff_detector_config *config, ff_detector_state *state, double force, double torque,
                       bool *began, bool *ended);
 
+/* ---------------------------------------------------------------------------------------- identification --
+ *
+ * Stiffness and damping of the touched surface along the contact force, while in contact [he2022, 3.3]. */
+
+/* How (21) is posed. OFFSET, the default: F = k p + c p' + F_0 over the whole contact, F_0 the force at the
+ * first sample; nothing is differentiated. INCREMENTS, as printed: dF = k dp + c dp' from sample to sample.
+ */
+typedef enum ff_identify_form { FF_IDENTIFY_OFFSET, FF_IDENTIFY_INCREMENTS } ff_identify_form;
+/* Which noise the Sage-Husa filter learns: none, that of the force, that of force and parameters. */
+typedef enum ff_identify_adapt { FF_IDENTIFY_FIXED, FF_IDENTIFY_R, FF_IDENTIFY_RQ } ff_identify_adapt;
+
+enum {                         /* bounds that acted in this cycle */
+       FF_BOUND_STIFFNESS = 1, /* the estimate was not positive */
+       FF_BOUND_DAMPING = 2,   /* the estimate was negative */
+       FF_BOUND_RATE = 4,      /* it moved faster than allowed */
+       FF_BOUND_NOISE = 8      /* the adapted noise left its range */
+};
+
+typedef struct ff_identify_config {
+    ff_identify_form form;
+    ff_identify_adapt adapt;
+    double forget;         /* Sage-Husa's b, 0..1: the larger, the longer noise is averaged */
+    double noise;          /* [N] standard deviation of the force along the normal */
+    double skew;           /* [s] the force is so much older than the robot's pose */
+    double prior;          /* standard deviation of the damping ratio before anything is known */
+    double stiffness_walk; /* how far k may wander in one contact, as part of k */
+    double damping_walk;   /* how far c may wander in one contact, as part of sqrt(k m) */
+    double trust;          /* estimates are published once sd(k)/k is below it */
+    bool shallow;          /* OFFSET: weigh each depth as the contact without delay would, see identify.c */
+    double rate;           /* largest change of a published estimate in a cycle, as part of k, sqrt(k m) */
+} ff_identify_config;
+
+/* One sample of the port: all along the normal, which points out of the surface. */
+typedef struct ff_identify_in {
+    double cycle; /* [s] */
+    double force; /* [N] >= 0 pushes out */
+    double step;  /* [m] motion of the contact point into the surface since the last sample */
+    double speed; /* [m/s] into the surface */
+    double mass;  /* [kg] effective mass of the port: scales prior and walk */
+} ff_identify_in;
+
+typedef struct ff_identify_state {
+    bool begun, started, published;
+    uint64_t samples;
+    double p, force, speed;          /* [m], [N], [m/s] of the last sample; p from the first one */
+    double p_aligned, speed_aligned; /* the same at the force's time */
+    double force_first, p_first;     /* where the contact began */
+    double speed_first;
+    double x[3], P[3][3];              /* k, c, F_0 and their covariance */
+    double R, R_nominal, Q[2];         /* noise as the filter knows it */
+    double weight;                     /* b^n of the adaptation */
+    double misfit, misfit_weight;      /* squared residuals, and what the filter expected of them */
+    double stiffness, damping;         /* published */
+    double stiffness_sum, damping_sum; /* over the contact, for the mean of INCREMENTS */
+    uint64_t count;
+} ff_identify_state;
+
+typedef struct ff_identify_out {
+    bool valid;                          /* something is published */
+    double stiffness, damping;           /* [N/m] > 0, [N s/m] >= 0: best estimate now */
+    double stiffness_sd, damping_sd;     /* their standard deviations as the filter sees them */
+    double mean_stiffness, mean_damping; /* over the contact so far: OFFSET fits all of it already */
+    unsigned bounds;                     /* FF_BOUND_... */
+} ff_identify_out;
+
+void ff_identify_default(ff_identify_config *config);
+/* [he2022, (22)] to the letter: increments. */
+void ff_identify_printed(ff_identify_config *config);
+ff_status ff_identify_validate(const ff_identify_config *config);
+void ff_identify_reset(ff_identify_state *state);
+/* One sample in contact. */
+void ff_identify_step(const ff_identify_config *config, ff_identify_state *state, const ff_identify_in *in,
+                      ff_identify_out *out);
+
+/* Point of a wrench's line of action nearest to the origin, same axes [m]: r = f x t/f^2. Zero without force.
+ */
+ff_vec3 ff_contact_point(ff_wrench wrench);
+/* Restitution of a spring-damper contact that releases at zero force, damping ratio z >= 0 [lange, IV-C]. */
+double ff_contact_restitution(double z);
+
+/* [he2022, (10)] F_s = F + tau_m F', the derivative through a first-order filter. */
+typedef struct ff_lead_config {
+    double time;   /* [s] tau_m; 0: no lead */
+    double filter; /* [s] time constant of the derivative's filter */
+} ff_lead_config;
+
+typedef struct ff_lead_state {
+    bool begun;
+    ff_wrench last, slope; /* last input; filtered derivative */
+} ff_lead_state;
+
+ff_status ff_lead_validate(const ff_lead_config *config);
+void ff_lead_reset(ff_lead_state *state);
+ff_wrench ff_lead_step(const ff_lead_config *config, ff_lead_state *state, double cycle, ff_wrench measured);
+
 #ifdef __cplusplus
 }
 #endif

@@ -47,14 +47,20 @@ typedef struct ff_fidelity_in {
 typedef struct ff_fidelity_out {
     ff_wrench f_b[FF_MAX_BODIES]; /* wrench to integrate, satellite's body axes */
     bool in_contact[FF_MAX_BODIES];
-    bool has_command;                      /* the method predicts its own command */
-    ff_rigid_state command[FF_MAX_BODIES]; /* then: motion to command at t_k */
+    bool has_command;                           /* the method predicts its own command */
+    ff_rigid_state command[FF_MAX_BODIES];      /* then: motion to command at t_k */
     ff_rigid_state next_command[FF_MAX_BODIES]; /* and at t_(k+1), unless the next step changes it */
-    bool has_next[FF_MAX_BODIES];          /* the method advanced this body itself, finer than a cycle */
-    ff_rigid_state next[FF_MAX_BODIES];    /* then: the satellite at t_(k+1); f_b is the mean wrench */
-    int look_back;                         /* cycles recomputed in this step, 0: none */
-    double observer[FF_MAX_BODIES][6];     /* [J] after dissipation; [0][0] alone unless per axis */
+    bool has_next[FF_MAX_BODIES];               /* the method advanced this body itself, finer than a cycle */
+    ff_rigid_state next[FF_MAX_BODIES];         /* then: the satellite at t_(k+1); f_b is the mean wrench */
+    int look_back;                              /* cycles recomputed in this step, 0: none */
+    double observer[FF_MAX_BODIES][6];          /* [J] after dissipation; [0][0] alone unless per axis */
     int observers; /* 0: the method has none; 1: one for all bodies; 6: six for each */
+    /* what a method learnt of the surface that each body touches, over this contact so far; FF_NAN: nothing
+     */
+    double stiffness[FF_MAX_BODIES];  /* [N/m] */
+    double damping[FF_MAX_BODIES];    /* [N s/m] */
+    double damping_sd[FF_MAX_BODIES]; /* [N s/m] */
+    unsigned bounds;                  /* FF_BOUND_... that acted in this cycle */
 } ff_fidelity_out;
 
 /* ---------------------------------------------------------------------------------------------- history --
@@ -118,6 +124,59 @@ typedef struct ff_tdpa_state {
 void ff_tdpa_default(ff_tdpa_config *config);
 void ff_tdpa_printed(ff_tdpa_config *config);
 
+/* ---------------------------------------------------------------------------------------------- damping --
+ */
+
+typedef enum ff_damping_law { FF_DAMPING_LAW_CLAMP, FF_DAMPING_LAW_PRINTED } ff_damping_law;
+typedef enum ff_damping_budget {
+    FF_DAMPING_BUDGET_RESTITUTION,
+    FF_DAMPING_BUDGET_VELOCITY
+} ff_damping_budget;
+typedef enum ff_damping_axes { FF_DAMPING_AXES_FORCE, FF_DAMPING_AXES_EACH } ff_damping_axes;
+
+/* [he2022, 3]. The default is the clamp of tdpa whose energy budget is reduced by what the identified surface
+ * dissipates; `printed` is the observer and controller (8)-(15). docs/methods/he2022.md says why they differ.
+ */
+typedef struct ff_damping_config {
+    ff_damping_law law;
+    ff_damping_budget budget; /* clamp: c v^2 T summed in closed form for the contact without delay, or at the
+                                 robot's motion */
+    ff_damping_axes axes;     /* printed: controller along the force, or on each axis as in (11)-(13) */
+    ff_lead_config lead;
+    ff_identify_config identify;
+    double known_stiffness,
+        known_damping; /* [N/m], [N s/m] not FF_NAN: taken instead of the identified ones */
+    ff_detector_config detector;
+} ff_damping_config;
+
+/* One contact per body; a contact between two bodies lives under the lower index. */
+typedef struct ff_damping_port {
+    int partner;                      /* -1: the environment */
+    ff_vec3 normal;                   /* along the force on the body when identification began, inertial */
+    double absorbed;                  /* [J] what the environment took in this contact */
+    double absorbed_most;             /* [J] the largest of it */
+    double speed_square;              /* [m2/s] robot's approach speed squared, summed over the contact */
+    double loss;                      /* [J] to be kept from the satellites */
+    double energy;                    /* [J] printed: E_obs after dissipation */
+    double force, speed, damping;     /* printed: last cycle's F_s, v_des, c_d */
+    ff_identify_state identify;       /* of the robot's contact: what is reported */
+    ff_identify_state own;            /* weighed as the satellite's own contact: what the budget takes */
+    ff_identify_out known, known_own; /* last published */
+} ff_damping_port;
+
+typedef struct ff_damping_state {
+    double energy; /* [J] absorbed by the environment in this contact, all bodies, not yet given back */
+    bool contact;
+    ff_detector_state detector[FF_MAX_BODIES];
+    ff_lead_state lead[FF_MAX_BODIES];
+    ff_pose last[FF_MAX_BODIES]; /* robots' poses of the last cycle */
+    bool has_last;
+    ff_damping_port port[FF_MAX_BODIES];
+} ff_damping_state;
+
+void ff_damping_default(ff_damping_config *config);
+void ff_damping_printed(ff_damping_config *config);
+ff_status ff_damping_validate(const ff_damping_config *config);
 /* ------------------------------------------------------------------------------------------------ impact --
  */
 
@@ -146,12 +205,12 @@ typedef struct ff_impact_contact {
 
 /* [lange]. docs/methods/lange.md */
 typedef struct ff_impact_config {
-    bool prediction;             /* IV-F, first: command the motion one delay ahead */
-    bool recomputation;          /* IV-F, second: recompute the steps since the contact began */
-    bool observer;               /* IV-C: the mock-ups' damping is part of the force; false: IV-B, D_e = 0 */
-    bool identified;             /* the mock-ups' stiffness is identified, starting from `stiffness` */
-    double stiffness;            /* [N/m] taken for the mock-ups' instead of the contact's; FF_NAN: that one */
-    double restitution;          /* of the satellites' contact instead of its damping; FF_NAN: the damping */
+    bool prediction;    /* IV-F, first: command the motion one delay ahead */
+    bool recomputation; /* IV-F, second: recompute the steps since the contact began */
+    bool observer;      /* IV-C: the mock-ups' damping is part of the force; false: IV-B, D_e = 0 */
+    bool identified;    /* the mock-ups' stiffness is identified, starting from `stiffness` */
+    double stiffness;   /* [N/m] taken for the mock-ups' instead of the contact's; FF_NAN: that one */
+    double restitution; /* of the satellites' contact instead of its damping; FF_NAN: the damping */
     double delay[FF_MAX_BODIES]; /* [s] from a command to the motion */
     double look_back;            /* [s] the most that is recomputed; at most FF_HISTORY_ROWS - 1 cycles */
     double noise;                /* [N] sd of the measured force */
@@ -164,20 +223,20 @@ typedef struct ff_impact_config {
 
 /* What is known of one contact. */
 typedef struct ff_impact_episode {
-    bool open;         /* a contact was measured and has not ended for both robots and satellites */
-    bool known;        /* open, or closed so lately that a recomputation may still cross it */
-    bool touching;     /* the robots touch in this cycle */
-    int quiet;         /* cycles without contact so far */
-    uint64_t begin;    /* history row of the last state before the satellites touched */
-    uint64_t last;     /* and of the last one in contact */
-    double offset;     /* [m] x_e along the normal, from its place in the scenario */
-    double variance;   /* [m2] of it */
-    double damping;    /* [N s/m] d_d: the satellite's damping, or from the restitution */
-    ff_vec3 slip_o;    /* friction: tangential over normal force, frame of `against` */
-    double force;      /* [N] measured normal force */
-    ff_vec3 point_o;   /* [m] contact point on `against` after (38), its frame; for logs */
-    double n, x, y;    /* identification, this contact: samples, means of depth [m] and force [N] */
-    double Sxx, Sxy;   /* sums of squares and products about the means, all contacts so far */
+    bool open;       /* a contact was measured and has not ended for both robots and satellites */
+    bool known;      /* open, or closed so lately that a recomputation may still cross it */
+    bool touching;   /* the robots touch in this cycle */
+    int quiet;       /* cycles without contact so far */
+    uint64_t begin;  /* history row of the last state before the satellites touched */
+    uint64_t last;   /* and of the last one in contact */
+    double offset;   /* [m] x_e along the normal, from its place in the scenario */
+    double variance; /* [m2] of it */
+    double damping;  /* [N s/m] d_d: the satellite's damping, or from the restitution */
+    ff_vec3 slip_o;  /* friction: tangential over normal force, frame of `against` */
+    double force;    /* [N] measured normal force */
+    ff_vec3 point_o; /* [m] contact point on `against` after (38), its frame; for logs */
+    double n, x, y;  /* identification, this contact: samples, means of depth [m] and force [N] */
+    double Sxx, Sxy; /* sums of squares and products about the means, all contacts so far */
 } ff_impact_episode;
 
 typedef struct ff_impact_state {
@@ -195,7 +254,8 @@ double ff_impact_damping_ratio(double restitution);
  * to the line to the contact (a cone's apex; any point of a plane): from force and torque about the CoM, all
  * in body axes. */
 ff_vec3 ff_impact_contact_point(ff_wrench f_b, ff_vec3 d_t);
-/* Mock-up stiffness in use for one contact [N/m], and its standard deviation (0 when it is not identified). */
+/* Mock-up stiffness in use for one contact [N/m], and its standard deviation (0 when it is not identified).
+ */
 double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state *state, int contact,
                            double *deviation);
 
@@ -205,6 +265,7 @@ double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state
 typedef struct ff_fidelity_config {
     ff_method method;
     ff_tdpa_config tdpa;
+    ff_damping_config damping;
     ff_impact_config impact;
 } ff_fidelity_config;
 
@@ -217,6 +278,7 @@ typedef struct ff_fidelity_model {
 
 typedef struct ff_fidelity_state {
     ff_tdpa_state tdpa;
+    ff_damping_state damping;
     ff_impact_state impact;
     ff_history history; /* last: filled only by methods that look back */
 } ff_fidelity_state;
