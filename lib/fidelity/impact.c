@@ -71,7 +71,7 @@ ff_status ff_impact_validate(const ff_impact_config *config) {
         return FF_ERR_SIZE;
     const bool number = !isnan(config->stiffness), bounce = !isnan(config->restitution);
     if ((number && !finite_positive(config->stiffness)) ||
-        (bounce && !(config->restitution > 0.0 && config->restitution <= 1.0)) ||
+        (bounce && !(config->restitution >= 0.14 && config->restitution <= 1.0)) ||
         !(config->look_back >= 0.0) || !(config->noise >= 0.0) || !finite_positive(config->position_error) ||
         !(config->drift >= 0.0))
         return FF_ERR_ARGUMENT;
@@ -89,7 +89,8 @@ void ff__impact_reset(ff_impact_state *state) {
 }
 
 /* e = exp(-(pi - 2 asin z) z/sqrt(1 - z^2)): the spring-damper released when its force is zero, not when it
- * is straight again. Monotone in z, solved by bisection. */
+ * is straight again. Monotone in z from 1 down to
+ * exp(-2) = 0.135 at z = 1, solved by bisection. */
 double ff_impact_damping_ratio(double restitution) {
     if (!(restitution < 1.0))
         return 0.0;
@@ -436,7 +437,7 @@ static void filter(const ff_impact_config *config, const ff_impact_state *state,
                    const touch *robot, ff_impact_episode *e) {
     const ff_impact_contact *c = &config->contact[index];
     const double damper =
-        config->observer ? c->damping * damping_part(c, robot->depth + e->offset) * robot->rate : 0.0;
+        config->observer ? c->damping * damping_part(c, robot->depth + e->estimate) * robot->rate : 0.0;
     const double spring = e->force - damper;
     identify(e, robot->depth, spring);
     double deviation;
@@ -444,8 +445,11 @@ static void filter(const ff_impact_config *config, const ff_impact_state *state,
     const double R = config->noise * config->noise / (k * k) + 1e-24;
     e->variance += config->drift * config->drift * T;
     const double gain = e->variance / (e->variance + R);
-    e->offset += gain * (spring / k - robot->depth - e->offset);
+    e->estimate += gain * (spring / k - robot->depth - e->estimate);
     e->variance *= 1.0 - gain;
+    e->stiffness = k;
+    /* f/k over the speed of approach, for the robots' first touch */
+    e->since = robot->rate > 0.0 ? fmin(spring / (k * robot->rate), T) : 0.0;
 }
 
 static void note_slip(const ff_impact_contact *c, const measured *m, int index, ff_impact_episode *e) {
@@ -477,6 +481,11 @@ static void open_episode(const ff_fidelity_model *model, int index, uint64_t row
     }
 }
 
+/* Rows that may be looked back. */
+static double most_cycles(const ff_fidelity_model *model) {
+    return fmin(floor(model->config.impact.look_back / model->integrate.cycle + 1e-9), FF_HISTORY_ROWS - 1);
+}
+
 /* Follows one contact for one cycle. True when the satellites' past should be looked at again. */
 static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int index, uint64_t row,
                    const ff_rigid_state *body, const measured *m) {
@@ -494,10 +503,20 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
         e->known = e->known && e->last + FF_HISTORY_ROWS > row;
         return false;
     }
-    const double before = e->offset;
+    bool changed = begins;
     if (e->touching) {
         filter(config, state, index, model->integrate.cycle, &m->at[index], e);
         note_slip(c, m, index, e);
+        /* A change that is applied to the whole contact does no work, so it can wait until it is worth it;
+         * one that cannot be, because the contact is older than the look-back, would do work and is left out.
+         */
+        const bool all = config->recomputation && !begins;
+        const double worth = all ? CHANGE + 0.3 * config->noise / e->stiffness : 0.0;
+        const bool reached = !all || (double)(row - e->begin) <= most_cycles(model);
+        if (reached && fabs(e->estimate - e->offset) > worth) {
+            changed |= fabs(e->estimate - e->offset) > CHANGE;
+            e->offset = e->estimate;
+        }
         const ff_wrench on_other = {
             ff_quat_unrotate(other(c, m->robot)->attitude,
                              ff_vec3_cross(ff_vec3_sub(m->at[index].p, other(c, m->robot)->position),
@@ -513,19 +532,20 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
     } else if (++e->quiet >= config->detector.quiet_cycles) {
         e->open = false;
     }
-    return begins || fabs(e->offset - before) > CHANGE;
+    return changed;
 }
 
 /* ----------------------------------------------------------------------------------------------- causality
  * -- */
 
-static bool was_inside(const ff_impact_contact *c, const ff_impact_episode *e, const ff_history_row *row,
-                       int bodies) {
+/* How deep the satellites of one row stood in the surface [m]; not positive: outside. */
+static double was_inside(const ff_impact_contact *c, const ff_impact_episode *e, const ff_history_row *row,
+                         int bodies) {
     ff_rigid_state body[FF_MAX_BODIES];
     for (int i = 0; i < bodies; i++)
         body[i] = row->body[i].satellite;
     const touch t = touch_at(c, body);
-    return !t.off && t.depth + e->offset > 0.0;
+    return t.off ? 0.0 : t.depth + e->offset;
 }
 
 /* IV-F: a contact that is known now may have begun in steps that are done. Finds the row before it began,
@@ -533,19 +553,26 @@ static bool was_inside(const ff_impact_contact *c, const ff_impact_episode *e, c
 static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
                      uint64_t now, ff_rigid_state *body) {
     const ff_impact_config *config = &model->config.impact;
-    const double T = model->integrate.cycle;
-    const double most = fmin(floor(config->look_back / T + 1e-9), FF_HISTORY_ROWS - 1);
+    const double T = model->integrate.cycle, most = most_cycles(model);
     const uint64_t oldest = (double)now > most ? now - (uint64_t)most : 0;
     uint64_t start = now;
     for (int c = 0; c < config->contacts; c++) {
         ff_impact_episode *e = &state->episode[c];
         if (!e->open)
             continue;
-        if (e->begin < oldest)
+        if (e->begin < oldest) { /* an old contact that is merely crossed */
             e->begin = oldest;
-        while (e->begin > oldest &&
-               was_inside(&config->contact[c], e, ff_history_at(history, e->begin), model->bodies))
-            e->begin--;
+        } else {
+            double inside;
+            while ((inside = was_inside(&config->contact[c], e, ff_history_at(history, e->begin),
+                                        model->bodies)) > 0.0 &&
+                   e->begin > oldest)
+                e->begin--;
+            /* Begun before the look-back reaches: a contact that starts compressed would give energy that
+             * nobody put in, so the surface is taken to stand where the satellites are then. */
+            if (inside > 0.0)
+                e->offset -= inside;
+        }
         if (e->begin < start)
             start = e->begin;
     }
@@ -580,6 +607,34 @@ static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_
         if (f.bodies >> i & 1u)
             body[i] = f.body[i];
     return (int)(now - start);
+}
+
+/* Without recomputation: the steps that are done stay, but the contact begins where the robots touched within
+ * the last cycle, not at the sample that saw it (which acts as up to one cycle more delay). */
+static void begin_within_cycle(const ff_fidelity_model *model, const ff_impact_state *state, int index,
+                               const ff_fidelity_in *in, ff_rigid_state *body) {
+    flow f = {.model = model, .state = state};
+    for (int c = 0; c < model->config.impact.contacts; c++)
+        if (c != index && state->episode[c].open)
+            return; /* what the others did in this cycle is not known apart */
+    const double since = state->episode[index].since;
+    add_contact(&f, index);
+    for (int i = 0; i < model->bodies; i++) {
+        f.body[i] = body[i];
+        f.load[i] = in->sample[i].load;
+    }
+    drift(&f, -since);
+    for (int i = 0; i < model->bodies; i++) { /* the free motion with its loads, backwards */
+        f.body[i].position =
+            ff_vec3_axpy(0.5 * since * since * model->body[i].mass_inv, f.load[i].force, f.body[i].position);
+        if (f.bodies >> i & 1u)
+            push(&f, i, -since, f.load[i].force, f.load[i].torque);
+    }
+    if (since > 0.0)
+        flow_run(&f, since, substeps(&f, since));
+    for (int i = 0; i < model->bodies; i++)
+        if (f.bodies >> i & 1u)
+            body[i] = f.body[i];
 }
 
 /* The motion one delay ahead, and one cycle more, with the contacts that are known now and no others: to
@@ -642,8 +697,11 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
     measure(model, in, state, &m);
     bool changed = false, any = false;
     for (int c = 0; c < config->contacts; c++) {
+        const bool before = state->episode[c].open;
         changed |= follow(model, state, c, now, body, &m);
         any |= state->episode[c].open;
+        if (!config->recomputation && !before && state->episode[c].open)
+            begin_within_cycle(model, state, c, in, body);
     }
     if (changed && config->recomputation) {
         out->look_back = recompute(model, state, history, now, body);
@@ -664,9 +722,14 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
         if (state->episode[c].open) {
             add_contact(&f, c);
             const ff_impact_contact *contact = &config->contact[c];
-            out->in_contact[contact->body] = true;
-            if (contact->against >= 0)
-                out->in_contact[contact->against] = true;
+            double deviation;
+            const double k = ff_impact_stiffness(config, state, c, &deviation);
+            const int pair[2] = {contact->body, contact->against};
+            for (int j = 0; j < (contact->against >= 0 ? 2 : 1); j++) {
+                out->in_contact[pair[j]] = true;
+                if (config->identified)
+                    out->stiffness[pair[j]] = k;
+            }
         }
     const flow start = f;
     if (any)

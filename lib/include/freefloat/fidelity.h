@@ -223,20 +223,23 @@ typedef struct ff_impact_config {
 
 /* What is known of one contact. */
 typedef struct ff_impact_episode {
-    bool open;       /* a contact was measured and has not ended for both robots and satellites */
-    bool known;      /* open, or closed so lately that a recomputation may still cross it */
-    bool touching;   /* the robots touch in this cycle */
-    int quiet;       /* cycles without contact so far */
-    uint64_t begin;  /* history row of the last state before the satellites touched */
-    uint64_t last;   /* and of the last one in contact */
-    double offset;   /* [m] x_e along the normal, from its place in the scenario */
-    double variance; /* [m2] of it */
-    double damping;  /* [N s/m] d_d: the satellite's damping, or from the restitution */
-    ff_vec3 slip_o;  /* friction: tangential over normal force, frame of `against` */
-    double force;    /* [N] measured normal force */
-    ff_vec3 point_o; /* [m] contact point on `against` after (38), its frame; for logs */
-    double n, x, y;  /* identification, this contact: samples, means of depth [m] and force [N] */
-    double Sxx, Sxy; /* sums of squares and products about the means, all contacts so far */
+    bool open;        /* a contact was measured and has not ended for both robots and satellites */
+    bool known;       /* open, or closed so lately that a recomputation may still cross it */
+    bool touching;    /* the robots touch in this cycle */
+    int quiet;        /* cycles without contact so far */
+    uint64_t begin;   /* history row of the last state before the satellites touched */
+    uint64_t last;    /* and of the last one in contact */
+    double estimate;  /* [m] x_e along the normal, from its place in the scenario: the filter's */
+    double offset;    /* [m] the one that the satellites feel */
+    double stiffness; /* [N/m] k_e in use */
+    double since;     /* [s] from the robots' touch to this sample, at most a cycle */
+    double variance;  /* [m2] of it */
+    double damping;   /* [N s/m] d_d: the satellite's damping, or from the restitution */
+    ff_vec3 slip_o;   /* friction: tangential over normal force, frame of `against` */
+    double force;     /* [N] measured normal force */
+    ff_vec3 point_o;  /* [m] contact point on `against` after (38), its frame; for logs */
+    double n, x, y;   /* identification, this contact: samples, means of depth [m] and force [N] */
+    double Sxx, Sxy;  /* sums of squares and products about the means, all contacts so far */
 } ff_impact_episode;
 
 typedef struct ff_impact_state {
@@ -248,7 +251,7 @@ typedef struct ff_impact_state {
 void ff_impact_default(ff_impact_config *config);
 /* FF_ERR_ARGUMENT outside the ranges, FF_ERR_SIZE for too many contacts. */
 ff_status ff_impact_validate(const ff_impact_config *config);
-/* Damping ratio of a spring-damper that releases at zero force, for a restitution in (0, 1]. */
+/* Damping ratio of a spring-damper that releases at zero force, for a restitution of 0.14 to 1. */
 double ff_impact_damping_ratio(double restitution);
 /* [lange, (38)] contact point on a tool whose surface normals pass the tool centre point d_t at a right angle
  * to the line to the contact (a cone's apex; any point of a plane): from force and torque about the CoM, all
