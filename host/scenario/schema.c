@@ -99,10 +99,12 @@ static const ff_key mockup_keys[] = {
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
 
 static const ff_key limits_keys[] = {
-    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded."),
-    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded."),
-    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded."),
-    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded."),
+    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded, per axis; all limits together are followed time-optimally."),
+    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded, per axis."),
+    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", offsetof(ff_gate_config, jerk), 0, "Largest jerk commanded, per axis."),
+    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded, per body axis."),
+    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded, per body axis."),
+    KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", offsetof(ff_gate_config, angular_jerk), 0, "Largest angular jerk commanded, per body axis."),
 };
 static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named."};
 

@@ -235,7 +235,10 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i],
                                                setpoint(c, c->velocity, c->omega), &out->command[i]);
             const ff_rigid_state *ahead = &out->fidelity.next_command[i];
-            out->next[i] = setpoint(ahead, ahead->velocity, ahead->omega);
+            ff_gate_state peek = *passed; /* what the next cycle will let pass */
+            ff_gate_info uncounted = {0};
+            ff_gate_step(gate, &peek, &uncounted, setpoint(ahead, ahead->velocity, ahead->omega),
+                         &out->next[i]);
         } else {
             out->command[i] = passed->last;
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], coming, &out->next[i]);
