@@ -92,9 +92,6 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     const int bodies[2] = {contact->body, contact->against};
     const int count = contact->against >= 0 ? 2 : 1;
     bool active = row->touching[c];
-    if (active)
-        for (int j = 0; j < count; j++)
-            metrics->last_touch[bodies[j]] = c;
     if (!active && satellite_has_own_contact(scenario->fidelity.method) &&
         metrics->last_touch[contact->body] == c)
         active = ff_vec3_norm(row->body[contact->body].corrected_b.f) > 0.0;
@@ -157,6 +154,13 @@ static ff_status take(void *self, const ff_row *row) {
     for (int i = 0; i < metrics->scenario->satellites; i++)
         take_body(metrics, i, row);
     take_pairs(metrics, row);
+    for (int c = 0; c < metrics->scenario->contacts; c++) /* before any contact asks whose force it is */
+        if (row->touching[c]) {
+            const ff_contact *contact = &metrics->scenario->contact[c];
+            metrics->last_touch[contact->body] = c;
+            if (contact->against >= 0)
+                metrics->last_touch[contact->against] = c;
+        }
     for (int c = 0; c < metrics->scenario->contacts; c++)
         take_contact(metrics, c, row);
     metrics->rows++;

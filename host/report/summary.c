@@ -144,6 +144,16 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
             ff_json_close(&json, '}');
         }
     ff_json_close(&json, '}');
+    if (scenario->fidelity.method ==
+        FF_METHOD_IMPACT) { /* causality: what was used, how far it looked back */
+        const ff_impact_config *c = &scenario->fidelity.impact;
+        ff_json_open(&json, "impact", '{');
+        ff_json_bool(&json, "prediction", c->prediction);
+        ff_json_bool(&json, "recomputation", c->recomputation);
+        ff_json_integer(&json, "recomputations", (long long)run->impact.recomputations);
+        ff_json_number(&json, "longest_look_back_s", run->impact.longest_look_back * scenario->cycle);
+        ff_json_close(&json, '}');
+    }
     ff_json_open(&json, "timing", '{');
     ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
     ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);

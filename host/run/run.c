@@ -141,6 +141,11 @@ typedef struct run_memory { /* large: not on the stack */
 static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_plant *plant,
                      run_memory *m, ff_run_result *result) {
     ff_loop_reset(&m->model, &m->state, &result->info, &m->out);
+    for (int i = 0; i < scenario->satellites; i++) { /* a predicting method was running before t = 0 too */
+        const double lead = ff_fidelity_lead(&m->config.fidelity, i);
+        if (lead > 0.0)
+            ff_plant_set_lead(plant, i, lead);
+    }
     double total = 0.0;
     const double begin = now_ns();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
@@ -198,6 +203,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             break;
         }
     }
+    result->impact = m->state.fidelity.impact;
     result->wall_s = 1e-9 * (now_ns() - begin);
     if (options->timing && result->cycles)
         result->cycle_mean_ns = total / (double)result->cycles;

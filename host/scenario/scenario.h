@@ -142,6 +142,9 @@ typedef struct ff_scenario {
     struct {
         bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
     } damping_given;
+    bool impact_detector_given; /* impact.threshold likewise */
+    double impact_delay;        /* [s] impact.delay; FF_NAN: each robot's own */
+    double impact_guess;        /* [N/m] impact.guess; FF_NAN: the contact's */
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;

@@ -10,6 +10,7 @@ void ff_fidelity_default(ff_fidelity_config *config) {
     config->method = FF_METHOD_TDPA;
     ff_tdpa_default(&config->tdpa);
     ff_damping_default(&config->damping);
+    ff_impact_default(&config->impact);
 }
 
 ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
@@ -20,9 +21,15 @@ ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
         return ff_detector_validate(&config->tdpa.detector);
     case FF_METHOD_DAMPING:
         return ff_damping_validate(&config->damping);
+    case FF_METHOD_IMPACT:
+        return ff_impact_validate(&config->impact);
     default:
         return FF_ERR_UNSUPPORTED;
     }
+}
+
+double ff_fidelity_lead(const ff_fidelity_config *config, int body) {
+    return config->method == FF_METHOD_IMPACT && config->impact.prediction ? config->impact.delay[body] : 0.0;
 }
 
 void ff_fidelity_reset(const ff_fidelity_model *model, const ff_rigid_state *body, ff_fidelity_state *state) {
@@ -30,6 +37,8 @@ void ff_fidelity_reset(const ff_fidelity_model *model, const ff_rigid_state *bod
     (void)body;
     ff__tdpa_reset(&state->tdpa);
     ff__damping_reset(&state->damping);
+    ff__impact_reset(&state->impact);
+    ff_history_reset(&state->history);
 }
 
 static void direct_step(const ff_fidelity_model *model, const ff_fidelity_in *in, ff_fidelity_out *out) {
@@ -47,14 +56,20 @@ void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, 
         out->lead[i] = 0.0;
     out->observers = 0;
     out->bounds = 0;
-    for (int i = 0; i < model->bodies; i++)
+    out->look_back = 0;
+    for (int i = 0; i < model->bodies; i++) {
         out->stiffness[i] = out->damping[i] = out->damping_sd[i] = FF_NAN;
+        out->has_next[i] = false;
+    }
     switch (model->config.method) {
     case FF_METHOD_TDPA:
         ff__tdpa_step(model, &state->tdpa, in, body, out);
         break;
     case FF_METHOD_DAMPING:
         ff__damping_step(model, &state->damping, in, body, out);
+        break;
+    case FF_METHOD_IMPACT:
+        ff__impact_step(model, &state->impact, &state->history, in, body, out);
         break;
     default:
         direct_step(model, in, out);
