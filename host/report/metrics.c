@@ -62,7 +62,7 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     grow(&m->max_omega_correction, ff_vec3_norm(b->velocity_correction.w));
     grow(&m->travel, ff_vec3_norm(ff_vec3_sub(b->command.T.p, m->robot_initial.T.p)));
     grow(&m->rotation, ff_quat_angle(b->command.T.q, m->robot_initial.T.q));
-    grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->robot.T.p, b->satellite.position)));
+    grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->inertial.T.p, b->satellite.position)));
 }
 
 static void take_pairs(ff_metrics *metrics, const ff_row *row) {

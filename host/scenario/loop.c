@@ -46,12 +46,23 @@ static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellit
     }
 }
 
+ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
+    if (scenario->nominal == FF_NOMINAL_PRESCRIBED)
+        return ff_rigid_from_twist(scenario->nominal_pose, scenario->nominal_twist);
+    return scenario->satellite[scenario->nominal_of].start;
+}
+
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
     ff_loop_default(loop);
     loop->integrate = scenario->integrate;
     loop->fidelity = scenario->fidelity;
     loop->bodies = scenario->satellites;
+    loop->relative = (ff_relative_config){.enabled = scenario->frame == FF_FRAME_RELATIVE,
+                                          .nominal = scenario->nominal,
+                                          .of = scenario->nominal_of,
+                                          .start = ff_scenario_nominal(scenario),
+                                          .integrated = scenario->relative_integrated};
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         ff_loop_body_config *body = &loop->body[i];

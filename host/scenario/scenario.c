@@ -416,6 +416,13 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         *(ff_wrench *)at = (ff_wrench){ff_vec3_make(a[3], a[4], a[5]), ff_vec3_make(a[0], a[1], a[2])};
         return true;
     }
+    case FF_TYPE_TWIST: {
+        double a[6];
+        if (!read_numbers(r, node, key, 6, a))
+            return false;
+        *(ff_twist *)at = (ff_twist){ff_vec3_make(a[3], a[4], a[5]), ff_vec3_make(a[0], a[1], a[2])};
+        return true;
+    }
     case FF_TYPE_PAIR:
         if (node->kind == FF_NODE_LIST)
             return read_numbers(r, node, key, 2, number);
@@ -830,9 +837,14 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     } else if (!check_method(r, place))
         return false;
 
-    if (s->frame == FF_FRAME_RELATIVE && !ff_schema_relative)
-        return fail(r, ff_node_find(root, "frame")->place,
-                    "frame 'relative' is not available yet; available: absolute");
+    if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
+        (s->nominal == FF_NOMINAL_SATELLITE ||
+         (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))
+        return fail(r, ff_node_find(ff_node_find(root, "relative"), "form")->place,
+                    "form 'integrated' does not go with %s, allowed: %s",
+                    s->nominal == FF_NOMINAL_SATELLITE ? "nominal kind 'satellite'"
+                                                       : ff_scheme_name(s->integrate.scheme),
+                    s->nominal == FF_NOMINAL_SATELLITE ? "free, prescribed" : "lie-midpoint, euler");
     if (s->nominal != FF_NOMINAL_SATELLITE)
         for (int i = s->satellites - 1; i >= 0; i--)
             if (i == 0 || strcmp(s->satellite[i].name, "client") == 0) {

@@ -119,7 +119,6 @@ typedef struct ff_load {
 } ff_load;
 
 typedef enum ff_frame_kind { FF_FRAME_ABSOLUTE, FF_FRAME_RELATIVE } ff_frame_kind;
-typedef enum ff_nominal_kind { FF_NOMINAL_FREE, FF_NOMINAL_PRESCRIBED, FF_NOMINAL_SATELLITE } ff_nominal_kind;
 
 typedef struct ff_requirements {
     double velocity_error;         /* [m/s] */
@@ -147,6 +146,9 @@ typedef struct ff_scenario {
     ff_frame_kind frame;
     ff_nominal_kind nominal;
     int nominal_of;           /* satellite index */
+    ff_pose nominal_pose;     /* prescribed: at t = 0 */
+    ff_twist nominal_twist;   /* prescribed: body twist, constant */
+    bool relative_integrated; /* relative: {form: integrated} */
     ff_pose facility_pose;    /* placement in the lab */
     ff_vec3 facility_gravity; /* [m/s2] lab */
     int satellites;
@@ -166,6 +168,8 @@ typedef struct ff_scenario {
 ff_rigid_load ff_load_at(const ff_load *load, double t);
 /* Sum of the loads on one body at time t. */
 ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
+/* The nominal motion at t = 0 (also where the frame is absolute and nothing uses it). */
+ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
 /* The loop's configuration for this scenario. */
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
 

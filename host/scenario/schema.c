@@ -1,7 +1,5 @@
 #include "scenario/schema.h"
 
-const bool ff_schema_relative = false;
-
 /* clang-format off */
 #define KEY(name, kind_of, u, r, absent, where, k, text) \
     {.key = (name), .type = FF_TYPE_##kind_of, .unit = (u), .range = FF_RANGE_##r, .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
@@ -128,9 +126,17 @@ static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satell
 
 static const ff_key nominal_keys[] = {
     WORD("kind", WORD, nominal_words, "free", offsetof(ff_scenario, nominal), 0, "The unforced motion of the satellite named `client` (else of the first), a prescribed one, or a satellite's own motion."),
-    KEY("of", BODY, "", ANY, "required", offsetof(ff_scenario, nominal_of), BIT(FF_NOMINAL_SATELLITE), "Name of that satellite."),
+    KEY("of", BODY, "", ANY, "required", offsetof(ff_scenario, nominal_of), BIT(FF_NOMINAL_SATELLITE), "Name of that satellite: its robot stands still, so one robot suffices for two satellites."),
+    SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, nominal_pose), BIT(FF_NOMINAL_PRESCRIBED), "Pose of the nominal frame at t = 0, inertial."),
+    KEY("twist", TWIST, "m/s, rad/s", ANY, "[0, 0, 0, 0, 0, 0]", offsetof(ff_scenario, nominal_twist), BIT(FF_NOMINAL_PRESCRIBED), "Its constant twist in its own axes: linear, then angular."),
 };
 static const ff_section nominal_section = {"nominal", "nominal motion", TABLE(nominal_keys), "With `frame: relative`: the motion that robots do not make."};
+
+static const char *const relative_words[] = {"algebraic", "integrated", NULL};
+static const ff_key relative_keys[] = {
+    WORD("form", FLAG, relative_words, "algebraic", offsetof(ff_scenario, relative_integrated), 0, "`algebraic`: integrate (2) and (4) of destefano2021 and recover the relative motion; `integrated`: integrate (11), the same motion at more cost (integrators euler and lie-midpoint, nominal free or prescribed)."),
+};
+static const ff_section relative_section = {"relative", "", TABLE(relative_keys), "Settings of `frame: relative`."};
 
 static const ff_key facility_keys[] = {
     SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, facility_pose), 0, "Placement of the scenario in the lab."),
@@ -298,6 +304,7 @@ static const ff_key top_keys[] = {
     SECTION("satellites", SATELLITES, &satellite_section, "(required, or `emulation`)", 0, 0, "Map from name to satellite, 1 to 4."),
     SECTION("emulation", SECTION, &emulation_section, "none", 0, 0, "In place of `satellites`: a robot stands in for another one."),
     SECTION("nominal", SECTION, &nominal_section, "{}", 0, 0, "The nominal motion of `frame: relative`."),
+    SECTION("relative", SECTION, &relative_section, "{}", 0, 0, "Settings of `frame: relative`."),
     SECTION("facility", SECTION, &facility_section, "{}", 0, 0, "The lab."),
     SECTION("contacts", CONTACTS, &contact_section, "[]", 0, 0, "List of contacts, at most 16."),
     SECTION("loads", LOADS, &load_section, "[]", 0, 0, "List of known loads, at most 64."),
@@ -347,6 +354,8 @@ const char *ff_type_text(ff_type type) {
         return "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]";
     case FF_TYPE_WRENCH:
         return "[fx, fy, fz, tx, ty, tz]";
+    case FF_TYPE_TWIST:
+        return "[vx, vy, vz, wx, wy, wz]";
     case FF_TYPE_PAIR:
         return "force or [force, torque]";
     case FF_TYPE_SERIES:

@@ -307,7 +307,7 @@ ff_status ff_emulation_control(const ff_emulation_model *model, const ff_emulati
         if (c->drift_compensation)
             u[i] -= c->velocity_gain * e_dot[i] + c->position_gain * out->e_p[i];
     }
-    if (c->force_gain > 0.0) {
+    if (c->force_gain > 0.0 && in->acceleration) {
         double e_f[FF_EMULATION_TASK_MAX];
         for (size_t i = 0; i < n; i++)
             e_f[i] = out->a_s[i] - in->acceleration[i];

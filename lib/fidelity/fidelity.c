@@ -43,6 +43,8 @@ static void direct_step(const ff_fidelity_model *model, const ff_fidelity_in *in
 void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, const ff_fidelity_in *in,
                       ff_rigid_state *body, ff_fidelity_out *out) {
     out->has_command = false;
+    for (int i = 0; i < model->bodies; i++)
+        out->lead[i] = 0.0;
     out->observers = 0;
     out->bounds = 0;
     for (int i = 0; i < model->bodies; i++)

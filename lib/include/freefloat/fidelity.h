@@ -49,6 +49,7 @@ typedef struct ff_fidelity_out {
     bool in_contact[FF_MAX_BODIES];
     bool has_command;                      /* the method predicts its own command */
     ff_rigid_state command[FF_MAX_BODIES]; /* then: motion to command at t_k */
+    double lead[FF_MAX_BODIES];            /* [s] and how far after t_k that motion lies */
     double observer[FF_MAX_BODIES][6];     /* [J] after dissipation; [0][0] alone unless per axis */
     int observers; /* 0: the method has none; 1: one for all bodies; 6: six for each */
     /* of the surface that each body touches, over this contact so far; FF_NAN: nothing is known */
