@@ -117,6 +117,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
             e->before[j] = row->body[bodies[j]].satellite;
     }
     ff_episode *e = &metrics->episode[open];
+    if (row->body[contact->body].has_fused && !row->final) {
+        e->has_fused = true;
+        e->fused = row->body[contact->body].fused;
+    }
     if (active) {
         metrics->quiet[c] = 0;
         for (int j = 0; j < count; j++) {
@@ -145,7 +149,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         for (int j = 0; j < count; j++)
             e->after[j] = row->body[bodies[j]].satellite;
     }
-    if (metrics->quiet[c] == FF_END_CYCLES)
+    /* a method with a contact of its own may let it go on after a pause */
+    if (metrics->quiet[c] >= FF_END_CYCLES &&
+        !(satellite_has_own_contact(scenario->fidelity.method) && row->body[contact->body].in_contact &&
+          metrics->last_touch[contact->body] == c))
         metrics->open[c] = -1;
 }
 

@@ -130,4 +130,23 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         damping->identify.noise = force_noise;
     if (!scenario->damping_given.skew) /* time stamps say it on hardware */
         damping->identify.skew = delay;
+    ff_fused_config *fused = &loop->fidelity.fused;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_robot_config *robot = &scenario->satellite[i].robot;
+        fused->delay[i] = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        if (robot->kind == FF_ROBOT_LAG) /* a ramp is followed 2 z/w late */
+            fused->delay[i] += 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
+        if (scenario->fused_given.delay)
+            fused->delay[i] = scenario->fused_delay;
+        fused->plane_of[i] = 0;
+    }
+    for (int c = 0; c < scenario->contacts; c++) /* which of two bodies carries the surface: no parameter of it */
+        if (scenario->contact[c].against >= 0)
+            fused->plane_of[scenario->contact[c].against] = 1;
+    if (!scenario->fused_given.force_noise)
+        fused->force_noise = force_noise;
+    if (!scenario->fused_given.torque_noise)
+        fused->torque_noise = torque_noise;
+    if (!scenario->fused_given.skew)
+        fused->skew = delay;
 }

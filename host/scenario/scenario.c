@@ -891,6 +891,11 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
     s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
     s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
+    const ff_node *fused = ff_node_find(root, "fused");
+    s->fused_given.delay = ff_node_find(fused, "delay") != NULL;
+    s->fused_given.force_noise = ff_node_find(fused, "force_noise") != NULL;
+    s->fused_given.torque_noise = ff_node_find(fused, "torque_noise") != NULL;
+    s->fused_given.skew = ff_node_find(fused, "skew") != NULL;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
     s->emulation.cycle = s->cycle;

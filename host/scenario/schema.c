@@ -29,6 +29,7 @@ static const char *const law_words[] = {"clamp", "damper", NULL};
 static const char *const budget_words[] = {"restitution", "velocity", NULL};
 static const char *const axes_words[] = {"force", "each", NULL};
 static const char *const form_words[] = {"offset", "increments", NULL};
+static const char *const tracking_words[] = {"on", "off", NULL};
 static const char *const adapt_words[] = {"fixed", "R", "RQ", NULL};
 
 static const char *const target_words[] = {"flexible-joint", NULL};
@@ -258,6 +259,17 @@ static const ff_key impact_keys[] = {
 };
 static const ff_section impact_section = {"impact", "", TABLE(impact_keys), "Settings of the method `impact` (lange). It knows the geometry of walls, pairs and cones, their stiffness and damping, and renders the `satellite` contact."};
 
+#define FUSED(field) offsetof(ff_scenario, fidelity.fused.field)
+static const ff_key fused_keys[] = {
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(the robot's: dead time and lag)", offsetof(ff_scenario, fused_delay), 0, "Delay to start from, for every robot; it is corrected in free flight."),
+    WORD("tracking", FLAG, tracking_words, "on", FUSED(delay_fixed), 0, "Whether the delay is followed in free flight, or kept as told."),
+    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", FUSED(force_noise), 0, "Standard deviation of one axis of the force."),
+    KEY("torque_noise", NUMBER, "N m", NOT_NEGATIVE, "(the largest `torque_noise`)", FUSED(torque_noise), 0, "Standard deviation of one axis of the torque."),
+    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", FUSED(skew), 0, "By how much the force is older than the robot's pose; from a calibration."),
+    KEY("stiffness", NUMBER, "N/m", NOT_NEGATIVE, "0", FUSED(stiffness), 0, "A guess that is believed to its own size; 0: none. It is not needed."),
+};
+static const ff_section fused_section = {"fused", "", TABLE(fused_keys), "Settings of the method `fused`, which knows nothing of the contacts. They may stand in a scenario that runs another method."};
+
 static const ff_key passive_keys[] = {
     WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
 };
@@ -329,6 +341,7 @@ static const ff_key top_keys[] = {
     SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
     SECTION("damping", SECTION, &damping_section, "{}", 0, 0, "Settings of the method `damping`."),
     SECTION("impact", SECTION, &impact_section, "{}", 0, 0, "Settings of the method `impact`."),
+    SECTION("fused", SECTION, &fused_section, "{}", 0, 0, "Settings of the method `fused`."),
     SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
 };
 const ff_section ff_schema = {"", "", TABLE(top_keys), "The top level of the file."};

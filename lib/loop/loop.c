@@ -111,8 +111,10 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
     *info = (ff_loop_info){0};
     state->k = 0;
     ff_nominal_reset(&model->nominal, &state->nominal);
-    for (int i = 0; i < model->config.bodies; i++) {
+    for (int i = 0; i < model->config.bodies; i++)
         state->body[i] = model->config.body[i].start;
+    ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
+    for (int i = 0; i < model->config.bodies; i++) {
         ff_integrate_reset(&state->body[i], &state->integrate[i]);
         state->last_wrench[i] = ff_wrench_zero();
         state->energy[i] =
@@ -121,7 +123,7 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
             ff_loop_to_robot(model, &state->nominal.motion,
                              setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega));
         ff_setpoint gate = start;
-        const double lead = ff_fidelity_lead(&model->config.fidelity, i);
+        const double lead = ff_fidelity_lead(&model->fidelity, &state->fidelity, i);
         if (lead > 0.0) { /* the command before the first one */
             const double T = model->config.integrate.cycle;
             ff_rigid_state before = state->body[i];
@@ -140,7 +142,9 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
     }
     out->fidelity.observers = out->fidelity.look_back = 0;
     out->fidelity.bounds = 0;
-    ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
+    out->fidelity.has_command = false;
+    out->fidelity.fused = NULL;
+    out->fidelity.fused_info = NULL;
 }
 
 static ff_status hold_all(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
