@@ -33,6 +33,7 @@
 #define CHANGE 1e-12        /* [m] an offset that changed less has not changed */
 #define PHASE 0.06          /* [rad] w h of a substep */
 #define SUBSTEPS 16
+#define FLIGHT 0.02 /* [s] step of a prediction without contact */
 
 /* ------------------------------------------------------------------------------------------------- setup --
  */
@@ -275,24 +276,32 @@ static double until_contact(const flow *f, double h, double resolution, unsigned
     return h;
 }
 
+/* Half drifts of neighbouring substeps are one drift where nothing must be known between them. */
 static void flow_run(flow *f, double time, int substeps) {
     const int contacts = f->model->config.impact.contacts;
     const double step = time / substeps, resolution = 1e-6 * step;
-    double left = time;
+    double left = time, pending = 0.0;
     unsigned inside = 0;
     for (int guard = 0; left > resolution && guard < 4 * substeps + 2 * FF_IMPACT_CONTACTS; guard++) {
         double h = left < 1.5 * resolution + step ? left : step;
-        h = fmin(until_contact(f, h, resolution, inside), left);
-        drift(f, 0.5 * h);
+        if (f->contacts & ~inside) {
+            if (pending > 0.0)
+                drift(f, pending);
+            pending = 0.0;
+            h = fmin(until_contact(f, h, resolution, inside), left);
+        }
+        drift(f, pending + 0.5 * h);
         for (int c = 0; c < contacts; c++)
             if (f->contacts >> c & 1u)
                 kick(f, c, h, &inside);
         for (int i = 0; i < f->model->bodies; i++)
             if (f->bodies >> i & 1u)
                 push(f, i, h, f->load[i].force, f->load[i].torque);
-        drift(f, 0.5 * h);
+        pending = 0.5 * h;
         left -= h;
     }
+    if (pending > 0.0)
+        drift(f, pending);
 }
 
 static void add_contact(flow *f, int c) {
@@ -656,13 +665,9 @@ static void predict(const ff_fidelity_model *model, const flow *now, ff_fidelity
             if ((left >> g & 1u) && goal[g] < next)
                 next = goal[g];
         if (next > t) {
-            const double cycles = ceil((next - t) / T - 1e-9);
-            const bool simple = !f.contacts;
-            flow_run(&f, next - t,
-                     cycles < 1.0             ? 1
-                     : simple && cycles > 4.0 ? 4
-                     : cycles > 64.0          ? 64
-                                              : (int)cycles);
+            /* free flight is exact in position and needs few steps in attitude */
+            const double cycles = ceil((next - t) / (f.contacts ? T : fmax(T, FLIGHT)) - 1e-9);
+            flow_run(&f, next - t, cycles < 1.0 ? 1 : cycles > 64.0 ? 64 : (int)cycles);
             t = next;
         }
         for (int g = 0; g < 2 * model->bodies; g++)
