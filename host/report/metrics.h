@@ -64,6 +64,8 @@ typedef struct ff_metrics {
 } ff_metrics;
 
 ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics);
+/* Starts again for another scenario in the memory that ff_metrics_init took. */
+void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_free(ff_metrics *metrics);
 ff_sink ff_metrics_sink(ff_metrics *metrics);
 /* Compares with the reference (may be NULL) and judges. `status` is the run's: a failed run cannot pass. */
