@@ -87,8 +87,8 @@ static bool check_keys(reader *r, const ff_node *map, const char *where, const c
             snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", allowed[i]);
         }
         if (!known)
-            return fail(r, child->key_place, "unknown key '%s' in %s, allowed: %s",
-                        ff_show(child->key).text, where, list);
+            return fail(r, child->key_place, "unknown key '%s' in %s, allowed: %s", ff_show(child->key).text,
+                        where, list);
     }
     return true;
 }
@@ -164,9 +164,9 @@ static bool read_range(reader *r, const ff_node *node, ff_vary *vary) {
     const bool grid = vary->kind == FF_VARY_GRID || vary->kind == FF_VARY_LOG_GRID;
     if (node->kind != FF_NODE_LIST || node->count != (grid ? 3 : 2))
         return fail(r, node->place, "%s must be a list of %s", word,
-                    grid                             ? "from, to and the number of values, e.g. [0, 1, 11]"
+                    grid                           ? "from, to and the number of values, e.g. [0, 1, 11]"
                     : vary->kind == FF_VARY_NORMAL ? "mean and standard deviation, e.g. [1, 0.1]"
-                                                     : "two numbers, e.g. [0, 1]");
+                                                   : "two numbers, e.g. [0, 1]");
     const ff_node *second = node->child->next;
     if (!read_number(r, node->child, word, &vary->a) || !read_number(r, second, word, &vary->b))
         return false;
@@ -210,11 +210,11 @@ static bool read_list(reader *r, const ff_node *node, ff_vary *vary) {
 }
 
 static bool read_entry(reader *r, const ff_node *node, bool latin, ff_vary *vary) {
-    static const char *const keys[] = {"uniform", "normal", "log",  "linear", "grid",
+    static const char *const keys[] = {"uniform",  "normal", "log",   "linear", "grid",
                                        "log_grid", "list",   "latin", NULL};
     if (node->kind != FF_NODE_MAP)
-        return fail(r, node->place,
-                    "'%s' must say how it varies, e.g. {uniform: [0.1, 0.2]}, {list: [1, 2]}", vary->path);
+        return fail(r, node->place, "'%s' must say how it varies, e.g. {uniform: [0.1, 0.2]}, {list: [1, 2]}",
+                    vary->path);
     if (!check_keys(r, node, "this entry", keys))
         return false;
     const ff_node *found = NULL;
@@ -390,8 +390,9 @@ static bool read_metrics(reader *r, const ff_node *node) {
         return add_metric(r, (ff_place){1, 1, NULL}, "rebound_error", "rebound_error") &&
                add_metric(r, (ff_place){1, 1, NULL}, "peak_force_ratio", "peak_force_ratio");
     if (node->kind == FF_NODE_SCALAR || node->count < 1)
-        return fail(r, node->place, "metrics must be a map of columns, e.g. {first: "
-                                    "satellites.body.contacts.0.speed_after_mps, error: rebound_error}");
+        return fail(r, node->place,
+                    "metrics must be a map of columns, e.g. {first: "
+                    "satellites.body.contacts.0.speed_after_mps, error: rebound_error}");
     for (const ff_node *child = node->child; child; child = child->next) {
         if (child->kind != FF_NODE_SCALAR)
             return fail(r, child->place, "a metric must be a path or a name, not a list or map");
@@ -452,7 +453,8 @@ static bool read_maps(reader *r, const ff_node *node) {
         return true;
     }
     if (node->kind != FF_NODE_LIST || node->count > FF_CAMPAIGN_MAPS)
-        return fail(r, node->place, "maps must be a list of at most %d, e.g. [{x: PATH, y: PATH, show: METRIC}]",
+        return fail(r, node->place,
+                    "maps must be a list of at most %d, e.g. [{x: PATH, y: PATH, show: METRIC}]",
                     FF_CAMPAIGN_MAPS);
     for (const ff_node *item = node->child; item; item = item->next) {
         if (item->kind != FF_NODE_MAP)
@@ -518,9 +520,9 @@ static char *read_file(const char *path, size_t *length, const char **why) {
     } else if (file >= 0) {
         text = malloc(FF_TREE_BYTES + 2u);
         ssize_t n = 0;
-        while (text && *length <= FF_TREE_BYTES &&
-               ((n = read(file, text + *length, FF_TREE_BYTES + 1u - *length)) > 0 ||
-                (n < 0 && errno == EINTR)))
+        while (
+            text && *length <= FF_TREE_BYTES &&
+            ((n = read(file, text + *length, FF_TREE_BYTES + 1u - *length)) > 0 || (n < 0 && errno == EINTR)))
             *length += n > 0 ? (size_t)n : 0;
         if (text && (n < 0 || *length > FF_TREE_BYTES)) {
             *why = n < 0 ? strerror(errno) : "it has more than 16 MB";
@@ -559,7 +561,8 @@ static bool read_base(reader *r, const ff_node *node, char *warnings, size_t war
 }
 
 /* Each varied path on its own: one that leads nowhere is told with its own line. Then the first sample under
- * every method; a key that only another varied value makes possible (kind: lag, frequency) is judged there. */
+ * every method; a key that only another varied value makes possible (kind: lag, frequency) is judged there.
+ */
 static bool probe(reader *r, const ff_node *root) {
     ff_campaign *c = r->campaign;
     ff_scenario *scenario = malloc(sizeof *scenario);
@@ -616,7 +619,7 @@ static void digest(uint64_t hash[2], const char *bytes, size_t length) {
 }
 
 static bool read_root(reader *r, const ff_node *root, char *warnings, size_t warnings_size) {
-    static const char *const keys[] = {"name", "base",    "methods", "samples", "seed", "latin",
+    static const char *const keys[] = {"name", "base",    "methods", "samples", "seed",  "latin",
                                        "vary", "metrics", "keep",    "maps",    "limit", NULL};
     ff_campaign *c = r->campaign;
     if (root->kind != FF_NODE_MAP)

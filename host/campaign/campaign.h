@@ -31,7 +31,7 @@ typedef enum ff_vary_kind {
 } ff_vary_kind;
 
 typedef struct ff_vary {
-    char path[FF_PATH_SIZE]; /* as in --set */
+    char path[FF_PATH_SIZE];       /* as in --set */
     char place[FF_PATH_SIZE + 64]; /* FILE:LINE:COL, the start of messages about it */
     ff_vary_kind kind;
     bool latin;
@@ -53,8 +53,8 @@ typedef struct ff_campaign_method {
 
 /* A picture: `show` over x and y; without y curves over x, one for each method. */
 typedef struct ff_campaign_map {
-    int x, y;  /* columns: varied values first, then metrics; y -1: curves */
-    int show;  /* metric */
+    int x, y; /* columns: varied values first, then metrics; y -1: curves */
+    int show; /* metric */
     bool log_x, log_y;
     double contour; /* FF_NAN: none */
 } ff_campaign_map;
@@ -82,8 +82,8 @@ typedef struct ff_campaign {
     int worst_by; /* metric whose largest values are the worst */
     int maps;
     ff_campaign_map map[FF_CAMPAIGN_MAPS];
-    double limit; /* [s] wall-clock time of one run */
-    uint64_t hash[2]; /* of file, base and version: results of another campaign are refused */
+    double limit;         /* [s] wall-clock time of one run */
+    uint64_t hash[2];     /* of file, base and version: results of another campaign are refused */
     ff_scenario scenario; /* the base with the first method, for names and requirements */
 } ff_campaign;
 

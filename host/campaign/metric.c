@@ -194,8 +194,9 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
         for (int c = 0; c < scenario->contacts; c++)
             known = known || strcmp(scenario->contact[c].name, metric->contact) == 0;
         if (!known)
-            return refuse(message, size, "'%s': no contact is named '%s', allowed: a contact's name or number",
-                          path, metric->contact);
+            return refuse(message, size,
+                          "'%s': no contact is named '%s', allowed: a contact's name or number", path,
+                          metric->contact);
     }
     const int i = find(contact_entries, COUNT(contact_entries), rest + n + 1, &metric->component);
     if (i == -2)
@@ -346,8 +347,7 @@ static double rebound(const ff_metrics *metrics, const ff_ideal_result *ideal, b
             return FF_NAN;
         const int sides = metrics->scenario->contact[x->contact].against >= 0 ? 2 : 1;
         for (int j = 0; j < sides; j++) {
-            const double run = ff_vec3_norm(e->after[j].velocity),
-                         right = ff_vec3_norm(x->after[j].velocity);
+            const double run = ff_vec3_norm(e->after[j].velocity), right = ff_vec3_norm(x->after[j].velocity);
             if (ratio)
                 return run / right;
             if (!(fabs(run - right) <= largest))

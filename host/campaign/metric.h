@@ -17,10 +17,10 @@ typedef struct ff_metric {
     char path[256];
     ff_metric_kind kind;
     int body;
-    int number; /* contact: which of the satellite's, in order of start */
+    int number;                 /* contact: which of the satellite's, in order of start */
     char contact[FF_NAME_SIZE]; /* or the first of this name */
-    size_t offset; /* of the number */
-    int code;      /* which derived quantity, or which number of a contact */
+    size_t offset;              /* of the number */
+    int code;                   /* which derived quantity, or which number of a contact */
     int component;
     bool needs_ideal;
     bool scenario_only; /* known before the run, also for one that failed */

@@ -10,7 +10,7 @@
  * d' stays the force does not come back. */
 typedef struct bounce {
     int contact;
-    double start, end; /* [s] */
+    double start, end;          /* [s] */
     ff_vec3 position, velocity; /* at start */
     ff_vec3 normal;             /* to the free side */
     double u;                   /* d' at start > 0 */
@@ -59,8 +59,9 @@ static bool has_closed_form(const ff_scenario *s) {
     for (int c = 0; c < s->contacts; c++) {
         const ff_contact *x = &s->contact[c];
         const double m = s->satellite[x->body].rigid.mass, a = x->satellite_damping / (2.0 * m);
-        if (x->kind != FF_CONTACT_WALL || x->friction != 0.0 || x->damping_depth != 0.0 || x->point.x != 0.0 ||
-            x->point.y != 0.0 || x->point.z != 0.0 || !(x->satellite_stiffness / m > 1.0001 * a * a))
+        if (x->kind != FF_CONTACT_WALL || x->friction != 0.0 || x->damping_depth != 0.0 ||
+            x->point.x != 0.0 || x->point.y != 0.0 || x->point.z != 0.0 ||
+            !(x->satellite_stiffness / m > 1.0001 * a * a))
             return false;
         for (int d = 0; d < c; d++) { /* walls of one body: parallel, or two could touch at once */
             const ff_contact *y = &s->contact[d];

@@ -941,8 +941,7 @@ static ff_status template_fill(ff_scenario_template *t, const ff_scenario_slot *
         if (!assignment || !t->item[i])
             return FF_ERR_MEMORY;
         snprintf(assignment, size, "%s=0", slots[i].path);
-        ff_status status =
-            ff_tree_set_node(&t->tree, assignment, slots[i].argument, &t->node[i], error);
+        ff_status status = ff_tree_set_node(&t->tree, assignment, slots[i].argument, &t->node[i], error);
         for (int j = 0; status == FF_OK && j < slots[i].count; j++) {
             const char *text = slots[i].items[j];
             status = ff_tree_parse(&t->tree, text, strlen(text), slots[i].argument, &t->item[i][j], error);
@@ -984,8 +983,8 @@ ff_status ff_scenario_template_create(const char *label, const char *text, size_
     if (status == FF_OK)
         status = ff_tree_parse(&t->tree, text, length, NULL, &t->tree.root, &error);
     if (status == FF_OK && !t->tree.root) {
-        error = (ff_tree_error){.place = start,
-                                .text = "the file is empty, allowed: a scenario with name, time and satellites"};
+        error = (ff_tree_error){
+            .place = start, .text = "the file is empty, allowed: a scenario with name, time and satellites"};
         status = FF_ERR_FORMAT;
     }
     if (status == FF_OK)

@@ -3,14 +3,15 @@
 #include "scenario/scenario.h"
 #include "support.h"
 
-static const char base[] = "name: t\n"
-                           "time: {cycle: 0.004, duration: 6}\n"
-                           "satellites:\n"
-                           "  a: {mass: 200, inertia: [20, 20, 20], velocity: [0.05, 0.01, 0], angular_velocity: "
-                           "[0.1, 0.2, 0]}\n"
-                           "contacts:\n"
-                           "  - {name: r, kind: wall, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 2000}\n"
-                           "  - {name: l, kind: wall, at: [-0.1, 0, 0], normal: [1, 0, 0], stiffness: 900}\n";
+static const char base[] =
+    "name: t\n"
+    "time: {cycle: 0.004, duration: 6}\n"
+    "satellites:\n"
+    "  a: {mass: 200, inertia: [20, 20, 20], velocity: [0.05, 0.01, 0], angular_velocity: "
+    "[0.1, 0.2, 0]}\n"
+    "contacts:\n"
+    "  - {name: r, kind: wall, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 2000}\n"
+    "  - {name: l, kind: wall, at: [-0.1, 0, 0], normal: [1, 0, 0], stiffness: 900}\n";
 
 static ff_scenario load(const char *const *sets, int count) {
     ff_scenario s;
@@ -57,7 +58,8 @@ static void test_closed_random_walls_equal_solver(void **state) {
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 0);
     for (int i = 0; i < test_count(25, 400); i++) {
-        const double m = exp(ff_rng_range(&rng, 0.0, log(1e4))), f = exp(ff_rng_range(&rng, log(0.3), log(10.0)));
+        const double m = exp(ff_rng_range(&rng, 0.0, log(1e4))),
+                     f = exp(ff_rng_range(&rng, log(0.3), log(10.0)));
         const double k = m * 4.0 * FF_PI * FF_PI * f * f, zeta = ff_rng_range(&rng, 0.0, 0.7);
         const double v = ff_rng_range(&rng, 0.01, 0.1);
         char mass[64], stiffness[64], damping[64], speed[64];
