@@ -552,6 +552,20 @@ static bool read_base(reader *r, const ff_node *node, char *warnings, size_t war
         snprintf(c->base, sizeof c->base, "%s", name);
     else
         snprintf(c->base, sizeof c->base, "%.*s/%s", (int)(slash - r->file), r->file, name);
+    /* "campaigns/../scenarios" is "scenarios" wherever "campaigns" is a folder of its own */
+    for (char *up; (up = strstr(c->base, "/../")) != NULL && up > c->base;) {
+        char *begin = up;
+        while (begin > c->base && begin[-1] != '/')
+            begin--;
+        struct stat info;
+        *up = 0;
+        const bool plain = strcmp(begin, "..") != 0 && strcmp(begin, ".") != 0 && *begin &&
+                           lstat(c->base, &info) == 0 && !S_ISLNK(info.st_mode);
+        *up = '/';
+        if (!plain)
+            break;
+        memmove(begin, up + 4, strlen(up + 4) + 1);
+    }
     c->text = read_file(c->base, &c->length, &why);
     if (!c->text)
         return fail(r, node->place, "the base scenario %s cannot be used: %s", ff_show(c->base).text, why);

@@ -221,7 +221,14 @@ static void write_head(const ff_campaign *c, FILE *csv) {
 
 /* -------------------------------------------------------------------------------------------- pictures -- */
 
-static void make_axis(const ff_campaign *c, int column, bool log_scale, const range *r, ff_axis *axis) {
+/* Few samples, few bins: a cell without a sample says nothing. */
+static int bins_for(const ff_campaign *c, bool flat) {
+    const double n = flat ? sqrt((double)c->samples / 5.0) : (double)c->samples / 10.0;
+    return n < 6.0 ? 6 : n > FF_AXIS_BINS ? FF_AXIS_BINS : (int)n;
+}
+
+static void make_axis(const ff_campaign *c, int column, bool log_scale, bool flat, const range *r,
+                      ff_axis *axis) {
     *axis = (ff_axis){.column = column, .log = log_scale};
     if (column < 0 || !r->count) {
         axis->count = 1;
@@ -232,7 +239,7 @@ static void make_axis(const ff_campaign *c, int column, bool log_scale, const ra
     axis->log = positive && (log_scale || r->most / r->least > 30.0);
     axis->bins = r->many || (column < c->varies && c->vary[column].kind < FF_VARY_LINEAR);
     if (axis->bins) {
-        axis->count = FF_AXIS_BINS;
+        axis->count = bins_for(c, flat);
         for (int i = 0; i <= axis->count; i++) {
             const double s = (double)i / axis->count;
             axis->edge[i] =
@@ -347,8 +354,8 @@ static ff_status prepare_second(pass *p) {
     for (int i = 0; i < c->maps; i++) {
         const ff_campaign_map *map = &c->map[i];
         ff_picture *picture = &o->picture[i];
-        make_axis(c, map->x, map->log_x, &p->column[map->x], &picture->x);
-        make_axis(c, map->y, map->log_y, map->y < 0 ? &none : &p->column[map->y], &picture->y);
+        make_axis(c, map->x, map->log_x, map->y >= 0, &p->column[map->x], &picture->x);
+        make_axis(c, map->y, map->log_y, true, map->y < 0 ? &none : &p->column[map->y], &picture->y);
         picture->cell =
             calloc((size_t)(c->methods * picture->x.count * picture->y.count), sizeof *picture->cell);
         if (!picture->cell)

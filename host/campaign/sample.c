@@ -31,16 +31,16 @@ uint64_t ff_permute(uint64_t key, uint64_t count, uint64_t n) {
     return n;
 }
 
-/* Halley's iteration on Phi(x) = p from Tukey's lambda approximation; the smaller tail keeps its digits. */
+/* Newton's iteration on log Phi(x) = log p for the smaller tail: log Phi is concave, so from the left of the
+ * root, where -sqrt(-2 log p) lies, it rises to it from any distance. */
 double ff_normal_quantile(double p) {
     const double tail = p < 0.5 ? p : 1.0 - p;
-    double x = 4.91 * (pow(tail, 0.14) - pow(1.0 - tail, 0.14));
-    for (int i = 0; i < 8; i++) {
-        const double error = 0.5 * erfc(-x / sqrt(2.0)) - tail;
-        const double slope = exp(-0.5 * x * x) / sqrt(2.0 * FF_PI);
-        const double u = error / slope, step = u / (1.0 + 0.5 * x * u);
+    double x = -sqrt(-2.0 * log(tail));
+    for (int i = 0; i < 50; i++) {
+        const double phi = exp(-0.5 * x * x) / sqrt(2.0 * FF_PI), cumulative = 0.5 * erfc(-x / sqrt(2.0));
+        const double step = log(cumulative / tail) * cumulative / phi;
         x -= step;
-        if (!(fabs(step) > 1e-14 * fabs(x)))
+        if (!(fabs(step) > 1e-13 * (1.0 + fabs(x))))
             break;
     }
     return p < 0.5 ? x : -x;
