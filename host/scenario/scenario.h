@@ -105,7 +105,9 @@ typedef struct ff_contact {
     double half_angle;                             /* [rad] */
     double depth;                                  /* [m] along the axis, FF_INF */
     ff_vec3 stop_position, stop_rotation;          /* stops: half widths [m], [rad]; FF_INF: free axis */
-    double rotation_stiffness, rotation_damping;   /* stops: [N m/rad], [N m s/rad] */
+    double rotation_stiffness, rotation_damping;   /* stops, grasp: [N m/rad], [N m s/rad] */
+    double closes;                                 /* grasp: [s] not before */
+    double reach;                                  /* grasp: [m] closes when so near; FF_INF: at once */
 } ff_contact;
 
 typedef enum ff_load_kind { FF_LOAD_PULSE, FF_LOAD_HALFSINE, FF_LOAD_SIN2 } ff_load_kind;
