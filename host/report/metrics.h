@@ -23,6 +23,8 @@ typedef struct ff_episode {
     ff_vec3 moment;      /* [N2 m] sum of f x t, body axes of `body` */
     double force_square; /* [N2] */
     ff_vec3 force_sum;   /* [N] sum of the true force on `body`, inertial: its normal */
+    bool has_fused;
+    ff_fused_report fused; /* what `fused` learnt, of the last of the surfaces of this contact */
 } ff_episode;
 
 typedef struct ff_body_metrics {

@@ -202,6 +202,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
                         : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
+                        : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
                                                               : true;
     if (!inside)
         return fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key, ff_show(node->text).text, range,
@@ -435,6 +436,11 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
             return false;
         *number = k[0] / (1.0 + k[0] / k[1]);
         return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
+    }
+    case FF_TYPE_IDENTIFIED: {
+        const bool online = node->kind == FF_NODE_SCALAR && strcmp(node->text, "identified") == 0;
+        r->scenario->fidelity.impact.identified = online;
+        return online || read_number(r, node, key, number);
     }
     case FF_TYPE_BODY:
         return read_body(r, node, key, at);
@@ -776,6 +782,28 @@ static void set_defaults(ff_scenario *s) {
     memset(s, 0, sizeof *s);
     ff_fidelity_default(&s->fidelity);
     ff_emulation_default(&s->emulation.emulation);
+    s->impact_delay = s->impact_guess = FF_NAN;
+}
+
+/* What the method cannot do is said before anything moves. */
+static bool check_impact(reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const ff_node *impact = ff_node_find(root, "impact"), *start = ff_node_find(impact, "guess");
+    s->impact_detector_given = ff_node_find(impact, "threshold") != NULL;
+    if (start && !s->fidelity.impact.identified)
+        return fail(r, start->place,
+                    "guess belongs to stiffness: identified, allowed: stiffness: identified");
+    if (s->fidelity.method != FF_METHOD_IMPACT)
+        return true;
+    const ff_node *item = ff_node_find(root, "contacts");
+    item = item ? item->child : NULL;
+    for (int c = 0; c < s->contacts && item; c++, item = item->next)
+        if (s->contact[c].kind != FF_CONTACT_WALL && s->contact[c].kind != FF_CONTACT_PAIR &&
+            s->contact[c].kind != FF_CONTACT_CONE)
+            return fail(r, item->place,
+                        "method 'impact' does not know contacts of this kind, allowed: wall, "
+                        "pair, cone");
+    return true;
 }
 
 /* The settings of tdpa start from one reading or the other before single keys override them. */
@@ -837,6 +865,8 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     } else if (!check_method(r, place))
         return false;
 
+    if (!check_impact(r, root))
+        return false;
     if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
         (s->nominal == FF_NOMINAL_SATELLITE ||
          (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))
@@ -861,6 +891,11 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
     s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
     s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
+    const ff_node *fused = ff_node_find(root, "fused");
+    s->fused_given.delay = ff_node_find(fused, "delay") != NULL;
+    s->fused_given.force_noise = ff_node_find(fused, "force_noise") != NULL;
+    s->fused_given.torque_noise = ff_node_find(fused, "torque_noise") != NULL;
+    s->fused_given.skew = ff_node_find(fused, "skew") != NULL;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
     s->emulation.cycle = s->cycle;

@@ -144,6 +144,13 @@ typedef struct ff_scenario {
     struct {
         bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
     } damping_given;
+    bool impact_detector_given; /* impact.threshold likewise */
+    double impact_delay;        /* [s] impact.delay; FF_NAN: each robot's own */
+    double impact_guess;        /* [N/m] impact.guess; FF_NAN: the contact's */
+    double fused_delay;         /* [s] fused.delay */
+    struct {                    /* fused: keys that stand in the file */
+        bool delay, force_noise, torque_noise, skew;
+    } fused_given;
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;

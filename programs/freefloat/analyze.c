@@ -106,8 +106,8 @@ static size_t read_matrix(const char *path, double *Q, char *message, size_t siz
         at++;
         line[strcspn(line, "#\n")] = '\0';
         size_t columns = 0;
-        char *word = line, *save = NULL;
-        for (word = strtok_r(line, " ,;\t\r", &save); word; word = strtok_r(NULL, " ,;\t\r", &save)) {
+        char *save = NULL;
+        for (char *word = strtok_r(line, " ,;\t\r", &save); word; word = strtok_r(NULL, " ,;\t\r", &save)) {
             double v;
             if (!number(word, &v) || columns >= 6 || rows >= 6) {
                 snprintf(message, size,
