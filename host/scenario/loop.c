@@ -97,6 +97,12 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                                           .of = scenario->nominal_of,
                                           .start = ff_scenario_nominal(scenario),
                                           .integrated = scenario->relative_integrated};
+    for (int i = 0; i < scenario->contacts; i++)
+        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed) {
+            loop->fidelity.pair = (ff_pair_config){scenario->contact[i].body, scenario->contact[i].against,
+                                                   scenario->contact[i].point};
+            break;
+        }
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         ff_loop_body_config *body = &loop->body[i];
@@ -140,7 +146,8 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
             fused->delay[i] = scenario->fused_delay;
         fused->plane_of[i] = 0;
     }
-    for (int c = 0; c < scenario->contacts; c++) /* which of two bodies carries the surface: no parameter of it */
+    for (int c = 0; c < scenario->contacts;
+         c++) /* which of two bodies carries the surface: no parameter of it */
         if (scenario->contact[c].against >= 0)
             fused->plane_of[scenario->contact[c].against] = 1;
     if (!scenario->fused_given.force_noise)

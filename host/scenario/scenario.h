@@ -105,7 +105,9 @@ typedef struct ff_contact {
     double half_angle;                             /* [rad] */
     double depth;                                  /* [m] along the axis, FF_INF */
     ff_vec3 stop_position, stop_rotation;          /* stops: half widths [m], [rad]; FF_INF: free axis */
-    double rotation_stiffness, rotation_damping;   /* stops: [N m/rad], [N m s/rad] */
+    double rotation_stiffness, rotation_damping;   /* stops, grasp: [N m/rad], [N m s/rad] */
+    double closes;                                 /* grasp: [s] not before */
+    double reach;                                  /* grasp: [m] closes when so near; FF_INF: at once */
 } ff_contact;
 
 typedef enum ff_load_kind { FF_LOAD_PULSE, FF_LOAD_HALFSINE, FF_LOAD_SIN2 } ff_load_kind;
@@ -136,6 +138,7 @@ typedef struct ff_scenario {
     uint64_t seed;
     ff_fidelity_config fidelity; /* method and its settings */
     bool tdpa_printed;           /* tdpa: {reading: printed} */
+    bool pair_off;               /* tdpa: {pair: off} */
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
     bool damping_printed;        /* damping: {reading: printed} */

@@ -165,7 +165,7 @@ static const ff_key contact_keys[] = {
     KEY("body", BODY, "", ANY, "(the only satellite)", CONTACT(body), 0, "The satellite that touches; needed when there are several."),
     KEY("point", POINT, "m", ANY, "com", CONTACT(point), WALL | PAIR | CONE | GRASP, "The point that touches: name of one of the body's points, or its place [x, y, z] in the body frame."),
     KEY("against", BODY, "", ANY, "required", CONTACT(against), PAIR | CONE | GRASP, "The other satellite."),
-    KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against`."),
+    KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against` (grasp: the place that is held)."),
     KEY("normal", DIRECTION, "", ANY, "required", CONTACT(normal), WALL | PAIR, "Points to the free side; any length but zero."),
     KEY("apex", VEC3, "m", ANY, "required", CONTACT(apex), CONE, "Tip of the cone, body frame of `against`."),
     KEY("axis", DIRECTION, "", ANY, "required", CONTACT(axis), CONE, "Out of its mouth; any length but zero."),
@@ -178,8 +178,10 @@ static const ff_key contact_keys[] = {
     KEY("friction", NUMBER, "", NOT_NEGATIVE, "0", CONTACT(friction), WALL | PAIR | CONE, "Coulomb coefficient."),
     KEY("position", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_position), STOPS, "Half widths of the play about the origin, inertial axes; `free`: no stop on this axis."),
     KEY("rotation", HALF_WIDTHS, "rad", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_rotation), STOPS, "Half widths of the rotation vector; `free`: no stop on this axis."),
-    KEY("rotation_stiffness", NUMBER, "N m/rad", POSITIVE, "(required with `rotation`)", CONTACT(rotation_stiffness), STOPS | GRASP, "Stiffness of the rotation stops."),
-    KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops."),
+    KEY("rotation_stiffness", NUMBER, "N m/rad", POSITIVE, "(required with `rotation`, and for a grasp)", CONTACT(rotation_stiffness), STOPS | GRASP, "Stiffness of the rotation stops, or of the grasp."),
+    KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops, or of the grasp."),
+    KEY("closes", NUMBER, "s", NOT_NEGATIVE, "0", CONTACT(closes), GRASP, "The gripper does not close before. It then holds both bodies as they stand to each other."),
+    KEY("reach", NUMBER, "m", POSITIVE, "none", CONTACT(reach), GRASP, "The gripper closes when `point` is this near to `at`; none: at the time `closes`, wherever they are."),
 };
 static const ff_section contact_section = {"contacts.NAME", "contact", TABLE(contact_keys), "A list; each item is one contact. Keys that do not belong to the chosen kind are errors. In `--set` an item is addressed by its name or its index from 0."};
 
@@ -203,12 +205,14 @@ static const ff_key requirement_keys[] = {
 static const ff_section requirements_section = {"requirements", "", TABLE(requirement_keys), "What the run must show for the verdict `pass`."};
 
 #define TDPA(field) offsetof(ff_scenario, fidelity.tdpa.field)
+static const char *const pair_words[] = {"on", "off", NULL};
 static const ff_key tdpa_keys[] = {
     WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, tdpa_printed), 0, "`printed`: sections IV to VI of destefano2019 to the letter, also in the passive integrator. The settings below override single choices."),
     WORD("observer", WORD, observer_words, "(wrench; printed: axis)", TDPA(observer), 0, "One energy observer on the whole wrench, or one per axis."),
     WORD("velocity", WORD, velocity_words, "(midpoint; printed: start)", TDPA(velocity), 0, "Velocity that the force is paired with."),
     WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
     WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
+    WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
     KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact."),
     KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact."),
 };

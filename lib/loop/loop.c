@@ -63,6 +63,11 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, cha
         return fault(status, -1, "integrator", message, size);
     if ((status = ff_fidelity_validate(&config->fidelity)) != FF_OK)
         return fault(status, -1, "method", message, size);
+    const ff_pair_config *pair = &config->fidelity.pair;
+    if (pair->body >= 0 &&
+        (pair->body >= config->bodies || pair->against < 0 || pair->against >= config->bodies ||
+         pair->against == pair->body || !ff_vec3_finite(pair->point)))
+        return fault(FF_ERR_ARGUMENT, -1, "pair", message, size);
     model->fidelity.config = config->fidelity;
     model->fidelity.integrate = config->integrate;
     model->fidelity.bodies = config->bodies;

@@ -397,9 +397,30 @@ const char *ff_fused_law_name(int law); /* "linear", "hertz", ... */
 /* ------------------------------------------------------------------------------------------- dispatcher --
  */
 
+/* ------------------------------------------------------------------------------------------------- pair --
+ */
+
+/* Two bodies that hold each other. `tdpa` then observes the pair and not the bodies: [destefano2021, VI]
+ * leaves open what a passivity controller may damp in relative motion. Damping each robot's absolute velocity
+ * stops the tumble, damping each robot's relative velocity makes momentum; damping the relative velocity at
+ * the gripper with one wrench, equal and opposite about one point, does neither. */
+typedef struct ff_pair_config {
+    int body, against; /* body holds against; -1: no pair */
+    ff_vec3 point;     /* [m] the gripper in the frame of `body`, from its CoM */
+} ff_pair_config;
+
+typedef struct ff_pair_state {
+    double energy; /* [J] given by the contact at the robots, less what the satellites took */
+    ff_wrench f;   /* wrench on `body` at the gripper in the axes of `against`, last cycle */
+    ff_vec3 x;     /* [m] and the measured place of the gripper there */
+    ff_quat q;     /* and the measured attitude */
+    bool started;
+} ff_pair_state;
+
 typedef struct ff_fidelity_config {
     ff_method method;
     ff_tdpa_config tdpa;
+    ff_pair_config pair; /* of tdpa */
     ff_damping_config damping;
     ff_impact_config impact;
     ff_fused_config fused;
@@ -414,6 +435,7 @@ typedef struct ff_fidelity_model {
 
 typedef struct ff_fidelity_state {
     ff_tdpa_state tdpa;
+    ff_pair_state pair;
     ff_damping_state damping;
     ff_impact_state impact;
     ff_history history; /* last: filled only by methods that look back */
