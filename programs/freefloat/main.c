@@ -16,7 +16,8 @@ static const command commands[] = {
     {"run", ff_cmd_run, "run a scenario on the virtual facility"},
     {"compare", ff_cmd_compare, "the same scenario under several methods, one report"},
     {"papers", ff_cmd_papers, "rerun the published cases, paper beside ours"},
-    {"analyze", ff_cmd_analyze, "ask before anything moves: contact stability"},
+    {"analyze", ff_cmd_analyze,
+     "ask before anything moves: contact stability, delay margin, workspace; identify from a log"},
 };
 
 static void usage(FILE *out) {
