@@ -91,6 +91,9 @@ static void body(walk *w, const ff_row_body *b) {
     scalar(w, "error.angular_velocity", "rad/s",
            ff_vec3_norm(ff_vec3_sub(b->satellite.omega, b->ideal.omega)));
     scalar(w, "in_contact", "", b->in_contact ? 1.0 : 0.0);
+    scalar(w, "identified.stiffness", "N/m", b->identified_stiffness);
+    scalar(w, "identified.damping", "N s/m", b->identified_damping);
+    scalar(w, "identified.damping_sd", "N s/m", b->identified_damping_sd);
 }
 
 static void row_walk(walk *w, const ff_scenario *scenario, int satellites, int contacts, const ff_row *row) {
@@ -111,6 +114,7 @@ static void row_walk(walk *w, const ff_scenario *scenario, int satellites, int c
     }
     w->prefix = "";
     scalar(w, "timing.compute", "ns", row->compute_ns);
+    scalar(w, "identified.bounds", "", (double)row->bounds);
     scalar(w, "status", "", (double)row->status);
 }
 
@@ -133,6 +137,7 @@ void ff_columns_free(ff_columns *columns) {
     *columns = (ff_columns){0};
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the walk */
 void ff_columns_values(const ff_columns *columns, const ff_row *row, double *values) {
     walk w = {.value = values};
     row_walk(&w, NULL, columns->satellites, columns->contacts, row);

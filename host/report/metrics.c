@@ -66,7 +66,7 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     grow(&m->max_omega_correction, ff_vec3_norm(b->velocity_correction.w));
     grow(&m->travel, ff_vec3_norm(ff_vec3_sub(b->command.T.p, m->robot_initial.T.p)));
     grow(&m->rotation, ff_quat_angle(b->command.T.q, m->robot_initial.T.q));
-    grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->robot.T.p, b->satellite.position)));
+    grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->inertial.T.p, b->satellite.position)));
 }
 
 static void take_pairs(ff_metrics *metrics, const ff_row *row) {
@@ -96,9 +96,6 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     const int bodies[2] = {contact->body, contact->against};
     const int count = contact->against >= 0 ? 2 : 1;
     bool active = row->touching[c];
-    if (active)
-        for (int j = 0; j < count; j++)
-            metrics->last_touch[bodies[j]] = c;
     if (!active && satellite_has_own_contact(scenario->fidelity.method) &&
         metrics->last_touch[contact->body] == c)
         active = ff_vec3_norm(row->body[contact->body].corrected_b.f) > 0.0;
@@ -114,12 +111,20 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         open = metrics->open[c] = metrics->episodes++;
         metrics->quiet[c] = 0;
         ff_episode *e = &metrics->episode[open];
-        *e = (ff_episode){
-            .contact = c, .start = row->t, .end = FF_NAN, .stiffness = FF_NAN, .damping = FF_NAN};
+        *e = (ff_episode){.contact = c,
+                          .start = row->t,
+                          .end = FF_NAN,
+                          .stiffness = FF_NAN,
+                          .damping = FF_NAN,
+                          .damping_sd = FF_NAN};
         for (int j = 0; j < count; j++)
             e->before[j] = row->body[bodies[j]].satellite;
     }
     ff_episode *e = &metrics->episode[open];
+    if (row->body[contact->body].has_fused && !row->final) {
+        e->has_fused = true;
+        e->fused = row->body[contact->body].fused;
+    }
     if (active) {
         metrics->quiet[c] = 0;
         for (int j = 0; j < count; j++) {
@@ -131,6 +136,16 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         e->impulse = ff_vec3_axpy(scenario->cycle, ff_quat_rotate(b->satellite.attitude, b->corrected_b.f),
                                   e->impulse);
         grow(&e->peak_robot_force, ff_vec3_norm(row->contact_force[c]));
+        e->force_sum = ff_vec3_add(e->force_sum, row->contact_force[c]);
+        e->moment = ff_vec3_add(e->moment, ff_vec3_cross(b->measured_b.f, b->measured_b.t));
+        e->force_square += ff_vec3_dot(b->measured_b.f, b->measured_b.f);
+        if (!isnan(
+                b->identified_stiffness)) { /* the method's value covers the contact so far: keep the last */
+            e->stiffness = b->identified_stiffness;
+            e->damping = b->identified_damping;
+            e->damping_sd = b->identified_damping_sd;
+        }
+        e->bounded += row->bounds != 0;
         return;
     }
     if (metrics->quiet[c]++ == 0) { /* the values of the first quiet cycle stand if four more follow */
@@ -138,7 +153,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         for (int j = 0; j < count; j++)
             e->after[j] = row->body[bodies[j]].satellite;
     }
-    if (metrics->quiet[c] == FF_END_CYCLES)
+    /* a method with a contact of its own may let it go on after a pause */
+    if (metrics->quiet[c] >= FF_END_CYCLES &&
+        !(satellite_has_own_contact(scenario->fidelity.method) && row->body[contact->body].in_contact &&
+          metrics->last_touch[contact->body] == c))
         metrics->open[c] = -1;
 }
 
@@ -147,6 +165,13 @@ static ff_status take(void *self, const ff_row *row) {
     for (int i = 0; i < metrics->scenario->satellites; i++)
         take_body(metrics, i, row);
     take_pairs(metrics, row);
+    for (int c = 0; c < metrics->scenario->contacts; c++) /* before any contact asks whose force it is */
+        if (row->touching[c]) {
+            const ff_contact *contact = &metrics->scenario->contact[c];
+            metrics->last_touch[contact->body] = c;
+            if (contact->against >= 0)
+                metrics->last_touch[contact->against] = c;
+        }
     for (int c = 0; c < metrics->scenario->contacts; c++)
         take_contact(metrics, c, row);
     metrics->rows++;
@@ -181,8 +206,44 @@ static void exact_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
             .impulse = ff_vec3_scale(metrics->model[metrics->scenario->contact[x->contact].body].mass,
                                      ff_vec3_sub(x->after[0].velocity, x->before[0].velocity)),
             .stiffness = FF_NAN,
-            .damping = FF_NAN};
+            .damping = FF_NAN,
+            .damping_sd = FF_NAN,
+            .force_sum = ff_vec3_sub(x->after[0].velocity, x->before[0].velocity)};
     }
+}
+
+/* Velocity of the contact point of `body`, relative to `against` where there is one. */
+static ff_vec3 point_speed(const ff_contact *contact, const ff_rigid_state *state) {
+    const ff_vec3 v = ff_rigid_point_velocity(&state[0], contact->point);
+    if (contact->against < 0)
+        return v;
+    const ff_vec3 p = ff_pose_apply(ff_rigid_pose(&state[0]), contact->point);
+    const ff_vec3 r = ff_quat_unrotate(state[1].attitude, ff_vec3_sub(p, state[1].position));
+    return ff_vec3_sub(v, ff_rigid_point_velocity(&state[1], r));
+}
+
+static double relative_speed(const ff_contact *contact, const ff_rigid_state *state) {
+    return ff_vec3_norm(contact->against < 0 ? state[0].velocity
+                                             : ff_vec3_sub(state[0].velocity, state[1].velocity));
+}
+
+void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info *info) {
+    const ff_episode *e = &metrics->episode[episode], *first = &metrics->episode[0];
+    const ff_contact *contact = &metrics->scenario->contact[e->contact];
+    double mass_inv = metrics->model[contact->body].mass_inv;
+    if (contact->against >= 0)
+        mass_inv += metrics->model[contact->against].mass_inv;
+    info->mass = 1.0 / mass_inv;
+    info->frequency = sqrt(e->stiffness * mass_inv) / (2.0 * FF_PI);
+    const ff_vec3 nan3 = {{FF_NAN, FF_NAN, FF_NAN}}, n = ff_vec3_unit(e->force_sum);
+    info->point = e->force_square > 0.0 ? ff_vec3_scale(1.0 / e->force_square, e->moment) : nan3;
+    const bool closed = !isnan(e->end);
+    const double before = ff_vec3_dot(n, point_speed(contact, e->before)),
+                 after = ff_vec3_dot(n, point_speed(contact, e->after));
+    info->restitution = closed && before < 0.0 ? -after / before : FF_NAN;
+    const double initial = relative_speed(&metrics->scenario->contact[first->contact], first->before);
+    info->cov = closed && initial > 0.0 ? relative_speed(contact, e->after) / initial : FF_NAN;
+    info->cof = first->peak_robot_force > 0.0 ? e->peak_robot_force / first->peak_robot_force : FF_NAN;
 }
 
 static void compare_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {

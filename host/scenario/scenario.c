@@ -204,6 +204,8 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
+                        : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
+                        : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
                                                               : true;
     if (!inside)
         return fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key, ff_show(node->text).text, range,
@@ -420,6 +422,13 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         *(ff_wrench *)at = (ff_wrench){ff_vec3_make(a[3], a[4], a[5]), ff_vec3_make(a[0], a[1], a[2])};
         return true;
     }
+    case FF_TYPE_TWIST: {
+        double a[6];
+        if (!read_numbers(r, node, key, 6, a))
+            return false;
+        *(ff_twist *)at = (ff_twist){ff_vec3_make(a[3], a[4], a[5]), ff_vec3_make(a[0], a[1], a[2])};
+        return true;
+    }
     case FF_TYPE_PAIR:
         if (node->kind == FF_NODE_LIST)
             return read_numbers(r, node, key, 2, number);
@@ -432,6 +441,11 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
             return false;
         *number = k[0] / (1.0 + k[0] / k[1]);
         return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
+    }
+    case FF_TYPE_IDENTIFIED: {
+        const bool online = node->kind == FF_NODE_SCALAR && strcmp(node->text, "identified") == 0;
+        r->scenario->fidelity.impact.identified = online;
+        return online || read_number(r, node, key, number);
     }
     case FF_TYPE_BODY:
         return read_body(r, node, key, at);
@@ -813,6 +827,29 @@ static bool check_method(reader *r, ff_place place) {
 static void set_defaults(ff_scenario *s) {
     memset(s, 0, sizeof *s);
     ff_fidelity_default(&s->fidelity);
+    ff_emulation_default(&s->emulation.emulation);
+    s->impact_delay = s->impact_guess = FF_NAN;
+}
+
+/* What the method cannot do is said before anything moves. */
+static bool check_impact(reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const ff_node *impact = ff_node_find(root, "impact"), *start = ff_node_find(impact, "guess");
+    s->impact_detector_given = ff_node_find(impact, "threshold") != NULL;
+    if (start && !s->fidelity.impact.identified)
+        return fail(r, start->place,
+                    "guess belongs to stiffness: identified, allowed: stiffness: identified");
+    if (s->fidelity.method != FF_METHOD_IMPACT)
+        return true;
+    const ff_node *item = ff_node_find(root, "contacts");
+    item = item ? item->child : NULL;
+    for (int c = 0; c < s->contacts && item; c++, item = item->next)
+        if (s->contact[c].kind != FF_CONTACT_WALL && s->contact[c].kind != FF_CONTACT_PAIR &&
+            s->contact[c].kind != FF_CONTACT_CONE)
+            return fail(r, item->place,
+                        "method 'impact' does not know contacts of this kind, allowed: wall, "
+                        "pair, cone");
+    return true;
 }
 
 /* The settings of tdpa start from one reading or the other before single keys override them. */
@@ -824,11 +861,38 @@ static void start_tdpa(ff_scenario *s, const ff_node *root) {
         ff_tdpa_default(&s->fidelity.tdpa);
 }
 
+static void start_damping(ff_scenario *s, const ff_node *root) {
+    const ff_node *reading = ff_node_find(ff_node_find(root, "damping"), "reading");
+    if (reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0)
+        ff_damping_printed(&s->fidelity.damping);
+    else
+        ff_damping_default(&s->fidelity.damping);
+}
+
+/* A scenario floats satellites or emulates a robot. */
+static bool check_subject(reader *r, const ff_node *root) {
+    if (root->kind != FF_NODE_MAP)
+        return true;
+    const ff_node *emulation = ff_node_find(root, "emulation");
+    if (!emulation && !ff_node_find(root, "satellites"))
+        return fail(r, root->place, "the scenario lacks the key 'satellites', allowed: map");
+    static const char *const foreign[] = {"satellites", "contacts", "loads", "nominal", "frame"};
+    for (size_t i = 0; emulation && i < sizeof foreign / sizeof *foreign; i++) {
+        const ff_node *node = ff_node_find(root, foreign[i]);
+        if (node)
+            return fail(r, node->key_place,
+                        "key '%s' does not belong to an emulation, allowed: emulation alone", foreign[i]);
+    }
+    r->scenario->emulates = emulation != NULL;
+    return true;
+}
+
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
     start_tdpa(s, root);
-    if (!read_section(r, root, &ff_schema, s) || !check_time(r, root))
+    start_damping(s, root);
+    if (!check_subject(r, root) || !read_section(r, root, &ff_schema, s) || !check_time(r, root))
         return false;
 
     const ff_node *given = ff_node_find(root, "method");
@@ -847,9 +911,16 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     } else if (!check_method(r, place))
         return false;
 
-    if (s->frame == FF_FRAME_RELATIVE && !ff_schema_relative)
-        return fail(r, ff_node_find(root, "frame")->place,
-                    "frame 'relative' is not available yet; available: absolute");
+    if (!check_impact(r, root))
+        return false;
+    if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
+        (s->nominal == FF_NOMINAL_SATELLITE ||
+         (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))
+        return fail(r, ff_node_find(ff_node_find(root, "relative"), "form")->place,
+                    "form 'integrated' does not go with %s, allowed: %s",
+                    s->nominal == FF_NOMINAL_SATELLITE ? "nominal kind 'satellite'"
+                                                       : ff_scheme_name(s->integrate.scheme),
+                    s->nominal == FF_NOMINAL_SATELLITE ? "free, prescribed" : "lie-midpoint, euler");
     if (s->nominal != FF_NOMINAL_SATELLITE)
         for (int i = s->satellites - 1; i >= 0; i--)
             if (i == 0 || strcmp(s->satellite[i].name, "client") == 0) {
@@ -861,8 +932,21 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     const ff_node *tdpa = ff_node_find(root, "tdpa");
     s->detector_given = ff_node_find(tdpa, "threshold") != NULL;
     s->torque_detector_given = ff_node_find(tdpa, "torque_threshold") != NULL;
+    const ff_node *damping = ff_node_find(root, "damping");
+    s->damping_given.threshold = ff_node_find(damping, "threshold") != NULL;
+    s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
+    s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
+    s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
+    const ff_node *fused = ff_node_find(root, "fused");
+    s->fused_given.delay = ff_node_find(fused, "delay") != NULL;
+    s->fused_given.force_noise = ff_node_find(fused, "force_noise") != NULL;
+    s->fused_given.torque_noise = ff_node_find(fused, "torque_noise") != NULL;
+    s->fused_given.skew = ff_node_find(fused, "skew") != NULL;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
+    s->emulation.cycle = s->cycle;
+    s->emulation.duration = s->duration;
+    s->emulation.seed = s->seed;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #ifndef FF_SCENARIO_SCENARIO_H
 #define FF_SCENARIO_SCENARIO_H
 
+#include "emulate/emulate.h"
 #include "freefloat/loop.h"
 
 enum {
@@ -118,13 +119,15 @@ typedef struct ff_load {
 } ff_load;
 
 typedef enum ff_frame_kind { FF_FRAME_ABSOLUTE, FF_FRAME_RELATIVE } ff_frame_kind;
-typedef enum ff_nominal_kind { FF_NOMINAL_FREE, FF_NOMINAL_PRESCRIBED, FF_NOMINAL_SATELLITE } ff_nominal_kind;
 
 typedef struct ff_requirements {
     double velocity_error;         /* [m/s] */
     double angular_velocity_error; /* [rad/s] */
     double peak_force_ratio;
 } ff_requirements;
+
+/* What an emulated target is. */
+typedef enum ff_target_kind { FF_TARGET_FLEXIBLE_JOINT } ff_target_kind;
 
 typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
@@ -135,10 +138,24 @@ typedef struct ff_scenario {
     bool tdpa_printed;           /* tdpa: {reading: printed} */
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
+    bool damping_printed;        /* damping: {reading: printed} */
+    struct {
+        bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
+    } damping_given;
+    bool impact_detector_given; /* impact.threshold likewise */
+    double impact_delay;        /* [s] impact.delay; FF_NAN: each robot's own */
+    double impact_guess;        /* [N/m] impact.guess; FF_NAN: the contact's */
+    double fused_delay;         /* [s] fused.delay */
+    struct {                    /* fused: keys that stand in the file */
+        bool delay, force_noise, torque_noise, skew;
+    } fused_given;
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;
     int nominal_of;           /* satellite index */
+    ff_pose nominal_pose;     /* prescribed: at t = 0 */
+    ff_twist nominal_twist;   /* prescribed: body twist, constant */
+    bool relative_integrated; /* relative: {form: integrated} */
     ff_pose facility_pose;    /* placement in the lab */
     ff_vec3 facility_gravity; /* [m/s2] lab */
     int satellites;
@@ -148,6 +165,9 @@ typedef struct ff_scenario {
     int loads;
     ff_load load[FF_MAX_LOADS];
     ff_requirements requirements;
+    bool emulates; /* `emulation` stands in place of `satellites` */
+    ff_target_kind target;
+    ff_emulate_joint emulation;
 } ff_scenario;
 
 /* Value of a load at time t: zero outside [from, to). halfsine: sin(pi s), sin2: sin^2(pi s), s =
@@ -155,6 +175,8 @@ typedef struct ff_scenario {
 ff_rigid_load ff_load_at(const ff_load *load, double t);
 /* Sum of the loads on one body at time t. */
 ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
+/* The nominal motion at t = 0 (also where the frame is absolute and nothing uses it). */
+ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
 /* The loop's configuration for this scenario. */
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
 

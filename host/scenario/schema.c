@@ -1,7 +1,5 @@
 #include "scenario/schema.h"
 
-const bool ff_schema_relative = false;
-
 /* clang-format off */
 #define KEY(name, kind_of, u, r, absent, where, k, text) \
     {.key = (name), .type = FF_TYPE_##kind_of, .unit = (u), .range = FF_RANGE_##r, .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
@@ -26,7 +24,17 @@ static const char *const reading_words[] = {"default", "printed", NULL};
 static const char *const observer_words[] = {"wrench", "axis", NULL};
 static const char *const velocity_words[] = {"midpoint", "start", NULL};
 static const char *const reset_words[] = {"contact", "never", NULL};
+static const char *const switch_words[] = {"false", "true", NULL};
 static const char *const law_words[] = {"clamp", "damper", NULL};
+static const char *const budget_words[] = {"restitution", "velocity", NULL};
+static const char *const axes_words[] = {"force", "each", NULL};
+static const char *const form_words[] = {"offset", "increments", NULL};
+static const char *const tracking_words[] = {"on", "off", NULL};
+static const char *const adapt_words[] = {"fixed", "R", "RQ", NULL};
+
+static const char *const target_words[] = {"flexible-joint", NULL};
+static const char *const emulation_words[] = {"constrained", "free", NULL};
+static const char *const controller_words[] = {"continuous", "sampled", NULL};
 
 static const ff_key pose_keys[] = {
     KEY("position", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_pose, p), 0, "Origin of the second frame in the first."),
@@ -94,10 +102,12 @@ static const ff_key mockup_keys[] = {
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
 
 static const ff_key limits_keys[] = {
-    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded."),
-    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded."),
-    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded."),
-    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded."),
+    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded, per axis; all limits together are followed time-optimally."),
+    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded, per axis."),
+    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", offsetof(ff_gate_config, jerk), 0, "Largest jerk commanded, per axis."),
+    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded, per body axis."),
+    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded, per body axis."),
+    KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", offsetof(ff_gate_config, angular_jerk), 0, "Largest angular jerk commanded, per body axis."),
 };
 static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named."};
 
@@ -119,9 +129,17 @@ static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satell
 
 static const ff_key nominal_keys[] = {
     WORD("kind", WORD, nominal_words, "free", offsetof(ff_scenario, nominal), 0, "The unforced motion of the satellite named `client` (else of the first), a prescribed one, or a satellite's own motion."),
-    KEY("of", BODY, "", ANY, "required", offsetof(ff_scenario, nominal_of), BIT(FF_NOMINAL_SATELLITE), "Name of that satellite."),
+    KEY("of", BODY, "", ANY, "required", offsetof(ff_scenario, nominal_of), BIT(FF_NOMINAL_SATELLITE), "Name of that satellite: its robot stands still, so one robot suffices for two satellites."),
+    SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, nominal_pose), BIT(FF_NOMINAL_PRESCRIBED), "Pose of the nominal frame at t = 0, inertial."),
+    KEY("twist", TWIST, "m/s, rad/s", ANY, "[0, 0, 0, 0, 0, 0]", offsetof(ff_scenario, nominal_twist), BIT(FF_NOMINAL_PRESCRIBED), "Its constant twist in its own axes: linear, then angular."),
 };
 static const ff_section nominal_section = {"nominal", "nominal motion", TABLE(nominal_keys), "With `frame: relative`: the motion that robots do not make."};
+
+static const char *const relative_words[] = {"algebraic", "integrated", NULL};
+static const ff_key relative_keys[] = {
+    WORD("form", FLAG, relative_words, "algebraic", offsetof(ff_scenario, relative_integrated), 0, "`algebraic`: integrate (2) and (4) of destefano2021 and recover the relative motion; `integrated`: integrate (11), the same motion at more cost (integrators euler and lie-midpoint, nominal free or prescribed)."),
+};
+static const ff_section relative_section = {"relative", "", TABLE(relative_keys), "Settings of `frame: relative`."};
 
 static const ff_key facility_keys[] = {
     SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, facility_pose), 0, "Placement of the scenario in the lab."),
@@ -196,10 +214,114 @@ static const ff_key tdpa_keys[] = {
 };
 static const ff_section tdpa_section = {"tdpa", "", TABLE(tdpa_keys), "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another method."};
 
+#define DAMPING(field) offsetof(ff_scenario, fidelity.damping.field)
+#define IDENTIFY(field) DAMPING(identify.field)
+static const ff_key known_keys[] = {
+    KEY("stiffness", NUMBER, "N/m", POSITIVE, "(identified)", DAMPING(known_stiffness), 0, "Taken instead of the identified one."),
+    KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "(identified)", DAMPING(known_damping), 0, "Taken instead of the identified one."),
+};
+static const ff_section known_section = {"damping.known", "", TABLE(known_keys), "What is known of the touched surface."};
+
+static const ff_key damping_keys[] = {
+    WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, damping_printed), 0, "`printed`: observer, controller and filter of he2022, (8)-(15) and (22), to the letter; they over-damp. The settings below override single choices."),
+    WORD("budget", WORD, budget_words, "restitution", DAMPING(budget), 0, "What the surface keeps of the absorbed energy: the sum of c v2 T of the contact without delay, known in closed form, or the sum at the robot's motion."),
+    WORD("axes", WORD, axes_words, "force", DAMPING(axes), 0, "With `reading: printed`: controller along the force, or on each axis as in (11)-(13)."),
+    KEY("lead", NUMBER, "s", NOT_NEGATIVE, "0", DAMPING(lead.time), 0, "Measurement delay that is compensated, (10): force plus this time its derivative."),
+    KEY("lead_filter", NUMBER, "s", NOT_NEGATIVE, "0.01", DAMPING(lead.filter), 0, "Time constant of the derivative's filter."),
+    WORD("form", WORD, form_words, "(offset; printed: increments)", IDENTIFY(form), 0, "Identification from the force itself with an unknown offset, or from its increments, (21)."),
+    WORD("adapt", WORD, adapt_words, "fixed", IDENTIFY(adapt), 0, "Which noise the Sage-Husa filter learns: none, the force's, or the force's and the parameters'."),
+    KEY("forget", NUMBER, "", PART, "0.98", IDENTIFY(forget), 0, "Forgetting factor of that adaptation."),
+    KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
+    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", IDENTIFY(skew), 0, "By how much the force is older than the robot's pose."),
+    KEY("prior", NUMBER, "", POSITIVE, "(0.1; printed: 0.05)", IDENTIFY(prior), 0, "Standard deviation of the damping ratio before a contact."),
+    KEY("stiffness_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.1)", IDENTIFY(stiffness_walk), 0, "How far the stiffness may wander in one contact, as part of itself."),
+    KEY("damping_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.01)", IDENTIFY(damping_walk), 0, "How far the damping may wander in one contact, as part of sqrt(k m)."),
+    KEY("trust", NUMBER, "", POSITIVE, "(0.015; printed: 0.05)", IDENTIFY(trust), 0, "Estimates are used once the stiffness is known to this part."),
+    KEY("rate", NUMBER, "", POSITIVE, "0.1", IDENTIFY(rate), 0, "Largest change of an estimate in a cycle, as part of k and of sqrt(k m)."),
+    SECTION("known", SECTION, &known_section, "{}", 0, 0, "Stiffness and damping that are known: identification is not used for them."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", DAMPING(detector.force_on), 0, "Force above which there is contact."),
+    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", DAMPING(detector.torque_on), 0, "Torque above which there is contact."),
+};
+static const ff_section damping_section = {"damping", "", TABLE(damping_keys), "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."};
+#define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
+static const ff_key impact_keys[] = {
+    WORD("prediction", FLAG, switch_words, "true", IMPACT(prediction), 0, "Command the motion one delay ahead."),
+    WORD("recomputation", FLAG, switch_words, "true", IMPACT(recomputation), 0, "Once a contact is measured, recompute the steps since the satellites touched."),
+    WORD("observer", FLAG, switch_words, "true", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
+    KEY("stiffness", IDENTIFIED, "N/m", POSITIVE, "(each contact's own)", IMPACT(stiffness), 0, "What the method believes of the mock-ups' stiffness; `identified`: found from force and position during contact."),
+    KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),
+    KEY("restitution", NUMBER, "", RESTITUTION, "(from the satellites' damping)", IMPACT(restitution), 0, "Of the satellites' contacts, in place of their damping."),
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(each robot's `delay`)", offsetof(ff_scenario, impact_delay), 0, "How far ahead to predict."),
+    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 63 cycles."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact."),
+    KEY("position_error", NUMBER, "m", POSITIVE, "0.01", IMPACT(position_error), 0, "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."),
+    KEY("drift", NUMBER, "m/sqrt(s)", NOT_NEGATIVE, "5e-5", IMPACT(drift), 0, "Random walk of a surface's place during a contact: how fast older forces are forgotten."),
+};
+static const ff_section impact_section = {"impact", "", TABLE(impact_keys), "Settings of the method `impact` (lange). It knows the geometry of walls, pairs and cones, their stiffness and damping, and renders the `satellite` contact."};
+
+#define FUSED(field) offsetof(ff_scenario, fidelity.fused.field)
+static const ff_key fused_keys[] = {
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(the robot's: dead time and lag)", offsetof(ff_scenario, fused_delay), 0, "Delay to start from, for every robot; it is corrected in free flight."),
+    WORD("tracking", FLAG, tracking_words, "on", FUSED(delay_fixed), 0, "Whether the delay is followed in free flight, or kept as told."),
+    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", FUSED(force_noise), 0, "Standard deviation of one axis of the force."),
+    KEY("torque_noise", NUMBER, "N m", NOT_NEGATIVE, "(the largest `torque_noise`)", FUSED(torque_noise), 0, "Standard deviation of one axis of the torque."),
+    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", FUSED(skew), 0, "By how much the force is older than the robot's pose; from a calibration."),
+    KEY("stiffness", NUMBER, "N/m", NOT_NEGATIVE, "0", FUSED(stiffness), 0, "A guess that is believed to its own size; 0: none. It is not needed."),
+};
+static const ff_section fused_section = {"fused", "", TABLE(fused_keys), "Settings of the method `fused`, which knows nothing of the contacts. They may stand in a scenario that runs another method."};
+
 static const ff_key passive_keys[] = {
     WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
 };
 static const ff_section passive_section = {"passive", "", TABLE(passive_keys), "Settings of the integrator `passive`."};
+
+#define EMULATION(field) offsetof(ff_scenario, emulation.field)
+static const ff_key target_keys[] = {
+    WORD("kind", WORD, target_words, "flexible-joint", offsetof(ff_scenario, target), 0, "One link behind one flexible joint."),
+    KEY("link_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.link_inertia), 0, "Of the link about its joint."),
+    KEY("drive_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.drive_inertia), 0, "Of the motor, at the joint's side of the gear."),
+    KEY("length", NUMBER, "m", POSITIVE, "required", EMULATION(target.length), 0, "From the joint to the point that touches; the robot's is the same."),
+    KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "required", EMULATION(target.stiffness), 0, "Of the joint."),
+    KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.damping), 0, "Of the joint."),
+    KEY("drive_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.drive_friction), 0, "Viscous, at the motor."),
+};
+static const ff_section target_section = {"emulation.target", "target", TABLE(target_keys), "The robot that is emulated."};
+static const ff_key emulator_keys[] = {
+    KEY("inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(robot_inertia), 0, "Of the rigid robot about its joint."),
+    KEY("friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(robot_friction), 0, "Viscous."),
+    KEY("gravity_torque", NUMBER, "N m", ANY, "0", EMULATION(gravity_torque), 0, "Largest torque of gravity, times cos q."),
+    KEY("gravity_model_error", NUMBER, "", ANY, "0", EMULATION(gravity_model_error), 0, "The controller believes the torque times 1 plus this; -0.1 is ten per cent too little."),
+    KEY("friction_model_error", NUMBER, "", ANY, "0", EMULATION(friction_model_error), 0, "The same for the friction; at least -1."),
+    KEY("actuator_bandwidth", NUMBER, "rad/s", POSITIVE, "none", EMULATION(actuator_bandwidth), 0, "First-order lag of the torque."),
+    KEY("actuator_delay", NUMBER, "s", NOT_NEGATIVE, "0", EMULATION(actuator_delay), 0, "Pure delay of the torque; with `controller: sampled`."),
+    KEY("torque_limit", NUMBER, "N m", POSITIVE, "none", EMULATION(torque_limit), 0, "What the motor can give."),
+    KEY("force_bias", NUMBER, "N", ANY, "0", EMULATION(force_bias), 0, "Constant error of the force sensor."),
+    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "0", EMULATION(force_noise), 0, "Standard deviation of its noise; with `controller: sampled`."),
+};
+static const ff_section emulator_section = {"emulation.robot", "", TABLE(emulator_keys), "The rigid, torque-controlled robot that stands in for the target."};
+static const ff_key gain_keys[] = {
+    KEY("velocity", NUMBER, "1/s", POSITIVE, "20", EMULATION(emulation.velocity_gain), 0, "G_v of (11)."),
+    KEY("position", NUMBER, "1/s2", POSITIVE, "100", EMULATION(emulation.position_gain), 0, "G_p of (11)."),
+    KEY("force", NUMBER, "1/kg", NOT_NEGATIVE, "0", EMULATION(emulation.force_gain), 0, "G_f of section 2.1."),
+};
+static const ff_section gain_section = {"emulation.gains", "", TABLE(gain_keys), "Drift compensation and force-error feedback."};
+static const ff_key emulation_wall_keys[] = {
+    KEY("at", NUMBER, "m", POSITIVE, "required", EMULATION(wall_at), 0, "Where the tip touches, as length times angle; the arm starts at 0."),
+    KEY("stiffness", NUMBER, "N/m", POSITIVE, "required", EMULATION(wall_stiffness), 0, "Of the wall."),
+    KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "0", EMULATION(wall_damping), 0, "Of the wall."),
+};
+static const ff_section emulation_wall_section = {"emulation.wall", "", TABLE(emulation_wall_keys), "What the tip touches."};
+static const ff_key emulation_keys[] = {
+    SECTION("target", SECTION, &target_section, "required", 0, 0, "The robot that is emulated."),
+    SECTION("robot", SECTION, &emulator_section, "required", 0, 0, "The rigid robot that emulates it."),
+    SECTION("gains", SECTION, &gain_section, "{}", 0, 0, "Gains of the control law."),
+    WORD("scheme", WORD, emulation_words, "constrained", EMULATION(emulation.scheme), 0, "The simulated tip is held where the robot is and forces are matched, or the measured force drives the simulation and poses are matched."),
+    WORD("controller", FLAG, controller_words, "continuous", EMULATION(sampled), 0, "Evaluated inside the solver, or once a cycle with the torque held."),
+    WORD("drift_compensation", FLAG, switch_words, "true", EMULATION(emulation.drift_compensation), 0, "`false`: without the feedback of (11), to show the bare force error; `scheme: constrained` only."),
+    KEY("torque", NUMBER, "N m", ANY, "0", EMULATION(torque), 0, "On the target's motor."),
+    SECTION("wall", SECTION, &emulation_wall_section, "none", 0, 0, "What the tip touches; none: free motion."),
+};
+static const ff_section emulation_section = {"emulation", "", TABLE(emulation_keys), "Emulation of another robot (aghili), in place of `satellites`. The time series has one row a cycle."};
 
 #define TOP(field) offsetof(ff_scenario, field)
 static const ff_key top_keys[] = {
@@ -208,13 +330,18 @@ static const ff_key top_keys[] = {
     WORD("method", WORD, method_words, "tdpa", TOP(fidelity.method), 0, "How the delay is dealt with; `--method` overrides it."),
     WORD("integrator", WORD, scheme_words, "lie-midpoint", TOP(integrate.scheme), 0, "How the satellite is advanced by one cycle."),
     WORD("frame", WORD, frame_words, "absolute", TOP(frame), 0, "Robots make the satellites' motion itself, or the one relative to `nominal`."),
-    SECTION("satellites", SATELLITES, &satellite_section, "required", 0, 0, "Map from name to satellite, 1 to 4."),
+    SECTION("satellites", SATELLITES, &satellite_section, "(required, or `emulation`)", 0, 0, "Map from name to satellite, 1 to 4."),
+    SECTION("emulation", SECTION, &emulation_section, "none", 0, 0, "In place of `satellites`: a robot stands in for another one."),
     SECTION("nominal", SECTION, &nominal_section, "{}", 0, 0, "The nominal motion of `frame: relative`."),
+    SECTION("relative", SECTION, &relative_section, "{}", 0, 0, "Settings of `frame: relative`."),
     SECTION("facility", SECTION, &facility_section, "{}", 0, 0, "The lab."),
     SECTION("contacts", CONTACTS, &contact_section, "[]", 0, 0, "List of contacts, at most 16."),
     SECTION("loads", LOADS, &load_section, "[]", 0, 0, "List of known loads, at most 64."),
     SECTION("requirements", SECTION, &requirements_section, "{}", TOP(requirements), 0, "Limits for the verdict."),
     SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
+    SECTION("damping", SECTION, &damping_section, "{}", 0, 0, "Settings of the method `damping`."),
+    SECTION("impact", SECTION, &impact_section, "{}", 0, 0, "Settings of the method `impact`."),
+    SECTION("fused", SECTION, &fused_section, "{}", 0, 0, "Settings of the method `fused`."),
     SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
 };
 const ff_section ff_schema = {"", "", TABLE(top_keys), "The top level of the file."};
@@ -228,6 +355,10 @@ const char *ff_range_text(ff_range range) {
         return ">= 0";
     case FF_RANGE_ACUTE:
         return "> 0 and < pi/2";
+    case FF_RANGE_PART:
+        return "> 0 and < 1";
+    case FF_RANGE_RESTITUTION:
+        return "0.3 to 1";
     default:
         return "";
     }
@@ -256,10 +387,14 @@ const char *ff_type_text(ff_type type) {
         return "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]";
     case FF_TYPE_WRENCH:
         return "[fx, fy, fz, tx, ty, tz]";
+    case FF_TYPE_TWIST:
+        return "[vx, vy, vz, wx, wy, wz]";
     case FF_TYPE_PAIR:
         return "force or [force, torque]";
     case FF_TYPE_SERIES:
         return "number or [k1, k2]";
+    case FF_TYPE_IDENTIFIED:
+        return "number or `identified`";
     case FF_TYPE_BODY:
         return "satellite's name";
     case FF_TYPE_POINT:

@@ -66,11 +66,7 @@ static double clamp(const ff_tdpa_config *config, const port *p, double T, doubl
         E = 0.0;
     if (config->velocity == FF_TDPA_VELOCITY_START)
         return p->FV > 0.0 ? fmin(1.0, E / (T * p->FV)) : 1.0;
-    /* T FV s + T^2 FHF s^2/2 = E; the larger root. With a = T FHF/2: s = (-FV + sqrt(FV^2 + 4 a E/T))/(2 a).
-     */
-    const double a = 0.5 * T * p->FHF, root = sqrt(p->FV * p->FV + 4.0 * a * E / T);
-    const double s = p->FV > 0.0 ? 2.0 * (E / T) / (p->FV + root) : (root - p->FV) / (2.0 * a);
-    return fmin(1.0, fmax(0.0, s));
+    return ff__clamp_scale(p->FV, p->FHF, T, E);
 }
 
 /* (18), (13): F_c = F_e - alpha V, alpha = -E/(V^2 T). Above 2 H/T the damper itself creates energy, so alpha

@@ -17,6 +17,7 @@ static const command commands[] = {
     {"compare", ff_cmd_compare, "the same scenario under several methods, one report"},
     {"papers", ff_cmd_papers, "rerun the published cases, paper beside ours"},
     {"campaign", ff_cmd_campaign, "many runs over varied parameters, on threads and under mpirun"},
+    {"analyze", ff_cmd_analyze, "ask before anything moves: contact stability"},
 };
 
 static void usage(FILE *out) {

@@ -46,5 +46,8 @@ ff_paper_row *ff_paper_add(ff_paper_table *table, const char *claim);
 const ff_episode *ff_paper_episode(const ff_paper_case *c, int n);
 
 void ff_paper_destefano2019(ff_paper_table *table);
+void ff_paper_he2022(ff_paper_table *table);
+void ff_paper_aghili(ff_paper_table *table);
+void ff_paper_lange(ff_paper_table *table);
 
 #endif

@@ -49,11 +49,14 @@ int ff_cmd_run(int argc, char **argv) {
         session_options.out = folder;
         status = ff_session_execute(session, &session_options);
         if (session->summary) {
+            const ff_session *one = session;
+            if (ff_session_report(&one, 1, folder) != 0 && status == FF_EXIT_DONE)
+                status = FF_EXIT_FAILED;
             if (json)
                 fputs(session->summary, stdout);
             else if (!quiet) {
                 ff_session_print(session);
-                printf("files in %s\n", folder);
+                printf("report %s/report.html\n", folder);
             }
             if (strict && status == FF_EXIT_DONE && !session->metrics.pass)
                 status = FF_EXIT_FAILED;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "record/csv.h"
+#include "report/geometry.h"
 
 int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options) {
     char message[1024], warnings[4096];
@@ -98,6 +99,8 @@ static int solve_ideal(ff_session *session, ff_progress *progress) {
 }
 
 int ff_session_execute(ff_session *session, const ff_session_options *options) {
+    if (session->scenario.emulates)
+        return ff_session_emulate(session, options);
     char log_part[4400] = "", log_whole[4400] = "";
     if (options->out) {
         if (ff_make_folder(options->out) != 0)
@@ -115,8 +118,15 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
         return FF_EXIT_FAILED;
     }
     ff_csv csv = {0};
-    ff_sink sinks[3] = {ff_metrics_sink(&session->metrics)};
+    ff_sink sinks[4] = {ff_metrics_sink(&session->metrics)};
     int count = 1;
+    if (options->out) {
+        if (ff_report_collector_init(&session->scenario, &session->report) != FF_OK) {
+            ff_cli_error("no memory");
+            return FF_EXIT_FAILED;
+        }
+        sinks[count++] = ff_report_collector_sink(&session->report);
+    }
     if (options->extra.row)
         sinks[count++] = options->extra;
     const bool log = options->out && options->csv;
@@ -164,22 +174,85 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
     return result;
 }
 
+int ff_session_report(const ff_session *const *sessions, int count, const char *folder) {
+    const char *scenario = count > 0 ? sessions[0]->scenario.name : "";
+    ff_report_run *runs = calloc((size_t)count + 1, sizeof *runs);
+    char **geometry = calloc((size_t)count + 1, sizeof *geometry);
+    char path[4400], title[2 * FF_NAME_SIZE + 32];
+    snprintf(path, sizeof path, "%s/report.html", folder);
+    if (count == 1)
+        snprintf(title, sizeof title, "%s, %s", scenario, sessions[0]->label);
+    else
+        snprintf(title, sizeof title, "%s, %d methods", scenario, count);
+    ff_status status = runs && geometry ? FF_OK : FF_ERR_MEMORY;
+    for (int i = 0; i < count && !status; i++) {
+        geometry[i] = ff_report_geometry(&sessions[i]->scenario);
+        runs[i] = (ff_report_run){.label = sessions[i]->label,
+                                  .summary = sessions[i]->summary,
+                                  .series = sessions[i]->report.series,
+                                  .geometry = geometry[i]};
+    }
+    if (!status)
+        status = ff_report_write(path, title, runs, count);
+    for (int i = 0; geometry && i < count; i++)
+        free(geometry[i]);
+    free(geometry);
+    free(runs);
+    if (!status)
+        return 0;
+    ff_cli_error("%s: %s", path, ff_status_text(status));
+    return -1;
+}
+
 void ff_session_free(ff_session *session) {
+    ff_emulate_free(&session->emulation);
+    ff_report_collector_free(&session->report);
     ff_ideal_free(&session->ideal);
     ff_metrics_free(&session->metrics);
     free(session->summary);
     session->summary = NULL;
 }
 
+static bool any_identified(const ff_metrics *metrics, int i) {
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_contact *contact = &metrics->scenario->contact[metrics->episode[n].contact];
+        if ((contact->body == i || contact->against == i) && !isnan(metrics->episode[n].stiffness))
+            return true;
+    }
+    return false;
+}
+
+static void show_identified(const ff_metrics *metrics, int n, char *text, size_t size) {
+    const ff_episode *e = &metrics->episode[n];
+    ff_episode_info info;
+    ff_metrics_episode(metrics, n, &info);
+    if (isnan(e->stiffness))
+        snprintf(text, size, "|-|-|-|");
+    else
+        snprintf(text, size, "|%.0f|%.1f +- %.1f|%.3f|", e->stiffness, e->damping, e->damping_sd,
+                 info.frequency);
+    const size_t used = strlen(text);
+    if (isnan(info.restitution))
+        snprintf(text + used, size - used, "-");
+    else
+        snprintf(text + used, size - used, "%.4f", info.restitution);
+}
+
 void ff_session_print(const ff_session *session) {
     const ff_scenario *scenario = &session->scenario;
     const ff_metrics *metrics = &session->metrics;
+    if (scenario->emulates) {
+        ff_session_print_emulation(session);
+        return;
+    }
     for (int i = 0; i < scenario->satellites; i++) {
         printf("%s%s%s under %s (%s)\n", ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain(),
                session->label, ff_scheme_name(scenario->integrate.scheme));
         ff_table table;
-        ff_table_init(&table, 7);
-        ff_table_add(&table, "contact|start s|end s|speed before m/s|speed after m/s|force N|robot force N");
+        const bool identified = any_identified(metrics, i);
+        ff_table_init(&table, identified ? 11 : 7);
+        ff_table_add(&table, "contact|start s|end s|speed before m/s|speed after m/s|force N|robot force N%s",
+                     identified ? "|stiffness N/m|damping N s/m|frequency Hz|restitution" : "");
         int shown = 0;
         for (int n = 0; n < metrics->episodes; n++) {
             const ff_episode *e = &metrics->episode[n];
@@ -194,9 +267,12 @@ void ff_session_print(const ff_session *session) {
             char end[32] = "open";
             if (!isnan(e->end))
                 snprintf(end, sizeof end, "%.3f", e->end);
-            ff_table_add(&table, "%s|%.3f|%s|%.5f|%.5f|%.2f|%.2f", contact->name, e->start, end,
+            char found[128] = "";
+            if (identified)
+                show_identified(metrics, n, found, sizeof found);
+            ff_table_add(&table, "%s|%.3f|%s|%.5f|%.5f|%.2f|%.2f%s", contact->name, e->start, end,
                          ff_vec3_norm(e->before[side].velocity), ff_vec3_norm(e->after[side].velocity),
-                         e->peak_force[side], e->peak_robot_force);
+                         e->peak_force[side], e->peak_robot_force, found);
         }
         if (shown)
             ff_table_print(&table);
@@ -212,7 +288,10 @@ void ff_session_print(const ff_session *session) {
     ff_table_add(&table, "requirement|value|limit|met");
     for (int i = 0; i < 3; i++) {
         const ff_requirement_result *r = &metrics->requirement[i];
-        ff_table_add(&table, "%s|%.5g|%.5g|%s", r->name, r->value, r->limit, r->met ? "yes" : "no");
+        char value[32] = "-";
+        if (isfinite(r->value))
+            snprintf(value, sizeof value, "%.5g", r->value);
+        ff_table_add(&table, "%s|%s|%.5g|%s", r->name, value, r->limit, r->met ? "yes" : "no");
     }
     ff_table_print(&table);
     ff_table_free(&table);

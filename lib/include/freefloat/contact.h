@@ -30,6 +30,146 @@ void ff_detector_reset(ff_detector_state *state);
 bool ff_detector_step(const ff_detector_config *config, ff_detector_state *state, double force, double torque,
                       bool *began, bool *ended);
 
+/* ---------------------------------------------------------------------------------------- identification --
+ *
+ * Stiffness and damping of the touched surface along the contact force, while in contact [he2022, 3.3]. */
+
+/* How (21) is posed. OFFSET, the default: F = k p + c p' + F_0 over the whole contact, F_0 the force at the
+ * first sample; nothing is differentiated. INCREMENTS, as printed: dF = k dp + c dp' from sample to sample.
+ */
+typedef enum ff_identify_form { FF_IDENTIFY_OFFSET, FF_IDENTIFY_INCREMENTS } ff_identify_form;
+/* Which noise the Sage-Husa filter learns: none, that of the force, that of force and parameters. */
+typedef enum ff_identify_adapt { FF_IDENTIFY_FIXED, FF_IDENTIFY_R, FF_IDENTIFY_RQ } ff_identify_adapt;
+
+enum {                         /* bounds that acted in this cycle */
+       FF_BOUND_STIFFNESS = 1, /* the estimate was not positive */
+       FF_BOUND_DAMPING = 2,   /* the estimate was negative */
+       FF_BOUND_RATE = 4,      /* it moved faster than allowed */
+       FF_BOUND_NOISE = 8      /* the adapted noise left its range */
+};
+
+typedef struct ff_identify_config {
+    ff_identify_form form;
+    ff_identify_adapt adapt;
+    double forget;         /* Sage-Husa's b, 0..1: the larger, the longer noise is averaged */
+    double noise;          /* [N] standard deviation of the force along the normal */
+    double skew;           /* [s] the force is so much older than the robot's pose */
+    double prior;          /* standard deviation of the damping ratio before anything is known */
+    double stiffness_walk; /* how far k may wander in one contact, as part of k */
+    double damping_walk;   /* how far c may wander in one contact, as part of sqrt(k m) */
+    double trust;          /* estimates are published once sd(k)/k is below it */
+    bool shallow;          /* OFFSET: weigh each depth as the contact without delay would, see identify.c */
+    double rate;           /* largest change of a published estimate in a cycle, as part of k, sqrt(k m) */
+} ff_identify_config;
+
+/* One sample of the port: all along the normal, which points out of the surface. */
+typedef struct ff_identify_in {
+    double cycle; /* [s] */
+    double force; /* [N] >= 0 pushes out */
+    double step;  /* [m] motion of the contact point into the surface since the last sample */
+    double speed; /* [m/s] into the surface */
+    double mass;  /* [kg] effective mass of the port: scales prior and walk */
+} ff_identify_in;
+
+typedef struct ff_identify_state {
+    bool begun, started, published;
+    uint64_t samples;
+    double p, force, speed;          /* [m], [N], [m/s] of the last sample; p from the first one */
+    double p_aligned, speed_aligned; /* the same at the force's time */
+    double force_first, p_first;     /* where the contact began */
+    double speed_first;
+    double x[3], P[3][3];              /* k, c, F_0 and their covariance */
+    double R, R_nominal, Q[2];         /* noise as the filter knows it */
+    double weight;                     /* b^n of the adaptation */
+    double misfit, misfit_weight;      /* squared residuals, and what the filter expected of them */
+    double stiffness, damping;         /* published */
+    double stiffness_sum, damping_sum; /* over the contact, for the mean of INCREMENTS */
+    uint64_t count;
+} ff_identify_state;
+
+typedef struct ff_identify_out {
+    bool valid;                          /* something is published */
+    double stiffness, damping;           /* [N/m] > 0, [N s/m] >= 0: best estimate now */
+    double stiffness_sd, damping_sd;     /* their standard deviations as the filter sees them */
+    double mean_stiffness, mean_damping; /* over the contact so far: OFFSET fits all of it already */
+    unsigned bounds;                     /* FF_BOUND_... */
+} ff_identify_out;
+
+void ff_identify_default(ff_identify_config *config);
+/* [he2022, (22)] to the letter: increments. */
+void ff_identify_printed(ff_identify_config *config);
+ff_status ff_identify_validate(const ff_identify_config *config);
+void ff_identify_reset(ff_identify_state *state);
+/* One sample in contact. */
+void ff_identify_step(const ff_identify_config *config, ff_identify_state *state, const ff_identify_in *in,
+                      ff_identify_out *out);
+
+/* Point of a wrench's line of action nearest to the origin, same axes [m]: r = f x t/f^2. Zero without force.
+ */
+ff_vec3 ff_contact_point(ff_wrench wrench);
+/* Restitution of a spring-damper contact that releases at zero force, damping ratio z >= 0 [lange, IV-C]. */
+double ff_contact_restitution(double z);
+
+/* [he2022, (10)] F_s = F + tau_m F', the derivative through a first-order filter. */
+typedef struct ff_lead_config {
+    double time;   /* [s] tau_m; 0: no lead */
+    double filter; /* [s] time constant of the derivative's filter */
+} ff_lead_config;
+
+typedef struct ff_lead_state {
+    bool begun;
+    ff_wrench last, slope; /* last input; filtered derivative */
+} ff_lead_state;
+
+ff_status ff_lead_validate(const ff_lead_config *config);
+void ff_lead_reset(ff_lead_state *state);
+ff_wrench ff_lead_step(const ff_lead_config *config, ff_lead_state *state, double cycle, ff_wrench measured);
+/* ------------------------------------------------------------------------------------ surface by profile --
+ *
+ * Where a surface begins and what law it obeys, from force against measured motion along one coordinate s
+ * that grows into the surface. For each trial surface x0 the law is linear in its two parameters; the misfit
+ * as a function of x0 alone is the profile. A sample before x0 must show no force, a damped surface must show
+ * its step c v behind it: that tells damping and offset apart. docs/methods/fused.md derives it. */
+
+enum {
+    FF_PROFILE_LAWS = 4, /* p = s - x0: k p + c v; p^1.5 (k + c v); p (k + c v); p^1.25 (k + c v) */
+    FF_PROFILE_GRID = 17,
+    FF_PROFILE_LEVELS = 5,
+    FF_PROFILE_ROWS = 128 /* of the laws beyond the first, rows beyond it are thinned out */
+};
+
+/* A surface along s. Force zero for s <= x0, never negative. */
+typedef struct ff_profile {
+    bool valid;
+    int law;              /* 0..FF_PROFILE_LAWS - 1 */
+    double k, c;          /* [N/m], [N s/m] of law 0; [N/m^n], [N s/m^(n+1)] of the others */
+    double x0;            /* [m] */
+    double sd_k, sd_c;    /* standard deviations at this x0 and over x0 */
+    double sd_x0;         /* [m] */
+    double J;             /* misfit, sum of squares over the variance */
+    bool k_bound, c_bound; /* k at its least value, c at zero */
+} ff_profile;
+
+/* One row for each sample; arrays of the caller. */
+typedef struct ff_profile_in {
+    int rows;
+    const double *s, *v, *f;  /* [m], [m/s], [N] */
+    const unsigned char *use; /* 0: left out */
+    double lo, hi;            /* [m] the surface lies between them */
+    double noise;             /* [N] standard deviation that weighs a row, > 0 */
+    double speed;             /* [m/s] at the onset; bounds the damping of laws 1 to 3 */
+    double prior_k;           /* [N/m] a guess with itself as standard deviation; 0: none */
+} ff_profile_in;
+
+/* Force [N] of the surface at s moving with v. */
+double ff_profile_force(const ff_profile *surface, double s, double v);
+/* p^n of the law, and its exponent n. */
+double ff_profile_shape(int law, double p);
+double ff_profile_exponent(int law);
+/* Best surface of one law. False when no row lies behind any trial surface; *fit is then untouched. Work:
+ * rows + LEVELS GRID (rows at s <= hi) for law 0; LEVELS GRID (ROWS + rows at s <= hi) for the others. */
+bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit);
+
 #ifdef __cplusplus
 }
 #endif

@@ -74,6 +74,46 @@ static inline ff_rigid_load ff_rigid_load_sub(ff_rigid_load a, ff_rigid_load b) 
     return (ff_rigid_load){ff_vec3_sub(a.force, b.force), ff_vec3_sub(a.torque, b.torque)};
 }
 
+/* ==================================== relative motion ==================================== */
+
+/* Motion relative to a nominal one [destefano2021, III]. Twists are body twists, angular part first; V' is
+ * the derivative of their coordinates. g_n, V_n is the nominal motion, g, V the motion relative to it:
+ *
+ *     g_t = g_n g (5),   V_t = V + Ad(g^-1) V_n (6)
+ *
+ * A relative motion is an ff_rigid_state too: then "inertial" means the axes of the nominal frame. */
+
+static inline ff_twist ff_rigid_twist(const ff_rigid_state *state) /* V: body twist */
+{
+    return (ff_twist){state->omega, ff_quat_unrotate(state->attitude, state->velocity)};
+}
+static inline ff_rigid_state ff_rigid_from_twist(ff_pose g, ff_twist V) {
+    return (ff_rigid_state){g.p, g.q, ff_quat_rotate(g.q, V.v), V.w};
+}
+
+/* (23) backwards: g = g_n^-1 g_t, V = V_t - Ad(g^-1) V_n. */
+ff_rigid_state ff_relative_from_absolute(const ff_rigid_state *nominal, const ff_rigid_state *absolute);
+/* (23): g_t = g_n g, V_t = V + Ad(g^-1) V_n. */
+ff_rigid_state ff_relative_to_absolute(const ff_rigid_state *nominal, const ff_rigid_state *relative);
+
+/* Delta V of (6) and (15): Ad(g^-1) V_n. */
+static inline ff_twist ff_relative_delta(ff_pose g, ff_twist V_n) {
+    return ff_twist_transform(ff_pose_inverse(g), V_n);
+}
+/* Its derivative for (7): Ad(g^-1) V_n' - ad(V) Ad(g^-1) V_n. The paper does not write the second term out;
+ * without it a tumbling client drifts by a millimetre a minute. */
+ff_twist ff_relative_delta_rate(ff_pose g, ff_twist V, ff_twist V_n, ff_twist A_n);
+
+/* (2): V' = M^-1 (F - C(V) V) of a rigid body; F body axes, about the CoM. */
+ff_twist ff_rigid_body_acceleration(const ff_rigid_model *model, ff_twist V, ff_wrench F);
+/* (11): V_c' = M_t^-1 (F - C_t(V_t) V_t) - Delta V_c'. A_n = V_n'. */
+ff_twist ff_relative_acceleration(const ff_rigid_model *model, ff_pose g_c, ff_twist V_c, ff_twist V_n,
+                                  ff_twist A_n, ff_wrench F);
+/* (9): the wrench F_c that moves a robot with the inertia M_c of `robot`, (3), as (11) moves the satellite.
+ * F is the measured wrench, which acts on robot and satellite alike. */
+ff_wrench ff_relative_robot_wrench(const ff_rigid_model *model, const ff_rigid_model *robot, ff_pose g_c,
+                                   ff_twist V_c, ff_twist V_n, ff_twist A_n, ff_wrench F);
+
 /* ======================================== tree ======================================== */
 
 /* the floating-base tree: links behind revolute, prismatic and fixed joints on a free

@@ -10,5 +10,6 @@
 #include "freefloat/fidelity.h"
 #include "freefloat/command.h"
 #include "freefloat/loop.h"
+#include "freefloat/emulation.h"
 
 #endif

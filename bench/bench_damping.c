@@ -1,0 +1,78 @@
+/* Cost of one step of the method damping in contact: two satellites on two robots, and of the whole loop. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "freefloat/loop.h"
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+enum { COUNT = 200000 };
+
+/* A pair in steady to and fro contact, so that every step does all its work. */
+static void bench(const char *name, ff_method method, ff_damping_law law, double *ns) {
+    ff_loop_config config;
+    ff_loop_model model;
+    ff_loop_state state;
+    ff_loop_info info;
+    ff_loop_in in = {0};
+    ff_loop_out out;
+    char message[128];
+    ff_loop_default(&config);
+    config.bodies = 2;
+    config.integrate.cycle = 0.001;
+    config.fidelity.method = method;
+    if (law == FF_DAMPING_LAW_PRINTED)
+        ff_damping_printed(&config.fidelity.damping);
+    config.fidelity.damping.identify.noise = 0.2;
+    config.fidelity.damping.detector.force_on = 1.0;
+    config.body[0].rigid = (ff_rigid_config){300, ff_mat3_diag(98, 98, 98)};
+    config.body[1].rigid = (ff_rigid_config){4000, ff_mat3_diag(3684, 3684, 3684)};
+    if (ff_loop_create(&config, &model, message, sizeof message) != FF_OK) {
+        fprintf(stderr, "%s\n", message);
+        exit(1);
+    }
+    ff_loop_reset(&model, &state, &info, &out);
+    double sum = 0.0;
+    for (int k = 0; k < COUNT; k++) {
+        const double phase = 0.0158 * (k % 250), p = 1.26e-3 * sin(phase), v = 0.02 * cos(phase);
+        const double f = phase < FF_PI ? 7e4 * p + 60.0 * v : 0.0;
+        for (int i = 0; i < 2; i++) {
+            ff_wrench_in *s = &in.sensor[i];
+            *s = (ff_wrench_in){.T_wb = ff_pose_identity()};
+            s->f_s.f.x = i ? f : -f;
+            s->f_s.t.z = i ? -0.1 * f : 0.1 * f;
+        }
+        in.sensor[0].T_wb.p.x = p;
+        in.sensor[0].twist.v.x = v;
+        const double begin = now_ns();
+        ff_loop_step(&model, &state, &info, &in, &out);
+        ns[k] = now_ns() - begin;
+        sum += ns[k];
+    }
+    qsort(ns, COUNT, sizeof *ns, by_size);
+    printf("%-28s mean %6.0f ns  p99 %6.0f ns  worst %8.0f ns\n", name, sum / COUNT, ns[COUNT / 100 * 99],
+           ns[COUNT - 1]);
+}
+
+int main(void) {
+    double *ns = malloc(COUNT * sizeof *ns);
+    if (!ns)
+        return 1;
+    printf("one cycle of the loop, two satellites in contact (clock included, about 20 to 40 ns)\n");
+    bench("direct", FF_METHOD_DIRECT, FF_DAMPING_LAW_CLAMP, ns);
+    bench("tdpa", FF_METHOD_TDPA, FF_DAMPING_LAW_CLAMP, ns);
+    bench("damping", FF_METHOD_DAMPING, FF_DAMPING_LAW_CLAMP, ns);
+    bench("damping, printed", FF_METHOD_DAMPING, FF_DAMPING_LAW_PRINTED, ns);
+    free(ns);
+    return 0;
+}

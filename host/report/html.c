@@ -1,0 +1,594 @@
+#include "report/html.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "record/version.h"
+#ifdef FF_HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+/* The page, from web/ (generated source). It holds the two marks below once each. */
+extern const unsigned char ff_report_template[];
+extern const size_t ff_report_template_size;
+static const char TITLE_MARK[] = "<!--ff:title-->";
+static const char DATA_MARK[] = "<!--ff:data-->";
+
+enum {
+    ROWS_MAX = 16384, /* a multiple of four: four rows merge into two */
+    BINS_PER_DECADE = 20,
+    BIN_DECADES = 9, /* 10 ns to 10 s */
+    BINS = BINS_PER_DECADE * BIN_DECADES
+};
+static const double BIN_START = 10; /* [ns] */
+
+typedef struct histogram {
+    int column;
+    uint64_t count[BINS];
+} histogram;
+
+typedef struct extreme {
+    float low, high;
+    bool low_first, any;
+} extreme;
+
+struct ff_report_series {
+    int columns;
+    char **name;
+    size_t rows, allocated;
+    double *time;           /* [rows] */
+    float *value;           /* [rows][columns - 1] */
+    uint64_t cycles;        /* rows added */
+    uint64_t bucket;        /* cycles per pair of rows; 1: rows are kept as they are */
+    uint64_t pending;       /* cycles in the open bucket */
+    double pending_time[3]; /* first, middle, last */
+    extreme *open;          /* [columns - 1] */
+    int histograms;
+    histogram *histogram;
+};
+
+/* ---------------------------------------------------------------------------------------------- series -- */
+
+static char *copy_string(const char *s) {
+    size_t n = strlen(s) + 1;
+    char *copy = malloc(n);
+    if (copy)
+        memcpy(copy, s, n);
+    return copy;
+}
+
+void ff_report_series_destroy(ff_report_series *series) {
+    if (!series)
+        return;
+    for (int i = 0; series->name && i < series->columns; i++)
+        free(series->name[i]);
+    free(series->name);
+    free(series->time);
+    free(series->value);
+    free(series->open);
+    free(series->histogram);
+    free(series);
+}
+
+ff_report_series *ff_report_series_create(int columns, const char *const *names) {
+    if (columns < 1 || !names)
+        return NULL;
+    ff_report_series *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->columns = columns;
+    s->bucket = 1;
+    s->name = calloc((size_t)columns, sizeof *s->name);
+    s->open = calloc((size_t)columns, sizeof *s->open);
+    bool complete = s->name && s->open;
+    for (int i = 0; complete && i < columns; i++) {
+        s->name[i] = copy_string(names[i]);
+        complete = s->name[i] != NULL;
+        s->histograms += i > 0 && strncmp(names[i], "timing.", 7) == 0;
+    }
+    if (complete && s->histograms > 0) {
+        s->histogram = calloc((size_t)s->histograms, sizeof *s->histogram);
+        complete = s->histogram != NULL;
+        for (int i = 1, h = 0; complete && i < columns; i++)
+            if (strncmp(names[i], "timing.", 7) == 0)
+                s->histogram[h++].column = i;
+    }
+    if (!complete) {
+        ff_report_series_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+static void extreme_add(extreme *e, float value) {
+    if (!isfinite(value))
+        return;
+    if (!e->any) {
+        *e = (extreme){.low = value, .high = value, .low_first = true, .any = true};
+        return;
+    }
+    if (value < e->low) {
+        e->low = value;
+        e->low_first = false;
+    }
+    if (value > e->high) {
+        e->high = value;
+        e->low_first = true;
+    }
+}
+
+static void extreme_get(const extreme *e, float *first, float *second) {
+    *first = !e->any ? NAN : e->low_first ? e->low : e->high;
+    *second = !e->any ? NAN : e->low_first ? e->high : e->low;
+}
+
+/* Every four rows become two. The count of rows left over (at most three) stays at the end as it is. */
+static void merge_rows(size_t *rows, double *time, float *value, size_t width) {
+    size_t groups = *rows / 4, rest = *rows % 4;
+    for (size_t g = 0; g < groups; g++) {
+        time[2 * g] = time[4 * g];
+        time[2 * g + 1] = time[4 * g + 2];
+        for (size_t c = 0; c < width; c++) {
+            extreme e = {.any = false};
+            for (size_t r = 0; r < 4; r++)
+                extreme_add(&e, value[(4 * g + r) * width + c]);
+            extreme_get(&e, &value[2 * g * width + c], &value[(2 * g + 1) * width + c]);
+        }
+    }
+    memmove(time + 2 * groups, time + 4 * groups, rest * sizeof *time);
+    memmove(value + 2 * groups * width, value + 4 * groups * width, rest * width * sizeof *value);
+    *rows = 2 * groups + rest;
+}
+
+static ff_status reserve(ff_report_series *s, size_t rows) {
+    if (rows <= s->allocated)
+        return FF_OK;
+    size_t want = s->allocated ? 2 * s->allocated : 1024;
+    size_t width = (size_t)s->columns - 1;
+    double *time = realloc(s->time, want * sizeof *time);
+    if (time)
+        s->time = time;
+    float *value = realloc(s->value, (want * width + 1) * sizeof *value);
+    if (value)
+        s->value = value;
+    if (!time || !value)
+        return FF_ERR_MEMORY;
+    s->allocated = want;
+    return FF_OK;
+}
+
+static void count_timing(ff_report_series *s, const double *row) {
+    for (int h = 0; h < s->histograms; h++) {
+        double ns = row[s->histogram[h].column];
+        if (!(ns > 0 && isfinite(ns))) /* not measured */
+            continue;
+        double bin = ns > BIN_START ? floor(log10(ns / BIN_START) * BINS_PER_DECADE) : 0;
+        s->histogram[h].count[(int)fmin(bin, BINS - 1)]++;
+    }
+}
+
+ff_status ff_report_add_row(ff_report_series *s, const double *row) {
+    size_t width = (size_t)s->columns - 1;
+    double last = s->pending ? s->pending_time[2] : s->rows ? s->time[s->rows - 1] : -HUGE_VAL;
+    if (!isfinite(row[0]) || row[0] < last)
+        return FF_ERR_ARGUMENT;
+    if (s->bucket == 1 && s->rows < ROWS_MAX) {
+        ff_status status = reserve(s, s->rows + 1);
+        if (status)
+            return status;
+        s->time[s->rows] = row[0];
+        for (size_t c = 0; c < width; c++)
+            s->value[s->rows * width + c] = (float)row[c + 1];
+        s->rows++;
+        s->cycles++;
+        count_timing(s, row);
+        return FF_OK;
+    }
+    if (s->rows == ROWS_MAX) { /* allocated in full by now */
+        merge_rows(&s->rows, s->time, s->value, width);
+        s->bucket = s->bucket == 1 ? 4 : 2 * s->bucket;
+    }
+    if (s->pending == 0) {
+        s->pending_time[0] = row[0];
+        memset(s->open, 0, width * sizeof *s->open);
+    }
+    if (s->pending == s->bucket / 2)
+        s->pending_time[1] = row[0];
+    s->pending_time[2] = row[0];
+    for (size_t c = 0; c < width; c++)
+        extreme_add(&s->open[c], (float)row[c + 1]);
+    s->cycles++;
+    count_timing(s, row);
+    if (++s->pending == s->bucket) {
+        for (size_t c = 0; c < width; c++)
+            extreme_get(&s->open[c], &s->value[s->rows * width + c], &s->value[(s->rows + 1) * width + c]);
+        s->time[s->rows] = s->pending_time[0];
+        s->time[s->rows + 1] = s->pending_time[1];
+        s->rows += 2;
+        s->pending = 0;
+    }
+    return FF_OK;
+}
+
+size_t ff_report_series_rows(const ff_report_series *series) {
+    return series->rows + (series->pending > 1 ? 2 : series->pending);
+}
+
+uint64_t ff_report_series_cycles(const ff_report_series *series) {
+    return series->cycles;
+}
+
+uint64_t ff_report_series_bucket(const ff_report_series *series) {
+    return series->bucket;
+}
+
+double ff_report_series_value(const ff_report_series *s, size_t row, int column) {
+    size_t width = (size_t)s->columns - 1;
+    if (row < s->rows)
+        return column == 0 ? s->time[row] : (double)s->value[row * width + (size_t)column - 1];
+    if (column == 0)
+        return s->pending_time[row == s->rows ? 0 : 2];
+    float pair[2];
+    extreme_get(&s->open[column - 1], &pair[0], &pair[1]);
+    return (double)pair[row - s->rows];
+}
+
+/* ---------------------------------------------------------------------------------------------- blocks -- */
+
+/* One run's numbers: time as float64[rows], then float32[rows] for each column that is not constant, little
+ * endian. Compressed, the bytes are first sorted by their place in the number (all lowest bytes, then all
+ * second ones, ...) within each array: neighbours share sign, exponent and leading digits. */
+typedef struct block {
+    size_t rows, width;
+    uint64_t bucket;
+    double *time;
+    float *value;   /* [rows][width] */
+    bool *constant; /* [width] */
+    unsigned char *data;
+    size_t size;
+} block;
+
+static void block_free(block *b) {
+    free(b->time);
+    free(b->value);
+    free(b->constant);
+    free(b->data);
+    *b = (block){0};
+}
+
+static ff_status block_copy(const ff_report_series *s, block *b) {
+    b->width = (size_t)s->columns - 1;
+    b->rows = ff_report_series_rows(s);
+    b->bucket = s->bucket;
+    b->time = malloc((b->rows + 1) * sizeof *b->time);
+    b->value = malloc((b->rows * b->width + 1) * sizeof *b->value);
+    b->constant = malloc(b->width + 1);
+    if (!b->time || !b->value || !b->constant)
+        return FF_ERR_MEMORY;
+    for (size_t r = 0; r < b->rows; r++) {
+        b->time[r] = ff_report_series_value(s, r, 0);
+        for (size_t c = 0; c < b->width; c++) {
+            float value = (float)ff_report_series_value(s, r, (int)c + 1);
+            b->value[r * b->width + c] = isfinite(value) ? value : NAN;
+        }
+    }
+    return FF_OK;
+}
+
+static void put_planes(unsigned char *out, size_t rows, const uint64_t *bits, size_t bytes, bool planes) {
+    for (size_t r = 0; r < rows; r++)
+        for (size_t k = 0; k < bytes; k++)
+            out[planes ? k * rows + r : r * bytes + k] = (unsigned char)(bits[r] >> (8 * k));
+}
+
+static ff_status block_encode(block *b, bool raw) {
+    size_t moving = 0;
+    for (size_t c = 0; c < b->width; c++) {
+        b->constant[c] = true;
+        float first = b->rows ? b->value[c] : 0;
+        for (size_t r = 0; r < b->rows && b->constant[c]; r++) {
+            float value = b->value[r * b->width + c];
+            b->constant[c] = value == first || (isnan(value) && isnan(first));
+        }
+        moving += !b->constant[c];
+    }
+    size_t plain_size = b->rows * (8 + 4 * moving);
+    unsigned char *plain = malloc(plain_size + 1);
+    uint64_t *bits = malloc((b->rows + 1) * sizeof *bits);
+    if (!plain || !bits) {
+        free(plain);
+        free(bits);
+        return FF_ERR_MEMORY;
+    }
+    for (size_t r = 0; r < b->rows; r++)
+        memcpy(&bits[r], &b->time[r], sizeof bits[r]);
+    put_planes(plain, b->rows, bits, 8, !raw);
+    unsigned char *to = plain + 8 * b->rows;
+    for (size_t c = 0; c < b->width; c++) {
+        if (b->constant[c])
+            continue;
+        for (size_t r = 0; r < b->rows; r++) {
+            uint32_t word;
+            memcpy(&word, &b->value[r * b->width + c], sizeof word);
+            bits[r] = word;
+        }
+        put_planes(to, b->rows, bits, 4, !raw);
+        to += 4 * b->rows;
+    }
+    free(bits);
+    free(b->data);
+    b->data = plain;
+    b->size = plain_size;
+#ifdef FF_HAVE_ZLIB
+    if (!raw) {
+        uLongf size = compressBound((uLong)plain_size);
+        unsigned char *packed = malloc(size);
+        if (!packed)
+            return FF_ERR_MEMORY;
+        if (compress2(packed, &size, plain, (uLong)plain_size, 6) != Z_OK) {
+            free(packed);
+            return FF_ERR_MEMORY;
+        }
+        free(plain);
+        b->data = packed;
+        b->size = size;
+    }
+#endif
+    return FF_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- output -- */
+
+static void put_base64(FILE *f, const unsigned char *data, size_t size) {
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        size_t left = size - i;
+        unsigned v = (unsigned)data[i] << 16 | (left > 1 ? (unsigned)data[i + 1] << 8 : 0) |
+                     (left > 2 ? (unsigned)data[i + 2] : 0);
+        char four[4] = {digit[v >> 18], digit[v >> 12 & 63], left > 1 ? digit[v >> 6 & 63] : '=',
+                        left > 2 ? digit[v & 63] : '='};
+        fwrite(four, 1, 4, f);
+    }
+}
+
+/* Inside a script element no '<' may stand: "</script" would end it. In JSON '<' occurs only in strings. */
+static void put_json(FILE *f, const char *json) {
+    for (; *json; json++)
+        if (*json == '<')
+            fputs("\\u003c", f);
+        else
+            putc(*json, f);
+}
+
+static void put_string(FILE *f, const char *s, size_t size) {
+    putc('"', f);
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c == '"' || c == '\\')
+            fprintf(f, "\\%c", c);
+        else if (c < 0x20 || c == '<')
+            fprintf(f, "\\u%04x", c);
+        else
+            putc(c, f);
+    }
+    putc('"', f);
+}
+
+static void put_number(FILE *f, double value) {
+    if (isfinite(value))
+        fprintf(f, "%.17g", value);
+    else
+        fputs("null", f);
+}
+
+static void put_html(FILE *f, const char *s) {
+    for (; *s; s++)
+        switch (*s) {
+        case '<':
+            fputs("&lt;", f);
+            break;
+        case '>':
+            fputs("&gt;", f);
+            break;
+        case '&':
+            fputs("&amp;", f);
+            break;
+        default:
+            putc(*s, f);
+        }
+}
+
+static void put_name(FILE *f, const char *name) {
+    size_t n = strlen(name);
+    const char *bracket = n && name[n - 1] == ']' ? strrchr(name, '[') : NULL;
+    size_t end = bracket ? (size_t)(bracket - name) : n;
+    while (end > 0 && name[end - 1] == ' ')
+        end--;
+    fputs("\"name\":", f);
+    put_string(f, name, end);
+    fputs(",\"unit\":", f);
+    put_string(f, bracket ? bracket + 1 : "", bracket ? n - 2 - (size_t)(bracket - name) : 0);
+}
+
+static void put_histograms(FILE *f, const ff_report_series *s) {
+    fputs(",\"histograms\":[", f);
+    for (int h = 0; h < s->histograms; h++) {
+        const histogram *g = &s->histogram[h];
+        fprintf(f, "%s{", h ? "," : "");
+        put_name(f, s->name[g->column]);
+        fprintf(f, ",\"start\":%g,\"per_decade\":%d,\"count\":[", BIN_START, BINS_PER_DECADE);
+        for (int i = 0; i < BINS; i++)
+            fprintf(f, "%s%llu", i ? "," : "", (unsigned long long)g->count[i]);
+        fputs("]}", f);
+    }
+    putc(']', f);
+}
+
+static void put_run(FILE *f, const ff_report_run *run, const block *b, int index, bool raw) {
+    fputs("{\"label\":", f);
+    put_string(f, run->label ? run->label : "", run->label ? strlen(run->label) : 0);
+    fputs(",\"summary\":", f);
+    put_json(f, run->summary);
+    fputs(",\"geometry\":", f);
+    put_json(f, run->geometry ? run->geometry : "null");
+    fputs(",\"contacts\":", f);
+    if (run->contact) {
+        putc('[', f);
+        for (int i = 0; i < run->contacts; i++) {
+            fprintf(f, "%s{\"name\":", i ? "," : "");
+            put_string(f, run->contact[i].name, strlen(run->contact[i].name));
+            fputs(",\"start_s\":", f);
+            put_number(f, run->contact[i].start);
+            fputs(",\"end_s\":", f);
+            put_number(f, run->contact[i].end);
+            putc('}', f);
+        }
+        putc(']', f);
+    } else {
+        fputs("null", f);
+    }
+    fputs(",\"series\":", f);
+    if (run->series) {
+        fprintf(
+            f, "{\"block\":\"ff-series-%d\",\"encoding\":\"%s\",\"rows\":%zu,\"cycles\":%llu,\"bucket\":%llu",
+            index, raw ? "raw" : "deflate", b->rows, (unsigned long long)run->series->cycles,
+            (unsigned long long)b->bucket);
+        fputs(",\"columns\":[{", f);
+        put_name(f, run->series->name[0]);
+        putc('}', f);
+        for (size_t c = 0; c < b->width; c++) {
+            fputs(",{", f);
+            put_name(f, run->series->name[c + 1]);
+            if (b->constant[c]) {
+                fputs(",\"constant\":", f);
+                put_number(f, b->rows ? (double)b->value[c] : FF_NAN);
+            }
+            putc('}', f);
+        }
+        putc(']', f);
+        put_histograms(f, run->series);
+        putc('}', f);
+    } else {
+        fputs("null", f);
+    }
+    putc('}', f);
+}
+
+static void put_data(FILE *f, const char *title, const ff_report_run *runs, const block *blocks, int n,
+                     bool raw) {
+    fputs("<script type=\"application/json\" id=\"ff-data\">{\"version\":1,\"generator\":", f);
+    char generator[64];
+    snprintf(generator, sizeof generator, "freefloat %s", ff_version());
+    put_string(f, generator, strlen(generator));
+    fputs(",\"title\":", f);
+    put_string(f, title, strlen(title));
+    fputs(",\"runs\":[", f);
+    for (int i = 0; i < n; i++) {
+        if (i)
+            putc(',', f);
+        put_run(f, &runs[i], &blocks[i], i, raw);
+    }
+    fputs("]}</script>\n", f);
+    for (int i = 0; i < n; i++)
+        if (runs[i].series) {
+            fprintf(f, "<script type=\"text/plain\" id=\"ff-series-%d\">", i);
+            put_base64(f, blocks[i].data, blocks[i].size);
+            fputs("</script>\n", f);
+        }
+}
+
+static ff_status encode_runs(const ff_report_run *runs, block *blocks, int n, size_t budget, bool raw) {
+    for (int i = 0; i < n; i++) {
+        if (!runs[i].series)
+            continue;
+        ff_status status = block_copy(runs[i].series, &blocks[i]);
+        if (!status)
+            status = block_encode(&blocks[i], raw);
+        if (status)
+            return status;
+    }
+    for (;;) {
+        size_t total = 0;
+        int largest = 0;
+        for (int i = 0; i < n; i++) {
+            total += (blocks[i].size + 2) / 3 * 4;
+            if (blocks[i].size > blocks[largest].size)
+                largest = i;
+        }
+        block *b = &blocks[largest];
+        if (total <= budget || b->rows < 64)
+            return FF_OK;
+        merge_rows(&b->rows, b->time, b->value, b->width);
+        b->bucket = b->bucket == 1 ? 4 : 2 * b->bucket;
+        ff_status status = block_encode(b, raw);
+        if (status)
+            return status;
+    }
+}
+
+static ff_status write_page(const char *path, const char *title, const ff_report_run *runs,
+                            const block *blocks, int n, bool raw) {
+    const unsigned char *page = ff_report_template, *end = page + ff_report_template_size;
+    const unsigned char *title_at = memmem(page, ff_report_template_size, TITLE_MARK, sizeof TITLE_MARK - 1);
+    const unsigned char *data_at = memmem(page, ff_report_template_size, DATA_MARK, sizeof DATA_MARK - 1);
+    if (!title_at || !data_at || data_at < title_at)
+        return FF_ERR_FORMAT;
+    FILE *f = fopen(path, "wb");
+    if (!f)
+        return FF_ERR_IO;
+    fwrite(page, 1, (size_t)(title_at - page), f);
+    put_html(f, title);
+    page = title_at + sizeof TITLE_MARK - 1;
+    fwrite(page, 1, (size_t)(data_at - page), f);
+    put_data(f, title, runs, blocks, n, raw);
+    page = data_at + sizeof DATA_MARK - 1;
+    fwrite(page, 1, (size_t)(end - page), f);
+    bool failed = ferror(f) != 0;
+    failed = fclose(f) != 0 || failed;
+    return failed ? FF_ERR_IO : FF_OK;
+}
+
+ff_status ff_report_write_with(const char *path, const char *title, const ff_report_run *runs, int n,
+                               const ff_report_options *options) {
+    if (n < 1 || !path || !title)
+        return FF_ERR_ARGUMENT;
+    for (int i = 0; i < n; i++)
+        if (!runs[i].summary)
+            return FF_ERR_ARGUMENT;
+    bool raw = options && options->raw;
+#ifndef FF_HAVE_ZLIB
+    raw = true;
+#endif
+    size_t budget = 2100000 + 700000 * (size_t)(n - 1);
+    for (int i = 0; i < n; i++)
+        if (runs[i].series && runs[i].series->bucket > 1)
+            budget = 4000000;
+    if (options && options->max_bytes)
+        budget = options->max_bytes;
+    size_t length = strlen(path);
+    char *part = malloc(length + 6);
+    block *blocks = calloc((size_t)n, sizeof *blocks);
+    ff_status status = part && blocks ? FF_OK : FF_ERR_MEMORY;
+    if (!status)
+        status = encode_runs(runs, blocks, n, budget, raw);
+    if (!status) {
+        memcpy(part, path, length);
+        memcpy(part + length, ".part", 6);
+        status = write_page(part, title, runs, blocks, n, raw);
+        if (!status && rename(part, path) != 0)
+            status = FF_ERR_IO;
+        if (status)
+            unlink(part);
+    }
+    for (int i = 0; blocks && i < n; i++)
+        block_free(&blocks[i]);
+    free(blocks);
+    free(part);
+    return status;
+}
+
+ff_status ff_report_write(const char *path, const char *title, const ff_report_run *runs, int n) {
+    return ff_report_write_with(path, title, runs, n, NULL);
+}

@@ -1,0 +1,286 @@
+/* Identification of the touched surface [he2022, 3.3], and the measurement lead (10).
+ *
+ *   symbol                 here
+ *   p_Op, v_Op (16), (17)  in->step, in->speed: the caller moves a body-fixed point, see fidelity/damping.c
+ *   dp_s, dv_s, dF_s       H[0], H[1], z of INCREMENTS, (18)-(20)
+ *   X = [k_d, c_d]         state->x[0..1]          A, G   identity
+ *   Z, H of (22)           z, H                    R, Q   state->R, state->Q
+ *
+ * Departures from print, with their reasons (docs/methods/he2022.md):
+ *  - the default form keeps the force itself instead of its increments, with the unknown offset F_0 as a
+ * third state: increments of white noise are correlated, which the filter does not know, and the force step c
+ * v at the first touch, the best sign of damping, is no increment. INCREMENTS remains.
+ *  - parameters do not wander in the default form: the estimate is the least-squares mean over the contact.
+ *  - estimates are published only after sd(k)/k is small, bounded (k > 0, c >= 0, rate), and each bound that
+ *    acts is reported; the filter's own state stays free, or its covariance would lie.
+ *  - Sage-Husa's mean of the noise is not estimated (it diverges); R and Q are kept in a range.
+ *  - all scales come from the contact itself: first force over depth k_0, sqrt(k_0 m), pi sqrt(m/k_0). */
+#include "freefloat/contact.h"
+
+enum { K, C, F0, STATES };
+
+void ff_identify_default(ff_identify_config *config) {
+    *config = (ff_identify_config){.form = FF_IDENTIFY_OFFSET,
+                                   .adapt = FF_IDENTIFY_FIXED,
+                                   .forget = 0.98,
+                                   .prior = 0.1,
+                                   .trust = 0.015,
+                                   .rate = 0.1};
+}
+
+void ff_identify_printed(ff_identify_config *config) {
+    ff_identify_default(config);
+    config->form = FF_IDENTIFY_INCREMENTS;
+    config->stiffness_walk = 0.1;
+    config->damping_walk = 0.01;
+    config->prior = 0.05;
+    config->trust = 0.05;
+}
+
+static bool not_negative(double x) {
+    return x >= 0.0 && isfinite(x);
+}
+
+ff_status ff_identify_validate(const ff_identify_config *c) {
+    if ((int)c->form < 0 || c->form > FF_IDENTIFY_INCREMENTS || (int)c->adapt < 0 ||
+        c->adapt > FF_IDENTIFY_RQ || !(c->forget > 0.0 && c->forget < 1.0) || !not_negative(c->noise) ||
+        !isfinite(c->skew) || !(c->prior > 0.0) || !isfinite(c->prior) || !not_negative(c->stiffness_walk) ||
+        !not_negative(c->damping_walk) || !(c->trust > 0.0) || !(c->rate > 0.0))
+        return FF_ERR_ARGUMENT;
+    return FF_OK;
+}
+
+void ff_identify_reset(ff_identify_state *state) {
+    *state = (ff_identify_state){0};
+}
+
+/* Force over depth, once it stands out of the noise, gives every scale; nothing else is assumed of the
+ * surface. A damper makes it too large, never too small: then the prior is only weaker. */
+static bool start(const ff_identify_config *config, ff_identify_state *s, const ff_identify_in *in) {
+    const double travel = s->p_aligned - s->p_first, depth = travel + fabs(in->speed) * in->cycle;
+    if (!(in->force > 10.0 * config->noise) || !(travel > 0.0) || !(in->mass > 0.0))
+        return false;
+    const double k0 = in->force / depth, c0 = 2.0 * config->prior * sqrt(k0 * in->mass);
+    if (!isfinite(k0) || !(k0 > 0.0))
+        return false;
+    /* what the model itself leaves out: a thousandth of the force that this speed will raise */
+    const double rest = 1e-3 * fmax(fabs(in->speed) * sqrt(k0 * in->mass), fabs(in->force));
+    const double scale =
+        config->form == FF_IDENTIFY_INCREMENTS ? 2.0 : 1.0; /* of a difference of two samples */
+    const double f0 = k0 * fabs(in->speed) * in->cycle + 5.0 * config->noise;
+    s->x[K] = k0;
+    s->x[C] = 0.0;
+    s->x[F0] = s->force_first;
+    for (int i = 0; i < STATES; i++)
+        for (int j = 0; j < STATES; j++)
+            s->P[i][j] = 0.0;
+    s->P[K][K] = k0 * k0;
+    s->P[C][C] = c0 * c0;
+    s->P[F0][F0] = config->form == FF_IDENTIFY_OFFSET ? f0 * f0 : 0.0;
+    s->R = s->R_nominal = scale * (config->noise * config->noise + rest * rest);
+    s->weight = 1.0;
+    s->misfit = s->misfit_weight = 0.0;
+    s->started = true;
+    return true;
+}
+
+/* Process noise of one cycle from the walks, which are given for one contact of pi sqrt(m/k). */
+static void walk(const ff_identify_config *config, ff_identify_state *s, const ff_identify_in *in) {
+    const double k = s->published ? s->stiffness : fabs(s->x[K]);
+    const double part = in->cycle / (FF_PI * sqrt(in->mass / k));
+    s->Q[0] = part * config->stiffness_walk * config->stiffness_walk * k * k;
+    s->Q[1] = part * config->damping_walk * config->damping_walk * k * in->mass;
+}
+
+static double clip(double x, double low, double high, unsigned *bounds) {
+    if (x >= low && x <= high)
+        return x;
+    *bounds |= FF_BOUND_NOISE;
+    return x > high ? high : low;
+}
+
+/* With delay the robot goes deeper than the satellite would, and where damping grows with depth it meets more
+ * of it. Weights v_own(p)/v(p), with v_own = v_0 sqrt(1 - (p/p_own)^2) and p_own = v_0 sqrt(m/k), make the
+ * squared speeds under the sum those of the satellite's own contact: the estimate is then the damping that
+ * dissipates there what the surface would. Deeper samples keep a tenth: at long delays there is little else.
+ */
+static double weight_of(const ff_identify_state *s, const ff_identify_in *in, double p, double speed) {
+    const double v0 = s->speed_first, k = s->x[K];
+    if (!(v0 > 0.0) || !(k > 0.0))
+        return 1.0;
+    const double d = p / (v0 * sqrt(in->mass / k));
+    const double own = d < 1.0 ? sqrt(1.0 - d * d) : 0.0;
+    return fmin(1.0, fmax(0.1, own * v0 / fmax(fabs(speed), 0.05 * v0)));
+}
+
+/* (22) with Sage-Husa's noise: d = (1 - b)/(1 - b^(n+1)), R <- (1-d) R + d (e^2 - H P H'),
+ * Q <- (1-d) Q + d (G e^2 G' + P+ - P), each kept within a hundredth and a hundred times its nominal size. */
+static void update(const ff_identify_config *config, ff_identify_state *s, const double H[STATES], double z,
+                   double weight, unsigned *bounds) {
+    double PH[STATES], S = 0.0, e = z;
+    const double before[2] = {s->P[K][K], s->P[C][C]}, nominal[2] = {s->Q[0], s->Q[1]};
+    s->P[K][K] += s->Q[0];
+    s->P[C][C] += s->Q[1];
+    for (int i = 0; i < STATES; i++) {
+        PH[i] = s->P[i][K] * H[K] + s->P[i][C] * H[C] + s->P[i][F0] * H[F0];
+        e -= H[i] * s->x[i];
+    }
+    for (int i = 0; i < STATES; i++)
+        S += H[i] * PH[i];
+    s->weight *= config->forget;
+    const double d = (1.0 - config->forget) / (1.0 - s->weight);
+    if (config->adapt != FF_IDENTIFY_FIXED)
+        s->R = clip((1.0 - d) * s->R + d * (e * e - S), 1e-2 * s->R_nominal, 1e2 * s->R_nominal, bounds);
+    S += s->R / weight;
+    if (!(S > 0.0))
+        return;
+    /* residual after the update, over its expectation: surprises of the prior hardly count */
+    const double noise = s->R / weight;
+    s->misfit += e * e * noise / (S * S);
+    s->misfit_weight += noise / S;
+    for (int i = 0; i < STATES; i++) {
+        s->x[i] += PH[i] / S * e;
+        for (int j = 0; j < STATES; j++)
+            s->P[i][j] -= PH[i] * PH[j] / S;
+    }
+    if (config->adapt == FF_IDENTIFY_RQ)
+        for (int i = K; i <= C; i++) {
+            const double gain = PH[i] / S, floor = 1e-12 * before[i];
+            const double learnt = (1.0 - d) * s->Q[i] + d * (gain * gain * e * e + s->P[i][i] - before[i]);
+            s->Q[i] = clip(learnt, 1e-2 * nominal[i] + floor, 1e2 * nominal[i] + floor, bounds);
+        }
+}
+
+static double limited(double value, double last, double most, unsigned *bounds) {
+    if (fabs(value - last) <= most)
+        return value;
+    *bounds |= FF_BOUND_RATE;
+    return last + copysign(most, value - last);
+}
+
+/* A surface that is no constant spring and damper leaves residuals larger than the noise explains: the
+ * covariance is scaled by them, so that the stated uncertainty is honest. */
+static double deviation(const ff_identify_state *s, int i) {
+    return sqrt(fmax(0.0, s->P[i][i]) * fmax(1.0, s->misfit / s->misfit_weight));
+}
+
+static void publish(const ff_identify_config *config, ff_identify_state *s, double mass, unsigned *bounds) {
+    double k = s->x[K], c = s->x[C];
+    if (!s->published) {
+        if (!(k > 0.0) || !(deviation(s, K) <= config->trust * k))
+            return;
+    } else {
+        k = limited(k, s->stiffness, config->rate * s->stiffness, bounds);
+        c = limited(c, s->damping, config->rate * sqrt(s->stiffness * mass), bounds);
+    }
+    if (!(k > 0.0)) {
+        k = s->stiffness;
+        *bounds |= FF_BOUND_STIFFNESS;
+    }
+    if (!(c >= 0.0)) {
+        c = 0.0;
+        *bounds |= FF_BOUND_DAMPING;
+    }
+    s->stiffness = k;
+    s->damping = c;
+    s->stiffness_sum += k;
+    s->damping_sum += c;
+    s->count++;
+    s->published = true;
+}
+
+void ff_identify_step(const ff_identify_config *config, ff_identify_state *s, const ff_identify_in *in,
+                      ff_identify_out *out) {
+    *out = (ff_identify_out){.stiffness = FF_NAN,
+                             .damping = FF_NAN,
+                             .stiffness_sd = FF_NAN,
+                             .damping_sd = FF_NAN,
+                             .mean_stiffness = FF_NAN,
+                             .mean_damping = FF_NAN};
+    /* The pose at the force's time: one millisecond of misalignment shifts the damping by -k times it. */
+    const double a = s->begun && in->cycle > 0.0 ? (in->speed - s->speed) / in->cycle : 0.0;
+    const double p = s->begun ? s->p + in->step : 0.0;
+    const double p_aligned = p - config->skew * (in->speed - 0.5 * config->skew * a);
+    const double speed = in->speed - config->skew * a;
+    const double p_last = s->p_aligned, speed_last = s->speed_aligned, force_last = s->force;
+    s->p = p;
+    s->force = in->force;
+    s->speed = in->speed;
+    s->p_aligned = p_aligned;
+    s->speed_aligned = speed;
+    s->samples++;
+    if (!s->begun) {
+        s->begun = true;
+        s->force_first = in->force;
+        s->p_first = p_aligned;
+        s->speed_first = speed;
+        return;
+    }
+    if (!s->started) {
+        start(config, s, in);
+        if (s->started)
+            walk(config, s, in);
+        return;
+    }
+    if (config->adapt != FF_IDENTIFY_RQ)
+        walk(config, s, in);
+    if (config->form == FF_IDENTIFY_INCREMENTS) {
+        const double H[STATES] = {p_aligned - p_last, speed - speed_last, 0.0};
+        update(config, s, H, in->force - force_last, 1.0, &out->bounds);
+    } else {
+        const double H[STATES] = {p_aligned - s->p_first, speed, 1.0};
+        const double weight = config->shallow ? weight_of(s, in, H[K], speed) : 1.0;
+        update(config, s, H, in->force, weight, &out->bounds);
+    }
+    publish(config, s, in->mass, &out->bounds);
+    if (!s->published)
+        return;
+    const bool mean = config->form == FF_IDENTIFY_INCREMENTS;
+    out->valid = true;
+    out->stiffness = s->stiffness;
+    out->damping = s->damping;
+    out->stiffness_sd = deviation(s, K);
+    out->damping_sd = deviation(s, C);
+    out->mean_stiffness = mean ? s->stiffness_sum / (double)s->count : s->stiffness;
+    out->mean_damping = mean ? s->damping_sum / (double)s->count : s->damping;
+}
+
+ff_vec3 ff_contact_point(ff_wrench wrench) {
+    const double ff = ff_vec3_dot(wrench.f, wrench.f);
+    return ff > 0.0 ? ff_vec3_scale(1.0 / ff, ff_vec3_cross(wrench.f, wrench.t)) : ff_vec3_zero();
+}
+
+double ff_contact_restitution(double z) {
+    if (!(z > 0.0))
+        return 1.0;
+    /* above critical damping the two roots are real: the same formula with acosh, continuous at z = 1 */
+    if (z < 0.999)
+        return exp(-(FF_PI - 2.0 * asin(z)) * z / sqrt(1.0 - z * z));
+    if (z <= 1.001)
+        return exp(-2.0);
+    return exp(-2.0 * acosh(z) * z / sqrt(z * z - 1.0));
+}
+
+/* ------------------------------------------------------------------------------------------------ lead -- */
+
+ff_status ff_lead_validate(const ff_lead_config *config) {
+    return not_negative(config->time) && not_negative(config->filter) ? FF_OK : FF_ERR_ARGUMENT;
+}
+
+void ff_lead_reset(ff_lead_state *state) {
+    *state = (ff_lead_state){0};
+}
+
+/* (10) is called a low pass in the text but is a lead, 1 + tau_m s: differentiated on a filtered signal. */
+ff_wrench ff_lead_step(const ff_lead_config *config, ff_lead_state *state, double cycle, ff_wrench measured) {
+    if (!(config->time > 0.0))
+        return measured;
+    if (state->begun) {
+        const ff_wrench slope = ff_wrench_scale(1.0 / cycle, ff_wrench_sub(measured, state->last));
+        const double part = cycle / (config->filter + cycle);
+        state->slope = ff_wrench_add(state->slope, ff_wrench_scale(part, ff_wrench_sub(slope, state->slope)));
+    }
+    state->begun = true;
+    state->last = measured;
+    return ff_wrench_add(measured, ff_wrench_scale(config->time, state->slope));
+}

@@ -1,0 +1,382 @@
+/* Passivity with the damping of the real contact [he2022, 3].
+ *
+ *   symbol        here
+ *   F_mea, F_s    sample->f_b, after the lead (10)        v_des   contact point's velocity of the satellites
+ *   c_d           port->known.damping                      E_obs   port->energy (printed), state->energy
+ * (clamp) F_ek (9)      F_ek                                     F_alpha, F_comp (12)-(15)   F_alpha, scale
+ *
+ * Sign of port power: (7)-(15) hold for the force of the satellite on the environment, so (3), (4) take
+ * -F_comp; with the other sign the motion diverges. F.V below is the power the environment gives to the
+ * satellites, and v_des = -F.V/|F|: for a force through one point the power of the whole wrench is that of
+ * the force there, so (16), (17) of the satellites need no contact point, and scaling the wrench contains
+ * (14).
+ *
+ * The default law, and why it is not the printed one (docs/methods/he2022.md): the clamp of tdpa may give
+ * back what the environment absorbed, less what the identified surface dissipates, the sum of c v^2 T. At the
+ * robot's motion (`budget: velocity`) that sum is late and of a deeper contact; without delay it is known in
+ * closed form, (1 - e^2) of the absorbed energy, with e(c/(2 sqrt(k m))) (`budget: restitution`, the
+ * default). Printed (8)-(15) over-damp: the observer leaves the damping out, the applied force keeps it, the
+ * delayed force dissipates again. */
+#include "fidelity/internal.h"
+
+void ff_damping_default(ff_damping_config *config) {
+    *config = (ff_damping_config){.known_stiffness = FF_NAN, .known_damping = FF_NAN};
+    ff_identify_default(&config->identify);
+    ff_detector_default(&config->detector);
+}
+
+void ff_damping_printed(ff_damping_config *config) {
+    ff_damping_default(config);
+    config->law = FF_DAMPING_LAW_PRINTED;
+    ff_identify_printed(&config->identify);
+}
+
+ff_status ff_damping_validate(const ff_damping_config *c) {
+    ff_status status;
+    if ((status = ff_detector_validate(&c->detector)) != FF_OK ||
+        (status = ff_lead_validate(&c->lead)) != FF_OK ||
+        (status = ff_identify_validate(&c->identify)) != FF_OK)
+        return status;
+    if (c->known_stiffness <= 0.0 || c->known_damping < 0.0 || isinf(c->known_stiffness) ||
+        isinf(c->known_damping))
+        return FF_ERR_ARGUMENT;
+    return FF_OK;
+}
+
+static void end_port(ff_damping_port *port) {
+    const double energy = port->energy;
+    *port = (ff_damping_port){.partner = -1, .energy = energy};
+}
+
+void ff__damping_reset(ff_damping_state *state) {
+    *state = (ff_damping_state){0};
+    for (int i = 0; i < FF_MAX_BODIES; i++) {
+        end_port(&state->port[i]);
+        ff_detector_reset(&state->detector[i]);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ ports --
+ */
+
+typedef struct robot_force { /* of one body, at its robot */
+    bool contact, strong;    /* by the detector; above its lower threshold */
+    ff_wrench f_b;           /* measured, robot's body axes: identified with its own time stamp */
+    ff_wrench lead_b;        /* after the lead (10): for the law */
+    ff_vec3 f_w;             /* f_b's force, inertial */
+} robot_force;
+
+/* Two bodies touch each other when their forces cancel; a force that no other answers is the environment's.
+ */
+static int find_partner(const ff_fidelity_model *model, const robot_force *force, int i) {
+    const double size = ff_vec3_norm(force[i].f_w);
+    double best = 0.25 * size + 5.0 * model->config.damping.identify.noise;
+    int partner = -1;
+    for (int j = 0; j < model->bodies; j++) {
+        const double rest = ff_vec3_norm(ff_vec3_add(force[i].f_w, force[j].f_w));
+        if (j != i && force[j].contact && rest < best) {
+            best = rest;
+            partner = j;
+        }
+    }
+    return partner;
+}
+
+/* A force through one point has no torque along itself; otherwise (stops, two contacts at once) the CoM
+ * stands for the point. */
+static ff_vec3 point_of(ff_wrench f_b) {
+    const double along = ff_vec3_dot(f_b.t, ff_vec3_unit(f_b.f));
+    return fabs(along) <= 0.1 * ff_vec3_norm(f_b.t) ? ff_contact_point(f_b) : ff_vec3_zero();
+}
+
+static ff_vec3 point_velocity(const ff_body_sample *s, ff_vec3 r_b) {
+    return ff_vec3_add(s->twist_r.v, ff_quat_rotate(s->T_wr.q, ff_vec3_cross(s->twist_r.w, r_b)));
+}
+
+/* (16)-(19): motion of the contact point into the surface, of body i relative to its partner. The same
+ * body-fixed point is moved from the last pose to this one. */
+static void approach(const ff_damping_state *state, const ff_body_sample *sample, const robot_force *force,
+                     int i, int j, ff_vec3 normal, double *step, double *speed) {
+    const ff_vec3 r = point_of(force[i].f_b), p = ff_pose_apply(sample[i].T_wr, r);
+    ff_vec3 moved = ff_vec3_sub(p, ff_pose_apply(state->last[i], r));
+    ff_vec3 v = point_velocity(&sample[i], r);
+    if (j >= 0) {
+        const ff_vec3 r_j = ff_pose_apply(ff_pose_inverse(sample[j].T_wr), p);
+        moved = ff_vec3_sub(moved, ff_vec3_sub(p, ff_pose_apply(state->last[j], r_j)));
+        v = ff_vec3_sub(v, point_velocity(&sample[j], r_j));
+    }
+    *step = -ff_vec3_dot(moved, normal);
+    *speed = -ff_vec3_dot(v, normal);
+}
+
+/* Keeps the newest estimate, with what is known beforehand in its place. */
+static void take_known(const ff_damping_config *config, const ff_identify_out *found,
+                       ff_identify_out *known) {
+    const bool k = !isnan(config->known_stiffness), c = !isnan(config->known_damping);
+    if (found->valid)
+        *known = *found;
+    if (k)
+        known->stiffness = known->mean_stiffness = config->known_stiffness;
+    if (c) {
+        known->damping = known->mean_damping = config->known_damping;
+        known->damping_sd = 0.0;
+    }
+    known->valid = known->valid || (k && c);
+}
+
+/* Follows the contact of body i (and its partner) for one cycle; mass is the port's effective mass. */
+static void identify(const ff_fidelity_model *model, ff_damping_state *state, const ff_fidelity_in *in,
+                     const robot_force *force, int i, double mass, ff_fidelity_out *out) {
+    const ff_damping_config *config = &model->config.damping;
+    ff_damping_port *port = &state->port[i];
+    const double T = model->integrate.cycle, size = ff_vec3_norm(force[i].f_w);
+    if (!force[i].strong || !(size > 0.0) || !(mass > 0.0))
+        return;
+    const ff_vec3 normal = ff_vec3_scale(1.0 / size, force[i].f_w);
+    if (port->identify.started && ff_vec3_dot(normal, port->normal) < 0.9) { /* another surface */
+        ff_identify_reset(&port->identify);
+        ff_identify_reset(&port->own);
+    }
+    if (!port->identify.started)
+        port->normal = normal;
+
+    double step, speed;
+    approach(state, in->sample, force, i, port->partner, normal, &step, &speed);
+    ff_identify_out found;
+    const ff_identify_in sample = {.cycle = T, .force = size, .step = step, .speed = speed, .mass = mass};
+    ff_identify_step(&config->identify, &port->identify, &sample, &found);
+    out->bounds |= found.bounds;
+    take_known(config, &found, &port->known);
+    if (config->law == FF_DAMPING_LAW_CLAMP) {
+        ff_identify_config own = config->identify;
+        own.shallow = true;
+        ff_identify_step(&own, &port->own, &sample, &found);
+        take_known(config, &found, &port->known_own);
+    }
+    port->speed_square += speed * speed * T;
+}
+
+/* An estimate no larger than its own uncertainty is noise: shrunk by (1 - sd^2/c^2). */
+static double significant_damping(const ff_identify_out *known) {
+    const double c = known->damping, sd = known->damping_sd;
+    return c > sd ? c * (1.0 - sd * sd / (c * c)) : 0.0;
+}
+
+/* ------------------------------------------------------------------------------------------------- laws --
+ */
+
+typedef struct power {
+    double FV, FHF, F; /* [W], [N2/kg], [N] of a port */
+} power;
+
+static power power_of(const ff_fidelity_model *model, const ff_rigid_load *F, const ff_rigid_state *velocity,
+                      int i) {
+    const ff_rigid_model *m = &model->body[i];
+    return (power){.FV = ff_rigid_power(F[i], velocity[i].velocity, velocity[i].omega),
+                   .FHF = m->mass_inv * ff_vec3_dot(F[i].force, F[i].force) +
+                          ff_vec3_dot(F[i].torque, ff_mat3_apply(&m->inertia_inv, F[i].torque)),
+                   .F = ff_vec3_norm(F[i].force)};
+}
+
+/* What of the absorbed energy the surface keeps. */
+static void settle_loss(const ff_damping_config *config, ff_damping_port *port, double mass) {
+    if (config->budget == FF_DAMPING_BUDGET_VELOCITY) {
+        if (port->known.valid)
+            port->loss = significant_damping(&port->known) * port->speed_square;
+    } else if (port->known_own.valid) {
+        const double c = significant_damping(&port->known_own);
+        const double e = ff_contact_restitution(c / (2.0 * sqrt(port->known_own.stiffness * mass)));
+        port->loss = (1.0 - e * e) * port->absorbed_most;
+    }
+}
+
+/* One observer for all bodies, as in tdpa: a contact between two satellites is one exchange. */
+static double clamp_step(const ff_fidelity_model *model, ff_damping_state *state, const power *total,
+                         ff_fidelity_out *out) {
+    const double T = model->integrate.cycle;
+    double loss = 0.0;
+    for (int i = 0; i < model->bodies; i++)
+        loss += state->port[i].loss;
+    const double s = ff__clamp_scale(total->FV, total->FHF, T, state->energy - loss);
+    state->energy -= T * s * total->FV + 0.5 * T * T * s * s * total->FHF;
+    out->observers = 1;
+    out->observer[0][0] = state->energy;
+    return s;
+}
+
+/* (8), (9), (12), (13), (15) along the force. Departure: alpha <= m/T, above which the damper itself creates
+ * energy. Returns F_comp/F_s. */
+static double printed_force(ff_damping_port *port, const power *p, double T, double mass) {
+    const double c = port->known.valid ? port->known.damping : 0.0, F = p->F;
+    const double v = -p->FV / F;
+    const double F_ek = v > 0.0 ? port->force - port->damping * port->speed : F - c * v; /* (9) */
+    port->energy += F_ek * v * T;                                                        /* (8) */
+    port->force = F;
+    port->speed = v;
+    port->damping = c;
+    if (!(port->energy < 0.0) || v == 0.0)
+        return 1.0;
+    const double alpha = fmin(-port->energy / (v * v * T), mass / T); /* (13) */
+    port->energy += alpha * v * v * T; /* the term F_alpha(i-1) v(i-1) T of (8), booked at once */
+    return (F + alpha * v) / F;        /* (12), (15) */
+}
+
+/* (11)-(14) on each inertial axis: they reduce to F_alpha,i = -E_i/(v_i T), E_i = E |F_i|/|F|. */
+static void printed_axes(const ff_fidelity_model *model, ff_damping_port *port, int i, const power *p,
+                         double mass, const ff_rigid_state *body, ff_rigid_load *F) {
+    const double T = model->integrate.cycle, size = p->F;
+    const double c = port->known.valid ? port->known.damping : 0.0, v_f = -p->FV / size;
+    const int j = port->partner;
+    const ff_vec3 r_b = point_of((ff_wrench){F[i].torque, ff_quat_unrotate(body[i].attitude, F[i].force)});
+    const ff_vec3 point = ff_vec3_add(body[i].position, ff_quat_rotate(body[i].attitude, r_b));
+    ff_vec3 v = ff_rigid_point_velocity(&body[i], r_b), r_j = ff_vec3_zero();
+    if (j >= 0) {
+        r_j = ff_quat_unrotate(body[j].attitude, ff_vec3_sub(point, body[j].position));
+        v = ff_vec3_sub(v, ff_rigid_point_velocity(&body[j], r_j));
+    }
+    const double F_ek = v_f > 0.0 ? port->force - port->damping * port->speed : size - c * v_f;
+    port->energy += F_ek * v_f * T;
+    port->force = size;
+    port->speed = v_f;
+    port->damping = c;
+    if (!(port->energy < 0.0))
+        return;
+    ff_vec3 F_alpha = ff_vec3_zero();
+    double given = 0.0;
+    for (int a = 0; a < 3; a++) {
+        const double E = port->energy * fabs(F[i].force.a[a]) / size;
+        if (v.a[a] != 0.0)
+            F_alpha.a[a] = fmin(-E / (v.a[a] * v.a[a] * T), mass / T) * v.a[a];
+        given += F_alpha.a[a] * v.a[a] * T;
+    }
+    port->energy += given;
+    /* the satellite feels -F_alpha at the contact point, its partner the opposite */
+    F[i].force = ff_vec3_sub(F[i].force, F_alpha);
+    F[i].torque = ff_vec3_sub(F[i].torque, ff_vec3_cross(r_b, ff_quat_unrotate(body[i].attitude, F_alpha)));
+    if (j >= 0) {
+        F[j].force = ff_vec3_add(F[j].force, F_alpha);
+        F[j].torque =
+            ff_vec3_add(F[j].torque, ff_vec3_cross(r_j, ff_quat_unrotate(body[j].attitude, F_alpha)));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- step --
+ */
+
+/* Detector and lead of each body; ends what has ended. */
+static void sense(const ff_fidelity_model *model, ff_damping_state *state, const ff_fidelity_in *in,
+                  robot_force *force, ff_fidelity_out *out) {
+    const ff_damping_config *config = &model->config.damping;
+    bool any = false;
+    for (int i = 0; i < model->bodies; i++) {
+        const ff_wrench measured = in->sample[i].f_b;
+        bool began, ended;
+        const double size = ff_vec3_norm(measured.f);
+        const bool contact = ff_detector_step(&config->detector, &state->detector[i], size,
+                                              ff_vec3_norm(measured.t), &began, &ended);
+        if (began)
+            ff_lead_reset(&state->lead[i]);
+        force[i].contact = contact;
+        force[i].strong = contact && size > config->detector.off_ratio * config->detector.force_on;
+        force[i].f_b = contact ? measured : ff_wrench_zero();
+        force[i].lead_b = contact
+                              ? ff_lead_step(&config->lead, &state->lead[i], model->integrate.cycle, measured)
+                              : ff_wrench_zero();
+        force[i].f_w = ff_quat_rotate(in->sample[i].T_wr.q, force[i].f_b.f);
+        out->in_contact[i] = contact;
+        any |= contact;
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        ff_damping_port *port = &state->port[i];
+        const int j = port->partner;
+        if (!force[i].contact && !(j >= 0 && force[j].contact)) {
+            /* what its surface kept is not the other contacts' to give back */
+            state->energy = fmax(0.0, state->energy - port->loss);
+            end_port(port);
+        } else if (!port->identify.started) {
+            const int partner = force[i].contact ? find_partner(model, force, i) : -1;
+            if (partner != port->partner) {
+                ff_identify_reset(&port->identify);
+                ff_identify_reset(&port->own);
+            }
+            port->partner = partner;
+        }
+    }
+    if (!any)
+        state->energy = 0.0;
+    state->contact = any;
+}
+
+void ff__damping_step(const ff_fidelity_model *model, ff_damping_state *state, const ff_fidelity_in *in,
+                      const ff_rigid_state *body, ff_fidelity_out *out) {
+    const ff_damping_config *config = &model->config.damping;
+    const double T = model->integrate.cycle;
+    robot_force force[FF_MAX_BODIES];
+    ff_rigid_load F[FF_MAX_BODIES];
+    ff_rigid_state velocity[FF_MAX_BODIES];
+    power of[FF_MAX_BODIES], total = {0};
+    sense(model, state, in, force, out);
+    for (int i = 0; i < model->bodies; i++) {
+        if (!state->has_last)
+            state->last[i] = in->sample[i].T_wr;
+        F[i] = ff_rigid_load_from_body(body[i].attitude, force[i].lead_b);
+        velocity[i] = body[i];
+        if (model->integrate.scheme == FF_SCHEME_PASSIVE) {
+            velocity[i].velocity = in->output[i].velocity_c;
+            velocity[i].omega = in->output[i].omega_c;
+        }
+        of[i] = power_of(model, F, velocity, i);
+        total.FV += of[i].FV;
+        total.FHF += of[i].FHF;
+    }
+
+    for (int i = 0; i < model->bodies; i++) {
+        ff_damping_port *port = &state->port[i];
+        const int j = port->partner;
+        if (!force[i].contact || (j >= 0 && j < i && state->port[j].partner == i))
+            continue; /* the lower index carries the contact */
+        power p = of[i];
+        if (j >= 0) {
+            p.FV += of[j].FV;
+            p.FHF += of[j].FHF;
+        }
+        const double mass = p.FHF > 0.0 ? p.F * p.F / p.FHF : 0.0;
+        identify(model, state, in, force, i, mass, out);
+        if (port->known.valid && j >= 0) {
+            out->stiffness[j] = port->known.mean_stiffness;
+            out->damping[j] = port->known.mean_damping;
+            out->damping_sd[j] = port->known.damping_sd;
+        }
+        if (port->known.valid) {
+            out->stiffness[i] = port->known.mean_stiffness;
+            out->damping[i] = port->known.mean_damping;
+            out->damping_sd[i] = port->known.damping_sd;
+        }
+        if (config->law == FF_DAMPING_LAW_CLAMP) {
+            port->absorbed -= T * p.FV + 0.5 * T * T * p.FHF;
+            port->absorbed_most = fmax(port->absorbed_most, port->absorbed);
+            settle_loss(config, port, mass);
+        } else if (p.F > 0.0) {
+            if (config->axes == FF_DAMPING_AXES_EACH) {
+                printed_axes(model, port, i, &p, mass, velocity, F);
+            } else {
+                const double s = printed_force(port, &p, T, mass);
+                F[i] = ff_rigid_load_scale(s, F[i]);
+                if (j >= 0)
+                    F[j] = ff_rigid_load_scale(s, F[j]);
+            }
+            out->observers = 1;
+            out->observer[0][0] = port->energy;
+        }
+    }
+    if (config->law == FF_DAMPING_LAW_CLAMP) {
+        const double s = clamp_step(model, state, &total, out);
+        for (int i = 0; i < model->bodies; i++)
+            F[i] = ff_rigid_load_scale(s, F[i]);
+    }
+    for (int i = 0; i < model->bodies; i++) {
+        out->f_b[i] = (ff_wrench){F[i].torque, ff_quat_unrotate(body[i].attitude, F[i].force)};
+        state->last[i] = in->sample[i].T_wr;
+    }
+    state->has_last = true;
+}

@@ -1,0 +1,324 @@
+#include "commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/contact_stability.h"
+
+enum { DONE = 0, FAILED = 1, USAGE = 2 };
+
+/* Each analysis is one row; argv[0] is its own name. */
+typedef struct analysis {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} analysis;
+
+static int contact_stability(int argc, char **argv);
+
+static const analysis analyses[] = {
+    {"contact-stability", contact_stability,
+     "inertia ratios at which an emulating robot's contact is stable"},
+};
+enum { ANALYSES = sizeof analyses / sizeof *analyses };
+
+static void usage(FILE *out) {
+    fputs("usage: freefloat analyze ANALYSIS [options]      (freefloat analyze ANALYSIS --help explains "
+          "one)\n\n",
+          out);
+    for (size_t i = 0; i < ANALYSES; i++)
+        fprintf(out, "  %-18s %s\n", analyses[i].name, analyses[i].summary);
+    fputs("\nexample: freefloat analyze contact-stability --velocity-gain 20 --position-gain 100 --bandwidth "
+          "25\n",
+          out);
+}
+
+int ff_cmd_analyze(int argc, char **argv) {
+    if (argc < 2) {
+        usage(stderr);
+        return USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        usage(stdout);
+        return DONE;
+    }
+    for (size_t i = 0; i < ANALYSES; i++)
+        if (strcmp(argv[1], analyses[i].name) == 0)
+            return analyses[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "freefloat analyze: unknown analysis '%s'; freefloat analyze --help lists them\n",
+            argv[1]);
+    return USAGE;
+}
+
+/* --------------------------------------------------------------------------------------- contact-stability
+ * -- */
+
+static const char contact_help[] =
+    "usage: freefloat analyze contact-stability --velocity-gain G --position-gain G (--bandwidth W | --delay "
+    "S) [options]\n"
+    "\n"
+    "A robot that stands in for another one presses on a wall. Its actuators lag, and the contact may ring. "
+    "Q is the\n"
+    "target's Cartesian inertia over the robot's, seen at the contact. Prints the band of Q that is stable, "
+    "and for a\n"
+    "given Q how fast the contact settles and which frequency it amplifies most.\n"
+    "\n"
+    "  --velocity-gain G        [1/s] drift compensation G_v\n"
+    "  --position-gain G        [1/s2] drift compensation G_p\n"
+    "  --bandwidth W            [rad/s] the actuators' first-order bandwidth\n"
+    "  --delay S                [s] or a pure delay instead\n"
+    "  --inertia-ratio Q|FILE   a number, or a file with the rows of a square matrix of up to 6 rows\n"
+    "  --robot-inertia M        [kg] the robot's Cartesian inertia, needed with a contact\n"
+    "  --contact-damping B      [N s/m] of the contact; unknown: taken as none\n"
+    "  --contact-stiffness K    [N/m] of the contact; unknown: taken as very stiff\n"
+    "  --plot FILE.svg          amplification over frequency, growth rate over Q\n"
+    "  --json                   print one JSON object instead of the table\n"
+    "  --quiet                  print nothing but errors\n"
+    "\n"
+    "exit status: 0 done, 1 the plot could not be written or a root not confirmed, 2 bad usage\n"
+    "example: freefloat analyze contact-stability --velocity-gain 32 --position-gain 256 --bandwidth 60 "
+    "--inertia-ratio 3\n";
+
+static int usage_error(const char *format, const char *a, const char *b) {
+    fputs("freefloat analyze contact-stability: ", stderr);
+    fprintf(stderr, format, a, b);
+    fputs("\n", stderr);
+    return USAGE;
+}
+
+static bool number(const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*value);
+}
+
+/* Rows of numbers; '#' begins a comment. Returns the number of rows, 0 with a message otherwise. */
+static size_t read_matrix(const char *path, double *Q, char *message, size_t size) {
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        snprintf(message, size, "--inertia-ratio '%s' is neither a number nor a readable file", path);
+        return 0;
+    }
+    char line[1024];
+    size_t n = 0, rows = 0, at = 0;
+    while (fgets(line, sizeof line, f)) {
+        at++;
+        line[strcspn(line, "#\n")] = '\0';
+        size_t columns = 0;
+        char *save = NULL;
+        for (char *word = strtok_r(line, " ,;\t\r", &save); word; word = strtok_r(NULL, " ,;\t\r", &save)) {
+            double v;
+            if (!number(word, &v) || columns >= 6 || rows >= 6) {
+                snprintf(message, size,
+                         "%s:%zu: '%s' does not fit, allowed are up to 6 rows of up to 6 numbers", path, at,
+                         word);
+                fclose(f);
+                return 0;
+            }
+            Q[rows * (n ? n : 6) + columns++] = v;
+            if (n && columns > n)
+                break;
+        }
+        if (columns == 0)
+            continue;
+        if (n == 0)
+            n = columns;
+        if (columns != n) {
+            snprintf(message, size, "%s:%zu: row %zu has not %zu numbers, allowed is a square matrix", path,
+                     at, rows + 1, n);
+            fclose(f);
+            return 0;
+        }
+        rows++;
+    }
+    fclose(f);
+    if (rows == 0 || rows != n) {
+        snprintf(message, size, "%s: %zu rows of %zu numbers, allowed is a square matrix", path, rows, n);
+        return 0;
+    }
+    return n;
+}
+
+static void json_number(const char *key, double value, const char *end) {
+    if (isfinite(value))
+        printf("\"%s\": %.15g%s", key, value, end);
+    else
+        printf("\"%s\": null%s", key, end);
+}
+
+static void print_json(const ff_contact_stability_config *c, const ff_contact_stability *r, bool asked,
+                       const ff_contact_stability_axes *axes) {
+    printf("{");
+    json_number("velocity_gain", c->velocity_gain, ", ");
+    json_number("position_gain", c->position_gain, ", ");
+    json_number("bandwidth_radps", c->bandwidth, ", ");
+    json_number("delay_s", c->delay, ", ");
+    json_number("inertia_ratio", c->inertia_ratio, ",\n ");
+    json_number("q_critical", r->q_critical, ", ");
+    json_number("q_low", r->q_low, ", ");
+    json_number("q_high", r->q_high, ",\n ");
+    json_number("growth_rate", r->growth_rate, ", ");
+    json_number("peak_transmissivity", r->peak_transmissivity, ", ");
+    json_number("peak_frequency_radps", r->peak_frequency_radps, ",\n ");
+    json_number("constraint_sensitivity_s2", r->constraint_sensitivity, ", ");
+    json_number("force_sensitivity", r->force_sensitivity, ",\n ");
+    if (axes->n > 1) {
+        printf("\"eigenvalues\": [");
+        for (size_t i = 0; i < axes->n; i++)
+            printf("%s%.15g", i ? ", " : "", axes->value[i]);
+        printf("], \"worst_direction\": [");
+        for (size_t i = 0; i < axes->n; i++)
+            printf("%s%.15g", i ? ", " : "", axes->direction[axes->worst][i]);
+        printf("],\n ");
+    }
+    printf("\"stable\": %s}\n", !asked ? "null" : r->stable ? "true" : "false");
+}
+
+static void print_text(const ff_contact_stability_config *c, const ff_contact_stability *r, bool asked,
+                       const ff_contact_stability_axes *axes) {
+    const bool lag = isfinite(c->bandwidth),
+               known = isfinite(c->contact_damping) || isfinite(c->contact_stiffness);
+    if (isnan(r->q_high))
+        printf("stable at no inertia ratio");
+    else if (isinf(r->q_high))
+        printf("stable from inertia ratio %.3g on", r->q_low);
+    else if (r->q_low > 0.0 && !(lag && !known))
+        printf("stable from inertia ratio %.3g up to %.3g", r->q_low, r->q_high);
+    else
+        printf("stable up to inertia ratio %.3g", r->q_high);
+    if (asked) {
+        const double q = c->inertia_ratio;
+        const char *whose = axes->n > 1 ? "the worst direction's" : "your";
+        if (r->stable && r->peak_transmissivity > 1.0 + 1e-9)
+            printf("; %s %.1f amplifies %.1f rad/s by %.1f", whose, q, r->peak_frequency_radps,
+                   r->peak_transmissivity);
+        else if (r->stable)
+            printf("; %s %.3g amplifies nothing", whose, q);
+        else if (isinf(r->peak_transmissivity))
+            printf("; %s %.3g is at the edge: the contact neither settles nor grows", whose, q);
+        else
+            printf("; %s %.3g is unstable: the contact grows by a factor e every %.3g s", whose, q,
+                   1.0 / r->growth_rate);
+    }
+    printf("\n\n");
+    const struct {
+        const char *name;
+        double value;
+        const char *unit, *note;
+    } row[] = {
+        {"q_critical", r->q_critical, "", "rigid contact, first-order actuators (33)"},
+        {"q_low", r->q_low, "",
+         lag && !known ? "a stiff contact of unknown damping, taken as none" : "true band"},
+        {"q_high", r->q_high, "", "true band"},
+        {"growth_rate", r->growth_rate, "1/s", "negative settles"},
+        {"peak_transmissivity", r->peak_transmissivity, "", "largest |f / lambda| (34)"},
+        {"peak_frequency", r->peak_frequency_radps, "rad/s", ""},
+        {"force_sensitivity", r->force_sensitivity, "", "force error per disturbance (28)"},
+        {"constraint_sensitivity", r->constraint_sensitivity, "s2",
+         "pose error per disturbance, times M_r (27)"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char value[32] = "-";
+        if (isfinite(row[i].value))
+            snprintf(value, sizeof value, "%.5g", row[i].value);
+        else if (isinf(row[i].value))
+            snprintf(value, sizeof value, "unlimited");
+        printf("  %-24s %12s %-6s %s\n", row[i].name, value, row[i].unit, row[i].note);
+    }
+    if (axes->n > 1) {
+        printf("\n  eigenvalues of Q       ");
+        for (size_t i = 0; i < axes->n; i++)
+            printf(" %.5g", axes->value[i]);
+        printf("\n  worst force direction  ");
+        for (size_t i = 0; i < axes->n; i++)
+            printf(" %.4f", axes->direction[axes->worst][i]);
+        printf("\n");
+    }
+}
+
+static int contact_stability(int argc, char **argv) {
+    ff_contact_stability_config c;
+    ff_contact_stability_default(&c);
+    const char *ratio = NULL, *plot = NULL;
+    bool json = false, quiet = false;
+    const struct {
+        const char *name;
+        double *number;
+        const char **text;
+        bool *flag;
+    } option[] = {
+        {"--velocity-gain", &c.velocity_gain, NULL, NULL},
+        {"--position-gain", &c.position_gain, NULL, NULL},
+        {"--bandwidth", &c.bandwidth, NULL, NULL},
+        {"--delay", &c.delay, NULL, NULL},
+        {"--robot-inertia", &c.robot_inertia, NULL, NULL},
+        {"--contact-damping", &c.contact_damping, NULL, NULL},
+        {"--contact-stiffness", &c.contact_stiffness, NULL, NULL},
+        {"--inertia-ratio", NULL, &ratio, NULL},
+        {"--plot", NULL, &plot, NULL},
+        {"--json", NULL, NULL, &json},
+        {"--quiet", NULL, NULL, &quiet},
+    };
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(contact_help, stdout);
+            return DONE;
+        }
+        size_t k = 0;
+        const size_t length = strcspn(argv[i], "=");
+        for (; k < sizeof option / sizeof *option; k++)
+            if (strlen(option[k].name) == length && strncmp(argv[i], option[k].name, length) == 0)
+                break;
+        if (k == sizeof option / sizeof *option)
+            return usage_error("unknown option '%s'; %s", argv[i], "--help lists them");
+        if (option[k].flag) {
+            if (argv[i][length])
+                return usage_error("%s takes no value%s", option[k].name, "");
+            *option[k].flag = true;
+            continue;
+        }
+        const char *value = argv[i][length] ? argv[i] + length + 1 : i + 1 < argc ? argv[++i] : NULL;
+        if (!value)
+            return usage_error("%s needs a value%s", option[k].name, "");
+        if (option[k].text)
+            *option[k].text = value;
+        else if (!number(value, option[k].number))
+            return usage_error("%s '%s' is not a finite number", option[k].name, value);
+    }
+    if (isnan(c.velocity_gain) || isnan(c.position_gain))
+        return usage_error("%s is missing%s", isnan(c.velocity_gain) ? "--velocity-gain" : "--position-gain",
+                           "");
+
+    char message[256] = "";
+    double Q[36];
+    ff_contact_stability_axes axes = {.n = 0};
+    ff_contact_stability r;
+    ff_status status;
+    if (ratio && !number(ratio, &c.inertia_ratio)) {
+        c.inertia_ratio = FF_NAN;
+        const size_t n = read_matrix(ratio, Q, message, sizeof message);
+        if (n == 0)
+            return usage_error("%s%s", message, "");
+        status = ff_contact_stability_matrix(&c, n, Q, &axes, &r, message, sizeof message);
+        if (status == FF_OK)
+            c.inertia_ratio = axes.value[axes.worst];
+    } else {
+        status = ff_contact_stability_analyze(&c, &r, message, sizeof message);
+    }
+    if (status != FF_OK) {
+        usage_error("%s%s", message, "");
+        return status == FF_ERR_CONVERGENCE ? FAILED : USAGE;
+    }
+    if (plot && ff_contact_stability_write_svg(&c, &r, plot) != FF_OK) {
+        usage_error("'%s' cannot be written%s", plot, "");
+        return FAILED;
+    }
+    if (json)
+        print_json(&c, &r, ratio != NULL, &axes);
+    else if (!quiet)
+        print_text(&c, &r, ratio != NULL, &axes);
+    if (plot && !json && !quiet)
+        printf("\nplot: %s\n", plot);
+    return DONE;
+}

@@ -1,0 +1,236 @@
+/* Identification of stiffness and damping on its own: exact surfaces, signs, skew, noise, bounds, lead. */
+#include "support.h"
+
+#include "freefloat/contact.h"
+
+/* A body of mass m against k, c; the force may be late by `late`, noisy, and damped by depth. */
+typedef struct bounce {
+    double k, c, m, v, T, noise, late;
+} bounce;
+
+typedef struct found {
+    ff_identify_out last;
+    double worst; /* largest |k - true|/true of the published */
+    unsigned bounds;
+    int published, samples;
+} found;
+
+/* Undelayed contact in closed form: p = (v/wd) exp(-z w t) sin(wd t), F = k p + c p' > 0. */
+static found run(const ff_identify_config *config, const bounce *b, ff_rng *rng) {
+    const double w = sqrt(b->k / b->m), z = b->c / (2 * b->m * w), wd = w * sqrt(1 - z * z);
+    ff_identify_state state;
+    ff_identify_reset(&state);
+    found f = {0};
+    double p_last = 0.0;
+    for (int i = 1; i < 100000; i++) {
+        const double t = i * b->T;
+        double at[2], speed[2];
+        for (int s = 0; s < 2; s++) { /* [0] pose's time, [1] force's time */
+            const double x = t - (s ? b->late : 0.0), decay = exp(-z * w * x);
+            at[s] = b->v / wd * decay * sin(wd * x);
+            speed[s] = b->v * decay * (cos(wd * x) - z * w / wd * sin(wd * x));
+        }
+        if (t <= b->late)
+            continue;
+        const double force = b->k * at[1] + b->c * speed[1];
+        if (!(force > 0.0))
+            break;
+        const ff_identify_in in = {.cycle = b->T,
+                                   .force = fmax(0.0, force + b->noise * (rng ? ff_rng_normal(rng) : 0.0)),
+                                   .step = at[0] - p_last,
+                                   .speed = speed[0],
+                                   .mass = b->m};
+        p_last = at[0];
+        ff_identify_out out;
+        ff_identify_step(config, &state, &in, &out);
+        f.bounds |= out.bounds;
+        f.samples++;
+        if (out.valid) {
+            f.published++;
+            f.last = out;
+            f.worst = fmax(f.worst, fabs(out.stiffness / b->k - 1));
+            assert_true(out.stiffness > 0 && out.damping >= 0);
+        }
+    }
+    return f;
+}
+
+static void test_offset_finds_exact_surfaces(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 1);
+    ff_identify_config config;
+    ff_identify_default(&config);
+    for (int i = 0; i < test_count(200, 5000); i++) {
+        bounce b = {.m = pow(10, ff_rng_range(&rng, 0, 4)), .v = pow(10, ff_rng_range(&rng, -3, 0))};
+        const double w = 2 * FF_PI * pow(10, ff_rng_range(&rng, -0.7, 1.3)), z = ff_rng_range(&rng, 0, 0.6);
+        b.k = b.m * w * w;
+        b.c = 2 * z * b.m * w;
+        b.T = FF_PI / w / ff_rng_range(&rng, 30, 300);
+        const found f = run(&config, &b, NULL);
+        if (!f.published)
+            fail_msg("nothing published: k %g c %g m %g v %g T %g, z %g, %d samples, %.0f a contact", b.k,
+                     b.c, b.m, b.v, b.T, z, f.samples, FF_PI / w / b.T);
+        /* what is left is the pull of the prior, strongest with thirty samples at z = 0.6 */
+        assert_near(f.last.mean_stiffness / b.k, 1, 1e-3);
+        assert_near((f.last.mean_damping - b.c) / sqrt(b.k * b.m), 0, 2e-3);
+    }
+}
+
+static void test_increments_find_constant_surfaces_roughly(void **state) {
+    (void)state;
+    ff_identify_config config;
+    ff_identify_printed(&config);
+    const bounce b = {.k = 7e4, .c = 200, .m = 279.07, .v = 0.02, .T = 0.001};
+    const found f = run(&config, &b, NULL);
+    assert_near(f.last.mean_stiffness / b.k, 1, 0.01);
+    assert_near(f.last.damping / b.c, 1, 0.1);
+}
+
+/* Each millisecond of misalignment shifts the damping by -k times it, and `skew` takes it back. */
+static void test_skew_aligns_force_and_pose(void **state) {
+    (void)state;
+    ff_identify_config config;
+    ff_identify_default(&config);
+    const bounce aligned = {.k = 7e4, .c = 400, .m = 279.07, .v = 0.02, .T = 0.001};
+    bounce late = aligned;
+    late.late = 0.002;
+    const double c0 = run(&config, &aligned, NULL).last.damping;
+    const double c1 = run(&config, &late, NULL).last.damping;
+    assert_near(c1 - c0, -late.k * late.late, 0.05 * late.k * late.late);
+    config.skew = late.late;
+    assert_near(run(&config, &late, NULL).last.damping, aligned.c, 4);
+}
+
+static void test_noise_stays_within_the_stated_uncertainty(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 2);
+    ff_identify_config config;
+    ff_identify_default(&config);
+    config.noise = 0.2;
+    const bounce b = {.k = 7e4, .c = 400, .m = 279.07, .v = 0.02, .T = 0.001, .noise = 0.2};
+    double square = 0.0, sum = 0.0;
+    const int count = test_count(200, 2000);
+    for (int i = 0; i < count; i++) {
+        const found f = run(&config, &b, &rng);
+        const double e = (f.last.damping - b.c) / f.last.damping_sd;
+        sum += e / count;
+        square += e * e / count;
+        assert_true(f.worst < 0.15);
+    }
+    print_message("damping error over its sd: mean %.2f, rms %.2f\n", sum, sqrt(square));
+    assert_true(sqrt(square) < 1.6 && sqrt(square) > 0.4);
+}
+
+static void test_bounds_act_and_are_reported(void **state) {
+    (void)state;
+    ff_identify_config config;
+    ff_identify_default(&config);
+    /* force ahead of the pose looks like negative damping */
+    const bounce b = {.k = 7e4, .c = 0, .m = 279.07, .v = 0.02, .T = 0.001, .late = 0.004};
+    found f = run(&config, &b, NULL);
+    assert_true(f.bounds & FF_BOUND_DAMPING);
+    assert_true(f.last.damping == 0.0);
+    config.rate = 1e-6;
+    f = run(&config, &(bounce){.k = 7e4, .c = 400, .m = 279.07, .v = 0.02, .T = 0.001}, NULL);
+    assert_true(f.bounds & FF_BOUND_RATE);
+}
+
+static void test_adaptation_stays_bounded(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    for (int adapt = FF_IDENTIFY_FIXED; adapt <= FF_IDENTIFY_RQ; adapt++)
+        for (int form = FF_IDENTIFY_OFFSET; form <= FF_IDENTIFY_INCREMENTS; form++)
+            for (int i = 0; i < 50; i++) {
+                ff_identify_config config;
+                form == FF_IDENTIFY_OFFSET ? ff_identify_default(&config) : ff_identify_printed(&config);
+                config.adapt = (ff_identify_adapt)adapt;
+                config.noise = ff_rng_range(&rng, 0, 1);
+                const bounce b = {.k = 7e4, .c = 100, .m = 279, .v = 0.02, .T = 0.001, .noise = config.noise};
+                const found f = run(&config, &b, &rng); /* asserts k > 0, c >= 0 inside */
+                if (f.published) {
+                    assert_true(isfinite(f.last.stiffness) && isfinite(f.last.damping));
+                    assert_true(f.last.stiffness > 0.2 * b.k && f.last.stiffness < 5 * b.k);
+                }
+            }
+}
+
+static void test_validate_refuses_what_is_outside(void **state) {
+    (void)state;
+    ff_identify_config good, bad;
+    ff_identify_default(&good);
+    assert_int_equal(ff_identify_validate(&good), FF_OK);
+    ff_identify_printed(&bad);
+    assert_int_equal(ff_identify_validate(&bad), FF_OK);
+    double *const fields[] = {&bad.forget,         &bad.noise,        &bad.skew,  &bad.prior,
+                              &bad.stiffness_walk, &bad.damping_walk, &bad.trust, &bad.rate};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        bad = good;
+        *fields[i] = FF_NAN;
+        assert_int_equal(ff_identify_validate(&bad), FF_ERR_ARGUMENT);
+    }
+    bad = good;
+    bad.forget = 1.0;
+    assert_int_equal(ff_identify_validate(&bad), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_lead_validate(&(ff_lead_config){-1, 0}), FF_ERR_ARGUMENT);
+}
+
+/* (10): a ramp F = a t, late by tau, is restored once the filter has settled. */
+static void test_lead_restores_a_ramp(void **state) {
+    (void)state;
+    const ff_lead_config config = {.time = 0.005, .filter = 0.01};
+    ff_lead_state lead;
+    ff_lead_reset(&lead);
+    ff_wrench out = ff_wrench_zero();
+    const double T = 0.001;
+    for (int k = 0; k < 200; k++) {
+        ff_wrench f = ff_wrench_zero();
+        f.f.x = 300.0 * (k * T - config.time);
+        f.t.y = -20.0 * (k * T - config.time);
+        out = ff_lead_step(&config, &lead, T, f);
+    }
+    assert_near(out.f.x, 300.0 * 199 * T, 1e-6);
+    assert_near(out.t.y, -20.0 * 199 * T, 1e-6);
+}
+
+static void test_contact_point_and_restitution(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 4);
+    for (int i = 0; i < 100; i++) {
+        const ff_vec3 r = test_random_vec3(&rng, 1), f = test_random_vec3(&rng, 50);
+        const ff_vec3 found_r = ff_contact_point((ff_wrench){ff_vec3_cross(r, f), f});
+        const ff_vec3 n = ff_vec3_unit(f), expected = ff_vec3_axpy(-ff_vec3_dot(r, n), n, r);
+        assert_vec3_near(found_r, expected, 1e-12);
+    }
+    assert_vec3_near(ff_contact_point(ff_wrench_zero()), ff_vec3_zero(), 0);
+    assert_near(ff_contact_restitution(0), 1, 0);
+    /* integrate x'' + 2 z x' + x = 0 from x = 0, x' = -1 until the force x + 2 z x' vanishes */
+    for (int i = 1; i <= 8; i++) {
+        const double z = 0.25 * i;
+        double x = 0, v = 1, t = 1e-5;
+        for (; x == 0 || x + 2 * z * v > 0;) {
+            const double a1 = -x - 2 * z * v, vm = v + 0.5 * t * a1, xm = x + 0.5 * t * v;
+            x += t * vm;
+            v += t * (-xm - 2 * z * vm);
+        }
+        assert_near(ff_contact_restitution(z), -v, 1e-4);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_offset_finds_exact_surfaces),
+        cmocka_unit_test(test_increments_find_constant_surfaces_roughly),
+        cmocka_unit_test(test_skew_aligns_force_and_pose),
+        cmocka_unit_test(test_noise_stays_within_the_stated_uncertainty),
+        cmocka_unit_test(test_bounds_act_and_are_reported),
+        cmocka_unit_test(test_adaptation_stays_bounded),
+        cmocka_unit_test(test_validate_refuses_what_is_outside),
+        cmocka_unit_test(test_lead_restores_a_ramp),
+        cmocka_unit_test(test_contact_point_and_restitution),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

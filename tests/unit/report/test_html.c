@@ -1,0 +1,222 @@
+/* The report's table keeps every row while it fits, and every extreme beyond; the file is whole and escaped.
+ */
+#include <math.h>
+#include <unistd.h>
+#include "support.h"
+#include "report/geometry.h"
+#include "report/html.h"
+
+static const char *const NAMES[] = {"t [s]", "a.velocity.x [m/s]", "a.energy.kinetic [J]",
+                                    "timing.compute [ns]"};
+
+static char *read_file(const char *path, size_t *size) {
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *text = malloc(*size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, *size, f), *size);
+    text[*size] = 0;
+    fclose(f);
+    return text;
+}
+
+static void scratch_path(char *path, size_t size, const char *name) {
+    const char *dir = getenv("TMPDIR");
+    snprintf(path, size, "%s/ff-report-%ld-%s", dir ? dir : "/tmp", (long)getpid(), name);
+}
+
+static void test_add_row_short_run_keeps_every_row(void **state) {
+    (void)state;
+    ff_report_series *s = ff_report_series_create(4, NAMES);
+    assert_non_null(s);
+    for (int k = 0; k < 16384; k++) {
+        double row[] = {k * 0.004, sin(k), k % 7, 2000};
+        assert_int_equal(ff_report_add_row(s, row), FF_OK);
+    }
+    assert_int_equal(ff_report_series_rows(s), 16384);
+    assert_int_equal(ff_report_series_bucket(s), 1);
+    for (int k = 0; k < 16384; k += 13) {
+        assert_true(ff_report_series_value(s, (size_t)k, 0) == k * 0.004);
+        assert_true(ff_report_series_value(s, (size_t)k, 1) == (double)(float)sin(k));
+    }
+    ff_report_series_destroy(s);
+}
+
+/* Against the plain definition: in every bucket the two rows are the smallest and the largest of its cycles,
+ * in the order in which they came. */
+static void test_add_row_long_run_keeps_extremes_in_order(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 0);
+    int lengths[] = {16385, 40000, 100003, 262144};
+    for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+        int rows = lengths[n];
+        double *truth = malloc((size_t)rows * sizeof *truth);
+        assert_non_null(truth);
+        ff_report_series *s = ff_report_series_create(4, NAMES);
+        assert_non_null(s);
+        for (int k = 0; k < rows; k++) {
+            truth[k] = (double)(float)ff_rng_normal(&rng);
+            double row[] = {k * 0.001, truth[k], k, 100};
+            assert_int_equal(ff_report_add_row(s, row), FF_OK);
+        }
+        size_t bucket = (size_t)ff_report_series_bucket(s), kept = ff_report_series_rows(s);
+        assert_true(bucket >= 4 && kept <= 16384 + 2);
+        assert_int_equal(ff_report_series_cycles(s), rows);
+        for (size_t pair = 0; 2 * pair + 1 < kept; pair++) {
+            size_t from = pair * bucket, to = from + bucket < (size_t)rows ? from + bucket : (size_t)rows;
+            size_t low = from, high = from;
+            for (size_t k = from; k < to; k++) {
+                low = truth[k] < truth[low] ? k : low;
+                high = truth[k] > truth[high] ? k : high;
+            }
+            assert_true(ff_report_series_value(s, 2 * pair, 1) == truth[low < high ? low : high]);
+            assert_true(ff_report_series_value(s, 2 * pair + 1, 1) == truth[low < high ? high : low]);
+            assert_true(ff_report_series_value(s, 2 * pair, 0) == (double)from * 0.001);
+        }
+        assert_true(ff_report_series_value(s, kept - 1, 2) == rows - 1);
+        ff_report_series_destroy(s);
+        free(truth);
+    }
+}
+
+static void test_add_row_gaps_and_bad_times(void **state) {
+    (void)state;
+    ff_report_series *s = ff_report_series_create(4, NAMES);
+    assert_non_null(s);
+    double row[] = {1, FF_NAN, HUGE_VAL, FF_NAN};
+    assert_int_equal(ff_report_add_row(s, row), FF_OK);
+    row[0] = 0.5;
+    assert_int_equal(ff_report_add_row(s, row), FF_ERR_ARGUMENT);
+    row[0] = FF_NAN;
+    assert_int_equal(ff_report_add_row(s, row), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_report_series_rows(s), 1);
+    assert_true(isnan(ff_report_series_value(s, 0, 1)));
+    ff_report_series_destroy(s);
+    assert_null(ff_report_series_create(0, NAMES));
+}
+
+static void test_write_bad_arguments_and_paths(void **state) {
+    (void)state;
+    ff_report_run run = {.label = "m", .summary = "{}"};
+    assert_int_equal(ff_report_write("/nonexistent-folder/r.html", "t", &run, 1), FF_ERR_IO);
+    assert_int_equal(ff_report_write("/tmp/x.html", "t", &run, 0), FF_ERR_ARGUMENT);
+    run.summary = NULL;
+    assert_int_equal(ff_report_write("/tmp/x.html", "t", &run, 1), FF_ERR_ARGUMENT);
+}
+
+/* No '<' of a name or of the JSON reaches the page unescaped. */
+static void test_write_hostile_names_are_escaped(void **state) {
+    (void)state;
+    const char *names[] = {"t [s]", "</script><script>evil(1)</script>.velocity.x [m/s]"};
+    ff_report_series *s = ff_report_series_create(2, names);
+    assert_non_null(s);
+    for (int k = 0; k < 10; k++) {
+        double row[] = {k, k * k};
+        assert_int_equal(ff_report_add_row(s, row), FF_OK);
+    }
+    ff_report_contact contact = {"<i>evil(2)", 1, FF_NAN};
+    ff_report_run run = {.label = "<u>evil(3)",
+                         .summary = "{\"scenario\":\"</script><b>evil(4)\"}",
+                         .series = s,
+                         .contact = &contact,
+                         .contacts = 1,
+                         .geometry = "{\"satellites\":[],\"contacts\":[]}"};
+    char path[512];
+    scratch_path(path, sizeof path, "hostile.html");
+    assert_int_equal(ff_report_write(path, "<title>&evil(5)", &run, 1), FF_OK);
+    size_t size = 0;
+    char *text = read_file(path, &size);
+    const char *bad[] = {"<script>evil", "</script>.vel", "<i>evil", "<u>evil", "<b>evil", "<title>&evil"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_null(strstr(text, bad[i]));
+    assert_non_null(strstr(text, "\\u003cu>evil(3)"));
+    assert_non_null(strstr(text, "&lt;title&gt;&amp;evil(5)"));
+    assert_null(strstr(text, "<!--ff:"));
+    assert_non_null(strstr(text, "</html>"));
+    assert_non_null(strstr(text, "Content-Security-Policy"));
+    free(text);
+    unlink(path);
+    ff_report_series_destroy(s);
+}
+
+/* Incompressible data in 70 columns stays within the budget, whatever the length. */
+static void test_write_stays_within_budget(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 1);
+    enum { COLUMNS = 70 };
+    char text[COLUMNS][32];
+    const char *names[COLUMNS];
+    for (int i = 0; i < COLUMNS; i++) {
+        snprintf(text[i], sizeof text[i], i ? "a.column.%d [m]" : "t [s]", i);
+        names[i] = text[i];
+    }
+    int lengths[] = {7500, 40000};
+    size_t limit[] = {3000000, 5000000};
+    for (int n = 0; n < 2; n++) {
+        ff_report_series *s = ff_report_series_create(COLUMNS, names);
+        assert_non_null(s);
+        for (int k = 0; k < lengths[n]; k++) {
+            double row[COLUMNS] = {k * 0.004};
+            for (int i = 1; i < COLUMNS; i++)
+                row[i] = ff_rng_normal(&rng);
+            assert_int_equal(ff_report_add_row(s, row), FF_OK);
+        }
+        for (int raw = 0; raw < 2; raw++) {
+            ff_report_run run = {.label = "noise", .summary = "{}", .series = s};
+            ff_report_options options = {.raw = raw};
+            char path[512];
+            scratch_path(path, sizeof path, "budget.html");
+            assert_int_equal(ff_report_write_with(path, "noise", &run, 1, &options), FF_OK);
+            size_t size = 0;
+            free(read_file(path, &size));
+            assert_true(size < limit[n]);
+            unlink(path);
+        }
+        ff_report_series_destroy(s);
+    }
+}
+
+static void test_geometry_is_json_of_the_scenario(void **state) {
+    (void)state;
+    ff_scenario *scenario = calloc(1, sizeof *scenario);
+    assert_non_null(scenario);
+    scenario->satellites = 1;
+    ff_satellite *sat = &scenario->satellite[0];
+    snprintf(sat->name, sizeof sat->name, "a\"b");
+    sat->rigid.mass = 280;
+    sat->rigid.inertia = ff_mat3_diag(18, 20, 22);
+    sat->points = 1;
+    snprintf(sat->point[0].name, sizeof sat->point[0].name, "com");
+    sat->robot.kind = FF_ROBOT_DELAY;
+    sat->robot.delay = 0.04;
+    scenario->contacts = 1;
+    scenario->contact[0] =
+        (ff_contact){.kind = FF_CONTACT_WALL, .against = -1, .normal = {{0, 0, -1}}, .at = {{0, 0, 0.03}}};
+    snprintf(scenario->contact[0].name, sizeof scenario->contact[0].name, "front");
+    char *json = ff_report_geometry(scenario);
+    assert_string_equal(
+        json, "{\"satellites\":[{\"name\":\"a\\\"b\",\"mass_kg\":280,\"inertia_kgm2\":[18,20,22,0,0,0],"
+              "\"points\":{\"com\":[0,0,0]},\"robot\":{\"kind\":\"delay\",\"delay_s\":0.04}}],"
+              "\"contacts\":[{\"name\":\"front\",\"kind\":\"wall\",\"body\":\"a\\\"b\",\"against\":null,"
+              "\"point\":[0,0,0],\"at\":[0,0,0.03],\"normal\":[0,0,-1]}]}\n");
+    free(json);
+    free(scenario);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_add_row_short_run_keeps_every_row),
+        cmocka_unit_test(test_add_row_long_run_keeps_extremes_in_order),
+        cmocka_unit_test(test_add_row_gaps_and_bad_times),
+        cmocka_unit_test(test_write_bad_arguments_and_paths),
+        cmocka_unit_test(test_write_hostile_names_are_escaped),
+        cmocka_unit_test(test_write_stays_within_budget),
+        cmocka_unit_test(test_geometry_is_json_of_the_scenario),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,407 @@
+// The report in a real browser: node report.test.mjs SAMPLES_DIR SCREENS_DIR
+// Every check prints one line; the first failure of a check is told, all others still run.
+import assert from "node:assert/strict";
+import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {join, resolve} from "node:path";
+import {chromium} from "playwright-core";
+
+const [samples, screens] = process.argv.slice(2).map((p) => resolve(p));
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
+const profile = mkdtempSync(join(tmpdir(), "ff-web-"));
+const executablePath = process.env.FF_CHROMIUM ?? "/usr/bin/chromium";
+const context = await chromium.launchPersistentContext(profile, {executablePath, args: FLAGS, viewport: {width: 1280, height: 900}});
+
+let failures = 0;
+async function check(name, body) {
+  try {
+    await body();
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failures++;
+    console.log(`FAILED  ${name}: ${error.message}`);
+  }
+}
+
+/** Waits until a function of the page is true (playwright's own waiting needs eval, which the policy forbids). */
+async function until(page, condition) {
+  for (let i = 0; i < 600; i++) {
+    if (await page.evaluate(condition)) return;
+    await page.waitForTimeout(50);
+  }
+  throw new Error(`never true: ${condition}`);
+}
+
+/** Opens a report; whatever it logs as an error or asks of the network is collected. */
+async function open(kind, options = {}) {
+  const page = await context.newPage();
+  page.troubles = [];
+  page.on("console", (m) => m.type() === "error" && page.troubles.push(`console: ${m.text()}`));
+  page.on("pageerror", (e) => page.troubles.push(`error: ${e.message}`));
+  page.on("dialog", (d) => {
+    page.troubles.push(`dialog: ${d.message()}`);
+    d.dismiss();
+  });
+  page.on("request", (r) => !r.url().startsWith("file:") && page.troubles.push(`request: ${r.url().slice(0, 100)}`));
+  if (options.width) await page.setViewportSize({width: options.width, height: options.height ?? 900});
+  if (options.scheme || options.reduced) await page.emulateMedia({colorScheme: options.scheme});
+  await page.goto(`file://${join(samples, `${kind}.html`)}`);
+  await page.waitForSelector("html[data-ready=true]");
+  if (options.scene !== false) await until(page, () => window.freefloat.frames() > 0);
+  return page;
+}
+
+const log = (kind) => {
+  const names = readFileSync(join(samples, `${kind}.html.names`), "utf8").trimEnd().split("\n").map((n) => n.replace(/ \[[^\]]*\]$/, ""));
+  const bytes = readFileSync(join(samples, `${kind}.html.f64`));
+  const values = new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  return {names, rows: values.length / names.length, at: (row, name) => values[row * names.length + names.indexOf(name)]};
+};
+const summary = (kind) => JSON.parse(readFileSync(join(samples, `${kind}.html.json`), "utf8"));
+
+let seed = Number(process.env.FF_SEED ?? 20190902);
+console.log(`seed ${seed} (FF_SEED repeats it)`);
+const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+
+for (const kind of ["single", "raw"]) {
+  await check(`${kind}: values at random cursor times equal the log's`, async () => {
+    const page = await open(kind);
+    const truth = log(kind);
+    const {rows, bucket} = await page.evaluate(() => ({rows: freefloat.runs[0].rows, bucket: freefloat.runs[0].bucket}));
+    if (kind === "single") assert.equal(bucket, 1, "the 30 s run must be kept whole");
+    let compared = 0;
+    for (let n = 0; n < 25; n++) {
+      const t = random() * 30;
+      const panels = await page.evaluate((time) => freefloat.plots.map((p) => ({lines: p.lines(), ...p.valuesAt(time)})), t);
+      for (const {lines, time, values} of panels) {
+        const row = Math.round(time / 0.004);
+        if (bucket === 1) assert.ok(Math.abs(time - t) <= 0.002 + 1e-9);
+        lines.forEach((name, i) => {
+          if (bucket === 1) {
+            assert.equal(values[i], Math.fround(truth.at(row, name)), `${name} at ${time}`);
+          } else {
+            // One of the cycles of the bucket must hold exactly this value.
+            const near = Array.from({length: 2 * bucket}, (_, k) => Math.fround(truth.at(Math.min(truth.rows - 1, Math.max(0, row - bucket + k + 1)), name)));
+            assert.ok(near.includes(values[i]), `${name} at ${time}: ${values[i]}`);
+          }
+          compared++;
+        });
+      }
+    }
+    assert.ok(compared > 500 && rows > 1000);
+    assert.deepEqual(page.troubles, []);
+    await page.close();
+  });
+}
+
+await check("single: the legend shows the value under the cursor", async () => {
+  const page = await open("single");
+  const truth = log("single");
+  await page.evaluate(() => document.querySelector(".panel .canvas").scrollIntoView());
+  await until(page, () => freefloat.plots[0].drawn());
+  const box = await page.locator(".panel .u-over").first().boundingBox();
+  for (let n = 0; n < 5; n++) {
+    const x = box.x + (0.05 + 0.9 * random()) * box.width;
+    await page.mouse.move(x, box.y + box.height / 2);
+    await page.waitForTimeout(50);
+    const t = ((x - box.x) / box.width) * 30;
+    const shown = await page.evaluate(() => ({texts: freefloat.plots[0].shown(), lines: freefloat.plots[0].lines()}));
+    // Four figures are shown.
+    shown.lines.forEach((name, i) => {
+      const value = Number(shown.texts[i].replace("−", "-"));
+      const pixel = Math.ceil(30 / box.width / 0.004) + 1; // rows under one pixel
+      const near = Array.from({length: 2 * pixel + 1}, (_, k) => truth.at(Math.round(t / 0.004) + k - pixel, name));
+      assert.ok(value >= Math.min(...near) - 5e-4 * Math.abs(value) - 1e-9 && value <= Math.max(...near) + 5e-4 * Math.abs(value) + 1e-9, `${name}: ${shown.texts[i]} at ${t}, the log has ${Math.min(...near)} to ${Math.max(...near)}`);
+    });
+  }
+  await page.close();
+});
+
+await check("long: extremes survive, opens in time, at most 5 MB", async () => {
+  assert.ok(statSync(join(samples, "long.html")).size < 5e6);
+  assert.ok(statSync(join(samples, "single.html")).size < 3e6);
+  const page = await open("long");
+  const truth = log("long");
+  const name = "contact.upper.force";
+  let most = 0;
+  for (let i = 0; i < truth.rows; i++) most = Math.max(most, truth.at(i, name));
+  const shown = await page.evaluate((n) => {
+    const r = freefloat.runs[0];
+    let m = 0;
+    for (let i = 0; i < r.rows; i++) m = Math.max(m, r.value(n, i));
+    return m;
+  }, name);
+  assert.equal(shown, Math.fround(most));
+  const ready = await page.evaluate(() => performance.getEntriesByName("ff-ready")[0].startTime);
+  console.log(`        ready after ${Math.round(ready)} ms`); // told, not judged: other work shares the machine
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+for (const kind of ["single", "failed", "diverged"])
+  await check(`${kind}: the verdict is the summary's`, async () => {
+    const page = await open(kind);
+    const s = summary(kind);
+    const text = await page.locator(".verdict").innerText();
+    assert.equal(await page.locator(".verdict").getAttribute("data-verdict"), s.verdict);
+    assert.match(text, s.verdict === "pass" ? /^\S*\s*Valid/ : /^\S*\s*Not valid/);
+    const table = await page.locator("table.requirements tbody tr").evaluateAll((rows) => rows.map((r) => [...r.children].map((c) => c.textContent)));
+    assert.equal(table.length, s.requirements.length);
+    s.requirements.forEach((r, i) => {
+      if (r.value !== null) assert.ok(Math.abs(Number(table[i][1].replace("−", "-")) - r.value) <= 0.006 * r.value, table[i][1]);
+      assert.equal(Number(table[i][2]), r.limit);
+      assert.match(table[i][5], r.met ? /✓ met/ : /✕ not met/);
+      if (s.verdict === "pass" || !r.met) assert.ok(text.toLowerCase().includes(r.name.replaceAll("_", " ")), `${r.name} in: ${text}`);
+    });
+    assert.deepEqual(page.troubles, []);
+    await page.close();
+  });
+
+await check("failed: says when the limit was first exceeded", async () => {
+  const page = await open("failed");
+  const truth = log("failed");
+  let row = 0;
+  while (truth.at(row, "client.error.velocity") <= 0.01) row++;
+  const text = await page.locator(".verdict .reason").innerText();
+  assert.ok(text.includes(`${(row * 0.004).toFixed(2)}\u00a0s`), `${row * 0.004} in: ${text}`);
+  await page.close();
+});
+
+await check("hostile names are text", async () => {
+  const page = await open("hostile");
+  assert.equal(await page.title(), "<img src=x onerror=alert(1)>");
+  assert.equal(await page.locator("h1").innerText(), "<img src=x onerror=alert(1)>");
+  assert.equal(await page.locator("img").count(), 0);
+  assert.equal(await page.locator("svg[onload]").count(), 0);
+  const body = await page.locator("body").innerText();
+  for (const name of ["<b>sat</b></script><script>alert(2)</script>", '"><svg onload=alert(3)>', "<!--<script>"]) assert.ok(body.includes(name), name);
+  await page.waitForTimeout(300);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+await check("the policy forbids other scripts and requests", async () => {
+  const page = await open("single", {scene: false});
+  const policy = await page.locator("meta[http-equiv=Content-Security-Policy]").getAttribute("content");
+  assert.match(policy, /default-src 'none'/);
+  assert.ok(!policy.includes("unsafe"), policy);
+  await page.evaluate(() => {
+    const s = document.createElement("script");
+    s.textContent = "window.intruder = 1";
+    document.body.append(s);
+  });
+  assert.equal(await page.evaluate(() => window.intruder), undefined);
+  assert.equal(await page.evaluate(() => fetch("http://127.0.0.1:9/").then(() => "sent", () => "refused")), "refused");
+  await page.close();
+});
+
+await check("the 3-D view is not blank and moves", async () => {
+  const page = await open("single");
+  const look = (t) => page.evaluate(async (time) => {
+    freefloat.seek(time);
+    const image = new Image();
+    image.src = freefloat.picture();
+    await image.decode();
+    const c = document.createElement("canvas");
+    c.width = image.width;
+    c.height = image.height;
+    const g = c.getContext("2d");
+    g.drawImage(image, 0, 0);
+    const d = g.getImageData(0, 0, c.width, c.height).data;
+    const colours = new Set();
+    let sum = 0;
+    for (let i = 0; i < d.length; i += 4) {
+      colours.add((d[i] << 16) | (d[i + 1] << 8) | d[i + 2]);
+      sum = (sum * 31 + d[i] + d[i + 1] * 3 + d[i + 2] * 7) % 1000003;
+    }
+    return {colours: colours.size, sum};
+  }, t);
+  const a = await look(0);
+  const b = await look(15);
+  const c = await look(0);
+  assert.ok(a.colours > 50, `${a.colours} colours`);
+  assert.notEqual(a.sum, b.sum);
+  assert.equal(a.sum, c.sum);
+  await page.close();
+});
+
+await check("replay plays, pauses and follows the slider", async () => {
+  const page = await open("single");
+  await page.evaluate(() => freefloat.seek(0));
+  await page.getByRole("button", {name: "Play", exact: true}).click();
+  await until(page, () => freefloat.time() > 0.2);
+  await page.getByRole("button", {name: "Pause"}).click();
+  const t = await page.evaluate(() => freefloat.time());
+  await page.waitForTimeout(200);
+  assert.equal(await page.evaluate(() => freefloat.time()), t);
+  await page.locator(".slider").fill("12");
+  assert.equal(await page.evaluate(() => freefloat.time()), 12);
+  assert.equal((await page.locator(".clock").innerText()).replace(/\s/g, " "), "12.000 s");
+  await page.close();
+});
+
+await check("keyboard only: tab reaches all, space plays, arrows step, plus zooms", async () => {
+  const page = await open("single");
+  const reached = new Set();
+  for (let i = 0; i < 150; i++) {
+    await page.keyboard.press("Tab");
+    const what = await page.evaluate(() => {
+      const e = document.activeElement;
+      return e === document.body ? null : `${e.tagName}.${e.className} ${e.getAttribute("aria-label") ?? e.textContent.slice(0, 20)}`;
+    });
+    if (what === null) break;
+    reached.add(what);
+  }
+  const all = [...reached].join("\n");
+  for (const wanted of ["Skip to the plots", "Switch to the dark theme", "scene", "canvas Velocity over time", "Play", "Time", "Speed of the replay", "Zoom in", "Show contact 1"]) assert.ok(all.includes(wanted), `${wanted} not reached in\n${all}`);
+  await page.locator(".canvas").first().focus();
+  await page.evaluate(() => freefloat.seek(5));
+  await page.keyboard.press("ArrowRight");
+  assert.ok(Math.abs((await page.evaluate(() => freefloat.time())) - 5.004) < 1e-9);
+  await page.keyboard.press("Shift+ArrowLeft");
+  assert.ok(Math.abs((await page.evaluate(() => freefloat.time())) - 4.964) < 1e-9);
+  await page.keyboard.press("+");
+  const zoomed = await page.evaluate(() => freefloat.range());
+  assert.ok(zoomed[1] - zoomed[0] < 21);
+  await page.keyboard.press("0");
+  assert.deepEqual(await page.evaluate(() => freefloat.range()), [0, 30]);
+  await page.keyboard.press("Space");
+  assert.equal(await page.evaluate(() => freefloat.playing()), true);
+  await page.keyboard.press("Space");
+  assert.equal(await page.evaluate(() => freefloat.playing()), false);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+await check("dragging zooms all plots, double-click shows all", async () => {
+  const page = await open("single");
+  await page.evaluate(() => document.querySelector(".panel .canvas").scrollIntoView());
+  await until(page, () => freefloat.plots[0].drawn() && freefloat.plots[1].drawn());
+  const box = await page.locator(".panel .u-over").first().boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.2, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, y, {steps: 4});
+  await page.mouse.up();
+  const [a, b] = await page.evaluate(() => freefloat.range());
+  assert.ok(Math.abs(a - 6) < 0.1 && Math.abs(b - 15) < 0.1, `${a} ${b}`);
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + box.width * 0.5, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.4, y, {steps: 4});
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const panned = await page.evaluate(() => freefloat.range());
+  assert.ok(Math.abs(panned[0] - 6.9) < 0.1 && Math.abs(panned[1] - panned[0] - (b - a)) < 1e-6, `${panned}`);
+  await page.mouse.dblclick(box.x + box.width / 2, y);
+  assert.deepEqual(await page.evaluate(() => freefloat.range()), [0, 30]);
+  await page.close();
+});
+
+await check("compare: ranking, one legend, methods hidden everywhere", async () => {
+  const page = await open("compare");
+  const order = await page.locator("table.ranking tbody th").allInnerTexts();
+  assert.deepEqual(order, ["blend:share=0.995", "blend:share=0.9", "none"]);
+  assert.equal(await page.locator(".legend").count(), 1);
+  const lines = await page.evaluate(() => freefloat.plots[0].lines().length);
+  assert.equal(lines, 4); // three methods and the ideal
+  await page.locator(".legend .chip").first().click();
+  assert.equal(await page.locator(".legend .chip").first().getAttribute("aria-pressed"), "false");
+  await page.locator("#run").selectOption({label: "none"});
+  assert.match(await page.locator("table.requirements").innerText(), /not met/);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+await check("freefloat run: plots equal log.csv, verdict equals summary.json, at most 3 MB", async () => {
+  const folder = join(samples, "run");
+  assert.ok(statSync(join(folder, "report.html")).size < 3e6);
+  const [head, ...lines] = readFileSync(join(folder, "log.csv"), "utf8").trimEnd().split("\n");
+  const names = head.split(",").map((n) => n.replace(/ \[[^\]]*\]$/, ""));
+  const s = JSON.parse(readFileSync(join(folder, "summary.json"), "utf8"));
+  const page = await open("run/report");
+  assert.equal(await page.locator(".verdict").getAttribute("data-verdict"), s.verdict);
+  let compared = 0;
+  for (let n = 0; n < 25; n++) {
+    const panels = await page.evaluate((t) => freefloat.plots.map((p) => ({lines: p.lines(), ...p.valuesAt(t)})), random() * s.cycles * s.cycle_s);
+    for (const {lines: columns, time, values} of panels) {
+      const row = lines[Math.round(time / s.cycle_s)].split(",");
+      columns.forEach((name, i) => {
+        const text = row[names.indexOf(name)];
+        assert.equal(values[i], text === "" ? null : Math.fround(Number(text)), `${name} at ${time}`);
+        compared++;
+      });
+    }
+  }
+  assert.ok(compared > 500);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+await check("freefloat compare: the ideal motion is a reference, not ranked", async () => {
+  const page = await open("compared/report");
+  const rows = await page.locator("table.ranking tbody tr").allInnerTexts();
+  assert.equal(rows.length, 3);
+  assert.match(rows[2], /^ideal\s+reference/);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+await check("without numbers over time the tables stand alone", async () => {
+  const page = await open("tables", {scene: false});
+  assert.match(await page.locator(".verdict").innerText(), /Valid/);
+  assert.equal(await page.locator(".panel").count(), 0);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+for (const width of [360, 800, 1920])
+  for (const scheme of ["light", "dark"])
+    await check(`${width} px, ${scheme}: nothing overflows`, async () => {
+      const page = await open("hostile", {width, scheme});
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok(overflow <= 0, `${overflow} px too wide`);
+      assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), scheme);
+      if (screens) await page.screenshot({path: join(screens, `report-${width}-${scheme}.png`)});
+      assert.deepEqual(page.troubles, []);
+      await page.close();
+    });
+
+await check("prints to PDF in a few pages, all plots drawn", async () => {
+  const page = await open("failed", {scheme: "dark"});
+  const path = join(screens ?? profile, "report.pdf");
+  await page.pdf({path, preferCSSPageSize: true, printBackground: true});
+  const pdf = readFileSync(path, "latin1");
+  assert.ok(pdf.startsWith("%PDF"));
+  const pages = (pdf.match(/\/Type\s*\/Page\b/g) ?? []).length;
+  assert.ok(pages >= 2 && pages <= 5, `${pages} pages`);
+  assert.ok(await page.evaluate(() => freefloat.plots.every((p) => p.drawn())));
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+await check("built without Node: plain tables with the verdict, names as text", async () => {
+  const data = /<script type="application\/json" id="ff-data">[^<]*<\/script>/.exec(readFileSync(join(samples, "hostile.html"), "utf8"))[0];
+  const template = readFileSync(new URL("../../web/plain.html", import.meta.url), "utf8");
+  writeFileSync(join(samples, "plain.html"), template.replace("<!--ff:data-->", () => data));
+  const page = await context.newPage();
+  const troubles = [];
+  page.on("console", (m) => m.type() === "error" && troubles.push(m.text()));
+  page.on("pageerror", (e) => troubles.push(e.message));
+  page.on("dialog", (d) => {
+    troubles.push(d.message());
+    d.dismiss();
+  });
+  await page.goto(`file://${join(samples, "plain.html")}`);
+  const text = await page.locator("body").innerText();
+  assert.match(text, /Valid/);
+  assert.ok(text.includes("<b>sat</b></script><script>alert(2)</script>"));
+  assert.deepEqual(troubles, []);
+  await page.close();
+});
+
+await context.close();
+rmSync(profile, {recursive: true, force: true});
+console.log(failures ? `${failures} checks failed` : "all checks passed");
+process.exit(failures ? 1 : 0);

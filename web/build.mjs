@@ -1,0 +1,63 @@
+// node build.mjs [OUT]: bundles src/ into OUT/report.html (default dist/), the page that host/report/html.c
+// fills. Installs the packages of package-lock.json first when they are missing or older than it.
+// node build.mjs --plain: renews the hashes in plain.html, the page for builds without Node.
+import {createHash} from "node:crypto";
+import {execFileSync} from "node:child_process";
+import {existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from "node:fs";
+import {dirname, join, resolve} from "node:path";
+import {fileURLToPath} from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+// The hash in the Content-Security-Policy is that of the bytes between the tags; nothing else runs.
+const hash = (text) => `'sha256-${createHash("sha256").update(text, "utf8").digest("base64")}'`;
+
+if (process.argv[2] === "--plain") {
+  const path = join(here, "plain.html");
+  const text = readFileSync(path, "utf8");
+  const between = (tag) => text.slice(text.indexOf(`<${tag}>`) + tag.length + 2, text.indexOf(`</${tag}>`));
+  writeFileSync(path, text.replace(/script-src [^;]*;/, `script-src ${hash(between("script"))};`).replace(/style-src [^;]*;/, `style-src ${hash(between("style"))};`));
+  process.exit(0);
+}
+
+const out = resolve(process.argv[2] ?? join(here, "dist"));
+const LIMIT = 1_000_000; // bytes of the whole page without data
+
+const installed = join(here, "node_modules", ".package-lock.json");
+if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(here, "package-lock.json")).mtimeMs) {
+  try {
+    execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"], {cwd: here, stdio: "inherit"});
+  } catch {
+    console.error("web: npm ci failed (no registry?); report.html will hold plain tables, no plots and no 3-D");
+    mkdirSync(out, {recursive: true});
+    writeFileSync(join(out, "report.html"), readFileSync(join(here, "plain.html")));
+    process.exit(0);
+  }
+}
+
+const {build} = await import("esbuild");
+async function bundle(entry, loader) {
+  const result = await build({
+    entryPoints: [join(here, "src", entry)], bundle: true, minify: true, write: false, format: "iife",
+    target: ["chrome100", "firefox100", "safari15"], legalComments: "none", charset: "ascii", loader,
+  });
+  return result.outputFiles[0].text.trim();
+}
+
+const script = (await bundle("report.ts", {})).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+const style = await bundle("style.css", {});
+const licences = ["three", "uplot"].map((name) => {
+  const {version, license} = JSON.parse(readFileSync(join(here, "node_modules", name, "package.json"), "utf8"));
+  return `${name} ${version} (${license})`;
+});
+const page = readFileSync(join(here, "src", "report.html"), "utf8")
+  .replace("{{csp}}", () => `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`)
+  .replace("{{licences}}", () => licences.join(", "))
+  .replace("{{style}}", () => style)
+  .replace("{{script}}", () => script);
+if (page.length > LIMIT) {
+  console.error(`web: the page has ${page.length} bytes, more than ${LIMIT}`);
+  process.exit(1);
+}
+mkdirSync(out, {recursive: true});
+writeFileSync(join(out, "report.html"), page);
+console.log(`web: ${join(out, "report.html")}, ${page.length} bytes`);

@@ -1,0 +1,303 @@
+// Tables of named columns over time, and the report's document. No drawing here.
+
+export interface Column {
+  name: string;
+  unit: string;
+}
+
+/** What plots and scene read. The report's tables are whole; a live one grows. */
+export interface Table {
+  readonly columns: readonly Column[];
+  readonly rows: number;
+  readonly time: ArrayLike<number>;
+  /** Values of a column, NaN where there is none; undefined if the table has no such column. */
+  column(name: string): ArrayLike<number> | undefined;
+  unit(name: string): string;
+}
+
+export interface Contact {
+  name: string;
+  satellite?: string;
+  start_s: number;
+  end_s: number | null;
+  speed_before_mps?: number | null;
+  speed_after_mps?: number | null;
+  peak_force_N?: number | null;
+  peak_robot_force_N?: number | null;
+  stiffness_Npm?: number | null;
+  damping_Nspm?: number | null;
+  [key: string]: unknown;
+}
+
+export interface Requirement {
+  name: string;
+  limit: number | null;
+  value: number | null;
+  met: boolean;
+}
+
+type Numbers = Record<string, number | null | undefined>;
+
+export interface SatelliteSummary {
+  initial?: Numbers;
+  final?: Record<string, unknown>;
+  max_kinetic_energy_J?: number | null;
+  error_vs_ideal?: Numbers | null;
+  contacts?: Contact[];
+  passivity?: {observer_min_J?: (number | null)[]; max_force_correction_N?: number | null; max_velocity_correction_mps?: number | null} | null;
+  robot?: {travel_m?: number | null; rotation_rad?: number | null; max_tracking_error_m?: number | null} | null;
+}
+
+export interface Summary {
+  scenario?: string;
+  method?: string;
+  integrator?: string;
+  cycle_s?: number;
+  cycles?: number;
+  satellites?: Record<string, SatelliteSummary>;
+  pairs?: Record<string, {error_vs_ideal?: Numbers | null}>;
+  timing?: Numbers;
+  requirements?: Requirement[];
+  verdict?: string;
+  [key: string]: unknown;
+}
+
+export type Vector = [number, number, number];
+
+export interface GeometrySatellite {
+  name: string;
+  mass_kg?: number;
+  inertia_kgm2?: number[];
+  points?: Record<string, Vector>;
+  robot?: {kind: string; delay_s: number | null};
+}
+
+export interface GeometryContact {
+  name: string;
+  kind: string;
+  body: string;
+  against: string | null;
+  point?: Vector;
+  at?: Vector;
+  normal?: Vector;
+  apex?: Vector;
+  axis?: Vector;
+  half_angle_rad?: number;
+  depth_m?: number | null;
+}
+
+export interface Geometry {
+  satellites: GeometrySatellite[];
+  contacts: GeometryContact[];
+}
+
+export interface Histogram extends Column {
+  start: number;
+  per_decade: number;
+  count: number[];
+}
+
+export interface Run {
+  label: string;
+  summary: Summary;
+  geometry: Geometry | null;
+  contacts: Contact[];
+  table: Table | null;
+  cycles: number;
+  /** Cycles per pair of rows; 1 when every cycle is kept. */
+  bucket: number;
+  histograms: Histogram[];
+}
+
+export interface Report {
+  title: string;
+  generator: string;
+  runs: Run[];
+}
+
+interface SeriesHeader {
+  block: string;
+  encoding: "raw" | "deflate";
+  rows: number;
+  cycles: number;
+  bucket: number;
+  columns: (Column & {constant?: number | null})[];
+  histograms: Histogram[];
+}
+
+class BlockTable implements Table {
+  readonly columns: readonly Column[];
+  readonly rows: number;
+  readonly time: Float64Array;
+  private readonly values = new Map<string, Float32Array>();
+  private readonly units = new Map<string, string>();
+
+  constructor(header: SeriesHeader, bytes: Uint8Array) {
+    this.columns = header.columns;
+    this.rows = header.rows;
+    const n = header.rows;
+    const planes = header.encoding === "deflate";
+    this.time = new Float64Array(numbers(bytes, 0, n, 8, planes));
+    let at = 8 * n;
+    header.columns.forEach((column, index) => {
+      this.units.set(column.name, column.unit);
+      if (index === 0) return;
+      if (column.constant !== undefined) {
+        this.values.set(column.name, new Float32Array(n).fill(column.constant ?? NaN));
+        return;
+      }
+      this.values.set(column.name, new Float32Array(numbers(bytes, at, n, 4, planes)));
+      at += 4 * n;
+    });
+  }
+
+  column(name: string): Float32Array | undefined {
+    return this.values.get(name);
+  }
+
+  unit(name: string): string {
+    return this.units.get(name) ?? "";
+  }
+}
+
+/** The bytes of n numbers in a buffer of their own; `planes`: all lowest bytes first, then all second ones, ... */
+function numbers(bytes: Uint8Array, from: number, n: number, size: number, planes: boolean): ArrayBuffer {
+  const out = new Uint8Array(n * size);
+  if (!planes) {
+    out.set(bytes.subarray(from, from + n * size));
+  } else {
+    for (let k = 0; k < size; k++) {
+      const plane = from + k * n;
+      for (let i = 0, o = k; i < n; i++, o += size) out[o] = bytes[plane + i]!;
+    }
+  }
+  return out.buffer;
+}
+
+function fromBase64(text: string): Uint8Array {
+  const native = (Uint8Array as unknown as {fromBase64?: (text: string) => Uint8Array}).fromBase64;
+  if (native) return native.call(Uint8Array, text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
+  const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Contacts of all satellites in order of start; a pair's, which stands under both, once. */
+function summaryContacts(summary: Summary): Contact[] {
+  const all: Contact[] = [];
+  const seen = new Set<string>();
+  for (const [satellite, s] of Object.entries(summary.satellites ?? {}))
+    for (const contact of s.contacts ?? []) {
+      const key = `${contact.name}@${contact.start_s}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      all.push({...contact, satellite});
+    }
+  return all.sort((a, b) => a.start_s - b.start_s);
+}
+
+export async function readReport(document: Document): Promise<Report> {
+  const text = (id: string): string => document.getElementById(id)?.textContent ?? "";
+  const raw = JSON.parse(text("ff-data"));
+  const runs: Run[] = [];
+  for (const r of raw.runs) {
+    const header: SeriesHeader | null = r.series;
+    let table: Table | null = null;
+    if (header) {
+      const packed = fromBase64(text(header.block));
+      table = new BlockTable(header, header.encoding === "deflate" ? await inflate(packed) : packed);
+    }
+    runs.push({
+      label: r.label || r.summary.method || "run",
+      summary: r.summary,
+      geometry: r.geometry,
+      contacts: r.contacts ?? summaryContacts(r.summary),
+      table,
+      cycles: header?.cycles ?? r.summary.cycles ?? 0,
+      bucket: header?.bucket ?? 1,
+      histograms: header?.histograms ?? [],
+    });
+  }
+  return {title: raw.title, generator: raw.generator, runs};
+}
+
+/** Index of the last row with time <= t, at least 0. */
+export function rowAt(time: ArrayLike<number>, rows: number, t: number): number {
+  let low = 0;
+  let high = rows - 1;
+  while (low < high) {
+    const mid = (low + high + 1) >> 1;
+    if (time[mid]! <= t) low = mid;
+    else high = mid - 1;
+  }
+  return low;
+}
+
+/** Row whose time is nearest to t. */
+export function nearestRow(time: ArrayLike<number>, rows: number, t: number): number {
+  const i = rowAt(time, rows, t);
+  return i + 1 < rows && time[i + 1]! - t < t - time[i]! ? i + 1 : i;
+}
+
+/** Columns interpolated linearly at time t; undefined if one of them is absent. */
+export function sample(table: Table, names: readonly string[], t: number): number[] | undefined {
+  if (table.rows === 0) return undefined;
+  const i = rowAt(table.time, table.rows, t);
+  const j = Math.min(i + 1, table.rows - 1);
+  const span = table.time[j]! - table.time[i]!;
+  const s = span > 0 ? Math.min(1, Math.max(0, (t - table.time[i]!) / span)) : 0;
+  const out: number[] = [];
+  for (const name of names) {
+    const column = table.column(name);
+    if (!column) return undefined;
+    out.push(column[i]! + s * (column[j]! - column[i]!));
+  }
+  return out;
+}
+
+export const AXES = ["x", "y", "z"] as const;
+export const vectorNames = (prefix: string): string[] => AXES.map((axis) => `${prefix}.${axis}`);
+export const quaternionNames = (prefix: string): string[] => ["w", "x", "y", "z"].map((k) => `${prefix}.${k}`);
+
+/** Largest magnitude of a column's finite values and the row where it stands. */
+export function largest(values: ArrayLike<number>): {value: number; row: number} {
+  let value = 0;
+  let row = -1;
+  for (let i = 0; i < values.length; i++) {
+    const a = Math.abs(values[i]!);
+    if (a > value || (row < 0 && a === a)) {
+      value = a;
+      row = i;
+    }
+  }
+  return {value, row};
+}
+
+export function isConstant(values: ArrayLike<number>): boolean {
+  for (let i = 1; i < values.length; i++) if (values[i] !== values[0] && !(values[i] !== values[i] && values[0] !== values[0])) return false;
+  return true;
+}
+
+/** First row whose value exceeds the limit, or -1. */
+export function firstAbove(values: ArrayLike<number>, limit: number): number {
+  for (let i = 0; i < values.length; i++) if (values[i]! > limit) return i;
+  return -1;
+}
+
+export function satelliteNames(run: Run): string[] {
+  return Object.keys(run.summary.satellites ?? {});
+}
+
+/** A column that holds at least one finite number. */
+export function filled(table: Table, name: string | undefined): boolean {
+  const values = name ? table.column(name) : undefined;
+  if (!values) return false;
+  for (let i = 0; i < values.length; i++) if (Number.isFinite(values[i])) return true;
+  return false;
+}

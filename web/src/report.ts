@@ -1,0 +1,613 @@
+// report.html: verdict, tables, replay, plots.
+import {h, table as htmlTable, type Cell} from "./dom";
+import {AXES, filled, isConstant, readReport, satelliteNames, type Contact, type Report, type Run, type Table} from "./data";
+import {duration, exact, number, quantity, seconds, sentence, words} from "./format";
+import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
+import {idealRestitutions, restitution} from "./restitution";
+import {Scene} from "./scene";
+import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
+
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
+
+/** One plot: quantities of one kind, each with the column of its value and of what it is compared with. */
+interface Quantity {
+  label: string;
+  column: string;
+  reference?: string;
+}
+interface PlotPlan {
+  title: string;
+  quantities: Quantity[];
+  valueName?: string;
+  referenceName?: string;
+  limitOf?: string;
+}
+
+function plans(table: Table, satellite: string): PlotPlan[] {
+  const s = satellite;
+  const axes = (value: string, reference?: string): Quantity[] =>
+    AXES.map((axis) => ({label: axis, column: `${s}.${value}.${axis}`, reference: reference ? `${s}.${reference}.${axis}` : undefined}));
+  const terms = (prefix: string): Quantity[] =>
+    table.columns.filter((c) => c.name.startsWith(`${s}.${prefix}.`)).map((c) => ({label: words(c.name.slice(s.length + prefix.length + 2)), column: c.name}));
+  return [
+    {title: "Velocity", quantities: axes("velocity", "ideal.velocity"), referenceName: "ideal"},
+    {title: "Angular velocity", quantities: axes("angular_velocity", "ideal.angular_velocity"), referenceName: "ideal"},
+    {title: "Velocity error against ideal", quantities: [{label: "error", column: `${s}.error.velocity`}], limitOf: "velocity_error"},
+    {title: "Angular velocity error against ideal", quantities: [{label: "error", column: `${s}.error.angular_velocity`}], limitOf: "angular_velocity_error"},
+    {title: "Force on the satellite", quantities: axes("force_corrected", "force_measured"), valueName: "corrected", referenceName: "measured"},
+    {title: "Torque on the satellite", quantities: axes("torque_corrected", "torque_measured"), valueName: "corrected", referenceName: "measured"},
+    {title: "Energy ledger", quantities: terms("energy")},
+    {title: "Passivity observers", quantities: terms("observer").map((q) => ({...q, label: `observer ${q.label}`}))},
+    {title: "Velocity correction", quantities: axes("velocity_correction")},
+    {title: "Angular velocity correction", quantities: axes("angular_velocity_correction")},
+    {title: "Position", quantities: axes("position", "ideal.position"), referenceName: "ideal"},
+    {title: "Arm joints", quantities: terms("arm.q").map((q) => ({...q, label: `joint ${q.label}`}))},
+  ];
+}
+
+class Page {
+  private readonly app = document.getElementById("app")!;
+  private readonly group: PlotGroup;
+  private readonly compare: boolean;
+  private readonly duration: number;
+  private readonly start: number;
+  private current: Run;
+  private scene: Scene | null = null;
+  private playing = false;
+  private speed = 1;
+  private lastFrame = 0;
+  private readonly details = h("div", {class: "details"});
+  private readonly clock = h("output", {class: "clock", "aria-live": "off"});
+  private readonly slider = h("input", {type: "range", class: "slider", "aria-label": "Time"});
+  private readonly playButton = h("button", {type: "button", class: "play", click: () => this.play(!this.playing)});
+  private readonly marks = h("div", {class: "marks", "aria-hidden": "true"});
+  private readonly quiet: string[] = [];
+
+  constructor(private readonly report: Report) {
+    this.compare = report.runs.length > 1;
+    const best = rank(report.runs)[0]!.run;
+    this.current = best;
+    const ends = report.runs.map((r) => (r.table && r.table.rows ? [r.table.time[0]!, r.table.time[r.table.rows - 1]!] : [0, (r.summary.cycle_s ?? 0) * (r.summary.cycles ?? 0)]));
+    this.start = Math.min(...ends.map((e) => e[0]!));
+    this.duration = Math.max(...ends.map((e) => e[1]!)) - this.start;
+    this.group = new PlotGroup(this.start, this.start + this.duration);
+    this.group.onSeek = (t) => this.seek(t);
+  }
+
+  build(): void {
+    const hasSeries = this.report.runs.some((r) => r.table && r.table.rows > 1);
+    document.title = this.report.title;
+    this.app.replaceChildren(
+      h("a", {class: "skip", href: "#plots"}, "Skip to the plots"),
+      this.header(),
+      h("main", {}, this.verdictSection(), this.compare ? this.ranking() : null, this.details, hasSeries ? this.plots() : null),
+      ...(hasSeries ? [this.transport()] : []),
+      this.footer(),
+    );
+    this.showDetails();
+    this.group.contacts = this.current.contacts;
+    for (const element of this.app.querySelectorAll<HTMLElement>(".scroll"))
+      if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
+    if (hasSeries) this.seek(this.firstInterest());
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /** The moment worth looking at first: where a requirement broke, else in the first contact. */
+  private firstInterest(): number {
+    const broken = verdict(this.current).when;
+    if (broken !== null) return broken;
+    const contact = this.current.contacts[0];
+    return contact ? (contact.start_s + (contact.end_s ?? this.start + this.duration)) / 2 : this.start;
+  }
+
+  private header(): HTMLElement {
+    const toggle = h("button", {type: "button", class: "quiet", click: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", this)});
+    const label = (): void => {
+      toggle.textContent = document.documentElement.dataset.theme === "dark" ? "Light" : "Dark";
+      toggle.setAttribute("aria-label", `Switch to the ${toggle.textContent!.toLowerCase()} theme`);
+    };
+    document.addEventListener("ff-theme", label);
+    label();
+    return h("header", {class: "top"}, h("span", {class: "brand"}, "freefloat"), h("h1", {}, this.report.title), h("div", {class: "tools"}, h("button", {type: "button", class: "quiet", click: () => window.print()}, "Print"), toggle));
+  }
+
+  private verdictSection(): HTMLElement {
+    const runs = this.report.runs;
+    if (!this.compare) {
+      const v = verdict(runs[0]!);
+      return this.verdictBox(v.valid, v.word, sentence(v.sentence), sentence(energySentence(runs[0]!)), v.when);
+    }
+    const order = rank(runs);
+    const judged = order.filter((o) => !isReference(o.run));
+    const valid = judged.filter((o) => isValid(o.run));
+    const best = order[0]!.run;
+    const word = valid.length === judged.length ? "All valid" : valid.length === 0 ? "None valid" : `${valid.length} of ${judged.length} valid`;
+    const v = verdict(best);
+    const text = valid.length ? `Best is ${best.label}: ${v.sentence}` : `Nearest is ${best.label}: ${v.sentence}`;
+    return this.verdictBox(valid.length > 0, word, text, "", v.when);
+  }
+
+  private verdictBox(good: boolean, word: string, text: string, second: string, when: number | null): HTMLElement {
+    return h(
+      "section", {class: `verdict ${good ? "good" : "bad"}`, "aria-label": "Verdict", "data-verdict": good ? "pass" : "fail"},
+      h("span", {class: "sign", "aria-hidden": "true"}, good ? "✓" : "✕"),
+      h("div", {},
+        h("p", {class: "word"}, word),
+        h("p", {class: "reason"}, text),
+        second ? h("p", {class: "second"}, second) : null,
+        when !== null ? h("button", {type: "button", class: "quiet", click: () => this.look(when)}, `Show ${seconds(when)}`) : null),
+    );
+  }
+
+  /** Zooms all plots around an instant and moves the replay there. */
+  private look(t: number): void {
+    const width = Math.min(this.duration, Math.max(this.duration / 15, 100 * (this.current.summary.cycle_s ?? 0)));
+    this.group.setRange(t - width / 2, t + width / 2);
+    this.seek(t);
+  }
+
+  private ranking(): HTMLElement {
+    const order = rank(this.report.runs);
+    const names = (this.report.runs[0]!.summary.requirements ?? []).map((r) => r.name);
+    const worstObserver = (run: Run): number | null => {
+      const all = Object.values(run.summary.satellites ?? {}).flatMap((s) => s.passivity?.observer_min_J ?? []).filter((x): x is number => typeof x === "number");
+      return all.length ? Math.min(...all) : null;
+    };
+    const heads = ["Method", "Verdict", ...names.map((n) => `#${sentence(words(n))}${UNITS[n] ? ` (${UNITS[n]})` : ""}`), "#Limit used", "#Lowest observer (J)", "#Mean cycle"];
+    const rows = order.map(({run, used}) => [
+      {text: run.label, node: this.runLabel(run)},
+      isReference(run) ? {text: "reference", className: "soft"} : {text: "", node: mark(isValid(run), isValid(run) ? "valid" : "not valid")},
+      ...names.map((n): Cell => {
+        const r = run.summary.requirements?.find((x) => x.name === n);
+        return {text: number(r?.value), className: r && !r.met ? "over" : ""};
+      }),
+      Number.isFinite(used) ? `${number(100 * used)} %` : "∞",
+      number(worstObserver(run)),
+      duration(run.summary.timing?.cycle_mean_ns),
+    ]);
+    return section("Ranking", "Valid runs first, then by the largest share of a limit that was used.", htmlTable("Ranking of the methods", heads, rows, "ranking"));
+  }
+
+  private styleOf(run: Run): number {
+    return this.report.runs.indexOf(run);
+  }
+
+  private runLabel(run: Run): HTMLElement {
+    const button = h("button", {type: "button", class: "chip", "aria-pressed": "true", title: "Show or hide this method in all plots", click: () => {
+      button.setAttribute("aria-pressed", String(this.group.toggle(run.label)));
+    }}, swatch({style: this.styleOf(run)}), h("span", {class: "label"}, run.label));
+    return button;
+  }
+
+  /** Requirements, facts, contacts and replay of one run. */
+  private showDetails(): void {
+    const run = this.current;
+    const parts: HTMLElement[] = [];
+    if (this.compare) {
+      const select = h("select", {id: "run", change: () => {
+        this.current = this.report.runs[Number(select.value)]!;
+        this.group.contacts = this.current.contacts;
+        this.showDetails();
+        this.showMarks();
+        this.group.restyle();
+        this.seek(this.group.time);
+        document.getElementById("run")?.focus();
+      }}, ...this.report.runs.map((r, i) => h("option", {value: i, selected: r === run}, r.label)));
+      parts.push(h("div", {class: "pick"}, h("label", {for: "run"}, "Details of "), select));
+    }
+    const left = h("div", {class: "stack"}, this.requirements(run), this.facts(run));
+    const replay = this.replay(run);
+    parts.push(h("div", {class: "split"}, left, ...(replay ? [replay] : [])));
+    parts.push(this.contacts(run));
+    this.details.replaceChildren(...parts);
+  }
+
+  private requirements(run: Run): HTMLElement {
+    const list = run.summary.requirements ?? [];
+    const rows = list.map((r): (string | Cell)[] => {
+      const share = r.value === null || !r.limit ? Infinity : r.value / r.limit;
+      const bar = h("div", {class: `bar ${r.met ? "good" : "bad"}`, role: "img", "aria-label": `${Number.isFinite(share) ? Math.round(100 * share) : "more than 100"} percent of the limit`}, h("i", {}), h("b", {}));
+      (bar.firstChild as HTMLElement).style.width = `${Math.min(100, (100 * share) / 1.5)}%`;
+      const t = r.met ? null : brokenAt(run, r);
+      return [
+        {text: sentence(words(r.name))},
+        {text: number(r.value), className: r.met ? "" : "over"},
+        exact(r.limit),
+        UNITS[r.name] ?? "",
+        {text: "", node: bar},
+        {text: "", node: h("span", {}, mark(r.met, r.met ? "met" : "not met"), t !== null ? h("span", {class: "soft"}, ` ${seconds(t)}`) : null)},
+      ];
+    });
+    return section("Requirements", "", htmlTable("Requirements", ["Requirement", "#Value", "#Limit", "", "Share of the limit", ""], rows, "requirements"));
+  }
+
+  private facts(run: Run): HTMLElement {
+    const s = run.summary;
+    const facts: [string, string][] = [];
+    const add = (key: string, value: string | undefined | null): void => {
+      if (value && value !== "–") facts.push([key, value]);
+    };
+    add("Scenario", s.scenario);
+    add("Method", run.label !== s.method && s.method ? `${s.method} (${run.label})` : (s.method ?? run.label));
+    add("Integrator", s.integrator);
+    if (s.cycle_s && s.cycles) add("Cycle", `${exact(Number((s.cycle_s * 1e3).toPrecision(12)))}\u00a0ms × ${s.cycles} = ${exact(Number((s.cycle_s * s.cycles).toPrecision(12)))}\u00a0s`);
+    for (const satellite of run.geometry?.satellites ?? []) {
+      const j = satellite.inertia_kgm2 ?? [];
+      const products = j.slice(3).some((x) => x !== 0) ? `; ${j.slice(3).map(exact).join(", ")}` : "";
+      add(`Satellite ${satellite.name}`, `${exact(satellite.mass_kg)}\u00a0kg, ${j.slice(0, 3).map(exact).join(", ")}${products}\u00a0kg\u00a0m²`);
+      if (satellite.robot) add(`Robot of ${satellite.name}`, satellite.robot.kind + (satellite.robot.delay_s ? `, ${exact(Number((satellite.robot.delay_s * 1e3).toPrecision(6)))}\u00a0ms delay` : ""));
+    }
+    for (const [name, satellite] of Object.entries(s.satellites ?? {})) {
+      if (typeof satellite.robot?.max_tracking_error_m === "number") add(`Tracking of ${name}`, `${quantity(satellite.robot.max_tracking_error_m * 1e3, "mm")} at most`);
+      const corrections = satellite.passivity;
+      if (corrections && (corrections.max_force_correction_N || corrections.max_velocity_correction_mps))
+        add(`Corrections of ${name}`, `${quantity(corrections.max_force_correction_N, "N")}, ${quantity(corrections.max_velocity_correction_mps, "m/s")} at most`);
+    }
+    for (const [name, pair] of Object.entries(s.pairs ?? {})) {
+      const e = pair.error_vs_ideal;
+      if (e) add(`${name} against ideal`, `${quantity(e.position_m, "m")}, ${quantity(e.attitude_rad, "rad")}`);
+    }
+    for (const [key, value] of Object.entries((s.emulation as Record<string, number | null> | undefined) ?? {})) add(`Emulation, ${emulationUnit(key)[0]}`, quantity(value, emulationUnit(key)[1]));
+    if (s.timing) add("Computing", `${duration(s.timing.cycle_mean_ns)} a cycle, ${duration(s.timing.cycle_max_ns)} at most${s.timing.real_time_factor ? `; ${number(s.timing.real_time_factor)} × real time` : ""}`);
+    return section("Run", "", h("dl", {class: "facts"}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])));
+  }
+
+  private contacts(run: Run): HTMLElement {
+    if (run.contacts.length === 0) return section("Contacts", "Nothing was touched.");
+    const several = satelliteNames(run).length > 1;
+    const LIMIT = 200;
+    const ideal = new Map<string, (number | null)[]>();
+    const idealOf = (c: Contact, number: number): number | null => {
+      const key = `${c.satellite} ${c.name}`;
+      if (!ideal.has(key)) ideal.set(key, idealRestitutions(run, c.name, c.satellite ?? ""));
+      return ideal.get(key)![number] ?? null;
+    };
+    const seen = new Map<string, number>();
+    // Each column: head, text of a contact. Those that hold nothing in any row are left out.
+    const columns: [string, (c: Contact, nth: number) => string][] = [
+      ["Contact", (c) => c.name],
+      ...(several ? ([["Satellite", (c: Contact) => c.satellite ?? ""]] as [string, (c: Contact) => string][]) : []),
+      ["#Start (s)", (c) => c.start_s.toFixed(3)],
+      ["#Lasts (s)", (c) => (c.end_s === null ? "open" : (c.end_s - c.start_s).toFixed(3))],
+      ["#Speed before (m/s)", (c) => number(c.speed_before_mps, 4)],
+      ["#Speed after (m/s)", (c) => number(c.speed_after_mps, 4)],
+      ["#Restitution", (c) => decimals(restitution(run, c))],
+      ["#Ideal restitution", (c, nth) => decimals(idealOf(c, nth))],
+      ["#Peak force (N)", (c) => number(c.peak_force_N, 4)],
+      ["#Robot’s peak force (N)", (c) => number(c.peak_robot_force_N, 4)],
+      ["#Stiffness (N/m)", (c) => number(c.stiffness_Npm, 4)],
+      ["#Damping (N s/m)", (c) => number(c.damping_Nspm, 3)],
+    ];
+    const texts = run.contacts.slice(0, LIMIT).map((c) => {
+      const nth = seen.get(`${c.satellite} ${c.name}`) ?? 0;
+      seen.set(`${c.satellite} ${c.name}`, nth + 1);
+      return columns.map(([, text]) => text(c, nth));
+    });
+    const kept = columns.map((_c, k) => texts.some((row) => row[k] !== "–"));
+    const heads = ["#No.", ...columns.filter((_c, k) => kept[k]).map(([head]) => head)];
+    const rows = texts.map((row, i): (string | Cell)[] => [
+      {text: String(i + 1), node: h("button", {type: "button", class: "link", "aria-label": `Show contact ${i + 1}`, click: () => this.lookContact(run, i)}, String(i + 1))},
+      ...row.filter((_t, k) => kept[k]),
+    ]);
+    const more = run.contacts.length > LIMIT ? ` The first ${LIMIT} of ${run.contacts.length} are listed.` : "";
+    return section("Contacts", `Speeds are those of the centre of mass; restitution is taken along the wall’s normal at the touching point.${more}`, htmlTable("Contacts", heads, rows, "contacts"));
+  }
+
+  private lookContact(run: Run, index: number): void {
+    const c = run.contacts[index]!;
+    const end = c.end_s ?? c.start_s + 1;
+    const width = Math.max(end - c.start_s, 20 * (run.summary.cycle_s ?? 0.004));
+    this.group.setRange(c.start_s - 1.5 * width, end + 1.5 * width);
+    this.seek((c.start_s + end) / 2);
+  }
+
+  private replay(run: Run): HTMLElement | null {
+    if (!Scene.possible(run.table, satelliteNames(run))) return null;
+    const s = section("Replay", "", h("div", {class: "scene"}), h("div", {class: "scene-legend"}));
+    s.classList.add("replay");
+    if (this.scene) this.fillReplay(s, run);
+    // The first time, words and numbers come before the picture: WebGL may take a second to start.
+    else requestAnimationFrame(() => setTimeout(() => this.fillReplay(s, run)));
+    return s;
+  }
+
+  private fillReplay(s: HTMLElement, run: Run): void {
+    const names = satelliteNames(run);
+    try {
+      this.scene ??= new Scene();
+    } catch {
+      s.replaceChildren(...section("Replay", "This browser offers no WebGL; the replay is left out.").childNodes);
+      return;
+    }
+    const scene = this.scene;
+    s.querySelector(".scene")!.replaceWith(scene.element);
+    scene.setRun(run.table!, run.geometry, names);
+    scene.setTime(this.group.time);
+    const hasGhost = names.some((n) => run.table!.column(`${n}.robot.position.x`));
+    const factors = [...new Set([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, scene.lag])].sort((a, b) => a - b);
+    const lag = h("select", {id: "lag", change: () => scene.setLag(Number(lag.value))}, ...factors.map((k) => h("option", {value: k, selected: k === scene.lag}, `× ${k}`)));
+    s.querySelector(".scene-legend")!.replaceChildren(
+      h("span", {}, h("i", {class: "key solid"}), "satellite"),
+      ...(hasGhost ? [h("span", {}, h("i", {class: "key ghost"}), "robot, its lag drawn ", h("label", {class: "hidden", for: "lag"}, "Factor by which the robot's lag is drawn"), lag)] : []),
+      h("span", {}, h("i", {class: "key ideal"}), "ideal"),
+      h("span", {}, h("i", {class: "key force"}), "force"),
+      h("button", {type: "button", class: "quiet small", click: () => scene.fit()}, "Reset view"),
+    );
+  }
+
+  /* ------------------------------------------------------------------------------------------ plots -- */
+
+  private plots(): HTMLElement {
+    const grids: HTMLElement[] = [];
+    const withTable = this.report.runs.filter((r) => r.table && r.table.rows > 1);
+    const first = withTable[0]!;
+    const names = [...new Set(withTable.flatMap(satelliteNames))];
+    for (const name of names) {
+      const figures = plans(first.table!, name).flatMap((plan) => this.plot(plan, withTable, names.length > 1 ? `${name}: ` : "") ?? []);
+      if (figures.length) grids.push(h("div", {class: "grid", role: "group", "aria-label": `Plots of ${name}`}, ...figures));
+    }
+    const contactNames = first.table!.columns.map((c) => /^contact\.(.*)\.force$/.exec(c.name)?.[1]).filter((c): c is string => c !== undefined);
+    const rest: HTMLElement[] = [];
+    const force = this.plot({title: "Contact force at the robot", quantities: contactNames.map((c) => ({label: c, column: `contact.${c}.force`}))}, withTable, "");
+    if (force) rest.push(...force);
+    const bins = withTable.flatMap((r) => r.histograms.filter((g) => g.name === "timing.compute" && g.count.some((c) => c > 0)).map((g) => ({run: r, g})));
+    if (bins.length) {
+      const note = this.compare ? "" : bins.map(({g}) => `median ${duration(percentile(g, 0.5))}, 99.9 % below ${duration(percentile(g, 0.999))}`).join();
+      rest.push(histogram("Computing time of a cycle", bins.map(({run, g}) => ({label: run.label, style: this.compare ? this.styleOf(run) : 0, ...g})), note));
+    }
+    if (rest.length && grids.length === 1) grids[0]!.append(...rest);
+    else if (rest.length) grids.push(h("div", {class: "grid"}, ...rest));
+    const legend = this.compare
+      ? h("div", {class: "legend", role: "group", "aria-label": "Methods"}, ...withTable.filter((r) => !isReference(r)).map((r) => this.runLabel(r)), h("span", {class: "chip"}, swatch({style: 0, ink: true, pale: true}), h("span", {class: "label"}, "ideal")))
+      : null;
+    const s = section("Plots", "Drag to zoom, shift and drag to pan, double-click to show all, click to move the replay. Contacts are shaded.", ...(legend ? [legend] : []), ...grids);
+    if (this.quiet.length) s.append(h("p", {class: "soft"}, `Zero throughout, not drawn: ${this.quiet.join(", ").toLowerCase()}.`));
+    s.id = "plots";
+    return s;
+  }
+
+  private plot(plan: PlotPlan, runs: Run[], prefix: string): HTMLElement[] | null {
+    const present = plan.quantities.filter((q) => runs.some((r) => filled(r.table!, q.column)));
+    if (present.length === 0) return null;
+    const zero = (name: string | undefined): boolean => !name || runs.every((r) => {
+      const values = r.table!.column(name);
+      return !values || (isConstant(values) && values[0] === 0);
+    });
+    const limit = plan.limitOf ? (runs[0]!.summary.requirements?.find((r) => r.name === plan.limitOf)?.limit ?? undefined) : undefined;
+    if (limit === undefined && present.every((q) => zero(q.column) && zero(q.reference))) {
+      this.quiet.push(prefix + plan.title);
+      return null;
+    }
+    const unit = runs[0]!.table!.unit(present[0]!.column) || "1";
+    const title = prefix + plan.title;
+    if (!this.compare) {
+      const table = runs[0]!.table!;
+      const lines: Line[] = [];
+      present.forEach((q, i) => {
+        if (filled(table, q.reference)) lines.push({label: `${q.label} ${plan.referenceName}`, table, column: q.reference!, style: i, pale: true});
+      });
+      present.forEach((q, i) => {
+        if (table.column(q.column)) lines.push({label: plan.valueName ? `${q.label} ${plan.valueName}` : q.label, table, column: q.column, style: i});
+      });
+      // Value and reference of one axis stand together in the legend.
+      lines.sort((a, b) => a.style - b.style || Number(b.pale ?? false) - Number(a.pale ?? false));
+      return [this.group.add({title, unit, lines, limit}).element];
+    }
+    // Several methods: one quantity at a time, the one that moves most first.
+    const lines = (q: Quantity): Line[] => {
+      const out: Line[] = [];
+      const withReference = plan.referenceName === "ideal" && q.reference ? runs.find((r) => filled(r.table!, q.reference)) : undefined;
+      if (withReference) out.push({label: "ideal", table: withReference.table!, column: q.reference!, style: 0, pale: true, ink: true});
+      for (const r of runs) if (filled(r.table!, q.column) && !(withReference && isReference(r))) out.push({label: r.label, table: r.table!, column: q.column, style: this.styleOf(r), group: r.label});
+      return out;
+    };
+    const spread = (q: Quantity): number => {
+      let low = Infinity;
+      let high = -Infinity;
+      for (const v of Array.from(runs[0]!.table!.column(q.column) ?? [])) {
+        if (v < low) low = v;
+        if (v > high) high = v;
+      }
+      return high - low;
+    };
+    const start = present.reduce((a, b) => (spread(b) > spread(a) ? b : a));
+    const panel: Panel = this.group.add({title, unit, lines: lines(start), limit});
+    if (present.length > 1) {
+      const select = h("select", {"aria-label": `Quantity shown in ${title}`, change: () => panel.setLines(lines(present[Number(select.value)]!))},
+        ...present.map((q, i) => h("option", {value: i, selected: q === start}, q.label)));
+      panel.element.querySelector("figcaption")!.append(select);
+    }
+    return [panel.element];
+  }
+
+  /* -------------------------------------------------------------------------------------- transport -- */
+
+  private transport(): HTMLElement {
+    const step = this.step();
+    this.slider.min = String(this.start);
+    this.slider.max = String(this.start + this.duration);
+    this.slider.step = String(step);
+    this.slider.addEventListener("input", () => this.seek(Number(this.slider.value)));
+    const speed = h("select", {"aria-label": "Speed of the replay", change: () => (this.speed = Number(speed.value))}, ...SPEEDS.map((k) => h("option", {value: k, selected: k === 1}, `${k} ×`)));
+    const button = (text: string, label: string, action: () => void): HTMLElement => h("button", {type: "button", class: "quiet small", title: label, "aria-label": label, click: action}, text);
+    this.play(false);
+    this.showMarks();
+    return h(
+      "div", {class: "transport", role: "group", "aria-label": "Replay"},
+      this.playButton, this.clock,
+      h("div", {class: "track"}, this.marks, this.slider),
+      speed,
+      h("div", {class: "zoom"},
+        button("‹", "Previous contact", () => this.jump(-1)), button("›", "Next contact", () => this.jump(1)),
+        button("+", "Zoom in", () => this.group.zoom(2)), button("−", "Zoom out", () => this.group.zoom(0.5)), button("All", "Show the whole run", () => this.group.setRange(...this.group.full))),
+    );
+  }
+
+  private showMarks(): void {
+    this.marks.replaceChildren(...this.current.contacts.slice(0, 500).map((c) => {
+      const i = h("i", {});
+      i.style.left = `${(100 * (c.start_s - this.start)) / this.duration}%`;
+      i.style.width = `${(100 * ((c.end_s ?? this.start + this.duration) - c.start_s)) / this.duration}%`;
+      return i;
+    }));
+  }
+
+  private step(): number {
+    return this.current.summary.cycle_s || this.duration / 1000;
+  }
+
+  private jump(direction: number): void {
+    const list = this.current.contacts;
+    const t = this.group.time;
+    const inside = (i: number): number => (list[i]!.start_s + (list[i]!.end_s ?? list[i]!.start_s)) / 2;
+    const order = direction > 0 ? list.findIndex((_c, i) => inside(i) > t + this.step()) : list.length - 1 - [...list].reverse().findIndex((_c, i) => inside(list.length - 1 - i) < t - this.step());
+    if (order >= 0 && order < list.length) this.lookContact(this.current, order);
+  }
+
+  seek(t: number): void {
+    const time = Math.min(Math.max(t, this.start), this.start + this.duration);
+    this.group.setTime(time);
+    this.scene?.setTime(time);
+    this.slider.value = String(time);
+    const text = time.toFixed(3);
+    this.clock.textContent = `${text}\u00a0s`;
+    this.slider.setAttribute("aria-valuetext", `${text} seconds`);
+  }
+
+  play(on: boolean): void {
+    this.playing = on;
+    this.playButton.textContent = on ? "❚❚" : "▶";
+    this.playButton.setAttribute("aria-label", on ? "Pause" : "Play");
+    if (!on) return;
+    if (this.group.time >= this.start + this.duration) this.seek(this.start);
+    this.lastFrame = performance.now();
+    const frame = (now: number): void => {
+      if (!this.playing) return;
+      const next = this.group.time + (Math.max(0, now - this.lastFrame) / 1000) * this.speed;
+      this.lastFrame = now;
+      this.seek(next);
+      if (next >= this.start + this.duration) this.play(false);
+      else requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
+    const tag = (event.target as HTMLElement).tagName;
+    if (event.key === " " && !/^(BUTTON|SELECT|A)$/.test(tag)) this.play(!this.playing);
+    else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && !/^(INPUT|SELECT)$/.test(tag) && !(event.target as HTMLElement).classList.contains("scroll"))
+      this.seek(this.group.time + (event.key === "ArrowRight" ? 1 : -1) * this.step() * (event.shiftKey ? 10 : 1));
+    else return;
+    event.preventDefault();
+  }
+
+  private footer(): HTMLElement {
+    const parts = this.report.runs.filter((r) => r.table).map((r) => {
+      const what = r.bucket === 1 ? `all ${r.cycles} cycles` : `${r.table!.rows} points for ${r.cycles} cycles, smallest and largest of every ${r.bucket}`;
+      return this.compare ? `${r.label}: ${what}` : what;
+    });
+    return h("footer", {}, h("p", {}, `${this.report.generator}. ${parts.length ? `Plotted: ${parts.join("; ")}. ` : ""}Units are SI; linear velocity in the inertial frame, angular velocity, force and torque in the body frame.`));
+  }
+
+  restyle(): void {
+    this.group.restyle();
+    this.scene?.restyle(this.current.geometry, satelliteNames(this.current));
+    this.seek(this.group.time);
+  }
+
+  /** Everything drawn at the page's width, in light colours. */
+  private before: string | undefined;
+  beforePrint(): void {
+    this.play(false);
+    this.before = document.documentElement.dataset.theme;
+    document.documentElement.classList.add("printing");
+    setTheme("light", this, false);
+    this.scene?.resize();
+    this.group.drawAll();
+  }
+
+  afterPrint(): void {
+    document.documentElement.classList.remove("printing");
+    setTheme(this.before === "dark" ? "dark" : "light", this, false);
+    this.group.drawAll();
+  }
+
+  /** See docs/report.md: what tests may use. */
+  hook(): Record<string, unknown> {
+    return {
+      title: this.report.title,
+      runs: this.report.runs.map((r) => ({
+        label: r.label, rows: r.table?.rows ?? 0, cycles: r.cycles, bucket: r.bucket, columns: r.table?.columns.map((c) => c.name) ?? [],
+        value: (name: string, row: number): number | undefined => (name === "t" ? r.table?.time[row] : r.table?.column(name)?.[row]),
+      })),
+      plots: this.group.panels.map((p) => ({
+        title: p.spec.title,
+        lines: () => p.spec.lines.map((l) => l.column),
+        valuesAt: (t: number) => p.valuesAt(t),
+        pointAt: (t: number) => p.pointAt(t),
+        shown: () => [...p.element.querySelectorAll(".value")].map((e) => e.textContent),
+        drawn: () => p.plot !== null,
+      })),
+      seek: (t: number) => this.seek(t),
+      time: () => this.group.time,
+      range: () => [...this.group.range],
+      playing: () => this.playing,
+      picture: () => this.scene?.picture() ?? null,
+      frames: () => this.scene?.frames ?? 0,
+    };
+  }
+}
+
+function section(title: string, hint: string, ...children: Node[]): HTMLElement {
+  return h("section", {"aria-label": title}, h("div", {class: "head"}, h("h2", {}, title), hint ? h("p", {class: "hint"}, hint) : null), ...children);
+}
+
+const decimals = (value: number | null): string => (value === null ? "–" : value.toFixed(3).replace("-", "−"));
+
+/** "pose_error_rad" -> ["pose error", "rad"]. */
+function emulationUnit(key: string): [string, string] {
+  const cut = key.lastIndexOf("_");
+  return cut < 0 ? [key, ""] : [words(key.slice(0, cut)), key.slice(cut + 1)];
+}
+
+function mark(good: boolean, text: string): HTMLElement {
+  return h("span", {class: `mark ${good ? "good" : "bad"}`}, h("span", {"aria-hidden": "true"}, good ? "✓ " : "✕ "), text);
+}
+
+/** Upper edge of the bin in which the share of all counts is reached. */
+function percentile(g: {start: number; per_decade: number; count: number[]}, share: number): number {
+  const total = g.count.reduce((a, b) => a + b, 0);
+  let sum = 0;
+  for (let i = 0; i < g.count.length; i++) {
+    sum += g.count[i]!;
+    if (sum >= share * total) return g.start * 10 ** ((i + 1) / g.per_decade);
+  }
+  return NaN;
+}
+
+function setTheme(theme: "light" | "dark", page: Page | null, tell = true): void {
+  document.documentElement.dataset.theme = theme;
+  if (tell) document.dispatchEvent(new Event("ff-theme"));
+  page?.restyle();
+}
+
+async function main(): Promise<void> {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  setTheme(dark.matches ? "dark" : "light", null);
+  colour("ink");
+  const report = await readReport(document);
+  const page = new Page(report);
+  page.build();
+  dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light", page));
+  window.addEventListener("beforeprint", () => page.beforePrint());
+  window.addEventListener("afterprint", () => page.afterPrint());
+  (window as unknown as {freefloat: unknown}).freefloat = page.hook();
+  performance.mark("ff-ready");
+  document.documentElement.dataset.ready = "true";
+}
+
+main().catch((error: unknown) => {
+  document.getElementById("app")!.replaceChildren(h("p", {class: "failure", role: "alert"}, `The report could not be shown: ${error instanceof Error ? error.message : String(error)}`));
+  throw error;
+});

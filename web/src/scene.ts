@@ -1,0 +1,424 @@
+// Satellites, robots, walls and forces in three dimensions at one instant. Draws only when something changed.
+import {
+  AmbientLight, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, Color, ConeGeometry, DirectionalLight, DoubleSide, EdgesGeometry,
+  GridHelper, Group, Line, LineBasicMaterial, LineDashedMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial,
+  PerspectiveCamera, PlaneGeometry, Quaternion, Scene as World, SphereGeometry, Vector3, WebGLRenderer, type Material, type Object3D,
+} from "three";
+import {OrbitControls} from "three/examples/jsm/controls/OrbitControls.js";
+import {h} from "./dom";
+import {colour} from "./plots";
+import {quaternionNames, rowAt, sample, vectorNames, type Geometry, type GeometryContact, type GeometrySatellite, type Table} from "./data";
+
+interface Body {
+  name: string;
+  group: Group;
+  ghost: Group | null;
+  ideal: Group | null;
+  trail: Line;
+  size: number;
+  measured: ArrowHelper;
+  corrected: ArrowHelper;
+  label: HTMLElement;
+  points: {contact: string; point: Vector3}[];
+}
+
+/** Principal axes of a symmetric matrix [xx, yy, zz, xy, xz, yz] by Jacobi rotations: moments and columns. */
+export function principal(j: number[]): {moments: number[]; axes: number[][]} {
+  const a = [[j[0]!, j[3]!, j[4]!], [j[3]!, j[1]!, j[5]!], [j[4]!, j[5]!, j[2]!]];
+  const v = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+  for (let sweep = 0; sweep < 30; sweep++) {
+    for (const [p, q] of [[0, 1], [0, 2], [1, 2]] as const) {
+      if (Math.abs(a[p]![q]!) < 1e-14 * (Math.abs(a[p]![p]!) + Math.abs(a[q]![q]!))) continue;
+      const theta = 0.5 * Math.atan2(2 * a[p]![q]!, a[q]![q]! - a[p]![p]!);
+      const c = Math.cos(theta);
+      const s = Math.sin(theta);
+      for (let k = 0; k < 3; k++) {
+        const x = a[k]![p]!;
+        const y = a[k]![q]!;
+        a[k]![p] = c * x - s * y;
+        a[k]![q] = s * x + c * y;
+      }
+      for (let k = 0; k < 3; k++) {
+        const x = a[p]![k]!;
+        const y = a[q]![k]!;
+        a[p]![k] = c * x - s * y;
+        a[q]![k] = s * x + c * y;
+        const u = v[k]![p]!;
+        const w = v[k]![q]!;
+        v[k]![p] = c * u - s * w;
+        v[k]![q] = s * u + c * w;
+      }
+    }
+  }
+  return {moments: [a[0]![0]!, a[1]![1]!, a[2]![2]!], axes: v};
+}
+
+/** Edges of the solid cuboid with this mass and these principal moments. */
+export function cuboid(mass: number, moments: number[]): [number, number, number] {
+  const [x, y, z] = moments as [number, number, number];
+  const edge = (sum: number): number => Math.max(0.02, Math.sqrt(Math.max(0, (6 / mass) * sum)));
+  return [edge(y + z - x), edge(x + z - y), edge(x + y - z)];
+}
+
+const vector = (v: readonly number[] | undefined): Vector3 => new Vector3(v?.[0] ?? 0, v?.[1] ?? 0, v?.[2] ?? 0);
+
+export class Scene {
+  readonly element = h("div", {class: "scene", tabindex: 0, role: "img", "aria-label": "Three-dimensional replay. Shift and arrow keys turn the view, plus and minus zoom, zero shows all."});
+  lag = 1;
+  private readonly renderer: WebGLRenderer;
+  private readonly world = new World();
+  private readonly camera = new PerspectiveCamera(32, 1, 0.01, 1000);
+  private readonly controls: OrbitControls;
+  private readonly labels = h("div", {class: "labels", "aria-hidden": "true"});
+  private bodies: Body[] = [];
+  private table: Table | null = null;
+  private content = new Group();
+  private time = 0;
+  private asked = false;
+  private centre = new Vector3();
+  private extent = 1;
+  private forceMax = 0;
+  frames = 0;
+
+  constructor() {
+    this.renderer = new WebGLRenderer({antialias: true, alpha: true, preserveDrawingBuffer: true});
+    this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
+    this.element.append(this.renderer.domElement, this.labels);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls.enableZoom = true;
+    this.controls.addEventListener("change", () => this.ask());
+    // The wheel scrolls the page unless control is held.
+    this.renderer.domElement.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey) event.stopImmediatePropagation();
+    }, {capture: true});
+    const sun = new DirectionalLight(0xffffff, 2.2);
+    sun.position.set(2, -3, 5);
+    this.world.add(new AmbientLight(0xffffff, 1.5), sun, this.content);
+    new ResizeObserver(() => this.resize()).observe(this.element);
+    this.element.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const turn = (azimuth: number, polar: number): void => {
+      const offset = this.camera.position.clone().sub(this.controls.target);
+      offset.applyAxisAngle(new Vector3(0, 0, 1), azimuth);
+      const side = new Vector3(0, 0, 1).cross(offset).normalize();
+      const angle = offset.angleTo(new Vector3(0, 0, 1));
+      offset.applyAxisAngle(side, Math.min(Math.PI - 0.1, Math.max(0.1, angle + polar)) - angle);
+      this.camera.position.copy(this.controls.target).add(offset);
+      this.controls.update();
+      this.ask();
+    };
+    const scale = (factor: number): void => {
+      this.camera.position.sub(this.controls.target).multiplyScalar(factor).add(this.controls.target);
+      this.controls.update();
+      this.ask();
+    };
+    if (event.shiftKey && event.key === "ArrowLeft") turn(-0.1, 0);
+    else if (event.shiftKey && event.key === "ArrowRight") turn(0.1, 0);
+    else if (event.shiftKey && event.key === "ArrowUp") turn(0, -0.1);
+    else if (event.shiftKey && event.key === "ArrowDown") turn(0, 0.1);
+    else if (event.key === "+" || event.key === "=") scale(0.85);
+    else if (event.key === "-") scale(1 / 0.85);
+    else if (event.key === "0") this.fit();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  static possible(table: Table | null, satellites: string[]): boolean {
+    return !!table && table.rows > 1 && satellites.some((name) => !!table.column(`${name}.position.x`));
+  }
+
+  setRun(table: Table, geometry: Geometry | null, satellites: string[]): void {
+    this.table = table;
+    for (const child of [...this.content.children]) dispose(child);
+    this.content.clear();
+    this.labels.replaceChildren();
+    this.bodies = [];
+    const low = new Vector3(Infinity, Infinity, Infinity);
+    const high = low.clone().negate();
+    let largestSize = 0;
+    this.forceMax = 0;
+    satellites.forEach((name, index) => {
+      const columns = vectorNames(`${name}.position`).map((c) => table.column(c));
+      if (columns.some((c) => !c)) return;
+      const info = geometry?.satellites.find((s) => s.name === name);
+      const body = this.makeBody(name, index, info, geometry?.contacts ?? [], table, columns as ArrayLike<number>[]);
+      this.bodies.push(body);
+      largestSize = Math.max(largestSize, body.size);
+      for (let i = 0; i < table.rows; i++) {
+        const x = columns[0]![i]!;
+        const y = columns[1]![i]!;
+        const z = columns[2]![i]!;
+        if (!Number.isFinite(x + y + z)) continue;
+        low.set(Math.min(low.x, x), Math.min(low.y, y), Math.min(low.z, z));
+        high.set(Math.max(high.x, x), Math.max(high.y, y), Math.max(high.z, z));
+      }
+      const forces = vectorNames(`${name}.force_measured`).map((c) => table.column(c));
+      if (forces.every(Boolean))
+        for (let i = 0; i < table.rows; i++) this.forceMax = Math.max(this.forceMax, Math.hypot(forces[0]![i]!, forces[1]![i]!, forces[2]![i]!) || 0);
+    });
+    if (this.bodies.length === 0) return;
+    this.centre.addVectors(low, high).multiplyScalar(0.5);
+    this.extent = Math.max(high.distanceTo(low), 0) + 1.5 * largestSize;
+    for (const contact of geometry?.contacts ?? []) this.makeContact(contact);
+    const grid = new GridHelper(this.extent * 3, 24, colour("grid"), colour("grid"));
+    grid.rotateX(Math.PI / 2);
+    grid.position.set(this.centre.x, this.centre.y, low.z - largestSize * 0.95);
+    this.content.add(grid);
+    this.lag = this.niceLag(largestSize);
+    this.fit();
+    this.setTime(this.time);
+  }
+
+  /** A round factor that makes the largest distance between robot and satellite about a tenth of a box. */
+  private niceLag(size: number): number {
+    const table = this.table!;
+    let far = 0;
+    for (const body of this.bodies) {
+      const a = vectorNames(`${body.name}.position`).map((c) => table.column(c));
+      const b = vectorNames(`${body.name}.robot.position`).map((c) => table.column(c));
+      if (!b.every(Boolean)) continue;
+      for (let i = 0; i < table.rows; i++)
+        far = Math.max(far, Math.hypot(a[0]![i]! - b[0]![i]!, a[1]![i]! - b[1]![i]!, a[2]![i]! - b[2]![i]!) || 0);
+    }
+    if (!(far > 0) || far > 0.05 * size) return 1;
+    const wanted = (0.12 * size) / far;
+    return [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].filter((k) => k <= wanted).pop() ?? 1;
+  }
+
+  private makeBody(name: string, index: number, info: GeometrySatellite | undefined, contacts: GeometryContact[], table: Table, position: ArrayLike<number>[]): Body {
+    const inertia = info?.inertia_kgm2 ?? [1, 1, 1, 0, 0, 0];
+    const {moments, axes} = principal(inertia);
+    const [a, b, c] = info?.mass_kg ? cuboid(info.mass_kg, moments) : [0.5, 0.5, 0.5];
+    const size = Math.max(a, b, c);
+    const basis = new Matrix4().makeBasis(
+      new Vector3(axes[0]![0], axes[1]![0], axes[2]![0]), new Vector3(axes[0]![1], axes[1]![1], axes[2]![1]), new Vector3(axes[0]![2], axes[1]![2], axes[2]![2]));
+    if (basis.determinant() < 0) basis.scale(new Vector3(1, 1, -1));
+    const turn = new Quaternion().setFromRotationMatrix(basis);
+    const box = new BoxGeometry(a, b, c);
+    const edges = new EdgesGeometry(box);
+    const shell = (solid: boolean, style: string): Group => {
+      const group = new Group();
+      const inner = new Group();
+      inner.quaternion.copy(turn);
+      if (solid) {
+        inner.add(new Mesh(box, new MeshLambertMaterial({color: colour("body"), transparent: true, opacity: 0.92, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1})));
+        inner.add(new LineSegments(edges, new LineBasicMaterial({color: colour("ink"), transparent: true, opacity: 0.55})));
+      } else {
+        const line = style === "soft" ? new LineDashedMaterial({color: colour(style), dashSize: size / 24, gapSize: size / 30}) : new LineBasicMaterial({color: colour(style)});
+        const wires = new LineSegments(edges, line);
+        wires.computeLineDistances();
+        inner.add(wires);
+      }
+      group.add(inner);
+      this.content.add(group);
+      return group;
+    };
+    const group = shell(true, "");
+    // Body axes as short strokes, and a solar panel's worth of orientation: one face marked.
+    const mark = new Mesh(new PlaneGeometry(b * 0.55, c * 0.55), new MeshBasicMaterial({color: colour(`line-${index % 8}`), side: DoubleSide, transparent: true, opacity: 0.85}));
+    mark.rotation.set(0, Math.PI / 2, 0);
+    mark.position.set(a * 0.502, 0, 0);
+    (group.children[0] as Group).add(mark);
+    const dot = new SphereGeometry(size * 0.02, 12, 8);
+    for (const [point, r] of Object.entries(info?.points ?? {})) {
+      if (point === "com") continue;
+      const mesh = new Mesh(dot, new MeshBasicMaterial({color: colour("ink")}));
+      mesh.position.copy(vector(r));
+      group.add(mesh);
+    }
+    const ghost = table.column(`${name}.robot.position.x`) ? shell(false, "ghost") : null;
+    const ideal = table.column(`${name}.ideal.position.x`) ? shell(false, "soft") : null;
+    const path = new Float32Array(3 * table.rows);
+    for (let i = 0; i < table.rows; i++)
+      for (let k = 0; k < 3; k++) {
+        const value = position[k]![i]!;
+        path[3 * i + k] = Number.isFinite(value) ? value : i > 0 ? path[3 * i + k - 3]! : 0; // a gap stays where it was
+      }
+    const trailGeometry = new BufferGeometry();
+    trailGeometry.setAttribute("position", new BufferAttribute(path, 3));
+    const trail = new Line(trailGeometry, new LineBasicMaterial({color: colour(`line-${index % 8}`), depthTest: false, transparent: true}));
+    trail.frustumCulled = false;
+    trail.renderOrder = 2;
+    const arrow = (name: string): ArrowHelper => {
+      const helper = new ArrowHelper(new Vector3(1, 0, 0), new Vector3(), 1, colour(name), size * 0.12, size * 0.06);
+      for (const part of [helper.line, helper.cone]) {
+        (part.material as Material).depthTest = false;
+        (part.material as Material).transparent = true; // drawn after the boxes, over them
+        part.renderOrder = 3;
+      }
+      this.content.add(helper);
+      return helper;
+    };
+    this.content.add(trail);
+    const label = h("span", {class: "label3"}, name);
+    this.labels.append(label);
+    return {
+      name, group, ghost, ideal, trail, size, label,
+      measured: arrow("pale-force"), corrected: arrow("force"),
+      points: contacts.filter((k) => k.body === name).map((k) => ({contact: k.name, point: vector(k.point)})),
+    };
+  }
+
+  private makeContact(contact: GeometryContact): void {
+    const owner = contact.against ? this.bodies.find((b) => b.name === contact.against)?.group : this.content;
+    if (!owner) return;
+    const material = new MeshLambertMaterial({color: colour("wall"), transparent: true, opacity: 0.32, side: DoubleSide, depthWrite: false});
+    if ((contact.kind === "wall" || contact.kind === "pair") && contact.at && contact.normal) {
+      const size = contact.kind === "wall" ? this.extent * 1.05 : this.extent * 0.4;
+      const normal = vector(contact.normal).normalize();
+      const group = new Group();
+      group.add(new Mesh(new PlaneGeometry(size, size), material));
+      const grid = new GridHelper(size, 8, colour("wall"), colour("wall"));
+      grid.rotateX(Math.PI / 2);
+      (grid.material as Material).transparent = true;
+      (grid.material as Material).opacity = 0.55;
+      group.add(grid);
+      group.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), normal);
+      const at = vector(contact.at);
+      if (contact.kind === "wall") {
+        // The plane is endless; it is drawn around the motion, on the plane through `at`.
+        const foot = this.centre.clone();
+        foot.addScaledVector(normal, at.clone().sub(foot).dot(normal));
+        group.position.copy(foot);
+      } else {
+        group.position.copy(at);
+      }
+      owner.add(group);
+    } else if (contact.kind === "cone" && contact.axis && contact.half_angle_rad) {
+      const depth = contact.depth_m ?? this.extent * 0.3;
+      const geometry = new ConeGeometry(depth * Math.tan(contact.half_angle_rad), depth, 40, 1, true);
+      geometry.translate(0, -depth / 2, 0);
+      const mesh = new Mesh(geometry, material);
+      mesh.add(new LineSegments(new EdgesGeometry(geometry, 1), new LineBasicMaterial({color: colour("wall"), transparent: true, opacity: 0.4})));
+      mesh.quaternion.setFromUnitVectors(new Vector3(0, -1, 0), vector(contact.axis).normalize());
+      mesh.position.copy(vector(contact.apex));
+      owner.add(mesh);
+    }
+  }
+
+  fit(): void {
+    const distance = (this.extent * 0.55) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect * 0.85);
+    this.camera.position.copy(this.centre).add(new Vector3(0.75, -1.15, 0.62).normalize().multiplyScalar(distance));
+    this.camera.near = distance / 200;
+    this.camera.far = distance * 20;
+    this.camera.updateProjectionMatrix();
+    this.controls.target.copy(this.centre);
+    this.controls.update();
+    this.ask();
+  }
+
+  setLag(factor: number): void {
+    this.lag = factor;
+    this.setTime(this.time);
+  }
+
+  setTime(t: number): void {
+    this.time = t;
+    const table = this.table;
+    if (!table) return;
+    for (const body of this.bodies) {
+      const place = (group: Group | null, prefix: string): boolean => {
+        if (!group) return false;
+        const p = sample(table, vectorNames(`${prefix}.position`), t);
+        const q = sample(table, quaternionNames(`${prefix}.attitude`), t);
+        group.visible = !!p && p.every(Number.isFinite);
+        if (!group.visible) return false;
+        group.position.set(p![0]!, p![1]!, p![2]!);
+        if (q && q.every(Number.isFinite)) group.quaternion.set(q[1]!, q[2]!, q[3]!, q[0]!).normalize();
+        return true;
+      };
+      if (!place(body.group, body.name)) continue;
+      place(body.ideal, `${body.name}.ideal`);
+      if (place(body.ghost, `${body.name}.robot`)) {
+        // The lag in position is drawn larger, the one in attitude as well, about the satellite's own pose.
+        const here = body.group.position;
+        body.ghost!.position.sub(here).multiplyScalar(this.lag).add(here);
+        const turn = body.group.quaternion.clone().invert().multiply(body.ghost!.quaternion);
+        if (turn.w < 0) turn.set(-turn.x, -turn.y, -turn.z, -turn.w);
+        const half = Math.acos(Math.min(1, turn.w));
+        if (half > 1e-9) {
+          const axis = new Vector3(turn.x, turn.y, turn.z).normalize();
+          const angle = Math.min(2 * half * this.lag, 0.6);
+          body.ghost!.quaternion.copy(body.group.quaternion).multiply(new Quaternion().setFromAxisAngle(axis, Math.max(angle, 2 * half)));
+        }
+      }
+      body.trail.geometry.setDrawRange(0, rowAt(table.time, table.rows, t) + 1);
+      const touched = body.points.find((p) => (sample(table, [`contact.${p.contact}.touching`], t)?.[0] ?? 0) > 0) ?? body.points[0];
+      const at = (touched?.point ?? new Vector3()).clone().applyQuaternion(body.group.quaternion).add(body.group.position);
+      for (const [arrow, column] of [[body.measured, "force_measured"], [body.corrected, "force_corrected"]] as const) {
+        const f = sample(table, vectorNames(`${body.name}.${column}`), t);
+        const force = vector(f).applyQuaternion(body.group.quaternion);
+        const size = force.length();
+        arrow.visible = Number.isFinite(size) && this.forceMax > 0 && size > 1e-3 * this.forceMax;
+        if (!arrow.visible) continue;
+        arrow.position.copy(at);
+        arrow.setDirection(force.normalize());
+        arrow.setLength(body.size * (0.12 + 1.0 * Math.min(1.5, size / this.forceMax)), body.size * 0.12, body.size * 0.06);
+      }
+    }
+    this.ask();
+  }
+
+  restyle(geometry: Geometry | null, satellites: string[]): void {
+    const {position, quaternion} = this.camera.clone();
+    const target = this.controls.target.clone();
+    const lag = this.lag;
+    if (!this.table) return;
+    this.setRun(this.table, geometry, satellites);
+    this.camera.position.copy(position);
+    this.camera.quaternion.copy(quaternion);
+    this.controls.target.copy(target);
+    this.setLag(lag);
+  }
+
+  resize(): void {
+    const width = this.element.clientWidth;
+    const height = this.element.clientHeight;
+    if (!width || !height) return;
+    this.renderer.setSize(width, height);
+    const before = this.camera.aspect;
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    if (this.frames === 0 || Math.abs(before - this.camera.aspect) > 0.3) this.fit();
+    this.render();
+  }
+
+  private ask(): void {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => this.render());
+  }
+
+  render(): void {
+    this.asked = false;
+    this.frames++;
+    this.renderer.setClearColor(new Color(colour("scene")), 1);
+    this.renderer.render(this.world, this.camera);
+    const width = this.element.clientWidth;
+    const height = this.element.clientHeight;
+    for (const body of this.bodies) {
+      const p = body.group.position.clone();
+      p.z += body.size * 0.72;
+      p.project(this.camera);
+      body.label.style.transform = `translate(-50%, -100%) translate(${((p.x + 1) / 2) * width}px, ${((1 - p.y) / 2) * height}px)`;
+    }
+  }
+
+  /** A picture of the current view (printing, tests). */
+  picture(): string {
+    this.render();
+    return this.renderer.domElement.toDataURL("image/png");
+  }
+}
+
+function dispose(object: Object3D): void {
+  object.traverse((o) => {
+    const mesh = o as Mesh;
+    mesh.geometry?.dispose();
+    for (const m of Array.isArray(mesh.material) ? mesh.material : mesh.material ? [mesh.material] : []) m.dispose();
+  });
+}

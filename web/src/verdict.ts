@@ -1,0 +1,101 @@
+// The verdict in one sentence, with its numbers, reason and time.
+import {firstAbove, largest, satelliteNames, type Contact, type Requirement, type Run} from "./data";
+import {exact, quantity, seconds, words} from "./format";
+
+export const UNITS: Record<string, string> = {velocity_error: "m/s", angular_velocity_error: "rad/s", position_error: "m", attitude_error: "rad", peak_force_ratio: ""};
+const COLUMNS: Record<string, string> = {velocity_error: "error.velocity", angular_velocity_error: "error.angular_velocity"};
+
+export interface Verdict {
+  valid: boolean;
+  word: string;
+  sentence: string;
+  /** When the first broken requirement was broken; null when unknown. */
+  when: number | null;
+}
+
+export const isValid = (run: Run): boolean => run.summary.verdict === "pass";
+
+/** Column of a requirement's quantity for one satellite. */
+export const requirementColumn = (name: string, satellite: string): string | null => (COLUMNS[name] ? `${satellite}.${COLUMNS[name]}` : null);
+
+/** First instant at which a requirement was broken. */
+export function brokenAt(run: Run, requirement: Requirement): number | null {
+  const {table} = run;
+  if (!table || requirement.limit === null) return null;
+  let when: number | null = null;
+  for (const satellite of satelliteNames(run)) {
+    const name = requirementColumn(requirement.name, satellite);
+    const values = name ? table.column(name) : undefined;
+    const row = values ? firstAbove(values, requirement.limit) : -1;
+    if (row >= 0) when = Math.min(when ?? Infinity, table.time[row]!);
+  }
+  if (requirement.name === "peak_force_ratio") {
+    let peak = 0;
+    for (const column of table.columns) {
+      if (!/^contact\..*\.force$/.test(column.name)) continue;
+      const {value, row} = largest(table.column(column.name)!);
+      if (value > peak) {
+        peak = value;
+        when = table.time[row]!;
+      }
+    }
+  }
+  return when;
+}
+
+function where(contacts: Contact[], t: number): string {
+  for (let i = 0; i < contacts.length; i++) {
+    const c = contacts[i]!;
+    if (t >= c.start_s && t <= (c.end_s ?? Infinity)) return `during contact ${i + 1} (${c.name})`;
+  }
+  const before = contacts.filter((c) => c.end_s !== null && c.end_s <= t);
+  if (before.length > 0) return `after contact ${before.length} (${before[before.length - 1]!.name})`;
+  return contacts.length > 0 ? "before the first contact" : "";
+}
+
+export function verdict(run: Run): Verdict {
+  const requirements = run.summary.requirements ?? [];
+  const valid = isValid(run);
+  const measure = (r: Requirement): string => quantity(r.value, UNITS[r.name] ?? "");
+  const limit = (r: Requirement): string => `${exact(r.limit)}${UNITS[r.name] ? `\u00a0${UNITS[r.name]}` : ""}`;
+  if (valid) {
+    const parts = requirements.map((r) => `${words(r.name)} ${measure(r)} of ${limit(r)} allowed`);
+    return {valid, word: "Valid", sentence: parts.length ? `${parts.join(", ")}.` : "no requirement was set.", when: null};
+  }
+  const broken = requirements.filter((r) => !r.met);
+  let when: number | null = null;
+  const parts = broken.map((r) => {
+    const t = brokenAt(run, r);
+    if (t !== null) when = Math.min(when ?? Infinity, t);
+    const place = t === null ? "" : where(run.contacts, t);
+    if (r.value === null) return `the ${words(r.name)} is not finite: the motion diverged`;
+    const ratio = r.name === "peak_force_ratio";
+    return `the ${words(r.name)} reached ${measure(r)}, the limit is ${limit(r)}${t === null ? "" : `; ${ratio ? "the peak was at" : "first exceeded at"} ${seconds(t)}${place ? `, ${place}` : ""}`}`;
+  });
+  const other = run.summary.verdict && run.summary.verdict !== "fail" ? `the run ended with “${run.summary.verdict}”` : "";
+  return {valid, word: "Not valid", sentence: `${[other, ...parts].filter(Boolean).join("; ") || "the run was not judged"}.`, when};
+}
+
+/** What the kinetic energy did, as a fact beside the verdict. */
+export function energySentence(run: Run): string {
+  const parts: string[] = [];
+  for (const [name, s] of Object.entries(run.summary.satellites ?? {})) {
+    const before = s.initial?.kinetic_energy_J;
+    const after = s.final?.kinetic_energy_J as number | null | undefined;
+    if (typeof before !== "number" || typeof after !== "number") continue;
+    parts.push(`kinetic energy of ${name} ${quantity(before, "J")} at the start, ${quantity(after, "J")} at the end`);
+  }
+  return parts.length ? `${parts.join("; ")}.` : "";
+}
+
+/** The ideal motion itself: shown beside the others, never ranked. */
+export const isReference = (run: Run): boolean => run.summary.method === "ideal";
+
+/** Best first, the reference last: valid runs, then by the largest share of a limit that was used. */
+export function rank(runs: Run[]): {run: Run; used: number}[] {
+  const used = (run: Run): number =>
+    Math.max(0, ...(run.summary.requirements ?? []).map((r) => (r.value === null || r.limit === null || !(r.limit > 0) ? Infinity : r.value / r.limit)));
+  return runs
+    .map((run) => ({run, used: used(run)}))
+    .sort((a, b) => Number(isReference(a.run)) - Number(isReference(b.run)) || Number(isValid(b.run)) - Number(isValid(a.run)) || a.used - b.used);
+}
