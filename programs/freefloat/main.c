@@ -20,6 +20,8 @@ static const command commands[] = {
     {"campaign", ff_cmd_campaign, "many runs over varied parameters, on threads and under mpirun"},
     {"analyze", ff_cmd_analyze,
      "ask before anything moves: contact stability, delay margin, workspace; identify from a log"},
+    {"campaign", ff_cmd_campaign, "many runs over varied parameters, on threads and under mpirun"},
+    {"analyze", ff_cmd_analyze, "ask before anything moves: contact stability"},
 };
 
 static void usage(FILE *out) {
