@@ -65,17 +65,21 @@ int main(int argc, char **argv) {
             ff_loop_reset(&model, &state, &info, &out);
             const ff_rigid_state *s = &config.body[0].start;
             for (int i = 0; i < 1024; i++)
-                ring[i] = (ff_setpoint){{ff_quat_identity(), ff_vec3_scale(c->delay - (1024 - i) * c->T, s->velocity)},
-                                        {s->omega, s->velocity}};
+                ring[i] = (ff_setpoint){
+                    {ff_quat_identity(), ff_vec3_scale(c->delay - (1024 - i) * c->T, s->velocity)},
+                    {s->omega, s->velocity}};
             const int delay = (int)(c->delay / c->T + 0.5);
             const double k = 280.0 * c->w * c->w, d = 2.0 * c->z * c->w * 280.0;
             for (uint64_t i = 0; i < (uint64_t)(3.0 / c->T); i++) {
                 const ff_setpoint *r = &ring[(i + 1024 - (uint64_t)delay) % 1024];
                 const ff_vec3 p = ff_pose_apply(r->T, r_b);
-                const ff_vec3 v = ff_vec3_add(r->twist.v, ff_quat_rotate(r->T.q, ff_vec3_cross(r->twist.w, r_b)));
-                const double depth = p.z - r_b.z - 0.02, f = depth > 0.0 ? fmax(0.0, k * depth + d * v.z) : 0.0;
+                const ff_vec3 v =
+                    ff_vec3_add(r->twist.v, ff_quat_rotate(r->T.q, ff_vec3_cross(r->twist.w, r_b)));
+                const double depth = p.z - r_b.z - 0.02,
+                             f = depth > 0.0 ? fmax(0.0, k * depth + d * v.z) : 0.0;
                 const ff_vec3 F = ff_quat_unrotate(r->T.q, ff_vec3_make(0, 0, -f));
-                in.sensor[0] = (ff_wrench_in){.f_s = {ff_vec3_cross(r_b, F), F}, .T_wb = r->T, .twist = r->twist};
+                in.sensor[0] =
+                    (ff_wrench_in){.f_s = {ff_vec3_cross(r_b, F), F}, .T_wb = r->T, .twist = r->twist};
                 for (int a = 0; a < 3 && c->noise > 0.0; a++)
                     in.sensor[0].f_s.f.a[a] += c->noise * ff_rng_normal(&rng);
                 const double start = now_us();

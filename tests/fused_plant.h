@@ -1,5 +1,5 @@
-/* A plant for tests of `fused`: one body, robots with delay, lag or an acceleration limit, walls that move and
- * vanish, sensors that lie. Written apart from host/facility. */
+/* A plant for tests of `fused`: one body, robots with delay, lag or an acceleration limit, walls that move
+ * and vanish, sensors that lie. Written apart from host/facility. */
 #ifndef FF_TESTS_FUSED_PLANT_H
 #define FF_TESTS_FUSED_PLANT_H
 
@@ -8,10 +8,10 @@
 #include "freefloat/freefloat.h"
 
 typedef struct fused_wall_truth {
-    ff_vec3 at, n;  /* n unit, out of the wall */
-    double k, c;    /* law: depth^power (k + c rate), power 1: k depth + c rate */
-    double power;   /* 0 or 1: linear */
-    double mu;      /* Coulomb */
+    ff_vec3 at, n; /* n unit, out of the wall */
+    double k, c;   /* law: depth^power (k + c rate), power 1: k depth + c rate */
+    double power;  /* 0 or 1: linear */
+    double mu;     /* Coulomb */
     bool gone;
 } fused_wall_truth;
 
@@ -33,8 +33,8 @@ typedef struct fused_plant {
     ff_setpoint now;
     bool started;
     ff_setpoint target;
-    double force;  /* [N] true, at the robot */
-    int touching;  /* wall index or -1 */
+    double force; /* [N] true, at the robot */
+    int touching; /* wall index or -1 */
 } fused_plant;
 
 static inline void fused_plant_start(fused_plant *p, const ff_rigid_state *s, double lead) {
@@ -80,9 +80,11 @@ static inline void fused_plant_cycle(fused_plant *p, uint64_t k, ff_loop_in *in)
                     *v += h * (p->lag * p->lag * (to - *x) - 2.0 * p->lag * *v);
                     *x += h * *v;
                 } else { /* bang-bang towards the moving target */
-                    const double left = p->T - (i + 1) * h, gap = target.T.p.a[a] - target.twist.v.a[a] * left - *x;
+                    const double left = p->T - (i + 1) * h,
+                                 gap = target.T.p.a[a] - target.twist.v.a[a] * left - *x;
                     const double dv = target.twist.v.a[a] - *v;
-                    if (fabs(gap) < fabs(target.twist.v.a[a]) * 2.0 * h + 1e-9 && fabs(dv) < p->acceleration * 2.0 * h) {
+                    if (fabs(gap) < fabs(target.twist.v.a[a]) * 2.0 * h + 1e-9 &&
+                        fabs(dv) < p->acceleration * 2.0 * h) {
                         *x += gap;
                         *v += dv;
                     } else {
@@ -141,8 +143,8 @@ static inline void fused_plant_cycle(fused_plant *p, uint64_t k, ff_loop_in *in)
 
 /* The ideal contact: the body itself against one wall, in small steps from the given state; returns the time
  * of release. */
-static inline double fused_ideal(const fused_plant *p, int w, const ff_rigid_model *m, double h, ff_rigid_state *x,
-                                 double *peak) {
+static inline double fused_ideal(const fused_plant *p, int w, const ff_rigid_model *m, double h,
+                                 ff_rigid_state *x, double *peak) {
     const fused_wall_truth *y = &p->wall[w];
     bool inside = false;
     *peak = 0.0;

@@ -3,10 +3,15 @@
 #include <stdlib.h>
 
 ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
-    *metrics = (ff_metrics){.scenario = scenario};
-    metrics->episode = malloc(FF_MAX_EPISODES * sizeof *metrics->episode);
+    *metrics = (ff_metrics){.episode = malloc(FF_MAX_EPISODES * sizeof *metrics->episode)};
     if (!metrics->episode)
         return FF_ERR_MEMORY;
+    ff_metrics_reset(scenario, metrics);
+    return FF_OK;
+}
+
+void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics) {
+    *metrics = (ff_metrics){.scenario = scenario, .episode = metrics->episode};
     for (int i = 0; i < scenario->satellites; i++) {
         ff_rigid_create(&scenario->satellite[i].rigid, &metrics->model[i]);
         metrics->last_touch[i] = -1;
@@ -15,7 +20,6 @@ ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++)
         metrics->open[c] = -1;
-    return FF_OK;
 }
 
 void ff_metrics_free(ff_metrics *metrics) {
@@ -62,7 +66,7 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     grow(&m->max_omega_correction, ff_vec3_norm(b->velocity_correction.w));
     grow(&m->travel, ff_vec3_norm(ff_vec3_sub(b->command.T.p, m->robot_initial.T.p)));
     grow(&m->rotation, ff_quat_angle(b->command.T.q, m->robot_initial.T.q));
-    grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->robot.T.p, b->satellite.position)));
+    grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->inertial.T.p, b->satellite.position)));
 }
 
 static void take_pairs(ff_metrics *metrics, const ff_row *row) {
@@ -150,9 +154,9 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
             e->after[j] = row->body[bodies[j]].satellite;
     }
     /* a method with a contact of its own may let it go on after a pause */
-    if (metrics->quiet[c] >= FF_END_CYCLES && !(satellite_has_own_contact(scenario->fidelity.method) &&
-                                                row->body[contact->body].in_contact &&
-                                                metrics->last_touch[contact->body] == c))
+    if (metrics->quiet[c] >= FF_END_CYCLES &&
+        !(satellite_has_own_contact(scenario->fidelity.method) && row->body[contact->body].in_contact &&
+          metrics->last_touch[contact->body] == c))
         metrics->open[c] = -1;
 }
 
@@ -161,11 +165,12 @@ static ff_status take(void *self, const ff_row *row) {
     for (int i = 0; i < metrics->scenario->satellites; i++)
         take_body(metrics, i, row);
     take_pairs(metrics, row);
-    for (int c = 0; c < metrics->scenario->contacts; c++) /* all of them before any is judged by the last */
+    for (int c = 0; c < metrics->scenario->contacts; c++) /* before any contact asks whose force it is */
         if (row->touching[c]) {
-            metrics->last_touch[metrics->scenario->contact[c].body] = c;
-            if (metrics->scenario->contact[c].against >= 0)
-                metrics->last_touch[metrics->scenario->contact[c].against] = c;
+            const ff_contact *contact = &metrics->scenario->contact[c];
+            metrics->last_touch[contact->body] = c;
+            if (contact->against >= 0)
+                metrics->last_touch[contact->against] = c;
         }
     for (int c = 0; c < metrics->scenario->contacts; c++)
         take_contact(metrics, c, row);

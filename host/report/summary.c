@@ -15,15 +15,17 @@ static void twist(ff_json *json, const char *key, const ff_setpoint *setpoint) {
 
 /* What `fused` says of a contact: law, place, limits, and whether it lies inside the validity domain. */
 static void fused_entry(ff_json *json, const ff_fused_report *r) {
-    static const char *const reasons[] = {"fewer than 4 samples in contact", "the peak is below 10 times the noise",
-                                          "the skew matters at this stiffness", "longer than the history",
-                                          "no surface was identified", "w tau above 1.65 on a first contact",
-                                          "another contact at the same time"};
+    static const char *const reasons[] = {
+        "fewer than 4 samples in contact",    "the peak is below 10 times the noise",
+        "the skew matters at this stiffness", "longer than the history",
+        "no surface was identified",          "w tau above 1.65 on a first contact",
+        "another contact at the same time"};
     char text[400] = "inside";
     size_t used = 0;
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (r->outside >> i & 1u) {
-            const int n = snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "outside: because ", reasons[i]);
+            const int n = snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "outside: because ",
+                                   reasons[i]);
             used += n < 0 ? 0 : (size_t)n;
             if (used >= sizeof text)
                 break;
@@ -183,6 +185,16 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
             ff_json_close(&json, '}');
         }
     ff_json_close(&json, '}');
+    if (scenario->fidelity.method ==
+        FF_METHOD_IMPACT) { /* causality: what was used, how far it looked back */
+        const ff_impact_config *c = &scenario->fidelity.impact;
+        ff_json_open(&json, "impact", '{');
+        ff_json_bool(&json, "prediction", c->prediction);
+        ff_json_bool(&json, "recomputation", c->recomputation);
+        ff_json_integer(&json, "recomputations", (long long)run->impact.recomputations);
+        ff_json_number(&json, "longest_look_back_s", run->impact.longest_look_back * scenario->cycle);
+        ff_json_close(&json, '}');
+    }
     ff_json_open(&json, "timing", '{');
     ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
     ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);

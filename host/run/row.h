@@ -7,8 +7,9 @@
 typedef struct ff_row_body {
     ff_rigid_state satellite;     /* at t_k */
     ff_rigid_state ideal;         /* at t_k; FF_NAN without a reference */
-    ff_setpoint command;          /* issued at t_k */
-    ff_setpoint robot;            /* where the robot really is */
+    ff_setpoint command;          /* issued at t_k, in the frame the robots move in */
+    ff_setpoint robot;            /* where the robot really is, in that frame */
+    ff_setpoint inertial;         /* the robot's motion in the inertial frame: robot unless relative */
     ff_wrench measured_b;         /* F_e, robot's body axes */
     ff_wrench corrected_b;        /* F_c, satellite's body axes */
     ff_twist velocity_correction; /* V_pc */

@@ -46,12 +46,63 @@ static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellit
     }
 }
 
+ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
+    if (scenario->nominal == FF_NOMINAL_PRESCRIBED)
+        return ff_rigid_from_twist(scenario->nominal_pose, scenario->nominal_twist);
+    return scenario->satellite[scenario->nominal_of].start;
+}
+
+/* The tools' shapes and laws, which the method `impact` knows. */
+static void set_impact(const ff_scenario *scenario, ff_impact_config *impact) {
+    impact->contacts = 0;
+    for (int c = 0; c < scenario->contacts; c++) {
+        const ff_contact *k = &scenario->contact[c];
+        if (k->kind != FF_CONTACT_WALL && k->kind != FF_CONTACT_PAIR && k->kind != FF_CONTACT_CONE)
+            continue;
+        impact->contact[impact->contacts++] =
+            (ff_impact_contact){.shape = k->kind == FF_CONTACT_CONE ? FF_IMPACT_CONE : FF_IMPACT_PLANE,
+                                .body = k->body,
+                                .against = k->kind == FF_CONTACT_WALL ? -1 : k->against,
+                                .point = k->point,
+                                .at = k->at,
+                                .normal = ff_vec3_unit(k->normal),
+                                .apex = k->apex,
+                                .axis = ff_vec3_unit(k->axis),
+                                .half_angle = k->half_angle,
+                                .depth = k->depth,
+                                .stiffness = k->stiffness,
+                                .damping = k->damping,
+                                .satellite_stiffness = k->satellite_stiffness,
+                                .satellite_damping = k->satellite_damping,
+                                .damping_depth = k->damping_depth,
+                                .friction = k->friction};
+    }
+    if (impact->identified)
+        impact->stiffness = scenario->impact_guess;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_robot_config *robot = &scenario->satellite[i].robot;
+        const double own = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        impact->delay[i] = isnan(scenario->impact_delay) ? own : scenario->impact_delay;
+    }
+}
+
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
     ff_loop_default(loop);
     loop->integrate = scenario->integrate;
     loop->fidelity = scenario->fidelity;
     loop->bodies = scenario->satellites;
+    loop->relative = (ff_relative_config){.enabled = scenario->frame == FF_FRAME_RELATIVE,
+                                          .nominal = scenario->nominal,
+                                          .of = scenario->nominal_of,
+                                          .start = ff_scenario_nominal(scenario),
+                                          .integrated = scenario->relative_integrated};
+    for (int i = 0; i < scenario->contacts; i++)
+        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed) {
+            loop->fidelity.pair = (ff_pair_config){scenario->contact[i].body, scenario->contact[i].against,
+                                                   scenario->contact[i].point};
+            break;
+        }
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         ff_loop_body_config *body = &loop->body[i];
@@ -64,6 +115,12 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
         delay = fmax(delay, satellite->sensor.delay);
     }
+    ff_impact_config *impact = &loop->fidelity.impact;
+    impact->noise = force_noise;
+    if (scenario->fidelity.method == FF_METHOD_IMPACT)
+        set_impact(scenario, impact);
+    if (!scenario->impact_detector_given)
+        impact->detector.force_on = 5.0 * force_noise;
     /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
     ff_detector_config *detector = &loop->fidelity.tdpa.detector;
     if (!scenario->detector_given)
@@ -89,7 +146,8 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
             fused->delay[i] = scenario->fused_delay;
         fused->plane_of[i] = 0;
     }
-    for (int c = 0; c < scenario->contacts; c++) /* which of two bodies carries the surface: no parameter of it */
+    for (int c = 0; c < scenario->contacts;
+         c++) /* which of two bodies carries the surface: no parameter of it */
         if (scenario->contact[c].against >= 0)
             fused->plane_of[scenario->contact[c].against] = 1;
     if (!scenario->fused_given.force_noise)

@@ -81,13 +81,13 @@ static place contact_place(const ff_fused_contact *c) {
 
 /* Everything a kick needs at one pose: direction and arms in the axes they act in. */
 typedef struct port {
-    ff_vec3 d_w;        /* force direction, inertial */
-    ff_vec3 arm_a;      /* I_a^-1 (r x d), a's axes: rate gained per unit impulse */
-    ff_vec3 arm_b;      /* of b */
-    ff_vec3 moment_a;   /* r x d, a's axes */
-    ff_vec3 moment_b;   /* b's axes */
-    double mobility;    /* [1/kg] */
-    double u;           /* d.(relative velocity): power per unit force */
+    ff_vec3 d_w;      /* force direction, inertial */
+    ff_vec3 arm_a;    /* I_a^-1 (r x d), a's axes: rate gained per unit impulse */
+    ff_vec3 arm_b;    /* of b */
+    ff_vec3 moment_a; /* r x d, a's axes */
+    ff_vec3 moment_b; /* b's axes */
+    double mobility;  /* [1/kg] */
+    double u;         /* d.(relative velocity): power per unit force */
 } port;
 
 static ff_rigid_state at_rest(void) {
@@ -198,9 +198,9 @@ typedef struct actor {
     place p;
     const ff_profile *surface; /* NULL: nothing identified yet, the measured force itself acts */
     double f0, f1;             /* residual, or force, at the ends of the cycle */
-    double mu;      /* Coulomb */
-    ff_vec3 side;   /* last friction for each unit of normal force, inertial */
-    double impulse; /* [N s] given in this flow */
+    double mu;                 /* Coulomb */
+    ff_vec3 side;              /* last friction for each unit of normal force, inertial */
+    double impulse;            /* [N s] given in this flow */
 } actor;
 
 typedef struct flow {
@@ -290,13 +290,14 @@ static void kick(flow *w, double h, double when) {
             continue;
         double p = f * h;
         if (z->mu > 0.0 && !z->p.torque) {
-            /* Coulomb friction at the satellite's own sliding; never more than stops it (q.mobility bounds the
-             * mobility across n from below, so a little less) */
+            /* Coulomb friction at the satellite's own sliding; never more than stops it (q.mobility bounds
+             * the mobility across n from below, so a little less) */
             ff_vec3 speed_w = ff_rigid_point_velocity(a, z->p.r), n = q.d_w;
             if (b) {
                 const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(a), z->p.r);
-                speed_w = ff_vec3_sub(speed_w, ff_rigid_point_velocity(
-                                       b, ff_quat_unrotate(b->attitude, ff_vec3_sub(tip, b->position))));
+                speed_w = ff_vec3_sub(
+                    speed_w,
+                    ff_rigid_point_velocity(b, ff_quat_unrotate(b->attitude, ff_vec3_sub(tip, b->position))));
             }
             const ff_vec3 slide = ff_vec3_axpy(-ff_vec3_dot(n, speed_w), n, speed_w);
             const double speed = ff_vec3_norm(slide), full = 2.0 * z->mu * p * q.mobility + 1e-9;
@@ -400,7 +401,8 @@ static int actors(ff_fused_state *state, unsigned group, uint64_t i, uint64_t j,
     int n = 0;
     for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
         ff_fused_contact *x = &state->contact[c];
-        if ((!x->open && !x->settled) || !(group >> x->a & 1u) || i < x->anchor || (x->settled && i >= x->end))
+        if ((!x->open && !x->settled) || !(group >> x->a & 1u) || i < x->anchor ||
+            (x->settled && i >= x->end))
             continue;
         act[n] = (actor){.p = contact_place(x), .mu = x->mu};
         if (x->surface.valid) {
@@ -545,7 +547,8 @@ static bool sample_ok(ff_fused_state *state, const ff_fused_contact *c, uint64_t
 static bool lone(const ff_fused_state *state, const ff_fused_contact *c) {
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
-        if (o != c && (o->open || o->settled) && (o->a == c->a || (c->b >= 0 && o->a == c->b) || o->b == c->a))
+        if (o != c && (o->open || o->settled) &&
+            (o->a == c->a || (c->b >= 0 && o->a == c->b) || o->b == c->a))
             return false;
     }
     return true;
@@ -584,12 +587,14 @@ static ff_vec3 normal_with_friction(const ff_fused_config *config, ff_fused_stat
 
 /* Normal: 3 iterations of n <- unit(sum (n.F) F), rows with n.F > 2 sigma; a known wall adds weight.
  * Contact point: least squares of M = r x F. */
-static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
+                       uint64_t k) {
     if (c->torque) { /* the axis, as the normal below */
         uint64_t until = k;
         for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
             const ff_fused_contact *o = &state->contact[i];
-            if (o != c && o->torque && (o->open || o->settled) && o->a == c->a && !is_earlier(o, c) && o->anchor < until)
+            if (o != c && o->torque && (o->open || o->settled) && o->a == c->a && !is_earlier(o, c) &&
+                o->anchor < until)
                 until = o->anchor;
         }
         if (until <= c->detected + 2)
@@ -613,7 +618,7 @@ static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_
         }
         return;
     }
-    uint64_t last = k;  /* rows shared with a later contact say nothing of this one's direction */
+    uint64_t last = k; /* rows shared with a later contact say nothing of this one's direction */
     uint64_t last_r = k;
     bool earlier = false, turning = false;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
@@ -702,8 +707,8 @@ static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_
 
 /* A step of the search for mu: the friction whose normal lets one law explain the whole contact. Only where
  * the frictionless one cannot. */
-static void try_friction(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c, uint64_t k,
-                         const ff_profile_in *in, double *s, double *v, double *f) {
+static void try_friction(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
+                         uint64_t k, const ff_profile_in *in, double *s, double *v, double *f) {
     const ff_vec3 n_0 = c->n;
     ff_vec3 best_n = n_0;
     double best_mu = c->mu;
@@ -886,7 +891,8 @@ static double flight_speed(ff_fused_state *state, const ff_fused_contact *c, uin
     return v;
 }
 
-static void find_wall(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+static void find_wall(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                      uint64_t k) {
     const double T = model->integrate.cycle;
     double best = FF_INF;
     for (int w = 0; w < FF_FUSED_WALLS; w++) {
@@ -925,7 +931,8 @@ static uint64_t group_anchor(const ff_fused_state *state, unsigned group, uint64
 }
 
 /* The energy that a group of bodies may have from sample k on: what it has there. */
-static void limit_from_here(const ff_fidelity_model *model, ff_fused_state *state, unsigned group, uint64_t k) {
+static void limit_from_here(const ff_fidelity_model *model, ff_fused_state *state, unsigned group,
+                            uint64_t k) {
     ff_rigid_state x[FF_MAX_BODIES];
     for (int i = 0; i < model->bodies; i++)
         x[i] = at(state, i, k)->body;
@@ -1109,7 +1116,8 @@ static void fill_report(const ff_fidelity_model *model, ff_fused_state *state, c
         outside |= FF_FUSED_LATE;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
-        if (o != c && (o->open || o->settled) && (o->a == body || o->b == body) && !(o->settled && o->end <= c->anchor))
+        if (o != c && (o->open || o->settled) && (o->a == body || o->b == body) &&
+            !(o->settled && o->end <= c->anchor))
             outside |= FF_FUSED_SEVERAL;
     }
     r->outside = outside;
@@ -1289,10 +1297,10 @@ static void check_walls(const ff_fidelity_model *model, ff_fused_state *state, u
             x->missing++;
         } else
             x->missing = 0;
-        /* Anticipation turns the robot round before it gets deep: a satellite that stays inside for longer than
-         * the robot can be late says the same. */
-        coordinate(&p, state->start[x->a], &at(state, x->a, k)->body, x->b < 0 ? NULL : &at(state, x->b, k)->body,
-                   &s, &v);
+        /* Anticipation turns the robot round before it gets deep: a satellite that stays inside for longer
+         * than the robot can be late says the same. */
+        coordinate(&p, state->start[x->a], &at(state, x->a, k)->body,
+                   x->b < 0 ? NULL : &at(state, x->b, k)->body, &s, &v);
         x->inside = s > x->surface.x0 && v > 0.0 && f < least ? x->inside + 1 : 0;
         if (x->missing >= 2 || (double)x->inside * T > state->delay[x->a] + 8.0 * T) {
             x->valid = false;
@@ -1390,7 +1398,8 @@ static void detect(const ff_fidelity_model *model, ff_fused_state *state, int i,
                 M = ff_vec3_axpy(-ff_vec3_dot(M, state->contact[c].n), state->contact[c].n, M);
     }
     /* the force's noise at the arm of the contact counts too, and so does the arm's own error */
-    const double moment_noise = hypot(config->torque_noise, bearer ? ff_vec3_norm(bearer->r) * config->force_noise : 0.0);
+    const double moment_noise =
+        hypot(config->torque_noise, bearer ? ff_vec3_norm(bearer->r) * config->force_noise : 0.0);
     const double moment = ff_vec3_norm(M), moment_least = fmax(6.0 * moment_noise, torque_least);
     const double arm = bearer ? 0.05 * ff_vec3_norm(x->torque) + 0.005 * whole
                               : arm_longest * (whole + 3.0 * config->force_noise);
@@ -1600,6 +1609,11 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
     for (int i = 0; i < model->bodies; i++)
         predict(model, state, i, k, &out->command[i]);
     out->has_command = true;
+    for (int i = 0; i < model->bodies; i++) {
+        out->lead[i] = state->delay[i];
+        out->next_command[i] = out->command[i]; /* matters only where the delay is below a cycle */
+        ff_integrate_coast(&model->body[i], T, T, &out->next_command[i]);
+    }
     seen = 0;
     for (int i = 0; i < model->bodies; i++) {
         if (seen >> i & 1u)
@@ -1647,7 +1661,8 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
             }
         }
     }
-    out->has_next = true;
+    for (int i = 0; i < model->bodies; i++)
+        out->has_next[i] = true;
     out->fused = state->report;
     out->fused_info = &state->info;
     state->k++;

@@ -7,8 +7,8 @@ static ff_loop_state state;
 static ff_loop_info info;
 static ff_loop_out out;
 
-static void setup(double T, double told, double mass, ff_mat3 inertia, const ff_rigid_state *start, double noise,
-                  double torque_noise) {
+static void setup(double T, double told, double mass, ff_mat3 inertia, const ff_rigid_state *start,
+                  double noise, double torque_noise) {
     char message[128] = "";
     ff_loop_default(&config);
     config.integrate.cycle = T;
@@ -71,7 +71,8 @@ static double damping_ratio(double e) {
 }
 
 /* Bounces between two walls along z; the first wall may move before the third contact. */
-static int bounces(fused_plant *plant, double told, double mass, double speed, double shift, bounce *b, int count) {
+static int bounces(fused_plant *plant, double told, double mass, double speed, double shift, bounce *b,
+                   int count) {
     const ff_rigid_state start = {.attitude = ff_quat_identity(), .velocity = {{0, 0, speed}}};
     setup(plant->T, told, mass, ff_mat3_diag(20, 20, 20), &start, plant->noise, plant->torque_noise);
     begin(plant);
@@ -99,7 +100,8 @@ static int bounces(fused_plant *plant, double told, double mass, double speed, d
             const double took = fused_ideal(plant, w, &model.fidelity.body[0], 5e-6, &ideal, &ideal_peak);
             const ff_rigid_state *s = satellite(k);
             b[n].e_error = (s->velocity.z - ideal.velocity.z) / fabs(before);
-            b[n].time_error = ((t - entered) - (s->position.z - ideal.position.z) / s->velocity.z) / took - 1.0;
+            b[n].time_error =
+                ((t - entered) - (s->position.z - ideal.position.z) / s->velocity.z) / took - 1.0;
             b[n].peak = peak / ideal_peak;
             b[n].limit =
                 fabs(before) * (plant->wall[w].k * (plant->delay + plant->T) + plant->wall[w].c) / ideal_peak;
@@ -125,8 +127,8 @@ static fused_plant two_walls(double T, double delay, double mass, double w_tau, 
 static const double map_w_tau[] = {0.05, 0.1, 0.2, 0.5, 1.0, 1.5}, map_e[] = {1.0, 0.8, 0.5, 0.3};
 
 /* The whole map at one cycle time and one change of the plant; largest errors in *worst. */
-static void map(double T, double delay, double told, double lag, double acceleration, double shift, bounce *first,
-                bounce *third) {
+static void map(double T, double delay, double told, double lag, double acceleration, double shift,
+                bounce *first, bounce *third) {
     *first = *third = (bounce){0};
     const int phases = test_count(1, 5);
     for (size_t i = test_long() ? 0 : 2; i < 6; i++)
@@ -134,7 +136,8 @@ static void map(double T, double delay, double told, double lag, double accelera
             for (int phase = 0; phase < phases; phase++) {
                 if (!test_long() && (i + j) % 2)
                     continue;
-                fused_plant plant = two_walls(T, delay, 200.0, map_w_tau[i], map_e[j], 1e-4 + 0.05 * T * phase / phases);
+                fused_plant plant =
+                    two_walls(T, delay, 200.0, map_w_tau[i], map_e[j], 1e-4 + 0.05 * T * phase / phases);
                 plant.lag = lag;
                 plant.acceleration = acceleration;
                 bounce b[3];
@@ -147,10 +150,11 @@ static void map(double T, double delay, double told, double lag, double accelera
                     worst->peak = fmax(worst->peak, n ? b[n].peak : b[n].peak / fmax(1.0, b[n].limit));
                 }
             }
-    print_message("T %g delay %g told %g lag %g a %g shift %g: e %.4f %% %.4f %%, time %.4f %% %.4f %%, peak over "
-                  "limit %.3f, third over ideal %.3f\n",
-                  T, delay, told, lag, acceleration, shift, 100.0 * first->e_error, 100.0 * third->e_error,
-                  100.0 * first->time_error, 100.0 * third->time_error, first->peak, third->peak);
+    print_message(
+        "T %g delay %g told %g lag %g a %g shift %g: e %.4f %% %.4f %%, time %.4f %% %.4f %%, peak over "
+        "limit %.3f, third over ideal %.3f\n",
+        T, delay, told, lag, acceleration, shift, 100.0 * first->e_error, 100.0 * third->e_error,
+        100.0 * first->time_error, 100.0 * third->time_error, first->peak, third->peak);
 }
 
 static void test_one_axis_rebounds_as_the_ideal_contact(void **unused) {
@@ -238,7 +242,8 @@ static void test_noise_costs_what_the_bound_says(void **unused) {
     double largest = 0.0;
     int outside = 0, all = 0;
     for (int i = 0; i < test_count(12, 600); i++) {
-        fused_plant plant = two_walls(0.004, 0.04, 200.0, map_w_tau[2 + i % 4], map_e[(i / 4) % 4], 1e-4 + 1e-6 * i);
+        fused_plant plant =
+            two_walls(0.004, 0.04, 200.0, map_w_tau[2 + i % 4], map_e[(i / 4) % 4], 1e-4 + 1e-6 * i);
         plant.noise = noise[i % 3];
         plant.torque_noise = 0.01 * plant.noise;
         ff_rng_seed(&plant.rng, (uint64_t)i, 1);
@@ -250,7 +255,8 @@ static void test_noise_costs_what_the_bound_says(void **unused) {
         outside += fabs(b[0].e_error) > allowed;
         all++;
     }
-    print_message("noise: largest error %.2f of .3 %% + 7 (sigma/Fpk)/sqrt(N); %d of %d beyond\n", largest, outside, all);
+    print_message("noise: largest error %.2f of .3 %% + 7 (sigma/Fpk)/sqrt(N); %d of %d beyond\n", largest,
+                  outside, all);
     assert_int_equal(outside, 0);
 }
 
@@ -275,7 +281,7 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
         plant.tip = test_random_vec3(rng, 0.5);
         n = ff_vec3_unit(test_random_vec3(rng, 1.0));
         start = (ff_rigid_state){.attitude = ff_quat_unit((ff_quat){ff_rng_normal(rng), ff_rng_normal(rng),
-                                                                     ff_rng_normal(rng), ff_rng_normal(rng)}),
+                                                                    ff_rng_normal(rng), ff_rng_normal(rng)}),
                                  .velocity = ff_vec3_axpy(-0.05, n, test_random_vec3(rng, 0.03)),
                                  .omega = test_random_vec3(rng, 0.05)};
         v = -ff_vec3_dot(n, ff_rigid_point_velocity(&start, plant.tip));
@@ -285,9 +291,12 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
     const double m_eff =
         1.0 / (1.0 / mass + ff_vec3_dot(arm, ff_mat3_apply(&model.fidelity.body[0].inertia_inv, arm)));
     const double w = w_tau / plant.delay, k = m_eff * w * w;
-    plant.wall[0] = (fused_wall_truth){
-        .n = n, .k = k, .c = 2.0 * ff_rng_range(rng, 0.0, 0.35) * sqrt(k * m_eff), .mu = mu,
-        .at = ff_vec3_axpy(-v * ff_rng_range(rng, 0.5, 0.55), n, ff_pose_apply(ff_rigid_pose(&start), plant.tip))};
+    plant.wall[0] = (fused_wall_truth){.n = n,
+                                       .k = k,
+                                       .c = 2.0 * ff_rng_range(rng, 0.0, 0.35) * sqrt(k * m_eff),
+                                       .mu = mu,
+                                       .at = ff_vec3_axpy(-v * ff_rng_range(rng, 0.5, 0.55), n,
+                                                          ff_pose_apply(ff_rigid_pose(&start), plant.tip))};
     ff_rng_seed(&plant.rng, ff_rng_next(rng), 3);
     begin(&plant);
     hit h = {0};
@@ -330,8 +339,9 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
             worst.impulse = fmax(worst.impulse, h.impulse);
             worst.spin = fmax(worst.spin, h.spin);
         }
-        print_message("noise %g N, mu %g, w tau %g: impulse vector %.3f %%, spin %.3f %%, %d of %d did not end\n",
-                      noise, mu, w_tau[i], 100.0 * worst.impulse, 100.0 * worst.spin, open, count);
+        print_message(
+            "noise %g N, mu %g, w tau %g: impulse vector %.3f %%, spin %.3f %%, %d of %d did not end\n",
+            noise, mu, w_tau[i], 100.0 * worst.impulse, 100.0 * worst.spin, open, count);
         assert_int_equal(open, 0);
         if (allowed[i] > 0.0)
             assert_true(worst.impulse < allowed[i] && worst.spin < allowed[i]);
@@ -347,7 +357,8 @@ static void test_oblique_contacts_of_a_spinning_body(void **unused) {
 
 static void test_friction_of_a_tenth(void **unused) {
     (void)unused;
-    /* beyond w tau = .5 the robot slides otherwise than the satellite: docs/methods/fused.md has the numbers */
+    /* beyond w tau = .5 the robot slides otherwise than the satellite: docs/methods/fused.md has the numbers
+     */
     const double allowed[4] = {0.03, 0.03, 0.0, 0.0};
     oblique_map(0.0, 0.1, test_count(5, 100), allowed);
 }
@@ -364,7 +375,8 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
     for (int n = 0; n < count; n++) {
         fused_plant plant = {.T = 0.004, .delay = ff_rng_range(&rng, 0.004, 0.06), .walls = 2};
         const bool spin = ff_rng_uniform(&rng) < 0.5;
-        ff_rigid_state start = {.attitude = ff_quat_identity(), .velocity = {{0, 0, ff_rng_range(&rng, 0.02, 0.1)}}};
+        ff_rigid_state start = {.attitude = ff_quat_identity(),
+                                .velocity = {{0, 0, ff_rng_range(&rng, 0.02, 0.1)}}};
         if (spin) {
             start.velocity = ff_vec3_add(start.velocity, test_random_vec3(&rng, 0.01));
             start.omega = test_random_vec3(&rng, 0.1);
@@ -393,11 +405,12 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
         for (int q = 0; q < 2; q++) {
             ff_vec3 tilt = spin ? test_random_vec3(&rng, 0.2) : ff_vec3_zero();
             tilt.z = q ? 1.0 : -1.0;
-            plant.wall[q] = (fused_wall_truth){.n = ff_vec3_unit(tilt),
-                                               .at = {{0, 0, q ? -0.45 - (spin ? 0.0 : -0.42) : 0.45 - (spin ? 0.0 : 0.42)}},
-                                               .k = k,
-                                               .c = ff_rng_range(&rng, 0.0, 0.5) * sqrt(k * config.body[0].rigid.mass),
-                                               .mu = ff_rng_uniform(&rng) < 0.3 ? ff_rng_range(&rng, 0.0, 0.3) : 0.0};
+            plant.wall[q] = (fused_wall_truth){
+                .n = ff_vec3_unit(tilt),
+                .at = {{0, 0, q ? -0.45 - (spin ? 0.0 : -0.42) : 0.45 - (spin ? 0.0 : 0.42)}},
+                .k = k,
+                .c = ff_rng_range(&rng, 0.0, 0.5) * sqrt(k * config.body[0].rigid.mass),
+                .mu = ff_rng_uniform(&rng) < 0.3 ? ff_rng_range(&rng, 0.0, 0.3) : 0.0};
         }
         ff_rng_seed(&plant.rng, ff_rng_next(&rng), 5);
         begin(&plant);
@@ -418,8 +431,9 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
         contacts += out.fidelity.fused[0].contacts;
         nets += state.fidelity.fused.info.net;
     }
-    print_message("%d runs, %llu contacts, net active in %llu sub-steps: largest gain of kinetic energy %.2g\n", count,
-                  (unsigned long long)contacts, (unsigned long long)nets, worst);
+    print_message(
+        "%d runs, %llu contacts, net active in %llu sub-steps: largest gain of kinetic energy %.2g\n", count,
+        (unsigned long long)contacts, (unsigned long long)nets, worst);
     assert_true(contacts > (uint64_t)count / 2);
     assert_true(worst < 1e-12);
 }
