@@ -147,7 +147,7 @@ bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
     }
     if (deep_rows == 0)
         return false;
-    const int stride = 1 + deep_rows / FF_PROFILE_ROWS;
+    const int stride = 1 + deep_rows / (in->thin > 0 ? in->thin : FF_PROFILE_ROWS);
 
     double lo = in->lo, hi = in->hi;
     double x[FF_PROFILE_GRID], J[FF_PROFILE_GRID];

@@ -858,7 +858,9 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
                 continue;
             if (c->surface.law != 0 && !ff_profile_fit(&in, 0, &zero))
                 continue;
-            if (ff_profile_fit(&in, rival_law, &rival) && rival.J < 0.5 * zero.J - 10.0 &&
+            ff_profile_in coarse = in; /* enough to tell the laws apart; the chosen one gets all its rows */
+            coarse.thin = 48;
+            if (ff_profile_fit(&coarse, rival_law, &rival) && rival.J < 0.5 * zero.J - 10.0 &&
                 (c->surface.law == 0 || rival.J < c->surface.J)) {
                 c->surface = rival;
                 state->info.law_switches++;
@@ -867,9 +869,10 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     }
     if (!c->surface.valid)
         return;
-    if (!c->torque && !config->random_estimates && age >= 8.0 && lone(state, c) &&
+    if (!c->torque && !config->random_estimates && age >= 8.0 && c->slides && lone(state, c) &&
         (c->mu > 0.0 || c->surface.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.02) * (double)rows))
-        for (int i = 0; i < (final ? 8 : 1); i++)
+        /* a short contact has had few steps: it makes up for them at its end */
+        for (int i = 0; i < (final && age < 24.0 ? 6 : final && age < 48.0 ? 3 : 1); i++)
             try_friction(config, state, c, k, &in, s, v, f);
     state->info.bounds += c->surface.k_bound;
     const double least = threshold(config, c);
@@ -1022,6 +1025,9 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     c->anchor = k > earliest + back ? k - back : earliest;
     c->row_from = c->anchor;
     c->speed = fabs(flight_speed(state, c, c->anchor));
+    const ff_vec3 tip_speed = ff_rigid_point_velocity(&robot_a, c->r);
+    c->slides =
+        b >= 0 || ff_vec3_norm(ff_vec3_axpy(-ff_vec3_dot(n, tip_speed), n, tip_speed)) > 0.02 * c->speed;
     for (uint64_t i = c->anchor; i <= k; i++) {
         take_row(state, c, i);
         c->residual[i & MASK] = 0.0;

@@ -306,6 +306,7 @@ typedef struct ff_fused_contact {
     ff_vec3 r;    /* [m] contact point, a's axes */
     double mu;    /* identified friction */
     double mu_step;
+    bool slides; /* the tip moves along the surface: friction is possible */
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */
     uint64_t due;                   /* next estimate */
