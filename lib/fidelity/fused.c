@@ -854,7 +854,8 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
             const int rival_law = all ? t + 1 : c->law_trial;
             c->law_trial = all ? 0 : (c->law_trial + 1) % FF_PROFILE_LAWS;
             ff_profile zero = c->surface, rival = last;
-            if (rival_law == c->surface.law)
+            /* no rival can reach half of it less ten */
+            if (rival_law == c->surface.law || (c->surface.law == 0 && zero.J <= 20.0))
                 continue;
             if (c->surface.law != 0 && !ff_profile_fit(&in, 0, &zero))
                 continue;
