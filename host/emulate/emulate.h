@@ -108,10 +108,13 @@ void ff_emulate_free(ff_emulate_result *result);
 typedef struct ff_emulate_joint {
     ff_flexible_joint target;
     double robot_inertia, robot_friction, gravity_torque; /* [kg m2], [N m s/rad], [N m] */
-    double gravity_model_error;  /* the controller believes gravity_torque (1 + this) */
-    double friction_model_error; /* and robot_friction (1 + this) */
-    double actuator_bandwidth;   /* [rad/s]; FF_INF: ideal */
-    double actuator_delay;       /* [s] */
+    double gravity_model_error;     /* the controller believes gravity_torque (1 + this) */
+    double friction_model_error;    /* and robot_friction (1 + this) */
+    double actuator_bandwidth;      /* [rad/s]; FF_INF: ideal */
+    double actuator_delay;          /* [s] */
+    double torque_limit;            /* [N m]; FF_INF */
+    double force_bias, force_noise; /* [N] of the sensor; noise: sd, sampled only */
+    uint64_t seed;
     ff_emulation_config emulation;
     double torque;                                /* [N m] on the target's motor */
     double wall_at, wall_stiffness, wall_damping; /* length*q [m]; stiffness 0: no wall */

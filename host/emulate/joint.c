@@ -15,6 +15,8 @@ void ff_emulate_joint_default(ff_emulate_joint *joint) {
                                 .robot_friction = 0.022,
                                 .gravity_torque = 0.5,
                                 .actuator_bandwidth = FF_INF,
+                                .torque_limit = FF_INF,
+                                .seed = 1,
                                 .torque = 0.5,
                                 .wall_at = 0.06,
                                 .wall_stiffness = 1e4,
@@ -62,6 +64,10 @@ ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result 
     c.emulation = joint->emulation;
     c.actuator.bandwidth = joint->actuator_bandwidth;
     c.actuator.delay = joint->actuator_delay;
+    c.actuator.torque_max[0] = joint->torque_limit;
+    c.sensor.force_bias[0] = joint->force_bias;
+    c.sensor.force_noise = joint->force_noise;
+    c.sensor.seed = joint->seed;
     c.torque[1] = joint->torque;
     c.duration = joint->duration;
     c.cycle = joint->cycle;

@@ -290,7 +290,7 @@ static ff_status block_encode(block *b, bool raw) {
         float first = b->rows ? b->value[c] : 0;
         for (size_t r = 0; r < b->rows && b->constant[c]; r++) {
             float value = b->value[r * b->width + c];
-            b->constant[c] = memcmp(&value, &first, sizeof value) == 0 || (isnan(value) && isnan(first));
+            b->constant[c] = value == first || (isnan(value) && isnan(first));
         }
         moving += !b->constant[c];
     }

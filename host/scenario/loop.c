@@ -46,6 +46,12 @@ static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellit
     }
 }
 
+ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
+    if (scenario->nominal == FF_NOMINAL_PRESCRIBED)
+        return ff_rigid_from_twist(scenario->nominal_pose, scenario->nominal_twist);
+    return scenario->satellite[scenario->nominal_of].start;
+}
+
 /* The tools' shapes and laws, which the method `impact` knows. */
 static void set_impact(const ff_scenario *scenario, ff_impact_config *impact) {
     impact->contacts = 0;
@@ -86,6 +92,17 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     loop->integrate = scenario->integrate;
     loop->fidelity = scenario->fidelity;
     loop->bodies = scenario->satellites;
+    loop->relative = (ff_relative_config){.enabled = scenario->frame == FF_FRAME_RELATIVE,
+                                          .nominal = scenario->nominal,
+                                          .of = scenario->nominal_of,
+                                          .start = ff_scenario_nominal(scenario),
+                                          .integrated = scenario->relative_integrated};
+    for (int i = 0; i < scenario->contacts; i++)
+        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed) {
+            loop->fidelity.pair = (ff_pair_config){scenario->contact[i].body, scenario->contact[i].against,
+                                                   scenario->contact[i].point};
+            break;
+        }
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         ff_loop_body_config *body = &loop->body[i];
@@ -127,4 +144,24 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         damping->identify.noise = force_noise;
     if (!scenario->damping_given.skew) /* time stamps say it on hardware */
         damping->identify.skew = delay;
+    ff_fused_config *fused = &loop->fidelity.fused;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_robot_config *robot = &scenario->satellite[i].robot;
+        fused->delay[i] = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        if (robot->kind == FF_ROBOT_LAG) /* a ramp is followed 2 z/w late */
+            fused->delay[i] += 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
+        if (scenario->fused_given.delay)
+            fused->delay[i] = scenario->fused_delay;
+        fused->plane_of[i] = 0;
+    }
+    for (int c = 0; c < scenario->contacts;
+         c++) /* which of two bodies carries the surface: no parameter of it */
+        if (scenario->contact[c].against >= 0)
+            fused->plane_of[scenario->contact[c].against] = 1;
+    if (!scenario->fused_given.force_noise)
+        fused->force_noise = force_noise;
+    if (!scenario->fused_given.torque_noise)
+        fused->torque_noise = torque_noise;
+    if (!scenario->fused_given.skew)
+        fused->skew = delay;
 }

@@ -1,7 +1,5 @@
 #include "scenario/schema.h"
 
-const bool ff_schema_relative = false;
-
 /* clang-format off */
 #define KEY(name, kind_of, u, r, absent, where, k, text) \
     {.key = (name), .type = FF_TYPE_##kind_of, .unit = (u), .range = FF_RANGE_##r, .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
@@ -31,7 +29,12 @@ static const char *const law_words[] = {"clamp", "damper", NULL};
 static const char *const budget_words[] = {"restitution", "velocity", NULL};
 static const char *const axes_words[] = {"force", "each", NULL};
 static const char *const form_words[] = {"offset", "increments", NULL};
+static const char *const tracking_words[] = {"on", "off", NULL};
 static const char *const adapt_words[] = {"fixed", "R", "RQ", NULL};
+
+static const char *const target_words[] = {"flexible-joint", NULL};
+static const char *const emulation_words[] = {"constrained", "free", NULL};
+static const char *const controller_words[] = {"continuous", "sampled", NULL};
 
 static const ff_key pose_keys[] = {
     KEY("position", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_pose, p), 0, "Origin of the second frame in the first."),
@@ -130,9 +133,17 @@ static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satell
 
 static const ff_key nominal_keys[] = {
     WORD("kind", WORD, nominal_words, "free", offsetof(ff_scenario, nominal), 0, "The unforced motion of the satellite named `client` (else of the first), a prescribed one, or a satellite's own motion."),
-    KEY("of", BODY, "", ANY, "required", offsetof(ff_scenario, nominal_of), BIT(FF_NOMINAL_SATELLITE), "Name of that satellite."),
+    KEY("of", BODY, "", ANY, "required", offsetof(ff_scenario, nominal_of), BIT(FF_NOMINAL_SATELLITE), "Name of that satellite: its robot stands still, so one robot suffices for two satellites."),
+    SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, nominal_pose), BIT(FF_NOMINAL_PRESCRIBED), "Pose of the nominal frame at t = 0, inertial."),
+    KEY("twist", TWIST, "m/s, rad/s", ANY, "[0, 0, 0, 0, 0, 0]", offsetof(ff_scenario, nominal_twist), BIT(FF_NOMINAL_PRESCRIBED), "Its constant twist in its own axes: linear, then angular."),
 };
 static const ff_section nominal_section = {"nominal", "nominal motion", TABLE(nominal_keys), "With `frame: relative`: the motion that robots do not make."};
+
+static const char *const relative_words[] = {"algebraic", "integrated", NULL};
+static const ff_key relative_keys[] = {
+    WORD("form", FLAG, relative_words, "algebraic", offsetof(ff_scenario, relative_integrated), 0, "`algebraic`: integrate (2) and (4) of destefano2021 and recover the relative motion; `integrated`: integrate (11), the same motion at more cost (integrators euler and lie-midpoint, nominal free or prescribed)."),
+};
+static const ff_section relative_section = {"relative", "", TABLE(relative_keys), "Settings of `frame: relative`."};
 
 static const ff_key facility_keys[] = {
     SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, facility_pose), 0, "Placement of the scenario in the lab."),
@@ -158,7 +169,7 @@ static const ff_key contact_keys[] = {
     KEY("body", BODY, "", ANY, "(the only satellite)", CONTACT(body), 0, "The satellite that touches; needed when there are several."),
     KEY("point", POINT, "m", ANY, "com", CONTACT(point), WALL | PAIR | CONE | GRASP, "The point that touches: name of one of the body's points, or its place [x, y, z] in the body frame."),
     KEY("against", BODY, "", ANY, "required", CONTACT(against), PAIR | CONE | GRASP, "The other satellite."),
-    KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against`."),
+    KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against` (grasp: the place that is held)."),
     KEY("normal", DIRECTION, "", ANY, "required", CONTACT(normal), WALL | PAIR, "Points to the free side; any length but zero."),
     KEY("apex", VEC3, "m", ANY, "required", CONTACT(apex), CONE, "Tip of the cone, body frame of `against`."),
     KEY("axis", DIRECTION, "", ANY, "required", CONTACT(axis), CONE, "Out of its mouth; any length but zero."),
@@ -171,8 +182,10 @@ static const ff_key contact_keys[] = {
     KEY("friction", NUMBER, "", NOT_NEGATIVE, "0", CONTACT(friction), WALL | PAIR | CONE, "Coulomb coefficient."),
     KEY("position", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_position), STOPS, "Half widths of the play about the origin, inertial axes; `free`: no stop on this axis."),
     KEY("rotation", HALF_WIDTHS, "rad", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_rotation), STOPS, "Half widths of the rotation vector; `free`: no stop on this axis."),
-    KEY("rotation_stiffness", NUMBER, "N m/rad", POSITIVE, "(required with `rotation`)", CONTACT(rotation_stiffness), STOPS | GRASP, "Stiffness of the rotation stops."),
-    KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops."),
+    KEY("rotation_stiffness", NUMBER, "N m/rad", POSITIVE, "(required with `rotation`, and for a grasp)", CONTACT(rotation_stiffness), STOPS | GRASP, "Stiffness of the rotation stops, or of the grasp."),
+    KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops, or of the grasp."),
+    KEY("closes", NUMBER, "s", NOT_NEGATIVE, "0", CONTACT(closes), GRASP, "The gripper does not close before. It then holds both bodies as they stand to each other."),
+    KEY("reach", NUMBER, "m", POSITIVE, "none", CONTACT(reach), GRASP, "The gripper closes when `point` is this near to `at`; none: at the time `closes`, wherever they are."),
 };
 static const ff_section contact_section = {"contacts.NAME", "contact", TABLE(contact_keys), "A list; each item is one contact. Keys that do not belong to the chosen kind are errors. In `--set` an item is addressed by its name or its index from 0."};
 
@@ -196,12 +209,14 @@ static const ff_key requirement_keys[] = {
 static const ff_section requirements_section = {"requirements", "", TABLE(requirement_keys), "What the run must show for the verdict `pass`."};
 
 #define TDPA(field) offsetof(ff_scenario, fidelity.tdpa.field)
+static const char *const pair_words[] = {"on", "off", NULL};
 static const ff_key tdpa_keys[] = {
     WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, tdpa_printed), 0, "`printed`: sections IV to VI of destefano2019 to the letter, also in the passive integrator. The settings below override single choices."),
     WORD("observer", WORD, observer_words, "(wrench; printed: axis)", TDPA(observer), 0, "One energy observer on the whole wrench, or one per axis."),
     WORD("velocity", WORD, velocity_words, "(midpoint; printed: start)", TDPA(velocity), 0, "Velocity that the force is paired with."),
     WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
     WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
+    WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
     KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact."),
     KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact."),
 };
@@ -253,10 +268,69 @@ static const ff_key impact_keys[] = {
 };
 static const ff_section impact_section = {"impact", "", TABLE(impact_keys), "Settings of the method `impact` (lange). It knows the geometry of walls, pairs and cones, their stiffness and damping, and renders the `satellite` contact."};
 
+#define FUSED(field) offsetof(ff_scenario, fidelity.fused.field)
+static const ff_key fused_keys[] = {
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(the robot's: dead time and lag)", offsetof(ff_scenario, fused_delay), 0, "Delay to start from, for every robot; it is corrected in free flight."),
+    WORD("tracking", FLAG, tracking_words, "on", FUSED(delay_fixed), 0, "Whether the delay is followed in free flight, or kept as told."),
+    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", FUSED(force_noise), 0, "Standard deviation of one axis of the force."),
+    KEY("torque_noise", NUMBER, "N m", NOT_NEGATIVE, "(the largest `torque_noise`)", FUSED(torque_noise), 0, "Standard deviation of one axis of the torque."),
+    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", FUSED(skew), 0, "By how much the force is older than the robot's pose; from a calibration."),
+    KEY("stiffness", NUMBER, "N/m", NOT_NEGATIVE, "0", FUSED(stiffness), 0, "A guess that is believed to its own size; 0: none. It is not needed."),
+};
+static const ff_section fused_section = {"fused", "", TABLE(fused_keys), "Settings of the method `fused`, which knows nothing of the contacts. They may stand in a scenario that runs another method."};
+
 static const ff_key passive_keys[] = {
     WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
 };
 static const ff_section passive_section = {"passive", "", TABLE(passive_keys), "Settings of the integrator `passive`."};
+
+#define EMULATION(field) offsetof(ff_scenario, emulation.field)
+static const ff_key target_keys[] = {
+    WORD("kind", WORD, target_words, "flexible-joint", offsetof(ff_scenario, target), 0, "One link behind one flexible joint."),
+    KEY("link_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.link_inertia), 0, "Of the link about its joint."),
+    KEY("drive_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.drive_inertia), 0, "Of the motor, at the joint's side of the gear."),
+    KEY("length", NUMBER, "m", POSITIVE, "required", EMULATION(target.length), 0, "From the joint to the point that touches; the robot's is the same."),
+    KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "required", EMULATION(target.stiffness), 0, "Of the joint."),
+    KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.damping), 0, "Of the joint."),
+    KEY("drive_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.drive_friction), 0, "Viscous, at the motor."),
+};
+static const ff_section target_section = {"emulation.target", "target", TABLE(target_keys), "The robot that is emulated."};
+static const ff_key emulator_keys[] = {
+    KEY("inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(robot_inertia), 0, "Of the rigid robot about its joint."),
+    KEY("friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(robot_friction), 0, "Viscous."),
+    KEY("gravity_torque", NUMBER, "N m", ANY, "0", EMULATION(gravity_torque), 0, "Largest torque of gravity, times cos q."),
+    KEY("gravity_model_error", NUMBER, "", ANY, "0", EMULATION(gravity_model_error), 0, "The controller believes the torque times 1 plus this; -0.1 is ten per cent too little."),
+    KEY("friction_model_error", NUMBER, "", ANY, "0", EMULATION(friction_model_error), 0, "The same for the friction; at least -1."),
+    KEY("actuator_bandwidth", NUMBER, "rad/s", POSITIVE, "none", EMULATION(actuator_bandwidth), 0, "First-order lag of the torque."),
+    KEY("actuator_delay", NUMBER, "s", NOT_NEGATIVE, "0", EMULATION(actuator_delay), 0, "Pure delay of the torque; with `controller: sampled`."),
+    KEY("torque_limit", NUMBER, "N m", POSITIVE, "none", EMULATION(torque_limit), 0, "What the motor can give."),
+    KEY("force_bias", NUMBER, "N", ANY, "0", EMULATION(force_bias), 0, "Constant error of the force sensor."),
+    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "0", EMULATION(force_noise), 0, "Standard deviation of its noise; with `controller: sampled`."),
+};
+static const ff_section emulator_section = {"emulation.robot", "", TABLE(emulator_keys), "The rigid, torque-controlled robot that stands in for the target."};
+static const ff_key gain_keys[] = {
+    KEY("velocity", NUMBER, "1/s", POSITIVE, "20", EMULATION(emulation.velocity_gain), 0, "G_v of (11)."),
+    KEY("position", NUMBER, "1/s2", POSITIVE, "100", EMULATION(emulation.position_gain), 0, "G_p of (11)."),
+    KEY("force", NUMBER, "1/kg", NOT_NEGATIVE, "0", EMULATION(emulation.force_gain), 0, "G_f of section 2.1."),
+};
+static const ff_section gain_section = {"emulation.gains", "", TABLE(gain_keys), "Drift compensation and force-error feedback."};
+static const ff_key emulation_wall_keys[] = {
+    KEY("at", NUMBER, "m", POSITIVE, "required", EMULATION(wall_at), 0, "Where the tip touches, as length times angle; the arm starts at 0."),
+    KEY("stiffness", NUMBER, "N/m", POSITIVE, "required", EMULATION(wall_stiffness), 0, "Of the wall."),
+    KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "0", EMULATION(wall_damping), 0, "Of the wall."),
+};
+static const ff_section emulation_wall_section = {"emulation.wall", "", TABLE(emulation_wall_keys), "What the tip touches."};
+static const ff_key emulation_keys[] = {
+    SECTION("target", SECTION, &target_section, "required", 0, 0, "The robot that is emulated."),
+    SECTION("robot", SECTION, &emulator_section, "required", 0, 0, "The rigid robot that emulates it."),
+    SECTION("gains", SECTION, &gain_section, "{}", 0, 0, "Gains of the control law."),
+    WORD("scheme", WORD, emulation_words, "constrained", EMULATION(emulation.scheme), 0, "The simulated tip is held where the robot is and forces are matched, or the measured force drives the simulation and poses are matched."),
+    WORD("controller", FLAG, controller_words, "continuous", EMULATION(sampled), 0, "Evaluated inside the solver, or once a cycle with the torque held."),
+    WORD("drift_compensation", FLAG, switch_words, "true", EMULATION(emulation.drift_compensation), 0, "`false`: without the feedback of (11), to show the bare force error; `scheme: constrained` only."),
+    KEY("torque", NUMBER, "N m", ANY, "0", EMULATION(torque), 0, "On the target's motor."),
+    SECTION("wall", SECTION, &emulation_wall_section, "none", 0, 0, "What the tip touches; none: free motion."),
+};
+static const ff_section emulation_section = {"emulation", "", TABLE(emulation_keys), "Emulation of another robot (aghili), in place of `satellites`. The time series has one row a cycle."};
 
 #define TOP(field) offsetof(ff_scenario, field)
 static const ff_key top_keys[] = {
@@ -265,8 +339,10 @@ static const ff_key top_keys[] = {
     WORD("method", WORD, method_words, "tdpa", TOP(fidelity.method), 0, "How the delay is dealt with; `--method` overrides it."),
     WORD("integrator", WORD, scheme_words, "lie-midpoint", TOP(integrate.scheme), 0, "How the satellite is advanced by one cycle."),
     WORD("frame", WORD, frame_words, "absolute", TOP(frame), 0, "Robots make the satellites' motion itself, or the one relative to `nominal`."),
-    SECTION("satellites", SATELLITES, &satellite_section, "required", 0, 0, "Map from name to satellite, 1 to 4."),
+    SECTION("satellites", SATELLITES, &satellite_section, "(required, or `emulation`)", 0, 0, "Map from name to satellite, 1 to 4."),
+    SECTION("emulation", SECTION, &emulation_section, "none", 0, 0, "In place of `satellites`: a robot stands in for another one."),
     SECTION("nominal", SECTION, &nominal_section, "{}", 0, 0, "The nominal motion of `frame: relative`."),
+    SECTION("relative", SECTION, &relative_section, "{}", 0, 0, "Settings of `frame: relative`."),
     SECTION("facility", SECTION, &facility_section, "{}", 0, 0, "The lab."),
     SECTION("contacts", CONTACTS, &contact_section, "[]", 0, 0, "List of contacts, at most 16."),
     SECTION("loads", LOADS, &load_section, "[]", 0, 0, "List of known loads, at most 64."),
@@ -274,6 +350,7 @@ static const ff_key top_keys[] = {
     SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
     SECTION("damping", SECTION, &damping_section, "{}", 0, 0, "Settings of the method `damping`."),
     SECTION("impact", SECTION, &impact_section, "{}", 0, 0, "Settings of the method `impact`."),
+    SECTION("fused", SECTION, &fused_section, "{}", 0, 0, "Settings of the method `fused`."),
     SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
 };
 const ff_section ff_schema = {"", "", TABLE(top_keys), "The top level of the file."};
@@ -319,6 +396,8 @@ const char *ff_type_text(ff_type type) {
         return "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]";
     case FF_TYPE_WRENCH:
         return "[fx, fy, fz, tx, ty, tz]";
+    case FF_TYPE_TWIST:
+        return "[vx, vy, vz, wx, wy, wz]";
     case FF_TYPE_PAIR:
         return "force or [force, torque]";
     case FF_TYPE_SERIES:

@@ -17,6 +17,7 @@ typedef enum ff_type {
     FF_TYPE_QUATERNION,  /* ff_quat, normalised with a warning */
     FF_TYPE_INERTIA,     /* ff_mat3 from 3 or 6 numbers */
     FF_TYPE_WRENCH,      /* ff_wrench from force, then torque */
+    FF_TYPE_TWIST,       /* ff_twist from linear, then angular */
     FF_TYPE_PAIR,        /* two doubles: force, torque; one number is the force */
     FF_TYPE_SERIES,      /* double; two numbers are springs in series */
     FF_TYPE_IDENTIFIED,  /* double, or the word `identified` (impact alone) */
@@ -66,8 +67,6 @@ struct ff_section {
 
 /* The top of the table; sections hang below it. */
 extern const ff_section ff_schema;
-/* frame: relative is parsed; whether the facilities can do it is said here, once. */
-extern const bool ff_schema_relative;
 
 const char *ff_range_text(ff_range range); /* "> 0"; "" when any number will do */
 const char *ff_type_text(ff_type type);    /* "number", "[x, y, z]" ... */

@@ -774,6 +774,8 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
         }
     if (config->prediction) {
         out->has_command = true;
+        for (int i = 0; i < model->bodies; i++)
+            out->lead[i] = config->delay[i];
         predict(model, &start, out);
     }
 }

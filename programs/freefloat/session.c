@@ -99,6 +99,8 @@ static int solve_ideal(ff_session *session, ff_progress *progress) {
 }
 
 int ff_session_execute(ff_session *session, const ff_session_options *options) {
+    if (session->scenario.emulates)
+        return ff_session_emulate(session, options);
     char log_part[4400] = "", log_whole[4400] = "";
     if (options->out) {
         if (ff_make_folder(options->out) != 0)
@@ -203,6 +205,7 @@ int ff_session_report(const ff_session *const *sessions, int count, const char *
 }
 
 void ff_session_free(ff_session *session) {
+    ff_emulate_free(&session->emulation);
     ff_report_collector_free(&session->report);
     ff_ideal_free(&session->ideal);
     ff_metrics_free(&session->metrics);
@@ -240,6 +243,10 @@ static void show_identified(const ff_metrics *metrics, int n, char *text, size_t
 void ff_session_print(const ff_session *session) {
     const ff_scenario *scenario = &session->scenario;
     const ff_metrics *metrics = &session->metrics;
+    if (scenario->emulates) {
+        ff_session_print_emulation(session);
+        return;
+    }
     for (int i = 0; i < scenario->satellites; i++) {
         printf("%s%s%s under %s (%s)\n", ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain(),
                session->label, ff_scheme_name(scenario->integrate.scheme));

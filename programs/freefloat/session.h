@@ -3,6 +3,7 @@
 #define FF_SESSION_H
 
 #include "cli.h"
+#include "emulate/emulate.h"
 #include "ideal/ideal.h"
 #include "report/collect.h"
 #include "report/metrics.h"
@@ -13,8 +14,9 @@ typedef struct ff_session {
     ff_ideal_result ideal;
     ff_run_result run;
     ff_metrics metrics;
-    ff_report_collector report; /* empty without a folder */
-    char *summary;              /* JSON text */
+    ff_emulate_result emulation; /* scenario.emulates */
+    ff_report_collector report;  /* empty without a folder */
+    char *summary;               /* JSON text */
     char label[FF_NAME_SIZE];
 } ff_session;
 
@@ -30,6 +32,9 @@ int ff_session_load(ff_session *session, const char *path, const ff_scenario_opt
 /* Runs and writes. Returns FF_EXIT_DONE, FF_EXIT_FAILED (summary still written), FF_EXIT_USAGE (folder). */
 int ff_session_execute(ff_session *session, const ff_session_options *options);
 void ff_session_free(ff_session *session);
+/* The part of both for a scenario that emulates (session_emulation.c). */
+int ff_session_emulate(ff_session *session, const ff_session_options *options);
+void ff_session_print_emulation(const ff_session *session);
 /* Writes folder/report.html, with all sessions that have a summary. 0, or -1 after one printed line. */
 int ff_session_report(const ff_session *const *sessions, int count, const char *folder);
 

@@ -296,7 +296,7 @@ static void test_misplaced_surface(void **state) {
         ff_plant *plant = ff_plant_create(&s, message, sizeof message);
         assert_non_null(plant);
         for (int i = 0; i < 2; i++)
-            ff_plant_set_lead(plant, i, ff_fidelity_lead(&config.fidelity, i));
+            ff_plant_set_lead(plant, i, ff_fidelity_lead(&model.fidelity, &loop.fidelity, i));
         for (uint64_t k = 0; k < s.cycles; k++) {
             ff_plant_write(plant, k, out.next);
             assert_int_equal(ff_plant_read(plant, k, &in, NULL), FF_OK);
@@ -512,7 +512,7 @@ static void test_mockup_leaves_no_residual(void **state) {
     ff_plant *plant = ff_plant_create(&s, message, sizeof message);
     assert_non_null(plant);
     for (int i = 0; i < 2; i++)
-        ff_plant_set_lead(plant, i, ff_fidelity_lead(&config.fidelity, i));
+        ff_plant_set_lead(plant, i, ff_fidelity_lead(&model.fidelity, &loop.fidelity, i));
     double residual = 0, raw = 1e9, torque = 0;
     ff_plant_truth truth;
     for (uint64_t k = 0; k < s.cycles; k++) {

@@ -51,18 +51,20 @@ typedef struct ff_fidelity_out {
     bool in_contact[FF_MAX_BODIES];
     bool has_command;                           /* the method predicts its own command */
     ff_rigid_state command[FF_MAX_BODIES];      /* then: motion to command at t_k */
+    double lead[FF_MAX_BODIES];                 /* [s] and how far after t_k that motion lies */
     ff_rigid_state next_command[FF_MAX_BODIES]; /* and at t_(k+1), unless the next step changes it */
     bool has_next[FF_MAX_BODIES];               /* the method advanced this body itself, finer than a cycle */
     ff_rigid_state next[FF_MAX_BODIES];         /* then: the satellite at t_(k+1); f_b is the mean wrench */
     int look_back;                              /* cycles recomputed in this step, 0: none */
     double observer[FF_MAX_BODIES][6];          /* [J] after dissipation; [0][0] alone unless per axis */
     int observers; /* 0: the method has none; 1: one for all bodies; 6: six for each */
-    /* what a method learnt of the surface that each body touches, over this contact so far; FF_NAN: nothing
-     */
-    double stiffness[FF_MAX_BODIES];  /* [N/m] */
-    double damping[FF_MAX_BODIES];    /* [N s/m] */
-    double damping_sd[FF_MAX_BODIES]; /* [N s/m] */
-    unsigned bounds;                  /* FF_BOUND_... that acted in this cycle */
+    /* of the surface that each body touches, over this contact so far; FF_NAN: nothing is known */
+    double stiffness[FF_MAX_BODIES];     /* [N/m] */
+    double damping[FF_MAX_BODIES];       /* [N s/m] */
+    double damping_sd[FF_MAX_BODIES];    /* [N s/m] */
+    unsigned bounds;                     /* FF_BOUND_... that acted in this cycle */
+    const struct ff_fused_report *fused; /* per body, NULL: not this method */
+    const struct ff_fused_info *fused_info;
 } ff_fidelity_out;
 
 /* ---------------------------------------------------------------------------------------------- history --
@@ -146,8 +148,7 @@ typedef struct ff_damping_config {
     ff_damping_axes axes;     /* printed: controller along the force, or on each axis as in (11)-(13) */
     ff_lead_config lead;
     ff_identify_config identify;
-    double known_stiffness,
-        known_damping; /* [N/m], [N s/m] not FF_NAN: taken instead of the identified ones */
+    double known_stiffness, known_damping; /* [N/m], [N s/m] instead of the identified; FF_NAN: none */
     ff_detector_config detector;
 } ff_damping_config;
 
@@ -264,15 +265,168 @@ ff_vec3 ff_impact_contact_point(ff_wrench f_b, ff_vec3 d_t);
  */
 double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state *state, int contact,
                            double *deviation);
+/* ------------------------------------------------------------------------------------------------ fused --
+ */
+
+enum {
+    FF_FUSED_RING = 1024,  /* cycles of history; the look-back is a little shorter */
+    FF_FUSED_CONTACTS = 6, /* contacts at once, over all bodies */
+    FF_FUSED_WALLS = 12    /* surfaces remembered */
+};
+
+/* The project's own method: docs/methods/fused.md. Nothing is known of what is touched. */
+typedef struct ff_fused_config {
+    double delay[FF_MAX_BODIES]; /* [s] >= 0 told: from command to motion, dead time and lag */
+    bool delay_fixed;            /* keep it as told */
+    double force_noise;          /* [N] sd of one axis of the sensor */
+    double torque_noise;         /* [N m] likewise */
+    double skew;                 /* [s] the force is so much older than the pose */
+    double stiffness;            /* [N/m] a guess, used as a weak prior; 0: none */
+    int plane_of[FF_MAX_BODIES]; /* a contact between two bodies: 1 where the body carries the surface, 0 the
+                                    tip; equal: the first one carries the tip */
+    uint64_t random_estimates;   /* tests only: not 0 seeds an estimator that answers at random */
+} ff_fused_config;
+
+/* One cycle of one body as it is remembered. */
+typedef struct ff_fused_sample {
+    ff_rigid_state body; /* satellite at t_k */
+    ff_pose T_r;         /* robot at the time of the force */
+    ff_twist twist_r;    /* w body, v inertial */
+    ff_vec3 force;       /* [N] measured contact force, inertial */
+    ff_vec3 torque;      /* [N m] about the CoM, body axes */
+    ff_rigid_load load;  /* known load of the cycle that begins here */
+    double limit;        /* [J] kinetic energy that the body's group may have here while in contact */
+    bool valid;
+} ff_fused_sample;
+
+/* One contact: along a normal at a point, or (kind torque) about an axis. */
+typedef struct ff_fused_contact {
+    bool open;
+    bool settled; /* ended, but a replay still passes over it */
+    bool torque;  /* a pure torque about n, body axes of a */
+    int a, b;     /* bodies; b < 0: the world */
+    ff_vec3 n;    /* outward normal in b's axes (world: inertial); torque: axis in a's */
+    ff_vec3 r;    /* [m] contact point, a's axes */
+    double mu;    /* identified friction */
+    ff_profile surface;
+    uint64_t anchor, detected, end; /* cycles */
+    uint64_t due;                   /* next estimate */
+    uint64_t law_due;               /* next trial of the other laws */
+    int law_trial;                  /* law to try next; 0: none */
+    double rival_J;
+    double mass;      /* [kg] effective, along n at the contact point */
+    double speed;     /* [m/s] towards the surface at the anchor */
+    double force_max; /* [N] */
+    double torque_max;
+    double alarm_sum;
+    int quiet;
+    int wall; /* in memory: index, -1 unknown */
+    bool wall_used;
+    uint64_t row_from; /* rows kept from here on */
+    double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];
+    unsigned char use[FF_FUSED_RING];
+} ff_fused_contact;
+
+typedef struct ff_fused_wall {
+    bool valid;
+    bool torque;
+    int a, b;
+    ff_vec3 n, r;
+    ff_vec3 point; /* [m] on the surface, b's axes */
+    ff_profile surface;
+    double mass, mu;
+    double force_max;
+    uint64_t last; /* cycle of its last contact */
+    int missing;   /* cycles in which the robot should have felt it and did not */
+    int inside;    /* cycles that the satellite has been in it without a force */
+} ff_fused_wall;
+
+enum { /* why a contact lies outside the domain in which the method is known to be right */
+       FF_FUSED_FEW_SAMPLES = 1, /* fewer than 4 in contact */
+       FF_FUSED_WEAK = 2,        /* peak below 10 times the noise */
+       FF_FUSED_SKEW = 4,        /* skew and w: (pi/2) w skew above 1 % */
+       FF_FUSED_LOOK_BACK = 8,   /* longer than the history */
+       FF_FUSED_NO_ESTIMATE = 16,
+       FF_FUSED_LATE = 32,   /* w tau above 1.65 on a first contact */
+       FF_FUSED_SEVERAL = 64 /* another contact acted on the body at the same time */
+};
+
+/* What is known of the last contact of a body: while it lasts, and after. */
+typedef struct ff_fused_report {
+    bool known;                     /* a surface is identified */
+    bool torque;                    /* rotation about the normal: stiffness in N m/rad and so on */
+    int law;                        /* 0..FF_PROFILE_LAWS - 1 */
+    double stiffness, stiffness_sd; /* [N/m], of laws with exponent n [N/m^n] */
+    double damping, damping_sd;     /* [N s/m], laws 1 to 3 [N s/m^(n+1)] */
+    double surface_sd;              /* [m] of its place along the normal */
+    ff_vec3 surface;                /* [m] point on it */
+    ff_vec3 normal;                 /* inertial, on a moving surface in that body's axes */
+    ff_vec3 point;                  /* [m] contact point, body axes */
+    double friction;
+    double delay, delay_told; /* [s] */
+    double peak_limit; /* [N] least robot force that any causal method reaches here without a known wall */
+    double peak_ideal; /* [N] of this surface without delay */
+    int samples;       /* in contact, as the satellite feels it */
+    bool warm;         /* the wall was known before */
+    unsigned outside;  /* FF_FUSED_...; 0: inside the validity domain */
+    uint32_t contacts; /* so far */
+} ff_fused_report;
+
+typedef struct ff_fused_info {
+    uint32_t net, false_alarms, phantoms, law_switches, bounds, look_back, delay_changes;
+} ff_fused_info;
+
+typedef struct ff_fused_state {
+    uint64_t k; /* cycles done */
+    double delay[FF_MAX_BODIES];
+    int delay_count[FF_MAX_BODIES];
+    uint64_t delay_wait[FF_MAX_BODIES];
+    uint64_t quiet_since[FF_MAX_BODIES]; /* last cycle with a force or a load */
+    uint64_t free_since[FF_MAX_BODIES];  /* end of the last contact */
+    int torque_hits[FF_MAX_BODIES], side_hits[FF_MAX_BODIES];
+    ff_quat start[FF_MAX_BODIES]; /* rotations are counted from here */
+    ff_rng rng;
+    ff_fused_info info;
+    ff_fused_report report[FF_MAX_BODIES];
+    ff_fused_wall wall[FF_FUSED_WALLS];
+    ff_fused_contact contact[FF_FUSED_CONTACTS];
+    ff_fused_sample ring[FF_MAX_BODIES][FF_FUSED_RING]; /* cycle k lies at k % FF_FUSED_RING */
+} ff_fused_state;
+
+void ff_fused_default(ff_fused_config *config);
+ff_status ff_fused_validate(const ff_fused_config *config);
+const char *ff_fused_law_name(int law); /* "linear", "hertz", ... */
 
 /* ------------------------------------------------------------------------------------------- dispatcher --
  */
 
+/* ------------------------------------------------------------------------------------------------- pair --
+ */
+
+/* Two bodies that hold each other. `tdpa` then observes the pair and not the bodies: [destefano2021, VI]
+ * leaves open what a passivity controller may damp in relative motion. Damping each robot's absolute velocity
+ * stops the tumble, damping each robot's relative velocity makes momentum; damping the relative velocity at
+ * the gripper with one wrench, equal and opposite about one point, does neither. */
+typedef struct ff_pair_config {
+    int body, against; /* body holds against; -1: no pair */
+    ff_vec3 point;     /* [m] the gripper in the frame of `body`, from its CoM */
+} ff_pair_config;
+
+typedef struct ff_pair_state {
+    double energy; /* [J] given by the contact at the robots, less what the satellites took */
+    ff_wrench f;   /* wrench on `body` at the gripper in the axes of `against`, last cycle */
+    ff_vec3 x;     /* [m] and the measured place of the gripper there */
+    ff_quat q;     /* and the measured attitude */
+    bool started;
+} ff_pair_state;
+
 typedef struct ff_fidelity_config {
     ff_method method;
     ff_tdpa_config tdpa;
+    ff_pair_config pair; /* of tdpa */
     ff_damping_config damping;
     ff_impact_config impact;
+    ff_fused_config fused;
 } ff_fidelity_config;
 
 typedef struct ff_fidelity_model {
@@ -284,22 +438,25 @@ typedef struct ff_fidelity_model {
 
 typedef struct ff_fidelity_state {
     ff_tdpa_state tdpa;
+    ff_pair_state pair;
     ff_damping_state damping;
     ff_impact_state impact;
     ff_history history; /* last: filled only by methods that look back */
+    ff_fused_state fused;
 } ff_fidelity_state;
 
 void ff_fidelity_default(ff_fidelity_config *config);
 /* FF_ERR_UNSUPPORTED for a method that is not built, FF_ERR_ARGUMENT for settings outside their range. */
 ff_status ff_fidelity_validate(const ff_fidelity_config *config);
 /* How far ahead of the satellite this body's robot is commanded [s]. */
-double ff_fidelity_lead(const ff_fidelity_config *config, int body);
 void ff_fidelity_reset(const ff_fidelity_model *model, const ff_rigid_state *body, ff_fidelity_state *state);
 /* Corrects the wrenches of all bodies together: a contact between two satellites is one exchange of energy.
  * body[] are the satellites at t_k; methods that look back may overwrite them (the loop books the
  * difference). */
 void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, const ff_fidelity_in *in,
                       ff_rigid_state *body, ff_fidelity_out *out);
+/* How far ahead [s] the method's commands are: 0 for those that command the present. */
+double ff_fidelity_lead(const ff_fidelity_model *model, const ff_fidelity_state *state, int body);
 
 #ifdef __cplusplus
 }

@@ -20,8 +20,19 @@ typedef struct ff_loop_body_config {
     double gear_stiffness[6]; /* [N m/rad] > 0 */
 } ff_loop_body_config;
 
+/* Robots are commanded the motion relative to a nominal one [destefano2021]; everything else in the loop
+ * stays absolute. The lab's placement is not here: it is one constant factor left of all robots. */
+typedef struct ff_relative_config {
+    bool enabled;
+    ff_nominal_kind nominal;
+    int of;               /* free, satellite: the body */
+    ff_rigid_state start; /* prescribed: the nominal motion at t = 0; its body twist is kept */
+    bool integrated;      /* integrate (11) instead of recovering the relative motion from (2) and (4) */
+} ff_relative_config;
+
 typedef struct ff_loop_config {
     ff_integrate_config integrate;
+    ff_relative_config relative;
     ff_fidelity_config fidelity;
     int bodies; /* 1..FF_MAX_BODIES */
     ff_loop_body_config body[FF_MAX_BODIES];
@@ -31,6 +42,7 @@ typedef struct ff_loop_model {
     ff_loop_config config;
     ff_fidelity_model fidelity;      /* holds the bodies' models */
     ff_arm_model arm[FF_MAX_BODIES]; /* of elastic robots */
+    ff_nominal_config nominal;
 } ff_loop_model;
 
 /* Where the kinetic energy of one body comes from [J], summed since the start. The balance closes:
@@ -55,16 +67,18 @@ typedef struct ff_loop_state {
     ff_arm_joints joints[FF_MAX_BODIES];  /* motors of elastic robots, last cycle */
     ff_wrench last_wrench[FF_MAX_BODIES]; /* last valid contact wrench */
     ff_energy energy[FF_MAX_BODIES];
+    ff_nominal_state nominal; /* at t_k; the inertial frame itself unless relative */
     ff_fidelity_state fidelity;
 } ff_loop_state;
 
 typedef struct ff_loop_in {
-    ff_wrench_in sensor[FF_MAX_BODIES]; /* raw reading with the measured robot motion */
+    ff_wrench_in sensor[FF_MAX_BODIES]; /* raw reading with the measured robot motion (relative: as the robots
+                                           make it) */
     ff_rigid_load load[FF_MAX_BODIES];  /* known loads in this cycle */
 } ff_loop_in;
 
 typedef struct ff_loop_out {
-    ff_setpoint command[FF_MAX_BODIES];  /* to issue at t_k */
+    ff_setpoint command[FF_MAX_BODIES];  /* to issue at t_k; relative: to the nominal motion of t_k */
     ff_setpoint next[FF_MAX_BODIES];     /* what will be issued at t_(k+1) unless the next step changes it */
     ff_wrench measured_b[FF_MAX_BODIES]; /* F_e: contact wrench at the CoM, robot's body axes */
     ff_twist velocity_correction[FF_MAX_BODIES]; /* V_pc of the passive integrator, for t_(k+1) */
@@ -89,6 +103,11 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
  * the finite numbers: the state is left as it was. */
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                        const ff_loop_in *in, ff_loop_out *out);
+
+/* A robot's motion in the frame it is commanded in, mapped to the inertial one by (23), and back. Copies it
+ * unless relative. */
+ff_setpoint ff_loop_to_inertial(const ff_loop_model *model, const ff_rigid_state *nominal, ff_setpoint robot);
+ff_setpoint ff_loop_to_robot(const ff_loop_model *model, const ff_rigid_state *nominal, ff_setpoint inertial);
 
 /* Sum of the ledger without `kinetic`: the change of kinetic energy that it explains. */
 double ff_energy_sum(const ff_energy *energy);

@@ -1,0 +1,139 @@
+/* A scenario that emulates another robot [aghili]: run, judge, write. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/version.h"
+#include "report/json.h"
+#include "session.h"
+
+static const char *scheme(const ff_session *session) {
+    return session->scenario.emulation.emulation.scheme == FF_EMULATION_FREE ? "free" : "constrained";
+}
+
+static const char *controller(const ff_session *session) {
+    return session->scenario.emulation.sampled ? "sampled" : "continuous";
+}
+
+static char *summary(const ff_session *session, ff_status status) {
+    const ff_scenario *scenario = &session->scenario;
+    const ff_emulate_result *r = &session->emulation;
+    const bool good = status >= 0;
+    const double none = (double)NAN;
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_string(&json, "scenario", scenario->name);
+    ff_json_string(&json, "version", ff_version());
+    ff_json_string(&json, "method", "emulation");
+    ff_json_string(&json, "scheme", scheme(session));
+    ff_json_string(&json, "controller", controller(session));
+    ff_json_number(&json, "cycle_s", scenario->cycle);
+    ff_json_integer(&json, "cycles", (long long)scenario->cycles);
+    ff_json_string(&json, "status", ff_status_name(status));
+    ff_json_open(&json, "satellites", '{');
+    ff_json_close(&json, '}');
+    ff_json_open(&json, "emulation", '{');
+    ff_json_number(&json, "contact_s", r->contact_s);
+    ff_json_number(&json, "peak_force_N", good ? r->peak_force : none);
+    ff_json_number(&json, "final_force_N", good ? r->final_force : none);
+    ff_json_number(&json, "pose_error_rad", good ? r->pose_error : none);
+    ff_json_number(&json, "force_error_N", good ? r->force_error : none);
+    ff_json_number(&json, "constraint_rad", good ? r->constraint : none);
+    ff_json_number(&json, "contact_direct_s", r->contact_direct_s);
+    ff_json_number(&json, "motor_error_rad", good ? r->state_error : none);
+    ff_json_number(&json, "contact_force_error_N", good ? r->contact_error : none);
+    ff_json_number(&json, "energy_error_J", good ? r->energy_error : none);
+    ff_json_number(&json, "inertia_ratio",
+                   scenario->emulation.target.link_inertia / scenario->emulation.robot_inertia);
+    ff_json_bool(&json, "damped", r->damped);
+    ff_json_bool(&json, "limited", r->limited);
+    ff_json_close(&json, '}');
+    ff_json_open(&json, "requirements", '[');
+    ff_json_close(&json, ']');
+    ff_json_string(&json, "verdict", good ? "pass" : "fail");
+    ff_json_close(&json, '}');
+    if (json.failed) {
+        ff_json_free(&json);
+        return NULL;
+    }
+    return json.text;
+}
+
+static int write_log(const ff_session *session, const char *folder) {
+    char part[4400], whole[4400];
+    snprintf(part, sizeof part, "%s/.log.csv.part", folder);
+    snprintf(whole, sizeof whole, "%s/log.csv", folder);
+    FILE *file = fopen(part, "w");
+    bool good = file != NULL;
+    if (file) {
+        fputs("t_s,robot_rad,target_link_rad,target_motor_rad,direct_link_rad,direct_motor_rad,constraint_"
+              "rad,force_N,"
+              "force_direct_N,lambda_N,torque_Nm\n",
+              file);
+        for (size_t k = 0; k < session->emulation.samples; k++) {
+            const ff_emulate_sample *s = &session->emulation.sample[k];
+            fprintf(file, "%.9g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", s->t,
+                    s->p_r[0], s->q_s[0], s->q_s[1], s->q_direct[0], s->q_direct[1], s->constraint[0],
+                    s->f[0], s->f_direct[0], s->lambda[0], s->torque[0]);
+        }
+        good = !ferror(file);
+        good = fclose(file) == 0 && good;
+    }
+    if (good && rename(part, whole) == 0)
+        return 0;
+    ff_cli_error("%s: cannot be written", whole);
+    unlink(part);
+    return -1;
+}
+
+int ff_session_emulate(ff_session *session, const ff_session_options *options) {
+    char message[256] = "", warnings[1024];
+    if (options->out && ff_make_folder(options->out) != 0)
+        return FF_EXIT_USAGE;
+    snprintf(session->label, sizeof session->label, "emulation");
+    const ff_status status = ff_emulate_joint_run(&session->scenario.emulation, &session->emulation, message,
+                                                  sizeof message, warnings, sizeof warnings);
+    ff_cli_warn_lines(warnings);
+    int result = FF_EXIT_DONE;
+    if (status < 0) {
+        ff_cli_error("%s: %s", session->scenario.name, *message ? message : ff_status_text(status));
+        /* Nothing ran: the scenario asks for what cannot be. */
+        if (session->emulation.samples == 0)
+            return FF_EXIT_USAGE;
+        result = FF_EXIT_FAILED;
+    }
+    session->metrics.pass = status >= 0;
+    session->summary = summary(session, status);
+    if (options->out) {
+        if (options->csv && write_log(session, options->out) != 0)
+            result = FF_EXIT_FAILED;
+        if (!session->summary || ff_write_whole(options->out, "summary.json", session->summary) != 0)
+            result = FF_EXIT_FAILED;
+    }
+    return result;
+}
+
+void ff_session_print_emulation(const ff_session *session) {
+    const ff_emulate_result *r = &session->emulation;
+    printf("%s%s%s: emulation, %s scheme, %s controller\n", ff_cli_bold(), session->scenario.name,
+           ff_cli_plain(), scheme(session), controller(session));
+    ff_table table;
+    ff_table_init(&table, 3);
+    ff_table_add(&table, "quantity|emulated|simulated directly");
+    if (isnan(r->contact_s))
+        ff_table_add(&table, "contact s|none|%s", isnan(r->contact_direct_s) ? "none" : "yes");
+    else
+        ff_table_add(&table, "contact s|%.6f|%.6f", r->contact_s, r->contact_direct_s);
+    const ff_emulate_sample *last = r->samples ? &r->sample[r->samples - 1] : NULL;
+    if (last) {
+        ff_table_add(&table, "peak force N|%.4f|-", r->peak_force);
+        ff_table_add(&table, "final force N|%.6f|%.6f", last->f[0], last->f_direct[0]);
+        ff_table_add(&table, "final angle rad|%.9f|%.9f", last->p_r[0], last->p_direct[0]);
+    }
+    ff_table_print(&table);
+    ff_table_free(&table);
+    printf("largest differences: pose %.3g rad, contact force %.3g N, |f - lambda| %.3g N, constraint %.3g "
+           "rad\n",
+           r->pose_error, r->contact_error, r->force_error, r->constraint);
+}
