@@ -442,6 +442,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         *number = k[0] / (1.0 + k[0] / k[1]);
         return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
     }
+    case FF_TYPE_SIX:
+        return read_numbers(r, node, key, 6, number);
     case FF_TYPE_IDENTIFIED: {
         const bool online = node->kind == FF_NODE_SCALAR && strcmp(node->text, "identified") == 0;
         r->scenario->fidelity.impact.identified = online;

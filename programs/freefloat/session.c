@@ -228,6 +228,8 @@ static void show_identified(const ff_metrics *metrics, int n, char *text, size_t
     ff_metrics_episode(metrics, n, &info);
     if (isnan(e->stiffness))
         snprintf(text, size, "|-|-|-|");
+    else if (isnan(e->damping)) /* known to the method, not identified */
+        snprintf(text, size, "|%.0f|-|%.3f|", e->stiffness, info.frequency);
     else
         snprintf(text, size, "|%.0f|%.1f +- %.1f|%.3f|", e->stiffness, e->damping, e->damping_sd,
                  info.frequency);
