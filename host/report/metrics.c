@@ -3,10 +3,15 @@
 #include <stdlib.h>
 
 ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
-    *metrics = (ff_metrics){.scenario = scenario};
-    metrics->episode = malloc(FF_MAX_EPISODES * sizeof *metrics->episode);
+    *metrics = (ff_metrics){.episode = malloc(FF_MAX_EPISODES * sizeof *metrics->episode)};
     if (!metrics->episode)
         return FF_ERR_MEMORY;
+    ff_metrics_reset(scenario, metrics);
+    return FF_OK;
+}
+
+void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics) {
+    *metrics = (ff_metrics){.scenario = scenario, .episode = metrics->episode};
     for (int i = 0; i < scenario->satellites; i++) {
         ff_rigid_create(&scenario->satellite[i].rigid, &metrics->model[i]);
         metrics->last_touch[i] = -1;
@@ -15,7 +20,6 @@ ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++)
         metrics->open[c] = -1;
-    return FF_OK;
 }
 
 void ff_metrics_free(ff_metrics *metrics) {

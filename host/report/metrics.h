@@ -72,6 +72,8 @@ typedef struct ff_metrics {
 } ff_metrics;
 
 ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics);
+/* Starts again for another scenario in the memory that ff_metrics_init took. */
+void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_free(ff_metrics *metrics);
 ff_sink ff_metrics_sink(ff_metrics *metrics);
 /* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; the point

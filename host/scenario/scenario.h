@@ -198,6 +198,33 @@ ff_status ff_scenario_load(const char *path, const ff_scenario_options *options,
 ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
                             const ff_scenario_options *options, ff_scenario *scenario, char *message,
                             size_t size, char *warnings, size_t warnings_size);
+
+/* A scenario to be read again and again with other values at a few paths, without parsing the text again:
+ * campaigns make one for each thread. Every reading is checked as a file would be. */
+typedef struct ff_scenario_template ff_scenario_template;
+
+typedef struct ff_scenario_slot {
+    const char *path;         /* as in --set */
+    const char *argument;     /* what messages about this value start with; must outlive the template */
+    const char *const *items; /* YAML texts to choose from by number; may be NULL */
+    int count;
+} ff_scenario_slot;
+
+typedef struct ff_scenario_value {
+    int item;         /* >= 0: one of the slot's items */
+    const char *text; /* otherwise a plain scalar, e.g. "0.004" */
+} ff_scenario_value;
+
+/* options as for ff_scenario_parse (may be NULL). FF_OK with *out to be freed; FF_ERR_FORMAT, FF_ERR_MEMORY
+ * with a message, also when a slot's path leads nowhere. */
+ff_status ff_scenario_template_create(const char *label, const char *text, size_t length,
+                                      const ff_scenario_options *options, const ff_scenario_slot *slots,
+                                      int count, ff_scenario_template **out, char *message, size_t size);
+/* values: one for each slot. Allocates nothing. */
+ff_status ff_scenario_template_read(ff_scenario_template *model, const ff_scenario_value *values,
+                                    ff_scenario *scenario, char *message, size_t size);
+void ff_scenario_template_free(ff_scenario_template *model);
+
 /* Writes docs/scenario.md's tables from the schema. */
 ff_status ff_scenario_write_reference(const char *path);
 
