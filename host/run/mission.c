@@ -17,6 +17,9 @@ void ff_mission_default(ff_mission_config *config) {
     config->gravity = ff_vec3_make(0, 0, -9.81);
     config->gripper = (ff_tree_frame){FF_TREE_BASE, ff_pose_identity()};
     ff_builtin_default(&config->obsw);
+    config->grasp_reach = FF_INF;
+    for (int i = 0; i < 2; i++)
+        ff_gate_default(&config->gate[i]);
     for (int i = 0; i < 2; i++)
         config->robot[i] =
             (ff_robot_config){.base = ff_pose_identity(), .tool = ff_pose_identity(), .damping = 1};
@@ -83,7 +86,8 @@ static void grip_update(const ff_mission_config *config, double t, ff_pose gripp
     if (g->closed || t < config->obsw.grasp - 5e-10)
         return;
     const ff_pose T = ff_pose_mul(ff_pose_inverse(client), gripper);
-    *g = (grip){true, T.p, T.q};
+    if (ff_vec3_norm(ff_vec3_sub(T.p, config->grapple)) <= config->grasp_reach)
+        *g = (grip){true, T.p, T.q};
 }
 
 /* -------------------------------------------------------------------------------------- on-board software --
@@ -184,7 +188,8 @@ static void start_of(const ff_mission_config *config, size_t joints, ff_rigid_st
     /* V_b(0) = Ad(g_s^-1) V_t(0): it stands still as seen from the client (printed with g_c) */
     const ff_rigid_state still = {
         config->servicer_start.p, config->servicer_start.q, {{0, 0, 0}}, {{0, 0, 0}}};
-    const ff_rigid_state base = ff_relative_to_absolute(client, &still);
+    const ff_rigid_state base =
+        config->absolute_start ? config->start : ff_relative_to_absolute(client, &still);
     servicer->base = ff_rigid_pose(&base);
     servicer->twist = ff_rigid_twist(&base);
     for (size_t i = 0; i < joints; i++)
@@ -358,11 +363,14 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
     ff_capture_config capture = {.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = config->cycle},
                                  .client = config->client,
                                  .servicer = {f->orbit.model, config->gripper, f->gravity},
-                                 .nominal = config->absolute ? FF_NOMINAL_PRESCRIBED : FF_NOMINAL_FREE,
+                                 .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED
+                                                                                   : FF_NOMINAL_FREE,
                                  .nominal_start = {.attitude = {1, 0, 0, 0}}};
     start_of(config, f->joints, &capture.client_start, &capture.servicer_start);
+    if (config->prescribed && !config->absolute)
+        capture.nominal_start = config->nominal;
     for (int i = 0; i < 2; i++)
-        ff_gate_default(&capture.gate[i]);
+        capture.gate[i] = config->gate[i];
     if ((status = ff_capture_create(&capture, &f->model, message, size)) != FF_OK)
         return status;
     ff_capture_reset(&f->model, &f->state, f->orbit.work, &f->out);
@@ -443,7 +451,8 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     ff_capture_servicer_in(&f->model, &f->state, &f->robot[SERVICER].now, &f->arm_in);
     const double begin = now_ns();
     const ff_status status = ff_capture_step(&f->model, &f->state, f->orbit.work, &f->in, &f->out);
-    info->step_ns += now_ns() - begin;
+    const double took = now_ns() - begin;
+    info->step_ns += took;
     if (status < 0)
         return status;
     if (sink.row) {
@@ -457,12 +466,21 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
         row->F_e = f->in.F_e;
         row->robot[CLIENT] = f->robot[CLIENT].now;
         row->robot[SERVICER] = f->robot[SERVICER].now;
+        for (int i = 0; i < 2; i++) {
+            const ff_rigid_state *m = i == CLIENT ? &client_m : &base_m;
+            row->command[i] = f->out.command[i];
+            row->inertial[i] = (ff_setpoint){ff_rigid_pose(m), {m->omega, m->velocity}};
+        }
+        row->on_client = f->out.reaction;
+        row->on_base = ff_wrench_transform(
+            ff_tree_frame_in_base(f->orbit.model, f->orbit.work, &config->gripper), f->in.F_e);
+        row->step_ns = took;
         row->W_c = f->out.W_c;
         row->bound = f->out.bound;
         row->port_power = ff_power(f->in.F_e, relative);
         row->held = f->grip.closed;
         row->mapped_attitude = base_m.attitude;
-        sink.row(sink.self, row);
+        return sink.row(sink.self, row);
     }
     return FF_OK;
 }
@@ -630,7 +648,13 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
             orbit_slope(o, &x, &u, &unused, &row->F_e);
             fill_row(config, &o->orbit, &o->client, &x.client, &x.s, row);
             row->W_c = ff_rigid_kinetic_energy(&o->client, &x.client);
-            sink.row(sink.self, row);
+            const ff_pose T_bg = ff_tree_frame_in_base(o->orbit.model, o->orbit.work, &config->gripper);
+            row->on_base = ff_wrench_transform(T_bg, row->F_e);
+            row->on_client = ff_wrench_scale(
+                -1.0, ff_wrench_transform(
+                          ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&x.client)), ff_pose_mul(x.s.base, T_bg)),
+                          row->F_e));
+            status = sink.row(sink.self, row);
         }
         for (int p = 0; p < parts && status == FF_OK; p++)
             if (!orbit_step(o, &x, &u, config->cycle / parts) || !ff_rigid_finite(&x.client)) {

@@ -27,7 +27,13 @@ typedef struct ff_mission_config {
     const ff_tree_config *servicer; /* free base */
     ff_tree_frame gripper;
     ff_pose servicer_start; /* base in the client's body frame; it moves along with the client */
+    bool absolute_start;    /* instead: */
+    ff_rigid_state start;   /* the base at t = 0, inertial */
     double q_start[FF_TREE_JOINTS_MAX];
+    bool prescribed;        /* the nominal motion is: */
+    ff_rigid_state nominal; /* and not the client's unforced one */
+    double grasp_reach;     /* [m] the gripper closes only so near to `grapple`; FF_INF */
+    ff_gate_config gate[2];
     ff_vec3 grapple; /* [m] the place that is held, client's body frame */
     double grasp_stiffness, grasp_damping, grasp_rotation_stiffness, grasp_rotation_damping;
     ff_pose lab;              /* placement of the robots' frame in the lab */
@@ -46,7 +52,12 @@ typedef struct ff_mission_row {
     ff_rigid_state client, base; /* satellites */
     double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX];
     ff_obsw_out actuation;
-    ff_wrench F_e;                 /* on the gripper, gripper axes */
+    ff_wrench F_e;           /* on the gripper, gripper axes */
+    ff_wrench on_base;       /* the same about the base's origin, base axes */
+    ff_wrench on_client;     /* its reaction about the client's CoM, body axes */
+    ff_setpoint command[2];  /* issued at t */
+    ff_setpoint inertial[2]; /* the robots' motion mapped by (23) */
+    double step_ns;
     ff_setpoint robot[2];          /* true motion in the robots' frame */
     ff_vec3 base_error;            /* [m] base against its goal, client's axes */
     ff_vec3 turn_error;            /* [rad] */
@@ -61,7 +72,7 @@ typedef struct ff_mission_row {
 
 typedef struct ff_mission_sink {
     void *self;
-    void (*row)(void *self, const ff_mission_row *row);
+    ff_status (*row)(void *self, const ff_mission_row *row); /* negative: stop */
 } ff_mission_sink;
 
 typedef struct ff_mission_info {

@@ -12,10 +12,11 @@ typedef struct record {
     ff_mission_row row[ROWS];
 } record;
 
-static void keep(void *self, const ff_mission_row *row) {
+static ff_status keep(void *self, const ff_mission_row *row) {
     record *r = self;
     if (r->n < ROWS)
         r->row[r->n++] = *row;
+    return FF_OK;
 }
 
 static servicer_model table;
