@@ -343,7 +343,10 @@ static char *curves(ff_output *o, int map) {
     title(f, o, map);
     scale values = value_scale(o, p);
     const double level = c->map[map].contour;
-    if (isfinite(level)) {
+    const double room = values.log ? 1e3 : 5.0; /* a limit far away would flatten the curves */
+    const bool near =
+        isfinite(level) && level < room * values.to && (!values.log || level > values.from / room);
+    if (near) {
         values.to = fmax(values.to, level);
         values.from = fmin(values.from, level);
     }
@@ -382,7 +385,7 @@ static char *curves(ff_output *o, int map) {
                 stroke);
         put_label(f, LEFT + 502, y, "", c->method[m].label, "");
     }
-    if (isfinite(level)) {
+    if (near) {
         fprintf(f, "<path d=\"M%d %.1fh460\" stroke=\"#d00\" stroke-dasharray=\"2 3\"/>\n", LEFT,
                 place(&sy, level));
         fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#d00\" text-anchor=\"end\">limit %.4g</text>\n",
