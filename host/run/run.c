@@ -49,6 +49,12 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
         row.k = k;
         row.t = (double)k * scenario->cycle;
         row.final = k == scenario->cycles;
+        const ff_run_access access = {.k = k, .t = row.t};
+        if (options->between && !options->between(options->between_user, &access)) {
+            snprintf(result->message, sizeof result->message, "stopped at %.3f s", row.t);
+            result->status = FF_ERR_LIMIT;
+            return;
+        }
         while (next < ideal->contacts && ideal->contact[next].start <= row.t) {
             open[ideal->contact[next].contact] = next;
             next++;
@@ -130,6 +136,12 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
     const double begin = now_ns();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
         const double t = (double)k * scenario->cycle;
+        const ff_run_access access = {k, t, &m->model, &m->in, &m->out};
+        if (options->between && !options->between(options->between_user, &access)) {
+            result->status = FF_ERR_LIMIT;
+            snprintf(result->message, sizeof result->message, "stopped at %.3f s", t);
+            break;
+        }
         m->row = (ff_row){.k = k, .t = t, .final = k == scenario->cycles};
         for (int i = 0; i < scenario->satellites; i++) {
             m->row.body[i].satellite = m->state.body[i];

@@ -17,6 +17,7 @@ static const command commands[] = {
     {"compare", ff_cmd_compare, "the same scenario under several methods, one report"},
     {"papers", ff_cmd_papers, "rerun the published cases, paper beside ours"},
     {"analyze", ff_cmd_analyze, "ask before anything moves: contact stability"},
+    {"view", ff_cmd_view, "a recorded run on the live page"},
 };
 
 static void usage(FILE *out) {

@@ -144,7 +144,9 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
                                 .count = count,
                                 .timing = true,
                                 .progress = ff_progress_update,
-                                .user = &progress};
+                                .user = &progress,
+                                .between = options->between,
+                                .between_user = options->between_user};
     ff_run(&session->scenario, &run, &session->run);
     ff_progress_stop(&progress);
     if (log) {

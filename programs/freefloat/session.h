@@ -25,6 +25,8 @@ typedef struct ff_session_options {
     bool csv;        /* log.csv */
     bool quiet;
     ff_sink extra; /* one more consumer of the rows; row NULL: none */
+    bool (*between)(void *user, const ff_run_access *access); /* as in ff_run_options */
+    void *between_user;
 } ff_session_options;
 
 /* Loads; on failure prints the line and returns FF_EXIT_USAGE. */
