@@ -15,7 +15,7 @@ enum {
 typedef struct ff_live_item {
     int64_t stamp_ns; /* CLOCK_MONOTONIC when it was pushed */
     double late_ns;
-    bool restart;
+    unsigned flags;
 } ff_live_item; /* followed by an ff_row or by the values */
 
 typedef struct ff_live_note {
@@ -56,8 +56,9 @@ struct ff_live {
     int status_column;
 
     /* between the threads */
-    ff_ring ring, notes, commands, replies;
+    ff_live_ring ring, notes, commands, replies;
     atomic_int phase;
+    _Atomic(const char *) state;
     atomic_uint_fast64_t pushed, frames_made, refused;
     atomic_int viewers;
     unsigned char *out; /* the loop's scratch for one item */

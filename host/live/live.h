@@ -65,6 +65,7 @@ typedef struct ff_live_limit {
     char unit[16];
     double limit;
     int column, count; /* the norm of these columns, the largest since the last row shown */
+    int minus;         /* columns from here are subtracted first (a distance); 0: none */
     double scale;      /* shown = scale * norm */
     bool trips;        /* false: a requirement, the run goes on when it is exceeded */
 } ff_live_limit;
@@ -115,11 +116,17 @@ ff_live_info ff_live_get_info(const ff_live *live);
  */
 /* False: the ring was full, the row is lost to the page (not to the log). */
 bool ff_live_push(ff_live *live, const ff_row *row);
-/* For a source without ff_row; restart: what was shown before does not count any more (a jump in time). */
-bool ff_live_push_values(ff_live *live, const double *values, bool restart);
+/* For a source without ff_row. */
+enum {
+    FF_LIVE_RESTART = 1, /* what was shown before does not count any more (a jump in time) */
+    FF_LIVE_KEEP = 2     /* this row itself is shown, however many come at once */
+};
+bool ff_live_push_values(ff_live *live, const double *values, unsigned flags);
 /* The same as a sink; it never fails. */
 ff_sink ff_live_sink(ff_live *live);
 void ff_live_set_phase(ff_live *live, ff_live_phase phase);
+/* A word for the state where the phase says too little ("ARMED"); static text, not copied; NULL: none. */
+void ff_live_set_state(ff_live *live, const char *state);
 /* How late the loop woke in this cycle [ns]; shown as the largest since the last row. */
 void ff_live_set_late(ff_live *live, double late_ns);
 bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text);

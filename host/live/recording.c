@@ -73,7 +73,8 @@ static ff_status index_lines(ff_recording *r, size_t from, size_t *bad) {
             r->line = line;
         }
         r->line[r->rows] = at;
-        if (r->rows && !(ff_recording_time(r, r->rows) >= ff_recording_time(r, r->rows - 1))) {
+        const double before = r->rows ? ff_recording_time(r, r->rows - 1) : -FF_INF;
+        if (!(ff_recording_time(r, r->rows) >= before)) {
             *bad = r->rows + 2;
             return FF_ERR_FORMAT;
         }
@@ -136,7 +137,10 @@ static const char *number(const char *at, const char *end, double *value) {
         at++;
     }
     text[n] = 0;
-    *value = n ? strtod(text, NULL) : FF_NAN;
+    char *stop = text;
+    *value = strtod(text, &stop);
+    if (stop == text || *stop) /* empty: nothing was measured */
+        *value = FF_NAN;
     return at;
 }
 
@@ -181,9 +185,9 @@ void ff_player_free(ff_player *p) {
     p->values = NULL;
 }
 
-static void show(ff_player *p, size_t row, bool restart) {
+static void show(ff_player *p, size_t row, unsigned flags) {
     ff_recording_row(p->recording, row, p->values);
-    ff_live_push_values(p->live, p->values, restart);
+    ff_live_push_values(p->live, p->values, flags);
 }
 
 /* What lies before the instant is shown at once, thinned, so that the charts are not empty. */
@@ -191,9 +195,9 @@ static void jump(ff_player *p, double t) {
     const ff_recording *r = p->recording;
     const size_t to = ff_recording_at(r, t), from = ff_recording_at(r, t - BEFORE_TIME);
     const size_t stride = (to - from) / BEFORE + 1;
-    bool restart = true;
-    for (size_t row = from + (to - from) % stride; row <= to; row += stride, restart = false)
-        show(p, row, restart);
+    unsigned flags = FF_LIVE_RESTART | FF_LIVE_KEEP;
+    for (size_t row = from + (to - from) % stride; row <= to; row += stride, flags = FF_LIVE_KEEP)
+        show(p, row, flags);
     p->next = to + 1;
     p->t = ff_recording_time(r, to);
 }
@@ -245,7 +249,7 @@ bool ff_player_step(ff_player *p, int64_t now_ns) {
         if (to > p->next + BURST) /* far faster than it was recorded: what is in between is passed over */
             p->next = to - BURST;
         for (; p->next < to; p->next++)
-            show(p, p->next, p->next == 0);
+            show(p, p->next, p->next == 0 ? FF_LIVE_RESTART : 0);
     }
     ff_live_set_phase(p->live, p->next >= r->rows ? FF_LIVE_ENDED
                                : p->playing       ? FF_LIVE_RUNNING

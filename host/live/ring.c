@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-ff_status ff_ring_create(ff_ring *ring, size_t item, size_t capacity) {
-    *ring = (ff_ring){.item = item};
+ff_status ff_live_ring_create(ff_live_ring *ring, size_t item, size_t capacity) {
+    *ring = (ff_live_ring){.item = item};
     if (item == 0 || capacity == 0 || capacity > ((size_t)1 << 24))
         return FF_ERR_ARGUMENT;
     size_t n = 1;
@@ -21,12 +21,12 @@ ff_status ff_ring_create(ff_ring *ring, size_t item, size_t capacity) {
     return FF_OK;
 }
 
-void ff_ring_free(ff_ring *ring) {
+void ff_live_ring_free(ff_live_ring *ring) {
     free(ring->memory);
     ring->memory = NULL;
 }
 
-bool ff_ring_push(ff_ring *ring, const void *item) {
+bool ff_live_ring_push(ff_live_ring *ring, const void *item) {
     const size_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     if (head - ring->tail_seen > ring->mask) {
         ring->tail_seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
@@ -40,7 +40,7 @@ bool ff_ring_push(ff_ring *ring, const void *item) {
     return true;
 }
 
-bool ff_ring_pop(ff_ring *ring, void *item) {
+bool ff_live_ring_pop(ff_live_ring *ring, void *item) {
     const size_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     if (tail == ring->head_seen) {
         ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire);
@@ -52,6 +52,6 @@ bool ff_ring_pop(ff_ring *ring, void *item) {
     return true;
 }
 
-uint64_t ff_ring_dropped(const ff_ring *ring) {
+uint64_t ff_live_ring_dropped(const ff_live_ring *ring) {
     return atomic_load_explicit(&ring->dropped, memory_order_relaxed);
 }

@@ -12,7 +12,7 @@
 
 #include "freefloat/base.h"
 
-typedef struct ff_ring {
+typedef struct ff_live_ring {
     unsigned char *memory;
     size_t item;                     /* [bytes] */
     size_t mask;                     /* capacity - 1 */
@@ -21,15 +21,15 @@ typedef struct ff_ring {
     atomic_uint_fast64_t dropped;    /* pushes refused */
     _Alignas(64) atomic_size_t tail; /* next to read; the consumer's */
     size_t head_seen;
-} ff_ring;
+} ff_live_ring;
 
 /* capacity is raised to a power of two. FF_ERR_MEMORY, FF_ERR_ARGUMENT. All pages are touched here. */
-ff_status ff_ring_create(ff_ring *ring, size_t item, size_t capacity);
-void ff_ring_free(ff_ring *ring);
+ff_status ff_live_ring_create(ff_live_ring *ring, size_t item, size_t capacity);
+void ff_live_ring_free(ff_live_ring *ring);
 /* Producer. False: full, counted as dropped. */
-bool ff_ring_push(ff_ring *ring, const void *item);
+bool ff_live_ring_push(ff_live_ring *ring, const void *item);
 /* Consumer. False: empty. */
-bool ff_ring_pop(ff_ring *ring, void *item);
-uint64_t ff_ring_dropped(const ff_ring *ring);
+bool ff_live_ring_pop(ff_live_ring *ring, void *item);
+uint64_t ff_live_ring_dropped(const ff_live_ring *ring);
 
 #endif

@@ -232,8 +232,8 @@ static int send_owned(server *s, struct lws *wsi, char *text) {
 static int send_rows(server *s, struct lws *wsi, viewer *v) {
     const ff_live *live = s->live;
     uint64_t from = v->next_frame, stride = 1;
-    const bool fresh = !v->caught_up;
-    if (from < live->oldest || fresh)
+    const bool fresh = !v->caught_up || from < live->oldest; /* new, or what it has seen does not count */
+    if (fresh)
         from = live->oldest;
     if (fresh)
         stride = HISTORY_STRIDE;
@@ -255,6 +255,8 @@ static int send_rows(server *s, struct lws *wsi, viewer *v) {
         memcpy(row, live->frame + slot * width, width * sizeof(double));
         const double age = 1e-9 * (double)(now - live->stamp[slot]);
         memcpy(row + sizeof(double), &age, sizeof age);
+        if (fresh && r == 0)
+            memcpy(row, head, sizeof(double)); /* restart */
     }
     v->next_frame = live->made;
     v->caught_up = true;
@@ -314,7 +316,7 @@ static int order(server *s, struct lws *wsi, viewer *v) {
         for (int i = 0; i < FF_LIVE_OUTBOX; i++)
             if (!v->pending[i].deadline)
                 free_slot = i;
-        taken = free_slot >= 0 && ff_ring_push(&s->live->commands, &command);
+        taken = free_slot >= 0 && ff_live_ring_push(&s->live->commands, &command);
         if (taken) {
             v->pending[free_slot].id = command.id;
             v->pending[free_slot].deadline = ff_live__now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
@@ -346,7 +348,7 @@ static int hear(server *s, struct lws *wsi, viewer *v, const char *bytes, size_t
 
 static void deliver(server *s) {
     ff_live_reply answer;
-    while (ff_ring_pop(&s->live->replies, &answer)) {
+    while (ff_live_ring_pop(&s->live->replies, &answer)) {
         for (int i = 0; i < FF_LIVE_VIEWERS; i++) {
             viewer *v = s->who[i];
             if (!v || v->number != answer.viewer)

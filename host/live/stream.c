@@ -20,21 +20,21 @@ int64_t ff_live__now(void) {
 /* ------------------------------------------------------------------------------------------ the loop's side
  */
 
-static bool push(ff_live *live, const void *data, size_t size, bool restart) {
-    const ff_live_item item = {ff_live__now(), live->late_ns, restart};
+static bool push(ff_live *live, const void *data, size_t size, unsigned flags) {
+    const ff_live_item item = {ff_live__now(), live->late_ns, flags};
     memcpy(live->out, &item, sizeof item);
     memcpy(live->out + sizeof item, data, size);
     live->late_ns = 0.0;
     atomic_fetch_add_explicit(&live->pushed, 1, memory_order_relaxed);
-    return ff_ring_push(&live->ring, live->out);
+    return ff_live_ring_push(&live->ring, live->out);
 }
 
 bool ff_live_push(ff_live *live, const ff_row *row) {
-    return live->rows && push(live, row, sizeof *row, false);
+    return live->rows && push(live, row, sizeof *row, 0);
 }
 
-bool ff_live_push_values(ff_live *live, const double *values, bool restart) {
-    return !live->rows && push(live, values, (size_t)live->count * sizeof *values, restart);
+bool ff_live_push_values(ff_live *live, const double *values, unsigned flags) {
+    return !live->rows && push(live, values, (size_t)live->count * sizeof *values, flags);
 }
 
 static ff_status take(void *self, const ff_row *row) {
@@ -48,6 +48,10 @@ ff_sink ff_live_sink(ff_live *live) {
 
 void ff_live_set_phase(ff_live *live, ff_live_phase phase) {
     atomic_store_explicit(&live->phase, (int)phase, memory_order_release);
+}
+
+void ff_live_set_state(ff_live *live, const char *state) {
+    atomic_store_explicit(&live->state, state, memory_order_release);
 }
 
 void ff_live_set_late(ff_live *live, double late_ns) {
@@ -65,17 +69,17 @@ static void copy_text(char *to, const char *from) {
 bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text) {
     ff_live_note note = {.level = level, .t = t};
     copy_text(note.text, text);
-    return ff_ring_push(&live->notes, &note);
+    return ff_live_ring_push(&live->notes, &note);
 }
 
 bool ff_live_next_command(ff_live *live, ff_live_command *command) {
-    return ff_ring_pop(&live->commands, command);
+    return ff_live_ring_pop(&live->commands, command);
 }
 
 bool ff_live_answer(ff_live *live, const ff_live_command *command, bool done, const char *text) {
     ff_live_reply reply = {.viewer = command->viewer, .id = command->id, .done = done};
     copy_text(reply.text, text);
-    return ff_ring_push(&live->replies, &reply);
+    return ff_live_ring_push(&live->replies, &reply);
 }
 
 /* ------------------------------------------------------------------------------------- the server's side --
@@ -132,8 +136,10 @@ static void watch(ff_live *live) {
     for (int i = 0; i < live->limits; i++) {
         const ff_live_limit *l = &live->limit[i];
         double square = 0.0;
-        for (int c = 0; c < l->count; c++)
-            square += live->value[l->column + c] * live->value[l->column + c];
+        for (int c = 0; c < l->count; c++) {
+            const double v = live->value[l->column + c] - (l->minus ? live->value[l->minus + c] : 0.0);
+            square += v * v;
+        }
         const double value = l->scale * sqrt(square);
         if (value > live->most[i] || isnan(live->most[i]))
             live->most[i] = value;
@@ -152,56 +158,70 @@ static void watch(ff_live *live) {
     }
 }
 
-bool ff_live__drain(ff_live *live) {
-    ff_live_note pushed;
-    while (ff_ring_pop(&live->notes, &pushed)) {
-        pushed.text[FF_LIVE_TEXT - 1] = 0;
-        live->note[live->noted++ % FF_LIVE_EVENTS] = pushed;
-    }
-    int merged = 0;
-    double late = 0.0, compute = 0.0;
-    bool restart = false;
-    ff_live_item item = {0};
-    for (int i = 0; i < live->limits; i++)
-        live->most[i] = FF_NAN;
-    /* a burst longer than the ring is left for the next tick: the tick's own time stays bounded */
-    for (size_t n = 0; n <= live->ring.mask && ff_ring_pop(&live->ring, live->in); n++) {
-        memcpy(&item, live->in, sizeof item);
-        if (live->rows) {
-            ff_row row;
-            memcpy(&row, live->in + sizeof item, sizeof row);
-            ff_columns_values(&live->columns, &row, live->value);
-            compute = fmax(compute, row.compute_ns);
-        } else {
-            memcpy(live->value, live->in + sizeof item, (size_t)live->count * sizeof *live->value);
-        }
-        if (item.restart || live->value[0] < live->last_t) {
-            forget(live);
-            restart = true;
-        }
-        live->last_t = live->value[0];
-        late = fmax(late, item.late_ns);
-        watch(live);
-        merged++;
-    }
-    if (!merged)
-        return false;
+typedef struct gathered { /* of the rows since the last frame */
+    int rows;
+    double late, compute;
+    bool restart;
+} gathered;
+
+static void make_frame(ff_live *live, gathered *g, int64_t stamp) {
     const uint64_t at = live->made % FF_LIVE_HISTORY;
     double *frame = live->frame + at * (uint64_t)live->width;
-    frame[0] = restart ? 1.0 : 0.0;
-    frame[1] = 0.0;
-    frame[2] = merged;
-    frame[3] = (double)ff_ring_dropped(&live->ring);
-    frame[4] = late;
-    frame[5] = compute;
+    const double head[FF_LIVE_HEAD] = {
+        g->restart, 0.0, g->rows, (double)ff_live_ring_dropped(&live->ring), g->late, g->compute};
+    memcpy(frame, head, sizeof head);
     memcpy(frame + FF_LIVE_HEAD, live->most, (size_t)live->limits * sizeof *frame);
     memcpy(frame + FF_LIVE_HEAD + live->limits, live->value, (size_t)live->count * sizeof *frame);
-    live->stamp[at] = live->last_stamp = item.stamp_ns;
+    live->stamp[at] = live->last_stamp = stamp;
     live->made++;
     if (live->made - live->oldest > FF_LIVE_HISTORY)
         live->oldest = live->made - FF_LIVE_HISTORY;
     atomic_fetch_add_explicit(&live->frames_made, 1, memory_order_relaxed);
-    return true;
+    *g = (gathered){0};
+    for (int i = 0; i < live->limits; i++)
+        live->most[i] = FF_NAN;
+}
+
+static void read_row(ff_live *live, double *compute) {
+    if (live->rows) {
+        ff_row row;
+        memcpy(&row, live->in + sizeof(ff_live_item), sizeof row);
+        ff_columns_values(&live->columns, &row, live->value);
+        *compute = fmax(*compute, row.compute_ns);
+    } else {
+        memcpy(live->value, live->in + sizeof(ff_live_item), (size_t)live->count * sizeof *live->value);
+    }
+}
+
+bool ff_live__drain(ff_live *live) {
+    ff_live_note pushed;
+    while (ff_live_ring_pop(&live->notes, &pushed)) {
+        pushed.text[FF_LIVE_TEXT - 1] = 0;
+        live->note[live->noted++ % FF_LIVE_EVENTS] = pushed;
+    }
+    const uint64_t before = live->made;
+    gathered g = {0};
+    ff_live_item item = {0};
+    for (int i = 0; i < live->limits; i++)
+        live->most[i] = FF_NAN;
+    /* a burst longer than the ring is left for the next tick: the tick's own time stays bounded */
+    for (size_t n = 0; n <= live->ring.mask && ff_live_ring_pop(&live->ring, live->in); n++) {
+        memcpy(&item, live->in, sizeof item);
+        read_row(live, &g.compute);
+        if ((item.flags & FF_LIVE_RESTART) || live->value[0] < live->last_t) {
+            forget(live);
+            g.restart = true;
+        }
+        live->last_t = live->value[0];
+        g.late = fmax(g.late, item.late_ns);
+        watch(live);
+        g.rows++;
+        if (item.flags & FF_LIVE_KEEP)
+            make_frame(live, &g, item.stamp_ns);
+    }
+    if (g.rows)
+        make_frame(live, &g, item.stamp_ns);
+    return live->made > before;
 }
 
 /* ---------------------------------------------------------------------------------------------- commands --
@@ -361,9 +381,10 @@ char *ff_live__status_json(const ff_live *live) {
     ff_json json;
     begin(&json, "status");
     ff_json_string(&json, "phase", phase[atomic_load_explicit(&live->phase, memory_order_acquire)]);
+    ff_json_string(&json, "state", atomic_load_explicit(&live->state, memory_order_acquire));
     ff_json_number(&json, "age_s",
                    live->last_stamp ? 1e-9 * (double)(ff_live__now() - live->last_stamp) : FF_NAN);
-    ff_json_integer(&json, "dropped", (long long)ff_ring_dropped(&live->ring));
+    ff_json_integer(&json, "dropped", (long long)ff_live_ring_dropped(&live->ring));
     ff_json_integer(&json, "viewers", atomic_load_explicit(&live->viewers, memory_order_relaxed));
     return finish(&json);
 }
@@ -513,13 +534,13 @@ static ff_status allocate(ff_live *live, const ff_live_config *config) {
     const size_t item = sizeof(ff_live_item) + payload;
     const size_t history = FF_LIVE_HISTORY;
     live->width = FF_LIVE_HEAD + live->limits + live->count;
-    ff_status status = ff_ring_create(&live->ring, item, config->capacity ? config->capacity : 1024);
+    ff_status status = ff_live_ring_create(&live->ring, item, config->capacity ? config->capacity : 1024);
     if (!status)
-        status = ff_ring_create(&live->notes, sizeof(ff_live_note), 64);
+        status = ff_live_ring_create(&live->notes, sizeof(ff_live_note), 64);
     if (!status)
-        status = ff_ring_create(&live->commands, sizeof(ff_live_command), FF_LIVE_QUEUE);
+        status = ff_live_ring_create(&live->commands, sizeof(ff_live_command), FF_LIVE_QUEUE);
     if (!status)
-        status = ff_ring_create(&live->replies, sizeof(ff_live_reply), 2 * FF_LIVE_QUEUE);
+        status = ff_live_ring_create(&live->replies, sizeof(ff_live_reply), 2 * FF_LIVE_QUEUE);
     live->out = calloc(1, item);
     live->in = calloc(1, item);
     live->value = calloc((size_t)live->count, sizeof *live->value);
@@ -532,10 +553,10 @@ static ff_status allocate(ff_live *live, const ff_live_config *config) {
 }
 
 static void release(ff_live *live) {
-    ff_ring_free(&live->ring);
-    ff_ring_free(&live->notes);
-    ff_ring_free(&live->commands);
-    ff_ring_free(&live->replies);
+    ff_live_ring_free(&live->ring);
+    ff_live_ring_free(&live->notes);
+    ff_live_ring_free(&live->commands);
+    ff_live_ring_free(&live->replies);
     ff_columns_free(&live->columns);
     free(live->out);
     free(live->in);
@@ -564,6 +585,7 @@ ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *messa
     live->parameters = config->parameters;
     memcpy(live->parameter, config->parameter, sizeof live->parameter);
     atomic_init(&live->phase, FF_LIVE_STARTING);
+    atomic_init(&live->state, NULL);
     live->last_t = -FF_INF;
     ff_status status = FF_OK;
     if (live->rows) {
@@ -609,7 +631,7 @@ const char *ff_live_token(const ff_live *live) {
 
 ff_live_info ff_live_get_info(const ff_live *live) {
     return (ff_live_info){.rows = atomic_load_explicit(&live->pushed, memory_order_relaxed),
-                          .dropped = ff_ring_dropped(&live->ring),
+                          .dropped = ff_live_ring_dropped(&live->ring),
                           .frames = atomic_load_explicit(&live->frames_made, memory_order_relaxed),
                           .refused = atomic_load_explicit(&live->refused, memory_order_relaxed),
                           .viewers = atomic_load_explicit(&live->viewers, memory_order_relaxed)};

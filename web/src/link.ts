@@ -37,6 +37,7 @@ export interface Hello {
 
 export interface Status {
   phase: string;
+  state: string | null;
   age_s: number | null;
   dropped: number;
   viewers: number;

@@ -467,7 +467,7 @@ class Page {
       }
     }
     if (this.word.textContent !== word) this.word.textContent = word;
-    this.reason.textContent = reason;
+    this.reason.textContent = this.status?.state && this.link.open ? `State ${this.status.state}. ${reason}` : reason;
     const cls = `verdict live-state ${level}`;
     if (this.state.className !== cls) this.state.className = cls;
     this.sign.textContent = {good: "✓", warn: "!", bad: "✕", calm: "•"}[level];
