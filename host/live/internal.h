@@ -61,8 +61,7 @@ struct ff_live {
     _Atomic(const char *) state;
     atomic_uint_fast64_t pushed, frames_made, refused;
     atomic_int viewers;
-    unsigned char *out; /* the loop's scratch for one item */
-    double late_ns;     /* the loop's */
+    double late_ns; /* the loop's */
 
     /* the server's thread */
     unsigned char *in;

@@ -26,17 +26,29 @@ void ff_live_ring_free(ff_live_ring *ring) {
     ring->memory = NULL;
 }
 
-bool ff_live_ring_push(ff_live_ring *ring, const void *item) {
+void *ff_live_ring_slot(ff_live_ring *ring) {
     const size_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     if (head - ring->tail_seen > ring->mask) {
         ring->tail_seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
         if (head - ring->tail_seen > ring->mask) {
             atomic_fetch_add_explicit(&ring->dropped, 1, memory_order_relaxed);
-            return false;
+            return NULL;
         }
     }
-    memcpy(ring->memory + (head & ring->mask) * ring->item, item, ring->item);
+    return ring->memory + (head & ring->mask) * ring->item;
+}
+
+void ff_live_ring_publish(ff_live_ring *ring) {
+    const size_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+}
+
+bool ff_live_ring_push(ff_live_ring *ring, const void *item) {
+    void *slot = ff_live_ring_slot(ring);
+    if (!slot)
+        return false;
+    memcpy(slot, item, ring->item);
+    ff_live_ring_publish(ring);
     return true;
 }
 

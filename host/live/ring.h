@@ -28,6 +28,9 @@ ff_status ff_live_ring_create(ff_live_ring *ring, size_t item, size_t capacity);
 void ff_live_ring_free(ff_live_ring *ring);
 /* Producer. False: full, counted as dropped. */
 bool ff_live_ring_push(ff_live_ring *ring, const void *item);
+/* The same in place: the slot to fill, then publish it. NULL: full, counted as dropped. */
+void *ff_live_ring_slot(ff_live_ring *ring);
+void ff_live_ring_publish(ff_live_ring *ring);
 /* Consumer. False: empty. */
 bool ff_live_ring_pop(ff_live_ring *ring, void *item);
 uint64_t ff_live_ring_dropped(const ff_live_ring *ring);

@@ -22,11 +22,15 @@ int64_t ff_live__now(void) {
 
 static bool push(ff_live *live, const void *data, size_t size, unsigned flags) {
     const ff_live_item item = {ff_live__now(), live->late_ns, flags};
-    memcpy(live->out, &item, sizeof item);
-    memcpy(live->out + sizeof item, data, size);
-    live->late_ns = 0.0;
     atomic_fetch_add_explicit(&live->pushed, 1, memory_order_relaxed);
-    return ff_live_ring_push(&live->ring, live->out);
+    unsigned char *slot = ff_live_ring_slot(&live->ring);
+    if (!slot)
+        return false;
+    memcpy(slot, &item, sizeof item);
+    memcpy(slot + sizeof item, data, size);
+    live->late_ns = 0.0;
+    ff_live_ring_publish(&live->ring);
+    return true;
 }
 
 bool ff_live_push(ff_live *live, const ff_row *row) {
@@ -541,13 +545,12 @@ static ff_status allocate(ff_live *live, const ff_live_config *config) {
         status = ff_live_ring_create(&live->commands, sizeof(ff_live_command), FF_LIVE_QUEUE);
     if (!status)
         status = ff_live_ring_create(&live->replies, sizeof(ff_live_reply), 2 * FF_LIVE_QUEUE);
-    live->out = calloc(1, item);
     live->in = calloc(1, item);
     live->value = calloc((size_t)live->count, sizeof *live->value);
     live->most = calloc(FF_LIVE_MAX_LIMITS, sizeof *live->most);
     live->frame = calloc(history * (size_t)live->width, sizeof *live->frame);
     live->stamp = calloc(history, sizeof *live->stamp);
-    if (!live->out || !live->in || !live->value || !live->most || !live->frame || !live->stamp)
+    if (!live->in || !live->value || !live->most || !live->frame || !live->stamp)
         status = FF_ERR_MEMORY;
     return status;
 }
@@ -558,7 +561,6 @@ static void release(ff_live *live) {
     ff_live_ring_free(&live->commands);
     ff_live_ring_free(&live->replies);
     ff_columns_free(&live->columns);
-    free(live->out);
     free(live->in);
     free(live->value);
     free(live->most);
