@@ -40,7 +40,7 @@ test-long: setup build
 
 bench: build
 	@cmake --preset release > /dev/null && cmake --build build-release -j $(JOBS) --target benches freefloat
-	@for b in build-release/bench/bench_*; do [ -x $$b ] && [ ! -d $$b ] && { echo; $$b || exit 1; }; done
+	@tools/bench.sh
 
 lint: setup
 	@tools/lint.sh

@@ -359,7 +359,8 @@ static void peak(const ff_contact_stability_config *c, double q, double *largest
     const double fast = l.delayed ? 2.0 * FF_PI * CHAIN / l.delay : 1e2 * (l.wa + l.gv + sqrt(l.gp));
     const double step = l.delayed ? 0.02 / l.delay : FF_INF;
     double best = 1.0, where = 0.0, previous = slow, left = slow, right = slow;
-    for (double w = slow; w < fast; w = fmin(w * 1.005, w + step)) {
+    double w = slow;
+    while (w < fast) {
         const double t = cabs(ff_contact_stability_transmissivity(c, q, w));
         if (t > best) {
             best = t;
@@ -368,6 +369,7 @@ static void peak(const ff_contact_stability_config *c, double q, double *largest
             right = fmin(w * 1.005, w + step);
         }
         previous = w;
+        w = fmin(w * 1.005, w + step);
     }
     if (where > 0.0) {
         const double ratio = 0.6180339887498949;

@@ -40,8 +40,10 @@ ff_status ff_contact_stability_write_svg(const ff_contact_stability_config *conf
     frame(f, LEFT, "force transmissivity |T(j\xcf\x89)|", "\xcf\x89 [rad/s]");
     for (int decade = 0; decade <= 3; decade++)
         label(f, LEFT + PLOT * decade / 3.0, TOP + TALL + 16, "middle", w_low * pow(10.0, decade));
-    for (double t = 0.1; t < 11.0; t *= 10.0)
+    for (int i = -1; i <= 1; i++) {
+        const double t = pow(10.0, i);
         label(f, LEFT - 6, TOP + TALL * log(t_high / t) / log(t_high / t_low) + 4, "end", t);
+    }
     for (int curve = 0; curve < 5; curve++) {
         const double q = curve < 4 ? part[curve] * q_top : config->inertia_ratio;
         if (isnan(q) || !(q > 0.0))

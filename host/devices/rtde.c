@@ -92,6 +92,7 @@ ff_status ff_rtde_outputs_encode(double frequency, const char *names, uint8_t *b
     uint64_t bits;
     memcpy(&bits, &frequency, sizeof bits);
     put64(buffer + HEAD, bits);
+    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): no text ends here */
     memcpy(buffer + HEAD + 8, names, length);
     return FF_OK;
 }

@@ -13,8 +13,12 @@ struct ff_plant {
     ff_robot robot[FF_MAX_BODIES];
     ff_sensor sensor[FF_MAX_BODIES];
     ff_contact contact[FF_MAX_CONTACTS];
+    ff_grasp grasp[FF_MAX_CONTACTS];
+    double cycle;
     ff_wrench_in last[FF_MAX_BODIES]; /* readings of cycle next - 1 */
     ff_plant_truth truth;             /* and what was there */
+    bool relative;
+    ff_rigid_state start, nominal; /* nominal motion at t = 0 and now */
     ff_status status;
 };
 
@@ -38,9 +42,6 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
         scenario->contacts > FF_MAX_CONTACTS)
         return give_up(NULL, message, size, NULL, NULL,
                        "the number of satellites or contacts is outside its range");
-    if (scenario->frame != FF_FRAME_ABSOLUTE)
-        return give_up(NULL, message, size, NULL, NULL,
-                       "frame relative is not part of the virtual facility yet (absolute is)");
     if (!ff_robot_pose_ok(scenario->facility_pose) || !ff_vec3_finite(scenario->facility_gravity))
         return give_up(NULL, message, size, NULL, NULL,
                        "the facility's pose and gravity must be finite, its attitude a unit quaternion");
@@ -50,12 +51,21 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
         return give_up(NULL, message, size, NULL, NULL, "no memory for the virtual facility");
     plant->bodies = scenario->satellites;
     plant->contacts = scenario->contacts;
+    plant->cycle = scenario->cycle;
+    plant->relative = scenario->frame == FF_FRAME_RELATIVE;
+    plant->start = ff_scenario_nominal(scenario);
+    if (plant->relative &&
+        (!ff_rigid_finite(&plant->start) || !ff_robot_pose_ok(ff_rigid_pose(&plant->start))))
+        return give_up(plant, message, size, NULL, NULL,
+                       "the nominal motion must be finite, its attitude a unit quaternion");
     for (int i = 0; i < plant->bodies; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         if (!ff_rigid_finite(&satellite->start) || !ff_robot_pose_ok(ff_rigid_pose(&satellite->start)))
             return give_up(plant, message, size, "satellites", satellite->name,
                            "the start must be finite, its attitude a unit quaternion");
-        if (ff_robot_create(&plant->robot[i], &satellite->robot, &satellite->start, scenario->cycle, what,
+        const ff_rigid_state start =
+            plant->relative ? ff_relative_from_absolute(&plant->start, &satellite->start) : satellite->start;
+        if (ff_robot_create(&plant->robot[i], &satellite->robot, &start, scenario->cycle, what,
                             sizeof what) != FF_OK ||
             ff_sensor_create(&plant->sensor[i], scenario, i, what, sizeof what) != FF_OK)
             return give_up(plant, message, size, "satellites", satellite->name, what);
@@ -81,6 +91,9 @@ void ff_plant_free(ff_plant *plant) {
 
 void ff_plant_reset(ff_plant *plant) {
     plant->next = 0;
+    plant->nominal = plant->start;
+    for (int c = 0; c < plant->contacts; c++)
+        plant->grasp[c] = (ff_grasp){0};
     for (int i = 0; i < plant->bodies; i++) {
         ff_robot_reset(&plant->robot[i]);
         ff_sensor_reset(&plant->sensor[i]);
@@ -102,12 +115,63 @@ void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command) {
         ff_robot_write(&plant->robot[i], k, &command[i]);
 }
 
+void ff_plant_write_nominal(ff_plant *plant, const ff_rigid_state *nominal) {
+    plant->nominal = *nominal;
+}
+
+/* [destefano2021, (23)] */
+static ff_setpoint to_inertial(const ff_plant *plant, const ff_setpoint *robot) {
+    if (!plant->relative)
+        return *robot;
+    const ff_rigid_state c = {robot->T.p, robot->T.q, robot->twist.v, robot->twist.w},
+                         t = ff_relative_to_absolute(&plant->nominal, &c);
+    return (ff_setpoint){ff_rigid_pose(&t), {t.omega, t.velocity}};
+}
+
+/* Wrenches on the bodies of all contacts at these motions. */
+static void contact_wrenches(const ff_plant *plant, const ff_setpoint *robot, ff_wrench *contact_b) {
+    for (int i = 0; i < plant->bodies; i++)
+        contact_b[i] = ff_wrench_zero();
+    for (int c = 0; c < plant->contacts; c++) {
+        const ff_contact *contact = &plant->contact[c];
+        ff_environment_out out;
+        if (!ff_environment_contact(contact, robot, &out))
+            continue;
+        contact_b[contact->body] = ff_wrench_add(contact_b[contact->body], out.on_body);
+        if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE))
+            contact_b[contact->against] = ff_wrench_add(contact_b[contact->against], out.on_other);
+    }
+}
+
+/* Robots that give way: their axes and the contacts together, in substeps. */
+static void give_way(ff_plant *plant) {
+    bool any = false;
+    for (int i = 0; i < plant->bodies; i++)
+        any = any || plant->robot[i].config.kind == FF_ROBOT_JOINTS;
+    for (int s = 1; any && s <= FF_ROBOT_SUBSTEPS; s++) {
+        ff_setpoint motion[FF_MAX_BODIES];
+        ff_wrench contact_b[FF_MAX_BODIES];
+        for (int i = 0; i < plant->bodies; i++) {
+            if (plant->robot[i].config.kind == FF_ROBOT_JOINTS)
+                ff_robot_substep(&plant->robot[i], s);
+            const ff_setpoint robot = ff_robot_between(&plant->robot[i], s);
+            motion[i] = to_inertial(plant, &robot);
+        }
+        contact_wrenches(plant, motion, contact_b);
+        for (int i = 0; i < plant->bodies; i++)
+            plant->robot[i].joints.contact_b = contact_b[i];
+    }
+}
+
 static ff_status make_cycle(ff_plant *plant, uint64_t k) {
     ff_plant_truth *truth = &plant->truth;
     ff_status status = FF_OK;
-    for (int i = 0; i < plant->bodies; i++) {
+    for (int i = 0; i < plant->bodies; i++)
         ff_robot_step(&plant->robot[i], k);
+    give_way(plant);
+    for (int i = 0; i < plant->bodies; i++) {
         truth->robot[i] = plant->robot[i].now;
+        truth->inertial[i] = to_inertial(plant, &truth->robot[i]);
         truth->contact_b[i] = ff_wrench_zero();
         if (!ff_pose_finite(truth->robot[i].T) || !ff_twist_finite(truth->robot[i].twist))
             status = FF_ERR_DIVERGED;
@@ -115,13 +179,17 @@ static ff_status make_cycle(ff_plant *plant, uint64_t k) {
     for (int c = 0; c < plant->contacts; c++) {
         const ff_contact *contact = &plant->contact[c];
         ff_environment_out out;
-        truth->touching[c] = ff_environment_contact(contact, truth->robot, &out);
+        truth->touching[c] = contact->kind == FF_CONTACT_GRASP
+                                 ? ff_environment_grasp(contact, &plant->grasp[c], (double)k * plant->cycle,
+                                                        truth->inertial, &out)
+                                 : ff_environment_contact(contact, truth->inertial, &out);
         truth->force[c] = out.force;
         truth->wrench[c] = out.on_body;
         if (!truth->touching[c])
             continue;
         truth->contact_b[contact->body] = ff_wrench_add(truth->contact_b[contact->body], out.on_body);
-        if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE))
+        if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE ||
+                                      contact->kind == FF_CONTACT_GRASP))
             truth->contact_b[contact->against] =
                 ff_wrench_add(truth->contact_b[contact->against], out.on_other);
     }
@@ -141,6 +209,7 @@ ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_tr
     if (truth) {
         for (int i = 0; i < plant->bodies; i++) {
             truth->robot[i] = plant->truth.robot[i];
+            truth->inertial[i] = plant->truth.inertial[i];
             truth->contact_b[i] = plant->truth.contact_b[i];
         }
         for (int c = 0; c < plant->contacts; c++) {

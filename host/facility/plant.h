@@ -13,11 +13,12 @@ typedef struct ff_plant ff_plant;
 
 /* What is really there at t_k, for logs and metrics only: no method may see it. */
 typedef struct ff_plant_truth {
-    ff_setpoint robot[FF_MAX_BODIES];   /* true pose and velocity of the carried body */
-    ff_wrench contact_b[FF_MAX_BODIES]; /* true contact wrench about the CoM, robot's body axes */
-    ff_vec3 force[FF_MAX_CONTACTS];     /* [N] force of each contact on its `body`, inertial (stops: sum) */
-    ff_wrench wrench[FF_MAX_CONTACTS];  /* its wrench on `body` about the CoM, body axes */
-    bool touching[FF_MAX_CONTACTS];     /* the contact's wrench is not zero */
+    ff_setpoint robot[FF_MAX_BODIES];    /* true pose and velocity of the carried body, as commanded */
+    ff_setpoint inertial[FF_MAX_BODIES]; /* the same in the inertial frame: robot, unless frame relative */
+    ff_wrench contact_b[FF_MAX_BODIES];  /* true contact wrench about the CoM, robot's body axes */
+    ff_vec3 force[FF_MAX_CONTACTS];      /* [N] force of each contact on its `body`, inertial (stops: sum) */
+    ff_wrench wrench[FF_MAX_CONTACTS];   /* its wrench on `body` about the CoM, body axes */
+    bool touching[FF_MAX_CONTACTS];      /* the contact's wrench is not zero */
 } ff_plant_truth;
 
 /* NULL with a sentence in message when a part is not supported or memory is short. */
@@ -26,6 +27,10 @@ void ff_plant_free(ff_plant *plant);
 /* Back to t = 0 (same seed, same bits). */
 void ff_plant_reset(ff_plant *plant);
 void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command /* per satellite */);
+/* With frame relative: the nominal motion at t_k. The robots move in its frame; walls and stops are inertial,
+ * so the facility moves them with it. Write it before the read of the same k; a cycle without keeps the last.
+ */
+void ff_plant_write_nominal(ff_plant *plant, const ff_rigid_state *nominal);
 /* Robots and sensors at t_k into in->sensor[] (the loads are the caller's). FF_OK, or FF_ERR_DIVERGED when a
  * robot's pose is not finite. Never allocates. */
 ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_truth *truth);

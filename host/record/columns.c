@@ -137,6 +137,7 @@ void ff_columns_free(ff_columns *columns) {
     *columns = (ff_columns){0};
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the walk */
 void ff_columns_values(const ff_columns *columns, const ff_row *row, double *values) {
     walk w = {.value = values};
     row_walk(&w, NULL, columns->satellites, columns->contacts, row);

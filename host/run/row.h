@@ -7,8 +7,9 @@
 typedef struct ff_row_body {
     ff_rigid_state satellite;     /* at t_k */
     ff_rigid_state ideal;         /* at t_k; FF_NAN without a reference */
-    ff_setpoint command;          /* issued at t_k */
-    ff_setpoint robot;            /* where the robot really is */
+    ff_setpoint command;          /* issued at t_k, in the frame the robots move in */
+    ff_setpoint robot;            /* where the robot really is, in that frame */
+    ff_setpoint inertial;         /* the robot's motion in the inertial frame: robot unless relative */
     ff_wrench measured_b;         /* F_e, robot's body axes */
     ff_wrench corrected_b;        /* F_c, satellite's body axes */
     ff_twist velocity_correction; /* V_pc */
@@ -17,6 +18,8 @@ typedef struct ff_row_body {
     bool in_contact;    /* says the method */
     double observer[6]; /* [J] FF_NAN where there is none */
     /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
+    bool has_fused;
+    ff_fused_report fused; /* of the last contact, with has_fused */
     double identified_stiffness, identified_damping, identified_damping_sd; /* [N/m], [N s/m], [N s/m] */
 } ff_row_body;
 

@@ -1,5 +1,7 @@
 #include "run/run.h"
 
+#include "run/capture.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -34,6 +36,13 @@ static bool report_progress(const ff_run_options *options, uint64_t k, uint64_t 
     return options->progress(options->user, (double)k / (double)cycles);
 }
 
+static ff_setpoint relative_to(const ff_scenario *scenario, const ff_rigid_state *nominal,
+                               const ff_rigid_state *s) {
+    const ff_rigid_state c =
+        scenario->frame == FF_FRAME_RELATIVE ? ff_relative_from_absolute(nominal, s) : *s;
+    return (ff_setpoint){ff_rigid_pose(&c), {c.omega, c.velocity}};
+}
+
 /* The reference itself as a run: satellite, robot and ideal are one. */
 static void run_ideal(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
     const ff_ideal_result *ideal = options->ideal;
@@ -45,7 +54,13 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
     int open[FF_MAX_CONTACTS];
     for (int c = 0; c < scenario->contacts; c++)
         open[c] = -1;
+    const ff_nominal_config motion = {.kind = scenario->nominal, .model = model[scenario->nominal_of]};
+    ff_rigid_state nominal = ff_scenario_nominal(scenario);
     for (uint64_t k = 0; k < ideal->samples && result->status == FF_OK; k++) {
+        if (scenario->nominal == FF_NOMINAL_SATELLITE)
+            nominal = ideal->state[k * (uint64_t)ideal->bodies + (uint64_t)scenario->nominal_of];
+        else if (k > 0 && scenario->frame == FF_FRAME_RELATIVE)
+            nominal = ff_nominal_coast(&motion, scenario->cycle, scenario->cycle / 16.0, &nominal);
         row.k = k;
         row.t = (double)k * scenario->cycle;
         row.final = k == scenario->cycles;
@@ -71,7 +86,8 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
             const ff_rigid_state *s = &ideal->state[k * (uint64_t)ideal->bodies + (uint64_t)i];
             const ff_rigid_load load = ideal->contact_load[k * (uint64_t)ideal->bodies + (uint64_t)i];
             b->satellite = b->ideal = *s;
-            b->command = b->robot = (ff_setpoint){ff_rigid_pose(s), {s->omega, s->velocity}};
+            b->inertial = (ff_setpoint){ff_rigid_pose(s), {s->omega, s->velocity}};
+            b->command = b->robot = relative_to(scenario, &nominal, s);
             b->corrected_b = b->measured_b =
                 (ff_wrench){load.torque, ff_quat_unrotate(s->attitude, load.force)};
             b->load = ff_scenario_load_at(scenario, i, row.t);
@@ -100,11 +116,15 @@ static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, 
                        : no_reference();
         b->command = out->command[i];
         b->robot = truth->robot[i];
+        b->inertial = truth->inertial[i];
         b->measured_b = out->measured_b[i];
         b->corrected_b = out->fidelity.f_b[i];
         b->velocity_correction = out->velocity_correction[i];
         b->load = in->load[i];
         b->in_contact = out->fidelity.in_contact[i];
+        b->has_fused = out->fidelity.fused != NULL;
+        if (b->has_fused)
+            b->fused = out->fidelity.fused[i];
         b->identified_stiffness = out->fidelity.stiffness[i];
         b->identified_damping = out->fidelity.damping[i];
         b->identified_damping_sd = out->fidelity.damping_sd[i];
@@ -132,6 +152,11 @@ typedef struct run_memory { /* large: not on the stack */
 static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_plant *plant,
                      run_memory *m, ff_run_result *result) {
     ff_loop_reset(&m->model, &m->state, &result->info, &m->out);
+    for (int i = 0; i < scenario->satellites; i++) { /* a predicting method was already running */
+        const double lead = ff_fidelity_lead(&m->model.fidelity, &m->state.fidelity, i);
+        if (lead > 0.0)
+            ff_plant_set_lead(plant, i, lead);
+    }
     double total = 0.0;
     const double begin = now_ns();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
@@ -148,6 +173,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             m->row.body[i].energy = m->state.energy[i];
             m->in.load[i] = ff_scenario_load_at(scenario, i, t);
         }
+        ff_plant_write_nominal(plant, &m->state.nominal.motion);
         ff_plant_write(plant, k, m->out.next);
         ff_status status = ff_plant_read(plant, k, &m->in, &m->truth);
         if (status < 0) {
@@ -194,6 +220,9 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             break;
         }
     }
+    result->impact = m->state.fidelity.impact;
+    if (scenario->fidelity.method == FF_METHOD_FUSED)
+        result->fused = m->state.fidelity.fused.info;
     result->wall_s = 1e-9 * (now_ns() - begin);
     if (options->timing && result->cycles)
         result->cycle_mean_ns = total / (double)result->cycles;
@@ -201,6 +230,10 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
 
 void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
     *result = (ff_run_result){0};
+    if (ff_scenario_servicer(scenario) >= 0) {
+        ff_capture_run(scenario, options, result);
+        return;
+    }
     if (scenario->fidelity.method == FF_METHOD_IDEAL) {
         if (!options->ideal) {
             result->status = FF_ERR_ARGUMENT;

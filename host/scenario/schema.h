@@ -17,15 +17,20 @@ typedef enum ff_type {
     FF_TYPE_QUATERNION,  /* ff_quat, normalised with a warning */
     FF_TYPE_INERTIA,     /* ff_mat3 from 3 or 6 numbers */
     FF_TYPE_WRENCH,      /* ff_wrench from force, then torque */
+    FF_TYPE_TWIST,       /* ff_twist from linear, then angular */
     FF_TYPE_PAIR,        /* two doubles: force, torque; one number is the force */
     FF_TYPE_SERIES,      /* double; two numbers are springs in series */
+    FF_TYPE_IDENTIFIED,  /* double, or the word `identified` (impact alone) */
+    FF_TYPE_SIX,         /* six doubles */
     FF_TYPE_BODY,        /* int: name of a satellite */
     FF_TYPE_POINT,       /* name of a point of the body, or three numbers; read with the contact */
     FF_TYPE_SECTION,     /* a map of its own */
     FF_TYPE_POINTS,      /* map: name to three numbers */
     FF_TYPE_SATELLITES,  /* map: name to section */
     FF_TYPE_CONTACTS,    /* list of sections */
-    FF_TYPE_LOADS        /* list of sections */
+    FF_TYPE_LOADS,       /* list of sections */
+    FF_TYPE_LINKS,       /* list of sections, into ff_servicer_arm */
+    FF_TYPE_JOINTS       /* list of numbers, one for each joint; read with the satellite */
 } ff_type;
 
 typedef enum ff_range {
@@ -33,7 +38,8 @@ typedef enum ff_range {
     FF_RANGE_POSITIVE,
     FF_RANGE_NOT_NEGATIVE,
     FF_RANGE_ACUTE,
-    FF_RANGE_PART
+    FF_RANGE_PART,
+    FF_RANGE_RESTITUTION
 } ff_range;
 
 typedef struct ff_section ff_section;
@@ -63,8 +69,6 @@ struct ff_section {
 
 /* The top of the table; sections hang below it. */
 extern const ff_section ff_schema;
-/* frame: relative is parsed; whether the facilities can do it is said here, once. */
-extern const bool ff_schema_relative;
 
 const char *ff_range_text(ff_range range); /* "> 0"; "" when any number will do */
 const char *ff_type_text(ff_type type);    /* "number", "[x, y, z]" ... */

@@ -96,7 +96,7 @@ static void add_transposed(size_t rows, size_t columns, const double *A, const d
             y[j] += A[i * columns + j] * x[i];
 }
 
-static bool finite(size_t n, const double *x) {
+static bool all_finite(size_t n, const double *x) {
     double sum = 0.0;
     for (size_t i = 0; i < n; i++)
         sum += 0.0 * x[i];
@@ -258,8 +258,8 @@ ff_status ff_emulation_control(const ff_emulation_model *model, const ff_emulati
     const size_t n = s->task, m = s->dof;
     double p_dot[FF_EMULATION_TASK_MAX], e_dot[FF_EMULATION_TASK_MAX], u[FF_EMULATION_TASK_MAX];
     out->robot_damped = out->target_damped = out->limited = out->unconverged = false;
-    if (!finite(n, in->q_r) || !finite(n, in->v_r) || !finite(n, in->f) || !finite(m, in->force) ||
-        (in->acceleration && !finite(n, in->acceleration)))
+    if (!all_finite(n, in->q_r) || !all_finite(n, in->v_r) || !all_finite(n, in->f) ||
+        !all_finite(m, in->force) || (in->acceleration && !all_finite(n, in->acceleration)))
         return hold(model, state, out, FF_ERR_NOT_FINITE);
     if (c->force_gain > 0.0 && !in->acceleration)
         return hold(model, state, out, FF_ERR_ARGUMENT);
@@ -307,7 +307,7 @@ ff_status ff_emulation_control(const ff_emulation_model *model, const ff_emulati
         if (c->drift_compensation)
             u[i] -= c->velocity_gain * e_dot[i] + c->position_gain * out->e_p[i];
     }
-    if (c->force_gain > 0.0) {
+    if (c->force_gain > 0.0 && in->acceleration) {
         double e_f[FF_EMULATION_TASK_MAX];
         for (size_t i = 0; i < n; i++)
             e_f[i] = out->a_s[i] - in->acceleration[i];
@@ -329,7 +329,7 @@ ff_status ff_emulation_control(const ff_emulation_model *model, const ff_emulati
         for (size_t i = 0; i < n; i++)
             torque[j] -= work->r.J[i * n + j] * in->f[i];
     }
-    if (!finite(n, torque))
+    if (!all_finite(n, torque))
         return hold(model, state, out, FF_ERR_NOT_FINITE);
     for (size_t j = 0; j < n; j++) {
         const double limit = c->torque_max[j];
@@ -378,7 +378,7 @@ ff_status ff_emulation_target(const ff_emulation_model *model, const ff_emulatio
             along[i] = model->config.clik_gain * out->constraint[i] - along[i];
         add_transposed(n, m, work->s.J, along, out->velocity);
     }
-    return finite(m, out->acceleration) ? FF_OK : FF_ERR_NOT_FINITE;
+    return all_finite(m, out->acceleration) ? FF_OK : FF_ERR_NOT_FINITE;
 }
 
 ff_status ff_emulation_independent(const ff_emulation_model *model, const ff_emulation_work *work,
@@ -467,7 +467,7 @@ ff_status ff_emulation_reset(const ff_emulation_model *model, ff_emulation_state
     const size_t n = s->task, m = s->dof;
     double miss[FF_EMULATION_TASK_MAX], G[36], factor[36];
     bool damped = false;
-    if (!finite(s->positions, q_s) || !finite(m, v_s) || !finite(n, q_r) || !finite(n, v_r))
+    if (!all_finite(s->positions, q_s) || !all_finite(m, v_s) || !all_finite(n, q_r) || !all_finite(n, v_r))
         return FF_ERR_NOT_FINITE;
     s->terms(s, q_s, v_s, FF_TERMS_ALL, &work->s);
     r->terms(r, q_r, v_r, FF_TERMS_ALL, &work->r);

@@ -29,6 +29,31 @@ static ff_status fault(ff_status status, int body, const char *what, char *messa
     return status;
 }
 
+static ff_status create_nominal(ff_loop_model *model, char *message, size_t size) {
+    const ff_loop_config *config = &model->config;
+    const ff_relative_config *relative = &config->relative;
+    model->nominal = (ff_nominal_config){.kind = relative->nominal, .start.attitude = ff_quat_identity()};
+    if (!relative->enabled)
+        return FF_OK;
+    const bool prescribed = relative->nominal == FF_NOMINAL_PRESCRIBED;
+    if ((unsigned)relative->nominal > FF_NOMINAL_SATELLITE || relative->of < 0 ||
+        relative->of >= config->bodies)
+        return fault(FF_ERR_ARGUMENT, -1, "nominal motion", message, size);
+    if (prescribed && !ff_rigid_finite(&relative->start))
+        return fault(FF_ERR_NOT_FINITE, -1, "nominal motion", message, size);
+    if (relative->integrated &&
+        (relative->nominal == FF_NOMINAL_SATELLITE ||
+         (config->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && config->integrate.scheme != FF_SCHEME_EULER)))
+        return fault(
+            FF_ERR_UNSUPPORTED, -1,
+            "the integrated form needs euler or lie-midpoint and a free or prescribed nominal motion",
+            message, size);
+    model->nominal.model = model->fidelity.body[relative->of];
+    model->nominal.start = prescribed ? relative->start : config->body[relative->of].start;
+    model->nominal.start.attitude = ff_quat_unit(model->nominal.start.attitude);
+    return FF_OK;
+}
+
 ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, char *message, size_t size) {
     ff_status status;
     model->config = *config;
@@ -38,6 +63,11 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, cha
         return fault(status, -1, "integrator", message, size);
     if ((status = ff_fidelity_validate(&config->fidelity)) != FF_OK)
         return fault(status, -1, "method", message, size);
+    const ff_pair_config *pair = &config->fidelity.pair;
+    if (pair->body >= 0 &&
+        (pair->body >= config->bodies || pair->against < 0 || pair->against >= config->bodies ||
+         pair->against == pair->body || !ff_vec3_finite(pair->point)))
+        return fault(FF_ERR_ARGUMENT, -1, "pair", message, size);
     model->fidelity.config = config->fidelity;
     model->fidelity.integrate = config->integrate;
     model->fidelity.bodies = config->bodies;
@@ -52,36 +82,81 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, cha
         model->config.body[i].gate.cycle = config->integrate.cycle;
         if ((status = ff_gate_validate(&model->config.body[i].gate)) != FF_OK)
             return fault(status, i, "limits", message, size);
+        for (int a = 0; a < 6 && body->elastic; a++)
+            if (!(body->gear_stiffness[a] > 0.0))
+                return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
+        if (body->elastic && (status = ff_arm_create(&body->arm, &model->arm[i])) != FF_OK)
+            return fault(status, i, "arm", message, size);
         model->config.body[i].start.attitude = ff_quat_unit(body->start.attitude);
     }
-    return FF_OK;
+    return create_nominal(model, message, size);
 }
 
 static ff_setpoint setpoint(const ff_rigid_state *body, ff_vec3 velocity, ff_vec3 omega) {
     return (ff_setpoint){ff_rigid_pose(body), {omega, velocity}};
 }
 
+static ff_rigid_state as_rigid(const ff_setpoint *s) {
+    return (ff_rigid_state){s->T.p, s->T.q, s->twist.v, s->twist.w};
+}
+
+ff_setpoint ff_loop_to_inertial(const ff_loop_model *model, const ff_rigid_state *nominal,
+                                ff_setpoint robot) {
+    if (!model->config.relative.enabled)
+        return robot;
+    const ff_rigid_state relative = as_rigid(&robot), absolute = ff_relative_to_absolute(nominal, &relative);
+    return setpoint(&absolute, absolute.velocity, absolute.omega);
+}
+
+ff_setpoint ff_loop_to_robot(const ff_loop_model *model, const ff_rigid_state *nominal,
+                             ff_setpoint inertial) {
+    if (!model->config.relative.enabled)
+        return inertial;
+    const ff_rigid_state absolute = as_rigid(&inertial),
+                         relative = ff_relative_from_absolute(nominal, &absolute);
+    return setpoint(&relative, relative.velocity, relative.omega);
+}
+
 void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, ff_loop_out *out) {
     *info = (ff_loop_info){0};
     state->k = 0;
-    for (int i = 0; i < model->config.bodies; i++) {
+    ff_nominal_reset(&model->nominal, &state->nominal);
+    for (int i = 0; i < model->config.bodies; i++)
         state->body[i] = model->config.body[i].start;
+    ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
+    for (int i = 0; i < model->config.bodies; i++) {
         ff_integrate_reset(&state->body[i], &state->integrate[i]);
         state->last_wrench[i] = ff_wrench_zero();
         state->energy[i] =
             (ff_energy){.kinetic = ff_rigid_kinetic_energy(&model->fidelity.body[i], &state->body[i])};
-        const ff_setpoint start = setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega);
-        ff_gate_reset(start, &state->gate[i], &info->gate[i]);
+        const ff_setpoint start =
+            ff_loop_to_robot(model, &state->nominal.motion,
+                             setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega));
+        ff_setpoint gate = start;
+        const double lead = ff_fidelity_lead(&model->fidelity, &state->fidelity, i);
+        if (lead > 0.0) { /* the command before the first one */
+            const double T = model->config.integrate.cycle;
+            ff_rigid_state before = state->body[i];
+            ff_integrate_coast(&model->fidelity.body[i], lead - T, T, &before);
+            const ff_rigid_state nominal =
+                ff_nominal_coast(&model->nominal, lead - T, T, &state->nominal.motion);
+            gate = ff_loop_to_robot(model, &nominal, setpoint(&before, before.velocity, before.omega));
+        }
+        ff_gate_reset(gate, &state->gate[i], &info->gate[i]);
+        /* upright, forearm forward: the branch that the nearest solutions then stay in */
+        state->joints[i] = (ff_arm_joints){.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
         out->command[i] = out->next[i] = start;
         out->measured_b[i] = out->fidelity.f_b[i] = ff_wrench_zero();
         out->velocity_correction[i] = ff_twist_zero();
         out->sensor_status[i] = out->gate_status[i] = FF_OK;
-        out->fidelity.in_contact[i] = false;
+        out->fidelity.in_contact[i] = out->fidelity.has_next[i] = false;
         out->fidelity.stiffness[i] = out->fidelity.damping[i] = out->fidelity.damping_sd[i] = FF_NAN;
     }
-    out->fidelity.observers = 0;
+    out->fidelity.observers = out->fidelity.look_back = 0;
     out->fidelity.bounds = 0;
-    ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
+    out->fidelity.has_command = false;
+    out->fidelity.fused = NULL;
+    out->fidelity.fused_info = NULL;
 }
 
 static ff_status hold_all(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
@@ -121,6 +196,18 @@ static void book(const ff_rigid_model *model, double T, const ff_body_sample *sa
     energy->kinetic = ff_rigid_kinetic_energy(model, end);
 }
 
+/* The nominal motion at the time a predicted command is meant for. */
+static ff_rigid_state nominal_ahead(const ff_loop_model *model, const ff_loop_state *state,
+                                    const ff_fidelity_out *fidelity, int body) {
+    const ff_relative_config *relative = &model->config.relative;
+    if (!relative->enabled || fidelity->lead[body] == 0.0)
+        return state->nominal.motion;
+    if (relative->nominal == FF_NOMINAL_SATELLITE && fidelity->lead[body] == fidelity->lead[relative->of])
+        return fidelity->command[relative->of];
+    return ff_nominal_coast(&model->nominal, fidelity->lead[body], model->config.integrate.cycle,
+                            &state->nominal.motion);
+}
+
 /* Finite, and inside what a facility can mean: squares and products of it stay finite too. */
 static bool is_sane(const ff_rigid_state *s) {
     const double most = 1e9; /* [m, m/s, rad/s] */
@@ -129,6 +216,39 @@ static bool is_sane(const ff_rigid_state *s) {
         sane = sane && fabs(s->position.a[a]) < most && fabs(s->velocity.a[a]) < most &&
                fabs(s->omega.a[a]) < most;
     return sane;
+}
+
+/* The method advanced the body itself: what its mean wrench does not explain is the scheme's. */
+static void own_step(const ff_rigid_model *model, double T, ff_rigid_load contact, ff_rigid_load loads,
+                     const ff_rigid_state *start, const ff_rigid_state *end, ff_rigid_state *next,
+                     ff_integrate_state *state, ff_integrate_out *out) {
+    *next = *end;
+    state->velocity_c = end->velocity;
+    state->omega_c = end->omega;
+    const ff_vec3 v = ff_vec3_scale(0.5, ff_vec3_add(start->velocity, end->velocity)),
+                  w = ff_vec3_scale(0.5, ff_vec3_add(start->omega, end->omega));
+    out->contact = T * ff_rigid_power(contact, start->velocity, start->omega);
+    out->loads = T * ff_rigid_power(loads, v, w);
+    out->scheme = ff_rigid_kinetic_energy(model, end) - ff_rigid_kinetic_energy(model, start) - out->contact -
+                  out->loads;
+}
+
+/* J K^-1 J^T at the motors' angles: how the CoM gives way to a wrench. False where the pose has no solution.
+ */
+static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_arm_joints *joints,
+                          double C[6][6]) {
+    double J[6][7];
+    ff_arm_info reach;
+    if (ff_arm_inverse(&model->arm[i], &T_wb, joints, joints, &reach) != FF_OK)
+        return false;
+    ff_arm_jacobian(&model->arm[i], joints, J);
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < 6; c++) {
+            C[r][c] = 0.0;
+            for (int a = 0; a < 6; a++)
+                C[r][c] += J[r][a] * J[c][a] / model->config.body[i].gear_stiffness[a];
+        }
+    return true;
 }
 
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
@@ -150,14 +270,22 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         refused |=
             status != FF_OK || !ff_vec3_finite(in->load[i].force) || !ff_vec3_finite(in->load[i].torque);
         out->measured_b[i] = f_b;
+        /* (23): measured states, mapped to the inertial frame */
+        const ff_setpoint robot = ff_loop_to_inertial(model, &state->nominal.motion,
+                                                      (ff_setpoint){in->sensor[i].T_wb, in->sensor[i].twist});
         sample[i] = (ff_body_sample){.f_b = f_b,
-                                     .T_wr = in->sensor[i].T_wb,
-                                     .twist_r = in->sensor[i].twist,
+                                     .T_wr = robot.T,
+                                     .twist_r = robot.twist,
                                      .load = in->load[i],
                                      .valid = status == FF_OK};
     }
     if (refused)
         return hold_all(model, state, info, out);
+    double compliance[FF_MAX_BODIES][6][6];
+    for (int i = 0; i < n; i++)
+        if (config->body[i].elastic && !config->relative.enabled && /* arm and satellites in one frame */
+            compliance_at(model, i, sample[i].T_wr, &state->joints[i], compliance[i]))
+            sample[i].compliance = (const double(*)[6])compliance[i];
 
     /* 2, 3 contact and fidelity: the wrench the satellites should feel */
     ff_rigid_state before[FF_MAX_BODIES], body[FF_MAX_BODIES];
@@ -170,7 +298,10 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     ff_rigid_state next[FF_MAX_BODIES];
     ff_integrate_state integrate[FF_MAX_BODIES];
     ff_integrate_out step[FF_MAX_BODIES];
-    bool finite = true;
+    ff_nominal_state nominal = state->nominal;
+    if (config->relative.enabled)
+        ff_nominal_step(&model->nominal, &config->integrate, state->k, &nominal);
+    bool finite = ff_rigid_finite(&nominal.motion);
     for (int i = 0; i < n; i++) {
         next[i] = body[i];
         if (config->integrate.scheme != FF_SCHEME_PASSIVE) { /* a method may have recomputed the state */
@@ -179,14 +310,24 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         }
         integrate[i] = state->integrate[i];
         const ff_rigid_load contact = ff_rigid_load_from_body(body[i].attitude, out->fidelity.f_b[i]);
-        ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
-                          &integrate[i], &step[i]);
+        if (out->fidelity.has_next[i])
+            own_step(&model->fidelity.body[i], T, contact, in->load[i], &body[i], &out->fidelity.next[i],
+                     &next[i], &integrate[i], &step[i]);
+        else if (config->relative.enabled && config->relative.integrated)
+            ff_relative_step(&config->integrate, &model->nominal, &model->fidelity.body[i], contact,
+                             in->load[i], &state->nominal.motion, &nominal.motion, &next[i], &integrate[i],
+                             &step[i]);
+        else
+            ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
+                              &integrate[i], &step[i]);
         finite = finite && is_sane(&next[i]);
     }
     if (!finite) {
         hold_all(model, state, info, out);
         return FF_ERR_DIVERGED;
     }
+    if (config->relative.enabled && config->relative.nominal == FF_NOMINAL_SATELLITE)
+        nominal.motion = next[config->relative.of];
 
     for (int i = 0; i < n; i++) {
         const ff_rigid_model *rigid = &model->fidelity.body[i];
@@ -202,12 +343,21 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
          */
         const ff_gate_config *gate = &config->body[i].gate;
         ff_gate_state *passed = &state->gate[i];
-        const ff_setpoint coming = setpoint(&next[i], integrate[i].velocity_c, integrate[i].omega_c);
+        const ff_setpoint coming = ff_loop_to_robot(
+            model, &nominal.motion, setpoint(&next[i], integrate[i].velocity_c, integrate[i].omega_c));
         if (out->fidelity.has_command) {
             const ff_rigid_state *c = &out->fidelity.command[i];
-            out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i],
-                                               setpoint(c, c->velocity, c->omega), &out->command[i]);
-            out->next[i] = coming;
+            const ff_rigid_state ahead = nominal_ahead(model, state, &out->fidelity, i);
+            const ff_setpoint wish = ff_loop_to_robot(model, &ahead, setpoint(c, c->velocity, c->omega));
+            out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], wish, &out->command[i]);
+            const ff_rigid_state *following = &out->fidelity.next_command[i];
+            const ff_rigid_state later = ff_nominal_coast(&model->nominal, T, T, &ahead);
+            ff_gate_state peek = *passed; /* what the next cycle will let pass */
+            ff_gate_info uncounted = {0};
+            ff_gate_step(
+                gate, &peek, &uncounted,
+                ff_loop_to_robot(model, &later, setpoint(following, following->velocity, following->omega)),
+                &out->next[i]);
         } else {
             out->command[i] = passed->last;
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], coming, &out->next[i]);
@@ -217,6 +367,7 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         state->integrate[i] = integrate[i];
         state->last_wrench[i] = sample[i].f_b;
     }
+    state->nominal = nominal;
     state->k++;
     return FF_OK;
 }

@@ -130,7 +130,7 @@ int ff_cmd_compare(int argc, char **argv) {
                                  : FF_EXIT_FAILED;
     }
     char *folder = status == FF_EXIT_DONE ? ff_session_folder(out, session[0]->scenario.name, NULL) : NULL;
-    for (int i = 0; i < count && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
+    for (int i = 0; i < loaded && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
         char *sub = ff_session_folder(folder, NULL, variant[i].label);
         session_options.out = sub;
         const int result = ff_session_execute(session[i], &session_options);
@@ -144,7 +144,7 @@ int ff_cmd_compare(int argc, char **argv) {
         const ff_session *done[FF_MAX_VARIANTS];
         int n = 0;
         for (int i = 0; i < count; i++)
-            if (session[i]->summary)
+            if (session[i] && session[i]->summary)
                 done[n++] = session[i];
         if (n && ff_session_report(done, n, folder) != 0 && status == FF_EXIT_DONE)
             status = FF_EXIT_FAILED;

@@ -42,13 +42,12 @@ async function shootLive(name) {
   };
   const ask = (text) => page.evaluate((t) => window.freefloat.ask(t), text);
   await until(() => document.documentElement.dataset.ready === "true" && window.freefloat.connected() && window.freefloat.frames() > 0);
-  await ask("speed 2");
+  const pace = (k) => page.selectOption('select[aria-label="Pace"]', String(k));
+  await pace(2);
   await until(() => window.freefloat.time() > 14.0);
-  await ask("speed 0.2");
-  await until(() => window.freefloat.time() > 14.6);
-  await ask("speed 0.05");
-  await page.mouse.move(700, 600); // no chart's cursor
-  await page.waitForTimeout(1500);
+  await pace(0.25);
+  await until(() => window.freefloat.time() > 14.5);
+  await page.mouse.move(700, 20); // no chart's cursor
   await page.screenshot({path: join(out, name)});
   await ask("stop");
   await page.close();

@@ -80,6 +80,7 @@ export class Scene {
   private forceMax = 0;
   private geometry: Geometry | null = null;
   private satellites: string[] = [];
+  private following = true;
   frames = 0;
 
   constructor() {
@@ -90,6 +91,7 @@ export class Scene {
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.enableZoom = true;
     this.controls.addEventListener("change", () => this.ask());
+    this.controls.addEventListener("start", () => (this.following = false));
     // The wheel scrolls the page unless control is held.
     this.renderer.domElement.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) event.stopImmediatePropagation();
@@ -117,6 +119,7 @@ export class Scene {
       this.controls.update();
       this.ask();
     };
+    if (event.shiftKey) this.following = false;
     if (event.shiftKey && event.key === "ArrowLeft") turn(-0.1, 0);
     else if (event.shiftKey && event.key === "ArrowRight") turn(0.1, 0);
     else if (event.shiftKey && event.key === "ArrowUp") turn(0, -0.1);
@@ -166,7 +169,8 @@ export class Scene {
     });
     if (this.bodies.length === 0) return;
     this.centre.addVectors(low, high).multiplyScalar(0.5);
-    this.extent = Math.max(high.distanceTo(low), 0) + 1.5 * largestSize;
+    // A growing table needs room beforehand: for the motion to come and for the arrows.
+    this.extent = Math.max(high.distanceTo(low), 0) + (table.capacity ? 2 : 1.5) * largestSize;
     for (const contact of geometry?.contacts ?? []) this.makeContact(contact);
     const grid = new GridHelper(this.extent * 3, 24, colour("grid"), colour("grid"));
     grid.rotateX(Math.PI / 2);
@@ -200,6 +204,15 @@ export class Scene {
       const f = vectorNames(`${body.name}.force_measured`).map((c) => table.column(c)?.[last] ?? 0);
       this.forceMax = Math.max(this.forceMax, Math.hypot(f[0]!, f[1]!, f[2]!) || 0);
     }
+    if (!this.following) return;
+    // The view drifts along with the bodies until the user takes it.
+    const middle = new Vector3();
+    for (const body of this.bodies) middle.addScaledVector(body.group.position, 1 / this.bodies.length);
+    const shift = middle.sub(this.controls.target).multiplyScalar(0.08);
+    if (!Number.isFinite(shift.length())) return;
+    this.camera.position.add(shift);
+    this.controls.target.add(shift);
+    this.controls.update();
   }
 
   /** The factor for the lag that suits what was seen so far. */
@@ -338,6 +351,7 @@ export class Scene {
   }
 
   fit(): void {
+    this.following = true;
     const distance = (this.extent * 0.55) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect * 0.85);
     this.camera.position.copy(this.centre).add(new Vector3(0.75, -1.15, 0.62).normalize().multiplyScalar(distance));
     this.camera.near = distance / 200;

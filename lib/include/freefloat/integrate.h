@@ -53,6 +53,42 @@ void ff_integrate_coast(const ff_rigid_model *model, double h, double step, ff_r
 
 const char *ff_scheme_name(ff_scheme scheme); /* "lie-midpoint" ... */
 
+/* --------------------------------------------------------------------------------- the nominal motion -- */
+
+typedef enum ff_nominal_kind {
+    FF_NOMINAL_FREE,       /* [destefano2021, (4)]: the unforced motion of a satellite */
+    FF_NOMINAL_PRESCRIBED, /* a constant body twist */
+    FF_NOMINAL_SATELLITE   /* a satellite's own forced motion: its robot stands still */
+} ff_nominal_kind;
+
+typedef struct ff_nominal_config {
+    ff_nominal_kind kind;
+    ff_rigid_model model; /* free: of the satellite whose unforced motion it is */
+    ff_rigid_state start; /* at t = 0 */
+} ff_nominal_config;
+
+typedef struct ff_nominal_state {
+    ff_rigid_state motion;     /* g_n, V_n at t_k */
+    ff_integrate_state output; /* of the scheme */
+} ff_nominal_state;
+
+void ff_nominal_reset(const ff_nominal_config *config, ff_nominal_state *state);
+/* From t_k to t_(k+1), `cycle` k. Free: by the same scheme as the satellites, so that a satellite without
+ * forces does not move relative to it by a single bit. Satellite: does nothing, the caller sets motion. */
+void ff_nominal_step(const ff_nominal_config *config, const ff_integrate_config *scheme, uint64_t k,
+                     ff_nominal_state *state);
+/* The nominal motion h seconds after `motion`: prediction. Satellite: taken as free. */
+ff_rigid_state ff_nominal_coast(const ff_nominal_config *config, double h, double step,
+                                const ff_rigid_state *motion);
+
+/* One cycle of [destefano2021, (11)]: the satellite advanced in relative coordinates and mapped back by (23),
+ * in place of ff_integrate_step. now and next are the nominal motion at t_k and t_(k+1). Schemes euler and
+ * lie-midpoint; nominal free or prescribed. */
+void ff_relative_step(const ff_integrate_config *config, const ff_nominal_config *nominal,
+                      const ff_rigid_model *model, ff_rigid_load contact, ff_rigid_load loads,
+                      const ff_rigid_state *now, const ff_rigid_state *next, ff_rigid_state *body,
+                      ff_integrate_state *state, ff_integrate_out *out);
+
 #ifdef __cplusplus
 }
 #endif

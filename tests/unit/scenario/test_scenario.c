@@ -468,9 +468,12 @@ static void test_keys_are_strict(void **state) {
         "F:3:9: method must be a word, not a map, allowed: ideal, direct, tdpa, damping, impact, fused");
     expect_bad(with(contract, "integrator: lie-midpoint", "integrator: rk4"),
                "F:4:13: unknown integrator 'rk4', allowed: lie-midpoint, euler, passive, splitting");
-    if (!ff_schema_relative)
-        expect_bad(with(contract, "frame: absolute", "frame: relative"),
-                   "F:5:8: frame 'relative' is not available yet; available: absolute");
+    expect_bad(with(contract, "frame: absolute", "frame: relative\nnominal: {kind: free, twist: [1]}"),
+               "F:6:23: key 'twist' does not belong to nominal motion kind 'free', allowed: kind");
+    expect_bad(
+        with(contract, "frame: absolute",
+             "frame: relative\nnominal: {kind: satellite, of: client}\nrelative: {form: integrated}"),
+        "F:7:18: form 'integrated' does not go with nominal kind 'satellite', allowed: free, prescribed");
     expect_bad(with(contract, "loads:\n  - {body: client, kind: pulse, force: [6, 0, 0], from: 5, to: 10}",
                     "loads:"),
                "F:19:7: loads must be a list, not empty, allowed: - {...} items, or []");
