@@ -59,6 +59,12 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
         row.k = k;
         row.t = (double)k * scenario->cycle;
         row.final = k == scenario->cycles;
+        const ff_run_access access = {.k = k, .t = row.t};
+        if (options->between && !options->between(options->between_user, &access)) {
+            snprintf(result->message, sizeof result->message, "stopped at %.3f s", row.t);
+            result->status = FF_ERR_LIMIT;
+            return;
+        }
         while (next < ideal->contacts && ideal->contact[next].start <= row.t) {
             open[ideal->contact[next].contact] = next;
             next++;
@@ -132,6 +138,12 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
     const double begin = now_ns();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
         const double t = (double)k * scenario->cycle;
+        const ff_run_access access = {k, t, &m->model, &m->in, &m->out};
+        if (options->between && !options->between(options->between_user, &access)) {
+            result->status = FF_ERR_LIMIT;
+            snprintf(result->message, sizeof result->message, "stopped at %.3f s", t);
+            break;
+        }
         ff_row_begin(scenario, &m->state, k, k == scenario->cycles, &m->row);
         for (int i = 0; i < scenario->satellites; i++)
             m->in.load[i] = ff_scenario_load_at(scenario, i, t);

@@ -189,7 +189,9 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
                                 .count = count,
                                 .timing = true,
                                 .progress = ff_progress_update,
-                                .user = &progress};
+                                .user = &progress,
+                                .between = options->between,
+                                .between_user = options->between_user};
     if (options->runner)
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
