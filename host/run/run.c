@@ -114,6 +114,9 @@ static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, 
         b->velocity_correction = out->velocity_correction[i];
         b->load = in->load[i];
         b->in_contact = out->fidelity.in_contact[i];
+        b->has_fused = out->fidelity.fused != NULL;
+        if (b->has_fused)
+            b->fused = out->fidelity.fused[i];
         b->identified_stiffness = out->fidelity.stiffness[i];
         b->identified_damping = out->fidelity.damping[i];
         b->identified_damping_sd = out->fidelity.damping_sd[i];
@@ -141,6 +144,11 @@ typedef struct run_memory { /* large: not on the stack */
 static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_plant *plant,
                      run_memory *m, ff_run_result *result) {
     ff_loop_reset(&m->model, &m->state, &result->info, &m->out);
+    for (int i = 0; i < scenario->satellites; i++) { /* a predicting method was already running */
+        const double lead = ff_fidelity_lead(&m->model.fidelity, &m->state.fidelity, i);
+        if (lead > 0.0)
+            ff_plant_set_lead(plant, i, lead);
+    }
     double total = 0.0;
     const double begin = now_ns();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
@@ -198,6 +206,9 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             break;
         }
     }
+    result->impact = m->state.fidelity.impact;
+    if (scenario->fidelity.method == FF_METHOD_FUSED)
+        result->fused = m->state.fidelity.fused.info;
     result->wall_s = 1e-9 * (now_ns() - begin);
     if (options->timing && result->cycles)
         result->cycle_mean_ns = total / (double)result->cycles;

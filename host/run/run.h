@@ -18,7 +18,9 @@ typedef struct ff_run_options {
 typedef struct ff_run_result {
     ff_status status;                   /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
     uint64_t cycles;                    /* done */
+    ff_fused_info fused;                /* counters of the method fused */
     ff_loop_info info;                  /* counters of refused samples, held and limited commands */
+    ff_impact_state impact;             /* of the method `impact`: contacts and causality at the end */
     double wall_s;                      /* time the loop and plant took */
     double cycle_mean_ns, cycle_max_ns; /* of the loop's step; 0 without timing */
     char message[256];                  /* one sentence when status is negative */

@@ -52,6 +52,40 @@ ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
     return scenario->satellite[scenario->nominal_of].start;
 }
 
+/* The tools' shapes and laws, which the method `impact` knows. */
+static void set_impact(const ff_scenario *scenario, ff_impact_config *impact) {
+    impact->contacts = 0;
+    for (int c = 0; c < scenario->contacts; c++) {
+        const ff_contact *k = &scenario->contact[c];
+        if (k->kind != FF_CONTACT_WALL && k->kind != FF_CONTACT_PAIR && k->kind != FF_CONTACT_CONE)
+            continue;
+        impact->contact[impact->contacts++] =
+            (ff_impact_contact){.shape = k->kind == FF_CONTACT_CONE ? FF_IMPACT_CONE : FF_IMPACT_PLANE,
+                                .body = k->body,
+                                .against = k->kind == FF_CONTACT_WALL ? -1 : k->against,
+                                .point = k->point,
+                                .at = k->at,
+                                .normal = ff_vec3_unit(k->normal),
+                                .apex = k->apex,
+                                .axis = ff_vec3_unit(k->axis),
+                                .half_angle = k->half_angle,
+                                .depth = k->depth,
+                                .stiffness = k->stiffness,
+                                .damping = k->damping,
+                                .satellite_stiffness = k->satellite_stiffness,
+                                .satellite_damping = k->satellite_damping,
+                                .damping_depth = k->damping_depth,
+                                .friction = k->friction};
+    }
+    if (impact->identified)
+        impact->stiffness = scenario->impact_guess;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_robot_config *robot = &scenario->satellite[i].robot;
+        const double own = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        impact->delay[i] = isnan(scenario->impact_delay) ? own : scenario->impact_delay;
+    }
+}
+
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
     ff_loop_default(loop);
@@ -63,6 +97,12 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                                           .of = scenario->nominal_of,
                                           .start = ff_scenario_nominal(scenario),
                                           .integrated = scenario->relative_integrated};
+    for (int i = 0; i < scenario->contacts; i++)
+        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed) {
+            loop->fidelity.pair = (ff_pair_config){scenario->contact[i].body, scenario->contact[i].against,
+                                                   scenario->contact[i].point};
+            break;
+        }
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         ff_loop_body_config *body = &loop->body[i];
@@ -75,6 +115,12 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
         delay = fmax(delay, satellite->sensor.delay);
     }
+    ff_impact_config *impact = &loop->fidelity.impact;
+    impact->noise = force_noise;
+    if (scenario->fidelity.method == FF_METHOD_IMPACT)
+        set_impact(scenario, impact);
+    if (!scenario->impact_detector_given)
+        impact->detector.force_on = 5.0 * force_noise;
     /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
     ff_detector_config *detector = &loop->fidelity.tdpa.detector;
     if (!scenario->detector_given)
@@ -90,4 +136,24 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         damping->identify.noise = force_noise;
     if (!scenario->damping_given.skew) /* time stamps say it on hardware */
         damping->identify.skew = delay;
+    ff_fused_config *fused = &loop->fidelity.fused;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_robot_config *robot = &scenario->satellite[i].robot;
+        fused->delay[i] = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        if (robot->kind == FF_ROBOT_LAG) /* a ramp is followed 2 z/w late */
+            fused->delay[i] += 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
+        if (scenario->fused_given.delay)
+            fused->delay[i] = scenario->fused_delay;
+        fused->plane_of[i] = 0;
+    }
+    for (int c = 0; c < scenario->contacts;
+         c++) /* which of two bodies carries the surface: no parameter of it */
+        if (scenario->contact[c].against >= 0)
+            fused->plane_of[scenario->contact[c].against] = 1;
+    if (!scenario->fused_given.force_noise)
+        fused->force_noise = force_noise;
+    if (!scenario->fused_given.torque_noise)
+        fused->torque_noise = torque_noise;
+    if (!scenario->fused_given.skew)
+        fused->skew = delay;
 }

@@ -194,7 +194,10 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
                     plain ? "'" : "", *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
     pthread_once(&numbers_once, numbers_create);
-    *value = numbers ? strtod_l(node->text, NULL, numbers) : strtod(node->text, NULL);
+    if (node->text[0] >= '0' && node->text[1] == 0) /* most defaults: one digit */
+        *value = node->text[0] - '0';
+    else
+        *value = numbers ? strtod_l(node->text, NULL, numbers) : strtod(node->text, NULL);
     if (!isfinite(*value) || (*value == 0.0 && !mantissa_is_zero(node->text)))
         return fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
                     ff_show(node->text).text);
@@ -202,6 +205,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
                         : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
+                        : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
                                                               : true;
     if (!inside)
         return fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key, ff_show(node->text).text, range,
@@ -274,13 +278,14 @@ static bool check_name(reader *r, ff_place place, const char *what, const char *
 }
 
 static bool read_word(reader *r, const ff_node *node, const ff_key *key, int *value) {
-    names list = {"", 0};
-    guess g = {.wrong = node->text};
-    for (int i = 0; key->words[i]; i++) {
+    for (int i = 0; key->words[i]; i++)
         if (node->kind == FF_NODE_SCALAR && strcmp(node->text, key->words[i]) == 0) {
             *value = i;
             return true;
         }
+    names list = {"", 0};
+    guess g = {.wrong = node->text};
+    for (int i = 0; key->words[i]; i++) {
         names_add(&list, key->words[i]);
         guess_add(&g, key->words[i]);
     }
@@ -292,14 +297,15 @@ static bool read_word(reader *r, const ff_node *node, const ff_key *key, int *va
 }
 
 static bool read_body(reader *r, const ff_node *node, const ff_key *key, int *value) {
+    for (int i = 0; i < r->scenario->satellites; i++)
+        if (node->kind == FF_NODE_SCALAR && strcmp(node->text, r->scenario->satellite[i].name) == 0) {
+            *value = i;
+            return true;
+        }
     names list = {"", 0};
     guess g = {.wrong = node->text};
     for (int i = 0; i < r->scenario->satellites; i++) {
         const char *name = r->scenario->satellite[i].name;
-        if (node->kind == FF_NODE_SCALAR && strcmp(node->text, name) == 0) {
-            *value = i;
-            return true;
-        }
         names_add(&list, name);
         guess_add(&g, name);
     }
@@ -436,6 +442,11 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         *number = k[0] / (1.0 + k[0] / k[1]);
         return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
     }
+    case FF_TYPE_IDENTIFIED: {
+        const bool online = node->kind == FF_NODE_SCALAR && strcmp(node->text, "identified") == 0;
+        r->scenario->fidelity.impact.identified = online;
+        return online || read_number(r, node, key, number);
+    }
     case FF_TYPE_BODY:
         return read_body(r, node, key, at);
     case FF_TYPE_POINT: /* needs the body: read with the contact */
@@ -454,6 +465,45 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
     return false;
 }
 
+/* Defaults are read like a file's values, but parsed once for all: campaigns read a scenario every few
+ * microseconds. The nodes are never changed afterwards, so threads share them. */
+enum { FALLBACK_SLOTS = 512 };
+static struct {
+    ff_tree tree;
+    const char *text[FALLBACK_SLOTS]; /* the table's own literal is the key */
+    const ff_node *node[FALLBACK_SLOTS];
+} fallbacks;
+static pthread_once_t fallbacks_once = PTHREAD_ONCE_INIT;
+
+static unsigned fallback_slot(const char *text) {
+    unsigned slot = (unsigned)((uintptr_t)text >> 1) * 2654435761u >> 23; /* 9 bits */
+    while (fallbacks.text[slot] && fallbacks.text[slot] != text)
+        slot = (slot + 1) % FALLBACK_SLOTS;
+    return slot;
+}
+
+static void fallbacks_add(const ff_section *section, int depth) {
+    for (int i = 0; i < section->keys; i++) {
+        const ff_key *key = &section->key[i];
+        const char *text = key->fallback;
+        const unsigned slot = fallback_slot(text);
+        if (!fallbacks.text[slot] && text[0] != '(' && strcmp(text, "none") != 0 &&
+            strcmp(text, "required") != 0) {
+            ff_tree_error error;
+            ff_node *node = NULL;
+            fallbacks.text[slot] = text;
+            if (ff_tree_parse(&fallbacks.tree, text, strlen(text), NULL, &node, &error) == FF_OK)
+                fallbacks.node[slot] = node;
+        }
+        if (key->section && depth < 8)
+            fallbacks_add(key->section, depth + 1);
+    }
+}
+
+static void fallbacks_create(void) {
+    fallbacks_add(&ff_schema, 0);
+}
+
 /* The table's own text is read like a file's: what the reference says is what happens. */
 static bool read_fallback(reader *r, const ff_key *key, void *base) {
     if (key->fallback[0] == '(')
@@ -466,9 +516,9 @@ static bool read_fallback(reader *r, const ff_key *key, void *base) {
             number[1] = FF_INF;
         return true;
     }
-    ff_tree_error error;
-    ff_node *node;
-    if (ff_tree_parse(r->tree, key->fallback, strlen(key->fallback), NULL, &node, &error) != FF_OK || !node)
+    pthread_once(&fallbacks_once, fallbacks_create);
+    const ff_node *node = fallbacks.node[fallback_slot(key->fallback)];
+    if (!node)
         return fail(r, (ff_place){1, 1, NULL}, "%s: the default '%s' cannot be read", key->key,
                     key->fallback);
     return read_value(r, node, key, base);
@@ -545,7 +595,9 @@ static bool read_section(reader *r, const ff_node *node, const ff_section *secti
             return fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", where(r), key->key,
                         ff_type_text(key->type), *key->unit ? " [" : "", key->unit, *key->unit ? "]" : "");
         const bool below = key->section || key->type == FF_TYPE_POINTS;
-        if (!required && !(child && below) && !read_fallback(r, key, base))
+        /* a pair given as one number leaves the other at its default */
+        const bool replaced = child && (below || key->type != FF_TYPE_PAIR);
+        if (!required && !replaced && !read_fallback(r, key, base))
             return false;
         if (child && !read_value(r, child, key, base))
             return false;
@@ -776,6 +828,28 @@ static void set_defaults(ff_scenario *s) {
     memset(s, 0, sizeof *s);
     ff_fidelity_default(&s->fidelity);
     ff_emulation_default(&s->emulation.emulation);
+    s->impact_delay = s->impact_guess = FF_NAN;
+}
+
+/* What the method cannot do is said before anything moves. */
+static bool check_impact(reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const ff_node *impact = ff_node_find(root, "impact"), *start = ff_node_find(impact, "guess");
+    s->impact_detector_given = ff_node_find(impact, "threshold") != NULL;
+    if (start && !s->fidelity.impact.identified)
+        return fail(r, start->place,
+                    "guess belongs to stiffness: identified, allowed: stiffness: identified");
+    if (s->fidelity.method != FF_METHOD_IMPACT)
+        return true;
+    const ff_node *item = ff_node_find(root, "contacts");
+    item = item ? item->child : NULL;
+    for (int c = 0; c < s->contacts && item; c++, item = item->next)
+        if (s->contact[c].kind != FF_CONTACT_WALL && s->contact[c].kind != FF_CONTACT_PAIR &&
+            s->contact[c].kind != FF_CONTACT_CONE)
+            return fail(r, item->place,
+                        "method 'impact' does not know contacts of this kind, allowed: wall, "
+                        "pair, cone");
+    return true;
 }
 
 /* The settings of tdpa start from one reading or the other before single keys override them. */
@@ -828,7 +902,7 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
         snprintf(argument, sizeof argument, "--method %s", ff_show(method).text);
         place = (ff_place){1, 1, argument};
         const ff_node node = {.kind = FF_NODE_SCALAR, .text = method, .place = place};
-        int word;
+        int word = 0;
         if (!read_word(r, &node, find_key(&ff_schema, "method"), &word))
             return false;
         s->fidelity.method = (ff_method)word;
@@ -837,6 +911,8 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     } else if (!check_method(r, place))
         return false;
 
+    if (!check_impact(r, root))
+        return false;
     if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
         (s->nominal == FF_NOMINAL_SATELLITE ||
          (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))
@@ -861,6 +937,11 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
     s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
     s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
+    const ff_node *fused = ff_node_find(root, "fused");
+    s->fused_given.delay = ff_node_find(fused, "delay") != NULL;
+    s->fused_given.force_noise = ff_node_find(fused, "force_noise") != NULL;
+    s->fused_given.torque_noise = ff_node_find(fused, "torque_noise") != NULL;
+    s->fused_given.skew = ff_node_find(fused, "skew") != NULL;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
     s->emulation.cycle = s->cycle;
@@ -921,6 +1002,112 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
         status = FF_ERR_FORMAT;
     ff_tree_free(&tree);
     return status;
+}
+
+/* ------------------------------------------------------------------------------------------- template -- */
+
+struct ff_scenario_template {
+    ff_tree tree;
+    const char *label;
+    const char *method;
+    int slots;
+    ff_node **node;  /* where each slot's value stands */
+    ff_node ***item; /* parsed items of each slot */
+    int *items;
+};
+
+static ff_status template_fill(ff_scenario_template *t, const ff_scenario_slot *slots, ff_tree_error *error) {
+    for (int i = 0; i < t->slots; i++) {
+        const size_t size = strlen(slots[i].path) + 3;
+        char *assignment = ff_tree_alloc(&t->tree, size);
+        t->items[i] = slots[i].count;
+        t->item[i] = ff_tree_alloc(&t->tree, sizeof(ff_node *) * (size_t)(slots[i].count + 1));
+        if (!assignment || !t->item[i])
+            return FF_ERR_MEMORY;
+        snprintf(assignment, size, "%s=0", slots[i].path);
+        ff_status status = ff_tree_set_node(&t->tree, assignment, slots[i].argument, &t->node[i], error);
+        for (int j = 0; status == FF_OK && j < slots[i].count; j++) {
+            const char *text = slots[i].items[j];
+            status = ff_tree_parse(&t->tree, text, strlen(text), slots[i].argument, &t->item[i][j], error);
+            if (status == FF_OK && !t->item[i][j]) {
+                *error = (ff_tree_error){.place = {1, 1, slots[i].argument}, .text = "an empty value"};
+                status = FF_ERR_FORMAT;
+            }
+        }
+        if (status != FF_OK)
+            return status;
+    }
+    return FF_OK;
+}
+
+ff_status ff_scenario_template_create(const char *label, const char *text, size_t length,
+                                      const ff_scenario_options *options, const ff_scenario_slot *slots,
+                                      int count, ff_scenario_template **out, char *message, size_t size) {
+    reader r = {.label = label, .message = message, .size = size};
+    const ff_place start = {1, 1, NULL};
+    *out = NULL;
+    if (length > FF_TREE_BYTES) {
+        fail(&r, start, "the file has %zu bytes, allowed: at most 16 MB", length);
+        return FF_ERR_FORMAT;
+    }
+    ff_scenario_template *t = calloc(1, sizeof *t);
+    if (!t) {
+        fail(&r, start, "no memory for the scenario");
+        return FF_ERR_MEMORY;
+    }
+    ff_tree_error error = {.place = start, .text = "no memory for the scenario"};
+    r.tree = &t->tree;
+    t->slots = count;
+    t->method = options ? options->method : NULL;
+    t->label = label;
+    t->node = ff_tree_alloc(&t->tree, sizeof *t->node * (size_t)(count + 1));
+    t->item = ff_tree_alloc(&t->tree, sizeof *t->item * (size_t)(count + 1));
+    t->items = ff_tree_alloc(&t->tree, sizeof *t->items * (size_t)(count + 1));
+    ff_status status = t->node && t->item && t->items ? FF_OK : FF_ERR_MEMORY;
+    if (status == FF_OK)
+        status = ff_tree_parse(&t->tree, text, length, NULL, &t->tree.root, &error);
+    if (status == FF_OK && !t->tree.root) {
+        error = (ff_tree_error){
+            .place = start, .text = "the file is empty, allowed: a scenario with name, time and satellites"};
+        status = FF_ERR_FORMAT;
+    }
+    if (status == FF_OK)
+        status = apply_sets(&r, options, &error);
+    if (status == FF_OK)
+        status = template_fill(t, slots, &error);
+    if (status != FF_OK) {
+        fail(&r, error.place, "%s", error.text);
+        ff_scenario_template_free(t);
+        return status;
+    }
+    *out = t;
+    return FF_OK;
+}
+
+ff_status ff_scenario_template_read(ff_scenario_template *t, const ff_scenario_value *values,
+                                    ff_scenario *scenario, char *message, size_t size) {
+    for (int i = 0; i < t->slots; i++) {
+        ff_node *node = t->node[i];
+        const ff_scenario_value *value = &values[i];
+        const ff_node *item = value->item >= 0 && value->item < t->items[i] ? t->item[i][value->item] : NULL;
+        node->kind = item ? item->kind : FF_NODE_SCALAR;
+        node->quoted = item ? item->quoted : false;
+        node->text = item ? item->text : value->text;
+        node->count = item ? item->count : 0;
+        node->child = item ? item->child : NULL;
+        node->last = item ? item->last : NULL;
+    }
+    reader r = {.label = t->label, .tree = &t->tree, .scenario = scenario, .message = message, .size = size};
+    if (message && size)
+        message[0] = 0;
+    return read_scenario(&r, t->tree.root, t->method) ? FF_OK : FF_ERR_FORMAT;
+}
+
+void ff_scenario_template_free(ff_scenario_template *t) {
+    if (!t)
+        return;
+    ff_tree_free(&t->tree);
+    free(t);
 }
 
 /* Reads at most FF_TREE_BYTES + 1, so that a device or pipe cannot fill the memory. */

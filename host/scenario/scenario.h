@@ -105,7 +105,9 @@ typedef struct ff_contact {
     double half_angle;                             /* [rad] */
     double depth;                                  /* [m] along the axis, FF_INF */
     ff_vec3 stop_position, stop_rotation;          /* stops: half widths [m], [rad]; FF_INF: free axis */
-    double rotation_stiffness, rotation_damping;   /* stops: [N m/rad], [N m s/rad] */
+    double rotation_stiffness, rotation_damping;   /* stops, grasp: [N m/rad], [N m s/rad] */
+    double closes;                                 /* grasp: [s] not before */
+    double reach;                                  /* grasp: [m] closes when so near; FF_INF: at once */
 } ff_contact;
 
 typedef enum ff_load_kind { FF_LOAD_PULSE, FF_LOAD_HALFSINE, FF_LOAD_SIN2 } ff_load_kind;
@@ -136,12 +138,20 @@ typedef struct ff_scenario {
     uint64_t seed;
     ff_fidelity_config fidelity; /* method and its settings */
     bool tdpa_printed;           /* tdpa: {reading: printed} */
+    bool pair_off;               /* tdpa: {pair: off} */
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
     bool damping_printed;        /* damping: {reading: printed} */
     struct {
         bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
     } damping_given;
+    bool impact_detector_given; /* impact.threshold likewise */
+    double impact_delay;        /* [s] impact.delay; FF_NAN: each robot's own */
+    double impact_guess;        /* [N/m] impact.guess; FF_NAN: the contact's */
+    double fused_delay;         /* [s] fused.delay */
+    struct {                    /* fused: keys that stand in the file */
+        bool delay, force_noise, torque_noise, skew;
+    } fused_given;
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;
@@ -188,6 +198,33 @@ ff_status ff_scenario_load(const char *path, const ff_scenario_options *options,
 ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
                             const ff_scenario_options *options, ff_scenario *scenario, char *message,
                             size_t size, char *warnings, size_t warnings_size);
+
+/* A scenario to be read again and again with other values at a few paths, without parsing the text again:
+ * campaigns make one for each thread. Every reading is checked as a file would be. */
+typedef struct ff_scenario_template ff_scenario_template;
+
+typedef struct ff_scenario_slot {
+    const char *path;         /* as in --set */
+    const char *argument;     /* what messages about this value start with; must outlive the template */
+    const char *const *items; /* YAML texts to choose from by number; may be NULL */
+    int count;
+} ff_scenario_slot;
+
+typedef struct ff_scenario_value {
+    int item;         /* >= 0: one of the slot's items */
+    const char *text; /* otherwise a plain scalar, e.g. "0.004" */
+} ff_scenario_value;
+
+/* options as for ff_scenario_parse (may be NULL). FF_OK with *out to be freed; FF_ERR_FORMAT, FF_ERR_MEMORY
+ * with a message, also when a slot's path leads nowhere. */
+ff_status ff_scenario_template_create(const char *label, const char *text, size_t length,
+                                      const ff_scenario_options *options, const ff_scenario_slot *slots,
+                                      int count, ff_scenario_template **out, char *message, size_t size);
+/* values: one for each slot. Allocates nothing. */
+ff_status ff_scenario_template_read(ff_scenario_template *model, const ff_scenario_value *values,
+                                    ff_scenario *scenario, char *message, size_t size);
+void ff_scenario_template_free(ff_scenario_template *model);
+
 /* Writes docs/scenario.md's tables from the schema. */
 ff_status ff_scenario_write_reference(const char *path);
 

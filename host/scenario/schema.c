@@ -24,16 +24,17 @@ static const char *const reading_words[] = {"default", "printed", NULL};
 static const char *const observer_words[] = {"wrench", "axis", NULL};
 static const char *const velocity_words[] = {"midpoint", "start", NULL};
 static const char *const reset_words[] = {"contact", "never", NULL};
+static const char *const switch_words[] = {"false", "true", NULL};
 static const char *const law_words[] = {"clamp", "damper", NULL};
 static const char *const budget_words[] = {"restitution", "velocity", NULL};
 static const char *const axes_words[] = {"force", "each", NULL};
 static const char *const form_words[] = {"offset", "increments", NULL};
+static const char *const tracking_words[] = {"on", "off", NULL};
 static const char *const adapt_words[] = {"fixed", "R", "RQ", NULL};
 
 static const char *const target_words[] = {"flexible-joint", NULL};
 static const char *const emulation_words[] = {"constrained", "free", NULL};
 static const char *const controller_words[] = {"continuous", "sampled", NULL};
-static const char *const switch_words[] = {"off", "on", NULL};
 
 static const ff_key pose_keys[] = {
     KEY("position", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_pose, p), 0, "Origin of the second frame in the first."),
@@ -101,10 +102,12 @@ static const ff_key mockup_keys[] = {
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
 
 static const ff_key limits_keys[] = {
-    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded."),
-    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded."),
-    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded."),
-    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded."),
+    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded, per axis; all limits together are followed time-optimally."),
+    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded, per axis."),
+    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", offsetof(ff_gate_config, jerk), 0, "Largest jerk commanded, per axis."),
+    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded, per body axis."),
+    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded, per body axis."),
+    KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", offsetof(ff_gate_config, angular_jerk), 0, "Largest angular jerk commanded, per body axis."),
 };
 static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named."};
 
@@ -162,7 +165,7 @@ static const ff_key contact_keys[] = {
     KEY("body", BODY, "", ANY, "(the only satellite)", CONTACT(body), 0, "The satellite that touches; needed when there are several."),
     KEY("point", POINT, "m", ANY, "com", CONTACT(point), WALL | PAIR | CONE | GRASP, "The point that touches: name of one of the body's points, or its place [x, y, z] in the body frame."),
     KEY("against", BODY, "", ANY, "required", CONTACT(against), PAIR | CONE | GRASP, "The other satellite."),
-    KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against`."),
+    KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against` (grasp: the place that is held)."),
     KEY("normal", DIRECTION, "", ANY, "required", CONTACT(normal), WALL | PAIR, "Points to the free side; any length but zero."),
     KEY("apex", VEC3, "m", ANY, "required", CONTACT(apex), CONE, "Tip of the cone, body frame of `against`."),
     KEY("axis", DIRECTION, "", ANY, "required", CONTACT(axis), CONE, "Out of its mouth; any length but zero."),
@@ -175,8 +178,10 @@ static const ff_key contact_keys[] = {
     KEY("friction", NUMBER, "", NOT_NEGATIVE, "0", CONTACT(friction), WALL | PAIR | CONE, "Coulomb coefficient."),
     KEY("position", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_position), STOPS, "Half widths of the play about the origin, inertial axes; `free`: no stop on this axis."),
     KEY("rotation", HALF_WIDTHS, "rad", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_rotation), STOPS, "Half widths of the rotation vector; `free`: no stop on this axis."),
-    KEY("rotation_stiffness", NUMBER, "N m/rad", POSITIVE, "(required with `rotation`)", CONTACT(rotation_stiffness), STOPS | GRASP, "Stiffness of the rotation stops."),
-    KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops."),
+    KEY("rotation_stiffness", NUMBER, "N m/rad", POSITIVE, "(required with `rotation`, and for a grasp)", CONTACT(rotation_stiffness), STOPS | GRASP, "Stiffness of the rotation stops, or of the grasp."),
+    KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops, or of the grasp."),
+    KEY("closes", NUMBER, "s", NOT_NEGATIVE, "0", CONTACT(closes), GRASP, "The gripper does not close before. It then holds both bodies as they stand to each other."),
+    KEY("reach", NUMBER, "m", POSITIVE, "none", CONTACT(reach), GRASP, "The gripper closes when `point` is this near to `at`; none: at the time `closes`, wherever they are."),
 };
 static const ff_section contact_section = {"contacts.NAME", "contact", TABLE(contact_keys), "A list; each item is one contact. Keys that do not belong to the chosen kind are errors. In `--set` an item is addressed by its name or its index from 0."};
 
@@ -200,12 +205,14 @@ static const ff_key requirement_keys[] = {
 static const ff_section requirements_section = {"requirements", "", TABLE(requirement_keys), "What the run must show for the verdict `pass`."};
 
 #define TDPA(field) offsetof(ff_scenario, fidelity.tdpa.field)
+static const char *const pair_words[] = {"on", "off", NULL};
 static const ff_key tdpa_keys[] = {
     WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, tdpa_printed), 0, "`printed`: sections IV to VI of destefano2019 to the letter, also in the passive integrator. The settings below override single choices."),
     WORD("observer", WORD, observer_words, "(wrench; printed: axis)", TDPA(observer), 0, "One energy observer on the whole wrench, or one per axis."),
     WORD("velocity", WORD, velocity_words, "(midpoint; printed: start)", TDPA(velocity), 0, "Velocity that the force is paired with."),
     WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
     WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
+    WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
     KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact."),
     KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact."),
 };
@@ -240,6 +247,32 @@ static const ff_key damping_keys[] = {
     KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", DAMPING(detector.torque_on), 0, "Torque above which there is contact."),
 };
 static const ff_section damping_section = {"damping", "", TABLE(damping_keys), "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."};
+#define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
+static const ff_key impact_keys[] = {
+    WORD("prediction", FLAG, switch_words, "true", IMPACT(prediction), 0, "Command the motion one delay ahead."),
+    WORD("recomputation", FLAG, switch_words, "true", IMPACT(recomputation), 0, "Once a contact is measured, recompute the steps since the satellites touched."),
+    WORD("observer", FLAG, switch_words, "true", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
+    KEY("stiffness", IDENTIFIED, "N/m", POSITIVE, "(each contact's own)", IMPACT(stiffness), 0, "What the method believes of the mock-ups' stiffness; `identified`: found from force and position during contact."),
+    KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),
+    KEY("restitution", NUMBER, "", RESTITUTION, "(from the satellites' damping)", IMPACT(restitution), 0, "Of the satellites' contacts, in place of their damping."),
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(each robot's `delay`)", offsetof(ff_scenario, impact_delay), 0, "How far ahead to predict."),
+    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 63 cycles."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact."),
+    KEY("position_error", NUMBER, "m", POSITIVE, "0.01", IMPACT(position_error), 0, "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."),
+    KEY("drift", NUMBER, "m/sqrt(s)", NOT_NEGATIVE, "5e-5", IMPACT(drift), 0, "Random walk of a surface's place during a contact: how fast older forces are forgotten."),
+};
+static const ff_section impact_section = {"impact", "", TABLE(impact_keys), "Settings of the method `impact` (lange). It knows the geometry of walls, pairs and cones, their stiffness and damping, and renders the `satellite` contact."};
+
+#define FUSED(field) offsetof(ff_scenario, fidelity.fused.field)
+static const ff_key fused_keys[] = {
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(the robot's: dead time and lag)", offsetof(ff_scenario, fused_delay), 0, "Delay to start from, for every robot; it is corrected in free flight."),
+    WORD("tracking", FLAG, tracking_words, "on", FUSED(delay_fixed), 0, "Whether the delay is followed in free flight, or kept as told."),
+    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", FUSED(force_noise), 0, "Standard deviation of one axis of the force."),
+    KEY("torque_noise", NUMBER, "N m", NOT_NEGATIVE, "(the largest `torque_noise`)", FUSED(torque_noise), 0, "Standard deviation of one axis of the torque."),
+    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", FUSED(skew), 0, "By how much the force is older than the robot's pose; from a calibration."),
+    KEY("stiffness", NUMBER, "N/m", NOT_NEGATIVE, "0", FUSED(stiffness), 0, "A guess that is believed to its own size; 0: none. It is not needed."),
+};
+static const ff_section fused_section = {"fused", "", TABLE(fused_keys), "Settings of the method `fused`, which knows nothing of the contacts. They may stand in a scenario that runs another method."};
 
 static const ff_key passive_keys[] = {
     WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
@@ -288,7 +321,7 @@ static const ff_key emulation_keys[] = {
     SECTION("gains", SECTION, &gain_section, "{}", 0, 0, "Gains of the control law."),
     WORD("scheme", WORD, emulation_words, "constrained", EMULATION(emulation.scheme), 0, "The simulated tip is held where the robot is and forces are matched, or the measured force drives the simulation and poses are matched."),
     WORD("controller", FLAG, controller_words, "continuous", EMULATION(sampled), 0, "Evaluated inside the solver, or once a cycle with the torque held."),
-    WORD("drift_compensation", FLAG, switch_words, "on", EMULATION(emulation.drift_compensation), 0, "`off`: without the feedback of (11), to show the bare force error; `scheme: constrained` only."),
+    WORD("drift_compensation", FLAG, switch_words, "true", EMULATION(emulation.drift_compensation), 0, "`false`: without the feedback of (11), to show the bare force error; `scheme: constrained` only."),
     KEY("torque", NUMBER, "N m", ANY, "0", EMULATION(torque), 0, "On the target's motor."),
     SECTION("wall", SECTION, &emulation_wall_section, "none", 0, 0, "What the tip touches; none: free motion."),
 };
@@ -311,6 +344,8 @@ static const ff_key top_keys[] = {
     SECTION("requirements", SECTION, &requirements_section, "{}", TOP(requirements), 0, "Limits for the verdict."),
     SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
     SECTION("damping", SECTION, &damping_section, "{}", 0, 0, "Settings of the method `damping`."),
+    SECTION("impact", SECTION, &impact_section, "{}", 0, 0, "Settings of the method `impact`."),
+    SECTION("fused", SECTION, &fused_section, "{}", 0, 0, "Settings of the method `fused`."),
     SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
 };
 const ff_section ff_schema = {"", "", TABLE(top_keys), "The top level of the file."};
@@ -326,6 +361,8 @@ const char *ff_range_text(ff_range range) {
         return "> 0 and < pi/2";
     case FF_RANGE_PART:
         return "> 0 and < 1";
+    case FF_RANGE_RESTITUTION:
+        return "0.3 to 1";
     default:
         return "";
     }
@@ -360,6 +397,8 @@ const char *ff_type_text(ff_type type) {
         return "force or [force, torque]";
     case FF_TYPE_SERIES:
         return "number or [k1, k2]";
+    case FF_TYPE_IDENTIFIED:
+        return "number or `identified`";
     case FF_TYPE_BODY:
         return "satellite's name";
     case FF_TYPE_POINT:

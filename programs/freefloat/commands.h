@@ -7,5 +7,6 @@ int ff_cmd_run(int argc, char **argv);
 int ff_cmd_compare(int argc, char **argv);
 int ff_cmd_papers(int argc, char **argv);
 int ff_cmd_analyze(int argc, char **argv);
+int ff_cmd_campaign(int argc, char **argv);
 
 #endif
