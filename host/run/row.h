@@ -14,6 +14,7 @@ typedef struct ff_row_body {
     ff_wrench corrected_b;        /* F_c, satellite's body axes */
     ff_twist velocity_correction; /* V_pc */
     ff_rigid_load load;
+    ff_wrench_in sensor; /* what the devices said, as the loop got it: enough to repeat the step */
     ff_energy energy;   /* ledger before this cycle's step */
     bool in_contact;    /* says the method */
     double observer[6]; /* [J] FF_NAN where there is none */

@@ -113,6 +113,7 @@ static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, 
         b->corrected_b = out->fidelity.f_b[i];
         b->velocity_correction = out->velocity_correction[i];
         b->load = in->load[i];
+        b->sensor = in->sensor[i];
         b->in_contact = out->fidelity.in_contact[i];
         b->has_fused = out->fidelity.fused != NULL;
         if (b->has_fused)
