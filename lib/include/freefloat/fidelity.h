@@ -30,11 +30,13 @@ const char *ff_method_name(ff_method method);
 
 /* What one body's robot and sensor say in one cycle, after stage 1. */
 typedef struct ff_body_sample {
-    ff_wrench f_b;      /* contact wrench about the CoM, robot's body axes */
-    ff_pose T_wr;       /* measured robot pose at the time of the force */
-    ff_twist twist_r;   /* its velocity: w body, v inertial */
-    ff_rigid_load load; /* known load on the satellite in this cycle */
-    bool valid;         /* false: f_b repeats the last good value and must not be learnt from */
+    ff_wrench f_b;                 /* contact wrench about the CoM, robot's body axes */
+    ff_pose T_wr;                  /* measured robot pose at the time of the force */
+    ff_twist twist_r;              /* its velocity: w body, v inertial */
+    ff_rigid_load load;            /* known load on the satellite in this cycle */
+    const double (*compliance)[6]; /* of the robot at the CoM, inertial axes, angular first: twist
+                                      displacement per wrench [rad, m per N m, N]; NULL: stiff */
+    bool valid;                    /* false: f_b repeats the last good value and must not be learnt from */
 } ff_body_sample;
 
 /* The bodies a method acts on, with what it may read of each. */
@@ -209,6 +211,7 @@ typedef struct ff_impact_config {
     bool prediction;    /* IV-F, first: command the motion one delay ahead */
     bool recomputation; /* IV-F, second: recompute the steps since the contact began */
     bool observer;      /* IV-C: the mock-ups' damping is part of the force; false: IV-B, D_e = 0 */
+    bool gears;         /* IV-B: the robots' own compliance is part of the stiffness */
     bool identified;    /* the mock-ups' stiffness is identified, starting from `stiffness` */
     double stiffness;   /* [N/m] taken for the mock-ups' instead of the contact's; FF_NAN: that one */
     double restitution; /* of the satellites' contact instead of its damping; FF_NAN: the damping */
