@@ -1,5 +1,7 @@
 #include "run/run.h"
 
+#include "run/capture.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -216,6 +218,10 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
 
 void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
     *result = (ff_run_result){0};
+    if (ff_scenario_servicer(scenario) >= 0) {
+        ff_capture_run(scenario, options, result);
+        return;
+    }
     if (scenario->fidelity.method == FF_METHOD_IDEAL) {
         if (!options->ideal) {
             result->status = FF_ERR_ARGUMENT;

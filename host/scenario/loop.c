@@ -46,6 +46,46 @@ static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellit
     }
 }
 
+int ff_scenario_servicer(const ff_scenario *scenario) {
+    for (int i = 0; i < scenario->satellites; i++)
+        if (scenario->satellite[i].arm.present)
+            return i;
+    return -1;
+}
+
+static void entries(const ff_mat3 *m, double *six) {
+    six[0] = m->m[0][0];
+    six[1] = m->m[1][1];
+    six[2] = m->m[2][2];
+    six[3] = m->m[0][1];
+    six[4] = m->m[0][2];
+    six[5] = m->m[1][2];
+}
+
+void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tree_link_config *link) {
+    const ff_servicer_arm *arm = &satellite->arm;
+    ff_tree_config_default(tree);
+    tree->base_mass = satellite->rigid.mass;
+    entries(&satellite->rigid.inertia, tree->base_inertia);
+    tree->links = (size_t)arm->links;
+    tree->link = link;
+    for (int i = 0; i < arm->links; i++) {
+        const ff_servicer_link *from = &arm->link[i];
+        ff_tree_link_default(&link[i]);
+        link[i].name = from->name;
+        link[i].parent = from->parent_row;
+        link[i].joint = from->joint;
+        link[i].axis = from->axis;
+        link[i].pose = from->parent_row == FF_TREE_BASE ? ff_pose_mul(arm->mount, from->pose) : from->pose;
+        link[i].mass = from->mass;
+        link[i].com = from->com;
+        entries(&from->inertia, link[i].inertia);
+        link[i].torque_max = from->torque;
+        link[i].viscous = from->viscous;
+        link[i].coulomb = from->coulomb;
+    }
+}
+
 ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
     if (scenario->nominal == FF_NOMINAL_PRESCRIBED)
         return ff_rigid_from_twist(scenario->nominal_pose, scenario->nominal_twist);

@@ -14,6 +14,7 @@ enum {
     FF_MAX_CONTACTS = 16,
     FF_MAX_LOADS = 64,
     FF_MAX_POINTS = 16,
+    FF_MAX_ARM_LINKS = 24, /* rows of an arm's table */
 };
 
 typedef enum ff_robot_kind {
@@ -73,6 +74,41 @@ typedef struct ff_point {
     ff_vec3 r; /* [m] body frame, from the CoM */
 } ff_point;
 
+typedef struct ff_servicer_link {
+    char name[FF_NAME_SIZE];
+    char parent[FF_NAME_SIZE]; /* "": the row before, the base for the first */
+    int parent_row;            /* FF_TREE_BASE or a row */
+    ff_joint_kind joint;
+    ff_pose pose;
+    ff_vec3 axis;
+    double mass;
+    ff_vec3 com;
+    ff_mat3 inertia;
+    double torque, viscous, coulomb; /* [N m], [N m s/rad], [N m] */
+} ff_servicer_link;
+
+typedef struct ff_servicer_arm {
+    bool present;
+    ff_pose mount, gripper; /* first joint's parent frame in the base; gripper in the last link */
+    int links, joints;
+    ff_servicer_link link[FF_MAX_ARM_LINKS];
+    double q[FF_MAX_ARM_LINKS]; /* at the start */
+    double cycle;               /* [s] of the arm's own controller */
+} ff_servicer_arm;
+
+typedef struct ff_obsw_config {
+    bool present;
+    int kind; /* 0: built-in */
+    ff_pose goal;
+    double q[FF_MAX_ARM_LINKS];
+    double approach, arrive;
+    double sync_rate, hold_rate, arm_rate, grasp_rate;
+    double force_limit, torque_limit;
+    struct {
+        double rate, position, attitude, velocity, angular_rate, star_tracker, gyro, encoder;
+    } navigation;
+} ff_obsw_config;
+
 typedef struct ff_satellite {
     char name[FF_NAME_SIZE];
     ff_rigid_config rigid;
@@ -83,6 +119,8 @@ typedef struct ff_satellite {
     ff_sensor_config sensor;
     ff_mockup_config mockup;
     ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
+    ff_servicer_arm arm;
+    ff_obsw_config obsw;
 } ff_satellite;
 
 typedef enum ff_contact_kind {
@@ -181,6 +219,10 @@ typedef struct ff_scenario {
 ff_rigid_load ff_load_at(const ff_load *load, double t);
 /* Sum of the loads on one body at time t. */
 ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
+/* The satellite with an arm, -1 if there is none. */
+int ff_scenario_servicer(const ff_scenario *scenario);
+/* Its tree: base and arm. link[FF_MAX_ARM_LINKS] is the caller's; names stay the scenario's. */
+void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tree_link_config *link);
 /* The nominal motion at t = 0 (also where the frame is absolute and nothing uses it). */
 ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
 /* The loop's configuration for this scenario. */

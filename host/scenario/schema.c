@@ -115,6 +115,62 @@ static const ff_key limits_keys[] = {
 };
 static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named."};
 
+#define LINK(field) offsetof(ff_servicer_link, field)
+static const char *const joint_words[] = {"revolute", "prismatic", "fixed", NULL};
+static const ff_key link_keys[] = {
+    KEY("name", NAME, "", ANY, "(link1, link2, ...)", LINK(name), 0, "Name of the link."),
+    WORD("joint", WORD, joint_words, "revolute", LINK(joint), 0, "The joint that carries it; a fixed link is merged into its parent."),
+    KEY("parent", NAME, "", ANY, "(the link before; the base for the first)", LINK(parent), 0, "Name of a link above it in the list, or `base`."),
+    SECTION("pose", SECTION, &pose_section, "{}", LINK(pose), 0, "Joint frame in the parent's frame; at q = 0 the link's frame is the joint's."),
+    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", LINK(axis), 0, "Axis of the joint, link frame."),
+    KEY("mass", NUMBER, "kg", NOT_NEGATIVE, "required", LINK(mass), 0, "Mass; zero only for a fixed link."),
+    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", LINK(com), 0, "Its centre of mass, link frame."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "required", LINK(inertia), 0, "About its centre of mass, link axes."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "none", LINK(torque), 0, "Largest torque of the motor, N for a prismatic joint."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", LINK(viscous), 0, "Friction of the joint on the ground: viscous part."),
+    KEY("coulomb", NUMBER, "N m", NOT_NEGATIVE, "0", LINK(coulomb), 0, "Friction of the joint on the ground: constant part."),
+};
+static const ff_section link_section = {"satellites.NAME.arm.links.INDEX", "", TABLE(link_keys), "One link of the arm with the joint that carries it. At most 24."};
+
+#define ARM(field) offsetof(ff_servicer_arm, field)
+static const ff_key arm_keys[] = {
+    SECTION("mount", SECTION, &pose_section, "{}", ARM(mount), 0, "Pose of the arm's foot in the base's body frame."),
+    SECTION("links", LINKS, &link_section, "required", 0, 0, "The links, from the base outwards."),
+    SECTION("gripper", SECTION, &pose_section, "{}", ARM(gripper), 0, "Pose of the gripper in the last link."),
+    KEY("joints", JOINTS, "rad", ANY, "(all zero)", ARM(q), 0, "Joints at the start, in the order of the links that move."),
+    KEY("cycle", NUMBER, "s", POSITIVE, "(a quarter of the loop's)", ARM(cycle), 0, "Period of the arm's own controller; divides the loop's."),
+};
+static const ff_section arm_section = {"satellites.NAME.arm", "", TABLE(arm_keys), "An arm on the satellite, which makes it a servicer: mass and inertia above are then those of the base alone. The arm on the ground is torque-controlled and feels gravity (destefano2021)."};
+
+#define OBSW(field) offsetof(ff_obsw_config, field)
+static const ff_key navigation_keys[] = {
+    KEY("rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.rate), 0, "Of the relative pose camera; 0: every cycle."),
+    KEY("position", NUMBER, "m", NOT_NEGATIVE, "0", OBSW(navigation.position), 0, "Half width of the camera's uniform error, each axis."),
+    KEY("attitude", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.attitude), 0, "Likewise."),
+    KEY("velocity", NUMBER, "m/s", NOT_NEGATIVE, "0", OBSW(navigation.velocity), 0, "Likewise."),
+    KEY("angular_rate", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.angular_rate), 0, "Likewise."),
+    KEY("star_tracker", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.star_tracker), 0, "Half width of the star tracker's error, each axis."),
+    KEY("gyro", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.gyro), 0, "Of the gyro."),
+    KEY("encoder", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.encoder), 0, "Of the joint encoders."),
+};
+static const ff_section navigation_section = {"satellites.NAME.obsw.navigation", "", TABLE(navigation_keys), "Errors of the sensors that the on-board software sees."};
+
+static const char *const obsw_words[] = {"builtin", NULL};
+static const ff_key obsw_keys[] = {
+    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm."),
+    SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 0, "Pose of the base that it keeps in the client's body frame."),
+    KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 0, "Joints with which it grasps."),
+    KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 0, "The arm starts."),
+    KEY("arrive", NUMBER, "s", POSITIVE, "31", OBSW(arrive), 0, "The arm has arrived; after `approach`. The grasp closes at the contact's `closes`; from then on the thrusters are off."),
+    KEY("sync_rate", NUMBER, "rad/s", POSITIVE, "1.2", OBSW(sync_rate), 0, "Bandwidth of the base's control before `approach`."),
+    KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 0, "And after it."),
+    KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 0, "Bandwidth of the joints before the grasp."),
+    KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 0, "And after it."),
+    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 0, "Largest force and torque of the thrusters, each axis."),
+    SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
+};
+static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};
+
 #define SATELLITE(field) offsetof(ff_satellite, field)
 static const ff_key satellite_keys[] = {
     KEY("mass", NUMBER, "kg", POSITIVE, "required", SATELLITE(rigid.mass), 0, "Mass of the satellite."),
@@ -128,6 +184,8 @@ static const ff_key satellite_keys[] = {
     SECTION("sensor", SECTION, &sensor_section, "{}", SATELLITE(sensor), 0, "Its force-torque sensor."),
     SECTION("mockup", SECTION, &mockup_section, "none", SATELLITE(mockup), 0, "What hangs behind the sensor."),
     SECTION("limits", SECTION, &limits_section, "{}", SATELLITE(limits), 0, "Limits on the commands."),
+    SECTION("arm", SECTION, &arm_section, "none", SATELLITE(arm), 0, "An arm with a gripper."),
+    SECTION("obsw", SECTION, &obsw_section, "none", SATELLITE(obsw), 0, "On-board software; needed with an arm."),
 };
 static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satellite_keys), "One free-floating body with its robot and sensor. A scenario has 1 to 4, each under its own name."};
 
@@ -414,7 +472,10 @@ const char *ff_type_text(ff_type type) {
         return "map of [x, y, z]";
     case FF_TYPE_CONTACTS:
     case FF_TYPE_LOADS:
+    case FF_TYPE_LINKS:
         return "list";
+    case FF_TYPE_JOINTS:
+        return "[q1, q2, ...]";
     default:
         return "map";
     }

@@ -16,10 +16,9 @@ static const command commands[] = {
     {"run", ff_cmd_run, "run a scenario on the virtual facility"},
     {"compare", ff_cmd_compare, "the same scenario under several methods, one report"},
     {"papers", ff_cmd_papers, "rerun the published cases, paper beside ours"},
-    {"analyze", ff_cmd_analyze, "ask before anything moves: contact stability"},
     {"campaign", ff_cmd_campaign, "many runs over varied parameters, on threads and under mpirun"},
     {"analyze", ff_cmd_analyze,
-     "ask before anything moves: contact stability, delay margin, workspace; identify from a log"},
+     "ask before anything moves: contact stability, delay margin, workspace, logs"},
 };
 
 static void usage(FILE *out) {

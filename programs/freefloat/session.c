@@ -9,6 +9,7 @@
 
 #include "record/csv.h"
 #include "report/geometry.h"
+#include "run/capture.h"
 
 int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options) {
     char message[1024], warnings[4096];
@@ -87,8 +88,11 @@ static int solve_ideal(ff_session *session, ff_progress *progress) {
     char message[256] = "";
     progress->from = 0.0;
     progress->to = 0.3;
-    const ff_status status = ff_ideal_solve(&session->scenario, ff_progress_update, progress, &session->ideal,
-                                            message, sizeof message);
+    const ff_status status =
+        ff_scenario_servicer(&session->scenario) >= 0
+            ? ff_capture_reference(&session->scenario, &session->ideal, message, sizeof message)
+            : ff_ideal_solve(&session->scenario, ff_progress_update, progress, &session->ideal, message,
+                             sizeof message);
     if (status >= 0)
         return FF_EXIT_DONE;
     ff_progress_stop(progress);

@@ -308,6 +308,8 @@ typedef struct ff_fused_contact {
     ff_vec3 n;    /* outward normal in b's axes (world: inertial); torque: axis in a's */
     ff_vec3 r;    /* [m] contact point, a's axes */
     double mu;    /* identified friction */
+    double mu_step;
+    bool slides; /* the tip moves along the surface: friction is possible */
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */
     uint64_t due;                   /* next estimate */
@@ -319,8 +321,9 @@ typedef struct ff_fused_contact {
     double force_max; /* [N] */
     double torque_max;
     double alarm_sum;
-    int quiet;
-    int wall; /* in memory: index, -1 unknown */
+    int quiet, silent; /* cycles: over for satellite and robot; without a force */
+    bool abandoned;    /* ended for want of a force while the satellite was still inside */
+    int wall;          /* in memory: index, -1 unknown */
     bool wall_used;
     uint64_t row_from; /* rows kept from here on */
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];
