@@ -1,5 +1,7 @@
 #include "campaign/reference.h"
 
+#include "run/capture.h"
+
 #include "ideal/closed.h"
 
 #include <pthread.h>
@@ -130,9 +132,11 @@ const ff_reference *ff_references_take(ff_references *store, const ff_scenario *
     pthread_mutex_unlock(&store->lock);
     if (!r)
         return NULL;
-    r->status = ff_ideal_closed(scenario, &r->result);
-    r->closed = r->status == FF_OK;
-    if (r->status == FF_ERR_UNSUPPORTED)
+    const bool arm = ff_scenario_servicer(scenario) >= 0;
+    r->status = arm ? ff_capture_reference(scenario, &r->result, r->message, sizeof r->message)
+                    : ff_ideal_closed(scenario, &r->result);
+    r->closed = !arm && r->status == FF_OK;
+    if (!arm && r->status == FF_ERR_UNSUPPORTED)
         r->status = ff_ideal_solve(scenario, progress, user, &r->result, r->message, sizeof r->message);
     pthread_mutex_lock(&store->lock);
     r->bytes = sizeof *r + (size_t)r->result.samples * (size_t)r->result.bodies *

@@ -374,6 +374,7 @@ static bool read_points(reader *r, const ff_node *node, const ff_key *key, ff_sa
 static bool read_satellites(reader *r, const ff_node *node, const ff_key *key);
 static bool read_contacts(reader *r, const ff_node *node, const ff_key *key);
 static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
+static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
 
 static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *base) {
     const size_t length = strlen(r->path), own = strlen(key->key);
@@ -446,6 +447,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         *number = k[0] / (1.0 + k[0] / k[1]);
         return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
     }
+    case FF_TYPE_SIX:
+        return read_numbers(r, node, key, 6, number);
     case FF_TYPE_IDENTIFIED: {
         const bool online = node->kind == FF_NODE_SCALAR && strcmp(node->text, "identified") == 0;
         r->scenario->fidelity.impact.identified = online;
@@ -465,6 +468,10 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         return read_contacts(r, node, key);
     case FF_TYPE_LOADS:
         return read_loads(r, node, key);
+    case FF_TYPE_LINKS:
+        return read_links(r, node, key, base);
+    case FF_TYPE_JOINTS: /* needs the arm: read with the satellite */
+        return true;
     }
     return false;
 }
@@ -647,11 +654,86 @@ static bool check_inertia(reader *r, const ff_node *node, const char *key, ff_ri
                 key, wrong, moment.x, moment.y, moment.z);
 }
 
+static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm) {
+    if (node->kind != FF_NODE_LIST || node->count < 1 || node->count > FF_MAX_ARM_LINKS)
+        return fail(r, node->place, "links must be a list of 1 to %d, allowed: - {mass, inertia, ...} items",
+                    FF_MAX_ARM_LINKS);
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_servicer_link *link = &arm->link[arm->links];
+        snprintf(link->name, sizeof link->name, "link%d", arm->links + 1);
+        if (!read_section(r, item, key->section, link))
+            return false;
+        link->parent_row = arm->links - 1; /* the base is -1 */
+        const ff_node *parent = ff_node_find(item, "parent");
+        if (parent) {
+            link->parent_row = strcmp(link->parent, "base") == 0 ? FF_TREE_BASE : -2;
+            for (int i = 0; i < arm->links; i++)
+                if (strcmp(arm->link[i].name, link->parent) == 0)
+                    link->parent_row = i;
+            if (link->parent_row == -2)
+                return fail(
+                    r, parent->place,
+                    "no link '%s' stands above '%s', allowed: base, or a link above (loops cannot be)",
+                    ff_show(link->parent).text, ff_show(link->name).text);
+        }
+        arm->joints += link->joint != FF_JOINT_FIXED;
+        arm->links++;
+    }
+    return true;
+}
+
+static bool read_joints(reader *r, const ff_node *section, const ff_section *keys, const ff_servicer_arm *arm,
+                        double *q) {
+    const ff_node *node = ff_node_find(section, "joints");
+    if (!node)
+        return true;
+    if (node->kind != FF_NODE_LIST || node->count != arm->joints)
+        return fail(r, node->place, "joints has %d values, allowed: one for each of the arm's %d joints",
+                    node->count, arm->joints);
+    return read_numbers(r, node, find_key(keys, "joints"), arm->joints, q);
+}
+
+static const ff_section *below(const ff_section *section, const char *key) {
+    return find_key(section, key)->section;
+}
+
+/* Arm and on-board software belong together; the tree must be physical. */
+static bool read_servicer(reader *r, const ff_node *node, const ff_section *section,
+                          ff_satellite *satellite) {
+    const ff_node *arm = ff_node_find(node, "arm"), *obsw = ff_node_find(node, "obsw");
+    satellite->arm.present = arm != NULL;
+    satellite->obsw.present = obsw != NULL;
+    if (!arm && obsw)
+        return fail(r, obsw->place, "obsw without an arm, allowed: on a satellite with an arm");
+    if (!arm)
+        return true;
+    if (!obsw)
+        return fail(r, arm->place, "an arm without obsw, allowed: obsw: {goal: {position: [x, y, z]}}");
+    if (!read_joints(r, arm, below(section, "arm"), &satellite->arm, satellite->arm.q))
+        return false;
+    memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
+    if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q))
+        return false;
+    if (!(satellite->obsw.arrive > satellite->obsw.approach))
+        return fail(r, obsw->place, "arrive is %.9g, allowed: after approach = %.9g [s]",
+                    satellite->obsw.arrive, satellite->obsw.approach);
+    ff_tree_config tree;
+    ff_tree_link_config link[FF_MAX_ARM_LINKS];
+    char text[200];
+    ff_scenario_tree(satellite, &tree, link);
+    if (satellite->arm.joints < 1 || ff_tree_validate(&tree, text, sizeof text) != FF_OK)
+        return fail(r, arm->place, "the arm cannot be: %s",
+                    satellite->arm.joints < 1 ? "no joint moves" : text);
+    return true;
+}
+
 static bool read_satellite(reader *r, const ff_node *node, const ff_section *section,
                            ff_satellite *satellite) {
     ff_gate_default(&satellite->limits);
     if (!read_section(r, node, section, satellite) ||
         !check_inertia(r, ff_node_find(node, "inertia"), "inertia", satellite->rigid))
+        return false;
+    if (!read_servicer(r, node, section, satellite))
         return false;
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
     const ff_node *mockup = ff_node_find(node, "mockup");
@@ -891,6 +973,45 @@ static bool check_subject(reader *r, const ff_node *root) {
     return true;
 }
 
+/* A scenario with an arm: client and servicer, one grasp by the arm's gripper, perfect or late robots. */
+static bool check_servicer(reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const int servicer = ff_scenario_servicer(s);
+    if (servicer < 0)
+        return true;
+    const ff_node *satellites = ff_node_find(root, "satellites"), *contacts = ff_node_find(root, "contacts");
+    if (s->satellites != 2 || s->satellite[1 - servicer].arm.present)
+        return fail(r, satellites->place,
+                    "a scenario with an arm has %d satellites, allowed: the servicer and one "
+                    "client without an arm",
+                    s->satellites);
+    if (s->contacts > 1 ||
+        (s->contacts == 1 && (s->contact[0].kind != FF_CONTACT_GRASP || s->contact[0].body != servicer)))
+        return fail(r, contacts->place,
+                    "contacts of a scenario with an arm, allowed: one grasp whose body is '%s'",
+                    s->satellite[servicer].name);
+    if (s->loads > 0)
+        return fail(r, ff_node_find(root, "loads")->place, "loads do not go with an arm yet, allowed: []");
+    if (s->fidelity.method != FF_METHOD_DIRECT && s->fidelity.method != FF_METHOD_IDEAL) {
+        const ff_node *method = ff_node_find(root, "method");
+        return fail(r, method ? method->place : root->place,
+                    "method '%s' does not go with an arm yet; available: "
+                    "ideal, direct",
+                    ff_method_name(s->fidelity.method));
+    }
+    ff_servicer_arm *arm = &s->satellite[servicer].arm;
+    if (!(arm->cycle > 0.0))
+        arm->cycle = 0.25 * s->cycle;
+    const double parts = s->cycle / arm->cycle;
+    if (parts < 0.5 || fabs(parts - round(parts)) > 1e-9 * parts)
+        return fail(r, satellites->place,
+                    "the arm's cycle is %.9g, allowed: the loop's divided by a whole number", arm->cycle);
+    if (s->frame == FF_FRAME_RELATIVE && (s->nominal == FF_NOMINAL_SATELLITE || s->relative_integrated))
+        return fail(r, root->place,
+                    "with an arm the nominal motion is, allowed: free, prescribed; form algebraic");
+    return true;
+}
+
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
@@ -931,6 +1052,8 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
                 s->nominal_of = i;
                 break;
             }
+    if (!check_servicer(r, root))
+        return false;
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
         s->integrate.passive_printed = s->tdpa_printed;
     const ff_node *tdpa = ff_node_find(root, "tdpa");

@@ -9,6 +9,7 @@ const char *ff_method_name(ff_method method) {
 void ff_fidelity_default(ff_fidelity_config *config) {
     config->method = FF_METHOD_TDPA;
     ff_tdpa_default(&config->tdpa);
+    config->pair = (ff_pair_config){.body = -1, .against = -1};
     ff_damping_default(&config->damping);
     ff_impact_default(&config->impact);
     ff_fused_default(&config->fused);
@@ -33,6 +34,7 @@ ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
 
 void ff_fidelity_reset(const ff_fidelity_model *model, const ff_rigid_state *body, ff_fidelity_state *state) {
     ff__tdpa_reset(&state->tdpa);
+    state->pair = (ff_pair_state){0};
     ff__damping_reset(&state->damping);
     ff__impact_reset(&state->impact);
     ff_history_reset(&state->history);
@@ -64,6 +66,8 @@ void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, 
     switch (model->config.method) {
     case FF_METHOD_TDPA:
         ff__tdpa_step(model, &state->tdpa, in, body, out);
+        if (model->config.pair.body >= 0)
+            ff__pair_step(model, &state->pair, in, body, out);
         break;
     case FF_METHOD_DAMPING:
         ff__damping_step(model, &state->damping, in, body, out);

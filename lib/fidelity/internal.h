@@ -8,6 +8,10 @@ void ff__tdpa_reset(ff_tdpa_state *state);
 void ff__tdpa_step(const ff_fidelity_model *model, ff_tdpa_state *state, const ff_fidelity_in *in,
                    const ff_rigid_state *body, ff_fidelity_out *out);
 
+/* Replaces what the other step said of the pair's two bodies. */
+void ff__pair_step(const ff_fidelity_model *model, ff_pair_state *state, const ff_fidelity_in *in,
+                   const ff_rigid_state *body, ff_fidelity_out *out);
+
 void ff__damping_reset(ff_damping_state *state);
 void ff__damping_step(const ff_fidelity_model *model, ff_damping_state *state, const ff_fidelity_in *in,
                       const ff_rigid_state *body, ff_fidelity_out *out);

@@ -17,7 +17,11 @@ static const command commands[] = {
     {"compare", ff_cmd_compare, "the same scenario under several methods, one report"},
     {"papers", ff_cmd_papers, "rerun the published cases, paper beside ours"},
     {"campaign", ff_cmd_campaign, "many runs over varied parameters, on threads and under mpirun"},
-    {"analyze", ff_cmd_analyze, "ask before anything moves: contact stability"},
+    {"analyze", ff_cmd_analyze,
+     "ask before anything moves: contact stability, delay margin, workspace, logs"},
+    {"replay", ff_cmd_replay, "feed a log's inputs to the loop again: the same bits, or the first difference"},
+    {"export", ff_cmd_export, "turn a log into CSV or MATLAB files"},
+    {"view", ff_cmd_view, "a recorded run on the live page"},
 };
 
 static void usage(FILE *out) {
