@@ -150,6 +150,36 @@ static bool stops(const ff_contact *contact, const ff_setpoint *robot, ff_enviro
     return true;
 }
 
+bool ff_environment_grasp(const ff_contact *contact, ff_grasp *grasp, double t, const ff_setpoint *robot,
+                          ff_environment_out *out) {
+    const ff_setpoint *a = &robot[contact->body], *o = &robot[contact->against];
+    *out = (ff_environment_out){0};
+    const ff_pose T_oa = ff_pose_mul(ff_pose_inverse(o->T), a->T);
+    const ff_vec3 p = ff_pose_apply(T_oa, contact->point);
+    if (!grasp->closed) {
+        /* half a nanosecond: cycles are multiples of a number that binary cannot hold */
+        if (t < contact->closes - 5e-10 || ff_vec3_norm(ff_vec3_sub(p, contact->at)) > contact->reach)
+            return false;
+        *grasp = (ff_grasp){true, t, p, T_oa.q};
+    }
+    const ff_vec3 v_a =
+        ff_vec3_add(a->twist.v, ff_quat_rotate(a->T.q, ff_vec3_cross(a->twist.w, contact->point)));
+    const ff_vec3 v =
+        ff_vec3_sub(ff_quat_unrotate(o->T.q, ff_vec3_sub(v_a, o->twist.v)), ff_vec3_cross(o->twist.w, p));
+    const ff_vec3 w = ff_vec3_sub(ff_quat_rotate(T_oa.q, a->twist.w), o->twist.w);
+    const ff_vec3 turn = ff_quat_log(ff_quat_mul(T_oa.q, ff_quat_conj(grasp->q)));
+    const ff_vec3 f =
+        ff_vec3_axpy(-contact->damping, v, ff_vec3_scale(-contact->stiffness, ff_vec3_sub(p, grasp->at)));
+    const ff_vec3 m =
+        ff_vec3_axpy(-contact->rotation_damping, w, ff_vec3_scale(-contact->rotation_stiffness, turn));
+    out->force = ff_quat_rotate(o->T.q, f);
+    out->on_body.f = ff_quat_unrotate(T_oa.q, f);
+    out->on_body.t = ff_vec3_add(ff_vec3_cross(contact->point, out->on_body.f), ff_quat_unrotate(T_oa.q, m));
+    out->on_other.f = ff_vec3_neg(f);
+    out->on_other.t = ff_vec3_sub(ff_vec3_cross(p, out->on_other.f), m);
+    return true;
+}
+
 bool ff_environment_contact(const ff_contact *contact, const ff_setpoint *robot, ff_environment_out *out) {
     *out = (ff_environment_out){0};
     switch (contact->kind) {
@@ -178,16 +208,14 @@ static bool at_least_zero(double x) {
 }
 
 ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *message, size_t size) {
-    const bool two = contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE;
-    if (contact->kind == FF_CONTACT_GRASP)
-        return refuse(
-            FF_ERR_UNSUPPORTED, message, size,
-            "contact kind grasp is not part of the virtual facility yet (wall, stops, pair, cone are)");
+    const bool grasp = contact->kind == FF_CONTACT_GRASP,
+               two = contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE || grasp;
     if ((unsigned)contact->kind > FF_CONTACT_GRASP)
         return refuse(FF_ERR_ARGUMENT, message, size, "the contact's kind is unknown");
     if (contact->body < 0 || contact->body >= satellites)
         return refuse(FF_ERR_ARGUMENT, message, size, "the contact's body is no satellite of the scenario");
-    if (two && (contact->against >= satellites || contact->against == contact->body))
+    if (two && (contact->against >= satellites || (grasp && contact->against < 0) ||
+                contact->against == contact->body))
         return refuse(FF_ERR_ARGUMENT, message, size, "the contact's against must be another satellite");
     if (!at_least_zero(contact->stiffness) || !at_least_zero(contact->damping) ||
         !at_least_zero(contact->damping_depth) || !at_least_zero(contact->friction))
@@ -207,6 +235,11 @@ ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *mess
             return refuse(FF_ERR_ARGUMENT, message, size,
                           "the cone's half_angle must lie in (0, pi/2) [rad] and its depth be > 0 [m]");
     }
+    if (grasp && (!at_least_zero(contact->closes) || !(contact->reach > 0.0) ||
+                  !at_least_zero(contact->rotation_stiffness) || !at_least_zero(contact->rotation_damping)))
+        return refuse(FF_ERR_ARGUMENT, message, size,
+                      "the grasp's closes, rotation_stiffness and rotation_damping must be >= 0 and finite, "
+                      "its reach > 0");
     if (contact->kind == FF_CONTACT_STOPS) {
         if (!at_least_zero(contact->rotation_stiffness) || !at_least_zero(contact->rotation_damping))
             return refuse(FF_ERR_ARGUMENT, message, size,

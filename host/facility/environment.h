@@ -21,13 +21,26 @@ typedef struct ff_cone_foot {
     ff_vec3 normal; /* unit, from the material into the cavity */
 } ff_cone_foot;
 
+/* What a grasp remembers: the pose it closed at, in the frame of `against`. */
+typedef struct ff_grasp {
+    bool closed;
+    double t;   /* [s] */
+    ff_vec3 at; /* [m] where `point` is held */
+    ff_quat q;  /* attitude of `body` in `against` that is held */
+} ff_grasp;
+
 /* Normalises directions and checks what the laws need. FF_ERR_UNSUPPORTED, FF_ERR_ARGUMENT, FF_ERR_SINGULAR
  * with a sentence. */
 ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *message, size_t size);
 /* Normal force [N] at depth d [m] growing at rate [m/s]: spring and damper, never pulling. */
 double ff_environment_normal_force(const ff_contact *contact, double d, double rate);
 ff_cone_foot ff_environment_cone(const ff_contact *contact, ff_vec3 p_o);
-/* One contact at the robots' true motions. False when it does not touch; *out is then zero. */
+/* A grasp at time t: a spring and a damper in all six axes between the pose it closed at and the present one.
+ * Force at one point and a pure couple, equal and opposite on both bodies. False while open. */
+bool ff_environment_grasp(const ff_contact *contact, ff_grasp *grasp, double t, const ff_setpoint *robot,
+                          ff_environment_out *out);
+/* One contact at the robots' true motions; a grasp has its own function. False when it does not touch; *out
+ * is then zero. */
 bool ff_environment_contact(const ff_contact *contact, const ff_setpoint *robot, ff_environment_out *out);
 
 #endif

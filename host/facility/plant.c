@@ -13,6 +13,8 @@ struct ff_plant {
     ff_robot robot[FF_MAX_BODIES];
     ff_sensor sensor[FF_MAX_BODIES];
     ff_contact contact[FF_MAX_CONTACTS];
+    ff_grasp grasp[FF_MAX_CONTACTS];
+    double cycle;
     ff_wrench_in last[FF_MAX_BODIES]; /* readings of cycle next - 1 */
     ff_plant_truth truth;             /* and what was there */
     bool relative;
@@ -49,6 +51,7 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
         return give_up(NULL, message, size, NULL, NULL, "no memory for the virtual facility");
     plant->bodies = scenario->satellites;
     plant->contacts = scenario->contacts;
+    plant->cycle = scenario->cycle;
     plant->relative = scenario->frame == FF_FRAME_RELATIVE;
     plant->start = ff_scenario_nominal(scenario);
     if (plant->relative &&
@@ -89,6 +92,8 @@ void ff_plant_free(ff_plant *plant) {
 void ff_plant_reset(ff_plant *plant) {
     plant->next = 0;
     plant->nominal = plant->start;
+    for (int c = 0; c < plant->contacts; c++)
+        plant->grasp[c] = (ff_grasp){0};
     for (int i = 0; i < plant->bodies; i++) {
         ff_robot_reset(&plant->robot[i]);
         ff_sensor_reset(&plant->sensor[i]);
@@ -123,11 +128,48 @@ static ff_setpoint to_inertial(const ff_plant *plant, const ff_setpoint *robot) 
     return (ff_setpoint){ff_rigid_pose(&t), {t.omega, t.velocity}};
 }
 
+/* Wrenches on the bodies of all contacts at these motions. */
+static void contact_wrenches(const ff_plant *plant, const ff_setpoint *robot, ff_wrench *contact_b) {
+    for (int i = 0; i < plant->bodies; i++)
+        contact_b[i] = ff_wrench_zero();
+    for (int c = 0; c < plant->contacts; c++) {
+        const ff_contact *contact = &plant->contact[c];
+        ff_environment_out out;
+        if (!ff_environment_contact(contact, robot, &out))
+            continue;
+        contact_b[contact->body] = ff_wrench_add(contact_b[contact->body], out.on_body);
+        if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE))
+            contact_b[contact->against] = ff_wrench_add(contact_b[contact->against], out.on_other);
+    }
+}
+
+/* Robots that give way: their axes and the contacts together, in substeps. */
+static void give_way(ff_plant *plant) {
+    bool any = false;
+    for (int i = 0; i < plant->bodies; i++)
+        any = any || plant->robot[i].config.kind == FF_ROBOT_JOINTS;
+    for (int s = 1; any && s <= FF_ROBOT_SUBSTEPS; s++) {
+        ff_setpoint motion[FF_MAX_BODIES];
+        ff_wrench contact_b[FF_MAX_BODIES];
+        for (int i = 0; i < plant->bodies; i++) {
+            if (plant->robot[i].config.kind == FF_ROBOT_JOINTS)
+                ff_robot_substep(&plant->robot[i], s);
+            const ff_setpoint robot = ff_robot_between(&plant->robot[i], s);
+            motion[i] = to_inertial(plant, &robot);
+        }
+        contact_wrenches(plant, motion, contact_b);
+        for (int i = 0; i < plant->bodies; i++)
+            plant->robot[i].joints.contact_b = contact_b[i];
+    }
+}
+
 static ff_status make_cycle(ff_plant *plant, uint64_t k) {
     ff_plant_truth *truth = &plant->truth;
     ff_status status = FF_OK;
-    for (int i = 0; i < plant->bodies; i++) {
+    for (int i = 0; i < plant->bodies; i++)
         ff_robot_step(&plant->robot[i], k);
+    give_way(plant);
+    for (int i = 0; i < plant->bodies; i++) {
         truth->robot[i] = plant->robot[i].now;
         truth->inertial[i] = to_inertial(plant, &truth->robot[i]);
         truth->contact_b[i] = ff_wrench_zero();
@@ -137,13 +179,17 @@ static ff_status make_cycle(ff_plant *plant, uint64_t k) {
     for (int c = 0; c < plant->contacts; c++) {
         const ff_contact *contact = &plant->contact[c];
         ff_environment_out out;
-        truth->touching[c] = ff_environment_contact(contact, truth->inertial, &out);
+        truth->touching[c] = contact->kind == FF_CONTACT_GRASP
+                                 ? ff_environment_grasp(contact, &plant->grasp[c], (double)k * plant->cycle,
+                                                        truth->inertial, &out)
+                                 : ff_environment_contact(contact, truth->inertial, &out);
         truth->force[c] = out.force;
         truth->wrench[c] = out.on_body;
         if (!truth->touching[c])
             continue;
         truth->contact_b[contact->body] = ff_wrench_add(truth->contact_b[contact->body], out.on_body);
-        if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE))
+        if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE ||
+                                      contact->kind == FF_CONTACT_GRASP))
             truth->contact_b[contact->against] =
                 ff_wrench_add(truth->contact_b[contact->against], out.on_other);
     }

@@ -243,7 +243,7 @@ static bool pushing(const solver *s, int contact) {
 
 static void put_states(const solver *s, int contact, const double *y, ff_rigid_state *state) {
     const ff_contact *c = &s->scenario->contact[contact];
-    const bool both = (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE) && c->against >= 0;
+    const bool both = c->kind != FF_CONTACT_WALL && c->kind != FF_CONTACT_STOPS && c->against >= 0;
     state[0] = ff__ideal_unpack(y + FF_IDEAL_BODY_SIZE * c->body);
     state[1] = both ? ff__ideal_unpack(y + FF_IDEAL_BODY_SIZE * c->against) : state[0];
 }
@@ -381,6 +381,9 @@ static double next_edge(const solver *s, double t) {
         if (l->to > t)
             edge = fmin(edge, l->to);
     }
+    for (int i = 0; i < s->scenario->contacts; i++) /* a gripper is armed */
+        if (s->scenario->contact[i].kind == FF_CONTACT_GRASP && s->scenario->contact[i].closes > t)
+            edge = fmin(edge, s->scenario->contact[i].closes);
     return edge;
 }
 
@@ -467,6 +470,7 @@ static ff_status stretch(solver *s, double *t, double stop, char *message, size_
                     unit->mode = next_mode(unit->mode, found.which[u], &value[now][u]);
                     s->result->events++;
                 }
+            ff__ideal_set_grasps(&s->problem, b, y);
             note_contacts(s, b, y);
         } else {
             for (int i = 0; i < s->scenario->satellites; i++) {
@@ -491,6 +495,7 @@ static ff_status solve(solver *s, char *message, size_t size) {
     ff_ideal_value value[FF_IDEAL_MAX_UNITS] = {{0}};
     for (int i = 0; i < s->scenario->satellites; i++)
         ff__ideal_pack(&s->scenario->satellite[i].start, y + FF_IDEAL_BODY_SIZE * i);
+    ff__ideal_set_grasps(&s->problem, t, y);
     all_values(s, y, value);
     for (int u = 0; u < s->problem.units; u++)
         if (value[u].gate > 0.0)
@@ -501,6 +506,8 @@ static ff_status solve(solver *s, char *message, size_t size) {
     while (t < s->t_end) {
         const double stop = next_edge(s, t);
         ff__ideal_set_loads(&s->problem, t);
+        ff__ideal_set_grasps(&s->problem, t, y);
+        note_contacts(s, t, y);
         ff_status status = restart(s, t, stop, message, size);
         if (status == FF_OK)
             status = stretch(s, &t, stop, message, size);

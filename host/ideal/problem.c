@@ -37,7 +37,8 @@ static double damping_at(double damping, double full_depth, double depth) {
 
 /* A pair or cone without `against` stands still in the inertial frame. */
 static bool has_other(const ff_contact *c) {
-    return (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE) && c->against >= 0;
+    return (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE || c->kind == FF_CONTACT_GRASP) &&
+           c->against >= 0;
 }
 
 /* Where a point contact is: everything in inertial axes. */
@@ -112,6 +113,62 @@ static ff_ideal_value stop_value(const ff_contact *c, const ff_ideal_unit *unit,
     return v;
 }
 
+/* `body` in the frame of `against`: the held point's place and velocity there, attitude and rate in its axes.
+ */
+typedef struct hold {
+    ff_vec3 x, v, w;
+    ff_quat q;
+} hold;
+
+static hold hold_of(const ff_contact *c, const ff_rigid_state *state) {
+    const ff_rigid_state *A = &state[c->body], *B = &state[c->against];
+    hold h;
+    const ff_vec3 x = ff_pose_apply(ff_rigid_pose(A), c->point);
+    h.x = ff_quat_unrotate(B->attitude, ff_vec3_sub(x, B->position));
+    h.v = ff_quat_unrotate(
+        B->attitude, ff_vec3_sub(ff_rigid_point_velocity(A, c->point), ff_rigid_point_velocity(B, h.x)));
+    h.q = ff_quat_mul(ff_quat_conj(B->attitude), A->attitude);
+    h.w = ff_vec3_sub(ff_quat_rotate(h.q, A->omega), B->omega);
+    return h;
+}
+
+/* Closed: nothing more can happen. Armed: it closes where the distance falls below the reach. */
+static ff_ideal_value grasp_value(const ff_ideal_problem *problem, int contact, const ff_rigid_state *state) {
+    const ff_contact *c = &problem->scenario->contact[contact];
+    if (problem->grasp[contact].closed || !problem->grasp[contact].armed)
+        return (ff_ideal_value){.gate = problem->grasp[contact].closed ? 1.0 : -1.0, .force = 1.0};
+    const hold h = hold_of(c, state);
+    const ff_vec3 e = ff_vec3_sub(h.x, c->at);
+    const double distance = ff_vec3_norm(e);
+    return (ff_ideal_value){.gate = c->reach - distance,
+                            .rate = distance > 0.0 ? -ff_vec3_dot(e, h.v) / distance : 0.0,
+                            .force = 1.0};
+}
+
+void ff__ideal_set_grasps(ff_ideal_problem *problem, double t, const double *y) {
+    for (int k = 0; k < problem->scenario->contacts; k++) {
+        const ff_contact *c = &problem->scenario->contact[k];
+        if (c->kind != FF_CONTACT_GRASP || problem->grasp[k].closed)
+            continue;
+        problem->grasp[k].armed = t >= c->closes;
+        ff_rigid_state state[FF_MAX_BODIES];
+        state[c->body] = ff__ideal_unpack(y + FF_IDEAL_BODY_SIZE * c->body);
+        state[c->against] = ff__ideal_unpack(y + FF_IDEAL_BODY_SIZE * c->against);
+        ff_ideal_unit *unit = &problem->unit[problem->first_unit[k]];
+        if (problem->grasp[k].armed &&
+            (grasp_value(problem, k, state).gate >= 0.0 || unit->mode == FF_IDEAL_IN)) {
+            const hold h = hold_of(c, state);
+            problem->grasp[k].closed = true;
+            problem->grasp[k].at = h.x;
+            problem->grasp[k].q = h.q;
+            unit->mode = FF_IDEAL_IN;
+        }
+    }
+}
+
+static ff_vec3 grasp_load(const ff_ideal_problem *problem, int contact, const ff_rigid_state *state,
+                          ff_rigid_load *load);
+
 void ff__ideal_values(const ff_ideal_problem *problem, int contact, const double *y, ff_ideal_value *value) {
     const ff_contact *c = &problem->scenario->contact[contact];
     ff_rigid_state state[FF_MAX_BODIES];
@@ -124,6 +181,10 @@ void ff__ideal_values(const ff_ideal_problem *problem, int contact, const double
     }
     if (has_other(c))
         state[c->against] = ff__ideal_unpack(y + FF_IDEAL_BODY_SIZE * c->against);
+    if (c->kind == FF_CONTACT_GRASP) {
+        *value = grasp_value(problem, contact, state);
+        return;
+    }
     place p;
     point_place(c, state, &p);
     *value = p.value;
@@ -133,6 +194,30 @@ static void add_force(ff_rigid_load *load, const ff_rigid_state *s, ff_vec3 x, f
     load->force = ff_vec3_add(load->force, F);
     load->torque = ff_vec3_add(load->torque,
                                ff_quat_unrotate(s->attitude, ff_vec3_cross(ff_vec3_sub(x, s->position), F)));
+}
+
+/* Force through the held point and a couple, both opposite on the two bodies; inertial axes. */
+static ff_vec3 grasp_load(const ff_ideal_problem *problem, int contact, const ff_rigid_state *state,
+                          ff_rigid_load *load) {
+    const ff_contact *c = &problem->scenario->contact[contact];
+    const ff_rigid_state *A = &state[c->body], *B = &state[c->against];
+    if (!problem->grasp[contact].closed)
+        return ff_vec3_zero();
+    const hold h = hold_of(c, state);
+    const ff_vec3 stretch = ff_vec3_sub(h.x, problem->grasp[contact].at);
+    const ff_vec3 turn = ff_quat_log(ff_quat_mul(h.q, ff_quat_conj(problem->grasp[contact].q)));
+    ff_vec3 F, m;
+    for (int i = 0; i < 3; i++) {
+        F.a[i] = -c->satellite_stiffness * stretch.a[i] - c->satellite_damping * h.v.a[i];
+        m.a[i] = -c->rotation_stiffness * turn.a[i] - c->rotation_damping * h.w.a[i];
+    }
+    F = ff_quat_rotate(B->attitude, F);
+    const ff_vec3 x = ff_pose_apply(ff_rigid_pose(A), c->point), M = ff_quat_rotate(B->attitude, m);
+    add_force(&load[c->body], A, x, F);
+    add_force(&load[c->against], B, x, ff_vec3_neg(F));
+    load[c->body].torque = ff_vec3_add(load[c->body].torque, ff_quat_unrotate(A->attitude, M));
+    load[c->against].torque = ff_vec3_sub(load[c->against].torque, m);
+    return F;
 }
 
 ff_vec3 ff__ideal_contact_load(const ff_ideal_problem *problem, int contact, const ff_rigid_state *state,
@@ -160,6 +245,8 @@ ff_vec3 ff__ideal_contact_load(const ff_ideal_problem *problem, int contact, con
         load[c->body].force = ff_vec3_add(load[c->body].force, F);
         return F;
     }
+    if (c->kind == FF_CONTACT_GRASP)
+        return grasp_load(problem, contact, state, load);
     place p;
     point_place(c, state, &p);
     F = ff_vec3_scale(p.value.force, p.n);
@@ -236,18 +323,15 @@ static void add_unit(ff_ideal_problem *problem, int contact, int axis, double si
 }
 
 static ff_status check_contact(const ff_scenario *s, const ff_contact *c, char *message, size_t size) {
-    if (c->kind == FF_CONTACT_GRASP) {
-        snprintf(message, size, "contact '%s': the ideal reference has no grasp", c->name);
-        return FF_ERR_UNSUPPORTED;
-    }
-    const bool both = c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE;
+    const bool grasp = c->kind == FF_CONTACT_GRASP,
+               both = c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE || grasp;
     if (c->body < 0 || c->body >= s->satellites ||
-        (both && (c->against >= s->satellites || c->against == c->body))) {
+        (both && (c->against >= s->satellites || (grasp && c->against < 0) || c->against == c->body))) {
         snprintf(message, size, "contact '%s' names a satellite that does not exist, or one against itself",
                  c->name);
         return FF_ERR_ARGUMENT;
     }
-    const bool turns = c->kind == FF_CONTACT_STOPS;
+    const bool turns = c->kind == FF_CONTACT_STOPS || grasp;
     if (!(c->satellite_stiffness >= 0.0) || !(c->satellite_damping >= 0.0) ||
         !isfinite(c->satellite_stiffness) || !isfinite(c->satellite_damping) ||
         (turns && (!(c->rotation_stiffness >= 0.0) || !(c->rotation_damping >= 0.0)))) {
@@ -261,6 +345,10 @@ static ff_status check_contact(const ff_scenario *s, const ff_contact *c, char *
 ff_status ff__ideal_problem_create(const ff_scenario *scenario, ff_ideal_problem *problem, char *message,
                                    size_t size) {
     memset(problem, 0, sizeof *problem);
+    if (ff_scenario_servicer(scenario) >= 0) {
+        snprintf(message, size, "an arm has a reference of its own: the orbit");
+        return FF_ERR_UNSUPPORTED;
+    }
     problem->scenario = scenario;
     if (scenario->satellites < 1 || scenario->satellites > FF_MAX_BODIES || scenario->contacts < 0 ||
         scenario->contacts > FF_MAX_CONTACTS || scenario->loads < 0 || scenario->loads > FF_MAX_LOADS ||

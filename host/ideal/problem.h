@@ -48,6 +48,11 @@ typedef struct ff_ideal_problem {
     ff_ideal_unit unit[FF_IDEAL_MAX_UNITS];
     int first_unit[FF_MAX_CONTACTS + 1]; /* units of contact c: first_unit[c] .. first_unit[c + 1] - 1 */
     bool load_on[FF_MAX_LOADS];
+    struct { /* of contacts of kind grasp */
+        bool armed, closed;
+        ff_vec3 at; /* [m] the point in the frame of `against` when it closed */
+        ff_quat q;  /* and the attitude of `body` in it */
+    } grasp[FF_MAX_CONTACTS];
 } ff_ideal_problem;
 
 /* FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED, or what ff_rigid_create says. */
@@ -61,6 +66,8 @@ void ff__ideal_values(const ff_ideal_problem *problem, int contact, const double
 ff_vec3 ff__ideal_contact_load(const ff_ideal_problem *problem, int contact, const ff_rigid_state *state,
                                ff_rigid_load *load);
 void ff__ideal_derivative(const ff_ideal_problem *problem, double t, const double *y, double *dy);
+/* Arms the grasps whose time has come at t, closes those that are near enough, and keeps how they stand. */
+void ff__ideal_set_grasps(ff_ideal_problem *problem, double t, const double *y);
 /* Which loads act from t on. */
 void ff__ideal_set_loads(ff_ideal_problem *problem, double t);
 

@@ -3,10 +3,15 @@
 #include <stdlib.h>
 
 ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
-    *metrics = (ff_metrics){.scenario = scenario};
-    metrics->episode = malloc(FF_MAX_EPISODES * sizeof *metrics->episode);
+    *metrics = (ff_metrics){.episode = malloc(FF_MAX_EPISODES * sizeof *metrics->episode)};
     if (!metrics->episode)
         return FF_ERR_MEMORY;
+    ff_metrics_reset(scenario, metrics);
+    return FF_OK;
+}
+
+void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics) {
+    *metrics = (ff_metrics){.scenario = scenario, .episode = metrics->episode};
     for (int i = 0; i < scenario->satellites; i++) {
         ff_rigid_create(&scenario->satellite[i].rigid, &metrics->model[i]);
         metrics->last_touch[i] = -1;
@@ -15,7 +20,6 @@ ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++)
         metrics->open[c] = -1;
-    return FF_OK;
 }
 
 void ff_metrics_free(ff_metrics *metrics) {
@@ -92,9 +96,6 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     const int bodies[2] = {contact->body, contact->against};
     const int count = contact->against >= 0 ? 2 : 1;
     bool active = row->touching[c];
-    if (active)
-        for (int j = 0; j < count; j++)
-            metrics->last_touch[bodies[j]] = c;
     if (!active && satellite_has_own_contact(scenario->fidelity.method) &&
         metrics->last_touch[contact->body] == c)
         active = ff_vec3_norm(row->body[contact->body].corrected_b.f) > 0.0;
@@ -120,6 +121,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
             e->before[j] = row->body[bodies[j]].satellite;
     }
     ff_episode *e = &metrics->episode[open];
+    if (row->body[contact->body].has_fused && !row->final) {
+        e->has_fused = true;
+        e->fused = row->body[contact->body].fused;
+    }
     if (active) {
         metrics->quiet[c] = 0;
         for (int j = 0; j < count; j++) {
@@ -148,7 +153,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         for (int j = 0; j < count; j++)
             e->after[j] = row->body[bodies[j]].satellite;
     }
-    if (metrics->quiet[c] == FF_END_CYCLES)
+    /* a method with a contact of its own may let it go on after a pause */
+    if (metrics->quiet[c] >= FF_END_CYCLES &&
+        !(satellite_has_own_contact(scenario->fidelity.method) && row->body[contact->body].in_contact &&
+          metrics->last_touch[contact->body] == c))
         metrics->open[c] = -1;
 }
 
@@ -157,6 +165,13 @@ static ff_status take(void *self, const ff_row *row) {
     for (int i = 0; i < metrics->scenario->satellites; i++)
         take_body(metrics, i, row);
     take_pairs(metrics, row);
+    for (int c = 0; c < metrics->scenario->contacts; c++) /* before any contact asks whose force it is */
+        if (row->touching[c]) {
+            const ff_contact *contact = &metrics->scenario->contact[c];
+            metrics->last_touch[contact->body] = c;
+            if (contact->against >= 0)
+                metrics->last_touch[contact->against] = c;
+        }
     for (int c = 0; c < metrics->scenario->contacts; c++)
         take_contact(metrics, c, row);
     metrics->rows++;

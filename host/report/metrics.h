@@ -23,6 +23,8 @@ typedef struct ff_episode {
     ff_vec3 moment;      /* [N2 m] sum of f x t, body axes of `body` */
     double force_square; /* [N2] */
     ff_vec3 force_sum;   /* [N] sum of the true force on `body`, inertial: its normal */
+    bool has_fused;
+    ff_fused_report fused; /* what `fused` learnt, of the last of the surfaces of this contact */
 } ff_episode;
 
 typedef struct ff_body_metrics {
@@ -70,6 +72,8 @@ typedef struct ff_metrics {
 } ff_metrics;
 
 ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics);
+/* Starts again for another scenario in the memory that ff_metrics_init took. */
+void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_free(ff_metrics *metrics);
 ff_sink ff_metrics_sink(ff_metrics *metrics);
 /* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; the point

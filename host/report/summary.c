@@ -13,6 +13,45 @@ static void twist(ff_json *json, const char *key, const ff_setpoint *setpoint) {
     ff_json_vector(json, key, values, 6);
 }
 
+/* What `fused` says of a contact: law, place, limits, and whether it lies inside the validity domain. */
+static void fused_entry(ff_json *json, const ff_fused_report *r) {
+    static const char *const reasons[] = {
+        "fewer than 4 samples in contact",    "the peak is below 10 times the noise",
+        "the skew matters at this stiffness", "longer than the history",
+        "no surface was identified",          "w tau above 1.65 on a first contact",
+        "another contact at the same time"};
+    char text[400] = "inside";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (r->outside >> i & 1u) {
+            const int n = snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "outside: because ",
+                                   reasons[i]);
+            used += n < 0 ? 0 : (size_t)n;
+            if (used >= sizeof text)
+                break;
+        }
+    ff_json_open(json, "fused", '{');
+    ff_json_string(json, "law", r->known ? ff_fused_law_name(r->law) : "none");
+    ff_json_string(json, "kind", r->torque ? "torque" : "force");
+    ff_json_number(json, "stiffness", r->known ? r->stiffness : FF_NAN);
+    ff_json_number(json, "stiffness_sd", r->known ? r->stiffness_sd : FF_NAN);
+    ff_json_number(json, "damping", r->known ? r->damping : FF_NAN);
+    ff_json_number(json, "damping_sd", r->known ? r->damping_sd : FF_NAN);
+    ff_json_vec3(json, "surface_m", r->surface);
+    ff_json_number(json, "surface_sd_m", r->known ? r->surface_sd : FF_NAN);
+    ff_json_vec3(json, "normal", r->normal);
+    ff_json_vec3(json, "contact_point_m", r->point);
+    ff_json_number(json, "friction", r->friction);
+    ff_json_number(json, "delay_s", r->delay);
+    ff_json_number(json, "delay_told_s", r->delay_told);
+    ff_json_number(json, "causal_peak_limit_N", r->peak_limit);
+    ff_json_number(json, "ideal_peak_N", r->peak_ideal);
+    ff_json_integer(json, "samples", r->samples);
+    ff_json_bool(json, "known_wall", r->warm);
+    ff_json_string(json, "validity", text);
+    ff_json_close(json, '}');
+}
+
 static void contact_entry(ff_json *json, const ff_metrics *metrics, int n, int side) {
     const ff_episode *e = &metrics->episode[n];
     ff_episode_info info;
@@ -41,6 +80,8 @@ static void contact_entry(ff_json *json, const ff_metrics *metrics, int n, int s
     ff_json_number(json, "cof", info.cof);
     ff_json_number(json, "restitution", info.restitution);
     ff_json_vec3(json, "contact_point_m", info.point);
+    if (e->has_fused)
+        fused_entry(json, &e->fused);
     ff_json_close(json, '}');
 }
 
@@ -144,6 +185,16 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
             ff_json_close(&json, '}');
         }
     ff_json_close(&json, '}');
+    if (scenario->fidelity.method ==
+        FF_METHOD_IMPACT) { /* causality: what was used, how far it looked back */
+        const ff_impact_config *c = &scenario->fidelity.impact;
+        ff_json_open(&json, "impact", '{');
+        ff_json_bool(&json, "prediction", c->prediction);
+        ff_json_bool(&json, "recomputation", c->recomputation);
+        ff_json_integer(&json, "recomputations", (long long)run->impact.recomputations);
+        ff_json_number(&json, "longest_look_back_s", run->impact.longest_look_back * scenario->cycle);
+        ff_json_close(&json, '}');
+    }
     ff_json_open(&json, "timing", '{');
     ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
     ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);
@@ -160,6 +211,18 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
         limited += (long long)run->info.gate[i].limited;
     ff_json_integer(&json, "limited", limited);
     ff_json_close(&json, '}');
+    if (scenario->fidelity.method == FF_METHOD_FUSED) {
+        const ff_fused_info *f = &run->fused;
+        ff_json_open(&json, "fused", '{');
+        ff_json_integer(&json, "energy_net_active", f->net);
+        ff_json_integer(&json, "false_alarms", f->false_alarms);
+        ff_json_integer(&json, "phantom_walls", f->phantoms);
+        ff_json_integer(&json, "law_switches", f->law_switches);
+        ff_json_integer(&json, "stiffness_at_bound", f->bounds);
+        ff_json_integer(&json, "look_back_reached", f->look_back);
+        ff_json_integer(&json, "delay_changes", f->delay_changes);
+        ff_json_close(&json, '}');
+    }
     ff_json_open(&json, "requirements", '[');
     for (int i = 0; i < 3; i++) {
         const ff_requirement_result *r = &metrics->requirement[i];

@@ -28,6 +28,9 @@ void ff_row_loop(const ff_scenario *scenario, const ff_loop_in *in, const ff_loo
         b->load = in->load[i];
         b->sensor = in->sensor[i];
         b->in_contact = out->fidelity.in_contact[i];
+        b->has_fused = out->fidelity.fused != NULL;
+        if (b->has_fused)
+            b->fused = out->fidelity.fused[i];
         b->identified_stiffness = out->fidelity.stiffness[i];
         b->identified_damping = out->fidelity.damping[i];
         b->identified_damping_sd = out->fidelity.damping_sd[i];

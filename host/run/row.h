@@ -19,6 +19,8 @@ typedef struct ff_row_body {
     bool in_contact;     /* says the method */
     double observer[6];  /* [J] FF_NAN where there is none */
     /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
+    bool has_fused;
+    ff_fused_report fused; /* of the last contact, with has_fused */
     double identified_stiffness, identified_damping, identified_damping_sd; /* [N/m], [N s/m], [N s/m] */
 } ff_row_body;
 

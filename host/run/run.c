@@ -1,5 +1,7 @@
 #include "run/run.h"
 
+#include "run/capture.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -57,6 +59,12 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
         row.k = k;
         row.t = (double)k * scenario->cycle;
         row.final = k == scenario->cycles;
+        const ff_run_access access = {.k = k, .t = row.t};
+        if (options->between && !options->between(options->between_user, &access)) {
+            snprintf(result->message, sizeof result->message, "stopped at %.3f s", row.t);
+            result->status = FF_ERR_LIMIT;
+            return;
+        }
         while (next < ideal->contacts && ideal->contact[next].start <= row.t) {
             open[ideal->contact[next].contact] = next;
             next++;
@@ -121,10 +129,21 @@ typedef struct run_memory { /* large: not on the stack */
 static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_plant *plant,
                      run_memory *m, ff_run_result *result) {
     ff_loop_reset(&m->model, &m->state, &result->info, &m->out);
+    for (int i = 0; i < scenario->satellites; i++) { /* a predicting method was already running */
+        const double lead = ff_fidelity_lead(&m->model.fidelity, &m->state.fidelity, i);
+        if (lead > 0.0)
+            ff_plant_set_lead(plant, i, lead);
+    }
     double total = 0.0;
     const double begin = now_ns();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
         const double t = (double)k * scenario->cycle;
+        const ff_run_access access = {k, t, &m->model, &m->in, &m->out};
+        if (options->between && !options->between(options->between_user, &access)) {
+            result->status = FF_ERR_LIMIT;
+            snprintf(result->message, sizeof result->message, "stopped at %.3f s", t);
+            break;
+        }
         ff_row_begin(scenario, &m->state, k, k == scenario->cycles, &m->row);
         for (int i = 0; i < scenario->satellites; i++)
             m->in.load[i] = ff_scenario_load_at(scenario, i, t);
@@ -171,6 +190,9 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             break;
         }
     }
+    result->impact = m->state.fidelity.impact;
+    if (scenario->fidelity.method == FF_METHOD_FUSED)
+        result->fused = m->state.fidelity.fused.info;
     result->wall_s = 1e-9 * (now_ns() - begin);
     if (options->timing && result->cycles)
         result->cycle_mean_ns = total / (double)result->cycles;
@@ -178,6 +200,10 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
 
 void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
     *result = (ff_run_result){0};
+    if (ff_scenario_servicer(scenario) >= 0) {
+        ff_capture_run(scenario, options, result);
+        return;
+    }
     if (scenario->fidelity.method == FF_METHOD_IDEAL) {
         if (!options->ideal) {
             result->status = FF_ERR_ARGUMENT;

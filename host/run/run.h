@@ -6,6 +6,16 @@
 #include "ideal/ideal.h"
 #include "run/row.h"
 
+/* What may be looked at and changed between two cycles. model is NULL for the method `ideal`: it has no loop.
+ */
+typedef struct ff_run_access {
+    uint64_t k; /* the cycle that comes next */
+    double t;   /* [s] its time */
+    ff_loop_model *model;
+    const ff_loop_in *in;   /* last cycle's readings; meaningless before the first */
+    const ff_loop_out *out; /* and what the loop made of them */
+} ff_run_access;
+
 typedef struct ff_run_options {
     const ff_ideal_result *ideal; /* reference for the rows; needed for method ideal; may be NULL otherwise */
     const ff_sink *sinks;
@@ -13,12 +23,17 @@ typedef struct ff_run_options {
     bool timing;                               /* measure each step */
     bool (*progress)(void *user, double part); /* may be NULL; false stops the run */
     void *user;
+    bool (*between)(void *user, const ff_run_access *access); /* before each cycle: may wait (a paced run) and
+                                                                  tune; may be NULL; false stops the run */
+    void *between_user;
 } ff_run_options;
 
 typedef struct ff_run_result {
     ff_status status;                   /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
     uint64_t cycles;                    /* done */
+    ff_fused_info fused;                /* counters of the method fused */
     ff_loop_info info;                  /* counters of refused samples, held and limited commands */
+    ff_impact_state impact;             /* of the method `impact`: contacts and causality at the end */
     double wall_s;                      /* time the loop and plant took */
     double cycle_mean_ns, cycle_max_ns; /* of the loop's step; 0 without timing */
     char message[256];                  /* one sentence when status is negative */

@@ -46,10 +46,84 @@ static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellit
     }
 }
 
+int ff_scenario_servicer(const ff_scenario *scenario) {
+    for (int i = 0; i < scenario->satellites; i++)
+        if (scenario->satellite[i].arm.present)
+            return i;
+    return -1;
+}
+
+static void entries(const ff_mat3 *m, double *six) {
+    six[0] = m->m[0][0];
+    six[1] = m->m[1][1];
+    six[2] = m->m[2][2];
+    six[3] = m->m[0][1];
+    six[4] = m->m[0][2];
+    six[5] = m->m[1][2];
+}
+
+void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tree_link_config *link) {
+    const ff_servicer_arm *arm = &satellite->arm;
+    ff_tree_config_default(tree);
+    tree->base_mass = satellite->rigid.mass;
+    entries(&satellite->rigid.inertia, tree->base_inertia);
+    tree->links = (size_t)arm->links;
+    tree->link = link;
+    for (int i = 0; i < arm->links; i++) {
+        const ff_servicer_link *from = &arm->link[i];
+        ff_tree_link_default(&link[i]);
+        link[i].name = from->name;
+        link[i].parent = from->parent_row;
+        link[i].joint = from->joint;
+        link[i].axis = from->axis;
+        link[i].pose = from->parent_row == FF_TREE_BASE ? ff_pose_mul(arm->mount, from->pose) : from->pose;
+        link[i].mass = from->mass;
+        link[i].com = from->com;
+        entries(&from->inertia, link[i].inertia);
+        link[i].torque_max = from->torque;
+        link[i].viscous = from->viscous;
+        link[i].coulomb = from->coulomb;
+    }
+}
+
 ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
     if (scenario->nominal == FF_NOMINAL_PRESCRIBED)
         return ff_rigid_from_twist(scenario->nominal_pose, scenario->nominal_twist);
     return scenario->satellite[scenario->nominal_of].start;
+}
+
+/* The tools' shapes and laws, which the method `impact` knows. */
+static void set_impact(const ff_scenario *scenario, ff_impact_config *impact) {
+    impact->contacts = 0;
+    for (int c = 0; c < scenario->contacts; c++) {
+        const ff_contact *k = &scenario->contact[c];
+        if (k->kind != FF_CONTACT_WALL && k->kind != FF_CONTACT_PAIR && k->kind != FF_CONTACT_CONE)
+            continue;
+        impact->contact[impact->contacts++] =
+            (ff_impact_contact){.shape = k->kind == FF_CONTACT_CONE ? FF_IMPACT_CONE : FF_IMPACT_PLANE,
+                                .body = k->body,
+                                .against = k->kind == FF_CONTACT_WALL ? -1 : k->against,
+                                .point = k->point,
+                                .at = k->at,
+                                .normal = ff_vec3_unit(k->normal),
+                                .apex = k->apex,
+                                .axis = ff_vec3_unit(k->axis),
+                                .half_angle = k->half_angle,
+                                .depth = k->depth,
+                                .stiffness = k->stiffness,
+                                .damping = k->damping,
+                                .satellite_stiffness = k->satellite_stiffness,
+                                .satellite_damping = k->satellite_damping,
+                                .damping_depth = k->damping_depth,
+                                .friction = k->friction};
+    }
+    if (impact->identified)
+        impact->stiffness = scenario->impact_guess;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_robot_config *robot = &scenario->satellite[i].robot;
+        const double own = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        impact->delay[i] = isnan(scenario->impact_delay) ? own : scenario->impact_delay;
+    }
 }
 
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
@@ -63,6 +137,12 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                                           .of = scenario->nominal_of,
                                           .start = ff_scenario_nominal(scenario),
                                           .integrated = scenario->relative_integrated};
+    for (int i = 0; i < scenario->contacts; i++)
+        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed) {
+            loop->fidelity.pair = (ff_pair_config){scenario->contact[i].body, scenario->contact[i].against,
+                                                   scenario->contact[i].point};
+            break;
+        }
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         ff_loop_body_config *body = &loop->body[i];
@@ -71,10 +151,24 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         set_wrench(scenario, satellite, &body->wrench);
         body->gate = satellite->limits;
         body->gate.cycle = scenario->cycle;
+        if (satellite->robot.kind == FF_ROBOT_JOINTS) {
+            body->elastic = true;
+            ff_arm_default(FF_ARM_KR16, &body->arm);
+            body->arm.base = satellite->robot.base;
+            body->arm.tool = satellite->robot.tool;
+            for (int a = 0; a < 6; a++)
+                body->gear_stiffness[a] = satellite->robot.gear_stiffness[a];
+        }
         force_noise = fmax(force_noise, satellite->sensor.force_noise);
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
         delay = fmax(delay, satellite->sensor.delay);
     }
+    ff_impact_config *impact = &loop->fidelity.impact;
+    impact->noise = force_noise;
+    if (scenario->fidelity.method == FF_METHOD_IMPACT)
+        set_impact(scenario, impact);
+    if (!scenario->impact_detector_given)
+        impact->detector.force_on = 5.0 * force_noise;
     /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
     ff_detector_config *detector = &loop->fidelity.tdpa.detector;
     if (!scenario->detector_given)
@@ -90,4 +184,24 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         damping->identify.noise = force_noise;
     if (!scenario->damping_given.skew) /* time stamps say it on hardware */
         damping->identify.skew = delay;
+    ff_fused_config *fused = &loop->fidelity.fused;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_robot_config *robot = &scenario->satellite[i].robot;
+        fused->delay[i] = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        if (robot->kind == FF_ROBOT_LAG) /* a ramp is followed 2 z/w late */
+            fused->delay[i] += 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
+        if (scenario->fused_given.delay)
+            fused->delay[i] = scenario->fused_delay;
+        fused->plane_of[i] = 0;
+    }
+    for (int c = 0; c < scenario->contacts;
+         c++) /* which of two bodies carries the surface: no parameter of it */
+        if (scenario->contact[c].against >= 0)
+            fused->plane_of[scenario->contact[c].against] = 1;
+    if (!scenario->fused_given.force_noise)
+        fused->force_noise = force_noise;
+    if (!scenario->fused_given.torque_noise)
+        fused->torque_noise = torque_noise;
+    if (!scenario->fused_given.skew)
+        fused->skew = delay;
 }

@@ -187,14 +187,18 @@ static bool mantissa_is_zero(const char *text) {
 static bool read_number(reader *r, const ff_node *node, const ff_key *key, double *value) {
     const char *const range = ff_range_text(key->range);
     const char *const unit = key->unit;
-    if (node->kind != FF_NODE_SCALAR || node->quoted || !is_number(node->text)) {
+    const bool digit = node->kind == FF_NODE_SCALAR && node->text[0] >= '0' && node->text[0] <= '9' &&
+                       node->text[1] == 0; /* most defaults: no need to look closer */
+    if (node->kind != FF_NODE_SCALAR || node->quoted || !(digit || is_number(node->text))) {
         const bool plain = node->kind == FF_NODE_SCALAR && !node->quoted && *node->text;
         return fail(r, node->place, "%s must be a number, not %s%s%s, allowed: a finite number%s%s%s%s%s",
                     key->key, plain ? "'" : "", plain ? ff_show(node->text).text : kind_text(node),
                     plain ? "'" : "", *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
-    pthread_once(&numbers_once, numbers_create);
-    *value = numbers ? strtod_l(node->text, NULL, numbers) : strtod(node->text, NULL);
+    if (digit)
+        *value = node->text[0] - '0';
+    else if (pthread_once(&numbers_once, numbers_create) == 0)
+        *value = numbers ? strtod_l(node->text, NULL, numbers) : strtod(node->text, NULL);
     if (!isfinite(*value) || (*value == 0.0 && !mantissa_is_zero(node->text)))
         return fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
                     ff_show(node->text).text);
@@ -202,6 +206,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
                         : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
+                        : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
                                                               : true;
     if (!inside)
         return fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key, ff_show(node->text).text, range,
@@ -274,13 +279,14 @@ static bool check_name(reader *r, ff_place place, const char *what, const char *
 }
 
 static bool read_word(reader *r, const ff_node *node, const ff_key *key, int *value) {
-    names list = {"", 0};
-    guess g = {.wrong = node->text};
-    for (int i = 0; key->words[i]; i++) {
+    for (int i = 0; key->words[i]; i++)
         if (node->kind == FF_NODE_SCALAR && strcmp(node->text, key->words[i]) == 0) {
             *value = i;
             return true;
         }
+    names list = {"", 0};
+    guess g = {.wrong = node->text};
+    for (int i = 0; key->words[i]; i++) {
         names_add(&list, key->words[i]);
         guess_add(&g, key->words[i]);
     }
@@ -292,14 +298,15 @@ static bool read_word(reader *r, const ff_node *node, const ff_key *key, int *va
 }
 
 static bool read_body(reader *r, const ff_node *node, const ff_key *key, int *value) {
+    for (int i = 0; i < r->scenario->satellites; i++)
+        if (node->kind == FF_NODE_SCALAR && strcmp(node->text, r->scenario->satellite[i].name) == 0) {
+            *value = i;
+            return true;
+        }
     names list = {"", 0};
     guess g = {.wrong = node->text};
     for (int i = 0; i < r->scenario->satellites; i++) {
         const char *name = r->scenario->satellite[i].name;
-        if (node->kind == FF_NODE_SCALAR && strcmp(node->text, name) == 0) {
-            *value = i;
-            return true;
-        }
         names_add(&list, name);
         guess_add(&g, name);
     }
@@ -368,11 +375,15 @@ static bool read_satellites(reader *r, const ff_node *node, const ff_key *key);
 static bool read_contacts(reader *r, const ff_node *node, const ff_key *key);
 static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
 static bool read_faults(reader *r, const ff_node *node, const ff_key *key);
+static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
 
 static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *base) {
-    const size_t length = strlen(r->path);
-    snprintf(r->path + length, sizeof r->path - length, "%s%s", length ? "." : "", key->key);
-    const bool good = read_section(r, node, key->section, base);
+    const size_t length = strlen(r->path), own = strlen(key->key);
+    if (length + own + 2 <= sizeof r->path) { /* not snprintf: campaigns come here every few microseconds */
+        r->path[length] = '.';
+        memcpy(r->path + length + (length ? 1 : 0), key->key, own + 1);
+    }
+    const bool good = key->section && read_section(r, node, key->section, base);
     r->path[length] = 0;
     return good;
 }
@@ -437,6 +448,13 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         *number = k[0] / (1.0 + k[0] / k[1]);
         return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
     }
+    case FF_TYPE_SIX:
+        return read_numbers(r, node, key, 6, number);
+    case FF_TYPE_IDENTIFIED: {
+        const bool online = node->kind == FF_NODE_SCALAR && strcmp(node->text, "identified") == 0;
+        r->scenario->fidelity.impact.identified = online;
+        return online || read_number(r, node, key, number);
+    }
     case FF_TYPE_BODY:
         return read_body(r, node, key, at);
     case FF_TYPE_POINT: /* needs the body: read with the contact */
@@ -453,15 +471,58 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         return read_loads(r, node, key);
     case FF_TYPE_FAULTS:
         return read_faults(r, node, key);
+    case FF_TYPE_LINKS:
+        return read_links(r, node, key, base);
+    case FF_TYPE_JOINTS: /* needs the arm: read with the satellite */
+        return true;
     }
     return false;
+}
+
+/* Defaults are read like a file's values, but parsed once for all: campaigns read a scenario every few
+ * microseconds. The nodes are never changed afterwards, so threads share them. */
+enum { FALLBACK_SLOTS = 512 };
+static struct {
+    ff_tree tree;
+    const char *text[FALLBACK_SLOTS]; /* the table's own literal is the key */
+    const ff_node *node[FALLBACK_SLOTS];
+} fallbacks;
+static pthread_once_t fallbacks_once = PTHREAD_ONCE_INIT;
+
+static unsigned fallback_slot(const char *text) {
+    unsigned slot = (unsigned)((uintptr_t)text >> 1) * 2654435761u >> 23; /* 9 bits */
+    while (fallbacks.text[slot] && fallbacks.text[slot] != text)
+        slot = (slot + 1) % FALLBACK_SLOTS;
+    return slot;
+}
+
+static void fallbacks_add(const ff_section *section, int depth) {
+    for (int i = 0; i < section->keys; i++) {
+        const ff_key *key = &section->key[i];
+        const char *text = key->fallback;
+        const unsigned slot = fallback_slot(text);
+        if (!fallbacks.text[slot] && text[0] != '(' && strcmp(text, "none") != 0 &&
+            strcmp(text, "required") != 0) {
+            ff_tree_error error;
+            ff_node *node = NULL;
+            fallbacks.text[slot] = text;
+            if (ff_tree_parse(&fallbacks.tree, text, strlen(text), NULL, &node, &error) == FF_OK)
+                fallbacks.node[slot] = node;
+        }
+        if (key->section && depth < 8)
+            fallbacks_add(key->section, depth + 1);
+    }
+}
+
+static void fallbacks_create(void) {
+    fallbacks_add(&ff_schema, 0);
 }
 
 /* The table's own text is read like a file's: what the reference says is what happens. */
 static bool read_fallback(reader *r, const ff_key *key, void *base) {
     if (key->fallback[0] == '(')
         return true;
-    if (strcmp(key->fallback, "none") == 0) {
+    if (key->fallback[0] == 'n' && strcmp(key->fallback, "none") == 0) {
         double *number = (double *)((char *)base + key->offset);
         if (key->type == FF_TYPE_NUMBER || key->type == FF_TYPE_PAIR)
             number[0] = FF_INF;
@@ -469,9 +530,9 @@ static bool read_fallback(reader *r, const ff_key *key, void *base) {
             number[1] = FF_INF;
         return true;
     }
-    ff_tree_error error;
-    ff_node *node;
-    if (ff_tree_parse(r->tree, key->fallback, strlen(key->fallback), NULL, &node, &error) != FF_OK || !node)
+    pthread_once(&fallbacks_once, fallbacks_create);
+    const ff_node *node = fallbacks.node[fallback_slot(key->fallback)];
+    if (!node)
         return fail(r, (ff_place){1, 1, NULL}, "%s: the default '%s' cannot be read", key->key,
                     key->fallback);
     return read_value(r, node, key, base);
@@ -481,7 +542,7 @@ static bool read_fallback(reader *r, const ff_key *key, void *base) {
 
 static const ff_key *find_key(const ff_section *section, const char *name) {
     for (int i = 0; i < section->keys; i++)
-        if (strcmp(section->key[i].key, name) == 0)
+        if (section->key[i].key[0] == name[0] && strcmp(section->key[i].key, name) == 0)
             return &section->key[i];
     return NULL;
 }
@@ -520,7 +581,7 @@ static bool check_keys(reader *r, const ff_node *node, const ff_section *section
 /* Reads the kind first, refuses foreign keys, then goes through the table: absent keys take their defaults.
  */
 static bool read_section(reader *r, const ff_node *node, const ff_section *section, void *base) {
-    if (node->kind != FF_NODE_MAP)
+    if (!section || node->kind != FF_NODE_MAP)
         return fail(r, node->place, "%s must be a map, not %s, allowed: keys with values, or {}", where(r),
                     kind_text(node));
     const ff_key *kind_key = find_key(section, "kind");
@@ -543,12 +604,14 @@ static bool read_section(reader *r, const ff_node *node, const ff_section *secti
     for (int i = 0; i < section->keys; i++) {
         const ff_key *key = &section->key[i];
         const ff_node *child = ff_node_find(node, key->key);
-        const bool required = strcmp(key->fallback, "required") == 0;
+        const bool required = key->fallback[0] == 'r' && strcmp(key->fallback, "required") == 0;
         if (!child && required && belongs(key, kind))
             return fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", where(r), key->key,
                         ff_type_text(key->type), *key->unit ? " [" : "", key->unit, *key->unit ? "]" : "");
         const bool below = key->section || key->type == FF_TYPE_POINTS;
-        if (!required && !(child && below) && !read_fallback(r, key, base))
+        /* a pair given as one number leaves the other at its default */
+        const bool replaced = child && (below || key->type != FF_TYPE_PAIR);
+        if (!required && !replaced && !read_fallback(r, key, base))
             return false;
         if (child && !read_value(r, child, key, base))
             return false;
@@ -594,11 +657,86 @@ static bool check_inertia(reader *r, const ff_node *node, const char *key, ff_ri
                 key, wrong, moment.x, moment.y, moment.z);
 }
 
+static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm) {
+    if (node->kind != FF_NODE_LIST || node->count < 1 || node->count > FF_MAX_ARM_LINKS)
+        return fail(r, node->place, "links must be a list of 1 to %d, allowed: - {mass, inertia, ...} items",
+                    FF_MAX_ARM_LINKS);
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_servicer_link *link = &arm->link[arm->links];
+        snprintf(link->name, sizeof link->name, "link%d", arm->links + 1);
+        if (!read_section(r, item, key->section, link))
+            return false;
+        link->parent_row = arm->links - 1; /* the base is -1 */
+        const ff_node *parent = ff_node_find(item, "parent");
+        if (parent) {
+            link->parent_row = strcmp(link->parent, "base") == 0 ? FF_TREE_BASE : -2;
+            for (int i = 0; i < arm->links; i++)
+                if (strcmp(arm->link[i].name, link->parent) == 0)
+                    link->parent_row = i;
+            if (link->parent_row == -2)
+                return fail(
+                    r, parent->place,
+                    "no link '%s' stands above '%s', allowed: base, or a link above (loops cannot be)",
+                    ff_show(link->parent).text, ff_show(link->name).text);
+        }
+        arm->joints += link->joint != FF_JOINT_FIXED;
+        arm->links++;
+    }
+    return true;
+}
+
+static bool read_joints(reader *r, const ff_node *section, const ff_section *keys, const ff_servicer_arm *arm,
+                        double *q) {
+    const ff_node *node = ff_node_find(section, "joints");
+    if (!node)
+        return true;
+    if (node->kind != FF_NODE_LIST || node->count != arm->joints)
+        return fail(r, node->place, "joints has %d values, allowed: one for each of the arm's %d joints",
+                    node->count, arm->joints);
+    return read_numbers(r, node, find_key(keys, "joints"), arm->joints, q);
+}
+
+static const ff_section *below(const ff_section *section, const char *key) {
+    return find_key(section, key)->section;
+}
+
+/* Arm and on-board software belong together; the tree must be physical. */
+static bool read_servicer(reader *r, const ff_node *node, const ff_section *section,
+                          ff_satellite *satellite) {
+    const ff_node *arm = ff_node_find(node, "arm"), *obsw = ff_node_find(node, "obsw");
+    satellite->arm.present = arm != NULL;
+    satellite->obsw.present = obsw != NULL;
+    if (!arm && obsw)
+        return fail(r, obsw->place, "obsw without an arm, allowed: on a satellite with an arm");
+    if (!arm)
+        return true;
+    if (!obsw)
+        return fail(r, arm->place, "an arm without obsw, allowed: obsw: {goal: {position: [x, y, z]}}");
+    if (!read_joints(r, arm, below(section, "arm"), &satellite->arm, satellite->arm.q))
+        return false;
+    memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
+    if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q))
+        return false;
+    if (!(satellite->obsw.arrive > satellite->obsw.approach))
+        return fail(r, obsw->place, "arrive is %.9g, allowed: after approach = %.9g [s]",
+                    satellite->obsw.arrive, satellite->obsw.approach);
+    ff_tree_config tree;
+    ff_tree_link_config link[FF_MAX_ARM_LINKS];
+    char text[200];
+    ff_scenario_tree(satellite, &tree, link);
+    if (satellite->arm.joints < 1 || ff_tree_validate(&tree, text, sizeof text) != FF_OK)
+        return fail(r, arm->place, "the arm cannot be: %s",
+                    satellite->arm.joints < 1 ? "no joint moves" : text);
+    return true;
+}
+
 static bool read_satellite(reader *r, const ff_node *node, const ff_section *section,
                            ff_satellite *satellite) {
     ff_gate_default(&satellite->limits);
     if (!read_section(r, node, section, satellite) ||
         !check_inertia(r, ff_node_find(node, "inertia"), "inertia", satellite->rigid))
+        return false;
+    if (!read_servicer(r, node, section, satellite))
         return false;
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
     const ff_node *mockup = ff_node_find(node, "mockup");
@@ -795,6 +933,58 @@ static void set_defaults(ff_scenario *s) {
     memset(s, 0, sizeof *s);
     ff_fidelity_default(&s->fidelity);
     ff_emulation_default(&s->emulation.emulation);
+    s->impact_delay = s->impact_guess = FF_NAN;
+}
+
+/* How far the tip of a contact stands inside the other's surface at the start [m]; negative: free. */
+static double start_depth(const ff_scenario *s, const ff_contact *c) {
+    const ff_rigid_state *a = &s->satellite[c->body].start;
+    ff_vec3 p = ff_pose_apply(ff_rigid_pose(a), c->point);
+    if (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE)
+        p = ff_pose_apply(ff_pose_inverse(ff_rigid_pose(&s->satellite[c->against].start)), p);
+    if (c->kind != FF_CONTACT_CONE)
+        return ff_vec3_dot(c->normal, ff_vec3_sub(c->at, p));
+    const ff_vec3 r = ff_vec3_sub(p, c->apex);
+    const double z = ff_vec3_dot(c->axis, r), rho = ff_vec3_norm(ff_vec3_axpy(-z, c->axis, r));
+    if (z > c->depth) /* in front of the mouth */
+        return -1.0;
+    return rho * cos(c->half_angle) - z * sin(c->half_angle);
+}
+
+/* A contact that is compressed at the start gives energy that no motion brought: seldom meant. */
+static void warn_overlap(reader *r, const ff_node *root) {
+    const ff_node *item = ff_node_find(root, "contacts");
+    item = item ? item->child : NULL;
+    for (int c = 0; c < r->scenario->contacts && item; c++, item = item->next) {
+        const ff_contact *contact = &r->scenario->contact[c];
+        if (contact->kind == FF_CONTACT_STOPS || contact->kind == FF_CONTACT_GRASP)
+            continue;
+        const double depth = start_depth(r->scenario, contact);
+        if (depth > 1e-9)
+            warn(r, item->place, "warning: contact %s is compressed by %.3g m at the start", contact->name,
+                 depth);
+    }
+}
+
+/* What the method cannot do is said before anything moves. */
+static bool check_impact(reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const ff_node *impact = ff_node_find(root, "impact"), *start = ff_node_find(impact, "guess");
+    s->impact_detector_given = ff_node_find(impact, "threshold") != NULL;
+    if (start && !s->fidelity.impact.identified)
+        return fail(r, start->place,
+                    "guess belongs to stiffness: identified, allowed: stiffness: identified");
+    if (s->fidelity.method != FF_METHOD_IMPACT)
+        return true;
+    const ff_node *item = ff_node_find(root, "contacts");
+    item = item ? item->child : NULL;
+    for (int c = 0; c < s->contacts && item; c++, item = item->next)
+        if (s->contact[c].kind != FF_CONTACT_WALL && s->contact[c].kind != FF_CONTACT_PAIR &&
+            s->contact[c].kind != FF_CONTACT_CONE)
+            return fail(r, item->place,
+                        "method 'impact' does not know contacts of this kind, allowed: wall, "
+                        "pair, cone");
+    return true;
 }
 
 /* The settings of tdpa start from one reading or the other before single keys override them. */
@@ -832,6 +1022,45 @@ static bool check_subject(reader *r, const ff_node *root) {
     return true;
 }
 
+/* A scenario with an arm: client and servicer, one grasp by the arm's gripper, perfect or late robots. */
+static bool check_servicer(reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const int servicer = ff_scenario_servicer(s);
+    if (servicer < 0)
+        return true;
+    const ff_node *satellites = ff_node_find(root, "satellites"), *contacts = ff_node_find(root, "contacts");
+    if (s->satellites != 2 || s->satellite[1 - servicer].arm.present)
+        return fail(r, satellites->place,
+                    "a scenario with an arm has %d satellites, allowed: the servicer and one "
+                    "client without an arm",
+                    s->satellites);
+    if (s->contacts > 1 ||
+        (s->contacts == 1 && (s->contact[0].kind != FF_CONTACT_GRASP || s->contact[0].body != servicer)))
+        return fail(r, contacts->place,
+                    "contacts of a scenario with an arm, allowed: one grasp whose body is '%s'",
+                    s->satellite[servicer].name);
+    if (s->loads > 0)
+        return fail(r, ff_node_find(root, "loads")->place, "loads do not go with an arm yet, allowed: []");
+    if (s->fidelity.method != FF_METHOD_DIRECT && s->fidelity.method != FF_METHOD_IDEAL) {
+        const ff_node *method = ff_node_find(root, "method");
+        return fail(r, method ? method->place : root->place,
+                    "method '%s' does not go with an arm yet; available: "
+                    "ideal, direct",
+                    ff_method_name(s->fidelity.method));
+    }
+    ff_servicer_arm *arm = &s->satellite[servicer].arm;
+    if (!(arm->cycle > 0.0))
+        arm->cycle = 0.25 * s->cycle;
+    const double parts = s->cycle / arm->cycle;
+    if (parts < 0.5 || fabs(parts - round(parts)) > 1e-9 * parts)
+        return fail(r, satellites->place,
+                    "the arm's cycle is %.9g, allowed: the loop's divided by a whole number", arm->cycle);
+    if (s->frame == FF_FRAME_RELATIVE && (s->nominal == FF_NOMINAL_SATELLITE || s->relative_integrated))
+        return fail(r, root->place,
+                    "with an arm the nominal motion is, allowed: free, prescribed; form algebraic");
+    return true;
+}
+
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
@@ -847,7 +1076,7 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
         snprintf(argument, sizeof argument, "--method %s", ff_show(method).text);
         place = (ff_place){1, 1, argument};
         const ff_node node = {.kind = FF_NODE_SCALAR, .text = method, .place = place};
-        int word;
+        int word = 0;
         if (!read_word(r, &node, find_key(&ff_schema, "method"), &word))
             return false;
         s->fidelity.method = (ff_method)word;
@@ -856,6 +1085,9 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     } else if (!check_method(r, place))
         return false;
 
+    if (!check_impact(r, root))
+        return false;
+    warn_overlap(r, root);
     if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
         (s->nominal == FF_NOMINAL_SATELLITE ||
          (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))
@@ -870,6 +1102,8 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
                 s->nominal_of = i;
                 break;
             }
+    if (!check_servicer(r, root))
+        return false;
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
         s->integrate.passive_printed = s->tdpa_printed;
     const ff_node *tdpa = ff_node_find(root, "tdpa");
@@ -880,6 +1114,11 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
     s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
     s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
+    const ff_node *fused = ff_node_find(root, "fused");
+    s->fused_given.delay = ff_node_find(fused, "delay") != NULL;
+    s->fused_given.force_noise = ff_node_find(fused, "force_noise") != NULL;
+    s->fused_given.torque_noise = ff_node_find(fused, "torque_noise") != NULL;
+    s->fused_given.skew = ff_node_find(fused, "skew") != NULL;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
     s->emulation.cycle = s->cycle;
@@ -940,6 +1179,114 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
         status = FF_ERR_FORMAT;
     ff_tree_free(&tree);
     return status;
+}
+
+/* ------------------------------------------------------------------------------------------- template -- */
+
+struct ff_scenario_template {
+    ff_tree tree;
+    const char *label;
+    const char *method;
+    int slots;
+    ff_node **node;  /* where each slot's value stands */
+    ff_node ***item; /* parsed items of each slot */
+    int *items;
+};
+
+static ff_status template_fill(ff_scenario_template *t, const ff_scenario_slot *slots, ff_tree_error *error) {
+    for (int i = 0; i < t->slots; i++) {
+        const size_t size = strlen(slots[i].path) + 3;
+        char *assignment = ff_tree_alloc(&t->tree, size);
+        t->items[i] = slots[i].count;
+        t->item[i] = ff_tree_alloc(&t->tree, sizeof(ff_node *) * (size_t)(slots[i].count + 1));
+        if (!assignment || !t->item[i])
+            return FF_ERR_MEMORY;
+        snprintf(assignment, size, "%s=0", slots[i].path);
+        ff_status status = ff_tree_set_node(&t->tree, assignment, slots[i].argument, &t->node[i], error);
+        for (int j = 0; status == FF_OK && j < slots[i].count; j++) {
+            const char *text = slots[i].items[j];
+            status = ff_tree_parse(&t->tree, text, strlen(text), slots[i].argument, &t->item[i][j], error);
+            if (status == FF_OK && !t->item[i][j]) {
+                *error = (ff_tree_error){.place = {1, 1, slots[i].argument}, .text = "an empty value"};
+                status = FF_ERR_FORMAT;
+            }
+        }
+        if (status != FF_OK)
+            return status;
+    }
+    return FF_OK;
+}
+
+ff_status ff_scenario_template_create(const char *label, const char *text, size_t length,
+                                      const ff_scenario_options *options, const ff_scenario_slot *slots,
+                                      int count, ff_scenario_template **out, char *message, size_t size) {
+    reader r = {.label = label, .message = message, .size = size};
+    const ff_place start = {1, 1, NULL};
+    *out = NULL;
+    if (message && size)
+        message[0] = 0;
+    if (length > FF_TREE_BYTES) {
+        fail(&r, start, "the file has %zu bytes, allowed: at most 16 MB", length);
+        return FF_ERR_FORMAT;
+    }
+    ff_scenario_template *t = calloc(1, sizeof *t);
+    if (!t) {
+        fail(&r, start, "no memory for the scenario");
+        return FF_ERR_MEMORY;
+    }
+    ff_tree_error error = {.place = start, .text = "no memory for the scenario"};
+    r.tree = &t->tree;
+    t->slots = count;
+    t->method = options ? options->method : NULL;
+    t->label = label;
+    t->node = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
+    t->item = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
+    t->items = ff_tree_alloc(&t->tree, sizeof *t->items * (size_t)(count + 1));
+    ff_status status = t->node && t->item && t->items ? FF_OK : FF_ERR_MEMORY;
+    if (status == FF_OK)
+        status = ff_tree_parse(&t->tree, text, length, NULL, &t->tree.root, &error);
+    if (status == FF_OK && !t->tree.root) {
+        error = (ff_tree_error){
+            .place = start, .text = "the file is empty, allowed: a scenario with name, time and satellites"};
+        status = FF_ERR_FORMAT;
+    }
+    if (status == FF_OK)
+        status = apply_sets(&r, options, &error);
+    if (status == FF_OK)
+        status = template_fill(t, slots, &error);
+    if (status != FF_OK) {
+        fail(&r, error.place, "%s", error.text);
+        ff_scenario_template_free(t);
+        return status;
+    }
+    *out = t;
+    return FF_OK;
+}
+
+ff_status ff_scenario_template_read(ff_scenario_template *t, const ff_scenario_value *values,
+                                    ff_scenario *scenario, char *message, size_t size) {
+    for (int i = 0; i < t->slots; i++) {
+        ff_node *node = t->node[i];
+        const ff_scenario_value *value = &values[i];
+        const ff_node *item = value->item >= 0 && value->item < t->items[i] ? t->item[i][value->item] : NULL;
+        node->kind = item ? item->kind : FF_NODE_SCALAR;
+        node->quoted = item ? item->quoted : false;
+        node->text = item ? item->text : value->text;
+        node->count = item ? item->count : 0;
+        node->child = item ? item->child : NULL;
+        node->last = item ? item->last : NULL;
+    }
+    reader r = {.label = t->label, .tree = &t->tree, .scenario = scenario, .message = message, .size = size};
+    if (message && size)
+        message[0] = 0;
+    return read_scenario(&r, t->tree.root, t->method) ? FF_OK : FF_ERR_FORMAT;
+}
+
+void ff_scenario_template_free(ff_scenario_template *t) {
+    if (!t)
+        return;
+    ff_tree_free(&t->tree);
+    free(t);
 }
 
 /* Reads at most FF_TREE_BYTES + 1, so that a device or pipe cannot fill the memory. */

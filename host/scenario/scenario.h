@@ -15,6 +15,7 @@ enum {
     FF_MAX_LOADS = 64,
     FF_MAX_POINTS = 16,
     FF_MAX_FAULTS = 16,
+    FF_MAX_ARM_LINKS = 24, /* rows of an arm's table */
 };
 
 typedef enum ff_robot_kind {
@@ -35,8 +36,11 @@ typedef struct ff_robot_config {
     double damping;                      /* ratio, lag, default 1 */
     double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], FF_INF: absent */
     double angular_velocity, angular_acceleration, angular_jerk;
-    ff_pose base; /* world to base */
-    ff_pose tool; /* flange to CoM */
+    double gear_stiffness[6]; /* joints: [N m/rad] */
+    double gear_damping[6];   /* [N m s/rad] */
+    double joint_inertia[6];  /* [kg m2] */
+    ff_pose base;             /* world to base */
+    ff_pose tool;             /* flange to CoM */
     struct {
         bool present;
         ff_vec3 axis;
@@ -98,6 +102,41 @@ typedef struct ff_point {
     ff_vec3 r; /* [m] body frame, from the CoM */
 } ff_point;
 
+typedef struct ff_servicer_link {
+    char name[FF_NAME_SIZE];
+    char parent[FF_NAME_SIZE]; /* "": the row before, the base for the first */
+    int parent_row;            /* FF_TREE_BASE or a row */
+    ff_joint_kind joint;
+    ff_pose pose;
+    ff_vec3 axis;
+    double mass;
+    ff_vec3 com;
+    ff_mat3 inertia;
+    double torque, viscous, coulomb; /* [N m], [N m s/rad], [N m] */
+} ff_servicer_link;
+
+typedef struct ff_servicer_arm {
+    bool present;
+    ff_pose mount, gripper; /* first joint's parent frame in the base; gripper in the last link */
+    int links, joints;
+    ff_servicer_link link[FF_MAX_ARM_LINKS];
+    double q[FF_MAX_ARM_LINKS]; /* at the start */
+    double cycle;               /* [s] of the arm's own controller */
+} ff_servicer_arm;
+
+typedef struct ff_obsw_config {
+    bool present;
+    int kind; /* 0: built-in */
+    ff_pose goal;
+    double q[FF_MAX_ARM_LINKS];
+    double approach, arrive;
+    double sync_rate, hold_rate, arm_rate, grasp_rate;
+    double force_limit, torque_limit;
+    struct {
+        double rate, position, attitude, velocity, angular_rate, star_tracker, gyro, encoder;
+    } navigation;
+} ff_obsw_config;
+
 typedef struct ff_satellite {
     char name[FF_NAME_SIZE];
     ff_rigid_config rigid;
@@ -109,6 +148,8 @@ typedef struct ff_satellite {
     ff_mockup_config mockup;
     ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
     ff_safety_limits safety;
+    ff_servicer_arm arm;
+    ff_obsw_config obsw;
 } ff_satellite;
 
 typedef enum ff_contact_kind {
@@ -134,7 +175,9 @@ typedef struct ff_contact {
     double half_angle;                             /* [rad] */
     double depth;                                  /* [m] along the axis, FF_INF */
     ff_vec3 stop_position, stop_rotation;          /* stops: half widths [m], [rad]; FF_INF: free axis */
-    double rotation_stiffness, rotation_damping;   /* stops: [N m/rad], [N m s/rad] */
+    double rotation_stiffness, rotation_damping;   /* stops, grasp: [N m/rad], [N m s/rad] */
+    double closes;                                 /* grasp: [s] not before */
+    double reach;                                  /* grasp: [m] closes when so near; FF_INF: at once */
 } ff_contact;
 
 typedef enum ff_load_kind { FF_LOAD_PULSE, FF_LOAD_HALFSINE, FF_LOAD_SIN2 } ff_load_kind;
@@ -213,12 +256,20 @@ typedef struct ff_scenario {
     uint64_t seed;
     ff_fidelity_config fidelity; /* method and its settings */
     bool tdpa_printed;           /* tdpa: {reading: printed} */
+    bool pair_off;               /* tdpa: {pair: off} */
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
     bool damping_printed;        /* damping: {reading: printed} */
     struct {
         bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
     } damping_given;
+    bool impact_detector_given; /* impact.threshold likewise */
+    double impact_delay;        /* [s] impact.delay; FF_NAN: each robot's own */
+    double impact_guess;        /* [N/m] impact.guess; FF_NAN: the contact's */
+    double fused_delay;         /* [s] fused.delay */
+    struct {                    /* fused: keys that stand in the file */
+        bool delay, force_noise, torque_noise, skew;
+    } fused_given;
     ff_integrate_config integrate;
     ff_frame_kind frame;
     ff_nominal_kind nominal;
@@ -247,6 +298,10 @@ typedef struct ff_scenario {
 ff_rigid_load ff_load_at(const ff_load *load, double t);
 /* Sum of the loads on one body at time t. */
 ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
+/* The satellite with an arm, -1 if there is none. */
+int ff_scenario_servicer(const ff_scenario *scenario);
+/* Its tree: base and arm. link[FF_MAX_ARM_LINKS] is the caller's; names stay the scenario's. */
+void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tree_link_config *link);
 /* The nominal motion at t = 0 (also where the frame is absolute and nothing uses it). */
 ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
 /* The loop's configuration for this scenario. */
@@ -267,6 +322,33 @@ ff_status ff_scenario_load(const char *path, const ff_scenario_options *options,
 ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
                             const ff_scenario_options *options, ff_scenario *scenario, char *message,
                             size_t size, char *warnings, size_t warnings_size);
+
+/* A scenario to be read again and again with other values at a few paths, without parsing the text again:
+ * campaigns make one for each thread. Every reading is checked as a file would be. */
+typedef struct ff_scenario_template ff_scenario_template;
+
+typedef struct ff_scenario_slot {
+    const char *path;         /* as in --set */
+    const char *argument;     /* what messages about this value start with; must outlive the template */
+    const char *const *items; /* YAML texts to choose from by number; may be NULL */
+    int count;
+} ff_scenario_slot;
+
+typedef struct ff_scenario_value {
+    int item;         /* >= 0: one of the slot's items */
+    const char *text; /* otherwise a plain scalar, e.g. "0.004" */
+} ff_scenario_value;
+
+/* options as for ff_scenario_parse (may be NULL). FF_OK with *out to be freed; FF_ERR_FORMAT, FF_ERR_MEMORY
+ * with a message, also when a slot's path leads nowhere. */
+ff_status ff_scenario_template_create(const char *label, const char *text, size_t length,
+                                      const ff_scenario_options *options, const ff_scenario_slot *slots,
+                                      int count, ff_scenario_template **out, char *message, size_t size);
+/* values: one for each slot. Allocates nothing. */
+ff_status ff_scenario_template_read(ff_scenario_template *model, const ff_scenario_value *values,
+                                    ff_scenario *scenario, char *message, size_t size);
+void ff_scenario_template_free(ff_scenario_template *model);
+
 /* Writes docs/scenario.md's tables from the schema. */
 ff_status ff_scenario_write_reference(const char *path);
 

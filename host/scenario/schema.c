@@ -31,16 +31,17 @@ static const char *const reading_words[] = {"default", "printed", NULL};
 static const char *const observer_words[] = {"wrench", "axis", NULL};
 static const char *const velocity_words[] = {"midpoint", "start", NULL};
 static const char *const reset_words[] = {"contact", "never", NULL};
+static const char *const switch_words[] = {"false", "true", NULL};
 static const char *const law_words[] = {"clamp", "damper", NULL};
 static const char *const budget_words[] = {"restitution", "velocity", NULL};
 static const char *const axes_words[] = {"force", "each", NULL};
 static const char *const form_words[] = {"offset", "increments", NULL};
+static const char *const tracking_words[] = {"on", "off", NULL};
 static const char *const adapt_words[] = {"fixed", "R", "RQ", NULL};
 
 static const char *const target_words[] = {"flexible-joint", NULL};
 static const char *const emulation_words[] = {"constrained", "free", NULL};
 static const char *const controller_words[] = {"continuous", "sampled", NULL};
-static const char *const switch_words[] = {"off", "on", NULL};
 
 static const ff_key pose_keys[] = {
     KEY("position", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_pose, p), 0, "Origin of the second frame in the first."),
@@ -65,10 +66,11 @@ static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(
 
 #define LAG BIT(FF_ROBOT_LAG)
 #define LIMITED BIT(FF_ROBOT_LIMITED)
+#define JOINTS BIT(FF_ROBOT_JOINTS)
 #define DELAYED (~BIT(FF_ROBOT_IDEAL))
 #define RSI BIT(FF_ROBOT_KUKA_RSI)
 static const ff_key robot_keys[] = {
-    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, after a delay with a second-order lag, or time-optimally within its limits. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
+    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("frequency", NUMBER, "Hz", POSITIVE, "required", ROBOT(frequency), LAG, "Natural frequency of the tracking."),
     KEY("damping", NUMBER, "", POSITIVE, "1", ROBOT(damping), LAG, "Damping ratio of the tracking."),
@@ -78,6 +80,9 @@ static const ff_key robot_keys[] = {
     KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", ROBOT(angular_velocity), LIMITED, "Limit per axis."),
     KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", ROBOT(angular_acceleration), LIMITED, "Limit per axis."),
     KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", ROBOT(angular_jerk), LIMITED, "Limit per axis."),
+    KEY("gear_stiffness", SIX, "N m/rad", POSITIVE, "[2e5, 2e5, 1e5, 2e4, 2e4, 1e4]", ROBOT(gear_stiffness), JOINTS, "Of the six gears of a KR 16; its axes give way to the contact, its motors do not."),
+    KEY("gear_damping", SIX, "N m s/rad", NOT_NEGATIVE, "[800, 800, 400, 40, 40, 20]", ROBOT(gear_damping), JOINTS, "Of the six gears."),
+    KEY("joint_inertia", SIX, "kg m2", POSITIVE, "[25, 25, 12, 1, 1, 0.5]", ROBOT(joint_inertia), JOINTS, "Behind the six gears, mock-up included; coupling between axes is left out."),
     SECTION("base", SECTION, &pose_section, "{}", ROBOT(base), 0, "Pose of the robot's base in the world."),
     SECTION("tool", SECTION, &pose_section, "{}", ROBOT(tool), 0, "Pose of the satellite's CoM in the flange frame."),
     SECTION("rail", SECTION, &rail_section, "none", 0, 0, "A linear axis under the robot."),
@@ -118,10 +123,12 @@ static const ff_key mockup_keys[] = {
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
 
 static const ff_key limits_keys[] = {
-    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded."),
-    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded."),
-    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded."),
-    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded."),
+    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded, per axis; all limits together are followed time-optimally."),
+    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded, per axis."),
+    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", offsetof(ff_gate_config, jerk), 0, "Largest jerk commanded, per axis."),
+    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded, per body axis."),
+    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded, per body axis."),
+    KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", offsetof(ff_gate_config, angular_jerk), 0, "Largest angular jerk commanded, per body axis."),
 };
 static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named."};
 
@@ -144,6 +151,61 @@ static const ff_key safety_keys[] = {
     KEY("stop_angular_acceleration", NUMBER, "rad/s2", POSITIVE, "2", SAFETY(stop_angular_acceleration), 0, "Of a controlled stop."),
 };
 static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(safety_keys), "What ends a run on devices (`freefloat rt`); docs/safety.md. Not the safety function."};
+#define LINK(field) offsetof(ff_servicer_link, field)
+static const char *const joint_words[] = {"revolute", "prismatic", "fixed", NULL};
+static const ff_key link_keys[] = {
+    KEY("name", NAME, "", ANY, "(link1, link2, ...)", LINK(name), 0, "Name of the link."),
+    WORD("joint", WORD, joint_words, "revolute", LINK(joint), 0, "The joint that carries it; a fixed link is merged into its parent."),
+    KEY("parent", NAME, "", ANY, "(the link before; the base for the first)", LINK(parent), 0, "Name of a link above it in the list, or `base`."),
+    SECTION("pose", SECTION, &pose_section, "{}", LINK(pose), 0, "Joint frame in the parent's frame; at q = 0 the link's frame is the joint's."),
+    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", LINK(axis), 0, "Axis of the joint, link frame."),
+    KEY("mass", NUMBER, "kg", NOT_NEGATIVE, "required", LINK(mass), 0, "Mass; zero only for a fixed link."),
+    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", LINK(com), 0, "Its centre of mass, link frame."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "required", LINK(inertia), 0, "About its centre of mass, link axes."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "none", LINK(torque), 0, "Largest torque of the motor, N for a prismatic joint."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", LINK(viscous), 0, "Friction of the joint on the ground: viscous part."),
+    KEY("coulomb", NUMBER, "N m", NOT_NEGATIVE, "0", LINK(coulomb), 0, "Friction of the joint on the ground: constant part."),
+};
+static const ff_section link_section = {"satellites.NAME.arm.links.INDEX", "", TABLE(link_keys), "One link of the arm with the joint that carries it. At most 24."};
+
+#define ARM(field) offsetof(ff_servicer_arm, field)
+static const ff_key arm_keys[] = {
+    SECTION("mount", SECTION, &pose_section, "{}", ARM(mount), 0, "Pose of the arm's foot in the base's body frame."),
+    SECTION("links", LINKS, &link_section, "required", 0, 0, "The links, from the base outwards."),
+    SECTION("gripper", SECTION, &pose_section, "{}", ARM(gripper), 0, "Pose of the gripper in the last link."),
+    KEY("joints", JOINTS, "rad", ANY, "(all zero)", ARM(q), 0, "Joints at the start, in the order of the links that move."),
+    KEY("cycle", NUMBER, "s", POSITIVE, "(a quarter of the loop's)", ARM(cycle), 0, "Period of the arm's own controller; divides the loop's."),
+};
+static const ff_section arm_section = {"satellites.NAME.arm", "", TABLE(arm_keys), "An arm on the satellite, which makes it a servicer: mass and inertia above are then those of the base alone. The arm on the ground is torque-controlled and feels gravity (destefano2021)."};
+
+#define OBSW(field) offsetof(ff_obsw_config, field)
+static const ff_key navigation_keys[] = {
+    KEY("rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.rate), 0, "Of the relative pose camera; 0: every cycle."),
+    KEY("position", NUMBER, "m", NOT_NEGATIVE, "0", OBSW(navigation.position), 0, "Half width of the camera's uniform error, each axis."),
+    KEY("attitude", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.attitude), 0, "Likewise."),
+    KEY("velocity", NUMBER, "m/s", NOT_NEGATIVE, "0", OBSW(navigation.velocity), 0, "Likewise."),
+    KEY("angular_rate", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.angular_rate), 0, "Likewise."),
+    KEY("star_tracker", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.star_tracker), 0, "Half width of the star tracker's error, each axis."),
+    KEY("gyro", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.gyro), 0, "Of the gyro."),
+    KEY("encoder", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.encoder), 0, "Of the joint encoders."),
+};
+static const ff_section navigation_section = {"satellites.NAME.obsw.navigation", "", TABLE(navigation_keys), "Errors of the sensors that the on-board software sees."};
+
+static const char *const obsw_words[] = {"builtin", NULL};
+static const ff_key obsw_keys[] = {
+    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm."),
+    SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 0, "Pose of the base that it keeps in the client's body frame."),
+    KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 0, "Joints with which it grasps."),
+    KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 0, "The arm starts."),
+    KEY("arrive", NUMBER, "s", POSITIVE, "31", OBSW(arrive), 0, "The arm has arrived; after `approach`. The grasp closes at the contact's `closes`; from then on the thrusters are off."),
+    KEY("sync_rate", NUMBER, "rad/s", POSITIVE, "1.2", OBSW(sync_rate), 0, "Bandwidth of the base's control before `approach`."),
+    KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 0, "And after it."),
+    KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 0, "Bandwidth of the joints before the grasp."),
+    KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 0, "And after it."),
+    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 0, "Largest force and torque of the thrusters, each axis."),
+    SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
+};
+static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};
 
 #define SATELLITE(field) offsetof(ff_satellite, field)
 static const ff_key satellite_keys[] = {
@@ -159,6 +221,8 @@ static const ff_key satellite_keys[] = {
     SECTION("mockup", SECTION, &mockup_section, "none", SATELLITE(mockup), 0, "What hangs behind the sensor."),
     SECTION("limits", SECTION, &limits_section, "{}", SATELLITE(limits), 0, "Limits on the commands."),
     SECTION("safety", SECTION, &safety_section, "{}", SATELLITE(safety), 0, "What ends a run on devices."),
+    SECTION("arm", SECTION, &arm_section, "none", SATELLITE(arm), 0, "An arm with a gripper."),
+    SECTION("obsw", SECTION, &obsw_section, "none", SATELLITE(obsw), 0, "On-board software; needed with an arm."),
 };
 static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satellite_keys), "One free-floating body with its robot and sensor. A scenario has 1 to 4, each under its own name."};
 
@@ -211,7 +275,7 @@ static const ff_key contact_keys[] = {
     KEY("body", BODY, "", ANY, "(the only satellite)", CONTACT(body), 0, "The satellite that touches; needed when there are several."),
     KEY("point", POINT, "m", ANY, "com", CONTACT(point), WALL | PAIR | CONE | GRASP, "The point that touches: name of one of the body's points, or its place [x, y, z] in the body frame."),
     KEY("against", BODY, "", ANY, "required", CONTACT(against), PAIR | CONE | GRASP, "The other satellite."),
-    KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against`."),
+    KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against` (grasp: the place that is held)."),
     KEY("normal", DIRECTION, "", ANY, "required", CONTACT(normal), WALL | PAIR, "Points to the free side; any length but zero."),
     KEY("apex", VEC3, "m", ANY, "required", CONTACT(apex), CONE, "Tip of the cone, body frame of `against`."),
     KEY("axis", DIRECTION, "", ANY, "required", CONTACT(axis), CONE, "Out of its mouth; any length but zero."),
@@ -224,8 +288,10 @@ static const ff_key contact_keys[] = {
     KEY("friction", NUMBER, "", NOT_NEGATIVE, "0", CONTACT(friction), WALL | PAIR | CONE, "Coulomb coefficient."),
     KEY("position", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_position), STOPS, "Half widths of the play about the origin, inertial axes; `free`: no stop on this axis."),
     KEY("rotation", HALF_WIDTHS, "rad", NOT_NEGATIVE, "[free, free, free]", CONTACT(stop_rotation), STOPS, "Half widths of the rotation vector; `free`: no stop on this axis."),
-    KEY("rotation_stiffness", NUMBER, "N m/rad", POSITIVE, "(required with `rotation`)", CONTACT(rotation_stiffness), STOPS | GRASP, "Stiffness of the rotation stops."),
-    KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops."),
+    KEY("rotation_stiffness", NUMBER, "N m/rad", POSITIVE, "(required with `rotation`, and for a grasp)", CONTACT(rotation_stiffness), STOPS | GRASP, "Stiffness of the rotation stops, or of the grasp."),
+    KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops, or of the grasp."),
+    KEY("closes", NUMBER, "s", NOT_NEGATIVE, "0", CONTACT(closes), GRASP, "The gripper does not close before. It then holds both bodies as they stand to each other."),
+    KEY("reach", NUMBER, "m", POSITIVE, "none", CONTACT(reach), GRASP, "The gripper closes when `point` is this near to `at`; none: at the time `closes`, wherever they are."),
 };
 static const ff_section contact_section = {"contacts.NAME", "contact", TABLE(contact_keys), "A list; each item is one contact. Keys that do not belong to the chosen kind are errors. In `--set` an item is addressed by its name or its index from 0."};
 
@@ -249,12 +315,14 @@ static const ff_key requirement_keys[] = {
 static const ff_section requirements_section = {"requirements", "", TABLE(requirement_keys), "What the run must show for the verdict `pass`."};
 
 #define TDPA(field) offsetof(ff_scenario, fidelity.tdpa.field)
+static const char *const pair_words[] = {"on", "off", NULL};
 static const ff_key tdpa_keys[] = {
     WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, tdpa_printed), 0, "`printed`: sections IV to VI of destefano2019 to the letter, also in the passive integrator. The settings below override single choices."),
     WORD("observer", WORD, observer_words, "(wrench; printed: axis)", TDPA(observer), 0, "One energy observer on the whole wrench, or one per axis."),
     WORD("velocity", WORD, velocity_words, "(midpoint; printed: start)", TDPA(velocity), 0, "Velocity that the force is paired with."),
     WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
     WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
+    WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
     KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact."),
     KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact."),
 };
@@ -289,6 +357,33 @@ static const ff_key damping_keys[] = {
     KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", DAMPING(detector.torque_on), 0, "Torque above which there is contact."),
 };
 static const ff_section damping_section = {"damping", "", TABLE(damping_keys), "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."};
+#define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
+static const ff_key impact_keys[] = {
+    WORD("prediction", FLAG, switch_words, "true", IMPACT(prediction), 0, "Command the motion one delay ahead."),
+    WORD("recomputation", FLAG, switch_words, "true", IMPACT(recomputation), 0, "Once a contact is measured, recompute the steps since the satellites touched."),
+    WORD("observer", FLAG, switch_words, "true", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
+    WORD("gears", FLAG, switch_words, "true", IMPACT(gears), 0, "With `joints` robots: count the gears' compliance into the stiffness, 1/k = 1/k_en + n^T J_e K_r^-1 J_e^T n."),
+    KEY("stiffness", IDENTIFIED, "N/m", POSITIVE, "(each contact's own)", IMPACT(stiffness), 0, "What the method believes of the mock-ups' stiffness; `identified`: found from force and position during contact."),
+    KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),
+    KEY("restitution", NUMBER, "", RESTITUTION, "(from the satellites' damping)", IMPACT(restitution), 0, "Of the satellites' contacts, in place of their damping."),
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(each robot's `delay`)", offsetof(ff_scenario, impact_delay), 0, "How far ahead to predict."),
+    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 63 cycles."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact."),
+    KEY("position_error", NUMBER, "m", POSITIVE, "0.01", IMPACT(position_error), 0, "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."),
+    KEY("drift", NUMBER, "m/sqrt(s)", NOT_NEGATIVE, "5e-5", IMPACT(drift), 0, "Random walk of a surface's place during a contact: how fast older forces are forgotten."),
+};
+static const ff_section impact_section = {"impact", "", TABLE(impact_keys), "Settings of the method `impact` (lange). It knows the geometry of walls, pairs and cones, their stiffness and damping, and renders the `satellite` contact."};
+
+#define FUSED(field) offsetof(ff_scenario, fidelity.fused.field)
+static const ff_key fused_keys[] = {
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(the robot's: dead time and lag)", offsetof(ff_scenario, fused_delay), 0, "Delay to start from, for every robot; it is corrected in free flight."),
+    WORD("tracking", FLAG, tracking_words, "on", FUSED(delay_fixed), 0, "Whether the delay is followed in free flight, or kept as told."),
+    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", FUSED(force_noise), 0, "Standard deviation of one axis of the force."),
+    KEY("torque_noise", NUMBER, "N m", NOT_NEGATIVE, "(the largest `torque_noise`)", FUSED(torque_noise), 0, "Standard deviation of one axis of the torque."),
+    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", FUSED(skew), 0, "By how much the force is older than the robot's pose; from a calibration."),
+    KEY("stiffness", NUMBER, "N/m", NOT_NEGATIVE, "0", FUSED(stiffness), 0, "A guess that is believed to its own size; 0: none. It is not needed."),
+};
+static const ff_section fused_section = {"fused", "", TABLE(fused_keys), "Settings of the method `fused`, which knows nothing of the contacts. They may stand in a scenario that runs another method."};
 
 static const ff_key passive_keys[] = {
     WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
@@ -337,7 +432,7 @@ static const ff_key emulation_keys[] = {
     SECTION("gains", SECTION, &gain_section, "{}", 0, 0, "Gains of the control law."),
     WORD("scheme", WORD, emulation_words, "constrained", EMULATION(emulation.scheme), 0, "The simulated tip is held where the robot is and forces are matched, or the measured force drives the simulation and poses are matched."),
     WORD("controller", FLAG, controller_words, "continuous", EMULATION(sampled), 0, "Evaluated inside the solver, or once a cycle with the torque held."),
-    WORD("drift_compensation", FLAG, switch_words, "on", EMULATION(emulation.drift_compensation), 0, "`off`: without the feedback of (11), to show the bare force error; `scheme: constrained` only."),
+    WORD("drift_compensation", FLAG, switch_words, "true", EMULATION(emulation.drift_compensation), 0, "`false`: without the feedback of (11), to show the bare force error; `scheme: constrained` only."),
     KEY("torque", NUMBER, "N m", ANY, "0", EMULATION(torque), 0, "On the target's motor."),
     SECTION("wall", SECTION, &emulation_wall_section, "none", 0, 0, "What the tip touches; none: free motion."),
 };
@@ -360,6 +455,8 @@ static const ff_key top_keys[] = {
     SECTION("requirements", SECTION, &requirements_section, "{}", TOP(requirements), 0, "Limits for the verdict."),
     SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
     SECTION("damping", SECTION, &damping_section, "{}", 0, 0, "Settings of the method `damping`."),
+    SECTION("impact", SECTION, &impact_section, "{}", 0, 0, "Settings of the method `impact`."),
+    SECTION("fused", SECTION, &fused_section, "{}", 0, 0, "Settings of the method `fused`."),
     SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
 };
 const ff_section ff_schema = {"", "", TABLE(top_keys), "The top level of the file."};
@@ -375,6 +472,8 @@ const char *ff_range_text(ff_range range) {
         return "> 0 and < pi/2";
     case FF_RANGE_PART:
         return "> 0 and < 1";
+    case FF_RANGE_RESTITUTION:
+        return "0.3 to 1";
     default:
         return "";
     }
@@ -409,6 +508,10 @@ const char *ff_type_text(ff_type type) {
         return "force or [force, torque]";
     case FF_TYPE_SERIES:
         return "number or [k1, k2]";
+    case FF_TYPE_SIX:
+        return "[a1, a2, a3, a4, a5, a6]";
+    case FF_TYPE_IDENTIFIED:
+        return "number or `identified`";
     case FF_TYPE_BODY:
         return "satellite's name";
     case FF_TYPE_POINT:
@@ -418,7 +521,10 @@ const char *ff_type_text(ff_type type) {
     case FF_TYPE_CONTACTS:
     case FF_TYPE_LOADS:
     case FF_TYPE_FAULTS:
+    case FF_TYPE_LINKS:
         return "list";
+    case FF_TYPE_JOINTS:
+        return "[q1, q2, ...]";
     default:
         return "map";
     }

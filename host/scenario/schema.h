@@ -20,6 +20,8 @@ typedef enum ff_type {
     FF_TYPE_TWIST,       /* ff_twist from linear, then angular */
     FF_TYPE_PAIR,        /* two doubles: force, torque; one number is the force */
     FF_TYPE_SERIES,      /* double; two numbers are springs in series */
+    FF_TYPE_IDENTIFIED,  /* double, or the word `identified` (impact alone) */
+    FF_TYPE_SIX,         /* six doubles */
     FF_TYPE_BODY,        /* int: name of a satellite */
     FF_TYPE_POINT,       /* name of a point of the body, or three numbers; read with the contact */
     FF_TYPE_SECTION,     /* a map of its own */
@@ -27,7 +29,9 @@ typedef enum ff_type {
     FF_TYPE_SATELLITES,  /* map: name to section */
     FF_TYPE_CONTACTS,    /* list of sections */
     FF_TYPE_LOADS,       /* list of sections */
-    FF_TYPE_FAULTS       /* list of sections */
+    FF_TYPE_FAULTS,      /* list of sections */
+    FF_TYPE_LINKS,       /* list of sections, into ff_servicer_arm */
+    FF_TYPE_JOINTS       /* list of numbers, one for each joint; read with the satellite */
 } ff_type;
 
 typedef enum ff_range {
@@ -35,7 +39,8 @@ typedef enum ff_range {
     FF_RANGE_POSITIVE,
     FF_RANGE_NOT_NEGATIVE,
     FF_RANGE_ACUTE,
-    FF_RANGE_PART
+    FF_RANGE_PART,
+    FF_RANGE_RESTITUTION
 } ff_range;
 
 typedef struct ff_section ff_section;

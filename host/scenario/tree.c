@@ -83,6 +83,12 @@ static ff_status no_memory(ff_tree_error *error, ff_place place) {
 ff_node *ff_node_find(const ff_node *map, const char *key) {
     if (!map || map->kind != FF_NODE_MAP)
         return NULL;
+    if (map->count <= 16) { /* few keys: comparing is cheaper than hashing */
+        for (ff_node *node = map->child; node; node = node->next)
+            if (node->key[0] == key[0] && strcmp(node->key, key) == 0)
+                return node;
+        return NULL;
+    }
     const uint32_t hash = hash_of(key);
     for (ff_node *node = map->child; node; node = node->next)
         if (node->hash == hash && strcmp(node->key, key) == 0)
@@ -352,6 +358,12 @@ static void list_names(const ff_node *list, const char *of, char *text, size_t s
 }
 
 ff_status ff_tree_set(ff_tree *tree, const char *assignment, const char *argument, ff_tree_error *error) {
+    ff_node *node;
+    return ff_tree_set_node(tree, assignment, argument, &node, error);
+}
+
+ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *argument, ff_node **found,
+                           ff_tree_error *error) {
     const ff_place place = {1, 1, argument};
     const char *equal = strchr(assignment, '=');
     if (!equal || equal == assignment)
@@ -422,5 +434,6 @@ ff_status ff_tree_set(ff_tree *tree, const char *assignment, const char *argumen
     node->count = value->count;
     node->child = value->child;
     node->last = value->last;
+    *found = node;
     return FF_OK;
 }

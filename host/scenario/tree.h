@@ -53,6 +53,9 @@ void *ff_tree_alloc(ff_tree *tree, size_t size);
 ff_node *ff_node_find(const ff_node *map, const char *key);
 /* Applies "path=value". argument: what messages call it, e.g. "--set path=value". */
 ff_status ff_tree_set(ff_tree *tree, const char *assignment, const char *argument, ff_tree_error *error);
+/* The same, and says which node was set: whoever sets it again and again need not search again. */
+ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *argument, ff_node **node,
+                           ff_tree_error *error);
 
 /* A text as messages show it: no control characters, at most 60 bytes, whole characters. */
 typedef struct ff_shown {

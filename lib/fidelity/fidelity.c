@@ -9,7 +9,10 @@ const char *ff_method_name(ff_method method) {
 void ff_fidelity_default(ff_fidelity_config *config) {
     config->method = FF_METHOD_TDPA;
     ff_tdpa_default(&config->tdpa);
+    config->pair = (ff_pair_config){.body = -1, .against = -1};
     ff_damping_default(&config->damping);
+    ff_impact_default(&config->impact);
+    ff_fused_default(&config->fused);
 }
 
 ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
@@ -20,16 +23,22 @@ ff_status ff_fidelity_validate(const ff_fidelity_config *config) {
         return ff_detector_validate(&config->tdpa.detector);
     case FF_METHOD_DAMPING:
         return ff_damping_validate(&config->damping);
+    case FF_METHOD_IMPACT:
+        return ff_impact_validate(&config->impact);
+    case FF_METHOD_FUSED:
+        return ff_fused_validate(&config->fused);
     default:
         return FF_ERR_UNSUPPORTED;
     }
 }
 
 void ff_fidelity_reset(const ff_fidelity_model *model, const ff_rigid_state *body, ff_fidelity_state *state) {
-    (void)model;
-    (void)body;
     ff__tdpa_reset(&state->tdpa);
+    state->pair = (ff_pair_state){0};
     ff__damping_reset(&state->damping);
+    ff__impact_reset(&state->impact);
+    ff_history_reset(&state->history);
+    ff__fused_reset(model, body, &state->fused);
 }
 
 static void direct_step(const ff_fidelity_model *model, const ff_fidelity_in *in, ff_fidelity_out *out) {
@@ -47,14 +56,27 @@ void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, 
         out->lead[i] = 0.0;
     out->observers = 0;
     out->bounds = 0;
-    for (int i = 0; i < model->bodies; i++)
+    out->look_back = 0;
+    for (int i = 0; i < model->bodies; i++) {
         out->stiffness[i] = out->damping[i] = out->damping_sd[i] = FF_NAN;
+        out->has_next[i] = false;
+    }
+    out->fused = NULL;
+    out->fused_info = NULL;
     switch (model->config.method) {
     case FF_METHOD_TDPA:
         ff__tdpa_step(model, &state->tdpa, in, body, out);
+        if (model->config.pair.body >= 0)
+            ff__pair_step(model, &state->pair, in, body, out);
         break;
     case FF_METHOD_DAMPING:
         ff__damping_step(model, &state->damping, in, body, out);
+        break;
+    case FF_METHOD_IMPACT:
+        ff__impact_step(model, &state->impact, &state->history, in, body, out);
+        break;
+    case FF_METHOD_FUSED:
+        ff__fused_step(model, &state->fused, in, body, out);
         break;
     default:
         direct_step(model, in, out);
@@ -72,4 +94,11 @@ double ff__clamp_scale(double FV, double FHF, double T, double E) {
     const double a = 0.5 * T * FHF, root = sqrt(FV * FV + 4.0 * a * E / T);
     const double s = FV > 0.0 ? 2.0 * (E / T) / (FV + root) : (root - FV) / (2.0 * a);
     return fmin(1.0, fmax(0.0, s));
+}
+
+double ff_fidelity_lead(const ff_fidelity_model *model, const ff_fidelity_state *state, int body) {
+    const ff_fidelity_config *config = &model->config;
+    if (config->method == FF_METHOD_IMPACT && config->impact.prediction)
+        return config->impact.delay[body];
+    return config->method == FF_METHOD_FUSED ? state->fused.delay[body] : 0.0;
 }

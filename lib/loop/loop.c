@@ -63,6 +63,11 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, cha
         return fault(status, -1, "integrator", message, size);
     if ((status = ff_fidelity_validate(&config->fidelity)) != FF_OK)
         return fault(status, -1, "method", message, size);
+    const ff_pair_config *pair = &config->fidelity.pair;
+    if (pair->body >= 0 &&
+        (pair->body >= config->bodies || pair->against < 0 || pair->against >= config->bodies ||
+         pair->against == pair->body || !ff_vec3_finite(pair->point)))
+        return fault(FF_ERR_ARGUMENT, -1, "pair", message, size);
     model->fidelity.config = config->fidelity;
     model->fidelity.integrate = config->integrate;
     model->fidelity.bodies = config->bodies;
@@ -77,6 +82,11 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, cha
         model->config.body[i].gate.cycle = config->integrate.cycle;
         if ((status = ff_gate_validate(&model->config.body[i].gate)) != FF_OK)
             return fault(status, i, "limits", message, size);
+        for (int a = 0; a < 6 && body->elastic; a++)
+            if (!(body->gear_stiffness[a] > 0.0))
+                return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
+        if (body->elastic && (status = ff_arm_create(&body->arm, &model->arm[i])) != FF_OK)
+            return fault(status, i, "arm", message, size);
         model->config.body[i].start.attitude = ff_quat_unit(body->start.attitude);
     }
     return create_nominal(model, message, size);
@@ -111,8 +121,10 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
     *info = (ff_loop_info){0};
     state->k = 0;
     ff_nominal_reset(&model->nominal, &state->nominal);
-    for (int i = 0; i < model->config.bodies; i++) {
+    for (int i = 0; i < model->config.bodies; i++)
         state->body[i] = model->config.body[i].start;
+    ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
+    for (int i = 0; i < model->config.bodies; i++) {
         ff_integrate_reset(&state->body[i], &state->integrate[i]);
         state->last_wrench[i] = ff_wrench_zero();
         state->energy[i] =
@@ -120,17 +132,31 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
         const ff_setpoint start =
             ff_loop_to_robot(model, &state->nominal.motion,
                              setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega));
-        ff_gate_reset(start, &state->gate[i], &info->gate[i]);
+        ff_setpoint gate = start;
+        const double lead = ff_fidelity_lead(&model->fidelity, &state->fidelity, i);
+        if (lead > 0.0) { /* the command before the first one */
+            const double T = model->config.integrate.cycle;
+            ff_rigid_state before = state->body[i];
+            ff_integrate_coast(&model->fidelity.body[i], lead - T, T, &before);
+            const ff_rigid_state nominal =
+                ff_nominal_coast(&model->nominal, lead - T, T, &state->nominal.motion);
+            gate = ff_loop_to_robot(model, &nominal, setpoint(&before, before.velocity, before.omega));
+        }
+        ff_gate_reset(gate, &state->gate[i], &info->gate[i]);
+        /* upright, forearm forward: the branch that the nearest solutions then stay in */
+        state->joints[i] = (ff_arm_joints){.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
         out->command[i] = out->next[i] = start;
         out->measured_b[i] = out->fidelity.f_b[i] = ff_wrench_zero();
         out->velocity_correction[i] = ff_twist_zero();
         out->sensor_status[i] = out->gate_status[i] = FF_OK;
-        out->fidelity.in_contact[i] = false;
+        out->fidelity.in_contact[i] = out->fidelity.has_next[i] = false;
         out->fidelity.stiffness[i] = out->fidelity.damping[i] = out->fidelity.damping_sd[i] = FF_NAN;
     }
-    out->fidelity.observers = 0;
+    out->fidelity.observers = out->fidelity.look_back = 0;
     out->fidelity.bounds = 0;
-    ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
+    out->fidelity.has_command = false;
+    out->fidelity.fused = NULL;
+    out->fidelity.fused_info = NULL;
 }
 
 static ff_status hold_all(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
@@ -192,6 +218,39 @@ static bool is_sane(const ff_rigid_state *s) {
     return sane;
 }
 
+/* The method advanced the body itself: what its mean wrench does not explain is the scheme's. */
+static void own_step(const ff_rigid_model *model, double T, ff_rigid_load contact, ff_rigid_load loads,
+                     const ff_rigid_state *start, const ff_rigid_state *end, ff_rigid_state *next,
+                     ff_integrate_state *state, ff_integrate_out *out) {
+    *next = *end;
+    state->velocity_c = end->velocity;
+    state->omega_c = end->omega;
+    const ff_vec3 v = ff_vec3_scale(0.5, ff_vec3_add(start->velocity, end->velocity)),
+                  w = ff_vec3_scale(0.5, ff_vec3_add(start->omega, end->omega));
+    out->contact = T * ff_rigid_power(contact, start->velocity, start->omega);
+    out->loads = T * ff_rigid_power(loads, v, w);
+    out->scheme = ff_rigid_kinetic_energy(model, end) - ff_rigid_kinetic_energy(model, start) - out->contact -
+                  out->loads;
+}
+
+/* J K^-1 J^T at the motors' angles: how the CoM gives way to a wrench. False where the pose has no solution.
+ */
+static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_arm_joints *joints,
+                          double C[6][6]) {
+    double J[6][7];
+    ff_arm_info reach;
+    if (ff_arm_inverse(&model->arm[i], &T_wb, joints, joints, &reach) != FF_OK)
+        return false;
+    ff_arm_jacobian(&model->arm[i], joints, J);
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < 6; c++) {
+            C[r][c] = 0.0;
+            for (int a = 0; a < 6; a++)
+                C[r][c] += J[r][a] * J[c][a] / model->config.body[i].gear_stiffness[a];
+        }
+    return true;
+}
+
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                        const ff_loop_in *in, ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
@@ -222,6 +281,11 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     }
     if (refused)
         return hold_all(model, state, info, out);
+    double compliance[FF_MAX_BODIES][6][6];
+    for (int i = 0; i < n; i++)
+        if (config->body[i].elastic && !config->relative.enabled && /* arm and satellites in one frame */
+            compliance_at(model, i, sample[i].T_wr, &state->joints[i], compliance[i]))
+            sample[i].compliance = (const double(*)[6])compliance[i];
 
     /* 2, 3 contact and fidelity: the wrench the satellites should feel */
     ff_rigid_state before[FF_MAX_BODIES], body[FF_MAX_BODIES];
@@ -246,7 +310,10 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         }
         integrate[i] = state->integrate[i];
         const ff_rigid_load contact = ff_rigid_load_from_body(body[i].attitude, out->fidelity.f_b[i]);
-        if (config->relative.enabled && config->relative.integrated)
+        if (out->fidelity.has_next[i])
+            own_step(&model->fidelity.body[i], T, contact, in->load[i], &body[i], &out->fidelity.next[i],
+                     &next[i], &integrate[i], &step[i]);
+        else if (config->relative.enabled && config->relative.integrated)
             ff_relative_step(&config->integrate, &model->nominal, &model->fidelity.body[i], contact,
                              in->load[i], &state->nominal.motion, &nominal.motion, &next[i], &integrate[i],
                              &step[i]);
@@ -283,7 +350,14 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
             const ff_rigid_state ahead = nominal_ahead(model, state, &out->fidelity, i);
             const ff_setpoint wish = ff_loop_to_robot(model, &ahead, setpoint(c, c->velocity, c->omega));
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], wish, &out->command[i]);
-            out->next[i] = coming;
+            const ff_rigid_state *following = &out->fidelity.next_command[i];
+            const ff_rigid_state later = ff_nominal_coast(&model->nominal, T, T, &ahead);
+            ff_gate_state peek = *passed; /* what the next cycle will let pass */
+            ff_gate_info uncounted = {0};
+            ff_gate_step(
+                gate, &peek, &uncounted,
+                ff_loop_to_robot(model, &later, setpoint(following, following->velocity, following->omega)),
+                &out->next[i]);
         } else {
             out->command[i] = passed->last;
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], coming, &out->next[i]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/contact_stability.h"
+#include "analyze.h"
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
@@ -20,6 +21,10 @@ static int contact_stability(int argc, char **argv);
 static const analysis analyses[] = {
     {"contact-stability", contact_stability,
      "inertia ratios at which an emulating robot's contact is stable"},
+    {"delay-margin", ff_analyze_delay_margin, "go or no go: how much loop delay a scenario's contact bears"},
+    {"workspace", ff_analyze_workspace,
+     "how long a motion stays inside a robot's reach, absolute and relative"},
+    {"log", ff_analyze_log, "delay, contact or payload identified from a recorded run"},
 };
 enum { ANALYSES = sizeof analyses / sizeof *analyses };
 
@@ -87,7 +92,7 @@ static int usage_error(const char *format, const char *a, const char *b) {
     return USAGE;
 }
 
-static bool number(const char *text, double *value) {
+bool ff_analyze_number(const char *text, double *value) {
     char *end;
     *value = strtod(text, &end);
     return end != text && *end == '\0' && isfinite(*value);
@@ -109,7 +114,7 @@ static size_t read_matrix(const char *path, double *Q, char *message, size_t siz
         char *save = NULL;
         for (char *word = strtok_r(line, " ,;\t\r", &save); word; word = strtok_r(NULL, " ,;\t\r", &save)) {
             double v;
-            if (!number(word, &v) || columns >= 6 || rows >= 6) {
+            if (!ff_analyze_number(word, &v) || columns >= 6 || rows >= 6) {
                 snprintf(message, size,
                          "%s:%zu: '%s' does not fit, allowed are up to 6 rows of up to 6 numbers", path, at,
                          word);
@@ -283,7 +288,7 @@ static int contact_stability(int argc, char **argv) {
             return usage_error("%s needs a value%s", option[k].name, "");
         if (option[k].text)
             *option[k].text = value;
-        else if (!number(value, option[k].number))
+        else if (!ff_analyze_number(value, option[k].number))
             return usage_error("%s '%s' is not a finite number", option[k].name, value);
     }
     if (isnan(c.velocity_gain) || isnan(c.position_gain))
@@ -295,7 +300,7 @@ static int contact_stability(int argc, char **argv) {
     ff_contact_stability_axes axes = {.n = 0};
     ff_contact_stability r;
     ff_status status;
-    if (ratio && !number(ratio, &c.inertia_ratio)) {
+    if (ratio && !ff_analyze_number(ratio, &c.inertia_ratio)) {
         c.inertia_ratio = FF_NAN;
         const size_t n = read_matrix(ratio, Q, message, sizeof message);
         if (n == 0)

@@ -17,7 +17,8 @@ static const char help[] =
     "Reruns the published cases and prints, for each number or claim: the paper's value, what its equations "
     "give as\n"
     "printed, what freefloat's default gives, the ideal, and a remark where they differ.\n\n"
-    "  KEY                one paper; default all: destefano2019, he2022\n"
+    "  KEY                one paper; default all: destefano2019, he2022, destefano2021,\n"
+    "                     lange, aghili, as far as they are built\n"
     "  --json             print the table as JSON\n"
     "  --quiet            no progress\n\n"
     "exit status: 0 done, 1 a case failed, 2 bad usage\n"
@@ -32,6 +33,9 @@ static const paper papers[] = {
     {"destefano2019", "De Stefano, Balachandran, Secchi 2019: passivity layer for delay and integration",
      ff_paper_destefano2019},
     {"he2022", "He, Shen, Gao 2022: passivity with the contact damping identified on line", ff_paper_he2022},
+    {"aghili", "Aghili: emulation of another robot, contact stability", ff_paper_aghili},
+    {"lange", "Lange, Grunwald, Albu-Schaeffer: hard impacts of two satellites on two robots",
+     ff_paper_lange},
 };
 
 /* scenarios/papers/FILE below the working folder, beside the program, or where it was installed. */
@@ -161,7 +165,10 @@ int ff_cmd_papers(int argc, char **argv) {
     for (size_t i = 0; i < count && key; i++)
         known = known || strcmp(papers[i].key, key) == 0;
     if (!known) {
-        ff_cli_error("freefloat papers: '%s' is no paper; allowed: destefano2019, he2022", key);
+        char keys[256] = "";
+        for (size_t i = 0, n = 0; i < count; i++)
+            n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s", i ? ", " : "", papers[i].key);
+        ff_cli_error("freefloat papers: '%s' is no paper; allowed: %s", key, keys);
         return FF_EXIT_USAGE;
     }
     ff_json text;

@@ -9,6 +9,7 @@
 
 #include "record/csv.h"
 #include "report/geometry.h"
+#include "run/capture.h"
 
 int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options) {
     char message[1024], warnings[4096];
@@ -91,8 +92,11 @@ static int solve_ideal(ff_session *session, ff_progress *progress) {
     char message[256] = "";
     progress->from = 0.0;
     progress->to = 0.3;
-    const ff_status status = ff_ideal_solve(&session->scenario, ff_progress_update, progress, &session->ideal,
-                                            message, sizeof message);
+    const ff_status status =
+        ff_scenario_servicer(&session->scenario) >= 0
+            ? ff_capture_reference(&session->scenario, &session->ideal, message, sizeof message)
+            : ff_ideal_solve(&session->scenario, ff_progress_update, progress, &session->ideal, message,
+                             sizeof message);
     if (status >= 0)
         return FF_EXIT_DONE;
     ff_progress_stop(progress);
@@ -185,7 +189,9 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
                                 .count = count,
                                 .timing = true,
                                 .progress = ff_progress_update,
-                                .user = &progress};
+                                .user = &progress,
+                                .between = options->between,
+                                .between_user = options->between_user};
     if (options->runner)
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
@@ -279,6 +285,8 @@ static void show_identified(const ff_metrics *metrics, int n, char *text, size_t
     ff_metrics_episode(metrics, n, &info);
     if (isnan(e->stiffness))
         snprintf(text, size, "|-|-|-|");
+    else if (isnan(e->damping)) /* known to the method, not identified */
+        snprintf(text, size, "|%.0f|-|%.3f|", e->stiffness, info.frequency);
     else
         snprintf(text, size, "|%.0f|%.1f +- %.1f|%.3f|", e->stiffness, e->damping, e->damping_sd,
                  info.frequency);

@@ -37,6 +37,8 @@ typedef struct ff_session_options {
     ff_runner *runner; /* NULL: ff_run */
     void *runner_self;
     ff_log **log; /* where the runner finds the open log for its events, or NULL */
+    bool (*between)(void *user, const ff_run_access *access); /* as in ff_run_options */
+    void *between_user;
 } ff_session_options;
 
 /* Loads; on failure prints the line and returns FF_EXIT_USAGE. */

@@ -40,6 +40,15 @@ refuse 'not a finite number' "${base[@]}" --bandwidth 25kg
 refuse 'inertia ratio is -1' "${base[@]}" --bandwidth 25 --inertia-ratio -1
 refuse 'needs a value' "${base[@]}" --bandwidth
 
+text=$("$FREEFLOAT" papers aghili --json) || failed=1
+expect 'papers: contact' '"ours": "0.3949, 0.3949"' "$text"
+expect 'papers: peak' '"ours": "27.14, 27.14"' "$text"
+expect 'papers: end' '"ours": "-1.6665, -1.6665"' "$text"
+expect 'papers: constraint' '"ours": "-9.80[01]e-03"' "$text"
+expect 'papers: force error' '"ours": "0.1667"' "$text"
+expect 'papers: critical' '"paper": "5"' "$text"
+expect 'papers: delay' '"ours": "0.539 to 3.091"' "$text"
+
 plot=$(mktemp --suffix=.svg)
 "$FREEFLOAT" "${base[@]}" --delay 0.04 --inertia-ratio 2 --plot "$plot" >/dev/null || failed=1
 expect plot '</svg>' "$(tail -1 "$plot")"

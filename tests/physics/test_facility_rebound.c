@@ -16,7 +16,7 @@ static void wall_scenario(ff_scenario *s, double delay) {
     s->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = s->cycle};
     ff_fidelity_default(&s->fidelity);
     s->fidelity.method = FF_METHOD_DIRECT;
-    s->satellite[0].limits = (ff_gate_config){s->cycle, FF_INF, FF_INF, FF_INF, FF_INF};
+    ff_gate_default(&s->satellite[0].limits);
     s->satellite[0].start.velocity = ff_vec3_make(0, 0, 0.02);
     s->satellite[0].robot.kind = FF_ROBOT_DELAY;
     s->satellite[0].robot.delay = delay;

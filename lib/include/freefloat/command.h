@@ -14,17 +14,20 @@ typedef struct ff_setpoint {
     ff_twist twist; /* w body [rad/s], v in the lab [m/s] */
 } ff_setpoint;
 
-/* FF_INF: no limit. */
+/* Bounds on each component: position in lab axes, rotation in body axes. FF_INF: no limit. */
 typedef struct ff_gate_config {
     double cycle;                /* [s] */
     double velocity;             /* [m/s] */
     double acceleration;         /* [m/s2] */
     double angular_velocity;     /* [rad/s] */
     double angular_acceleration; /* [rad/s2] */
+    double jerk;                 /* [m/s3] */
+    double angular_jerk;         /* [rad/s3] */
 } ff_gate_config;
 
 typedef struct ff_gate_state {
-    ff_setpoint last; /* the last safe command */
+    ff_setpoint last;      /* the last safe command */
+    ff_twist acceleration; /* of the commands, while a limit acts: w' body, v' lab */
     bool started;
 } ff_gate_state;
 
@@ -36,8 +39,9 @@ typedef struct ff_gate_info {
 void ff_gate_default(ff_gate_config *config);
 ff_status ff_gate_validate(const ff_gate_config *config);
 void ff_gate_reset(ff_setpoint start, ff_gate_state *state, ff_gate_info *info);
-/* Checks finite, then limits velocity and acceleration. FF_OK, FF_INFO_LIMITED, or FF_INFO_HELD when the wish
- * is not finite: the last safe pose goes out again, standing still. */
+/* Checks finite, then follows the wishes time-optimally within the limits (the limiter below). FF_OK: the
+ * wish itself goes out; FF_INFO_LIMITED; or FF_INFO_HELD when the wish is not finite: the last safe pose goes
+ * out again, standing still. */
 ff_status ff_gate_step(const ff_gate_config *config, ff_gate_state *state, ff_gate_info *info,
                        ff_setpoint wish, ff_setpoint *command);
 /* Repeats the last safe pose, standing still. */

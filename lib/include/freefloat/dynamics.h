@@ -304,6 +304,73 @@ double ff_tree_kinetic_energy(const ff_tree_model *model, const ff_tree_work *wo
 double ff_tree_potential_energy(const ff_tree_model *model,
                                 const ff_tree_work *work); /* [J] zero at the origin */
 
+/* ======================================== servicer ======================================== */
+
+/* A base with an arm on the ground [destefano2021, III-B]: the base is carried by a robot that makes the
+ * motion relative to a nominal one, the arm is a torque-controlled device that feels gravity. Twists and
+ * wrenches are in base coordinates unless said otherwise, angular part first.
+ *
+ * With delay the commanded motion feeds (16) and (18), the measured one (22) and (23); joints are always
+ * measured. One struct holds all of it; docs/methods/destefano2021.md has the table. */
+typedef struct ff_servicer_in {
+    /* nominal motion: (15), (23) */
+    ff_pose g_n;  /* inertial */
+    ff_twist V_n; /* body twist */
+    ff_twist A_n; /* V_n' */
+    /* commanded motion of the base in the robots' frame: (16), (18) */
+    ff_pose g_s;
+    ff_twist V_s;
+    /* measured motion of the base in the robots' frame: (22), (23) */
+    ff_pose g_m;
+    ff_twist V_m;
+    /* measured joints: every equation; qdd (16) and (18) only */
+    double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX], qdd[FF_TREE_JOINTS_MAX];
+    /* actuation by the on-board software: F_b (13), (16), (18); tau (22) */
+    ff_wrench F_b;
+    double tau[FF_TREE_JOINTS_MAX];
+    /* measured contact wrench on the gripper, gripper coordinates: (16), (18) */
+    ff_wrench F_e;
+} ff_servicer_in;
+
+typedef struct ff_servicer_model {
+    const ff_tree_model *tree; /* (12): free base, the orbit's inertia */
+    ff_tree_frame gripper;     /* where F_e acts */
+    ff_vec3 gravity;           /* [m/s2] in the robots' frame */
+} ff_servicer_model;
+
+/* (18): V_s' = M_b^-1 (J_b^T F_e + F_b - M_bq q'' - C_b V_b - C_bq q') - Delta V_s'. */
+ff_twist ff_servicer_acceleration(const ff_servicer_model *model, ff_tree_work *work,
+                                  const ff_servicer_in *in);
+/* (22): the torque for the arm on the ground. ff1 = -M_bq^T Delta V_s'; of the two Coriolis feed-forwards
+ * only the sum is unique, and it is formed as one. G at the measured attitude. */
+void ff_servicer_torque(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in,
+                        double *tau_q);
+/* (16), corrected (in print F_e stands twice and q'' is missing): the wrench F_s that moves a robot with the
+ * base inertia of `robot` (the same arm), (14), as (18) does. robot_work belongs to robot. */
+ff_wrench ff_servicer_robot_wrench(const ff_servicer_model *model, const ff_tree_model *robot,
+                                   ff_tree_work *work, ff_tree_work *robot_work, const ff_servicer_in *in);
+/* (23): the servicer in orbit as the measurements say it. */
+void ff_servicer_map(const ff_servicer_model *model, const ff_servicer_in *in, ff_tree_state *orbit);
+
+/* (18) in discrete time. Integrated once it says that the momentum of base and arm changes by the outer
+ * wrenches only; so the state is that momentum, and the base's velocity follows from it and the measured
+ * joints: no q'' is needed, and what the arm really does, not what a model expects, moves the base. */
+typedef struct ff_servicer_state {
+    ff_pose g_b;    /* base, inertial */
+    ff_twist V_b;   /* its twist at the last joints measured */
+    ff_vec3 linear; /* [N s] momentum of the whole servicer, inertial */
+    ff_vec3 origin; /* [N m s] about the inertial origin */
+} ff_servicer_state;
+
+void ff_servicer_reset(const ff_servicer_model *model, ff_tree_work *work, const ff_tree_state *start,
+                       ff_servicer_state *state);
+/* The twist at measured joints (reads q, qd of in): call it when new joints are known. */
+void ff_servicer_update(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in,
+                        ff_servicer_state *state);
+/* One cycle of T seconds: F_e as an impulse at its start, F_b over it (reads q, qd, F_b, F_e). */
+void ff_servicer_step(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in, double T,
+                      ff_servicer_state *state);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,9 @@ typedef struct ff_loop_body_config {
     ff_rigid_state start;    /* satellite at t = 0 */
     ff_wrench_config wrench; /* stage 1 */
     ff_gate_config gate;     /* stage 4; its cycle is taken from the loop's */
+    bool elastic;            /* the robot's axes give way behind its motors: arm and gears are known */
+    ff_arm_config arm;
+    double gear_stiffness[6]; /* [N m/rad] > 0 */
 } ff_loop_body_config;
 
 /* Robots are commanded the motion relative to a nominal one [destefano2021]; everything else in the loop
@@ -37,7 +40,8 @@ typedef struct ff_loop_config {
 
 typedef struct ff_loop_model {
     ff_loop_config config;
-    ff_fidelity_model fidelity; /* holds the bodies' models */
+    ff_fidelity_model fidelity;      /* holds the bodies' models */
+    ff_arm_model arm[FF_MAX_BODIES]; /* of elastic robots */
     ff_nominal_config nominal;
 } ff_loop_model;
 
@@ -60,6 +64,7 @@ typedef struct ff_loop_state {
     ff_rigid_state body[FF_MAX_BODIES];
     ff_integrate_state integrate[FF_MAX_BODIES];
     ff_gate_state gate[FF_MAX_BODIES];
+    ff_arm_joints joints[FF_MAX_BODIES];  /* motors of elastic robots, last cycle */
     ff_wrench last_wrench[FF_MAX_BODIES]; /* last valid contact wrench */
     ff_energy energy[FF_MAX_BODIES];
     ff_nominal_state nominal; /* at t_k; the inertial frame itself unless relative */
@@ -106,6 +111,66 @@ ff_setpoint ff_loop_to_robot(const ff_loop_model *model, const ff_rigid_state *n
 
 /* Sum of the ledger without `kinetic`: the change of kinetic energy that it explains. */
 double ff_energy_sum(const ff_energy *energy);
+
+/* ------------------------------------------------------------------------------------------- capture -- */
+
+/* Client and servicer with its arm in one cycle [destefano2021, Fig. 7]: two robots, both commanded the
+ * motion relative to a nominal one. The contact wrench is measured at the gripper; its reaction on the client
+ * is the full spatial transform of it between the two satellites, so the pair keeps its momentum to rounding.
+ */
+typedef struct ff_capture_config {
+    ff_integrate_config integrate;
+    ff_rigid_config client;
+    ff_rigid_state client_start;
+    ff_servicer_model servicer;
+    ff_tree_state servicer_start; /* joints included */
+    ff_nominal_kind nominal;      /* free (the client's) or prescribed */
+    ff_rigid_state nominal_start; /* prescribed */
+    ff_gate_config gate[2];       /* client, servicer */
+} ff_capture_config;
+
+typedef struct ff_capture_model {
+    ff_capture_config config;
+    ff_rigid_model client;
+    ff_nominal_config nominal;
+} ff_capture_model;
+
+typedef struct ff_capture_state {
+    uint64_t k;
+    ff_rigid_state client;
+    ff_integrate_state output;
+    ff_servicer_state servicer;
+    ff_nominal_state nominal;
+    ff_gate_state gate[2];
+} ff_capture_state;
+
+typedef struct ff_capture_in {
+    ff_setpoint robot[2]; /* measured motion of client and servicer base, in the robots' frame */
+    double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX]; /* measured */
+    ff_wrench F_e;         /* contact wrench on the gripper, gripper coordinates */
+    ff_wrench F_b;         /* thrusters on the base, base coordinates */
+    ff_rigid_load load[2]; /* further loads; the servicer's acts at the base's origin */
+} ff_capture_in;
+
+typedef struct ff_capture_out {
+    ff_setpoint command[2], next[2];
+    ff_wrench reaction; /* on the client about its CoM, body axes */
+    ff_status gate_status[2];
+    double W_c; /* [J] (25): kinetic energy of the client from the robots' motion, constant without forces */
+    double bound; /* [m/s, rad/s] (29): |V_s| - |V_b| - |Delta V_s|, not positive */
+} ff_capture_out;
+
+/* FF_ERR_ARGUMENT and what the parts say; message as in ff_loop_create. */
+ff_status ff_capture_create(const ff_capture_config *config, ff_capture_model *model, char *message,
+                            size_t size);
+void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
+                      ff_capture_out *out);
+/* Cycle k. FF_OK; FF_INFO_HELD when an input is not finite: nothing moves; FF_ERR_DIVERGED. */
+ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
+                          const ff_capture_in *in, ff_capture_out *out);
+/* What the arm's own cycle needs for (22) and the sensors for (23); the caller adds joints and torques. */
+void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_state *state,
+                            const ff_setpoint *measured, ff_servicer_in *in);
 
 #ifdef __cplusplus
 }

@@ -283,7 +283,9 @@ static void test_create_refuses_with_a_sentence(void **state) {
         change;                \
         refused(&s, words);    \
     } while (0)
-    REFUSED(s.contact[0].kind = FF_CONTACT_GRASP, "contacts.front: contact kind grasp");
+    REFUSED(s.contact[0].kind = FF_CONTACT_GRASP, "contacts.front: the contact's against");
+    REFUSED((s.contact[0].kind = FF_CONTACT_GRASP, s.contact[0].against = 1, s.contact[0].reach = -1),
+            "reach");
     REFUSED((s.frame = FF_FRAME_RELATIVE, s.nominal = FF_NOMINAL_PRESCRIBED, s.nominal_twist.w.x = FF_NAN),
             "nominal");
     REFUSED(s.satellite[0].robot.rail.present = true, "rail");

@@ -177,21 +177,73 @@ static void test_million_steps_allocate_nothing(void **unused) {
     assert_int_equal(state.k, 1000000);
 }
 
+/* Limits hold on every axis, and what is not limited passes unchanged. */
 static void test_gate_limits_commands(void **unused) {
     (void)unused;
     ff_loop_config config = base_config();
-    config.body[0].gate.velocity = 0.02;
+    config.body[0].gate.velocity = 0.02; /* the satellite: 0.01, 0.02, 0.03 m/s */
     config.body[0].gate.angular_velocity = 0.1;
     start(&config);
     ff_setpoint last = out.next[0];
     for (int k = 0; k < 100; k++) {
         assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
-        assert_true(ff_vec3_norm(ff_vec3_sub(out.next[0].T.p, last.T.p)) <= 0.02 * 0.004 * (1 + 1e-9));
-        assert_true(ff_quat_angle(out.next[0].T.q, last.T.q) <= 0.1 * 0.004 * (1 + 1e-6));
+        const ff_vec3 step = ff_vec3_sub(out.next[0].T.p, last.T.p);
+        const ff_vec3 turn = ff_quat_log(ff_quat_mul(ff_quat_conj(last.T.q), out.next[0].T.q));
+        for (int a = 0; a < 3; a++) {
+            assert_true(fabs(step.a[a]) <= 0.02 * 0.004 * (1 + 1e-9));
+            assert_true(fabs(turn.a[a]) <= 0.1 * 0.004 * (1 + 1e-3));
+            assert_true(fabs(out.next[0].twist.w.a[a]) <= 0.1 * (1 + 1e-12));
+        }
+        assert_near(step.x, 0.01 * 0.004, 1e-15);
+        assert_near(step.z, 0.02 * 0.004, 1e-15);
         assert_int_equal(out.gate_status[0], FF_INFO_LIMITED);
         last = out.next[0];
     }
     assert_int_equal(info.gate[0].limited, 100);
+}
+
+/* After a jump of the wish the gate follows within velocity, acceleration and jerk, meets it without
+ * overshoot, and then passes it through bit by bit. */
+static void test_gate_follows_within_all_limits(void **unused) {
+    (void)unused;
+    ff_gate_config config;
+    ff_gate_default(&config);
+    config.velocity = 0.5;
+    config.acceleration = 2.0;
+    config.jerk = 50.0;
+    config.angular_velocity = 1.0;
+    config.angular_acceleration = 5.0;
+    config.angular_jerk = 100.0;
+    assert_int_equal(ff_gate_validate(&config), FF_OK);
+    ff_gate_state gate;
+    ff_gate_info counts;
+    const ff_setpoint home = {ff_pose_identity(), ff_twist_zero()};
+    ff_gate_reset(home, &gate, &counts);
+    const ff_setpoint wish = {{ff_quat_exp(ff_vec3_make(0, 0.3, 0)), {{0.2, -0.1, 0}}}, ff_twist_zero()};
+    ff_setpoint last = home, command = home;
+    ff_vec3 acceleration = ff_vec3_zero();
+    int k = 0;
+    for (; k < 1000; k++) {
+        const ff_status status = ff_gate_step(&config, &gate, &counts, wish, &command);
+        const ff_vec3 a = ff_vec3_scale(1 / config.cycle, ff_vec3_sub(command.twist.v, last.twist.v));
+        for (int i = 0; i < 3; i++) {
+            assert_true(fabs(command.twist.v.a[i]) <= 0.5 * (1 + 1e-9));
+            assert_true(fabs(a.a[i]) <= 2.0 * (1 + 1e-9));
+            assert_true(fabs(a.a[i] - acceleration.a[i]) <= 50.0 * config.cycle * (1 + 1e-6));
+            assert_true(fabs(command.twist.w.a[i]) <= 1.0 * (1 + 1e-9));
+        }
+        assert_true(command.T.p.x <= 0.2 * (1 + 1e-9) && command.T.p.y >= -0.1 * (1 + 1e-9));
+        acceleration = a;
+        last = command;
+        if (status == FF_OK)
+            break;
+    }
+    assert_true(k > 10 && k < 200);
+    assert_int_equal(counts.limited, (uint64_t)k);
+    assert_memory_equal(&command, &wish, sizeof wish);
+    assert_int_equal(ff_gate_step(&config, &gate, &counts, wish, &command), FF_OK);
+    config.jerk = 0.0;
+    assert_int_equal(ff_gate_validate(&config), FF_ERR_ARGUMENT);
 }
 
 int main(void) {
@@ -202,6 +254,7 @@ int main(void) {
         cmocka_unit_test(test_ledger_closes),
         cmocka_unit_test(test_million_steps_allocate_nothing),
         cmocka_unit_test(test_gate_limits_commands),
+        cmocka_unit_test(test_gate_follows_within_all_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

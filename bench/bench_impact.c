@@ -1,0 +1,103 @@
+/* Cost of one step of the whole loop under the method impact: two satellites on two robots, the bar in the
+ * cone. Steps in contact and steps in flight are counted apart; p99 and the largest beside the mean. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "facility/plant.h"
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void report(const char *name, double *ns, int count) {
+    double sum = 0.0;
+    if (!count)
+        return;
+    for (int i = 0; i < count; i++)
+        sum += ns[i];
+    qsort(ns, (size_t)count, sizeof *ns, by_size);
+    printf("  %-12s %8d steps  mean %7.0f ns  p99 %7.0f ns  largest %7.0f ns\n", name, count, sum / count,
+           ns[count * 99 / 100], ns[count - 1]);
+}
+
+enum { RUNS = 40 };
+
+static struct {
+    ff_scenario scenario;
+    ff_loop_config config;
+    ff_loop_model model;
+    ff_loop_state state;
+    ff_loop_info info;
+    ff_loop_in in;
+    ff_loop_out out;
+} m;
+
+static void bench(const char *label, const char *file, const char *const *set, int sets) {
+    char message[512], warnings[512];
+    const ff_scenario_options options = {.set = set, .sets = sets};
+    if (ff_scenario_load(file, &options, &m.scenario, message, sizeof message, warnings, sizeof warnings) !=
+        FF_OK) {
+        fprintf(stderr, "%s\n", message);
+        exit(1);
+    }
+    ff_scenario_loop(&m.scenario, &m.config);
+    ff_plant *plant = ff_plant_create(&m.scenario, message, sizeof message);
+    if (!plant || ff_loop_create(&m.config, &m.model, message, sizeof message) != FF_OK) {
+        fprintf(stderr, "%s\n", message);
+        exit(1);
+    }
+    const size_t room = RUNS * (size_t)m.scenario.cycles;
+    double *contact = malloc(room * sizeof *contact), *flight = malloc(room * sizeof *flight);
+    double *all = malloc(room * sizeof *all);
+    if (!contact || !flight || !all)
+        exit(1);
+    int contacts = 0, flights = 0, count = 0;
+    for (int r = 0; r < RUNS; r++) {
+        ff_loop_reset(&m.model, &m.state, &m.info, &m.out);
+        for (int i = 0; i < m.scenario.satellites; i++)
+            ff_plant_set_lead(plant, i, ff_fidelity_lead(&m.model.fidelity, &m.state.fidelity, i));
+        for (uint64_t k = 0; k < m.scenario.cycles; k++) {
+            ff_plant_write(plant, k, m.out.next);
+            ff_plant_read(plant, k, &m.in, NULL);
+            const double begin = now_ns();
+            ff_loop_step(&m.model, &m.state, &m.info, &m.in, &m.out);
+            const double ns = now_ns() - begin;
+            ff_plant_write(plant, k, m.out.command);
+            all[count++] = ns;
+            if (m.out.fidelity.in_contact[0])
+                contact[contacts++] = ns;
+            else
+                flight[flights++] = ns;
+        }
+    }
+    printf("%s\n", label);
+    report("all", all, count);
+    report("in contact", contact, contacts);
+    report("in flight", flight, flights);
+    free(contact);
+    free(flight);
+    free(all);
+    ff_plant_free(plant);
+}
+
+int main(void) {
+    static const char *const noisy[] = {
+        "satellites.servicer.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}",
+        "satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}"};
+    static const char *const late[] = {"satellites.servicer.robot={kind: delay, delay: 0.04}",
+                                       "satellites.client.robot={kind: delay, delay: 0.04}"};
+    const char *const file = "scenarios/papers/lange/fig-7.yaml";
+    bench("bar and cone, 12 ms", file, NULL, 0);
+    bench("bar and cone, 40 ms", file, late, 2);
+    bench("bar and cone, 12 ms, 0.5 N of noise", file, noisy, 2);
+    bench("central impact, limited robots, 0.5 N of noise", "scenarios/papers/lange/fig-6.yaml", noisy, 2);
+    return 0;
+}

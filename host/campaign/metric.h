@@ -1,0 +1,48 @@
+/* campaign/metric.h - one column of a campaign's table: a path of summary.json, or a derived quantity. */
+#ifndef FF_CAMPAIGN_METRIC_H
+#define FF_CAMPAIGN_METRIC_H
+
+#include "report/metrics.h"
+
+typedef enum ff_metric_kind {
+    FF_METRIC_BODY,    /* a number of ff_body_metrics */
+    FF_METRIC_CONTACT, /* of one contact of a satellite */
+    FF_METRIC_ERROR,   /* rebound and force ratio of one satellite */
+    FF_METRIC_TEXT,    /* any other path: found in the written summary */
+    FF_METRIC_DERIVED
+} ff_metric_kind;
+
+typedef struct ff_metric {
+    char name[FF_NAME_SIZE]; /* the column */
+    char path[256];
+    ff_metric_kind kind;
+    int body;
+    int number;                 /* contact: which of the satellite's, in order of start */
+    char contact[FF_NAME_SIZE]; /* or the first of this name */
+    size_t offset;              /* of the number */
+    int code;                   /* which derived quantity, or which number of a contact */
+    int component;
+    bool needs_ideal;
+    bool scenario_only; /* known before the run, also for one that failed */
+    const char *unit;
+} ff_metric;
+
+/* Finds what `path` means for this scenario. FF_ERR_FORMAT with a sentence that says what is allowed. */
+ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const char *path, ff_metric *metric,
+                          char *message, size_t size);
+/* The value after a run; FF_NAN where there is none. ideal may be NULL where no metric needs it; text: the
+ * summary, needed for FF_METRIC_TEXT. */
+double ff_metric_value(const ff_metric *metric, const ff_metrics *metrics, const ff_ideal_result *ideal,
+                       const char *text);
+/* The limit that the scenario sets for it; FF_NAN without. */
+double ff_metric_requirement(const ff_metric *metric, const ff_scenario *scenario);
+
+/* w tau of the first contact: sqrt(stiffness/effective mass) times the largest delay of its robots. */
+double ff_omega_tau(const ff_scenario *scenario);
+/* Rebound speed over approach speed of the satellites' first contact (one degree of freedom, closed form). */
+double ff_restitution(const ff_scenario *scenario);
+/* A number in JSON text by its path (names and indices separated by dots); false when it is not there. null
+ * is FF_NAN. */
+bool ff_json_lookup(const char *json, const char *path, double *value);
+
+#endif

@@ -1,0 +1,87 @@
+/* campaign/output.h - from the journal to what people read: the table in order of samples, quantiles, worst
+ * cases, maps and distributions. Two passes over the records, in bounded memory. */
+#ifndef FF_CAMPAIGN_OUTPUT_H
+#define FF_CAMPAIGN_OUTPUT_H
+
+#include "campaign/journal.h"
+
+enum {
+    FF_AXIS_CELLS = 64,
+    FF_AXIS_BINS = 24,
+    FF_BARS = 40,          /* of a distribution */
+    FF_LISTED_FAILED = 100 /* failed runs that are listed and kept */
+};
+
+/* Values of one metric under one method. Exact up to a number of values, then to 1 %. */
+typedef struct ff_spread {
+    uint64_t count, missing;
+    double sum, least, most;
+    double *value; /* while exact */
+    uint32_t room;
+    uint64_t *bucket; /* afterwards */
+} ff_spread;
+
+typedef struct ff_listed {
+    uint64_t slot;
+    double value; /* of the metric that ranks */
+    char reason[FF_REASON_SIZE];
+} ff_listed;
+
+/* One axis of a picture. */
+typedef struct ff_axis {
+    int column;
+    bool bins; /* ranges, not single values */
+    bool log;
+    int count;
+    double at[FF_AXIS_CELLS];       /* centres, rising */
+    double edge[FF_AXIS_CELLS + 1]; /* between them */
+} ff_axis;
+
+typedef struct ff_cell {
+    uint64_t count, failed; /* failed: or without a value */
+    double most, sum;
+} ff_cell;
+
+typedef struct ff_picture {
+    ff_axis x, y;  /* y.count 1: curves */
+    ff_cell *cell; /* [method][y][x] */
+} ff_picture;
+
+typedef struct ff_bars {
+    double from, to;
+    bool log;
+    uint64_t count[FF_CAMPAIGN_METHODS][FF_BARS];
+} ff_bars;
+
+typedef struct ff_output {
+    const ff_campaign *campaign;
+    uint64_t runs, failed;
+    ff_spread spread[FF_CAMPAIGN_METHODS][FF_CAMPAIGN_METRICS];
+    int worsts[FF_CAMPAIGN_METHODS];
+    ff_listed worst[FF_CAMPAIGN_METHODS][FF_CAMPAIGN_WORST];
+    int faileds;
+    ff_listed listed[FF_LISTED_FAILED];
+    ff_picture picture[FF_CAMPAIGN_MAPS];
+    ff_bars *bars; /* [metric] */
+} ff_output;
+
+/* Writes folder/results.csv (whole, or not at all) and gathers the rest. FF_ERR_IO, FF_ERR_MEMORY with a
+ * line. Free with ff_output_free, also after a failure; calloc it, it is large. */
+ff_status ff_output_make(const ff_campaign *campaign, ff_journal *journal, const char *folder,
+                         ff_output *output, char *message, size_t size);
+void ff_output_free(ff_output *output);
+/* 0 <= part <= 1; FF_NAN without values. */
+double ff_spread_quantile(ff_spread *spread, double part);
+void ff_spread_add(ff_spread *spread, double value);
+/* How many worst runs are listed for each method. */
+int ff_output_worst(const ff_campaign *campaign);
+
+/* campaign/figures.c: a picture or a distribution as SVG; malloc'ed. */
+char *ff_figure_map(ff_output *output, int map);
+char *ff_figure_bars(ff_output *output, int metric);
+/* campaign/page.c: summary.json and report.html; malloc'ed. kept (may be NULL): folder of a listed run, ""
+ * for none. */
+char *ff_page_json(ff_output *output, double seconds);
+char *ff_page_html(ff_output *output);
+
+#endif

@@ -1,0 +1,669 @@
+#include "run/mission.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CLIENT, SERVICER, MOST = FF_TREE_JOINTS_MAX };
+
+void ff_mission_default(ff_mission_config *config) {
+    memset(config, 0, sizeof *config);
+    config->cycle = 0.004;
+    config->arm_cycle = 0.001;
+    config->seed = 1;
+    config->lab = ff_pose_identity();
+    config->servicer_start = ff_pose_identity();
+    config->gravity = ff_vec3_make(0, 0, -9.81);
+    config->gripper = (ff_tree_frame){FF_TREE_BASE, ff_pose_identity()};
+    ff_builtin_default(&config->obsw);
+    config->grasp_reach = FF_INF;
+    for (int i = 0; i < 2; i++)
+        ff_gate_default(&config->gate[i]);
+    for (int i = 0; i < 2; i++)
+        config->robot[i] =
+            (ff_robot_config){.base = ff_pose_identity(), .tool = ff_pose_identity(), .damping = 1};
+}
+
+/* ------------------------------------------------------------------------------------------- the trees -- */
+
+typedef struct tree {
+    ff_tree_model *model;
+    ff_tree_work *work;
+    void *memory[2];
+} tree;
+
+static ff_status tree_make(const ff_tree_config *config, bool fixed, tree *t, char *message, size_t size) {
+    ff_tree_config own = *config;
+    own.fixed_base = fixed;
+    const ff_status checked = ff_tree_validate(&own, message, size);
+    if (checked != FF_OK)
+        return checked;
+    const size_t bytes = ff_tree_memsize(&own);
+    t->memory[0] = malloc(bytes);
+    if (!t->memory[0])
+        return FF_ERR_MEMORY;
+    ff_status status = ff_tree_create(&own, t->memory[0], bytes, &t->model, message, size);
+    if (status != FF_OK)
+        return status;
+    const size_t more = ff_tree_work_memsize(t->model);
+    t->memory[1] = malloc(more);
+    return t->memory[1] ? ff_tree_work_create(t->model, t->memory[1], more, &t->work) : FF_ERR_MEMORY;
+}
+
+static void tree_free(tree *t) {
+    free(t->memory[0]);
+    free(t->memory[1]);
+}
+
+/* --------------------------------------------------------------------------------------------- contact -- */
+
+typedef struct grip {
+    bool closed;
+    ff_vec3 at; /* gripper in the client's frame when it closed */
+    ff_quat q;
+} grip;
+
+/* Wrench on the gripper, gripper axes: spring and damper in six axes towards the pose it closed at. The
+ * twists are body twists. */
+static ff_wrench grip_wrench(const ff_mission_config *config, const grip *g, ff_pose gripper, ff_twist V_g,
+                             ff_pose client, ff_twist V_c, ff_twist *relative) {
+    const ff_pose T = ff_pose_mul(ff_pose_inverse(client), gripper);
+    const ff_twist V = ff_twist_sub(V_g, ff_twist_transform(ff_pose_inverse(T), V_c));
+    if (relative)
+        *relative = V;
+    if (!g->closed)
+        return ff_wrench_zero();
+    const ff_vec3 stretch = ff_quat_unrotate(T.q, ff_vec3_sub(T.p, g->at));
+    const ff_vec3 turn = ff_quat_log(ff_quat_mul(ff_quat_conj(g->q), T.q));
+    return (ff_wrench){
+        ff_vec3_axpy(-config->grasp_rotation_damping, V.w,
+                     ff_vec3_scale(-config->grasp_rotation_stiffness, turn)),
+        ff_vec3_axpy(-config->grasp_damping, V.v, ff_vec3_scale(-config->grasp_stiffness, stretch))};
+}
+
+static void grip_update(const ff_mission_config *config, double t, ff_pose gripper, ff_pose client, grip *g) {
+    if (g->closed || t < config->obsw.grasp - 5e-10)
+        return;
+    const ff_pose T = ff_pose_mul(ff_pose_inverse(client), gripper);
+    if (ff_vec3_norm(ff_vec3_sub(T.p, config->grapple)) <= config->grasp_reach)
+        *g = (grip){true, T.p, T.q};
+}
+
+/* -------------------------------------------------------------------------------------- on-board software --
+ */
+
+typedef struct computer {
+    ff_builtin_config obsw;
+    ff_navigation_config nav;
+    ff_rng rng;
+    double cycle, next; /* [s] next camera picture */
+    ff_obsw_in in;
+    ff_obsw_out safe;
+    uint64_t rejected, silent;
+} computer;
+
+static ff_vec3 noisy(computer *c, ff_vec3 a, double half) {
+    for (int i = 0; i < 3 && half > 0.0; i++)
+        a.a[i] += ff_rng_range(&c->rng, -half, half);
+    return a;
+}
+
+static void put(double *to, ff_vec3 a) {
+    memcpy(to, a.a, sizeof a.a);
+}
+
+static void put_quat(double *to, ff_quat q) {
+    to[0] = q.w;
+    to[1] = q.x;
+    to[2] = q.y;
+    to[3] = q.z;
+}
+
+/* Sensors from the mapped states (23), then the software. Output that is not finite: the last safe one for
+ * ten cycles, then nothing. */
+static void computer_step(computer *c, double t, const ff_rigid_state *client, const ff_rigid_state *base,
+                          const double *q, const double *qd, ff_obsw_out *out) {
+    const ff_navigation_config *nav = &c->nav;
+    ff_obsw_in *in = &c->in;
+    in->t = t;
+    if (t >= c->next - 0.5 * c->cycle) {
+        const ff_rigid_state r = ff_relative_from_absolute(base, client);
+        in->camera_t = t;
+        put(in->client_position, noisy(c, r.position, nav->position));
+        put_quat(in->client_attitude,
+                 ff_quat_mul(r.attitude, ff_quat_exp(noisy(c, ff_vec3_zero(), nav->attitude))));
+        put(in->client_velocity, noisy(c, r.velocity, nav->velocity));
+        put(in->client_angular_velocity, noisy(c, ff_quat_rotate(r.attitude, r.omega), nav->angular_rate));
+        c->next = nav->rate > 0.0 ? t + 1.0 / nav->rate : t;
+    }
+    put_quat(in->attitude,
+             ff_quat_mul(base->attitude, ff_quat_exp(noisy(c, ff_vec3_zero(), nav->star_tracker))));
+    put(in->angular_velocity, noisy(c, base->omega, nav->gyro));
+    const size_t n = ff_tree_joints(c->obsw.tree);
+    for (size_t i = 0; i < n; i++) {
+        in->q[i] = q[i] + (nav->encoder > 0.0 ? ff_rng_range(&c->rng, -nav->encoder, nav->encoder) : 0.0);
+        in->qd[i] = qd[i];
+    }
+    ff_builtin_step(&c->obsw, in, out);
+    in->sequence++;
+    bool finite = true;
+    for (int i = 0; i < 3; i++)
+        finite = finite && isfinite(out->force[i]) && isfinite(out->torque[i]);
+    for (size_t i = 0; i < n; i++)
+        finite = finite && isfinite(out->joint_torque[i]);
+    if (finite) {
+        c->safe = *out;
+        c->silent = 0;
+        return;
+    }
+    c->rejected++;
+    if (c->silent++ < 10)
+        *out = c->safe;
+    else
+        *out = (ff_obsw_out){0};
+}
+
+static computer computer_make(const ff_mission_config *config, const tree *model) {
+    computer c = {.obsw = config->obsw, .nav = config->navigation, .cycle = config->cycle};
+    c.obsw.tree = model->model;
+    c.obsw.work = model->work;
+    ff_rng_seed(&c.rng, config->seed, 77);
+    return c;
+}
+
+static ff_wrench thrust(const ff_obsw_out *out) {
+    return (ff_wrench){ff_vec3_make(out->torque[0], out->torque[1], out->torque[2]),
+                       ff_vec3_make(out->force[0], out->force[1], out->force[2])};
+}
+
+/* --------------------------------------------------------------------------------------------- the start --
+ */
+
+static void start_of(const ff_mission_config *config, size_t joints, ff_rigid_state *client,
+                     ff_tree_state *servicer) {
+    *client = config->client_start;
+    client->attitude = ff_quat_unit(client->attitude);
+    ff_tree_state_default(servicer);
+    /* V_b(0) = Ad(g_s^-1) V_t(0): it stands still as seen from the client (printed with g_c) */
+    const ff_rigid_state still = {
+        config->servicer_start.p, config->servicer_start.q, {{0, 0, 0}}, {{0, 0, 0}}};
+    const ff_rigid_state base =
+        config->absolute_start ? config->start : ff_relative_to_absolute(client, &still);
+    servicer->base = ff_rigid_pose(&base);
+    servicer->twist = ff_rigid_twist(&base);
+    for (size_t i = 0; i < joints; i++)
+        servicer->q[i] = config->q_start[i];
+}
+
+static void fill_row(const ff_mission_config *config, const tree *orbit, const ff_rigid_model *client_model,
+                     const ff_rigid_state *client, const ff_tree_state *s, ff_mission_row *row) {
+    row->client = *client;
+    row->base = ff_rigid_from_twist(s->base, s->twist);
+    memcpy(row->q, s->q, sizeof row->q);
+    memcpy(row->qd, s->qd, sizeof row->qd);
+    const ff_rigid_state b = ff_relative_from_absolute(client, &row->base);
+    row->base_error = ff_vec3_sub(b.position, config->obsw.goal.p);
+    row->turn_error = ff_quat_log(ff_quat_mul(ff_quat_conj(config->obsw.goal.q), b.attitude));
+    row->rate = b.omega;
+    ff_tree_kinematics(orbit->model, s, orbit->work, ff_vec3_zero());
+    const ff_pose gripper = ff_tree_frame_pose(orbit->model, orbit->work, &config->gripper);
+    const ff_twist V_g = ff_tree_frame_twist(orbit->model, orbit->work, &config->gripper);
+    ff_twist V;
+    const grip open = {0};
+    grip_wrench(config, &open, gripper, V_g, ff_rigid_pose(client), ff_rigid_twist(client), &V);
+    row->gripper_speed = ff_vec3_norm(V.v);
+    const ff_tree_momentum m = ff_tree_total_momentum(orbit->model, orbit->work);
+    row->linear = ff_vec3_axpy(client_model->mass, client->velocity, m.linear);
+    row->origin =
+        ff_vec3_add(ff_vec3_add(m.origin, ff_rigid_angular_momentum(client_model, client)),
+                    ff_vec3_scale(client_model->mass, ff_vec3_cross(client->position, client->velocity)));
+}
+
+/* --------------------------------------------------------------------------------------------- facility --
+ */
+
+/* Everything of one run; large, so on the heap. */
+typedef struct facility {
+    const ff_mission_config *config;
+    tree orbit, arm, brain;
+    size_t joints;
+    ff_capture_model model;
+    ff_capture_state state;
+    ff_capture_in in;
+    ff_capture_out out;
+    ff_robot robot[2];
+    ff_setpoint before[2]; /* robots' true motion one cycle ago */
+    double q[MOST], qd[MOST];
+    double tau[MOST];      /* of the on-board software, held */
+    ff_servicer_in arm_in; /* for (22) */
+    ff_vec3 gravity;       /* in the robots' frame */
+    grip grip;
+    computer computer;
+    ff_mission_row row;
+} facility;
+
+static ff_twist body_twist(const ff_setpoint *s) {
+    return (ff_twist){s->twist.w, ff_quat_unrotate(s->T.q, s->twist.v)};
+}
+
+/* A robot between two cycles: pose interpolated, body twist linear in time. */
+typedef struct carried {
+    ff_pose T;
+    ff_twist V, A;
+} carried;
+
+static carried between(const ff_setpoint *a, const ff_setpoint *b, double s, double T) {
+    const ff_twist V0 = body_twist(a), V1 = body_twist(b), d = ff_twist_sub(V1, V0);
+    return (carried){ff_pose_interpolate(a->T, b->T, s), ff_twist_add(V0, ff_twist_scale(s, d)),
+                     ff_twist_scale(1.0 / T, d)};
+}
+
+static ff_wrench contact_at(facility *f, const carried *client, const ff_tree_work *work,
+                            ff_twist *relative) {
+    const ff_pose gripper = ff_tree_frame_pose(f->arm.model, work, &f->config->gripper);
+    const ff_twist V = ff_tree_frame_twist(f->arm.model, work, &f->config->gripper);
+    return grip_wrench(f->config, &f->grip, gripper, V, client->T, client->V, relative);
+}
+
+/* (20): the arm on the moving base, under gravity, the commanded torque and the contact. */
+static bool arm_rate(facility *f, double s, const double *q, const double *qd, const double *tau_q,
+                     double *qdd) {
+    const double T = f->config->cycle;
+    const carried base = between(&f->before[SERVICER], &f->robot[SERVICER].now, s, T);
+    const carried client = between(&f->before[CLIENT], &f->robot[CLIENT].now, s, T);
+    ff_tree_state x;
+    x.base = base.T;
+    x.twist = base.V;
+    for (size_t i = 0; i < f->joints; i++) {
+        x.q[i] = q[i];
+        x.qd[i] = qd[i];
+    }
+    ff_tree_kinematics(f->arm.model, &x, f->arm.work, f->gravity);
+    ff_wrench external[FF_TREE_LINKS_MAX];
+    const size_t links = ff_tree_links(f->arm.model);
+    for (size_t i = 0; i < links; i++)
+        external[i] = ff_wrench_zero();
+    if (f->config->gripper.link >= 0)
+        external[f->config->gripper.link] =
+            ff_wrench_transform(f->config->gripper.offset, contact_at(f, &client, f->arm.work, NULL));
+    ff_tree_force force = {.base = ff_wrench_zero()};
+    double friction[MOST] = {0};
+    if (f->config->friction)
+        ff_tree_friction(f->arm.model, qd, 0.01, friction);
+    for (size_t i = 0; i < f->joints; i++) {
+        const double most = ff_tree_joint_limits(f->arm.model, i).torque_max;
+        force.torque[i] = fmin(most, fmax(-most, tau_q[i])) + friction[i];
+    }
+    ff_tree_acceleration a = {.base = base.A};
+    if (ff_tree_forward_dynamics(f->arm.model, f->arm.work, &force, external, &a) != FF_OK)
+        return false;
+    memcpy(qdd, a.qdd, f->joints * sizeof *qdd);
+    return true;
+}
+
+/* The arm from t_(k-1) to t_k: in each of its own cycles the torque (22) once, then one RK4 step. */
+static bool arm_advance(facility *f) {
+    const int parts = (int)lround(f->config->cycle / f->config->arm_cycle);
+    const double h = f->config->cycle / parts;
+    const size_t n = f->joints;
+    double tau_q[MOST], k1[MOST], k2[MOST], k3[MOST], k4[MOST], v2[MOST], v3[MOST], v4[MOST], y[MOST];
+    for (int p = 0; p < parts; p++) {
+        const double s = (double)p / parts, ds = 1.0 / parts;
+        const carried base = between(&f->before[SERVICER], &f->robot[SERVICER].now, s, f->config->cycle);
+        f->arm_in.g_m = base.T;
+        f->arm_in.V_m = base.V;
+        memcpy(f->arm_in.q, f->q, sizeof f->q);
+        memcpy(f->arm_in.qd, f->qd, sizeof f->qd);
+        memcpy(f->arm_in.tau, f->tau, sizeof f->tau);
+        ff_servicer_torque(&f->model.config.servicer, f->orbit.work, &f->arm_in, tau_q);
+        if (!arm_rate(f, s, f->q, f->qd, tau_q, k1))
+            return false;
+        for (size_t i = 0; i < n; i++) {
+            y[i] = f->q[i] + 0.5 * h * f->qd[i];
+            v2[i] = f->qd[i] + 0.5 * h * k1[i];
+        }
+        if (!arm_rate(f, s + 0.5 * ds, y, v2, tau_q, k2))
+            return false;
+        for (size_t i = 0; i < n; i++) {
+            y[i] = f->q[i] + 0.5 * h * v2[i];
+            v3[i] = f->qd[i] + 0.5 * h * k2[i];
+        }
+        if (!arm_rate(f, s + 0.5 * ds, y, v3, tau_q, k3))
+            return false;
+        for (size_t i = 0; i < n; i++) {
+            y[i] = f->q[i] + h * v3[i];
+            v4[i] = f->qd[i] + h * k3[i];
+        }
+        if (!arm_rate(f, s + ds, y, v4, tau_q, k4))
+            return false;
+        for (size_t i = 0; i < n; i++) {
+            f->q[i] += h / 6 * (f->qd[i] + 2 * v2[i] + 2 * v3[i] + v4[i]);
+            f->qd[i] += h / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
+        }
+    }
+    return true;
+}
+
+static ff_status facility_make(const ff_mission_config *config, facility *f, char *message, size_t size) {
+    ff_status status;
+    f->config = config;
+    if ((status = tree_make(config->servicer, false, &f->orbit, message, size)) != FF_OK ||
+        (status = tree_make(config->servicer, false, &f->brain, message, size)) != FF_OK ||
+        (status = tree_make(config->real_arm ? config->real_arm : config->servicer, true, &f->arm, message,
+                            size)) != FF_OK)
+        return status;
+    f->joints = ff_tree_joints(f->orbit.model);
+    if (ff_tree_joints(f->arm.model) != f->joints || !(config->cycle > 0.0) || !(config->arm_cycle > 0.0) ||
+        fabs(config->cycle / config->arm_cycle - round(config->cycle / config->arm_cycle)) > 1e-9) {
+        snprintf(message, size, "the arm's cycle must divide the cycle, and both arms have the same joints");
+        return FF_ERR_ARGUMENT;
+    }
+    f->gravity = ff_quat_unrotate(config->lab.q, config->gravity);
+    ff_capture_config capture = {.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = config->cycle},
+                                 .client = config->client,
+                                 .servicer = {f->orbit.model, config->gripper, f->gravity},
+                                 .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED
+                                                                                   : FF_NOMINAL_FREE,
+                                 .nominal_start = {.attitude = {1, 0, 0, 0}}};
+    start_of(config, f->joints, &capture.client_start, &capture.servicer_start);
+    if (config->prescribed && !config->absolute)
+        capture.nominal_start = config->nominal;
+    for (int i = 0; i < 2; i++)
+        capture.gate[i] = config->gate[i];
+    if ((status = ff_capture_create(&capture, &f->model, message, size)) != FF_OK)
+        return status;
+    ff_capture_reset(&f->model, &f->state, f->orbit.work, &f->out);
+    memcpy(f->q, config->q_start, sizeof f->q);
+    for (int i = 0; i < 2; i++) {
+        const ff_setpoint *c = &f->out.next[i];
+        const ff_rigid_state start = {c->T.p, c->T.q, c->twist.v, c->twist.w};
+        if ((status = ff_robot_create(&f->robot[i], &config->robot[i], &start, config->cycle, message,
+                                      size)) != FF_OK)
+            return status;
+    }
+    f->computer = computer_make(config, &f->brain);
+    return FF_OK;
+}
+
+static void facility_free(facility *f) {
+    for (int i = 0; i < 2; i++)
+        ff_robot_free(&f->robot[i]);
+    tree_free(&f->orbit);
+    tree_free(&f->arm);
+    tree_free(&f->brain);
+}
+
+static ff_rigid_state mapped(const facility *f, int which) {
+    const ff_setpoint *s = &f->robot[which].now;
+    const ff_rigid_state r = {s->T.p, s->T.q, s->twist.v, s->twist.w};
+    return ff_relative_to_absolute(&f->state.nominal.motion, &r);
+}
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, ff_mission_info *info) {
+    const ff_mission_config *config = f->config;
+    const double t = (double)k * config->cycle;
+    /* devices at t_k */
+    for (int i = 0; i < 2; i++) {
+        f->before[i] = f->robot[i].now;
+        ff_robot_write(&f->robot[i], k, &f->out.next[i]);
+        ff_robot_step(&f->robot[i], k);
+        if (k == 0)
+            f->before[i] = f->robot[i].now;
+    }
+    if (k > 0 && !arm_advance(f))
+        return FF_ERR_DIVERGED;
+    ff_tree_state ground;
+    ff_tree_state_default(&ground);
+    ground.base = f->robot[SERVICER].now.T;
+    ground.twist = body_twist(&f->robot[SERVICER].now);
+    memcpy(ground.q, f->q, sizeof ground.q);
+    memcpy(ground.qd, f->qd, sizeof ground.qd);
+    ff_tree_kinematics(f->arm.model, &ground, f->arm.work, f->gravity);
+    grip_update(config, t, ff_tree_frame_pose(f->arm.model, f->arm.work, &config->gripper),
+                f->robot[CLIENT].now.T, &f->grip);
+    const carried client = {f->robot[CLIENT].now.T, body_twist(&f->robot[CLIENT].now), ff_twist_zero()};
+    ff_twist relative;
+    f->in.F_e = contact_at(f, &client, f->arm.work, &relative);
+    for (int i = 0; i < 2; i++)
+        f->in.robot[i] = f->robot[i].now;
+    memcpy(f->in.q, f->q, sizeof f->q);
+    memcpy(f->in.qd, f->qd, sizeof f->qd);
+
+    /* on-board software on the mapped states */
+    ff_obsw_out actuation;
+    const ff_rigid_state client_m = mapped(f, CLIENT), base_m = mapped(f, SERVICER);
+    computer_step(&f->computer, t, &client_m, &base_m, f->q, f->qd, &actuation);
+    f->in.F_b = thrust(&actuation);
+    memcpy(f->tau, actuation.joint_torque, sizeof f->tau);
+
+    const ff_rigid_state client_now = f->state.client;
+    ff_servicer_state servicer_now = f->state.servicer;
+    memcpy(f->arm_in.q, f->q, sizeof f->q);
+    memcpy(f->arm_in.qd, f->qd, sizeof f->qd);
+    ff_servicer_update(&f->model.config.servicer, f->orbit.work, &f->arm_in, &servicer_now);
+    ff_capture_servicer_in(&f->model, &f->state, &f->robot[SERVICER].now, &f->arm_in);
+    const double begin = now_ns();
+    const ff_status status = ff_capture_step(&f->model, &f->state, f->orbit.work, &f->in, &f->out);
+    const double took = now_ns() - begin;
+    info->step_ns += took;
+    if (status < 0)
+        return status;
+    if (sink.row) {
+        ff_mission_row *row = &f->row;
+        ff_tree_state s = ground;
+        s.base = servicer_now.g_b;
+        s.twist = servicer_now.V_b;
+        row->t = t;
+        fill_row(config, &f->orbit, &f->model.client, &client_now, &s, row);
+        row->actuation = actuation;
+        row->F_e = f->in.F_e;
+        row->robot[CLIENT] = f->robot[CLIENT].now;
+        row->robot[SERVICER] = f->robot[SERVICER].now;
+        for (int i = 0; i < 2; i++) {
+            const ff_rigid_state *m = i == CLIENT ? &client_m : &base_m;
+            row->command[i] = f->out.command[i];
+            row->inertial[i] = (ff_setpoint){ff_rigid_pose(m), {m->omega, m->velocity}};
+        }
+        row->on_client = f->out.reaction;
+        row->on_base = ff_wrench_transform(
+            ff_tree_frame_in_base(f->orbit.model, f->orbit.work, &config->gripper), f->in.F_e);
+        row->step_ns = took;
+        row->W_c = f->out.W_c;
+        row->bound = f->out.bound;
+        row->port_power = ff_power(f->in.F_e, relative);
+        row->held = f->grip.closed;
+        row->mapped_attitude = base_m.attitude;
+        return sink.row(sink.self, row);
+    }
+    return FF_OK;
+}
+
+ff_status ff_mission_run(const ff_mission_config *config, ff_mission_sink sink, ff_mission_info *info,
+                         char *message, size_t size) {
+    *info = (ff_mission_info){0};
+    facility *f = calloc(1, sizeof *f);
+    if (!f)
+        return FF_ERR_MEMORY;
+    ff_status status = facility_make(config, f, message, size);
+    const uint64_t cycles = (uint64_t)llround(config->duration / config->cycle);
+    for (uint64_t k = 0; status == FF_OK && k <= cycles; k++) {
+        status = facility_cycle(f, k, sink, info);
+        if (status < 0)
+            snprintf(message, size, "at %.3f s: %s", (double)k * config->cycle, ff_status_text(status));
+        info->cycles = k + 1;
+    }
+    if (info->cycles)
+        info->step_ns /= (double)info->cycles;
+    info->obsw_rejected = f->computer.rejected;
+    facility_free(f);
+    free(f);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- orbit --
+ */
+
+typedef struct orbit_state {
+    ff_rigid_state client; /* attitude not unit inside a step */
+    ff_tree_state s;
+} orbit_state;
+
+typedef struct orbit_rate {
+    ff_vec3 p, v, w;
+    ff_quat q;
+    ff_vec3 bp;
+    ff_quat bq;
+    ff_twist V;
+    double qd[MOST], qdd[MOST];
+} orbit_rate;
+
+typedef struct space {
+    const ff_mission_config *config;
+    tree orbit, brain;
+    size_t joints;
+    ff_rigid_model client;
+    grip grip;
+    computer computer;
+    ff_mission_row row;
+} space;
+
+static ff_quat quat_rate(ff_quat q, ff_vec3 w) {
+    return ff_quat_mul(q, (ff_quat){0, 0.5 * w.x, 0.5 * w.y, 0.5 * w.z});
+}
+
+static bool orbit_slope(space *o, const orbit_state *x, const ff_obsw_out *u, orbit_rate *d, ff_wrench *F) {
+    ff_tree_kinematics(o->orbit.model, &x->s, o->orbit.work, ff_vec3_zero());
+    const ff_pose gripper = ff_tree_frame_pose(o->orbit.model, o->orbit.work, &o->config->gripper);
+    const ff_twist V = ff_tree_frame_twist(o->orbit.model, o->orbit.work, &o->config->gripper);
+    const ff_wrench F_e = grip_wrench(o->config, &o->grip, gripper, V, ff_rigid_pose(&x->client),
+                                      ff_rigid_twist(&x->client), NULL);
+    if (F)
+        *F = F_e;
+    ff_wrench external[FF_TREE_LINKS_MAX];
+    for (size_t i = 0; i < ff_tree_links(o->orbit.model); i++)
+        external[i] = ff_wrench_zero();
+    ff_tree_force force = {.base = thrust(u)};
+    if (o->config->gripper.link >= 0)
+        external[o->config->gripper.link] = ff_wrench_transform(o->config->gripper.offset, F_e);
+    for (size_t i = 0; i < o->joints; i++) {
+        const double most = ff_tree_joint_limits(o->orbit.model, i).torque_max;
+        force.torque[i] = fmin(most, fmax(-most, u->joint_torque[i]));
+    }
+    ff_tree_acceleration a;
+    if (ff_tree_forward_dynamics(o->orbit.model, o->orbit.work, &force, external, &a) != FF_OK)
+        return false;
+    const ff_wrench on_client = ff_wrench_scale(
+        -1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&x->client)), gripper), F_e));
+    d->p = x->client.velocity;
+    d->q = quat_rate(x->client.attitude, x->client.omega);
+    d->v = ff_vec3_scale(o->client.mass_inv, ff_quat_rotate(x->client.attitude, on_client.f));
+    d->w = ff_rigid_angular_acceleration(&o->client, x->client.omega, on_client.t);
+    d->bp = ff_quat_rotate(x->s.base.q, x->s.twist.v);
+    d->bq = quat_rate(x->s.base.q, x->s.twist.w);
+    d->V = a.base;
+    memcpy(d->qd, x->s.qd, sizeof d->qd);
+    memcpy(d->qdd, a.qdd, sizeof d->qdd);
+    return true;
+}
+
+static ff_quat quat_add(ff_quat q, double h, ff_quat d) {
+    return (ff_quat){q.w + h * d.w, q.x + h * d.x, q.y + h * d.y, q.z + h * d.z};
+}
+
+static void orbit_shift(const space *o, orbit_state *x, double h, const orbit_rate *d) {
+    x->client.position = ff_vec3_axpy(h, d->p, x->client.position);
+    x->client.attitude = quat_add(x->client.attitude, h, d->q);
+    x->client.velocity = ff_vec3_axpy(h, d->v, x->client.velocity);
+    x->client.omega = ff_vec3_axpy(h, d->w, x->client.omega);
+    x->s.base.p = ff_vec3_axpy(h, d->bp, x->s.base.p);
+    x->s.base.q = quat_add(x->s.base.q, h, d->bq);
+    x->s.twist = ff_twist_add(x->s.twist, ff_twist_scale(h, d->V));
+    for (size_t i = 0; i < o->joints; i++) {
+        x->s.q[i] += h * d->qd[i];
+        x->s.qd[i] += h * d->qdd[i];
+    }
+}
+
+static bool orbit_step(space *o, orbit_state *x, const ff_obsw_out *u, double h) {
+    orbit_rate k1, k2, k3, k4;
+    orbit_state y = *x;
+    bool good = orbit_slope(o, x, u, &k1, NULL);
+    orbit_shift(o, &y, 0.5 * h, &k1);
+    good = good && orbit_slope(o, &y, u, &k2, NULL);
+    y = *x;
+    orbit_shift(o, &y, 0.5 * h, &k2);
+    good = good && orbit_slope(o, &y, u, &k3, NULL);
+    y = *x;
+    orbit_shift(o, &y, h, &k3);
+    good = good && orbit_slope(o, &y, u, &k4, NULL);
+    orbit_shift(o, x, h / 6, &k1);
+    orbit_shift(o, x, h / 3, &k2);
+    orbit_shift(o, x, h / 3, &k3);
+    orbit_shift(o, x, h / 6, &k4);
+    x->client.attitude = ff_quat_unit(x->client.attitude);
+    x->s.base.q = ff_quat_unit(x->s.base.q);
+    return good;
+}
+
+ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink, char *message,
+                           size_t size) {
+    space *o = calloc(1, sizeof *o);
+    if (!o)
+        return FF_ERR_MEMORY;
+    o->config = config;
+    ff_status status = tree_make(config->servicer, false, &o->orbit, message, size);
+    if (status == FF_OK)
+        status = tree_make(config->servicer, false, &o->brain, message, size);
+    if (status == FF_OK)
+        status = ff_rigid_create(&config->client, &o->client);
+    orbit_state x = {0};
+    if (status == FF_OK) {
+        o->joints = ff_tree_joints(o->orbit.model);
+        start_of(config, o->joints, &x.client, &x.s);
+        o->computer = computer_make(config, &o->brain);
+    }
+    const uint64_t cycles = (uint64_t)llround(config->duration / config->cycle);
+    const int parts = (int)lround(config->cycle / config->arm_cycle);
+    for (uint64_t k = 0; status == FF_OK && k <= cycles; k++) {
+        const double t = (double)k * config->cycle;
+        ff_obsw_out u;
+        ff_tree_kinematics(o->orbit.model, &x.s, o->orbit.work, ff_vec3_zero());
+        grip_update(config, t, ff_tree_frame_pose(o->orbit.model, o->orbit.work, &config->gripper),
+                    ff_rigid_pose(&x.client), &o->grip);
+        const ff_rigid_state base = ff_rigid_from_twist(x.s.base, x.s.twist);
+        computer_step(&o->computer, t, &x.client, &base, x.s.q, x.s.qd, &u);
+        if (sink.row) {
+            ff_mission_row *row = &o->row;
+            orbit_rate unused;
+            row->t = t;
+            row->actuation = u;
+            row->held = o->grip.closed;
+            orbit_slope(o, &x, &u, &unused, &row->F_e);
+            fill_row(config, &o->orbit, &o->client, &x.client, &x.s, row);
+            row->W_c = ff_rigid_kinetic_energy(&o->client, &x.client);
+            const ff_pose T_bg = ff_tree_frame_in_base(o->orbit.model, o->orbit.work, &config->gripper);
+            row->on_base = ff_wrench_transform(T_bg, row->F_e);
+            row->on_client = ff_wrench_scale(
+                -1.0, ff_wrench_transform(
+                          ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&x.client)), ff_pose_mul(x.s.base, T_bg)),
+                          row->F_e));
+            status = sink.row(sink.self, row);
+        }
+        for (int p = 0; p < parts && status == FF_OK; p++)
+            if (!orbit_step(o, &x, &u, config->cycle / parts) || !ff_rigid_finite(&x.client)) {
+                snprintf(message, size, "the orbit diverged at %.3f s", t);
+                status = FF_ERR_DIVERGED;
+            }
+    }
+    tree_free(&o->orbit);
+    tree_free(&o->brain);
+    free(o);
+    return status;
+}

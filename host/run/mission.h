@@ -1,0 +1,91 @@
+/* run/mission.h - capture of a client by a servicer with an arm, on two virtual robots or in orbit.
+ *
+ * The facility: two robots carry client and base and make the motion relative to a nominal one; the arm is a
+ * torque-controlled device on the servicer's robot that feels gravity and has its own faster cycle. The
+ * orbit: (2) and (12) of destefano2021 as they stand, the same controller: the reference. */
+#ifndef FF_RUN_MISSION_H
+#define FF_RUN_MISSION_H
+
+#include "facility/robots.h"
+#include "obsw/builtin.h"
+
+/* Errors of what the on-board software sees; uniform, half-widths. */
+typedef struct ff_navigation_config {
+    double rate;                   /* [Hz] of the camera; 0: every cycle */
+    double delay;                  /* [s] of the camera, whole cycles */
+    double position, attitude;     /* [m], [rad] */
+    double velocity, angular_rate; /* [m/s], [rad/s] */
+    double star_tracker, gyro;     /* [rad], [rad/s] */
+    double encoder;                /* [rad] */
+} ff_navigation_config;
+
+typedef struct ff_mission_config {
+    double cycle, duration, arm_cycle; /* [s] arm_cycle divides cycle */
+    uint64_t seed;
+    ff_rigid_config client;
+    ff_rigid_state client_start;
+    const ff_tree_config *servicer; /* free base */
+    ff_tree_frame gripper;
+    ff_pose servicer_start; /* base in the client's body frame; it moves along with the client */
+    bool absolute_start;    /* instead: */
+    ff_rigid_state start;   /* the base at t = 0, inertial */
+    double q_start[FF_TREE_JOINTS_MAX];
+    bool prescribed;        /* the nominal motion is: */
+    ff_rigid_state nominal; /* and not the client's unforced one */
+    double grasp_reach;     /* [m] the gripper closes only so near to `grapple`; FF_INF */
+    ff_gate_config gate[2];
+    ff_vec3 grapple; /* [m] the place that is held, client's body frame */
+    double grasp_stiffness, grasp_damping, grasp_rotation_stiffness, grasp_rotation_damping;
+    ff_pose lab;              /* placement of the robots' frame in the lab */
+    ff_vec3 gravity;          /* [m/s2] lab */
+    ff_robot_config robot[2]; /* client, servicer */
+    ff_navigation_config navigation;
+    ff_builtin_config obsw; /* tree and work are filled in */
+    const ff_tree_config
+        *real_arm; /* the arm on the ground where it is not the orbit's (assumption 2); NULL */
+    bool friction; /* the joints' friction acts on the ground */
+    bool absolute; /* command the absolute motion, to see where it leaves the workspace */
+} ff_mission_config;
+
+typedef struct ff_mission_row {
+    double t;
+    ff_rigid_state client, base; /* satellites */
+    double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX];
+    ff_obsw_out actuation;
+    ff_wrench F_e;           /* on the gripper, gripper axes */
+    ff_wrench on_base;       /* the same about the base's origin, base axes */
+    ff_wrench on_client;     /* its reaction about the client's CoM, body axes */
+    ff_setpoint command[2];  /* issued at t */
+    ff_setpoint inertial[2]; /* the robots' motion mapped by (23) */
+    double step_ns;
+    ff_setpoint robot[2];          /* true motion in the robots' frame */
+    ff_vec3 base_error;            /* [m] base against its goal, client's axes */
+    ff_vec3 turn_error;            /* [rad] */
+    ff_vec3 rate;                  /* [rad/s] base relative to the client, base axes */
+    double gripper_speed;          /* [m/s] of the gripper relative to the grapple point */
+    ff_vec3 linear, origin;        /* total momentum, inertial, about the origin */
+    double W_c, bound, port_power; /* monitors: (25), (29), (28) */
+    ff_quat
+        mapped_attitude; /* of the base from the robots' motion: what the star tracker sees without noise */
+    bool held;
+} ff_mission_row;
+
+typedef struct ff_mission_sink {
+    void *self;
+    ff_status (*row)(void *self, const ff_mission_row *row); /* negative: stop */
+} ff_mission_sink;
+
+typedef struct ff_mission_info {
+    uint64_t cycles;
+    uint64_t obsw_rejected; /* outputs that were not finite: the last safe one was kept, then zero */
+    double step_ns;         /* mean of the loop's step */
+} ff_mission_info;
+
+void ff_mission_default(ff_mission_config *config);
+/* FF_OK, FF_ERR_MEMORY, FF_ERR_ARGUMENT, FF_ERR_DIVERGED; message gets one sentence. */
+ff_status ff_mission_run(const ff_mission_config *config, ff_mission_sink sink, ff_mission_info *info,
+                         char *message, size_t size);
+/* The same mission in orbit: continuous, RK4 in steps of arm_cycle, controller sampled at cycle. */
+ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink, char *message, size_t size);
+
+#endif

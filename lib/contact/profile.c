@@ -1,0 +1,203 @@
+/* Profiled least squares over the unknown surface (docs/methods/fused.md, section 3).
+ *
+ * Trial x0, p = s - x0. Rows with p <= 0 must read zero and add f^2. The others are linear in (k, c):
+ *   law 0: f = k p + c v;   laws 1, 2, 3: f = k p^n + c p^n v
+ * The rows behind every trial surface (s > hi) enter law 0 through ten moments about hi, taken once: with
+ * d = hi - x0, p = (s - hi) + d, so that a trial costs only the rows near the onset. */
+#include "freefloat/contact.h"
+
+static const double k_min = 1.0; /* [N/m] softer than any surface, keeps the fit regular */
+
+double ff_profile_exponent(int law) {
+    static const double n[FF_PROFILE_LAWS] = {1.0, 1.5, 1.0, 1.25};
+    return n[law];
+}
+
+double ff_profile_shape(int law, double p) {
+    if (law == 1)
+        return p * sqrt(p);
+    if (law == 3)
+        return p * sqrt(sqrt(p));
+    return p;
+}
+
+double ff_profile_force(const ff_profile *surface, double s, double v) {
+    const double p = s - surface->x0;
+    if (!(p > 0.0))
+        return 0.0;
+    const double g = ff_profile_shape(surface->law, p);
+    const double f = surface->k * g + surface->c * v * (surface->law ? g : 1.0);
+    return f > 0.0 ? f : 0.0;
+}
+
+/* Sums of the normal equations: a, b are the features of k and c. */
+typedef struct sums {
+    double n, aa, ab, bb, af, bf, ff, before; /* before: f^2 of rows in front of the surface */
+} sums;
+
+static void add(sums *z, double a, double b, double f, double weight) {
+    z->n += weight;
+    z->aa += weight * a * a;
+    z->ab += weight * a * b;
+    z->bb += weight * b * b;
+    z->af += weight * a * f;
+    z->bf += weight * b * f;
+    z->ff += weight * f * f;
+}
+
+/* Moments of law 0 about hi: u = s - hi. */
+typedef struct moments {
+    double n, u, uu, v, vv, uv, f, uf, vf, ff;
+} moments;
+
+static void take_trial(const ff_profile_in *in, int law, const moments *deep, int stride, double x0,
+                       const int *edge, int edges, sums *z) {
+    *z = (sums){0};
+    if (law == 0) {
+        const double d = in->hi - x0;
+        z->n = deep->n;
+        z->aa = deep->uu + 2.0 * d * deep->u + d * d * deep->n;
+        z->ab = deep->uv + d * deep->v;
+        z->bb = deep->vv;
+        z->af = deep->uf + d * deep->f;
+        z->bf = deep->vf;
+        z->ff = deep->ff;
+    } else
+        for (int i = 0; i < in->rows; i += stride)
+            if (in->use[i] && in->s[i] > in->hi) {
+                const double g = ff_profile_shape(law, in->s[i] - x0);
+                add(z, g, g * in->v[i], in->f[i], (double)stride);
+            }
+    for (int e = 0; e < edges; e++) {
+        const int i = edge[e];
+        const double p = in->s[i] - x0;
+        if (p <= 0.0) {
+            z->before += in->f[i] * in->f[i];
+        } else {
+            const double g = ff_profile_shape(law, p);
+            add(z, g, law ? g * in->v[i] : in->v[i], in->f[i], 1.0);
+        }
+    }
+}
+
+/* Solves for (k, c) with c >= 0, k >= k_min and the priors; returns the misfit. */
+static double solve(const ff_profile_in *in, int law, const sums *z, ff_profile *fit) {
+    const double w = 1.0 / (in->noise * in->noise);
+    double aa = w * z->aa, ab = w * z->ab, bb = w * z->bb, af = w * z->af, bf = w * z->bf;
+    double prior = 0.0; /* constant term of the priors */
+    if (in->prior_k > 0.0) {
+        aa += 1.0 / (in->prior_k * in->prior_k);
+        af += 1.0 / in->prior_k;
+        prior = 1.0;
+    }
+    if (law && in->speed > 0.0) {
+        /* k and c v are collinear while the speed is constant: c ~ N(0, (0.7 k_1/v)^2), k_1 with c = 0 */
+        const double k_1 = aa > 0.0 ? af / aa : 0.0, sd = 0.7 * fmax(k_1, k_min) / in->speed;
+        bb += 1.0 / (sd * sd);
+    }
+    const double det = aa * bb - ab * ab;
+    double k = 0.0, c = 0.0;
+    bool c_bound = false;
+    if (det > 1e-13 * aa * bb) {
+        k = (bb * af - ab * bf) / det;
+        c = (aa * bf - ab * af) / det;
+    } else
+        c = -1.0;
+    if (!(c >= 0.0)) {
+        c = 0.0;
+        k = aa > 0.0 ? af / aa : 0.0;
+        c_bound = true;
+    }
+    fit->k_bound = !(k >= k_min);
+    if (fit->k_bound) {
+        k = k_min;
+        c = bb > 0.0 ? fmax(0.0, (bf - ab * k) / bb) : 0.0;
+    }
+    fit->c_bound = c_bound;
+    fit->k = k;
+    fit->c = c;
+    fit->sd_k = det > 0.0 ? sqrt(bb / det) : FF_INF;
+    fit->sd_c = det > 0.0 ? sqrt(aa / det) : FF_INF;
+    const double square =
+        w * z->ff + prior - 2.0 * (k * af + c * bf) + k * k * aa + 2.0 * k * c * ab + c * c * bb;
+    return fmax(0.0, square) + w * z->before;
+}
+
+bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
+    int edge[1024], edges = 0, deep_rows = 0;
+    moments m = {0};
+    for (int i = 0; i < in->rows; i++) {
+        if (!in->use[i])
+            continue;
+        if (in->s[i] > in->hi) {
+            const double u = in->s[i] - in->hi, v = in->v[i], f = in->f[i];
+            m.n += 1.0;
+            m.u += u;
+            m.uu += u * u;
+            m.v += v;
+            m.vv += v * v;
+            m.uv += u * v;
+            m.f += f;
+            m.uf += u * f;
+            m.vf += v * f;
+            m.ff += f * f;
+            deep_rows++;
+        } else if (edges < 1024)
+            edge[edges++] = i;
+    }
+    if (deep_rows == 0)
+        return false;
+    const int stride = 1 + deep_rows / (in->thin > 0 ? in->thin : FF_PROFILE_ROWS);
+
+    double lo = in->lo, hi = in->hi;
+    double x[FF_PROFILE_GRID], J[FF_PROFILE_GRID];
+    ff_profile trial = *fit;
+    for (int level = 0;; level++) {
+        double least = FF_INF;
+        for (int i = 0; i < FF_PROFILE_GRID; i++) {
+            sums z;
+            x[i] = lo + (hi - lo) * (double)i / (FF_PROFILE_GRID - 1);
+            take_trial(in, law, &m, stride, x[i], edge, edges, &z);
+            J[i] = solve(in, law, &z, &trial);
+            least = fmin(least, J[i]);
+        }
+        int first = FF_PROFILE_GRID, last = -1, kept = 0;
+        for (int i = 0; i < FF_PROFILE_GRID; i++)
+            if (J[i] - least < 14.0) {
+                first = i < first ? i : first;
+                last = i;
+                kept++;
+            }
+        if (last < 0)
+            return false; /* not finite */
+        if (kept >= 9 || level + 1 == FF_PROFILE_LEVELS || !(hi > lo)) {
+            /* the mean, not the minimum: J is flat while the robot still moves at constant speed */
+            double sum = 0.0, mean = 0.0, square = 0.0;
+            for (int i = first; i <= last; i++)
+                sum += exp(-0.5 * (J[i] - least));
+            for (int i = first; i <= last; i++)
+                mean += exp(-0.5 * (J[i] - least)) / sum * (x[i] - x[first]);
+            for (int i = first; i <= last; i++) {
+                const double d = x[i] - x[first] - mean;
+                square += exp(-0.5 * (J[i] - least)) / sum * d * d;
+            }
+            const double cell = (hi - lo) / (FF_PROFILE_GRID - 1);
+            trial.x0 = x[first] + mean;
+            trial.sd_x0 = sqrt(square + cell * cell / 12.0);
+            break;
+        }
+        const double low = x[first > 0 ? first - 1 : 0];
+        const double high = x[last < FF_PROFILE_GRID - 1 ? last + 1 : FF_PROFILE_GRID - 1];
+        lo = low;
+        hi = high;
+    }
+    sums z;
+    take_trial(in, law, &m, stride, trial.x0, edge, edges, &z);
+    trial.J = solve(in, law, &z, &trial);
+    trial.law = law;
+    trial.valid = true;
+    if (!isfinite(trial.k) || !isfinite(trial.c) || !isfinite(trial.x0))
+        return false;
+    *fit = trial;
+    return true;
+}

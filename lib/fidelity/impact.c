@@ -1,0 +1,781 @@
+/* Hard impacts: the position of the environment rebuilt from the force [lange, IV].
+ *
+ *   symbol           here
+ *   x_c, x_dc        tip of `body` at the robots and at the satellites (touch.p)
+ *   n^T(x_e - x_c)   depth: how far the tip stands inside the surface, measured along the normal n
+ *   k_en, d_en       ff_impact_stiffness, contact->damping: the mock-ups'
+ *   k_d, d_d         contact->satellite_stiffness, episode->damping: the satellites'
+ *   x_e, x_de        episode->offset: where the surface really lies, from its place in the scenario
+ *   f, f_d           episode->force, normal_force() at the satellites
+ *
+ * (18) and, for two robots, (29)-(33) in one form. With the springs in series, 1/k = 1/k_1 + 1/k_2, the force
+ * says how deep the real tip stands, f/k_e; the poses say how deep it stands in the scenario's geometry,
+ * depth(robots). Their difference is the environment's offset, and at the satellites
+ *
+ *     f_d = k_d (depth(satellites) + f/k_e - depth(robots)) + d_d depth'(satellites)            (12), (20)
+ *
+ * which is (32) put into (27), and (33) into (28): only the force and differences of positions enter. It is
+ * ONE force, applied to both satellites with both signs at the satellites' tip: one line of action, so no
+ * momentum is created whatever the error of k_e ((32) for both breaks it by 20 % when k_e is off by 5 %).
+ * The torque is (13). Departures from print, each with its reason in docs/methods/lange.md:
+ *  - f_d is never negative, so it is released at zero force and does not stick; the paper's (12) would pull.
+ *  - the normal is that of the known tools at the satellites' own poses; (17) is that of the robots' and
+ * turns with them. Without friction both agree where robot and satellite do.
+ *  - (23), (24): the damping of the mock-ups is known and so is the robots' velocity, hence the force of the
+ *    damper is taken off the measured one; a scalar Kalman filter holds the offset over the contact.
+ *  - IV-F recomputes the first steps only; here every step since the contact began is recomputed when the
+ *    offset is corrected, because a surface that moves under load does work on the satellites.
+ *  - a cycle in contact is integrated in a few substeps (kick in the middle, damping implicit, begin of the
+ *    contact located): second order and lossless, at 25 samples a contact as at 5. */
+#include "fidelity/internal.h"
+
+#define SMALLEST_FORCE 1e-6 /* [N] below it a force is rounding of stage 1 */
+#define CHANGE 1e-12        /* [m] an offset that changed less has not changed */
+#define PHASE 0.06          /* [rad] w h of a substep */
+#define SUBSTEPS 16
+#define FLIGHT 0.02 /* [s] step of a prediction without contact */
+
+/* ------------------------------------------------------------------------------------------------- setup --
+ */
+
+void ff_impact_default(ff_impact_config *config) {
+    *config = (ff_impact_config){.prediction = true,
+                                 .recomputation = true,
+                                 .observer = true,
+                                 .gears = true,
+                                 .stiffness = FF_NAN,
+                                 .restitution = FF_NAN,
+                                 .look_back = FF_INF,
+                                 .position_error = 0.01,
+                                 .drift = 5e-5};
+    ff_detector_default(&config->detector);
+}
+
+static bool finite_positive(double x) {
+    return x > 0.0 && isfinite(x);
+}
+
+static bool contact_good(const ff_impact_contact *c) {
+    if (c->body < 0 || c->body >= FF_MAX_BODIES || c->against < -1 || c->against >= FF_MAX_BODIES ||
+        c->against == c->body || !ff_vec3_finite(c->point))
+        return false;
+    if (!finite_positive(c->stiffness) || !finite_positive(c->satellite_stiffness) || !(c->damping >= 0.0) ||
+        !(c->satellite_damping >= 0.0) || !(c->damping_depth >= 0.0) || !(c->friction >= 0.0))
+        return false;
+    if (c->shape == FF_IMPACT_PLANE)
+        return ff_vec3_finite(c->at) && fabs(ff_vec3_norm(c->normal) - 1.0) < 1e-6;
+    return c->shape == FF_IMPACT_CONE && ff_vec3_finite(c->apex) && c->half_angle > 0.0 &&
+           c->half_angle < 0.5 * FF_PI && c->depth > 0.0 && fabs(ff_vec3_norm(c->axis) - 1.0) < 1e-6;
+}
+
+ff_status ff_impact_validate(const ff_impact_config *config) {
+    if (config->contacts < 0 || config->contacts > FF_IMPACT_CONTACTS)
+        return FF_ERR_SIZE;
+    const bool number = !isnan(config->stiffness), bounce = !isnan(config->restitution);
+    if ((number && !finite_positive(config->stiffness)) ||
+        (bounce && !(config->restitution >= 0.14 && config->restitution <= 1.0)) ||
+        !(config->look_back >= 0.0) || !(config->noise >= 0.0) || !finite_positive(config->position_error) ||
+        !(config->drift >= 0.0))
+        return FF_ERR_ARGUMENT;
+    for (int i = 0; i < FF_MAX_BODIES; i++)
+        if (!(config->delay[i] >= 0.0) || !isfinite(config->delay[i]))
+            return FF_ERR_ARGUMENT;
+    for (int c = 0; c < config->contacts; c++)
+        if (!contact_good(&config->contact[c]))
+            return FF_ERR_ARGUMENT;
+    return ff_detector_validate(&config->detector);
+}
+
+void ff__impact_reset(ff_impact_state *state) {
+    *state = (ff_impact_state){0};
+}
+
+/* e = exp(-(pi - 2 asin z) z/sqrt(1 - z^2)): the spring-damper released when its force is zero, not when it
+ * is straight again. Monotone in z from 1 down to
+ * exp(-2) = 0.135 at z = 1, solved by bisection. */
+double ff_impact_damping_ratio(double restitution) {
+    if (!(restitution < 1.0))
+        return 0.0;
+    double low = 0.0, high = 1.0;
+    for (int i = 0; i < 60; i++) {
+        const double z = 0.5 * (low + high);
+        const double e = exp(-(FF_PI - 2.0 * asin(z)) * z / sqrt(1.0 - z * z));
+        if (e > restitution)
+            low = z;
+        else
+            high = z;
+    }
+    return 0.5 * (low + high);
+}
+
+/* d_c = d_t + |f|^-2 (f x m_t), m_t = m - d_t x f, from (36), (37). */
+ff_vec3 ff_impact_contact_point(ff_wrench f_b, ff_vec3 d_t) {
+    const double square = ff_vec3_dot(f_b.f, f_b.f);
+    if (!(square > 0.0))
+        return d_t;
+    const ff_vec3 m_t = ff_vec3_sub(f_b.t, ff_vec3_cross(d_t, f_b.f));
+    return ff_vec3_axpy(1.0 / square, ff_vec3_cross(f_b.f, m_t), d_t);
+}
+
+/* The slope of force over depth, weighed with what was believed before (to one half of itself). The intercept
+ * is left out, so absolute positions do not enter. */
+double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state *state, int contact,
+                           double *deviation) {
+    const double k = isnan(config->stiffness) ? config->contact[contact].stiffness : config->stiffness;
+    *deviation = 0.0;
+    if (!config->identified)
+        return k;
+    const ff_impact_episode *e = &state->episode[contact];
+    const double noise = config->noise + 1e-3, square = noise * noise;
+    const double belief = 4.0 / (k * k), information = belief + e->Sxx / square;
+    *deviation = 1.0 / sqrt(information);
+    return fmin(fmax((k * belief + e->Sxy / square) / information, 0.1 * k), 10.0 * k);
+}
+
+/* --------------------------------------------------------------------------------------------- geometry --
+ */
+
+typedef struct touch {
+    double depth, rate; /* [m] into the surface, and its growth [m/s] */
+    ff_vec3 n, p;       /* inertial: normal, tip */
+    bool off;           /* beyond the surface's end */
+} touch;
+
+static const ff_rigid_state fixed = {.attitude = {1, 0, 0, 0}};
+
+static const ff_rigid_state *other(const ff_impact_contact *c, const ff_rigid_state *body) {
+    return c->against >= 0 ? &body[c->against] : &fixed;
+}
+
+/* The cone's cavity is what lies within half_angle of the axis; behind the apex the apex is nearest. */
+static touch touch_at(const ff_impact_contact *c, const ff_rigid_state *body) {
+    const ff_rigid_state *a = &body[c->body], *o = other(c, body);
+    touch t = {.p = ff_vec3_add(a->position, ff_quat_rotate(a->attitude, c->point))};
+    const ff_vec3 p_o = ff_quat_unrotate(o->attitude, ff_vec3_sub(t.p, o->position));
+    ff_vec3 n_o = c->normal;
+    if (c->shape == FF_IMPACT_PLANE) {
+        t.depth = ff_vec3_dot(n_o, ff_vec3_sub(c->at, p_o));
+    } else {
+        const double ca = cos(c->half_angle), sa = sin(c->half_angle);
+        const ff_vec3 r = ff_vec3_sub(p_o, c->apex);
+        const double z = ff_vec3_dot(c->axis, r);
+        const ff_vec3 across = ff_vec3_axpy(-z, c->axis, r);
+        const double rho = ff_vec3_norm(across), along = z * ca + rho * sa;
+        if (along <= 0.0) {
+            t.depth = ff_vec3_norm(r);
+            n_o = t.depth > 0.0 ? ff_vec3_scale(-1.0 / t.depth, r) : c->axis;
+        } else {
+            t.depth = rho * ca - z * sa;
+            t.off = along * ca > c->depth;
+            n_o = ff_vec3_scale(sa, c->axis);
+            if (rho > 0.0)
+                n_o = ff_vec3_axpy(-ca / rho, across, n_o);
+        }
+    }
+    t.n = ff_quat_rotate(o->attitude, n_o);
+    const ff_vec3 v = ff_vec3_sub(ff_rigid_point_velocity(a, c->point), ff_rigid_point_velocity(o, p_o));
+    t.rate = -ff_vec3_dot(t.n, v);
+    return t;
+}
+
+/* Part of the damping that acts at this depth: [he2022, (24)]. */
+static double damping_part(const ff_impact_contact *c, double depth) {
+    if (depth >= c->damping_depth)
+        return 1.0;
+    const double s = fmax(depth / c->damping_depth, 0.0);
+    return s * s * (3.0 - 2.0 * s);
+}
+
+/* Inverse of the mass that a normal force at p moves: n.(dv/dF). */
+static double mobility(const ff_rigid_model *model, const ff_rigid_state *body, ff_vec3 n, ff_vec3 p) {
+    const ff_vec3 r = ff_quat_unrotate(body->attitude, ff_vec3_sub(p, body->position));
+    const ff_vec3 m = ff_vec3_cross(r, ff_quat_unrotate(body->attitude, n));
+    return model->mass_inv + ff_vec3_dot(m, ff_mat3_apply(&model->inertia_inv, m));
+}
+
+static double contact_mobility(const ff_fidelity_model *model, const ff_impact_contact *c,
+                               const ff_rigid_state *body, const touch *t) {
+    double inverse = mobility(&model->body[c->body], &body[c->body], t->n, t->p);
+    if (c->against >= 0)
+        inverse += mobility(&model->body[c->against], &body[c->against], t->n, t->p);
+    return inverse;
+}
+
+/* ----------------------------------------------------------------------------- motion of the satellites --
+ */
+
+/* Several bodies over a time, with the contacts and loads that act on them. */
+typedef struct flow {
+    const ff_fidelity_model *model;
+    const ff_impact_state *state;
+    unsigned contacts;                    /* bit c: contact c acts */
+    unsigned bodies;                      /* bit i: body i moves here */
+    ff_rigid_load load[FF_MAX_BODIES];    /* held */
+    ff_rigid_state body[FF_MAX_BODIES];   /* in and out */
+    ff_rigid_load impulse[FF_MAX_BODIES]; /* out: of the contacts; force part inertial, torque part body */
+} flow;
+
+static void push(flow *f, int i, double h, ff_vec3 force, ff_vec3 torque_b) {
+    const ff_rigid_model *m = &f->model->body[i];
+    ff_rigid_state *b = &f->body[i];
+    b->velocity = ff_vec3_axpy(h * m->mass_inv, force, b->velocity);
+    b->omega = ff_vec3_axpy(h, ff_mat3_apply(&m->inertia_inv, torque_b), b->omega);
+}
+
+static void push_at(flow *f, int i, double h, ff_vec3 force, ff_vec3 p) {
+    const ff_rigid_state *b = &f->body[i];
+    const ff_vec3 r = ff_vec3_sub(p, b->position);
+    const ff_vec3 torque_b = ff_quat_unrotate(b->attitude, ff_vec3_cross(r, force));
+    push(f, i, h, force, torque_b);
+    f->impulse[i].force = ff_vec3_axpy(h, force, f->impulse[i].force);
+    f->impulse[i].torque = ff_vec3_axpy(h, torque_b, f->impulse[i].torque);
+}
+
+static void drift(flow *f, double h) {
+    for (int i = 0; i < f->model->bodies; i++)
+        if (f->bodies >> i & 1u)
+            ff_integrate_coast(&f->model->body[i], h, fabs(h), &f->body[i]);
+}
+
+/* (12) at the middle of the substep, with the mean velocity in the damper: depth' falls by h F/m over it. */
+static void kick(flow *f, int index, double h, unsigned *inside) {
+    const ff_impact_contact *c = &f->model->config.impact.contact[index];
+    const ff_impact_episode *e = &f->state->episode[index];
+    const touch t = touch_at(c, f->body);
+    const double s = t.depth + e->offset;
+    if (t.off || !(s > 0.0)) {
+        *inside &= ~(1u << index);
+        return;
+    }
+    *inside |= 1u << index;
+    const double d = e->damping * damping_part(c, s);
+    double force = c->satellite_stiffness * s + d * t.rate;
+    if (d > 0.0)
+        force /= 1.0 + 0.5 * h * d * contact_mobility(f->model, c, f->body, &t);
+    if (!(force > 0.0)) /* never pulls */
+        return;
+    ff_vec3 F = ff_vec3_scale(force, t.n);
+    if (c->friction > 0.0) {
+        const ff_vec3 slip = ff_quat_rotate(other(c, f->body)->attitude, e->slip_o);
+        F = ff_vec3_axpy(force, ff_vec3_axpy(-ff_vec3_dot(slip, t.n), t.n, slip), F);
+    }
+    push_at(f, c->body, h, F, t.p);
+    if (c->against >= 0)
+        push_at(f, c->against, h, ff_vec3_neg(F), t.p);
+}
+
+/* Ends a substep where a contact begins, so that its damper acts from its first instant. */
+static double until_contact(const flow *f, double h, double resolution, unsigned inside) {
+    for (int c = 0; c < f->model->config.impact.contacts; c++) {
+        if (!(f->contacts >> c & 1u) || (inside >> c & 1u))
+            continue;
+        const touch t = touch_at(&f->model->config.impact.contact[c], f->body);
+        const double s = t.depth + f->state->episode[c].offset;
+        if (!t.off && s < 0.0 && t.rate > 0.0 && s + h * t.rate > 0.0 && -s / t.rate > resolution)
+            h = -s / t.rate;
+    }
+    return h;
+}
+
+/* Half drifts of neighbouring substeps are one drift where nothing must be known between them. */
+static void flow_run(flow *f, double time, int substeps) {
+    const int contacts = f->model->config.impact.contacts;
+    const double step = time / substeps, resolution = 1e-6 * step;
+    double left = time, pending = 0.0;
+    unsigned inside = 0;
+    for (int guard = 0; left > resolution && guard < 4 * substeps + 2 * FF_IMPACT_CONTACTS; guard++) {
+        double h = left < 1.5 * resolution + step ? left : step;
+        if (f->contacts & ~inside) {
+            if (pending > 0.0)
+                drift(f, pending);
+            pending = 0.0;
+            h = fmin(until_contact(f, h, resolution, inside), left);
+        }
+        drift(f, pending + 0.5 * h);
+        for (int c = 0; c < contacts; c++)
+            if (f->contacts >> c & 1u)
+                kick(f, c, h, &inside);
+        for (int i = 0; i < f->model->bodies; i++)
+            if (f->bodies >> i & 1u)
+                push(f, i, h, f->load[i].force, f->load[i].torque);
+        pending = 0.5 * h;
+        left -= h;
+    }
+    if (pending > 0.0)
+        drift(f, pending);
+}
+
+static void add_contact(flow *f, int c) {
+    const ff_impact_contact *contact = &f->model->config.impact.contact[c];
+    f->contacts |= 1u << c;
+    f->bodies |= 1u << contact->body;
+    if (contact->against >= 0)
+        f->bodies |= 1u << contact->against;
+}
+
+/* Enough substeps that none turns the fastest contact's phase by more than PHASE. */
+static int substeps(const flow *f, double time) {
+    double fastest = 0.0;
+    for (int c = 0; c < f->model->config.impact.contacts; c++)
+        if (f->contacts >> c & 1u) {
+            const ff_impact_contact *contact = &f->model->config.impact.contact[c];
+            const touch t = touch_at(contact, f->body);
+            fastest = fmax(fastest,
+                           contact->satellite_stiffness * contact_mobility(f->model, contact, f->body, &t));
+        }
+    const double count = ceil(sqrt(fastest) * time / PHASE);
+    return count < 1.0 ? 1 : count > SUBSTEPS ? SUBSTEPS : (int)count;
+}
+
+/* ------------------------------------------------------------------------------------ what the robots say --
+ */
+
+typedef struct measured {
+    ff_rigid_state robot[FF_MAX_BODIES];
+    ff_vec3 force[FF_MAX_BODIES]; /* inertial */
+    touch at[FF_IMPACT_CONTACTS];
+    double force_n[FF_IMPACT_CONTACTS];    /* [N] normal force of each contact */
+    double compliance[FF_IMPACT_CONTACTS]; /* [m/N] of the robots along each normal */
+} measured;
+
+enum { AT_ONCE = 6 }; /* contacts among which one wrench is divided */
+
+/* Unit normal force of a contact as wrenches on its bodies; torques over a length, so that both compare. */
+static double product(const ff_fidelity_model *model, const measured *m, int c, int d, double per_length2) {
+    const ff_impact_contact *all = model->config.impact.contact, *a = &all[c], *b = &all[d];
+    double sum = 0.0;
+    for (int i = 0; i < model->bodies; i++) {
+        const double sign_a = a->body == i      ? 1.0
+                              : a->against == i ? -1.0
+                                                : 0.0,
+                     sign_b = b->body == i      ? 1.0
+                              : b->against == i ? -1.0
+                                                : 0.0;
+        if (sign_a * sign_b == 0.0)
+            continue;
+        const ff_vec3 ma = ff_vec3_cross(ff_vec3_sub(m->at[c].p, m->robot[i].position), m->at[c].n),
+                      mb = ff_vec3_cross(ff_vec3_sub(m->at[d].p, m->robot[i].position), m->at[d].n);
+        sum += sign_a * sign_b * (ff_vec3_dot(m->at[c].n, m->at[d].n) + per_length2 * ff_vec3_dot(ma, mb));
+    }
+    return sum;
+}
+
+static double projection(const ff_fidelity_model *model, const ff_fidelity_in *in, const measured *m, int c,
+                         double per_length2) {
+    const ff_impact_contact *a = &model->config.impact.contact[c];
+    double sum = 0.0;
+    for (int i = 0; i < model->bodies; i++) {
+        const double sign = a->body == i ? 1.0 : a->against == i ? -1.0 : 0.0;
+        if (sign == 0.0)
+            continue;
+        sum += sign * ff_vec3_dot(m->at[c].n, m->force[i]);
+        if (per_length2 > 0.0) {
+            const ff_vec3 moment = ff_vec3_cross(ff_vec3_sub(m->at[c].p, m->robot[i].position), m->at[c].n);
+            const ff_vec3 torque = ff_quat_rotate(m->robot[i].attitude, in->sample[i].f_b.t);
+            sum += sign * per_length2 * ff_vec3_dot(moment, torque);
+        }
+    }
+    return sum;
+}
+
+/* Divides the measured wrenches among the contacts that can be their cause: least squares, without those that
+ * would pull. One alone needs the forces only, and takes the mean of both sensors. */
+static void divide(const ff_fidelity_model *model, const ff_fidelity_in *in, const ff_impact_state *state,
+                   measured *m) {
+    const ff_impact_config *config = &model->config.impact;
+    int list[AT_ONCE], count = 0;
+    for (int c = 0; c < config->contacts; c++) {
+        m->force_n[c] = 0.0;
+        const double reach = m->at[c].depth + config->position_error;
+        if (m->at[c].off || !(reach > 0.0) || count == AT_ONCE)
+            continue;
+        list[count++] = c;
+    }
+    (void)state;
+    while (count > 0) {
+        double G[AT_ONCE * AT_ONCE], g[AT_ONCE];
+        const double per_length2 = count > 1 ? 10.0 : 0.0; /* torques over 0.3 m */
+        for (int a = 0; a < count; a++) {
+            for (int b = 0; b < count; b++)
+                G[a * count + b] = product(model, m, list[a], list[b], per_length2) + (a == b ? 1e-9 : 0.0);
+            g[a] = projection(model, in, m, list[a], per_length2);
+        }
+        if (count == 1)
+            g[0] /= G[0] - 1e-9;
+        else if (ff_cholesky_factor((size_t)count, G) == FF_OK)
+            ff_cholesky_solve((size_t)count, G, g);
+        int worst = -1;
+        for (int a = 0; a < count; a++)
+            if (g[a] < 0.0 && (worst < 0 || g[a] < g[worst]))
+                worst = a;
+        if (worst < 0) {
+            for (int a = 0; a < count; a++)
+                m->force_n[list[a]] = g[a];
+            return;
+        }
+        list[worst] = list[--count];
+    }
+}
+
+/* n^T J_e K_r^-1 J_e^T n (IV-B): a force n at the tip is the wrench w = [r x n; n] about the CoM, and the tip
+ * gives way by w^T C w. */
+static double give_way(const double (*C)[6], ff_vec3 r, ff_vec3 n) {
+    const ff_vec3 m = ff_vec3_cross(r, n);
+    const double w[6] = {m.x, m.y, m.z, n.x, n.y, n.z};
+    double sum = 0.0;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            sum += w[i] * C[i][j] * w[j];
+    return sum;
+}
+
+static void measure(const ff_fidelity_model *model, const ff_fidelity_in *in, const ff_impact_state *state,
+                    measured *m) {
+    for (int i = 0; i < model->bodies; i++) {
+        const ff_body_sample *s = &in->sample[i];
+        m->robot[i] = (ff_rigid_state){s->T_wr.p, s->T_wr.q, s->twist_r.v, s->twist_r.w};
+        m->force[i] = ff_quat_rotate(s->T_wr.q, s->f_b.f);
+    }
+    for (int c = 0; c < model->config.impact.contacts; c++) {
+        const ff_impact_contact *contact = &model->config.impact.contact[c];
+        m->at[c] = touch_at(contact, m->robot);
+        m->compliance[c] = 0.0;
+        const int pair[2] = {contact->body, contact->against};
+        for (int j = 0; j < 2; j++)
+            if (pair[j] >= 0 && in->sample[pair[j]].compliance && model->config.impact.gears)
+                m->compliance[c] += give_way(in->sample[pair[j]].compliance,
+                                             ff_vec3_sub(m->at[c].p, m->robot[pair[j]].position), m->at[c].n);
+    }
+    divide(model, in, state, m);
+}
+
+/* -------------------------------------------------------------------------------------------- environment --
+ */
+
+/* Slope of force over depth within this contact, added to what earlier ones gave. */
+static void identify(ff_impact_episode *e, double depth, double force) {
+    e->n += 1.0;
+    const double dx = depth - e->x, dy = force - e->y;
+    e->x += dx / e->n;
+    e->y += dy / e->n;
+    e->Sxx += dx * (depth - e->x);
+    e->Sxy += dx * (force - e->y);
+}
+
+/* (18) and (24): the force less its damper, over the stiffness, less the depth of the robots. The filter's
+ * state is the offset, a slow random walk; its first value is unknown within position_error. */
+static void filter(const ff_impact_config *config, const ff_impact_state *state, int index, double T,
+                   const touch *robot, double compliance, ff_impact_episode *e) {
+    const ff_impact_contact *c = &config->contact[index];
+    const double damper =
+        config->observer ? c->damping * damping_part(c, robot->depth + e->estimate) * robot->rate : 0.0;
+    const double spring = e->force - damper;
+    identify(e, robot->depth, spring);
+    double deviation;
+    double k = ff_impact_stiffness(config, state, index, &deviation);
+    if (!config->identified) /* the identified one contains it */
+        k /= 1.0 + k * compliance;
+    const double R = config->noise * config->noise / (k * k) + 1e-24;
+    e->variance += config->drift * config->drift * T;
+    const double gain = e->variance / (e->variance + R);
+    e->estimate += gain * (spring / k - robot->depth - e->estimate);
+    e->variance *= 1.0 - gain;
+    e->stiffness = k;
+    /* f/k over the speed of approach, for the robots' first touch */
+    e->since = robot->rate > 0.0 ? fmin(spring / (k * robot->rate), T) : 0.0;
+}
+
+static void note_slip(const ff_impact_contact *c, const measured *m, int index, ff_impact_episode *e) {
+    if (!(c->friction > 0.0))
+        return;
+    const touch *t = &m->at[index];
+    const ff_vec3 f = m->force[c->body];
+    const ff_vec3 tangential = ff_vec3_axpy(-ff_vec3_dot(t->n, f), t->n, f);
+    ff_vec3 slip = ff_vec3_scale(1.0 / e->force, tangential);
+    const double size = ff_vec3_norm(slip);
+    if (size > c->friction)
+        slip = ff_vec3_scale(c->friction / size, slip);
+    e->slip_o = ff_quat_unrotate(other(c, m->robot)->attitude, slip);
+}
+
+static void open_episode(const ff_fidelity_model *model, int index, uint64_t row, const ff_rigid_state *body,
+                         ff_impact_episode *e) {
+    const ff_impact_config *config = &model->config.impact;
+    const ff_impact_contact *c = &config->contact[index];
+    const double Sxx = e->Sxx, Sxy = e->Sxy;
+    *e = (ff_impact_episode){.open = true, .known = true, .begin = row, .last = row, .Sxx = Sxx, .Sxy = Sxy};
+    e->variance = config->position_error * config->position_error;
+    e->damping = c->satellite_damping;
+    if (!isnan(config->restitution)) {
+        const touch t = touch_at(c, body);
+        const double inverse = contact_mobility(model, c, body, &t);
+        e->damping =
+            2.0 * ff_impact_damping_ratio(config->restitution) * sqrt(c->satellite_stiffness / inverse);
+    }
+}
+
+/* Rows that may be looked back. */
+static double most_cycles(const ff_fidelity_model *model) {
+    return fmin(floor(model->config.impact.look_back / model->integrate.cycle + 1e-9), FF_HISTORY_ROWS - 1);
+}
+
+/* Follows one contact for one cycle. True when the satellites' past should be looked at again. */
+static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int index, uint64_t row,
+                   const ff_rigid_state *body, const measured *m) {
+    const ff_impact_config *config = &model->config.impact;
+    const ff_impact_contact *c = &config->contact[index];
+    ff_impact_episode *e = &state->episode[index];
+    const double on = fmax(config->detector.force_on, SMALLEST_FORCE);
+    const double force = m->force_n[index];
+    const bool begins = !e->open && force > on;
+    if (begins)
+        open_episode(model, index, row, body, e);
+    e->force = force;
+    e->touching = e->open && force > (begins ? on : fmax(config->detector.off_ratio * on, SMALLEST_FORCE));
+    if (!e->open) {
+        e->known = e->known && e->last + FF_HISTORY_ROWS > row;
+        return false;
+    }
+    bool changed = begins;
+    if (e->touching) {
+        filter(config, state, index, model->integrate.cycle, &m->at[index], m->compliance[index], e);
+        note_slip(c, m, index, e);
+        /* A change that is applied to the whole contact does no work, so it can wait until it is worth it;
+         * one that cannot be, because the contact is older than the look-back, would do work and is left out.
+         */
+        const bool all = config->recomputation && !begins;
+        const double worth = all ? CHANGE + 0.3 * config->noise / e->stiffness : 0.0;
+        const bool reached = !all || (double)(row - e->begin) <= most_cycles(model);
+        if (reached && fabs(e->estimate - e->offset) > worth) {
+            changed |= fabs(e->estimate - e->offset) > CHANGE;
+            e->offset = e->estimate;
+        }
+        const ff_wrench on_other = {
+            ff_quat_unrotate(other(c, m->robot)->attitude,
+                             ff_vec3_cross(ff_vec3_sub(m->at[index].p, other(c, m->robot)->position),
+                                           ff_vec3_scale(-force, m->at[index].n))),
+            ff_quat_unrotate(other(c, m->robot)->attitude, ff_vec3_scale(-force, m->at[index].n))};
+        e->point_o = ff_impact_contact_point(on_other, c->shape == FF_IMPACT_CONE ? c->apex : c->at);
+    }
+    const touch t = touch_at(c, body);
+    const bool apart = t.off || !(t.depth + e->offset > 0.0);
+    if (e->touching || !apart) {
+        e->quiet = 0;
+        e->last = row;
+    } else if (++e->quiet >= config->detector.quiet_cycles) {
+        e->open = false;
+    }
+    return changed;
+}
+
+/* ----------------------------------------------------------------------------------------------- causality
+ * -- */
+
+/* How deep the satellites of one row stood in the surface [m]; not positive: outside. */
+static double was_inside(const ff_impact_contact *c, const ff_impact_episode *e, const ff_history_row *row,
+                         int bodies) {
+    ff_rigid_state body[FF_MAX_BODIES];
+    for (int i = 0; i < bodies; i++)
+        body[i] = row->body[i].satellite;
+    const touch t = touch_at(c, body);
+    return t.off ? 0.0 : t.depth + e->offset;
+}
+
+/* IV-F: a contact that is known now may have begun in steps that are done. Finds the row before it began,
+ * within the look-back, recomputes from there, and gives the satellites of this cycle. */
+static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+                     uint64_t now, ff_rigid_state *body) {
+    const ff_impact_config *config = &model->config.impact;
+    const double T = model->integrate.cycle, most = most_cycles(model);
+    const uint64_t oldest = (double)now > most ? now - (uint64_t)most : 0;
+    uint64_t start = now;
+    for (int c = 0; c < config->contacts; c++) {
+        ff_impact_episode *e = &state->episode[c];
+        if (!e->open)
+            continue;
+        if (e->begin < oldest) { /* an old contact that is merely crossed */
+            e->begin = oldest;
+        } else {
+            double inside;
+            while ((inside = was_inside(&config->contact[c], e, ff_history_at(history, e->begin),
+                                        model->bodies)) > 0.0 &&
+                   e->begin > oldest)
+                e->begin--;
+            /* Begun before the look-back reaches: a contact that starts compressed would give energy that
+             * nobody put in, so the surface is taken to stand where the satellites are then. */
+            if (inside > 0.0)
+                e->offset -= inside;
+        }
+        if (e->begin < start)
+            start = e->begin;
+    }
+    if (start == now)
+        return 0;
+    flow f = {.model = model, .state = state};
+    for (int c = 0; c < config->contacts; c++)
+        if (state->episode[c].known && (state->episode[c].open || state->episode[c].last >= start))
+            add_contact(&f, c);
+    for (int i = 0; i < model->bodies; i++)
+        f.body[i] = ff_history_at(history, start)->body[i].satellite;
+    const int count = substeps(&f, T);
+    for (uint64_t j = start; j < now; j++) {
+        ff_history_row *row = ff_history_at(history, j), *next = ff_history_at(history, j + 1);
+        for (int i = 0; i < model->bodies; i++) {
+            f.load[i] = row->body[i].load;
+            f.impulse[i] = (ff_rigid_load){ff_vec3_zero(), ff_vec3_zero()};
+            if (!(f.bodies >> i & 1u))
+                f.body[i] = row->body[i].satellite;
+        }
+        flow_run(&f, T, count);
+        for (int i = 0; i < model->bodies; i++)
+            if (f.bodies >> i & 1u) {
+                row->body[i].applied_b =
+                    (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
+                                ff_quat_unrotate(row->body[i].satellite.attitude,
+                                                 ff_vec3_scale(1.0 / T, f.impulse[i].force))};
+                next->body[i].satellite = f.body[i];
+            }
+    }
+    for (int i = 0; i < model->bodies; i++)
+        if (f.bodies >> i & 1u)
+            body[i] = f.body[i];
+    return (int)(now - start);
+}
+
+/* Without recomputation: the steps that are done stay, but the contact begins where the robots touched within
+ * the last cycle, not at the sample that saw it (which acts as up to one cycle more delay). */
+static void begin_within_cycle(const ff_fidelity_model *model, const ff_impact_state *state, int index,
+                               const ff_fidelity_in *in, ff_rigid_state *body) {
+    flow f = {.model = model, .state = state};
+    for (int c = 0; c < model->config.impact.contacts; c++)
+        if (c != index && state->episode[c].open)
+            return; /* what the others did in this cycle is not known apart */
+    const double since = state->episode[index].since;
+    add_contact(&f, index);
+    for (int i = 0; i < model->bodies; i++) {
+        f.body[i] = body[i];
+        f.load[i] = in->sample[i].load;
+    }
+    drift(&f, -since);
+    for (int i = 0; i < model->bodies; i++) { /* the free motion with its loads, backwards */
+        f.body[i].position =
+            ff_vec3_axpy(0.5 * since * since * model->body[i].mass_inv, f.load[i].force, f.body[i].position);
+        if (f.bodies >> i & 1u)
+            push(&f, i, -since, f.load[i].force, f.load[i].torque);
+    }
+    if (since > 0.0)
+        flow_run(&f, since, substeps(&f, since));
+    for (int i = 0; i < model->bodies; i++)
+        if (f.bodies >> i & 1u)
+            body[i] = f.body[i];
+}
+
+/* The motion one delay ahead, and one cycle more, with the contacts that are known now and no others: to
+ * expect one that is not measured would let the robot turn round before it touches. */
+static void predict(const ff_fidelity_model *model, const flow *now, ff_fidelity_out *out) {
+    const ff_impact_config *config = &model->config.impact;
+    const double T = model->integrate.cycle;
+    flow f = *now;
+    f.bodies = (1u << model->bodies) - 1u;
+    double goal[2 * FF_MAX_BODIES], t = 0.0;
+    for (int i = 0; i < model->bodies; i++) {
+        goal[i] = config->delay[i];
+        goal[model->bodies + i] = config->delay[i] + T;
+    }
+    unsigned left = (1u << (2 * model->bodies)) - 1u;
+    while (left) {
+        double next = FF_INF;
+        for (int g = 0; g < 2 * model->bodies; g++)
+            if ((left >> g & 1u) && goal[g] < next)
+                next = goal[g];
+        if (next > t) {
+            /* free flight is exact in position and needs few steps in attitude */
+            const double cycles = ceil((next - t) / (f.contacts ? T : fmax(T, FLIGHT)) - 1e-9);
+            flow_run(&f, next - t, cycles < 1.0 ? 1 : cycles > 64.0 ? 64 : (int)cycles);
+            t = next;
+        }
+        for (int g = 0; g < 2 * model->bodies; g++)
+            if ((left >> g & 1u) && goal[g] <= t) {
+                left &= ~(1u << g);
+                if (g < model->bodies)
+                    out->command[g] = f.body[g];
+                else
+                    out->next_command[g - model->bodies] = f.body[g - model->bodies];
+            }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- step
+ * -- */
+
+void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+                     const ff_fidelity_in *in, ff_rigid_state *body, ff_fidelity_out *out) {
+    const ff_impact_config *config = &model->config.impact;
+    const double T = model->integrate.cycle;
+    const uint64_t now = history->count;
+    ff_history_row *row = ff_history_push(history);
+    row->t = in->t;
+    for (int i = 0; i < model->bodies; i++)
+        row->body[i] = (ff_history_body){.satellite = body[i],
+                                         .T_wr = in->sample[i].T_wr,
+                                         .twist_r = in->sample[i].twist_r,
+                                         .measured_b = in->sample[i].f_b,
+                                         .load = in->sample[i].load};
+
+    measured m;
+    measure(model, in, state, &m);
+    bool changed = false, any = false;
+    for (int c = 0; c < config->contacts; c++) {
+        const bool before = state->episode[c].open;
+        changed |= follow(model, state, c, now, body, &m);
+        any |= state->episode[c].open;
+        if (!config->recomputation && !before && state->episode[c].open)
+            begin_within_cycle(model, state, c, in, body);
+    }
+    if (changed && config->recomputation) {
+        out->look_back = recompute(model, state, history, now, body);
+        if (out->look_back > 0)
+            state->recomputations++;
+        if (out->look_back > state->longest_look_back)
+            state->longest_look_back = out->look_back;
+    }
+
+    flow f = {.model = model, .state = state};
+    for (int i = 0; i < model->bodies; i++) {
+        f.body[i] = body[i];
+        f.load[i] = in->sample[i].load;
+        out->f_b[i] = ff_wrench_zero();
+        out->in_contact[i] = false;
+    }
+    for (int c = 0; c < config->contacts && any; c++)
+        if (state->episode[c].open) {
+            add_contact(&f, c);
+            const ff_impact_contact *contact = &config->contact[c];
+            double deviation;
+            const double k = ff_impact_stiffness(config, state, c, &deviation);
+            const int pair[2] = {contact->body, contact->against};
+            for (int j = 0; j < (contact->against >= 0 ? 2 : 1); j++) {
+                out->in_contact[pair[j]] = true;
+                if (config->identified)
+                    out->stiffness[pair[j]] = k;
+            }
+        }
+    const flow start = f;
+    if (any)
+        flow_run(&f, T, substeps(&f, T));
+    for (int i = 0; i < model->bodies; i++)
+        if (f.bodies >> i & 1u) {
+            out->has_next[i] = true;
+            out->next[i] = f.body[i];
+            out->f_b[i] =
+                (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
+                            ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, f.impulse[i].force))};
+            row->body[i].applied_b = out->f_b[i];
+        }
+    if (config->prediction) {
+        out->has_command = true;
+        for (int i = 0; i < model->bodies; i++)
+            out->lead[i] = config->delay[i];
+        predict(model, &start, out);
+    }
+}

@@ -1,0 +1,265 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/delay_margin.h"
+#include "analyze.h"
+#include "report/json.h"
+#include "session.h"
+
+static const char help[] =
+    "usage: freefloat analyze delay-margin FILE [options]\n\n"
+    "Go or no go before contact: for the scenario's first contact w*tau (contact frequency times loop "
+    "delay), the rebound\n"
+    "and the largest force by theory and by simulation under each method, the largest delay that keeps the\n"
+    "requirements, and a map over stiffness and delay (delay-margin.svg, delay-margin.csv).\n\n"
+    "  --method M           the method that GO or NO GO is about (default the file's)\n"
+    "  --methods A,B        judge only these (default all that are built)\n"
+    "  --delay-max S        [s] largest delay tried (default four times the scenario's, at least 2/w up to "
+    "0.25)\n"
+    "  --map N              delays and stiffnesses of the map, 0 for none (default 7, at most 25)\n"
+    "  --span X             the map goes from stiffness/X to stiffness*X (default 4)\n"
+    "  --set PATH=VALUE     overrides one key of the scenario (may be given again)\n"
+    "  --out DIR            folder for the map (default out/NAME)\n"
+    "  --json               print one JSON object instead of the table\n"
+    "  --quiet              print nothing but errors\n\n"
+    "exit status: 0 done (also for NO GO), 1 the analysis failed, 2 bad usage or scenario\n"
+    "example: freefloat analyze delay-margin scenarios/deos-client.yaml\n";
+
+static int pick_methods(const char *list, ff_delay_margin_config *config) {
+    memset(config->method, 0, sizeof config->method);
+    for (const char *c = list; *c;) {
+        const size_t n = strcspn(c, ",");
+        int found = -1;
+        for (int m = FF_METHOD_DIRECT; m < FF_METHOD_COUNT; m++)
+            if (strlen(ff_method_name((ff_method)m)) == n && strncmp(c, ff_method_name((ff_method)m), n) == 0)
+                found = m;
+        if (found < 0) {
+            ff_cli_error("freefloat analyze delay-margin: --methods: '%.*s' is no method, allowed: direct, "
+                         "tdpa, damping, impact, fused",
+                         (int)n, c);
+            return -1;
+        }
+        config->method[found] = true;
+        c += n + (c[n] == ',');
+    }
+    return 0;
+}
+
+static void put_case(ff_json *json, const ff_delay_case *c) {
+    ff_json_string(json, "status", ff_status_name(c->status));
+    ff_json_number(json, "rebound", c->rebound);
+    ff_json_number(json, "peak_force_N", c->peak_force);
+    ff_json_number(json, "peak_force_ratio", c->peak_force_ratio);
+    ff_json_number(json, "velocity_error_mps", c->velocity_error);
+    ff_json_number(json, "angular_velocity_error_radps", c->angular_velocity_error);
+    ff_json_bool(json, "met", c->met);
+}
+
+static void print_json(const ff_scenario *s, const ff_delay_margin *m, const char *sentence, const char *csv,
+                       const char *svg) {
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_string(&json, "scenario", s->name);
+    ff_json_string(&json, "method", ff_method_name(s->fidelity.method));
+    ff_json_string(&json, "contact", s->contact[m->contact].name);
+    ff_json_number(&json, "contact_start_s", m->start);
+    ff_json_number(&json, "effective_mass_kg", m->mass);
+    ff_json_number(&json, "stiffness_Npm", m->stiffness);
+    ff_json_number(&json, "damping_Nspm", m->damping);
+    ff_json_number(&json, "approach_speed_mps", m->speed);
+    ff_json_number(&json, "frequency_radps", m->frequency);
+    ff_json_number(&json, "robot_delay_s", m->robot_delay);
+    ff_json_number(&json, "delay_s", m->delay);
+    ff_json_number(&json, "w_tau", m->w_tau);
+    ff_json_number(&json, "rebound_ideal", m->rebound_ideal);
+    ff_json_number(&json, "peak_force_ideal_N", m->peak_ideal);
+    ff_json_number(&json, "rebound_law", m->rebound_law);
+    ff_json_number(&json, "delay_max_s", m->delay_max);
+    bool go = false;
+    ff_json_open(&json, "methods", '[');
+    for (int i = 0; i < m->methods; i++) {
+        const ff_delay_method *one = &m->method[i];
+        go = go || (one->method == s->fidelity.method && one->now.met);
+        ff_json_open(&json, NULL, '{');
+        ff_json_string(&json, "method", ff_method_name(one->method));
+        ff_json_number(&json, "rebound_theory", one->rebound_theory);
+        ff_json_number(&json, "peak_force_theory_N", one->peak_force_theory);
+        put_case(&json, &one->now);
+        ff_json_number(&json, "largest_delay_s", one->largest_delay);
+        ff_json_bool(&json, "at_least", one->at_least);
+        ff_json_close(&json, '}');
+    }
+    ff_json_close(&json, ']');
+    ff_json_open(&json, "map", '[');
+    for (int i = 0; i < m->cells; i++) {
+        const ff_delay_cell *c = &m->cell[i];
+        ff_json_open(&json, NULL, '{');
+        ff_json_string(&json, "method", ff_method_name(c->method));
+        ff_json_number(&json, "stiffness_Npm", c->stiffness);
+        ff_json_number(&json, "delay_s", c->delay);
+        ff_json_number(&json, "w_tau", c->w_tau);
+        put_case(&json, &c->run);
+        ff_json_close(&json, '}');
+    }
+    ff_json_close(&json, ']');
+    ff_json_string(&json, "csv", csv);
+    ff_json_string(&json, "svg", svg);
+    ff_json_bool(&json, "go", go);
+    ff_json_string(&json, "sentence", sentence);
+    ff_json_close(&json, '}');
+    if (json.text)
+        fputs(json.text, stdout);
+    ff_json_free(&json);
+}
+
+static const char *cell(double value, const char *format, char text[24]) {
+    snprintf(text, 24, "-");
+    if (!isfinite(value))
+        return text;
+    if (format[0] == 'm') /* seconds as ms */
+        snprintf(text, 24, "%.4g", 1e3 * value);
+    else if (format[0] == 'r')
+        snprintf(text, 24, "%.4f", value);
+    else
+        snprintf(text, 24, "%.4g", value);
+    return text;
+}
+
+static void print_table(const ff_scenario *s, const ff_delay_margin *m, const char *sentence) {
+    char a[8][24];
+    printf("%s\n\n", sentence);
+    printf("contact %s at %.3f s: effective mass %.4g kg, %.4g N/m, approach %.4g m/s, w %.4g rad/s\n",
+           s->contact[m->contact].name, m->start, m->mass, m->stiffness, m->speed, m->frequency);
+    printf("loop delay %.4g ms, w tau %.3g; rebound ideal %s, law e exp(pi w tau/2) %.4f; force ideal %.4g "
+           "N\n\n",
+           1e3 * m->delay, m->w_tau, cell(m->rebound_ideal, "r", a[0]), m->rebound_law, m->peak_ideal);
+    ff_table table;
+    ff_table_init(&table, 9);
+    ff_table_add(&table, "method|rebound theory|rebound|force theory N|force N|force/ideal|velocity error "
+                         "m/s|requirements|largest delay ms");
+    for (int i = 0; i < m->methods; i++) {
+        const ff_delay_method *one = &m->method[i];
+        char reach[40] = "none";
+        if (isfinite(one->largest_delay))
+            snprintf(reach, sizeof reach, "%s%.4g", one->at_least ? ">= " : "", 1e3 * one->largest_delay);
+        ff_table_add(&table, "%s|%s|%s|%s|%s|%s|%s|%s|%s", ff_method_name(one->method),
+                     cell(one->rebound_theory, "r", a[0]), cell(one->now.rebound, "r", a[1]),
+                     cell(one->peak_force_theory, "g", a[2]), cell(one->now.peak_force, "g", a[3]),
+                     cell(one->now.peak_force_ratio, "g", a[4]), cell(one->now.velocity_error, "g", a[5]),
+                     one->now.met          ? "met"
+                     : one->now.status < 0 ? "failed"
+                                           : "not met",
+                     reach);
+        if (*one->message)
+            ff_table_add(&table, "  %s", one->message);
+    }
+    ff_table_print(&table);
+    ff_table_free(&table);
+}
+
+/* Reads the options that are numbers. 0, or -1 after one line. */
+static int numbers(const char *delay_max, const char *map, const char *span, ff_delay_margin_config *config) {
+    double n = config->map;
+    if (delay_max && (!ff_analyze_number(delay_max, &config->delay_max) || !(config->delay_max > 0.0))) {
+        ff_cli_error("freefloat analyze delay-margin: --delay-max '%s', allowed: > 0 [s]", delay_max);
+        return -1;
+    }
+    if (map && (!ff_analyze_number(map, &n) || n < 0.0 || n > FF_DELAY_MAP || n != floor(n))) {
+        ff_cli_error("freefloat analyze delay-margin: --map '%s', allowed: 0 to %d", map, FF_DELAY_MAP);
+        return -1;
+    }
+    config->map = (int)n;
+    if (span && (!ff_analyze_number(span, &config->stiffness_span) || !(config->stiffness_span > 1.0))) {
+        ff_cli_error("freefloat analyze delay-margin: --span '%s', allowed: > 1", span);
+        return -1;
+    }
+    return 0;
+}
+
+static int write_map(const ff_scenario *s, const ff_delay_margin *m, const char *csv, const char *svg) {
+    if (ff_delay_margin_write_csv(m, csv) != FF_OK || ff_delay_margin_write_svg(s, m, svg) != FF_OK) {
+        ff_cli_error("%s: cannot be written (%s)", csv, strerror(errno));
+        return FF_EXIT_FAILED;
+    }
+    return FF_EXIT_DONE;
+}
+
+int ff_analyze_delay_margin(int argc, char **argv) {
+    const char *file = NULL, *method = NULL, *methods = NULL, *delay_max = NULL, *map = NULL, *span = NULL,
+               *out = NULL, *sets[FF_MAX_SETS];
+    int set_count = 0, words, status;
+    bool json = false, quiet = false;
+    const ff_option options[] = {
+        {"--method", &method, NULL, NULL, NULL},
+        {"--methods", &methods, NULL, NULL, NULL},
+        {"--delay-max", &delay_max, NULL, NULL, NULL},
+        {"--map", &map, NULL, NULL, NULL},
+        {"--span", &span, NULL, NULL, NULL},
+        {"--set", NULL, NULL, sets, &set_count},
+        {"--out", &out, NULL, NULL, NULL},
+        {"--json", NULL, &json, NULL, NULL},
+        {"--quiet", NULL, &quiet, NULL, NULL},
+    };
+    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+        return status;
+    if (!file) {
+        ff_cli_error("freefloat analyze delay-margin: which scenario? see --help");
+        return FF_EXIT_USAGE;
+    }
+    ff_delay_margin_config config;
+    ff_delay_margin_default(&config);
+    if (numbers(delay_max, map, span, &config) != 0 || (methods && pick_methods(methods, &config) != 0))
+        return FF_EXIT_USAGE;
+    ff_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return FF_EXIT_FAILED;
+    const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
+    status = ff_session_load(session, file, &load);
+    if (status != FF_EXIT_DONE) {
+        free(session);
+        return status;
+    }
+    const ff_scenario *scenario = &session->scenario;
+    ff_progress progress;
+    ff_progress_start(&progress, "delay margin", quiet || json);
+    progress.from = 0.0;
+    progress.to = 1.0;
+    config.progress = ff_progress_update;
+    config.user = &progress;
+    ff_delay_margin margin;
+    char message[256] = "";
+    const ff_status done = ff_delay_margin_analyze(scenario, &config, &margin, message, sizeof message);
+    ff_progress_stop(&progress);
+    if (done < 0) {
+        ff_cli_error("%s: %s", file, *message ? message : ff_status_text(done));
+        status = done == FF_ERR_ARGUMENT || done == FF_ERR_UNSUPPORTED ? FF_EXIT_USAGE : FF_EXIT_FAILED;
+    } else {
+        char sentence[512], csv[4400] = "", svg[4400] = "";
+        ff_delay_margin_sentence(scenario, &margin, sentence, sizeof sentence);
+        if (margin.cells) {
+            char *folder = ff_session_folder(out, scenario->name, NULL);
+            if (!folder || ff_make_folder(folder) != 0) {
+                status = FF_EXIT_USAGE;
+            } else {
+                snprintf(csv, sizeof csv, "%s/delay-margin.csv", folder);
+                snprintf(svg, sizeof svg, "%s/delay-margin.svg", folder);
+                status = write_map(scenario, &margin, csv, svg);
+            }
+            free(folder);
+        }
+        if (json) {
+            print_json(scenario, &margin, sentence, *csv ? csv : NULL, *svg ? svg : NULL);
+        } else if (!quiet) {
+            print_table(scenario, &margin, sentence);
+            if (*svg)
+                printf("\nmap %s, %s\n", svg, csv);
+        }
+        ff_delay_margin_free(&margin);
+    }
+    ff_session_free(session);
+    free(session);
+    return status;
+}

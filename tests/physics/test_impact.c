@@ -1,0 +1,561 @@
+/* Method impact against the published cases of lange, the figures of readings and the reference without
+ * delay. Velocities are compared as vectors; momentum is summed over both satellites. */
+#include "support.h"
+
+#include "facility/plant.h"
+#include "report/metrics.h"
+#include "run/run.h"
+
+#define CASES FF_SOURCE_DIR "/scenarios/papers/lange/"
+
+typedef struct outcome {
+    int contacts;
+    ff_rigid_state final[2], ideal[2];
+    double speed[16];           /* [m/s] of body 0 after each contact */
+    double restitution[16];     /* along the normal */
+    double peak[16], robot[16]; /* [N] */
+    double stiffness;           /* identified at the end */
+    double momentum, spin;      /* [N s], [N m s] largest change over the run */
+    double energy;              /* [J] largest total kinetic energy over its start */
+    double start_energy;        /* [J] */
+    double error, error_omega;  /* largest against the reference */
+    int look_back;              /* [cycles] */
+    uint64_t recomputations;
+} outcome;
+
+typedef struct watch {
+    const ff_scenario *scenario;
+    ff_rigid_model model[2];
+    ff_vec3 momentum, spin;
+    double worst_momentum, worst_spin, start, most;
+} watch;
+
+static ff_status watch_row(void *self, const ff_row *row) {
+    watch *w = self;
+    ff_vec3 p = ff_vec3_zero(), L = ff_vec3_zero();
+    double energy = 0.0;
+    for (int i = 0; i < w->scenario->satellites; i++) {
+        const ff_rigid_state *s = &row->body[i].satellite;
+        const ff_vec3 mv = ff_vec3_scale(w->model[i].mass, s->velocity);
+        p = ff_vec3_add(p, mv);
+        L = ff_vec3_add(
+            L, ff_vec3_add(ff_vec3_cross(s->position, mv), ff_rigid_angular_momentum(&w->model[i], s)));
+        energy += ff_rigid_kinetic_energy(&w->model[i], s) - row->body[i].energy.loads;
+    }
+    if (row->k == 0) {
+        w->momentum = p;
+        w->spin = L;
+        w->start = energy;
+    }
+    w->worst_momentum = fmax(w->worst_momentum, ff_vec3_norm(ff_vec3_sub(p, w->momentum)));
+    w->worst_spin = fmax(w->worst_spin, ff_vec3_norm(ff_vec3_sub(L, w->spin)));
+    w->most = fmax(w->most, energy);
+    return FF_OK;
+}
+
+static void execute(const ff_scenario *scenario, outcome *out) {
+    ff_ideal_result ideal = {0};
+    ff_metrics metrics;
+    ff_run_result result;
+    char message[256];
+    *out = (outcome){0};
+    if (ff_ideal_solve(scenario, NULL, NULL, &ideal, message, sizeof message) < 0)
+        fail_msg("%s", message);
+    assert_int_equal(ff_metrics_init(scenario, &metrics), FF_OK);
+    watch w = {.scenario = scenario};
+    for (int i = 0; i < scenario->satellites; i++)
+        ff_rigid_create(&scenario->satellite[i].rigid, &w.model[i]);
+    const ff_sink sinks[2] = {ff_metrics_sink(&metrics), {&w, watch_row}};
+    const ff_run_options options = {.ideal = &ideal, .sinks = sinks, .count = 2};
+    ff_run(scenario, &options, &result);
+    if (result.status != FF_OK)
+        fail_msg("%s", result.message);
+    ff_metrics_finish(&metrics, &ideal, result.status);
+    for (int n = 0; n < metrics.episodes && n < 16; n++) {
+        ff_episode_info info;
+        ff_metrics_episode(&metrics, n, &info);
+        out->restitution[n] = info.restitution;
+        out->speed[n] = ff_vec3_norm(metrics.episode[n].after[0].velocity);
+        out->peak[n] = metrics.episode[n].peak_force[0];
+        out->robot[n] = metrics.episode[n].peak_robot_force;
+        out->contacts += !isnan(metrics.episode[n].end);
+        out->stiffness = metrics.episode[n].stiffness;
+    }
+    for (int i = 0; i < scenario->satellites; i++) {
+        out->final[i] = metrics.body[i].final;
+        out->ideal[i] = ideal.state[(ideal.samples - 1) * (uint64_t)ideal.bodies + (uint64_t)i];
+        out->error = fmax(out->error, metrics.body[i].error_velocity);
+        out->error_omega = fmax(out->error_omega, metrics.body[i].error_omega);
+    }
+    out->momentum = w.worst_momentum;
+    out->spin = w.worst_spin;
+    out->start_energy = w.start;
+    out->energy = w.most - w.start;
+    out->look_back = result.impact.longest_look_back;
+    out->recomputations = result.impact.recomputations;
+    ff_metrics_free(&metrics);
+    ff_ideal_free(&ideal);
+}
+
+/* A case with overrides, ended by NULL. */
+static outcome run_case(const char *file, ...) {
+    static ff_scenario scenario;
+    const char *set[16];
+    int sets = 0;
+    va_list list;
+    va_start(list, file);
+    for (const char *s; sets < 16 && (s = va_arg(list, const char *)) != NULL;)
+        set[sets++] = s;
+    va_end(list);
+    char path[512], message[512], warnings[512];
+    snprintf(path, sizeof path, "%s%s", CASES, file);
+    const ff_scenario_options options = {.set = set, .sets = sets};
+    if (ff_scenario_load(path, &options, &scenario, message, sizeof message, warnings, sizeof warnings) !=
+        FF_OK)
+        fail_msg("%s", message);
+    outcome out;
+    execute(&scenario, &out);
+    return out;
+}
+
+#define DELAY(ms)                                                 \
+    "satellites.servicer.robot={kind: delay, delay: 0.0" #ms "}", \
+        "satellites.client.robot={kind: delay, delay: 0.0" #ms "}"
+
+#define SWITCH(name, on) ((on) ? "impact." name "=true" : "impact." name "=false")
+
+/* Fig. 6 with the limits that give the paper's 364 N. */
+static void test_figure_6(void **state) {
+    (void)state;
+    const outcome o = run_case("fig-6.yaml", NULL);
+    print_message(
+        "client %.6f m/s, satellites %.2f N, robots %.2f N, momentum %.1g N s, looked back %d cycle\n",
+        o.final[1].velocity.x, o.peak[0], o.robot[0], o.momentum, o.look_back);
+    assert_int_equal(o.contacts, 1);
+    assert_vec3_near(o.final[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
+    assert_vec3_near(o.final[0].velocity, ff_vec3_zero(), 1e-4);
+    assert_near(o.peak[0], 158.1, 0.5);
+    assert_near(o.robot[0], 364.0, 3.0);
+    assert_true(o.momentum < 1e-12);
+    assert_int_equal(o.look_back, 1);
+}
+
+/* IV-F: with neither, the client leaves with v (1 + sqrt(1 + (w tau)^2))/2; either alone restores it. */
+static void test_causality(void **state) {
+    (void)state;
+    const double w_tau = sqrt(5e4 / 50.0) * 0.024;
+    for (int p = 0; p < 2; p++)
+        for (int r = 0; r < 2; r++) {
+            const outcome o =
+                run_case("fig-6.yaml", DELAY(24), SWITCH("prediction", p), SWITCH("recomputation", r), NULL);
+            print_message("prediction %d, recomputation %d: client %.6f m/s, looked back %d cycles\n", p, r,
+                          o.final[1].velocity.x, o.look_back);
+            assert_near(o.final[1].velocity.x, p || r ? 0.1 : 0.05 * (1 + sqrt(1 + w_tau * w_tau)),
+                        p || r ? 6e-5 : 2e-4);
+            assert_int_equal(o.look_back, !r ? 0 : p ? 1 : 7);
+            assert_true(o.momentum < 1e-12);
+        }
+    const outcome o =
+        run_case("fig-6.yaml", DELAY(24), "impact.prediction=false", "impact.look_back=0.012", NULL);
+    assert_int_equal(o.look_back, 3); /* the bound holds, and what is beyond it costs place, not energy */
+    assert_near(o.final[1].velocity.x, 0.1, 6e-5);
+}
+
+/* Fig. 5, 7: oblique, eccentric impacts in a cone. */
+static void test_bar_and_cone(void **state) {
+    (void)state;
+    const char *const robot[3] = {
+        "{kind: delay, delay: 0.012}", "{kind: delay, delay: 0.030}",
+        "{kind: limited, delay: 0.012, acceleration: 0.5, angular_acceleration: 2}"};
+    for (int i = 0; i < 3; i++) {
+        char set[2][128];
+        snprintf(set[0], sizeof set[0], "satellites.servicer.robot=%s", robot[i]);
+        snprintf(set[1], sizeof set[1], "satellites.client.robot=%s", robot[i]);
+        const outcome o = run_case("fig-7.yaml", set[0], set[1], NULL);
+        print_message("%s: %d contacts, velocity %.2g m/s, angular %.2g rad/s, angular momentum %.1g N m s\n",
+                      robot[i], o.contacts,
+                      ff_vec3_norm(ff_vec3_sub(o.final[0].velocity, o.ideal[0].velocity)),
+                      ff_vec3_norm(ff_vec3_sub(o.final[0].omega, o.ideal[0].omega)), o.spin);
+        assert_int_equal(o.contacts, 4);
+        for (int b = 0; b < 2; b++) {
+            assert_vec3_near(o.final[b].velocity, o.ideal[b].velocity, 2e-4);
+            assert_vec3_near(o.final[b].omega, o.ideal[b].omega, 1e-3);
+        }
+        assert_true(o.spin < 1e-9);
+        assert_true(o.momentum < 1e-12);
+    }
+}
+
+static void test_wall_keeps_its_speed(void **state) {
+    (void)state;
+    for (int tau = 10; tau <= 40; tau += 10) {
+        char set[64];
+        snprintf(set, sizeof set, "satellites.client.robot.delay=%g", 1e-3 * tau);
+        const outcome o = run_case("wall.yaml", set, NULL);
+        print_message("%d ms:", tau);
+        for (int n = 0; n < 5; n++) {
+            print_message("  %.5f %.2f N", o.speed[n] / 0.1, o.robot[n]);
+            assert_near(o.speed[n] / 0.1, 1.0, 0.002);
+            assert_near(o.robot[n], 223.6, 2.236);
+        }
+        print_message("\n");
+        assert_true(o.contacts >= 5);
+    }
+}
+
+/* e = exp(-(pi - 2 asin z) z/sqrt(1 - z^2)), assigned, with and without damping in the mock-ups, and with
+ * that damping ignored (IV-B) where no step is recomputed. */
+static void test_restitution(void **state) {
+    (void)state;
+    static const double e[] = {0.3, 0.5, 0.8, 1.0};
+    static const double damping[] = {0, 100, 300, 600};
+    for (int limited = 0; limited < 2; limited++)
+        for (int d = 0; d < 4; d++) {
+            char c[64], r[64];
+            snprintf(c, sizeof c, "contacts.docking.damping=%g", damping[d]);
+            print_message("%s, mock-ups %3.0f N s/m:", limited ? "limited" : "24 ms", damping[d]);
+            for (int i = 0; i < 4; i++) {
+                snprintf(r, sizeof r, "impact.restitution=%g", e[i]);
+                const outcome o = limited ? run_case("fig-6.yaml", c, r, NULL)
+                                          : run_case("fig-6.yaml", DELAY(24), c, r, NULL);
+                const outcome plain = limited
+                                          ? run_case("fig-6.yaml", c, r, "impact.observer=false",
+                                                     "impact.recomputation=false", NULL)
+                                          : run_case("fig-6.yaml", DELAY(24), c, r, "impact.observer=false",
+                                                     "impact.recomputation=false", NULL);
+                print_message("  %.4f (ignored %.3f)", o.restitution[0], plain.restitution[0]);
+                assert_near(o.restitution[0], e[i], d ? 0.006 : 0.001);
+            }
+            print_message("\n");
+        }
+    /* the satellites' own damping against the reference that has it too */
+    const outcome o = run_case("fig-6.yaml", "contacts.docking.satellite={stiffness: 8e4, damping: 500}",
+                               "contacts.docking.damping=200", NULL);
+    for (int b = 0; b < 2; b++)
+        assert_vec3_near(o.final[b].velocity, o.ideal[b].velocity, 1e-4);
+    for (double x = 0.15; x < 1.0; x += 0.05) {
+        const double z = ff_impact_damping_ratio(x);
+        assert_near(exp(-(FF_PI - 2 * asin(z)) * z / sqrt(1 - z * z)), x, 1e-14);
+    }
+    assert_near(ff_impact_damping_ratio(1.0), 0.0, 0.0);
+}
+
+/* What a wrong stiffness does: nothing with a pure delay, little with limited robots where the contact is
+ * recomputed, much where it is not; momentum stays in every case. Identified, it does not matter. */
+static void test_wrong_stiffness(void **state) {
+    (void)state;
+    for (int percent = -30; percent <= 30; percent += 10) {
+        if (abs(percent) == 20)
+            continue;
+        char k[64], g[64];
+        snprintf(k, sizeof k, "impact.stiffness=%g", 5e4 * (1 + 0.01 * percent));
+        snprintf(g, sizeof g, "impact.guess=%g", 5e4 * (1 + 0.01 * percent));
+        const outcome delay = run_case("fig-6.yaml", DELAY(24), k, NULL),
+                      limited = run_case("fig-6.yaml", k, NULL),
+                      done = run_case("fig-6.yaml", k, "impact.recomputation=false", NULL),
+                      found = run_case("fig-6.yaml", "impact.stiffness=identified", g, NULL),
+                      found_done = run_case("fig-6.yaml", "impact.stiffness=identified", g,
+                                            "impact.recomputation=false", NULL);
+        print_message("stiffness %+d %%: client %.5f with delay, %.5f limited, %.5f not recomputed; "
+                      "identified %.0f N/m "
+                      "%.5f, not recomputed %.5f\n",
+                      percent, delay.final[1].velocity.x, limited.final[1].velocity.x,
+                      done.final[1].velocity.x, found.stiffness, found.final[1].velocity.x,
+                      found_done.final[1].velocity.x);
+        assert_near(delay.final[1].velocity.x, 0.1, 1e-4);
+        assert_true(fmax(limited.momentum, done.momentum) < 1e-12);
+        assert_near(found.final[1].velocity.x, 0.1, 1e-4);
+        assert_near(found_done.final[1].velocity.x, 0.1, 0.002);
+        assert_near(found.stiffness, 5e4, 0.02 * 5e4);
+        if (abs(percent) == 10)
+            assert_near(limited.final[1].velocity.x, 0.1, 0.001);
+        else if (percent)
+            assert_near(limited.final[1].velocity.x, 0.1, 0.006);
+    }
+}
+
+/* Surfaces that do not lie where the scenario puts them: the force says where. */
+static void test_misplaced_surface(void **state) {
+    (void)state;
+    static ff_scenario s;
+    char message[512], warnings[512];
+    assert_int_equal(
+        ff_scenario_load(CASES "fig-6.yaml", NULL, &s, message, sizeof message, warnings, sizeof warnings),
+        FF_OK);
+    static ff_loop_config config;
+    static ff_loop_model model;
+    static ff_loop_state loop;
+    static ff_loop_info info;
+    static ff_loop_in in;
+    static ff_loop_out out;
+    for (int mm = -5; mm <= 5; mm += 5) {
+        ff_scenario_loop(&s, &config);
+        config.fidelity.impact.contact[0].at.x += 1e-3 * mm; /* what the method believes */
+        assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_OK);
+        ff_loop_reset(&model, &loop, &info, &out);
+        ff_plant *plant = ff_plant_create(&s, message, sizeof message);
+        assert_non_null(plant);
+        for (int i = 0; i < 2; i++)
+            ff_plant_set_lead(plant, i, ff_fidelity_lead(&model.fidelity, &loop.fidelity, i));
+        for (uint64_t k = 0; k < s.cycles; k++) {
+            ff_plant_write(plant, k, out.next);
+            assert_int_equal(ff_plant_read(plant, k, &in, NULL), FF_OK);
+            assert_int_equal(ff_loop_step(&model, &loop, &info, &in, &out), FF_OK);
+            ff_plant_write(plant, k, out.command);
+        }
+        ff_plant_free(plant);
+        print_message("surface off by %+d mm: client %.6f m/s\n", mm, loop.body[1].velocity.x);
+        assert_vec3_near(loop.body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
+    }
+}
+
+/* (38) on a cone and on a plane: the contact point from force and torque alone. */
+static void test_contact_point(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 38);
+    for (int i = 0; i < 1000; i++) {
+        const ff_vec3 apex = test_random_vec3(&rng, 1), axis = ff_vec3_unit(test_random_vec3(&rng, 1));
+        const ff_vec3 side = ff_vec3_unit(ff_vec3_cross(axis, test_random_vec3(&rng, 1)));
+        const double a = ff_rng_range(&rng, 0.1, 1.4), l = ff_rng_range(&rng, 0.01, 1);
+        const ff_vec3 point =
+            ff_vec3_add(apex, ff_vec3_add(ff_vec3_scale(l * cos(a), axis), ff_vec3_scale(l * sin(a), side)));
+        const ff_vec3 n = ff_vec3_sub(ff_vec3_scale(sin(a), axis), ff_vec3_scale(cos(a), side));
+        const ff_wrench f = {ff_vec3_cross(point, ff_vec3_scale(-50, n)), ff_vec3_scale(-50, n)};
+        assert_vec3_near(ff_impact_contact_point(f, apex), point, 1e-12);
+    }
+}
+
+/* Whatever the contact, noise and robots: the satellites never gain energy. Up to 5 N of noise. */
+static void test_no_energy_is_gained(void **state) {
+    (void)state;
+    ff_rng rng;
+    const uint64_t seed = test_seed();
+    ff_rng_seed(&rng, seed, 7);
+    double worst = 0.0, momentum = 0.0, error = 0.0;
+    int touched = 0;
+    const int count = test_count(60, 2000);
+    for (int i = 0; i < count; i++) {
+        char set[12][200];
+        int n = 0;
+        const bool cone = ff_rng_uniform(&rng) < 0.5;
+        const double noise = ff_rng_uniform(&rng) < 0.3 ? 0.0 : ff_rng_range(&rng, 0, 5),
+                     k = pow(10, ff_rng_range(&rng, 4, 5.3));
+        const double tau = ff_rng_range(&rng, 0, 0.03);
+        snprintf(set[n++], 200, "time={cycle: %g, duration: %g, seed: %d}", ff_rng_range(&rng, 0.001, 0.004),
+                 cone ? 12.0 : 1.5, i + 1);
+        for (int b = 0; b < 2; b++) {
+            const char *name = b ? "client" : "servicer";
+            if (ff_rng_uniform(&rng) < 0.5)
+                snprintf(set[n++], 200, "satellites.%s.robot={kind: delay, delay: %g}", name, tau);
+            else
+                snprintf(set[n++], 200,
+                         "satellites.%s.robot={kind: limited, delay: %g, acceleration: %g, "
+                         "angular_acceleration: 3}",
+                         name, tau, ff_rng_range(&rng, 0.4, 4));
+            snprintf(set[n++], 200, "satellites.%s.sensor={kind: noisy, force_noise: %g, torque_noise: %g}",
+                     name, noise, 0.1 * noise);
+            snprintf(set[n++], 200, "satellites.%s.mass=%g", name, ff_rng_range(&rng, 60, 1000));
+        }
+        snprintf(set[n++], 200, "contacts.0.stiffness=%g", k);
+        snprintf(set[n++], 200, "contacts.0.damping=%g",
+                 ff_rng_uniform(&rng) < 0.5 ? 0.0 : ff_rng_range(&rng, 0, 0.002) * k);
+        snprintf(set[n++], 200, "satellites.servicer.velocity=[%g, %g, %g]", ff_rng_range(&rng, 0.05, 0.1),
+                 ff_rng_range(&rng, -0.01, 0.01), ff_rng_range(&rng, -0.01, 0.01));
+        const outcome o = run_case(cone ? "fig-7.yaml" : "fig-6.yaml", set[0], set[1], set[2], set[3], set[4],
+                                   set[5], set[6], set[7], set[8], set[9], NULL);
+        touched += o.contacts > 0;
+        worst = fmax(worst, o.energy / o.start_energy);
+        momentum = fmax(momentum, o.momentum);
+        error = fmax(error, o.error);
+        if (o.energy > 1e-3 * o.start_energy)
+            fail_msg(
+                "case %d: energy grew by %.3g of %.3g J (cone %d, noise %.2f N, k %.3g N/m, delay %.3g s)", i,
+                o.energy, o.start_energy, cone, noise, k, tau);
+    }
+    print_message("%d cases, %d in contact: largest gain %.2g of the energy, momentum %.1g N s, largest "
+                  "velocity error %.3g m/s\n",
+                  count, touched, worst, momentum, error);
+    assert_true(touched > count * 9 / 10);
+    assert_true(momentum < 1e-9);
+}
+
+/* Friction, two contacts at once, and one that is lost and found again. */
+static void test_friction_and_two_contacts(void **state) {
+    (void)state;
+    const outcome slide = run_case("fig-6.yaml", DELAY(12), "satellites.servicer.velocity=[0.1, 0.3, 0]",
+                                   "contacts.docking.friction=0.2", NULL);
+    print_message("friction: client [%.5f %.5f] m/s, ideal [%.5f %.5f], spin %.1g\n",
+                  slide.final[1].velocity.x, slide.final[1].velocity.y, slide.ideal[1].velocity.x,
+                  slide.ideal[1].velocity.y, slide.spin);
+    for (int b = 0; b < 2; b++) {
+        assert_vec3_near(slide.final[b].velocity, slide.ideal[b].velocity, 1e-3);
+        assert_vec3_near(slide.final[b].omega, slide.ideal[b].omega, 2e-3);
+    }
+    assert_true(slide.momentum < 1e-12);
+    const outcome corner =
+        run_case("wall.yaml", "satellites.client.velocity=[0.1, 0.1, 0]", "time.duration=2",
+                 "contacts.back={name: back, kind: wall, body: client, at: [0, 0.101, 0], normal: [0, -1, "
+                 "0], stiffness: 5e4}",
+                 NULL);
+    print_message("corner: [%.5f %.5f] m/s\n", corner.final[0].velocity.x, corner.final[0].velocity.y);
+    assert_vec3_near(corner.final[0].velocity, ff_vec3_make(-0.1, -0.1, 0), 2e-4);
+    const outcome chatter =
+        run_case("wall.yaml", "time.duration=6", "satellites.client.velocity=[0.02, 0, 0]",
+                 "contacts.front.at=[0.01, 0, 0]", "contacts.back.at=[-0.0002, 0, 0]", NULL);
+    print_message("chatter: %d contacts, speed %.6f m/s, energy gained %.2g\n", chatter.contacts,
+                  ff_vec3_norm(chatter.final[0].velocity), chatter.energy / chatter.start_energy);
+    assert_true(chatter.energy < 1e-3 * chatter.start_energy);
+}
+
+/* IV-B, statically: a KR 16 pressed into a wall gives way by n^T J_e K_r^-1 J_e^T n per newton. Any sign or
+ * frame error of (10) or of the Jacobian shows. */
+static void test_elastic_gears_give_way(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 16);
+    static ff_scenario s;
+    for (int n = 0; n < 10; n++) {
+        char message[512], warnings[512];
+        assert_int_equal(ff_scenario_load(CASES "fig-6-joints.yaml", NULL, &s, message, sizeof message,
+                                          warnings, sizeof warnings),
+                         FF_OK);
+        s.satellites = s.contacts = 1;
+        s.satellite[0].start.velocity = ff_vec3_zero();
+        ff_contact *c = &s.contact[0];
+        c->kind = FF_CONTACT_WALL;
+        c->against = -1;
+        c->point = test_random_vec3(&rng, 0.4);
+        c->normal = ff_vec3_unit(test_random_vec3(&rng, 1));
+        c->at = ff_vec3_axpy(2e-4, c->normal, ff_vec3_add(s.satellite[0].start.position, c->point));
+        ff_plant *plant = ff_plant_create(&s, message, sizeof message);
+        if (!plant)
+            fail_msg("%s", message);
+        const ff_setpoint stand = {ff_rigid_pose(&s.satellite[0].start), ff_twist_zero()};
+        ff_plant_truth truth;
+        ff_loop_in in;
+        for (uint64_t k = 0; k < 2500; k++) {
+            ff_plant_write(plant, k, &stand);
+            assert_int_equal(ff_plant_read(plant, k, &in, &truth), FF_OK);
+        }
+        ff_plant_free(plant);
+        ff_arm_config config;
+        ff_arm_model arm;
+        ff_arm_joints joints = {.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
+        ff_arm_info info;
+        double J[6][7], give = 0;
+        ff_arm_default(FF_ARM_KR16, &config);
+        config.base = s.satellite[0].robot.base;
+        config.tool = s.satellite[0].robot.tool;
+        assert_int_equal(ff_arm_create(&config, &arm), FF_OK);
+        assert_int_equal(ff_arm_inverse(&arm, &stand.T, &joints, &joints, &info), FF_OK);
+        ff_arm_jacobian(&arm, &joints, J);
+        for (int a = 0; a < 6; a++) { /* J_e: the tip's velocity along n per axis */
+            const ff_vec3 w = {{J[0][a], J[1][a], J[2][a]}}, v = {{J[3][a], J[4][a], J[5][a]}};
+            const double along = ff_vec3_dot(c->normal, ff_vec3_add(v, ff_vec3_cross(w, c->point)));
+            give += along * along / s.satellite[0].robot.gear_stiffness[a];
+        }
+        const double expected = 2e-4 / (1 / c->stiffness + give);
+        if (n == 0)
+            print_message("wall 50 N/mm, robot %.1f N/mm: %.4f N, expected %.4f N\n", 1e-3 / give,
+                          ff_vec3_norm(truth.force[0]), expected);
+        assert_near(ff_vec3_norm(truth.force[0]) / expected, 1.0, 2e-3); /* J turns with the deflection */
+        assert_vec3_near(in.sensor[0].T_wb.p, stand.T.p, 1e-12);         /* motors do not give way */
+        assert_true(ff_vec3_norm(ff_vec3_sub(truth.robot[0].T.p, stand.T.p)) > 1e-6);
+    }
+}
+
+static void test_elastic_gears_rebound(void **state) {
+    (void)state;
+    for (int r = 0; r < 2; r++) {
+        const outcome with = run_case("fig-6-joints.yaml", SWITCH("recomputation", r), NULL),
+                      without = run_case("fig-6-joints.yaml", SWITCH("recomputation", r),
+                                         "impact.gears=false", NULL),
+                      found = run_case("fig-6-joints.yaml", SWITCH("recomputation", r),
+                                       "impact.stiffness=identified", NULL);
+        print_message("recomputation %d: client %.5f with the gears' compliance, %.5f without, %.5f "
+                      "identified (%.1f N/mm)\n",
+                      r, with.final[1].velocity.x, without.final[1].velocity.x, found.final[1].velocity.x,
+                      1e-3 * found.stiffness);
+        assert_near(with.final[1].velocity.x, 0.1, r ? 1e-4 : 5e-4);
+        assert_near(without.final[1].velocity.x, 0.1, r ? 1e-4 : 2e-3);
+        assert_near(found.final[1].velocity.x, 0.1, r ? 1e-4 : 2e-3);
+        assert_true(with.momentum < 1e-12);
+    }
+}
+
+/* (3), (4) with the inertia force: a mock-up's weight and inertia, off the satellite's CoM, under gravity,
+ * leave the whole loop as it is without them. */
+static void test_mockup_leaves_no_residual(void **state) {
+    (void)state;
+    static const char *const spin = "satellites.servicer.angular_velocity=[0.02, 0.05, -0.03]";
+    const outcome bare = run_case("fig-6.yaml", DELAY(12), spin, NULL);
+    static const char *const set[] = {
+        DELAY(12), spin, "facility.gravity=[0, 0, -9.81]",
+        "satellites.servicer.mockup={mass: 18, com: [0.2, -0.05, 0.1], inertia: [0.4, 0.5, 0.6]}",
+        "satellites.client.mockup={mass: 25, com: [-0.1, 0.02, 0.03], inertia: [0.7, 0.5, 0.6]}"};
+    static ff_scenario s;
+    static ff_loop_config config;
+    static ff_loop_model model;
+    static ff_loop_state loop;
+    static ff_loop_info info;
+    static ff_loop_in in;
+    static ff_loop_out out;
+    char message[512], warnings[512];
+    const ff_scenario_options options = {.set = set, .sets = 6};
+    if (ff_scenario_load(CASES "fig-6.yaml", &options, &s, message, sizeof message, warnings,
+                         sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    ff_scenario_loop(&s, &config);
+    assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_OK);
+    ff_loop_reset(&model, &loop, &info, &out);
+    ff_plant *plant = ff_plant_create(&s, message, sizeof message);
+    assert_non_null(plant);
+    for (int i = 0; i < 2; i++)
+        ff_plant_set_lead(plant, i, ff_fidelity_lead(&model.fidelity, &loop.fidelity, i));
+    double residual = 0, raw = 1e9, torque = 0;
+    ff_plant_truth truth;
+    for (uint64_t k = 0; k < s.cycles; k++) {
+        ff_plant_write(plant, k, out.next);
+        assert_int_equal(ff_plant_read(plant, k, &in, &truth), FF_OK);
+        assert_int_equal(ff_loop_step(&model, &loop, &info, &in, &out), FF_OK);
+        ff_plant_write(plant, k, out.command);
+        for (int i = 0; i < 2; i++) {
+            const ff_wrench d = ff_wrench_sub(out.measured_b[i], truth.contact_b[i]);
+            residual = fmax(residual, ff_vec3_norm(d.f));
+            torque = fmax(torque, ff_vec3_norm(d.t));
+            if (!truth.touching[0])
+                raw = fmin(raw, ff_vec3_norm(in.sensor[i].f_s.f));
+        }
+    }
+    ff_plant_free(plant);
+    print_message("readings of at least %.1f N without contact, residual %.1g N, %.1g N m; velocity differs "
+                  "by %.1g m/s\n",
+                  raw, residual, torque,
+                  ff_vec3_norm(ff_vec3_sub(bare.final[0].velocity, loop.body[0].velocity)));
+    assert_true(raw > 150.0); /* what the sensors carry */
+    assert_true(residual < 1e-11 && torque < 1e-11);
+    for (int b = 0; b < 2; b++) {
+        assert_vec3_near(loop.body[b].velocity, bare.final[b].velocity, 1e-11);
+        assert_vec3_near(loop.body[b].omega, bare.final[b].omega, 1e-11);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_figure_6),
+        cmocka_unit_test(test_causality),
+        cmocka_unit_test(test_bar_and_cone),
+        cmocka_unit_test(test_wall_keeps_its_speed),
+        cmocka_unit_test(test_restitution),
+        cmocka_unit_test(test_wrong_stiffness),
+        cmocka_unit_test(test_misplaced_surface),
+        cmocka_unit_test(test_contact_point),
+        cmocka_unit_test(test_no_energy_is_gained),
+        cmocka_unit_test(test_friction_and_two_contacts),
+        cmocka_unit_test(test_elastic_gears_give_way),
+        cmocka_unit_test(test_elastic_gears_rebound),
+        cmocka_unit_test(test_mockup_leaves_no_residual),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
