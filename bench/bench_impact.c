@@ -61,9 +61,9 @@ static void bench(const char *label, const char *file, const char *const *set, i
         exit(1);
     int contacts = 0, flights = 0, count = 0;
     for (int r = 0; r < RUNS; r++) {
-        for (int i = 0; i < m.scenario.satellites; i++)
-            ff_plant_set_lead(plant, i, ff_fidelity_lead(&m.config.fidelity, i));
         ff_loop_reset(&m.model, &m.state, &m.info, &m.out);
+        for (int i = 0; i < m.scenario.satellites; i++)
+            ff_plant_set_lead(plant, i, ff_fidelity_lead(&m.model.fidelity, &m.state.fidelity, i));
         for (uint64_t k = 0; k < m.scenario.cycles; k++) {
             ff_plant_write(plant, k, m.out.next);
             ff_plant_read(plant, k, &m.in, NULL);

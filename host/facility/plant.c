@@ -128,11 +128,48 @@ static ff_setpoint to_inertial(const ff_plant *plant, const ff_setpoint *robot) 
     return (ff_setpoint){ff_rigid_pose(&t), {t.omega, t.velocity}};
 }
 
+/* Wrenches on the bodies of all contacts at these motions. */
+static void contact_wrenches(const ff_plant *plant, const ff_setpoint *robot, ff_wrench *contact_b) {
+    for (int i = 0; i < plant->bodies; i++)
+        contact_b[i] = ff_wrench_zero();
+    for (int c = 0; c < plant->contacts; c++) {
+        const ff_contact *contact = &plant->contact[c];
+        ff_environment_out out;
+        if (!ff_environment_contact(contact, robot, &out))
+            continue;
+        contact_b[contact->body] = ff_wrench_add(contact_b[contact->body], out.on_body);
+        if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE))
+            contact_b[contact->against] = ff_wrench_add(contact_b[contact->against], out.on_other);
+    }
+}
+
+/* Robots that give way: their axes and the contacts together, in substeps. */
+static void give_way(ff_plant *plant) {
+    bool any = false;
+    for (int i = 0; i < plant->bodies; i++)
+        any = any || plant->robot[i].config.kind == FF_ROBOT_JOINTS;
+    for (int s = 1; any && s <= FF_ROBOT_SUBSTEPS; s++) {
+        ff_setpoint motion[FF_MAX_BODIES];
+        ff_wrench contact_b[FF_MAX_BODIES];
+        for (int i = 0; i < plant->bodies; i++) {
+            if (plant->robot[i].config.kind == FF_ROBOT_JOINTS)
+                ff_robot_substep(&plant->robot[i], s);
+            const ff_setpoint robot = ff_robot_between(&plant->robot[i], s);
+            motion[i] = to_inertial(plant, &robot);
+        }
+        contact_wrenches(plant, motion, contact_b);
+        for (int i = 0; i < plant->bodies; i++)
+            plant->robot[i].joints.contact_b = contact_b[i];
+    }
+}
+
 static ff_status make_cycle(ff_plant *plant, uint64_t k) {
     ff_plant_truth *truth = &plant->truth;
     ff_status status = FF_OK;
-    for (int i = 0; i < plant->bodies; i++) {
+    for (int i = 0; i < plant->bodies; i++)
         ff_robot_step(&plant->robot[i], k);
+    give_way(plant);
+    for (int i = 0; i < plant->bodies; i++) {
         truth->robot[i] = plant->robot[i].now;
         truth->inertial[i] = to_inertial(plant, &truth->robot[i]);
         truth->contact_b[i] = ff_wrench_zero();

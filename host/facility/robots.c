@@ -158,6 +158,107 @@ static void limited_step(ff_robot *robot, const ff_setpoint *target) {
     robot->now.twist.v = ff_quat_rotate(base.q, robot->follower.velocity.v);
 }
 
+/* --------------------------------------------------------------------------------------------- joints -- */
+
+/* Motors stand where the command's pose puts them; a pose out of reach leaves them. */
+static void motors_follow(ff_robot *robot, ff_pose T_wb) {
+    ff_robot_joints *j = &robot->joints;
+    ff_arm_info info;
+    j->before = j->motor;
+    ff_arm_inverse(&j->arm, &T_wb, &j->motor, &j->motor, &info);
+}
+
+static ff_setpoint axes_motion(const ff_robot_joints *j) {
+    ff_arm_joints q = {.rail = 0.0};
+    double J[6][7];
+    ff_vec3 w = ff_vec3_zero(), v = ff_vec3_zero();
+    for (int a = 0; a < 6; a++)
+        q.a[a] = j->q[a];
+    ff_arm_jacobian(&j->arm, &q, J);
+    for (int i = 0; i < 3; i++)
+        for (int a = 0; a < 6; a++) {
+            w.a[i] += J[i][a] * j->rate[a];
+            v.a[i] += J[3 + i][a] * j->rate[a];
+        }
+    const ff_pose T = ff_arm_forward(&j->arm, &q);
+    return (ff_setpoint){T, {ff_quat_unrotate(T.q, w), v}};
+}
+
+/* (10) on each axis, I q'' = K (theta - q) + D (theta' - q') + J^T f, theta linear over the cycle: rates
+ * first, then angles (lossless). Gravity and Coriolis forces are left to the controller that holds them. */
+void ff_robot_substep(ff_robot *robot, int s) {
+    ff_robot_joints *j = &robot->joints;
+    const double h = robot->cycle / FF_ROBOT_SUBSTEPS, part = (s - 0.5) / FF_ROBOT_SUBSTEPS;
+    double J[6][7];
+    ff_arm_joints q = {.rail = 0.0};
+    for (int a = 0; a < 6; a++)
+        q.a[a] = j->q[a];
+    ff_arm_jacobian(&j->arm, &q, J);
+    const ff_quat attitude = ff_arm_forward(&j->arm, &q).q;
+    const ff_vec3 t = ff_quat_rotate(attitude, j->contact_b.t), f = ff_quat_rotate(attitude, j->contact_b.f);
+    const double wrench[6] = {t.x, t.y, t.z, f.x, f.y, f.z};
+    for (int a = 0; a < 6; a++) {
+        const double span = j->motor.a[a] - j->before.a[a], theta = j->before.a[a] + part * span;
+        const double K = robot->config.gear_stiffness[a], D = robot->config.gear_damping[a];
+        double torque = K * (theta - j->q[a]) + D * (span / robot->cycle - j->rate[a]);
+        for (int i = 0; i < 6; i++)
+            torque += J[i][a] * wrench[i];
+        j->rate[a] += h / robot->config.joint_inertia[a] * torque;
+        j->q[a] += h * j->rate[a];
+    }
+    if (s == FF_ROBOT_SUBSTEPS) {
+        robot->now = axes_motion(j);
+        robot->acceleration =
+            ff_twist_scale(1.0 / robot->cycle, ff_twist_sub(robot->now.twist, robot->last.twist));
+    }
+}
+
+ff_setpoint ff_robot_between(const ff_robot *robot, int s) {
+    if (robot->config.kind == FF_ROBOT_JOINTS)
+        return axes_motion(&robot->joints);
+    const double part = (double)s / FF_ROBOT_SUBSTEPS;
+    const ff_twist change = ff_twist_sub(robot->now.twist, robot->last.twist);
+    return (ff_setpoint){ff_pose_interpolate(robot->last.T, robot->now.T, part),
+                         ff_twist_add(robot->last.twist, ff_twist_scale(part, change))};
+}
+
+static ff_status joints_create(ff_robot *robot, char *message, size_t size) {
+    const ff_robot_config *c = &robot->config;
+    for (int a = 0; a < 6; a++)
+        if (!(c->gear_stiffness[a] > 0.0) || !(c->gear_damping[a] >= 0.0) || !(c->joint_inertia[a] > 0.0)) {
+            snprintf(message, size,
+                     "a joints robot needs gear_stiffness and joint_inertia > 0, damping >= 0");
+            return FF_ERR_ARGUMENT;
+        }
+    ff_arm_config arm;
+    ff_arm_default(FF_ARM_KR16, &arm);
+    arm.base = c->base;
+    arm.tool = c->tool;
+    ff_arm_info info = {0};
+    ff_arm_joints joints = {.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
+    ff_status status = ff_arm_create(&arm, &robot->joints.arm);
+    if (status == FF_OK)
+        status = ff_arm_inverse(&robot->joints.arm, &robot->start.T, &joints, &joints, &info);
+    if (status != FF_OK)
+        snprintf(message, size, "a KR 16 with this base and tool cannot hold the satellite at its start: %s",
+                 ff_arm_reason_text(info.reason));
+    return status;
+}
+
+/* At rest behind the gears, moving with the motors. */
+static void joints_reset(ff_robot *robot) {
+    ff_robot_joints *j = &robot->joints;
+    j->motor = (ff_arm_joints){.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
+    const double start = (-1.0 - (double)robot->whole - robot->part) * robot->cycle;
+    motors_follow(robot, before_start(robot, start - robot->cycle).T);
+    motors_follow(robot, before_start(robot, start).T);
+    for (int a = 0; a < 6; a++) {
+        j->q[a] = j->motor.a[a];
+        j->rate[a] = (j->motor.a[a] - j->before.a[a]) / robot->cycle;
+    }
+    j->contact_b = ff_wrench_zero();
+}
+
 /* --------------------------------------------------------------------------------------------- robots -- */
 
 static const char *const kind_names[] = {
@@ -183,11 +284,13 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     case FF_ROBOT_DELAY:
     case FF_ROBOT_LAG:
     case FF_ROBOT_LIMITED:
+    case FF_ROBOT_JOINTS:
         break;
     default:
-        snprintf(message, size,
-                 "robot kind %s is not part of the virtual facility yet (ideal, delay, lag, limited are)",
-                 (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? kind_names[config->kind] : "?");
+        snprintf(
+            message, size,
+            "robot kind %s is not part of the virtual facility yet (ideal, delay, lag, limited, joints are)",
+            (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? kind_names[config->kind] : "?");
         return FF_ERR_UNSUPPORTED;
     }
     if (config->rail.present)
@@ -225,6 +328,11 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     if (config->kind == FF_ROBOT_LIMITED && ff_limiter_validate(&robot->limits) != FF_OK)
         return refuse(FF_ERR_ARGUMENT, message, size, "each limit of a limited robot must be > 0");
     robot->start = (ff_setpoint){ff_rigid_pose(start), {start->omega, start->velocity}};
+    if (config->kind == FF_ROBOT_JOINTS) {
+        const ff_status status = joints_create(robot, message, size);
+        if (status != FF_OK)
+            return status;
+    }
 
     /* room for the two commands that frame the delayed time, and a power of two for the index */
     uint64_t length = 4;
@@ -246,8 +354,10 @@ void ff_robot_free(ff_robot *robot) {
 void ff_robot_reset(ff_robot *robot) {
     robot->written = 0;
     robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
-    robot->now = robot->target;
+    robot->now = robot->last = robot->measured = robot->target;
     robot->acceleration = ff_twist_zero();
+    if (robot->config.kind == FF_ROBOT_JOINTS)
+        joints_reset(robot);
     ff_limiter_reset(
         &robot->follower, ff_pose_mul(ff_pose_inverse(robot->config.base), robot->now.T),
         (ff_twist){robot->now.twist.w, ff_quat_unrotate(robot->config.base.q, robot->now.twist.v)});
@@ -256,6 +366,12 @@ void ff_robot_reset(ff_robot *robot) {
 void ff_robot_step(ff_robot *robot, uint64_t k) {
     const ff_setpoint target = ff_robot_delayed(robot, k);
     const ff_twist before = robot->now.twist;
+    robot->last = robot->now;
+    if (robot->config.kind == FF_ROBOT_JOINTS) {
+        motors_follow(robot, target.T);
+        robot->target = robot->measured = target;
+        return; /* the axes follow in substeps */
+    }
     if (robot->config.kind == FF_ROBOT_LAG)
         lag_step(robot, &robot->target, &target);
     else if (robot->config.kind == FF_ROBOT_LIMITED)
@@ -263,5 +379,6 @@ void ff_robot_step(ff_robot *robot, uint64_t k) {
     else
         robot->now = target;
     robot->target = target;
+    robot->measured = robot->now;
     robot->acceleration = ff_twist_scale(1.0 / robot->cycle, ff_twist_sub(robot->now.twist, before));
 }

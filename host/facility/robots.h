@@ -10,6 +10,17 @@ typedef struct ff_robot_lag {
     double phi[2][2];
 } ff_robot_lag;
 
+/* [lange, (7), (10)] motors follow their set points; behind the gears the axes give way to the contact. */
+typedef struct ff_robot_joints {
+    ff_arm_model arm;
+    ff_arm_joints motor, before; /* theta at this cycle and at the one before */
+    double q[6], rate[6];        /* [rad], [rad/s] axes */
+    ff_wrench contact_b;         /* on the body, about its CoM; of the last substep */
+} ff_robot_joints;
+
+/* Substeps of a cycle in which contact and gears are solved together. */
+enum { FF_ROBOT_SUBSTEPS = 16 };
+
 typedef struct ff_robot {
     ff_robot_config config;
     double cycle;
@@ -27,7 +38,10 @@ typedef struct ff_robot {
     ff_limiter_state follower; /* limited: motion in the base's axes */
     ff_setpoint target;        /* delayed command of the last cycle */
     ff_setpoint now;           /* true motion of the last cycle */
-    ff_twist acceleration;     /* its difference to the cycle before, over T: w' body, v' lab */
+    ff_setpoint last;          /* and of the one before */
+    ff_setpoint measured;      /* what the encoders say: `now`, but for elastic gears */
+    ff_robot_joints joints;
+    ff_twist acceleration; /* its difference to the cycle before, over T: w' body, v' lab */
 } ff_robot;
 
 /* Delays longer than this many cycles are refused: the ring would only cost memory. */
@@ -45,5 +59,10 @@ void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command);
 ff_setpoint ff_robot_delayed(ff_robot *robot, uint64_t k);
 /* Advances from cycle k-1 to k. */
 void ff_robot_step(ff_robot *robot, uint64_t k);
+/* joints: from substep s - 1 to s of FF_ROBOT_SUBSTEPS of the cycle that ff_robot_step began, under
+ * joints.contact_b. */
+void ff_robot_substep(ff_robot *robot, int s);
+/* True motion after substep s: of a robot of any kind. */
+ff_setpoint ff_robot_between(const ff_robot *robot, int s);
 
 #endif

@@ -148,6 +148,8 @@ void ff_sensor_step(ff_sensor *sensor, uint64_t k, const ff_robot *robot, ff_wre
                              ? ff_pose_mul(ff_pose_inverse(sensor->frames.T_ws), in->T_wb)
                              : sensor->T_sb;
     in->f_s = ff_wrench_transform(T_sb, contact_b);
+    in->T_wb = robot->measured.T; /* the wrench is of the true motion, the motion that of the encoders */
+    in->twist = robot->measured.twist;
     if (sensor->config.kind != FF_SENSOR_NOISY)
         return;
 

@@ -15,15 +15,17 @@ static void twist(ff_json *json, const char *key, const ff_setpoint *setpoint) {
 
 /* What `fused` says of a contact: law, place, limits, and whether it lies inside the validity domain. */
 static void fused_entry(ff_json *json, const ff_fused_report *r) {
-    static const char *const reasons[] = {"fewer than 4 samples in contact", "the peak is below 10 times the noise",
-                                          "the skew matters at this stiffness", "longer than the history",
-                                          "no surface was identified", "w tau above 1.65 on a first contact",
-                                          "another contact at the same time"};
+    static const char *const reasons[] = {
+        "fewer than 4 samples in contact",    "the peak is below 10 times the noise",
+        "the skew matters at this stiffness", "longer than the history",
+        "no surface was identified",          "w tau above 1.65 on a first contact",
+        "another contact at the same time"};
     char text[400] = "inside";
     size_t used = 0;
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (r->outside >> i & 1u) {
-            const int n = snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "outside: because ", reasons[i]);
+            const int n = snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "outside: because ",
+                                   reasons[i]);
             used += n < 0 ? 0 : (size_t)n;
             if (used >= sizeof text)
                 break;

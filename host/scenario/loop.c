@@ -151,6 +151,14 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         set_wrench(scenario, satellite, &body->wrench);
         body->gate = satellite->limits;
         body->gate.cycle = scenario->cycle;
+        if (satellite->robot.kind == FF_ROBOT_JOINTS) {
+            body->elastic = true;
+            ff_arm_default(FF_ARM_KR16, &body->arm);
+            body->arm.base = satellite->robot.base;
+            body->arm.tool = satellite->robot.tool;
+            for (int a = 0; a < 6; a++)
+                body->gear_stiffness[a] = satellite->robot.gear_stiffness[a];
+        }
         force_noise = fmax(force_noise, satellite->sensor.force_noise);
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
         delay = fmax(delay, satellite->sensor.delay);

@@ -187,16 +187,17 @@ static bool mantissa_is_zero(const char *text) {
 static bool read_number(reader *r, const ff_node *node, const ff_key *key, double *value) {
     const char *const range = ff_range_text(key->range);
     const char *const unit = key->unit;
-    if (node->kind != FF_NODE_SCALAR || node->quoted || !is_number(node->text)) {
+    const bool digit = node->kind == FF_NODE_SCALAR && node->text[0] >= '0' && node->text[0] <= '9' &&
+                       node->text[1] == 0; /* most defaults: no need to look closer */
+    if (node->kind != FF_NODE_SCALAR || node->quoted || !(digit || is_number(node->text))) {
         const bool plain = node->kind == FF_NODE_SCALAR && !node->quoted && *node->text;
         return fail(r, node->place, "%s must be a number, not %s%s%s, allowed: a finite number%s%s%s%s%s",
                     key->key, plain ? "'" : "", plain ? ff_show(node->text).text : kind_text(node),
                     plain ? "'" : "", *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
-    pthread_once(&numbers_once, numbers_create);
-    if (node->text[0] >= '0' && node->text[1] == 0) /* most defaults: one digit */
+    if (digit)
         *value = node->text[0] - '0';
-    else
+    else if (pthread_once(&numbers_once, numbers_create) == 0)
         *value = numbers ? strtod_l(node->text, NULL, numbers) : strtod(node->text, NULL);
     if (!isfinite(*value) || (*value == 0.0 && !mantissa_is_zero(node->text)))
         return fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
@@ -376,8 +377,11 @@ static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
 
 static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *base) {
-    const size_t length = strlen(r->path);
-    snprintf(r->path + length, sizeof r->path - length, "%s%s", length ? "." : "", key->key);
+    const size_t length = strlen(r->path), own = strlen(key->key);
+    if (length + own + 2 <= sizeof r->path) { /* not snprintf: campaigns come here every few microseconds */
+        r->path[length] = '.';
+        memcpy(r->path + length + (length ? 1 : 0), key->key, own + 1);
+    }
     const bool good = read_section(r, node, key->section, base);
     r->path[length] = 0;
     return good;
@@ -443,6 +447,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         *number = k[0] / (1.0 + k[0] / k[1]);
         return *number > 0.0 || fail(r, node->place, "%s is zero in series, allowed: > 0 [N/m]", key->key);
     }
+    case FF_TYPE_SIX:
+        return read_numbers(r, node, key, 6, number);
     case FF_TYPE_IDENTIFIED: {
         const bool online = node->kind == FF_NODE_SCALAR && strcmp(node->text, "identified") == 0;
         r->scenario->fidelity.impact.identified = online;
@@ -513,7 +519,7 @@ static void fallbacks_create(void) {
 static bool read_fallback(reader *r, const ff_key *key, void *base) {
     if (key->fallback[0] == '(')
         return true;
-    if (strcmp(key->fallback, "none") == 0) {
+    if (key->fallback[0] == 'n' && strcmp(key->fallback, "none") == 0) {
         double *number = (double *)((char *)base + key->offset);
         if (key->type == FF_TYPE_NUMBER || key->type == FF_TYPE_PAIR)
             number[0] = FF_INF;
@@ -533,7 +539,7 @@ static bool read_fallback(reader *r, const ff_key *key, void *base) {
 
 static const ff_key *find_key(const ff_section *section, const char *name) {
     for (int i = 0; i < section->keys; i++)
-        if (strcmp(section->key[i].key, name) == 0)
+        if (section->key[i].key[0] == name[0] && strcmp(section->key[i].key, name) == 0)
             return &section->key[i];
     return NULL;
 }
@@ -595,7 +601,7 @@ static bool read_section(reader *r, const ff_node *node, const ff_section *secti
     for (int i = 0; i < section->keys; i++) {
         const ff_key *key = &section->key[i];
         const ff_node *child = ff_node_find(node, key->key);
-        const bool required = strcmp(key->fallback, "required") == 0;
+        const bool required = key->fallback[0] == 'r' && strcmp(key->fallback, "required") == 0;
         if (!child && required && belongs(key, kind))
             return fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", where(r), key->key,
                         ff_type_text(key->type), *key->unit ? " [" : "", key->unit, *key->unit ? "]" : "");

@@ -35,8 +35,11 @@ typedef struct ff_robot_config {
     double damping;                      /* ratio, lag, default 1 */
     double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], FF_INF: absent */
     double angular_velocity, angular_acceleration, angular_jerk;
-    ff_pose base; /* world to base */
-    ff_pose tool; /* flange to CoM */
+    double gear_stiffness[6]; /* joints: [N m/rad] */
+    double gear_damping[6];   /* [N m s/rad] */
+    double joint_inertia[6];  /* [kg m2] */
+    ff_pose base;             /* world to base */
+    ff_pose tool;             /* flange to CoM */
     struct {
         bool present;
         ff_vec3 axis;

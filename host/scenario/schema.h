@@ -21,6 +21,7 @@ typedef enum ff_type {
     FF_TYPE_PAIR,        /* two doubles: force, torque; one number is the force */
     FF_TYPE_SERIES,      /* double; two numbers are springs in series */
     FF_TYPE_IDENTIFIED,  /* double, or the word `identified` (impact alone) */
+    FF_TYPE_SIX,         /* six doubles */
     FF_TYPE_BODY,        /* int: name of a satellite */
     FF_TYPE_POINT,       /* name of a point of the body, or three numbers; read with the contact */
     FF_TYPE_SECTION,     /* a map of its own */

@@ -118,7 +118,8 @@ static double solve(const ff_profile_in *in, int law, const sums *z, ff_profile 
     fit->c = c;
     fit->sd_k = det > 0.0 ? sqrt(bb / det) : FF_INF;
     fit->sd_c = det > 0.0 ? sqrt(aa / det) : FF_INF;
-    const double square = w * z->ff + prior - 2.0 * (k * af + c * bf) + k * k * aa + 2.0 * k * c * ab + c * c * bb;
+    const double square =
+        w * z->ff + prior - 2.0 * (k * af + c * bf) + k * k * aa + 2.0 * k * c * ab + c * c * bb;
     return fmax(0.0, square) + w * z->before;
 }
 
@@ -146,7 +147,7 @@ bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
     }
     if (deep_rows == 0)
         return false;
-    const int stride = 1 + deep_rows / FF_PROFILE_ROWS;
+    const int stride = 1 + deep_rows / (in->thin > 0 ? in->thin : FF_PROFILE_ROWS);
 
     double lo = in->lo, hi = in->hi;
     double x[FF_PROFILE_GRID], J[FF_PROFILE_GRID];

@@ -87,7 +87,6 @@ typedef struct port {
     ff_vec3 moment_a; /* r x d, a's axes */
     ff_vec3 moment_b; /* b's axes */
     double mobility;  /* [1/kg] */
-    double s, s_dot;  /* along the normal */
     double u;         /* d.(relative velocity): power per unit force */
 } port;
 
@@ -120,10 +119,9 @@ static void coordinate(const place *p, ff_quat start, const ff_rigid_state *a, c
 }
 
 /* side: tangential force for each unit of normal force, inertial. */
-static void open_port(const ff_fidelity_model *model, const place *p, ff_quat start, const ff_rigid_state *a,
+static void open_port(const ff_fidelity_model *model, const place *p, const ff_rigid_state *a,
                       const ff_rigid_state *b, ff_vec3 side, port *q) {
     const ff_rigid_model *A = &model->body[p->a];
-    coordinate(p, start, a, b, &q->s, &q->s_dot);
     if (p->torque) {
         q->moment_a = p->n;
         q->arm_a = ff_mat3_apply(&A->inertia_inv, p->n);
@@ -200,8 +198,9 @@ typedef struct actor {
     place p;
     const ff_profile *surface; /* NULL: nothing identified yet, the measured force itself acts */
     double f0, f1;             /* residual, or force, at the ends of the cycle */
-    ff_vec3 side;
-    double impulse; /* [N s] given in this flow */
+    double mu;                 /* Coulomb */
+    ff_vec3 side;              /* last friction for each unit of normal force, inertial */
+    double impulse;            /* [N s] given in this flow */
 } actor;
 
 typedef struct flow {
@@ -270,25 +269,43 @@ static void kick(flow *w, double h, double when) {
         ff_rigid_state *a = &w->x[z->p.a], *b = other(w, &z->p);
         const double extra = z->f0 + when * (z->f1 - z->f0);
         port q;
+        double s = 0.0, v = 0.0;
         if (z->surface) { /* far from the surface nothing needs the port */
-            double s, v;
             coordinate(&z->p, w->start[z->p.a], a, b, &s, &v);
             if (!(s > z->surface->x0))
                 continue;
         } else if (!(extra > 0.0))
             continue;
-        open_port(w->model, &z->p, w->start[z->p.a], a, b, z->side, &q);
+        z->side = ff_vec3_zero();
+        open_port(w->model, &z->p, a, b, z->side, &q);
         double f = extra;
         if (z->surface) {
             /* force at the middle of the step with the velocity there: f = k g + c v_mid + residual,
              * v_mid = v - f h mobility/2, linear in f */
             const ff_profile *e = z->surface;
-            const double g = ff_profile_shape(e->law, q.s - e->x0), c_eff = e->law ? e->c * g : e->c;
-            f = (e->k * g + c_eff * q.s_dot + extra) / (1.0 + 0.5 * h * c_eff * q.mobility);
+            const double g = ff_profile_shape(e->law, s - e->x0), c_eff = e->law ? e->c * g : e->c;
+            f = (e->k * g + c_eff * v + extra) / (1.0 + 0.5 * h * c_eff * q.mobility);
         }
         if (!(f > 0.0))
             continue;
         double p = f * h;
+        if (z->mu > 0.0 && !z->p.torque) {
+            /* Coulomb friction at the satellite's own sliding; never more than stops it (q.mobility bounds
+             * the mobility across n from below, so a little less) */
+            ff_vec3 speed_w = ff_rigid_point_velocity(a, z->p.r), n = q.d_w;
+            if (b) {
+                const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(a), z->p.r);
+                speed_w = ff_vec3_sub(
+                    speed_w,
+                    ff_rigid_point_velocity(b, ff_quat_unrotate(b->attitude, ff_vec3_sub(tip, b->position))));
+            }
+            const ff_vec3 slide = ff_vec3_axpy(-ff_vec3_dot(n, speed_w), n, speed_w);
+            const double speed = ff_vec3_norm(slide), full = 2.0 * z->mu * p * q.mobility + 1e-9;
+            if (speed > 0.0) {
+                z->side = ff_vec3_scale(-z->mu * fmin(1.0, speed / full) / speed, slide);
+                open_port(w->model, &z->p, a, b, z->side, &q);
+            }
+        }
         if (w->net) {
             const double allowed = limited_impulse(p, q.u, q.mobility, w->limit - w->energy);
             w->net_count += allowed < p;
@@ -379,20 +396,6 @@ static unsigned group_of(const ff_fused_state *state, int body) {
     return mask;
 }
 
-/* Tangential force for each unit of normal force in the cycle after sample i, inertial. */
-static ff_vec3 side_force(ff_fused_state *state, const ff_fused_contact *c, uint64_t i, uint64_t j) {
-    if (c->mu == 0.0 || c->torque)
-        return ff_vec3_zero();
-    const ff_vec3 n = c->b < 0 ? c->n : ff_quat_rotate(at(state, c->b, i)->T_r.q, c->n);
-    const ff_vec3 F = ff_vec3_add(measured_force(state, c->a, c->b, i), measured_force(state, c->a, c->b, j));
-    const double f = ff_vec3_dot(n, F);
-    if (!(f > 0.02 * c->force_max))
-        return ff_vec3_zero();
-    const ff_vec3 side = ff_vec3_scale(1.0 / f, ff_vec3_axpy(-f, n, F));
-    const double size = ff_vec3_norm(side), most = 1.5 * c->mu;
-    return size > most ? ff_vec3_scale(most / size, side) : side;
-}
-
 /* Actors of a group over the cycle that begins at sample i; j = i + 1, or i for the newest. */
 static int actors(ff_fused_state *state, unsigned group, uint64_t i, uint64_t j, actor *act) {
     int n = 0;
@@ -401,7 +404,7 @@ static int actors(ff_fused_state *state, unsigned group, uint64_t i, uint64_t j,
         if ((!x->open && !x->settled) || !(group >> x->a & 1u) || i < x->anchor ||
             (x->settled && i >= x->end))
             continue;
-        act[n] = (actor){.p = contact_place(x), .side = side_force(state, x, i, j)};
+        act[n] = (actor){.p = contact_place(x), .mu = x->mu};
         if (x->surface.valid) {
             act[n].surface = &x->surface;
             act[n].f0 = x->residual[i & MASK];
@@ -477,6 +480,15 @@ static bool is_earlier(const ff_fused_contact *o, const ff_fused_contact *c) {
 static ff_vec3 pure_torque(ff_fused_state *state, int body, uint64_t k, const ff_fused_contact *except) {
     const ff_fused_sample *x = at(state, body, k);
     ff_vec3 M = x->torque;
+    int forces = 0;
+    const ff_fused_contact *only = NULL;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
+        if (!state->contact[i].torque && acts_at(&state->contact[i], body, k)) {
+            only = &state->contact[i];
+            forces++;
+        }
+    if (forces == 1 && only != except) /* a point bears the whole force, friction included */
+        return ff_vec3_sub(M, ff_vec3_cross(only->r, ff_quat_unrotate(x->T_r.q, x->force)));
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
         if (o == except || o->torque || !acts_at(o, body, k) || k < o->row_from)
@@ -529,6 +541,48 @@ static void take_row(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
 
 static bool sample_ok(ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
     return at(state, c->a, k)->valid && (c->b < 0 || at(state, c->b, k)->valid);
+}
+
+/* No other contact acts on its bodies. */
+static bool lone(const ff_fused_state *state, const ff_fused_contact *c) {
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        const ff_fused_contact *o = &state->contact[i];
+        if (o != c && (o->open || o->settled) &&
+            (o->a == c->a || (c->b >= 0 && o->a == c->b) || o->b == c->a))
+            return false;
+    }
+    return true;
+}
+
+/* Normal of a surface with friction mu: the force leans back against the sliding u, F = f (n - mu u), so n is
+ * along the sum of F + mu f u. */
+static ff_vec3 normal_with_friction(const ff_fused_config *config, ff_fused_state *state,
+                                    const ff_fused_contact *c, uint64_t k, double mu) {
+    const double noise = noise_of(config, c);
+    ff_vec3 n = c->n;
+    for (int pass = 0; pass < 2; pass++) {
+        ff_vec3 sum = ff_vec3_zero();
+        for (uint64_t i = c->row_from; i <= k; i++) {
+            const ff_rigid_state a = robot_of(at(state, c->a, i));
+            ff_vec3 F = measured_force(state, c->a, c->b, i), v = ff_rigid_point_velocity(&a, c->r);
+            if (c->b >= 0) {
+                const ff_rigid_state b = robot_of(at(state, c->b, i));
+                const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r);
+                const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
+                v = ff_quat_unrotate(b.attitude, ff_vec3_sub(v, ff_rigid_point_velocity(&b, tip_b)));
+                F = ff_quat_unrotate(b.attitude, F);
+            }
+            const double f = ff_vec3_dot(n, F);
+            if (!(f > 2.0 * noise) || !(f > 0.02 * c->force_max) || !sample_ok(state, c, i))
+                continue;
+            const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, v), n, v));
+            sum = ff_vec3_axpy(f, ff_vec3_axpy(mu * f, u, F), sum);
+        }
+        const double size = ff_vec3_norm(sum);
+        if (size > 0.0)
+            n = ff_vec3_scale(1.0 / size, sum);
+    }
+    return n;
 }
 
 /* Normal: 3 iterations of n <- unit(sum (n.F) F), rows with n.F > 2 sigma; a known wall adds weight.
@@ -608,6 +662,8 @@ static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_
             if (size > 0.0)
                 c->n = ff_vec3_scale(1.0 / size, sum);
         }
+        if (c->mu > 0.0)
+            c->n = normal_with_friction(config, state, c, k, c->mu);
     }
     if (turning || earlier)
         return;
@@ -647,6 +703,49 @@ static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_
         if (ff_vec3_finite(r) && ff_vec3_norm(r) < 1e3)
             c->r = r;
     }
+}
+
+/* A step of the search for mu: the friction whose normal lets one law explain the whole contact. Only where
+ * the frictionless one cannot. */
+static void try_friction(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
+                         uint64_t k, const ff_profile_in *in, double *s, double *v, double *f) {
+    const ff_vec3 n_0 = c->n;
+    ff_vec3 best_n = n_0;
+    double best_mu = c->mu;
+    const double floor = noise_of(config, c) > 1e-3 * c->force_max ? 10.0 : 0.1;
+    ff_profile best = c->surface;
+    for (int side = 0; side < 2; side++) {
+        const double mu = c->mu + (side ? -c->mu_step : c->mu_step);
+        if (mu < 0.0 || mu > 1.0)
+            continue;
+        c->n = n_0;
+        c->n = normal_with_friction(config, state, c, k, mu);
+        ff_profile_in trial = *in;
+        for (uint64_t i = c->row_from; i <= k; i++) {
+            take_row(state, c, i);
+            s[i - c->row_from] = c->s[i & MASK];
+            v[i - c->row_from] = c->v[i & MASK];
+            f[i - c->row_from] = c->f[i & MASK];
+        }
+        trial.lo = c->s[c->row_from & MASK];
+        trial.hi = c->s[c->detected & MASK];
+        if (!(trial.hi > trial.lo))
+            continue;
+        ff_profile fit = c->surface;
+        if (ff_profile_fit(&trial, c->surface.law, &fit) &&
+            fit.J < (best_mu == 0.0 ? 0.8 * best.J - floor : best.J)) {
+            best = fit;
+            best_mu = mu;
+            best_n = c->n;
+        }
+    }
+    if (best_mu == c->mu)
+        c->mu_step = fmax(0.5 * c->mu_step, 5e-4);
+    c->mu = best_mu;
+    c->surface = best;
+    c->n = best_n;
+    for (uint64_t i = c->row_from; i <= k; i++)
+        take_row(state, c, i);
 }
 
 static void random_surface(ff_fused_state *state, const ff_fused_contact *c, double lo, double hi,
@@ -748,16 +847,20 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
             c->law_trial = 1;
             c->law_due = k + 4 + (k - c->detected) / 2;
         }
-        const int trials = final ? FF_PROFILE_LAWS - 1 : 1;
-        for (int t = 0; t < trials && (c->law_trial || final) && c->surface.valid; t++) {
-            const int rival_law = final ? t + 1 : c->law_trial;
-            c->law_trial = final ? 0 : (c->law_trial + 1) % FF_PROFILE_LAWS;
+        /* a long contact has tried them all several times; a short one does so at its end */
+        const bool all = final && age < 48.0;
+        const int trials = all ? FF_PROFILE_LAWS - 1 : 1;
+        for (int t = 0; t < trials && (c->law_trial || all) && c->surface.valid; t++) {
+            const int rival_law = all ? t + 1 : c->law_trial;
+            c->law_trial = all ? 0 : (c->law_trial + 1) % FF_PROFILE_LAWS;
             ff_profile zero = c->surface, rival = last;
             if (rival_law == c->surface.law)
                 continue;
             if (c->surface.law != 0 && !ff_profile_fit(&in, 0, &zero))
                 continue;
-            if (ff_profile_fit(&in, rival_law, &rival) && rival.J < 0.5 * zero.J - 10.0 &&
+            ff_profile_in coarse = in; /* enough to tell the laws apart; the chosen one gets all its rows */
+            coarse.thin = 48;
+            if (ff_profile_fit(&coarse, rival_law, &rival) && rival.J < 0.5 * zero.J - 10.0 &&
                 (c->surface.law == 0 || rival.J < c->surface.J)) {
                 c->surface = rival;
                 state->info.law_switches++;
@@ -766,6 +869,11 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     }
     if (!c->surface.valid)
         return;
+    if (!c->torque && !config->random_estimates && age >= 8.0 && c->slides && lone(state, c) &&
+        (c->mu > 0.0 || c->surface.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.02) * (double)rows))
+        /* a short contact has had few steps: it makes up for them at its end */
+        for (int i = 0; i < (final && age < 24.0 ? 6 : final && age < 48.0 ? 3 : 1); i++)
+            try_friction(config, state, c, k, &in, s, v, f);
     state->info.bounds += c->surface.k_bound;
     const double least = threshold(config, c);
     for (uint64_t i = c->row_from; i <= k; i++) {
@@ -857,13 +965,15 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     c->n = b < 0 || torque ? n : ff_quat_unrotate(at(state, b, k)->T_r.q, n);
     c->r = ff_vec3_zero();
     c->mu = 0.0;
+    c->mu_step = 0.05;
     c->surface = (ff_profile){0};
     c->detected = k;
     c->due = k + 1;
     c->law_due = k + 8;
     c->law_trial = 0;
     c->alarm_sum = 0.0;
-    c->quiet = 0;
+    c->quiet = c->silent = 0;
+    c->abandoned = false;
     c->wall = -1;
     c->wall_used = false;
     const ff_fused_sample *x = at(state, a, k);
@@ -881,8 +991,9 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     }
     const place p = contact_place(c);
     port q;
-    open_port(model, &p, state->start[a], &x->body, b < 0 ? NULL : &at(state, b, k)->body, ff_vec3_zero(),
-              &q);
+    double s, s_dot;
+    coordinate(&p, state->start[a], &x->body, b < 0 ? NULL : &at(state, b, k)->body, &s, &s_dot);
+    open_port(model, &p, &x->body, b < 0 ? NULL : &at(state, b, k)->body, ff_vec3_zero(), &q);
     c->mass = q.mobility > 0.0 ? 1.0 / q.mobility : FF_INF;
 
     /* The satellite may have been in the surface before the robot was: lag is how far the robot is behind. */
@@ -890,7 +1001,7 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     const ff_rigid_state robot_b = b < 0 ? at_rest() : robot_of(at(state, b, k));
     double s_r, v_r;
     coordinate(&p, state->start[a], &robot_a, b < 0 ? NULL : &robot_b, &s_r, &v_r);
-    double lag = q.s_dot > 0.0 ? (q.s - s_r) / q.s_dot : 0.0;
+    double lag = s_dot > 0.0 ? (s - s_r) / s_dot : 0.0;
     lag = lag > 0.0 ? fmin(lag, 0.5) : 0.0;
     uint64_t back = 4 + (uint64_t)ceil((lag + 0.2 * state->delay[a]) / T);
     /* noise hides the onset: back to where three successive samples are quiet */
@@ -914,6 +1025,9 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     c->anchor = k > earliest + back ? k - back : earliest;
     c->row_from = c->anchor;
     c->speed = fabs(flight_speed(state, c, c->anchor));
+    const ff_vec3 tip_speed = ff_rigid_point_velocity(&robot_a, c->r);
+    c->slides =
+        b >= 0 || ff_vec3_norm(ff_vec3_axpy(-ff_vec3_dot(n, tip_speed), n, tip_speed)) > 0.02 * c->speed;
     for (uint64_t i = c->anchor; i <= k; i++) {
         take_row(state, c, i);
         c->residual[i & MASK] = 0.0;
@@ -1024,7 +1138,7 @@ static void cancel(const ff_fidelity_model *model, ff_fused_state *state, ff_fus
 }
 
 static void remember(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
-    if (!c->surface.valid)
+    if (!c->surface.valid || c->abandoned)
         return;
     int slot = c->wall;
     if (slot < 0) {
@@ -1089,7 +1203,10 @@ static bool is_over(const ff_fidelity_model *model, ff_fused_state *state, ff_fu
     const bool robot_out = c->f[k & MASK] < threshold(config, c) && c->v[k & MASK] <= 0.0 &&
                            (noise == 0.0 || sum < (double)count * (0.75 * noise + 0.005 * c->force_max));
     c->quiet = satellite_out && robot_out ? c->quiet + 1 : 0;
-    return c->quiet >= 3;
+    /* No force for longer than the robot can be late: it is over, whatever the model says. */
+    c->silent = c->f[k & MASK] < threshold(config, c) ? c->silent + 1 : 0;
+    c->abandoned = (double)c->silent > 1.5 * state->delay[c->a] / model->integrate.cycle + 24.0;
+    return c->quiet >= 3 || c->abandoned;
 }
 
 static void finish(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
@@ -1244,9 +1361,25 @@ static void detect(const ff_fidelity_model *model, ff_fused_state *state, int i,
             normals++;
         }
     }
+    if (bearer && bearer->a == i && force_contacts == 1 && bearer->mu > 0.0) {
+        const ff_rigid_state robot = robot_of(x); /* what sliding explains is no second contact */
+        const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
+        const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
+        const double along = -ff_vec3_dot(F, u), most = 1.5 * bearer->mu * ff_vec3_norm(x->force);
+        F = ff_vec3_axpy(fmax(0.0, fmin(along, most)), u, F);
+    }
     const double whole = ff_vec3_norm(x->force), size = ff_vec3_norm(F);
     const double least = fmax(5.0 * config->force_noise, force_least);
-    if (force_contacts == 0 ? size > least : size > fmax(least, 0.15 * whole) && !young) {
+    /* a side force straight against the sliding is friction rather than a second contact */
+    double sliding = 0.15;
+    if (bearer && bearer->a == i) {
+        const ff_rigid_state robot = robot_of(x);
+        const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
+        const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
+        if (-ff_vec3_dot(F, u) > 0.9 * size || bearer->mu > 0.0)
+            sliding = 0.4;
+    }
+    if (force_contacts == 0 ? size > least : size > fmax(least, sliding * whole) && !young) {
         if (force_contacts == 0 || ++state->side_hits[i] >= 3) {
             state->side_hits[i] = 0;
             const int b = partner(model, state, i, x->force, k);
@@ -1270,7 +1403,10 @@ static void detect(const ff_fidelity_model *model, ff_fused_state *state, int i,
             if (state->contact[c].open && state->contact[c].torque && state->contact[c].a == i)
                 M = ff_vec3_axpy(-ff_vec3_dot(M, state->contact[c].n), state->contact[c].n, M);
     }
-    const double moment = ff_vec3_norm(M), moment_least = fmax(5.0 * config->torque_noise, torque_least);
+    /* the force's noise at the arm of the contact counts too, and so does the arm's own error */
+    const double moment_noise =
+        hypot(config->torque_noise, bearer ? ff_vec3_norm(bearer->r) * config->force_noise : 0.0);
+    const double moment = ff_vec3_norm(M), moment_least = fmax(6.0 * moment_noise, torque_least);
     const double arm = bearer ? 0.05 * ff_vec3_norm(x->torque) + 0.005 * whole
                               : arm_longest * (whole + 3.0 * config->force_noise);
     if (moment > moment_least && moment > arm && moment > 0.15 * ff_vec3_norm(x->torque)) {
@@ -1305,8 +1441,7 @@ static void predict(const ff_fidelity_model *model, ff_fused_state *state, int b
     for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
         const ff_fused_contact *o = &state->contact[c];
         if (o->open && (group >> o->a & 1u) && o->surface.valid)
-            act[acts++] =
-                (actor){.p = contact_place(o), .surface = &o->surface, .side = side_force(state, o, k, k)};
+            act[acts++] = (actor){.p = contact_place(o), .surface = &o->surface, .mu = o->mu};
     }
     for (int w = 0; w < FF_FUSED_WALLS; w++) {
         const ff_fused_wall *o = &state->wall[w];
@@ -1325,7 +1460,7 @@ static void predict(const ff_fidelity_model *model, ff_fused_state *state, int b
         if (s > o->surface.x0 && v < 0.0)
             continue;
         group |= 1u << o->a | (o->b >= 0 ? 1u << o->b : 0u);
-        act[acts++] = (actor){.p = p, .surface = &o->surface};
+        act[acts++] = (actor){.p = p, .surface = &o->surface, .mu = o->mu};
     }
     flow w = {.model = model,
               .start = state->start,
@@ -1518,8 +1653,7 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         for (int c = 0; c < w.acts; c++) {
             const actor *z = &act[c];
             port q;
-            open_port(model, &z->p, state->start[z->p.a], &body[z->p.a], z->p.b < 0 ? NULL : &body[z->p.b],
-                      z->side, &q);
+            open_port(model, &z->p, &body[z->p.a], z->p.b < 0 ? NULL : &body[z->p.b], z->side, &q);
             const double f = z->impulse / T;
             out->f_b[z->p.a].t = ff_vec3_axpy(f, q.moment_a, out->f_b[z->p.a].t);
             if (z->p.torque)

@@ -42,6 +42,7 @@ void ff_impact_default(ff_impact_config *config) {
     *config = (ff_impact_config){.prediction = true,
                                  .recomputation = true,
                                  .observer = true,
+                                 .gears = true,
                                  .stiffness = FF_NAN,
                                  .restitution = FF_NAN,
                                  .look_back = FF_INF,
@@ -333,7 +334,8 @@ typedef struct measured {
     ff_rigid_state robot[FF_MAX_BODIES];
     ff_vec3 force[FF_MAX_BODIES]; /* inertial */
     touch at[FF_IMPACT_CONTACTS];
-    double force_n[FF_IMPACT_CONTACTS]; /* [N] normal force of each contact */
+    double force_n[FF_IMPACT_CONTACTS];    /* [N] normal force of each contact */
+    double compliance[FF_IMPACT_CONTACTS]; /* [m/N] of the robots along each normal */
 } measured;
 
 enum { AT_ONCE = 6 }; /* contacts among which one wrench is divided */
@@ -415,6 +417,18 @@ static void divide(const ff_fidelity_model *model, const ff_fidelity_in *in, con
     }
 }
 
+/* n^T J_e K_r^-1 J_e^T n (IV-B): a force n at the tip is the wrench w = [r x n; n] about the CoM, and the tip
+ * gives way by w^T C w. */
+static double give_way(const double (*C)[6], ff_vec3 r, ff_vec3 n) {
+    const ff_vec3 m = ff_vec3_cross(r, n);
+    const double w[6] = {m.x, m.y, m.z, n.x, n.y, n.z};
+    double sum = 0.0;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            sum += w[i] * C[i][j] * w[j];
+    return sum;
+}
+
 static void measure(const ff_fidelity_model *model, const ff_fidelity_in *in, const ff_impact_state *state,
                     measured *m) {
     for (int i = 0; i < model->bodies; i++) {
@@ -422,8 +436,16 @@ static void measure(const ff_fidelity_model *model, const ff_fidelity_in *in, co
         m->robot[i] = (ff_rigid_state){s->T_wr.p, s->T_wr.q, s->twist_r.v, s->twist_r.w};
         m->force[i] = ff_quat_rotate(s->T_wr.q, s->f_b.f);
     }
-    for (int c = 0; c < model->config.impact.contacts; c++)
-        m->at[c] = touch_at(&model->config.impact.contact[c], m->robot);
+    for (int c = 0; c < model->config.impact.contacts; c++) {
+        const ff_impact_contact *contact = &model->config.impact.contact[c];
+        m->at[c] = touch_at(contact, m->robot);
+        m->compliance[c] = 0.0;
+        const int pair[2] = {contact->body, contact->against};
+        for (int j = 0; j < 2; j++)
+            if (pair[j] >= 0 && in->sample[pair[j]].compliance && model->config.impact.gears)
+                m->compliance[c] += give_way(in->sample[pair[j]].compliance,
+                                             ff_vec3_sub(m->at[c].p, m->robot[pair[j]].position), m->at[c].n);
+    }
     divide(model, in, state, m);
 }
 
@@ -443,14 +465,16 @@ static void identify(ff_impact_episode *e, double depth, double force) {
 /* (18) and (24): the force less its damper, over the stiffness, less the depth of the robots. The filter's
  * state is the offset, a slow random walk; its first value is unknown within position_error. */
 static void filter(const ff_impact_config *config, const ff_impact_state *state, int index, double T,
-                   const touch *robot, ff_impact_episode *e) {
+                   const touch *robot, double compliance, ff_impact_episode *e) {
     const ff_impact_contact *c = &config->contact[index];
     const double damper =
         config->observer ? c->damping * damping_part(c, robot->depth + e->estimate) * robot->rate : 0.0;
     const double spring = e->force - damper;
     identify(e, robot->depth, spring);
     double deviation;
-    const double k = ff_impact_stiffness(config, state, index, &deviation);
+    double k = ff_impact_stiffness(config, state, index, &deviation);
+    if (!config->identified) /* the identified one contains it */
+        k /= 1.0 + k * compliance;
     const double R = config->noise * config->noise / (k * k) + 1e-24;
     e->variance += config->drift * config->drift * T;
     const double gain = e->variance / (e->variance + R);
@@ -514,7 +538,7 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
     }
     bool changed = begins;
     if (e->touching) {
-        filter(config, state, index, model->integrate.cycle, &m->at[index], e);
+        filter(config, state, index, model->integrate.cycle, &m->at[index], m->compliance[index], e);
         note_slip(c, m, index, e);
         /* A change that is applied to the whole contact does no work, so it can wait until it is worth it;
          * one that cannot be, because the contact is older than the look-back, would do work and is left out.

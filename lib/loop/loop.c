@@ -82,6 +82,11 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, cha
         model->config.body[i].gate.cycle = config->integrate.cycle;
         if ((status = ff_gate_validate(&model->config.body[i].gate)) != FF_OK)
             return fault(status, i, "limits", message, size);
+        for (int a = 0; a < 6 && body->elastic; a++)
+            if (!(body->gear_stiffness[a] > 0.0))
+                return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
+        if (body->elastic && (status = ff_arm_create(&body->arm, &model->arm[i])) != FF_OK)
+            return fault(status, i, "arm", message, size);
         model->config.body[i].start.attitude = ff_quat_unit(body->start.attitude);
     }
     return create_nominal(model, message, size);
@@ -138,6 +143,8 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
             gate = ff_loop_to_robot(model, &nominal, setpoint(&before, before.velocity, before.omega));
         }
         ff_gate_reset(gate, &state->gate[i], &info->gate[i]);
+        /* upright, forearm forward: the branch that the nearest solutions then stay in */
+        state->joints[i] = (ff_arm_joints){.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
         out->command[i] = out->next[i] = start;
         out->measured_b[i] = out->fidelity.f_b[i] = ff_wrench_zero();
         out->velocity_correction[i] = ff_twist_zero();
@@ -226,6 +233,24 @@ static void own_step(const ff_rigid_model *model, double T, ff_rigid_load contac
                   out->loads;
 }
 
+/* J K^-1 J^T at the motors' angles: how the CoM gives way to a wrench. False where the pose has no solution.
+ */
+static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_arm_joints *joints,
+                          double C[6][6]) {
+    double J[6][7];
+    ff_arm_info reach;
+    if (ff_arm_inverse(&model->arm[i], &T_wb, joints, joints, &reach) != FF_OK)
+        return false;
+    ff_arm_jacobian(&model->arm[i], joints, J);
+    for (int r = 0; r < 6; r++)
+        for (int c = 0; c < 6; c++) {
+            C[r][c] = 0.0;
+            for (int a = 0; a < 6; a++)
+                C[r][c] += J[r][a] * J[c][a] / model->config.body[i].gear_stiffness[a];
+        }
+    return true;
+}
+
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                        const ff_loop_in *in, ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
@@ -256,6 +281,11 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     }
     if (refused)
         return hold_all(model, state, info, out);
+    double compliance[FF_MAX_BODIES][6][6];
+    for (int i = 0; i < n; i++)
+        if (config->body[i].elastic && !config->relative.enabled && /* arm and satellites in one frame */
+            compliance_at(model, i, sample[i].T_wr, &state->joints[i], compliance[i]))
+            sample[i].compliance = (const double(*)[6])compliance[i];
 
     /* 2, 3 contact and fidelity: the wrench the satellites should feel */
     ff_rigid_state before[FF_MAX_BODIES], body[FF_MAX_BODIES];

@@ -408,6 +408,139 @@ static void test_friction_and_two_contacts(void **state) {
     assert_true(chatter.energy < 1e-3 * chatter.start_energy);
 }
 
+/* IV-B, statically: a KR 16 pressed into a wall gives way by n^T J_e K_r^-1 J_e^T n per newton. Any sign or
+ * frame error of (10) or of the Jacobian shows. */
+static void test_elastic_gears_give_way(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 16);
+    static ff_scenario s;
+    for (int n = 0; n < 10; n++) {
+        char message[512], warnings[512];
+        assert_int_equal(ff_scenario_load(CASES "fig-6-joints.yaml", NULL, &s, message, sizeof message,
+                                          warnings, sizeof warnings),
+                         FF_OK);
+        s.satellites = s.contacts = 1;
+        s.satellite[0].start.velocity = ff_vec3_zero();
+        ff_contact *c = &s.contact[0];
+        c->kind = FF_CONTACT_WALL;
+        c->against = -1;
+        c->point = test_random_vec3(&rng, 0.4);
+        c->normal = ff_vec3_unit(test_random_vec3(&rng, 1));
+        c->at = ff_vec3_axpy(2e-4, c->normal, ff_vec3_add(s.satellite[0].start.position, c->point));
+        ff_plant *plant = ff_plant_create(&s, message, sizeof message);
+        if (!plant)
+            fail_msg("%s", message);
+        const ff_setpoint stand = {ff_rigid_pose(&s.satellite[0].start), ff_twist_zero()};
+        ff_plant_truth truth;
+        ff_loop_in in;
+        for (uint64_t k = 0; k < 2500; k++) {
+            ff_plant_write(plant, k, &stand);
+            assert_int_equal(ff_plant_read(plant, k, &in, &truth), FF_OK);
+        }
+        ff_plant_free(plant);
+        ff_arm_config config;
+        ff_arm_model arm;
+        ff_arm_joints joints = {.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
+        ff_arm_info info;
+        double J[6][7], give = 0;
+        ff_arm_default(FF_ARM_KR16, &config);
+        config.base = s.satellite[0].robot.base;
+        config.tool = s.satellite[0].robot.tool;
+        assert_int_equal(ff_arm_create(&config, &arm), FF_OK);
+        assert_int_equal(ff_arm_inverse(&arm, &stand.T, &joints, &joints, &info), FF_OK);
+        ff_arm_jacobian(&arm, &joints, J);
+        for (int a = 0; a < 6; a++) { /* J_e: the tip's velocity along n per axis */
+            const ff_vec3 w = {{J[0][a], J[1][a], J[2][a]}}, v = {{J[3][a], J[4][a], J[5][a]}};
+            const double along = ff_vec3_dot(c->normal, ff_vec3_add(v, ff_vec3_cross(w, c->point)));
+            give += along * along / s.satellite[0].robot.gear_stiffness[a];
+        }
+        const double expected = 2e-4 / (1 / c->stiffness + give);
+        if (n == 0)
+            print_message("wall 50 N/mm, robot %.1f N/mm: %.4f N, expected %.4f N\n", 1e-3 / give,
+                          ff_vec3_norm(truth.force[0]), expected);
+        assert_near(ff_vec3_norm(truth.force[0]) / expected, 1.0, 2e-3); /* J turns with the deflection */
+        assert_vec3_near(in.sensor[0].T_wb.p, stand.T.p, 1e-12);         /* motors do not give way */
+        assert_true(ff_vec3_norm(ff_vec3_sub(truth.robot[0].T.p, stand.T.p)) > 1e-6);
+    }
+}
+
+static void test_elastic_gears_rebound(void **state) {
+    (void)state;
+    for (int r = 0; r < 2; r++) {
+        const outcome with = run_case("fig-6-joints.yaml", SWITCH("recomputation", r), NULL),
+                      without = run_case("fig-6-joints.yaml", SWITCH("recomputation", r),
+                                         "impact.gears=false", NULL),
+                      found = run_case("fig-6-joints.yaml", SWITCH("recomputation", r),
+                                       "impact.stiffness=identified", NULL);
+        print_message("recomputation %d: client %.5f with the gears' compliance, %.5f without, %.5f "
+                      "identified (%.1f N/mm)\n",
+                      r, with.final[1].velocity.x, without.final[1].velocity.x, found.final[1].velocity.x,
+                      1e-3 * found.stiffness);
+        assert_near(with.final[1].velocity.x, 0.1, r ? 1e-4 : 5e-4);
+        assert_near(without.final[1].velocity.x, 0.1, r ? 1e-4 : 2e-3);
+        assert_near(found.final[1].velocity.x, 0.1, r ? 1e-4 : 2e-3);
+        assert_true(with.momentum < 1e-12);
+    }
+}
+
+/* (3), (4) with the inertia force: a mock-up's weight and inertia, off the satellite's CoM, under gravity,
+ * leave the whole loop as it is without them. */
+static void test_mockup_leaves_no_residual(void **state) {
+    (void)state;
+    static const char *const spin = "satellites.servicer.angular_velocity=[0.02, 0.05, -0.03]";
+    const outcome bare = run_case("fig-6.yaml", DELAY(12), spin, NULL);
+    static const char *const set[] = {
+        DELAY(12), spin, "facility.gravity=[0, 0, -9.81]",
+        "satellites.servicer.mockup={mass: 18, com: [0.2, -0.05, 0.1], inertia: [0.4, 0.5, 0.6]}",
+        "satellites.client.mockup={mass: 25, com: [-0.1, 0.02, 0.03], inertia: [0.7, 0.5, 0.6]}"};
+    static ff_scenario s;
+    static ff_loop_config config;
+    static ff_loop_model model;
+    static ff_loop_state loop;
+    static ff_loop_info info;
+    static ff_loop_in in;
+    static ff_loop_out out;
+    char message[512], warnings[512];
+    const ff_scenario_options options = {.set = set, .sets = 6};
+    if (ff_scenario_load(CASES "fig-6.yaml", &options, &s, message, sizeof message, warnings,
+                         sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    ff_scenario_loop(&s, &config);
+    assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_OK);
+    ff_loop_reset(&model, &loop, &info, &out);
+    ff_plant *plant = ff_plant_create(&s, message, sizeof message);
+    assert_non_null(plant);
+    for (int i = 0; i < 2; i++)
+        ff_plant_set_lead(plant, i, ff_fidelity_lead(&model.fidelity, &loop.fidelity, i));
+    double residual = 0, raw = 1e9, torque = 0;
+    ff_plant_truth truth;
+    for (uint64_t k = 0; k < s.cycles; k++) {
+        ff_plant_write(plant, k, out.next);
+        assert_int_equal(ff_plant_read(plant, k, &in, &truth), FF_OK);
+        assert_int_equal(ff_loop_step(&model, &loop, &info, &in, &out), FF_OK);
+        ff_plant_write(plant, k, out.command);
+        for (int i = 0; i < 2; i++) {
+            const ff_wrench d = ff_wrench_sub(out.measured_b[i], truth.contact_b[i]);
+            residual = fmax(residual, ff_vec3_norm(d.f));
+            torque = fmax(torque, ff_vec3_norm(d.t));
+            if (!truth.touching[0])
+                raw = fmin(raw, ff_vec3_norm(in.sensor[i].f_s.f));
+        }
+    }
+    ff_plant_free(plant);
+    print_message("readings of at least %.1f N without contact, residual %.1g N, %.1g N m; velocity differs "
+                  "by %.1g m/s\n",
+                  raw, residual, torque,
+                  ff_vec3_norm(ff_vec3_sub(bare.final[0].velocity, loop.body[0].velocity)));
+    assert_true(raw > 150.0); /* what the sensors carry */
+    assert_true(residual < 1e-11 && torque < 1e-11);
+    for (int b = 0; b < 2; b++) {
+        assert_vec3_near(loop.body[b].velocity, bare.final[b].velocity, 1e-11);
+        assert_vec3_near(loop.body[b].omega, bare.final[b].omega, 1e-11);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figure_6),
@@ -420,6 +553,9 @@ int main(void) {
         cmocka_unit_test(test_contact_point),
         cmocka_unit_test(test_no_energy_is_gained),
         cmocka_unit_test(test_friction_and_two_contacts),
+        cmocka_unit_test(test_elastic_gears_give_way),
+        cmocka_unit_test(test_elastic_gears_rebound),
+        cmocka_unit_test(test_mockup_leaves_no_residual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,9 +39,9 @@ typedef struct ff_gate_info {
 void ff_gate_default(ff_gate_config *config);
 ff_status ff_gate_validate(const ff_gate_config *config);
 void ff_gate_reset(ff_setpoint start, ff_gate_state *state, ff_gate_info *info);
-/* Checks finite, then follows the wishes time-optimally within the limits (the limiter below). FF_OK: the wish
- * itself goes out; FF_INFO_LIMITED; or FF_INFO_HELD when the wish is not finite: the last safe pose goes out
- * again, standing still. */
+/* Checks finite, then follows the wishes time-optimally within the limits (the limiter below). FF_OK: the
+ * wish itself goes out; FF_INFO_LIMITED; or FF_INFO_HELD when the wish is not finite: the last safe pose goes
+ * out again, standing still. */
 ff_status ff_gate_step(const ff_gate_config *config, ff_gate_state *state, ff_gate_info *info,
                        ff_setpoint wish, ff_setpoint *command);
 /* Repeats the last safe pose, standing still. */

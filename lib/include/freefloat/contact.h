@@ -141,12 +141,12 @@ enum {
 /* A surface along s. Force zero for s <= x0, never negative. */
 typedef struct ff_profile {
     bool valid;
-    int law;              /* 0..FF_PROFILE_LAWS - 1 */
-    double k, c;          /* [N/m], [N s/m] of law 0; [N/m^n], [N s/m^(n+1)] of the others */
-    double x0;            /* [m] */
-    double sd_k, sd_c;    /* standard deviations at this x0 and over x0 */
-    double sd_x0;         /* [m] */
-    double J;             /* misfit, sum of squares over the variance */
+    int law;               /* 0..FF_PROFILE_LAWS - 1 */
+    double k, c;           /* [N/m], [N s/m] of law 0; [N/m^n], [N s/m^(n+1)] of the others */
+    double x0;             /* [m] */
+    double sd_k, sd_c;     /* standard deviations at this x0 and over x0 */
+    double sd_x0;          /* [m] */
+    double J;              /* misfit, sum of squares over the variance */
     bool k_bound, c_bound; /* k at its least value, c at zero */
 } ff_profile;
 
@@ -158,6 +158,7 @@ typedef struct ff_profile_in {
     double lo, hi;            /* [m] the surface lies between them */
     double noise;             /* [N] standard deviation that weighs a row, > 0 */
     double speed;             /* [m/s] at the onset; bounds the damping of laws 1 to 3 */
+    int thin;                 /* of laws beyond the first, so many rows at most (0: FF_PROFILE_ROWS) */
     double prior_k;           /* [N/m] a guess with itself as standard deviation; 0: none */
 } ff_profile_in;
 

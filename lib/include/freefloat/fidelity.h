@@ -30,11 +30,13 @@ const char *ff_method_name(ff_method method);
 
 /* What one body's robot and sensor say in one cycle, after stage 1. */
 typedef struct ff_body_sample {
-    ff_wrench f_b;      /* contact wrench about the CoM, robot's body axes */
-    ff_pose T_wr;       /* measured robot pose at the time of the force */
-    ff_twist twist_r;   /* its velocity: w body, v inertial */
-    ff_rigid_load load; /* known load on the satellite in this cycle */
-    bool valid;         /* false: f_b repeats the last good value and must not be learnt from */
+    ff_wrench f_b;                 /* contact wrench about the CoM, robot's body axes */
+    ff_pose T_wr;                  /* measured robot pose at the time of the force */
+    ff_twist twist_r;              /* its velocity: w body, v inertial */
+    ff_rigid_load load;            /* known load on the satellite in this cycle */
+    const double (*compliance)[6]; /* of the robot at the CoM, inertial axes, angular first: twist
+                                      displacement per wrench [rad, m per N m, N]; NULL: stiff */
+    bool valid;                    /* false: f_b repeats the last good value and must not be learnt from */
 } ff_body_sample;
 
 /* The bodies a method acts on, with what it may read of each. */
@@ -209,6 +211,7 @@ typedef struct ff_impact_config {
     bool prediction;    /* IV-F, first: command the motion one delay ahead */
     bool recomputation; /* IV-F, second: recompute the steps since the contact began */
     bool observer;      /* IV-C: the mock-ups' damping is part of the force; false: IV-B, D_e = 0 */
+    bool gears;         /* IV-B: the robots' own compliance is part of the stiffness */
     bool identified;    /* the mock-ups' stiffness is identified, starting from `stiffness` */
     double stiffness;   /* [N/m] taken for the mock-ups' instead of the contact's; FF_NAN: that one */
     double restitution; /* of the satellites' contact instead of its damping; FF_NAN: the damping */
@@ -305,6 +308,8 @@ typedef struct ff_fused_contact {
     ff_vec3 n;    /* outward normal in b's axes (world: inertial); torque: axis in a's */
     ff_vec3 r;    /* [m] contact point, a's axes */
     double mu;    /* identified friction */
+    double mu_step;
+    bool slides; /* the tip moves along the surface: friction is possible */
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */
     uint64_t due;                   /* next estimate */
@@ -316,8 +321,9 @@ typedef struct ff_fused_contact {
     double force_max; /* [N] */
     double torque_max;
     double alarm_sum;
-    int quiet;
-    int wall; /* in memory: index, -1 unknown */
+    int quiet, silent; /* cycles: over for satellite and robot; without a force */
+    bool abandoned;    /* ended for want of a force while the satellite was still inside */
+    int wall;          /* in memory: index, -1 unknown */
     bool wall_used;
     uint64_t row_from; /* rows kept from here on */
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];

@@ -15,6 +15,9 @@ typedef struct ff_loop_body_config {
     ff_rigid_state start;    /* satellite at t = 0 */
     ff_wrench_config wrench; /* stage 1 */
     ff_gate_config gate;     /* stage 4; its cycle is taken from the loop's */
+    bool elastic;            /* the robot's axes give way behind its motors: arm and gears are known */
+    ff_arm_config arm;
+    double gear_stiffness[6]; /* [N m/rad] > 0 */
 } ff_loop_body_config;
 
 /* Robots are commanded the motion relative to a nominal one [destefano2021]; everything else in the loop
@@ -37,7 +40,8 @@ typedef struct ff_loop_config {
 
 typedef struct ff_loop_model {
     ff_loop_config config;
-    ff_fidelity_model fidelity; /* holds the bodies' models */
+    ff_fidelity_model fidelity;      /* holds the bodies' models */
+    ff_arm_model arm[FF_MAX_BODIES]; /* of elastic robots */
     ff_nominal_config nominal;
 } ff_loop_model;
 
@@ -60,6 +64,7 @@ typedef struct ff_loop_state {
     ff_rigid_state body[FF_MAX_BODIES];
     ff_integrate_state integrate[FF_MAX_BODIES];
     ff_gate_state gate[FF_MAX_BODIES];
+    ff_arm_joints joints[FF_MAX_BODIES];  /* motors of elastic robots, last cycle */
     ff_wrench last_wrench[FF_MAX_BODIES]; /* last valid contact wrench */
     ff_energy energy[FF_MAX_BODIES];
     ff_nominal_state nominal; /* at t_k; the inertial frame itself unless relative */
