@@ -15,15 +15,9 @@ typedef struct ff_row_body {
     ff_twist velocity_correction; /* V_pc */
     ff_rigid_load load;
     ff_wrench_in sensor; /* what the devices said, as the loop got it: enough to repeat the step */
-<<<<<<< HEAD
     ff_energy energy;    /* ledger before this cycle's step */
     bool in_contact;     /* says the method */
     double observer[6];  /* [J] FF_NAN where there is none */
-=======
-    ff_energy energy;   /* ledger before this cycle's step */
-    bool in_contact;    /* says the method */
-    double observer[6]; /* [J] FF_NAN where there is none */
->>>>>>> analysis
     /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
     bool has_fused;
     ff_fused_report fused; /* of the last contact, with has_fused */

@@ -105,35 +105,10 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
 static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, const ff_plant_truth *truth,
                      ff_row *row) {
     for (int i = 0; i < scenario->satellites; i++) {
-<<<<<<< HEAD
         if (ideal && row->k < ideal->samples)
             row->body[i].ideal = ideal->state[row->k * (uint64_t)ideal->bodies + (uint64_t)i];
         row->body[i].robot = truth->robot[i];
         row->body[i].inertial = truth->inertial[i];
-=======
-        ff_row_body *b = &row->body[i];
-        b->ideal = ideal && row->k < ideal->samples
-                       ? ideal->state[row->k * (uint64_t)ideal->bodies + (uint64_t)i]
-                       : no_reference();
-        b->command = out->command[i];
-        b->robot = truth->robot[i];
-        b->inertial = truth->inertial[i];
-        b->measured_b = out->measured_b[i];
-        b->corrected_b = out->fidelity.f_b[i];
-        b->velocity_correction = out->velocity_correction[i];
-        b->load = in->load[i];
-        b->sensor = in->sensor[i];
-        b->in_contact = out->fidelity.in_contact[i];
-        b->has_fused = out->fidelity.fused != NULL;
-        if (b->has_fused)
-            b->fused = out->fidelity.fused[i];
-        b->identified_stiffness = out->fidelity.stiffness[i];
-        b->identified_damping = out->fidelity.damping[i];
-        b->identified_damping_sd = out->fidelity.damping_sd[i];
-        const bool own = out->fidelity.observers == 6 || (out->fidelity.observers == 1 && i == 0);
-        for (int a = 0; a < 6; a++)
-            b->observer[a] = own && a < out->fidelity.observers ? out->fidelity.observer[i][a] : FF_NAN;
->>>>>>> analysis
     }
     for (int c = 0; c < scenario->contacts; c++) {
         row->contact_force[c] = truth->force[c];

@@ -884,8 +884,6 @@ static const char capture[] =
 
 static void test_arm_is_read_and_checked(void **state) {
     (void)state;
-    ff_scenario s;
-    char message[300], warnings[300];
     assert_int_equal(ff_scenario_parse("F", capture, strlen(capture), NULL, &s, message, sizeof message,
                                        warnings, sizeof warnings),
                      FF_OK);
