@@ -917,6 +917,36 @@ static void set_defaults(ff_scenario *s) {
     s->impact_delay = s->impact_guess = FF_NAN;
 }
 
+/* How far the tip of a contact stands inside the other's surface at the start [m]; negative: free. */
+static double start_depth(const ff_scenario *s, const ff_contact *c) {
+    const ff_rigid_state *a = &s->satellite[c->body].start;
+    ff_vec3 p = ff_pose_apply(ff_rigid_pose(a), c->point);
+    if (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE)
+        p = ff_pose_apply(ff_pose_inverse(ff_rigid_pose(&s->satellite[c->against].start)), p);
+    if (c->kind != FF_CONTACT_CONE)
+        return ff_vec3_dot(c->normal, ff_vec3_sub(c->at, p));
+    const ff_vec3 r = ff_vec3_sub(p, c->apex);
+    const double z = ff_vec3_dot(c->axis, r), rho = ff_vec3_norm(ff_vec3_axpy(-z, c->axis, r));
+    if (z > c->depth) /* in front of the mouth */
+        return -1.0;
+    return rho * cos(c->half_angle) - z * sin(c->half_angle);
+}
+
+/* A contact that is compressed at the start gives energy that no motion brought: seldom meant. */
+static void warn_overlap(reader *r, const ff_node *root) {
+    const ff_node *item = ff_node_find(root, "contacts");
+    item = item ? item->child : NULL;
+    for (int c = 0; c < r->scenario->contacts && item; c++, item = item->next) {
+        const ff_contact *contact = &r->scenario->contact[c];
+        if (contact->kind == FF_CONTACT_STOPS || contact->kind == FF_CONTACT_GRASP)
+            continue;
+        const double depth = start_depth(r->scenario, contact);
+        if (depth > 1e-9)
+            warn(r, item->place, "warning: contact %s is compressed by %.3g m at the start", contact->name,
+                 depth);
+    }
+}
+
 /* What the method cannot do is said before anything moves. */
 static bool check_impact(reader *r, const ff_node *root) {
     ff_scenario *s = r->scenario;
@@ -1038,6 +1068,7 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
 
     if (!check_impact(r, root))
         return false;
+    warn_overlap(r, root);
     if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
         (s->nominal == FF_NOMINAL_SATELLITE ||
          (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))
