@@ -921,7 +921,7 @@ static void test_arm_is_read_and_checked(void **state) {
     assert_int_equal(s.satellite[1].arm.link[1].parent_row, 0);
     expect_bad(
         with(capture, "{name: upper, mass: 4,", "{name: upper, parent: lower, mass: 4,"),
-        "F:11:34: no link 'lower' stands above 'upper', allowed: base, or a link above (loops cannot be)");
+        "F:11:33: no link 'lower' stands above 'upper', allowed: base, or a link above (loops cannot be)");
     expect_bad(with(capture, "{name: upper, mass: 4,", "{name: upper,"),
                "F:11:11: satellites.servicer.arm lacks the key 'mass', allowed: number [kg]");
     expect_bad(with(capture, "joints: [0.1, 0.2]", "joints: [0.1]"),
