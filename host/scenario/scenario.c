@@ -382,7 +382,7 @@ static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *
         r->path[length] = '.';
         memcpy(r->path + length + (length ? 1 : 0), key->key, own + 1);
     }
-    const bool good = read_section(r, node, key->section, base);
+    const bool good = key->section && read_section(r, node, key->section, base);
     r->path[length] = 0;
     return good;
 }
@@ -578,7 +578,7 @@ static bool check_keys(reader *r, const ff_node *node, const ff_section *section
 /* Reads the kind first, refuses foreign keys, then goes through the table: absent keys take their defaults.
  */
 static bool read_section(reader *r, const ff_node *node, const ff_section *section, void *base) {
-    if (node->kind != FF_NODE_MAP)
+    if (!section || node->kind != FF_NODE_MAP)
         return fail(r, node->place, "%s must be a map, not %s, allowed: keys with values, or {}", where(r),
                     kind_text(node));
     const ff_key *kind_key = find_key(section, "kind");
@@ -1206,6 +1206,8 @@ ff_status ff_scenario_template_create(const char *label, const char *text, size_
     reader r = {.label = label, .message = message, .size = size};
     const ff_place start = {1, 1, NULL};
     *out = NULL;
+    if (message && size)
+        message[0] = 0;
     if (length > FF_TREE_BYTES) {
         fail(&r, start, "the file has %zu bytes, allowed: at most 16 MB", length);
         return FF_ERR_FORMAT;
@@ -1220,8 +1222,8 @@ ff_status ff_scenario_template_create(const char *label, const char *text, size_
     t->slots = count;
     t->method = options ? options->method : NULL;
     t->label = label;
-    t->node = ff_tree_alloc(&t->tree, sizeof *t->node * (size_t)(count + 1));
-    t->item = ff_tree_alloc(&t->tree, sizeof *t->item * (size_t)(count + 1));
+    t->node = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
+    t->item = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
     t->items = ff_tree_alloc(&t->tree, sizeof *t->items * (size_t)(count + 1));
     ff_status status = t->node && t->item && t->items ? FF_OK : FF_ERR_MEMORY;
     if (status == FF_OK)
