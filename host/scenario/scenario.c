@@ -717,7 +717,9 @@ static bool read_servicer(reader *r, const ff_node *node, const ff_section *sect
     memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
     if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q))
         return false;
-    if (!(satellite->obsw.arrive > satellite->obsw.approach))
+    if (satellite->obsw.kind != 0)
+        satellite->obsw.goal = ff_pose_identity();
+    else if (!(satellite->obsw.arrive > satellite->obsw.approach))
         return fail(r, obsw->place, "arrive is %.9g, allowed: after approach = %.9g [s]",
                     satellite->obsw.arrive, satellite->obsw.approach);
     ff_tree_config tree;

@@ -126,7 +126,8 @@ typedef struct ff_servicer_arm {
 
 typedef struct ff_obsw_config {
     bool present;
-    int kind; /* 0: built-in */
+    int kind;                   /* 0: built-in, 1: shared object */
+    char library[FF_NAME_SIZE]; /* its path, from the working folder */
     ff_pose goal;
     double q[FF_MAX_ARM_LINKS];
     double approach, arrive;

@@ -172,18 +172,19 @@ static const ff_key navigation_keys[] = {
 };
 static const ff_section navigation_section = {"satellites.NAME.obsw.navigation", "", TABLE(navigation_keys), "Errors of the sensors that the on-board software sees."};
 
-static const char *const obsw_words[] = {"builtin", NULL};
+static const char *const obsw_words[] = {"builtin", "shared", NULL};
 static const ff_key obsw_keys[] = {
-    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm."),
-    SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 0, "Pose of the base that it keeps in the client's body frame."),
-    KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 0, "Joints with which it grasps."),
-    KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 0, "The arm starts."),
-    KEY("arrive", NUMBER, "s", POSITIVE, "31", OBSW(arrive), 0, "The arm has arrived; after `approach`. The grasp closes at the contact's `closes`; from then on the thrusters are off."),
-    KEY("sync_rate", NUMBER, "rad/s", POSITIVE, "1.2", OBSW(sync_rate), 0, "Bandwidth of the base's control before `approach`."),
-    KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 0, "And after it."),
-    KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 0, "Bandwidth of the joints before the grasp."),
-    KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 0, "And after it."),
-    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 0, "Largest force and torque of the thrusters, each axis."),
+    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm, or a shared object that exports the functions of examples/obsw/obsw.h."),
+    KEY("library", TEXT, "", ANY, "required", OBSW(library), 2, "Path of the shared object, from the working folder."),
+    SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 1, "Pose of the base that it keeps in the client's body frame."),
+    KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 1, "Joints with which it grasps."),
+    KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 1, "The arm starts."),
+    KEY("arrive", NUMBER, "s", POSITIVE, "31", OBSW(arrive), 1, "The arm has arrived; after `approach`. The grasp closes at the contact's `closes`; from then on the thrusters are off."),
+    KEY("sync_rate", NUMBER, "rad/s", POSITIVE, "1.2", OBSW(sync_rate), 1, "Bandwidth of the base's control before `approach`."),
+    KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 1, "And after it."),
+    KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 1, "Bandwidth of the joints before the grasp."),
+    KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 1, "And after it."),
+    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 1, "Largest force and torque of the thrusters, each axis."),
     SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
 };
 static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};
