@@ -168,6 +168,12 @@ static void mark_columns(replay *r) {
     const ff_vec3 one = {{1, 1, 1}};
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         row->body[i].ideal = (ff_rigid_state){one, {1, 1, 1, 1}, one, one};
+        /* what went in is not what came out; the last row has none */
+        row->body[i].sensor = (ff_wrench_in){.f_s = {one, one},
+                                             .age = 1.0,
+                                             .T_wb = {{1, 1, 1, 1}, one},
+                                             .twist = {one, one},
+                                             .acceleration = {one, one}};
         row->body[i].inertial = row->body[i].robot = (ff_setpoint){{{1, 1, 1, 1}, one}, {one, one}};
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++) {

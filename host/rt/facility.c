@@ -123,6 +123,8 @@ static ff_status open_device(facility *f, int i, char *message, size_t size) {
     d->server_config.buffer = 1;
     ff_ati_server_reset(&d->server);
     d->config = ff_rsi_controller_config_default(body->mode);
+    if (f->options->timeout)
+        d->config.timeout = f->options->timeout;
     d->config.poscorr_rotation_deg = d->config.poscorrmon_rotation_deg = 180.0;
     d->config.poscorrmon_translation_mm = WIDE_MM;
     for (int a = 0; a < 3; a++) {

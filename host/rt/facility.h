@@ -11,9 +11,10 @@
 
 typedef struct ff_facility_options {
     ff_plan_options ports;
-    bool lockstep;   /* time advances only with the answer */
-    bool once;       /* end after the first client's session */
-    double patience; /* [s] lockstep: an answer that takes longer ends the session; 0: 5 */
+    bool lockstep;    /* time advances only with the answer */
+    bool once;        /* end after the first client's session */
+    double patience;  /* [s] lockstep: an answer that takes longer ends the session; 0: 5 */
+    unsigned timeout; /* late answers in a row that stop RSI; 0: 10, as on a controller */
     const atomic_bool *stop;
     /* one line for the user; may be NULL */
     void (*say)(void *user, const char *line);

@@ -374,8 +374,8 @@ static bool read_points(reader *r, const ff_node *node, const ff_key *key, ff_sa
 static bool read_satellites(reader *r, const ff_node *node, const ff_key *key);
 static bool read_contacts(reader *r, const ff_node *node, const ff_key *key);
 static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
-static bool read_faults(reader *r, const ff_node *node, const ff_key *key);
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
+static bool read_faults(reader *r, const ff_node *node, const ff_key *key);
 
 static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *base) {
     const size_t length = strlen(r->path), own = strlen(key->key);
@@ -469,12 +469,12 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         return read_contacts(r, node, key);
     case FF_TYPE_LOADS:
         return read_loads(r, node, key);
-    case FF_TYPE_FAULTS:
-        return read_faults(r, node, key);
     case FF_TYPE_LINKS:
         return read_links(r, node, key, base);
     case FF_TYPE_JOINTS: /* needs the arm: read with the satellite */
         return true;
+    case FF_TYPE_FAULTS:
+        return read_faults(r, node, key);
     }
     return false;
 }
@@ -717,7 +717,9 @@ static bool read_servicer(reader *r, const ff_node *node, const ff_section *sect
     memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
     if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q))
         return false;
-    if (!(satellite->obsw.arrive > satellite->obsw.approach))
+    if (satellite->obsw.kind != 0)
+        satellite->obsw.goal = ff_pose_identity();
+    else if (!(satellite->obsw.arrive > satellite->obsw.approach))
         return fail(r, obsw->place, "arrive is %.9g, allowed: after approach = %.9g [s]",
                     satellite->obsw.arrive, satellite->obsw.approach);
     ff_tree_config tree;

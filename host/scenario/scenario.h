@@ -14,8 +14,8 @@ enum {
     FF_MAX_CONTACTS = 16,
     FF_MAX_LOADS = 64,
     FF_MAX_POINTS = 16,
-    FF_MAX_FAULTS = 16,
     FF_MAX_ARM_LINKS = 24, /* rows of an arm's table */
+    FF_MAX_FAULTS = 16,
 };
 
 typedef enum ff_robot_kind {
@@ -126,7 +126,8 @@ typedef struct ff_servicer_arm {
 
 typedef struct ff_obsw_config {
     bool present;
-    int kind; /* 0: built-in */
+    int kind;                   /* 0: built-in, 1: shared object */
+    char library[FF_NAME_SIZE]; /* its path, from the working folder */
     ff_pose goal;
     double q[FF_MAX_ARM_LINKS];
     double approach, arrive;
@@ -147,9 +148,9 @@ typedef struct ff_satellite {
     ff_sensor_config sensor;
     ff_mockup_config mockup;
     ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
-    ff_safety_limits safety;
     ff_servicer_arm arm;
     ff_obsw_config obsw;
+    ff_safety_limits safety;
 } ff_satellite;
 
 typedef enum ff_contact_kind {

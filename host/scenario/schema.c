@@ -132,25 +132,6 @@ static const ff_key limits_keys[] = {
 };
 static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named."};
 
-#define SAFETY(field) offsetof(ff_safety_limits, field)
-static const ff_key safety_keys[] = {
-    KEY("box", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", SAFETY(box), 0, "Half widths about the start, inertial axes; tested where the body would come to rest."),
-    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", SAFETY(velocity), 0, "Measured speed."),
-    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", SAFETY(angular_velocity), 0, "Measured angular speed."),
-    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", SAFETY(acceleration), 0, "Of the command."),
-    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", SAFETY(angular_acceleration), 0, "Of the command."),
-    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", SAFETY(jerk), 0, "Of the command."),
-    KEY("force", NUMBER, "N", POSITIVE, "none", SAFETY(force), 0, "Contact force."),
-    KEY("torque", NUMBER, "N m", POSITIVE, "none", SAFETY(torque), 0, "Contact torque at the CoM."),
-    KEY("spike", NUMBER, "N", POSITIVE, "none", SAFETY(spike), 0, "Change of the force in one cycle."),
-    KEY("energy", NUMBER, "J", POSITIVE, "none", SAFETY(energy), 0, "Energy that the contact port has given the satellite since the start."),
-    KEY("tracking", NUMBER, "m", POSITIVE, "0.01", SAFETY(tracking), 0, "Distance of the robot from the nearest of its recent commands."),
-    KEY("age", NUMBER, "s", POSITIVE, "0.02", SAFETY(age), 0, "Age of the sensor's sample."),
-    KEY("missed", NUMBER, "cycles", POSITIVE, "5", SAFETY(missed), 0, "Cycles in a row without a telegram: held, then stopped."),
-    KEY("stop_acceleration", NUMBER, "m/s2", POSITIVE, "1", SAFETY(stop_acceleration), 0, "Of a controlled stop."),
-    KEY("stop_angular_acceleration", NUMBER, "rad/s2", POSITIVE, "2", SAFETY(stop_angular_acceleration), 0, "Of a controlled stop."),
-};
-static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(safety_keys), "What ends a run on devices (`freefloat rt`); docs/safety.md. Not the safety function."};
 #define LINK(field) offsetof(ff_servicer_link, field)
 static const char *const joint_words[] = {"revolute", "prismatic", "fixed", NULL};
 static const ff_key link_keys[] = {
@@ -191,21 +172,41 @@ static const ff_key navigation_keys[] = {
 };
 static const ff_section navigation_section = {"satellites.NAME.obsw.navigation", "", TABLE(navigation_keys), "Errors of the sensors that the on-board software sees."};
 
-static const char *const obsw_words[] = {"builtin", NULL};
+static const char *const obsw_words[] = {"builtin", "shared", NULL};
 static const ff_key obsw_keys[] = {
-    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm."),
-    SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 0, "Pose of the base that it keeps in the client's body frame."),
-    KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 0, "Joints with which it grasps."),
-    KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 0, "The arm starts."),
-    KEY("arrive", NUMBER, "s", POSITIVE, "31", OBSW(arrive), 0, "The arm has arrived; after `approach`. The grasp closes at the contact's `closes`; from then on the thrusters are off."),
-    KEY("sync_rate", NUMBER, "rad/s", POSITIVE, "1.2", OBSW(sync_rate), 0, "Bandwidth of the base's control before `approach`."),
-    KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 0, "And after it."),
-    KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 0, "Bandwidth of the joints before the grasp."),
-    KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 0, "And after it."),
-    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 0, "Largest force and torque of the thrusters, each axis."),
+    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm, or a shared object that exports the functions of examples/obsw/obsw.h."),
+    KEY("library", TEXT, "", ANY, "required", OBSW(library), 2, "Path of the shared object, from the working folder."),
+    SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 1, "Pose of the base that it keeps in the client's body frame."),
+    KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 1, "Joints with which it grasps."),
+    KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 1, "The arm starts."),
+    KEY("arrive", NUMBER, "s", POSITIVE, "31", OBSW(arrive), 1, "The arm has arrived; after `approach`. The grasp closes at the contact's `closes`; from then on the thrusters are off."),
+    KEY("sync_rate", NUMBER, "rad/s", POSITIVE, "1.2", OBSW(sync_rate), 1, "Bandwidth of the base's control before `approach`."),
+    KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 1, "And after it."),
+    KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 1, "Bandwidth of the joints before the grasp."),
+    KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 1, "And after it."),
+    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 1, "Largest force and torque of the thrusters, each axis."),
     SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
 };
 static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};
+#define SAFETY(field) offsetof(ff_safety_limits, field)
+static const ff_key safety_keys[] = {
+    KEY("box", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", SAFETY(box), 0, "Half widths about the start, inertial axes; tested where the body would come to rest."),
+    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", SAFETY(velocity), 0, "Measured speed."),
+    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", SAFETY(angular_velocity), 0, "Measured angular speed."),
+    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", SAFETY(acceleration), 0, "Of the command."),
+    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", SAFETY(angular_acceleration), 0, "Of the command."),
+    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", SAFETY(jerk), 0, "Of the command."),
+    KEY("force", NUMBER, "N", POSITIVE, "none", SAFETY(force), 0, "Contact force."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "none", SAFETY(torque), 0, "Contact torque at the CoM."),
+    KEY("spike", NUMBER, "N", POSITIVE, "none", SAFETY(spike), 0, "Change of the force in one cycle."),
+    KEY("energy", NUMBER, "J", POSITIVE, "none", SAFETY(energy), 0, "Energy that the contact port has given the satellite since the start."),
+    KEY("tracking", NUMBER, "m", POSITIVE, "0.01", SAFETY(tracking), 0, "Distance of the robot from the nearest of its recent commands."),
+    KEY("age", NUMBER, "s", POSITIVE, "0.02", SAFETY(age), 0, "Age of the sensor's sample."),
+    KEY("missed", NUMBER, "cycles", POSITIVE, "5", SAFETY(missed), 0, "Cycles in a row without a telegram: held, then stopped."),
+    KEY("stop_acceleration", NUMBER, "m/s2", POSITIVE, "1", SAFETY(stop_acceleration), 0, "Of a controlled stop."),
+    KEY("stop_angular_acceleration", NUMBER, "rad/s2", POSITIVE, "2", SAFETY(stop_angular_acceleration), 0, "Of a controlled stop."),
+};
+static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(safety_keys), "What ends a run on devices (`freefloat rt`); docs/safety.md. Not the safety function."};
 
 #define SATELLITE(field) offsetof(ff_satellite, field)
 static const ff_key satellite_keys[] = {
@@ -220,9 +221,9 @@ static const ff_key satellite_keys[] = {
     SECTION("sensor", SECTION, &sensor_section, "{}", SATELLITE(sensor), 0, "Its force-torque sensor."),
     SECTION("mockup", SECTION, &mockup_section, "none", SATELLITE(mockup), 0, "What hangs behind the sensor."),
     SECTION("limits", SECTION, &limits_section, "{}", SATELLITE(limits), 0, "Limits on the commands."),
-    SECTION("safety", SECTION, &safety_section, "{}", SATELLITE(safety), 0, "What ends a run on devices."),
     SECTION("arm", SECTION, &arm_section, "none", SATELLITE(arm), 0, "An arm with a gripper."),
     SECTION("obsw", SECTION, &obsw_section, "none", SATELLITE(obsw), 0, "On-board software; needed with an arm."),
+    SECTION("safety", SECTION, &safety_section, "{}", SATELLITE(safety), 0, "What ends a run on devices."),
 };
 static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satellite_keys), "One free-floating body with its robot and sensor. A scenario has 1 to 4, each under its own name."};
 
@@ -520,8 +521,8 @@ const char *ff_type_text(ff_type type) {
         return "map of [x, y, z]";
     case FF_TYPE_CONTACTS:
     case FF_TYPE_LOADS:
-    case FF_TYPE_FAULTS:
     case FF_TYPE_LINKS:
+    case FF_TYPE_FAULTS:
         return "list";
     case FF_TYPE_JOINTS:
         return "[q1, q2, ...]";

@@ -42,7 +42,8 @@ static void say(void *user, const char *line) {
 }
 
 int ff_cmd_facility(int argc, char **argv) {
-    const char *file = NULL, *sets[FF_MAX_SETS], *rsi = NULL, *ati = NULL, *http = NULL, *method = NULL;
+    const char *file = NULL, *sets[FF_MAX_SETS], *rsi = NULL, *ati = NULL, *http = NULL, *method = NULL,
+               *late = NULL;
     int set_count = 0, words, status;
     bool lockstep = false, once = false, quiet = false;
     const ff_option options[] = {
@@ -50,6 +51,7 @@ int ff_cmd_facility(int argc, char **argv) {
         {"--quiet", NULL, &quiet, NULL, NULL},       {"--set", NULL, NULL, sets, &set_count},
         {"--rsi-port", &rsi, NULL, NULL, NULL},      {"--ati-port", &ati, NULL, NULL, NULL},
         {"--http-port", &http, NULL, NULL, NULL},    {"--method", &method, NULL, NULL, NULL},
+        {"--timeout", &late, NULL, NULL, NULL},
     };
     if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
         return status;
@@ -59,6 +61,15 @@ int ff_cmd_facility(int argc, char **argv) {
     }
     ff_facility_options facility = {
         .lockstep = lockstep, .once = once, .stop = &stop, .say = say, .user = &quiet};
+    if (late) {
+        char *end = NULL;
+        const long n = strtol(late, &end, 10);
+        if (!*late || *end || n < 1 || n > 100000) {
+            ff_cli_error("--timeout %s: allowed: 1 to 100000 answers", late);
+            return FF_EXIT_USAGE;
+        }
+        facility.timeout = (unsigned)n;
+    }
     if (ff_cli_ports(rsi, ati, http, &facility.ports) != 0)
         return FF_EXIT_USAGE;
     ff_session *session = calloc(1, sizeof *session);

@@ -21,7 +21,8 @@ static const command commands[] = {
      "ask before anything moves: contact stability, delay margin, workspace, logs"},
     {"rt", ff_cmd_rt, "the same scenario in wall-clock time on its devices"},
     {"facility", ff_cmd_facility, "the virtual facility as devices: RSI robot, ATI sensor"},
-    {"replay", ff_cmd_replay, "feed a log's inputs to the loop again: the same bits, or the first difference"},
+    {"replay", ff_cmd_replay,
+     "feed a log's inputs to the loop again: the same bits, or the first difference"},
     {"export", ff_cmd_export, "turn a log into CSV or MATLAB files"},
     {"view", ff_cmd_view, "a recorded run on the live page"},
 };

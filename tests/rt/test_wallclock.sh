@@ -6,7 +6,7 @@ S=$FF_SOURCE_DIR/scenarios/wall.yaml
 O="--set time.duration=3 --set satellites.body.velocity=[0.06,0,0]"
 "$FREEFLOAT" run "$S" --out run --quiet $O || fail run
 # a shared machine may stall for a while: missed cycles are no fault of the loop here
-pair rt "$O" "$S" $O --silence 3 --set satellites.body.safety.missed=500 --set satellites.body.safety.age=2
+pair rt "$O --timeout 1000" "$S" $O --silence 3 --set satellites.body.safety.missed=500 --set satellites.body.safety.age=2
 [ $got -eq 0 ] || fail "exit $got: $(cat rt.rt rt.facility)"
 for file in summary.json log.csv log.mcap report.html; do [ -s rt/$file ] || fail "rt/$file is missing"; done
 grep -q "^HOLD; wake-up p50" rt.rt || fail "no timing: $(cat rt.rt)"

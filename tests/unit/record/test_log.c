@@ -86,7 +86,9 @@ static void test_replay_whole_log_same_bits(void **state) {
     path_of(path);
     make_log(path, scenario, UINT64_MAX);
     const ff_replay_result result = replay(path);
-    assert_false(result.differs);
+    if (result.differs)
+        fail_msg("cycle %llu, %s: recorded %.17g, replayed %.17g", (unsigned long long)result.cycle,
+                 result.column, result.recorded, result.replayed);
     assert_false(result.cut);
     assert_int_equal(result.cycles, 501); /* every cycle and the final row */
     unlink(path);
