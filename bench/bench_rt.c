@@ -107,5 +107,7 @@ int main(void) {
     compute_time("direct");
     compute_time("tdpa");
     compute_time("damping");
+    compute_time("impact");
+    compute_time("fused");
     return 0;
 }

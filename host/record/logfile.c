@@ -188,7 +188,10 @@ static void mark_columns(replay *r) {
 }
 
 static bool same_bits(double a, double b) {
-    return memcmp(&a, &b, sizeof a) == 0;
+    uint64_t x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    return x == y;
 }
 
 static bool compare_row(replay *r, ff_replay_result *result) {

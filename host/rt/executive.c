@@ -83,6 +83,7 @@ typedef struct executive {
     const ff_rt_options *options;
     ff_rt_result *result;
     ff_plan plan;
+    double lead[FF_MAX_BODIES]; /* [s] by which the method's commands are ahead */
     body body[FF_MAX_BODIES];
 
     ff_loop_config loop_config;
@@ -562,7 +563,7 @@ static void *real_time(void *self) {
             if (e->runup < e->plan.runup) {
                 const double t = run_time(e);
                 for (int i = 0; i < e->plan.bodies; i++)
-                    e->body[i].command = ff_plan_runup(&e->plan, i, t);
+                    e->body[i].command = ff_plan_runup(&e->plan, i, t + e->lead[i]);
                 e->runup++;
             } else if (!e->finished) {
                 if (e->state.k == 0)
@@ -851,6 +852,15 @@ static ff_status open_all(executive *e, char *message, size_t size) {
     if ((status = ff_loop_create(&e->loop_config, &e->model, message, size)) != FF_OK)
         return status;
     ff_loop_reset(&e->model, &e->state, &e->result->run.info, &e->out);
+    /* a method that predicts issues its commands ahead of the motion: so does the run-up, and begins earlier
+     */
+    double most = 0.0;
+    for (int i = 0; i < e->plan.bodies; i++) {
+        e->lead[i] = fmax(0.0, ff_fidelity_lead(&e->model.fidelity, &e->state.fidelity, i));
+        most = fmax(most, e->lead[i]);
+    }
+    if (e->plan.runup)
+        e->plan.runup += (uint64_t)ceil(most / e->plan.cycle);
     ff_safety_configure(scenario, NULL, &e->safety_config);
     ff_safety_reset(&e->safety);
     for (int c = 0; c < scenario->contacts; c++) {

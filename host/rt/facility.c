@@ -258,8 +258,11 @@ static void send_rob(facility *f, int i) {
             sent[n] = (char)(0x80 + n % 100);
     if (!isnan(acts(f, FF_FAULT_ROB_CUT, i)))
         length /= 2;
-    if (!isnan(acts(f, FF_FAULT_ROB_NAN, i)))
-        memcpy(strstr(sent, "RIst X=\"") + 8, "nan", 3);
+    if (!isnan(acts(f, FF_FAULT_ROB_NAN, i))) {
+        char *number = strstr(sent, "RIst X=\"") + 8;
+        number[0] = number[2] = 'n';
+        number[1] = 'a';
+    }
     if (!isnan(acts(f, FF_FAULT_ROB_EMPTY, i)))
         length = (size_t)snprintf(sent, sizeof sent, "<Rob Type=\"KUKA\"></Rob>");
     if (!isnan(acts(f, FF_FAULT_ROB_LONG, i))) {
@@ -345,13 +348,13 @@ static void wait_answers(facility *f) {
                 return;
             if (!waits && now >= f->deadline)
                 return;
-            poll(p, (nfds_t)(2 * n), waits ? 20 : 1);
+            poll(p, 2 * (nfds_t)n, waits ? 20 : 1);
         } else {
             if (now >= f->deadline)
                 return;
             const struct timespec left = {
                 0, (long)(f->deadline - now > 999999999 ? 999999999 : f->deadline - now)};
-            ppoll(p, (nfds_t)(2 * n), &left, NULL);
+            ppoll(p, 2 * (nfds_t)n, &left, NULL);
         }
     }
 }

@@ -128,7 +128,8 @@ static void show_end(const desk *d) {
            ff_safety_state_name(r->state), r->retreated ? " after a retreat" : "",
            ff_histogram_at(&r->lateness, 0.5), ff_histogram_at(&r->lateness, 0.99),
            ff_histogram_at(&r->compute, 0.99), ff_histogram_at(&r->io, 0.99), (unsigned long long)r->missed,
-           (unsigned long long)r->rsi[0].late, (unsigned long long)(r->faults.minor + r->faults.major));
+           (unsigned long long)r->rsi[0].late,
+           (unsigned long long)r->faults.minor + (unsigned long long)r->faults.major);
     if (*r->rights.missing)
         printf("%s\n", r->rights.missing);
 }

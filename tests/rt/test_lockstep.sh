@@ -36,6 +36,7 @@ check tdpa "$S/deos-client.yaml" --set time.duration=12
 check damping "$S/deos-client.yaml" --set time.duration=12 --method damping
 check direct "$S/wall.yaml" --method direct --set time.duration=5
 check tip "$S/deos-client.yaml" --set time.duration=6 --set contacts.front.point=tip --set "contacts.front.at=[0, 0, 0.43]"
+check fused "$S/deos-client.yaml" --method fused --set time.duration=8
 check fast "$S/wall.yaml" --set time.cycle=0.001 --set time.duration=4
 check lag "$S/wall.yaml" --set "satellites.body.robot={kind: lag, delay: 0.008, frequency: 15}" --set time.duration=4
 # the keys of real devices: Cartesian corrections, and relative ones
