@@ -60,11 +60,10 @@ static double mobility(const ff_scenario *s, int body, const ff_rigid_state *sta
     return model.mass_inv + ff_vec3_dot(lever, ff_mat3_apply(&model.inertia_inv, lever));
 }
 
-/* [s] delay, the mean delay of a lag 2 z/w_n, and the sensor's own. */
+/* [s] The robot's delay and the sensor's own. A lag that is fed the command's velocity stands still behind a
+ * steady motion: it changes the gain by (w/w_n)^2 and the phase only by its cube. */
 static double loop_delay(const ff_satellite *b) {
     double tau = b->robot.kind == FF_ROBOT_IDEAL ? 0.0 : b->robot.delay;
-    if (b->robot.kind == FF_ROBOT_LAG)
-        tau += 2.0 * b->robot.damping / (2.0 * FF_PI * b->robot.frequency);
     if (b->sensor.kind != FF_SENSOR_IDEAL) {
         tau += b->sensor.delay;
         if (isfinite(b->sensor.bandwidth) && b->sensor.bandwidth > 0.0)

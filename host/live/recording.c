@@ -41,15 +41,16 @@ static ff_status read_header(ff_recording *r, const char *end) {
     for (const char *at = r->bytes; r->columns < MOST_COLUMNS; at++) {
         char text[FF_COLUMN_NAME];
         at = field(at, end, text, sizeof text);
-        r->name[r->columns] = strdup(text);
-        if (!r->name[r->columns++])
+        char *name = strdup(text);
+        if (!name)
             return FF_ERR_MEMORY;
+        r->name[r->columns++] = name;
         if (at >= end)
             break;
         if (*at != ',')
             return FF_ERR_FORMAT;
     }
-    return strcmp(r->name[0], "t [s]") == 0 ? FF_OK : FF_ERR_FORMAT;
+    return r->columns && r->name[0] && strcmp(r->name[0], "t [s]") == 0 ? FF_OK : FF_ERR_FORMAT;
 }
 
 static ff_status index_lines(ff_recording *r, size_t from, size_t *bad) {

@@ -94,6 +94,8 @@ static void body(walk *w, const ff_row_body *b) {
     scalar(w, "identified.stiffness", "N/m", b->identified_stiffness);
     scalar(w, "identified.damping", "N s/m", b->identified_damping);
     scalar(w, "identified.damping_sd", "N s/m", b->identified_damping_sd);
+    vec3(w, "sensor.force", "N", b->sensor.f_s.f);
+    vec3(w, "sensor.torque", "N m", b->sensor.f_s.t);
 }
 
 static void row_walk(walk *w, const ff_scenario *scenario, int satellites, int contacts, const ff_row *row) {

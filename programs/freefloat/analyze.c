@@ -22,6 +22,9 @@ static const analysis analyses[] = {
     {"contact-stability", contact_stability,
      "inertia ratios at which an emulating robot's contact is stable"},
     {"delay-margin", ff_analyze_delay_margin, "go or no go: how much loop delay a scenario's contact bears"},
+    {"workspace", ff_analyze_workspace,
+     "how long a motion stays inside a robot's reach, absolute and relative"},
+    {"log", ff_analyze_log, "delay, contact or payload identified from a recorded run"},
 };
 enum { ANALYSES = sizeof analyses / sizeof *analyses };
 

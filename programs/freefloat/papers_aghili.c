@@ -75,7 +75,8 @@ static void appendix_rows(ff_paper_table *table) {
 static void disturbance_rows(ff_paper_table *table) {
     const char *low = "emulation.robot.gravity_model_error=-0.1";
     ff_paper_case *phi = run(table, low, "emulation.scheme=free", NULL),
-                  *bare = run(table, low, "emulation.scheme=constrained", "emulation.drift_compensation=false"),
+                  *bare =
+                      run(table, low, "emulation.scheme=constrained", "emulation.drift_compensation=false"),
                   *fed = run(table, low, "emulation.scheme=constrained", NULL);
     if (phi && bare && fed && last(phi) && last(bare) && last(fed)) {
         const ff_emulate_joint *e = &phi->session.scenario.emulation;

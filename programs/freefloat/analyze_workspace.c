@@ -1,0 +1,166 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/workspace.h"
+#include "analyze.h"
+#include "report/json.h"
+#include "session.h"
+
+static const char help[] =
+    "usage: freefloat analyze workspace FILE [options]\n\n"
+    "How long each satellite's ideal motion stays inside a KUKA arm's reach (ranges, singularities, speeds), "
+    "as it is and\n"
+    "relative to the nominal motion, beside the ball of 1.744 m around the start that destefano2021 takes. "
+    "Base, tool\n"
+    "and rail are those of the scenario's robot; where it names neither base nor tool, the arm is placed "
+    "where it keeps the\n"
+    "motion longest.\n\n"
+    "  --arm kr120|kr16     KR 120 R2500 pro (default) or KR 16-2\n"
+    "  --margin X           least distance from a singularity, 0 to 1 (default 0.02)\n"
+    "  --ball M             [m] radius of that ball (default 1.744)\n"
+    "  --set PATH=VALUE     overrides one key of the scenario (may be given again)\n"
+    "  --json               print one JSON object instead of the table\n"
+    "  --quiet              print nothing but errors\n\n"
+    "exit status: 0 done, 1 the analysis failed, 2 bad usage or scenario\n"
+    "example: freefloat analyze workspace scenarios/deos-client.yaml --set time.duration=120\n";
+
+static void put_span(ff_json *json, const char *key, const ff_workspace_span *s) {
+    double deg[6], rail;
+    ff_json_open(json, key, '{');
+    ff_json_number(json, "inside_from_s", s->from);
+    ff_json_number(json, "outside_from_s", s->reason == FF_WORKSPACE_INSIDE ? FF_NAN : s->until);
+    ff_json_number(json, "inside_s", isnan(s->from) ? 0.0 : s->until - s->from);
+    ff_json_bool(json, "to_the_end", s->reason == FF_WORKSPACE_INSIDE && !isnan(s->from));
+    ff_json_string(json, "reason", ff_workspace_reason_text(s->reason));
+    ff_json_integer(json, "axis", s->axis);
+    ff_json_number(json, "distance_m", s->distance);
+    ff_json_number(json, "rotation_rad", s->rotation);
+    ff_json_number(json, "travel_m", s->travel);
+    ff_json_number(json, "turn_rad", s->turn);
+    ff_json_number(json, "ball_left_s", s->ball);
+    ff_json_number(json, "singularity_margin", s->margin);
+    ff_json_bool(json, "placed", s->placed);
+    ff_json_open(json, "base", '{');
+    ff_json_vec3(json, "position_m", s->base.p);
+    ff_json_quat(json, "attitude_wxyz", s->base.q);
+    ff_json_close(json, '}');
+    ff_json_open(json, "tool", '{');
+    ff_json_vec3(json, "position_m", s->tool.p);
+    ff_json_quat(json, "attitude_wxyz", s->tool.q);
+    ff_json_close(json, '}');
+    ff_arm_to_kuka(&s->start, deg, &rail);
+    ff_json_vector(json, "start_axes_deg", deg, 6);
+    ff_json_close(json, '}');
+}
+
+static void print_json(const ff_scenario *s, const ff_workspace *w, const ff_workspace_config *config) {
+    ff_json json;
+    char sentence[512];
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_string(&json, "scenario", s->name);
+    ff_json_string(&json, "arm", config->arm == FF_ARM_KR120 ? "kr120" : "kr16");
+    ff_json_number(&json, "duration_s", w->duration);
+    ff_json_number(&json, "ball_m", config->ball);
+    ff_json_open(&json, "satellites", '{');
+    for (int i = 0; i < w->bodies; i++) {
+        ff_json_open(&json, s->satellite[i].name, '{');
+        put_span(&json, "absolute", &w->absolute[i]);
+        put_span(&json, "relative", &w->relative[i]);
+        ff_workspace_sentence(s, w, i, sentence, sizeof sentence);
+        ff_json_string(&json, "sentence", sentence);
+        ff_json_close(&json, '}');
+    }
+    ff_json_close(&json, '}');
+    ff_json_close(&json, '}');
+    if (json.text)
+        fputs(json.text, stdout);
+    ff_json_free(&json);
+}
+
+static void print_table(const ff_scenario *s, const ff_workspace *w) {
+    char sentence[512];
+    ff_table table;
+    ff_table_init(&table, 8);
+    ff_table_add(&table, "satellite|motion|inside s|outside from s|why|travel m|turn deg|ball left s");
+    for (int i = 0; i < w->bodies; i++) {
+        ff_workspace_sentence(s, w, i, sentence, sizeof sentence);
+        printf("%s\n", sentence);
+        for (int r = 0; r < 2; r++) {
+            const ff_workspace_span *p = r ? &w->relative[i] : &w->absolute[i];
+            char end[24] = "-", ball[24] = "-";
+            if (p->reason != FF_WORKSPACE_INSIDE)
+                snprintf(end, sizeof end, "%.4g", isnan(p->from) ? 0.0 : p->until);
+            if (isfinite(p->ball))
+                snprintf(ball, sizeof ball, "%.4g", p->ball);
+            ff_table_add(&table, "%s|%s|%.4g|%s|%s|%.4g|%.4g|%s", s->satellite[i].name,
+                         r ? "relative" : "absolute", isnan(p->from) ? 0.0 : p->until - p->from, end,
+                         ff_workspace_reason_text(p->reason), p->travel, 180.0 / FF_PI * p->turn, ball);
+        }
+    }
+    printf("\n");
+    ff_table_print(&table);
+    ff_table_free(&table);
+    for (int i = 0; i < w->bodies; i++)
+        if (w->absolute[i].placed)
+            printf("%s: the scenario names no base and tool; placed with the base at [%.3g, %.3g, %.3g]\n",
+                   s->satellite[i].name, w->absolute[i].base.p.x, w->absolute[i].base.p.y,
+                   w->absolute[i].base.p.z);
+}
+
+int ff_analyze_workspace(int argc, char **argv) {
+    const char *file = NULL, *arm = NULL, *margin = NULL, *ball = NULL, *sets[FF_MAX_SETS];
+    int set_count = 0, words, status;
+    bool json = false, quiet = false;
+    const ff_option options[] = {
+        {"--arm", &arm, NULL, NULL, NULL},   {"--margin", &margin, NULL, NULL, NULL},
+        {"--ball", &ball, NULL, NULL, NULL}, {"--set", NULL, NULL, sets, &set_count},
+        {"--json", NULL, &json, NULL, NULL}, {"--quiet", NULL, &quiet, NULL, NULL},
+    };
+    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+        return status;
+    ff_workspace_config config;
+    ff_workspace_default(&config);
+    if (!file) {
+        ff_cli_error("freefloat analyze workspace: which scenario? see --help");
+        return FF_EXIT_USAGE;
+    }
+    if (arm && strcmp(arm, "kr120") != 0 && strcmp(arm, "kr16") != 0) {
+        ff_cli_error("freefloat analyze workspace: --arm '%s', allowed: kr120, kr16", arm);
+        return FF_EXIT_USAGE;
+    }
+    if (arm && strcmp(arm, "kr16") == 0)
+        config.arm = FF_ARM_KR16;
+    if (margin &&
+        (!ff_analyze_number(margin, &config.margin) || !(config.margin >= 0.0 && config.margin < 1.0))) {
+        ff_cli_error("freefloat analyze workspace: --margin '%s', allowed: 0 to 1", margin);
+        return FF_EXIT_USAGE;
+    }
+    if (ball && (!ff_analyze_number(ball, &config.ball) || !(config.ball > 0.0))) {
+        ff_cli_error("freefloat analyze workspace: --ball '%s', allowed: > 0 [m]", ball);
+        return FF_EXIT_USAGE;
+    }
+    ff_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return FF_EXIT_FAILED;
+    const ff_scenario_options load = {.set = sets, .sets = set_count};
+    status = ff_session_load(session, file, &load);
+    if (status == FF_EXIT_DONE) {
+        ff_workspace workspace;
+        char message[256] = "";
+        const ff_status done =
+            ff_workspace_analyze(&session->scenario, &config, &workspace, message, sizeof message);
+        if (done < 0) {
+            ff_cli_error("%s: %s", file, *message ? message : ff_status_text(done));
+            status = done == FF_ERR_UNSUPPORTED || done == FF_ERR_ARGUMENT ? FF_EXIT_USAGE : FF_EXIT_FAILED;
+        } else if (json) {
+            print_json(&session->scenario, &workspace, &config);
+        } else if (!quiet) {
+            print_table(&session->scenario, &workspace);
+        }
+    }
+    ff_session_free(session);
+    free(session);
+    return status;
+}
