@@ -375,6 +375,7 @@ static bool read_satellites(reader *r, const ff_node *node, const ff_key *key);
 static bool read_contacts(reader *r, const ff_node *node, const ff_key *key);
 static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
+static bool read_faults(reader *r, const ff_node *node, const ff_key *key);
 
 static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *base) {
     const size_t length = strlen(r->path), own = strlen(key->key);
@@ -472,6 +473,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         return read_links(r, node, key, base);
     case FF_TYPE_JOINTS: /* needs the arm: read with the satellite */
         return true;
+    case FF_TYPE_FAULTS:
+        return read_faults(r, node, key);
     }
     return false;
 }
@@ -877,6 +880,22 @@ static bool read_loads(reader *r, const ff_node *node, const ff_key *key) {
         if (!(load->to > load->from))
             return fail(r, ff_node_find(item, "to")->place, "to is %.9g, allowed: after from = %.9g [s]",
                         load->to, load->from);
+    }
+    r->path[0] = 0;
+    return true;
+}
+
+static bool read_faults(reader *r, const ff_node *node, const ff_key *key) {
+    ff_scenario *s = r->scenario;
+    if (!check_list(r, node, key, FF_MAX_FAULTS))
+        return false;
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_fault *fault = &s->fault[s->faults++];
+        snprintf(r->path, sizeof r->path, "fault %d", s->faults);
+        if (!read_section(r, item, key->section, fault))
+            return false;
+        if (!(fault->to > fault->from))
+            return fail(r, item->place, "to is %.9g, allowed: after from = %.9g [s]", fault->to, fault->from);
     }
     r->path[0] = 0;
     return true;

@@ -1613,8 +1613,6 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
     out->has_command = true;
     for (int i = 0; i < model->bodies; i++) {
         out->lead[i] = state->delay[i];
-        out->next_command[i] = out->command[i]; /* matters only where the delay is below a cycle */
-        ff_integrate_coast(&model->body[i], T, T, &out->next_command[i]);
     }
     seen = 0;
     for (int i = 0; i < model->bodies; i++) {
@@ -1663,8 +1661,11 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
             }
         }
     }
-    for (int i = 0; i < model->bodies; i++)
+    for (int i = 0; i < model->bodies; i++) {
         out->has_next[i] = true;
+        out->next_command[i] = out->next[i]; /* matters only where the delay is below a cycle */
+        ff_integrate_coast(&model->body[i], state->delay[i], T, &out->next_command[i]);
+    }
     out->fused = state->report;
     out->fused_info = &state->info;
     state->k++;
