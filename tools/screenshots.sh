@@ -13,4 +13,4 @@ trap 'rm -rf "$scratch"' EXIT
 scenario=$root/scenarios/deos-client.yaml
 "$freefloat" run "$scenario" --quiet --log none --out "$scratch/run"
 "$freefloat" compare "$scenario" --methods ideal,direct,tdpa --quiet --log none --out "$scratch/compare"
-node "$root/tests/web/screenshots.mjs" "$scratch" "$out"
+node "$root/tests/web/screenshots.mjs" "$scratch" "$out" "$freefloat" "$scenario"

@@ -1,5 +1,5 @@
 // node build.mjs [OUT]: bundles src/ into OUT/report.html (default dist/), the page that host/report/html.c
-// fills. Installs the packages of package-lock.json first when they are missing or older than it.
+// fills, and OUT/live.html, the one that host/live serves. Installs the packages of package-lock.json first when they are missing or older than it.
 // node build.mjs --plain: renews the hashes in plain.html, the page for builds without Node.
 import {createHash} from "node:crypto";
 import {execFileSync} from "node:child_process";
@@ -43,21 +43,23 @@ async function bundle(entry, loader) {
   return result.outputFiles[0].text.trim();
 }
 
-const script = (await bundle("report.ts", {})).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
 const style = await bundle("style.css", {});
 const licences = ["three", "uplot"].map((name) => {
   const {version, license} = JSON.parse(readFileSync(join(here, "node_modules", name, "package.json"), "utf8"));
   return `${name} ${version} (${license})`;
 });
-const page = readFileSync(join(here, "src", "report.html"), "utf8")
-  .replace("{{csp}}", () => `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`)
-  .replace("{{licences}}", () => licences.join(", "))
-  .replace("{{style}}", () => style)
-  .replace("{{script}}", () => script);
-if (page.length > LIMIT) {
-  console.error(`web: the page has ${page.length} bytes, more than ${LIMIT}`);
-  process.exit(1);
-}
 mkdirSync(out, {recursive: true});
-writeFileSync(join(out, "report.html"), page);
-console.log(`web: ${join(out, "report.html")}, ${page.length} bytes`);
+for (const name of ["report", "live"]) {
+  const script = (await bundle(`${name}.ts`, {})).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+  const page = readFileSync(join(here, "src", `${name}.html`), "utf8")
+    .replace("{{csp}}", () => `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`)
+    .replace("{{licences}}", () => licences.join(", "))
+    .replace("{{style}}", () => style)
+    .replace("{{script}}", () => script);
+  if (page.length > LIMIT) {
+    console.error(`web: the page ${name} has ${page.length} bytes, more than ${LIMIT}`);
+    process.exit(1);
+  }
+  writeFileSync(join(out, `${name}.html`), page);
+  console.log(`web: ${join(out, `${name}.html`)}, ${page.length} bytes`);
+}

@@ -339,8 +339,15 @@ static bool read_method(reader *r, const ff_node *node, ff_campaign_method *meth
                         ff_show(method->label).text);
         char *set = method->set[method->sets++];
         const bool whole = is_top_key(c, (size_t)(equals - c));
-        snprintf(set, sizeof method->set[0], "%s%s%.*s", whole ? "" : method->method, whole ? "" : ".",
-                 (int)n, c);
+        const size_t head = whole ? 0 : strlen(method->method) + 1;
+        if (head + n >= sizeof method->set[0])
+            return fail(r, node->place, "'%s' is too long", ff_show(method->label).text);
+        if (head) { /* a key without a dot is the method's own */
+            memcpy(set, method->method, head - 1);
+            set[head - 1] = '.';
+        }
+        memcpy(set + head, c, n);
+        set[head + n] = 0;
         c += n;
     }
     return true;
@@ -570,8 +577,11 @@ static bool read_base(reader *r, const ff_node *node, char *warnings, size_t war
     if (!c->text)
         return fail(r, node->place, "the base scenario %s cannot be used: %s", ff_show(c->base).text, why);
     /* the base by itself, so that its own mistakes carry its own lines */
-    return ff_scenario_parse(c->base, c->text, c->length, NULL, &c->scenario, r->message, r->size, warnings,
-                             warnings_size) == FF_OK;
+    if (ff_scenario_parse(c->base, c->text, c->length, NULL, &c->scenario, r->message, r->size, warnings,
+                          warnings_size) != FF_OK)
+        return false;
+    return !c->scenario.emulates ||
+           fail(r, node->place, "the base scenario is an emulation, allowed: a scenario with satellites");
 }
 
 /* Each varied path on its own: one that leads nowhere is told with its own line. Then the first sample under

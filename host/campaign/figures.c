@@ -191,23 +191,27 @@ static double value_at(const ff_picture *p, int method, int x, int y) {
     return cell->count ? cell->most : FF_NAN;
 }
 
+/* Logarithmic where values differ by more than a factor of 50 and none is negative; rounding's depths, more
+ * than five decades down, need no colours of their own. */
 static scale value_scale(const ff_output *o, const ff_picture *p) {
     scale s = {.from = FF_INF, .to = -FF_INF};
-    for (int m = 0; m < o->campaign->methods; m++)
-        for (int i = 0; i < p->x.count * p->y.count; i++) {
-            const ff_cell *cell = &p->cell[m * p->x.count * p->y.count + i];
-            if (cell->count) {
-                s.from = fmin(s.from, cell->most);
-                s.to = fmax(s.to, cell->most);
-            }
-        }
+    double positive = FF_INF;
+    for (int i = 0; i < o->campaign->methods * p->x.count * p->y.count; i++) {
+        const ff_cell *cell = &p->cell[i];
+        if (!cell->count)
+            continue;
+        s.from = fmin(s.from, cell->most);
+        s.to = fmax(s.to, cell->most);
+        if (cell->most > 0.0)
+            positive = fmin(positive, cell->most);
+    }
     if (!(s.to >= s.from)) {
         s.from = 0.0;
         s.to = 1.0;
     }
-    s.log = s.from > 0.0 && s.to / s.from > 50.0;
-    if (s.log && s.to / s.from > 1e5) /* rounding's depths need no colours of their own */
-        s.from = s.to / 1e5;
+    s.log = s.from >= 0.0 && s.to / positive > 50.0;
+    if (s.log)
+        s.from = fmax(positive, s.to / 1e5);
     if (s.to == s.from) {
         const double pad = fmax(0.01 * fabs(s.to), 1e-12);
         s.from -= pad;
@@ -339,7 +343,10 @@ static char *curves(ff_output *o, int map) {
     title(f, o, map);
     scale values = value_scale(o, p);
     const double level = c->map[map].contour;
-    if (isfinite(level)) {
+    const double room = values.log ? 1e3 : 5.0; /* a limit far away would flatten the curves */
+    const bool near =
+        isfinite(level) && level < room * values.to && (!values.log || level > values.from / room);
+    if (near) {
         values.to = fmax(values.to, level);
         values.from = fmin(values.from, level);
     }
@@ -378,7 +385,7 @@ static char *curves(ff_output *o, int map) {
                 stroke);
         put_label(f, LEFT + 502, y, "", c->method[m].label, "");
     }
-    if (isfinite(level)) {
+    if (near) {
         fprintf(f, "<path d=\"M%d %.1fh460\" stroke=\"#d00\" stroke-dasharray=\"2 3\"/>\n", LEFT,
                 place(&sy, level));
         fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#d00\" text-anchor=\"end\">limit %.4g</text>\n",

@@ -12,6 +12,7 @@ struct ff_worker {
     ff_scenario_template *template[FF_CAMPAIGN_METHODS];
     double deadline; /* [s] of the run at hand */
     bool late, stopped;
+    unsigned asked;
     bool needs_text;
     ff_sample sample;
     ff_scenario scenario;
@@ -77,7 +78,8 @@ static bool go_on(void *user, double part) {
     ff_worker *worker = user;
     (void)part;
     worker->stopped = worker->stop && atomic_load_explicit(worker->stop, memory_order_relaxed);
-    worker->late = now() > worker->deadline;
+    if (++worker->asked % 8 == 0) /* the clock costs more than the question */
+        worker->late = now() > worker->deadline;
     return !worker->stopped && !worker->late;
 }
 
@@ -94,6 +96,7 @@ static ff_status simulate(ff_worker *worker, const ff_sink *extra, const ff_refe
     const ff_campaign *campaign = worker->campaign;
     worker->deadline = now() + campaign->limit;
     worker->late = worker->stopped = false;
+    worker->asked = 0;
     worker->run = (ff_run_result){0};
     ff_metrics_reset(&worker->scenario, &worker->metrics);
     *reference = NULL;

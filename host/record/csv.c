@@ -1,28 +1,47 @@
 #include "record/csv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static ff_status header(ff_csv *csv) {
-    for (int i = 0; i < csv->columns.count; i++) {
-        const char *name = csv->columns.name[i];
-        bool quote = false;
-        for (const char *c = name; *c; c++)
-            quote = quote || *c == ',' || *c == '"' || *c == '\n' || *c == '\r';
-        if (i)
-            fputc(',', csv->file);
-        if (!quote) {
-            fputs(name, csv->file);
-            continue;
-        }
-        fputc('"', csv->file);
-        for (const char *c = name; *c; c++) {
-            if (*c == '"')
-                fputc('"', csv->file);
-            fputc(*c == '\n' || *c == '\r' ? ' ' : *c, csv->file);
-        }
-        fputc('"', csv->file);
+static void put_name(FILE *file, const char *name) {
+    if (!name[strcspn(name, ",\"\n\r")]) {
+        fputs(name, file);
+        return;
     }
-    return fputc('\n', csv->file) == EOF ? FF_ERR_IO : FF_OK;
+    fputc('"', file);
+    for (const char *c = name; *c; c++) {
+        if (*c == '"')
+            fputc('"', file);
+        fputc(*c == '\n' || *c == '\r' ? ' ' : *c, file);
+    }
+    fputc('"', file);
+}
+
+ff_status ff_csv_write_header(FILE *file, int count, char (*name)[FF_COLUMN_NAME]) {
+    for (int i = 0; i < count; i++) {
+        if (i)
+            fputc(',', file);
+        put_name(file, name[i]);
+    }
+    return fputc('\n', file) == EOF ? FF_ERR_IO : FF_OK;
+}
+
+ff_status ff_csv_write_line(FILE *file, int count, const double *values) {
+    for (int i = 0; i < count; i++) {
+        char text[40];
+        const double v = values[i];
+        int n;
+        if (isnan(v))
+            n = 0; /* an empty field: nothing was measured */
+        else if (v == 0.0)
+            n = snprintf(text, sizeof text, "0");
+        else
+            n = snprintf(text, sizeof text, "%.17g", v);
+        text[n++] = i + 1 < count ? ',' : '\n';
+        if (fwrite(text, 1, (size_t)n, file) != (size_t)n)
+            return FF_ERR_IO;
+    }
+    return FF_OK;
 }
 
 ff_status ff_csv_open(const char *path, const ff_scenario *scenario, ff_csv *csv) {
@@ -37,27 +56,13 @@ ff_status ff_csv_open(const char *path, const ff_scenario *scenario, ff_csv *csv
         free(csv->values);
         return status;
     }
-    return header(csv);
+    return ff_csv_write_header(csv->file, csv->columns.count, csv->columns.name);
 }
 
 static ff_status take(void *self, const ff_row *row) {
     ff_csv *csv = self;
     ff_columns_values(&csv->columns, row, csv->values);
-    for (int i = 0; i < csv->columns.count; i++) {
-        char text[40];
-        const double v = csv->values[i];
-        int n;
-        if (isnan(v))
-            n = 0; /* an empty field: nothing was measured */
-        else if (v == 0.0)
-            n = snprintf(text, sizeof text, "0");
-        else
-            n = snprintf(text, sizeof text, "%.17g", v);
-        text[n++] = i + 1 < csv->columns.count ? ',' : '\n';
-        if (fwrite(text, 1, (size_t)n, csv->file) != (size_t)n)
-            return FF_ERR_IO;
-    }
-    return FF_OK;
+    return ff_csv_write_line(csv->file, csv->columns.count, csv->values);
 }
 
 ff_sink ff_csv_sink(ff_csv *csv) {

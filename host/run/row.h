@@ -15,9 +15,9 @@ typedef struct ff_row_body {
     ff_twist velocity_correction; /* V_pc */
     ff_rigid_load load;
     ff_wrench_in sensor; /* what the devices said, as the loop got it: enough to repeat the step */
-    ff_energy energy;   /* ledger before this cycle's step */
-    bool in_contact;    /* says the method */
-    double observer[6]; /* [J] FF_NAN where there is none */
+    ff_energy energy;    /* ledger before this cycle's step */
+    bool in_contact;     /* says the method */
+    double observer[6];  /* [J] FF_NAN where there is none */
     /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
     bool has_fused;
     ff_fused_report fused; /* of the last contact, with has_fused */
@@ -35,6 +35,17 @@ typedef struct ff_row {
     ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
     bool touching[FF_MAX_CONTACTS];
 } ff_row;
+
+/* Starts the row of cycle k with the satellites as the loop holds them before its step. */
+void ff_row_begin(const ff_scenario *scenario, const ff_loop_state *state, uint64_t k, bool final,
+                  ff_row *row);
+/* Adds what went into the loop's step and came out of it. */
+void ff_row_loop(const ff_scenario *scenario, const ff_loop_in *in, const ff_loop_out *out, ff_status status,
+                 ff_row *row);
+/* Without a last step: the outputs of the final row. */
+void ff_row_settle(const ff_scenario *scenario, ff_loop_out *out);
+/* A reference that is not there. */
+ff_rigid_state ff_row_no_reference(void);
 
 /* Takes each row in order. A negative status ends the run. */
 typedef struct ff_sink {

@@ -23,11 +23,6 @@ static ff_status feed(const ff_run_options *options, const ff_row *row) {
     return FF_OK;
 }
 
-static ff_rigid_state no_reference(void) {
-    const ff_vec3 nan3 = {{FF_NAN, FF_NAN, FF_NAN}};
-    return (ff_rigid_state){nan3, {FF_NAN, FF_NAN, FF_NAN, FF_NAN}, nan3, nan3};
-}
-
 /* About a hundred calls a run, never more: the callback may draw. */
 static bool report_progress(const ff_run_options *options, uint64_t k, uint64_t cycles) {
     const uint64_t stride = cycles / 128 + 1;
@@ -64,6 +59,12 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
         row.k = k;
         row.t = (double)k * scenario->cycle;
         row.final = k == scenario->cycles;
+        const ff_run_access access = {.k = k, .t = row.t};
+        if (options->between && !options->between(options->between_user, &access)) {
+            snprintf(result->message, sizeof result->message, "stopped at %.3f s", row.t);
+            result->status = FF_ERR_LIMIT;
+            return;
+        }
         while (next < ideal->contacts && ideal->contact[next].start <= row.t) {
             open[ideal->contact[next].contact] = next;
             next++;
@@ -100,34 +101,15 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
     }
 }
 
-/* Fills what the loop and the plant say of cycle k. */
-static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, const ff_loop_out *out,
-                     const ff_loop_in *in, const ff_plant_truth *truth, ff_row *row) {
+/* Adds the reference and what the plant says of cycle k. */
+static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, const ff_plant_truth *truth,
+                     ff_row *row) {
     for (int i = 0; i < scenario->satellites; i++) {
-        ff_row_body *b = &row->body[i];
-        b->ideal = ideal && row->k < ideal->samples
-                       ? ideal->state[row->k * (uint64_t)ideal->bodies + (uint64_t)i]
-                       : no_reference();
-        b->command = out->command[i];
-        b->robot = truth->robot[i];
-        b->inertial = truth->inertial[i];
-        b->measured_b = out->measured_b[i];
-        b->corrected_b = out->fidelity.f_b[i];
-        b->velocity_correction = out->velocity_correction[i];
-        b->load = in->load[i];
-        b->sensor = in->sensor[i];
-        b->in_contact = out->fidelity.in_contact[i];
-        b->has_fused = out->fidelity.fused != NULL;
-        if (b->has_fused)
-            b->fused = out->fidelity.fused[i];
-        b->identified_stiffness = out->fidelity.stiffness[i];
-        b->identified_damping = out->fidelity.damping[i];
-        b->identified_damping_sd = out->fidelity.damping_sd[i];
-        const bool own = out->fidelity.observers == 6 || (out->fidelity.observers == 1 && i == 0);
-        for (int a = 0; a < 6; a++)
-            b->observer[a] = own && a < out->fidelity.observers ? out->fidelity.observer[i][a] : FF_NAN;
+        if (ideal && row->k < ideal->samples)
+            row->body[i].ideal = ideal->state[row->k * (uint64_t)ideal->bodies + (uint64_t)i];
+        row->body[i].robot = truth->robot[i];
+        row->body[i].inertial = truth->inertial[i];
     }
-    row->bounds = out->fidelity.bounds;
     for (int c = 0; c < scenario->contacts; c++) {
         row->contact_force[c] = truth->force[c];
         row->touching[c] = truth->touching[c];
@@ -156,12 +138,15 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
     const double begin = now_ns();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
         const double t = (double)k * scenario->cycle;
-        m->row = (ff_row){.k = k, .t = t, .final = k == scenario->cycles};
-        for (int i = 0; i < scenario->satellites; i++) {
-            m->row.body[i].satellite = m->state.body[i];
-            m->row.body[i].energy = m->state.energy[i];
-            m->in.load[i] = ff_scenario_load_at(scenario, i, t);
+        const ff_run_access access = {k, t, &m->model, &m->in, &m->out};
+        if (options->between && !options->between(options->between_user, &access)) {
+            result->status = FF_ERR_LIMIT;
+            snprintf(result->message, sizeof result->message, "stopped at %.3f s", t);
+            break;
         }
+        ff_row_begin(scenario, &m->state, k, k == scenario->cycles, &m->row);
+        for (int i = 0; i < scenario->satellites; i++)
+            m->in.load[i] = ff_scenario_load_at(scenario, i, t);
         ff_plant_write_nominal(plant, &m->state.nominal.motion);
         ff_plant_write(plant, k, m->out.next);
         ff_status status = ff_plant_read(plant, k, &m->in, &m->truth);
@@ -171,11 +156,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             break;
         }
         if (m->row.final) { /* where everything stands at the end */
-            for (int i = 0; i < scenario->satellites; i++) {
-                m->out.command[i] = m->out.next[i];
-                m->out.fidelity.f_b[i] = ff_wrench_zero();
-                m->out.velocity_correction[i] = ff_twist_zero();
-            }
+            ff_row_settle(scenario, &m->out);
         } else {
             const double start = options->timing ? now_ns() : 0.0;
             status = ff_loop_step(&m->model, &m->state, &result->info, &m->in, &m->out);
@@ -187,9 +168,9 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             }
             ff_plant_write(plant, k, m->out.command);
         }
-        m->row.status = status;
         if (options->count) {
-            fill_row(scenario, options->ideal, &m->out, &m->in, &m->truth, &m->row);
+            ff_row_loop(scenario, &m->in, &m->out, status, &m->row);
+            fill_row(scenario, options->ideal, &m->truth, &m->row);
             const ff_status fed = feed(options, &m->row);
             if (fed < 0) {
                 result->status = fed;

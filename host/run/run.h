@@ -6,6 +6,16 @@
 #include "ideal/ideal.h"
 #include "run/row.h"
 
+/* What may be looked at and changed between two cycles. model is NULL for the method `ideal`: it has no loop.
+ */
+typedef struct ff_run_access {
+    uint64_t k; /* the cycle that comes next */
+    double t;   /* [s] its time */
+    ff_loop_model *model;
+    const ff_loop_in *in;   /* last cycle's readings; meaningless before the first */
+    const ff_loop_out *out; /* and what the loop made of them */
+} ff_run_access;
+
 typedef struct ff_run_options {
     const ff_ideal_result *ideal; /* reference for the rows; needed for method ideal; may be NULL otherwise */
     const ff_sink *sinks;
@@ -13,6 +23,9 @@ typedef struct ff_run_options {
     bool timing;                               /* measure each step */
     bool (*progress)(void *user, double part); /* may be NULL; false stops the run */
     void *user;
+    bool (*between)(void *user, const ff_run_access *access); /* before each cycle: may wait (a paced run) and
+                                                                  tune; may be NULL; false stops the run */
+    void *between_user;
 } ff_run_options;
 
 typedef struct ff_run_result {

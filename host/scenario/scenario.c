@@ -187,16 +187,17 @@ static bool mantissa_is_zero(const char *text) {
 static bool read_number(reader *r, const ff_node *node, const ff_key *key, double *value) {
     const char *const range = ff_range_text(key->range);
     const char *const unit = key->unit;
-    if (node->kind != FF_NODE_SCALAR || node->quoted || !is_number(node->text)) {
+    const bool digit = node->kind == FF_NODE_SCALAR && node->text[0] >= '0' && node->text[0] <= '9' &&
+                       node->text[1] == 0; /* most defaults: no need to look closer */
+    if (node->kind != FF_NODE_SCALAR || node->quoted || !(digit || is_number(node->text))) {
         const bool plain = node->kind == FF_NODE_SCALAR && !node->quoted && *node->text;
         return fail(r, node->place, "%s must be a number, not %s%s%s, allowed: a finite number%s%s%s%s%s",
                     key->key, plain ? "'" : "", plain ? ff_show(node->text).text : kind_text(node),
                     plain ? "'" : "", *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
-    pthread_once(&numbers_once, numbers_create);
-    if (node->text[0] >= '0' && node->text[1] == 0) /* most defaults: one digit */
+    if (digit)
         *value = node->text[0] - '0';
-    else
+    else if (pthread_once(&numbers_once, numbers_create) == 0)
         *value = numbers ? strtod_l(node->text, NULL, numbers) : strtod(node->text, NULL);
     if (!isfinite(*value) || (*value == 0.0 && !mantissa_is_zero(node->text)))
         return fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
@@ -377,8 +378,11 @@ static bool read_chain(reader *r, const ff_node *node, const ff_key *key, ff_emu
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
 
 static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *base) {
-    const size_t length = strlen(r->path);
-    snprintf(r->path + length, sizeof r->path - length, "%s%s", length ? "." : "", key->key);
+    const size_t length = strlen(r->path), own = strlen(key->key);
+    if (length + own + 2 <= sizeof r->path) { /* not snprintf: campaigns come here every few microseconds */
+        r->path[length] = '.';
+        memcpy(r->path + length + (length ? 1 : 0), key->key, own + 1);
+    }
     const bool good = read_section(r, node, key->section, base);
     r->path[length] = 0;
     return good;
@@ -518,7 +522,7 @@ static void fallbacks_create(void) {
 static bool read_fallback(reader *r, const ff_key *key, void *base) {
     if (key->fallback[0] == '(')
         return true;
-    if (strcmp(key->fallback, "none") == 0) {
+    if (key->fallback[0] == 'n' && strcmp(key->fallback, "none") == 0) {
         double *number = (double *)((char *)base + key->offset);
         if (key->type == FF_TYPE_NUMBER || key->type == FF_TYPE_PAIR)
             number[0] = FF_INF;
@@ -538,7 +542,7 @@ static bool read_fallback(reader *r, const ff_key *key, void *base) {
 
 static const ff_key *find_key(const ff_section *section, const char *name) {
     for (int i = 0; i < section->keys; i++)
-        if (strcmp(section->key[i].key, name) == 0)
+        if (section->key[i].key[0] == name[0] && strcmp(section->key[i].key, name) == 0)
             return &section->key[i];
     return NULL;
 }
@@ -600,7 +604,7 @@ static bool read_section(reader *r, const ff_node *node, const ff_section *secti
     for (int i = 0; i < section->keys; i++) {
         const ff_key *key = &section->key[i];
         const ff_node *child = ff_node_find(node, key->key);
-        const bool required = strcmp(key->fallback, "required") == 0;
+        const bool required = key->fallback[0] == 'r' && strcmp(key->fallback, "required") == 0;
         if (!child && required && belongs(key, kind))
             return fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", where(r), key->key,
                         ff_type_text(key->type), *key->unit ? " [" : "", key->unit, *key->unit ? "]" : "");
@@ -938,6 +942,36 @@ static void set_defaults(ff_scenario *s) {
     s->impact_delay = s->impact_guess = FF_NAN;
 }
 
+/* How far the tip of a contact stands inside the other's surface at the start [m]; negative: free. */
+static double start_depth(const ff_scenario *s, const ff_contact *c) {
+    const ff_rigid_state *a = &s->satellite[c->body].start;
+    ff_vec3 p = ff_pose_apply(ff_rigid_pose(a), c->point);
+    if (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE)
+        p = ff_pose_apply(ff_pose_inverse(ff_rigid_pose(&s->satellite[c->against].start)), p);
+    if (c->kind != FF_CONTACT_CONE)
+        return ff_vec3_dot(c->normal, ff_vec3_sub(c->at, p));
+    const ff_vec3 r = ff_vec3_sub(p, c->apex);
+    const double z = ff_vec3_dot(c->axis, r), rho = ff_vec3_norm(ff_vec3_axpy(-z, c->axis, r));
+    if (z > c->depth) /* in front of the mouth */
+        return -1.0;
+    return rho * cos(c->half_angle) - z * sin(c->half_angle);
+}
+
+/* A contact that is compressed at the start gives energy that no motion brought: seldom meant. */
+static void warn_overlap(reader *r, const ff_node *root) {
+    const ff_node *item = ff_node_find(root, "contacts");
+    item = item ? item->child : NULL;
+    for (int c = 0; c < r->scenario->contacts && item; c++, item = item->next) {
+        const ff_contact *contact = &r->scenario->contact[c];
+        if (contact->kind == FF_CONTACT_STOPS || contact->kind == FF_CONTACT_GRASP)
+            continue;
+        const double depth = start_depth(r->scenario, contact);
+        if (depth > 1e-9)
+            warn(r, item->place, "warning: contact %s is compressed by %.3g m at the start", contact->name,
+                 depth);
+    }
+}
+
 /* What the method cannot do is said before anything moves. */
 static bool check_impact(reader *r, const ff_node *root) {
     ff_scenario *s = r->scenario;
@@ -1122,6 +1156,7 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
 
     if (!check_impact(r, root))
         return false;
+    warn_overlap(r, root);
     if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
         (s->nominal == FF_NOMINAL_SATELLITE ||
          (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))

@@ -220,6 +220,14 @@ void ff_table_free(ff_table *table) {
     *table = (ff_table){0};
 }
 
+/* On stderr: stdout may be JSON. The token stands behind '#', which a browser never sends to anyone. */
+void ff_cli_live(const ff_live *live, bool control) {
+    if (control)
+        fprintf(stderr, "live %s#token=%s\n", ff_live_url(live), ff_live_token(live));
+    else
+        fprintf(stderr, "live %s\n", ff_live_url(live));
+}
+
 bool ff_cli_colour(void) {
     const char *no_color = getenv("NO_COLOR");
     return isatty(STDOUT_FILENO) && !(no_color && *no_color);

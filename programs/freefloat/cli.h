@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "live/live.h"
+
 enum { FF_EXIT_DONE = 0, FF_EXIT_FAILED = 1, FF_EXIT_USAGE = 2, FF_MAX_SETS = 64 };
 
 /* An option takes a value unless `flag` is given. */
@@ -49,6 +51,9 @@ void ff_table_init(ff_table *table, int columns);
 void ff_table_add(ff_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ff_table_print(const ff_table *table);
 void ff_table_free(ff_table *table);
+
+/* Where the page is, and with control its token, once. */
+void ff_cli_live(const ff_live *live, bool control);
 
 bool ff_cli_colour(void); /* stdout is a terminal and NO_COLOR is not set */
 const char *ff_cli_green(void);

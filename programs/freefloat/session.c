@@ -22,6 +22,10 @@ int ff_session_load(ff_session *session, const char *path, const ff_scenario_opt
         return FF_EXIT_USAGE;
     }
     snprintf(session->label, sizeof session->label, "%s", ff_method_name(session->scenario.fidelity.method));
+    session->path = path;
+    session->method = options ? options->method : NULL;
+    for (int i = 0; options && i < options->sets && i < FF_LOG_MAX_SETS; i++)
+        session->set[session->sets++] = options->set[i];
     return FF_EXIT_DONE;
 }
 
@@ -102,6 +106,30 @@ static int solve_ideal(ff_session *session, ff_progress *progress) {
     return FF_EXIT_FAILED;
 }
 
+/* The scenario's text, malloc'ed; NULL when it cannot be read twice (a pipe). */
+static char *read_again(const char *path, size_t *length) {
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return NULL;
+    FILE *file = fopen(path, "r");
+    char *text = file ? malloc((size_t)info.st_size + 1) : NULL;
+    *length = text ? fread(text, 1, (size_t)info.st_size, file) : 0;
+    if (file)
+        fclose(file);
+    return text;
+}
+
+/* Written in place, not renamed at the end: what is flushed shall survive a kill. */
+static ff_status open_log(const ff_session *session, const char *path, ff_log *log) {
+    ff_log_source source = {
+        .path = session->path, .set = session->set, .sets = session->sets, .method = session->method};
+    char *text = read_again(session->path, &source.length);
+    source.text = text;
+    const ff_status status = ff_log_open(path, &session->scenario, &source, log);
+    free(text);
+    return status;
+}
+
 int ff_session_execute(ff_session *session, const ff_session_options *options) {
     if (session->scenario.emulates)
         return ff_session_emulate(session, options);
@@ -122,7 +150,7 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
         return FF_EXIT_FAILED;
     }
     ff_csv csv = {0};
-    ff_sink sinks[4] = {ff_metrics_sink(&session->metrics)};
+    ff_sink sinks[5] = {ff_metrics_sink(&session->metrics)};
     int count = 1;
     if (options->out) {
         if (ff_report_collector_init(&session->scenario, &session->report) != FF_OK) {
@@ -141,6 +169,19 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
         }
         sinks[count++] = ff_csv_sink(&csv);
     }
+    ff_log mcap = {0};
+    char mcap_path[4400];
+    const bool log_mcap = options->out && options->mcap;
+    snprintf(mcap_path, sizeof mcap_path, "%s/log.mcap", options->out ? options->out : "");
+    if (log_mcap) {
+        if (open_log(session, mcap_path, &mcap) != FF_OK) {
+            ff_cli_error("%s: cannot be written (%s)", mcap_path, strerror(errno));
+            return FF_EXIT_USAGE;
+        }
+        sinks[count++] = ff_log_sink(&mcap);
+        if (options->log)
+            *options->log = &mcap;
+    }
     progress.from = 0.3;
     progress.to = 1.0;
     const ff_run_options run = {.ideal = &session->ideal,
@@ -148,9 +189,21 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
                                 .count = count,
                                 .timing = true,
                                 .progress = ff_progress_update,
-                                .user = &progress};
-    ff_run(&session->scenario, &run, &session->run);
+                                .user = &progress,
+                                .between = options->between,
+                                .between_user = options->between_user};
+    if (options->runner)
+        options->runner(options->runner_self, &session->scenario, &run, &session->run);
+    else
+        ff_run(&session->scenario, &run, &session->run);
     ff_progress_stop(&progress);
+    if (options->log)
+        *options->log = NULL;
+    if (log_mcap && ff_log_close(&mcap) < 0) {
+        ff_cli_error("%s: cannot be written (%s); what was flushed before can be read", mcap_path,
+                     strerror(errno ? errno : ENOSPC));
+        result = FF_EXIT_FAILED;
+    }
     if (log) {
         const ff_status closed = ff_csv_close(&csv);
         if (closed < 0 || session->run.status == FF_ERR_IO) {
@@ -310,8 +363,10 @@ int ff_session_logs(const char *list, ff_session_options *options) {
         const size_t n = strcspn(c, ",");
         if (n == 3 && strncmp(c, "csv", n) == 0) {
             options->csv = true;
+        } else if (n == 4 && strncmp(c, "mcap", n) == 0) {
+            options->mcap = true;
         } else if (!(n == 4 && strncmp(c, "none", n) == 0)) {
-            ff_cli_error("--log %s: '%.*s' is no log format; allowed: csv, none", list, (int)n, c);
+            ff_cli_error("--log %s: '%.*s' is no log format; allowed: csv, mcap, none", list, (int)n, c);
             return -1;
         }
         c += n + (c[n] == ',');

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "emulate/emulate.h"
 #include "ideal/ideal.h"
+#include "record/log.h"
 #include "report/collect.h"
 #include "report/metrics.h"
 #include "run/run.h"
@@ -18,13 +19,26 @@ typedef struct ff_session {
     ff_report_collector report;  /* empty without a folder */
     char *summary;               /* JSON text */
     char label[FF_NAME_SIZE];
+    /* where the scenario came from, for the log; the strings are the caller's */
+    const char *path, *method, *set[FF_LOG_MAX_SETS];
+    int sets;
 } ff_session;
+
+/* What runs the scenario: ff_run unless another is given. */
+typedef void ff_runner(void *self, const ff_scenario *scenario, const ff_run_options *options,
+                       ff_run_result *result);
 
 typedef struct ff_session_options {
     const char *out; /* folder for this run's files; NULL: none are written */
     bool csv;        /* log.csv */
+    bool mcap;       /* log.mcap */
     bool quiet;
-    ff_sink extra; /* one more consumer of the rows; row NULL: none */
+    ff_sink extra;     /* one more consumer of the rows; row NULL: none */
+    ff_runner *runner; /* NULL: ff_run */
+    void *runner_self;
+    ff_log **log; /* where the runner finds the open log for its events, or NULL */
+    bool (*between)(void *user, const ff_run_access *access); /* as in ff_run_options */
+    void *between_user;
 } ff_session_options;
 
 /* Loads; on failure prints the line and returns FF_EXIT_USAGE. */

@@ -10,6 +10,8 @@ export interface Table {
   readonly columns: readonly Column[];
   readonly rows: number;
   readonly time: ArrayLike<number>;
+  /** Rows that a growing table may come to hold. */
+  readonly capacity?: number;
   /** Values of a column, NaN where there is none; undefined if the table has no such column. */
   column(name: string): ArrayLike<number> | undefined;
   unit(name: string): string;
@@ -84,6 +86,7 @@ export interface GeometryContact {
   axis?: Vector;
   half_angle_rad?: number;
   depth_m?: number | null;
+  stop_position?: (number | null)[];
 }
 
 export interface Geometry {

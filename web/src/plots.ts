@@ -190,6 +190,13 @@ export class Panel {
     );
   }
 
+  /** The tables have grown: draws them anew. */
+  refresh(): void {
+    this.data = null;
+    if (this.plot) this.plot.setData(this.aligned(), true);
+    this.showTime();
+  }
+
   private aligned(): uPlot.AlignedData {
     if (this.data) return this.data;
     const tables = [...new Set(this.spec.lines.map((line) => line.table))];

@@ -1,49 +1,14 @@
 // report.html: verdict, tables, replay, plots.
 import {h, table as htmlTable, type Cell} from "./dom";
-import {AXES, filled, isConstant, readReport, satelliteNames, type Contact, type Report, type Run, type Table} from "./data";
+import {filled, isConstant, readReport, satelliteNames, type Contact, type Report, type Run} from "./data";
 import {duration, exact, number, quantity, seconds, sentence, words} from "./format";
 import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
+import {plans, type PlotPlan, type Quantity} from "./plans";
 import {idealRestitutions, restitution} from "./restitution";
 import {Scene} from "./scene";
 import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
-
-/** One plot: quantities of one kind, each with the column of its value and of what it is compared with. */
-interface Quantity {
-  label: string;
-  column: string;
-  reference?: string;
-}
-interface PlotPlan {
-  title: string;
-  quantities: Quantity[];
-  valueName?: string;
-  referenceName?: string;
-  limitOf?: string;
-}
-
-function plans(table: Table, satellite: string): PlotPlan[] {
-  const s = satellite;
-  const axes = (value: string, reference?: string): Quantity[] =>
-    AXES.map((axis) => ({label: axis, column: `${s}.${value}.${axis}`, reference: reference ? `${s}.${reference}.${axis}` : undefined}));
-  const terms = (prefix: string): Quantity[] =>
-    table.columns.filter((c) => c.name.startsWith(`${s}.${prefix}.`)).map((c) => ({label: words(c.name.slice(s.length + prefix.length + 2)), column: c.name}));
-  return [
-    {title: "Velocity", quantities: axes("velocity", "ideal.velocity"), referenceName: "ideal"},
-    {title: "Angular velocity", quantities: axes("angular_velocity", "ideal.angular_velocity"), referenceName: "ideal"},
-    {title: "Velocity error against ideal", quantities: [{label: "error", column: `${s}.error.velocity`}], limitOf: "velocity_error"},
-    {title: "Angular velocity error against ideal", quantities: [{label: "error", column: `${s}.error.angular_velocity`}], limitOf: "angular_velocity_error"},
-    {title: "Force on the satellite", quantities: axes("force_corrected", "force_measured"), valueName: "corrected", referenceName: "measured"},
-    {title: "Torque on the satellite", quantities: axes("torque_corrected", "torque_measured"), valueName: "corrected", referenceName: "measured"},
-    {title: "Energy ledger", quantities: terms("energy")},
-    {title: "Passivity observers", quantities: terms("observer").map((q) => ({...q, label: `observer ${q.label}`}))},
-    {title: "Velocity correction", quantities: axes("velocity_correction")},
-    {title: "Angular velocity correction", quantities: axes("angular_velocity_correction")},
-    {title: "Position", quantities: axes("position", "ideal.position"), referenceName: "ideal"},
-    {title: "Arm joints", quantities: terms("arm.q").map((q) => ({...q, label: `joint ${q.label}`}))},
-  ];
-}
 
 class Page {
   private readonly app = document.getElementById("app")!;

@@ -78,6 +78,9 @@ export class Scene {
   private centre = new Vector3();
   private extent = 1;
   private forceMax = 0;
+  private geometry: Geometry | null = null;
+  private satellites: string[] = [];
+  private following = true;
   frames = 0;
 
   constructor() {
@@ -88,6 +91,7 @@ export class Scene {
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.enableZoom = true;
     this.controls.addEventListener("change", () => this.ask());
+    this.controls.addEventListener("start", () => (this.following = false));
     // The wheel scrolls the page unless control is held.
     this.renderer.domElement.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) event.stopImmediatePropagation();
@@ -115,6 +119,7 @@ export class Scene {
       this.controls.update();
       this.ask();
     };
+    if (event.shiftKey) this.following = false;
     if (event.shiftKey && event.key === "ArrowLeft") turn(-0.1, 0);
     else if (event.shiftKey && event.key === "ArrowRight") turn(0.1, 0);
     else if (event.shiftKey && event.key === "ArrowUp") turn(0, -0.1);
@@ -133,6 +138,8 @@ export class Scene {
 
   setRun(table: Table, geometry: Geometry | null, satellites: string[]): void {
     this.table = table;
+    this.geometry = geometry;
+    this.satellites = satellites;
     for (const child of [...this.content.children]) dispose(child);
     this.content.clear();
     this.labels.replaceChildren();
@@ -162,7 +169,8 @@ export class Scene {
     });
     if (this.bodies.length === 0) return;
     this.centre.addVectors(low, high).multiplyScalar(0.5);
-    this.extent = Math.max(high.distanceTo(low), 0) + 1.5 * largestSize;
+    // A growing table needs room beforehand: for the motion to come and for the arrows.
+    this.extent = Math.max(high.distanceTo(low), 0) + (table.capacity ? 2 : 1.5) * largestSize;
     for (const contact of geometry?.contacts ?? []) this.makeContact(contact);
     const grid = new GridHelper(this.extent * 3, 24, colour("grid"), colour("grid"));
     grid.rotateX(Math.PI / 2);
@@ -171,6 +179,47 @@ export class Scene {
     this.lag = this.niceLag(largestSize);
     this.fit();
     this.setTime(this.time);
+  }
+
+  /** The table has grown: longer trails, larger forces, and a wider view once something leaves it. */
+  grow(): void {
+    const table = this.table;
+    if (!table || table.rows === 0) return;
+    const last = table.rows - 1;
+    for (const body of this.bodies) {
+      const columns = vectorNames(`${body.name}.position`).map((c) => table.column(c)!);
+      const here = new Vector3(columns[0]![last], columns[1]![last], columns[2]![last]);
+      if (Number.isFinite(here.x + here.y + here.z) && here.distanceTo(this.centre) > 0.45 * this.extent) {
+        const {position} = this.camera.clone();
+        const away = position.sub(this.controls.target);
+        const before = this.extent;
+        this.setRun(table, this.geometry, this.satellites);
+        this.camera.position.copy(this.controls.target).addScaledVector(away, this.extent / before);
+        this.controls.update();
+        return;
+      }
+      const path = body.trail.geometry.getAttribute("position") as BufferAttribute;
+      fillPath(path.array as Float32Array, table.rows, columns);
+      path.needsUpdate = true;
+      const f = vectorNames(`${body.name}.force_measured`).map((c) => table.column(c)?.[last] ?? 0);
+      this.forceMax = Math.max(this.forceMax, Math.hypot(f[0]!, f[1]!, f[2]!) || 0);
+    }
+    if (!this.following) return;
+    // The view drifts along with the bodies until the user takes it.
+    const middle = new Vector3();
+    for (const body of this.bodies) middle.addScaledVector(body.group.position, 1 / this.bodies.length);
+    const shift = middle.sub(this.controls.target).multiplyScalar(0.08);
+    if (!Number.isFinite(shift.length())) return;
+    this.camera.position.add(shift);
+    this.controls.target.add(shift);
+    this.controls.update();
+  }
+
+  /** The factor for the lag that suits what was seen so far. */
+  suitLag(): number {
+    const size = Math.max(0, ...this.bodies.map((b) => b.size));
+    if (this.table && size > 0) this.setLag(this.niceLag(size));
+    return this.lag;
   }
 
   /** A round factor that makes the largest distance between robot and satellite about a tenth of a box. */
@@ -232,12 +281,8 @@ export class Scene {
     }
     const ghost = table.column(`${name}.robot.position.x`) ? shell(false, "ghost") : null;
     const ideal = table.column(`${name}.ideal.position.x`) ? shell(false, "soft") : null;
-    const path = new Float32Array(3 * table.rows);
-    for (let i = 0; i < table.rows; i++)
-      for (let k = 0; k < 3; k++) {
-        const value = position[k]![i]!;
-        path[3 * i + k] = Number.isFinite(value) ? value : i > 0 ? path[3 * i + k - 3]! : 0; // a gap stays where it was
-      }
+    const path = new Float32Array(3 * (table.capacity ?? table.rows));
+    fillPath(path, table.rows, position);
     const trailGeometry = new BufferGeometry();
     trailGeometry.setAttribute("position", new BufferAttribute(path, 3));
     const trail = new Line(trailGeometry, new LineBasicMaterial({color: colour(`line-${index % 8}`), depthTest: false, transparent: true}));
@@ -288,6 +333,11 @@ export class Scene {
         group.position.copy(at);
       }
       owner.add(group);
+    } else if (contact.kind === "stops" && contact.stop_position) {
+      // Where the body's point may go; an axis without stop is drawn as wide as the view.
+      const [a, b, c] = [0, 1, 2].map((k) => 2 * Math.min(contact.stop_position![k] ?? Infinity, this.extent * 0.5)) as [number, number, number];
+      const frame = new LineSegments(new EdgesGeometry(new BoxGeometry(a, b, c)), new LineBasicMaterial({color: colour("wall")}));
+      owner.add(frame);
     } else if (contact.kind === "cone" && contact.axis && contact.half_angle_rad) {
       const depth = contact.depth_m ?? this.extent * 0.3;
       const geometry = new ConeGeometry(depth * Math.tan(contact.half_angle_rad), depth, 40, 1, true);
@@ -301,6 +351,7 @@ export class Scene {
   }
 
   fit(): void {
+    this.following = true;
     const distance = (this.extent * 0.55) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect * 0.85);
     this.camera.position.copy(this.centre).add(new Vector3(0.75, -1.15, 0.62).normalize().multiplyScalar(distance));
     this.camera.near = distance / 200;
@@ -413,6 +464,14 @@ export class Scene {
     this.render();
     return this.renderer.domElement.toDataURL("image/png");
   }
+}
+
+function fillPath(path: Float32Array, rows: number, position: ArrayLike<number>[]): void {
+  for (let i = 0; i < rows; i++)
+    for (let k = 0; k < 3; k++) {
+      const value = position[k]![i]!;
+      path[3 * i + k] = Number.isFinite(value) ? value : i > 0 ? path[3 * i + k - 3]! : 0; // a gap stays where it was
+    }
 }
 
 function dispose(object: Object3D): void {

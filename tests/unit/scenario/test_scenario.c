@@ -855,6 +855,32 @@ static void check_section(const char *text, const ff_section *section) {
     }
 }
 
+/* Settings of impact: what it cannot do, and what is seldom meant. */
+static void test_impact_settings(void **unused) {
+    (void)unused;
+    const char *const good[] = {"method=impact",
+                                "impact={stiffness: identified, guess: 1500, restitution: 0.8}"};
+    assert_int_equal(parse_sets(contract, good, 2, NULL), FF_OK);
+    assert_true(s.fidelity.impact.identified);
+    static ff_loop_config loop;
+    ff_scenario_loop(&s, &loop);
+    assert_near(loop.fidelity.impact.stiffness, 1500, 0);
+    assert_near(loop.fidelity.impact.restitution, 0.8, 0);
+    assert_near(loop.fidelity.impact.delay[0], 0.040, 0);
+    assert_int_equal(loop.fidelity.impact.contacts, 1);
+    set_bad(contract, "impact.restitution=0.2", "restitution is 0.2, allowed: 0.3 to 1");
+    set_bad(contract, "impact.guess=5",
+            "guess belongs to stiffness: identified, allowed: stiffness: identified");
+    set_bad(contract, "impact.stiffness=0", "stiffness is 0, allowed: > 0 [N/m]");
+    const char *const stops[] = {"method=impact",
+                                 "contacts=[{kind: stops, position: [1, 1, 1], stiffness: 5}]"};
+    assert_int_equal(parse_sets(contract, stops, 2, NULL), FF_ERR_FORMAT);
+    assert_non_null(strstr(message, "does not know contacts of this kind, allowed: wall, pair, cone"));
+    const char *const deep[] = {"contacts.front.at=[0, 0, -0.01]"};
+    assert_int_equal(parse_sets(contract, deep, 1, NULL), FF_OK);
+    assert_non_null(strstr(warnings, "contact front is compressed by 0.01 m at the start"));
+}
+
 static void test_template_shows_every_key(void **state) {
     (void)state;
     char *text = slurp(FF_SOURCE_DIR "/scenarios/template.yaml");
@@ -886,6 +912,7 @@ int main(void) {
         cmocka_unit_test(test_reference_is_the_committed_one),
         cmocka_unit_test(test_every_scenario_of_the_repository_is_read),
         cmocka_unit_test(test_template_shows_every_key),
+        cmocka_unit_test(test_impact_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,103 @@
+/* live/internal.h - what the parts of host/live share: stream.c fills it, server.c sends it. */
+#ifndef FF_LIVE_INTERNAL_H
+#define FF_LIVE_INTERNAL_H
+
+#include "live/live.h"
+
+enum {
+    FF_LIVE_HEAD = 6,        /* restart, age [s], rows merged, rows dropped, latest wake [ns], compute [ns] */
+    FF_LIVE_EVENTS = 128,    /* kept for a new viewer */
+    FF_LIVE_OUTBOX = 8,      /* answers that wait for one viewer */
+    FF_LIVE_ANSWER_TIME = 3, /* [s] then the page is told that none came */
+    FF_LIVE_QUIET = 5        /* rows without touch that end a contact, as in summary.json */
+};
+
+typedef struct ff_live_item {
+    int64_t stamp_ns; /* CLOCK_MONOTONIC when it was pushed */
+    double late_ns;
+    unsigned flags;
+} ff_live_item; /* followed by an ff_row or by the values */
+
+typedef struct ff_live_note {
+    ff_live_level level;
+    double t;
+    char text[FF_LIVE_TEXT];
+} ff_live_note;
+
+typedef struct ff_live_reply {
+    uint32_t viewer, id;
+    bool done;
+    char text[FF_LIVE_TEXT];
+} ff_live_reply;
+
+typedef struct ff_live_touch { /* one contact as the rows show it */
+    int touching, force;       /* columns */
+    bool on;
+    int quiet;
+    double start, peak;
+    char name[FF_COLUMN_NAME];
+} ff_live_touch;
+
+struct ff_live {
+    /* set at the start, then constant */
+    unsigned open, guarded;
+    bool control, rows, recorded;
+    char token[33];
+    char host[64], url[96];
+    bool loopback;
+    int port;
+    ff_columns columns; /* of a scenario */
+    int count;          /* columns */
+    int limits;
+    ff_live_limit limit[FF_LIVE_MAX_LIMITS];
+    int parameters;
+    ff_live_parameter parameter[FF_LIVE_MAX_PARAMETERS];
+    char *hello; /* JSON */
+    int status_column;
+
+    /* between the threads */
+    ff_live_ring ring, notes, commands, replies;
+    atomic_int phase;
+    _Atomic(const char *) state;
+    atomic_uint_fast64_t pushed, frames_made, refused;
+    atomic_int viewers;
+    double late_ns; /* the loop's */
+
+    /* the server's thread */
+    unsigned char *in;
+    double *value;      /* one row */
+    double *most;       /* limits' values, largest since the last frame */
+    double *frame;      /* FF_LIVE_HISTORY rows of `width` */
+    int64_t *stamp;     /* of each */
+    int width;          /* FF_LIVE_HEAD + limits + count */
+    uint64_t made;      /* frames so far; frame n stands at n % FF_LIVE_HISTORY */
+    uint64_t oldest;    /* first that still counts after a restart */
+    int64_t last_stamp; /* of the newest row; 0 before the first */
+    double last_t;
+    bool exceeded[FF_LIVE_MAX_LIMITS];
+    double last_status;
+    int touches;
+    ff_live_touch touch[FF_MAX_CONTACTS];
+    ff_live_note note[FF_LIVE_EVENTS];
+    uint64_t noted, note_oldest; /* note n stands at n % FF_LIVE_EVENTS */
+    void *server;
+};
+
+int64_t ff_live__now(void); /* [ns] CLOCK_MONOTONIC */
+/* Takes all rows that wait into at most one frame, and what they say into notes. True: a frame was made. */
+bool ff_live__drain(ff_live *live);
+/* A line of the page into a checked command. False: `text` says why not. loopback: of this server. */
+bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_live_command *command,
+                    char *text, size_t size);
+/* Replaces what is not UTF-8 by '?': a browser closes a connection that sends anything else. */
+void ff_live__utf8(char *text);
+/* JSON texts, malloc'ed, NULL without memory. */
+char *ff_live__note_json(const ff_live_note *note, uint64_t number);
+char *ff_live__reply_json(const ff_live_reply *reply);
+char *ff_live__status_json(const ff_live *live);
+
+/* server.c */
+ff_status ff_live__serve(ff_live *live, char *message, size_t size);
+void ff_live__unserve(ff_live *live);
+
+#endif

@@ -1,0 +1,140 @@
+/* live/live.h - the live page's server.
+ *
+ * A thread of its own (libwebsockets) serves one page and feeds its viewers from a telemetry ring. The loop
+ * pushes rows, events and answers and polls commands; each of these calls is wait-free and takes no lock, so
+ * that no viewer ever delays the loop. What does not fit is dropped and counted.
+ *
+ * One producer thread: push, event, answer and next_command belong to the loop's thread.
+ *
+ * Commands come from the page as one line, "ID VERB [NAME] [VALUE] [token=HEX]", are checked here, and wait
+ * in a bounded queue; the loop applies them between cycles and answers. Those in `open` need no token when
+ * the server is bound to loopback; those in `guarded` always do, and exist only with `control`. */
+#ifndef FF_LIVE_LIVE_H
+#define FF_LIVE_LIVE_H
+
+#include "live/ring.h"
+#include "record/columns.h"
+
+typedef struct ff_live ff_live;
+
+enum {
+    FF_LIVE_RATE = 60,       /* [Hz] rows a viewer gets at most */
+    FF_LIVE_VIEWERS = 8,     /* at a time; further ones are refused */
+    FF_LIVE_MESSAGE = 256,   /* [bytes] largest message taken from a page */
+    FF_LIVE_QUEUE = 16,      /* commands that may wait */
+    FF_LIVE_HISTORY = 1200,  /* rows kept for a new viewer */
+    FF_LIVE_MAX_LIMITS = 32, /* bars */
+    FF_LIVE_MAX_PARAMETERS = 16,
+    FF_LIVE_TEXT = 160
+};
+
+typedef enum ff_live_phase {
+    FF_LIVE_STARTING,
+    FF_LIVE_RUNNING,
+    FF_LIVE_HELD,
+    FF_LIVE_ENDED,
+    FF_LIVE_STOPPED, /* by the operator */
+    FF_LIVE_FAULT
+} ff_live_phase;
+
+typedef enum ff_live_level { FF_LIVE_INFO, FF_LIVE_WARNING, FF_LIVE_ALARM } ff_live_level;
+
+typedef enum ff_live_verb {
+    FF_LIVE_HOLD,
+    FF_LIVE_RESUME,
+    FF_LIVE_STOP,
+    FF_LIVE_ZERO,
+    FF_LIVE_SET,
+    FF_LIVE_SPEED, /* of a paced or recorded run */
+    FF_LIVE_SEEK,  /* in a recorded one */
+    FF_LIVE_VERBS
+} ff_live_verb;
+#define FF_LIVE_BIT(verb) (1u << (verb))
+
+typedef struct ff_live_command {
+    ff_live_verb verb;
+    int parameter; /* FF_LIVE_SET: index into the config's parameters */
+    double value;  /* finite, and inside the parameter's range */
+    uint32_t id;   /* the page's */
+    uint32_t viewer;
+} ff_live_command;
+
+/* Something that trips or fails a requirement: shown as a bar with the distance that is left. */
+typedef struct ff_live_limit {
+    char name[FF_NAME_SIZE + 48];
+    char unit[16];
+    double limit;
+    int column, count; /* the norm of these columns, the largest since the last row shown */
+    int minus;         /* columns from here are subtracted first (a distance); 0: none */
+    double scale;      /* shown = scale * norm */
+    bool trips;        /* false: a requirement, the run goes on when it is exceeded */
+} ff_live_limit;
+
+typedef struct ff_live_parameter {
+    char name[48];
+    char unit[16];
+    char effect[FF_LIVE_TEXT];
+    double low, high, value;
+} ff_live_parameter;
+
+typedef struct ff_live_config {
+    const char *address;         /* "127.0.0.1:8080"; port 0 takes a free one */
+    const char *mode;            /* "run", "rt", "view" */
+    const ff_scenario *scenario; /* rows come as ff_row; NULL: as values, `columns` and `names` below */
+    int columns;
+    const char *const *names; /* "client.velocity.x [m/s]" */
+    const char *title;        /* NULL: the scenario's name */
+    const char *document;     /* JSON of a recorded run for the page (report's data), or NULL */
+    const char *summary;      /* JSON, or NULL */
+    double begin, end;        /* [s] of a recorded run */
+    unsigned open, guarded;   /* FF_LIVE_BIT of each verb */
+    bool control;             /* a token is drawn; without it guarded verbs do not exist */
+    int limits;
+    ff_live_limit limit[FF_LIVE_MAX_LIMITS];
+    int parameters;
+    ff_live_parameter parameter[FF_LIVE_MAX_PARAMETERS];
+    size_t capacity; /* rows in the ring; 0: 1024 */
+} ff_live_config;
+
+typedef struct ff_live_info {
+    uint64_t rows, dropped; /* pushed in, refused because the ring was full */
+    uint64_t frames;        /* rows made for viewers */
+    uint64_t refused;       /* connections and commands refused */
+    int viewers;
+} ff_live_info;
+
+/* Starts listening. FF_ERR_UNSUPPORTED without libwebsockets, FF_ERR_ARGUMENT for an address that is not one,
+ * FF_ERR_DEVICE when the port is taken, FF_ERR_MEMORY; `message` gets one sentence. */
+ff_status ff_live_start(const ff_live_config *config, ff_live **live, char *message, size_t size);
+/* Lets the last row and events go out, then ends the thread. NULL is allowed. */
+void ff_live_stop(ff_live *live);
+const char *ff_live_url(const ff_live *live);   /* "http://127.0.0.1:8080/" */
+const char *ff_live_token(const ff_live *live); /* 32 hexadecimal digits; "" without control */
+ff_live_info ff_live_get_info(const ff_live *live);
+
+/* ------------------------------------------------------------------------------- the loop's side, wait-free
+ */
+/* False: the ring was full, the row is lost to the page (not to the log). */
+bool ff_live_push(ff_live *live, const ff_row *row);
+/* For a source without ff_row. */
+enum {
+    FF_LIVE_RESTART = 1, /* what was shown before does not count any more (a jump in time) */
+    FF_LIVE_KEEP = 2     /* this row itself is shown, however many come at once */
+};
+bool ff_live_push_values(ff_live *live, const double *values, unsigned flags);
+/* The same as a sink; it never fails. */
+ff_sink ff_live_sink(ff_live *live);
+void ff_live_set_phase(ff_live *live, ff_live_phase phase);
+/* A word for the state where the phase says too little ("ARMED"); static text, not copied; NULL: none. */
+void ff_live_set_state(ff_live *live, const char *state);
+/* How late the loop woke in this cycle [ns]; shown as the largest since the last row. */
+void ff_live_set_late(ff_live *live, double late_ns);
+bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text);
+bool ff_live_next_command(ff_live *live, ff_live_command *command);
+bool ff_live_answer(ff_live *live, const ff_live_command *command, bool done, const char *text);
+
+/* The bars that a scenario itself gives: requirements, the gate's limits, the sensors' ranges, the cycle. */
+ff_status ff_live_limits(const ff_scenario *scenario, ff_live_config *config);
+const char *ff_live_verb_name(ff_live_verb verb);
+
+#endif

@@ -1,0 +1,258 @@
+#include "live/recording.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_COLUMNS = 4096, BURST = 400, BEFORE = 600 };
+#define BEFORE_TIME 20.0 /* [s] shown before the instant one jumps to */
+
+/* One field of the header, quotes taken away; returns what follows it. */
+static const char *field(const char *at, const char *end, char *text, size_t size) {
+    size_t n = 0;
+    const bool quoted = at < end && *at == '"';
+    at += quoted;
+    while (at < end) {
+        if (quoted && *at == '"') {
+            if (at + 1 == end || at[1] != '"') {
+                at++;
+                break;
+            }
+            at++;
+        } else if (!quoted && *at == ',') {
+            break;
+        }
+        if (n + 1 < size)
+            text[n++] = *at;
+        at++;
+    }
+    text[n] = 0;
+    return at;
+}
+
+static ff_status read_header(ff_recording *r, const char *end) {
+    r->name = calloc(MOST_COLUMNS, sizeof *r->name);
+    if (!r->name)
+        return FF_ERR_MEMORY;
+    for (const char *at = r->bytes; r->columns < MOST_COLUMNS; at++) {
+        char text[FF_COLUMN_NAME];
+        at = field(at, end, text, sizeof text);
+        r->name[r->columns] = strdup(text);
+        if (!r->name[r->columns++])
+            return FF_ERR_MEMORY;
+        if (at >= end)
+            break;
+        if (*at != ',')
+            return FF_ERR_FORMAT;
+    }
+    return strcmp(r->name[0], "t [s]") == 0 ? FF_OK : FF_ERR_FORMAT;
+}
+
+static ff_status index_lines(ff_recording *r, size_t from, size_t *bad) {
+    size_t capacity = 0;
+    for (size_t at = from; at < r->size;) {
+        const char *end = memchr(r->bytes + at, '\n', r->size - at);
+        if (!end)
+            break; /* cut off while it was written: the whole rows count */
+        int commas = 0;
+        for (const char *c = r->bytes + at; c < end; c++)
+            commas += *c == ',';
+        if (commas != r->columns - 1) {
+            *bad = r->rows + 2;
+            return FF_ERR_FORMAT;
+        }
+        if (r->rows == capacity) {
+            capacity = capacity ? 2 * capacity : 4096;
+            size_t *line = realloc(r->line, capacity * sizeof *line);
+            if (!line)
+                return FF_ERR_MEMORY;
+            r->line = line;
+        }
+        r->line[r->rows] = at;
+        const double before = r->rows ? ff_recording_time(r, r->rows - 1) : -FF_INF;
+        if (!(ff_recording_time(r, r->rows) >= before)) {
+            *bad = r->rows + 2;
+            return FF_ERR_FORMAT;
+        }
+        r->rows++;
+        at = (size_t)(end - r->bytes) + 1;
+    }
+    *bad = 1;
+    return r->rows ? FF_OK : FF_ERR_FORMAT;
+}
+
+ff_status ff_recording_open(ff_recording *r, const char *path, char *message, size_t size) {
+    *r = (ff_recording){0};
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (file < 0 || fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
+        if (file >= 0)
+            close(file);
+        snprintf(message, size, "%s: cannot be read, or is empty", path);
+        return FF_ERR_IO;
+    }
+    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (bytes == MAP_FAILED) {
+        snprintf(message, size, "%s: cannot be read", path);
+        return FF_ERR_IO;
+    }
+    r->bytes = bytes;
+    r->size = (size_t)info.st_size;
+    const char *end = memchr(r->bytes, '\n', r->size);
+    size_t bad = 1;
+    ff_status status = end ? read_header(r, end) : FF_ERR_FORMAT;
+    if (!status)
+        status = index_lines(r, (size_t)(end - r->bytes) + 1, &bad);
+    if (status) {
+        snprintf(message, size, "%s:%zu: %s", path, bad,
+                 status == FF_ERR_MEMORY ? "no memory"
+                                         : "this is no log of freefloat, or it is damaged here");
+        ff_recording_close(r);
+    }
+    return status;
+}
+
+void ff_recording_close(ff_recording *r) {
+    if (r->bytes)
+        munmap((void *)(uintptr_t)r->bytes, r->size);
+    for (int i = 0; i < r->columns; i++)
+        free(r->name[i]);
+    free(r->name);
+    free(r->line);
+    *r = (ff_recording){0};
+}
+
+/* strtod needs an end: the field is copied, it is short. */
+static const char *number(const char *at, const char *end, double *value) {
+    char text[48];
+    size_t n = 0;
+    while (at < end && *at != ',' && *at != '\n') {
+        if (n + 1 < sizeof text)
+            text[n++] = *at;
+        at++;
+    }
+    text[n] = 0;
+    char *stop = text;
+    *value = strtod(text, &stop);
+    if (stop == text || *stop) /* empty: nothing was measured */
+        *value = FF_NAN;
+    return at;
+}
+
+void ff_recording_row(const ff_recording *r, size_t row, double *values) {
+    const char *at = r->bytes + r->line[row], *end = r->bytes + r->size;
+    for (int i = 0; i < r->columns; i++) {
+        at = number(at, end, &values[i]);
+        at += at < end;
+    }
+}
+
+double ff_recording_time(const ff_recording *r, size_t row) {
+    double t;
+    number(r->bytes + r->line[row], r->bytes + r->size, &t);
+    return t;
+}
+
+size_t ff_recording_at(const ff_recording *r, double t) {
+    size_t low = 0, high = r->rows - 1;
+    while (low < high) {
+        const size_t mid = (low + high + 1) / 2;
+        if (ff_recording_time(r, mid) <= t)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
+}
+
+/* ------------------------------------------------------------------------------------------------ player --
+ */
+
+ff_status ff_player_init(ff_player *p, ff_live *live, const ff_recording *recording) {
+    *p = (ff_player){.live = live, .recording = recording, .speed = 1.0, .playing = true};
+    p->t = ff_recording_time(recording, 0);
+    p->values = calloc((size_t)recording->columns, sizeof *p->values);
+    return p->values ? FF_OK : FF_ERR_MEMORY;
+}
+
+void ff_player_free(ff_player *p) {
+    free(p->values);
+    p->values = NULL;
+}
+
+static void show(ff_player *p, size_t row, unsigned flags) {
+    ff_recording_row(p->recording, row, p->values);
+    ff_live_push_values(p->live, p->values, flags);
+}
+
+/* What lies before the instant is shown at once, thinned, so that the charts are not empty. */
+static void jump(ff_player *p, double t) {
+    const ff_recording *r = p->recording;
+    const size_t to = ff_recording_at(r, t), from = ff_recording_at(r, t - BEFORE_TIME);
+    const size_t stride = (to - from) / BEFORE + 1;
+    unsigned flags = FF_LIVE_RESTART | FF_LIVE_KEEP;
+    for (size_t row = from + (to - from) % stride; row <= to; row += stride, flags = FF_LIVE_KEEP)
+        show(p, row, flags);
+    p->next = to + 1;
+    p->t = ff_recording_time(r, to);
+}
+
+static void obey(ff_player *p, const ff_live_command *command) {
+    const double last = ff_recording_time(p->recording, p->recording->rows - 1);
+    char text[FF_LIVE_TEXT] = "";
+    bool done = true;
+    switch (command->verb) {
+    case FF_LIVE_HOLD:
+        p->playing = false;
+        snprintf(text, sizeof text, "paused");
+        break;
+    case FF_LIVE_RESUME:
+        if (p->next >= p->recording->rows)
+            jump(p, ff_recording_time(p->recording, 0));
+        p->playing = true;
+        snprintf(text, sizeof text, "plays");
+        break;
+    case FF_LIVE_STOP:
+        p->stopped = true;
+        snprintf(text, sizeof text, "closed");
+        break;
+    case FF_LIVE_SPEED:
+        p->speed = command->value;
+        snprintf(text, sizeof text, "speed %.3g x", p->speed);
+        break;
+    case FF_LIVE_SEEK:
+        jump(p, fmin(command->value, last));
+        snprintf(text, sizeof text, "at %.3f s", p->t);
+        break;
+    default:
+        done = false;
+        snprintf(text, sizeof text, "not offered here");
+    }
+    ff_live_answer(p->live, command, done, text);
+}
+
+bool ff_player_step(ff_player *p, int64_t now_ns) {
+    const ff_recording *r = p->recording;
+    ff_live_command command;
+    while (ff_live_next_command(p->live, &command))
+        obey(p, &command);
+    if (p->playing && p->last_ns && p->next < r->rows)
+        p->t += p->speed * 1e-9 * (double)(now_ns - p->last_ns);
+    p->last_ns = now_ns;
+    if (p->playing && p->next < r->rows) {
+        const size_t to = ff_recording_at(r, p->t) + 1;
+        if (to > p->next + BURST) /* far faster than it was recorded: what is in between is passed over */
+            p->next = to - BURST;
+        for (; p->next < to; p->next++)
+            show(p, p->next, p->next == 0 ? FF_LIVE_RESTART : 0);
+    }
+    ff_live_set_phase(p->live, p->next >= r->rows ? FF_LIVE_ENDED
+                               : p->playing       ? FF_LIVE_RUNNING
+                                                  : FF_LIVE_HELD);
+    return !p->stopped;
+}

@@ -1,0 +1,43 @@
+/* live/recording.h - a recorded run (log.csv) as rows by number, read where they lie: the file is mapped and
+ * only the starts of the lines are kept. */
+#ifndef FF_LIVE_RECORDING_H
+#define FF_LIVE_RECORDING_H
+
+#include "live/live.h"
+
+typedef struct ff_recording {
+    const char *bytes; /* mapped */
+    size_t size;
+    int columns;
+    char **name;
+    size_t rows;
+    size_t *line; /* offset of each row */
+} ff_recording;
+
+/* FF_ERR_IO, FF_ERR_FORMAT (no header, no time column, or a row is damaged), FF_ERR_MEMORY; `message` gets
+ * one sentence with the line. */
+ff_status ff_recording_open(ff_recording *recording, const char *path, char *message, size_t size);
+void ff_recording_close(ff_recording *recording);
+/* values[columns]; an empty field is FF_NAN. */
+void ff_recording_row(const ff_recording *recording, size_t row, double *values);
+double ff_recording_time(const ff_recording *recording, size_t row);
+/* Last row at or before t, at least 0. */
+size_t ff_recording_at(const ff_recording *recording, double t);
+
+/* Plays it on a live server with a clock of its own: hold, resume, speed, seek. */
+typedef struct ff_player {
+    ff_live *live;
+    const ff_recording *recording;
+    double *values;
+    double t, speed;
+    bool playing, stopped;
+    size_t next; /* row to be pushed next */
+    int64_t last_ns;
+} ff_player;
+
+ff_status ff_player_init(ff_player *player, ff_live *live, const ff_recording *recording);
+void ff_player_free(ff_player *player);
+/* One turn: commands, then the rows that are due now (CLOCK_MONOTONIC [ns]). False after `stop`. */
+bool ff_player_step(ff_player *player, int64_t now_ns);
+
+#endif

@@ -1,0 +1,519 @@
+/* The page and its WebSocket by libwebsockets, in one thread of its own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/internal.h"
+
+#ifndef FF_HAVE_WEBSOCKETS
+
+ff_status ff_live__serve(ff_live *live, char *message, size_t size) {
+    (void)live;
+    snprintf(message, size, "this build has no live page: libwebsockets was not found (libwebsockets-dev)");
+    return FF_ERR_UNSUPPORTED;
+}
+
+void ff_live__unserve(ff_live *live) {
+    (void)live;
+}
+
+#else
+
+#include <libwebsockets.h>
+#include <pthread.h>
+
+extern const unsigned char ff_live_page[];
+extern const size_t ff_live_page_size;
+
+enum {
+    CHUNK = 16384,      /* [bytes] of the page in one write */
+    CATCH_UP = 64,      /* rows that a slow viewer gets at once: the newest */
+    HISTORY_STRIDE = 2, /* of the rows kept, a new viewer gets every second */
+    WRONG_TOKENS = 5    /* then the connection is closed */
+};
+
+typedef struct viewer {
+    bool socket; /* WebSocket; else a request for the page */
+    size_t sent; /* [bytes] of the page */
+    uint32_t number;
+    bool greeted, caught_up;
+    uint64_t next_frame, next_note;
+    bool status_due;
+    ff_live_reply outbox[FF_LIVE_OUTBOX];
+    int waiting;
+    struct {
+        uint32_t id;
+        int64_t deadline; /* [ns] 0: free */
+    } pending[FF_LIVE_OUTBOX];
+    char message[FF_LIVE_MESSAGE];
+    size_t length;
+    int wrong;
+} viewer;
+
+typedef struct server {
+    ff_live *live;
+    struct lws_context *context;
+    struct lws_protocols protocol[2];
+    char policy[1024];
+    const unsigned char *page;
+    size_t page_size;
+    pthread_t thread;
+    atomic_bool stop;
+    int64_t stop_at;
+    lws_sorted_usec_list_t tick;
+    int64_t status_at;
+    viewer *who[FF_LIVE_VIEWERS];
+    struct lws *socket[FF_LIVE_VIEWERS];
+    uint32_t numbers;
+    unsigned char *buffer; /* one message */
+    size_t buffer_size;
+} server;
+
+/* ------------------------------------------------------------------------------------------------ checks --
+ */
+
+/* Names under which this server may be called: a page of another origin that was made to resolve here has
+ * another Host, whatever its address. */
+static bool own_host(const ff_live *live, const char *host) {
+    char own[96];
+    snprintf(own, sizeof own, "%s:%d", live->host, live->port);
+    if (strcmp(host, own) == 0)
+        return true;
+    snprintf(own, sizeof own, "localhost:%d", live->port);
+    return live->loopback && strcmp(live->host, "127.0.0.1") == 0 && strcmp(host, own) == 0;
+}
+
+static bool header(struct lws *wsi, enum lws_token_indexes token, char *text, int size) {
+    text[0] = 0;
+    return lws_hdr_total_length(wsi, token) > 0 && lws_hdr_copy(wsi, text, size, token) > 0;
+}
+
+static bool host_good(const ff_live *live, struct lws *wsi) {
+    char host[128];
+    return header(wsi, WSI_TOKEN_HOST, host, sizeof host) && own_host(live, host);
+}
+
+static bool origin_good(const ff_live *live, struct lws *wsi) {
+    char origin[160], host[128];
+    return header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) &&
+           header(wsi, WSI_TOKEN_HOST, host, sizeof host) && strncmp(origin, "http://", 7) == 0 &&
+           strcmp(origin + 7, host) == 0 && own_host(live, host);
+}
+
+/* -------------------------------------------------------------------------------------------------- page --
+ */
+
+static int add(struct lws *wsi, const char *name, const char *value, unsigned char **at, unsigned char *end) {
+    return lws_add_http_header_by_name(wsi, (const unsigned char *)name, (const unsigned char *)value,
+                                       (int)strlen(value), at, end);
+}
+
+static int send_head(server *s, struct lws *wsi) {
+    unsigned char head[LWS_PRE + 2048], *start = head + LWS_PRE, *at = start, *end = head + sizeof head - 1;
+    if (lws_add_http_common_headers(wsi, HTTP_STATUS_OK, "text/html; charset=utf-8", s->page_size, &at,
+                                    end) ||
+        add(wsi, "content-security-policy:", s->policy, &at, end) ||
+        add(wsi, "x-content-type-options:", "nosniff", &at, end) ||
+        add(wsi, "x-frame-options:", "DENY", &at, end) ||
+        add(wsi, "referrer-policy:", "no-referrer", &at, end) ||
+        add(wsi, "cross-origin-opener-policy:", "same-origin", &at, end) ||
+        add(wsi, "cross-origin-resource-policy:", "same-origin", &at, end) ||
+        add(wsi, "cache-control:", "no-store", &at, end) ||
+        lws_finalize_write_http_header(wsi, start, &at, end))
+        return -1;
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+static int refuse(server *s, struct lws *wsi, unsigned code) {
+    atomic_fetch_add_explicit(&s->live->refused, 1, memory_order_relaxed);
+    if (lws_return_http_status(wsi, code, NULL))
+        return -1;
+    return lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
+static int answer_request(server *s, struct lws *wsi, viewer *v, const char *path) {
+    *v = (viewer){0};
+    if (!host_good(s->live, wsi))
+        return refuse(s, wsi, HTTP_STATUS_FORBIDDEN);
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
+        return refuse(s, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
+    if (strcmp(path, "/favicon.ico") == 0)
+        return lws_return_http_status(wsi, HTTP_STATUS_NO_CONTENT, NULL) ||
+                       lws_http_transaction_completed(wsi)
+                   ? -1
+                   : 0;
+    if (strcmp(path, "/") != 0)
+        return refuse(s, wsi, HTTP_STATUS_NOT_FOUND);
+    return send_head(s, wsi);
+}
+
+static int send_page(server *s, struct lws *wsi, viewer *v) {
+    const size_t left = s->page_size - v->sent, n = left < CHUNK ? left : CHUNK;
+    unsigned char buffer[LWS_PRE + CHUNK];
+    memcpy(buffer + LWS_PRE, s->page + v->sent, n);
+    v->sent += n;
+    const bool last = v->sent == s->page_size;
+    if (lws_write(wsi, buffer + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) != (int)n)
+        return -1;
+    if (last)
+        return lws_http_transaction_completed(wsi) ? -1 : 0;
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------- viewers --
+ */
+
+static int slot_of(const server *s, const viewer *v) {
+    for (int i = 0; i < FF_LIVE_VIEWERS; i++)
+        if (s->who[i] == v)
+            return i;
+    return -1;
+}
+
+static int count_viewers(const server *s) {
+    int n = 0;
+    for (int i = 0; i < FF_LIVE_VIEWERS; i++)
+        n += s->who[i] != NULL;
+    return n;
+}
+
+static int welcome(server *s, struct lws *wsi, viewer *v) {
+    const int slot = slot_of(s, NULL);
+    if (slot < 0)
+        return -1;
+    *v = (viewer){.socket = true, .number = ++s->numbers, .status_due = true};
+    v->next_note = s->live->note_oldest;
+    s->who[slot] = v;
+    s->socket[slot] = wsi;
+    atomic_store_explicit(&s->live->viewers, count_viewers(s), memory_order_relaxed);
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+static void farewell(server *s, const viewer *v) {
+    const int slot = slot_of(s, v);
+    if (slot < 0)
+        return;
+    s->who[slot] = NULL;
+    s->socket[slot] = NULL;
+    atomic_store_explicit(&s->live->viewers, count_viewers(s), memory_order_relaxed);
+}
+
+static unsigned char *room(server *s, size_t size) {
+    if (LWS_PRE + size > s->buffer_size) {
+        unsigned char *grown = realloc(s->buffer, LWS_PRE + size);
+        if (!grown)
+            return NULL;
+        s->buffer = grown;
+        s->buffer_size = LWS_PRE + size;
+    }
+    return s->buffer + LWS_PRE;
+}
+
+static int send_text(server *s, struct lws *wsi, const char *text) {
+    const size_t n = text ? strlen(text) : 0;
+    unsigned char *at = n ? room(s, n) : NULL;
+    if (!at)
+        return -1;
+    memcpy(at, text, n);
+    return lws_write(wsi, at, n, LWS_WRITE_TEXT) < (int)n ? -1 : 0;
+}
+
+static int send_owned(server *s, struct lws *wsi, char *text) {
+    const int result = send_text(s, wsi, text);
+    free(text);
+    return result;
+}
+
+/* The newest rows that this viewer has not seen, in one message: version, width, rows. A new viewer gets the
+ * kept past once, thinned; one that fell behind gets the newest only. */
+static int send_rows(server *s, struct lws *wsi, viewer *v) {
+    const ff_live *live = s->live;
+    uint64_t from = v->next_frame, stride = 1;
+    const bool fresh = !v->caught_up || from < live->oldest; /* new, or what it has seen does not count */
+    if (fresh)
+        from = live->oldest;
+    if (fresh)
+        stride = HISTORY_STRIDE;
+    else if (live->made - from > CATCH_UP)
+        from = live->made - CATCH_UP;
+    if (stride > 1 && (live->made - 1 - from) % stride) /* so that the last one is the newest */
+        from += (live->made - 1 - from) % stride;
+    const uint64_t rows = (live->made - 1 - from) / stride + 1;
+    const size_t width = (size_t)live->width, size = (2 + (size_t)rows * width) * sizeof(double);
+    unsigned char *at = room(s, size);
+    if (!at)
+        return -1;
+    const double head[2] = {1.0, (double)width};
+    memcpy(at, head, sizeof head);
+    const int64_t now = ff_live__now();
+    for (uint64_t r = 0; r < rows; r++) {
+        const uint64_t slot = (from + r * stride) % FF_LIVE_HISTORY;
+        unsigned char *row = at + sizeof head + r * width * sizeof(double);
+        memcpy(row, live->frame + slot * width, width * sizeof(double));
+        const double age = 1e-9 * (double)(now - live->stamp[slot]);
+        memcpy(row + sizeof(double), &age, sizeof age);
+        if (fresh && r == 0)
+            memcpy(row, head, sizeof(double)); /* restart */
+    }
+    v->next_frame = live->made;
+    v->caught_up = true;
+    return lws_write(wsi, at, size, LWS_WRITE_BINARY) < (int)size ? -1 : 0;
+}
+
+/* One message a call, what matters most first. */
+static int send_next(server *s, struct lws *wsi, viewer *v) {
+    const ff_live *live = s->live;
+    int result = 0;
+    if (!v->greeted) {
+        v->greeted = true;
+        result = send_text(s, wsi, live->hello);
+    } else if (v->waiting) {
+        result = send_owned(s, wsi, ff_live__reply_json(&v->outbox[0]));
+        v->waiting--;
+        memmove(v->outbox, v->outbox + 1, (size_t)v->waiting * sizeof *v->outbox);
+    } else if (v->status_due) {
+        v->status_due = false;
+        result = send_owned(s, wsi, ff_live__status_json(live));
+    } else if (v->next_frame < live->made) {
+        result = send_rows(s, wsi, v);
+    } else if (v->next_note < live->noted) {
+        if (live->noted - v->next_note > FF_LIVE_EVENTS)
+            v->next_note = live->noted - FF_LIVE_EVENTS;
+        if (v->next_note < live->note_oldest)
+            v->next_note = live->note_oldest;
+        if (v->next_note < live->noted) {
+            const uint64_t n = v->next_note++;
+            result = send_owned(s, wsi, ff_live__note_json(&live->note[n % FF_LIVE_EVENTS], n));
+        }
+    } else {
+        return 0;
+    }
+    lws_callback_on_writable(wsi);
+    return result;
+}
+
+static int reply(struct lws *wsi, viewer *v, const ff_live_reply *answer) {
+    if (v->waiting == FF_LIVE_OUTBOX)
+        return -1; /* it asks and does not read */
+    v->outbox[v->waiting++] = *answer;
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+static int order(server *s, struct lws *wsi, viewer *v) {
+    ff_live_command command;
+    ff_live_reply answer = {.viewer = v->number};
+    bool taken = ff_live__parse(s->live, v->message, v->length, &command, answer.text, sizeof answer.text);
+    answer.id = command.id;
+    if (!taken && strstr(answer.text, "wrong token") && ++v->wrong >= WRONG_TOKENS)
+        return -1;
+    if (taken) {
+        command.viewer = v->number;
+        int free_slot = -1;
+        for (int i = 0; i < FF_LIVE_OUTBOX; i++)
+            if (!v->pending[i].deadline)
+                free_slot = i;
+        taken = free_slot >= 0 && ff_live_ring_push(&s->live->commands, &command);
+        if (taken) {
+            v->pending[free_slot].id = command.id;
+            v->pending[free_slot].deadline = ff_live__now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
+            return 0;
+        }
+        snprintf(answer.text, sizeof answer.text, "refused: too many commands wait for the loop");
+    }
+    atomic_fetch_add_explicit(&s->live->refused, 1, memory_order_relaxed);
+    return reply(wsi, v, &answer);
+}
+
+static int hear(server *s, struct lws *wsi, viewer *v, const char *bytes, size_t n) {
+    if (lws_frame_is_binary(wsi) || v->length + n + lws_remaining_packet_payload(wsi) > sizeof v->message) {
+        atomic_fetch_add_explicit(&s->live->refused, 1, memory_order_relaxed);
+        lws_close_reason(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, NULL, 0);
+        return -1;
+    }
+    memcpy(v->message + v->length, bytes, n);
+    v->length += n;
+    if (!lws_is_final_fragment(wsi) || lws_remaining_packet_payload(wsi))
+        return 0;
+    const int result = order(s, wsi, v);
+    v->length = 0;
+    return result;
+}
+
+/* -------------------------------------------------------------------------------------------------- tick --
+ */
+
+static void deliver(server *s) {
+    ff_live_reply answer;
+    while (ff_live_ring_pop(&s->live->replies, &answer)) {
+        for (int i = 0; i < FF_LIVE_VIEWERS; i++) {
+            viewer *v = s->who[i];
+            if (!v || v->number != answer.viewer)
+                continue;
+            for (int p = 0; p < FF_LIVE_OUTBOX; p++)
+                if (v->pending[p].deadline && v->pending[p].id == answer.id) {
+                    v->pending[p].deadline = 0;
+                    reply(s->socket[i], v, &answer);
+                    break;
+                }
+        }
+    }
+    const int64_t now = ff_live__now();
+    for (int i = 0; i < FF_LIVE_VIEWERS; i++)
+        for (int p = 0; s->who[i] && p < FF_LIVE_OUTBOX; p++)
+            if (s->who[i]->pending[p].deadline && s->who[i]->pending[p].deadline < now) {
+                const ff_live_reply none = {s->who[i]->number, s->who[i]->pending[p].id, false,
+                                            "the loop did not answer"};
+                s->who[i]->pending[p].deadline = 0;
+                reply(s->socket[i], s->who[i], &none);
+            }
+}
+
+static void on_tick(lws_sorted_usec_list_t *list) {
+    server *s = lws_container_of(list, server, tick);
+    const bool fresh = ff_live__drain(s->live);
+    deliver(s);
+    const int64_t now = ff_live__now();
+    const bool status = now >= s->status_at;
+    if (status)
+        s->status_at = now + 250000000;
+    for (int i = 0; i < FF_LIVE_VIEWERS; i++) {
+        if (!s->who[i])
+            continue;
+        s->who[i]->status_due = s->who[i]->status_due || status;
+        if (fresh || status || s->who[i]->next_note < s->live->noted)
+            lws_callback_on_writable(s->socket[i]);
+    }
+    lws_sul_schedule(s->context, 0, &s->tick, on_tick, LWS_US_PER_SEC / FF_LIVE_RATE);
+}
+
+static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length) {
+    const struct lws_protocols *protocol = lws_get_protocol(wsi);
+    server *s = protocol ? protocol->user : NULL;
+    if (!s)
+        s = lws_context_user(lws_get_context(wsi));
+    viewer *v = user;
+    switch (reason) {
+    case LWS_CALLBACK_HTTP:
+        return answer_request(s, wsi, v, in);
+    case LWS_CALLBACK_HTTP_WRITEABLE:
+        return v->socket ? 0 : send_page(s, wsi, v);
+    case LWS_CALLBACK_HTTP_BODY: /* nothing is ever posted here */
+        return -1;
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        if (host_good(s->live, wsi) && origin_good(s->live, wsi) && slot_of(s, NULL) >= 0)
+            return 0;
+        if (reason == LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION) {
+            atomic_fetch_add_explicit(&s->live->refused, 1, memory_order_relaxed);
+            lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
+            return -1;
+        }
+        return 0;
+    case LWS_CALLBACK_ESTABLISHED:
+        return welcome(s, wsi, v);
+    case LWS_CALLBACK_CLOSED:
+        farewell(s, v);
+        return 0;
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return send_next(s, wsi, v);
+    case LWS_CALLBACK_RECEIVE:
+        return hear(s, wsi, v, in, length);
+    default:
+        return 0;
+    }
+}
+
+static void *serve(void *self) {
+    server *s = self;
+    lws_sul_schedule(s->context, 0, &s->tick, on_tick, 1);
+    while (lws_service(s->context, 0) >= 0)
+        if (atomic_load(&s->stop) && ff_live__now() > s->stop_at)
+            break;
+    return NULL;
+}
+
+/* The policy stands in the page's first comment, with the hashes of its own script and style. */
+static bool find_policy(server *s) {
+    static const char mark[] = "<!--ff:policy ";
+    const char *at = memmem(ff_live_page, ff_live_page_size, mark, sizeof mark - 1);
+    const char *end = at ? strstr(at, "-->") : NULL;
+    if (!end)
+        return false;
+    at += sizeof mark - 1;
+    const int n =
+        snprintf(s->policy, sizeof s->policy, "%.*s; connect-src 'self' ws://%s:%d; frame-ancestors 'none'",
+                 (int)(end - at), at, s->live->host, s->live->port);
+    return n > 0 && n < (int)sizeof s->policy;
+}
+
+ff_status ff_live__serve(ff_live *live, char *message, size_t size) {
+    server *s = calloc(1, sizeof *s);
+    if (!s)
+        return FF_ERR_MEMORY;
+    s->live = live;
+    s->page = ff_live_page;
+    s->page_size = ff_live_page_size;
+    s->protocol[0] = (struct lws_protocols){.name = "freefloat",
+                                            .callback = callback,
+                                            .per_session_data_size = sizeof(viewer),
+                                            .rx_buffer_size = 2 * FF_LIVE_MESSAGE,
+                                            .user = s};
+    lws_set_log_level(0, NULL);
+    struct lws_context_creation_info info = {
+        .port = live->port,
+        .iface = live->host,
+        .protocols = s->protocol,
+        .user = s,
+        .gid = -1,
+        .uid = -1,
+        .fd_limit_per_thread = 64,
+        .max_http_header_data = 4096,
+        .max_http_header_pool = 24,
+        .timeout_secs = 5,
+        .keepalive_timeout = 5,
+        .vhost_name = "live",
+        .options = LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_DISABLE_IPV6 |
+                   LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | LWS_SERVER_OPTION_EXPLICIT_VHOSTS};
+    s->context = lws_create_context(&info);
+    struct lws_vhost *vhost = s->context ? lws_create_vhost(s->context, &info) : NULL;
+    if (!vhost) {
+        snprintf(message, size, "%s:%d cannot be listened on (is another program there?)", live->host,
+                 live->port);
+        if (s->context)
+            lws_context_destroy(s->context);
+        free(s);
+        return FF_ERR_DEVICE;
+    }
+    live->port = lws_get_vhost_listen_port(vhost);
+    snprintf(live->url, sizeof live->url, "http://%s:%d/", live->host, live->port);
+    const bool good = find_policy(s);
+    live->server = s;
+    if (!good || pthread_create(&s->thread, NULL, serve, s) != 0) {
+        snprintf(message, size, good ? "no thread" : "the embedded page is damaged");
+        lws_context_destroy(s->context);
+        free(s);
+        live->server = NULL;
+        return good ? FF_ERR_MEMORY : FF_ERR_FORMAT;
+    }
+    return FF_OK;
+}
+
+void ff_live__unserve(ff_live *live) {
+    server *s = live->server;
+    if (!s)
+        return;
+    s->stop_at = ff_live__now() + (atomic_load(&live->viewers) ? 200000000 : 0); /* the last row goes out */
+    atomic_store(&s->stop, true);
+    lws_cancel_service(s->context);
+    pthread_join(s->thread, NULL);
+    lws_context_destroy(s->context);
+    free(s->buffer);
+    free(s);
+    live->server = NULL;
+}
+
+#endif

@@ -1,0 +1,640 @@
+/* From the loop's rows to what viewers get: at most one frame a tick, the newest row of those that came, the
+ * largest value of every limit among them, and the events that they show. No sockets here. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "live/internal.h"
+#include "report/geometry.h"
+#include "report/json.h"
+
+int64_t ff_live__now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ------------------------------------------------------------------------------------------ the loop's side
+ */
+
+static bool push(ff_live *live, const void *data, size_t size, unsigned flags) {
+    const ff_live_item item = {ff_live__now(), live->late_ns, flags};
+    atomic_fetch_add_explicit(&live->pushed, 1, memory_order_relaxed);
+    unsigned char *slot = ff_live_ring_slot(&live->ring);
+    if (!slot)
+        return false;
+    memcpy(slot, &item, sizeof item);
+    memcpy(slot + sizeof item, data, size);
+    live->late_ns = 0.0;
+    ff_live_ring_publish(&live->ring);
+    return true;
+}
+
+bool ff_live_push(ff_live *live, const ff_row *row) {
+    return live->rows && push(live, row, sizeof *row, 0);
+}
+
+bool ff_live_push_values(ff_live *live, const double *values, unsigned flags) {
+    return !live->rows && push(live, values, (size_t)live->count * sizeof *values, flags);
+}
+
+static ff_status take(void *self, const ff_row *row) {
+    ff_live_push(self, row);
+    return FF_OK;
+}
+
+ff_sink ff_live_sink(ff_live *live) {
+    return (ff_sink){live, take};
+}
+
+void ff_live_set_phase(ff_live *live, ff_live_phase phase) {
+    atomic_store_explicit(&live->phase, (int)phase, memory_order_release);
+}
+
+void ff_live_set_state(ff_live *live, const char *state) {
+    atomic_store_explicit(&live->state, state, memory_order_release);
+}
+
+void ff_live_set_late(ff_live *live, double late_ns) {
+    if (late_ns > live->late_ns)
+        live->late_ns = late_ns;
+}
+
+static void copy_text(char *to, const char *from) {
+    size_t n = 0;
+    for (; from[n] && n + 1 < FF_LIVE_TEXT; n++)
+        to[n] = from[n];
+    to[n] = 0;
+}
+
+bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text) {
+    ff_live_note note = {.level = level, .t = t};
+    copy_text(note.text, text);
+    return ff_live_ring_push(&live->notes, &note);
+}
+
+bool ff_live_next_command(ff_live *live, ff_live_command *command) {
+    return ff_live_ring_pop(&live->commands, command);
+}
+
+bool ff_live_answer(ff_live *live, const ff_live_command *command, bool done, const char *text) {
+    ff_live_reply reply = {.viewer = command->viewer, .id = command->id, .done = done};
+    copy_text(reply.text, text);
+    return ff_live_ring_push(&live->replies, &reply);
+}
+
+/* ------------------------------------------------------------------------------------- the server's side --
+ */
+
+static void note(ff_live *live, ff_live_level level, double t, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void note(ff_live *live, ff_live_level level, double t, const char *format, ...) {
+    ff_live_note *n = &live->note[live->noted++ % FF_LIVE_EVENTS];
+    n->level = level;
+    n->t = t;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(n->text, sizeof n->text, format, arguments);
+    va_end(arguments);
+}
+
+static void forget(ff_live *live) {
+    live->oldest = live->made;
+    live->note_oldest = live->noted;
+    for (int i = 0; i < live->touches; i++)
+        live->touch[i].on = false;
+    memset(live->exceeded, 0, sizeof live->exceeded);
+    live->last_status = 0.0;
+}
+
+static void watch_touch(ff_live *live, ff_live_touch *touch, double t) {
+    const bool on = live->value[touch->touching] > 0.0;
+    const double force = touch->force >= 0 ? live->value[touch->force] : FF_NAN;
+    if (on && !touch->on) {
+        touch->start = t;
+        touch->peak = 0.0;
+        note(live, FF_LIVE_INFO, t, "contact at %s", touch->name);
+    }
+    if (on || touch->on) {
+        touch->quiet = on ? 0 : touch->quiet + 1;
+        if (force > touch->peak)
+            touch->peak = force;
+    }
+    if (touch->on && touch->quiet == FF_LIVE_QUIET) {
+        touch->on = false;
+        note(live, FF_LIVE_INFO, t, "released %s after %.3f s, at most %.2f N", touch->name, t - touch->start,
+             touch->peak);
+    } else if (on) {
+        touch->on = true;
+    }
+}
+
+static void watch(ff_live *live) {
+    const double t = live->value[0];
+    for (int i = 0; i < live->touches; i++)
+        watch_touch(live, &live->touch[i], t);
+    for (int i = 0; i < live->limits; i++) {
+        const ff_live_limit *l = &live->limit[i];
+        double square = 0.0;
+        for (int c = 0; c < l->count; c++) {
+            const double v = live->value[l->column + c] - (l->minus ? live->value[l->minus + c] : 0.0);
+            square += v * v;
+        }
+        const double value = l->scale * sqrt(square);
+        if (value > live->most[i] || isnan(live->most[i]))
+            live->most[i] = value;
+        const bool above = value > l->limit;
+        if (above && !live->exceeded[i])
+            note(live, l->trips ? FF_LIVE_ALARM : FF_LIVE_WARNING, t, "%s is %.4g %s, more than %.4g",
+                 l->name, value, l->unit, l->limit);
+        live->exceeded[i] = above || (live->exceeded[i] && value > 0.8 * l->limit);
+    }
+    if (live->status_column >= 0) {
+        const double status = live->value[live->status_column];
+        if (status != live->last_status && status != 0.0)
+            note(live, status < 0.0 ? FF_LIVE_ALARM : FF_LIVE_WARNING, t, "the loop says: %s",
+                 ff_status_text((ff_status)(int)status));
+        live->last_status = status;
+    }
+}
+
+typedef struct gathered { /* of the rows since the last frame */
+    int rows;
+    double late, compute;
+    bool restart;
+} gathered;
+
+static void make_frame(ff_live *live, gathered *g, int64_t stamp) {
+    const uint64_t at = live->made % FF_LIVE_HISTORY;
+    double *frame = live->frame + at * (uint64_t)live->width;
+    const double head[FF_LIVE_HEAD] = {
+        g->restart, 0.0, g->rows, (double)ff_live_ring_dropped(&live->ring), g->late, g->compute};
+    memcpy(frame, head, sizeof head);
+    memcpy(frame + FF_LIVE_HEAD, live->most, (size_t)live->limits * sizeof *frame);
+    memcpy(frame + FF_LIVE_HEAD + live->limits, live->value, (size_t)live->count * sizeof *frame);
+    live->stamp[at] = live->last_stamp = stamp;
+    live->made++;
+    if (live->made - live->oldest > FF_LIVE_HISTORY)
+        live->oldest = live->made - FF_LIVE_HISTORY;
+    atomic_fetch_add_explicit(&live->frames_made, 1, memory_order_relaxed);
+    *g = (gathered){0};
+    for (int i = 0; i < live->limits; i++)
+        live->most[i] = FF_NAN;
+}
+
+static void read_row(ff_live *live, double *compute) {
+    if (live->rows) {
+        ff_row row;
+        memcpy(&row, live->in + sizeof(ff_live_item), sizeof row);
+        ff_columns_values(&live->columns, &row, live->value);
+        *compute = fmax(*compute, row.compute_ns);
+    } else {
+        memcpy(live->value, live->in + sizeof(ff_live_item), (size_t)live->count * sizeof *live->value);
+    }
+}
+
+bool ff_live__drain(ff_live *live) {
+    ff_live_note pushed;
+    while (ff_live_ring_pop(&live->notes, &pushed)) {
+        pushed.text[FF_LIVE_TEXT - 1] = 0;
+        live->note[live->noted++ % FF_LIVE_EVENTS] = pushed;
+    }
+    const uint64_t before = live->made;
+    gathered g = {0};
+    ff_live_item item = {0};
+    for (int i = 0; i < live->limits; i++)
+        live->most[i] = FF_NAN;
+    /* a burst longer than the ring is left for the next tick: the tick's own time stays bounded */
+    for (size_t n = 0; n <= live->ring.mask && ff_live_ring_pop(&live->ring, live->in); n++) {
+        memcpy(&item, live->in, sizeof item);
+        read_row(live, &g.compute);
+        if ((item.flags & FF_LIVE_RESTART) || live->value[0] < live->last_t) {
+            forget(live);
+            g.restart = true;
+        }
+        live->last_t = live->value[0];
+        g.late = fmax(g.late, item.late_ns);
+        watch(live);
+        g.rows++;
+        if (item.flags & FF_LIVE_KEEP)
+            make_frame(live, &g, item.stamp_ns);
+    }
+    if (g.rows)
+        make_frame(live, &g, item.stamp_ns);
+    return live->made > before;
+}
+
+/* ---------------------------------------------------------------------------------------------- commands --
+ */
+
+/* As long for a right guess as for a wrong one. */
+static bool token_right(const ff_live *live, const char *given) {
+    unsigned char difference = strlen(given) != 32;
+    for (int i = 0; i < 32; i++)
+        difference |= (unsigned char)(live->token[i] ^ given[difference ? 0 : i]);
+    return live->control && difference == 0;
+}
+
+bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_live_command *command,
+                    char *text, size_t size) {
+    char copy[FF_LIVE_MESSAGE + 1], *word[6], *rest = NULL;
+    const char *token = NULL;
+    int words = 0;
+    *command = (ff_live_command){.verb = FF_LIVE_VERBS, .parameter = -1, .value = FF_NAN};
+    snprintf(text, size, "this is no command");
+    if (length == 0 || length > FF_LIVE_MESSAGE)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (line[i] < 0x20 || line[i] > 0x7e)
+            return false;
+    memcpy(copy, line, length);
+    copy[length] = 0;
+    for (char *w = strtok_r(copy, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        if (strncmp(w, "token=", 6) == 0) {
+            token = w + 6;
+        } else if (words == 4) {
+            return false;
+        } else {
+            word[words++] = w;
+        }
+    }
+    if (words < 2 || strspn(word[0], "0123456789") != strlen(word[0]) || strlen(word[0]) > 9)
+        return false;
+    command->id = (uint32_t)strtoul(word[0], NULL, 10);
+    for (int v = 0; v < FF_LIVE_VERBS; v++)
+        if (strcmp(word[1], ff_live_verb_name((ff_live_verb)v)) == 0)
+            command->verb = (ff_live_verb)v;
+    if (command->verb == FF_LIVE_VERBS)
+        return false;
+    const unsigned bit = FF_LIVE_BIT(command->verb);
+    if (!((live->open | live->guarded) & bit)) {
+        snprintf(text, size, "%s is not offered here", word[1]);
+        return false;
+    }
+    const bool needs_token = (live->guarded & bit) || !live->loopback;
+    if (needs_token && !live->control) {
+        snprintf(text, size, "%s needs --control", word[1]);
+        return false;
+    }
+    if (needs_token && (!token || !token_right(live, token))) {
+        snprintf(text, size, token ? "%s refused: wrong token" : "%s refused: it needs the token", word[1]);
+        return false;
+    }
+    int next = 2;
+    if (command->verb == FF_LIVE_SET) {
+        for (int p = 0; next < words && p < live->parameters; p++)
+            if (strcmp(live->parameter[p].name, word[next]) == 0)
+                command->parameter = p;
+        if (command->parameter < 0) {
+            snprintf(text, size, "set refused: no such parameter");
+            return false;
+        }
+        next++;
+    }
+    if (command->verb == FF_LIVE_SET || command->verb == FF_LIVE_SPEED || command->verb == FF_LIVE_SEEK) {
+        char *end = NULL;
+        const double value = next < words ? strtod(word[next], &end) : FF_NAN;
+        double low = 0.01, high = 100.0;
+        if (command->verb == FF_LIVE_SET) {
+            low = live->parameter[command->parameter].low;
+            high = live->parameter[command->parameter].high;
+        } else if (command->verb == FF_LIVE_SEEK) {
+            low = -1e9;
+            high = 1e9;
+        }
+        if (!end || *end || !(value >= low && value <= high)) {
+            snprintf(text, size, "%s refused: a number between %.6g and %.6g is needed", word[1], low, high);
+            return false;
+        }
+        command->value = value;
+        next++;
+    }
+    if (next != words) {
+        snprintf(text, size, "%s refused: too many words", word[1]);
+        return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- texts --
+ */
+
+void ff_live__utf8(char *text) {
+    unsigned char *c = (unsigned char *)text;
+    while (*c) {
+        const int more = *c < 0x80                 ? 0
+                         : *c >= 0xc2 && *c < 0xe0 ? 1
+                         : (*c & 0xf0) == 0xe0     ? 2
+                         : *c >= 0xf0 && *c < 0xf5 ? 3
+                                                   : -1;
+        bool good = more >= 0;
+        for (int i = 1; good && i <= more; i++)
+            good = (c[i] & 0xc0) == 0x80;
+        if (good && more == 2)
+            good = !(c[0] == 0xe0 && c[1] < 0xa0) && !(c[0] == 0xed && c[1] > 0x9f);
+        if (good && more == 3)
+            good = !(c[0] == 0xf0 && c[1] < 0x90) && !(c[0] == 0xf4 && c[1] > 0x8f);
+        if (!good)
+            *c = '?';
+        c += good ? more + 1 : 1;
+    }
+}
+
+static char *finish(ff_json *json) {
+    ff_json_close(json, '}');
+    if (json->failed) {
+        ff_json_free(json);
+        return NULL;
+    }
+    ff_live__utf8(json->text);
+    return json->text;
+}
+
+static void begin(ff_json *json, const char *kind) {
+    ff_json_init(json, false);
+    ff_json_open(json, NULL, '{');
+    ff_json_string(json, "kind", kind);
+}
+
+char *ff_live__note_json(const ff_live_note *n, uint64_t number) {
+    static const char *const level[] = {"info", "warning", "alarm"};
+    ff_json json;
+    begin(&json, "event");
+    ff_json_integer(&json, "number", (long long)number);
+    ff_json_string(&json, "level", level[n->level]);
+    ff_json_number(&json, "t", n->t);
+    ff_json_string(&json, "text", n->text);
+    return finish(&json);
+}
+
+char *ff_live__reply_json(const ff_live_reply *reply) {
+    ff_json json;
+    begin(&json, "answer");
+    ff_json_integer(&json, "id", reply->id);
+    ff_json_bool(&json, "done", reply->done);
+    ff_json_string(&json, "text", reply->text);
+    return finish(&json);
+}
+
+char *ff_live__status_json(const ff_live *live) {
+    static const char *const phase[] = {"starting", "running", "held", "ended", "stopped", "fault"};
+    ff_json json;
+    begin(&json, "status");
+    ff_json_string(&json, "phase", phase[atomic_load_explicit(&live->phase, memory_order_acquire)]);
+    ff_json_string(&json, "state", atomic_load_explicit(&live->state, memory_order_acquire));
+    ff_json_number(&json, "age_s",
+                   live->last_stamp ? 1e-9 * (double)(ff_live__now() - live->last_stamp) : FF_NAN);
+    ff_json_integer(&json, "dropped", (long long)ff_live_ring_dropped(&live->ring));
+    ff_json_integer(&json, "viewers", atomic_load_explicit(&live->viewers, memory_order_relaxed));
+    return finish(&json);
+}
+
+/* Appends `"key":raw` to an open object; raw is JSON already. */
+static void raw(ff_json *json, const char *key, const char *text) {
+    static const char placeholder[] = "null";
+    ff_json_string(json, key, NULL);
+    if (!text || json->failed)
+        return;
+    const size_t n = strlen(text), keep = json->length - (sizeof placeholder - 1);
+    char *grown = realloc(json->text, keep + n + 256);
+    if (!grown) {
+        json->failed = true;
+        return;
+    }
+    memcpy(grown + keep, text, n + 1);
+    json->text = grown;
+    json->length = keep + n;
+    json->capacity = keep + n + 256;
+}
+
+static void verbs(ff_json *json, const char *key, unsigned bits) {
+    ff_json_open(json, key, '[');
+    for (int v = 0; v < FF_LIVE_VERBS; v++)
+        if (bits & FF_LIVE_BIT(v))
+            ff_json_string(json, NULL, ff_live_verb_name((ff_live_verb)v));
+    ff_json_close(json, ']');
+}
+
+static char *make_hello(const ff_live *live, const ff_live_config *config, const char *session) {
+    const ff_scenario *s = config->scenario;
+    ff_json json;
+    begin(&json, "hello");
+    ff_json_integer(&json, "version", 1);
+    ff_json_string(&json, "session", session);
+    ff_json_string(&json, "mode", config->mode);
+    ff_json_string(&json, "title", config->title ? config->title : s ? s->name : "");
+    ff_json_string(&json, "method", s ? ff_method_name(s->fidelity.method) : NULL);
+    ff_json_number(&json, "cycle_s", s ? s->cycle : FF_NAN);
+    ff_json_number(&json, "begin_s", config->begin);
+    ff_json_number(&json, "end_s", s ? (double)s->cycles * s->cycle : config->end);
+    ff_json_integer(&json, "head", FF_LIVE_HEAD);
+    ff_json_open(&json, "columns", '[');
+    for (int i = 0; i < live->count; i++)
+        ff_json_string(&json, NULL, s ? live->columns.name[i] : config->names[i]);
+    ff_json_close(&json, ']');
+    ff_json_open(&json, "limits", '[');
+    for (int i = 0; i < live->limits; i++) {
+        const ff_live_limit *l = &live->limit[i];
+        ff_json_open(&json, NULL, '{');
+        ff_json_string(&json, "name", l->name);
+        ff_json_string(&json, "unit", l->unit);
+        ff_json_number(&json, "limit", l->limit);
+        ff_json_bool(&json, "trips", l->trips);
+        ff_json_close(&json, '}');
+    }
+    ff_json_close(&json, ']');
+    ff_json_open(&json, "parameters", '[');
+    for (int i = 0; i < live->parameters; i++) {
+        const ff_live_parameter *p = &live->parameter[i];
+        ff_json_open(&json, NULL, '{');
+        ff_json_string(&json, "name", p->name);
+        ff_json_string(&json, "unit", p->unit);
+        ff_json_string(&json, "effect", p->effect);
+        ff_json_number(&json, "low", p->low);
+        ff_json_number(&json, "high", p->high);
+        ff_json_number(&json, "value", p->value);
+        ff_json_close(&json, '}');
+    }
+    ff_json_close(&json, ']');
+    verbs(&json, "open", live->loopback ? live->open : 0);
+    verbs(&json, "guarded", !live->control ? 0 : live->loopback ? live->guarded : live->guarded | live->open);
+    char *geometry = s ? ff_report_geometry(s) : NULL;
+    raw(&json, "geometry", geometry);
+    raw(&json, "summary", config->summary);
+    raw(&json, "document", config->document);
+    free(geometry);
+    return finish(&json);
+}
+
+/* ----------------------------------------------------------------------------------------- start and end --
+ */
+
+static ff_status parse_address(ff_live *live, const char *address, char *message, size_t size) {
+    const char *colon = strrchr(address, ':');
+    char *end = NULL;
+    const long port = colon ? strtol(colon + 1, &end, 10) : -1;
+    const size_t n = colon ? (size_t)(colon - address) : 0;
+    int part[4], used = 0;
+    if (n == 9 && strncmp(address, "localhost", 9) == 0)
+        snprintf(live->host, sizeof live->host, "127.0.0.1");
+    else if (n < sizeof live->host)
+        snprintf(live->host, sizeof live->host, "%.*s", (int)n, address);
+    if (!colon || end == colon + 1 || *end || port < 0 || port > 65535 ||
+        sscanf(live->host, "%3d.%3d.%3d.%3d%n", &part[0], &part[1], &part[2], &part[3], &used) != 4 ||
+        live->host[used] || part[0] > 255 || part[1] > 255 || part[2] > 255 || part[3] > 255) {
+        snprintf(message, size, "'%s' is no address; allowed: ADDRESS:PORT, e.g. 127.0.0.1:8080", address);
+        return FF_ERR_ARGUMENT;
+    }
+    if (part[0] == 0) {
+        snprintf(message, size, "'%s': name one address of this machine, not all of them", address);
+        return FF_ERR_ARGUMENT;
+    }
+    live->loopback = part[0] == 127;
+    live->port = (int)port;
+    return FF_OK;
+}
+
+static ff_status draw(char *hex, size_t bytes) {
+    unsigned char random[16];
+    if (getrandom(random, bytes, 0) != (ssize_t)bytes)
+        return FF_ERR_DEVICE;
+    for (size_t i = 0; i < bytes; i++)
+        snprintf(hex + 2 * i, 3, "%02x", random[i]);
+    return FF_OK;
+}
+
+static int ends_with(const char *text, const char *end) {
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Columns that the events are read from. */
+static void find_columns(ff_live *live, const ff_live_config *config) {
+    live->status_column = -1;
+    for (int i = 0; i < live->count; i++) {
+        const char *name = live->rows ? live->columns.name[i] : config->names[i];
+        if (strcmp(name, "status") == 0)
+            live->status_column = i;
+        if (strncmp(name, "contact.", 8) == 0 && ends_with(name, ".touching") &&
+            live->touches < FF_MAX_CONTACTS) {
+            ff_live_touch *touch = &live->touch[live->touches++];
+            *touch = (ff_live_touch){.touching = i, .force = -1};
+            snprintf(touch->name, sizeof touch->name, "%.*s", (int)(strlen(name) - 17), name + 8);
+            char force[FF_COLUMN_NAME + 24];
+            snprintf(force, sizeof force, "contact.%s.force [N]", touch->name);
+            for (int k = 0; k < live->count; k++)
+                if (strcmp(live->rows ? live->columns.name[k] : config->names[k], force) == 0)
+                    touch->force = k;
+        }
+    }
+}
+
+static ff_status allocate(ff_live *live, const ff_live_config *config) {
+    const size_t payload = live->rows ? sizeof(ff_row) : (size_t)live->count * sizeof(double);
+    const size_t item = sizeof(ff_live_item) + payload;
+    const size_t history = FF_LIVE_HISTORY;
+    live->width = FF_LIVE_HEAD + live->limits + live->count;
+    ff_status status = ff_live_ring_create(&live->ring, item, config->capacity ? config->capacity : 1024);
+    if (!status)
+        status = ff_live_ring_create(&live->notes, sizeof(ff_live_note), 64);
+    if (!status)
+        status = ff_live_ring_create(&live->commands, sizeof(ff_live_command), FF_LIVE_QUEUE);
+    if (!status)
+        status = ff_live_ring_create(&live->replies, sizeof(ff_live_reply), 2 * FF_LIVE_QUEUE);
+    live->in = calloc(1, item);
+    live->value = calloc((size_t)live->count, sizeof *live->value);
+    live->most = calloc(FF_LIVE_MAX_LIMITS, sizeof *live->most);
+    live->frame = calloc(history * (size_t)live->width, sizeof *live->frame);
+    live->stamp = calloc(history, sizeof *live->stamp);
+    if (!live->in || !live->value || !live->most || !live->frame || !live->stamp)
+        status = FF_ERR_MEMORY;
+    return status;
+}
+
+static void release(ff_live *live) {
+    ff_live_ring_free(&live->ring);
+    ff_live_ring_free(&live->notes);
+    ff_live_ring_free(&live->commands);
+    ff_live_ring_free(&live->replies);
+    ff_columns_free(&live->columns);
+    free(live->in);
+    free(live->value);
+    free(live->most);
+    free(live->frame);
+    free(live->stamp);
+    free(live->hello);
+    free(live);
+}
+
+ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *message, size_t size) {
+    *out = NULL;
+    snprintf(message, size, "no memory");
+    ff_live *live = aligned_alloc(64, (sizeof *live + 63) / 64 * 64);
+    if (!live)
+        return FF_ERR_MEMORY;
+    memset(live, 0, sizeof *live);
+    live->open = config->open;
+    live->guarded = config->guarded;
+    live->control = config->control;
+    live->rows = config->scenario != NULL;
+    live->count = config->columns;
+    live->limits = config->limits;
+    memcpy(live->limit, config->limit, sizeof live->limit);
+    live->parameters = config->parameters;
+    memcpy(live->parameter, config->parameter, sizeof live->parameter);
+    atomic_init(&live->phase, FF_LIVE_STARTING);
+    atomic_init(&live->state, NULL);
+    live->last_t = -FF_INF;
+    ff_status status = FF_OK;
+    if (live->rows) {
+        status = ff_columns_init(config->scenario, &live->columns);
+        live->count = live->columns.count;
+    }
+    if (!status)
+        status = parse_address(live, config->address, message, size);
+    char session[17] = "";
+    if (!status)
+        status = draw(session, 8);
+    if (!status && live->control)
+        status = draw(live->token, 16);
+    if (!status)
+        status = allocate(live, config);
+    if (!status) {
+        find_columns(live, config);
+        live->hello = make_hello(live, config, session);
+        status = live->hello ? ff_live__serve(live, message, size) : FF_ERR_MEMORY;
+    }
+    if (status) {
+        release(live);
+        return status;
+    }
+    *out = live;
+    return FF_OK;
+}
+
+void ff_live_stop(ff_live *live) {
+    if (!live)
+        return;
+    ff_live__unserve(live);
+    release(live);
+}
+
+const char *ff_live_url(const ff_live *live) {
+    return live->url;
+}
+
+const char *ff_live_token(const ff_live *live) {
+    return live->token;
+}
+
+ff_live_info ff_live_get_info(const ff_live *live) {
+    return (ff_live_info){.rows = atomic_load_explicit(&live->pushed, memory_order_relaxed),
+                          .dropped = ff_live_ring_dropped(&live->ring),
+                          .frames = atomic_load_explicit(&live->frames_made, memory_order_relaxed),
+                          .refused = atomic_load_explicit(&live->refused, memory_order_relaxed),
+                          .viewers = atomic_load_explicit(&live->viewers, memory_order_relaxed)};
+}

@@ -1,0 +1,335 @@
+#include "record/log.h"
+
+#include "record/version.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The run's t = 0 lies ten seconds after the log's epoch: what happens before it has a time too. */
+#define FF_LOG_EPOCH 10.0
+
+static uint64_t stamp(double t) {
+    const double ns = 1e9 * (t + FF_LOG_EPOCH);
+    return ns > 0.0 ? (uint64_t)llround(ns) : 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- inputs -- */
+
+static double *put3(double *at, ff_vec3 v) {
+    memcpy(at, v.a, sizeof v.a);
+    return at + 3;
+}
+
+static const double *get3(const double *at, ff_vec3 *v) {
+    memcpy(v->a, at, sizeof v->a);
+    return at + 3;
+}
+
+void ff_log_put_input(const ff_wrench_in *sensor, const ff_rigid_load *load, double values[FF_LOG_INPUTS]) {
+    double *at = put3(put3(values, sensor->f_s.f), sensor->f_s.t);
+    *at++ = sensor->age;
+    at = put3(at, sensor->T_wb.p);
+    *at++ = sensor->T_wb.q.w;
+    *at++ = sensor->T_wb.q.x;
+    *at++ = sensor->T_wb.q.y;
+    *at++ = sensor->T_wb.q.z;
+    at = put3(put3(at, sensor->twist.v), sensor->twist.w);
+    at = put3(put3(at, sensor->acceleration.v), sensor->acceleration.w);
+    put3(put3(at, load->force), load->torque);
+}
+
+void ff_log_get_input(const double values[FF_LOG_INPUTS], ff_wrench_in *sensor, ff_rigid_load *load) {
+    const double *at = get3(get3(values, &sensor->f_s.f), &sensor->f_s.t);
+    sensor->age = *at++;
+    at = get3(at, &sensor->T_wb.p);
+    sensor->T_wb.q.w = *at++;
+    sensor->T_wb.q.x = *at++;
+    sensor->T_wb.q.y = *at++;
+    sensor->T_wb.q.z = *at++;
+    at = get3(get3(at, &sensor->twist.v), &sensor->twist.w);
+    at = get3(get3(at, &sensor->acceleration.v), &sensor->acceleration.w);
+    get3(get3(at, &load->force), &load->torque);
+}
+
+static const char *const input_names[FF_LOG_INPUTS] = {
+    "sensor.force.x [N]",
+    "sensor.force.y [N]",
+    "sensor.force.z [N]",
+    "sensor.torque.x [N m]",
+    "sensor.torque.y [N m]",
+    "sensor.torque.z [N m]",
+    "sensor.age [s]",
+    "measured.position.x [m]",
+    "measured.position.y [m]",
+    "measured.position.z [m]",
+    "measured.attitude.w",
+    "measured.attitude.x",
+    "measured.attitude.y",
+    "measured.attitude.z",
+    "measured.velocity.x [m/s]",
+    "measured.velocity.y [m/s]",
+    "measured.velocity.z [m/s]",
+    "measured.angular_velocity.x [rad/s]",
+    "measured.angular_velocity.y [rad/s]",
+    "measured.angular_velocity.z [rad/s]",
+    "measured.acceleration.x [m/s2]",
+    "measured.acceleration.y [m/s2]",
+    "measured.acceleration.z [m/s2]",
+    "measured.angular_acceleration.x [rad/s2]",
+    "measured.angular_acceleration.y [rad/s2]",
+    "measured.angular_acceleration.z [rad/s2]",
+    "load.force.x [N]",
+    "load.force.y [N]",
+    "load.force.z [N]",
+    "load.torque.x [N m]",
+    "load.torque.y [N m]",
+    "load.torque.z [N m]",
+};
+
+/* ---------------------------------------------------------------------------------------------- opening --
+ */
+
+/* "a,b,c"; malloc'ed. Names hold no comma: the scenario refuses it. */
+static char *join_columns(const ff_columns *columns) {
+    size_t size = 1;
+    for (int i = 0; i < columns->count; i++)
+        size += strlen(columns->name[i]) + 1;
+    char *text = malloc(size), *at = text;
+    for (int i = 0; text && i < columns->count; i++)
+        at += sprintf(at, "%s%s", i ? "," : "", columns->name[i]);
+    return text;
+}
+
+static char *join_inputs(const ff_scenario *scenario) {
+    const size_t size = (size_t)scenario->satellites * FF_LOG_INPUTS * (FF_NAME_SIZE + 48);
+    char *text = malloc(size), *at = text;
+    for (int i = 0; text && i < scenario->satellites; i++)
+        for (int j = 0; j < FF_LOG_INPUTS; j++)
+            at += sprintf(at, "%s%s.%s", i + j ? "," : "", scenario->satellite[i].name, input_names[j]);
+    return text;
+}
+
+static ff_status add_body(ff_log *log, uint16_t schemas[FF_MESSAGE_KINDS], int i) {
+    const char *name = log->scenario->satellite[i].name;
+    const struct {
+        ff_message_kind kind;
+        const char *format;
+        uint16_t *channel;
+    } list[] = {
+        {FF_MESSAGE_POSE_STAMPED, "/%s/pose", &log->body[i].pose},
+        {FF_MESSAGE_TWIST_STAMPED, "/%s/twist", &log->body[i].twist},
+        {FF_MESSAGE_POSE_STAMPED, "/%s/robot/pose", &log->body[i].robot},
+        {FF_MESSAGE_POSE_STAMPED, "/%s/command/pose", &log->body[i].command},
+        {FF_MESSAGE_WRENCH_STAMPED, "/%s/wrench", &log->body[i].wrench},
+        {FF_MESSAGE_ENERGY, "/%s/energy", &log->body[i].energy},
+    };
+    for (size_t c = 0; c < sizeof list / sizeof *list; c++) {
+        char topic[FF_NAME_SIZE + 32], clean[FF_NAME_SIZE];
+        snprintf(clean, sizeof clean, "%s", name);
+        for (char *at = clean; *at; at++)
+            *at = *at == ' ' ? '_' : *at;
+        /* the formats stand in the table above */
+        const char *slot = strstr(list[c].format, "%s");
+        snprintf(topic, sizeof topic, "%.*s%s%s", (int)(slot - list[c].format), list[c].format, clean,
+                 slot + 2);
+        const ff_status status =
+            ff_message_add_channel(log->writer, schemas, list[c].kind, topic, NULL, 0, list[c].channel);
+        if (status != FF_OK)
+            return status;
+    }
+    return FF_OK;
+}
+
+static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
+    char keys[FF_LOG_MAX_SETS][16], cycle[40];
+    ff_mcap_pair pairs[FF_LOG_MAX_SETS + 8];
+    size_t n = 0;
+    snprintf(cycle, sizeof cycle, "%.17g", log->scenario->cycle);
+    pairs[n++] = (ff_mcap_pair){"version", ff_version()};
+    pairs[n++] = (ff_mcap_pair){"name", log->scenario->name};
+    pairs[n++] = (ff_mcap_pair){"file", source->path ? source->path : ""};
+    pairs[n++] = (ff_mcap_pair){"method", source->method ? source->method : ""};
+    pairs[n++] = (ff_mcap_pair){"cycle", cycle};
+    for (int i = 0; i < source->sets && i < FF_LOG_MAX_SETS; i++) {
+        snprintf(keys[i], sizeof keys[i], "set.%d", i);
+        pairs[n++] = (ff_mcap_pair){keys[i], source->set[i]};
+    }
+    return ff_mcap_writer_metadata(log->writer, "freefloat", pairs, n);
+}
+
+static ff_status add_channels(ff_log *log) {
+    uint16_t schemas[FF_MESSAGE_KINDS] = {0};
+    char *columns = join_columns(&log->columns), *inputs = join_inputs(log->scenario);
+    ff_status status = columns && inputs ? FF_OK : FF_ERR_MEMORY;
+    const ff_mcap_pair all = {"columns", columns}, in = {"columns", inputs};
+    if (!status)
+        status =
+            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/cycle", &all, 1, &log->cycle);
+    if (!status)
+        status =
+            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/input", &in, 1, &log->input);
+    free(columns);
+    free(inputs);
+    if (!status)
+        status =
+            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_STATE, "/state", NULL, 0, &log->state);
+    if (!status)
+        status =
+            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_EVENT, "/event", NULL, 0, &log->event);
+    if (!status)
+        status =
+            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TIMING, "/timing", NULL, 0, &log->timing);
+    for (int i = 0; i < log->scenario->satellites && !status; i++)
+        status = add_body(log, schemas, i);
+    return status;
+}
+
+ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_log_source *source,
+                      ff_log *log) {
+    const ff_mcap_writer_config config = ff_mcap_writer_config_default();
+    *log = (ff_log){.scenario = scenario};
+    if (ff_columns_init(scenario, &log->columns) != FF_OK)
+        return FF_ERR_MEMORY;
+    const size_t inputs = (size_t)scenario->satellites * FF_LOG_INPUTS;
+    const size_t most = (size_t)log->columns.count > inputs ? (size_t)log->columns.count : inputs;
+    log->size = most * sizeof(double) + 1024;
+    log->values = malloc(most * sizeof *log->values);
+    log->buffer = malloc(log->size);
+    ff_status status = log->values && log->buffer ? FF_OK : FF_ERR_MEMORY;
+    if (!status)
+        status = ff_mcap_writer_open(path, &config, &log->writer);
+    if (!status)
+        status = add_metadata(log, source);
+    if (!status && source->text)
+        status = ff_mcap_writer_attachment(log->writer, "scenario.yaml", "application/yaml", 0, source->text,
+                                           source->length);
+    if (!status)
+        status = add_channels(log);
+    if (status != FF_OK)
+        ff_log_close(log);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ rows -- */
+
+static ff_status put(ff_log *log, uint16_t channel, double t, ff_status encoded, size_t used) {
+    return encoded != FF_OK
+               ? encoded
+               : ff_mcap_writer_message(log->writer, channel, stamp(t), stamp(t), log->buffer, used);
+}
+
+ff_status ff_log_event(ff_log *log, double t, int code, ff_message_level level, const char *text,
+                       double value, double limit) {
+    size_t used;
+    const ff_status encoded =
+        ff_message_event(stamp(t), code, (uint8_t)level, text, value, limit, log->buffer, log->size, &used);
+    return put(log, log->event, t, encoded, used);
+}
+
+ff_status ff_log_state(ff_log *log, double t, int state, const char *name) {
+    size_t used;
+    const ff_status encoded = ff_message_state(stamp(t), (uint8_t)state, name, log->buffer, log->size, &used);
+    return put(log, log->state, t, encoded, used);
+}
+
+ff_status ff_log_timing(ff_log *log, double t, const ff_message_timing *timing) {
+    size_t used;
+    const ff_status encoded = ff_message_put_timing(stamp(t), timing, log->buffer, log->size, &used);
+    return put(log, log->timing, t, encoded, used);
+}
+
+static ff_status take_body(ff_log *log, const ff_row *row, int i) {
+    const ff_row_body *b = &row->body[i];
+    const char *name = log->scenario->satellite[i].name;
+    const uint64_t at = stamp(row->t);
+    void *buffer = log->buffer;
+    const size_t size = log->size;
+    size_t used;
+    ff_status status = ff_message_pose(at, "inertial", ff_rigid_pose(&b->satellite), buffer, size, &used);
+    if ((status = put(log, log->body[i].pose, row->t, status, used)) != FF_OK)
+        return status;
+    const ff_twist twist = {b->satellite.omega, b->satellite.velocity};
+    status = ff_message_twist(at, name, twist, buffer, size, &used);
+    if ((status = put(log, log->body[i].twist, row->t, status, used)) != FF_OK)
+        return status;
+    status = ff_message_pose(at, "inertial", b->robot.T, buffer, size, &used);
+    if ((status = put(log, log->body[i].robot, row->t, status, used)) != FF_OK)
+        return status;
+    status = ff_message_pose(at, "inertial", b->command.T, buffer, size, &used);
+    if ((status = put(log, log->body[i].command, row->t, status, used)) != FF_OK)
+        return status;
+    status = ff_message_wrench(at, name, b->measured_b, buffer, size, &used);
+    if ((status = put(log, log->body[i].wrench, row->t, status, used)) != FF_OK)
+        return status;
+    const ff_message_energy energy = {b->energy.kinetic, b->energy.exchanged, b->observer[0],
+                                      -b->energy.force_controller};
+    status = ff_message_put_energy(at, &energy, buffer, size, &used);
+    if ((status = put(log, log->body[i].energy, row->t, status, used)) != FF_OK)
+        return status;
+    if (b->in_contact != log->body[i].in_contact) {
+        log->body[i].in_contact = b->in_contact;
+        char text[FF_NAME_SIZE + 32];
+        snprintf(text, sizeof text, "%s: contact %s", name, b->in_contact ? "begins" : "ends");
+        return ff_log_event(log, row->t, 0, FF_MESSAGE_INFO, text, ff_vec3_norm(b->measured_b.f), FF_NAN);
+    }
+    return FF_OK;
+}
+
+static ff_status take(void *self, const ff_row *row) {
+    ff_log *log = self;
+    size_t used;
+    if (!log->started) {
+        log->started = true;
+        log->flushed = row->t;
+    }
+    ff_columns_values(&log->columns, row, log->values);
+    ff_status status = ff_message_cycle(stamp(row->t), row->k, log->values, (size_t)log->columns.count,
+                                        log->buffer, log->size, &used);
+    if ((status = put(log, log->cycle, row->t, status, used)) != FF_OK)
+        return status;
+    if (!row->final) {
+        for (int i = 0; i < log->scenario->satellites; i++)
+            ff_log_put_input(&row->body[i].sensor, &row->body[i].load, &log->values[i * FF_LOG_INPUTS]);
+        status = ff_message_cycle(stamp(row->t), row->k, log->values,
+                                  (size_t)log->scenario->satellites * FF_LOG_INPUTS, log->buffer, log->size,
+                                  &used);
+        if ((status = put(log, log->input, row->t, status, used)) != FF_OK)
+            return status;
+    }
+    for (int i = 0; i < log->scenario->satellites; i++)
+        if ((status = take_body(log, row, i)) != FF_OK)
+            return status;
+    if (row->status != log->last) {
+        log->last = row->status;
+        status = ff_log_event(log, row->t, row->status,
+                              row->status < 0   ? FF_MESSAGE_FAULT
+                              : row->status > 0 ? FF_MESSAGE_WARNING
+                                                : FF_MESSAGE_INFO,
+                              ff_status_text(row->status), FF_NAN, FF_NAN);
+        if (status != FF_OK)
+            return status;
+    }
+    log->cycles++;
+    /* one row more would lie beyond the bound */
+    if (row->t + 2.0 * log->scenario->cycle - log->flushed > FF_LOG_FLUSH || row->status < 0) {
+        log->flushed = row->t + log->scenario->cycle;
+        return ff_mcap_writer_flush(log->writer);
+    }
+    return FF_OK;
+}
+
+ff_sink ff_log_sink(ff_log *log) {
+    return (ff_sink){log, take};
+}
+
+ff_status ff_log_close(ff_log *log) {
+    ff_status status = FF_OK;
+    if (log->writer)
+        status = ff_mcap_writer_close(log->writer);
+    ff_columns_free(&log->columns);
+    free(log->values);
+    free(log->buffer);
+    *log = (ff_log){0};
+    return status;
+}

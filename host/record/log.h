@@ -1,0 +1,61 @@
+/* record/log.h - log.mcap: every cycle of a run bit for bit, messages for the viewers, and what a replay
+ * needs.
+ *
+ * Channels: /cycle (all columns of the log, by name), /input (what the devices said and the loads: the loop's
+ * input), /state and /event, /timing, and for each satellite /NAME/pose, /NAME/twist, /NAME/robot/pose,
+ * /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy. The scenario's text is the
+ * attachment scenario.yaml; the metadata `freefloat` holds version, method, overrides and the cycle. */
+#ifndef FF_RECORD_LOG_H
+#define FF_RECORD_LOG_H
+
+#include "record/columns.h"
+#include "record/messages.h"
+
+#define FF_LOG_FLUSH 0.1 /* [s] of run time: the most that a kill loses */
+enum { FF_LOG_INPUTS = 32, FF_LOG_MAX_SETS = 64 };
+
+typedef struct ff_log_source { /* the scenario as it was given */
+    const char *path;          /* its name in messages */
+    const char *text;
+    size_t length; /* [bytes] */
+    const char *const *set;
+    int sets;
+    const char *method; /* or NULL */
+} ff_log_source;
+
+typedef struct ff_log {
+    ff_mcap_writer *writer;
+    const ff_scenario *scenario;
+    ff_columns columns;
+    double *values;
+    uint8_t *buffer;
+    size_t size; /* [bytes] of buffer */
+    uint16_t cycle, input, state, event, timing;
+    struct {
+        uint16_t pose, twist, robot, command, wrench, energy;
+        bool in_contact;
+        ff_status status;
+    } body[FF_MAX_BODIES];
+    ff_status last;
+    double flushed; /* [s] run time of the last flush */
+    bool started;
+    uint64_t cycles;
+} ff_log;
+
+/* FF_ERR_IO when the file cannot be created, FF_ERR_MEMORY. */
+ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_log_source *source,
+                      ff_log *log);
+ff_sink ff_log_sink(ff_log *log);
+/* Between rows, by the thread that feeds the sink. t: run time [s], also before zero. */
+ff_status ff_log_event(ff_log *log, double t, int code, ff_message_level level, const char *text,
+                       double value, double limit);
+ff_status ff_log_state(ff_log *log, double t, int state, const char *name);
+ff_status ff_log_timing(ff_log *log, double t, const ff_message_timing *timing);
+/* FF_ERR_IO when not everything reached the file. */
+ff_status ff_log_close(ff_log *log);
+
+/* The loop's input of one body as numbers, and back, bit for bit. */
+void ff_log_put_input(const ff_wrench_in *sensor, const ff_rigid_load *load, double values[FF_LOG_INPUTS]);
+void ff_log_get_input(const double values[FF_LOG_INPUTS], ff_wrench_in *sensor, ff_rigid_load *load);
+
+#endif

@@ -1,0 +1,293 @@
+#include "record/logfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
+    snprintf(message, size, "%s", text);
+    return status;
+}
+
+static void copy_text(ff_mcap_text text, char *to, size_t size) {
+    snprintf(to, size, "%.*s", (int)(text.size < size ? text.size : size), text.at);
+}
+
+static ff_status split_columns(ff_logfile *file, ff_mcap_text text) {
+    int count = text.size > 0;
+    for (size_t i = 0; i < text.size; i++)
+        count += text.at[i] == ',';
+    file->name = calloc((size_t)count + 1, sizeof *file->name);
+    if (!file->name)
+        return FF_ERR_MEMORY;
+    size_t from = 0;
+    for (size_t i = 0; i <= text.size && file->columns < count; i++)
+        if (i == text.size || text.at[i] == ',') {
+            copy_text((ff_mcap_text){text.at + from, i - from}, file->name[file->columns++], FF_COLUMN_NAME);
+            from = i + 1;
+        }
+    return FF_OK;
+}
+
+/* Channels are known once the reader passed them: the first message of each kind settles it. */
+static ff_status find_columns(ff_logfile *file) {
+    ff_mcap_message message;
+    bool end = false;
+    while (!end && !file->columns) {
+        const ff_status status = ff_mcap_reader_next(file->reader, &message, &end);
+        if (status == FF_ERR_MEMORY)
+            return status;
+        if (status != FF_OK || end)
+            continue;
+        const ff_mcap_channel *channel = ff_mcap_reader_channel(file->reader, message.channel);
+        ff_mcap_text columns;
+        if (!channel || !ff_mcap_text_equal(channel->topic, "/cycle") ||
+            ff_mcap_map_get(channel->metadata, "columns", &columns) != FF_OK)
+            continue;
+        const ff_status split = split_columns(file, columns);
+        if (split != FF_OK)
+            return split;
+    }
+    ff_mcap_reader_rewind(file->reader);
+    return file->columns ? FF_OK : FF_ERR_FORMAT;
+}
+
+ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, size_t size) {
+    *file = (ff_logfile){0};
+    ff_status status = ff_mcap_reader_open(path, &file->reader);
+    if (status == FF_ERR_FORMAT)
+        return refuse(status, message, size, "this is no MCAP file");
+    if (status != FF_OK)
+        return refuse(status, message, size, ff_status_text(status));
+    ff_mcap_text version;
+    if (ff_mcap_reader_metadata(file->reader, "freefloat", "version", &version) == FF_OK)
+        copy_text(version, file->version, sizeof file->version);
+    status = find_columns(file);
+    if (status != FF_OK) {
+        ff_logfile_close(file);
+        return refuse(status, message, size,
+                      status == FF_ERR_MEMORY ? "no memory" : "the file holds no cycle of a run");
+    }
+    return FF_OK;
+}
+
+void ff_logfile_close(ff_logfile *file) {
+    ff_mcap_reader_close(file->reader);
+    free(file->name);
+    *file = (ff_logfile){0};
+}
+
+ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, char *message, size_t size) {
+    ff_mcap_text text, value;
+    if (ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text) != FF_OK)
+        return refuse(FF_ERR_FORMAT, message, size, "the log holds no scenario");
+    static const size_t room = 512;
+    char *memory = malloc(room * (FF_LOG_MAX_SETS + 1)), method[64] = "";
+    const char *set[FF_LOG_MAX_SETS];
+    if (!memory)
+        return refuse(FF_ERR_MEMORY, message, size, "no memory");
+    ff_scenario_options options = {.set = set};
+    if (ff_mcap_reader_metadata(file->reader, "freefloat", "method", &value) == FF_OK && value.size) {
+        copy_text(value, method, sizeof method);
+        options.method = method;
+    }
+    ff_status status = FF_OK;
+    for (; options.sets < FF_LOG_MAX_SETS; options.sets++) {
+        char key[16];
+        snprintf(key, sizeof key, "set.%d", options.sets);
+        if (ff_mcap_reader_metadata(file->reader, "freefloat", key, &value) != FF_OK)
+            break;
+        char *at = memory + (size_t)options.sets * room;
+        if (value.size >= room)
+            status = refuse(FF_ERR_SIZE, message, size, "an override in the log is too long");
+        copy_text(value, at, room);
+        set[options.sets] = at;
+    }
+    char warnings[512];
+    if (!status)
+        status = ff_scenario_parse("scenario.yaml in the log", text.at, text.size, &options, scenario,
+                                   message, size, warnings, sizeof warnings);
+    free(memory);
+    return status;
+}
+
+ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, double *values,
+                          size_t capacity, size_t *n, uint64_t *damaged) {
+    for (;;) {
+        ff_mcap_message message;
+        bool end = false;
+        const ff_status status = ff_mcap_reader_next(file->reader, &message, &end);
+        if (status == FF_ERR_MEMORY)
+            return status;
+        if (status != FF_OK) {
+            ++*damaged;
+            continue;
+        }
+        if (end) {
+            *kind = FF_LOGFILE_END;
+            return FF_OK;
+        }
+        if (message.channel != file->cycle && message.channel != file->input) {
+            const ff_mcap_channel *channel = ff_mcap_reader_channel(file->reader, message.channel);
+            if (channel && !file->cycle && ff_mcap_text_equal(channel->topic, "/cycle"))
+                file->cycle = message.channel;
+            else if (channel && !file->input && ff_mcap_text_equal(channel->topic, "/input"))
+                file->input = message.channel;
+            else
+                continue;
+        }
+        uint64_t time;
+        *kind = message.channel == file->cycle ? FF_LOGFILE_CYCLE : FF_LOGFILE_INPUT;
+        return ff_message_read_cycle(message.data, message.size, &time, k, values, capacity, n);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- replay -- */
+
+typedef struct replay { /* large: not on the stack */
+    ff_loop_config config;
+    ff_loop_model model;
+    ff_loop_state state;
+    ff_loop_info info;
+    ff_loop_in in;
+    ff_loop_out out;
+    ff_row row;
+    ff_columns columns;
+    double *recorded, *values, *given;
+    bool *compared;
+} replay;
+
+/* Columns that the loop does not make: a row in which all of that is set differs there from an empty one. */
+static void mark_columns(replay *r) {
+    ff_row *row = calloc(1, sizeof *row);
+    for (int i = 0; i < r->columns.count; i++)
+        r->compared[i] = false;
+    if (!row)
+        return;
+    ff_columns_values(&r->columns, row, r->values);
+    const ff_vec3 one = {{1, 1, 1}};
+    for (int i = 0; i < FF_MAX_BODIES; i++) {
+        row->body[i].ideal = (ff_rigid_state){one, {1, 1, 1, 1}, one, one};
+        row->body[i].inertial = row->body[i].robot = (ff_setpoint){{{1, 1, 1, 1}, one}, {one, one}};
+    }
+    for (int c = 0; c < FF_MAX_CONTACTS; c++) {
+        row->contact_force[c] = one;
+        row->touching[c] = true;
+    }
+    row->compute_ns = 1.0;
+    ff_columns_values(&r->columns, row, r->given);
+    for (int i = 0; i < r->columns.count; i++)
+        r->compared[i] = r->values[i] == r->given[i];
+    free(row);
+}
+
+static bool same_bits(double a, double b) {
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static bool compare_row(replay *r, ff_replay_result *result) {
+    ff_columns_values(&r->columns, &r->row, r->values);
+    for (int i = 0; i < r->columns.count; i++) {
+        if (!r->compared[i] || same_bits(r->values[i], r->recorded[i]))
+            continue;
+        result->differs = true;
+        result->cycle = r->row.k;
+        snprintf(result->column, sizeof result->column, "%s", r->columns.name[i]);
+        result->recorded = r->recorded[i];
+        result->replayed = r->values[i];
+        return false;
+    }
+    result->cycles++;
+    return true;
+}
+
+static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, ff_replay_result *result,
+                      char *message, size_t size) {
+    const size_t inputs = (size_t)scenario->satellites * FF_LOG_INPUTS;
+    bool waiting = false; /* a row was read whose input has not come */
+    for (;;) {
+        ff_logfile_kind kind;
+        uint64_t k;
+        size_t n;
+        const bool row_next = !waiting;
+        ff_status status =
+            ff_logfile_next(file, &kind, &k, row_next ? r->recorded : r->given,
+                            row_next ? (size_t)r->columns.count : inputs, &n, &result->damaged);
+        if (status != FF_OK)
+            return refuse(status, message, size, "the log's rows are out of order");
+        if (result->damaged)
+            return refuse(FF_ERR_FORMAT, message, size,
+                          "a part of the log is damaged: nothing after it can be replayed");
+        if (kind == FF_LOGFILE_END) {
+            if (!waiting)
+                return FF_OK;
+            /* the last row has no input: where everything stands at the end. In a log that was cut it is a
+             * row whose input is lost. */
+            if (result->cut)
+                return FF_OK;
+            ff_row_begin(scenario, &r->state, r->state.k, true, &r->row);
+            ff_row_settle(scenario, &r->out);
+            ff_row_loop(scenario, &r->in, &r->out, FF_OK, &r->row);
+            for (int i = 0; i < scenario->satellites; i++)
+                r->row.body[i].load = ff_scenario_load_at(scenario, i, r->row.t);
+            /* the plant's last reading is not the loop's business */
+            compare_row(r, result);
+            return FF_OK;
+        }
+        if (row_next) {
+            if (kind != FF_LOGFILE_CYCLE || (int)n != r->columns.count || k != r->state.k)
+                return refuse(FF_ERR_FORMAT, message, size, "the log's rows are not in turn");
+            waiting = true;
+            continue;
+        }
+        if (kind != FF_LOGFILE_INPUT || n != inputs || k != r->state.k)
+            return refuse(FF_ERR_FORMAT, message, size, "the log's inputs do not belong to its rows");
+        waiting = false;
+        for (int i = 0; i < scenario->satellites; i++)
+            ff_log_get_input(&r->given[i * FF_LOG_INPUTS], &r->in.sensor[i], &r->in.load[i]);
+        ff_row_begin(scenario, &r->state, k, false, &r->row);
+        status = ff_loop_step(&r->model, &r->state, &r->info, &r->in, &r->out);
+        ff_row_loop(scenario, &r->in, &r->out, status, &r->row);
+        if (!compare_row(r, result) || status < 0)
+            return FF_OK;
+    }
+}
+
+ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_result *result, char *message,
+                    size_t size) {
+    *result = (ff_replay_result){.cut = !ff_mcap_reader_get_info(file->reader).closed};
+    if (scenario->emulates || scenario->fidelity.method == FF_METHOD_IDEAL)
+        return refuse(FF_ERR_UNSUPPORTED, message, size,
+                      "the ideal reference and emulations have no loop to replay");
+    replay *r = calloc(1, sizeof *r);
+    if (!r)
+        return refuse(FF_ERR_MEMORY, message, size, "no memory");
+    ff_status status = ff_columns_init(scenario, &r->columns);
+    if (!status) {
+        const size_t inputs = (size_t)scenario->satellites * FF_LOG_INPUTS;
+        const size_t most = (size_t)r->columns.count + inputs;
+        r->recorded = calloc(most, sizeof *r->recorded);
+        r->values = calloc(most, sizeof *r->values);
+        r->given = calloc(most, sizeof *r->given);
+        r->compared = calloc(most, sizeof *r->compared);
+        status = r->recorded && r->values && r->given && r->compared ? FF_OK : FF_ERR_MEMORY;
+    }
+    if (!status) {
+        mark_columns(r);
+        ff_scenario_loop(scenario, &r->config);
+        status = ff_loop_create(&r->config, &r->model, message, size);
+    } else
+        refuse(status, message, size, ff_status_text(status));
+    if (!status) {
+        ff_loop_reset(&r->model, &r->state, &r->info, &r->out);
+        ff_mcap_reader_rewind(file->reader);
+        status = play(file, scenario, r, result, message, size);
+    }
+    ff_columns_free(&r->columns);
+    free(r->recorded);
+    free(r->values);
+    free(r->given);
+    free(r->compared);
+    free(r);
+    return status;
+}

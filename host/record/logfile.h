@@ -1,0 +1,47 @@
+/* record/logfile.h - reads a log.mcap back: its scenario, its columns, its inputs. */
+#ifndef FF_RECORD_LOGFILE_H
+#define FF_RECORD_LOGFILE_H
+
+#include "record/log.h"
+
+typedef struct ff_logfile {
+    ff_mcap_reader *reader;
+    int columns;
+    char (*name)[FF_COLUMN_NAME];
+    uint16_t cycle, input; /* channels; 0 before they were seen */
+    char version[32];
+} ff_logfile;
+
+/* FF_ERR_IO, FF_ERR_FORMAT (no log of ours), FF_ERR_MEMORY, with one sentence. */
+ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, size_t size);
+void ff_logfile_close(ff_logfile *file);
+/* The scenario that stands in the log, with its overrides. FF_ERR_FORMAT: the log holds none, or it is not
+ * valid any more. */
+ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, char *message, size_t size);
+
+typedef enum ff_logfile_kind { FF_LOGFILE_END, FF_LOGFILE_CYCLE, FF_LOGFILE_INPUT } ff_logfile_kind;
+
+/* The next row or input in file order; other messages are passed over. values holds `capacity` numbers, *n of
+ * them are written. Damaged chunks are passed over and counted in *damaged. FF_ERR_SIZE, FF_ERR_FORMAT. */
+ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, double *values,
+                          size_t capacity, size_t *n, uint64_t *damaged);
+
+/* Feeds the recorded inputs to the loop and compares what comes out, bit for bit. */
+typedef struct ff_replay_result {
+    uint64_t cycles; /* compared */
+    uint64_t damaged;
+    bool cut;       /* the log was not closed: its writer was killed */
+    bool differs;   /* the first difference: */
+    uint64_t cycle; /* in this cycle */
+    char column[FF_COLUMN_NAME];
+    double recorded, replayed;
+} ff_replay_result;
+
+ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_result *result, char *message,
+                    size_t size);
+
+/* MATLAB v5, one variable a column (letters, digits and _). FF_ERR_UNSUPPORTED without matio; FF_ERR_IO. */
+ff_status ff_matlab_write(const char *path, int columns, char (*name)[FF_COLUMN_NAME], const double *values,
+                          size_t rows);
+
+#endif

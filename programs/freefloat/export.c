@@ -1,0 +1,144 @@
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "record/csv.h"
+#include "record/logfile.h"
+#include "session.h"
+
+static const char help[] = "usage: freefloat export LOG --to LIST [options]\n\n"
+                           "Writes the columns of a log.mcap to other formats, beside it.\n\n"
+                           "  --to LIST          csv, mat (MATLAB, version 5), separated by commas\n"
+                           "  --out DIR          another folder\n\n"
+                           "exit status: 0 done, 1 a file could not be written, 2 bad usage or log\n"
+                           "example: freefloat export out/deos-client/log.mcap --to csv,mat\n";
+
+typedef struct table {
+    int columns;
+    size_t rows, capacity;
+    double *values; /* row by row */
+} table;
+
+static ff_status read_rows(ff_logfile *file, table *t, uint64_t *damaged) {
+    t->columns = file->columns;
+    for (;;) {
+        if (t->rows == t->capacity) {
+            t->capacity = t->capacity ? 2 * t->capacity : 1024;
+            double *more = realloc(t->values, t->capacity * (size_t)t->columns * sizeof *more);
+            if (!more)
+                return FF_ERR_MEMORY;
+            t->values = more;
+        }
+        ff_logfile_kind kind;
+        uint64_t k;
+        size_t n;
+        double *row = &t->values[t->rows * (size_t)t->columns];
+        const ff_status status = ff_logfile_next(file, &kind, &k, row, (size_t)t->columns, &n, damaged);
+        if (status != FF_OK)
+            return status;
+        if (kind == FF_LOGFILE_END)
+            return FF_OK;
+        t->rows += kind == FF_LOGFILE_CYCLE && (int)n == t->columns;
+    }
+}
+
+static ff_status write_csv(const char *path, const ff_logfile *file, const table *t) {
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return FF_ERR_IO;
+    ff_status status = ff_csv_write_header(out, t->columns, file->name);
+    for (size_t r = 0; r < t->rows && status == FF_OK; r++)
+        status = ff_csv_write_line(out, t->columns, &t->values[r * (size_t)t->columns]);
+    return fclose(out) == 0 ? status : FF_ERR_IO;
+}
+
+static ff_status write_mat(const char *path, const ff_logfile *file, const table *t) {
+    double *turned = malloc((t->rows * (size_t)t->columns + 1) * sizeof *turned);
+    if (!turned)
+        return FF_ERR_MEMORY;
+    for (size_t r = 0; r < t->rows; r++)
+        for (size_t c = 0; c < (size_t)t->columns; c++)
+            turned[c * t->rows + r] = t->values[r * (size_t)t->columns + c];
+    const ff_status status = ff_matlab_write(path, t->columns, file->name, turned, t->rows);
+    free(turned);
+    return status;
+}
+
+static int write_all(const char *list, const char *folder, const char *stem, const ff_logfile *file,
+                     const table *t) {
+    int result = FF_EXIT_DONE;
+    for (const char *c = list; *c;) {
+        const size_t n = strcspn(c, ",");
+        char path[PATH_MAX + 8];
+        snprintf(path, sizeof path, "%s/%s.%.*s", folder, stem, (int)n, c);
+        const ff_status status =
+            strncmp(c, "csv", n) == 0 ? write_csv(path, file, t) : write_mat(path, file, t);
+        if (status == FF_ERR_UNSUPPORTED) {
+            ff_cli_error("freefloat export: this build has no MATLAB writer (matio was not found)");
+            result = FF_EXIT_FAILED;
+        } else if (status != FF_OK) {
+            ff_cli_error("%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
+            unlink(path);
+            result = FF_EXIT_FAILED;
+        } else {
+            printf("%s: %d columns, %zu rows\n", path, t->columns, t->rows);
+        }
+        c += n + (c[n] == ',');
+    }
+    return result;
+}
+
+int ff_cmd_export(int argc, char **argv) {
+    const char *path = NULL, *list = NULL, *out = NULL;
+    int words, exit_status;
+    const ff_option options[] = {{"--to", &list, NULL, NULL, NULL}, {"--out", &out, NULL, NULL, NULL}};
+    if (ff_cli_parse(argc, argv, options, 2, help, &path, 1, &words, &exit_status))
+        return exit_status;
+    if (!path || !list) {
+        ff_cli_error("freefloat export: %s see freefloat export --help", path ? "--to what?" : "which log?");
+        return FF_EXIT_USAGE;
+    }
+    for (const char *c = list; *c;) {
+        const size_t n = strcspn(c, ",");
+        if (n != 3 || (strncmp(c, "csv", n) != 0 && strncmp(c, "mat", n) != 0)) {
+            ff_cli_error("--to %s: '%.*s' is no format; allowed: csv, mat", list, (int)n, c);
+            return FF_EXIT_USAGE;
+        }
+        c += n + (c[n] == ',');
+    }
+    char message[256], copy[PATH_MAX], stem[PATH_MAX];
+    ff_logfile file;
+    if (ff_logfile_open(path, &file, message, sizeof message) != FF_OK) {
+        ff_cli_error("%s: %s", path, message);
+        return FF_EXIT_USAGE;
+    }
+    if (out && ff_make_folder(out) != 0) {
+        ff_logfile_close(&file);
+        return FF_EXIT_USAGE;
+    }
+    table t = {0};
+    uint64_t damaged = 0;
+    const ff_status status = read_rows(&file, &t, &damaged);
+    snprintf(copy, sizeof copy, "%s", path);
+    snprintf(stem, sizeof stem, "%s", basename(copy));
+    char *dot = strrchr(stem, '.');
+    if (dot && dot != stem)
+        *dot = 0;
+    snprintf(copy, sizeof copy, "%s", path);
+    if (status != FF_OK) {
+        ff_cli_error("%s: %s", path, ff_status_text(status));
+        exit_status = FF_EXIT_USAGE;
+    } else {
+        if (damaged)
+            ff_cli_error("warning: %s: %llu damaged parts were left out", path, (unsigned long long)damaged);
+        exit_status = write_all(list, out ? out : dirname(copy), stem, &file, &t);
+    }
+    free(t.values);
+    ff_logfile_close(&file);
+    return exit_status;
+}

@@ -1,0 +1,62 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "record/logfile.h"
+#include "record/version.h"
+#include "session.h"
+
+static const char help[] =
+    "usage: freefloat replay LOG\n\n"
+    "Feeds the inputs recorded in a log.mcap to the loop and compares what comes out with what was recorded, "
+    "bit "
+    "for bit.\n\n"
+    "  --quiet            print nothing but errors\n\n"
+    "exit status: 0 the same bits, 1 a difference (its cycle and column are printed), 2 bad usage or log\n"
+    "example: freefloat run scenarios/wall.yaml --log mcap && freefloat replay out/wall/log.mcap\n";
+
+int ff_cmd_replay(int argc, char **argv) {
+    const char *path = NULL;
+    int words, exit_status;
+    bool quiet = false;
+    const ff_option options[] = {{"--quiet", NULL, &quiet, NULL, NULL}};
+    if (ff_cli_parse(argc, argv, options, 1, help, &path, 1, &words, &exit_status))
+        return exit_status;
+    if (!path) {
+        ff_cli_error("freefloat replay: which log? see freefloat replay --help");
+        return FF_EXIT_USAGE;
+    }
+    char message[1024] = "";
+    ff_logfile file;
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    ff_replay_result result = {0};
+    ff_status status = scenario ? ff_logfile_open(path, &file, message, sizeof message) : FF_ERR_MEMORY;
+    if (status != FF_OK) {
+        ff_cli_error("%s: %s", path, *message ? message : ff_status_text(status));
+        free(scenario);
+        return FF_EXIT_USAGE;
+    }
+    if (strcmp(file.version, ff_version()) != 0)
+        ff_cli_error("warning: %s: written by version %s, replayed by %s", path, file.version, ff_version());
+    status = ff_logfile_scenario(&file, scenario, message, sizeof message);
+    if (status == FF_OK)
+        status = ff_replay(&file, scenario, &result, message, sizeof message);
+    ff_logfile_close(&file);
+    if (status != FF_OK) {
+        ff_cli_error("%s: %s", path, message);
+        exit_status = FF_EXIT_USAGE;
+    } else if (result.differs) {
+        printf("cycle %llu (%.3f s): %s differs: recorded %.17g, replayed %.17g, difference %.3g\n",
+               (unsigned long long)result.cycle, (double)result.cycle * scenario->cycle, result.column,
+               result.recorded, result.replayed, result.replayed - result.recorded);
+        exit_status = FF_EXIT_FAILED;
+    } else {
+        if (!quiet)
+            printf("%llu cycles replayed, the same bits%s\n", (unsigned long long)result.cycles,
+                   result.cut ? " (the log was cut off: its writer did not close it)" : "");
+        exit_status = FF_EXIT_DONE;
+    }
+    free(scenario);
+    return exit_status;
+}

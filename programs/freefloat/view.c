@@ -1,0 +1,129 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "live/recording.h"
+
+static const char help[] =
+    "usage: freefloat view DIR [options]\n\n"
+    "Shows a recorded run (DIR/log.csv) on the live page, with a clock of its own: play, pause, speed and "
+    "time\n"
+    "are set on the page. What is drawn in 3-D comes from DIR/report.html. Ctrl-C, or Close on the page, "
+    "ends it.\n\n"
+    "  --live ADDRESS     where (default 127.0.0.1:8080; port 0 takes a free one)\n"
+    "  --quiet            print nothing but errors and the address\n\n"
+    "exit status: 0 done, 1 the server failed, 2 bad usage or no such run\n"
+    "example: freefloat run scenarios/deos-client.yaml && freefloat view out/deos-client\n";
+
+/* A whole file as text; NULL when it cannot be read or is larger than `most`. */
+static char *read_text(const char *folder, const char *name, size_t most) {
+    char path[4400];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    char *text = NULL;
+    if (fseek(file, 0, SEEK_END) == 0) {
+        const long size = ftell(file);
+        rewind(file);
+        if (size > 0 && (size_t)size <= most)
+            text = malloc((size_t)size + 1);
+        if (text && fread(text, 1, (size_t)size, file) == (size_t)size) {
+            text[size] = 0;
+        } else {
+            free(text);
+            text = NULL;
+        }
+    }
+    fclose(file);
+    return text;
+}
+
+/* The report's own data, as the page reads it: JSON between its tags. */
+static char *report_data(const char *folder) {
+    static const char mark[] = "<script type=\"application/json\" id=\"ff-data\">";
+    char *text = read_text(folder, "report.html", 64u << 20);
+    char *at = text ? strstr(text, mark) : NULL;
+    char *end = at ? strstr(at, "</script>") : NULL;
+    char *data = NULL;
+    if (end) {
+        *end = 0;
+        data = strdup(at + sizeof mark - 1);
+    }
+    free(text);
+    return data;
+}
+
+static int play(const char *folder, const char *address, bool quiet) {
+    char path[4400], message[4600] = "no memory";
+    ff_recording recording;
+    snprintf(path, sizeof path, "%s/log.csv", folder);
+    if (ff_recording_open(&recording, path, message, sizeof message) < 0) {
+        ff_cli_error("%s", message);
+        return FF_EXIT_USAGE;
+    }
+    ff_live_config *config = calloc(1, sizeof *config);
+    char *document = report_data(folder),
+         *summary = document ? NULL : read_text(folder, "summary.json", 4u << 20);
+    ff_live *live = NULL;
+    int status = FF_EXIT_FAILED;
+    if (config) {
+        *config = (ff_live_config){.address = address,
+                                   .mode = "view",
+                                   .columns = recording.columns,
+                                   .names = (const char *const *)recording.name,
+                                   .title = folder,
+                                   .document = document,
+                                   .summary = summary,
+                                   .begin = ff_recording_time(&recording, 0),
+                                   .end = ff_recording_time(&recording, recording.rows - 1),
+                                   .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_RESUME) |
+                                           FF_LIVE_BIT(FF_LIVE_SPEED) | FF_LIVE_BIT(FF_LIVE_SEEK) |
+                                           FF_LIVE_BIT(FF_LIVE_STOP)};
+        const ff_status started = ff_live_start(config, &live, message, sizeof message);
+        if (started < 0) {
+            ff_cli_error("freefloat view: %s", message);
+            status = started == FF_ERR_ARGUMENT ? FF_EXIT_USAGE : FF_EXIT_FAILED;
+        }
+    }
+    ff_player player = {0};
+    if (live && ff_player_init(&player, live, &recording) == FF_OK) {
+        ff_cli_live(live, false);
+        if (!quiet)
+            fprintf(stderr, "%zu rows of %s; Ctrl-C ends\n", recording.rows, path);
+        for (bool go = true; go && !ff_cli_interrupted();) {
+            struct timespec t;
+            clock_gettime(CLOCK_MONOTONIC, &t);
+            go = ff_player_step(&player, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
+            usleep(8000);
+        }
+        status = FF_EXIT_DONE;
+    }
+    ff_player_free(&player);
+    ff_live_stop(live);
+    free(config);
+    free(document);
+    free(summary);
+    ff_recording_close(&recording);
+    return status;
+}
+
+int ff_cmd_view(int argc, char **argv) {
+    const char *folder = NULL, *address = "127.0.0.1:8080";
+    int words, status;
+    bool quiet = false;
+    const ff_option options[] = {{"--live", &address, NULL, NULL, NULL},
+                                 {"--quiet", NULL, &quiet, NULL, NULL}};
+    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &folder, 1, &words,
+                     &status))
+        return status;
+    if (!folder) {
+        ff_cli_error("freefloat view: which folder? see freefloat view --help");
+        return FF_EXIT_USAGE;
+    }
+    return play(folder, address, quiet);
+}

@@ -1,0 +1,162 @@
+/* The log of a run: written by the sink, read back, replayed bit for bit; a changed number is found. */
+#include "support.h"
+
+#include "record/logfile.h"
+#include "run/run.h"
+
+#include <unistd.h>
+
+static const char text[] =
+    "name: log\n"
+    "time: {cycle: 0.004, duration: 2}\n"
+    "method: tdpa\n"
+    "satellites:\n"
+    "  body:\n"
+    "    mass: 20\n"
+    "    inertia: [2, 2, 2]\n"
+    "    velocity: [0.05, 0.01, 0]\n"
+    "    angular_velocity: [0.1, 0.2, 0.3]\n"
+    "    robot: {kind: delay, delay: 0.02}\n"
+    "    sensor: {kind: noisy, force_noise: 0.1, torque_noise: 0.01}\n"
+    "contacts:\n"
+    "  - {name: right, kind: wall, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 2000}\n"
+    "loads:\n"
+    "  - {force: [0.3, 0, 0], from: 0.5, to: 1}\n";
+
+typedef struct tamper {
+    ff_log *log;
+    uint64_t cycle; /* whose command is changed in its last bit */
+} tamper;
+
+static ff_status tampered_row(void *self, const ff_row *row) {
+    const tamper *t = self;
+    ff_row copy = *row;
+    if (row->k == t->cycle)
+        copy.body[0].command.T.p.y = nextafter(copy.body[0].command.T.p.y, 1.0);
+    const ff_sink sink = ff_log_sink(t->log);
+    return sink.row(sink.self, &copy);
+}
+
+static void make_log(const char *path, ff_scenario *scenario, uint64_t cycle) {
+    char message[256], warnings[256];
+    const char *const set[] = {"satellites.body.mass=30"};
+    const ff_scenario_options options = {.set = set, .sets = 1, .method = "direct"};
+    assert_int_equal(ff_scenario_parse("log", text, sizeof text - 1, &options, scenario, message,
+                                       sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    const ff_log_source source = {
+        .path = "log", .text = text, .length = sizeof text - 1, .set = set, .sets = 1, .method = "direct"};
+    ff_log log;
+    assert_int_equal(ff_log_open(path, scenario, &source, &log), FF_OK);
+    tamper t = {&log, cycle};
+    const ff_sink sink = {&t, tampered_row};
+    const ff_run_options run = {.sinks = &sink, .count = 1};
+    ff_run_result result;
+    ff_run(scenario, &run, &result);
+    assert_int_equal(result.status, FF_OK);
+    assert_int_equal(ff_log_close(&log), FF_OK);
+}
+
+static ff_replay_result replay(const char *path) {
+    ff_logfile file;
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    ff_replay_result result;
+    char message[256] = "";
+    assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&file, scenario, message, sizeof message), FF_OK);
+    assert_near(scenario->satellite[0].rigid.mass, 30.0, 0.0); /* the override came along */
+    assert_int_equal(scenario->fidelity.method, FF_METHOD_DIRECT);
+    assert_int_equal(ff_replay(&file, scenario, &result, message, sizeof message), FF_OK);
+    ff_logfile_close(&file);
+    free(scenario);
+    return result;
+}
+
+static void path_of(char path[64]) {
+    snprintf(path, 64, "/tmp/freefloat-log-XXXXXX");
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+}
+
+static void test_replay_whole_log_same_bits(void **state) {
+    (void)state;
+    char path[64];
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    path_of(path);
+    make_log(path, scenario, UINT64_MAX);
+    const ff_replay_result result = replay(path);
+    assert_false(result.differs);
+    assert_false(result.cut);
+    assert_int_equal(result.cycles, 501); /* every cycle and the final row */
+    unlink(path);
+    free(scenario);
+}
+
+static void test_replay_changed_bit_names_cycle_and_column(void **state) {
+    (void)state;
+    char path[64];
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    path_of(path);
+    make_log(path, scenario, 217);
+    const ff_replay_result result = replay(path);
+    assert_true(result.differs);
+    assert_int_equal(result.cycle, 217);
+    assert_string_equal(result.column, "body.command.position.y [m]");
+    assert_true(result.recorded > result.replayed);
+    unlink(path);
+    free(scenario);
+}
+
+/* Cut anywhere: all but the last 0.1 s can be replayed. */
+static void test_replay_cut_log_loses_at_most_a_tenth(void **state) {
+    (void)state;
+    char path[64];
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    path_of(path);
+    make_log(path, scenario, UINT64_MAX);
+    FILE *file = fopen(path, "r");
+    fseek(file, 0, SEEK_END);
+    const long size = ftell(file);
+    fclose(file);
+    uint64_t last = 0;
+    for (long cut = size - 2000; cut > size / 2; cut -= size / 200) {
+        assert_int_equal(truncate(path, cut), 0);
+        const ff_replay_result result = replay(path);
+        assert_true(result.cut);
+        assert_false(result.differs);
+        /* the next chunk back holds at most 0.1 s, 25 cycles */
+        assert_true(last == 0 || (result.cycles <= last && result.cycles + 25 >= last));
+        last = result.cycles;
+    }
+    unlink(path);
+    free(scenario);
+}
+
+static void test_input_round_trip_keeps_every_bit(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 0);
+    for (int n = 0; n < 100; n++) {
+        double values[FF_LOG_INPUTS], again[FF_LOG_INPUTS];
+        for (int i = 0; i < FF_LOG_INPUTS; i++)
+            values[i] = ff_rng_normal(&rng);
+        ff_wrench_in sensor;
+        ff_rigid_load load;
+        ff_log_get_input(values, &sensor, &load);
+        ff_log_put_input(&sensor, &load, again);
+        assert_memory_equal(values, again, sizeof values);
+        assert_near(sensor.f_s.f.x, values[0], 0.0);
+        assert_near(load.torque.z, values[FF_LOG_INPUTS - 1], 0.0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_replay_whole_log_same_bits),
+        cmocka_unit_test(test_replay_changed_bit_names_cycle_and_column),
+        cmocka_unit_test(test_replay_cut_log_loses_at_most_a_tenth),
+        cmocka_unit_test(test_input_round_trip_keeps_every_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,353 @@
+// The live page in a real browser: node live.test.mjs SCRATCH FREEFLOAT SCENARIOS
+// Every check prints one line; the first failure of a check is told, all others still run.
+import assert from "node:assert/strict";
+import {spawn} from "node:child_process";
+import {readFileSync, writeFileSync} from "node:fs";
+import http from "node:http";
+import {join, resolve} from "node:path";
+import {launch, until} from "./browser.mjs";
+
+const [scratch, freefloat, scenarios] = process.argv.slice(2).map((p) => resolve(p));
+const deos = join(scenarios, "deos-client.yaml");
+const {context, end} = await launch();
+const children = [];
+let failures = 0;
+const only = process.env.FF_ONLY ? new RegExp(process.env.FF_ONLY) : null;
+
+async function check(name, body) {
+  if (only && !only.test(name)) return;
+  try {
+    await body();
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failures++;
+    console.log(`FAILED  ${name}: ${error.message}`);
+  }
+  for (const page of context.pages().slice(1)) await page.close();
+  for (const child of children.splice(0)) {
+    child.kill("SIGCONT");
+    child.kill("SIGKILL");
+  }
+}
+
+/** Starts freefloat and waits for its address. */
+async function serve(...args) {
+  const child = spawn(freefloat, args, {stdio: ["ignore", "ignore", "pipe"]});
+  children.push(child);
+  let said = "";
+  child.stderr.on("data", (d) => (said += d));
+  child.ended = new Promise((done) => child.on("exit", (code) => done(code)));
+  for (let i = 0; i < 400 && !/live http\S+\n/.test(said); i++) {
+    if (child.exitCode !== null) throw new Error(`freefloat ended: ${said}`);
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  const [, url, token] = /live (http:\/\/[\d.]+:\d+\/)(?:#token=([0-9a-f]{32}))?\n/.exec(said) ?? [];
+  assert.ok(url, `no address in: ${said}`);
+  return {child, url, token, port: Number(new URL(url).port)};
+}
+const run = (duration, out, ...more) => serve("run", deos, "--live", "127.0.0.1:0", "--set", `time.duration=${duration}`, "--out", join(scratch, out), ...more);
+
+async function open(url, options = {}) {
+  const page = await context.newPage();
+  page.troubles = [];
+  page.on("console", (m) => m.type() === "error" && page.troubles.push(`console: ${m.text()}`));
+  page.on("pageerror", (e) => page.troubles.push(`error: ${e.message}`));
+  page.on("dialog", (d) => {
+    page.troubles.push(`dialog: ${d.message()}`);
+    d.dismiss();
+  });
+  page.asked = [];
+  page.on("request", (r) => page.asked.push(r.url()));
+  page.on("websocket", (w) => page.asked.push(w.url()));
+  if (options.width) await page.setViewportSize({width: options.width, height: options.height ?? 900});
+  if (options.scheme) await page.emulateMedia({colorScheme: options.scheme});
+  await page.goto(url);
+  await page.waitForSelector("html[data-ready=true]");
+  await until(page, () => window.freefloat.connected() && window.freefloat.rows() > 2);
+  return page;
+}
+const own = (page, url) => page.asked.filter((a) => !a.startsWith(url) && !a.startsWith(url.replace("http", "ws")) && !a.startsWith("data:"));
+
+/** log.csv as a map from column to values. */
+function readLog(path) {
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  const names = lines[0].split(",").map((n) => n.replace(/ \[[^\]]*\]$/, ""));
+  const rows = lines.slice(1).map((l) => l.split(",").map((v) => (v === "" ? NaN : Number(v))));
+  return {names, rows};
+}
+
+/** Every row of the page against the log's row of the same time: all columns, every bit. */
+async function compare(page, log, step) {
+  const shown = await page.evaluate(() => {
+    const names = window.freefloat.columns();
+    return {names, rows: Array.from({length: window.freefloat.rows()}, (_, r) => names.map((n) => {
+      const v = window.freefloat.value(n, r);
+      return Number.isNaN(v) ? null : v;
+    }))};
+  });
+  assert.deepEqual(shown.names, log.names);
+  let compared = 0;
+  for (const row of shown.rows) {
+    const truth = log.rows[Math.round(row[0] / step)];
+    row.forEach((v, i) => {
+      const same = v === null ? Number.isNaN(truth[i]) : v === truth[i];
+      assert.ok(same, `${shown.names[i]} at ${row[0]}: ${v}, the log has ${truth[i]}`);
+      compared++;
+    });
+  }
+  return {rows: shown.rows.length, compared};
+}
+
+await check("run: loads with no error and no foreign request; values equal the log's; contacts become events", async () => {
+  const s = await run(8, "values");
+  const page = await open(s.url);
+  await until(page, () => window.freefloat.events().some((e) => /^contact at front/.test(e.text)));
+  await until(page, () => document.querySelector(".word").textContent === "In contact");
+  // What a chart's legend says is the newest row.
+  const chart = await page.evaluate(() => {
+    const c = window.freefloat.charts().find((x) => x.title === "Velocity" && x.values);
+    return {lines: c.lines, values: c.values.values, truth: c.lines.map((n) => window.freefloat.columns().indexOf(n) >= 0)};
+  });
+  assert.ok(chart.truth.every(Boolean) && chart.values.every((v) => Math.abs(v) < 1));
+  const bars = await page.evaluate(() => window.freefloat.limits());
+  assert.ok(bars.some((b) => b.name === "velocity error of client" && b.limit === 0.01) && bars.some((b) => /computing time/.test(b.name)));
+  assert.deepEqual(own(page, s.url), []);
+  assert.deepEqual(page.troubles, []);
+  assert.equal(await s.child.ended, 0);
+  await until(page, () => window.freefloat.phase() === "ended");
+  const {rows, compared} = await compare(page, readLog(join(scratch, "values", "log.csv")), 0.004);
+  assert.ok(rows > 30 && compared > 3000, `${rows} rows`);
+  const summary = JSON.parse(readFileSync(join(scratch, "values", "summary.json"), "utf8"));
+  const text = await page.evaluate(() => window.freefloat.events().find((e) => /^released front/.test(e.text)).text);
+  const contact = summary.satellites.client.contacts[0];
+  assert.match(text, new RegExp(`at most ${contact.peak_robot_force_N.toFixed(2)} N`));
+  await until(page, () => document.querySelector(".word").textContent === "Ended");
+});
+
+await check("run: the 3-D picture is not blank and moves", async () => {
+  const s = await run(30, "scene");
+  const page = await open(s.url);
+  await until(page, () => window.freefloat.frames() > 3);
+  const first = await page.evaluate(() => window.freefloat.picture());
+  await page.waitForTimeout(1500);
+  const second = await page.evaluate(() => window.freefloat.picture());
+  assert.ok(first.length > 5000, "blank");
+  assert.notEqual(first, second);
+});
+
+await check("reconnects after a restart and says that there was none", async () => {
+  const a = await run(30, "restart");
+  const page = await open(a.url);
+  const before = await page.evaluate(() => window.freefloat.session());
+  a.child.kill("SIGKILL");
+  await until(page, () => document.querySelector(".word").textContent === "No connection");
+  const b = await serve("run", deos, "--live", `127.0.0.1:${a.port}`, "--out", join(scratch, "restart"), "--quiet");
+  assert.equal(b.url, a.url);
+  await until(page, (old) => window.freefloat.connected() && window.freefloat.session() !== old && window.freefloat.rows() > 5, before);
+  await until(page, () => /Floating|contact/.test(document.querySelector(".word").textContent));
+});
+
+await check("says when data are stale, and recovers", async () => {
+  const s = await run(60, "stale");
+  const page = await open(s.url);
+  s.child.kill("SIGSTOP");
+  await until(page, () => document.querySelector(".word").textContent === "Stale", null, 10);
+  assert.ok((await page.evaluate(() => window.freefloat.age())) > 1);
+  s.child.kill("SIGCONT");
+  await until(page, () => document.querySelector(".word").textContent !== "Stale" && window.freefloat.age() < 1, null, 15);
+});
+
+await check("token: wrong and missing are refused for zero and set; right ones are confirmed by the loop", async () => {
+  const s = await run(60, "token", "--control");
+  const page = await open(`${s.url}#token=${s.token}`);
+  assert.ok(!page.url().includes(s.token), "the token stays in the address bar");
+  const ask = (text, token) => page.evaluate(([t, k]) => window.freefloat.ask(t, k), [text, token]);
+  for (const order of ["zero", "set threshold 1"]) {
+    assert.deepEqual([(await ask(order)).done, (await ask(order, "0".repeat(32))).done], [false, false], order);
+    assert.match((await ask(order)).text, /needs the token/);
+  }
+  await until(page, () => /^released/.test(window.freefloat.events().at(-1)?.text ?? ""));
+  const set = await ask("set threshold 1", s.token);
+  assert.ok(set.done && /threshold is now 1 N/.test(set.text), set.text);
+  assert.ok(!(await ask("set threshold 1e9", s.token)).done);
+  assert.ok(!(await ask("set mass 1", s.token)).done);
+  await until(page, () => /^released/.test(window.freefloat.events().at(-1)?.text ?? ""));
+  const zero = await ask("zero", s.token);
+  assert.ok(zero.done && /^zeroed/.test(zero.text), zero.text);
+  assert.ok(!(await ask("arm", s.token)).done, "the page arms");
+  await until(page, () => document.querySelector(".word").textContent === "In contact");
+  assert.match((await ask("zero", s.token)).text, /in contact/);
+  assert.match((await ask("set threshold 2", s.token)).text, /in contact/);
+  // By hand: the field holds the token of the address, the button sends it.
+  await until(page, () => !/In contact/.test(document.querySelector(".word").textContent));
+  await page.locator("#p0").fill("0.5");
+  await page.getByRole("button", {name: "Set threshold", exact: true}).click();
+  await until(page, () => /threshold is now 0.5 N/i.test(document.querySelector(".answer").textContent));
+  assert.ok((await ask("stop")).done); // needs none on loopback
+  assert.equal(await s.child.ended, 1);
+});
+
+await check("view only: guarded orders do not exist, hold and stop do", async () => {
+  const s = await run(60, "only");
+  const page = await open(s.url);
+  const ask = (text, token) => page.evaluate(([t, k]) => window.freefloat.ask(t, k), [text, token]);
+  assert.match((await ask("zero", "")).text, /--control/);
+  assert.match((await ask("set threshold 1", "0".repeat(32))).text, /--control/);
+  assert.equal(await page.locator("#token").count(), 0);
+  assert.ok((await ask("hold")).done);
+  await until(page, () => window.freefloat.phase() === "held");
+  const t = await page.evaluate(() => window.freefloat.time());
+  await page.waitForTimeout(400);
+  assert.ok(Math.abs((await page.evaluate(() => window.freefloat.time())) - t) < 0.05);
+  assert.ok((await ask("resume")).done);
+  await until(page, (then) => window.freefloat.time() > then + 0.1, t);
+});
+
+await check("a hostile scenario shows as text", async () => {
+  const name = "<img src=x onerror=alert(1)>";
+  const text = readFileSync(deos, "utf8").replace("name: deos-client", `name: ${JSON.stringify(name)}`)
+    .replace("  client:", '  "<b><script>alert(2)<script>":').replaceAll("body: client", 'body: "<b><script>alert(2)<script>"')
+    .replace("name: front", 'name: "<svg onload>"');
+  writeFileSync(join(scratch, "hostile.yaml"), text);
+  const s = await serve("run", join(scratch, "hostile.yaml"), "--live", "127.0.0.1:0", "--out", join(scratch, "hostile"), "--quiet");
+  const page = await open(s.url);
+  assert.equal(await page.locator("h1").innerText(), name);
+  await until(page, () => window.freefloat.events().some((e) => e.text.startsWith("contact at <svg onload>")));
+  await until(page, () => document.querySelector(".events").textContent.includes("<svg onload>"));
+  assert.equal(await page.evaluate(() => document.querySelectorAll("img, main b > *, svg[onload], main script").length), 0);
+  assert.deepEqual(page.troubles, []);
+});
+
+/** A WebSocket handshake with chosen headers; the status of the answer. */
+function handshake(port, headers) {
+  return new Promise((done) => {
+    const request = http.request({host: "127.0.0.1", port, path: "/", headers: {Connection: "Upgrade", Upgrade: "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "freefloat", ...headers}});
+    request.on("upgrade", (r, socket) => {
+      socket.destroy();
+      done(r.statusCode);
+    });
+    request.on("response", (r) => {
+      r.resume();
+      done(r.statusCode);
+    });
+    request.on("error", () => done(0));
+    request.end();
+  });
+}
+
+await check("a foreign or missing origin, and a foreign host, are refused", async () => {
+  const s = await run(60, "origin");
+  const host = `127.0.0.1:${s.port}`;
+  assert.equal(await handshake(s.port, {Host: host, Origin: `http://${host}`}), 101);
+  assert.equal(await handshake(s.port, {Host: `localhost:${s.port}`, Origin: `http://localhost:${s.port}`}), 101);
+  for (const headers of [{Host: host, Origin: "http://evil.example"}, {Host: host, Origin: `https://${host}`}, {Host: host, Origin: `http://${host}.evil.example`}, {Host: host, Origin: "null"}, {Host: host},
+    {Host: `evil.example:${s.port}`, Origin: `http://evil.example:${s.port}`}, {Host: `127.0.0.1:${s.port + 1}`, Origin: `http://127.0.0.1:${s.port + 1}`}])
+    assert.notEqual(await handshake(s.port, headers), 101, JSON.stringify(headers));
+  const status = (headers, method = "GET", path = "/") => new Promise((done) => {
+    const request = http.request({host: "127.0.0.1", port: s.port, path, method, headers}, (r) => {
+      r.resume();
+      done(r.statusCode);
+    });
+    request.on("error", () => done(0));
+    request.end(method === "POST" ? "x" : undefined);
+  });
+  assert.equal(await status({Host: host}), 200);
+  assert.equal(await status({Host: "evil.example"}), 403);
+  assert.equal(await status({Host: host}, "GET", "/../etc/passwd"), 404);
+  assert.ok([0, 405].includes(await status({Host: host}, "POST")));
+  assert.notEqual(await status({Host: host, "X-Long": "y".repeat(20000)}), 200);
+  assert.equal(await status({Host: host}), 200);
+});
+
+await check("oversize messages and too many viewers are refused; the others go on", async () => {
+  const s = await run(60, "size");
+  const page = await open(s.url);
+  const code = (bytes) => page.evaluate((n) => new Promise((done) => {
+    const w = new WebSocket(`ws://${location.host}/`, "freefloat");
+    w.onopen = () => w.send(n < 0 ? new Uint8Array(-n) : "1".repeat(n));
+    w.onclose = (e) => done(e.code);
+    w.onmessage = (e) => typeof e.data === "string" && JSON.parse(e.data).kind === "answer" && done("answer");
+  }), bytes);
+  assert.equal(await code(200), "answer");
+  // 1009 says too large; a longer one may already have met a closed connection (1006).
+  for (const bytes of [257, 100000, -8]) assert.ok([1006, 1009].includes(await code(bytes)), `${bytes} bytes were taken`);
+  const opened = await page.evaluate(() => Promise.all(Array.from({length: 12}, () => new Promise((done) => {
+    const w = new WebSocket(`ws://${location.host}/`, "freefloat");
+    w.onmessage = () => done(1);
+    w.onclose = () => done(0);
+  }))));
+  const n = opened.reduce((a, b) => a + b, 0);
+  assert.ok(n >= 4 && n <= 7, `${n} more viewers`);
+  const t = await page.evaluate(() => window.freefloat.time());
+  await until(page, (then) => window.freefloat.time() > then + 0.2, t);
+});
+
+for (const [width, scheme] of [[360, "light"], [768, "dark"], [1920, "light"]])
+  await check(`width ${width}, ${scheme}: nothing is cut off, no console error`, async () => {
+    const s = await run(60, `w${width}`, "--control");
+    const page = await open(s.url, {width, scheme});
+    await until(page, () => window.freefloat.charts().length >= 3);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    const wide = await page.evaluate(() => [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scene, .scroll, .hidden, .u-wrap")).map((e) => e.className));
+    assert.deepEqual(wide, []);
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), scheme);
+    assert.deepEqual(page.troubles, []);
+    if (process.env.FF_SCREENS) await page.screenshot({path: join(process.env.FF_SCREENS, `live-${width}.png`), fullPage: true});
+  });
+
+await check("keyboard only: hold, go on, theme, every control reachable", async () => {
+  const s = await run(60, "keys", "--control");
+  const page = await open(s.url);
+  const reached = new Set();
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press("Tab");
+    reached.add(await page.evaluate(() => `${document.activeElement.tagName} ${document.activeElement.getAttribute("aria-label") ?? (document.activeElement.textContent || document.activeElement.id).slice(0, 20)}`));
+  }
+  for (const wanted of [/BUTTON Hold/, /BUTTON Stop/, /INPUT token/, /BUTTON Zero/, /BUTTON Set threshold/, /SELECT Pace/, /SELECT Time shown/, /Events/, /Switch to the/])
+    assert.ok([...reached].some((r) => wanted.test(r)), `${wanted} is not reached: ${[...reached].join(", ")}`);
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("Space");
+  await until(page, () => window.freefloat.phase() === "held" && document.querySelector(".word").textContent === "Held");
+  await page.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent === "Go on").focus());
+  await page.keyboard.press("Enter");
+  await until(page, () => window.freefloat.phase() === "running");
+});
+
+await check("view: a recorded run plays, pauses, seeks and changes its speed; values equal the log's", async () => {
+  const out = join(scratch, "recorded");
+  const made = spawn(freefloat, ["run", deos, "--quiet", "--out", out], {stdio: "ignore"});
+  assert.equal(await new Promise((done) => made.on("exit", done)), 0);
+  const s = await serve("view", out, "--live", "127.0.0.1:0", "--quiet");
+  const page = await open(s.url);
+  assert.match(await page.locator("h1").innerText(), /^deos-client/);
+  assert.ok((await page.evaluate(() => window.freefloat.mode())) === "view");
+  await until(page, () => window.freefloat.time() > 0.5 && window.freefloat.frames() > 2);
+  await page.getByRole("button", {name: "Pause"}).click();
+  await until(page, () => window.freefloat.phase() === "held");
+  const log = readLog(join(out, "log.csv"));
+  await page.waitForTimeout(300);
+  await compare(page, log, 0.004);
+  const ask = (text) => page.evaluate((t) => window.freefloat.ask(t), text);
+  assert.ok((await ask("seek 12.5")).done);
+  await until(page, () => Math.abs(window.freefloat.time() - 12.5) < 0.005);
+  const {rows} = await compare(page, log, 0.004);
+  assert.ok(rows > 10);
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("ArrowLeft");
+  await until(page, () => Math.abs(window.freefloat.time() - 12) < 0.005);
+  assert.ok((await ask("speed 10")).done);
+  await page.keyboard.press("Space");
+  await until(page, () => window.freefloat.phase() === "ended");
+  assert.ok(Math.abs((await page.evaluate(() => window.freefloat.time())) - 30) < 0.005);
+  await page.keyboard.press("Space"); // from the beginning again
+  await until(page, () => window.freefloat.phase() === "running" && window.freefloat.time() < 25);
+  assert.ok(!(await ask("zero")).done);
+  assert.deepEqual(own(page, s.url), []);
+  assert.deepEqual(page.troubles, []);
+  await page.getByRole("button", {name: "Close"}).click();
+  assert.equal(await s.child.ended, 0);
+});
+
+await end();
+console.log(failures ? `${failures} failed` : "all passed");
+process.exit(failures ? 1 : 0);

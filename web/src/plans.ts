@@ -1,0 +1,39 @@
+// Which columns of a satellite are plotted together, in the report and on the live page.
+import {AXES, type Table} from "./data";
+import {words} from "./format";
+
+/** One plot: quantities of one kind, each with the column of its value and of what it is compared with. */
+export interface Quantity {
+  label: string;
+  column: string;
+  reference?: string;
+}
+export interface PlotPlan {
+  title: string;
+  quantities: Quantity[];
+  valueName?: string;
+  referenceName?: string;
+  limitOf?: string;
+}
+
+export function plans(table: Table, satellite: string): PlotPlan[] {
+  const s = satellite;
+  const axes = (value: string, reference?: string): Quantity[] =>
+    AXES.map((axis) => ({label: axis, column: `${s}.${value}.${axis}`, reference: reference ? `${s}.${reference}.${axis}` : undefined}));
+  const terms = (prefix: string): Quantity[] =>
+    table.columns.filter((c) => c.name.startsWith(`${s}.${prefix}.`)).map((c) => ({label: words(c.name.slice(s.length + prefix.length + 2)), column: c.name}));
+  return [
+    {title: "Velocity", quantities: axes("velocity", "ideal.velocity"), referenceName: "ideal"},
+    {title: "Angular velocity", quantities: axes("angular_velocity", "ideal.angular_velocity"), referenceName: "ideal"},
+    {title: "Velocity error against ideal", quantities: [{label: "error", column: `${s}.error.velocity`}], limitOf: "velocity_error"},
+    {title: "Angular velocity error against ideal", quantities: [{label: "error", column: `${s}.error.angular_velocity`}], limitOf: "angular_velocity_error"},
+    {title: "Force on the satellite", quantities: axes("force_corrected", "force_measured"), valueName: "corrected", referenceName: "measured"},
+    {title: "Torque on the satellite", quantities: axes("torque_corrected", "torque_measured"), valueName: "corrected", referenceName: "measured"},
+    {title: "Energy ledger", quantities: terms("energy")},
+    {title: "Passivity observers", quantities: terms("observer").map((q) => ({...q, label: `observer ${q.label}`}))},
+    {title: "Velocity correction", quantities: axes("velocity_correction")},
+    {title: "Angular velocity correction", quantities: axes("angular_velocity_correction")},
+    {title: "Position", quantities: axes("position", "ideal.position"), referenceName: "ideal"},
+    {title: "Arm joints", quantities: terms("arm.q").map((q) => ({...q, label: `joint ${q.label}`}))},
+  ];
+}
