@@ -347,6 +347,11 @@ static int contact_stability(int argc, char **argv) {
         usage_error("%s%s", message, "");
         return status == FF_ERR_CONVERGENCE ? FAILED : USAGE;
     }
+    const double controller = 2.0 * c.position_gain / c.velocity_gain; /* w_p of (33) */
+    if (c.bandwidth < controller && !quiet)
+        fprintf(stderr,
+                "warning: the actuators' bandwidth %.4g rad/s is below the controller's, %.4g rad/s\n",
+                c.bandwidth, controller);
     if (plot && ff_contact_stability_write_svg(&c, &r, plot) != FF_OK) {
         usage_error("'%s' cannot be written%s", plot, "");
         return FAILED;
