@@ -666,7 +666,7 @@ static bool read_root(reader *r, const ff_node *root, char *warnings, size_t war
         !read_base(r, base, warnings, warnings_size) || (vary && !read_vary(r, vary, all_latin)) ||
         !count_samples(r, root))
         return false;
-    if (!(c->limit > 0.0))
+    if (limit && !(c->limit > 0.0))
         return fail(r, limit->place, "limit is %.9g, allowed: > 0 [s] for one run", c->limit);
     if (methods ? !read_methods(r, methods) : false)
         return false;

@@ -411,9 +411,11 @@ char *ff_figure_map(ff_output *o, int map) {
         return NULL;
     const scale values = value_scale(o, p);
     title(paper.file, o, map);
-    for (int m = 0; m < c->methods; m++)
-        panel(paper.file, o, map, m, LEFT + (m % columns) * (PANEL_W + GAP_X),
-              TOP + 10 + (m / columns) * (PANEL_H + GAP_Y), &values);
+    for (int m = 0; m < c->methods; m++) {
+        const int column = m % columns, row = m / columns;
+        panel(paper.file, o, map, m, LEFT + column * (PANEL_W + GAP_X), TOP + 10 + row * (PANEL_H + GAP_Y),
+              &values);
+    }
     legend(paper.file, o, map, width - RIGHT + 22.0, TOP + 10, &values);
     return canvas_close(&paper);
 }

@@ -287,10 +287,12 @@ ff_status ff_journal_sync(ff_journal *journal) {
 /* "freefloat campaign 1 HASH HASH METRICS\n", filled with blanks to 64 bytes: `head` shows it. */
 static void make_head(const ff_campaign *campaign, char *head) {
     char text[HEAD + 1];
-    snprintf(text, sizeof text, "freefloat campaign 1 %016llx%016llx %d",
-             (unsigned long long)campaign->hash[0], (unsigned long long)campaign->hash[1], campaign->metrics);
+    const int n = snprintf(text, sizeof text, "freefloat campaign 1 %016llx%016llx %d",
+                           (unsigned long long)campaign->hash[0], (unsigned long long)campaign->hash[1],
+                           campaign->metrics);
     memset(head, ' ', HEAD);
-    memcpy(head, text, strlen(text));
+    for (int i = 0; i < n && i < HEAD - 1; i++)
+        head[i] = text[i];
     head[HEAD - 1] = '\n';
 }
 

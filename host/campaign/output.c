@@ -356,8 +356,8 @@ static ff_status prepare_second(pass *p) {
         ff_picture *picture = &o->picture[i];
         make_axis(c, map->x, map->log_x, map->y >= 0, &p->column[map->x], &picture->x);
         make_axis(c, map->y, map->log_y, true, map->y < 0 ? &none : &p->column[map->y], &picture->y);
-        picture->cell =
-            calloc((size_t)(c->methods * picture->x.count * picture->y.count), sizeof *picture->cell);
+        picture->cell = calloc((size_t)c->methods * (size_t)picture->x.count * (size_t)picture->y.count,
+                               sizeof *picture->cell);
         if (!picture->cell)
             return FF_ERR_MEMORY;
     }

@@ -285,6 +285,7 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     case FF_ROBOT_LAG:
     case FF_ROBOT_LIMITED:
     case FF_ROBOT_JOINTS:
+    case FF_ROBOT_KUKA_RSI: /* virtual: follows after its delay */
         break;
     default:
         snprintf(

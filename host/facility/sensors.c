@@ -37,9 +37,6 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
                           .seed = scenario->seed,
                           .stream = (uint64_t)body,
                           .has_mockup = scenario->satellite[body].mockup.present && !config->environment};
-    if (config->kind == FF_SENSOR_ATI_RDT)
-        return refuse(FF_ERR_UNSUPPORTED, message, size,
-                      "sensor kind ati-rdt is not part of the virtual facility yet (ideal, noisy are)");
     if (!ff_robot_pose_ok(config->pose))
         return refuse(FF_ERR_ARGUMENT, message, size,
                       "the sensor's pose must be finite, its attitude a unit quaternion");
@@ -47,7 +44,7 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
     sensor->T_sb = ff_pose_inverse(sensor->frames.T_bs);
     if (ff_wrench_validate(&sensor->frames) != FF_OK)
         return refuse(FF_ERR_NOT_FINITE, message, size, "the mock-up's com must be finite, its mass >= 0");
-    if (config->kind == FF_SENSOR_NOISY) {
+    if (config->kind != FF_SENSOR_IDEAL) {
         if (!at_least_zero(config->force_noise) || !at_least_zero(config->torque_noise) ||
             !at_least_zero(config->resolution_force) || !at_least_zero(config->resolution_torque))
             return refuse(FF_ERR_ARGUMENT, message, size,

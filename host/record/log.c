@@ -297,6 +297,13 @@ static ff_status take(void *self, const ff_row *row) {
         if ((status = put(log, log->input, row->t, status, used)) != FF_OK)
             return status;
     }
+    const ff_message_timing timing = {.cycle = row->k,
+                                      .lateness = 1e-9 * row->lateness_ns,
+                                      .compute = 1e-9 * row->compute_ns,
+                                      .io = 1e-9 * row->io_ns,
+                                      .missed = row->missed};
+    if ((status = ff_log_timing(log, row->t, &timing)) != FF_OK)
+        return status;
     for (int i = 0; i < log->scenario->satellites; i++)
         if ((status = take_body(log, row, i)) != FF_OK)
             return status;

@@ -376,6 +376,7 @@ static bool read_contacts(reader *r, const ff_node *node, const ff_key *key);
 static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
 static bool read_chain(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
+static bool read_faults(reader *r, const ff_node *node, const ff_key *key);
 
 static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *base) {
     const size_t length = strlen(r->path), own = strlen(key->key);
@@ -383,7 +384,7 @@ static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *
         r->path[length] = '.';
         memcpy(r->path + length + (length ? 1 : 0), key->key, own + 1);
     }
-    const bool good = read_section(r, node, key->section, base);
+    const bool good = key->section && read_section(r, node, key->section, base);
     r->path[length] = 0;
     return good;
 }
@@ -475,6 +476,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         return read_links(r, node, key, base);
     case FF_TYPE_JOINTS: /* needs the arm: read with the satellite */
         return true;
+    case FF_TYPE_FAULTS:
+        return read_faults(r, node, key);
     }
     return false;
 }
@@ -581,7 +584,7 @@ static bool check_keys(reader *r, const ff_node *node, const ff_section *section
 /* Reads the kind first, refuses foreign keys, then goes through the table: absent keys take their defaults.
  */
 static bool read_section(reader *r, const ff_node *node, const ff_section *section, void *base) {
-    if (node->kind != FF_NODE_MAP)
+    if (!section || node->kind != FF_NODE_MAP)
         return fail(r, node->place, "%s must be a map, not %s, allowed: keys with values, or {}", where(r),
                     kind_text(node));
     const ff_key *kind_key = find_key(section, "kind");
@@ -904,6 +907,22 @@ static bool read_chain(reader *r, const ff_node *node, const ff_key *key, ff_emu
                         r->path);
     }
     memcpy(r->path, path, sizeof path);
+    return true;
+}
+
+static bool read_faults(reader *r, const ff_node *node, const ff_key *key) {
+    ff_scenario *s = r->scenario;
+    if (!check_list(r, node, key, FF_MAX_FAULTS))
+        return false;
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_fault *fault = &s->fault[s->faults++];
+        snprintf(r->path, sizeof r->path, "fault %d", s->faults);
+        if (!read_section(r, item, key->section, fault))
+            return false;
+        if (!(fault->to > fault->from))
+            return fail(r, item->place, "to is %.9g, allowed: after from = %.9g [s]", fault->to, fault->from);
+    }
+    r->path[0] = 0;
     return true;
 }
 
@@ -1292,6 +1311,8 @@ ff_status ff_scenario_template_create(const char *label, const char *text, size_
     reader r = {.label = label, .message = message, .size = size};
     const ff_place start = {1, 1, NULL};
     *out = NULL;
+    if (message && size)
+        message[0] = 0;
     if (length > FF_TREE_BYTES) {
         fail(&r, start, "the file has %zu bytes, allowed: at most 16 MB", length);
         return FF_ERR_FORMAT;
@@ -1306,8 +1327,8 @@ ff_status ff_scenario_template_create(const char *label, const char *text, size_
     t->slots = count;
     t->method = options ? options->method : NULL;
     t->label = label;
-    t->node = ff_tree_alloc(&t->tree, sizeof *t->node * (size_t)(count + 1));
-    t->item = ff_tree_alloc(&t->tree, sizeof *t->item * (size_t)(count + 1));
+    t->node = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
+    t->item = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
     t->items = ff_tree_alloc(&t->tree, sizeof *t->items * (size_t)(count + 1));
     ff_status status = t->node && t->item && t->items ? FF_OK : FF_ERR_MEMORY;
     if (status == FF_OK)

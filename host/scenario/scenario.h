@@ -15,6 +15,7 @@ enum {
     FF_MAX_LOADS = 64,
     FF_MAX_POINTS = 16,
     FF_MAX_ARM_LINKS = 24, /* rows of an arm's table */
+    FF_MAX_FAULTS = 16,
 };
 
 typedef enum ff_robot_kind {
@@ -45,6 +46,12 @@ typedef struct ff_robot_config {
         ff_vec3 axis;
         double length, speed;
     } rail;
+    /* kuka-rsi: where this computer listens, and how the controller is corrected */
+    char address[FF_NAME_SIZE];
+    uint64_t port;
+    ff_arm_kind arm;
+    bool cartesian; /* channel: cartesian instead of axes */
+    bool relative;  /* corrections: relative instead of absolute */
 } ff_robot_config;
 
 typedef enum ff_sensor_kind { FF_SENSOR_IDEAL, FF_SENSOR_NOISY, FF_SENSOR_ATI_RDT } ff_sensor_kind;
@@ -60,7 +67,28 @@ typedef struct ff_sensor_config {
     double range_force, range_torque;           /* [N], [N m]; FF_INF */
     double bandwidth;                           /* [Hz]; FF_INF */
     double delay;                               /* [s] */
+    char address[FF_NAME_SIZE];                 /* ati-rdt: the sensor's */
+    uint64_t port, http_port;
 } ff_sensor_config;
+
+/* What ends a run on devices. FF_INF: not watched. docs/safety.md */
+typedef struct ff_safety_limits {
+    ff_vec3 box;                 /* [m] half widths about the start, inertial axes */
+    double velocity;             /* [m/s] measured */
+    double angular_velocity;     /* [rad/s] */
+    double acceleration;         /* [m/s2] */
+    double angular_acceleration; /* [rad/s2] */
+    double jerk;                 /* [m/s3] */
+    double force;                /* [N] contact force at the CoM */
+    double torque;               /* [N m] */
+    double spike;                /* [N] change of the force in one cycle */
+    double energy;               /* [J] that the port may have given since the start */
+    double tracking;             /* [m] robot from its delayed command */
+    double age;                  /* [s] of the sensor's sample */
+    double missed;               /* [cycles] in a row without a telegram before the stop */
+    double stop_acceleration;    /* [m/s2] of a controlled stop */
+    double stop_angular_acceleration; /* [rad/s2] */
+} ff_safety_limits;
 
 typedef struct ff_mockup_config {
     bool present;
@@ -121,6 +149,7 @@ typedef struct ff_satellite {
     ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
     ff_servicer_arm arm;
     ff_obsw_config obsw;
+    ff_safety_limits safety;
 } ff_satellite;
 
 typedef enum ff_contact_kind {
@@ -163,6 +192,54 @@ typedef struct ff_load {
 
 typedef enum ff_frame_kind { FF_FRAME_ABSOLUTE, FF_FRAME_RELATIVE } ff_frame_kind;
 
+/* What a virtual device does wrong, to see what the loop does about it. Words in schema.c, same order. */
+typedef enum ff_fault_kind {
+    FF_FAULT_ROB_LOST,
+    FF_FAULT_ROB_LATE,
+    FF_FAULT_ROB_REPEATED,
+    FF_FAULT_ROB_REORDERED,
+    FF_FAULT_ROB_CORRUPT,
+    FF_FAULT_ROB_CUT,
+    FF_FAULT_ROB_NAN,
+    FF_FAULT_ROB_EMPTY,
+    FF_FAULT_ROB_LONG,
+    FF_FAULT_ROB_INCOMPLETE,
+    FF_FAULT_IPOC_JUMP,
+    FF_FAULT_ROBOT_SILENT,
+    FF_FAULT_ROBOT_STUCK,
+    FF_FAULT_ROBOT_JUMP,
+    FF_FAULT_ROBOT_SLOW,
+    FF_FAULT_ROBOT_CLIPPED,
+    FF_FAULT_ROBOT_ABORTS,
+    FF_FAULT_ANSWER_LOST,
+    FF_FAULT_ANSWER_LATE,
+    FF_FAULT_FT_LOST,
+    FF_FAULT_FT_REPEATED,
+    FF_FAULT_FT_REORDERED,
+    FF_FAULT_FT_CORRUPT,
+    FF_FAULT_FT_SILENT,
+    FF_FAULT_FT_FROZEN,
+    FF_FAULT_FT_STUCK,
+    FF_FAULT_FT_SATURATED,
+    FF_FAULT_FT_BROKEN,
+    FF_FAULT_FT_DRIFT,
+    FF_FAULT_FT_SPIKE,
+    FF_FAULT_FT_OFFSET,
+    FF_FAULT_FT_RESTART,
+    FF_FAULT_STRANGER,
+    FF_FAULT_JITTER,
+    FF_FAULT_CLOCK_STEP,
+    FF_FAULTS
+} ff_fault_kind;
+
+typedef struct ff_fault {
+    ff_fault_kind kind;
+    int body;
+    double from, to;    /* [s] since the robot began to move */
+    double value;       /* size, in the fault's own unit */
+    double probability; /* of acting in a cycle */
+} ff_fault;
+
 typedef struct ff_requirements {
     double velocity_error;         /* [m/s] */
     double angular_velocity_error; /* [rad/s] */
@@ -202,6 +279,8 @@ typedef struct ff_scenario {
     bool relative_integrated; /* relative: {form: integrated} */
     ff_pose facility_pose;    /* placement in the lab */
     ff_vec3 facility_gravity; /* [m/s2] lab */
+    int faults;
+    ff_fault fault[FF_MAX_FAULTS];
     int satellites;
     ff_satellite satellite[FF_MAX_BODIES];
     int contacts;

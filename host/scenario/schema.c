@@ -11,6 +11,13 @@
 #define BIT(kind) (1u << (unsigned)(kind))
 
 /* Words stand in the order of their enums. */
+static const char *const arm_words[] = {"kr120", "kr16", NULL};
+static const char *const channel_words[] = {"axes", "cartesian", NULL};
+static const char *const correction_words[] = {"absolute", "relative", NULL};
+static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
+    "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
+    "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
+    "stranger", "jitter", "clock-step", NULL};
 static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
@@ -65,8 +72,9 @@ static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(
 #define LIMITED BIT(FF_ROBOT_LIMITED)
 #define JOINTS BIT(FF_ROBOT_JOINTS)
 #define DELAYED (~BIT(FF_ROBOT_IDEAL))
+#define RSI BIT(FF_ROBOT_KUKA_RSI)
 static const ff_key robot_keys[] = {
-    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16."),
+    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("frequency", NUMBER, "Hz", POSITIVE, "required", ROBOT(frequency), LAG, "Natural frequency of the tracking."),
     KEY("damping", NUMBER, "", POSITIVE, "1", ROBOT(damping), LAG, "Damping ratio of the tracking."),
@@ -82,13 +90,19 @@ static const ff_key robot_keys[] = {
     SECTION("base", SECTION, &pose_section, "{}", ROBOT(base), 0, "Pose of the robot's base in the world."),
     SECTION("tool", SECTION, &pose_section, "{}", ROBOT(tool), 0, "Pose of the satellite's CoM in the flange frame."),
     SECTION("rail", SECTION, &rail_section, "none", 0, 0, "A linear axis under the robot."),
+    KEY("address", TEXT, "", ANY, "127.0.0.1", ROBOT(address), RSI, "Address of this computer at which the controller's telegrams arrive. On loopback the robot is a virtual one."),
+    KEY("port", INTEGER, "", ANY, "59152", ROBOT(port), RSI, "UDP port of the same."),
+    WORD("arm", WORD, arm_words, "kr120", ROBOT(arm), RSI, "Kinematics."),
+    WORD("channel", FLAG, channel_words, "axes", ROBOT(cartesian), RSI, "Corrections of axes by our own kinematics, or Cartesian ones (at most 5 degrees of rotation)."),
+    WORD("corrections", FLAG, correction_words, "absolute", ROBOT(relative), RSI, "As RSI_ON names it on the controller."),
 };
 static const ff_section robot_section = {"satellites.NAME.robot", "robot", TABLE(robot_keys), "The robot that carries the satellite's mock-up. Keys that do not belong to the chosen kind are errors."};
 
 #define SENSOR(field) offsetof(ff_sensor_config, field)
-#define NOISY BIT(FF_SENSOR_NOISY)
+#define ATI BIT(FF_SENSOR_ATI_RDT)
+#define NOISY (BIT(FF_SENSOR_NOISY) | ATI)
 static const ff_key sensor_keys[] = {
-    WORD("kind", WORD, sensor_words, "ideal", SENSOR(kind), 0, "Exact, with errors, or an ATI sensor over RDT."),
+    WORD("kind", WORD, sensor_words, "ideal", SENSOR(kind), 0, "Exact, with errors, or an ATI sensor over RDT; `run` and `facility` give the latter the errors named here."),
     WORD("mount", FLAG, mount_words, "flange", SENSOR(environment), 0, "On the robot's flange, or on the environment's side."),
     SECTION("pose", SECTION, &pose_section, "{}", SENSOR(pose), 0, "Pose of the sensor in the flange frame; with `mount: environment` in the lab."),
     KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "0", SENSOR(force_noise), NOISY, "Standard deviation of the white noise on each force."),
@@ -96,9 +110,12 @@ static const ff_key sensor_keys[] = {
     KEY("bias", WRENCH, "N, N m", ANY, "[0, 0, 0, 0, 0, 0]", SENSOR(bias), NOISY, "Constant error: force, then torque. The loop does not know it."),
     KEY("drift", PAIR, "N/s, N m/s", ANY, "[0, 0]", SENSOR(drift_force), NOISY, "Slope of the bias, the same on every axis."),
     KEY("resolution", PAIR, "N, N m", NOT_NEGATIVE, "[0, 0]", SENSOR(resolution_force), NOISY, "Quantum of the reading; 0: none."),
-    KEY("range", PAIR, "N, N m", POSITIVE, "none", SENSOR(range_force), NOISY | BIT(FF_SENSOR_ATI_RDT), "Largest reading; at and beyond it the sample is refused."),
+    KEY("range", PAIR, "N, N m", POSITIVE, "none", SENSOR(range_force), NOISY, "Largest reading; at and beyond it the sample is refused."),
     KEY("bandwidth", NUMBER, "Hz", POSITIVE, "none", SENSOR(bandwidth), NOISY, "First-order low pass."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", SENSOR(delay), NOISY, "Age of the reading."),
+    KEY("address", TEXT, "", ANY, "127.0.0.1", SENSOR(address), ATI, "The sensor's address. On loopback it is a virtual one."),
+    KEY("port", INTEGER, "", ANY, "49152", SENSOR(port), ATI, "UDP port of its records."),
+    KEY("http_port", INTEGER, "", ANY, "49180", SENSOR(http_port), ATI, "TCP port of its configuration page; 80 on the device."),
 };
 static const ff_section sensor_section = {"satellites.NAME.sensor", "sensor", TABLE(sensor_keys), "The force-torque sensor. Keys that do not belong to the chosen kind are errors."};
 
@@ -174,6 +191,25 @@ static const ff_key obsw_keys[] = {
     SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
 };
 static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};
+#define SAFETY(field) offsetof(ff_safety_limits, field)
+static const ff_key safety_keys[] = {
+    KEY("box", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", SAFETY(box), 0, "Half widths about the start, inertial axes; tested where the body would come to rest."),
+    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", SAFETY(velocity), 0, "Measured speed."),
+    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", SAFETY(angular_velocity), 0, "Measured angular speed."),
+    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", SAFETY(acceleration), 0, "Of the command."),
+    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", SAFETY(angular_acceleration), 0, "Of the command."),
+    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", SAFETY(jerk), 0, "Of the command."),
+    KEY("force", NUMBER, "N", POSITIVE, "none", SAFETY(force), 0, "Contact force."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "none", SAFETY(torque), 0, "Contact torque at the CoM."),
+    KEY("spike", NUMBER, "N", POSITIVE, "none", SAFETY(spike), 0, "Change of the force in one cycle."),
+    KEY("energy", NUMBER, "J", POSITIVE, "none", SAFETY(energy), 0, "Energy that the contact port has given the satellite since the start."),
+    KEY("tracking", NUMBER, "m", POSITIVE, "0.01", SAFETY(tracking), 0, "Distance of the robot from the nearest of its recent commands."),
+    KEY("age", NUMBER, "s", POSITIVE, "0.02", SAFETY(age), 0, "Age of the sensor's sample."),
+    KEY("missed", NUMBER, "cycles", POSITIVE, "5", SAFETY(missed), 0, "Cycles in a row without a telegram: held, then stopped."),
+    KEY("stop_acceleration", NUMBER, "m/s2", POSITIVE, "1", SAFETY(stop_acceleration), 0, "Of a controlled stop."),
+    KEY("stop_angular_acceleration", NUMBER, "rad/s2", POSITIVE, "2", SAFETY(stop_angular_acceleration), 0, "Of a controlled stop."),
+};
+static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(safety_keys), "What ends a run on devices (`freefloat rt`); docs/safety.md. Not the safety function."};
 
 #define SATELLITE(field) offsetof(ff_satellite, field)
 static const ff_key satellite_keys[] = {
@@ -190,6 +226,7 @@ static const ff_key satellite_keys[] = {
     SECTION("limits", SECTION, &limits_section, "{}", SATELLITE(limits), 0, "Limits on the commands."),
     SECTION("arm", SECTION, &arm_section, "none", SATELLITE(arm), 0, "An arm with a gripper."),
     SECTION("obsw", SECTION, &obsw_section, "none", SATELLITE(obsw), 0, "On-board software; needed with an arm."),
+    SECTION("safety", SECTION, &safety_section, "{}", SATELLITE(safety), 0, "What ends a run on devices."),
 };
 static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satellite_keys), "One free-floating body with its robot and sensor. A scenario has 1 to 4, each under its own name."};
 
@@ -207,9 +244,20 @@ static const ff_key relative_keys[] = {
 };
 static const ff_section relative_section = {"relative", "", TABLE(relative_keys), "Settings of `frame: relative`."};
 
+#define FAULT(field) offsetof(ff_fault, field)
+static const ff_key fault_keys[] = {
+    WORD("kind", WORD, fault_words, "required", FAULT(kind), 0, "What goes wrong; docs/safety.md lists them with the reaction."),
+    KEY("body", BODY, "", ANY, "(the first satellite)", FAULT(body), 0, "Whose robot or sensor."),
+    KEY("from", NUMBER, "s", NOT_NEGATIVE, "0", FAULT(from), 0, "Begin, counted from the robot's first motion."),
+    KEY("to", NUMBER, "s", NOT_NEGATIVE, "none", FAULT(to), 0, "End."),
+    KEY("value", NUMBER, "", ANY, "0", FAULT(value), 0, "Its size: s, m, N or deg, as the fault has it."),
+    KEY("probability", NUMBER, "", POSITIVE, "1", FAULT(probability), 0, "Of acting in each cycle; drawn from the scenario's seed."),
+};
+static const ff_section fault_section = {"facility.faults.INDEX", "fault", TABLE(fault_keys), "What the virtual devices of `freefloat facility` do wrong, to see what the loop does about it. `run` knows none of them."};
 static const ff_key facility_keys[] = {
     SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, facility_pose), 0, "Placement of the scenario in the lab."),
     KEY("gravity", VEC3, "m/s2", ANY, "[0, 0, 0]", offsetof(ff_scenario, facility_gravity), 0, "Gravity in the lab; it acts on mock-ups, never on satellites."),
+    SECTION("faults", FAULTS, &fault_section, "[]", 0, 0, "Faults of the virtual devices, at most 16."),
 };
 static const ff_section facility_section = {"facility", "", TABLE(facility_keys), "The lab."};
 
@@ -530,6 +578,7 @@ const char *ff_type_text(ff_type type) {
     case FF_TYPE_LOADS:
     case FF_TYPE_LINKS:
     case FF_TYPE_CHAIN:
+    case FF_TYPE_FAULTS:
         return "list";
     case FF_TYPE_JOINTS:
         return "[q1, q2, ...]";

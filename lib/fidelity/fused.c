@@ -779,7 +779,6 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     const ff_profile last = c->surface;
     const double age = (double)(k - c->detected);
     int rows = 0, bad = 0;
-    double peak = c->force_max;
     for (uint64_t i = c->row_from; i <= k; i++) {
         const size_t q = i & MASK;
         s[rows] = c->s[q];
@@ -797,7 +796,7 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     }
     /* Outliers against the last surface, at most one in eight. */
     if (last.valid && age >= 6.0) {
-        peak = 0.0;
+        double peak = 0.0;
         for (int i = 1; i + 1 < rows; i++) {
             const double hi = fmax(f[i - 1], f[i]), lo = fmin(f[i - 1], f[i]);
             peak = fmax(peak, fmax(lo, fmin(hi, f[i + 1]))); /* median of three */
@@ -811,12 +810,8 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
         }
         if (bad > 0 && 8 * bad <= contact_rows)
             for (int i = 0; i < rows; i++)
-                if (fabs(f[i] - ff_profile_force(&last, s[i], v[i])) > gate)
-                    use[i] = (unsigned char)(use[i] ? 2 : 0);
-                else
-                    continue;
-        else
-            bad = 0;
+                if (use[i] && fabs(f[i] - ff_profile_force(&last, s[i], v[i])) > gate)
+                    use[i] = 2;
     }
     for (int i = 0; i < rows; i++) {
         c->use[(c->row_from + (uint64_t)i) & MASK] = use[i];
@@ -854,7 +849,8 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
             const int rival_law = all ? t + 1 : c->law_trial;
             c->law_trial = all ? 0 : (c->law_trial + 1) % FF_PROFILE_LAWS;
             ff_profile zero = c->surface, rival = last;
-            if (rival_law == c->surface.law)
+            /* no rival can reach half of it less ten */
+            if (rival_law == c->surface.law || (c->surface.law == 0 && zero.J <= 20.0))
                 continue;
             if (c->surface.law != 0 && !ff_profile_fit(&in, 0, &zero))
                 continue;
@@ -1617,8 +1613,6 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
     out->has_command = true;
     for (int i = 0; i < model->bodies; i++) {
         out->lead[i] = state->delay[i];
-        out->next_command[i] = out->command[i]; /* matters only where the delay is below a cycle */
-        ff_integrate_coast(&model->body[i], T, T, &out->next_command[i]);
     }
     seen = 0;
     for (int i = 0; i < model->bodies; i++) {
@@ -1667,8 +1661,11 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
             }
         }
     }
-    for (int i = 0; i < model->bodies; i++)
+    for (int i = 0; i < model->bodies; i++) {
         out->has_next[i] = true;
+        out->next_command[i] = out->next[i]; /* matters only where the delay is below a cycle */
+        ff_integrate_coast(&model->body[i], state->delay[i], T, &out->next_command[i]);
+    }
     out->fused = state->report;
     out->fused_info = &state->info;
     state->k++;

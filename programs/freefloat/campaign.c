@@ -101,6 +101,9 @@ static int dry_run(const ff_campaign *c, const options *o, const ff_ranks *ranks
     ff_record *records = malloc(sizeof *records * (size_t)c->methods);
     if (!worker || !records) {
         ff_cli_error("freefloat campaign: no memory");
+        ff_worker_free(worker);
+        ff_references_free(references);
+        free(records);
         return FF_EXIT_FAILED;
     }
     const double begin = now_s();
@@ -426,8 +429,8 @@ static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
     } else if (leader && result.stopped) {
         ff_cli_error(
             "stopped with %llu of %llu runs done; the same command goes on: freefloat campaign %s --out %s",
-            (unsigned long long)(journal.slots.done + result.runs), (unsigned long long)journal.slots.count,
-            o->file, folder);
+            (unsigned long long)journal.slots.done + (unsigned long long)result.runs,
+            (unsigned long long)journal.slots.count, o->file, folder);
         status = FF_EXIT_FAILED;
     } else if (leader)
         status = finish(c, &journal, folder, o, &result);

@@ -26,6 +26,12 @@ int ff_cli_parse(int argc, char **argv, const ff_option *options, int count, con
 void ff_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void ff_cli_warn_lines(const char *lines); /* one warning a line */
 
+/* Ports of --rsi-port, --ati-port, --http-port (NULL: not given); prints one line and returns -1. */
+struct ff_plan_options;
+int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_plan_options *ports);
+/* freefloat rt --selftest. Exit status. */
+int ff_cli_selftest(bool json);
+
 /* A progress bar on a terminal, from the second second on. */
 typedef struct ff_progress {
     const char *label;

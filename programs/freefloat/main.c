@@ -19,7 +19,10 @@ static const command commands[] = {
     {"campaign", ff_cmd_campaign, "many runs over varied parameters, on threads and under mpirun"},
     {"analyze", ff_cmd_analyze,
      "ask before anything moves: contact stability, delay margin, workspace, logs"},
-    {"replay", ff_cmd_replay, "feed a log's inputs to the loop again: the same bits, or the first difference"},
+    {"rt", ff_cmd_rt, "the same scenario in wall-clock time on its devices"},
+    {"facility", ff_cmd_facility, "the virtual facility as devices: RSI robot, ATI sensor"},
+    {"replay", ff_cmd_replay,
+     "feed a log's inputs to the loop again: the same bits, or the first difference"},
     {"export", ff_cmd_export, "turn a log into CSV or MATLAB files"},
     {"view", ff_cmd_view, "a recorded run on the live page"},
 };

@@ -1,0 +1,67 @@
+#include "rt/clock.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static int64_t read_clock(clockid_t id) {
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t ff_clock_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t ff_clock_real(void) {
+    return read_clock(CLOCK_REALTIME);
+}
+
+int64_t ff_clock_sleep_until(int64_t deadline_ns) {
+    const struct timespec t = {(time_t)(deadline_ns / 1000000000), (long)(deadline_ns % 1000000000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+        continue;
+    return ff_clock_now() - deadline_ns;
+}
+
+/* Touches what the thread will use, so that no page is missing later. */
+static void touch_stack(void) {
+    volatile char stack[256 * 1024];
+    for (size_t i = 0; i < sizeof stack; i += 1024)
+        stack[i] = 0;
+    (void)stack[0];
+}
+
+void ff_rights_take(int priority, int cpu, ff_rights *rights) {
+    *rights = (ff_rights){.priority = priority, .cpu = cpu};
+    cpu_set_t set;
+    if (cpu < 0 && sched_getaffinity(0, sizeof set, &set) == 0)
+        for (int i = 0; i < CPU_SETSIZE; i++)
+            if (CPU_ISSET((size_t)i, &set))
+                rights->cpu = i;
+    if (rights->cpu >= 0) {
+        CPU_ZERO(&set);
+        CPU_SET((size_t)rights->cpu, &set);
+        rights->pinned = sched_setaffinity(0, sizeof set, &set) == 0;
+    }
+    rights->locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
+    const struct sched_param parameter = {.sched_priority = priority};
+    rights->fifo = sched_setscheduler(0, SCHED_FIFO, &parameter) == 0;
+    touch_stack();
+    if (!rights->fifo || !rights->locked || !rights->pinned)
+        snprintf(rights->missing, sizeof rights->missing, "not granted: %s%s%s; running best effort",
+                 rights->fifo ? "" : "SCHED_FIFO ", rights->locked ? "" : "locked memory ",
+                 rights->pinned ? "" : "CPU affinity ");
+}
+
+ff_faults ff_faults_now(void) {
+    struct rusage use;
+    if (getrusage(RUSAGE_THREAD, &use) != 0)
+        return (ff_faults){-1, -1, -1};
+    return (ff_faults){use.ru_minflt, use.ru_majflt, use.ru_nivcsw};
+}

@@ -1,0 +1,30 @@
+/* rt/clock.h - time, and what the operating system grants a real-time thread. */
+#ifndef FF_RT_CLOCK_H
+#define FF_RT_CLOCK_H
+
+#include "freefloat/base.h"
+
+int64_t ff_clock_now(void);  /* [ns] CLOCK_MONOTONIC */
+int64_t ff_clock_real(void); /* [ns] CLOCK_REALTIME, the clock of the kernel's packet stamps */
+/* Absolute deadline on CLOCK_MONOTONIC; returns how late it woke [ns]. */
+int64_t ff_clock_sleep_until(int64_t deadline_ns);
+
+typedef struct ff_rights {
+    bool fifo;   /* SCHED_FIFO was granted */
+    bool locked; /* mlockall */
+    bool pinned; /* to `cpu` */
+    int priority, cpu;
+    char missing[160]; /* one sentence when something was refused; else empty */
+} ff_rights;
+
+/* For the calling thread: SCHED_FIFO at `priority`, CPU affinity (cpu < 0: the last one allowed), all memory
+ * locked, the stack touched. What is refused is said in `missing`; the thread then runs as well as it can. */
+void ff_rights_take(int priority, int cpu, ff_rights *rights);
+
+typedef struct ff_faults {
+    int64_t minor, major, involuntary; /* page faults and preemptions of the calling thread so far */
+} ff_faults;
+
+ff_faults ff_faults_now(void);
+
+#endif

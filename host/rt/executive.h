@@ -1,0 +1,88 @@
+/* rt/executive.h - closes the loop over the network: one real-time thread, paced by the robot's telegram, a
+ * recorder thread behind a ring, and the operator's commands as flags. */
+#ifndef FF_RT_EXECUTIVE_H
+#define FF_RT_EXECUTIVE_H
+
+#include "devices/ati.h"
+#include "record/log.h"
+#include "rt/clock.h"
+#include "rt/plan.h"
+#include "rt/safety.h"
+#include "run/run.h"
+
+#include <stdatomic.h>
+
+/* Counts of durations in bins of 1 us up to 4 ms; what is longer lies in the last. */
+enum { FF_HISTOGRAM_BINS = 4096 };
+typedef struct ff_histogram {
+    uint64_t count, bin[FF_HISTOGRAM_BINS];
+    int64_t largest_ns;
+} ff_histogram;
+
+void ff_histogram_add(ff_histogram *histogram, int64_t ns);
+/* [us] at least `part` of the durations are at most so long. */
+double ff_histogram_at(const ff_histogram *histogram, double part);
+
+/* What was measured at standstill, and what is to be expected. */
+typedef struct ff_rt_check {
+    struct {
+        ff_wrench bias;            /* [N m, N] reading at rest, sensor frame, without the mock-up's weight */
+        double force_noise;        /* [N] sd, largest axis */
+        double torque_noise;       /* [N m] */
+        double drift;              /* [m/s2] acceleration that the noise of the mean leaves */
+        double apart, apart_angle; /* [m, rad] FK(AIPos) from RIst */
+        double off, off_angle;     /* [m, rad] robot from its park pose */
+        double moved;              /* [m] while it should have stood */
+        ff_forecast forecast;
+    } body[FF_MAX_BODIES];
+    ff_trip no_go; /* NONE: go */
+} ff_rt_check;
+
+typedef enum ff_rt_note_kind { FF_NOTE_STATE, FF_NOTE_TRIP, FF_NOTE_TEXT } ff_rt_note_kind;
+
+typedef struct ff_rt_note {
+    ff_rt_note_kind kind;
+    double t; /* [s] run time */
+    ff_safety_name state;
+    ff_trip trip;
+    char text[160];
+} ff_rt_note;
+
+typedef struct ff_rt_options {
+    ff_plan_options ports;
+    double wait;       /* [s] for the devices to speak; 0: 10 */
+    double silence;    /* [s] without a telegram; 0: 0.1 */
+    int priority, cpu; /* 0: 80; < 0: the last */
+    const atomic_bool *stop;
+    /* In the caller's thread: after the checks; true arms. NULL: arms at once, if every device is virtual. */
+    bool (*confirm)(void *user, const ff_rt_check *check);
+    /* In the caller's thread: what happened. May be NULL. */
+    void (*note)(void *user, const ff_rt_note *note);
+    void *user;
+    ff_log *const *log;        /* for states and trips; may be NULL */
+    void (*enter)(void *user); /* in the real-time thread before its first cycle; for tests */
+    void (*leave)(void *user); /* and after its last */
+} ff_rt_options;
+
+typedef struct ff_rt_result {
+    ff_run_result run;
+    ff_safety_name state; /* at the end */
+    ff_trip trip;         /* why it ended */
+    bool retreated;
+    ff_rt_check check;
+    ff_rights rights;
+    ff_faults faults; /* page faults and preemptions of the real-time thread while it floated */
+    ff_histogram lateness, compute, io;
+    ff_rsi_client_info rsi[FF_MAX_BODIES];
+    ff_ati_sequence ati[FF_MAX_BODIES];
+    uint64_t missed, filled, strangers, dropped_rows, dropped_telemetry;
+    ff_setpoint robot[FF_MAX_BODIES]; /* measured at the end */
+    ff_row *last;                     /* the last 2 s before the end, oldest first; the caller frees it */
+    size_t last_count;
+} ff_rt_result;
+
+/* Runs the scenario on its devices to its end, or to the first fault. */
+void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_rt_options *options,
+               ff_rt_result *result);
+
+#endif

@@ -1,0 +1,563 @@
+#include "rt/facility.h"
+
+#include "facility/plant.h"
+#include "rt/clock.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Beyond any motion of the arm: the virtual controller's own limits stay out of the way unless a fault sets
+ * them. docs/facility.md says what to write on a real one. */
+#define WIDE_MM 3000.0
+#define WIDE_DEG 700.0
+
+typedef struct device {
+    int rsi, ati; /* sockets */
+    ff_http_server *http;
+    ff_rsi_controller_config config;
+    ff_rsi_controller_state state;
+    ff_ati_server_config server_config;
+    ff_ati_server_state server;
+    ff_ati_scale scale;
+    ff_arm_joints joints, first; /* of the arm now, and at RSI_ON */
+    ff_pose first_rist;
+    ff_motion_state motion; /* of the commands */
+    ff_setpoint command;
+    char last_rob[FF_RSI_READ_MAX];
+    size_t last_rob_size;
+    uint8_t last_record[FF_ATI_RECORD_SIZE];
+    ff_pose stuck;
+    ff_wrench stuck_wrench;
+    bool was_stuck, was_frozen;
+    int32_t counts[6];
+    char late_answer[FF_RSI_READ_MAX];
+    size_t late_size;
+} device;
+
+typedef struct facility {
+    const ff_scenario *scenario;
+    const ff_facility_options *options;
+    ff_facility_result *result;
+    ff_plan plan;
+    ff_plant *plant;
+    device device[FF_MAX_BODIES];
+    int stranger;
+    uint64_t k;      /* cycles of this session */
+    uint64_t moving; /* first cycle with a correction + 1; 0: none yet */
+    bool client;     /* someone has answered */
+    int64_t deadline;
+    ff_loop_in in;
+    ff_plant_truth truth;
+    ff_rng rng;
+    double fault[FF_FAULTS][FF_MAX_BODIES]; /* size of those that act in this cycle, else NaN */
+} facility;
+
+static void say(const facility *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const facility *f, const char *format, ...) {
+    char line[256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if (f->options->say)
+        f->options->say(f->options->user, line);
+}
+
+/* The fault's size if it acts on this body in this cycle, else NaN. */
+static double acts(const facility *f, ff_fault_kind kind, int body) {
+    return f->fault[kind][body];
+}
+
+/* Drawn once a cycle, so that every place that asks gets the same answer. */
+static void draw_faults(facility *f) {
+    for (int kind = 0; kind < FF_FAULTS; kind++)
+        for (int i = 0; i < FF_MAX_BODIES; i++)
+            f->fault[kind][i] = FF_NAN;
+    if (!f->moving)
+        return;
+    const double t = (double)(f->k + 1 - f->moving) * f->plan.cycle;
+    for (int n = 0; n < f->scenario->faults; n++) {
+        const ff_fault *fault = &f->scenario->fault[n];
+        const bool drawn = fault->probability >= 1.0 || ff_rng_uniform(&f->rng) < fault->probability;
+        if (drawn && t >= fault->from && t < fault->to)
+            f->fault[fault->kind][fault->body] = fault->value;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- opening --
+ */
+
+static void fill_page(const facility *f, int i, ff_ati_page *page) {
+    const ff_sensor_config *sensor = &f->scenario->satellite[i].sensor;
+    *page = ff_ati_page_default();
+    snprintf(page->product, sizeof page->product, "freefloat virtual sensor");
+    page->rate = (unsigned)lround(1.0 / f->plan.cycle);
+    page->has_range = isfinite(sensor->range_force) && isfinite(sensor->range_torque);
+    for (int a = 0; a < 6 && page->has_range; a++)
+        page->range[a] = a < 3 ? sensor->range_force : sensor->range_torque;
+}
+
+static ff_status open_device(facility *f, int i, char *message, size_t size) {
+    device *d = &f->device[i];
+    const ff_plan_body *body = &f->plan.body[i];
+    struct sockaddr_in any = body->rsi;
+    any.sin_port = 0;
+    ff_status status = ff_socket_open(&any, &d->rsi, NULL, message, size);
+    if (status == FF_OK)
+        status = ff_socket_open(&body->ati, &d->ati, NULL, message, size);
+    if (status != FF_OK)
+        return status;
+    char xml[FF_ATI_XML_MAX];
+    size_t used;
+    ff_ati_page page;
+    fill_page(f, i, &page);
+    ff_ati_page_scale(&page, &d->scale);
+    status = ff_ati_page_encode(&page, xml, sizeof xml - 1, &used);
+    if (status != FF_OK)
+        return status;
+    xml[used] = 0;
+    d->server_config.buffer = 1;
+    ff_ati_server_reset(&d->server);
+    d->config = ff_rsi_controller_config_default(body->mode);
+    d->config.poscorr_rotation_deg = d->config.poscorrmon_rotation_deg = 180.0;
+    d->config.poscorrmon_translation_mm = WIDE_MM;
+    for (int a = 0; a < 3; a++) {
+        d->config.poscorr_lower_mm[a] = -WIDE_MM;
+        d->config.poscorr_upper_mm[a] = WIDE_MM;
+    }
+    for (int a = 0; a < 12; a++) {
+        d->config.axiscorr_lower[a] = -WIDE_DEG;
+        d->config.axiscorr_upper[a] = WIDE_DEG;
+        d->config.axiscorrmon[a] = WIDE_DEG;
+    }
+    return ff_http_serve(&body->http, FF_ATI_HTTP_PATH, xml, &d->http, message, size);
+}
+
+static void start_session(facility *f) {
+    ff_plant_reset(f->plant);
+    ff_rng_seed(&f->rng, f->scenario->seed, 77);
+    f->k = 0;
+    f->moving = 0;
+    f->client = false;
+    for (int i = 0; i < f->plan.bodies; i++) {
+        device *d = &f->device[i];
+        ff_rsi_controller_reset(&d->config, &d->state);
+        d->joints = d->first = f->plan.body[i].home;
+        const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;
+        d->first_rist = ff_plan_to_rist(&f->plan.body[i], park);
+        d->motion = (ff_motion_state){0};
+        d->command = (ff_setpoint){park, ff_twist_zero()};
+        d->was_stuck = d->was_frozen = false;
+        d->late_size = 0;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- sensor -- */
+
+static void serve_requests(facility *f) {
+    for (int i = 0; i < f->plan.bodies; i++) {
+        device *d = &f->device[i];
+        uint8_t bytes[64];
+        struct sockaddr_in from;
+        int64_t stamp;
+        for (int n = 0; n < 16; n++) {
+            const long size = ff_socket_receive(d->ati, bytes, sizeof bytes, &from, &stamp);
+            if (size == 0)
+                break;
+            ff_ati_peer peer;
+            memcpy(peer.address, &from.sin_addr, 4);
+            peer.port = ntohs(from.sin_port);
+            ff_ati_server_receive(&d->server, peer, bytes, size > 0 ? (size_t)size : 0);
+        }
+    }
+}
+
+static void send_record(facility *f, int i, const ff_wrench *reading) {
+    device *d = &f->device[i];
+    ff_wrench wrench = *reading;
+    uint32_t status = 0;
+    double size;
+    if (!isnan(size = acts(f, FF_FAULT_FT_SILENT, i)))
+        return;
+    if (!isnan(size = acts(f, FF_FAULT_FT_DRIFT, i)))
+        wrench.f.x += size * (double)(f->k + 1 - f->moving) * f->plan.cycle;
+    if (!isnan(size = acts(f, FF_FAULT_FT_OFFSET, i)))
+        wrench.f.x += size;
+    if (!isnan(size = acts(f, FF_FAULT_FT_SPIKE, i)))
+        wrench.f.x += size;
+    if (!isnan(acts(f, FF_FAULT_FT_SATURATED, i)))
+        status = (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
+    if (!isnan(acts(f, FF_FAULT_FT_BROKEN, i)))
+        status = (uint32_t)FF_ATI_STATUS_ERROR | 0x00000001u;
+    const bool stuck = !isnan(acts(f, FF_FAULT_FT_STUCK, i));
+    if (!stuck)
+        ff_ati_from_wrench(d->scale, wrench, d->counts);
+    if (!isnan(acts(f, FF_FAULT_FT_RESTART, i)))
+        d->server.rdt_sequence = 0;
+    const bool frozen = !isnan(acts(f, FF_FAULT_FT_FROZEN, i));
+    if (frozen)
+        d->server.ft_sequence--;
+    uint8_t bytes[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE];
+    size_t used;
+    ff_ati_server_sample(&d->server_config, &d->server, status, d->counts, bytes, sizeof bytes, &used);
+    if (!used || !isnan(acts(f, FF_FAULT_FT_LOST, i)))
+        return;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(d->server.peer.port)};
+    memcpy(&to.sin_addr, d->server.peer.address, 4);
+    if (!isnan(acts(f, FF_FAULT_FT_CORRUPT, i)))
+        used -= 7;
+    ff_socket_send(d->ati, bytes, used, &to);
+    f->result->records++;
+    if (!isnan(acts(f, FF_FAULT_FT_REPEATED, i)))
+        ff_socket_send(d->ati, bytes, used, &to);
+    if (!isnan(acts(f, FF_FAULT_FT_REORDERED, i)))
+        ff_socket_send(d->ati, d->last_record, sizeof d->last_record, &to);
+    memcpy(d->last_record, bytes, sizeof d->last_record);
+}
+
+/* ----------------------------------------------------------------------------------------------- robot -- */
+
+static void send_rob(facility *f, int i) {
+    device *d = &f->device[i];
+    const ff_plan_body *body = &f->plan.body[i];
+    ff_pose T = f->truth.robot[i].T;
+    double size;
+    if (!isnan(size = acts(f, FF_FAULT_ROBOT_JUMP, i)))
+        T.p.y += size;
+    ff_arm_joints joints;
+    if (ff_arm_inverse(&body->arm, &T, &d->joints, &joints, NULL) == FF_OK)
+        d->joints = joints;
+    ff_rsi_rob rob = {0};
+    double rail;
+    ff_rsi_from_pose(ff_plan_to_rist(body, T), rob.rist);
+    ff_arm_to_kuka(&d->joints, rob.aipos, &rail);
+    if (!isnan(acts(f, FF_FAULT_IPOC_JUMP, i)))
+        d->state.ipoc += 400;
+    char text[FF_RSI_READ_MAX + 512];
+    size_t used = 0;
+    if (ff_rsi_controller_send(&d->config, &d->state, &rob, text, FF_RSI_SEND_MAX, &used) != FF_OK)
+        return;
+    const struct sockaddr_in *to = &body->rsi;
+    if (!isnan(acts(f, FF_FAULT_ROBOT_SILENT, i)) || !isnan(acts(f, FF_FAULT_ROB_LOST, i)))
+        return;
+    if (!isnan(size = acts(f, FF_FAULT_ROB_LATE, i)))
+        ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * size));
+    if (!isnan(size = acts(f, FF_FAULT_JITTER, i)))
+        ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * size * ff_rng_uniform(&f->rng)));
+    char sent[FF_RSI_READ_MAX + 512];
+    memcpy(sent, text, used);
+    size_t length = used;
+    if (!isnan(acts(f, FF_FAULT_ROB_CORRUPT, i)))
+        for (size_t n = 20; n < length; n += 11)
+            sent[n] = (char)(0x80 + n % 100);
+    if (!isnan(acts(f, FF_FAULT_ROB_CUT, i)))
+        length /= 2;
+    if (!isnan(acts(f, FF_FAULT_ROB_NAN, i)))
+        memcpy(strstr(sent, "RIst X=\"") + 8, "nan", 3);
+    if (!isnan(acts(f, FF_FAULT_ROB_EMPTY, i)))
+        length = (size_t)snprintf(sent, sizeof sent, "<Rob Type=\"KUKA\"></Rob>");
+    if (!isnan(acts(f, FF_FAULT_ROB_LONG, i))) {
+        memset(sent + length, ' ', sizeof sent - length);
+        length = sizeof sent;
+    }
+    if (!isnan(acts(f, FF_FAULT_ROB_INCOMPLETE, i)))
+        length = (size_t)snprintf(sent, sizeof sent, "<Rob Type=\"KUKA\"><IPOC>%llu</IPOC></Rob>",
+                                  (unsigned long long)rob.ipoc);
+    ff_socket_send(d->rsi, sent, length, to);
+    if (!isnan(acts(f, FF_FAULT_ROB_REPEATED, i)))
+        ff_socket_send(d->rsi, sent, length, to);
+    if (!isnan(acts(f, FF_FAULT_ROB_REORDERED, i)) && d->last_rob_size)
+        ff_socket_send(d->rsi, d->last_rob, d->last_rob_size, to);
+    if (f->stranger >= 0 && !isnan(acts(f, FF_FAULT_STRANGER, i)))
+        ff_socket_send(f->stranger, text, used, to);
+    memcpy(d->last_rob, text, used);
+    d->last_rob_size = used;
+}
+
+/* Answers that came. True when every body has its own. */
+static bool take_answers(facility *f) {
+    bool all = true;
+    for (int i = 0; i < f->plan.bodies; i++) {
+        device *d = &f->device[i];
+        char text[FF_RSI_READ_MAX];
+        struct sockaddr_in from;
+        int64_t stamp;
+        for (int n = 0; n < 16; n++) {
+            const long size = ff_socket_receive(d->rsi, text, sizeof text, &from, &stamp);
+            if (size == 0)
+                break;
+            if (size < 0 || !isnan(acts(f, FF_FAULT_ANSWER_LOST, i)))
+                continue;
+            if (!isnan(acts(f, FF_FAULT_ANSWER_LATE, i))) { /* it will come in the next cycle */
+                memcpy(d->late_answer, text, (size_t)size);
+                d->late_size = (size_t)size;
+                continue;
+            }
+            ff_rsi_controller_receive(&d->config, &d->state, text, (size_t)size);
+        }
+        all &= d->state.answered || !d->state.open;
+    }
+    return all;
+}
+
+/* A fault has taken the telegram or its answer: in lock step nothing is waited for. */
+static bool unanswerable(const facility *f, int i) {
+    static const ff_fault_kind kinds[] = {
+        FF_FAULT_ROB_LOST,    FF_FAULT_ROB_CORRUPT, FF_FAULT_ROB_CUT,        FF_FAULT_ROB_NAN,
+        FF_FAULT_ROB_EMPTY,   FF_FAULT_ROB_LONG,    FF_FAULT_ROB_INCOMPLETE, FF_FAULT_ROBOT_SILENT,
+        FF_FAULT_ANSWER_LOST, FF_FAULT_ANSWER_LATE};
+    for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
+        if (!isnan(acts(f, kinds[n], i)))
+            return true;
+    return false;
+}
+
+static void wait_answers(facility *f) {
+    struct pollfd p[2 * FF_MAX_BODIES];
+    const int n = f->plan.bodies;
+    for (int i = 0; i < n; i++) {
+        p[i] = (struct pollfd){.fd = f->device[i].rsi, .events = POLLIN};
+        p[n + i] = (struct pollfd){.fd = f->device[i].ati, .events = POLLIN};
+    }
+    const double patience = f->options->patience > 0.0 ? f->options->patience : 5.0;
+    const int64_t give_up = ff_clock_now() + (f->client ? (int64_t)(1e9 * patience) : 20000000);
+    for (int i = 0; i < n; i++)
+        if (f->device[i].late_size) {
+            ff_rsi_controller_receive(&f->device[i].config, &f->device[i].state, f->device[i].late_answer,
+                                      f->device[i].late_size);
+            f->device[i].late_size = 0;
+        }
+    for (;;) {
+        serve_requests(f);
+        const bool all = take_answers(f);
+        const int64_t now = ff_clock_now();
+        if (f->options->lockstep) {
+            bool waits = false; /* a telegram or an answer that a fault took will not come */
+            for (int i = 0; i < n; i++)
+                waits |= !f->device[i].state.answered && !unanswerable(f, i);
+            if (all || now >= give_up || atomic_load(f->options->stop))
+                return;
+            if (!waits && now >= f->deadline)
+                return;
+            poll(p, (nfds_t)(2 * n), waits ? 20 : 1);
+        } else {
+            if (now >= f->deadline)
+                return;
+            const struct timespec left = {
+                0, (long)(f->deadline - now > 999999999 ? 999999999 : f->deadline - now)};
+            ppoll(p, (nfds_t)(2 * n), &left, NULL);
+        }
+    }
+}
+
+/* The correction as a pose of the body, and its velocity. */
+static void apply_correction(facility *f, int i, const ff_rsi_correction *correction) {
+    device *d = &f->device[i];
+    const ff_plan_body *body = &f->plan.body[i];
+    ff_pose T;
+    if (body->channel == FF_RSI_BY_AXES) {
+        ff_arm_joints joints = d->first;
+        for (int a = 0; a < 6; a++)
+            joints.a[a] += correction->axes[a];
+        T = ff_arm_forward(&body->arm, &joints);
+    } else {
+        T = ff_plan_from_rist(body, (ff_pose){ff_quat_mul(correction->pose.q, d->first_rist.q),
+                                              ff_vec3_add(d->first_rist.p, correction->pose.p)});
+    }
+    T.q = ff_quat_unit(T.q);
+    if (!isnan(acts(f, FF_FAULT_ROBOT_STUCK, i))) {
+        if (!d->was_stuck)
+            d->stuck = d->command.T;
+        d->was_stuck = true;
+        T = d->stuck;
+    }
+    const double slow = acts(f, FF_FAULT_ROBOT_SLOW, i); /* [1/cycle] part of the way it makes */
+    if (!isnan(slow))
+        T = ff_pose_interpolate(d->command.T, T, slow);
+    ff_twist acceleration;
+    d->command = ff_motion_step(&d->motion, T, f->plan.cycle, &acceleration);
+    const bool moves = ff_vec3_norm(ff_vec3_sub(T.p, f->truth.robot[i].T.p)) > 1e-6 ||
+                       ff_quat_angle(T.q, f->truth.robot[i].T.q) > 1e-6;
+    if (moves && !f->moving)
+        f->moving = f->k + 1;
+}
+
+/* ------------------------------------------------------------------------------------------------ cycle --
+ */
+
+/* False when the session has ended. */
+static bool cycle(facility *f) {
+    const int n = f->plan.bodies;
+    draw_faults(f);
+    if (ff_plant_read(f->plant, f->k, &f->in, &f->truth) < 0) {
+        say(f, "the robot's motion is not finite: RSI stopped");
+        return false;
+    }
+    serve_requests(f);
+    for (int i = 0; i < n; i++)
+        send_record(f, i, &f->in.sensor[i].f_s);
+    for (int i = 0; i < n; i++) {
+        device *d = &f->device[i];
+        if (!isnan(acts(f, FF_FAULT_ROBOT_CLIPPED, i)))
+            for (int a = 0; a < 12; a++) {
+                d->config.axiscorr_upper[a] = fmax(0.0, d->state.axes[a] < 0 ? 0.0 : d->state.axes[a]);
+                d->config.axiscorr_lower[a] = fmin(0.0, d->state.axes[a] > 0 ? 0.0 : d->state.axes[a]);
+            }
+        if (!isnan(acts(f, FF_FAULT_ROBOT_ABORTS, i)))
+            for (int a = 0; a < 12; a++)
+                d->config.axiscorrmon[a] = 0.0;
+        send_rob(f, i);
+    }
+    const double step = acts(f, FF_FAULT_CLOCK_STEP, 0); /* the controller's clock jumps */
+    f->deadline += (int64_t)(1e9 * f->plan.cycle) + (isnan(step) ? 0 : (int64_t)(1e9 * step));
+    if (f->deadline < ff_clock_now() - 50000000) /* fell behind: do not race */
+        f->deadline = ff_clock_now();
+    if (f->options->lockstep)
+        f->deadline = ff_clock_now() + (int64_t)(1e9 * f->plan.cycle);
+    wait_answers(f);
+
+    bool answered = false;
+    for (int i = 0; i < n; i++)
+        answered |= f->device[i].state.answered;
+    if (!f->client && !answered) { /* RSI_ON again, until someone listens */
+        for (int i = 0; i < n; i++) {
+            device *d = &f->device[i];
+            d->config.ipoc_start = d->state.ipoc + d->config.ipoc_step;
+            ff_rsi_controller_reset(&d->config, &d->state);
+        }
+        ff_plant_reset(f->plant);
+        return true;
+    }
+    if (!f->client)
+        say(f, "a client answers");
+    f->client = true;
+    if (f->options->lockstep && !answered && !unanswerable(f, 0)) {
+        for (int i = 0; i < n; i++)
+            f->device[i].state.stopped = FF_RSI_STOP_TIMEOUT;
+        return false;
+    }
+    ff_setpoint command[FF_MAX_BODIES];
+    bool runs = true;
+    for (int i = 0; i < n; i++) {
+        device *d = &f->device[i];
+        ff_rsi_correction correction;
+        const ff_status status = ff_rsi_controller_finish(&d->config, &d->state, &correction);
+        runs &= status >= 0;
+        apply_correction(f, i, &correction);
+        command[i] = d->command;
+    }
+    ff_plant_write(f->plant, f->k, command);
+    f->k++;
+    return runs;
+}
+
+static void end_session(facility *f) {
+    static const char *const reasons[] = {[FF_RSI_RUNNING] = "ended",
+                                          [FF_RSI_STOP_TIMEOUT] = "stopped: too many late answers",
+                                          [FF_RSI_STOP_MONITOR] =
+                                              "aborted: the correction left the monitored range",
+                                          [FF_RSI_STOP_ASKED] = "ended as asked"};
+    ff_facility_result *result = f->result;
+    result->sessions++;
+    result->cycles = f->k;
+    result->stopped = FF_RSI_RUNNING;
+    for (int i = 0; i < f->plan.bodies; i++) {
+        const device *d = &f->device[i];
+        result->rsi[i] = d->state.info;
+        if (d->state.stopped > result->stopped)
+            result->stopped = d->state.stopped;
+        result->robot[i] = f->truth.robot[i];
+        result->force[i] = ff_vec3_norm(f->truth.contact_b[i].f);
+        result->stolen += d->server.stolen;
+        say(f, "%s: RSI %s after %llu cycles; %llu late, %llu too late, %llu clipped, %llu malformed answers",
+            f->scenario->satellite[i].name, reasons[d->state.stopped], (unsigned long long)f->k,
+            (unsigned long long)d->state.info.late, (unsigned long long)d->state.info.too_late,
+            (unsigned long long)d->state.info.clipped, (unsigned long long)d->state.info.malformed);
+    }
+    for (int i = 0; i < f->plan.bodies; i++) {
+        device *d = &f->device[i];
+        d->config.ipoc_start = d->state.ipoc + d->config.ipoc_step;
+    }
+}
+
+/* The plant of the devices: the same, but its robots stand still at the park pose. */
+static ff_plant *create_plant(const facility *f, char *message, size_t size) {
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    if (!scenario)
+        return NULL;
+    *scenario = *f->scenario;
+    for (int i = 0; i < f->plan.bodies; i++) {
+        ff_satellite *satellite = &scenario->satellite[i];
+        const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;
+        satellite->start = (ff_rigid_state){park.p, ff_quat_unit(park.q), ff_vec3_zero(), ff_vec3_zero()};
+    }
+    ff_plant *plant = ff_plant_create(scenario, message, size);
+    free(scenario);
+    return plant;
+}
+
+void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *options,
+                     ff_facility_result *result) {
+    *result = (ff_facility_result){0};
+    facility *f = calloc(1, sizeof *f);
+    if (!f) {
+        result->status = FF_ERR_MEMORY;
+        return;
+    }
+    f->scenario = scenario;
+    f->options = options;
+    f->result = result;
+    f->stranger = -1;
+    for (int i = 0; i < FF_MAX_BODIES; i++)
+        f->device[i].rsi = f->device[i].ati = -1;
+    char *message = result->message;
+    const size_t size = sizeof result->message;
+    ff_status status = ff_plan_create(scenario, &options->ports, &f->plan, message, size);
+    if (!status && !f->plan.virtual) {
+        snprintf(message, size, "the scenario names devices that are not on loopback: they are not virtual");
+        status = FF_ERR_UNSUPPORTED;
+    }
+    if (!status && !(f->plant = create_plant(f, message, size)))
+        status = FF_ERR_UNSUPPORTED;
+    for (int i = 0; i < f->plan.bodies && !status; i++)
+        status = open_device(f, i, message, size);
+    if (!status) {
+        struct sockaddr_in any;
+        ff_socket_address("127.0.0.1", 0, &any);
+        ff_socket_open(&any, &f->stranger, NULL, message, size);
+        for (int i = 0; i < f->plan.bodies; i++)
+            say(f, "%s: RSI to port %u every %g ms%s, RDT on port %u, HTTP on port %u",
+                scenario->satellite[i].name, ntohs(f->plan.body[i].rsi.sin_port), 1e3 * f->plan.cycle,
+                options->lockstep ? " (lockstep)" : "", ntohs(f->plan.body[i].ati.sin_port),
+                ntohs(f->plan.body[i].http.sin_port));
+        f->deadline = ff_clock_now();
+        start_session(f);
+        if (options->ready)
+            atomic_store(options->ready, true);
+        while (!atomic_load(options->stop)) {
+            if (cycle(f))
+                continue;
+            end_session(f);
+            if (options->once)
+                break;
+            start_session(f);
+        }
+    }
+    result->status = status;
+    for (int i = 0; i < FF_MAX_BODIES; i++) {
+        device *d = &f->device[i];
+        ff_http_stop(d->http);
+        if (d->rsi >= 0)
+            close(d->rsi);
+        if (d->ati >= 0)
+            close(d->ati);
+    }
+    if (f->stranger >= 0)
+        close(f->stranger);
+    ff_plant_free(f->plant);
+    free(f);
+}

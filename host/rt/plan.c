@@ -1,0 +1,162 @@
+#include "rt/plan.h"
+
+#include "devices/ati.h"
+
+#include <stdio.h>
+
+#define FF_HTTP_PORT 49180
+
+static ff_status refuse(ff_status status, char *message, size_t size, const char *name, const char *text) {
+    snprintf(message, size, "satellites.%s: %s", name, text);
+    return status;
+}
+
+static ff_status find_devices(const ff_satellite *satellite, const ff_plan_options *options, int i,
+                              ff_plan_body *body, char *message, size_t size) {
+    const ff_robot_config *robot = &satellite->robot;
+    const ff_sensor_config *sensor = &satellite->sensor;
+    const bool rsi = robot->kind == FF_ROBOT_KUKA_RSI, ati = sensor->kind == FF_SENSOR_ATI_RDT;
+    const unsigned step = (unsigned)i;
+    const unsigned rsi_port = options->rsi_port ? options->rsi_port + step
+                              : rsi             ? (unsigned)robot->port
+                                                : FF_RSI_PORT + step;
+    const unsigned ati_port = options->ati_port ? options->ati_port + step
+                              : ati             ? (unsigned)sensor->port
+                                                : FF_ATI_PORT + step;
+    const unsigned http_port = options->http_port ? options->http_port + step
+                               : ati              ? (unsigned)sensor->http_port
+                                                  : FF_HTTP_PORT + step;
+    if (ff_socket_address(rsi ? robot->address : "127.0.0.1", rsi_port, &body->rsi) != FF_OK)
+        return refuse(FF_ERR_ARGUMENT, message, size, satellite->name,
+                      "robot.address and port must be an IPv4 address and at most 65535");
+    const char *address = ati ? sensor->address : "127.0.0.1";
+    if (ff_socket_address(address, ati_port, &body->ati) != FF_OK ||
+        ff_socket_address(address, http_port, &body->http) != FF_OK)
+        return refuse(FF_ERR_ARGUMENT, message, size, satellite->name,
+                      "sensor.address and its ports must be an IPv4 address and at most 65535");
+    body->virtual = ff_socket_is_loopback(&body->rsi) && ff_socket_is_loopback(&body->ati);
+    return FF_OK;
+}
+
+static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, char *message, size_t size) {
+    ff_plan_body *body = &plan->body[i];
+    const ff_robot_config *robot = &satellite->robot;
+    const bool rsi = robot->kind == FF_ROBOT_KUKA_RSI;
+    ff_arm_config config;
+    ff_arm_default(rsi ? robot->arm : FF_ARM_KR120, &config);
+    config.tool = robot->tool;
+    const double deg = FF_PI / 180.0;
+    /* flange down, elbow up: as far from every singularity and joint limit as the arm gets */
+    const ff_arm_joints ready = {.a = {0.0, -90.0 * deg, 90.0 * deg, 0.0, 90.0 * deg, 0.0}};
+    if (rsi)
+        config.base = robot->base;
+    if (ff_arm_create(&config, &body->arm) != FF_OK)
+        return refuse(FF_ERR_ARGUMENT, message, size, satellite->name, "the arm's base or tool is not valid");
+    if (!rsi) {
+        const ff_pose T_bt = ff_arm_forward(&body->arm, &ready);
+        config.base = ff_pose_mul(body->start.T, ff_pose_inverse(T_bt));
+        config.base.q = ff_quat_unit(config.base.q);
+        ff_arm_create(&config, &body->arm);
+    }
+    const ff_pose park = ff_plan_runup(plan, i, -FF_INF).T;
+    ff_arm_info info;
+    if (ff_arm_inverse(&body->arm, &park, &ready, &body->home, &info) != FF_OK)
+        return refuse(FF_ERR_REACH, message, size, satellite->name, ff_arm_reason_text(info.reason));
+    return FF_OK;
+}
+
+ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *options, ff_plan *plan,
+                         char *message, size_t size) {
+    *plan = (ff_plan){.bodies = scenario->satellites, .cycle = scenario->cycle, .virtual = true};
+    if (scenario->emulates || scenario->fidelity.method == FF_METHOD_IDEAL ||
+        scenario->frame != FF_FRAME_ABSOLUTE) {
+        snprintf(message, size, "%s cannot run on devices yet",
+                 scenario->emulates                     ? "an emulation"
+                 : scenario->frame != FF_FRAME_ABSOLUTE ? "frame: relative"
+                                                        : "method: ideal");
+        return FF_ERR_UNSUPPORTED;
+    }
+    bool moving = false;
+    double settle = 0.0;
+    for (int i = 0; i < plan->bodies; i++) {
+        const ff_satellite *satellite = &scenario->satellite[i];
+        const ff_robot_config *robot = &satellite->robot;
+        ff_plan_body *body = &plan->body[i];
+        body->start = (ff_setpoint){ff_rigid_pose(&satellite->start),
+                                    {satellite->start.omega, satellite->start.velocity}};
+        body->channel = robot->cartesian ? FF_RSI_BY_CARTESIAN : FF_RSI_BY_AXES;
+        body->mode = robot->relative ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE;
+        body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        moving |= ff_vec3_norm(satellite->start.velocity) > 0.0 || ff_vec3_norm(satellite->start.omega) > 0.0;
+        double own = body->delay + satellite->sensor.delay;
+        if (robot->kind == FF_ROBOT_LAG)
+            own += 6.0 / (2.0 * FF_PI * robot->frequency * fmin(1.0, robot->damping));
+        settle = fmax(settle, own);
+        const ff_status status = find_devices(satellite, options, i, body, message, size);
+        if (status != FF_OK)
+            return status;
+        plan->virtual &= body->virtual;
+    }
+    if (moving) {
+        plan->cruise = plan->cycle * ceil((settle + 0.05) / plan->cycle);
+        plan->ramp = plan->cycle * ceil(0.4 / plan->cycle);
+        plan->runup = (uint64_t)llround((plan->cruise + plan->ramp) / plan->cycle);
+    }
+    for (int i = 0; i < plan->bodies; i++) {
+        const ff_status status = place_arm(&scenario->satellite[i], plan, i, message, size);
+        if (status != FF_OK)
+            return status;
+    }
+    return FF_OK;
+}
+
+ff_setpoint ff_plan_runup(const ff_plan *plan, int i, double t) {
+    const ff_setpoint *start = &plan->body[i].start;
+    double s = t, rate = 1.0;
+    if (t < -plan->cruise) { /* s' = 10 u^3 - 15 u^4 + 6 u^5: at rest before, steady after, smooth between */
+        double u = plan->ramp > 0.0 ? (t + plan->cruise + plan->ramp) / plan->ramp : 0.0;
+        u = u > 0.0 ? u : 0.0;
+        const double u3 = u * u * u;
+        rate = u3 * (10.0 + u * (-15.0 + 6.0 * u));
+        s = -plan->cruise - plan->ramp * (0.5 - u3 * u * (2.5 + u * (-3.0 + u)));
+    }
+    ff_setpoint at;
+    at.T.p = ff_vec3_axpy(s, start->twist.v, start->T.p);
+    at.T.q = ff_quat_mul(start->T.q, ff_quat_exp(ff_vec3_scale(s, start->twist.w)));
+    at.twist = ff_twist_scale(rate, start->twist);
+    return at;
+}
+
+ff_pose ff_plan_to_rist(const ff_plan_body *body, ff_pose T_wb) {
+    return ff_pose_mul(body->arm.base_inverse, T_wb);
+}
+
+ff_pose ff_plan_from_rist(const ff_plan_body *body, ff_pose rist) {
+    ff_pose T = ff_pose_mul(body->arm.config.base, rist);
+    T.q = ff_quat_unit(T.q);
+    return T;
+}
+
+ff_setpoint ff_motion_step(ff_motion_state *state, ff_pose T, double cycle, ff_twist *acceleration) {
+    ff_setpoint now = {T, ff_twist_zero()};
+    *acceleration = ff_twist_zero();
+    if (state->known >= 1) {
+        const ff_quat step = ff_quat_mul(ff_quat_conj(state->last[0].q), T.q);
+        const ff_vec3 v1 = ff_vec3_scale(1.0 / cycle, ff_vec3_sub(T.p, state->last[0].p));
+        const ff_vec3 w1 = ff_vec3_scale(1.0 / cycle, ff_quat_log(step));
+        now.twist = (ff_twist){w1, v1};
+        if (state->known >= 2) {
+            const ff_vec3 v2 = ff_vec3_scale(1.0 / cycle, ff_vec3_sub(state->last[0].p, state->last[1].p));
+            const ff_vec3 w2 = ff_quat_unrotate(step, state->w_last); /* into the newest axes */
+            now.twist.v = ff_vec3_axpy(0.5, ff_vec3_sub(v1, v2), v1);
+            now.twist.w = ff_vec3_axpy(0.5, ff_vec3_sub(w1, w2), w1);
+            *acceleration = ff_twist_scale(1.0 / cycle, ff_twist_sub(now.twist, state->twist));
+        }
+        state->w_last = w1;
+    }
+    state->last[1] = state->last[0];
+    state->last[0] = T;
+    state->known += state->known < 2;
+    state->twist = now.twist;
+    return now;
+}

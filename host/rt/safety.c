@@ -1,0 +1,262 @@
+#include "rt/safety.h"
+
+#define RETREAT_SPEED 0.010 /* [m/s] */
+#define RETREAT_EXTRA 0.001 /* [m] */
+#define SLOW 1e-9           /* [m/s, rad/s] at rest */
+
+const char *ff_safety_state_name(ff_safety_name state) {
+    static const char *const names[] = {
+#define FF_SAFETY_NAME(name) #name,
+        FF_SAFETY_STATES(FF_SAFETY_NAME)
+#undef FF_SAFETY_NAME
+    };
+    return (unsigned)state < sizeof names / sizeof *names ? names[state] : "?";
+}
+
+static const struct {
+    const char *name, *unit, *text;
+} trips[] = {
+#define FF_TRIP_ROW(name, unit, text) {#name, unit, text},
+    FF_TRIPS(FF_TRIP_ROW)
+#undef FF_TRIP_ROW
+};
+
+const char *ff_trip_name(ff_trip_code code) {
+    return (unsigned)code < FF_TRIP_CODES ? trips[code].name : "?";
+}
+const char *ff_trip_unit(ff_trip_code code) {
+    return (unsigned)code < FF_TRIP_CODES ? trips[code].unit : "";
+}
+const char *ff_trip_text(ff_trip_code code) {
+    return (unsigned)code < FF_TRIP_CODES ? trips[code].text : "?";
+}
+
+void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_safety_config *config) {
+    *config = (ff_safety_config){.bodies = scenario->satellites, .cycle = scenario->cycle};
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_satellite *satellite = &scenario->satellite[i];
+        config->delay[i] = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
+        config->limits[i] = satellite->safety;
+        config->origin[i] = satellite->start.position;
+        config->contact[i] = fmax(1e-3, 5.0 * (noise ? noise[i] : satellite->sensor.force_noise));
+        double softest = FF_INF;
+        for (int c = 0; c < scenario->contacts; c++) {
+            const ff_contact *contact = &scenario->contact[c];
+            if ((contact->body == i || contact->against == i) && contact->stiffness > 0.0 &&
+                contact->kind != FF_CONTACT_GRASP)
+                softest = fmin(softest, contact->stiffness);
+        }
+        config->stiffness[i] = isfinite(softest) ? softest : 0.0;
+    }
+}
+
+void ff_safety_reset(ff_safety_state *state) {
+    *state = (ff_safety_state){.name = FF_SAFE_OFF};
+}
+
+ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured) {
+    const ff_vec3 v = measured->twist.v;
+    const double speed = ff_vec3_norm(v), a = config->limits[body].stop_acceleration;
+    const double t = config->delay[body] + (a > 0.0 ? speed / (2.0 * a) : 0.0);
+    return ff_vec3_axpy(t, v, measured->T.p);
+}
+
+/* The first limit that is broken, most telling first. */
+static ff_trip examine(const ff_safety_config *config, const ff_safety_state *state, const ff_safety_in *in,
+                       int i) {
+    const ff_safety_body_in *b = &in->body[i];
+    const ff_safety_limits *limit = &config->limits[i];
+    const double T = config->cycle;
+#define TRIP(what, is, most)                                      \
+    return (ff_trip) {                                            \
+        .code = (what), .body = i, .value = (is), .limit = (most) \
+    }
+#define WATCH(what, is, most)           \
+    do {                                \
+        const double value_ = (is);     \
+        if (!(value_ <= (most)))        \
+            TRIP(what, value_, (most)); \
+    } while (0)
+    if (!ff_pose_finite(b->measured.T) || !ff_twist_finite(b->measured.twist) || !ff_wrench_finite(b->f_b))
+        TRIP(FF_TRIP_NOT_FINITE, FF_NAN, 0.0);
+    if (b->sensor != FF_TRIP_NONE)
+        TRIP(b->sensor, b->sensor_value, b->sensor == FF_TRIP_AGE ? limit->age : 0.0);
+    WATCH(FF_TRIP_MISSED, in->missed, limit->missed);
+    if (b->clipped)
+        TRIP(FF_TRIP_CLIPPED, b->clipped_by, 0.0);
+    WATCH(FF_TRIP_TRACKING, b->tracking, limit->tracking);
+    if (state->seen >= 1)
+        WATCH(FF_TRIP_SPIKE, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i])), limit->spike);
+    WATCH(FF_TRIP_FORCE, ff_vec3_norm(b->f_b.f), limit->force);
+    WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
+    WATCH(FF_TRIP_ENERGY, b->energy, limit->energy);
+    WATCH(FF_TRIP_VELOCITY, ff_vec3_norm(b->measured.twist.v), limit->velocity);
+    WATCH(FF_TRIP_ANGULAR_VELOCITY, ff_vec3_norm(b->measured.twist.w), limit->angular_velocity);
+    const ff_vec3 rest = ff_stop_point(config, i, &b->measured);
+    for (int a = 0; a < 3; a++)
+        WATCH(FF_TRIP_BOX, fabs(rest.a[a] - config->origin[i].a[a]), limit->box.a[a]);
+    if (state->seen >= 1) {
+        const ff_twist change = ff_twist_sub(b->command.twist, state->twist_last[i]);
+        const ff_vec3 acceleration = ff_vec3_scale(1.0 / T, change.v);
+        WATCH(FF_TRIP_ACCELERATION, ff_vec3_norm(acceleration), limit->acceleration);
+        WATCH(FF_TRIP_ANGULAR_ACCELERATION, ff_vec3_norm(change.w) / T, limit->angular_acceleration);
+        if (state->seen >= 2)
+            WATCH(FF_TRIP_JERK, ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[i])) / T,
+                  limit->jerk);
+    }
+#undef WATCH
+#undef TRIP
+    return (ff_trip){.code = FF_TRIP_NONE};
+}
+
+static void remember(const ff_safety_config *config, ff_safety_state *state, const ff_safety_in *in) {
+    for (int i = 0; i < config->bodies; i++) {
+        const ff_safety_body_in *b = &in->body[i];
+        if (state->seen >= 1)
+            state->acceleration_last[i] =
+                ff_vec3_scale(1.0 / config->cycle, ff_vec3_sub(b->command.twist.v, state->twist_last[i].v));
+        state->twist_last[i] = b->command.twist;
+        state->force_last[i] = b->f_b.f;
+    }
+    state->seen += state->seen < 3;
+}
+
+static bool in_contact(const ff_safety_config *config, const ff_safety_in *in) {
+    for (int i = 0; i < config->bodies; i++)
+        if (in->body[i].force_valid && ff_vec3_norm(in->body[i].f_b.f) > config->contact[i])
+            return true;
+    return false;
+}
+
+/* The transitions, as docs/safety.md draws them. */
+ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state *state,
+                                const ff_safety_in *in, bool *tripped) {
+    *tripped = false;
+    const bool moves = state->name == FF_SAFE_FLOAT || state->name == FF_SAFE_CONTACT;
+    if (state->name != FF_SAFE_FAULT && state->name != FF_SAFE_HOLD) {
+        ff_trip trip = in->other;
+        for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE && moves; i++)
+            trip = examine(config, state, in, i);
+        if (trip.code == FF_TRIP_NONE && in->stop)
+            trip = (ff_trip){.code = in->stop_reason};
+        if (trip.code != FF_TRIP_NONE) {
+            const bool orderly = trip.code == FF_TRIP_OPERATOR || trip.code == FF_TRIP_FINISHED;
+            trip.state = orderly ? FF_SAFE_HOLD : FF_SAFE_FAULT;
+            state->trip = trip;
+            state->name = trip.state;
+            *tripped = true;
+        }
+    } else if (state->name == FF_SAFE_HOLD && in->other.code != FF_TRIP_NONE) {
+        state->trip = in->other; /* a fault while stopping in order */
+        state->trip.state = state->name = FF_SAFE_FAULT;
+        *tripped = true;
+    }
+    switch (state->name) {
+    case FF_SAFE_OFF:
+        if (in->ready)
+            state->name = FF_SAFE_CHECK;
+        return FF_ACT_REST;
+    case FF_SAFE_CHECK:
+        if (in->checked)
+            state->name = FF_SAFE_ZEROED;
+        return FF_ACT_REST;
+    case FF_SAFE_ZEROED:
+        if (in->arm)
+            state->name = FF_SAFE_ARMED;
+        return FF_ACT_REST;
+    case FF_SAFE_ARMED:
+        if (in->start) {
+            state->name = FF_SAFE_FLOAT;
+            state->seen = 0;
+        }
+        return FF_ACT_REST;
+    case FF_SAFE_FLOAT:
+    case FF_SAFE_CONTACT:
+        remember(config, state, in);
+        state->name = in_contact(config, in) ? FF_SAFE_CONTACT : FF_SAFE_FLOAT;
+        return FF_ACT_MOVE;
+    case FF_SAFE_HOLD:
+    case FF_SAFE_FAULT:
+        break;
+    }
+    return FF_ACT_BRAKE;
+}
+
+/* ------------------------------------------------------------------------------------------------- stop --
+ */
+
+void ff_stop_start(ff_stop_state *state, ff_setpoint command) {
+    *state = (ff_stop_state){.started = true, .command = command};
+}
+
+/* One step of a velocity towards zero; the mean over the step moves the body. */
+static ff_vec3 slow_down(ff_vec3 *v, double change) {
+    const double speed = ff_vec3_norm(*v);
+    const ff_vec3 before = *v;
+    *v = speed > change + SLOW ? ff_vec3_scale(1.0 - change / speed, *v) : ff_vec3_zero();
+    return ff_vec3_scale(0.5, ff_vec3_add(before, *v));
+}
+
+void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state, ff_vec3 force,
+                  bool force_valid) {
+    const double T = config->cycle;
+    const ff_safety_limits *limit = &config->limits[body];
+    ff_setpoint *c = &state->command;
+    if (ff_vec3_norm(c->twist.v) > 0.0 || ff_vec3_norm(c->twist.w) > 0.0) {
+        const ff_vec3 v = slow_down(&c->twist.v, T * limit->stop_acceleration);
+        const ff_vec3 w = slow_down(&c->twist.w, T * limit->stop_angular_acceleration);
+        c->T.p = ff_vec3_axpy(T, v, c->T.p);
+        c->T.q = ff_quat_unit(ff_quat_mul(c->T.q, ff_quat_exp(ff_vec3_scale(T, w))));
+        state->travelled += T * ff_vec3_norm(v);
+        return;
+    }
+    const double push = ff_vec3_norm(force);
+    if (!force_valid || !(push > config->contact[body]) || !(config->stiffness[body] > 0.0)) {
+        state->done = true; /* nothing pushes, or nothing is known: hold */
+        return;
+    }
+    if (!state->retreats) {
+        state->retreats = true;
+        state->normal = ff_vec3_scale(1.0 / push, force);
+        state->left = push / config->stiffness[body] + RETREAT_EXTRA;
+    }
+    const double step = fmin(state->left, T * RETREAT_SPEED);
+    c->T.p = ff_vec3_axpy(step, state->normal, c->T.p);
+    state->left -= step;
+    state->travelled += step;
+    state->done = !(state->left > 0.0);
+}
+
+/* ------------------------------------------------------------------------------------------- go / no-go --
+ */
+
+/* Beyond w tau = 1 the robot is more than a radian of the contact behind: half a rebound passes before it
+ * answers, and no method of the five papers was shown there. Direct integration multiplies the energy by
+ * about exp(pi w tau / 2) in a rebound (readings of destefano2019), so it is refused above 0.5. */
+void ff_safety_forecast(const ff_scenario *scenario, int body, ff_forecast *forecast) {
+    const ff_satellite *satellite = &scenario->satellite[body];
+    const double delay = (satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay) +
+                         satellite->sensor.delay + scenario->cycle;
+    const double speed = ff_vec3_norm(satellite->start.velocity), mass = satellite->rigid.mass;
+    double k = 0.0;
+    for (int c = 0; c < scenario->contacts; c++)
+        if (scenario->contact[c].body == body || scenario->contact[c].against == body)
+            k = fmax(k, scenario->contact[c].stiffness);
+    *forecast = (ff_forecast){.frequency = sqrt(k / mass)};
+    forecast->w_tau = forecast->frequency * delay;
+    forecast->force = speed * sqrt(k * mass) * exp(forecast->w_tau);
+    const double most = scenario->fidelity.method == FF_METHOD_DIRECT ? 0.5 : 1.0;
+    if (forecast->w_tau > most) {
+        forecast->verdict = FF_TRIP_NO_GO;
+        forecast->value = forecast->w_tau;
+        forecast->limit = most;
+    } else if (forecast->force > satellite->safety.force) {
+        forecast->verdict = FF_TRIP_FORCE;
+        forecast->value = forecast->force;
+        forecast->limit = satellite->safety.force;
+    } else if (forecast->force > satellite->sensor.range_force) {
+        forecast->verdict = FF_TRIP_RANGE;
+        forecast->value = forecast->force;
+        forecast->limit = satellite->sensor.range_force;
+    }
+}

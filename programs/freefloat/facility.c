@@ -1,0 +1,82 @@
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "rt/facility.h"
+#include "session.h"
+
+static const char help[] = "usage: freefloat facility FILE [options]\n\n"
+                           "Serves the scenario's robots and sensors as devices on this computer: for each "
+                           "satellite a KUKA controller "
+                           "(RSI,\nXML over UDP) and an ATI sensor (RDT over UDP, scale over HTTP), with "
+                           "delay, limits and contacts behind "
+                           "them.\nfreefloat rt FILE is their client. Ends with Ctrl-C.\n\n"
+                           "  --lockstep         time advances only with the client's answer\n"
+                           "  --once             end after the first client\n"
+                           "  --set PATH=VALUE   overrides one key (may be given again); give rt the same\n"
+                           "  --method M         as given to rt; the devices do not depend on it\n"
+                           "  --rsi-port N       the client's port for telegrams (default 59152, or the "
+                           "scenario's; next ones for more "
+                           "bodies)\n"
+                           "  --ati-port N       the sensor's port for records (default 49152)\n"
+                           "  --http-port N      the sensor's port for its page (default 49180)\n"
+                           "  --quiet            print nothing but errors\n\n"
+                           "exit status: 0 done, 1 a port is taken, 2 bad usage or scenario\n"
+                           "example: freefloat facility scenarios/deos-client.yaml\n";
+
+static atomic_bool stop;
+
+static void on_signal(int number) {
+    (void)number;
+    atomic_store(&stop, true);
+}
+
+static void say(void *user, const char *line) {
+    if (*(const bool *)user)
+        return;
+    printf("%s\n", line);
+    fflush(stdout);
+}
+
+int ff_cmd_facility(int argc, char **argv) {
+    const char *file = NULL, *sets[FF_MAX_SETS], *rsi = NULL, *ati = NULL, *http = NULL, *method = NULL;
+    int set_count = 0, words, status;
+    bool lockstep = false, once = false, quiet = false;
+    const ff_option options[] = {
+        {"--lockstep", NULL, &lockstep, NULL, NULL}, {"--once", NULL, &once, NULL, NULL},
+        {"--quiet", NULL, &quiet, NULL, NULL},       {"--set", NULL, NULL, sets, &set_count},
+        {"--rsi-port", &rsi, NULL, NULL, NULL},      {"--ati-port", &ati, NULL, NULL, NULL},
+        {"--http-port", &http, NULL, NULL, NULL},    {"--method", &method, NULL, NULL, NULL},
+    };
+    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+        return status;
+    if (!file) {
+        ff_cli_error("freefloat facility: which scenario? see freefloat facility --help");
+        return FF_EXIT_USAGE;
+    }
+    ff_facility_options facility = {
+        .lockstep = lockstep, .once = once, .stop = &stop, .say = say, .user = &quiet};
+    if (ff_cli_ports(rsi, ati, http, &facility.ports) != 0)
+        return FF_EXIT_USAGE;
+    ff_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return FF_EXIT_FAILED;
+    const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
+    status = ff_session_load(session, file, &load);
+    if (status == FF_EXIT_DONE) {
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+        ff_facility_result result;
+        ff_facility_run(&session->scenario, &facility, &result);
+        if (result.status < 0) {
+            ff_cli_error("freefloat facility: %s",
+                         *result.message ? result.message : ff_status_text(result.status));
+            status = result.status == FF_ERR_DEVICE ? FF_EXIT_FAILED : FF_EXIT_USAGE;
+        }
+    }
+    free(session);
+    return status;
+}

@@ -1,0 +1,244 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "record/csv.h"
+#include "rt/executive.h"
+#include "rt/selftest.h"
+#include "session.h"
+
+static const char help[] =
+    "usage: freefloat rt FILE [options]\n"
+    "       freefloat rt --selftest\n\n"
+    "Closes the loop on the devices that the scenario names, in wall-clock time: a KUKA controller (RSI) and "
+    "an "
+    "ATI\nsensor (RDT) for each satellite. Without such devices in the scenario it talks to freefloat "
+    "facility on "
+    "this computer.\nWrites the same files as run. This program is never the safety function: "
+    "docs/safety.md.\n\n"
+    "  --arm              arm without asking; only if every device is virtual\n"
+    "  --method M, --set PATH=VALUE, --out DIR, --log LIST, --json, --strict, --quiet   as for run\n"
+    "  --rsi-port N       port for the controller's telegrams (default 59152, or the scenario's)\n"
+    "  --ati-port N       the sensor's port (default 49152)\n"
+    "  --http-port N      the port of the sensor's page (default 49180)\n"
+    "  --wait S           how long to wait for the devices (default 10)\n"
+    "  --silence S        a robot silent for so long is lost (default 0.1)\n"
+    "  --cpu N            CPU of the real-time thread (default the last)\n"
+    "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
+    "exit status: 0 done, 1 the run failed or was stopped, 2 bad usage or scenario\n"
+    "example: freefloat facility scenarios/deos-client.yaml & freefloat rt scenarios/deos-client.yaml\n";
+
+static atomic_bool stop;
+
+static void on_signal(int number) {
+    (void)number;
+    atomic_store(&stop, true);
+}
+
+typedef struct desk { /* the operator's */
+    ff_rt_options options;
+    ff_rt_result result;
+    const ff_scenario *scenario;
+    bool arm, quiet;
+} desk;
+
+static void show_check(const desk *d, const ff_rt_check *check) {
+    for (int i = 0; i < d->scenario->satellites; i++) {
+        printf("%s: bias %.3g N, noise %.2g N and %.2g N m, residual drift %.2g mm/s2; axes and pose agree "
+               "within "
+               "%.2g mm, %.2g deg\n",
+               d->scenario->satellite[i].name, ff_vec3_norm(check->body[i].bias.f),
+               check->body[i].force_noise, check->body[i].torque_noise, 1e3 * check->body[i].drift,
+               1e3 * check->body[i].apart, check->body[i].apart_angle * 180.0 / FF_PI);
+        printf("%s: contact frequency times delay %.3f, predicted peak force %.3g N\n",
+               d->scenario->satellite[i].name, check->body[i].forecast.w_tau, check->body[i].forecast.force);
+    }
+    if (check->no_go.code == FF_TRIP_NONE)
+        printf("check: go\n");
+    else
+        printf("check: no-go, %s: %s (%.4g, allowed %.4g %s)\n", ff_trip_name(check->no_go.code),
+               ff_trip_text(check->no_go.code), check->no_go.value, check->no_go.limit,
+               ff_trip_unit(check->no_go.code));
+    fflush(stdout);
+}
+
+static bool confirm(void *user, const ff_rt_check *check) {
+    const desk *d = user;
+    if (!d->quiet)
+        show_check(d, check);
+    if (check->no_go.code != FF_TRIP_NONE)
+        return false;
+    if (d->arm)
+        return true;
+    printf("arm? The robot will move. Type arm and Enter: ");
+    fflush(stdout);
+    char line[64] = "";
+    return fgets(line, sizeof line, stdin) && strcmp(line, "arm\n") == 0;
+}
+
+static void note(void *user, const ff_rt_note *n) {
+    const desk *d = user;
+    if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED)
+        ff_cli_error("%.3f s: %s, %s: %s (%.6g, allowed %.6g %s)", n->t, ff_safety_state_name(n->state),
+                     ff_trip_name(n->trip.code), ff_trip_text(n->trip.code), n->trip.value, n->trip.limit,
+                     ff_trip_unit(n->trip.code));
+    else if (!d->quiet && n->kind == FF_NOTE_STATE)
+        printf("%8.3f s  %s\n", n->t, ff_safety_state_name(n->state));
+    fflush(stdout);
+}
+
+static void runner(void *self, const ff_scenario *scenario, const ff_run_options *options,
+                   ff_run_result *result) {
+    desk *d = self;
+    d->scenario = scenario;
+    ff_rt_run(scenario, options, &d->options, &d->result);
+    *result = d->result.run;
+}
+
+/* The last two seconds before a fault, at full rate. */
+static void write_last(const desk *d, const char *folder) {
+    if (d->result.trip.code <= FF_TRIP_FINISHED || !d->result.last_count)
+        return;
+    char path[4400];
+    snprintf(path, sizeof path, "%s/fault.csv", folder);
+    ff_csv csv;
+    bool good = ff_csv_open(path, d->scenario, &csv) == FF_OK;
+    if (good) {
+        const ff_sink sink = ff_csv_sink(&csv);
+        for (size_t i = 0; i < d->result.last_count; i++)
+            good = sink.row(sink.self, &d->result.last[i]) == FF_OK && good;
+        good = ff_csv_close(&csv) == FF_OK && good;
+    }
+    if (!good)
+        ff_cli_error("%s: cannot be written (%s)", path, strerror(errno));
+    else if (!d->quiet)
+        printf("last 2 s before the fault %s\n", path);
+}
+
+static void show_end(const desk *d) {
+    const ff_rt_result *r = &d->result;
+    printf("%s%s; wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us, input and output p99 %.0f us; %llu "
+           "cycles "
+           "missed, %llu answers late, %llu page faults\n",
+           ff_safety_state_name(r->state), r->retreated ? " after a retreat" : "",
+           ff_histogram_at(&r->lateness, 0.5), ff_histogram_at(&r->lateness, 0.99),
+           ff_histogram_at(&r->compute, 0.99), ff_histogram_at(&r->io, 0.99), (unsigned long long)r->missed,
+           (unsigned long long)r->rsi[0].late, (unsigned long long)(r->faults.minor + r->faults.major));
+    if (*r->rights.missing)
+        printf("%s\n", r->rights.missing);
+}
+
+/* A number after an option; false after one line. */
+static bool number(const char *name, const char *text, double low, double high, double *value) {
+    char *end = NULL;
+    if (!text)
+        return true;
+    *value = strtod(text, &end);
+    if (*text && !*end && *value >= low && *value <= high)
+        return true;
+    ff_cli_error("%s %s: allowed: a number from %g to %g", name, text, low, high);
+    return false;
+}
+
+static int close_loop(desk *d, const char *file, const ff_scenario_options *load, ff_session_options *options,
+                      const char *out, bool json, bool strict) {
+    ff_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return FF_EXIT_FAILED;
+    int status = ff_session_load(session, file, load);
+    ff_plan plan;
+    char message[256] = "";
+    if (status == FF_EXIT_DONE &&
+        ff_plan_create(&session->scenario, &d->options.ports, &plan, message, sizeof message) != FF_OK) {
+        ff_cli_error("%s: %s", file, message);
+        status = FF_EXIT_USAGE;
+    }
+    if (status == FF_EXIT_DONE && !plan.virtual && (d->arm || !isatty(STDIN_FILENO))) {
+        ff_cli_error("%s: a device is not virtual: the operator arms at the local console, after the check, "
+                     "without --arm",
+                     file);
+        status = FF_EXIT_USAGE;
+    }
+    if (status == FF_EXIT_DONE) {
+        if (plan.virtual && !isatty(STDIN_FILENO))
+            d->arm = true; /* nothing real can move */
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+        char *folder = ff_session_folder(out, session->scenario.name, NULL);
+        options->out = folder;
+        status = ff_session_execute(session, options);
+        if (session->summary) {
+            const ff_session *one = session;
+            if (ff_session_report(&one, 1, folder) != 0 && status == FF_EXIT_DONE)
+                status = FF_EXIT_FAILED;
+            write_last(d, folder);
+            if (json)
+                fputs(session->summary, stdout);
+            else if (!d->quiet) {
+                ff_session_print(session);
+                show_end(d);
+                printf("report %s/report.html\n", folder);
+            }
+            if (strict && status == FF_EXIT_DONE && !session->metrics.pass)
+                status = FF_EXIT_FAILED;
+        }
+        free(folder);
+        ff_session_free(session);
+        free(d->result.last);
+    }
+    free(session);
+    return status;
+}
+
+int ff_cmd_rt(int argc, char **argv) {
+    const char *file = NULL, *method = NULL, *out = NULL, *log = "csv,mcap", *sets[FF_MAX_SETS];
+    const char *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL, *cpu = NULL;
+    int set_count = 0, words, status;
+    bool json = false, strict = false, quiet = false, arm = false, selftest = false;
+    const ff_option options[] = {
+        {"--method", &method, NULL, NULL, NULL},     {"--set", NULL, NULL, sets, &set_count},
+        {"--out", &out, NULL, NULL, NULL},           {"--log", &log, NULL, NULL, NULL},
+        {"--json", NULL, &json, NULL, NULL},         {"--strict", NULL, &strict, NULL, NULL},
+        {"--quiet", NULL, &quiet, NULL, NULL},       {"--arm", NULL, &arm, NULL, NULL},
+        {"--selftest", NULL, &selftest, NULL, NULL}, {"--rsi-port", &rsi, NULL, NULL, NULL},
+        {"--ati-port", &ati, NULL, NULL, NULL},      {"--http-port", &http, NULL, NULL, NULL},
+        {"--wait", &wait, NULL, NULL, NULL},         {"--silence", &silence, NULL, NULL, NULL},
+        {"--cpu", &cpu, NULL, NULL, NULL},
+    };
+    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+        return status;
+    if (selftest)
+        return ff_cli_selftest(json);
+    if (!file) {
+        ff_cli_error("freefloat rt: which scenario? see freefloat rt --help");
+        return FF_EXIT_USAGE;
+    }
+    static desk d; /* large: it holds the histograms */
+    d = (desk){.arm = arm, .quiet = quiet || json};
+    ff_log *open_log = NULL;
+    double seconds = 0.0, silent = 0.0, which = -1.0;
+    if (!number("--wait", wait, 0.1, 3600.0, &seconds) ||
+        !number("--silence", silence, 0.01, 60.0, &silent) || !number("--cpu", cpu, 0.0, 1023.0, &which) ||
+        ff_cli_ports(rsi, ati, http, &d.options.ports) != 0)
+        return FF_EXIT_USAGE;
+    d.options.wait = seconds;
+    d.options.silence = silent;
+    d.options.priority = 80;
+    d.options.cpu = (int)which;
+    d.options.stop = &stop;
+    d.options.confirm = confirm;
+    d.options.note = note;
+    d.options.user = &d;
+    d.options.log = &open_log;
+    ff_session_options session_options = {
+        .quiet = true, .runner = runner, .runner_self = &d, .log = &open_log};
+    if (ff_session_logs(log, &session_options) != 0)
+        return FF_EXIT_USAGE;
+    const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
+    return close_loop(&d, file, &load, &session_options, out, json, strict);
+}

@@ -1,0 +1,159 @@
+/* The real-time thread neither allocates nor meets a page fault, over many cycles in lock step; and a long
+ * run with lost packets and jitter gains no energy. malloc is replaced by one that counts. */
+#include "support.h"
+
+#include "rt/executive.h"
+#include "rt/facility.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+static _Thread_local bool guarded;
+static atomic_ulong allocations;
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they bring their own malloc */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+
+static void watch(void) {
+    if (guarded)
+        atomic_fetch_add(&allocations, 1);
+}
+void *malloc(size_t size) {
+    watch();
+    return __libc_malloc(size);
+}
+void *calloc(size_t count, size_t size) {
+    watch();
+    return __libc_calloc(count, size);
+}
+void *realloc(void *memory, size_t size) {
+    watch();
+    return __libc_realloc(memory, size);
+}
+
+#endif
+
+static void enter(void *user) {
+    (void)user;
+    guarded = true;
+}
+static void leave(void *user) {
+    (void)user;
+    guarded = false;
+}
+
+static const char text[] =
+    "name: guard\n"
+    "time: {cycle: 0.004, duration: 40}\n"
+    "method: tdpa\n"
+    "satellites:\n"
+    "  body:\n"
+    "    mass: 100\n"
+    "    inertia: [10, 10, 10]\n"
+    "    velocity: [0.05, 0, 0]\n"
+    "    robot: {kind: delay, delay: 0.016}\n"
+    "contacts:\n"
+    "  - {name: right, kind: wall, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 3000, damping: 0}\n"
+    "  - {name: left, kind: wall, at: [-0.05, 0, 0], normal: [1, 0, 0], stiffness: 3000, damping: 0}\n";
+
+typedef struct pair {
+    ff_scenario scenario;
+    ff_facility_options facility_options;
+    ff_facility_result facility;
+    ff_rt_result rt;
+    atomic_bool stop_facility, stop_rt;
+    double start_energy, most_energy;
+    uint64_t rows;
+} pair;
+
+static void *serve(void *self) {
+    pair *p = self;
+    ff_facility_run(&p->scenario, &p->facility_options, &p->facility);
+    return NULL;
+}
+
+static ff_status watch_row(void *self, const ff_row *row) {
+    pair *p = self;
+    const double energy = row->body[0].energy.kinetic;
+    if (p->rows++ == 0)
+        p->start_energy = energy;
+    p->most_energy = fmax(p->most_energy, energy);
+    return FF_OK;
+}
+
+static pair *play(double duration, const char *faults) {
+    pair *p = calloc(1, sizeof *p);
+    char message[256] = "", warnings[256], length[64];
+    snprintf(length, sizeof length, "time.duration=%g", duration);
+    const char *set[] = {length, faults};
+    const ff_scenario_options options = {.set = set, .sets = 2};
+    assert_int_equal(ff_scenario_parse("guard", text, sizeof text - 1, &options, &p->scenario, message,
+                                       sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    const unsigned base = 30000 + (unsigned)(getpid() % 1000) * 2;
+    const ff_plan_options ports = {base, base + 2000, base + 2001};
+    p->facility_options =
+        (ff_facility_options){.ports = ports, .lockstep = true, .once = true, .stop = &p->stop_facility};
+    const ff_rt_options rt = {
+        .ports = ports, .silence = 5.0, .stop = &p->stop_rt, .enter = enter, .leave = leave};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
+    const ff_sink sink = {p, watch_row};
+    const ff_run_options run = {.sinks = &sink, .count = 1};
+    atomic_store(&allocations, 0);
+    ff_rt_run(&p->scenario, &run, &rt, &p->rt);
+    atomic_store(&p->stop_facility, true);
+    pthread_join(thread, NULL);
+    if (p->rt.trip.code != FF_TRIP_FINISHED)
+        fail_msg("%s %s", p->rt.run.message, p->facility.message);
+    return p;
+}
+
+static void drop(pair *p) {
+    free(p->rt.last);
+    free(p);
+}
+
+static void test_real_time_thread_neither_allocates_nor_faults(void **state) {
+    (void)state;
+    pair *p = play(0.004 * 100000, "facility.faults=[]");
+    print_message("%llu cycles, %lu allocations, %lld page faults, compute p99 %.0f us\n",
+                  (unsigned long long)p->rows, atomic_load(&allocations),
+                  (long long)(p->rt.faults.minor + p->rt.faults.major),
+                  ff_histogram_at(&p->rt.compute, 0.99));
+    assert_int_equal(atomic_load(&allocations), 0);
+    if (p->rt.rights.locked) /* without the right to lock memory the kernel may take pages away */
+        assert_int_equal(p->rt.faults.minor + p->rt.faults.major, 0);
+    assert_int_equal(p->rt.dropped_rows, 0);
+    drop(p);
+}
+
+/* Ten minutes of virtual time with 1 % of the telegrams and of the records lost, and answers that come late.
+ */
+static void test_soak_with_loss_gains_no_energy(void **state) {
+    (void)state;
+    pair *p = play(600, "facility.faults=[{kind: rob-lost, probability: 0.01}, {kind: ft-lost, "
+                        "probability: 0.01}, {kind: answer-late, probability: 0.002}]");
+    const double lost = (double)p->rt.missed / (double)p->scenario.cycles;
+    print_message("lost %.2f %%, %llu records lost, energy %.9f of the start's at most\n", 100.0 * lost,
+                  (unsigned long long)p->rt.ati[0].lost, p->most_energy / p->start_energy);
+    assert_int_equal(p->rt.state, FF_SAFE_HOLD);
+    assert_int_equal(p->rows, p->scenario.cycles + 1);
+    assert_true(lost > 0.005 && lost < 0.02);
+    /* every telegram that the facility lost is one that we miss */
+    assert_int_equal(p->rt.missed, p->rt.rsi[0].lost);
+    assert_int_equal(p->rt.filled, p->rt.missed);
+    assert_true(p->facility.rsi[0].late >= p->rt.missed);
+    assert_true(p->most_energy <= p->start_energy * (1.0 + 1e-3));
+    drop(p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_real_time_thread_neither_allocates_nor_faults),
+        cmocka_unit_test(test_soak_with_loss_gains_no_energy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

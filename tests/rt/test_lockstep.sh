@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# In lock step rt over sockets equals run to the wire's resolution: the same contacts, rebound speeds within 1e-4.
+set -u
+. "$FF_SOURCE_DIR/tests/rt/pair.sh"
+S=$FF_SOURCE_DIR/scenarios
+command -v python3 > /dev/null || { echo "skipped: needs python3"; exit 0; }
+cat > compare.py << 'P'
+import json, sys
+limit = float(sys.argv[3])
+a, b = (json.load(open(f"{d}/summary.json")) for d in sys.argv[1:3])
+for name, body in a["satellites"].items():
+    ours, theirs = body["contacts"], b["satellites"][name]["contacts"]
+    assert len(ours) >= 1 and [c["name"] for c in ours] == [c["name"] for c in theirs], (ours, theirs)
+    for x, y in zip(ours, theirs):
+        assert abs(y["start_s"] - x["start_s"]) < max(0.0081, 0.02 * x["start_s"] * (limit > 1e-3)), (x, y)
+        if x["end_s"] is None:
+            continue
+        worst = abs(y["speed_after_mps"] / x["speed_after_mps"] - 1)
+        assert worst < limit, (name, x["name"], worst)
+        v, w = x["velocity_after_mps"], y["velocity_after_mps"]
+        size = max(abs(q) for q in v)
+        assert all(abs(p - q) < 2 * limit * size for p, q in zip(v, w)), (v, w)
+P
+check() { # NAME FILE options of all three...
+  local name=$1 file=$2
+  shift 2
+  "$FREEFLOAT" run "$file" --out "$name.run" --quiet "$@" || fail "$name: run"
+  facility_options=("$@")
+  pair "$name" --lockstep "$file" "$@" --silence 5
+  [ $got -eq 0 ] || fail "$name: exit $got: $(cat "$name.rt" "$name.facility")"
+  python3 compare.py "$name.run" "$name" 1e-4 || fail "$name differs from run"
+  grep -q "0 late, 0 too late, 0 clipped, 0 malformed" "$name.facility" || fail "$name: $(cat "$name.facility")"
+  "$FREEFLOAT" replay "$name/log.mcap" --quiet || fail "$name: its log does not replay"
+}
+check tdpa "$S/deos-client.yaml" --set time.duration=12
+check damping "$S/deos-client.yaml" --set time.duration=12 --method damping
+check direct "$S/wall.yaml" --method direct --set time.duration=5
+check tip "$S/deos-client.yaml" --set time.duration=6 --set contacts.front.point=tip --set "contacts.front.at=[0, 0, 0.43]"
+check fast "$S/wall.yaml" --set time.cycle=0.001 --set time.duration=4
+check lag "$S/wall.yaml" --set "satellites.body.robot={kind: lag, delay: 0.008, frequency: 15}" --set time.duration=4
+# the keys of real devices: Cartesian corrections, and relative ones
+robot="kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}" # flange down
+check cartesian "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, channel: cartesian}" --set "satellites.body.sensor={kind: ati-rdt}"
+check relative "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, corrections: relative}" --set "satellites.body.sensor={kind: ati-rdt}"
+# two satellites, two robots, two sensors
+cat > two.yaml << 'Y'
+name: two
+time: {cycle: 0.004, duration: 4}
+method: tdpa
+satellites:
+  client: {mass: 200, inertia: [20, 20, 20], position: [0.05, 0, 0], robot: {kind: delay, delay: 0.016}}
+  servicer: {mass: 300, inertia: [30, 30, 30], position: [-0.5, 0, 0], velocity: [0.05, 0, 0], robot: {kind: delay, delay: 0.02}}
+contacts:
+  - {name: plate, kind: pair, body: servicer, point: [0.5, 0, 0], against: client, at: [0, 0, 0], normal: [-1, 0, 0], stiffness: 2000, damping: 5}
+Y
+check two two.yaml
+[ $failures -eq 0 ]

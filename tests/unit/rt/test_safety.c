@@ -1,0 +1,345 @@
+/* The safety states and the controlled stop, as pure functions. */
+#include "support.h"
+
+#include "rt/plan.h"
+#include "rt/ring.h"
+#include "rt/safety.h"
+
+static ff_safety_config config_one(void) {
+    ff_safety_config c = {
+        .bodies = 1, .cycle = 0.004, .delay = {0.02}, .contact = {1.0}, .stiffness = {2000.0}};
+    const ff_vec3 wide = {{FF_INF, FF_INF, FF_INF}};
+    c.limits[0] = (ff_safety_limits){.box = wide,
+                                     .velocity = FF_INF,
+                                     .angular_velocity = FF_INF,
+                                     .acceleration = FF_INF,
+                                     .angular_acceleration = FF_INF,
+                                     .jerk = FF_INF,
+                                     .force = FF_INF,
+                                     .torque = FF_INF,
+                                     .spike = FF_INF,
+                                     .energy = FF_INF,
+                                     .tracking = FF_INF,
+                                     .age = 0.02,
+                                     .missed = 5,
+                                     .stop_acceleration = 1.0,
+                                     .stop_angular_acceleration = 2.0};
+    return c;
+}
+
+static ff_safety_in calm(void) {
+    ff_safety_in in = {.ready = true, .checked = true, .arm = true, .start = true};
+    in.body[0].measured.T = in.body[0].command.T = ff_pose_identity();
+    in.body[0].force_valid = true;
+    return in;
+}
+
+/* Brings the machine to FLOAT. */
+static void go(const ff_safety_config *c, ff_safety_state *s) {
+    const ff_safety_in in = calm();
+    bool tripped;
+    ff_safety_reset(s);
+    for (int i = 0; i < 5; i++)
+        ff_safety_step(c, s, &in, &tripped);
+    assert_int_equal(s->name, FF_SAFE_FLOAT);
+}
+
+static void test_states_need_each_command_in_turn(void **state) {
+    (void)state;
+    const ff_safety_config c = config_one();
+    ff_safety_state s;
+    bool tripped;
+    ff_safety_reset(&s);
+    ff_safety_in in = calm();
+    in.ready = in.checked = in.arm = in.start = false;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_REST);
+    assert_int_equal(s.name, FF_SAFE_OFF);
+    in.arm = in.start = true; /* nothing arms before the checks */
+    ff_safety_step(&c, &s, &in, &tripped);
+    assert_int_equal(s.name, FF_SAFE_OFF);
+    in.ready = true;
+    ff_safety_step(&c, &s, &in, &tripped);
+    ff_safety_step(&c, &s, &in, &tripped);
+    assert_int_equal(s.name, FF_SAFE_CHECK);
+    in.checked = true;
+    ff_safety_step(&c, &s, &in, &tripped);
+    assert_int_equal(s.name, FF_SAFE_ZEROED);
+    in.arm = false;
+    ff_safety_step(&c, &s, &in, &tripped);
+    assert_int_equal(s.name, FF_SAFE_ZEROED);
+    in.arm = true;
+    assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_REST);
+    assert_int_equal(s.name, FF_SAFE_ARMED);
+    ff_safety_step(&c, &s, &in, &tripped);
+    assert_int_equal(s.name, FF_SAFE_FLOAT);
+    assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_MOVE);
+    in.body[0].f_b.f.x = -2.0;
+    ff_safety_step(&c, &s, &in, &tripped);
+    assert_int_equal(s.name, FF_SAFE_CONTACT);
+    in.body[0].f_b.f.x = 0.5;
+    ff_safety_step(&c, &s, &in, &tripped);
+    assert_int_equal(s.name, FF_SAFE_FLOAT);
+    in.stop = true;
+    in.stop_reason = FF_TRIP_OPERATOR;
+    assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_BRAKE);
+    assert_true(tripped);
+    assert_int_equal(s.name, FF_SAFE_HOLD);
+}
+
+static void test_fault_latches(void **state) {
+    (void)state;
+    const ff_safety_config c = config_one();
+    ff_safety_state s;
+    bool tripped;
+    go(&c, &s);
+    ff_safety_in in = calm();
+    in.missed = 6;
+    assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_BRAKE);
+    assert_true(tripped);
+    const ff_safety_in good = calm();
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(ff_safety_step(&c, &s, &good, &tripped), FF_ACT_BRAKE);
+    assert_false(tripped);
+    assert_int_equal(s.name, FF_SAFE_FAULT);
+    assert_int_equal(s.trip.code, FF_TRIP_MISSED);
+    assert_near(s.trip.value, 6.0, 0.0);
+    assert_near(s.trip.limit, 5.0, 0.0);
+}
+
+/* Each limit alone: a little below passes, a little above trips with its code, value and limit. */
+static void test_each_limit_trips_at_its_value(void **state) {
+    (void)state;
+    for (int which = 0; which < 13; which++)
+        for (int above = 0; above < 2; above++) {
+            ff_safety_config c = config_one();
+            ff_safety_limits *l = &c.limits[0];
+            ff_safety_state s;
+            const double x = above ? 1.001 : 0.999;
+            ff_safety_in in = calm();
+            ff_safety_body_in *b = &in.body[0];
+            ff_trip_code code = FF_TRIP_NONE;
+            switch (which) {
+            case 0: /* v = 0.1: rests 0.1 * 0.02 + 0.1^2/2 = 0.007 m ahead */
+                l->box.y = 0.05;
+                b->measured.twist.v.y = -0.1;
+                b->measured.T.p.y = 0.007 - 0.05 * x;
+                code = FF_TRIP_BOX;
+                break;
+            case 1:
+                l->velocity = 0.5;
+                b->measured.twist.v = ff_vec3_make(0.3 * x, 0.4 * x, 0);
+                code = FF_TRIP_VELOCITY;
+                break;
+            case 2:
+                l->angular_velocity = 0.5;
+                b->measured.twist.w.z = -0.5 * x;
+                code = FF_TRIP_ANGULAR_VELOCITY;
+                break;
+            case 3:
+                l->acceleration = 2.0;
+                b->command.twist.v.x = 2.0 * 0.004 * x;
+                code = FF_TRIP_ACCELERATION;
+                break;
+            case 4:
+                l->angular_acceleration = 2.0;
+                b->command.twist.w.x = 2.0 * 0.004 * x;
+                code = FF_TRIP_ANGULAR_ACCELERATION;
+                break;
+            case 5:
+                l->jerk = 100.0;
+                b->command.twist.v.x = 100.0 * 0.004 * 0.004 * x;
+                code = FF_TRIP_JERK;
+                break;
+            case 6:
+                l->force = 50.0;
+                b->f_b.f.z = -50.0 * x;
+                code = FF_TRIP_FORCE;
+                break;
+            case 7:
+                l->torque = 5.0;
+                b->f_b.t.y = 5.0 * x;
+                code = FF_TRIP_TORQUE;
+                break;
+            case 8:
+                l->spike = 20.0;
+                b->f_b.f.x = 20.0 * x;
+                code = FF_TRIP_SPIKE;
+                break;
+            case 9:
+                l->energy = 0.5;
+                b->energy = 0.5 * x;
+                code = FF_TRIP_ENERGY;
+                break;
+            case 10:
+                l->tracking = 0.01;
+                b->tracking = 0.01 * x;
+                code = FF_TRIP_TRACKING;
+                break;
+            case 11:
+                in.missed = above ? 6 : 5;
+                code = FF_TRIP_MISSED;
+                break;
+            default:
+                b->clipped = above;
+                code = FF_TRIP_CLIPPED;
+                break;
+            }
+            go(&c, &s);
+            bool tripped;
+            const ff_safety_in still = calm();
+            ff_safety_step(&c, &s, &still, &tripped); /* differences need neighbours */
+            ff_safety_step(&c, &s, &still, &tripped);
+            ff_safety_step(&c, &s, &in, &tripped);
+            if (tripped != (above == 1) || (above && s.trip.code != code))
+                fail_msg("limit %s, %s: tripped %d by %s", ff_trip_name(code), above ? "above" : "below",
+                         tripped, ff_trip_name(s.trip.code));
+        }
+}
+
+static void test_not_finite_trips(void **state) {
+    (void)state;
+    const ff_safety_config c = config_one();
+    ff_safety_state s;
+    bool tripped;
+    go(&c, &s);
+    ff_safety_in in = calm();
+    in.body[0].measured.T.p.z = FF_NAN;
+    ff_safety_step(&c, &s, &in, &tripped);
+    assert_int_equal(s.trip.code, FF_TRIP_NOT_FINITE);
+}
+
+/* The stop: never faster than before, deceleration within its bound, and it stands v^2/(2 a) further on. */
+static void test_stop_distance_and_deceleration(void **state) {
+    (void)state;
+    const ff_safety_config c = config_one();
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 1);
+    for (int n = 0; n < 200; n++) {
+        ff_setpoint command = {test_random_pose(&rng, 1.0),
+                               {test_random_vec3(&rng, 0.5), test_random_vec3(&rng, 0.5)}};
+        const ff_setpoint first = command;
+        ff_stop_state s;
+        ff_stop_start(&s, command);
+        ff_vec3 before = command.twist.v;
+        for (int i = 0; i < 2000 && !s.done; i++) {
+            ff_stop_step(&c, 0, &s, ff_vec3_zero(), true);
+            const double change = ff_vec3_norm(ff_vec3_sub(s.command.twist.v, before)) / c.cycle;
+            assert_true(change <= 1.0 + 1e-6);
+            before = s.command.twist.v;
+        }
+        assert_true(s.done);
+        assert_false(s.retreats);
+        const double v = ff_vec3_norm(first.twist.v), travel = v * v / 2.0;
+        const ff_vec3 expected = ff_vec3_axpy(travel / v, first.twist.v, first.T.p);
+        assert_vec3_near(s.command.T.p, expected, v * c.cycle);
+        assert_near(ff_vec3_norm(s.command.twist.v) + ff_vec3_norm(s.command.twist.w), 0.0, 0.0);
+        /* the pose limits are tested at this point, one delay further on */
+        const ff_vec3 predicted = ff_stop_point(&c, 0, &first);
+        assert_vec3_near(predicted, ff_vec3_axpy(c.delay[0], first.twist.v, expected), 1e-12);
+    }
+}
+
+static void test_retreat_is_bounded_and_along_the_force(void **state) {
+    (void)state;
+    ff_safety_config c = config_one();
+    const ff_setpoint still = {ff_pose_identity(), ff_twist_zero()};
+    const ff_vec3 force = {{-6.0, 0.0, 8.0}}; /* 10 N: 5 mm + 1 mm */
+    ff_stop_state s;
+    ff_stop_start(&s, still);
+    int steps = 0;
+    for (; !s.done && steps < 10000; steps++) {
+        const ff_vec3 before = s.command.T.p;
+        ff_stop_step(&c, 0, &s, force, true);
+        assert_true(ff_vec3_norm(ff_vec3_sub(s.command.T.p, before)) <= 0.010 * c.cycle + 1e-15);
+    }
+    assert_true(s.retreats);
+    assert_vec3_near(s.command.T.p, ff_vec3_make(-0.6 * 0.006, 0.0, 0.8 * 0.006), 1e-12);
+    assert_near((double)steps, 150.0, 1.0); /* 6 mm at 10 mm/s */
+    /* no force, no valid force, no stiffness: it holds */
+    for (int n = 0; n < 3; n++) {
+        c.stiffness[0] = n == 2 ? 0.0 : 2000.0;
+        ff_stop_start(&s, still);
+        for (int i = 0; i < 10; i++)
+            ff_stop_step(&c, 0, &s, n == 0 ? ff_vec3_zero() : force, n != 1);
+        assert_true(s.done && !s.retreats);
+        assert_vec3_near(s.command.T.p, ff_vec3_zero(), 0.0);
+    }
+}
+
+/* Run-up: at rest at first, steady at the end, on the path of the constant twist, no jump. */
+static void test_runup_reaches_the_start(void **state) {
+    (void)state;
+    ff_plan plan = {.bodies = 1, .cycle = 0.004, .cruise = 0.08, .ramp = 0.4, .runup = 120};
+    ff_setpoint *start = &plan.body[0].start;
+    start->T = ff_pose_identity();
+    start->T.p = ff_vec3_make(1, 2, 3);
+    start->twist = (ff_twist){{{0.1, -0.2, 0.3}}, {{0.05, 0.02, -0.03}}};
+    const ff_setpoint end = ff_plan_runup(&plan, 0, 0.0), far = ff_plan_runup(&plan, 0, -FF_INF);
+    assert_vec3_near(end.T.p, start->T.p, 0.0);
+    assert_vec3_near(end.twist.v, start->twist.v, 0.0);
+    assert_vec3_near(far.twist.v, ff_vec3_zero(), 0.0);
+    const double h = 1e-5;
+    for (double t = -0.47; t < -0.01; t += 0.01) { /* its twist is the derivative of its pose */
+        const ff_setpoint a = ff_plan_runup(&plan, 0, t - h), b = ff_plan_runup(&plan, 0, t + h);
+        const ff_setpoint m = ff_plan_runup(&plan, 0, t);
+        assert_vec3_near(ff_vec3_scale(0.5 / h, ff_vec3_sub(b.T.p, a.T.p)), m.twist.v, 1e-7);
+        const ff_vec3 w = ff_quat_log(ff_quat_mul(ff_quat_conj(a.T.q), b.T.q));
+        assert_vec3_near(ff_vec3_scale(0.5 / h, w), m.twist.w, 1e-7);
+    }
+}
+
+/* Velocity of a turning, accelerating body: the error falls with the square of the cycle. */
+static void test_motion_is_second_order(void **state) {
+    (void)state;
+    double error[2];
+    for (int n = 0; n < 2; n++) {
+        const double T = n ? 0.002 : 0.004;
+        ff_motion_state s = {0};
+        ff_setpoint m = {0};
+        ff_twist a;
+        for (int i = 0; i <= 250 * (1 + n); i++) {
+            const double t = i * T;
+            const ff_pose p = {ff_quat_exp(ff_vec3_make(0, 0.3 * sin(2 * t), 0)),
+                               ff_vec3_make(0.1 * sin(3 * t), 0.2 * t, 0.1 * cos(3 * t))};
+            m = ff_motion_step(&s, p, T, &a);
+        }
+        error[n] = ff_vec3_norm(ff_vec3_sub(m.twist.v, ff_vec3_make(0.3 * cos(3.0), 0.2, -0.3 * sin(3.0)))) +
+                   fabs(m.twist.w.y - 0.6 * cos(2.0));
+    }
+    assert_true(error[0] < 1e-4);
+    assert_near(error[0] / error[1], 4.0, 0.2);
+}
+
+static void test_ring_keeps_order_and_counts_drops(void **state) {
+    (void)state;
+    ff_ring ring = {0};
+    assert_int_equal(ff_ring_create(&ring, sizeof(int), 8), FF_OK);
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 10; i++)
+            assert_int_equal(ff_ring_push(&ring, &i), i < 8);
+        assert_int_equal(ff_ring_dropped(&ring), 2 * (round + 1));
+        int value;
+        for (int i = 0; i < 8; i++) {
+            assert_true(ff_ring_pop(&ring, &value));
+            assert_int_equal(value, i);
+        }
+        assert_false(ff_ring_pop(&ring, &value));
+    }
+    ff_ring_free(&ring);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states_need_each_command_in_turn),
+        cmocka_unit_test(test_fault_latches),
+        cmocka_unit_test(test_each_limit_trips_at_its_value),
+        cmocka_unit_test(test_not_finite_trips),
+        cmocka_unit_test(test_stop_distance_and_deceleration),
+        cmocka_unit_test(test_retreat_is_bounded_and_along_the_force),
+        cmocka_unit_test(test_runup_reaches_the_start),
+        cmocka_unit_test(test_motion_is_second_order),
+        cmocka_unit_test(test_ring_keeps_order_and_counts_drops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
