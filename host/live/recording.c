@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/logfile.h"
+
 enum { MOST_COLUMNS = 4096, BURST = 400, BEFORE = 600 };
 #define BEFORE_TIME 20.0 /* [s] shown before the instant one jumps to */
 
@@ -41,15 +43,16 @@ static ff_status read_header(ff_recording *r, const char *end) {
     for (const char *at = r->bytes; r->columns < MOST_COLUMNS; at++) {
         char text[FF_COLUMN_NAME];
         at = field(at, end, text, sizeof text);
-        r->name[r->columns] = strdup(text);
-        if (!r->name[r->columns++])
+        char *name = strdup(text);
+        if (!name)
             return FF_ERR_MEMORY;
+        r->name[r->columns++] = name;
         if (at >= end)
             break;
         if (*at != ',')
             return FF_ERR_FORMAT;
     }
-    return strcmp(r->name[0], "t [s]") == 0 ? FF_OK : FF_ERR_FORMAT;
+    return r->columns && r->name[0] && strcmp(r->name[0], "t [s]") == 0 ? FF_OK : FF_ERR_FORMAT;
 }
 
 static ff_status index_lines(ff_recording *r, size_t from, size_t *bad) {
@@ -85,8 +88,78 @@ static ff_status index_lines(ff_recording *r, size_t from, size_t *bad) {
     return r->rows ? FF_OK : FF_ERR_FORMAT;
 }
 
+/* Keeps every second row. */
+static void thin(ff_recording *r) {
+    const size_t width = (size_t)r->columns;
+    for (size_t i = 0; 2 * i < r->rows; i++)
+        memmove(r->stored + i * width, r->stored + 2 * i * width, width * sizeof *r->stored);
+    r->rows = (r->rows + 1) / 2;
+}
+
+static ff_status read_rows(ff_recording *r, ff_logfile *file) {
+    const size_t width = (size_t)r->columns, most = FF_RECORDING_NUMBERS / width;
+    size_t capacity = 0, stride = 1, seen = 0, n = 0, room = width > 256 ? width : 256;
+    uint64_t k, damaged = 0;
+    double *values = calloc(room, sizeof *values);
+    ff_logfile_kind kind = FF_LOGFILE_INPUT;
+    ff_status status = values ? FF_OK : FF_ERR_MEMORY;
+    while (!status) {
+        status = ff_logfile_next(file, &kind, &k, values, room, &n, &damaged);
+        if (status || kind == FF_LOGFILE_END)
+            break;
+        if (kind != FF_LOGFILE_CYCLE || n != width || seen++ % stride)
+            continue;
+        if (r->rows == most) {
+            thin(r);
+            stride *= 2;
+        }
+        if (r->rows == capacity) {
+            capacity = capacity ? 2 * capacity : 1024;
+            double *grown = realloc(r->stored, capacity * width * sizeof *grown);
+            if (!grown) {
+                status = FF_ERR_MEMORY;
+                break;
+            }
+            r->stored = grown;
+        }
+        if (isfinite(values[0]) && (!r->rows || values[0] >= ff_recording_time(r, r->rows - 1)))
+            memcpy(r->stored + r->rows++ * width, values, width * sizeof *values);
+    }
+    free(values);
+    return status ? status : r->rows ? FF_OK : FF_ERR_FORMAT;
+}
+
+static ff_status open_mcap(ff_recording *r, const char *path, char *message, size_t size) {
+    ff_logfile file;
+    char why[256] = "";
+    ff_status status = ff_logfile_open(path, &file, why, sizeof why);
+    if (status) {
+        snprintf(message, size, "%s: %s", path, why);
+        return status;
+    }
+    r->name = calloc((size_t)file.columns + 1, sizeof *r->name);
+    status = r->name ? FF_OK : FF_ERR_MEMORY;
+    for (int i = 0; !status && i < file.columns; i++) {
+        char *name = strdup(file.name[i]);
+        status = name ? FF_OK : FF_ERR_MEMORY;
+        if (name)
+            r->name[r->columns++] = name;
+    }
+    if (!status)
+        status = r->columns > 0 ? read_rows(r, &file) : FF_ERR_FORMAT;
+    ff_logfile_close(&file);
+    if (status) {
+        snprintf(message, size, "%s: %s", path, ff_status_text(status));
+        ff_recording_close(r);
+    }
+    return status;
+}
+
 ff_status ff_recording_open(ff_recording *r, const char *path, char *message, size_t size) {
     *r = (ff_recording){0};
+    const size_t length = strlen(path);
+    if (length > 5 && strcmp(path + length - 5, ".mcap") == 0)
+        return open_mcap(r, path, message, size);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat info;
     if (file < 0 || fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
@@ -124,6 +197,7 @@ void ff_recording_close(ff_recording *r) {
         free(r->name[i]);
     free(r->name);
     free(r->line);
+    free(r->stored);
     *r = (ff_recording){0};
 }
 
@@ -145,6 +219,10 @@ static const char *number(const char *at, const char *end, double *value) {
 }
 
 void ff_recording_row(const ff_recording *r, size_t row, double *values) {
+    if (r->stored) {
+        memcpy(values, r->stored + row * (size_t)r->columns, (size_t)r->columns * sizeof *values);
+        return;
+    }
     const char *at = r->bytes + r->line[row], *end = r->bytes + r->size;
     for (int i = 0; i < r->columns; i++) {
         at = number(at, end, &values[i]);
@@ -153,6 +231,8 @@ void ff_recording_row(const ff_recording *r, size_t row, double *values) {
 }
 
 double ff_recording_time(const ff_recording *r, size_t row) {
+    if (r->stored)
+        return r->stored[row * (size_t)r->columns];
     double t;
     number(r->bytes + r->line[row], r->bytes + r->size, &t);
     return t;

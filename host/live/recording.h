@@ -1,9 +1,12 @@
-/* live/recording.h - a recorded run (log.csv) as rows by number, read where they lie: the file is mapped and
- * only the starts of the lines are kept. */
+/* live/recording.h - a recorded run as rows by number. log.csv is read where it lies: the file is mapped and
+ * only the starts of the lines are kept. log.mcap is taken into memory, at most FF_RECORDING_NUMBERS numbers;
+ * of a longer one every second row is left out, as often as needed. */
 #ifndef FF_LIVE_RECORDING_H
 #define FF_LIVE_RECORDING_H
 
 #include "live/live.h"
+
+#define FF_RECORDING_NUMBERS ((size_t)64 << 20)
 
 typedef struct ff_recording {
     const char *bytes; /* mapped */
@@ -11,11 +14,12 @@ typedef struct ff_recording {
     int columns;
     char **name;
     size_t rows;
-    size_t *line; /* offset of each row */
+    size_t *line;   /* offset of each row of a CSV file */
+    double *stored; /* or the rows of an MCAP file */
 } ff_recording;
 
-/* FF_ERR_IO, FF_ERR_FORMAT (no header, no time column, or a row is damaged), FF_ERR_MEMORY; `message` gets
- * one sentence with the line. */
+/* A path that ends in .mcap, else CSV. FF_ERR_IO, FF_ERR_FORMAT (no header, no time column, or a row is
+ * damaged), FF_ERR_MEMORY; `message` gets one sentence with the line. */
 ff_status ff_recording_open(ff_recording *recording, const char *path, char *message, size_t size);
 void ff_recording_close(ff_recording *recording);
 /* values[columns]; an empty field is FF_NAN. */

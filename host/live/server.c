@@ -214,10 +214,10 @@ static unsigned char *room(server *s, size_t size) {
 
 static int send_text(server *s, struct lws *wsi, const char *text) {
     const size_t n = text ? strlen(text) : 0;
-    unsigned char *at = n ? room(s, n) : NULL;
+    unsigned char *at = n ? room(s, n + 1) : NULL;
     if (!at)
         return -1;
-    memcpy(at, text, n);
+    memcpy(at, text, n + 1);
     return lws_write(wsi, at, n, LWS_WRITE_TEXT) < (int)n ? -1 : 0;
 }
 

@@ -114,11 +114,28 @@ void ff_progress_start(ff_progress *progress, const char *label, bool quiet) {
     progress->begin = progress->last = now_s();
 }
 
+void ff_progress_phase(ff_progress *progress, double from, double to, double amount, const char *unit) {
+    progress->from = from;
+    progress->to = to;
+    progress->amount = amount;
+    progress->unit = unit;
+    progress->phase = now_s();
+}
+
+/* "12.3 k" */
+static void short_number(double value, char text[16]) {
+    static const char *const prefix[] = {"", " k", " M", " G"};
+    int i = 0;
+    for (; value >= 999.5 && i < 3; i++)
+        value /= 1e3;
+    snprintf(text, 16, "%.3g%s", value, prefix[i]);
+}
+
 bool ff_progress_update(void *self, double part) {
     ff_progress *progress = self;
     if (interrupted)
         return false;
-    const double t = now_s();
+    const double t = now_s(), done = part;
     part = progress->from + part * (progress->to - progress->from);
     if (!progress->enabled || t - progress->begin < 1.0 || t - progress->last < 0.1)
         return true;
@@ -130,7 +147,13 @@ bool ff_progress_update(void *self, double part) {
         bar[i] = i < filled ? '#' : '.';
     bar[30] = 0;
     const double left = part > 1e-3 ? (t - progress->begin) * (1.0 - part) / part : 0.0;
-    fprintf(stderr, "\r%s [%s] %3.0f %%  %.0f s left ", progress->label, bar, 100.0 * part, left);
+    fprintf(stderr, "\r%s [%s] %3.0f %%", progress->label, bar, 100.0 * part);
+    if (progress->amount > 0.0 && t > progress->phase) {
+        char rate[16];
+        short_number(progress->amount * done / (t - progress->phase), rate);
+        fprintf(stderr, "  %s %s/s", rate, progress->unit);
+    }
+    fprintf(stderr, "  %.0f s left \033[K", left);
     fflush(stderr);
     return true;
 }

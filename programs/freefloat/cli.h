@@ -39,9 +39,14 @@ typedef struct ff_progress {
     bool shown;
     double begin, last; /* [s] */
     double from, to;    /* part of the whole that this phase covers */
+    double phase;       /* [s] when it began */
+    double amount;      /* of `unit` in this phase, for the rate; 0: no rate is told */
+    const char *unit;
 } ff_progress;
 
 void ff_progress_start(ff_progress *progress, const char *label, bool quiet);
+/* The next phase covers from..to of the bar and does `amount` units of work (0: no rate is told). */
+void ff_progress_phase(ff_progress *progress, double from, double to, double amount, const char *unit);
 /* Callback for long work; false after Ctrl-C. */
 bool ff_progress_update(void *progress, double part);
 void ff_progress_stop(ff_progress *progress);

@@ -90,8 +90,7 @@ int ff_write_whole(const char *folder, const char *name, const char *text) {
 /* The reference takes the first third of the bar, the run the rest. */
 static int solve_ideal(ff_session *session, ff_progress *progress) {
     char message[256] = "";
-    progress->from = 0.0;
-    progress->to = 0.3;
+    ff_progress_phase(progress, 0.0, 0.3, 0.0, "");
     const ff_status status =
         ff_scenario_servicer(&session->scenario) >= 0
             ? ff_capture_reference(&session->scenario, &session->ideal, message, sizeof message)
@@ -182,8 +181,7 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
         if (options->log)
             *options->log = &mcap;
     }
-    progress.from = 0.3;
-    progress.to = 1.0;
+    ff_progress_phase(&progress, 0.3, 1.0, (double)session->scenario.cycles, "cycles");
     const ff_run_options run = {.ideal = &session->ideal,
                                 .sinks = sinks,
                                 .count = count,

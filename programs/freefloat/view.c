@@ -10,7 +10,8 @@
 
 static const char help[] =
     "usage: freefloat view DIR [options]\n\n"
-    "Shows a recorded run (DIR/log.csv) on the live page, with a clock of its own: play, pause, speed and "
+    "Shows a recorded run (DIR/log.csv, or log.mcap) on the live page, with a clock of its own: play, pause, "
+    "speed and "
     "time\n"
     "are set on the page. What is drawn in 3-D comes from DIR/report.html. Ctrl-C, or Close on the page, "
     "ends it.\n\n"
@@ -47,6 +48,8 @@ static char *read_text(const char *folder, const char *name, size_t most) {
 static char *report_data(const char *folder) {
     static const char mark[] = "<script type=\"application/json\" id=\"ff-data\">";
     char *text = read_text(folder, "report.html", 64u << 20);
+    if (!text)
+        text = read_text(folder, "../report.html", 64u << 20); /* one method of a comparison */
     char *at = text ? strstr(text, mark) : NULL;
     char *end = at ? strstr(at, "</script>") : NULL;
     char *data = NULL;
@@ -62,6 +65,12 @@ static int play(const char *folder, const char *address, bool quiet) {
     char path[4400], message[4600] = "no memory";
     ff_recording recording;
     snprintf(path, sizeof path, "%s/log.csv", folder);
+    if (access(path, R_OK) != 0) {
+        char other[4400];
+        snprintf(other, sizeof other, "%s/log.mcap", folder);
+        if (access(other, R_OK) == 0)
+            snprintf(path, sizeof path, "%s", other);
+    }
     if (ff_recording_open(&recording, path, message, sizeof message) < 0) {
         ff_cli_error("%s", message);
         return FF_EXIT_USAGE;

@@ -44,9 +44,14 @@ async function shootLive(name) {
   await until(() => document.documentElement.dataset.ready === "true" && window.freefloat.connected() && window.freefloat.frames() > 0);
   const pace = (k) => page.selectOption('select[aria-label="Pace"]', String(k));
   await pace(2);
-  await until(() => window.freefloat.time() > 14.0);
-  await pace(0.25);
-  await until(() => window.freefloat.time() > 14.5);
+  await until(() => window.freefloat.time() > 12);
+  await pace(0.5);
+  await until(() => window.freefloat.time() > 13.6);
+  await pace(0.1);
+  await until(() => window.freefloat.time() > 14.25);
+  await pace(0.05);
+  await page.waitForTimeout(500);
+  await until(() => !document.querySelector(".answer").textContent);
   await page.mouse.move(700, 20); // no chart's cursor
   await page.screenshot({path: join(out, name)});
   await ask("stop");

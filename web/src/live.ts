@@ -279,7 +279,11 @@ class Page {
     const {done, text: said} = await this.link.ask(text, needs ? this.token : "");
     this.answer.textContent = `${done ? "✓" : "✕"} ${sentence(said)}.`;
     this.answer.className = `answer ${done ? "good" : "bad"}`;
+    clearTimeout(this.answerTimer);
+    this.answerTimer = setTimeout(() => this.answer.replaceChildren(), done ? 4000 : 15000);
   }
+
+  private answerTimer: ReturnType<typeof setTimeout> | undefined;
 
   private get phase(): string {
     return this.status?.phase ?? "starting";
