@@ -21,7 +21,7 @@ typedef struct ff_log_table {
     char body[FF_LOG_BODIES][FF_LOG_NAME];
 } ff_log_table;
 
-/* Reads log.csv. FF_ERR_IO, FF_ERR_FORMAT (FILE:LINE: what is wrong), FF_ERR_MEMORY; free with
+/* Reads log.csv or log.mcap. FF_ERR_IO, FF_ERR_FORMAT (FILE:LINE: what is wrong), FF_ERR_MEMORY; free with
  * ff_log_table_free. */
 ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message, size_t size);
 void ff_log_table_free(ff_log_table *table);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/logfile.h"
+
 enum { COLUMNS_MAX = 4096 };
 
 void ff_log_table_free(ff_log_table *table) {
@@ -20,7 +22,58 @@ int ff_log_table_column(const ff_log_table *table, const char *name) {
     return -1;
 }
 
-/* "client.velocity.x [m/s]" without its unit; quotes are not used by the log. */
+/* "client.velocity.x [m/s]" without its unit, from n bytes. */
+static void put_name(char *name, const char *c, size_t n) {
+    for (size_t k = 0; k + 1 < n; k++)
+        if (c[k] == ' ' && c[k + 1] == '[')
+            n = k;
+    snprintf(name, FF_LOG_NAME, "%.*s", (int)(n < FF_LOG_NAME ? n : FF_LOG_NAME - 1), c);
+}
+
+static bool grow(ff_log_table *t, size_t *capacity) {
+    if (t->rows < *capacity)
+        return true;
+    *capacity = *capacity ? 2 * *capacity : 4096;
+    double *more = realloc(t->value, *capacity * (size_t)t->columns * sizeof *more);
+    if (more)
+        t->value = more;
+    return more != NULL;
+}
+
+/* log.mcap: the rows of its channel /cycle. */
+static ff_status read_mcap(const char *path, ff_log_table *t, char *message, size_t size) {
+    ff_logfile file;
+    ff_status status = ff_logfile_open(path, &file, message, size);
+    if (status != FF_OK)
+        return status;
+    size_t capacity = 0, room, n;
+    uint64_t k, damaged = 0;
+    t->columns = file.columns;
+    t->name = calloc((size_t)file.columns + 1, sizeof *t->name);
+    room = (size_t)(file.columns > 128 ? file.columns : 128); /* an input is a message of its own */
+    double *values = calloc(room, sizeof *values);
+    status = t->name && values ? FF_OK : FF_ERR_MEMORY;
+    for (int i = 0; i < t->columns && status == FF_OK; i++)
+        put_name(t->name[i], file.name[i], strlen(file.name[i]));
+    ff_logfile_kind kind = FF_LOGFILE_CYCLE;
+    while (status == FF_OK && kind != FF_LOGFILE_END) {
+        status = ff_logfile_next(&file, &kind, &k, values, room, &n, &damaged);
+        if (status != FF_OK || kind != FF_LOGFILE_CYCLE || n != (size_t)t->columns)
+            continue;
+        if (!grow(t, &capacity)) {
+            status = FF_ERR_MEMORY;
+            break;
+        }
+        memcpy(&t->value[t->rows++ * n], values, n * sizeof *values);
+    }
+    free(values);
+    ff_logfile_close(&file);
+    if (status != FF_OK)
+        snprintf(message, size, "%s: %s", path, ff_status_text(status));
+    return status;
+}
+
+/* Quotes are not used by the log. */
 static bool read_names(ff_log_table *t, char *line) {
     int count = 1;
     for (const char *c = line; *c; c++)
@@ -33,13 +86,7 @@ static bool read_names(ff_log_table *t, char *line) {
     char *c = line;
     for (int i = 0; i < count; i++) {
         const size_t n = strcspn(c, ",\r\n");
-        size_t used = n;
-        for (size_t k = 0; k + 1 < n; k++)
-            if (c[k] == ' ' && c[k + 1] == '[') {
-                used = k;
-                break;
-            }
-        snprintf(t->name[i], FF_LOG_NAME, "%.*s", (int)(used < FF_LOG_NAME ? used : FF_LOG_NAME - 1), c);
+        put_name(t->name[i], c, n);
         c += n + (c[n] == ',');
     }
     t->columns = count;
@@ -82,15 +129,10 @@ static ff_status read_all(FILE *f, const char *path, ff_log_table *t, char *mess
     }
     while (status == FF_OK && getline(&line, &room, f) > 0) {
         number++;
-        if (t->rows == capacity) {
-            capacity = capacity ? 2 * capacity : 4096;
-            double *more = realloc(t->value, capacity * (size_t)t->columns * sizeof *more);
-            if (!more) {
-                snprintf(message, size, "%s: no memory for %zu rows", path, capacity);
-                status = FF_ERR_MEMORY;
-                break;
-            }
-            t->value = more;
+        if (!grow(t, &capacity)) {
+            snprintf(message, size, "%s: no memory for %zu rows", path, capacity);
+            status = FF_ERR_MEMORY;
+            break;
         }
         if (read_row(t, line, &t->value[t->rows * (size_t)t->columns])) {
             t->rows++;
@@ -112,8 +154,13 @@ ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message
         snprintf(message, size, "%s: cannot be read: %s", path, strerror(errno));
         return FF_ERR_IO;
     }
-    ff_status status = read_all(f, path, table, message, size);
+    char magic[5] = "";
+    const bool mcap = fread(magic, 1, 5, f) == 5 && memcmp(magic, "\x89MCAP", 5) == 0;
+    rewind(f);
+    ff_status status = mcap ? FF_OK : read_all(f, path, table, message, size);
     fclose(f);
+    if (mcap)
+        status = read_mcap(path, table, message, size);
     if (status == FF_OK && table->rows < 8) {
         snprintf(message, size, "%s: %zu rows, allowed: at least 8", path, table->rows);
         status = FF_ERR_FORMAT;

@@ -97,20 +97,24 @@ static void target_force(const ff_emulate_config *c, double t, const double *q, 
         memcpy(force, c->torque, sizeof *force * c->target.dof);
 }
 
+/* J^+ is that of the joints alone, as if a floating base stood still: its reaction is for the target's own
+ * navigation to correct. */
 void ff_emulate_accommodate(const void *user, double t, const double *q, const double *v, const double *f,
                             double *force) {
     const ff_emulate_accommodation *a = user;
     const ff_mechanism *s = a->target;
-    const size_t n = s->task, m = s->dof;
-    double wanted[FF_EMULATION_TASK_MAX], G[36], rate[FF_EMULATION_DOF_MAX] = {0};
+    const size_t n = s->task, m = s->dof, motors = m - a->joints,
+                 first = a->rigid ? motors : motors - a->joints;
+    double wanted[FF_EMULATION_TASK_MAX], G[36];
     (void)t;
     s->terms(s, q, v, FF_TERMS_POSITION, a->terms);
+    const double *J = a->terms->J + first;
     for (size_t i = 0; i < n; i++) {
         wanted[i] = a->rate[i] + a->accommodation * f[i];
         for (size_t k = 0; k < n; k++) {
             double sum = i == k ? 1e-9 : 0.0;
-            for (size_t j = 0; j < m; j++)
-                sum += a->terms->J[i * m + j] * a->terms->J[k * m + j];
+            for (size_t j = 0; j < a->joints; j++)
+                sum += J[i * m + j] * J[k * m + j];
             G[i * n + k] = sum;
         }
     }
@@ -119,12 +123,12 @@ void ff_emulate_accommodate(const void *user, double t, const double *q, const d
     if (ff_cholesky_factor(n, G) != FF_OK)
         return;
     ff_cholesky_solve(n, G, wanted);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < m; j++)
-            rate[j] += a->terms->J[i * m + j] * wanted[i];
-    const size_t motors = m - a->joints, first = motors - a->joints;
-    for (size_t k = 0; k < a->joints; k++)
-        force[motors + k] = a->gain * (rate[first + k] - v[motors + k]);
+    for (size_t k = 0; k < a->joints; k++) {
+        double rate = 0.0;
+        for (size_t i = 0; i < n; i++)
+            rate += J[i * m + k] * wanted[i];
+        force[motors + k] = a->gain * (rate - v[motors + k]);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------- equations --

@@ -46,7 +46,8 @@ typedef struct ff_emulate_accommodation {
     double rate[FF_EMULATION_TASK_MAX];
     double accommodation; /* [m/(s N)] >= 0 */
     double gain;          /* [N m s/rad] > 0 */
-    size_t joints;        /* first joint and number of motors: motors stand last in q and v */
+    size_t joints;        /* number of motors: they stand last in q and v */
+    bool rigid;           /* no springs: the motors are the joints themselves */
 } ff_emulate_accommodation;
 void ff_emulate_accommodate(const void *accommodation, double t, const double *q, const double *v,
                             const double *f, double *force);
@@ -117,6 +118,8 @@ typedef struct ff_emulate_joint {
     uint64_t seed;
     ff_emulation_config emulation;
     double torque;                                /* [N m] on the target's motor */
+    bool accommodates;                            /* ff_emulate_accommodate in place of `torque` */
+    double rate, compliance, gain;                /* [m/s], [m/(s N)], [N m s/rad] */
     double wall_at, wall_stiffness, wall_damping; /* length*q [m]; stiffness 0: no wall */
     double duration, cycle;                       /* [s] */
     bool sampled;

@@ -69,6 +69,17 @@ ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result 
     c.sensor.force_noise = joint->force_noise;
     c.sensor.seed = joint->seed;
     c.torque[1] = joint->torque;
+    ff_mechanism_terms scratch;
+    const ff_emulate_accommodation accommodation = {.target = &c.target,
+                                                    .terms = &scratch,
+                                                    .rate = {joint->rate},
+                                                    .accommodation = joint->compliance,
+                                                    .gain = joint->gain,
+                                                    .joints = 1};
+    if (joint->accommodates) {
+        c.motor = ff_emulate_accommodate;
+        c.motor_user = &accommodation;
+    }
     c.duration = joint->duration;
     c.cycle = joint->cycle;
     c.sampled = joint->sampled;

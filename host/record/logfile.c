@@ -169,6 +169,7 @@ static void mark_columns(replay *r) {
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         row->body[i].ideal = (ff_rigid_state){one, {1, 1, 1, 1}, one, one};
         row->body[i].inertial = row->body[i].robot = (ff_setpoint){{{1, 1, 1, 1}, one}, {one, one}};
+        row->body[i].sensor.f_s = (ff_wrench){one, one}; /* an input: the last row has none */
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++) {
         row->contact_force[c] = one;

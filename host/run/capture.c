@@ -42,6 +42,7 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
                                            .star_tracker = o->navigation.star_tracker,
                                            .gyro = o->navigation.gyro,
                                            .encoder = o->navigation.encoder};
+    m->library = o->kind == 1 ? o->library : NULL;
     m->obsw.goal = o->goal;
     memcpy(m->obsw.q_start, base->arm.q, sizeof base->arm.q);
     memcpy(m->obsw.q_goal, o->q, sizeof o->q);

@@ -94,6 +94,7 @@ static void grip_update(const ff_mission_config *config, double t, ff_pose gripp
  */
 
 typedef struct computer {
+    ff_obsw_shared shared; /* instead of the built-in one */
     ff_builtin_config obsw;
     ff_navigation_config nav;
     ff_rng rng;
@@ -145,9 +146,13 @@ static void computer_step(computer *c, double t, const ff_rigid_state *client, c
         in->q[i] = q[i] + (nav->encoder > 0.0 ? ff_rng_range(&c->rng, -nav->encoder, nav->encoder) : 0.0);
         in->qd[i] = qd[i];
     }
-    ff_builtin_step(&c->obsw, in, out);
-    in->sequence++;
     bool finite = true;
+    *out = (ff_obsw_out){.storage = FF_NAN};
+    if (c->shared.library)
+        finite = c->shared.step(c->shared.self, in, out) == 0;
+    else
+        ff_builtin_step(&c->obsw, in, out);
+    in->sequence++;
     for (int i = 0; i < 3; i++)
         finite = finite && isfinite(out->force[i]) && isfinite(out->torque[i]);
     for (size_t i = 0; i < n; i++)
@@ -164,12 +169,19 @@ static void computer_step(computer *c, double t, const ff_rigid_state *client, c
         *out = (ff_obsw_out){0};
 }
 
-static computer computer_make(const ff_mission_config *config, const tree *model) {
+static ff_status computer_make(const ff_mission_config *config, const tree *model, computer *out,
+                               char *message, size_t size) {
     computer c = {.obsw = config->obsw, .nav = config->navigation, .cycle = config->cycle};
     c.obsw.tree = model->model;
     c.obsw.work = model->work;
     ff_rng_seed(&c.rng, config->seed, 77);
-    return c;
+    ff_status status = FF_OK;
+    if (config->library) {
+        const ff_obsw_setup setup = {FF_OBSW_VERSION, (uint32_t)ff_tree_joints(model->model), config->cycle};
+        status = ff_obsw_shared_open(&c.shared, config->library, &setup, message, size);
+    }
+    *out = c;
+    return status;
 }
 
 static ff_wrench thrust(const ff_obsw_out *out) {
@@ -382,11 +394,11 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
                                       size)) != FF_OK)
             return status;
     }
-    f->computer = computer_make(config, &f->brain);
-    return FF_OK;
+    return computer_make(config, &f->brain, &f->computer, message, size);
 }
 
 static void facility_free(facility *f) {
+    ff_obsw_shared_close(&f->computer.shared);
     for (int i = 0; i < 2; i++)
         ff_robot_free(&f->robot[i]);
     tree_free(&f->orbit);
@@ -627,7 +639,7 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
     if (status == FF_OK) {
         o->joints = ff_tree_joints(o->orbit.model);
         start_of(config, o->joints, &x.client, &x.s);
-        o->computer = computer_make(config, &o->brain);
+        status = computer_make(config, &o->brain, &o->computer, message, size);
     }
     const uint64_t cycles = (uint64_t)llround(config->duration / config->cycle);
     const int parts = (int)lround(config->cycle / config->arm_cycle);
@@ -662,6 +674,7 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
                 status = FF_ERR_DIVERGED;
             }
     }
+    ff_obsw_shared_close(&o->computer.shared);
     tree_free(&o->orbit);
     tree_free(&o->brain);
     free(o);

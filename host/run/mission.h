@@ -8,6 +8,7 @@
 
 #include "facility/robots.h"
 #include "obsw/builtin.h"
+#include "obsw/shared.h"
 
 /* Errors of what the on-board software sees; uniform, half-widths. */
 typedef struct ff_navigation_config {
@@ -40,6 +41,7 @@ typedef struct ff_mission_config {
     ff_vec3 gravity;          /* [m/s2] lab */
     ff_robot_config robot[2]; /* client, servicer */
     ff_navigation_config navigation;
+    const char *library;    /* on-board software in a shared object; NULL: built in */
     ff_builtin_config obsw; /* tree and work are filled in */
     const ff_tree_config
         *real_arm; /* the arm on the ground where it is not the orbit's (assumption 2); NULL */

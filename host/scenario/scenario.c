@@ -374,6 +374,7 @@ static bool read_points(reader *r, const ff_node *node, const ff_key *key, ff_sa
 static bool read_satellites(reader *r, const ff_node *node, const ff_key *key);
 static bool read_contacts(reader *r, const ff_node *node, const ff_key *key);
 static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
+static bool read_chain(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
 static bool read_faults(reader *r, const ff_node *node, const ff_key *key);
 
@@ -469,6 +470,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         return read_contacts(r, node, key);
     case FF_TYPE_LOADS:
         return read_loads(r, node, key);
+    case FF_TYPE_CHAIN:
+        return read_chain(r, node, key, at);
     case FF_TYPE_LINKS:
         return read_links(r, node, key, base);
     case FF_TYPE_JOINTS: /* needs the arm: read with the satellite */
@@ -717,7 +720,9 @@ static bool read_servicer(reader *r, const ff_node *node, const ff_section *sect
     memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
     if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q))
         return false;
-    if (!(satellite->obsw.arrive > satellite->obsw.approach))
+    if (satellite->obsw.kind != 0)
+        satellite->obsw.goal = ff_pose_identity();
+    else if (!(satellite->obsw.arrive > satellite->obsw.approach))
         return fail(r, obsw->place, "arrive is %.9g, allowed: after approach = %.9g [s]",
                     satellite->obsw.arrive, satellite->obsw.approach);
     ff_tree_config tree;
@@ -882,6 +887,28 @@ static bool read_loads(reader *r, const ff_node *node, const ff_key *key) {
                         load->to, load->from);
     }
     r->path[0] = 0;
+    return true;
+}
+
+static bool read_chain(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm) {
+    char path[sizeof r->path];
+    if (!check_list(r, node, key, FF_ARM_LINKS_MAX))
+        return false;
+    snprintf(path, sizeof path, "%s", r->path);
+    arm->links = 0;
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_emulate_link *link = &arm->link[arm->links++];
+        snprintf(r->path, sizeof r->path, "link %d", arm->links);
+        if (!read_section(r, item, key->section, link))
+            return false;
+        const ff_rigid_config body = {.mass = link->mass, .inertia = link->inertia};
+        if (ff_rigid_validate(&body) != FF_OK)
+            return fail(r, ff_node_find(item, "inertia")->place,
+                        "the inertia of %s is not that of a body, allowed: positive definite, triangle "
+                        "inequality",
+                        r->path);
+    }
+    memcpy(r->path, path, sizeof path);
     return true;
 }
 
@@ -1061,6 +1088,69 @@ static bool check_servicer(reader *r, const ff_node *root) {
     return true;
 }
 
+/* What hangs together in an emulation, and what both kinds of target share. */
+static bool check_emulation(reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const ff_node *node = ff_node_find(root, "emulation"), *target = ff_node_find(node, "target"),
+                  *robot = ff_node_find(node, "robot"), *rates = ff_node_find(node, "accommodation");
+    if (s->target != s->emulator)
+        return fail(r, robot->place, "the robot is %s, allowed: %s, as the target is",
+                    s->emulator == FF_TARGET_ARM ? "an arm" : "one joint",
+                    s->target == FF_TARGET_ARM ? "kind: arm" : "kind: joint");
+    const bool arm = s->target == FF_TARGET_ARM;
+    const ff_node *foreign = ff_node_find(node, arm ? "wall" : "surface");
+    if (foreign)
+        return fail(r, foreign->key_place, "key '%s' does not belong to this target, allowed: %s",
+                    arm ? "wall" : "surface", arm ? "surface" : "wall");
+    s->emulation.accommodates = s->arms.accommodates = rates != NULL;
+    s->emulation.rate = s->arms.rate.x;
+    s->emulation.compliance = s->arms.compliance;
+    s->emulation.gain = s->arms.gain;
+    if (rates && ff_node_find(node, "torque"))
+        return fail(r, ff_node_find(node, "torque")->key_place,
+                    "torque and accommodation both drive the target, allowed: one of them");
+    if (!arm)
+        return true;
+    if (ff_node_find(node, "torque"))
+        return fail(r, ff_node_find(node, "torque")->key_place,
+                    "an arm's torques stand with its links, allowed: drive in each link");
+    if (s->arms.target.links == 0 || s->arms.robot.links == 0)
+        return fail(r, s->arms.target.links ? robot->place : target->place,
+                    "%s lacks the key 'links', allowed: list",
+                    s->arms.target.links ? "emulation.robot" : "emulation.target");
+    const int joints = s->arms.task == FF_TREE_TASK_POSE ? 6 : 2;
+    if (s->arms.robot.links != joints || s->arms.target.links < joints)
+        return fail(r, s->arms.robot.links != joints ? robot->place : target->place,
+                    "%s has %d links, allowed: %s%d for this task",
+                    s->arms.robot.links != joints ? "the robot" : "the target",
+                    s->arms.robot.links != joints ? s->arms.robot.links : s->arms.target.links,
+                    s->arms.robot.links != joints ? "" : "at least ", joints);
+    const ff_rigid_config base = {.mass = s->arms.target.base_mass, .inertia = s->arms.target.base_inertia};
+    if (s->arms.target.floating && ff_rigid_validate(&base) != FF_OK)
+        return fail(r, target->place,
+                    "a floating base needs base_mass > 0 and a base_inertia that is positive definite");
+    for (int i = 0; s->arms.target.flexible && i < s->arms.target.links; i++)
+        if (!(s->arms.target.link[i].motor_inertia > 0.0))
+            return fail(r, target->place,
+                        "link %d has no motor_inertia, allowed: > 0 [kg m2] with joints: flexible", i + 1);
+    s->arms.robot.base_given = ff_node_find(robot, "place") != NULL;
+    if (!s->arms.robot.base_given)
+        s->arms.robot.base = ff_pose_identity();
+    s->arms.wall.present = ff_node_find(node, "surface") != NULL;
+    s->arms.gravity_model_error = s->emulation.gravity_model_error;
+    s->arms.friction_model_error = s->emulation.friction_model_error;
+    s->arms.actuator_bandwidth = s->emulation.actuator_bandwidth;
+    s->arms.actuator_delay = s->emulation.actuator_delay;
+    s->arms.force_bias = s->emulation.force_bias;
+    s->arms.force_noise = s->emulation.force_noise;
+    s->arms.emulation = s->emulation.emulation;
+    s->arms.sampled = s->emulation.sampled;
+    s->arms.cycle = s->cycle;
+    s->arms.duration = s->duration;
+    s->arms.seed = s->seed;
+    return true;
+}
+
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
@@ -1124,7 +1214,7 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     s->emulation.cycle = s->cycle;
     s->emulation.duration = s->duration;
     s->emulation.seed = s->seed;
-    return true;
+    return !s->emulates || check_emulation(r, root);
 }
 
 static ff_status apply_sets(reader *r, const ff_scenario_options *options, ff_tree_error *error) {

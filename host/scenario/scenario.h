@@ -6,7 +6,7 @@
 #ifndef FF_SCENARIO_SCENARIO_H
 #define FF_SCENARIO_SCENARIO_H
 
-#include "emulate/emulate.h"
+#include "emulate/arm.h"
 #include "freefloat/loop.h"
 
 enum {
@@ -126,7 +126,8 @@ typedef struct ff_servicer_arm {
 
 typedef struct ff_obsw_config {
     bool present;
-    int kind; /* 0: built-in */
+    int kind;                   /* 0: built-in, 1: shared object */
+    char library[FF_NAME_SIZE]; /* its path, from the working folder */
     ff_pose goal;
     double q[FF_MAX_ARM_LINKS];
     double approach, arrive;
@@ -247,7 +248,7 @@ typedef struct ff_requirements {
 } ff_requirements;
 
 /* What an emulated target is. */
-typedef enum ff_target_kind { FF_TARGET_FLEXIBLE_JOINT } ff_target_kind;
+typedef enum ff_target_kind { FF_TARGET_FLEXIBLE_JOINT, FF_TARGET_ARM } ff_target_kind;
 
 typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
@@ -290,7 +291,9 @@ typedef struct ff_scenario {
     ff_requirements requirements;
     bool emulates; /* `emulation` stands in place of `satellites` */
     ff_target_kind target;
-    ff_emulate_joint emulation;
+    ff_target_kind emulator;    /* kind of the robot: the same */
+    ff_emulate_joint emulation; /* target: flexible-joint, and what both kinds share */
+    ff_emulate_arms arms;       /* target: arm */
 } ff_scenario;
 
 /* Value of a load at time t: zero outside [from, to). halfsine: sin(pi s), sin2: sin^2(pi s), s =

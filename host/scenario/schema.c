@@ -39,7 +39,11 @@ static const char *const form_words[] = {"offset", "increments", NULL};
 static const char *const tracking_words[] = {"on", "off", NULL};
 static const char *const adapt_words[] = {"fixed", "R", "RQ", NULL};
 
-static const char *const target_words[] = {"flexible-joint", NULL};
+static const char *const target_words[] = {"flexible-joint", "arm", NULL};
+static const char *const emulator_words[] = {"joint", "arm", NULL};
+static const char *const base_words[] = {"fixed", "floating", NULL};
+static const char *const joints_words[] = {"rigid", "flexible", NULL};
+static const char *const task_words[] = {"pose", "plane", NULL};
 static const char *const emulation_words[] = {"constrained", "free", NULL};
 static const char *const controller_words[] = {"continuous", "sampled", NULL};
 
@@ -172,18 +176,19 @@ static const ff_key navigation_keys[] = {
 };
 static const ff_section navigation_section = {"satellites.NAME.obsw.navigation", "", TABLE(navigation_keys), "Errors of the sensors that the on-board software sees."};
 
-static const char *const obsw_words[] = {"builtin", NULL};
+static const char *const obsw_words[] = {"builtin", "shared", NULL};
 static const ff_key obsw_keys[] = {
-    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm."),
-    SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 0, "Pose of the base that it keeps in the client's body frame."),
-    KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 0, "Joints with which it grasps."),
-    KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 0, "The arm starts."),
-    KEY("arrive", NUMBER, "s", POSITIVE, "31", OBSW(arrive), 0, "The arm has arrived; after `approach`. The grasp closes at the contact's `closes`; from then on the thrusters are off."),
-    KEY("sync_rate", NUMBER, "rad/s", POSITIVE, "1.2", OBSW(sync_rate), 0, "Bandwidth of the base's control before `approach`."),
-    KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 0, "And after it."),
-    KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 0, "Bandwidth of the joints before the grasp."),
-    KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 0, "And after it."),
-    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 0, "Largest force and torque of the thrusters, each axis."),
+    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm, or a shared object that exports the functions of examples/obsw/obsw.h."),
+    KEY("library", TEXT, "", ANY, "required", OBSW(library), 2, "Path of the shared object, from the working folder."),
+    SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 1, "Pose of the base that it keeps in the client's body frame."),
+    KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 1, "Joints with which it grasps."),
+    KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 1, "The arm starts."),
+    KEY("arrive", NUMBER, "s", POSITIVE, "31", OBSW(arrive), 1, "The arm has arrived; after `approach`. The grasp closes at the contact's `closes`; from then on the thrusters are off."),
+    KEY("sync_rate", NUMBER, "rad/s", POSITIVE, "1.2", OBSW(sync_rate), 1, "Bandwidth of the base's control before `approach`."),
+    KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 1, "And after it."),
+    KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 1, "Bandwidth of the joints before the grasp."),
+    KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 1, "And after it."),
+    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 1, "Largest force and torque of the thrusters, each axis."),
     SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
 };
 static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};
@@ -391,29 +396,65 @@ static const ff_key passive_keys[] = {
 static const ff_section passive_section = {"passive", "", TABLE(passive_keys), "Settings of the integrator `passive`."};
 
 #define EMULATION(field) offsetof(ff_scenario, emulation.field)
+#define ARMS(field) offsetof(ff_scenario, arms.field)
+#define IS_JOINT BIT(FF_TARGET_FLEXIBLE_JOINT)
+#define IS_ARM BIT(FF_TARGET_ARM)
+#define CHAIN(field) offsetof(ff_emulate_link, field)
+static const ff_key chain_keys[] = {
+    KEY("mass", NUMBER, "kg", POSITIVE, "required", CHAIN(mass), 0, "Of the link."),
+    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", CHAIN(com), 0, "Its centre of mass, link frame."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "required", CHAIN(inertia), 0, "About its centre of mass, link axes."),
+    SECTION("pose", SECTION, &pose_section, "{}", CHAIN(pose), 0, "Joint frame in the link before, for the first in the base; at q = 0 the link's frame is the joint's."),
+    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", CHAIN(axis), 0, "The joint turns about it, link frame."),
+    KEY("start", NUMBER, "rad", ANY, "0", CHAIN(start), 0, "Angle at the start. For the robot: from where the target's start pose is sought."),
+    KEY("speed", NUMBER, "rad/s", ANY, "0", CHAIN(speed), 0, "Joint speed at the start; the robot's follows from the target's."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(friction), 0, "Friction of the joint."),
+    KEY("motor_inertia", NUMBER, "kg m2", NOT_NEGATIVE, "0", CHAIN(motor_inertia), 0, "Flexible joints: of the motor behind the spring, at the joint's side of the gear; > 0."),
+    KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "0", CHAIN(stiffness), 0, "Flexible joints: of the spring."),
+    KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(damping), 0, "Flexible joints: of the spring."),
+    KEY("motor_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(motor_friction), 0, "Flexible joints: viscous, at the motor."),
+    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(torque), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "none", CHAIN(torque_limit), 0, "Robot: largest torque of the motor."),
+};
+static const ff_section chain_section = {"emulation.target.links.INDEX", "", TABLE(chain_keys), "A link and the joint that carries it; each stands on the one before. The same for `emulation.robot.links`."};
 static const ff_key target_keys[] = {
-    WORD("kind", WORD, target_words, "flexible-joint", offsetof(ff_scenario, target), 0, "One link behind one flexible joint."),
-    KEY("link_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.link_inertia), 0, "Of the link about its joint."),
-    KEY("drive_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.drive_inertia), 0, "Of the motor, at the joint's side of the gear."),
-    KEY("length", NUMBER, "m", POSITIVE, "required", EMULATION(target.length), 0, "From the joint to the point that touches; the robot's is the same."),
-    KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "required", EMULATION(target.stiffness), 0, "Of the joint."),
-    KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.damping), 0, "Of the joint."),
-    KEY("drive_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.drive_friction), 0, "Viscous, at the motor."),
+    WORD("kind", WORD, target_words, "flexible-joint", offsetof(ff_scenario, target), 0, "One link behind one flexible joint, or an arm of up to seven."),
+    KEY("link_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.link_inertia), IS_JOINT, "Of the link about its joint."),
+    KEY("drive_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.drive_inertia), IS_JOINT, "Of the motor, at the joint's side of the gear."),
+    KEY("length", NUMBER, "m", POSITIVE, "required", EMULATION(target.length), IS_JOINT, "From the joint to the point that touches; the robot's is the same."),
+    KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "required", EMULATION(target.stiffness), IS_JOINT, "Of the joint."),
+    KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.damping), IS_JOINT, "Of the joint."),
+    KEY("drive_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(target.drive_friction), IS_JOINT, "Viscous, at the motor."),
+    WORD("task", WORD, task_words, "pose", ARMS(task), IS_ARM, "What the two end effectors share: the pose (a robot of six joints), or x and y of a planar arm (two joints about z)."),
+    WORD("joints", FLAG, joints_words, "rigid", ARMS(target.flexible), IS_ARM, "Rigid, or motors behind springs."),
+    WORD("base", FLAG, base_words, "fixed", ARMS(target.floating), IS_ARM, "Fixed, or floating: a space robot."),
+    KEY("base_mass", NUMBER, "kg", NOT_NEGATIVE, "0", ARMS(target.base_mass), IS_ARM, "Of a floating base."),
+    KEY("base_com", VEC3, "m", ANY, "[0, 0, 0]", ARMS(target.base_com), IS_ARM, "Its centre of mass, base frame."),
+    KEY("base_inertia", INERTIA, "kg m2", ANY, "[1, 1, 1]", ARMS(target.base_inertia), IS_ARM, "About it, base axes."),
+    SECTION("place", SECTION, &pose_section, "{}", ARMS(target.base), IS_ARM, "Of the base; where a floating one starts."),
+    SECTION("tip", SECTION, &pose_section, "{}", ARMS(target.tip), IS_ARM, "End effector in the last link."),
+    KEY("gravity", VEC3, "m/s2", ANY, "[0, 0, 0]", ARMS(target.gravity), IS_ARM, "Where the target works."),
+    SECTION("links", CHAIN, &chain_section, "(required for an arm)", ARMS(target), IS_ARM, "Up to seven links."),
 };
 static const ff_section target_section = {"emulation.target", "target", TABLE(target_keys), "The robot that is emulated."};
 static const ff_key emulator_keys[] = {
-    KEY("inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(robot_inertia), 0, "Of the rigid robot about its joint."),
-    KEY("friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(robot_friction), 0, "Viscous."),
-    KEY("gravity_torque", NUMBER, "N m", ANY, "0", EMULATION(gravity_torque), 0, "Largest torque of gravity, times cos q."),
+    WORD("kind", WORD, emulator_words, "joint", offsetof(ff_scenario, emulator), 0, "One joint for one joint, an arm for an arm."),
+    KEY("inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(robot_inertia), IS_JOINT, "Of the rigid robot about its joint."),
+    KEY("friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", EMULATION(robot_friction), IS_JOINT, "Viscous."),
+    KEY("gravity_torque", NUMBER, "N m", ANY, "0", EMULATION(gravity_torque), IS_JOINT, "Largest torque of gravity, times cos q."),
     KEY("gravity_model_error", NUMBER, "", ANY, "0", EMULATION(gravity_model_error), 0, "The controller believes the torque times 1 plus this; -0.1 is ten per cent too little."),
     KEY("friction_model_error", NUMBER, "", ANY, "0", EMULATION(friction_model_error), 0, "The same for the friction; at least -1."),
     KEY("actuator_bandwidth", NUMBER, "rad/s", POSITIVE, "none", EMULATION(actuator_bandwidth), 0, "First-order lag of the torque."),
     KEY("actuator_delay", NUMBER, "s", NOT_NEGATIVE, "0", EMULATION(actuator_delay), 0, "Pure delay of the torque; with `controller: sampled`."),
-    KEY("torque_limit", NUMBER, "N m", POSITIVE, "none", EMULATION(torque_limit), 0, "What the motor can give."),
+    KEY("torque_limit", NUMBER, "N m", POSITIVE, "none", EMULATION(torque_limit), IS_JOINT, "What the motor can give."),
     KEY("force_bias", NUMBER, "N", ANY, "0", EMULATION(force_bias), 0, "Constant error of the force sensor."),
     KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "0", EMULATION(force_noise), 0, "Standard deviation of its noise; with `controller: sampled`."),
+    SECTION("place", SECTION, &pose_section, "(where its end effector meets the target's)", ARMS(robot.base), IS_ARM, "Of the base."),
+    SECTION("tip", SECTION, &pose_section, "{}", ARMS(robot.tip), IS_ARM, "End effector in the last link."),
+    KEY("gravity", VEC3, "m/s2", ANY, "[0, 0, 0]", ARMS(robot.gravity), IS_ARM, "In the lab."),
+    SECTION("links", CHAIN, &chain_section, "(required for an arm)", ARMS(robot), IS_ARM, "As many as the task has coordinates: six, or two."),
 };
-static const ff_section emulator_section = {"emulation.robot", "", TABLE(emulator_keys), "The rigid, torque-controlled robot that stands in for the target."};
+static const ff_section emulator_section = {"emulation.robot", "robot", TABLE(emulator_keys), "The rigid, torque-controlled robot that stands in for the target."};
 static const ff_key gain_keys[] = {
     KEY("velocity", NUMBER, "1/s", POSITIVE, "20", EMULATION(emulation.velocity_gain), 0, "G_v of (11)."),
     KEY("position", NUMBER, "1/s2", POSITIVE, "100", EMULATION(emulation.position_gain), 0, "G_p of (11)."),
@@ -426,6 +467,20 @@ static const ff_key emulation_wall_keys[] = {
     KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "0", EMULATION(wall_damping), 0, "Of the wall."),
 };
 static const ff_section emulation_wall_section = {"emulation.wall", "", TABLE(emulation_wall_keys), "What the tip touches."};
+static const ff_key surface_keys[] = {
+    KEY("at", VEC3, "m", ANY, "required", ARMS(wall.at), 0, "A point of the wall."),
+    KEY("normal", DIRECTION, "", ANY, "required", ARMS(wall.normal), 0, "Points to the free side."),
+    KEY("stiffness", NUMBER, "N/m", POSITIVE, "required", ARMS(wall.stiffness), 0, "Of the wall."),
+    KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "0", ARMS(wall.damping), 0, "Of the wall."),
+};
+static const ff_section surface_section = {"emulation.surface", "", TABLE(surface_keys), "What an arm's end effector touches."};
+static const ff_key accommodation_keys[] = {
+    KEY("rate", VEC3, "m/s", ANY, "[0, 0, 0]", ARMS(rate), 0, "Of the end effector; for one joint the first number, along its arc."),
+    KEY("angular_rate", VEC3, "rad/s", ANY, "[0, 0, 0]", ARMS(angular_rate), 0, "Of the end effector."),
+    KEY("compliance", NUMBER, "m/(s N)", NOT_NEGATIVE, "0", ARMS(compliance), 0, "How much speed a force adds; moments likewise, in rad/(s N m)."),
+    KEY("gain", NUMBER, "N m s/rad", POSITIVE, "20", ARMS(gain), 0, "Of the motors' velocity control."),
+};
+static const ff_section accommodation_section = {"emulation.accommodation", "", TABLE(accommodation_keys), "The target's own controller: resolved rate with force-moment accommodation (aghili, Appendix E), in place of `torque`."};
 static const ff_key emulation_keys[] = {
     SECTION("target", SECTION, &target_section, "required", 0, 0, "The robot that is emulated."),
     SECTION("robot", SECTION, &emulator_section, "required", 0, 0, "The rigid robot that emulates it."),
@@ -433,8 +488,10 @@ static const ff_key emulation_keys[] = {
     WORD("scheme", WORD, emulation_words, "constrained", EMULATION(emulation.scheme), 0, "The simulated tip is held where the robot is and forces are matched, or the measured force drives the simulation and poses are matched."),
     WORD("controller", FLAG, controller_words, "continuous", EMULATION(sampled), 0, "Evaluated inside the solver, or once a cycle with the torque held."),
     WORD("drift_compensation", FLAG, switch_words, "true", EMULATION(emulation.drift_compensation), 0, "`false`: without the feedback of (11), to show the bare force error; `scheme: constrained` only."),
-    KEY("torque", NUMBER, "N m", ANY, "0", EMULATION(torque), 0, "On the target's motor."),
-    SECTION("wall", SECTION, &emulation_wall_section, "none", 0, 0, "What the tip touches; none: free motion."),
+    KEY("torque", NUMBER, "N m", ANY, "0", EMULATION(torque), 0, "On the target's motor; an arm's stand with its links."),
+    SECTION("wall", SECTION, &emulation_wall_section, "none", 0, 0, "What the tip of one joint touches; none: free motion."),
+    SECTION("surface", SECTION, &surface_section, "none", 0, 0, "The same for an arm."),
+    SECTION("accommodation", SECTION, &accommodation_section, "none", 0, 0, "The target's controller; none: constant torques."),
 };
 static const ff_section emulation_section = {"emulation", "", TABLE(emulation_keys), "Emulation of another robot (aghili), in place of `satellites`. The time series has one row a cycle."};
 
@@ -521,6 +578,7 @@ const char *ff_type_text(ff_type type) {
     case FF_TYPE_CONTACTS:
     case FF_TYPE_LOADS:
     case FF_TYPE_LINKS:
+    case FF_TYPE_CHAIN:
     case FF_TYPE_FAULTS:
         return "list";
     case FF_TYPE_JOINTS:

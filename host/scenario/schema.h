@@ -31,6 +31,7 @@ typedef enum ff_type {
     FF_TYPE_LOADS,       /* list of sections */
     FF_TYPE_LINKS,       /* list of sections, into ff_servicer_arm */
     FF_TYPE_JOINTS,      /* list of numbers, one for each joint; read with the satellite */
+    FF_TYPE_CHAIN,       /* list of sections, into ff_emulate_arm */
     FF_TYPE_FAULTS       /* list of sections */
 } ff_type;
 

@@ -766,6 +766,8 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING];
     unsigned char use[FF_FUSED_RING];
     const double noise = noise_of(config, c);
+    if (c->frozen && c->surface.valid) /* the onset has left the history: what it taught stands */
+        return;
     find_place(config, state, c, k);
     c->force_max = 0.0;
     c->torque_max = 0.0;
@@ -954,7 +956,7 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     for (int i = 0; i < FF_FUSED_CONTACTS; i++)
         busy |= state->contact[i].open && (group_before >> state->contact[i].a & 1u);
     c->open = true;
-    c->settled = false;
+    c->settled = c->frozen = false;
     c->torque = torque;
     c->a = a;
     c->b = b;
@@ -1112,7 +1114,7 @@ static void fill_report(const ff_fidelity_model *model, ff_fused_state *state, c
         outside |= FF_FUSED_WEAK;
     if (0.5 * FF_PI * w * fabs(config->skew) > 0.01)
         outside |= FF_FUSED_SKEW;
-    if (c->row_from > c->anchor)
+    if (c->frozen)
         outside |= FF_FUSED_LOOK_BACK;
     if (!c->wall_used && w * delay > 1.65)
         outside |= FF_FUSED_LATE;
@@ -1526,6 +1528,7 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         if (k - x->anchor >= LOOK_BACK) { /* the past is frozen: the replay starts later */
             if (k - x->row_from >= LOOK_BACK) {
                 x->row_from = k - LOOK_BACK + 1;
+                x->frozen = true;
                 state->info.look_back++;
             }
             x->anchor = k - LOOK_BACK + 1;

@@ -6,6 +6,7 @@
 
 #include "analysis/contact_stability.h"
 #include "analyze.h"
+#include "scenario/scenario.h"
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
@@ -73,7 +74,8 @@ static const char contact_help[] =
     "  --position-gain G        [1/s2] drift compensation G_p\n"
     "  --bandwidth W            [rad/s] the actuators' first-order bandwidth\n"
     "  --delay S                [s] or a pure delay instead\n"
-    "  --inertia-ratio Q|FILE   a number, or a file with the rows of a square matrix of up to 6 rows\n"
+    "  --inertia-ratio Q|FILE   a number, a file with the rows of a square matrix of up to 6 rows, or\n"
+    "                           a scenario.yaml that emulates: Q at its start\n"
     "  --robot-inertia M        [kg] the robot's Cartesian inertia, needed with a contact\n"
     "  --contact-damping B      [N s/m] of the contact; unknown: taken as none\n"
     "  --contact-stiffness K    [N/m] of the contact; unknown: taken as very stiff\n"
@@ -96,6 +98,35 @@ bool ff_analyze_number(const char *text, double *value) {
     char *end;
     *value = strtod(text, &end);
     return end != text && *end == '\0' && isfinite(*value);
+}
+
+/* Q of a scenario that emulates, at its start. Returns the number of rows, 0 with a message otherwise. */
+static size_t read_scenario(const char *path, double *Q, char *message, size_t size) {
+    char warnings[1024];
+    size_t n = 0;
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    if (!scenario) {
+        snprintf(message, size, "no memory");
+        return 0;
+    }
+    if (ff_scenario_load(path, NULL, scenario, message, size, warnings, sizeof warnings) == FF_OK) {
+        if (!scenario->emulates) {
+            snprintf(message, size, "%s: --inertia-ratio needs a scenario with the key 'emulation'", path);
+        } else if (scenario->target == FF_TARGET_ARM) {
+            if (ff_emulate_arms_ratio(&scenario->arms, &n, Q, message, size) != FF_OK)
+                n = 0;
+        } else {
+            n = 1;
+            Q[0] = scenario->emulation.target.link_inertia / scenario->emulation.robot_inertia;
+        }
+    }
+    free(scenario);
+    return n;
+}
+
+static bool is_scenario(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
 /* Rows of numbers; '#' begins a comment. Returns the number of rows, 0 with a message otherwise. */
@@ -302,7 +333,8 @@ static int contact_stability(int argc, char **argv) {
     ff_status status;
     if (ratio && !ff_analyze_number(ratio, &c.inertia_ratio)) {
         c.inertia_ratio = FF_NAN;
-        const size_t n = read_matrix(ratio, Q, message, sizeof message);
+        const size_t n = is_scenario(ratio) ? read_scenario(ratio, Q, message, sizeof message)
+                                            : read_matrix(ratio, Q, message, sizeof message);
         if (n == 0)
             return usage_error("%s%s", message, "");
         status = ff_contact_stability_matrix(&c, n, Q, &axes, &r, message, sizeof message);
@@ -315,6 +347,11 @@ static int contact_stability(int argc, char **argv) {
         usage_error("%s%s", message, "");
         return status == FF_ERR_CONVERGENCE ? FAILED : USAGE;
     }
+    const double controller = 2.0 * c.position_gain / c.velocity_gain; /* w_p of (33) */
+    if (c.bandwidth < controller && !quiet)
+        fprintf(stderr,
+                "warning: the actuators' bandwidth %.4g rad/s is below the controller's, %.4g rad/s\n",
+                c.bandwidth, controller);
     if (plot && ff_contact_stability_write_svg(&c, &r, plot) != FF_OK) {
         usage_error("'%s' cannot be written%s", plot, "");
         return FAILED;

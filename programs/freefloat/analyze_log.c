@@ -5,12 +5,13 @@
 #include "analysis/log.h"
 #include "analyze.h"
 #include "facility/sensors.h"
+#include "record/logfile.h"
 #include "report/json.h"
 #include "session.h"
 
 static const char help[] =
     "usage: freefloat analyze log FILE --identify delay|contact|payload [options]\n\n"
-    "What a recorded run (log.csv) says of the facility, each number with its standard deviation:\n"
+    "What a recorded run (log.csv, log.mcap) says of the facility, each number with its standard deviation:\n"
     "  delay      the robot's pure delay, apart from its lag: command against robot pose\n"
     "  contact    stiffness and damping of what was touched: robot motion against measured force\n"
     "  payload    mass and centre of mass of the mock-up, and the sensor's bias: raw reading against "
@@ -18,7 +19,8 @@ static const char help[] =
     "  --body NAME          only this satellite (default all)\n"
     "  --delay-max S        [s] delay: largest that is tried (default 0.5, at most a quarter of the log)\n"
     "  --skew S             [s] contact: by how much the force is older than the pose (default 0)\n"
-    "  --scenario FILE      payload: gravity and the sensor's place from this scenario\n"
+    "  --scenario FILE      payload: gravity and the sensor's place from this scenario (an MCAP log brings "
+    "its own)\n"
     "  --gravity X,Y,Z      [m/s2] payload: instead (default 0,0,-9.81)\n"
     "  --json               print one JSON object\n"
     "  --quiet              print nothing but errors\n\n"
@@ -186,6 +188,23 @@ static bool read_gravity(const char *text, ff_vec3 *g) {
     return true;
 }
 
+/* The scenario that stands in an MCAP log, or NULL. */
+static ff_session *own_scenario(const char *file) {
+    ff_logfile log;
+    char message[512];
+    ff_session *session = calloc(1, sizeof *session);
+    if (!session || ff_logfile_open(file, &log, message, sizeof message) != FF_OK) {
+        free(session);
+        return NULL;
+    }
+    const ff_status status = ff_logfile_scenario(&log, &session->scenario, message, sizeof message);
+    ff_logfile_close(&log);
+    if (status == FF_OK)
+        return session;
+    free(session);
+    return NULL;
+}
+
 int ff_analyze_log(int argc, char **argv) {
     const char *file = NULL, *what = NULL, *body = NULL, *delay_max = NULL, *skew = NULL, *scenario = NULL,
                *gravity = NULL;
@@ -237,6 +256,10 @@ int ff_analyze_log(int argc, char **argv) {
     }
     ff_log_table table;
     char message[512] = "";
+    if (!session && !gravity && strcmp(what, "payload") == 0) {
+        session = own_scenario(file);
+        r.scenario = session ? &session->scenario : NULL;
+    }
     if (ff_log_table_read(file, &table, message, sizeof message) != FF_OK) {
         ff_cli_error("%s", message);
         status = FF_EXIT_USAGE;

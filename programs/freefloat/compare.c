@@ -129,6 +129,12 @@ int ff_cmd_compare(int argc, char **argv) {
         status = session[loaded] ? ff_variant_load(session[loaded], file, &variant[loaded], sets, set_count)
                                  : FF_EXIT_FAILED;
     }
+    if (status == FF_EXIT_DONE && session[0]->scenario.emulates) {
+        ff_cli_error("%s: an emulation has no methods to compare; allowed: freefloat run FILE --set "
+                     "emulation.scheme=free",
+                     file);
+        status = FF_EXIT_USAGE;
+    }
     char *folder = status == FF_EXIT_DONE ? ff_session_folder(out, session[0]->scenario.name, NULL) : NULL;
     for (int i = 0; i < loaded && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
         char *sub = ff_session_folder(folder, NULL, variant[i].label);

@@ -47,6 +47,7 @@ const ff_episode *ff_paper_episode(const ff_paper_case *c, int n);
 
 void ff_paper_destefano2019(ff_paper_table *table);
 void ff_paper_he2022(ff_paper_table *table);
+void ff_paper_destefano2021(ff_paper_table *table);
 void ff_paper_aghili(ff_paper_table *table);
 void ff_paper_lange(ff_paper_table *table);
 

@@ -44,8 +44,16 @@ static char *summary(const ff_session *session, ff_status status) {
     ff_json_number(&json, "motor_error_rad", good ? r->state_error : none);
     ff_json_number(&json, "contact_force_error_N", good ? r->contact_error : none);
     ff_json_number(&json, "energy_error_J", good ? r->energy_error : none);
-    ff_json_number(&json, "inertia_ratio",
-                   scenario->emulation.target.link_inertia / scenario->emulation.robot_inertia);
+    double Q[36];
+    size_t n = 0;
+    char message[256];
+    if (scenario->target == FF_TARGET_ARM) {
+        if (ff_emulate_arms_ratio(&scenario->arms, &n, Q, message, sizeof message) == FF_OK)
+            ff_json_vector(&json, "inertia_ratio", Q, (int)(n * n));
+    } else {
+        ff_json_number(&json, "inertia_ratio",
+                       scenario->emulation.target.link_inertia / scenario->emulation.robot_inertia);
+    }
     ff_json_bool(&json, "damped", r->damped);
     ff_json_bool(&json, "limited", r->limited);
     ff_json_close(&json, '}');
@@ -60,6 +68,52 @@ static char *summary(const ff_session *session, ff_status status) {
     return json.text;
 }
 
+static void names(FILE *file, const char *what, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, ",%s%zu", what, i + 1);
+}
+
+static void numbers(FILE *file, const double *value, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, ",%.17g", value[i]);
+}
+
+/* Arms: task coordinates (pose: rotation vector, then position), then the target's q. */
+static void write_arms(const ff_emulate_result *r, size_t n, FILE *file) {
+    static const char *const group[] = {"robot.task",   "direct.task", "constraint", "force",
+                                        "force_direct", "lambda",      "torque"};
+    fputs("t_s", file);
+    for (size_t g = 0; g < sizeof group / sizeof *group; g++)
+        names(file, group[g], n);
+    names(file, "target.q", r->positions);
+    names(file, "direct.q", r->positions);
+    fputs(",energy_J,energy_direct_J\n", file);
+    for (size_t k = 0; k < r->samples; k++) {
+        const ff_emulate_sample *s = &r->sample[k];
+        fprintf(file, "%.9g", s->t);
+        const double *const values[] = {s->p_r,      s->p_direct, s->constraint, s->f,
+                                        s->f_direct, s->lambda,   s->torque};
+        for (size_t g = 0; g < sizeof group / sizeof *group; g++)
+            numbers(file, values[g], n);
+        numbers(file, s->q_s, r->positions);
+        numbers(file, s->q_direct, r->positions);
+        fprintf(file, ",%.17g,%.17g\n", s->energy, s->energy_direct);
+    }
+}
+
+static void write_joint(const ff_emulate_result *r, FILE *file) {
+    fputs("t_s,robot_rad,target_link_rad,target_motor_rad,direct_link_rad,direct_motor_rad,constraint_"
+          "rad,force_N,"
+          "force_direct_N,lambda_N,torque_Nm\n",
+          file);
+    for (size_t k = 0; k < r->samples; k++) {
+        const ff_emulate_sample *s = &r->sample[k];
+        fprintf(file, "%.9g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", s->t, s->p_r[0],
+                s->q_s[0], s->q_s[1], s->q_direct[0], s->q_direct[1], s->constraint[0], s->f[0],
+                s->f_direct[0], s->lambda[0], s->torque[0]);
+    }
+}
+
 static int write_log(const ff_session *session, const char *folder) {
     char part[4400], whole[4400];
     snprintf(part, sizeof part, "%s/.log.csv.part", folder);
@@ -67,16 +121,10 @@ static int write_log(const ff_session *session, const char *folder) {
     FILE *file = fopen(part, "w");
     bool good = file != NULL;
     if (file) {
-        fputs("t_s,robot_rad,target_link_rad,target_motor_rad,direct_link_rad,direct_motor_rad,constraint_"
-              "rad,force_N,"
-              "force_direct_N,lambda_N,torque_Nm\n",
-              file);
-        for (size_t k = 0; k < session->emulation.samples; k++) {
-            const ff_emulate_sample *s = &session->emulation.sample[k];
-            fprintf(file, "%.9g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", s->t,
-                    s->p_r[0], s->q_s[0], s->q_s[1], s->q_direct[0], s->q_direct[1], s->constraint[0],
-                    s->f[0], s->f_direct[0], s->lambda[0], s->torque[0]);
-        }
+        if (session->scenario.target == FF_TARGET_ARM)
+            write_arms(&session->emulation, (size_t)session->scenario.arms.robot.links, file);
+        else
+            write_joint(&session->emulation, file);
         good = !ferror(file);
         good = fclose(file) == 0 && good;
     }
@@ -92,8 +140,12 @@ int ff_session_emulate(ff_session *session, const ff_session_options *options) {
     if (options->out && ff_make_folder(options->out) != 0)
         return FF_EXIT_USAGE;
     snprintf(session->label, sizeof session->label, "emulation");
-    const ff_status status = ff_emulate_joint_run(&session->scenario.emulation, &session->emulation, message,
-                                                  sizeof message, warnings, sizeof warnings);
+    const ff_scenario *scenario = &session->scenario;
+    const ff_status status = scenario->target == FF_TARGET_ARM
+                                 ? ff_emulate_arms_run(&scenario->arms, &session->emulation, message,
+                                                       sizeof message, warnings, sizeof warnings)
+                                 : ff_emulate_joint_run(&scenario->emulation, &session->emulation, message,
+                                                        sizeof message, warnings, sizeof warnings);
     ff_cli_warn_lines(warnings);
     int result = FF_EXIT_DONE;
     if (status < 0) {
@@ -126,14 +178,20 @@ void ff_session_print_emulation(const ff_session *session) {
     else
         ff_table_add(&table, "contact s|%.6f|%.6f", r->contact_s, r->contact_direct_s);
     const ff_emulate_sample *last = r->samples ? &r->sample[r->samples - 1] : NULL;
-    if (last) {
+    const bool arm = session->scenario.target == FF_TARGET_ARM;
+    if (last && arm) {
+        const size_t n = (size_t)session->scenario.arms.robot.links;
+        ff_table_add(&table, "peak force N|%.4f|-", r->peak_force);
+        for (size_t i = 0; i < n; i++)
+            ff_table_add(&table, "final %s %c%s|%.9f|%.9f", n == 6 && i < 3 ? "rotation" : "position",
+                         "xyz"[i % 3], n == 6 && i < 3 ? " rad" : " m", last->p_r[i], last->p_direct[i]);
+    } else if (last) {
         ff_table_add(&table, "peak force N|%.4f|-", r->peak_force);
         ff_table_add(&table, "final force N|%.6f|%.6f", last->f[0], last->f_direct[0]);
         ff_table_add(&table, "final angle rad|%.9f|%.9f", last->p_r[0], last->p_direct[0]);
     }
     ff_table_print(&table);
     ff_table_free(&table);
-    printf("largest differences: pose %.3g rad, contact force %.3g N, |f - lambda| %.3g N, constraint %.3g "
-           "rad\n",
-           r->pose_error, r->contact_error, r->force_error, r->constraint);
+    printf("largest differences: pose %.3g %s, contact force %.3g N, |f - lambda| %.3g N, constraint %.3g\n",
+           r->pose_error, arm ? "m or rad" : "rad", r->contact_error, r->force_error, r->constraint);
 }

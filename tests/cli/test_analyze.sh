@@ -40,6 +40,49 @@ refuse 'not a finite number' "${base[@]}" --bandwidth 25kg
 refuse 'inertia ratio is -1' "${base[@]}" --bandwidth 25 --inertia-ratio -1
 refuse 'needs a value' "${base[@]}" --bandwidth
 
+refuse 'velocity' analyze contact-stability --velocity-gain 0 --position-gain 100 --bandwidth 25
+refuse 'position' analyze contact-stability --velocity-gain 20 --position-gain -100 --bandwidth 25
+expect 'slow actuators' 'bandwidth 5 rad/s is below the controller.s, 10 rad/s' \
+    "$("$FREEFLOAT" "${base[@]}" --bandwidth 5 --inertia-ratio 0.5 2>&1 >/dev/null)"
+
+# Q from a scenario that emulates
+here=$(cd "$(dirname "$0")/../.." && pwd)
+expect 'ratio of a scenario' '"eigenvalues": \[0.57' \
+    "$("$FREEFLOAT" "${base[@]}" --bandwidth 25 --inertia-ratio "$here/scenarios/planar-arm-emulation.yaml" --json | tr -d '\n')"
+expect 'ratio of one joint' '"stable": true' \
+    "$("$FREEFLOAT" "${base[@]}" --bandwidth 25 --contact-damping 100 --robot-inertia 1 --inertia-ratio "$here/scenarios/papers/aghili/appendix-e.yaml" --json | tr -d '\n')"
+refuse "needs a scenario with the key 'emulation'" "${base[@]}" --bandwidth 25 --inertia-ratio "$here/scenarios/deos-client.yaml"
+refuse 'no methods to compare' compare "$here/scenarios/planar-arm-emulation.yaml" --methods direct,tdpa
+
+out=$(mktemp -d)
+# go / no go: the table, the map, the sentence
+json=$("$FREEFLOAT" analyze delay-margin "$here/scenarios/deos-client.yaml" --methods direct,tdpa --map 3 --out "$out" --json) || failed=1
+for key in w_tau frequency_radps rebound_ideal rebound_law rebound_theory peak_force_theory_N rebound peak_force_ratio largest_delay_s map go sentence; do
+    expect 'delay-margin' "\"$key\": " "$json"
+done
+expect 'delay-margin: w tau' '"w_tau": 0.106' "$json"
+expect 'delay-margin: theory' '"rebound_theory": 1.1699|"rebound_theory": 1.17' "$json"
+expect 'delay-margin: no go' '"go": false' "$json"
+[ "$(wc -l <"$out/delay-margin.csv")" -eq 19 ] || { echo "delay-margin.csv has not 19 lines"; failed=1; }
+expect 'delay-margin: svg' '</svg>' "$(tail -1 "$out/delay-margin.svg")"
+text=$("$FREEFLOAT" analyze delay-margin "$here/scenarios/wall.yaml" --map 0 --methods tdpa) || failed=1
+expect 'delay-margin: sentence' '^GO: tdpa at 16 ms of robot delay \(w tau 0.0506\) keeps the requirements; it keeps them up to' "$text"
+refuse 'is no method' analyze delay-margin "$here/scenarios/wall.yaml" --methods tpda
+refuse 'allowed: 0 to 25' analyze delay-margin "$here/scenarios/wall.yaml" --map 99
+refuse 'analyze contact-stability' analyze delay-margin "$here/scenarios/planar-arm-emulation.yaml"
+refuse 'no contact' analyze delay-margin "$here/scenarios/wall.yaml" --set time.duration=0.1
+refuse 'which scenario' analyze delay-margin
+
+json=$("$FREEFLOAT" analyze workspace "$here/scenarios/deos-client.yaml" --json) || failed=1
+for key in inside_from_s outside_from_s inside_s reason ball_left_s singularity_margin sentence; do
+    expect 'workspace' "\"$key\": " "$json"
+done
+text=$("$FREEFLOAT" analyze workspace "$here/scenarios/deos-client.yaml" --set time.duration=600 --set contacts=[]) || failed=1
+expect 'workspace: sentence' 'its own motion is inside for .* outside from .* relative to the nominal motion it is inside for the whole 600 s' "$text"
+refuse 'allowed: kr120, kr16' analyze workspace "$here/scenarios/deos-client.yaml" --arm ur10
+refuse 'has no satellite' analyze workspace "$here/scenarios/planar-arm-emulation.yaml"
+rm -rf "$out"
+
 text=$("$FREEFLOAT" papers aghili --json) || failed=1
 expect 'papers: contact' '"ours": "0.3949, 0.3949"' "$text"
 expect 'papers: peak' '"ours": "27.14, 27.14"' "$text"

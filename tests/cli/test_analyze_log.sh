@@ -94,6 +94,11 @@ near 'com x' "$x" 0.05 0.00057 # 0.5 % of its distance
 near 'com y' "$y" -0.02 0.00057
 near 'com z' "$z" 0.1 0.00057
 
+# the same from log.mcap, which knows its own gravity and sensor
+run "$dir/payload.yaml" --log mcap,csv
+same=$("$FREEFLOAT" analyze log "$dir/run/log.mcap" --identify payload --json) || failed=1
+[ "$(value mass_kg "$same")" = "$(value mass_kg "$json")" ] || { echo "log.mcap and log.csv differ: $same"; failed=1; }
+
 refuse() { # status, pattern, arguments
     local text status want=$1 pattern=$2
     text=$("$FREEFLOAT" analyze log "${@:3}" 2>&1)

@@ -209,12 +209,37 @@ static void test_assumption_2(void **state) {
     }
 }
 
+/* On-board software from a shared object: it runs, and what does not load or fit is refused with a sentence.
+ */
+static void test_shared_object(void **state) {
+    (void)state;
+    ff_mission_config c;
+    ff_mission_info info;
+    char message[300] = "";
+    make(&c);
+    c.duration = 2;
+    c.library = FF_BUILD_DIR "/examples/libobsw_hold.so";
+    facility.n = 0;
+    assert_int_equal(ff_mission_run(&c, (ff_mission_sink){&facility, keep}, &info, message, sizeof message),
+                     FF_OK);
+    assert_int_equal(facility.n, 501);
+    assert_int_equal(info.obsw_rejected, 0);
+    assert_true(fabs(facility.row[500].q[1] - 1) < 0.05);
+    c.library = FF_BUILD_DIR "/examples/no-such.so";
+    assert_int_equal(ff_mission_run(&c, (ff_mission_sink){&facility, keep}, &info, message, sizeof message),
+                     FF_ERR_DEVICE);
+    assert_non_null(strstr(message, "does not load"));
+    c.library = "libm.so.6";
+    assert_int_equal(ff_mission_run(&c, (ff_mission_sink){&facility, keep}, &info, message, sizeof message),
+                     FF_ERR_DEVICE);
+    assert_non_null(strstr(message, "ff_obsw_version"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mission_figures),
-        cmocka_unit_test(test_navigation_noise),
-        cmocka_unit_test(test_robots_with_delay),
-        cmocka_unit_test(test_assumption_2),
+        cmocka_unit_test(test_mission_figures),   cmocka_unit_test(test_navigation_noise),
+        cmocka_unit_test(test_robots_with_delay), cmocka_unit_test(test_assumption_2),
+        cmocka_unit_test(test_shared_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,9 +92,23 @@ static inline ff_rigid_state ff_rigid_from_twist(ff_pose g, ff_twist V) {
 }
 
 /* (23) backwards: g = g_n^-1 g_t, V = V_t - Ad(g^-1) V_n. */
-ff_rigid_state ff_relative_from_absolute(const ff_rigid_state *nominal, const ff_rigid_state *absolute);
+static inline ff_rigid_state ff_relative_from_absolute(const ff_rigid_state *n, const ff_rigid_state *t) {
+    const ff_quat q_nt = ff_quat_conj(n->attitude);
+    const ff_vec3 p = ff_quat_rotate(q_nt, ff_vec3_sub(t->position, n->position));
+    const ff_quat q = ff_quat_mul(q_nt, t->attitude);
+    /* v of (6) in the axes of the nominal frame: R_n^T (v_t - v_n) - w_n x p */
+    const ff_vec3 v =
+        ff_vec3_sub(ff_quat_rotate(q_nt, ff_vec3_sub(t->velocity, n->velocity)), ff_vec3_cross(n->omega, p));
+    return (ff_rigid_state){p, q, v, ff_vec3_sub(t->omega, ff_quat_unrotate(q, n->omega))};
+}
 /* (23): g_t = g_n g, V_t = V + Ad(g^-1) V_n. */
-ff_rigid_state ff_relative_to_absolute(const ff_rigid_state *nominal, const ff_rigid_state *relative);
+static inline ff_rigid_state ff_relative_to_absolute(const ff_rigid_state *n, const ff_rigid_state *c) {
+    const ff_vec3 v = ff_vec3_add(c->velocity, ff_vec3_cross(n->omega, c->position));
+    return (ff_rigid_state){ff_vec3_add(n->position, ff_quat_rotate(n->attitude, c->position)),
+                            ff_quat_mul(n->attitude, c->attitude),
+                            ff_vec3_add(n->velocity, ff_quat_rotate(n->attitude, v)),
+                            ff_vec3_add(c->omega, ff_quat_unrotate(c->attitude, n->omega))};
+}
 
 /* Delta V of (6) and (15): Ad(g^-1) V_n. */
 static inline ff_twist ff_relative_delta(ff_pose g, ff_twist V_n) {

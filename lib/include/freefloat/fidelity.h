@@ -326,6 +326,7 @@ typedef struct ff_fused_contact {
     int wall;          /* in memory: index, -1 unknown */
     bool wall_used;
     uint64_t row_from; /* rows kept from here on */
+    bool frozen;       /* longer than the history: the estimate is kept */
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];
     unsigned char use[FF_FUSED_RING];
 } ff_fused_contact;

@@ -77,6 +77,9 @@ static ff_delay_margin analyze(const ff_scenario *s, int map) {
     char message[256] = "";
     ff_delay_margin_default(&config);
     config.map = map;
+    for (int i = FF_METHOD_DAMPING; i < FF_METHOD_COUNT;
+         i++) /* this is about the analysis, not the methods */
+        config.method[i] = false;
     if (ff_delay_margin_analyze(s, &config, &m, message, sizeof message) != FF_OK)
         fail_msg("%s", message);
     return m;

@@ -888,6 +888,60 @@ static void test_template_shows_every_key(void **state) {
     free(text);
 }
 
+/* A small capture: the arm's errors are found before anything moves. */
+static const char capture[] =
+    "name: c\n"
+    "time: {cycle: 0.004, duration: 1}\n"
+    "method: direct\n"
+    "satellites:\n"
+    "  client: {mass: 100, inertia: [10, 10, 10]}\n"
+    "  servicer:\n"
+    "    mass: 500\n"
+    "    inertia: [90, 90, 90]\n"
+    "    arm:\n"
+    "      links:\n"
+    "        - {name: upper, mass: 4, inertia: [1, 1, 1]}\n"
+    "        - {name: lower, mass: 3, inertia: [1, 1, 1], pose: {position: [0, 0, 0.5]}}\n"
+    "      joints: [0.1, 0.2]\n"
+    "    obsw: {goal: {position: [-3, 0, 0]}}\n"
+    "contacts:\n"
+    "  - {kind: grasp, body: servicer, against: client, at: [1, 0, 0], stiffness: 100, rotation_stiffness: "
+    "10}\n";
+
+static void test_arm_is_read_and_checked(void **state) {
+    (void)state;
+    assert_int_equal(ff_scenario_parse("F", capture, strlen(capture), NULL, &s, message, sizeof message,
+                                       warnings, sizeof warnings),
+                     FF_OK);
+    assert_int_equal(ff_scenario_servicer(&s), 1);
+    assert_int_equal(s.satellite[1].arm.joints, 2);
+    assert_near(s.satellite[1].arm.q[1], 0.2, 0);
+    assert_near(s.satellite[1].obsw.q[1], 0.2, 0);
+    assert_near(s.satellite[1].arm.cycle, 0.001, 0);
+    assert_int_equal(s.satellite[1].arm.link[1].parent_row, 0);
+    expect_bad(
+        with(capture, "{name: upper, mass: 4,", "{name: upper, parent: lower, mass: 4,"),
+        "F:11:33: no link 'lower' stands above 'upper', allowed: base, or a link above (loops cannot be)");
+    expect_bad(with(capture, "{name: upper, mass: 4,", "{name: upper,"),
+               "F:11:11: satellites.servicer.arm lacks the key 'mass', allowed: number [kg]");
+    expect_bad(with(capture, "joints: [0.1, 0.2]", "joints: [0.1]"),
+               "F:13:15: joints has 1 values, allowed: one for each of the arm's 2 joints");
+    expect_bad(with(capture, "method: direct", "method: tdpa"),
+               "F:3:9: method 'tdpa' does not go with an arm yet; available: ideal, direct");
+    expect_bad(with(capture, "    obsw: {goal: {position: [-3, 0, 0]}}\n", ""),
+               "F:10:7: an arm without obsw, allowed: obsw: {goal: {position: [x, y, z]}}");
+    const char *const wrong[] = {"mass: 3, inertia: [1, 1, 1]", "mass: 3, inertia: [1, 1, 5]",
+                                 "mass: 3, inertia: [1, 1, 1]", "mass: 0, inertia: [1, 1, 1]"};
+    for (int i = 0; i < 4; i += 2) { /* the tree says which link */
+        const char *text = with(capture, wrong[i], wrong[i + 1]);
+        assert_int_equal(ff_scenario_parse("F", text, strlen(text), NULL, &s, message, sizeof message,
+                                           warnings, sizeof warnings),
+                         FF_ERR_FORMAT);
+        assert_non_null(strstr(message, "the arm cannot be:"));
+        assert_non_null(strstr(message, "lower"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contract_example_is_read),
@@ -898,6 +952,7 @@ int main(void) {
         cmocka_unit_test(test_tdpa_settings),
         cmocka_unit_test(test_quaternion_is_normalised_with_a_warning),
         cmocka_unit_test(test_words_stand_in_the_order_of_their_enums),
+        cmocka_unit_test(test_arm_is_read_and_checked),
         cmocka_unit_test(test_set_changes_values),
         cmocka_unit_test(test_set_errors_name_the_set),
         cmocka_unit_test(test_numbers_are_strict),

@@ -1,0 +1,157 @@
+/* destefano2021: the unforced pair, the capture of Envisat, and what the robots would have to do without it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "papers.h"
+#include "run/capture.h"
+
+#define DEG (FF_PI / 180.0)
+
+static void unforced_rows(ff_paper_table *table) {
+    ff_paper_case *relative = ff_paper_run(table, "destefano2021/unforced.yaml", "direct", NULL);
+    ff_paper_case *euler =
+        ff_paper_run(table, "destefano2021/unforced.yaml", "direct", "integrator=euler", NULL);
+    ff_paper_case *absolute =
+        ff_paper_run(table, "destefano2021/unforced.yaml", "direct", "frame=absolute", NULL);
+    if (relative && euler && absolute) {
+        const ff_pair_metrics *p = &relative->session.metrics.pair[0][1],
+                              *e = &euler->session.metrics.pair[0][1];
+        ff_paper_row *r =
+            ff_paper_add(table, "Fig. 8: relative position without forces, 60 s, largest error [m]");
+        FF_CELL(r->paper, "1e-3");
+        FF_CELL(r->printed, "%.2g", e->error_position);
+        FF_CELL(r->ours, "%.2g", p->error_position);
+        FF_CELL(r->ideal, "0");
+        FF_CELL(r->remark, "printed: Euler; the paper's figure holds the robots' accuracy");
+        r = ff_paper_add(table, "Fig. 9: relative attitude, largest error [rad]");
+        FF_CELL(r->paper, "2e-3");
+        FF_CELL(r->printed, "%.2g", e->error_attitude);
+        FF_CELL(r->ours, "%.2g", p->error_attitude);
+        FF_CELL(r->ideal, "0");
+        r = ff_paper_add(table, "III: the client's robot, unforced: travel [m], rotation [rad]");
+        FF_CELL(r->paper, "0");
+        FF_CELL(r->ours, "%.2g, %.2g", relative->session.metrics.body[0].travel,
+                relative->session.metrics.body[0].rotation);
+        FF_CELL(r->ideal, "0");
+        FF_CELL(r->remark, "absolute: %.2g m, %.3f rad", absolute->session.metrics.body[0].travel,
+                absolute->session.metrics.body[0].rotation);
+    }
+    ff_paper_case_free(relative);
+    ff_paper_case_free(euler);
+    ff_paper_case_free(absolute);
+}
+
+typedef struct figures {
+    double base9, rate, grasp, before, after, power_max, W_c0, W_c, star, bound;
+    ff_vec3 linear, origin;
+    double drift;
+    bool held;
+} figures;
+
+static ff_status take(void *self, const ff_mission_row *m) {
+    figures *f = self;
+    if (m->t <= 9.0)
+        f->base9 = ff_vec3_norm(m->base_error);
+    if (m->t == 0.0)
+        f->W_c0 = m->W_c;
+    if (!m->held) {
+        f->W_c = fmax(f->W_c, fabs(m->W_c - f->W_c0));
+        if (m->t >= 15.0)
+            for (int i = 0; i < 3; i++)
+                f->rate = fmax(f->rate, fabs(m->rate.a[i]) / DEG);
+    }
+    if (m->held && !f->held) {
+        f->held = true;
+        f->grasp = m->t;
+        f->linear = m->linear;
+        f->origin = m->origin;
+    }
+    if (f->held) {
+        f->drift = fmax(f->drift, ff_vec3_norm(ff_vec3_sub(m->origin, f->origin)) / ff_vec3_norm(f->origin));
+        double *speed = m->t < f->grasp + 5.0 ? &f->before : &f->after;
+        if (m->t < f->grasp + 5.0 || m->t > f->grasp + 10.0)
+            *speed = fmax(*speed, m->gripper_speed);
+    }
+    f->bound = fmax(f->bound, m->bound);
+    return FF_OK;
+}
+
+static bool mission(ff_paper_table *table, const ff_scenario *scenario, bool noise, figures *f) {
+    ff_capture_parts parts;
+    ff_mission_config config;
+    ff_mission_info info;
+    char message[256] = "";
+    *f = (figures){.bound = -FF_INF};
+    ff_capture_mission(scenario, &parts, &config);
+    if (noise)
+        config.navigation = (ff_navigation_config){.rate = 10,
+                                                   .position = 5e-3,
+                                                   .attitude = 0.2 * DEG,
+                                                   .velocity = 2e-3,
+                                                   .angular_rate = 0.15 * DEG};
+    const ff_status status =
+        ff_mission_run(&config, (ff_mission_sink){f, take}, &info, message, sizeof message);
+    if (status < 0) {
+        ff_cli_error("destefano2021: %s", *message ? message : ff_status_text(status));
+        table->failed = true;
+    }
+    return status >= 0;
+}
+
+static void capture_rows(ff_paper_table *table) {
+    ff_paper_case *relative = ff_paper_run(table, "../envisat-capture.yaml", "direct", NULL);
+    ff_paper_case *absolute =
+        ff_paper_run(table, "../envisat-capture.yaml", "direct", "frame=absolute", NULL);
+    figures exact, noisy;
+    if (relative && absolute && mission(table, &relative->session.scenario, false, &exact) &&
+        mission(table, &relative->session.scenario, true, &noisy)) {
+        const ff_metrics *m = &relative->session.metrics;
+        ff_paper_row *r = ff_paper_add(table, "Fig. 12: base error at 9 s [mm]");
+        FF_CELL(r->paper, "near 0");
+        FF_CELL(r->ours, "%.3f", 1e3 * exact.base9);
+        FF_CELL(r->ideal, "0");
+        r = ff_paper_add(table, "Fig. 13: rate relative to the client, 15 s to grasp [deg/s]");
+        FF_CELL(r->paper, "0.2");
+        FF_CELL(r->ours, "%.3f", noisy.rate);
+        FF_CELL(r->ideal, "%.2g", exact.rate);
+        FF_CELL(r->remark, "navigation at 10 Hz, +-5 mm, 0.2 deg, 2 mm/s, 0.15 deg/s; ideal: without");
+        r = ff_paper_add(table, "V: grasp [s]");
+        FF_CELL(r->paper, "32.6");
+        FF_CELL(r->ours, "%.3f", exact.grasp);
+        r = ff_paper_add(table, "V: relative speed after the grasp, 0-5 s and after 10 s [mm/s]");
+        FF_CELL(r->paper, "decays");
+        FF_CELL(r->ours, "%.2f, %.2f", 1e3 * exact.before, 1e3 * exact.after);
+        FF_CELL(r->ideal, "decays");
+        r = ff_paper_add(table, "facility against orbit (12), 48 s: base [m], [rad]");
+        FF_CELL(r->ours, "%.2g, %.2g", m->body[1].error_position, m->body[1].error_attitude);
+        FF_CELL(r->ideal, "0");
+        FF_CELL(r->remark, "arm at 1 ms under gravity, base at 4 ms");
+        r = ff_paper_add(table, "(25): W_c in the approach, change [J]");
+        FF_CELL(r->paper, "0");
+        FF_CELL(r->ours, "%.2g", exact.W_c);
+        FF_CELL(r->ideal, "0");
+        r = ff_paper_add(table, "(29): speed of the servicer robot beyond its bound [m/s]");
+        FF_CELL(r->paper, "<= 0");
+        FF_CELL(r->ours, "%.3f", exact.bound);
+        r = ff_paper_add(table, "angular momentum after the grasp, relative change");
+        FF_CELL(r->ours, "%.1g", exact.drift);
+        FF_CELL(r->ideal, "0");
+        r = ff_paper_add(table, "III: travel of client and servicer robot [m]");
+        FF_CELL(r->paper, "fits");
+        FF_CELL(r->ours, "%.3f, %.3f", m->body[0].travel, m->body[1].travel);
+        FF_CELL(r->remark, "absolute: %.3f, %.3f", absolute->session.metrics.body[0].travel,
+                absolute->session.metrics.body[1].travel);
+        r = ff_paper_add(table, "II: absolute, time until the grapple point has moved 1.744 m [s]");
+        FF_CELL(r->paper, "14");
+        FF_CELL(r->ours, "%.2f", 2.0 * asin(1.744 / (2.0 * 2.9)) / (2.5 * DEG));
+        FF_CELL(r->remark, "2.9 m at 2.5 deg/s: a ball around the start, in closed form");
+    }
+    ff_paper_case_free(relative);
+    ff_paper_case_free(absolute);
+}
+
+void ff_paper_destefano2021(ff_paper_table *table) {
+    unforced_rows(table);
+    capture_rows(table);
+}

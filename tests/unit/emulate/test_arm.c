@@ -1,0 +1,200 @@
+/* Arms from scenarios [aghili, section 3]: rigid, flexible, redundant and free-floating targets, compared
+ * with the target simulated directly, and what is refused. */
+#include "support.h"
+
+#include "scenario/scenario.h"
+
+static ff_scenario s;
+static char message[1024], warnings[2048];
+
+static ff_status load(const char *file, const char *const *sets, int count) {
+    const ff_scenario_options options = {.set = sets, .sets = count};
+    char path[512];
+    snprintf(path, sizeof path, FF_SOURCE_DIR "/scenarios/%s", file);
+    return ff_scenario_load(path, &options, &s, message, sizeof message, warnings, sizeof warnings);
+}
+
+static void check(const char *name, double force) {
+    ff_emulate_result r;
+    if (ff_emulate_arms_run(&s.arms, &r, message, sizeof message, warnings, sizeof warnings) != FF_OK)
+        fail_msg("%s: %s", name, message);
+    print_message("%s: contact %.6f s, peak %.3f N, pose %.2g, state %.2g, force %.2g N, energy %.2g J\n",
+                  name, r.contact_s, r.peak_force, r.pose_error, r.state_error, r.contact_error,
+                  r.energy_error);
+    assert_true(r.peak_force > force);
+    assert_near(r.contact_s, r.contact_direct_s, 1e-9);
+    assert_true(r.pose_error <= 1e-8);
+    assert_true(r.state_error <= 1e-8);
+    assert_true(r.contact_error <= 1e-6);
+    assert_true(r.energy_error <= 1e-8);
+    assert_string_equal(warnings, "");
+    ff_emulate_free(&r);
+}
+
+static void test_planar_arms_equal_the_direct_simulation(void **state) {
+    (void)state;
+    for (int variant = 0; variant < 4; variant++) {
+        const char *const sets[] = {variant & 1 ? "emulation.scheme=free" : "emulation.scheme=constrained",
+                                    variant & 2 ? "emulation.target.joints=rigid"
+                                                : "emulation.target.joints=flexible",
+                                    "time.duration=0.8"};
+        if (load("planar-arm-emulation.yaml", sets, 3) != FF_OK)
+            fail_msg("%s", message);
+        check(variant & 2 ? "rigid" : "flexible", 1.0);
+    }
+}
+
+static void test_space_robots_equal_the_direct_simulation(void **state) {
+    (void)state;
+    for (int variant = 0; variant < test_count(4, 8); variant++) {
+        const bool floating = !(variant & 2);
+        const char *const sets[] = {
+            variant & 1 ? "emulation.scheme=free" : "emulation.scheme=constrained",
+            floating ? "emulation.target.base=floating" : "emulation.target.base=fixed",
+            variant & 4 ? "emulation.target.joints=rigid" : "emulation.target.joints=flexible",
+            "time.duration=1.0"};
+        if (load("space-robot-emulation.yaml", sets, 4) != FF_OK)
+            fail_msg("%s", message);
+        check(floating ? "floating base, accommodation" : "fixed base, accommodation", 0.1);
+    }
+}
+
+/* The controller that Appendix E names, on its one joint: it moves as told, and yields in contact. */
+static void test_one_joint_accommodates(void **state) {
+    (void)state;
+    const char *const sets[] = {"emulation.accommodation={rate: [0.1, 0, 0], compliance: 2.0e-3, gain: 1}",
+                                "emulation.scheme=free", "time.duration=10"};
+    char path[512], *text, *line;
+    snprintf(path, sizeof path, FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml");
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text = calloc(1, 8192);
+    assert_true(fread(text, 1, 8191, file) > 0);
+    fclose(file);
+    line = strstr(text, "  torque: 0.5"); /* one of the two drives the target */
+    assert_non_null(line);
+    assert_int_equal(load("papers/aghili/appendix-e.yaml", sets, 3), FF_ERR_FORMAT);
+    assert_non_null(strstr(message, "torque and accommodation"));
+    memset(line, ' ', strcspn(line, "\n"));
+    const ff_scenario_options options = {.set = sets, .sets = 3};
+    if (ff_scenario_parse("F", text, strlen(text), &options, &s, message, sizeof message, warnings,
+                          sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    free(text);
+    ff_emulate_result r;
+    assert_int_equal(
+        ff_emulate_joint_run(&s.emulation, &r, message, sizeof message, warnings, sizeof warnings), FF_OK);
+    assert_true(r.pose_error <= 1e-8);
+    assert_true(r.contact_error <= 1e-6);
+    /* at rest in contact the motor pushes with gain * (rate + compliance f)/l, and f l balances it */
+    const double l = 0.3, f = -0.1 / (l * l + 2e-3);
+    print_message("accommodation settles at %.5f N, expected %.5f N\n", r.final_force, f);
+    assert_near(r.final_force, f, 1e-3);
+    ff_emulate_free(&r);
+}
+
+static void test_robot_placed_elsewhere_is_solved_for(void **state) {
+    (void)state;
+    const char *const sets[] = {"emulation.robot.place.position=[0.05, 0.03, 0]", "time.duration=0.5"};
+    if (load("planar-arm-emulation.yaml", sets, 2) != FF_OK)
+        fail_msg("%s", message);
+    check("base moved", 0.1);
+    const char *const far[] = {"emulation.robot.place.position=[3, 0, 0]"};
+    assert_int_equal(load("planar-arm-emulation.yaml", far, 1), FF_OK);
+    ff_emulate_result r;
+    assert_true(ff_emulate_arms_run(&s.arms, &r, message, sizeof message, warnings, sizeof warnings) < 0);
+    assert_true(strstr(message, "cannot show") || strstr(message, "singular"));
+}
+
+/* Q of two equal arms is the identity; a robot twice as heavy halves it. */
+static void test_inertia_ratio_of_scenarios(void **state) {
+    (void)state;
+    double Q[36];
+    size_t n;
+    const char *const sets[] = {
+        "emulation.robot.links.0={mass: 4, com: [0.25, 0.01, 0], inertia: [0.084, 0.084, 0.084], start: 0.3}",
+        "emulation.robot.links.1={mass: 4, com: [0.25, 0.02, 0], inertia: [0.084, 0.084, 0.084], "
+        "pose: {position: [0.5, 0, 0]}, start: 0.9}"};
+    assert_int_equal(load("planar-arm-emulation.yaml", sets, 2), FF_OK);
+    assert_int_equal(ff_emulate_arms_ratio(&s.arms, &n, Q, message, sizeof message), FF_OK);
+    assert_int_equal(n, 2);
+    const double expected[4] = {0.5, 0, 0, 0.5};
+    for (int i = 0; i < 4; i++)
+        assert_near(Q[i], expected[i], 1e-12);
+}
+
+static void test_bad_arms_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *set, *expect;
+    } bad[] = {
+        {"planar-arm-emulation.yaml", "emulation.robot.kind=joint", "does not belong to robot kind 'joint'"},
+        {"planar-arm-emulation.yaml", "emulation.gains.velocity=0", "velocity is 0, allowed: > 0"},
+        {"planar-arm-emulation.yaml", "emulation.gains.position=-1", "position is -1, allowed: > 0"},
+        {"planar-arm-emulation.yaml", "emulation.target.links.0.inertia=[0.1, 0.1, 0.3]",
+         "inertia of link 1"},
+        {"planar-arm-emulation.yaml", "emulation.robot.links.1.inertia=[-0.1, 0.1, 0.1]",
+         "inertia of link 2"},
+        {"planar-arm-emulation.yaml", "emulation.target.links.1.motor_inertia=0",
+         "link 2 has no motor_inertia"},
+        {"planar-arm-emulation.yaml", "emulation.target.task=pose", "links, allowed: "},
+        {"planar-arm-emulation.yaml", "emulation.wall={at: 0.1, stiffness: 10}", "allowed: surface"},
+        {"planar-arm-emulation.yaml", "emulation.torque=1", "drive in each link"},
+        {"planar-arm-emulation.yaml", "emulation.target.links=[]", "links"},
+        {"space-robot-emulation.yaml", "emulation.target.base_mass=0", "base_mass > 0"},
+        {"papers/aghili/appendix-e.yaml",
+         "emulation.surface={at: [0, 0, 0], normal: [1, 0, 0], stiffness: 1}", "allowed: wall"},
+        {"papers/aghili/appendix-e.yaml", "emulation.wall.at=-0.1", "at is -0.1, allowed: > 0"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *const set[] = {bad[i].set};
+        if (load(bad[i].file, set, 1) == FF_OK)
+            fail_msg("%s was taken", bad[i].set);
+        if (!strstr(message, bad[i].expect))
+            fail_msg("%s: expected '%s' in: %s", bad[i].set, bad[i].expect, message);
+        assert_null(strchr(message, '\n'));
+    }
+    /* found when the arms are put together */
+    static const struct {
+        const char *set, *expect;
+    } late[] = {
+        {"emulation.surface.at=[0.5, 0, 0]", "starts inside the wall"},
+        {"emulation.target.links.1.start=0", "singular"},
+    };
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+        const char *const set[] = {late[i].set, "emulation.robot.links.1.start=0"};
+        ff_emulate_result r;
+        if (load("planar-arm-emulation.yaml", set, i == 1 ? 2 : 1) != FF_OK)
+            fail_msg("%s", message);
+        if (ff_emulate_arms_run(&s.arms, &r, message, sizeof message, warnings, sizeof warnings) == FF_OK)
+            fail_msg("%s ran", late[i].set);
+        if (!strstr(message, late[i].expect))
+            fail_msg("%s: expected '%s' in: %s", late[i].set, late[i].expect, message);
+        ff_emulate_free(&r);
+    }
+}
+
+static void test_slow_actuators_are_warned_of(void **state) {
+    (void)state;
+    const char *const sets[] = {"emulation.robot.actuator_bandwidth=8", "time.duration=0.02"};
+    assert_int_equal(load("planar-arm-emulation.yaml", sets, 2), FF_OK);
+    ff_emulate_result r;
+    assert_int_equal(ff_emulate_arms_run(&s.arms, &r, message, sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    assert_non_null(strstr(warnings, "actuator_bandwidth 8 rad/s is below the controller's, 10 rad/s"));
+    assert_non_null(strstr(warnings, "not stable"));
+    ff_emulate_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planar_arms_equal_the_direct_simulation),
+        cmocka_unit_test(test_space_robots_equal_the_direct_simulation),
+        cmocka_unit_test(test_one_joint_accommodates),
+        cmocka_unit_test(test_robot_placed_elsewhere_is_solved_for),
+        cmocka_unit_test(test_inertia_ratio_of_scenarios),
+        cmocka_unit_test(test_bad_arms_are_refused),
+        cmocka_unit_test(test_slow_actuators_are_warned_of),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
