@@ -193,7 +193,7 @@ ff_status ff_recording_open(ff_recording *r, const char *path, char *message, si
 void ff_recording_close(ff_recording *r) {
     if (r->bytes)
         munmap((void *)(uintptr_t)r->bytes, r->size);
-    for (int i = 0; i < r->columns; i++)
+    for (int i = 0; r->name && i < r->columns; i++)
         free(r->name[i]);
     free(r->name);
     free(r->line);

@@ -29,6 +29,7 @@ static const char help[] =
     "  --wait S           how long to wait for the devices (default 10)\n"
     "  --silence S        a robot silent for so long is lost (default 0.1)\n"
     "  --cpu N            CPU of the real-time thread (default the last)\n"
+    "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can stop, never arm\n"
     "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
     "exit status: 0 done, 1 the run failed or was stopped, 2 bad usage or scenario\n"
     "example: freefloat facility scenarios/deos-client.yaml & freefloat rt scenarios/deos-client.yaml\n";
@@ -45,6 +46,8 @@ typedef struct desk { /* the operator's */
     ff_rt_result result;
     const ff_scenario *scenario;
     bool arm, quiet;
+    const char *address; /* of the live page; NULL: none */
+    ff_live *live;
 } desk;
 
 static void show_check(const desk *d, const ff_rt_check *check) {
@@ -81,8 +84,23 @@ static bool confirm(void *user, const ff_rt_check *check) {
     return fgets(line, sizeof line, stdin) && strcmp(line, "arm\n") == 0;
 }
 
+static void tell_page(ff_live *live, const ff_rt_note *n) {
+    if (n->kind == FF_NOTE_TRIP) {
+        ff_live_event(live, n->trip.code > FF_TRIP_FINISHED ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t,
+                      ff_trip_text(n->trip.code));
+        return;
+    }
+    ff_live_set_state(live, ff_safety_state_name(n->state));
+    ff_live_set_phase(live, n->state == FF_SAFE_FAULT                                  ? FF_LIVE_FAULT
+                            : n->state == FF_SAFE_HOLD                                 ? FF_LIVE_HELD
+                            : n->state == FF_SAFE_FLOAT || n->state == FF_SAFE_CONTACT ? FF_LIVE_RUNNING
+                                                                                       : FF_LIVE_STARTING);
+}
+
 static void note(void *user, const ff_rt_note *n) {
     const desk *d = user;
+    if (d->live)
+        tell_page(d->live, n);
     if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED)
         ff_cli_error("%.3f s: %s, %s: %s (%.6g, allowed %.6g %s)", n->t, ff_safety_state_name(n->state),
                      ff_trip_name(n->trip.code), ff_trip_text(n->trip.code), n->trip.value, n->trip.limit,
@@ -90,6 +108,39 @@ static void note(void *user, const ff_rt_note *n) {
     else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_safety_state_name(n->state));
     fflush(stdout);
+}
+
+/* In the thread that takes the rows, never in the real-time one: rows to the page, its stop to the loop. */
+static ff_status show_row(void *self, const ff_row *row) {
+    desk *d = self;
+    ff_live_command command;
+    ff_live_push(d->live, row);
+    while (ff_live_next_command(d->live, &command)) {
+        atomic_store(&stop, true); /* the only order that is offered */
+        ff_live_answer(d->live, &command, true, "stopping");
+    }
+    return FF_OK;
+}
+
+static int start_live(desk *d, const ff_scenario *scenario, ff_session_options *options) {
+    char message[256] = "no memory";
+    ff_live_config *config = calloc(1, sizeof *config);
+    ff_status status = FF_ERR_MEMORY;
+    if (config) {
+        *config = (ff_live_config){
+            .address = d->address, .mode = "rt", .scenario = scenario, .open = FF_LIVE_BIT(FF_LIVE_STOP)};
+        status = ff_live_limits(scenario, config);
+        if (!status)
+            status = ff_live_start(config, &d->live, message, sizeof message);
+    }
+    free(config);
+    if (status < 0) {
+        ff_cli_error("--live: %s", message);
+        return FF_EXIT_USAGE;
+    }
+    options->extra = (ff_sink){d, show_row};
+    ff_cli_live(d->live, false);
+    return FF_EXIT_DONE;
 }
 
 static void runner(void *self, const ff_scenario *scenario, const ff_run_options *options,
@@ -172,7 +223,14 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         signal(SIGTERM, on_signal);
         char *folder = ff_session_folder(out, session->scenario.name, NULL);
         options->out = folder;
-        status = ff_session_execute(session, options);
+        if (d->address)
+            status = start_live(d, &session->scenario, options);
+        if (status == FF_EXIT_DONE)
+            status = ff_session_execute(session, options);
+        if (d->live && d->result.state != FF_SAFE_FAULT)
+            ff_live_set_phase(d->live, atomic_load(&stop) ? FF_LIVE_STOPPED : FF_LIVE_ENDED);
+        ff_live_stop(d->live);
+        d->live = NULL;
         if (session->summary) {
             const ff_session *one = session;
             if (ff_session_report(&one, 1, folder) != 0 && status == FF_EXIT_DONE)
@@ -198,7 +256,8 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
 
 int ff_cmd_rt(int argc, char **argv) {
     const char *file = NULL, *method = NULL, *out = NULL, *log = "csv,mcap", *sets[FF_MAX_SETS];
-    const char *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL, *cpu = NULL;
+    const char *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL, *cpu = NULL,
+               *live = NULL;
     int set_count = 0, words, status;
     bool json = false, strict = false, quiet = false, arm = false, selftest = false;
     const ff_option options[] = {
@@ -209,7 +268,7 @@ int ff_cmd_rt(int argc, char **argv) {
         {"--selftest", NULL, &selftest, NULL, NULL}, {"--rsi-port", &rsi, NULL, NULL, NULL},
         {"--ati-port", &ati, NULL, NULL, NULL},      {"--http-port", &http, NULL, NULL, NULL},
         {"--wait", &wait, NULL, NULL, NULL},         {"--silence", &silence, NULL, NULL, NULL},
-        {"--cpu", &cpu, NULL, NULL, NULL},
+        {"--cpu", &cpu, NULL, NULL, NULL},           {"--live", &live, NULL, NULL, NULL},
     };
     if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
         return status;
@@ -220,7 +279,7 @@ int ff_cmd_rt(int argc, char **argv) {
         return FF_EXIT_USAGE;
     }
     static desk d; /* large: it holds the histograms */
-    d = (desk){.arm = arm, .quiet = quiet || json};
+    d = (desk){.arm = arm, .quiet = quiet || json, .address = live};
     ff_log *open_log = NULL;
     double seconds = 0.0, silent = 0.0, which = -1.0;
     if (!number("--wait", wait, 0.1, 3600.0, &seconds) ||

@@ -241,9 +241,11 @@ class Page {
   private setScene(): void {
     if (!this.scene || !this.table || !Scene.possible(this.table, this.satellites)) return;
     this.scene.setRun(this.table, this.geometry, this.satellites);
+    this.sceneOf = this.table;
     this.sceneRows = this.table.rows;
   }
   private sceneRows = 0;
+  private sceneOf: LiveTable | null = null; // the table that the scene was built for
 
   private limits(): HTMLElement {
     this.bars = this.hello!.limits.map((l): Bar => {
@@ -517,10 +519,10 @@ class Page {
     if (!table || !this.fresh || table.rows === 0) return;
     const t = this.now();
     if (this.scene && !document.hidden) {
-      if (this.sceneRows === 0 || table.rows < 2) this.setScene();
+      if (this.sceneOf !== table) this.setScene();
       this.scene.grow();
       this.scene.setTime(t);
-      if (!this.lagChosen && this.lagSelect && (this.sceneRows < 200 || table.rows % 100 === 0)) {
+      if (this.sceneOf === table && !this.lagChosen && this.lagSelect && (this.sceneRows < 200 || table.rows % 100 === 0)) {
         this.sceneRows = table.rows;
         const lag = this.scene.suitLag();
         if (Number(this.lagSelect.value) !== lag) this.lagSelect.value = String(lag);
