@@ -1,7 +1,7 @@
 /* Campaigns: what a sample costs beside its simulation, samples a second and core, and what a second thread
- * brings beside what it brings a loop of pure arithmetic in the same run (a shared or throttled machine slows
- * both). Times are of the process's own processor time where one thread works, so that neighbours matter
- * less. */
+ * or rank brings beside what it brings a loop of pure arithmetic in the same run. A shared or throttled
+ * machine slows both sides of each comparison, so they are taken in turns, sample by sample or run by run,
+ * and medians are kept. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -53,67 +53,103 @@ static ff_campaign *load(const char *folder, const char *method, const char *met
 
 /* ------------------------------------------------------------------------- one core: overhead and rate -- */
 
-static void one_core(const char *folder, const char *method, const char *metrics, const char *what) {
-    ff_campaign *c = load(folder, method, metrics, 4000);
-    char message[512];
-    if (!c)
-        return;
-    ff_references *store = ff_references_create((size_t)16 << 20);
-    ff_worker *worker = ff_worker_create(c, store, NULL, message, sizeof message);
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n) {
+    qsort(x, (size_t)n, sizeof *x, by_value);
+    return x[n / 2];
+}
+
+typedef struct bench {
+    const ff_campaign *c;
+    ff_references *store;
+    ff_worker *worker;
     ff_journal journal;
-    if (!worker || ff_journal_open(folder, c, &journal, message, sizeof message) != FF_OK) {
-        printf("%s\n", message);
-        return;
-    }
-    ff_scenario *s = malloc(sizeof *s);
-    ff_scenario_template *t = NULL;
-    ff_metrics metrics_memory;
+    ff_scenario_template *template;
+    ff_scenario scenario;
+    ff_metrics metrics;
     ff_sample sample;
     ff_record record;
     unsigned char bytes[FF_RECORD_BYTES];
-    ff_campaign_template(c, 0, &t, message, sizeof message);
-    ff_metrics_init(s, &metrics_memory);
-    double whole = FF_INF, bare = FF_INF, check = FF_INF;
-    enum { BATCH = 400, BATCHES = 10 };
-    for (int b = 0; b < BATCHES; b++) {
-        double t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
-        for (uint64_t i = 0; i < BATCH; i++)
-            ff_worker_check(worker, (uint64_t)b * BATCH + i, message, sizeof message);
-        check = fmin(check, (clock_s(CLOCK_THREAD_CPUTIME_ID) - t0) / BATCH);
-        /* the campaign's way: sample, read, run, metrics, record, write */
-        t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
-        for (uint64_t i = 0; i < BATCH; i++) {
-            int count;
-            ff_worker_run(worker, (uint64_t)b * BATCH + i, 1, &record, &count);
-            ff_journal_append(&journal, bytes, ff_record_encode(&record, c->metrics, bytes));
-        }
-        whole = fmin(whole, (clock_s(CLOCK_THREAD_CPUTIME_ID) - t0) / BATCH);
-        /* the same simulations alone */
-        double sum = 0.0;
-        for (uint64_t i = 0; i < BATCH; i++) {
-            ff_campaign_sample(c, (uint64_t)b * BATCH + i, &sample);
-            ff_scenario_template_read(t, sample.value, s, message, sizeof message);
-            const ff_reference *r = c->needs_ideal ? ff_references_take(store, s, NULL, NULL) : NULL;
-            t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
-            ff_metrics_reset(s, &metrics_memory);
-            const ff_sink sink = ff_metrics_sink(&metrics_memory);
-            const ff_run_options options = {.sinks = &sink, .count = 1, .ideal = r ? &r->result : NULL};
-            ff_run_result result;
-            ff_run(s, &options, &result);
-            sum += clock_s(CLOCK_THREAD_CPUTIME_ID) - t0;
-            ff_references_release(store, r);
-        }
-        bare = fmin(bare, sum / BATCH);
+} bench;
+
+/* The campaign's way: sample, read, reference, run, metrics, record, write. */
+static double campaign_way(bench *b, uint64_t i) {
+    int count;
+    const double t0 = clock_s(CLOCK_MONOTONIC);
+    ff_worker_run(b->worker, i, 1, &b->record, &count);
+    ff_journal_append(&b->journal, b->bytes, ff_record_encode(&b->record, b->c->metrics, b->bytes));
+    return clock_s(CLOCK_MONOTONIC) - t0;
+}
+
+/* The same simulation alone: `run` and the metrics it reports, the scenario and the reference at hand. */
+static double simulation_alone(bench *b, uint64_t i) {
+    char message[512];
+    ff_campaign_sample(b->c, i, &b->sample);
+    ff_scenario_template_read(b->template, b->sample.value, &b->scenario, message, sizeof message);
+    const ff_reference *r = b->c->needs_ideal ? ff_references_take(b->store, &b->scenario, NULL, NULL) : NULL;
+    const ff_ideal_result *ideal = r ? &r->result : NULL;
+    const double t0 = clock_s(CLOCK_MONOTONIC);
+    ff_metrics_reset(&b->scenario, &b->metrics);
+    const ff_sink sink = ff_metrics_sink(&b->metrics);
+    const ff_run_options options = {.sinks = &sink, .count = 1, .ideal = ideal};
+    ff_run_result result;
+    ff_run(&b->scenario, &options, &result);
+    ff_metrics_finish(&b->metrics, ideal, result.status);
+    const double t = clock_s(CLOCK_MONOTONIC) - t0;
+    ff_references_release(b->store, r);
+    return t;
+}
+
+/* Where the reference is a part of it, each way has a store of its own: else one would find what the other
+ * has computed. */
+static void one_core(const char *folder, const char *method, const char *metrics, const char *what) {
+    enum { SAMPLES = 2000 };
+    static double whole[SAMPLES], alone[SAMPLES], check[SAMPLES], over[SAMPLES];
+    ff_campaign *c = load(folder, method, metrics, SAMPLES);
+    bench *b = calloc(1, sizeof *b);
+    ff_references *store = ff_references_create((size_t)16 << 20);
+    char message[512] = "no memory";
+    if (b) {
+        b->c = c;
+        b->store = ff_references_create((size_t)16 << 20);
     }
-    printf("%-34s %7.0f samples/s and core, %6.1f us a sample, overhead %5.1f us (check %.1f us of it)\n",
-           what, 1.0 / (whole + check), 1e6 * (whole + check), 1e6 * (whole - bare + check), 1e6 * check);
-    ff_metrics_free(&metrics_memory);
-    ff_scenario_template_free(t);
-    free(s);
-    ff_worker_free(worker);
+    if (!c || !b || !(b->worker = ff_worker_create(c, store, NULL, message, sizeof message)) ||
+        ff_journal_open(folder, c, &b->journal, message, sizeof message) != FF_OK ||
+        ff_campaign_template(c, 0, &b->template, message, sizeof message) != FF_OK ||
+        ff_metrics_init(&b->scenario, &b->metrics) != FF_OK) {
+        printf("%s\n", message);
+        exit(1);
+    }
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        const double t0 = clock_s(CLOCK_MONOTONIC);
+        ff_worker_check(b->worker, i, message, sizeof message);
+        check[i] = clock_s(CLOCK_MONOTONIC) - t0;
+        if (i % 2 == 0) /* whoever comes second has the warmer cache */
+            whole[i] = campaign_way(b, i);
+        alone[i] = simulation_alone(b, i);
+        if (i % 2 == 1)
+            whole[i] = campaign_way(b, i);
+        over[i] = whole[i] - alone[i] + check[i];
+        whole[i] += check[i];
+    }
+    const double w = median(whole, SAMPLES), a = median(alone, SAMPLES), ck = median(check, SAMPLES),
+                 o = median(over, SAMPLES);
+    printf("%-32s %6.0f samples/s and core, %6.1f us a sample, %6.1f simulation, overhead %5.1f us (%5.1f to "
+           "%5.1f; the check %.1f)\n",
+           what, 1.0 / w, 1e6 * w, 1e6 * a, 1e6 * o, 1e6 * over[SAMPLES / 4], 1e6 * over[3 * SAMPLES / 4],
+           1e6 * ck);
+    ff_metrics_free(&b->metrics);
+    ff_scenario_template_free(b->template);
+    ff_worker_free(b->worker);
     ff_references_free(store);
-    ff_journal_close(&journal);
-    unlink(journal.path);
+    ff_references_free(b->store);
+    ff_journal_close(&b->journal);
+    unlink(b->journal.path);
+    free(b);
     ff_campaign_free(c);
     free(c);
 }
@@ -176,31 +212,29 @@ static double ranks_time(const char *folder, int ranks) {
     return system(command) == 0 ? seconds : FF_NAN; /* NOLINT */
 }
 
-/* Pairs taken in turns; the medians of the ratios, so that a neighbour's burst does not decide. */
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
+/* Single and double taken in turns, the loop among them; the medians of the ratios, so that a neighbour's
+ * burst does not decide. */
 static void two(const char *folder) {
     enum { ROUNDS = 7 };
     ff_campaign *c = load(folder, "tdpa", "contacts", 3000);
-    double loop[ROUNDS], threads[ROUNDS], ranks[ROUNDS];
+    double loop[2 * ROUNDS], threads[ROUNDS], ranks[ROUNDS];
     if (!c)
         return;
+    const bool mpi = system("command -v mpirun > /dev/null 2>&1") == 0 && isfinite(ranks_time(folder, 1));
     for (int i = 0; i < ROUNDS; i++) {
-        loop[i] = arithmetic_time(1, 200000000) / arithmetic_time(2, 200000000);
+        loop[2 * i] = arithmetic_time(1, 200000000) / arithmetic_time(2, 200000000);
         threads[i] = pool_time(folder, c, 1) / pool_time(folder, c, 2);
-        ranks[i] = ranks_time(folder, 1) / ranks_time(folder, 2);
+        loop[2 * i + 1] = arithmetic_time(1, 200000000) / arithmetic_time(2, 200000000);
+        ranks[i] = mpi ? ranks_time(folder, 1) / ranks_time(folder, 2) : FF_NAN;
     }
-    qsort(loop, ROUNDS, sizeof *loop, by_value);
-    qsort(threads, ROUNDS, sizeof *threads, by_value);
-    qsort(ranks, ROUNDS, sizeof *ranks, by_value);
-    const double l = loop[ROUNDS / 2];
-    printf("speed-up of two: arithmetic loop %.2f, threads %.2f (%.2f of it), ranks %.2f (%.2f of it), %ld "
-           "cores\n",
-           l, threads[ROUNDS / 2], threads[ROUNDS / 2] / l, ranks[ROUNDS / 2], ranks[ROUNDS / 2] / l,
-           sysconf(_SC_NPROCESSORS_ONLN));
+    const double l = median(loop, 2 * ROUNDS), t = median(threads, ROUNDS);
+    printf("speed-up of two: arithmetic loop %.2f, threads %.2f (%.2f of it), ", l, t, t / l);
+    if (mpi) {
+        const double r = median(ranks, ROUNDS);
+        printf("ranks %.2f (%.2f of it)", r, r / l);
+    } else
+        printf("ranks not measured (no mpirun, or no program: FREEFLOAT names it)");
+    printf(", %ld cores\n", sysconf(_SC_NPROCESSORS_ONLN));
     ff_campaign_free(c);
     free(c);
 }

@@ -65,8 +65,8 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
                            "the start must be finite, its attitude a unit quaternion");
         const ff_rigid_state start =
             plant->relative ? ff_relative_from_absolute(&plant->start, &satellite->start) : satellite->start;
-        if (ff_robot_create(&plant->robot[i], &satellite->robot, &start, scenario->cycle, what,
-                            sizeof what) != FF_OK ||
+        if (ff_robot_create(&plant->robot[i], &satellite->robot, &start, scenario->cycle, scenario->seed, i,
+                            what, sizeof what) != FF_OK ||
             ff_sensor_create(&plant->sensor[i], scenario, i, what, sizeof what) != FF_OK)
             return give_up(plant, message, size, "satellites", satellite->name, what);
     }

@@ -34,17 +34,39 @@ void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command) {
         robot->written = k + 1;
 }
 
+/* 0.040/0.004 is not 10 in binary: a delay within 1e-9 of a whole number of cycles is one. */
+static void split(double cycles, uint64_t *whole, double *part) {
+    const double nearest = round(cycles);
+    if (fabs(cycles - nearest) < 1e-9) {
+        *whole = (uint64_t)nearest;
+        *part = 0.0;
+    } else {
+        *whole = (uint64_t)floor(cycles);
+        *part = cycles - floor(cycles);
+    }
+}
+
+/* The delay of the next cycle. Without jitter nothing is drawn. */
+static void draw_delay(ff_robot *robot) {
+    const double delay = robot->config.delay, jitter = robot->config.jitter;
+    if (robot->config.kind == FF_ROBOT_IDEAL || !(jitter > 0.0))
+        return;
+    const double drawn = ff_rng_range(&robot->rng, delay - jitter, delay + jitter);
+    split(fmax(drawn, 0.0) / robot->cycle, &robot->whole_now, &robot->part_now);
+}
+
 ff_setpoint ff_robot_delayed(ff_robot *robot, uint64_t k) {
-    const bool fraction = robot->part > 0.0;
-    if (k < robot->whole || (k == robot->whole && fraction))
-        return before_start(robot, ((double)k - (double)robot->whole - robot->part) * robot->cycle);
-    const uint64_t j = k - robot->whole;
+    const uint64_t whole = robot->whole_now;
+    const bool fraction = robot->part_now > 0.0;
+    if (k < whole || (k == whole && fraction))
+        return before_start(robot, ((double)k - (double)whole - robot->part_now) * robot->cycle);
+    const uint64_t j = k - whole;
     hold_until(robot, j);
     const ff_setpoint *b = &robot->ring[j & robot->mask];
     if (!fraction)
         return *b;
     const ff_setpoint *a = &robot->ring[(j - 1) & robot->mask];
-    const double s = 1.0 - robot->part;
+    const double s = 1.0 - robot->part_now;
     return (ff_setpoint){ff_pose_interpolate(a->T, b->T, s),
                          {ff_vec3_axpy(s, ff_vec3_sub(b->twist.w, a->twist.w), a->twist.w),
                           ff_vec3_axpy(s, ff_vec3_sub(b->twist.v, a->twist.v), a->twist.v)}};
@@ -277,8 +299,10 @@ bool ff_robot_pose_ok(ff_pose T) {
 }
 
 ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const ff_rigid_state *start,
-                          double cycle, char *message, size_t size) {
-    *robot = (ff_robot){.config = *config, .cycle = cycle};
+                          double cycle, uint64_t seed, int body, char *message, size_t size) {
+    enum { FIRST_STREAM = 128 }; /* beyond the sensors', which are the bodies' numbers */
+    *robot =
+        (ff_robot){.config = *config, .cycle = cycle, .seed = seed, .stream = FIRST_STREAM + (uint64_t)body};
     switch (config->kind) {
     case FF_ROBOT_IDEAL:
     case FF_ROBOT_DELAY:
@@ -305,15 +329,12 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     if (!(cycles >= 0.0 && cycles <= (double)FF_ROBOT_MAX_DELAY))
         return refuse(FF_ERR_ARGUMENT, message, size,
                       "the robot's delay must be >= 0 and at most 1048576 cycles");
-    /* 0.040/0.004 is not 10 in binary: a delay within 1e-9 of a whole number of cycles is one. */
-    const double nearest = round(cycles);
-    if (fabs(cycles - nearest) < 1e-9) {
-        robot->whole = (uint64_t)nearest;
-        robot->part = 0.0;
-    } else {
-        robot->whole = (uint64_t)floor(cycles);
-        robot->part = cycles - floor(cycles);
-    }
+    const double jitter = config->kind == FF_ROBOT_IDEAL ? 0.0 : config->jitter;
+    const double longest = (delay + jitter) / cycle;
+    if (!(jitter >= 0.0 && longest <= (double)FF_ROBOT_MAX_DELAY))
+        return refuse(FF_ERR_ARGUMENT, message, size,
+                      "the robot's jitter must be >= 0, and delay and jitter at most 1048576 cycles");
+    split(cycles, &robot->whole, &robot->part);
     if (config->kind == FF_ROBOT_LAG) {
         if (!(config->frequency > 0.0) || !isfinite(config->frequency) || !(config->damping > 0.0) ||
             !isfinite(config->damping))
@@ -337,7 +358,7 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
 
     /* room for the two commands that frame the delayed time, and a power of two for the index */
     uint64_t length = 4;
-    while (length < robot->whole + 4)
+    while (length < (uint64_t)longest + 5)
         length *= 2;
     robot->mask = length - 1;
     robot->ring = calloc((size_t)length, sizeof *robot->ring);
@@ -354,6 +375,9 @@ void ff_robot_free(ff_robot *robot) {
 
 void ff_robot_reset(ff_robot *robot) {
     robot->written = 0;
+    robot->whole_now = robot->whole;
+    robot->part_now = robot->part;
+    ff_rng_seed(&robot->rng, robot->seed, robot->stream);
     robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
     robot->now = robot->last = robot->measured = robot->target;
     robot->acceleration = ff_twist_zero();
@@ -365,6 +389,7 @@ void ff_robot_reset(ff_robot *robot) {
 }
 
 void ff_robot_step(ff_robot *robot, uint64_t k) {
+    draw_delay(robot);
     const ff_setpoint target = ff_robot_delayed(robot, k);
     const ff_twist before = robot->now.twist;
     robot->last = robot->now;

@@ -26,6 +26,10 @@ typedef struct ff_robot {
     double cycle;
     uint64_t whole; /* delay = (whole + part) cycles, 0 <= part < 1 */
     double part;
+    uint64_t whole_now; /* and that of the cycle at hand, where it scatters */
+    double part_now;
+    uint64_t seed, stream;
+    ff_rng rng;
     double lead;       /* [s] how far ahead the commands before t = 0 were issued */
     ff_setpoint start; /* the initial motion at t = 0 */
     ff_robot_lag lag;
@@ -49,13 +53,15 @@ enum { FF_ROBOT_MAX_DELAY = 1 << 20 };
 
 /* Finite, with a unit quaternion. */
 bool ff_robot_pose_ok(ff_pose T);
-/* FF_ERR_UNSUPPORTED, FF_ERR_ARGUMENT with a sentence, FF_ERR_MEMORY. Allocates the ring. */
+/* FF_ERR_UNSUPPORTED, FF_ERR_ARGUMENT with a sentence, FF_ERR_MEMORY. Allocates the ring. The seed is that of
+ * the jitter; a stream of its own for each robot keeps it apart from the sensors' noise. */
 ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const ff_rigid_state *start,
-                          double cycle, char *message, size_t size);
+                          double cycle, uint64_t seed, int body, char *message, size_t size);
 void ff_robot_free(ff_robot *robot);
 void ff_robot_reset(ff_robot *robot);
 void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command);
-/* The command issued at t_k - delay. Command k - delay need not have been written: the robot then holds. */
+/* The command issued at t_k minus the delay of this cycle. Command k - delay need not have been written: the
+ * robot then holds. */
 ff_setpoint ff_robot_delayed(ff_robot *robot, uint64_t k);
 /* Advances from cycle k-1 to k. */
 void ff_robot_step(ff_robot *robot, uint64_t k);

@@ -390,8 +390,8 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
     for (int i = 0; i < 2; i++) {
         const ff_setpoint *c = &f->out.next[i];
         const ff_rigid_state start = {c->T.p, c->T.q, c->twist.v, c->twist.w};
-        if ((status = ff_robot_create(&f->robot[i], &config->robot[i], &start, config->cycle, message,
-                                      size)) != FF_OK)
+        if ((status = ff_robot_create(&f->robot[i], &config->robot[i], &start, config->cycle, config->seed, i,
+                                      message, size)) != FF_OK)
             return status;
     }
     return computer_make(config, &f->brain, &f->computer, message, size);

@@ -32,6 +32,7 @@ typedef enum ff_robot_kind {
 typedef struct ff_robot_config {
     ff_robot_kind kind;
     double delay;                        /* [s] >= 0 */
+    double jitter;                       /* [s] >= 0, half width */
     double frequency;                    /* [Hz] lag */
     double damping;                      /* ratio, lag, default 1 */
     double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], FF_INF: absent */

@@ -55,6 +55,92 @@ static void test_delay_rewritten_command_is_used(void **state) {
     ff_plant_free(plant);
 }
 
+/* Commands whose position is their time: the robot's place tells its delay of the cycle. */
+static double jitter_run(ff_plant *plant, double T, int cycles, double *late) {
+    double sum = 0.0;
+    for (int k = 0; k < cycles; k++) {
+        const ff_setpoint c = {{ff_quat_identity(), ff_vec3_make(k * T, 0, 0)},
+                               {ff_vec3_zero(), ff_vec3_make(1, 0, 0)}};
+        ff_plant_truth truth;
+        ff_plant_write(plant, (uint64_t)k, &c);
+        assert_int_equal(ff_plant_read(plant, (uint64_t)k, NULL, &truth), FF_OK);
+        late[k] = k * T - truth.robot[0].T.p.x;
+        sum += late[k];
+        assert_near(truth.robot[0].twist.v.x, 1.0, 1e-15);
+    }
+    return sum / cycles;
+}
+
+/* The delays drawn fill [delay - jitter, delay + jitter] evenly, cut at 0; a reset gives the same bits,
+ * another seed or another robot others. */
+static void test_jitter_is_even_bounded_and_repeatable(void **state) {
+    (void)state;
+    enum { CYCLES = 20000, CELLS = 10 };
+    static double late[CYCLES], again[CYCLES];
+    const double cases[][2] = {{0.040, 0.004}, {0.0413, 0.0007}, {0.012, 0.012}, {0.003, 0.009}};
+    for (int c = 0; c < 4; c++) {
+        const double delay = cases[c][0], jitter = cases[c][1], T = 0.004;
+        ff_scenario s;
+        make_scenario(&s, 1);
+        s.cycle = T;
+        s.seed = test_seed() + (uint64_t)c;
+        s.satellite[0].start.velocity = ff_vec3_make(1, 0, 0); /* and it came along that way */
+        s.satellite[0].robot.kind = FF_ROBOT_DELAY;
+        s.satellite[0].robot.delay = delay;
+        s.satellite[0].robot.jitter = jitter;
+        ff_plant *plant = make_plant(&s);
+        const double mean = jitter_run(plant, T, CYCLES, late);
+        int cell[CELLS] = {0}, zero = 0;
+        double product = 0.0;
+        for (int k = 0; k < CYCLES; k++) {
+            assert_true(late[k] >= fmax(delay - jitter, 0.0) - 1e-10 && late[k] <= delay + jitter + 1e-10);
+            cell[(int)fmin(CELLS - 1, fmax(0, CELLS * (late[k] - delay + jitter) / (2 * jitter)))]++;
+            zero += late[k] < 1e-10;
+            product += k ? (late[k] - mean) * (late[k - 1] - mean) : 0.0;
+        }
+        if (delay >= jitter) { /* five standard deviations: of the mean, of a cell, of the next to the last */
+            const double sd = jitter / sqrt(3.0);
+            assert_near(mean, delay, 5 * sd / sqrt(CYCLES));
+            assert_near(product / CYCLES, 0.0, 5 * sd * sd / sqrt(CYCLES));
+            for (int i = 0; i < CELLS; i++)
+                assert_near(cell[i], CYCLES / CELLS, 5 * sqrt(CYCLES / CELLS));
+        } else { /* a third of the draws lies below 0 */
+            const double p = (jitter - delay) / (2 * jitter);
+            assert_near(zero, p * CYCLES, 5 * sqrt(p * (1 - p) * CYCLES));
+        }
+        ff_plant_reset(plant);
+        jitter_run(plant, T, CYCLES, again);
+        assert_memory_equal(late, again, sizeof late);
+        ff_plant_free(plant);
+        s.seed++;
+        plant = make_plant(&s);
+        jitter_run(plant, T, CYCLES, again);
+        assert_memory_not_equal(late, again, sizeof late);
+        ff_plant_free(plant);
+    }
+
+    ff_scenario two;
+    make_scenario(&two, 2);
+    for (int i = 0; i < 2; i++) {
+        two.satellite[i].start.velocity = ff_vec3_make(1, 0, 0);
+        two.satellite[i].robot.kind = FF_ROBOT_DELAY;
+        two.satellite[i].robot.delay = 0.04;
+        two.satellite[i].robot.jitter = 0.01;
+    }
+    ff_plant *plant = make_plant(&two);
+    ff_plant_truth truth;
+    ff_plant_read(plant, 0, NULL, &truth);
+    assert_true(truth.robot[0].T.p.x != truth.robot[1].T.p.x);
+    ff_plant_free(plant);
+    char message[256] = "";
+    const double bad[] = {-0.001, FF_NAN, FF_INF};
+    for (int i = 0; i < 3; i++) {
+        two.satellite[1].robot.jitter = bad[i];
+        assert_null(ff_plant_create(&two, message, sizeof message));
+        assert_non_null(strstr(message, "jitter"));
+    }
+}
+
 /* Between two commands: position and velocities on the straight line, attitude on the geodesic. */
 static void test_delay_fraction_interpolates(void **state) {
     (void)state;
@@ -414,6 +500,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_delay_whole_cycles_bit_exact),
         cmocka_unit_test(test_delay_rewritten_command_is_used),
+        cmocka_unit_test(test_jitter_is_even_bounded_and_repeatable),
         cmocka_unit_test(test_delay_fraction_interpolates),
         cmocka_unit_test(test_before_start_moves_with_initial_twist),
         cmocka_unit_test(test_lag_matches_closed_form),
