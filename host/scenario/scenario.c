@@ -184,22 +184,38 @@ static bool mantissa_is_zero(const char *text) {
     return true;
 }
 
+static double number_of(const char *text) {
+    pthread_once(&numbers_once, numbers_create);
+    return numbers ? strtod_l(text, NULL, numbers) : strtod(text, NULL);
+}
+
+static bool representable(const char *text, double value) {
+    return isfinite(value) && (value != 0.0 || mantissa_is_zero(text));
+}
+
+/* Campaigns read one tree again and again: the numbers in it are worked out once. */
+static void know_numbers(ff_node *node) {
+    if (!node)
+        return;
+    if (node->kind == FF_NODE_SCALAR && !node->quoted && is_number(node->text)) {
+        node->number = number_of(node->text);
+        node->known = representable(node->text, node->number);
+    }
+    for (ff_node *child = node->child; child; child = child->next)
+        know_numbers(child);
+}
+
 static bool read_number(reader *r, const ff_node *node, const ff_key *key, double *value) {
     const char *const range = ff_range_text(key->range);
     const char *const unit = key->unit;
-    const bool digit = node->kind == FF_NODE_SCALAR && node->text[0] >= '0' && node->text[0] <= '9' &&
-                       node->text[1] == 0; /* most defaults: no need to look closer */
-    if (node->kind != FF_NODE_SCALAR || node->quoted || !(digit || is_number(node->text))) {
+    if (!node->known && (node->kind != FF_NODE_SCALAR || node->quoted || !is_number(node->text))) {
         const bool plain = node->kind == FF_NODE_SCALAR && !node->quoted && *node->text;
         return fail(r, node->place, "%s must be a number, not %s%s%s, allowed: a finite number%s%s%s%s%s",
                     key->key, plain ? "'" : "", plain ? ff_show(node->text).text : kind_text(node),
                     plain ? "'" : "", *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
-    if (digit)
-        *value = node->text[0] - '0';
-    else if (pthread_once(&numbers_once, numbers_create) == 0)
-        *value = numbers ? strtod_l(node->text, NULL, numbers) : strtod(node->text, NULL);
-    if (!isfinite(*value) || (*value == 0.0 && !mantissa_is_zero(node->text)))
+    *value = node->known ? node->number : number_of(node->text);
+    if (!node->known && !representable(node->text, *value))
         return fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
                     ff_show(node->text).text);
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
@@ -509,8 +525,10 @@ static void fallbacks_add(const ff_section *section, int depth) {
             ff_tree_error error;
             ff_node *node = NULL;
             fallbacks.text[slot] = text;
-            if (ff_tree_parse(&fallbacks.tree, text, strlen(text), NULL, &node, &error) == FF_OK)
+            if (ff_tree_parse(&fallbacks.tree, text, strlen(text), NULL, &node, &error) == FF_OK) {
+                know_numbers(node);
                 fallbacks.node[slot] = node;
+            }
         }
         if (key->section && depth < 8)
             fallbacks_add(key->section, depth + 1);
@@ -606,7 +624,7 @@ static bool read_section(reader *r, const ff_node *node, const ff_section *secti
         return false;
     for (int i = 0; i < section->keys; i++) {
         const ff_key *key = &section->key[i];
-        const ff_node *child = ff_node_find(node, key->key);
+        const ff_node *child = node->count ? ff_node_find(node, key->key) : NULL;
         const bool required = key->fallback[0] == 'r' && strcmp(key->fallback, "required") == 0;
         if (!child && required && belongs(key, kind))
             return fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", where(r), key->key,
@@ -1300,10 +1318,12 @@ static ff_status template_fill(ff_scenario_template *t, const ff_scenario_slot *
                 *error = (ff_tree_error){.place = {1, 1, slots[i].argument}, .text = "an empty value"};
                 status = FF_ERR_FORMAT;
             }
+            know_numbers(t->item[i][j]);
         }
         if (status != FF_OK)
             return status;
     }
+    know_numbers(t->tree.root);
     return FF_OK;
 }
 
@@ -1362,6 +1382,8 @@ ff_status ff_scenario_template_read(ff_scenario_template *t, const ff_scenario_v
         node->kind = item ? item->kind : FF_NODE_SCALAR;
         node->quoted = item ? item->quoted : false;
         node->text = item ? item->text : value->text;
+        node->known = item && item->known;
+        node->number = item ? item->number : 0.0;
         node->count = item ? item->count : 0;
         node->child = item ? item->child : NULL;
         node->last = item ? item->last : NULL;

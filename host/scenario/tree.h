@@ -22,7 +22,9 @@ typedef struct ff_place {
 typedef struct ff_node {
     ff_node_kind kind;
     bool quoted;      /* scalar in quotes or a block: text, never a number */
+    bool known;       /* scalar: `number` is what its text says */
     const char *text; /* scalar; no zero byte inside */
+    double number;
     ff_place place;
     int count; /* children of a list or map */
     struct ff_node *child, *last, *next;
