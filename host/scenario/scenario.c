@@ -296,7 +296,8 @@ static bool check_name(reader *r, ff_place place, const char *what, const char *
 
 static bool read_word(reader *r, const ff_node *node, const ff_key *key, int *value) {
     for (int i = 0; key->words[i]; i++)
-        if (node->kind == FF_NODE_SCALAR && strcmp(node->text, key->words[i]) == 0) {
+        if (node->kind == FF_NODE_SCALAR && node->text[0] == key->words[i][0] &&
+            strcmp(node->text, key->words[i]) == 0) {
             *value = i;
             return true;
         }
@@ -615,7 +616,8 @@ static bool read_section(reader *r, const ff_node *node, const ff_section *secti
                 return false;
         } else
             for (int i = 0; kind_key->words[i]; i++)
-                if (strcmp(kind_key->words[i], kind_key->fallback) == 0)
+                if (kind_key->words[i][0] == kind_key->fallback[0] &&
+                    strcmp(kind_key->words[i], kind_key->fallback) == 0)
                     kind = i;
         if (kind >= 0)
             kind_word = kind_key->words[kind];
