@@ -86,13 +86,15 @@ static double campaign_way(bench *b, uint64_t i) {
 }
 
 /* The same simulation alone: `run` and the metrics it reports, the scenario and the reference at hand. */
-static double simulation_alone(bench *b, uint64_t i) {
+static double simulation_alone(bench *b, uint64_t i, double *reference) {
     char message[512];
     ff_campaign_sample(b->c, i, &b->sample);
     ff_scenario_template_read(b->template, b->sample.value, &b->scenario, message, sizeof message);
+    double t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
     const ff_reference *r = b->c->needs_ideal ? ff_references_take(b->store, &b->scenario, NULL, NULL) : NULL;
     const ff_ideal_result *ideal = r ? &r->result : NULL;
-    const double t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
+    *reference = clock_s(CLOCK_THREAD_CPUTIME_ID) - t0;
+    t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
     ff_metrics_reset(&b->scenario, &b->metrics);
     const ff_sink sink = ff_metrics_sink(&b->metrics);
     const ff_run_options options = {.sinks = &sink, .count = 1, .ideal = ideal};
@@ -108,7 +110,7 @@ static double simulation_alone(bench *b, uint64_t i) {
  * has computed. */
 static void one_core(const char *folder, const char *method, const char *metrics, const char *what) {
     enum { SAMPLES = 2000 };
-    static double whole[SAMPLES], alone[SAMPLES], check[SAMPLES], over[SAMPLES / 2];
+    static double whole[SAMPLES], alone[SAMPLES], check[SAMPLES], reference[SAMPLES], over[SAMPLES / 2];
     ff_campaign *c = load(folder, method, metrics, SAMPLES);
     bench *b = calloc(1, sizeof *b);
     ff_references *store = ff_references_create((size_t)16 << 20);
@@ -130,7 +132,7 @@ static void one_core(const char *folder, const char *method, const char *metrics
         check[i] = clock_s(CLOCK_THREAD_CPUTIME_ID) - t0;
         if (i % 2 == 0)
             whole[i] = campaign_way(b, i);
-        alone[i] = simulation_alone(b, i);
+        alone[i] = simulation_alone(b, i, &reference[i]);
         if (i % 2 == 1)
             whole[i] = campaign_way(b, i);
         whole[i] += check[i];
@@ -142,9 +144,10 @@ static void one_core(const char *folder, const char *method, const char *metrics
     const double w = median(whole, SAMPLES), a = median(alone, SAMPLES), ck = median(check, SAMPLES),
                  o = median(over, SAMPLES / 2);
     printf("%-32s %6.0f samples/s and core, %6.1f us a sample, %6.1f simulation, overhead %5.1f us (%5.1f to "
-           "%5.1f; the check %.1f)\n",
+           "%5.1f; the check %.1f, the "
+           "reference %.1f of it)\n",
            what, 1.0 / w, 1e6 * w, 1e6 * a, 1e6 * o, 1e6 * over[SAMPLES / 8], 1e6 * over[3 * SAMPLES / 8],
-           1e6 * ck);
+           1e6 * ck, 1e6 * median(reference, SAMPLES));
     ff_metrics_free(&b->metrics);
     ff_scenario_template_free(b->template);
     ff_worker_free(b->worker);
@@ -195,11 +198,11 @@ static double pool_time(const char *folder, const ff_campaign *c, int threads) {
 static double ranks_time(const char *folder, int ranks) {
     char command[1024];
     const char *program = getenv("FREEFLOAT");
-    snprintf(
-        command, sizeof command,
-        "mpirun --allow-run-as-root --oversubscribe -np %d %s campaign %s/c.yaml --out %s/r --json > %s/json "
-        "2>/dev/null",
-        ranks, program ? program : "build-release/freefloat", folder, folder, folder);
+    snprintf(command, sizeof command,
+             "mpirun --allow-run-as-root --oversubscribe --bind-to none -np %d %s campaign %s/c.yaml --out "
+             "%s/r --json > %s/json "
+             "2>/dev/null",
+             ranks, program ? program : "build-release/freefloat", folder, folder, folder);
     if (system(command) != 0) /* NOLINT: our own words */
         return FF_NAN;
     snprintf(command, sizeof command, "%s/json", folder);
@@ -218,16 +221,16 @@ static double ranks_time(const char *folder, int ranks) {
 /* Single and double taken in turns, the loop among them; the medians of the ratios, so that a neighbour's
  * burst does not decide. */
 static void two(const char *folder) {
-    enum { ROUNDS = 7 };
-    ff_campaign *c = load(folder, "tdpa", "contacts", 3000);
+    enum { ROUNDS = 15, STEPS = 70000000 };
+    ff_campaign *c = load(folder, "tdpa", "contacts", 1000);
     double loop[2 * ROUNDS], threads[ROUNDS], ranks[ROUNDS];
     if (!c)
         return;
     const bool mpi = system("command -v mpirun > /dev/null 2>&1") == 0 && isfinite(ranks_time(folder, 1));
     for (int i = 0; i < ROUNDS; i++) {
-        loop[2 * i] = arithmetic_time(1, 200000000) / arithmetic_time(2, 200000000);
+        loop[2 * i] = arithmetic_time(1, STEPS) / arithmetic_time(2, STEPS);
         threads[i] = pool_time(folder, c, 1) / pool_time(folder, c, 2);
-        loop[2 * i + 1] = arithmetic_time(1, 200000000) / arithmetic_time(2, 200000000);
+        loop[2 * i + 1] = arithmetic_time(1, STEPS) / arithmetic_time(2, STEPS);
         ranks[i] = mpi ? ranks_time(folder, 1) / ranks_time(folder, 2) : FF_NAN;
     }
     const double l = median(loop, 2 * ROUNDS), t = median(threads, ROUNDS);
