@@ -73,20 +73,20 @@ typedef struct ff_sensor_config {
 
 /* What ends a run on devices. FF_INF: not watched. docs/safety.md */
 typedef struct ff_safety_limits {
-    ff_vec3 box;                 /* [m] half widths about the start, inertial axes */
-    double velocity;             /* [m/s] measured */
-    double angular_velocity;     /* [rad/s] */
-    double acceleration;         /* [m/s2] */
-    double angular_acceleration; /* [rad/s2] */
-    double jerk;                 /* [m/s3] */
-    double force;                /* [N] contact force at the CoM */
-    double torque;               /* [N m] */
-    double spike;                /* [N] change of the force in one cycle */
-    double energy;               /* [J] that the port may have given since the start */
-    double tracking;             /* [m] robot from its delayed command */
-    double age;                  /* [s] of the sensor's sample */
-    double missed;               /* [cycles] in a row without a telegram before the stop */
-    double stop_acceleration;    /* [m/s2] of a controlled stop */
+    ff_vec3 box;                      /* [m] half widths about the start, inertial axes */
+    double velocity;                  /* [m/s] measured */
+    double angular_velocity;          /* [rad/s] */
+    double acceleration;              /* [m/s2] */
+    double angular_acceleration;      /* [rad/s2] */
+    double jerk;                      /* [m/s3] */
+    double force;                     /* [N] contact force at the CoM */
+    double torque;                    /* [N m] */
+    double spike;                     /* [N] change of the force in one cycle */
+    double energy;                    /* [J] that the port may have given since the start */
+    double tracking;                  /* [m] robot from its delayed command */
+    double age;                       /* [s] of the sensor's sample */
+    double missed;                    /* [cycles] in a row without a telegram before the stop */
+    double stop_acceleration;         /* [m/s2] of a controlled stop */
     double stop_angular_acceleration; /* [rad/s2] */
 } ff_safety_limits;
 
@@ -307,6 +307,9 @@ int ff_scenario_servicer(const ff_scenario *scenario);
 void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tree_link_config *link);
 /* The nominal motion at t = 0 (also where the frame is absolute and nothing uses it). */
 ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
+/* For each contact how far from touching the scenario provably stays [m]; 0: it may touch. clearance has room
+ * for FF_MAX_CONTACTS. */
+void ff_scenario_clearance(const ff_scenario *scenario, double *clearance);
 /* The loop's configuration for this scenario. */
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
 
