@@ -1,6 +1,8 @@
-/* Cost of one step of the method damping in contact: two satellites on two robots, and of the whole loop. */
+/* Cost of one step of the method damping in contact: two satellites on two robots, and of the whole loop.
+ * bench_damping count [printed]: the same steps without clock, for callgrind (tools/bench.sh). */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "freefloat/loop.h"
@@ -16,10 +18,10 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-enum { COUNT = 200000 };
+enum { COUNT = 200000, COUNTED = 1000 }; /* steps timed; counted: four contacts */
 
 /* A pair in steady to and fro contact, so that every step does all its work. */
-static void bench(const char *name, ff_method method, ff_damping_law law, double *ns) {
+static void bench(const char *name, ff_method method, ff_damping_law law, double *ns, int count) {
     ff_loop_config config;
     ff_loop_model model;
     ff_loop_state state;
@@ -43,7 +45,7 @@ static void bench(const char *name, ff_method method, ff_damping_law law, double
     }
     ff_loop_reset(&model, &state, &info, &out);
     double sum = 0.0;
-    for (int k = 0; k < COUNT; k++) {
+    for (int k = 0; k < count; k++) {
         const double phase = 0.0158 * (k % 250), p = 1.26e-3 * sin(phase), v = 0.02 * cos(phase);
         const double f = phase < FF_PI ? 7e4 * p + 60.0 * v : 0.0;
         for (int i = 0; i < 2; i++) {
@@ -59,20 +61,28 @@ static void bench(const char *name, ff_method method, ff_damping_law law, double
         ns[k] = now_ns() - begin;
         sum += ns[k];
     }
-    qsort(ns, COUNT, sizeof *ns, by_size);
-    printf("%-28s mean %6.0f ns  p99 %6.0f ns  worst %8.0f ns\n", name, sum / COUNT, ns[COUNT / 100 * 99],
-           ns[COUNT - 1]);
+    if (!name)
+        return;
+    qsort(ns, (size_t)count, sizeof *ns, by_size);
+    printf("%-28s mean %6.0f ns  p99 %6.0f ns  worst %8.0f ns\n", name, sum / count, ns[count / 100 * 99],
+           ns[count - 1]);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     double *ns = malloc(COUNT * sizeof *ns);
     if (!ns)
         return 1;
+    if (argc > 1 && strcmp(argv[1], "count") == 0) {
+        const bool printed = argc > 2 && strcmp(argv[2], "printed") == 0;
+        bench(NULL, FF_METHOD_DAMPING, printed ? FF_DAMPING_LAW_PRINTED : FF_DAMPING_LAW_CLAMP, ns, COUNTED);
+        free(ns);
+        return 0;
+    }
     printf("one cycle of the loop, two satellites in contact (clock included, about 20 to 40 ns)\n");
-    bench("direct", FF_METHOD_DIRECT, FF_DAMPING_LAW_CLAMP, ns);
-    bench("tdpa", FF_METHOD_TDPA, FF_DAMPING_LAW_CLAMP, ns);
-    bench("damping", FF_METHOD_DAMPING, FF_DAMPING_LAW_CLAMP, ns);
-    bench("damping, printed", FF_METHOD_DAMPING, FF_DAMPING_LAW_PRINTED, ns);
+    bench("direct", FF_METHOD_DIRECT, FF_DAMPING_LAW_CLAMP, ns, COUNT);
+    bench("tdpa", FF_METHOD_TDPA, FF_DAMPING_LAW_CLAMP, ns, COUNT);
+    bench("damping", FF_METHOD_DAMPING, FF_DAMPING_LAW_CLAMP, ns, COUNT);
+    bench("damping, printed", FF_METHOD_DAMPING, FF_DAMPING_LAW_PRINTED, ns, COUNT);
     free(ns);
     return 0;
 }

@@ -1,7 +1,9 @@
 /* Cost of one step of the whole loop under the method impact: two satellites on two robots, the bar in the
- * cone. Steps in contact and steps in flight are counted apart; p99 and the largest beside the mean. */
+ * cone. Steps in contact and steps in flight are counted apart; p99 and the largest beside the mean.
+ * bench_impact count CASE: one run of cone, late or noisy, for callgrind (tools/bench.sh). */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "facility/plant.h"
@@ -40,7 +42,7 @@ static struct {
     ff_loop_out out;
 } m;
 
-static void bench(const char *label, const char *file, const char *const *set, int sets) {
+static void bench(const char *label, const char *file, const char *const *set, int sets, int runs) {
     char message[512], warnings[512];
     const ff_scenario_options options = {.set = set, .sets = sets};
     if (ff_scenario_load(file, &options, &m.scenario, message, sizeof message, warnings, sizeof warnings) !=
@@ -54,13 +56,13 @@ static void bench(const char *label, const char *file, const char *const *set, i
         fprintf(stderr, "%s\n", message);
         exit(1);
     }
-    const size_t room = RUNS * (size_t)m.scenario.cycles;
+    const size_t room = (size_t)runs * (size_t)m.scenario.cycles;
     double *contact = malloc(room * sizeof *contact), *flight = malloc(room * sizeof *flight);
     double *all = malloc(room * sizeof *all);
     if (!contact || !flight || !all)
         exit(1);
     int contacts = 0, flights = 0, count = 0;
-    for (int r = 0; r < RUNS; r++) {
+    for (int r = 0; r < runs; r++) {
         ff_loop_reset(&m.model, &m.state, &m.info, &m.out);
         for (int i = 0; i < m.scenario.satellites; i++)
             ff_plant_set_lead(plant, i, ff_fidelity_lead(&m.model.fidelity, &m.state.fidelity, i));
@@ -78,26 +80,36 @@ static void bench(const char *label, const char *file, const char *const *set, i
                 flight[flights++] = ns;
         }
     }
-    printf("%s\n", label);
-    report("all", all, count);
-    report("in contact", contact, contacts);
-    report("in flight", flight, flights);
+    if (label) {
+        printf("%s\n", label);
+        report("all", all, count);
+        report("in contact", contact, contacts);
+        report("in flight", flight, flights);
+    }
     free(contact);
     free(flight);
     free(all);
     ff_plant_free(plant);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     static const char *const noisy[] = {
         "satellites.servicer.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}",
         "satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}"};
     static const char *const late[] = {"satellites.servicer.robot={kind: delay, delay: 0.04}",
                                        "satellites.client.robot={kind: delay, delay: 0.04}"};
-    const char *const file = "scenarios/papers/lange/fig-7.yaml";
-    bench("bar and cone, 12 ms", file, NULL, 0);
-    bench("bar and cone, 40 ms", file, late, 2);
-    bench("bar and cone, 12 ms, 0.5 N of noise", file, noisy, 2);
-    bench("central impact, limited robots, 0.5 N of noise", "scenarios/papers/lange/fig-6.yaml", noisy, 2);
+    const char *const file = "scenarios/papers/lange/fig-7.yaml", *const central =
+                                                                      "scenarios/papers/lange/fig-6.yaml";
+    if (argc > 2 && strcmp(argv[1], "count") == 0) {
+        if (strcmp(argv[2], "noisy") == 0)
+            bench(NULL, central, noisy, 2, 1);
+        else
+            bench(NULL, file, late, strcmp(argv[2], "late") == 0 ? 2 : 0, 1);
+        return 0;
+    }
+    bench("bar and cone, 12 ms", file, NULL, 0, RUNS);
+    bench("bar and cone, 40 ms", file, late, 2, RUNS);
+    bench("bar and cone, 12 ms, 0.5 N of noise", file, noisy, 2, RUNS);
+    bench("central impact, limited robots, 0.5 N of noise", central, noisy, 2, RUNS);
     return 0;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every benchmark in build-release, then counts instructions per loop step, which no busy machine can disturb.
+# Runs every benchmark in build-release, then counts instructions per loop step, which no busy machine can disturb:
+# of the default step the mean, of damping and impact also p99 and worst.
 set -eu
 cd "$(dirname "$0")/.."
 for bench in build-release/bench/bench_*; do
@@ -8,6 +9,21 @@ for bench in build-release/bench/bench_*; do
   echo "== $(basename "$bench")"
   "$bench"
 done
+
+# Instructions of every single loop step of one program: mean, p99 and worst. One dump of callgrind per step.
+count_steps() {
+  local label=$1 dir
+  shift
+  [ -x "$1" ] || return 0
+  dir=$(mktemp -d)
+  valgrind --tool=callgrind --callgrind-out-file="$dir/out" --toggle-collect=ff_loop_step \
+    --dump-after=ff_loop_step "$@" > "$dir/log" 2>&1 || { cat "$dir/log" >&2; rm -rf "$dir"; return 1; }
+  find "$dir" -name 'out.*' -exec awk '/^summary:/ {print $2}' {} + | sort -n | awk -v label="$label" '
+    {n[NR] = $1; sum += $1}
+    END {printf "%-44s %5d steps  mean %7d  p99 %7d  worst %8d\n", label, NR, sum / NR, n[int(NR * 0.99)], n[NR]}'
+  rm -rf "$dir"
+}
+
 if command -v valgrind > /dev/null && [ -x build-release/bench/bench_loop_mujoco ]; then
   out=$(mktemp)
   total=$(valgrind --tool=callgrind --callgrind-out-file="$out" --toggle-collect=ff_loop_step \
@@ -15,4 +31,13 @@ if command -v valgrind > /dev/null && [ -x build-release/bench/bench_loop_mujoco
   rm -f "$out"
   echo
   echo "instructions per loop step (tdpa, lie-midpoint, 1000 steps): $((total / 1000))"
+fi
+if command -v valgrind > /dev/null; then
+  echo
+  echo "instructions of a loop step, two satellites on two robots"
+  count_steps "damping, in and out of contact" build-release/bench/bench_damping count
+  count_steps "damping, printed" build-release/bench/bench_damping count printed
+  count_steps "impact, bar and cone, 12 ms" build-release/bench/bench_impact count cone
+  count_steps "impact, bar and cone, 40 ms" build-release/bench/bench_impact count late
+  count_steps "impact, limited robots, 0.5 N of noise" build-release/bench/bench_impact count noisy
 fi

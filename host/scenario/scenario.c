@@ -1013,6 +1013,23 @@ static void warn_overlap(reader *r, const ff_node *root) {
     }
 }
 
+/* A contact that nothing can reach is a wrong sign or a forgotten velocity. */
+static void warn_untouchable(reader *r, const ff_node *root) {
+    double clearance[FF_MAX_CONTACTS];
+    const ff_node *item = ff_node_find(root, "contacts");
+    if (!r->warnings || !item)
+        return;
+    ff_scenario_clearance(r->scenario, clearance);
+    item = item->child;
+    for (int c = 0; c < r->scenario->contacts && item; c++, item = item->next)
+        if (clearance[c] > 0.0)
+            warn(
+                r, item->place,
+                "warning: contact %s cannot touch: nothing pushes the satellites, and in %.9g s they come no "
+                "nearer than %.3g m",
+                r->scenario->contact[c].name, r->scenario->duration, clearance[c]);
+}
+
 /* What the method cannot do is said before anything moves. */
 static bool check_impact(reader *r, const ff_node *root) {
     ff_scenario *s = r->scenario;
@@ -1198,6 +1215,7 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     if (!check_impact(r, root))
         return false;
     warn_overlap(r, root);
+    warn_untouchable(r, root);
     if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
         (s->nominal == FF_NOMINAL_SATELLITE ||
          (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))

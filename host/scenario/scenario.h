@@ -308,6 +308,9 @@ int ff_scenario_servicer(const ff_scenario *scenario);
 void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tree_link_config *link);
 /* The nominal motion at t = 0 (also where the frame is absolute and nothing uses it). */
 ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
+/* For each contact how far from touching the scenario provably stays [m]; 0: it may touch. clearance has room
+ * for FF_MAX_CONTACTS. */
+void ff_scenario_clearance(const ff_scenario *scenario, double *clearance);
 /* The loop's configuration for this scenario. */
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
 

@@ -94,7 +94,9 @@ static ff_vec3 point_velocity(const ff_body_sample *s, ff_vec3 r_b) {
 }
 
 /* (16)-(19): motion of the contact point into the surface, of body i relative to its partner. The same
- * body-fixed point is moved from the last pose to this one. */
+ * body-fixed point is moved from the last pose to this one. Against a partner the way is that in the
+ * partner's axes, then and now: a turn that both make is no approach, so one robot that renders the relative
+ * motion (Fig. 5) sees what two robots see. */
 static void approach(const ff_damping_state *state, const ff_body_sample *sample, const robot_force *force,
                      int i, int j, ff_vec3 normal, double *step, double *speed) {
     const ff_vec3 r = point_of(force[i].f_b), p = ff_pose_apply(sample[i].T_wr, r);
@@ -102,7 +104,9 @@ static void approach(const ff_damping_state *state, const ff_body_sample *sample
     ff_vec3 v = point_velocity(&sample[i], r);
     if (j >= 0) {
         const ff_vec3 r_j = ff_pose_apply(ff_pose_inverse(sample[j].T_wr), p);
-        moved = ff_vec3_sub(moved, ff_vec3_sub(p, ff_pose_apply(state->last[j], r_j)));
+        const ff_vec3 then =
+            ff_vec3_sub(ff_pose_apply(state->last[j], r_j), ff_pose_apply(state->last[i], r));
+        moved = ff_quat_rotate(sample[j].T_wr.q, ff_quat_unrotate(state->last[j].q, then));
         v = ff_vec3_sub(v, point_velocity(&sample[j], r_j));
     }
     *step = -ff_vec3_dot(moved, normal);

@@ -192,8 +192,60 @@ static void real_rows(ff_paper_table *table) {
     }
 }
 
+/* Largest difference of the satellites' velocities after each contact and at the end [m/s]. */
+static double velocity_difference(const ff_paper_case *a, const ff_paper_case *b) {
+    if (!a || !b || a->session.metrics.episodes != b->session.metrics.episodes)
+        return FF_NAN;
+    const ff_metrics *x = &a->session.metrics, *y = &b->session.metrics;
+    double largest = 0.0;
+    for (int i = 0; i < 2; i++) {
+        for (int n = 0; n < x->episodes; n++)
+            if (!isnan(x->episode[n].end))
+                largest = fmax(largest, ff_vec3_norm(ff_vec3_sub(x->episode[n].after[i].velocity,
+                                                                 y->episode[n].after[i].velocity)));
+        largest =
+            fmax(largest, ff_vec3_norm(ff_vec3_sub(x->body[i].final.velocity, y->body[i].final.velocity)));
+    }
+    return largest;
+}
+
+/* Fig. 5: the paper's facility has one robot. */
+static void one_robot_rows(ff_paper_table *table) {
+    static const struct {
+        const char *two, *one, *name;
+    } file[] = {{FOLDER "4-1.yaml", FOLDER "4-1-one-robot.yaml", "4.1"},
+                {FOLDER "4-2.yaml", FOLDER "4-2-one-robot.yaml", "4.2"}};
+    for (int i = 0; i < 2; i++) {
+        char claim[96];
+        ff_paper_case *two = ff_paper_run(table, file[i].two, "damping", NULL),
+                      *two_printed = ff_paper_run(table, file[i].two, "damping:reading=printed", NULL),
+                      *one = ff_paper_run(table, file[i].one, "damping", NULL),
+                      *printed = ff_paper_run(table, file[i].one, "damping:reading=printed", NULL),
+                      *ideal = ff_paper_run(table, file[i].one, "ideal", NULL);
+        snprintf(claim, sizeof claim, "%s: CoV after three collisions, one robot (Fig. 5)", file[i].name);
+        ff_paper_row *r = ff_paper_add(table, claim);
+        FF_CELL(r->paper, i ? "converges (Fig. 17)" : "about 1 (Fig. 12)");
+        FF_CELL(r->printed, "%.4f", cov(printed, 2));
+        FF_CELL(r->ours, "%.4f", cov(one, 2));
+        FF_CELL(r->ideal, "%.4f", cov(ideal, 2));
+        snprintf(claim, sizeof claim, "%s: one robot against two, velocities [m/s]", file[i].name);
+        r = ff_paper_add(table, claim);
+        FF_CELL(r->paper, "-");
+        FF_CELL(r->printed, "%.1e", velocity_difference(two_printed, printed));
+        FF_CELL(r->ours, "%.1e", velocity_difference(two, one));
+        FF_CELL(r->ideal, "0");
+        FF_CELL(r->remark, "largest, after each contact and at the end");
+        ff_paper_case_free(two);
+        ff_paper_case_free(two_printed);
+        ff_paper_case_free(one);
+        ff_paper_case_free(printed);
+        ff_paper_case_free(ideal);
+    }
+}
+
 void ff_paper_he2022(ff_paper_table *table) {
     delay_rows(table);
     identification_rows(table);
     real_rows(table);
+    one_robot_rows(table);
 }

@@ -141,8 +141,8 @@ static const char pair[] = "name: docking\n"
  * fixed in the lab. */
 static void test_one_robot_renders_two_satellites(void **state) {
     (void)state;
-    static const char *const methods[] = {"method=direct", "method=tdpa"};
-    for (int m = 0; m < 2; m++) {
+    static const char *const methods[] = {"method=direct", "method=tdpa", "method=damping"};
+    for (int m = 0; m < 3; m++) {
         outcome two, one;
         run_text(pair, &methods[m], 1, true, &two);
         assert_true(two.metrics.episodes > 0);

@@ -532,6 +532,10 @@ static void test_values_must_be_physical(void **state) {
     expect_bad(with(contract, "delay: 0.040", "delay: -1"), "F:15:33: delay is -1, allowed: >= 0 [s]");
     expect_bad(with(contract, "stiffness: 2000", "stiffness: 0"),
                "F:18:106: stiffness is 0, allowed: > 0 [N/m]");
+    expect_bad(with(contract, "stiffness: 2000", "stiffness: -2000"),
+               "F:18:106: stiffness is -2000, allowed: > 0 [N/m]");
+    expect_bad(with(contract, "stiffness: 2000", "stiffness: 2000, satellite: {stiffness: -1}"),
+               "F:18:135: stiffness is -1, allowed: > 0 [N/m]");
     expect_bad(with(contract, "stiffness: 2000", "stiffness: [1, 0]"),
                "F:18:110: stiffness is 0, allowed: > 0 [N/m]");
     expect_bad(with(contract, "stiffness: 2000, ", ""),
@@ -558,6 +562,12 @@ static void test_values_must_be_physical(void **state) {
                "servicer, client");
     expect_bad(with(text, "half_angle: 1", "half_angle: 1.6"),
                "F:7:95: half_angle is 1.6, allowed: > 0 and < pi/2 [rad]");
+    expect_bad(with(text, "half_angle: 1", "half_angle: 0"),
+               "F:7:95: half_angle is 0, allowed: > 0 and < pi/2 [rad]");
+    expect_bad(with(text, "half_angle: 1", "half_angle: -0.5"),
+               "F:7:95: half_angle is -0.5, allowed: > 0 and < pi/2 [rad]");
+    expect_bad(with(text, "half_angle: 1, stiffness: 1", "half_angle: 1, stiffness: 0"),
+               "F:7:109: stiffness is 0, allowed: > 0 [N/m]");
     expect_bad(with(text, "axis: [1, 0, 0]", "axis: [0, 0, 0]"),
                "F:7:72: axis is zero, allowed: a direction of any other length");
     expect_bad(with(text, "body: client, ", ""),
@@ -882,6 +892,75 @@ static void test_impact_settings(void **unused) {
     assert_non_null(strstr(warnings, "contact front is compressed by 0.01 m at the start"));
 }
 
+static void expect_warning(const char *text, const char *expected) {
+    if (parse(text) != FF_OK)
+        fail_msg("%s", message);
+    assert_string_equal(warnings, expected);
+}
+
+/* Geometry that nothing reaches is told; what may touch after all is not. */
+static void test_contacts_that_cannot_touch(void **unused) {
+    (void)unused;
+#define HEAD "name: t\ntime: {cycle: 0.01, duration: 9.99}\nsatellites:\n"
+#define FAR(name, gap)                                                                                     \
+    ": warning: contact " name " cannot touch: nothing pushes the satellites, and in 9.99 s they come no " \
+    "nearer than " gap " m"
+    static const char wall[] =
+        HEAD "  a: {mass: 2, inertia: [1, 1, 1], velocity: [-0.1, 0, 0], points: {tip: [0.2, 0, 0]}}\n"
+             "contacts:\n"
+             "  - {name: w, kind: wall, point: tip, at: [0.5, 0, 0], normal: [-1, 0, 0], stiffness: 1}\n";
+    expect_warning(wall, "F:6:5" FAR("w", "0.3"));
+    expect_warning(with(wall, "velocity: [-0.1", "velocity: [0.029"), "F:6:5" FAR("w", "0.01"));
+    expect_warning(with(wall, "velocity: [-0.1", "velocity: [0.031"), "");
+    char text[2048];
+    /* a body that turns: anywhere on the sphere of its point */
+    expect_warning(with(wall, "points", "angular_velocity: [0, 0, 1], points"), "F:6:5" FAR("w", "0.3"));
+    snprintf(text, sizeof text, "%s", with(wall, "points", "angular_velocity: [0, 0, 1], points"));
+    expect_warning(with(text, "[0.2, 0, 0]", "[-0.2, 0, 0.5]"), "");
+    snprintf(text, sizeof text, "%sloads: [{force: [1, 0, 0], from: 1, to: 2}]\n", wall);
+    expect_warning(text, "");
+    /* another wall may send it back */
+    snprintf(text, sizeof text,
+             "%s  - {name: back, kind: wall, at: [-0.5, 0, 0], normal: [1, 0, 0], stiffness: 1}\n", wall);
+    expect_warning(text, "");
+    expect_warning(with(text, "-0.5, 0, 0]", "-1.5, 0, 0]"),
+                   "F:6:5" FAR("w", "0.3") "\nF:7:5" FAR("back", "0.5"));
+
+    static const char pair[] =
+        HEAD "  a: {mass: 2, inertia: [1, 1, 1], position: [1, 0, 0], velocity: [0.1, 0, 0]}\n"
+             "  b: {mass: 2, inertia: [1, 1, 1], velocity: [0.05, 0, 0]}\n"
+             "contacts:\n"
+             "  - {name: p, kind: pair, body: a, against: b, at: [0.4, 0, 0], normal: "
+             "[1, 0, 0], stiffness: 1}\n";
+    expect_warning(pair, "F:7:5" FAR("p", "0.6"));
+    expect_warning(with(pair, "velocity: [0.05", "velocity: [0.2"), "");
+    expect_warning(with(pair, "velocity: [0.05", "angular_velocity: [0, 0, 1], velocity: [0.05"), "");
+    /* a plane behind everything, however it turns: 1.5 m apart at the end */
+    snprintf(text, sizeof text, "%s",
+             with(pair, "velocity: [0.05", "angular_velocity: [0, 0, 1], velocity: [0.05"));
+    expect_warning(with(text, "at: [0.4", "at: [-2"), "F:7:5" FAR("p", "0.5"));
+    /* a third body that may be hit moves the others */
+    snprintf(text, sizeof text,
+             "%s  - {name: q, kind: wall, body: b, at: [0.2, 0, 0], normal: [-1, 0, 0], stiffness: 1}\n",
+             pair);
+    expect_warning(text, "");
+
+    static const char cone[] =
+        HEAD "  a: {mass: 2, inertia: [1, 1, 1], position: [1, 0, 0], velocity: [0.1, 0, 0]}\n"
+             "  b: {mass: 2, inertia: [1, 1, 1]}\n"
+             "contacts:\n"
+             "  - {name: c, kind: cone, body: a, against: b, apex: [0, 0, 0], axis: [1, 0, "
+             "0], half_angle: 0.5235987755982988, depth: 0.5, stiffness: 1}\n";
+    expect_warning(cone, "F:7:5" FAR("c", "0.5")); /* beyond the mouth, and leaves */
+    expect_warning(with(cone, "depth: 0.5, ", ""), "F:7:5" FAR("c", "0.5")); /* in the cavity: 1 sin 30 deg */
+    expect_warning(with(cone, "position: [1", "position: [0.4"),
+                   "F:7:5" FAR("c", "0.2")); /* out of the mouth */
+    expect_warning(with(cone, "velocity: [0.1", "velocity: [-0.2"), "");
+    expect_warning(with(cone, "velocity: [0.1, 0", "velocity: [-0.06, 0.06"), "");
+#undef HEAD
+#undef FAR
+}
+
 static void test_template_shows_every_key(void **state) {
     (void)state;
     char *text = slurp(FF_SOURCE_DIR "/scenarios/template.yaml");
@@ -967,6 +1046,7 @@ int main(void) {
         cmocka_unit_test(test_loop_configuration),
         cmocka_unit_test(test_reference_is_the_committed_one),
         cmocka_unit_test(test_every_scenario_of_the_repository_is_read),
+        cmocka_unit_test(test_contacts_that_cannot_touch),
         cmocka_unit_test(test_template_shows_every_key),
         cmocka_unit_test(test_impact_settings),
     };
