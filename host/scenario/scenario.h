@@ -73,20 +73,20 @@ typedef struct ff_sensor_config {
 
 /* What ends a run on devices. FF_INF: not watched. docs/safety.md */
 typedef struct ff_safety_limits {
-    ff_vec3 box;                 /* [m] half widths about the start, inertial axes */
-    double velocity;             /* [m/s] measured */
-    double angular_velocity;     /* [rad/s] */
-    double acceleration;         /* [m/s2] */
-    double angular_acceleration; /* [rad/s2] */
-    double jerk;                 /* [m/s3] */
-    double force;                /* [N] contact force at the CoM */
-    double torque;               /* [N m] */
-    double spike;                /* [N] change of the force in one cycle */
-    double energy;               /* [J] that the port may have given since the start */
-    double tracking;             /* [m] robot from its delayed command */
-    double age;                  /* [s] of the sensor's sample */
-    double missed;               /* [cycles] in a row without a telegram before the stop */
-    double stop_acceleration;    /* [m/s2] of a controlled stop */
+    ff_vec3 box;                      /* [m] half widths about the start, inertial axes */
+    double velocity;                  /* [m/s] measured */
+    double angular_velocity;          /* [rad/s] */
+    double acceleration;              /* [m/s2] */
+    double angular_acceleration;      /* [rad/s2] */
+    double jerk;                      /* [m/s3] */
+    double force;                     /* [N] contact force at the CoM */
+    double torque;                    /* [N m] */
+    double spike;                     /* [N] change of the force in one cycle */
+    double energy;                    /* [J] that the port may have given since the start */
+    double tracking;                  /* [m] robot from its delayed command */
+    double age;                       /* [s] of the sensor's sample */
+    double missed;                    /* [cycles] in a row without a telegram before the stop */
+    double stop_acceleration;         /* [m/s2] of a controlled stop */
     double stop_angular_acceleration; /* [rad/s2] */
 } ff_safety_limits;
 

@@ -68,7 +68,7 @@ static unsigned free_base(void) {
 }
 
 /* Loads the scenario with overrides (ends with NULL) and runs both sides. The caller frees. */
-static pair *play(bool lockstep, ...) {
+static pair *play(int lockstep, ...) {
     pair *p = calloc(1, sizeof *p);
     const char *set[16];
     int sets = 0;
