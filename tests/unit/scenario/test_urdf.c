@@ -86,12 +86,13 @@ static void test_servicer_arm_is_the_table_of_the_scenario(void **state) {
     char *text = slurp(path, &length), *links = strstr(text, "      links:\n"),
          *end = strstr(text, "      gripper:");
     assert_true(links && end && links < end);
-    const char *key = "      model: envisat-arm.urdf\n";
-    memcpy(links, key, strlen(key));
-    memmove(links + strlen(key), end, strlen(end) + 1);
-    if (ff_scenario_parse(path, text, strlen(text), NULL, &s, message, sizeof message, warnings,
+    char *whole = malloc(length + 64);
+    assert_non_null(whole);
+    snprintf(whole, length + 64, "%.*s      model: envisat-arm.urdf\n%s", (int)(links - text), text, end);
+    if (ff_scenario_parse(path, whole, strlen(whole), NULL, &s, message, sizeof message, warnings,
                           sizeof warnings) != FF_OK)
         fail_msg("%s", message);
+    free(whole);
     free(text);
     const ff_satellite *a = &yaml.satellite[1], *b = &s.satellite[1];
     assert_int_equal(b->arm.links, 7);
@@ -301,7 +302,7 @@ static void test_bad_links(void **state) {
 
 static void test_bad_joints(void **state) {
     (void)state;
-#define ARM(joint) ROBOT(FOOT BODY("a", "1") BODY("b", "1") joint)
+#define ARM(joint) ROBOT(FOOT BODY("a", "1") BODY("b", "1") joint "\n") /* NOLINT: strings */
 #define FIRST(type, more) ARM(JOINT("j", type, "foot", "a", more) JOINT("k", "fixed", "a", "b", ""))
     expect_bad(FIRST("floating", ""),
                "F.urdf:5: joint 'j' is of type 'floating', allowed: revolute, continuous, "
