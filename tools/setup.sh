@@ -4,7 +4,7 @@
 #   tools/setup.sh run     without the browser and the checking tools
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libsundials-dev libcmocka-dev zlib1g-dev \
+build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev libcmocka-dev zlib1g-dev \
   libmatio-dev libwebsockets-dev libmujoco-dev libopenmpi-dev openmpi-bin nodejs npm"
 check="git clang clang-format clang-tidy libclang-rt-14-dev binutils chromium valgrind gcovr"
 

@@ -81,6 +81,9 @@ void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tr
         link[i].com = from->com;
         entries(&from->inertia, link[i].inertia);
         link[i].torque_max = from->torque;
+        link[i].velocity_max = from->velocity;
+        link[i].q_min = from->lower;
+        link[i].q_max = from->upper;
         link[i].viscous = from->viscous;
         link[i].coulomb = from->coulomb;
     }

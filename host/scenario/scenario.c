@@ -2,10 +2,10 @@
 
 #include "scenario/schema.h"
 #include "scenario/tree.h"
+#include "scenario/urdf.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,66 +141,14 @@ static const char *kind_text(const ff_node *node) {
 
 /* ------------------------------------------------------------------------------------------- numbers -- */
 
-static pthread_once_t numbers_once = PTHREAD_ONCE_INIT;
-static locale_t numbers;
-
-static void numbers_create(void) {
-    numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
-
-static const char *digits(const char *c) {
-    while (*c >= '0' && *c <= '9')
-        c++;
-    return c;
-}
-
-/* [+-] digits [. digits] [e [+-] digits], the whole token; strtod alone takes 1000kg, hex, nan and a locale's
- * comma. */
-static bool is_number(const char *text) {
-    const char *c = text + (*text == '+' || *text == '-');
-    const char *end = digits(c);
-    bool any = end > c;
-    if (*end == '.') {
-        c = end + 1;
-        end = digits(c);
-        any = any || end > c;
-    }
-    if (!any)
-        return false;
-    if (*end == 'e' || *end == 'E') {
-        c = end + 1;
-        c += *c == '+' || *c == '-';
-        end = digits(c);
-        if (end == c)
-            return false;
-    }
-    return *end == 0 && end - text < 400;
-}
-
-static bool mantissa_is_zero(const char *text) {
-    for (; *text && *text != 'e' && *text != 'E'; text++)
-        if (*text >= '1' && *text <= '9')
-            return false;
-    return true;
-}
-
-static double number_of(const char *text) {
-    pthread_once(&numbers_once, numbers_create);
-    return numbers ? strtod_l(text, NULL, numbers) : strtod(text, NULL);
-}
-
-static bool representable(const char *text, double value) {
-    return isfinite(value) && (value != 0.0 || mantissa_is_zero(text));
-}
-
 /* Campaigns read one tree again and again: the numbers in it are worked out once. */
 static void know_numbers(ff_node *node) {
     if (!node)
         return;
-    if (node->kind == FF_NODE_SCALAR && !node->quoted && is_number(node->text)) {
-        node->number = number_of(node->text);
-        node->known = representable(node->text, node->number);
-    }
+    bool in_range = false;
+    if (node->kind == FF_NODE_SCALAR && !node->quoted &&
+        ff_number_parse(node->text, &node->number, &in_range))
+        node->known = in_range;
     for (ff_node *child = node->child; child; child = child->next)
         know_numbers(child);
 }
@@ -208,14 +156,17 @@ static void know_numbers(ff_node *node) {
 static bool read_number(reader *r, const ff_node *node, const ff_key *key, double *value) {
     const char *const range = ff_range_text(key->range);
     const char *const unit = key->unit;
-    if (!node->known && (node->kind != FF_NODE_SCALAR || node->quoted || !is_number(node->text))) {
+    bool in_range = true;
+    if (node->known) {
+        *value = node->number;
+    } else if (node->kind != FF_NODE_SCALAR || node->quoted ||
+               !ff_number_parse(node->text, value, &in_range)) {
         const bool plain = node->kind == FF_NODE_SCALAR && !node->quoted && *node->text;
         return fail(r, node->place, "%s must be a number, not %s%s%s, allowed: a finite number%s%s%s%s%s",
                     key->key, plain ? "'" : "", plain ? ff_show(node->text).text : kind_text(node),
                     plain ? "'" : "", *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
-    *value = node->known ? node->number : number_of(node->text);
-    if (!node->known && !representable(node->text, *value))
+    if (!in_range)
         return fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
                     ff_show(node->text).text);
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
@@ -394,6 +345,9 @@ static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
 static bool read_chain(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
 static bool read_faults(reader *r, const ff_node *node, const ff_key *key);
+static bool read_arm_model(reader *r, const ff_node *node, ff_servicer_arm *arm);
+static bool read_chain_model(reader *r, const ff_node *node, ff_emulate_arm *arm);
+static bool read_drives(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);
 
 static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *base) {
     const size_t length = strlen(r->path), own = strlen(key->key);
@@ -495,6 +449,12 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         return true;
     case FF_TYPE_FAULTS:
         return read_faults(r, node, key);
+    case FF_TYPE_ARM_MODEL:
+        return read_arm_model(r, node, base);
+    case FF_TYPE_CHAIN_MODEL:
+        return read_chain_model(r, node, at);
+    case FF_TYPE_DRIVES:
+        return read_drives(r, node, key, at);
     }
     return false;
 }
@@ -680,7 +640,184 @@ static bool check_inertia(reader *r, const ff_node *node, const char *key, ff_ri
                 key, wrong, moment.x, moment.y, moment.z);
 }
 
+/* URDF files are read once for a tree of nodes: campaigns read the scenario again and again. */
+struct ff_tree_model_file {
+    struct ff_tree_model_file *next;
+    const char *name, *path; /* as the scenario says it; as it is opened */
+    ff_urdf urdf;
+};
+
+/* NULL after fail. Relative names start from the scenario's folder. */
+static const struct ff_tree_model_file *read_model(reader *r, const ff_node *node) {
+    char name[FF_NAME_SIZE], text[400];
+    if (!read_text(r, node, "model", name))
+        return NULL;
+    for (const struct ff_tree_model_file *m = r->tree->models; m; m = m->next)
+        if (strcmp(m->name, name) == 0)
+            return m;
+    const char *slash = name[0] == '/' ? NULL : strrchr(r->label, '/');
+    const size_t folder = slash ? (size_t)(slash - r->label) + 1 : 0, length = strlen(name);
+    struct ff_tree_model_file *m = ff_tree_alloc(r->tree, sizeof *m);
+    char *path = ff_tree_alloc(r->tree, folder + length + 1);
+    if (!m || !path) {
+        fail(r, node->place, "no memory for the model");
+        return NULL;
+    }
+    memcpy(path, r->label, folder);
+    memcpy(path + folder, name, length + 1);
+    const ff_status status = ff_urdf_load(path, &m->urdf, text, sizeof text);
+    if (status == FF_ERR_IO)
+        fail(r, node->place,
+             "model '%s' cannot be read: %s, allowed: a URDF file, from the scenario's folder",
+             ff_show(name).text, text);
+    else if (status != FF_OK && r->message && r->size)
+        snprintf(r->message, r->size, "%s", text);
+    if (status != FF_OK)
+        return NULL;
+    m->path = path;
+    m->name = path + folder;
+    m->next = r->tree->models;
+    r->tree->models = m;
+    return m;
+}
+
+/* As fail, at a line of the model. */
+static bool fail_model(reader *r, const char *path, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static bool fail_model(reader *r, const char *path, int line, const char *format, ...) {
+    if (!r->message || !r->size)
+        return false;
+    const int n = snprintf(r->message, r->size, "%s:%d: ", path, line);
+    const size_t used = n < 0 ? 0 : (size_t)n < r->size ? (size_t)n : r->size - 1;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(r->message + used, r->size - used, format, list);
+    va_end(list);
+    flatten(r->message);
+    return false;
+}
+
+static bool read_arm_model(reader *r, const ff_node *node, ff_servicer_arm *arm) {
+    const struct ff_tree_model_file *file = read_model(r, node);
+    if (!file)
+        return false;
+    const ff_urdf *urdf = &file->urdf;
+    if (urdf->root_mass > 0.0)
+        return fail_model(
+            r, file->path, urdf->root_line,
+            "the root link '%s' has a mass of %.9g kg, which would be dropped, allowed: none (add "
+            "it to the satellite's, or carry it on a fixed joint)",
+            urdf->root, urdf->root_mass);
+    if (urdf->links > FF_MAX_ARM_LINKS)
+        return fail_model(r, file->path, urdf->root_line,
+                          "the model has %d links beyond its root, allowed: at most %d", urdf->links,
+                          FF_MAX_ARM_LINKS);
+    for (int i = 0; i < urdf->links; i++) {
+        const ff_urdf_link *from = &urdf->link[i];
+        ff_servicer_link *link = &arm->link[i];
+        *link = (ff_servicer_link){.parent_row = from->parent,
+                                   .joint = from->joint,
+                                   .pose = from->pose,
+                                   .axis = from->axis,
+                                   .mass = from->mass,
+                                   .com = from->com,
+                                   .inertia = from->inertia,
+                                   .torque = from->effort,
+                                   .viscous = from->viscous,
+                                   .coulomb = from->coulomb,
+                                   .lower = from->lower,
+                                   .upper = from->upper,
+                                   .velocity = from->velocity};
+        snprintf(link->name, sizeof link->name, "%s", from->name);
+    }
+    arm->links = urdf->links;
+    arm->joints = urdf->joints;
+    return true;
+}
+
+static bool read_chain_model(reader *r, const ff_node *node, ff_emulate_arm *arm) {
+    const struct ff_tree_model_file *file = read_model(r, node);
+    char text[400];
+    ff_urdf chain;
+    ff_pose tip;
+    if (!file)
+        return false;
+    if (ff_urdf_chain(file->path, &file->urdf, &chain, &tip, text, sizeof text) != FF_OK) {
+        if (r->message && r->size)
+            snprintf(r->message, r->size, "%s", text);
+        return false;
+    }
+    if (arm->floating && chain.root_mass > 0.0)
+        return fail_model(r, file->path, chain.root_line,
+                          "the root link '%s' and what is fixed to it have a mass of %.9g kg, which would be "
+                          "dropped, allowed: none with base: floating (add it to base_mass)",
+                          chain.root, chain.root_mass);
+    if (chain.links < 1 || chain.links > FF_ARM_LINKS_MAX)
+        return fail_model(r, file->path, chain.root_line,
+                          "the model has %d joints that move, allowed: 1 to %d", chain.links,
+                          FF_ARM_LINKS_MAX);
+    for (int i = 0; i < chain.links; i++) {
+        const ff_urdf_link *from = &chain.link[i];
+        if (from->joint != FF_JOINT_REVOLUTE)
+            return fail_model(r, file->path, from->line,
+                              "joint '%s' is prismatic, allowed in an emulation: revolute, continuous, fixed",
+                              from->joint_name);
+        const ff_rigid_config body = {.mass = from->mass, .inertia = from->inertia};
+        if (ff_rigid_validate(&body) != FF_OK)
+            return fail_model(r, file->path, from->line,
+                              "link '%s' has no inertia, allowed: positive definite [kg m2]", from->name);
+        if (from->coulomb > 0.0)
+            warn(r, node->place,
+                 "warning: joint '%s' has friction %.9g, an emulated arm has its damping alone",
+                 from->joint_name, from->coulomb);
+        arm->link[i] = (ff_emulate_link){.mass = from->mass,
+                                         .com = from->com,
+                                         .inertia = from->inertia,
+                                         .pose = from->pose,
+                                         .axis = from->axis,
+                                         .friction = from->viscous,
+                                         .torque_limit = from->effort};
+    }
+    arm->links = chain.links;
+    arm->tip = ff_pose_mul(tip, arm->tip);
+    return true;
+}
+
+static bool read_drives(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm) {
+    if (arm->links == 0)
+        return fail(r, node->place, "drives without a model, allowed: beside model: FILE.urdf");
+    if (node->kind != FF_NODE_LIST || node->count != arm->links)
+        return fail(r, node->place,
+                    "drives must be a list of %d, allowed: one row for each joint of the model", arm->links);
+    ff_emulate_link *link = arm->link;
+    for (const ff_node *item = node->child; item; item = item->next)
+        if (!read_section(r, item, key->section, link++))
+            return false;
+    return true;
+}
+
+/* Start angles inside the limits of the file. */
+static bool check_starts(reader *r, const ff_node *section, const ff_emulate_arm *arm) {
+    const ff_node *model = ff_node_find(section, "model");
+    const struct ff_tree_model_file *file = model ? read_model(r, model) : NULL;
+    if (!file)
+        return !model;
+    int joint = 0;
+    for (int i = 0; i < file->urdf.links; i++) {
+        const ff_urdf_link *from = &file->urdf.link[i];
+        if (from->joint == FF_JOINT_FIXED)
+            continue;
+        const double start = arm->link[joint++].start;
+        if (!(start >= from->lower && start <= from->upper))
+            return fail(r, section->place, "joint '%s' starts at %.9g, allowed: %.9g to %.9g [rad]",
+                        from->joint_name, start, from->lower, from->upper);
+    }
+    return true;
+}
+
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm) {
+    if (arm->links > 0)
+        return fail(r, node->place, "links beside a model, allowed: one of them");
     if (node->kind != FF_NODE_LIST || node->count < 1 || node->count > FF_MAX_ARM_LINKS)
         return fail(r, node->place, "links must be a list of 1 to %d, allowed: - {mass, inertia, ...} items",
                     FF_MAX_ARM_LINKS);
@@ -689,6 +826,8 @@ static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_ser
         snprintf(link->name, sizeof link->name, "link%d", arm->links + 1);
         if (!read_section(r, item, key->section, link))
             return false;
+        link->upper = link->velocity = FF_INF;
+        link->lower = -FF_INF;
         link->parent_row = arm->links - 1; /* the base is -1 */
         const ff_node *parent = ff_node_find(item, "parent");
         if (parent) {
@@ -719,6 +858,19 @@ static bool read_joints(reader *r, const ff_node *section, const ff_section *key
     return read_numbers(r, node, find_key(keys, "joints"), arm->joints, q);
 }
 
+static bool check_positions(reader *r, const ff_node *node, const ff_servicer_arm *arm, const double *q) {
+    for (int i = 0; i < arm->links; i++) {
+        const ff_servicer_link *link = &arm->link[i];
+        if (link->joint == FF_JOINT_FIXED)
+            continue;
+        if (!(*q >= link->lower && *q <= link->upper))
+            return fail(r, node->place, "joints: the joint of '%s' is at %.9g, allowed: %.9g to %.9g",
+                        ff_show(link->name).text, *q, link->lower, link->upper);
+        q++;
+    }
+    return true;
+}
+
 static const ff_section *below(const ff_section *section, const char *key) {
     return find_key(section, key)->section;
 }
@@ -735,10 +887,14 @@ static bool read_servicer(reader *r, const ff_node *node, const ff_section *sect
         return true;
     if (!obsw)
         return fail(r, arm->place, "an arm without obsw, allowed: obsw: {goal: {position: [x, y, z]}}");
-    if (!read_joints(r, arm, below(section, "arm"), &satellite->arm, satellite->arm.q))
+    if (satellite->arm.links == 0)
+        return fail(r, arm->place, "%s lacks the key 'links', allowed: list, or model: FILE.urdf", where(r));
+    if (!read_joints(r, arm, below(section, "arm"), &satellite->arm, satellite->arm.q) ||
+        !check_positions(r, arm, &satellite->arm, satellite->arm.q))
         return false;
     memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
-    if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q))
+    if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q) ||
+        !check_positions(r, obsw, &satellite->arm, satellite->obsw.q))
         return false;
     if (satellite->obsw.kind != 0)
         satellite->obsw.goal = ff_pose_identity();
@@ -914,8 +1070,9 @@ static bool read_chain(reader *r, const ff_node *node, const ff_key *key, ff_emu
     char path[sizeof r->path];
     if (!check_list(r, node, key, FF_ARM_LINKS_MAX))
         return false;
+    if (arm->links > 0)
+        return fail(r, node->place, "links beside a model, allowed: one of them");
     snprintf(path, sizeof path, "%s", r->path);
-    arm->links = 0;
     for (const ff_node *item = node->child; item; item = item->next) {
         ff_emulate_link *link = &arm->link[arm->links++];
         snprintf(r->path, sizeof r->path, "link %d", arm->links);
@@ -1153,8 +1310,10 @@ static bool check_emulation(reader *r, const ff_node *root) {
                     "an arm's torques stand with its links, allowed: drive in each link");
     if (s->arms.target.links == 0 || s->arms.robot.links == 0)
         return fail(r, s->arms.target.links ? robot->place : target->place,
-                    "%s lacks the key 'links', allowed: list",
+                    "%s lacks the key 'links', allowed: list, or model: FILE.urdf",
                     s->arms.target.links ? "emulation.robot" : "emulation.target");
+    if (!check_starts(r, target, &s->arms.target) || !check_starts(r, robot, &s->arms.robot))
+        return false;
     const int joints = s->arms.task == FF_TREE_TASK_POSE ? 6 : 2;
     if (s->arms.robot.links != joints || s->arms.target.links < joints)
         return fail(r, s->arms.robot.links != joints ? robot->place : target->place,

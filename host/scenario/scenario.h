@@ -114,6 +114,7 @@ typedef struct ff_servicer_link {
     ff_vec3 com;
     ff_mat3 inertia;
     double torque, viscous, coulomb; /* [N m], [N m s/rad], [N m] */
+    double lower, upper, velocity;   /* [rad], [rad/s] from a URDF file; FF_INF without one */
 } ff_servicer_link;
 
 typedef struct ff_servicer_arm {

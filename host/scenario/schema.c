@@ -157,7 +157,8 @@ static const ff_section link_section = {"satellites.NAME.arm.links.INDEX", "", T
 #define ARM(field) offsetof(ff_servicer_arm, field)
 static const ff_key arm_keys[] = {
     SECTION("mount", SECTION, &pose_section, "{}", ARM(mount), 0, "Pose of the arm's foot in the base's body frame."),
-    SECTION("links", LINKS, &link_section, "required", 0, 0, "The links, from the base outwards."),
+    KEY("model", ARM_MODEL, "", ANY, "(or `links`)", 0, 0, "In place of `links`: a URDF file, its path from the scenario's folder. Its root link is the foot and has no mass; `effort` is the torque, `damping` and `friction` the joint's friction; the joints must start and end inside `lower` and `upper`, which nothing enforces in between. The last link is the end of the last branch with a joint that moves."),
+    SECTION("links", LINKS, &link_section, "(required, or `model`)", 0, 0, "The links, from the base outwards."),
     SECTION("gripper", SECTION, &pose_section, "{}", ARM(gripper), 0, "Pose of the gripper in the last link."),
     KEY("joints", JOINTS, "rad", ANY, "(all zero)", ARM(q), 0, "Joints at the start, in the order of the links that move."),
     KEY("cycle", NUMBER, "s", POSITIVE, "(a quarter of the loop's)", ARM(cycle), 0, "Period of the arm's own controller; divides the loop's."),
@@ -418,6 +419,19 @@ static const ff_key chain_keys[] = {
     KEY("torque", NUMBER, "N m", POSITIVE, "none", CHAIN(torque_limit), 0, "Robot: largest torque of the motor."),
 };
 static const ff_section chain_section = {"emulation.target.links.INDEX", "", TABLE(chain_keys), "A link and the joint that carries it; each stands on the one before. The same for `emulation.robot.links`."};
+static const ff_key drive_keys[] = {
+    KEY("start", NUMBER, "rad", ANY, "0", CHAIN(start), 0, "Angle at the start, inside the file's limits. For the robot: from where the target's start pose is sought."),
+    KEY("speed", NUMBER, "rad/s", ANY, "0", CHAIN(speed), 0, "Joint speed at the start; the robot's follows from the target's."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "(the file's `damping`)", CHAIN(friction), 0, "Friction of the joint."),
+    KEY("motor_inertia", NUMBER, "kg m2", NOT_NEGATIVE, "0", CHAIN(motor_inertia), 0, "Flexible joints: of the motor behind the spring, at the joint's side of the gear; > 0."),
+    KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "0", CHAIN(stiffness), 0, "Flexible joints: of the spring."),
+    KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(damping), 0, "Flexible joints: of the spring."),
+    KEY("motor_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(motor_friction), 0, "Flexible joints: viscous, at the motor."),
+    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(torque), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "(the file's `effort`)", CHAIN(torque_limit), 0, "Robot: largest torque of the motor."),
+};
+static const ff_section drive_section = {"emulation.target.drives.INDEX", "", TABLE(drive_keys), "What a URDF file does not say of a joint, or says differently. The same for `emulation.robot.drives`."};
+#define MODEL_DOC "In place of `links`: a URDF file, its path from the scenario's folder, of one chain of revolute joints; what is fixed is merged into what carries it. The last link is the end of that chain. A floating base has its mass from the scenario: then the file's root has none."
 static const ff_key target_keys[] = {
     WORD("kind", WORD, target_words, "flexible-joint", offsetof(ff_scenario, target), 0, "One link behind one flexible joint, or an arm of up to seven."),
     KEY("link_inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(target.link_inertia), IS_JOINT, "Of the link about its joint."),
@@ -435,7 +449,9 @@ static const ff_key target_keys[] = {
     SECTION("place", SECTION, &pose_section, "{}", ARMS(target.base), IS_ARM, "Of the base; where a floating one starts."),
     SECTION("tip", SECTION, &pose_section, "{}", ARMS(target.tip), IS_ARM, "End effector in the last link."),
     KEY("gravity", VEC3, "m/s2", ANY, "[0, 0, 0]", ARMS(target.gravity), IS_ARM, "Where the target works."),
-    SECTION("links", CHAIN, &chain_section, "(required for an arm)", ARMS(target), IS_ARM, "Up to seven links."),
+    KEY("model", CHAIN_MODEL, "", ANY, "(or `links`)", ARMS(target), IS_ARM, MODEL_DOC),
+    SECTION("drives", DRIVES, &drive_section, "(all defaults)", ARMS(target), IS_ARM, "With `model`: one row for each joint."),
+    SECTION("links", CHAIN, &chain_section, "(required for an arm, or `model`)", ARMS(target), IS_ARM, "Up to seven links."),
 };
 static const ff_section target_section = {"emulation.target", "target", TABLE(target_keys), "The robot that is emulated."};
 static const ff_key emulator_keys[] = {
@@ -453,7 +469,9 @@ static const ff_key emulator_keys[] = {
     SECTION("place", SECTION, &pose_section, "(where its end effector meets the target's)", ARMS(robot.base), IS_ARM, "Of the base."),
     SECTION("tip", SECTION, &pose_section, "{}", ARMS(robot.tip), IS_ARM, "End effector in the last link."),
     KEY("gravity", VEC3, "m/s2", ANY, "[0, 0, 0]", ARMS(robot.gravity), IS_ARM, "In the lab."),
-    SECTION("links", CHAIN, &chain_section, "(required for an arm)", ARMS(robot), IS_ARM, "As many as the task has coordinates: six, or two."),
+    KEY("model", CHAIN_MODEL, "", ANY, "(or `links`)", ARMS(robot), IS_ARM, MODEL_DOC),
+    SECTION("drives", DRIVES, &drive_section, "(all defaults)", ARMS(robot), IS_ARM, "With `model`: one row for each joint."),
+    SECTION("links", CHAIN, &chain_section, "(required for an arm, or `model`)", ARMS(robot), IS_ARM, "As many as the task has coordinates: six, or two."),
 };
 static const ff_section emulator_section = {"emulation.robot", "robot", TABLE(emulator_keys), "The rigid, torque-controlled robot that stands in for the target."};
 static const ff_key gain_keys[] = {
@@ -580,8 +598,12 @@ const char *ff_type_text(ff_type type) {
     case FF_TYPE_LOADS:
     case FF_TYPE_LINKS:
     case FF_TYPE_CHAIN:
+    case FF_TYPE_DRIVES:
     case FF_TYPE_FAULTS:
         return "list";
+    case FF_TYPE_ARM_MODEL:
+    case FF_TYPE_CHAIN_MODEL:
+        return "file's name";
     case FF_TYPE_JOINTS:
         return "[q1, q2, ...]";
     default:

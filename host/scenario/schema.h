@@ -32,7 +32,10 @@ typedef enum ff_type {
     FF_TYPE_LINKS,       /* list of sections, into ff_servicer_arm */
     FF_TYPE_JOINTS,      /* list of numbers, one for each joint; read with the satellite */
     FF_TYPE_CHAIN,       /* list of sections, into ff_emulate_arm */
-    FF_TYPE_FAULTS       /* list of sections */
+    FF_TYPE_FAULTS,      /* list of sections */
+    FF_TYPE_ARM_MODEL,   /* a URDF file's name, its links into ff_servicer_arm */
+    FF_TYPE_CHAIN_MODEL, /* the same into ff_emulate_arm */
+    FF_TYPE_DRIVES       /* list of sections, one for each joint of a URDF file, into ff_emulate_arm */
 } ff_type;
 
 typedef enum ff_range {

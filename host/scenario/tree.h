@@ -36,6 +36,7 @@ typedef struct ff_node {
 typedef struct ff_tree {
     ff_node *root; /* NULL: the text holds no document */
     struct ff_tree_block *blocks;
+    struct ff_tree_model_file *models; /* URDF files that were read, in the tree's memory */
     int nodes;
 } ff_tree;
 
@@ -58,6 +59,10 @@ ff_status ff_tree_set(ff_tree *tree, const char *assignment, const char *argumen
 /* The same, and says which node was set: whoever sets it again and again need not search again. */
 ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *argument, ff_node **node,
                            ff_tree_error *error);
+
+/* [+-] digits [. digits] [e [+-] digits], the whole text, whatever the locale: strtod alone takes 1000kg,
+ * hex, nan and a locale's comma. False: not such a number. *in_range: neither overflow nor underflow. */
+bool ff_number_parse(const char *text, double *value, bool *in_range);
 
 /* A text as messages show it: no control characters, at most 60 bytes, whole characters. */
 typedef struct ff_shown {

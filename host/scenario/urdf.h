@@ -1,0 +1,55 @@
+/* scenario/urdf.h - an arm from a URDF file, as rows of the links table.
+ *
+ * Read: link (inertial: origin, mass, inertia) and joint (revolute, continuous, prismatic, fixed; origin,
+ * axis, limit, dynamics). What only draws (visual, collision, material) and what stands beside links and
+ * joints (transmission, gazebo, ...) is passed over. Everything else inside a link or joint is refused, so
+ * that a misspelt element is never a silent default. No document type, no entities, no network, no locale. */
+#ifndef FF_SCENARIO_URDF_H
+#define FF_SCENARIO_URDF_H
+
+#include "freefloat/dynamics.h"
+
+enum {
+    FF_URDF_LINKS = 64,      /* rows: links but the root */
+    FF_URDF_NAME = 128,      /* bytes of a name with its end */
+    FF_URDF_BYTES = 4 << 20, /* size of one file [byte] */
+};
+
+/* A link and the joint that carries it. */
+typedef struct ff_urdf_link {
+    char name[FF_URDF_NAME], joint_name[FF_URDF_NAME];
+    int line;   /* of the joint in the file */
+    int parent; /* FF_TREE_BASE: the root; else a row above */
+    ff_joint_kind joint;
+    ff_pose pose;            /* joint frame in the parent's */
+    ff_vec3 axis;            /* unit, link frame */
+    double mass;             /* [kg] 0 without inertial: a fixed frame, or a link that carries fixed masses */
+    ff_vec3 com;             /* [m] link frame */
+    ff_mat3 inertia;         /* [kg m2] about the CoM, link axes */
+    double effort, velocity; /* [N m], [rad/s], prismatic [N], [m/s]; FF_INF: not given */
+    double lower, upper;     /* [rad] or [m]; -FF_INF, FF_INF: not given */
+    double viscous, coulomb; /* [N m s/rad], [N m] */
+} ff_urdf_link;
+
+/* Rows stand from the root outwards. Branches without a moving joint come first, others in the order of the
+ * file: the last row is the end of the last moving link. */
+typedef struct ff_urdf {
+    char root[FF_URDF_NAME];
+    int root_line;
+    double root_mass; /* [kg] the table has no row for it: whoever uses the rows must refuse or place it */
+    int links, joints;
+    ff_urdf_link link[FF_URDF_LINKS];
+} ff_urdf;
+
+/* FF_OK; FF_ERR_FORMAT, FF_ERR_MEMORY with one line "LABEL:LINE: what is wrong, allowed: ...". */
+ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_urdf *urdf, char *message,
+                        size_t size);
+/* The same from a regular file; also FF_ERR_IO, with the system's words alone as message. */
+ff_status ff_urdf_load(const char *path, ff_urdf *urdf, char *message, size_t size);
+/* Fixed links merged into what carries them, and the last row's frame in the last joint's link as *tip: a
+ * serial arm of moving joints. What is fixed to the root adds to chain->root_mass. FF_ERR_FORMAT if the arm
+ * branches. chain must not be urdf. */
+ff_status ff_urdf_chain(const char *label, const ff_urdf *urdf, ff_urdf *chain, ff_pose *tip, char *message,
+                        size_t size);
+
+#endif
