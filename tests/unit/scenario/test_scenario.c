@@ -912,7 +912,7 @@ static void test_contacts_that_cannot_touch(void **unused) {
     expect_warning(wall, "F:6:5" FAR("w", "0.3"));
     expect_warning(with(wall, "velocity: [-0.1", "velocity: [0.029"), "F:6:5" FAR("w", "0.01"));
     expect_warning(with(wall, "velocity: [-0.1", "velocity: [0.031"), "");
-    char text[2048];
+    char text[8192];
     /* a body that turns: anywhere on the sphere of its point */
     expect_warning(with(wall, "points", "angular_velocity: [0, 0, 1], points"), "F:6:5" FAR("w", "0.3"));
     snprintf(text, sizeof text, "%s", with(wall, "points", "angular_velocity: [0, 0, 1], points"));
