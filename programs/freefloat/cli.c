@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
-static const char *command_name = "freefloat";
+static bool silent; /* --quiet: nothing but errors */
 
 static void on_interrupt(int signal_number) {
     (void)signal_number;
@@ -31,11 +31,8 @@ void ff_cli_error(const char *format, ...) {
 }
 
 void ff_cli_warn_lines(const char *lines) {
-    while (*lines) {
-        const size_t n = strcspn(lines, "\n");
-        fprintf(stderr, "warning: %.*s\n", (int)n, lines);
-        lines += n + (lines[n] == '\n');
-    }
+    if (*lines && !silent)
+        fprintf(stderr, "%s\n", lines);
 }
 
 static const ff_option *find_option(const ff_option *options, int count, const char *name, size_t length) {
@@ -47,7 +44,6 @@ static const ff_option *find_option(const ff_option *options, int count, const c
 
 int ff_cli_parse(int argc, char **argv, const ff_option *options, int count, const char *help,
                  const char **words, int most, int *found, int *exit_status) {
-    command_name = argv[0];
     *found = 0;
     *exit_status = FF_EXIT_USAGE;
     for (int i = 1; i < argc; i++) {
@@ -80,6 +76,7 @@ int ff_cli_parse(int argc, char **argv, const ff_option *options, int count, con
                 return 1;
             }
             *option->flag = true;
+            silent = silent || strcmp(option->name, "--quiet") == 0;
             continue;
         }
         const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;

@@ -70,7 +70,7 @@ expect 'delay-margin: sentence' '^GO: tdpa at 16 ms of robot delay \(w tau 0.050
 refuse 'is no method' analyze delay-margin "$here/scenarios/wall.yaml" --methods tpda
 refuse 'allowed: 0 to 25' analyze delay-margin "$here/scenarios/wall.yaml" --map 99
 refuse 'analyze contact-stability' analyze delay-margin "$here/scenarios/planar-arm-emulation.yaml"
-refuse 'no contact' analyze delay-margin "$here/scenarios/wall.yaml" --set time.duration=0.1
+refuse 'no contact' analyze delay-margin "$here/scenarios/wall.yaml" --quiet --set time.duration=0.1
 refuse 'which scenario' analyze delay-margin
 
 json=$("$FREEFLOAT" analyze workspace "$here/scenarios/deos-client.yaml" --json) || failed=1
