@@ -506,7 +506,8 @@ void ff_live__unserve(ff_live *live) {
     server *s = live->server;
     if (!s)
         return;
-    s->stop_at = ff_live__now() + (atomic_load(&live->viewers) ? 200000000 : 0); /* the last row goes out */
+    /* the last row and the verdict go out, also from a busy machine */
+    s->stop_at = ff_live__now() + (atomic_load(&live->viewers) ? 1500000000 : 0);
     atomic_store(&s->stop, true);
     lws_cancel_service(s->context);
     pthread_join(s->thread, NULL);
