@@ -2,6 +2,7 @@
  * colours for all, a line at the requirement), curves over one column, distributions. Plain shapes and text,
  * no scripts; they open in a browser, a report and a word processor alike. */
 #include "campaign/output.h"
+#include "report/html.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,30 +42,12 @@ static char *canvas_close(canvas *c) {
     return c->text;
 }
 
-/* Text with the three characters that XML does not take. */
-static void put_text(FILE *f, const char *text) {
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", f);
-            break;
-        case '>':
-            fputs("&gt;", f);
-            break;
-        case '&':
-            fputs("&amp;", f);
-            break;
-        default:
-            fputc(*text, f);
-        }
-}
-
 static void put_label(FILE *f, double x, double y, const char *style, const char *text, const char *unit) {
     fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, style);
-    put_text(f, text);
+    ff_report_put_text(f, text);
     if (*unit) {
         fputs(" [", f);
-        put_text(f, unit);
+        ff_report_put_text(f, unit);
         fputs("]", f);
     }
     fputs("</text>\n", f);

@@ -383,7 +383,7 @@ static void put_number(FILE *f, double value) {
         fputs("null", f);
 }
 
-static void put_html(FILE *f, const char *s) {
+void ff_report_put_text(FILE *f, const char *s) {
     for (; *s; s++)
         switch (*s) {
         case '<':
@@ -539,7 +539,7 @@ static ff_status write_page(const char *path, const char *title, const ff_report
     if (!f)
         return FF_ERR_IO;
     fwrite(page, 1, (size_t)(title_at - page), f);
-    put_html(f, title);
+    ff_report_put_text(f, title);
     page = title_at + sizeof TITLE_MARK - 1;
     fwrite(page, 1, (size_t)(data_at - page), f);
     put_data(f, title, runs, blocks, n, raw);

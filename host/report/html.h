@@ -9,6 +9,8 @@
 #ifndef FF_REPORT_HTML_H
 #define FF_REPORT_HTML_H
 
+#include <stdio.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,5 +61,8 @@ ff_status ff_report_write(const char *path, const char *title, const ff_report_r
 /* The same with choices; options may be NULL. */
 ff_status ff_report_write_with(const char *path, const char *title, const ff_report_run *runs, int n,
                                const ff_report_options *options);
+
+/* Text with the three characters escaped that HTML and XML do not take. */
+void ff_report_put_text(FILE *file, const char *text);
 
 #endif
