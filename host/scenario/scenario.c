@@ -875,6 +875,35 @@ static const ff_section *below(const ff_section *section, const char *key) {
     return find_key(section, key)->section;
 }
 
+static bool check_most(reader *r, const ff_node *node, const char *key, double value, double most) {
+    const ff_node *given = ff_node_find(node, key);
+    return value <= most ||
+           fail(r, given ? given->place : node->place, "%s is %.9g, allowed: at most %.9g", key, value, most);
+}
+
+static bool check_obsw(reader *r, const ff_node *node, ff_obsw_config *o) {
+    const ff_node *navigation = ff_node_find(node, "navigation");
+    if (!ff_node_find(node, "hold"))
+        o->hold = FF_NAN; /* ten cycles, once the cycle is known */
+    if (navigation &&
+        (!check_most(r, navigation, "delay", o->navigation.delay, 60) ||
+         !check_most(r, navigation, "star_tracker_delay", o->navigation.star_tracker_delay, 60) ||
+         !check_most(r, navigation, "gyro_delay", o->navigation.gyro_delay, 60) ||
+         !check_most(r, navigation, "encoder_delay", o->navigation.encoder_delay, 60)))
+        return false;
+    if (o->kind != 2)
+        return true;
+    if (o->port == 0)
+        return fail(r, node->place, "port is 0, allowed: 1 to 65535");
+    if (strlen(o->address) > 15 || strlen(o->local_address) > 15)
+        return fail(r, node->place, "an address is longer than an IPv4 one, allowed: e.g. 127.0.0.1");
+    return check_most(r, node, "port", (double)o->port, 65535) &&
+           check_most(r, node, "local_port", (double)o->local_port, 65535) &&
+           check_most(r, node, "apid", (double)o->apid, 2046) &&
+           check_most(r, node, "command_apid", (double)o->command_apid, 2046) &&
+           check_most(r, node, "timeout", o->timeout, 60) && check_most(r, node, "connect", o->connect, 600);
+}
+
 /* Arm and on-board software belong together; the tree must be physical. */
 static bool read_servicer(reader *r, const ff_node *node, const ff_section *section,
                           ff_satellite *satellite) {
@@ -895,6 +924,8 @@ static bool read_servicer(reader *r, const ff_node *node, const ff_section *sect
     memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
     if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q) ||
         !check_positions(r, obsw, &satellite->arm, satellite->obsw.q))
+        return false;
+    if (!check_obsw(r, obsw, &satellite->obsw))
         return false;
     if (satellite->obsw.kind != 0)
         satellite->obsw.goal = ff_pose_identity();
@@ -1272,6 +1303,8 @@ static bool check_servicer(reader *r, const ff_node *root) {
     ff_servicer_arm *arm = &s->satellite[servicer].arm;
     if (!(arm->cycle > 0.0))
         arm->cycle = 0.25 * s->cycle;
+    if (isnan(s->satellite[servicer].obsw.hold))
+        s->satellite[servicer].obsw.hold = 10.0 * s->cycle;
     const double parts = s->cycle / arm->cycle;
     if (parts < 0.5 || fabs(parts - round(parts)) > 1e-9 * parts)
         return fail(r, satellites->place,

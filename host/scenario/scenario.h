@@ -128,15 +128,26 @@ typedef struct ff_servicer_arm {
 
 typedef struct ff_obsw_config {
     bool present;
-    int kind;                   /* 0: built-in, 1: shared object */
+    int kind;                   /* 0: built-in, 1: shared object, 2: UDP */
     char library[FF_NAME_SIZE]; /* its path, from the working folder */
+    char address[FF_NAME_SIZE], local_address[FF_NAME_SIZE];
+    uint64_t port, local_port;
+    int mode;    /* 0: lock step, 1: free running */
+    int packets; /* 0: cFS, 1: PUS-C */
+    uint64_t apid, command_apid;
+    double timeout; /* [s] wall clock, for one answer in lock step */
+    double connect; /* [s] wall clock, for the first answer */
+    double hold;    /* [s] of run time */
     ff_pose goal;
     double q[FF_MAX_ARM_LINKS];
     double approach, arrive;
     double sync_rate, hold_rate, arm_rate, grasp_rate;
     double force_limit, torque_limit;
     struct {
-        double rate, position, attitude, velocity, angular_rate, star_tracker, gyro, encoder;
+        double rate, delay, position, attitude, velocity, angular_rate;
+        double star_tracker, star_tracker_rate, star_tracker_delay;
+        double gyro, gyro_rate, gyro_delay;
+        double encoder, encoder_speed, encoder_rate, encoder_delay;
     } navigation;
 } ff_obsw_config;
 

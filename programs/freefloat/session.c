@@ -9,6 +9,7 @@
 
 #include "record/csv.h"
 #include "report/geometry.h"
+#include "rt/obsw.h"
 #include "run/capture.h"
 
 int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options) {
@@ -91,11 +92,11 @@ int ff_write_whole(const char *folder, const char *name, const char *text) {
 static int solve_ideal(ff_session *session, ff_progress *progress) {
     char message[256] = "";
     ff_progress_phase(progress, 0.0, 0.3, 0.0, "");
-    const ff_status status =
-        ff_scenario_servicer(&session->scenario) >= 0
-            ? ff_capture_reference(&session->scenario, &session->ideal, message, sizeof message)
-            : ff_ideal_solve(&session->scenario, ff_progress_update, progress, &session->ideal, message,
-                             sizeof message);
+    const ff_status status = ff_scenario_servicer(&session->scenario) >= 0
+                                 ? ff_capture_reference(&session->scenario, ff_rt_obsw_open, &session->ideal,
+                                                        message, sizeof message)
+                                 : ff_ideal_solve(&session->scenario, ff_progress_update, progress,
+                                                  &session->ideal, message, sizeof message);
     if (status >= 0)
         return FF_EXIT_DONE;
     ff_progress_stop(progress);
@@ -189,7 +190,8 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
                                 .progress = ff_progress_update,
                                 .user = &progress,
                                 .between = options->between,
-                                .between_user = options->between_user};
+                                .between_user = options->between_user,
+                                .opener = ff_rt_obsw_open};
     if (options->runner)
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
