@@ -6,7 +6,7 @@
 #ifndef FF_OBSW_LINK_H
 #define FF_OBSW_LINK_H
 
-#include "devices/obsw.h"
+#include "devices/onboard.h"
 
 typedef struct ff_obsw_udp_config {
     char address[64]; /* of the on-board software */

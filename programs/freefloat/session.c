@@ -9,7 +9,7 @@
 
 #include "record/csv.h"
 #include "report/geometry.h"
-#include "rt/obsw.h"
+#include "rt/obsw_socket.h"
 #include "run/capture.h"
 
 int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options) {

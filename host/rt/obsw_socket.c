@@ -1,4 +1,4 @@
-#include "rt/obsw.h"
+#include "rt/obsw_socket.h"
 
 #include "rt/clock.h"
 #include "rt/socket.h"

@@ -1,10 +1,10 @@
-/* devices/obsw.h - on-board software on the wire: sensors go out, actuation comes back, in space packets.
+/* devices/onboard.h - on-board software on the wire: sensors go out, actuation comes back, in space packets.
  *
  * The payloads are little-endian, doubles in SI units, both described byte by byte in docs/obsw.md. Around
  * them stands the cFS secondary header (default) or that of ECSS PUS-C. The sensors are telemetry of the
  * simulated satellite, the actuation is a command to it: commands carry a checksum. */
-#ifndef FF_DEVICES_OBSW_H
-#define FF_DEVICES_OBSW_H
+#ifndef FF_DEVICES_ONBOARD_H
+#define FF_DEVICES_ONBOARD_H
 
 #include "../../examples/obsw/obsw.h"
 #include "devices/ccsds.h"

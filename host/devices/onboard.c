@@ -1,4 +1,4 @@
-#include "devices/obsw.h"
+#include "devices/onboard.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* rt/obsw.h - the socket of on-board software over UDP: an ff_obsw_opener. */
-#ifndef FF_RT_OBSW_H
-#define FF_RT_OBSW_H
+/* rt/obsw_socket.h - the socket of on-board software over UDP: an ff_obsw_opener. */
+#ifndef FF_RT_OBSW_SOCKET_H
+#define FF_RT_OBSW_SOCKET_H
 
 #include "obsw/link.h"
 
