@@ -95,6 +95,29 @@ typedef struct feeder {
     int servicer;
 } feeder;
 
+static void fill_servicer(const ff_mission_row *m, int joints, ff_row_servicer *row) {
+    const ff_obsw_out *u = &m->actuation;
+    for (int i = 0; i < joints; i++) {
+        row->q[i] = m->q[i];
+        row->qd[i] = m->qd[i];
+        row->torque[i] = u->joint_torque[i];
+        row->motor[i] = m->motor[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        row->thrust.f.a[i] = u->force[i];
+        row->thrust.t.a[i] = u->torque[i];
+    }
+    row->thrust_saturated = m->thrust_saturated;
+    row->motor_saturated = m->motor_saturated;
+    row->phase = (int)u->phase;
+    row->action = (int)m->action;
+    row->W_c = m->W_c;
+    row->W_a = u->storage;
+    row->delta = u->dissipation;
+    row->port_power = m->port_power;
+    row->bound = m->bound;
+}
+
 static ff_status feed(void *self, const ff_mission_row *m) {
     feeder *f = self;
     const ff_scenario *s = f->scenario;
@@ -122,6 +145,7 @@ static ff_status feed(void *self, const ff_mission_row *m) {
         row->touching[0] = m->held;
         row->contact_force[0] = ff_quat_rotate(m->base.attitude, m->on_base.f);
     }
+    fill_servicer(m, s->satellite[f->servicer].arm.joints, &row->servicer);
     for (int i = 0; i < f->options->count; i++) {
         const ff_status status = f->options->sinks[i].row(f->options->sinks[i].self, row);
         if (status < 0)

@@ -380,6 +380,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     /* on-board software on the mapped states */
     ff_obsw_out actuation;
     ff_obsw_action action;
+    const uint64_t saturated = f->computer.info.saturated;
     const ff_rigid_state client_m = mapped(f, CLIENT), base_m = mapped(f, SERVICER);
     const ff_status answered = ff_computer_step(&f->computer, t, &client_m, &base_m, f->q, f->qd, &actuation,
                                                 &action, message, size);
@@ -410,6 +411,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
         row->actuation = actuation;
         row->action = action;
         row->motor_saturated = f->motor_saturated;
+        row->thrust_saturated = f->computer.info.saturated > saturated;
         memcpy(row->motor, f->motor, sizeof row->motor);
         row->F_e = f->in.F_e;
         row->robot[CLIENT] = f->robot[CLIENT].now;

@@ -46,7 +46,7 @@ typedef struct ff_mission_row {
     ff_obsw_action action; /* new, held, or nothing */
     double
         motor[FF_TREE_JOINTS_MAX]; /* [N m] torque of the arm's motors on the ground, (22), within limits */
-    bool motor_saturated;          /* since the last row */
+    bool thrust_saturated, motor_saturated; /* since the last row */
     ff_wrench F_e;                 /* on the gripper, gripper axes */
     ff_wrench on_base;             /* the same about the base's origin, base axes */
     ff_wrench on_client;           /* its reaction about the client's CoM, body axes */

@@ -103,6 +103,8 @@ static int solve_ideal(ff_session *session, ff_progress *progress) {
     ff_cli_error("%s: the ideal reference failed: %s", session->scenario.name,
                  *message ? message : ff_status_text(status));
     session->run.status = status;
+    snprintf(session->run.message, sizeof session->run.message, "the ideal reference failed: %s",
+             *message ? message : ff_status_text(status));
     return FF_EXIT_FAILED;
 }
 
@@ -143,11 +145,16 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
     ff_progress progress;
     ff_progress_start(&progress, session->label, options->quiet);
     int result = solve_ideal(session, &progress);
-    if (result != FF_EXIT_DONE)
-        return result;
     if (ff_metrics_init(&session->scenario, &session->metrics) != FF_OK) {
         ff_cli_error("no memory");
         return FF_EXIT_FAILED;
+    }
+    if (result != FF_EXIT_DONE) { /* there is nothing to compare with: the summary says why */
+        ff_metrics_finish(&session->metrics, NULL, session->run.status);
+        session->summary = ff_summary_json(&session->metrics, &session->run);
+        if (options->out && session->summary)
+            ff_write_whole(options->out, "summary.json", session->summary);
+        return result;
     }
     ff_csv csv = {0};
     ff_sink sinks[5] = {ff_metrics_sink(&session->metrics)};
@@ -297,6 +304,41 @@ static void show_identified(const ff_metrics *metrics, int n, char *text, size_t
         snprintf(text + used, size - used, "%.4f", info.restitution);
 }
 
+static void print_servicer(const ff_session *session) {
+    const ff_satellite *satellite =
+        &session->scenario.satellite[ff_scenario_servicer(&session->scenario)];
+    const ff_servicer_metrics *m = &session->metrics.servicer;
+    const ff_obsw_info *o = &session->run.obsw;
+    double motor = 0.0;
+    for (int i = 0; i < satellite->arm.joints; i++)
+        motor = fmax(motor, m->max_motor_torque[i]);
+    printf("on-board software (%s): %llu cycles, %llu without a good answer; the last one acted in %llu, "
+           "nothing in %llu\n",
+           ff_obsw_kind_name((ff_obsw_kind)satellite->obsw.kind), (unsigned long long)o->steps,
+           (unsigned long long)o->missed, (unsigned long long)o->held, (unsigned long long)o->zeroed);
+    bool any = false;
+    for (int i = 0; i < FF_OBSW_REFUSALS; i++)
+        if (o->exchange.refused[i]) {
+            printf("%s %s %llu", any ? "," : "packets refused:", ff_obsw_refusal_name((ff_obsw_refusal)i),
+                   (unsigned long long)o->exchange.refused[i]);
+            any = true;
+        }
+    if (any)
+        printf("\n");
+    printf("thrusters at most %.4g N, %.4g N m, saturated in %llu cycles; motors at most %.4g N m, saturated in "
+           "%llu\n",
+           m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
+           (unsigned long long)m->motor_saturated);
+    printf("monitors: W_c (25) %.6g J, changed by %.2g J before contact; ", m->W_c_start, m->W_c_drift);
+    if (m->W_a_cycles)
+        printf("W_a (24) rose in %llu of %llu cycles; ", (unsigned long long)m->W_a_rises,
+               (unsigned long long)m->W_a_cycles);
+    else
+        printf("W_a (24) not told; ");
+    printf("port (28) %.4g J; bound (29) %.3g, above zero in %llu\n", m->port_energy, m->bound,
+           (unsigned long long)m->bound_violations);
+}
+
 void ff_session_print(const ff_session *session) {
     const ff_scenario *scenario = &session->scenario;
     const ff_metrics *metrics = &session->metrics;
@@ -342,6 +384,8 @@ void ff_session_print(const ff_session *session) {
         printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
                m->max_energy);
     }
+    if (ff_scenario_servicer(scenario) >= 0)
+        print_servicer(session);
     ff_table table;
     ff_table_init(&table, 4);
     ff_table_add(&table, "requirement|value|limit|met");
