@@ -47,11 +47,11 @@ typedef struct ff_mission_row {
     double
         motor[FF_TREE_JOINTS_MAX]; /* [N m] torque of the arm's motors on the ground, (22), within limits */
     bool thrust_saturated, motor_saturated; /* since the last row */
-    ff_wrench F_e;                 /* on the gripper, gripper axes */
-    ff_wrench on_base;             /* the same about the base's origin, base axes */
-    ff_wrench on_client;           /* its reaction about the client's CoM, body axes */
-    ff_setpoint command[2];        /* issued at t */
-    ff_setpoint inertial[2];       /* the robots' motion mapped by (23) */
+    ff_wrench F_e;                          /* on the gripper, gripper axes */
+    ff_wrench on_base;                      /* the same about the base's origin, base axes */
+    ff_wrench on_client;                    /* its reaction about the client's CoM, body axes */
+    ff_setpoint command[2];                 /* issued at t */
+    ff_setpoint inertial[2];                /* the robots' motion mapped by (23) */
     double step_ns;
     ff_setpoint robot[2];          /* true motion in the robots' frame */
     ff_vec3 base_error;            /* [m] base against its goal, client's axes */

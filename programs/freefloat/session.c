@@ -305,8 +305,7 @@ static void show_identified(const ff_metrics *metrics, int n, char *text, size_t
 }
 
 static void print_servicer(const ff_session *session) {
-    const ff_satellite *satellite =
-        &session->scenario.satellite[ff_scenario_servicer(&session->scenario)];
+    const ff_satellite *satellite = &session->scenario.satellite[ff_scenario_servicer(&session->scenario)];
     const ff_servicer_metrics *m = &session->metrics.servicer;
     const ff_obsw_info *o = &session->run.obsw;
     double motor = 0.0;
@@ -325,10 +324,11 @@ static void print_servicer(const ff_session *session) {
         }
     if (any)
         printf("\n");
-    printf("thrusters at most %.4g N, %.4g N m, saturated in %llu cycles; motors at most %.4g N m, saturated in "
-           "%llu\n",
-           m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
-           (unsigned long long)m->motor_saturated);
+    printf(
+        "thrusters at most %.4g N, %.4g N m, saturated in %llu cycles; motors at most %.4g N m, saturated in "
+        "%llu\n",
+        m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
+        (unsigned long long)m->motor_saturated);
     printf("monitors: W_c (25) %.6g J, changed by %.2g J before contact; ", m->W_c_start, m->W_c_drift);
     if (m->W_a_cycles)
         printf("W_a (24) rose in %llu of %llu cycles; ", (unsigned long long)m->W_a_rises,
@@ -344,6 +344,10 @@ void ff_session_print(const ff_session *session) {
     const ff_metrics *metrics = &session->metrics;
     if (scenario->emulates) {
         ff_session_print_emulation(session);
+        return;
+    }
+    if (metrics->rows == 0) {
+        printf("no cycle was run\n");
         return;
     }
     for (int i = 0; i < scenario->satellites; i++) {
