@@ -430,6 +430,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
         row->port_power = ff_power(f->in.F_e, relative);
         row->held = f->grip.closed;
         row->mapped_attitude = base_m.attitude;
+        memcpy(row->star_tracker, f->computer.in.attitude, sizeof row->star_tracker);
         return sink.row(sink.self, row);
     }
     return FF_OK;

@@ -62,6 +62,7 @@ typedef struct ff_mission_row {
     double W_c, bound, port_power; /* monitors: (25), (29), (28) */
     ff_quat
         mapped_attitude; /* of the base from the robots' motion: what the star tracker sees without noise */
+    double star_tracker[4]; /* what the on-board software was told of it, noise included */
     bool held;
 } ff_mission_row;
 
