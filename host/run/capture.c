@@ -183,6 +183,7 @@ void ff_capture_run(const ff_scenario *scenario, const ff_run_options *options, 
             ff_rigid_create(&scenario->satellite[i].rigid, &f->model[i]);
         ff_capture_mission(scenario, parts, mission);
         mission->computer.opener = options->opener;
+        mission->computer.record = options->record;
         const ff_mission_sink sink = {f, feed};
         result->status = scenario->fidelity.method == FF_METHOD_IDEAL
                              ? ff_mission_orbit(mission, sink, result->message, sizeof result->message)

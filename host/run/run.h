@@ -27,6 +27,7 @@ typedef struct ff_run_options {
     bool (*between)(void *user, const ff_run_access *access); /* before each cycle: may wait (a paced run) and
                                                                   tune; may be NULL; false stops the run */
     void *between_user;
+    ff_obsw_record record;  /* read NULL: none; else answers in place of the on-board software */
     ff_obsw_opener *opener; /* reaches on-board software over UDP; NULL: such scenarios are refused */
 } ff_run_options;
 

@@ -18,6 +18,7 @@ typedef struct reader {
     const char *label;
     ff_tree *tree;
     ff_scenario *scenario;
+    const ff_scenario_options *options;
     char *message;
     size_t size;
     char *warnings;
@@ -647,11 +648,33 @@ struct ff_tree_model_file {
     ff_urdf urdf;
 };
 
+static void note_model(ff_scenario *s, const char *name) {
+    for (int i = 0; i < s->models; i++)
+        if (strcmp(s->model[i], name) == 0)
+            return;
+    if (s->models < FF_MAX_MODELS) /* an emulation names two */
+        snprintf(s->model[s->models++], FF_NAME_SIZE, "%s", name);
+}
+
+/* From the disk, or from where the options say. */
+static ff_status load_model(const reader *r, const char *name, const char *path, ff_urdf *urdf, char *text,
+                            size_t size) {
+    const char *bytes;
+    size_t length;
+    if (!r->options || !r->options->file)
+        return ff_urdf_load(path, urdf, text, size);
+    if (r->options->file(r->options->file_self, name, &bytes, &length))
+        return ff_urdf_parse(name, bytes, length, urdf, text, size);
+    snprintf(text, size, "it is not in the log");
+    return FF_ERR_IO;
+}
+
 /* NULL after fail. Relative names start from the scenario's folder. */
 static const struct ff_tree_model_file *read_model(reader *r, const ff_node *node) {
     char name[FF_NAME_SIZE], text[400];
     if (!read_text(r, node, "model", name))
         return NULL;
+    note_model(r->scenario, name);
     for (const struct ff_tree_model_file *m = r->tree->models; m; m = m->next)
         if (strcmp(m->name, name) == 0)
             return m;
@@ -665,7 +688,7 @@ static const struct ff_tree_model_file *read_model(reader *r, const ff_node *nod
     }
     memcpy(path, r->label, folder);
     memcpy(path + folder, name, length + 1);
-    const ff_status status = ff_urdf_load(path, &m->urdf, text, sizeof text);
+    const ff_status status = load_model(r, name, path, &m->urdf, text, sizeof text);
     if (status == FF_ERR_IO)
         fail(r, node->place,
              "model '%s' cannot be read: %s, allowed: a URDF file, from the scenario's folder",
@@ -1471,6 +1494,7 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
     reader r = {.label = label,
                 .tree = &tree,
                 .scenario = scenario,
+                .options = options,
                 .message = message,
                 .size = size,
                 .warnings = warnings,

@@ -16,6 +16,7 @@ enum {
     FF_MAX_POINTS = 16,
     FF_MAX_ARM_LINKS = 24, /* rows of an arm's table */
     FF_MAX_FAULTS = 16,
+    FF_MAX_MODELS = 4, /* URDF files of one scenario */
 };
 
 typedef enum ff_robot_kind {
@@ -265,8 +266,10 @@ typedef enum ff_target_kind { FF_TARGET_FLEXIBLE_JOINT, FF_TARGET_ARM } ff_targe
 
 typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
-    double cycle, duration; /* [s] */
-    uint64_t cycles;        /* round(duration/cycle) */
+    int models;
+    char model[FF_MAX_MODELS][FF_NAME_SIZE]; /* URDF files as the scenario names them */
+    double cycle, duration;                  /* [s] */
+    uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;
     ff_fidelity_config fidelity; /* method and its settings */
     bool tdpa_printed;           /* tdpa: {reading: printed} */
@@ -331,6 +334,10 @@ typedef struct ff_scenario_options {
     const char *const *set; /* count strings "path=value" */
     int sets;
     const char *method; /* --method, or NULL */
+    /* Where the files that the scenario names are found instead of on the disk, e.g. in a log; NULL: on the
+     * disk. False: not there. The text must outlive the call. */
+    bool (*file)(void *self, const char *name, const char **text, size_t *length);
+    void *file_self;
 } ff_scenario_options;
 
 /* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT (message is the one line for the user). warnings: one line

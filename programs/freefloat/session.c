@@ -125,9 +125,18 @@ static char *read_again(const char *path, size_t *length) {
 static ff_status open_log(const ff_session *session, const char *path, ff_log *log) {
     ff_log_source source = {
         .path = session->path, .set = session->set, .sets = session->sets, .method = session->method};
-    char *text = read_again(session->path, &source.length);
+    char *text = read_again(session->path, &source.length), *model[FF_MAX_MODELS] = {NULL};
     source.text = text;
+    for (int i = 0; i < session->scenario.models; i++) { /* names start from the scenario's folder */
+        char place[4400];
+        const char *name = session->scenario.model[i], *slash = strrchr(session->path, '/');
+        const int folder = *name != '/' && slash ? (int)(slash - session->path) + 1 : 0;
+        snprintf(place, sizeof place, "%.*s%s", folder, session->path, name);
+        source.model_text[i] = model[i] = read_again(place, &source.model_length[i]);
+    }
     const ff_status status = ff_log_open(path, &session->scenario, &source, log);
+    for (int i = 0; i < FF_MAX_MODELS; i++)
+        free(model[i]);
     free(text);
     return status;
 }

@@ -47,7 +47,7 @@ static const char two[] = "name: two\n"
                           "  client: {mass: 2, inertia: [1, 1, 1]}\n";
 
 static ff_status parse_sets(const char *text, const char *const *set, int sets, const char *method) {
-    const ff_scenario_options options = {set, sets, method};
+    const ff_scenario_options options = {.set = set, .sets = sets, .method = method};
     memset(message, 'x', sizeof message);
     return ff_scenario_parse("F", text, strlen(text), &options, &s, message, sizeof message, warnings,
                              sizeof warnings);
