@@ -904,6 +904,18 @@ static bool check_most(reader *r, const ff_node *node, const char *key, double v
            fail(r, given ? given->place : node->place, "%s is %.9g, allowed: at most %.9g", key, value, most);
 }
 
+static bool check_ipv4(reader *r, const ff_node *node, const char *key, const char *text) {
+    const ff_node *given = ff_node_find(node, key);
+    unsigned part[4];
+    char after;
+    bool good = sscanf(text, "%3u.%3u.%3u.%3u%c", &part[0], &part[1], &part[2], &part[3], &after) == 4 &&
+                text[strspn(text, "0123456789.")] == 0;
+    for (int i = 0; i < 4 && good; i++)
+        good = part[i] <= 255;
+    return good || fail(r, given ? given->place : node->place,
+                        "%s is '%s', allowed: an IPv4 address, e.g. 127.0.0.1", key, ff_show(text).text);
+}
+
 static bool check_obsw(reader *r, const ff_node *node, ff_obsw_config *o) {
     const ff_node *navigation = ff_node_find(node, "navigation");
     if (!ff_node_find(node, "hold"))
@@ -918,9 +930,9 @@ static bool check_obsw(reader *r, const ff_node *node, ff_obsw_config *o) {
         return true;
     if (o->port == 0)
         return fail(r, node->place, "port is 0, allowed: 1 to 65535");
-    if (strlen(o->address) > 15 || strlen(o->local_address) > 15)
-        return fail(r, node->place, "an address is longer than an IPv4 one, allowed: e.g. 127.0.0.1");
-    return check_most(r, node, "port", (double)o->port, 65535) &&
+    return check_ipv4(r, node, "address", o->address) &&
+           check_ipv4(r, node, "local_address", o->local_address) &&
+           check_most(r, node, "port", (double)o->port, 65535) &&
            check_most(r, node, "local_port", (double)o->local_port, 65535) &&
            check_most(r, node, "apid", (double)o->apid, 2046) &&
            check_most(r, node, "command_apid", (double)o->command_apid, 2046) &&
