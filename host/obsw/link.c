@@ -117,7 +117,9 @@ ff_status ff_obsw_exchange_step(ff_obsw_exchange *x, const ff_obsw_in *in, doubl
     }
     if (x->config.free) {
         bool new = false;
-        x->link.pace(x->link.self, in->t);
+        const double late = x->link.pace(x->link.self, in->t);
+        if (late > x->info.late_most)
+            x->info.late_most = late;
         send_sensors(x, in);
         /* what has come by now, answers to earlier sensors: the newest acts */
         for (int i = 0; i < 4096; i++) {

@@ -44,6 +44,7 @@ typedef struct ff_obsw_exchange_info {
     uint64_t refused[FF_OBSW_REFUSALS];
     uint64_t waited_out;               /* lock step: cycles whose answer did not come in time */
     double answer_mean_s, answer_most; /* [s] wall clock, lock step */
+    double late_most;                  /* [s] free running: how late a cycle of ours began */
 } ff_obsw_exchange_info;
 
 typedef struct ff_obsw_exchange {

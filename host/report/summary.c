@@ -161,6 +161,7 @@ static void packets(ff_json *json, const ff_obsw_exchange_info *x) {
     ff_json_integer(json, "waited_out", (long long)x->waited_out);
     ff_json_number(json, "answer_mean_s", x->answer_mean_s);
     ff_json_number(json, "answer_max_s", x->answer_most);
+    ff_json_number(json, "late_max_s", x->late_most);
     ff_json_close(json, '}');
 }
 
