@@ -143,7 +143,7 @@ static void test_28_port_power(void **state) {
     ff_mission_config c;
     char message[200];
     load(NULL, 0, 6, &c);
-    c.obsw.grasp = 0.5; /* in the midst of the synchronisation: the gripper moves against the client */
+    c.obsw.grasp = 0.5;      /* in the midst of the synchronisation: the gripper moves against the client */
     c.grasp_stiffness = 200; /* soft: sums over cycles shall be integrals */
     c.grasp_damping = 60;
     c.grasp_rotation_stiffness = 4;
@@ -257,6 +257,44 @@ static void test_star_tracker_is_the_orbits(void **state) {
     assert_true(moved > 0.4);
 }
 
+/* What the scenario says of sensors and thrusters is what the mission's computer gets. */
+static void test_scenario_reaches_the_computer(void **state) {
+    (void)state;
+    static const char *const set[] = {
+        "satellites.servicer.obsw={kind: udp, port: 7, local_port: 8, mode: free, packets: pus, apid: 9, "
+        "command_apid: 10, "
+        "timeout: 11, connect: 12, hold: 13, thrust: [14, 15], navigation: {rate: 1, delay: 2, position: 3, "
+        "attitude: 4, "
+        "velocity: 5, angular_rate: 6, star_tracker: 7, gyro: 8, encoder: 9, encoder_speed: 10, "
+        "star_tracker_rate: 11, "
+        "star_tracker_delay: 12, gyro_rate: 13, gyro_delay: 14, encoder_rate: 15, encoder_delay: 16}}"};
+    ff_mission_config m;
+    load(set, 1, 1, &m);
+    const ff_computer_config *c = &m.computer;
+    const ff_navigation_config expected = {.rate = 1,
+                                           .delay = 2,
+                                           .position = 3,
+                                           .attitude = 4,
+                                           .velocity = 5,
+                                           .angular_rate = 6,
+                                           .star_tracker = 7,
+                                           .gyro = 8,
+                                           .encoder = 9,
+                                           .encoder_speed = 10,
+                                           .star_tracker_rate = 11,
+                                           .star_tracker_delay = 12,
+                                           .gyro_rate = 13,
+                                           .gyro_delay = 14,
+                                           .encoder_rate = 15,
+                                           .encoder_delay = 16};
+    assert_memory_equal(&c->navigation, &expected, sizeof expected);
+    assert_int_equal(c->kind, FF_OBSW_UDP);
+    assert_true(c->udp.port == 7 && c->udp.local_port == 8 && c->udp.free && c->udp.wire.pus);
+    assert_true(c->udp.wire.apid_sensors == 9 && c->udp.wire.apid_command == 10);
+    assert_true(c->udp.timeout == 11 && c->udp.connect == 12 && c->hold == 13);
+    assert_true(c->force_limit == 14 && c->torque_limit == 15);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_24_storage_falls_by_its_dissipation),
@@ -265,6 +303,7 @@ int main(void) {
         cmocka_unit_test(test_28_port_power),
         cmocka_unit_test(test_29_bound_of_the_commands),
         cmocka_unit_test(test_star_tracker_is_the_orbits),
+        cmocka_unit_test(test_scenario_reaches_the_computer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
