@@ -130,8 +130,8 @@ ff_status ff_obsw_exchange_step(ff_obsw_exchange *x, const ff_obsw_in *in, doubl
         }
         return new ? FF_OK : FF_INFO_HELD;
     }
-    send_sensors(x, in);
     const double begin = now_s();
+    send_sensors(x, in);
     const bool waited = !x->gone;
     if (!wait_for_answer(x, in->sequence, waited ? x->config.timeout : 0.0, out)) {
         x->info.waited_out++;
