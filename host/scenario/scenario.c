@@ -1260,13 +1260,11 @@ static bool check_servicer(reader *r, const ff_node *root) {
         return fail(r, contacts->place,
                     "contacts of a scenario with an arm, allowed: one grasp whose body is '%s'",
                     s->satellite[servicer].name);
-    if (s->loads > 0)
-        return fail(r, ff_node_find(root, "loads")->place, "loads do not go with an arm yet, allowed: []");
-    if (s->fidelity.method != FF_METHOD_DIRECT && s->fidelity.method != FF_METHOD_IDEAL) {
+    if (s->fidelity.method == FF_METHOD_IMPACT || s->fidelity.method == FF_METHOD_FUSED) {
         const ff_node *method = ff_node_find(root, "method");
         return fail(r, method ? method->place : root->place,
-                    "method '%s' does not go with an arm yet; available: "
-                    "ideal, direct",
+                    "method '%s' predicts its satellites as rigid bodies and knows no torques of an arm, "
+                    "allowed: ideal, direct, tdpa, damping",
                     ff_method_name(s->fidelity.method));
     }
     ff_servicer_arm *arm = &s->satellite[servicer].arm;

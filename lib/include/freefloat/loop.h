@@ -127,12 +127,16 @@ typedef struct ff_capture_config {
     ff_nominal_kind nominal;      /* free (the client's) or prescribed */
     ff_rigid_state nominal_start; /* prescribed */
     ff_gate_config gate[2];       /* client, servicer */
+    /* direct (also all zero), tdpa, damping; tdpa with pair.body >= 0 observes the pair (its other fields are
+     * set here). FF_ERR_UNSUPPORTED for methods that predict or advance the satellites themselves. */
+    ff_fidelity_config fidelity;
 } ff_capture_config;
 
 typedef struct ff_capture_model {
     ff_capture_config config;
     ff_rigid_model client;
     ff_nominal_config nominal;
+    ff_fidelity_model fidelity; /* but for the servicer's inertia and gripper, which its joints move */
 } ff_capture_model;
 
 typedef struct ff_capture_state {
@@ -142,6 +146,7 @@ typedef struct ff_capture_state {
     ff_servicer_state servicer;
     ff_nominal_state nominal;
     ff_gate_state gate[2];
+    ff_fidelity_state fidelity;
 } ff_capture_state;
 
 typedef struct ff_capture_in {
@@ -154,7 +159,9 @@ typedef struct ff_capture_in {
 
 typedef struct ff_capture_out {
     ff_setpoint command[2], next[2];
+    ff_wrench F_c;      /* on the gripper after stage 3, gripper coordinates: what the satellites feel */
     ff_wrench reaction; /* on the client about its CoM, body axes */
+    double observer;    /* [J] of the method; FF_NAN: it has none */
     ff_status gate_status[2];
     double W_c; /* [J] (25): kinetic energy of the client from the robots' motion, constant without forces */
     double bound; /* [m/s, rad/s] (29): |V_s| - |V_b| - |Delta V_s|, not positive */
