@@ -186,6 +186,14 @@ static ff_status computer_make(const ff_mission_config *config, const tree *mode
     return status;
 }
 
+/* The built-in controller holds from the moment the gripper has really closed. */
+static void tell_grip(computer *c, const grip *g, double t) {
+    if (!g->closed)
+        c->obsw.grasp = FF_INF;
+    else if (isinf(c->obsw.grasp))
+        c->obsw.grasp = t;
+}
+
 static ff_wrench thrust(const ff_obsw_out *out) {
     return (ff_wrench){ff_vec3_make(out->torque[0], out->torque[1], out->torque[2]),
                        ff_vec3_make(out->force[0], out->force[1], out->force[2])};
@@ -245,6 +253,7 @@ static void fill_row(const ff_mission_config *config, const tree *orbit, const f
 typedef struct facility {
     const ff_mission_config *config;
     tree orbit, arm, brain;
+    tree known; /* wrench robot: the arm as its drive knows it, on a fixed base */
     size_t joints;
     ff_capture_model model;
     ff_capture_state state;
@@ -252,7 +261,7 @@ typedef struct facility {
     ff_capture_out out;
     ff_robot robot[2];
     ff_setpoint before[2]; /* robots' true motion one cycle ago */
-    double q[MOST], qd[MOST];
+    double q[MOST], qd[MOST], qdd[MOST];
     double tau[MOST];      /* of the on-board software, held */
     ff_servicer_in arm_in; /* for (22) */
     ff_vec3 gravity;       /* in the robots' frame */
@@ -358,9 +367,38 @@ static bool arm_advance(facility *f) {
         for (size_t i = 0; i < n; i++) {
             f->q[i] += h / 6 * (f->qd[i] + 2 * v2[i] + 2 * v3[i] + v4[i]);
             f->qd[i] += h / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
+            f->qdd[i] = k4[i];
         }
     }
     return true;
+}
+
+/* What an arm in motion and its contact ask of the base that carries it, base axes: the rows of (14) without
+ * the base's own inertia, and the weight. */
+static ff_wrench carry(facility *f, const tree *t, const ff_tree_state *x) {
+    const carried base = between(&f->before[SERVICER], &f->robot[SERVICER].now, 1.0, f->config->cycle);
+    ff_tree_acceleration a = {.base = base.A};
+    ff_tree_force force;
+    ff_wrench external[FF_TREE_LINKS_MAX];
+    for (size_t i = 0; i < ff_tree_links(t->model); i++)
+        external[i] = ff_wrench_zero();
+    if (f->config->gripper.link >= 0)
+        external[f->config->gripper.link] = ff_wrench_transform(f->config->gripper.offset, f->in.F_e);
+    memcpy(a.qdd, f->qdd, sizeof a.qdd);
+    ff_tree_kinematics(t->model, x, t->work, f->gravity);
+    ff_tree_inverse_dynamics(t->model, t->work, &a, external, &force);
+    return ff_wrench_scale(-1.0, force.base);
+}
+
+/* What acts on the robots that are told wrenches, (9) and (16): the contact, and on the base also the arm. */
+static void push_robots(facility *f, const ff_tree_state *ground, ff_pose gripper) {
+    const ff_wrench on_client = ff_wrench_scale(
+        -1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(f->robot[CLIENT].now.T), gripper), f->in.F_e));
+    ff_robot_push(&f->robot[CLIENT], on_client, on_client);
+    if (f->config->robot[SERVICER].kind != FF_ROBOT_WRENCH)
+        return;
+    const ff_wrench told = carry(f, &f->known, ground);
+    ff_robot_push(&f->robot[SERVICER], carry(f, &f->arm, ground), told);
 }
 
 static ff_status facility_make(const ff_mission_config *config, facility *f, char *message, size_t size) {
@@ -370,6 +408,9 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
         (status = tree_make(config->servicer, false, &f->brain, message, size)) != FF_OK ||
         (status = tree_make(config->real_arm ? config->real_arm : config->servicer, true, &f->arm, message,
                             size)) != FF_OK)
+        return status;
+    if (config->robot[SERVICER].kind == FF_ROBOT_WRENCH &&
+        (status = tree_make(config->servicer, true, &f->known, message, size)) != FF_OK)
         return status;
     f->joints = ff_tree_joints(f->orbit.model);
     if (ff_tree_joints(f->arm.model) != f->joints || !(config->cycle > 0.0) || !(config->arm_cycle > 0.0) ||
@@ -409,6 +450,7 @@ static void facility_free(facility *f) {
     for (int i = 0; i < 2; i++)
         ff_robot_free(&f->robot[i]);
     tree_free(&f->orbit);
+    tree_free(&f->known);
     tree_free(&f->arm);
     tree_free(&f->brain);
 }
@@ -450,6 +492,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     const carried client = {f->robot[CLIENT].now.T, body_twist(&f->robot[CLIENT].now), ff_twist_zero()};
     ff_twist relative;
     f->in.F_e = contact_at(f, &client, f->arm.work, &relative);
+    push_robots(f, &ground, ff_tree_frame_pose(f->arm.model, f->arm.work, &config->gripper));
     for (int i = 0; i < 2; i++) {
         f->in.robot[i] = f->robot[i].now;
         f->in.load[i] = load_at(config, i, t);
@@ -460,6 +503,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     /* on-board software on the mapped states */
     ff_obsw_out actuation;
     const ff_rigid_state client_m = mapped(f, CLIENT), base_m = mapped(f, SERVICER);
+    tell_grip(&f->computer, &f->grip, t);
     computer_step(&f->computer, t, &client_m, &base_m, f->q, f->qd, &actuation);
     f->in.F_b = thrust(&actuation);
     memcpy(f->tau, actuation.joint_torque, sizeof f->tau);
@@ -674,6 +718,7 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
         grip_update(config, t, ff_tree_frame_pose(o->orbit.model, o->orbit.work, &config->gripper),
                     ff_rigid_pose(&x.client), &o->grip);
         const ff_rigid_state base = ff_rigid_from_twist(x.s.base, x.s.twist);
+        tell_grip(&o->computer, &o->grip, t);
         computer_step(&o->computer, t, &x.client, &base, x.s.q, x.s.qd, &u);
         if (sink.row) {
             ff_mission_row *row = &o->row;

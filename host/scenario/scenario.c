@@ -920,6 +920,10 @@ static bool read_satellite(reader *r, const ff_node *node, const ff_section *sec
     if (!read_servicer(r, node, section, satellite))
         return false;
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
+    if (satellite->robot.kind == FF_ROBOT_WRENCH &&
+        !check_inertia(r, ff_node_find(ff_node_find(node, "robot"), "inertia"), "inertia",
+                       satellite->robot.inertia))
+        return false;
     const ff_node *mockup = ff_node_find(node, "mockup");
     satellite->mockup.present = mockup != NULL;
     const ff_node *inertia = ff_node_find(mockup, "inertia");
