@@ -534,6 +534,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
         for (int i = 0; i < 2; i++) {
             const ff_rigid_state *m = i == CLIENT ? &client_m : &base_m;
             row->command[i] = f->out.command[i];
+            row->driven[i] = f->robot[i].driven;
             row->inertial[i] = (ff_setpoint){ff_rigid_pose(m), {m->omega, m->velocity}};
         }
         const ff_pose T_bg = ff_tree_frame_in_base(f->orbit.model, f->orbit.work, &config->gripper);

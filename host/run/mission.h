@@ -63,6 +63,7 @@ typedef struct ff_mission_row {
     ff_wrench on_client;     /* its reaction about the client's CoM, body axes */
     ff_wrench felt[2];       /* by client and base after the method, about the same points */
     ff_rigid_load load[2];   /* known loads on them */
+    ff_wrench driven[2];     /* wrench robots: their drive over the cycle before, body axes */
     double observer;         /* [J] of the method; FF_NAN: it has none */
     ff_setpoint command[2];  /* issued at t */
     ff_setpoint inertial[2]; /* the robots' motion mapped by (23) */

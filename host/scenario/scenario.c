@@ -920,9 +920,12 @@ static bool read_satellite(reader *r, const ff_node *node, const ff_section *sec
     if (!read_servicer(r, node, section, satellite))
         return false;
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
-    if (satellite->robot.kind == FF_ROBOT_WRENCH &&
-        !check_inertia(r, ff_node_find(ff_node_find(node, "robot"), "inertia"), "inertia",
-                       satellite->robot.inertia))
+    const ff_node *robot = ff_node_find(node, "robot"), *own = ff_node_find(robot, "inertia");
+    if (!ff_node_find(robot, "mass"))
+        satellite->robot.inertia.mass = satellite->rigid.mass;
+    if (!own)
+        satellite->robot.inertia.inertia = satellite->rigid.inertia;
+    else if (!check_inertia(r, own, "inertia", satellite->robot.inertia))
         return false;
     const ff_node *mockup = ff_node_find(node, "mockup");
     satellite->mockup.present = mockup != NULL;

@@ -219,11 +219,85 @@ static void test_robots_and_closing(void **state) {
         }
 }
 
+static _Alignas(64) unsigned char tree_a[200000], tree_b[200000], robot_a[200000], robot_b[200000];
+
+/* Robots that are told wrenches: the same motion to rounding, and the servicer's drive is (16). */
+static void test_wrench_robots_move_as_commanded(void **state) {
+    (void)state;
+    for (int absolute = 0; absolute < 2; absolute++) {
+        ff_mission_config c;
+        make(&c);
+        c.duration = 40;
+        c.gravity = ff_vec3_zero(); /* (16) has none; the drive would carry the arm's weight too */
+        c.absolute = absolute;
+        run(&c, &orbit); /* the admittance form */
+        const ff_rigid_config carry = {900, {{{250, 5, -4}, {5, 300, 3}, {-4, 3, 280}}}};
+        for (int i = 0; i < 2; i++) {
+            c.robot[i].kind = FF_ROBOT_WRENCH;
+            c.robot[i].inertia = carry;
+        }
+        run(&c, &facility);
+        const double off = apart(&facility, &orbit, 0, ROWS);
+        assert_true(off < 1e-12);
+
+        /* (16) with the base inertia of the robot and the same arm */
+        servicer_model own;
+        ff_tree_model *tree, *robot;
+        ff_tree_work *work, *robot_work;
+        servicer_model_make(&own);
+        assert_int_equal(ff_tree_create(&own.config, tree_a, sizeof tree_a, &tree, NULL, 0), FF_OK);
+        assert_int_equal(ff_tree_work_create(tree, tree_b, sizeof tree_b, &work), FF_OK);
+        own.config.base_mass = carry.mass;
+        const double inertia[6] = {250, 300, 280, 5, -4, 3};
+        memcpy(own.config.base_inertia, inertia, sizeof inertia);
+        assert_int_equal(ff_tree_create(&own.config, robot_a, sizeof robot_a, &robot, NULL, 0), FF_OK);
+        assert_int_equal(ff_tree_work_create(robot, robot_b, sizeof robot_b, &robot_work), FF_OK);
+        const ff_servicer_model model = {tree, c.gripper, {{0, 0, 0}}};
+        ff_rigid_model client;
+        assert_int_equal(ff_rigid_create(&c.client, &client), FF_OK);
+        double largest = 0, error = 0;
+        /* relative: the approach, where the client moves as the nominal motion does; absolute: after the
+         * grasp
+         */
+        const int from = absolute ? 8200 : 100, to = absolute ? 9900 : 7500;
+        for (int k = from; k < to; k++) {
+            const ff_mission_row *r = &facility.row[k], *next = &facility.row[k + 1];
+            ff_servicer_in in;
+            const ff_rigid_state *n = &r->client;
+            in.g_n = absolute ? ff_pose_identity() : ff_rigid_pose(n);
+            in.V_n = absolute ? ff_twist_zero() : ff_rigid_twist(n);
+            in.A_n =
+                absolute ? ff_twist_zero() : ff_rigid_body_acceleration(&client, in.V_n, ff_wrench_zero());
+            in.g_s = in.g_m = r->robot[1].T;
+            in.V_s = in.V_m =
+                (ff_twist){r->robot[1].twist.w, ff_quat_unrotate(r->robot[1].T.q, r->robot[1].twist.v)};
+            for (int i = 0; i < SERVICER_JOINTS; i++) {
+                in.q[i] = r->q[i];
+                in.qd[i] = r->qd[i];
+                in.qdd[i] = (next->qd[i] - r->qd[i]) / c.cycle;
+                in.tau[i] = 0;
+            }
+            in.F_b = (ff_wrench){
+                ff_vec3_make(r->actuation.torque[0], r->actuation.torque[1], r->actuation.torque[2]),
+                ff_vec3_make(r->actuation.force[0], r->actuation.force[1], r->actuation.force[2])};
+            in.F_e = r->F_e;
+            const ff_wrench F_s = ff_servicer_robot_wrench(&model, robot, work, robot_work, &in);
+            const ff_wrench d = ff_wrench_sub(next->driven[1], F_s);
+            largest = fmax(largest, fmax(ff_vec3_norm(F_s.f), ff_vec3_norm(F_s.t)));
+            error = fmax(error, fmax(ff_vec3_norm(d.f), ff_vec3_norm(d.t)));
+        }
+        print_message("wrench robots, %s: %.2g m off; drive %.3g off (16), which is up to %.3g\n",
+                      absolute ? "absolute" : "relative", off, error, largest);
+        assert_true(error < 0.02 * largest); /* first order in T; a wrong sign is of the size of its term */
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_methods_on_a_stiff_grasp),
         cmocka_unit_test(test_loads_as_in_orbit),
         cmocka_unit_test(test_robots_and_closing),
+        cmocka_unit_test(test_wrench_robots_move_as_commanded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
