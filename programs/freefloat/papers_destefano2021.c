@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/workspace.h"
 #include "papers.h"
 #include "run/capture.h"
 
@@ -99,6 +100,77 @@ static bool mission(ff_paper_table *table, const ff_scenario *scenario, bool noi
     return status >= 0;
 }
 
+/* A KR 120 that carries client or servicer through the capture: where it is placed best, until when it stays
+ * away from its joints' ends and from singularities. */
+typedef struct way {
+    size_t count, most;
+    ff_pose *pose[3]; /* client's CoM, its grapple point, servicer */
+} way;
+
+enum { WAYS = 3 };
+
+static ff_status walk(void *self, const ff_mission_row *m) {
+    way *w = self;
+    if (w->count < w->most) {
+        const ff_pose grapple = {ff_quat_identity(), {{-2.9, 0, 0}}};
+        w->pose[0][w->count] = m->robot[0].T;
+        w->pose[1][w->count] = ff_pose_mul(m->robot[0].T, grapple);
+        w->pose[2][w->count++] = m->robot[1].T;
+    }
+    return FF_OK;
+}
+
+static void span_text(const ff_workspace_span *s, char *text, size_t size) {
+    if (isnan(s->from))
+        snprintf(text, size, "never");
+    else
+        snprintf(text, size, s->reason == FF_WORKSPACE_INSIDE ? "> %.1f" : "%.1f", s->until);
+}
+
+static void workspace_rows(ff_paper_table *table, const ff_scenario *scenario) {
+    static const char *const name[WAYS] = {"client", "client held at 2.9 m", "servicer"};
+    ff_capture_parts parts;
+    ff_mission_config config;
+    ff_mission_info info;
+    ff_workspace_config workspace;
+    const ff_robot_config robot = {.base = ff_pose_identity(), .tool = ff_pose_identity()};
+    char message[256] = "";
+    ff_workspace_span span[2][WAYS];
+    ff_workspace_default(&workspace);
+    ff_capture_mission(scenario, &parts, &config);
+    workspace.sample = config.cycle;
+    way w = {.most = (size_t)scenario->cycles + 1};
+    ff_pose *memory = malloc(WAYS * w.most * sizeof *memory);
+    ff_status status = memory ? FF_OK : FF_ERR_MEMORY;
+    for (int i = 0; i < WAYS && memory; i++)
+        w.pose[i] = memory + (size_t)i * w.most;
+    for (int absolute = 0; absolute < 2 && status >= 0; absolute++) {
+        config.absolute = absolute;
+        w.count = 0;
+        status = ff_mission_run(&config, (ff_mission_sink){&w, walk}, &info, message, sizeof message);
+        for (int i = 0; i < WAYS && status >= 0; i++)
+            status = ff_workspace_trace(&workspace, &robot, w.pose[i], w.count, &span[absolute][i]);
+    }
+    free(memory);
+    if (status < 0) {
+        ff_cli_error("destefano2021: workspace: %s", *message ? message : ff_status_text(status));
+        table->failed = true;
+        return;
+    }
+    for (int i = 0; i < WAYS; i++) {
+        char relative[24], absolute[24], title[120];
+        span_text(&span[0][i], relative, sizeof relative);
+        span_text(&span[1][i], absolute, sizeof absolute);
+        snprintf(title, sizeof title, "II: KR 120 reaches, %s: absolute, relative [s]", name[i]);
+        ff_paper_row *r = ff_paper_add(table, title);
+        FF_CELL(r->paper, i == 1 ? "14, fits" : "-, fits");
+        FF_CELL(r->ours, "%s, %s", absolute, relative);
+        if (isfinite(span[1][i].ball))
+            FF_CELL(r->remark, "absolute: %s; it leaves the ball of 1.744 m at %.1f s",
+                    ff_workspace_reason_text(span[1][i].reason), span[1][i].ball);
+    }
+}
+
 static void capture_rows(ff_paper_table *table) {
     ff_paper_case *relative = ff_paper_run(table, "../envisat-capture.yaml", "direct", NULL);
     ff_paper_case *absolute =
@@ -146,6 +218,7 @@ static void capture_rows(ff_paper_table *table) {
         FF_CELL(r->paper, "14");
         FF_CELL(r->ours, "%.2f", 2.0 * asin(1.744 / (2.0 * 2.9)) / (2.5 * DEG));
         FF_CELL(r->remark, "2.9 m at 2.5 deg/s: a ball around the start, in closed form");
+        workspace_rows(table, &relative->session.scenario);
     }
     ff_paper_case_free(relative);
     ff_paper_case_free(absolute);
