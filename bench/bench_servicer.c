@@ -51,7 +51,7 @@ static struct bench_servicer {
 /* One whole cycle; a function of its own so that instructions can be counted by its name. */
 __attribute__((noinline)) void ff_bench_servicer_cycle(void);
 __attribute__((noinline)) void ff_bench_servicer_cycle(void) {
-    ff_capture_servicer_in(&s.model, &s.state, &s.in.robot[1], &s.arm);
+    ff_capture_servicer_in(&s.model, &s.state, s.in.robot, &s.arm);
     for (int i = 0; i < SERVICER_JOINTS; i++) {
         s.arm.q[i] = s.in.q[i];
         s.arm.qd[i] = s.in.qd[i];

@@ -513,7 +513,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     memcpy(f->arm_in.q, f->q, sizeof f->q);
     memcpy(f->arm_in.qd, f->qd, sizeof f->qd);
     ff_servicer_update(&f->model.config.servicer, f->orbit.work, &f->arm_in, &servicer_now);
-    ff_capture_servicer_in(&f->model, &f->state, &f->robot[SERVICER].now, &f->arm_in);
+    ff_capture_servicer_in(&f->model, &f->state, f->in.robot, &f->arm_in);
     const double begin = now_ns();
     const ff_status status = ff_capture_step(&f->model, &f->state, f->orbit.work, &f->in, &f->out);
     const double took = now_ns() - begin;

@@ -83,6 +83,10 @@ void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff
     }
 }
 
+static ff_twist body_twist(const ff_setpoint *s) {
+    return (ff_twist){s->twist.w, ff_quat_unrotate(s->T.q, s->twist.v)};
+}
+
 void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_state *state,
                             const ff_setpoint *measured, ff_servicer_in *in) {
     const ff_rigid_state *n = &state->nominal.motion;
@@ -94,8 +98,13 @@ void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_stat
                   : ff_twist_zero();
     in->g_s = ff_rigid_pose(&s);
     in->V_s = ff_rigid_twist(&s);
-    in->g_m = measured->T;
-    in->V_m = (ff_twist){measured->twist.w, ff_quat_unrotate(measured->T.q, measured->twist.v)};
+    in->g_m = measured[SERVICER].T;
+    in->V_m = body_twist(&measured[SERVICER]);
+    const ff_rigid_state c = ff_relative_from_absolute(n, &state->client);
+    in->g_c = ff_rigid_pose(&c);
+    in->V_c = ff_rigid_twist(&c);
+    in->g_cm = measured[CLIENT].T;
+    in->V_cm = body_twist(&measured[CLIENT]);
 }
 
 static bool is_finite(const ff_capture_model *model, const ff_capture_in *in) {
@@ -133,15 +142,12 @@ static ff_wrench correct(const ff_capture_model *model, ff_capture_state *state,
         m.config.pair = (ff_pair_config){SERVICER, CLIENT, ff_vec3_sub(locked.gripper.p, locked.com)};
     ff_rigid_state body[FF_MAX_BODIES] = {state->client,
                                           port_state(&locked, state->servicer.g_b, state->servicer.V_b)};
+    /* (23) */
+    const ff_pose base = ff_pose_mul(s->g_n, s->g_m);
     ff_rigid_state robot[2];
-    ff_pose base = ff_pose_identity();
-    for (int i = 0; i < 2; i++) { /* (23) */
-        const ff_setpoint *r = &in->robot[i];
-        const ff_rigid_state relative = {r->T.p, r->T.q, r->twist.v, r->twist.w};
-        robot[i] = ff_relative_to_absolute(&state->nominal.motion, &relative);
-        base = ff_rigid_pose(&robot[i]);
-    }
-    robot[SERVICER] = port_state(&locked, base, ff_rigid_twist(&robot[SERVICER]));
+    robot[CLIENT] = ff_rigid_from_twist(ff_pose_mul(s->g_n, s->g_cm),
+                                        ff_twist_add(s->V_cm, ff_relative_delta(s->g_cm, s->V_n)));
+    robot[SERVICER] = port_state(&locked, base, ff_twist_add(s->V_m, ff_relative_delta(s->g_m, s->V_n)));
     const ff_wrench on_base = ff_wrench_transform(locked.gripper, in->F_e);
     const ff_wrench f_b[2] = {
         reaction_at(ff_rigid_pose(&robot[CLIENT]), ff_pose_mul(base, locked.gripper), in->F_e),
@@ -185,7 +191,7 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
         return FF_INFO_HELD;
     }
     ff_servicer_in s;
-    ff_capture_servicer_in(model, state, &in->robot[SERVICER], &s);
+    ff_capture_servicer_in(model, state, in->robot, &s);
     for (size_t j = 0; j < ff_tree_joints(config->servicer.tree); j++) {
         s.q[j] = in->q[j];
         s.qd[j] = in->qd[j];
@@ -200,9 +206,8 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
                            : correct(model, state, work, in, &s, out);
 
     /* (25), (29): from the robots' motion, through (23) */
-    const ff_rigid_state robot = {in->robot[CLIENT].T.p, in->robot[CLIENT].T.q, in->robot[CLIENT].twist.v,
-                                  in->robot[CLIENT].twist.w};
-    const ff_rigid_state mapped = ff_relative_to_absolute(&state->nominal.motion, &robot);
+    const ff_rigid_state mapped = ff_rigid_from_twist(ff_pose_mul(s.g_n, s.g_cm),
+                                                      ff_twist_add(s.V_cm, ff_relative_delta(s.g_cm, s.V_n)));
     out->W_c = ff_rigid_kinetic_energy(&model->client, &mapped);
     out->bound = size_of(s.V_s) - size_of(state->servicer.V_b) - size_of(ff_relative_delta(s.g_s, s.V_n));
 

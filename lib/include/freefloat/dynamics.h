@@ -337,7 +337,12 @@ typedef struct ff_servicer_in {
     /* measured motion of the base in the robots' frame: (22), (23) */
     ff_pose g_m;
     ff_twist V_m;
-    /* measured joints: every equation; qdd (16) and (18) only */
+    /* the client in the robots' frame. Commanded: (9), (11); measured: (23), (25) */
+    ff_pose g_c;
+    ff_twist V_c;
+    ff_pose g_cm;
+    ff_twist V_cm;
+    /* measured joints: every equation of the servicer; qdd (16) and (18) only */
     double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX], qdd[FF_TREE_JOINTS_MAX];
     /* actuation by the on-board software: F_b (13), (16), (18); tau (22) */
     ff_wrench F_b;

@@ -175,7 +175,8 @@ void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff
 /* Cycle k. FF_OK; FF_INFO_HELD when an input is not finite: nothing moves; FF_ERR_DIVERGED. */
 ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
                           const ff_capture_in *in, ff_capture_out *out);
-/* What the arm's own cycle needs for (22) and the sensors for (23); the caller adds joints and torques. */
+/* Every state that an equation takes, from the loop and the measured robots (client, servicer): for the arm's
+ * own cycle (22) and the sensors (23). The caller adds joints and torques. */
 void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_state *state,
                             const ff_setpoint *measured, ff_servicer_in *in);
 
