@@ -287,9 +287,15 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
                                      .twist_r = in->sensor[i].twist,
                                      .load = in->load[i],
                                      .valid = status == FF_OK};
-        if (config->relative.enabled)
-            map_to_inertial(&state->nominal.motion, &in->sensor[i].T_wb, &in->sensor[i].twist,
-                            &sample[i].T_wr, &sample[i].twist_r);
+        if (config->relative.enabled) {
+            const ff_rigid_state *nominal = &state->nominal.motion;
+            map_to_inertial(nominal, &in->sensor[i].T_wb, &in->sensor[i].twist, &sample[i].T_wr,
+                            &sample[i].twist_r);
+            if (config->fidelity.method == FF_METHOD_FUSED)
+                sample[i].carried = ff_vec3_add(
+                    nominal->velocity,
+                    ff_quat_rotate(nominal->attitude, ff_vec3_cross(nominal->omega, in->sensor[i].T_wb.p)));
+        }
     }
     if (refused)
         return hold_all(model, state, info, out);
