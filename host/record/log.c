@@ -204,6 +204,13 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
     if (!status && source->text)
         status = ff_mcap_writer_attachment(log->writer, "scenario.yaml", "application/yaml", 0, source->text,
                                            source->length);
+    for (int i = 0; i < scenario->models && !status; i++)
+        if (source->model_text[i]) {
+            char name[FF_NAME_SIZE + 16];
+            snprintf(name, sizeof name, "model/%s", scenario->model[i]);
+            status = ff_mcap_writer_attachment(log->writer, name, "application/xml", 0, source->model_text[i],
+                                               source->model_length[i]);
+        }
     if (!status)
         status = add_channels(log);
     if (status != FF_OK)

@@ -4,7 +4,8 @@
  * Channels: /cycle (all columns of the log, by name), /input (what the devices said and the loads: the loop's
  * input), /state and /event, /timing, and for each satellite /NAME/pose, /NAME/twist, /NAME/robot/pose,
  * /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy. The scenario's text is the
- * attachment scenario.yaml; the metadata `freefloat` holds version, method, overrides and the cycle. */
+ * attachment scenario.yaml, the URDF files that it names are attachments model/NAME; the metadata `freefloat`
+ * holds version, method, overrides and the cycle. */
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H
 
@@ -21,6 +22,9 @@ typedef struct ff_log_source { /* the scenario as it was given */
     const char *const *set;
     int sets;
     const char *method; /* or NULL */
+    /* files that the scenario names (URDF), as scenario->model says; NULL: not to be had */
+    const char *model_text[FF_MAX_MODELS];
+    size_t model_length[FF_MAX_MODELS]; /* [bytes] */
 } ff_log_source;
 
 typedef struct ff_log {

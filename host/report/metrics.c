@@ -23,6 +23,8 @@ void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics) {
     metrics->nominal =
         (ff_nominal_config){.kind = scenario->nominal, .model = metrics->model[scenario->nominal_of]};
     metrics->nominal_motion = ff_scenario_nominal(scenario);
+    metrics->servicer.bound = -FF_INF;
+    metrics->servicer.W_a_last = metrics->servicer.W_a_rise = metrics->servicer.W_a_excess = FF_NAN;
 }
 
 void ff_metrics_free(ff_metrics *metrics) {
@@ -199,6 +201,54 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         metrics->open[c] = -1;
 }
 
+/* (24): W_a' <= -delta from one cycle to the next. The software's phase names its storage function: another
+ * phase, another W_a. In contact the port's power adds to it, (28). */
+static void take_storage(ff_servicer_metrics *m, double cycle, const ff_row_servicer *s) {
+    if (!isnan(s->W_a)) {
+        m->W_a_most = fmax(m->W_a_most, s->W_a);
+        if (!isnan(m->W_a_last) && s->phase == m->phase_last && !m->touched) {
+            const double rise = s->W_a - m->W_a_last;
+            const double excess = rise / cycle + 0.5 * (s->delta + m->delta_last);
+            m->W_a_rise = isnan(m->W_a_rise) ? rise : fmax(m->W_a_rise, rise);
+            if (!isnan(excess))
+                m->W_a_excess = isnan(m->W_a_excess) ? excess : fmax(m->W_a_excess, excess);
+            m->W_a_cycles++;
+            m->W_a_rises += rise > 1e-6 * m->W_a_most; /* a sampled controller has a floor */
+        }
+    }
+    m->W_a_last = s->W_a;
+    m->delta_last = s->delta;
+    m->phase_last = s->phase;
+}
+
+static void take_servicer(ff_metrics *metrics, const ff_row *row) {
+    const ff_row_servicer *s = &row->servicer;
+    ff_servicer_metrics *m = &metrics->servicer;
+    const int joints = metrics->scenario->satellite[ff_scenario_servicer(metrics->scenario)].arm.joints;
+    for (int i = 0; i < 3; i++) {
+        grow(&m->max_force, fabs(s->thrust.f.a[i]));
+        grow(&m->max_torque, fabs(s->thrust.t.a[i]));
+    }
+    for (int i = 0; i < joints; i++) {
+        grow(&m->max_joint_torque[i], fabs(s->torque[i]));
+        grow(&m->max_motor_torque[i], fabs(s->motor[i]));
+    }
+    m->thrust_saturated += s->thrust_saturated;
+    m->motor_saturated += s->motor_saturated;
+    m->touched = m->touched || row->touching[0];
+    if (metrics->rows == 0)
+        m->W_c_start = s->W_c;
+    if (!m->touched)
+        grow(&m->W_c_drift, fabs(s->W_c - m->W_c_start));
+    take_storage(m, metrics->scenario->cycle, s);
+    if (!row->final)
+        m->port_energy += metrics->scenario->cycle * s->port_power;
+    m->port_power_min = fmin(m->port_power_min, s->port_power);
+    m->port_power_max = fmax(m->port_power_max, s->port_power);
+    m->bound = fmax(m->bound, s->bound);
+    m->bound_violations += s->bound > 1e-9;
+}
+
 static ff_status take(void *self, const ff_row *row) {
     ff_metrics *metrics = self;
     for (int i = 0; i < metrics->scenario->satellites; i++)
@@ -214,6 +264,8 @@ static ff_status take(void *self, const ff_row *row) {
         }
     for (int c = 0; c < metrics->scenario->contacts; c++)
         take_contact(metrics, c, row);
+    if (ff_scenario_servicer(metrics->scenario) >= 0)
+        take_servicer(metrics, row);
     metrics->rows++;
     return FF_OK;
 }

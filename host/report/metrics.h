@@ -58,6 +58,26 @@ typedef struct ff_pair_metrics {
     double error_position, error_attitude;
 } ff_pair_metrics;
 
+/* Actuation and the monitors of destefano2021, IV, over a run with an arm. */
+typedef struct ff_servicer_metrics {
+    double max_force, max_torque; /* [N, N m] of the thrusters, largest axis */
+    double max_joint_torque[FF_MAX_ARM_LINKS], max_motor_torque[FF_MAX_ARM_LINKS]; /* [N m] */
+    uint64_t thrust_saturated, motor_saturated;                                    /* cycles */
+    double W_c_start, W_c_drift; /* [J] (25): at the start; largest change before the first contact */
+    /* (24), in the software's own unit, cycle by cycle while its phase does not change and nothing is held */
+    double W_a_most, W_a_rise;      /* largest value; largest rise in one cycle */
+    double W_a_excess;              /* largest of W_a' + delta, differences against means of two cycles */
+    uint64_t W_a_cycles, W_a_rises; /* compared; in which it rose by more than 1e-6 of its largest value */
+    double port_energy;             /* [J] (28) over the run: negative, the contact takes energy */
+    double port_power_min, port_power_max; /* [W] */
+    double bound;                          /* (29): largest */
+    uint64_t bound_violations;             /* cycles above 1e-9 */
+    /* while running */
+    double W_a_last, delta_last;
+    int phase_last;
+    bool touched;
+} ff_servicer_metrics;
+
 typedef struct ff_requirement_result {
     const char *name;
     double limit, value;
@@ -70,6 +90,7 @@ typedef struct ff_metrics {
     uint64_t rows;
     ff_body_metrics body[FF_MAX_BODIES];
     ff_pair_metrics pair[FF_MAX_BODIES][FF_MAX_BODIES]; /* [a][b], a < b */
+    ff_servicer_metrics servicer;                       /* where the scenario has an arm */
     int episodes;
     int lost_episodes; /* more than fit: counted, not kept */
     ff_episode *episode;

@@ -17,6 +17,7 @@ void ff_mission_default(ff_mission_config *config) {
     config->gravity = ff_vec3_make(0, 0, -9.81);
     config->gripper = (ff_tree_frame){FF_TREE_BASE, ff_pose_identity()};
     ff_builtin_default(&config->obsw);
+    ff_computer_default(&config->computer);
     config->grasp_reach = FF_INF;
     ff_fidelity_default(&config->fidelity);
     config->fidelity.method = FF_METHOD_DIRECT;
@@ -95,103 +96,24 @@ static void grip_update(const ff_mission_config *config, double t, ff_pose gripp
 /* -------------------------------------------------------------------------------------- on-board software --
  */
 
-typedef struct computer {
-    ff_obsw_shared shared; /* instead of the built-in one */
-    ff_builtin_config obsw;
-    ff_navigation_config nav;
-    ff_rng rng;
-    double cycle, next; /* [s] next camera picture */
-    ff_obsw_in in;
-    ff_obsw_out safe;
-    uint64_t rejected, silent;
-} computer;
-
-static ff_vec3 noisy(computer *c, ff_vec3 a, double half) {
-    for (int i = 0; i < 3 && half > 0.0; i++)
-        a.a[i] += ff_rng_range(&c->rng, -half, half);
-    return a;
-}
-
-static void put(double *to, ff_vec3 a) {
-    memcpy(to, a.a, sizeof a.a);
-}
-
-static void put_quat(double *to, ff_quat q) {
-    to[0] = q.w;
-    to[1] = q.x;
-    to[2] = q.y;
-    to[3] = q.z;
-}
-
-/* Sensors from the mapped states (23), then the software. Output that is not finite: the last safe one for
- * ten cycles, then nothing. */
-static void computer_step(computer *c, double t, const ff_rigid_state *client, const ff_rigid_state *base,
-                          const double *q, const double *qd, ff_obsw_out *out) {
-    const ff_navigation_config *nav = &c->nav;
-    ff_obsw_in *in = &c->in;
-    in->t = t;
-    if (t >= c->next - 0.5 * c->cycle) {
-        const ff_rigid_state r = ff_relative_from_absolute(base, client);
-        in->camera_t = t;
-        put(in->client_position, noisy(c, r.position, nav->position));
-        put_quat(in->client_attitude,
-                 ff_quat_mul(r.attitude, ff_quat_exp(noisy(c, ff_vec3_zero(), nav->attitude))));
-        put(in->client_velocity, noisy(c, r.velocity, nav->velocity));
-        put(in->client_angular_velocity, noisy(c, ff_quat_rotate(r.attitude, r.omega), nav->angular_rate));
-        c->next = nav->rate > 0.0 ? t + 1.0 / nav->rate : t;
-    }
-    put_quat(in->attitude,
-             ff_quat_mul(base->attitude, ff_quat_exp(noisy(c, ff_vec3_zero(), nav->star_tracker))));
-    put(in->angular_velocity, noisy(c, base->omega, nav->gyro));
-    const size_t n = ff_tree_joints(c->obsw.tree);
-    for (size_t i = 0; i < n; i++) {
-        in->q[i] = q[i] + (nav->encoder > 0.0 ? ff_rng_range(&c->rng, -nav->encoder, nav->encoder) : 0.0);
-        in->qd[i] = qd[i];
-    }
-    bool finite = true;
-    *out = (ff_obsw_out){.storage = FF_NAN};
-    if (c->shared.library)
-        finite = c->shared.step(c->shared.self, in, out) == 0;
-    else
-        ff_builtin_step(&c->obsw, in, out);
-    in->sequence++;
-    for (int i = 0; i < 3; i++)
-        finite = finite && isfinite(out->force[i]) && isfinite(out->torque[i]);
-    for (size_t i = 0; i < n; i++)
-        finite = finite && isfinite(out->joint_torque[i]);
-    if (finite) {
-        c->safe = *out;
-        c->silent = 0;
-        return;
-    }
-    c->rejected++;
-    if (c->silent++ < 10)
-        *out = c->safe;
-    else
-        *out = (ff_obsw_out){0};
-}
-
-static ff_status computer_make(const ff_mission_config *config, const tree *model, computer *out,
-                               char *message, size_t size) {
-    computer c = {.obsw = config->obsw, .nav = config->navigation, .cycle = config->cycle};
-    c.obsw.tree = model->model;
-    c.obsw.work = model->work;
-    ff_rng_seed(&c.rng, config->seed, 77);
-    ff_status status = FF_OK;
-    if (config->library) {
-        const ff_obsw_setup setup = {FF_OBSW_VERSION, (uint32_t)ff_tree_joints(model->model), config->cycle};
-        status = ff_obsw_shared_open(&c.shared, config->library, &setup, message, size);
-    }
-    *out = c;
-    return status;
+static ff_status computer_make(const ff_mission_config *config, const tree *model, bool orbit,
+                               ff_computer *out, char *message, size_t size) {
+    ff_computer_config c = config->computer;
+    c.cycle = config->cycle;
+    c.seed = config->seed;
+    c.builtin = config->obsw;
+    c.builtin.tree = model->model;
+    c.builtin.work = model->work;
+    c.udp.free = c.udp.free && !orbit; /* the reference is not paced */
+    return ff_computer_open(&c, out, message, size);
 }
 
 /* The built-in controller holds from the moment the gripper has really closed. */
-static void tell_grip(computer *c, const grip *g, double t) {
+static void tell_grip(ff_computer *c, const grip *g, double t) {
     if (!g->closed)
-        c->obsw.grasp = FF_INF;
-    else if (isinf(c->obsw.grasp))
-        c->obsw.grasp = t;
+        c->config.builtin.grasp = FF_INF;
+    else if (isinf(c->config.builtin.grasp))
+        c->config.builtin.grasp = t;
 }
 
 static ff_wrench thrust(const ff_obsw_out *out) {
@@ -263,10 +185,12 @@ typedef struct facility {
     ff_setpoint before[2]; /* robots' true motion one cycle ago */
     double q[MOST], qd[MOST], qdd[MOST];
     double tau[MOST];      /* of the on-board software, held */
+    double motor[MOST];    /* of (22), as the motors gave it last */
     ff_servicer_in arm_in; /* for (22) */
     ff_vec3 gravity;       /* in the robots' frame */
     grip grip;
-    computer computer;
+    ff_computer computer;
+    bool motor_saturated;
     ff_mission_row row;
 } facility;
 
@@ -318,10 +242,8 @@ static bool arm_rate(facility *f, double s, const double *q, const double *qd, c
     double friction[MOST] = {0};
     if (f->config->friction)
         ff_tree_friction(f->arm.model, qd, 0.01, friction);
-    for (size_t i = 0; i < f->joints; i++) {
-        const double most = ff_tree_joint_limits(f->arm.model, i).torque_max;
-        force.torque[i] = fmin(most, fmax(-most, tau_q[i])) + friction[i];
-    }
+    for (size_t i = 0; i < f->joints; i++)
+        force.torque[i] = tau_q[i] + friction[i];
     ff_tree_acceleration a = {.base = base.A};
     if (ff_tree_forward_dynamics(f->arm.model, f->arm.work, &force, external, &a) != FF_OK)
         return false;
@@ -334,6 +256,7 @@ static bool arm_advance(facility *f) {
     const int parts = (int)lround(f->config->cycle / f->config->arm_cycle);
     const double h = f->config->cycle / parts;
     const size_t n = f->joints;
+    f->motor_saturated = false;
     double tau_q[MOST], k1[MOST], k2[MOST], k3[MOST], k4[MOST], v2[MOST], v3[MOST], v4[MOST], y[MOST];
     for (int p = 0; p < parts; p++) {
         const double s = (double)p / parts, ds = 1.0 / parts;
@@ -344,6 +267,11 @@ static bool arm_advance(facility *f) {
         memcpy(f->arm_in.qd, f->qd, sizeof f->qd);
         memcpy(f->arm_in.tau, f->tau, sizeof f->tau);
         ff_servicer_torque(&f->model.config.servicer, f->orbit.work, &f->arm_in, tau_q);
+        for (size_t i = 0; i < n; i++) {
+            const double most = ff_tree_joint_limits(f->arm.model, i).torque_max;
+            f->motor_saturated = f->motor_saturated || fabs(tau_q[i]) > most;
+            tau_q[i] = f->motor[i] = fmin(most, fmax(-most, tau_q[i]));
+        }
         if (!arm_rate(f, s, f->q, f->qd, tau_q, k1))
             return false;
         for (size_t i = 0; i < n; i++) {
@@ -442,11 +370,11 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
                                       message, size)) != FF_OK)
             return status;
     }
-    return computer_make(config, &f->brain, &f->computer, message, size);
+    return computer_make(config, &f->brain, false, &f->computer, message, size);
 }
 
 static void facility_free(facility *f) {
-    ff_obsw_shared_close(&f->computer.shared);
+    ff_computer_close(&f->computer);
     for (int i = 0; i < 2; i++)
         ff_robot_free(&f->robot[i]);
     tree_free(&f->orbit);
@@ -467,7 +395,8 @@ static double now_ns(void) {
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, ff_mission_info *info) {
+static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, ff_mission_info *info,
+                                char *message, size_t size) {
     const ff_mission_config *config = f->config;
     const double t = (double)k * config->cycle;
     /* devices at t_k */
@@ -502,9 +431,14 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
 
     /* on-board software on the mapped states */
     ff_obsw_out actuation;
+    ff_obsw_action action;
+    const uint64_t saturated = f->computer.info.saturated;
     const ff_rigid_state client_m = mapped(f, CLIENT), base_m = mapped(f, SERVICER);
     tell_grip(&f->computer, &f->grip, t);
-    computer_step(&f->computer, t, &client_m, &base_m, f->q, f->qd, &actuation);
+    const ff_status answered = ff_computer_step(&f->computer, t, &client_m, &base_m, f->q, f->qd, &actuation,
+                                                &action, message, size);
+    if (answered < 0)
+        return answered;
     f->in.F_b = thrust(&actuation);
     memcpy(f->tau, actuation.joint_torque, sizeof f->tau);
 
@@ -528,6 +462,10 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
         row->t = t;
         fill_row(config, &f->orbit, &f->model.client, &client_now, &s, row);
         row->actuation = actuation;
+        row->action = action;
+        row->motor_saturated = f->motor_saturated;
+        row->thrust_saturated = f->computer.info.saturated > saturated;
+        memcpy(row->motor, f->motor, sizeof row->motor);
         row->F_e = f->in.F_e;
         row->robot[CLIENT] = f->robot[CLIENT].now;
         row->robot[SERVICER] = f->robot[SERVICER].now;
@@ -553,6 +491,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
         row->port_power = ff_power(f->in.F_e, relative);
         row->held = f->grip.closed;
         row->mapped_attitude = base_m.attitude;
+        memcpy(row->star_tracker, f->computer.in.attitude, sizeof row->star_tracker);
         return sink.row(sink.self, row);
     }
     return FF_OK;
@@ -567,14 +506,15 @@ ff_status ff_mission_run(const ff_mission_config *config, ff_mission_sink sink, 
     ff_status status = facility_make(config, f, message, size);
     const uint64_t cycles = (uint64_t)llround(config->duration / config->cycle);
     for (uint64_t k = 0; status == FF_OK && k <= cycles; k++) {
-        status = facility_cycle(f, k, sink, info);
-        if (status < 0)
+        message[0] = 0;
+        status = facility_cycle(f, k, sink, info, message, size);
+        if (status < 0 && !message[0])
             snprintf(message, size, "at %.3f s: %s", (double)k * config->cycle, ff_status_text(status));
         info->cycles = k + 1;
     }
     if (info->cycles)
         info->step_ns /= (double)info->cycles;
-    info->obsw_rejected = f->computer.rejected;
+    info->obsw = f->computer.info;
     facility_free(f);
     free(f);
     return status;
@@ -603,7 +543,7 @@ typedef struct space {
     size_t joints;
     ff_rigid_model client;
     grip grip;
-    computer computer;
+    ff_computer computer;
     ff_mission_row row;
 } space;
 
@@ -708,24 +648,27 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
     if (status == FF_OK) {
         o->joints = ff_tree_joints(o->orbit.model);
         start_of(config, o->joints, &x.client, &x.s);
-        status = computer_make(config, &o->brain, &o->computer, message, size);
+        status = computer_make(config, &o->brain, true, &o->computer, message, size);
     }
     const uint64_t cycles = (uint64_t)llround(config->duration / config->cycle);
     const int parts = (int)lround(config->cycle / config->arm_cycle);
     for (uint64_t k = 0; status == FF_OK && k <= cycles; k++) {
         const double t = (double)k * config->cycle;
         ff_obsw_out u;
+        ff_obsw_action action;
         ff_tree_kinematics(o->orbit.model, &x.s, o->orbit.work, ff_vec3_zero());
         grip_update(config, t, ff_tree_frame_pose(o->orbit.model, o->orbit.work, &config->gripper),
                     ff_rigid_pose(&x.client), &o->grip);
         const ff_rigid_state base = ff_rigid_from_twist(x.s.base, x.s.twist);
         tell_grip(&o->computer, &o->grip, t);
-        computer_step(&o->computer, t, &x.client, &base, x.s.q, x.s.qd, &u);
-        if (sink.row) {
+        status =
+            ff_computer_step(&o->computer, t, &x.client, &base, x.s.q, x.s.qd, &u, &action, message, size);
+        if (status == FF_OK && sink.row) {
             ff_mission_row *row = &o->row;
             orbit_rate unused;
             row->t = t;
             row->actuation = u;
+            row->action = action;
             row->held = o->grip.closed;
             orbit_slope(o, t, &x, &u, &unused, &row->F_e);
             fill_row(config, &o->orbit, &o->client, &x.client, &x.s, row);
@@ -750,7 +693,7 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
                 status = FF_ERR_DIVERGED;
             }
     }
-    ff_obsw_shared_close(&o->computer.shared);
+    ff_computer_close(&o->computer);
     tree_free(&o->orbit);
     tree_free(&o->brain);
     free(o);

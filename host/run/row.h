@@ -24,6 +24,22 @@ typedef struct ff_row_body {
     double identified_stiffness, identified_damping, identified_damping_sd; /* [N/m], [N s/m], [N s/m] */
 } ff_row_body;
 
+/* Of the satellite with an arm. */
+typedef struct ff_row_servicer {
+    double q[FF_MAX_ARM_LINKS], qd[FF_MAX_ARM_LINKS]; /* measured joints */
+    ff_wrench thrust;                                 /* F_b, base axes, about the base's origin */
+    double torque[FF_MAX_ARM_LINKS];                  /* tau of the on-board software */
+    double motor[FF_MAX_ARM_LINKS];                   /* of the motors on the ground, (22) */
+    bool thrust_saturated, motor_saturated;
+    int phase;  /* says the on-board software */
+    int action; /* ff_obsw_action: 0 its answer acts, 1 its last one does, 2 nothing does */
+    /* monitors of destefano2021, IV; FF_NAN: not told */
+    double W_c;        /* [J] (25) */
+    double W_a, delta; /* (24), in the software's own unit */
+    double port_power; /* [W] (28): (V_a - V_c) . F_e */
+    double bound;      /* [m/s, rad/s] (29): not positive */
+} ff_row_servicer;
+
 typedef struct ff_row {
     uint64_t k;
     double t;         /* [s] k * cycle */
@@ -37,6 +53,7 @@ typedef struct ff_row {
     ff_row_body body[FF_MAX_BODIES];
     ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
     bool touching[FF_MAX_CONTACTS];
+    ff_row_servicer servicer; /* where the scenario has an arm */
 } ff_row;
 
 /* Starts the row of cycle k with the satellites as the loop holds them before its step. Only what this

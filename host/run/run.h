@@ -4,6 +4,7 @@
 #define FF_RUN_RUN_H
 
 #include "ideal/ideal.h"
+#include "obsw/computer.h"
 #include "run/row.h"
 
 /* What may be looked at and changed between two cycles. model is NULL for the method `ideal`: it has no loop.
@@ -26,12 +27,15 @@ typedef struct ff_run_options {
     bool (*between)(void *user, const ff_run_access *access); /* before each cycle: may wait (a paced run) and
                                                                   tune; may be NULL; false stops the run */
     void *between_user;
+    ff_obsw_record record;  /* read NULL: none; else answers in place of the on-board software */
+    ff_obsw_opener *opener; /* reaches on-board software over UDP; NULL: such scenarios are refused */
 } ff_run_options;
 
 typedef struct ff_run_result {
     ff_status status;                   /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
     uint64_t cycles;                    /* done */
     ff_fused_info fused;                /* counters of the method fused */
+    ff_obsw_info obsw;                  /* of the on-board software */
     ff_loop_info info;                  /* counters of refused samples, held and limited commands */
     ff_impact_state impact;             /* of the method `impact`: contacts and causality at the end */
     double wall_s;                      /* time the loop and plant took */

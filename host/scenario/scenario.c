@@ -18,6 +18,7 @@ typedef struct reader {
     const char *label;
     ff_tree *tree;
     ff_scenario *scenario;
+    const ff_scenario_options *options;
     char *message;
     size_t size;
     char *warnings;
@@ -647,11 +648,33 @@ struct ff_tree_model_file {
     ff_urdf urdf;
 };
 
+static void note_model(ff_scenario *s, const char *name) {
+    for (int i = 0; i < s->models; i++)
+        if (strcmp(s->model[i], name) == 0)
+            return;
+    if (s->models < FF_MAX_MODELS) /* an emulation names two */
+        snprintf(s->model[s->models++], FF_NAME_SIZE, "%s", name);
+}
+
+/* From the disk, or from where the options say. */
+static ff_status load_model(const reader *r, const char *name, const char *path, ff_urdf *urdf, char *text,
+                            size_t size) {
+    const char *bytes;
+    size_t length;
+    if (!r->options || !r->options->file)
+        return ff_urdf_load(path, urdf, text, size);
+    if (r->options->file(r->options->file_self, name, &bytes, &length))
+        return ff_urdf_parse(name, bytes, length, urdf, text, size);
+    snprintf(text, size, "it is not in the log");
+    return FF_ERR_IO;
+}
+
 /* NULL after fail. Relative names start from the scenario's folder. */
 static const struct ff_tree_model_file *read_model(reader *r, const ff_node *node) {
     char name[FF_NAME_SIZE], text[400];
     if (!read_text(r, node, "model", name))
         return NULL;
+    note_model(r->scenario, name);
     for (const struct ff_tree_model_file *m = r->tree->models; m; m = m->next)
         if (strcmp(m->name, name) == 0)
             return m;
@@ -665,7 +688,7 @@ static const struct ff_tree_model_file *read_model(reader *r, const ff_node *nod
     }
     memcpy(path, r->label, folder);
     memcpy(path + folder, name, length + 1);
-    const ff_status status = ff_urdf_load(path, &m->urdf, text, sizeof text);
+    const ff_status status = load_model(r, name, path, &m->urdf, text, sizeof text);
     if (status == FF_ERR_IO)
         fail(r, node->place,
              "model '%s' cannot be read: %s, allowed: a URDF file, from the scenario's folder",
@@ -875,6 +898,47 @@ static const ff_section *below(const ff_section *section, const char *key) {
     return find_key(section, key)->section;
 }
 
+static bool check_most(reader *r, const ff_node *node, const char *key, double value, double most) {
+    const ff_node *given = ff_node_find(node, key);
+    return value <= most ||
+           fail(r, given ? given->place : node->place, "%s is %.9g, allowed: at most %.9g", key, value, most);
+}
+
+static bool check_ipv4(reader *r, const ff_node *node, const char *key, const char *text) {
+    const ff_node *given = ff_node_find(node, key);
+    unsigned part[4];
+    char after;
+    bool good = sscanf(text, "%3u.%3u.%3u.%3u%c", &part[0], &part[1], &part[2], &part[3], &after) == 4 &&
+                text[strspn(text, "0123456789.")] == 0;
+    for (int i = 0; i < 4 && good; i++)
+        good = part[i] <= 255;
+    return good || fail(r, given ? given->place : node->place,
+                        "%s is '%s', allowed: an IPv4 address, e.g. 127.0.0.1", key, ff_show(text).text);
+}
+
+static bool check_obsw(reader *r, const ff_node *node, ff_obsw_config *o) {
+    const ff_node *navigation = ff_node_find(node, "navigation");
+    if (!ff_node_find(node, "hold"))
+        o->hold = FF_NAN; /* ten cycles, once the cycle is known */
+    if (navigation &&
+        (!check_most(r, navigation, "delay", o->navigation.delay, 60) ||
+         !check_most(r, navigation, "star_tracker_delay", o->navigation.star_tracker_delay, 60) ||
+         !check_most(r, navigation, "gyro_delay", o->navigation.gyro_delay, 60) ||
+         !check_most(r, navigation, "encoder_delay", o->navigation.encoder_delay, 60)))
+        return false;
+    if (o->kind != 2)
+        return true;
+    if (o->port == 0)
+        return fail(r, node->place, "port is 0, allowed: 1 to 65535");
+    return check_ipv4(r, node, "address", o->address) &&
+           check_ipv4(r, node, "local_address", o->local_address) &&
+           check_most(r, node, "port", (double)o->port, 65535) &&
+           check_most(r, node, "local_port", (double)o->local_port, 65535) &&
+           check_most(r, node, "apid", (double)o->apid, 2046) &&
+           check_most(r, node, "command_apid", (double)o->command_apid, 2046) &&
+           check_most(r, node, "timeout", o->timeout, 60) && check_most(r, node, "connect", o->connect, 600);
+}
+
 /* Arm and on-board software belong together; the tree must be physical. */
 static bool read_servicer(reader *r, const ff_node *node, const ff_section *section,
                           ff_satellite *satellite) {
@@ -895,6 +959,8 @@ static bool read_servicer(reader *r, const ff_node *node, const ff_section *sect
     memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
     if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q) ||
         !check_positions(r, obsw, &satellite->arm, satellite->obsw.q))
+        return false;
+    if (!check_obsw(r, obsw, &satellite->obsw))
         return false;
     if (satellite->obsw.kind != 0)
         satellite->obsw.goal = ff_pose_identity();
@@ -1277,6 +1343,8 @@ static bool check_servicer(reader *r, const ff_node *root) {
     ff_servicer_arm *arm = &s->satellite[servicer].arm;
     if (!(arm->cycle > 0.0))
         arm->cycle = 0.25 * s->cycle;
+    if (isnan(s->satellite[servicer].obsw.hold))
+        s->satellite[servicer].obsw.hold = 10.0 * s->cycle;
     const double parts = s->cycle / arm->cycle;
     if (parts < 0.5 || fabs(parts - round(parts)) > 1e-9 * parts)
         return fail(r, satellites->place,
@@ -1443,6 +1511,7 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
     reader r = {.label = label,
                 .tree = &tree,
                 .scenario = scenario,
+                .options = options,
                 .message = message,
                 .size = size,
                 .warnings = warnings,

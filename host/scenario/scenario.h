@@ -16,6 +16,7 @@ enum {
     FF_MAX_POINTS = 16,
     FF_MAX_ARM_LINKS = 24, /* rows of an arm's table */
     FF_MAX_FAULTS = 16,
+    FF_MAX_MODELS = 4, /* URDF files of one scenario */
 };
 
 typedef enum ff_robot_kind {
@@ -129,15 +130,26 @@ typedef struct ff_servicer_arm {
 
 typedef struct ff_obsw_config {
     bool present;
-    int kind;                   /* 0: built-in, 1: shared object */
+    int kind;                   /* 0: built-in, 1: shared object, 2: UDP */
     char library[FF_NAME_SIZE]; /* its path, from the working folder */
+    char address[FF_NAME_SIZE], local_address[FF_NAME_SIZE];
+    uint64_t port, local_port;
+    int mode;    /* 0: lock step, 1: free running */
+    int packets; /* 0: cFS, 1: PUS-C */
+    uint64_t apid, command_apid;
+    double timeout; /* [s] wall clock, for one answer in lock step */
+    double connect; /* [s] wall clock, for the first answer */
+    double hold;    /* [s] of run time */
     ff_pose goal;
     double q[FF_MAX_ARM_LINKS];
     double approach, arrive;
     double sync_rate, hold_rate, arm_rate, grasp_rate;
     double force_limit, torque_limit;
     struct {
-        double rate, position, attitude, velocity, angular_rate, star_tracker, gyro, encoder;
+        double rate, delay, position, attitude, velocity, angular_rate;
+        double star_tracker, star_tracker_rate, star_tracker_delay;
+        double gyro, gyro_rate, gyro_delay;
+        double encoder, encoder_speed, encoder_rate, encoder_delay;
     } navigation;
 } ff_obsw_config;
 
@@ -255,8 +267,10 @@ typedef enum ff_target_kind { FF_TARGET_FLEXIBLE_JOINT, FF_TARGET_ARM } ff_targe
 
 typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
-    double cycle, duration; /* [s] */
-    uint64_t cycles;        /* round(duration/cycle) */
+    int models;
+    char model[FF_MAX_MODELS][FF_NAME_SIZE]; /* URDF files as the scenario names them */
+    double cycle, duration;                  /* [s] */
+    uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;
     ff_fidelity_config fidelity; /* method and its settings */
     bool tdpa_printed;           /* tdpa: {reading: printed} */
@@ -321,6 +335,10 @@ typedef struct ff_scenario_options {
     const char *const *set; /* count strings "path=value" */
     int sets;
     const char *method; /* --method, or NULL */
+    /* Where the files that the scenario names are found instead of on the disk, e.g. in a log; NULL: on the
+     * disk. False: not there. The text must outlive the call. */
+    bool (*file)(void *self, const char *name, const char **text, size_t *length);
+    void *file_self;
 } ff_scenario_options;
 
 /* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT (message is the one line for the user). warnings: one line

@@ -171,20 +171,42 @@ static const ff_section arm_section = {"satellites.NAME.arm", "", TABLE(arm_keys
 #define OBSW(field) offsetof(ff_obsw_config, field)
 static const ff_key navigation_keys[] = {
     KEY("rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.rate), 0, "Of the relative pose camera; 0: every cycle."),
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", OBSW(navigation.delay), 0, "Of the camera: a picture is seen in the first cycle this long after it was taken, the first one at once. At most 60."),
     KEY("position", NUMBER, "m", NOT_NEGATIVE, "0", OBSW(navigation.position), 0, "Half width of the camera's uniform error, each axis."),
     KEY("attitude", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.attitude), 0, "Likewise."),
     KEY("velocity", NUMBER, "m/s", NOT_NEGATIVE, "0", OBSW(navigation.velocity), 0, "Likewise."),
     KEY("angular_rate", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.angular_rate), 0, "Likewise."),
     KEY("star_tracker", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.star_tracker), 0, "Half width of the star tracker's error, each axis."),
-    KEY("gyro", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.gyro), 0, "Of the gyro."),
-    KEY("encoder", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.encoder), 0, "Of the joint encoders."),
+    KEY("star_tracker_rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.star_tracker_rate), 0, "Of the star tracker; 0: every cycle."),
+    KEY("star_tracker_delay", NUMBER, "s", NOT_NEGATIVE, "0", OBSW(navigation.star_tracker_delay), 0, "Of the star tracker, as for the camera."),
+    KEY("gyro", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.gyro), 0, "Half width of the gyro's error, each axis."),
+    KEY("gyro_rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.gyro_rate), 0, "Of the gyro; 0: every cycle."),
+    KEY("gyro_delay", NUMBER, "s", NOT_NEGATIVE, "0", OBSW(navigation.gyro_delay), 0, "Of the gyro."),
+    KEY("encoder", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.encoder), 0, "Half width of the joint encoders' error; m for a prismatic joint."),
+    KEY("encoder_speed", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.encoder_speed), 0, "And of the joint speed that comes with it."),
+    KEY("encoder_rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.encoder_rate), 0, "Of the joint encoders; 0: every cycle."),
+    KEY("encoder_delay", NUMBER, "s", NOT_NEGATIVE, "0", OBSW(navigation.encoder_delay), 0, "Of the joint encoders."),
 };
-static const ff_section navigation_section = {"satellites.NAME.obsw.navigation", "", TABLE(navigation_keys), "Errors of the sensors that the on-board software sees."};
+static const ff_section navigation_section = {"satellites.NAME.obsw.navigation", "", TABLE(navigation_keys), "The sensors that the on-board software sees: relative pose camera, star tracker, gyro, joint encoders. Samples are taken on the cycle grid; each sensor has its own random stream from the seed."};
 
-static const char *const obsw_words[] = {"builtin", "shared", NULL};
+static const char *const obsw_words[] = {"builtin", "shared", "udp", NULL};
+static const char *const mode_words[] = {"lockstep", "free", NULL};
+static const char *const packet_words[] = {"cfs", "pus", NULL};
+#define UDP BIT(2)
 static const ff_key obsw_keys[] = {
-    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm, or a shared object that exports the functions of examples/obsw/obsw.h."),
-    KEY("library", TEXT, "", ANY, "required", OBSW(library), 2, "Path of the shared object, from the working folder."),
+    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm, a shared object that exports the functions of examples/obsw/obsw.h, or any program over UDP (docs/obsw.md)."),
+    KEY("library", TEXT, "", ANY, "required", OBSW(library), BIT(1), "Path of the shared object, from the working folder."),
+    KEY("address", TEXT, "", ANY, "127.0.0.1", OBSW(address), UDP, "IPv4 address of the on-board software. Commands are taken from this address only."),
+    KEY("port", INTEGER, "", ANY, "1234", OBSW(port), UDP, "UDP port at which it listens for the sensors; 1234 is that of cFS."),
+    KEY("local_address", TEXT, "", ANY, "127.0.0.1", OBSW(local_address), UDP, "IPv4 address of this computer at which its commands arrive."),
+    KEY("local_port", INTEGER, "", ANY, "1235", OBSW(local_port), UDP, "UDP port of the same."),
+    WORD("mode", WORD, mode_words, "lockstep", OBSW(mode), UDP, "`lockstep`: each cycle waits for the answer to its sensors. `free`: the run is paced by the clock, and the newest command acts. The reference orbit is always in lock step."),
+    WORD("packets", WORD, packet_words, "cfs", OBSW(packets), UDP, "Secondary header of the space packets: cFS, or ECSS PUS-C."),
+    KEY("apid", INTEGER, "", ANY, "160", OBSW(apid), UDP, "Application process of the sensors' packets."),
+    KEY("command_apid", INTEGER, "", ANY, "161", OBSW(command_apid), UDP, "And of the commands; a packet with another is refused."),
+    KEY("timeout", NUMBER, "s", POSITIVE, "0.5", OBSW(timeout), UDP, "Wall clock: longest wait for one answer in lock step. At most 60."),
+    KEY("connect", NUMBER, "s", POSITIVE, "10", OBSW(connect), UDP, "Wall clock: longest wait for the first answer; without it the run fails. At most 600."),
+    KEY("hold", NUMBER, "s", NOT_NEGATIVE, "(ten cycles)", OBSW(hold), 0, "Without a good answer the last one acts for this long, then nothing acts."),
     SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 1, "Pose of the base that it keeps in the client's body frame."),
     KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 1, "Joints with which it grasps."),
     KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 1, "The arm starts."),
@@ -193,7 +215,7 @@ static const ff_key obsw_keys[] = {
     KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 1, "And after it."),
     KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 1, "Bandwidth of the joints before the grasp."),
     KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 1, "And after it."),
-    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 1, "Largest force and torque of the thrusters, each axis."),
+    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 0, "Largest force and torque of the thrusters, each axis; they act on whatever the software asks for."),
     SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
 };
 static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};

@@ -176,6 +176,13 @@ static double size_of(ff_twist V) {
     return sqrt(ff_vec3_dot(V.w, V.w) + ff_vec3_dot(V.v, V.v));
 }
 
+/* (29): by how much a command's speed exceeds |V| + |Delta V|; V is the satellite's body twist. Metres and
+ * radians in one norm, as printed. */
+static double excess(const ff_rigid_state *nominal, const ff_setpoint *command, ff_twist V) {
+    const ff_twist own = {command->twist.w, ff_quat_unrotate(command->T.q, command->twist.v)};
+    return size_of(own) - size_of(V) - size_of(ff_relative_delta(command->T, ff_rigid_twist(nominal)));
+}
+
 ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
                           const ff_capture_in *in, ff_capture_out *out) {
     const ff_capture_config *config = &model->config;
@@ -205,11 +212,10 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
                            ? in->F_e
                            : correct(model, state, work, in, &s, out);
 
-    /* (25), (29): from the robots' motion, through (23) */
+    /* (25): from the robots' motion, through (23) */
     const ff_rigid_state mapped = ff_rigid_from_twist(ff_pose_mul(s.g_n, s.g_cm),
                                                       ff_twist_add(s.V_cm, ff_relative_delta(s.g_cm, s.V_n)));
     out->W_c = ff_rigid_kinetic_energy(&model->client, &mapped);
-    out->bound = size_of(s.V_s) - size_of(state->servicer.V_b) - size_of(ff_relative_delta(s.g_s, s.V_n));
 
     /* the reaction on the client: -F_e about one point, between the satellites as they stand */
     const ff_pose gripper = ff_pose_mul(
@@ -244,6 +250,9 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
         out->gate_status[i] =
             ff_gate_step(&config->gate[i], &state->gate[i], &info, wish(state, i), &out->next[i]);
     }
+    /* (29), both lines, of what is about to leave */
+    out->bound = fmax(excess(&nominal.motion, &out->next[CLIENT], ff_rigid_twist(&client)),
+                      excess(&nominal.motion, &out->next[SERVICER], servicer.V_b));
     state->k++;
     return FF_OK;
 }

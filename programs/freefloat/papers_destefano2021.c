@@ -86,11 +86,11 @@ static bool mission(ff_paper_table *table, const ff_scenario *scenario, bool noi
     *f = (figures){.bound = -FF_INF};
     ff_capture_mission(scenario, &parts, &config);
     if (noise)
-        config.navigation = (ff_navigation_config){.rate = 10,
-                                                   .position = 5e-3,
-                                                   .attitude = 0.2 * DEG,
-                                                   .velocity = 2e-3,
-                                                   .angular_rate = 0.15 * DEG};
+        config.computer.navigation = (ff_navigation_config){.rate = 10,
+                                                            .position = 5e-3,
+                                                            .attitude = 0.2 * DEG,
+                                                            .velocity = 2e-3,
+                                                            .angular_rate = 0.15 * DEG};
     const ff_status status =
         ff_mission_run(&config, (ff_mission_sink){f, take}, &info, message, sizeof message);
     if (status < 0) {

@@ -9,6 +9,7 @@
 
 #include "record/csv.h"
 #include "report/geometry.h"
+#include "rt/obsw_socket.h"
 #include "run/capture.h"
 
 int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options) {
@@ -91,17 +92,19 @@ int ff_write_whole(const char *folder, const char *name, const char *text) {
 static int solve_ideal(ff_session *session, ff_progress *progress) {
     char message[256] = "";
     ff_progress_phase(progress, 0.0, 0.3, 0.0, "");
-    const ff_status status =
-        ff_scenario_servicer(&session->scenario) >= 0
-            ? ff_capture_reference(&session->scenario, &session->ideal, message, sizeof message)
-            : ff_ideal_solve(&session->scenario, ff_progress_update, progress, &session->ideal, message,
-                             sizeof message);
+    const ff_status status = ff_scenario_servicer(&session->scenario) >= 0
+                                 ? ff_capture_reference(&session->scenario, ff_rt_obsw_open, &session->ideal,
+                                                        message, sizeof message)
+                                 : ff_ideal_solve(&session->scenario, ff_progress_update, progress,
+                                                  &session->ideal, message, sizeof message);
     if (status >= 0)
         return FF_EXIT_DONE;
     ff_progress_stop(progress);
     ff_cli_error("%s: the ideal reference failed: %s", session->scenario.name,
                  *message ? message : ff_status_text(status));
     session->run.status = status;
+    snprintf(session->run.message, sizeof session->run.message, "the ideal reference failed: %s",
+             *message ? message : ff_status_text(status));
     return FF_EXIT_FAILED;
 }
 
@@ -122,9 +125,18 @@ static char *read_again(const char *path, size_t *length) {
 static ff_status open_log(const ff_session *session, const char *path, ff_log *log) {
     ff_log_source source = {
         .path = session->path, .set = session->set, .sets = session->sets, .method = session->method};
-    char *text = read_again(session->path, &source.length);
+    char *text = read_again(session->path, &source.length), *model[FF_MAX_MODELS] = {NULL};
     source.text = text;
+    for (int i = 0; i < session->scenario.models; i++) { /* names start from the scenario's folder */
+        char place[4400];
+        const char *name = session->scenario.model[i], *slash = strrchr(session->path, '/');
+        const int folder = *name != '/' && slash ? (int)(slash - session->path) + 1 : 0;
+        snprintf(place, sizeof place, "%.*s%s", folder, session->path, name);
+        source.model_text[i] = model[i] = read_again(place, &source.model_length[i]);
+    }
     const ff_status status = ff_log_open(path, &session->scenario, &source, log);
+    for (int i = 0; i < FF_MAX_MODELS; i++)
+        free(model[i]);
     free(text);
     return status;
 }
@@ -142,11 +154,16 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
     ff_progress progress;
     ff_progress_start(&progress, session->label, options->quiet);
     int result = solve_ideal(session, &progress);
-    if (result != FF_EXIT_DONE)
-        return result;
     if (ff_metrics_init(&session->scenario, &session->metrics) != FF_OK) {
         ff_cli_error("no memory");
         return FF_EXIT_FAILED;
+    }
+    if (result != FF_EXIT_DONE) { /* there is nothing to compare with: the summary says why */
+        ff_metrics_finish(&session->metrics, NULL, session->run.status);
+        session->summary = ff_summary_json(&session->metrics, &session->run);
+        if (options->out && session->summary)
+            ff_write_whole(options->out, "summary.json", session->summary);
+        return result;
     }
     ff_csv csv = {0};
     ff_sink sinks[5] = {ff_metrics_sink(&session->metrics)};
@@ -189,7 +206,8 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
                                 .progress = ff_progress_update,
                                 .user = &progress,
                                 .between = options->between,
-                                .between_user = options->between_user};
+                                .between_user = options->between_user,
+                                .opener = ff_rt_obsw_open};
     if (options->runner)
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
@@ -295,11 +313,50 @@ static void show_identified(const ff_metrics *metrics, int n, char *text, size_t
         snprintf(text + used, size - used, "%.4f", info.restitution);
 }
 
+static void print_servicer(const ff_session *session) {
+    const ff_satellite *satellite = &session->scenario.satellite[ff_scenario_servicer(&session->scenario)];
+    const ff_servicer_metrics *m = &session->metrics.servicer;
+    const ff_obsw_info *o = &session->run.obsw;
+    double motor = 0.0;
+    for (int i = 0; i < satellite->arm.joints; i++)
+        motor = fmax(motor, m->max_motor_torque[i]);
+    printf("on-board software (%s): %llu cycles, %llu without a good answer; the last one acted in %llu, "
+           "nothing in %llu\n",
+           ff_obsw_kind_name((ff_obsw_kind)satellite->obsw.kind), (unsigned long long)o->steps,
+           (unsigned long long)o->missed, (unsigned long long)o->held, (unsigned long long)o->zeroed);
+    bool any = false;
+    for (int i = 0; i < FF_OBSW_REFUSALS; i++)
+        if (o->exchange.refused[i]) {
+            printf("%s %s %llu", any ? "," : "packets refused:", ff_obsw_refusal_name((ff_obsw_refusal)i),
+                   (unsigned long long)o->exchange.refused[i]);
+            any = true;
+        }
+    if (any)
+        printf("\n");
+    printf(
+        "thrusters at most %.4g N, %.4g N m, saturated in %llu cycles; motors at most %.4g N m, saturated in "
+        "%llu\n",
+        m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
+        (unsigned long long)m->motor_saturated);
+    printf("monitors: W_c (25) %.6g J, changed by %.2g J before contact; ", m->W_c_start, m->W_c_drift);
+    if (m->W_a_cycles)
+        printf("W_a (24) rose in %llu of %llu cycles; ", (unsigned long long)m->W_a_rises,
+               (unsigned long long)m->W_a_cycles);
+    else
+        printf("W_a (24) not told; ");
+    printf("port (28) %.4g J; bound (29) %.3g, above zero in %llu\n", m->port_energy, m->bound,
+           (unsigned long long)m->bound_violations);
+}
+
 void ff_session_print(const ff_session *session) {
     const ff_scenario *scenario = &session->scenario;
     const ff_metrics *metrics = &session->metrics;
     if (scenario->emulates) {
         ff_session_print_emulation(session);
+        return;
+    }
+    if (metrics->rows == 0) {
+        printf("no cycle was run\n");
         return;
     }
     for (int i = 0; i < scenario->satellites; i++) {
@@ -340,6 +397,8 @@ void ff_session_print(const ff_session *session) {
         printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
                m->max_energy);
     }
+    if (ff_scenario_servicer(scenario) >= 0)
+        print_servicer(session);
     ff_table table;
     ff_table_init(&table, 4);
     ff_table_add(&table, "requirement|value|limit|met");

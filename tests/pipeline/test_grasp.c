@@ -226,9 +226,10 @@ static void test_direct_grows_as_its_equation_says(void **state) {
         }
         const double w2 = stiffest_mode(&s), exact = loop_rate(w2, s.cycle, delay[i], false),
                      held_force = loop_rate(w2, s.cycle, delay[i], true);
-        print_message("delay %.0f ms: growth %.4f 1/s, its equation %.4f; readings %.2f, equation with the "
-                      "force held %.4f, facility half a cycle later %.4f\n",
-                      1e3 * delay[i], rate[0], exact, printed[i], held_force, rate[1]);
+        print_message(
+            "w^2 %.2f, delay %.0f ms: growth %.4f 1/s, its equation %.4f; readings %.2f, equation with the "
+            "force held %.4f, facility half a cycle later %.4f\n",
+            w2, 1e3 * delay[i], rate[0], exact, printed[i], held_force, rate[1]);
         assert_near(rate[0], exact, 0.02 * exact);
         assert_near(held_force, printed[i], 0.05 * printed[i]);
         assert_near(rate[1], printed[i], 0.1 * printed[i]);

@@ -135,11 +135,11 @@ static void test_navigation_noise(void **state) {
         make(&c);
         c.seed = seed;
         c.duration = 32.6;
-        c.navigation = (ff_navigation_config){.rate = 10,
-                                              .position = 5e-3,
-                                              .attitude = 0.2 * DEG,
-                                              .velocity = 2e-3,
-                                              .angular_rate = 0.15 * DEG};
+        c.computer.navigation = (ff_navigation_config){.rate = 10,
+                                                       .position = 5e-3,
+                                                       .attitude = 0.2 * DEG,
+                                                       .velocity = 2e-3,
+                                                       .angular_rate = 0.15 * DEG};
         run(&c, &facility);
         double rate = 0;
         for (int k = at(15); k < facility.n; k++)
@@ -219,18 +219,19 @@ static void test_shared_object(void **state) {
     char message[300] = "";
     make(&c);
     c.duration = 2;
-    c.library = FF_BUILD_DIR "/examples/libobsw_hold.so";
+    c.computer.kind = FF_OBSW_SHARED;
+    c.computer.library = FF_BUILD_DIR "/examples/libobsw_hold.so";
     facility.n = 0;
     assert_int_equal(ff_mission_run(&c, (ff_mission_sink){&facility, keep}, &info, message, sizeof message),
                      FF_OK);
     assert_int_equal(facility.n, 501);
-    assert_int_equal(info.obsw_rejected, 0);
+    assert_int_equal(info.obsw.missed, 0);
     assert_true(fabs(facility.row[500].q[1] - 1) < 0.05);
-    c.library = FF_BUILD_DIR "/examples/no-such.so";
+    c.computer.library = FF_BUILD_DIR "/examples/no-such.so";
     assert_int_equal(ff_mission_run(&c, (ff_mission_sink){&facility, keep}, &info, message, sizeof message),
                      FF_ERR_DEVICE);
     assert_non_null(strstr(message, "does not load"));
-    c.library = "libm.so.6";
+    c.computer.library = "libm.so.6";
     assert_int_equal(ff_mission_run(&c, (ff_mission_sink){&facility, keep}, &info, message, sizeof message),
                      FF_ERR_DEVICE);
     assert_non_null(strstr(message, "ff_obsw_version"));

@@ -11,7 +11,7 @@ typedef struct outcome {
 static void run_text(const char *text, const char *const *set, int sets, bool reference, outcome *o) {
     static ff_scenario scenario; /* metrics keep a pointer: one at a time */
     char message[300], warnings[300];
-    const ff_scenario_options options = {set, sets, NULL};
+    const ff_scenario_options options = {.set = set, .sets = sets};
     const ff_status status = ff_scenario_parse("T", text, strlen(text), &options, &scenario, message,
                                                sizeof message, warnings, sizeof warnings);
     if (status != FF_OK)

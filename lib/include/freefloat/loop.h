@@ -164,7 +164,8 @@ typedef struct ff_capture_out {
     double observer;    /* [J] of the method; FF_NAN: it has none */
     ff_status gate_status[2];
     double W_c; /* [J] (25): kinetic energy of the client from the robots' motion, constant without forces */
-    double bound; /* [m/s, rad/s] (29): |V_s| - |V_b| - |Delta V_s|, not positive */
+    double bound; /* [m/s, rad/s] (29) of the commands `next`: the larger of |V_s| - |V_b| - |Delta V_s| and
+                     |V_c| - |V_t| - |Delta V_c|; not positive */
 } ff_capture_out;
 
 /* FF_ERR_ARGUMENT and what the parts say; message as in ff_loop_create. */
