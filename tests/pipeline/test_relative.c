@@ -196,7 +196,8 @@ static void test_ready_scenarios_in_both_frames(void **state) {
             bool taken = true;
             for (int relative = 0; relative < 2 && taken; relative++) {
                 const char *const set[] = {relative ? "frame=relative" : "frame=absolute"};
-                const ff_scenario_options options = {set, 1, ff_method_name((ff_method)m)};
+                const ff_scenario_options options = {
+                    .set = set, .sets = 1, .method = ff_method_name((ff_method)m)};
                 taken = ff_scenario_load(path, &options, &scenario, message, sizeof message, warnings,
                                          sizeof warnings) == FF_OK;
                 if (!taken)

@@ -154,7 +154,7 @@ static void test_scenario_moves_alike(void **state) {
             ff_rigid_state end[2];
             for (int r = 0; r < 2; r++) {
                 const char *const set[] = {methods[m], frames[f], robots[r]};
-                const ff_scenario_options options = {set, 3, NULL};
+                const ff_scenario_options options = {.set = set, .sets = 3};
                 char message[300], warnings[300];
                 if (ff_scenario_parse("T", text, sizeof text - 1, &options, &s, message, sizeof message,
                                       warnings, sizeof warnings) != FF_OK)
