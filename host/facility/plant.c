@@ -115,6 +115,11 @@ void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command) {
         ff_robot_write(&plant->robot[i], k, &command[i]);
 }
 
+void ff_plant_write_contact(ff_plant *plant, const ff_wrench *measured_b) {
+    for (int i = 0; i < plant->bodies; i++)
+        ff_robot_push(&plant->robot[i], plant->robot[i].felt, measured_b[i]);
+}
+
 void ff_plant_write_nominal(ff_plant *plant, const ff_rigid_state *nominal) {
     plant->nominal = *nominal;
 }
@@ -193,8 +198,10 @@ static ff_status make_cycle(ff_plant *plant, uint64_t k) {
             truth->contact_b[contact->against] =
                 ff_wrench_add(truth->contact_b[contact->against], out.on_other);
     }
-    for (int i = 0; i < plant->bodies; i++)
+    for (int i = 0; i < plant->bodies; i++) {
         ff_sensor_step(&plant->sensor[i], k, &plant->robot[i], truth->contact_b[i], &plant->last[i]);
+        ff_robot_push(&plant->robot[i], truth->contact_b[i], truth->contact_b[i]);
+    }
     return status;
 }
 

@@ -27,6 +27,9 @@ void ff_plant_free(ff_plant *plant);
 /* Back to t = 0 (same seed, same bits). */
 void ff_plant_reset(ff_plant *plant);
 void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command /* per satellite */);
+/* What the loop measured in the cycle read last, for drives of `wrench` robots: (9) takes it off. Without it
+ * they know the contact as it is. */
+void ff_plant_write_contact(ff_plant *plant, const ff_wrench *measured_b);
 /* With frame relative: the nominal motion at t_k. The robots move in its frame; walls and stops are inertial,
  * so the facility moves them with it. Write it before the read of the same k; a cycle without keeps the last.
  */

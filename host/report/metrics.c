@@ -20,6 +20,9 @@ void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics) {
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++)
         metrics->open[c] = -1;
+    metrics->nominal =
+        (ff_nominal_config){.kind = scenario->nominal, .model = metrics->model[scenario->nominal_of]};
+    metrics->nominal_motion = ff_scenario_nominal(scenario);
     metrics->servicer.bound = -FF_INF;
     metrics->servicer.W_a_last = metrics->servicer.W_a_rise = metrics->servicer.W_a_excess = FF_NAN;
 }
@@ -69,6 +72,42 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     grow(&m->travel, ff_vec3_norm(ff_vec3_sub(b->command.T.p, m->robot_initial.T.p)));
     grow(&m->rotation, ff_quat_angle(b->command.T.q, m->robot_initial.T.q));
     grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->inertial.T.p, b->satellite.position)));
+}
+
+/* The motion of both formulations, from the satellites: the absolute one is theirs, the relative one is
+ * theirs seen from the nominal motion. */
+static void take_ways(ff_metrics *metrics, const ff_row *row) {
+    const double T = row->t - metrics->way_t;
+    const bool first = metrics->rows == 0;
+    if (!first && !row->final && T < 0.02)
+        return;
+    metrics->way_t = row->t;
+    ff_rigid_state *n = &metrics->nominal_motion;
+    if (metrics->nominal.kind == FF_NOMINAL_SATELLITE)
+        *n = row->body[metrics->scenario->nominal_of].satellite;
+    else if (T > 0.0)
+        *n = ff_nominal_coast(&metrics->nominal, T, fmin(T, 0.02), n);
+    for (int i = 0; i < metrics->scenario->satellites; i++)
+        for (int w = 0; w < FF_WAYS; w++) {
+            ff_way_metrics *way = &metrics->body[i].way[w];
+            ff_pose at = ff_rigid_pose(&row->body[i].satellite);
+            if (w == FF_WAY_RELATIVE)
+                at = ff_pose_mul(ff_pose_inverse(ff_rigid_pose(n)), at);
+            if (first)
+                *way = (ff_way_metrics){.ball = FF_INF, .start = at, .last = at};
+            const double step = ff_vec3_norm(ff_vec3_sub(at.p, way->last.p)),
+                         turn = ff_quat_angle(way->last.q, at.q),
+                         distance = ff_vec3_norm(ff_vec3_sub(at.p, way->start.p));
+            grow(&way->travel, distance);
+            grow(&way->rotation, ff_quat_angle(way->start.q, at.q));
+            way->path += step;
+            way->turned += turn;
+            if (step > 1e-4 * T || turn > 1e-4 * T)
+                way->moving += T;
+            if (distance > 1.744 && isinf(way->ball))
+                way->ball = row->t;
+            way->last = at;
+        }
 }
 
 static void take_pairs(ff_metrics *metrics, const ff_row *row) {
@@ -214,6 +253,7 @@ static ff_status take(void *self, const ff_row *row) {
     ff_metrics *metrics = self;
     for (int i = 0; i < metrics->scenario->satellites; i++)
         take_body(metrics, i, row);
+    take_ways(metrics, row);
     take_pairs(metrics, row);
     for (int c = 0; c < metrics->scenario->contacts; c++) /* before any contact asks whose force it is */
         if (row->touching[c]) {

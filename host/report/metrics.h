@@ -27,6 +27,17 @@ typedef struct ff_episode {
     ff_fused_report fused; /* what `fused` learnt, of the last of the surfaces of this contact */
 } ff_episode;
 
+/* How a robot would have to move to make the satellite's motion in one formulation; sampled every 20 ms. */
+typedef struct ff_way_metrics {
+    double travel, rotation; /* [m], [rad] largest distance from the start */
+    double path, turned;     /* [m], [rad] whole way */
+    double moving;           /* [s] faster than 0.1 mm/s or 0.1 mrad/s */
+    double ball;             /* [s] first more than 1.744 m from the start (destefano2021); FF_INF: never */
+    ff_pose start, last;
+} ff_way_metrics;
+
+enum { FF_WAY_ABSOLUTE, FF_WAY_RELATIVE, FF_WAYS };
+
 typedef struct ff_body_metrics {
     ff_rigid_state initial, final;
     double initial_energy, final_energy, max_energy;                    /* [J] */
@@ -39,6 +50,7 @@ typedef struct ff_body_metrics {
     ff_setpoint robot_initial, robot_final; /* commanded */
     double travel, rotation;                /* [m], [rad] largest distance from the start */
     double tracking;                        /* [m] */
+    ff_way_metrics way[FF_WAYS];            /* whichever frame was run */
 } ff_body_metrics;
 
 typedef struct ff_pair_metrics {
@@ -86,6 +98,9 @@ typedef struct ff_metrics {
     int open[FF_MAX_CONTACTS];     /* episode index or -1 */
     int quiet[FF_MAX_CONTACTS];    /* quiet cycles so far */
     int last_touch[FF_MAX_BODIES]; /* contact that touched last */
+    ff_nominal_config nominal;     /* of the relative formulation, and its motion at way_t */
+    ff_rigid_state nominal_motion;
+    double way_t; /* [s] last sample of the ways */
     /* after ff_metrics_finish */
     double rebound_error[FF_MAX_BODIES], peak_force_ratio[FF_MAX_BODIES];
     ff_requirement_result requirement[3];

@@ -7,6 +7,8 @@
 
 enum { CLIENT, SERVICER };
 
+static ff_rigid_load load_of(const void *of, int which, double t);
+
 void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_mission_config *m) {
     const int servicer = ff_scenario_servicer(s);
     const ff_satellite *base = &s->satellite[servicer], *client = &s->satellite[1 - servicer];
@@ -32,6 +34,13 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
     m->robot[SERVICER] = base->robot;
     m->gate[CLIENT] = client->limits;
     m->gate[SERVICER] = base->limits;
+    ff_loop_config loop;
+    ff_scenario_loop(s, &loop); /* settings of the method, with what the scenario says of noise */
+    m->fidelity = loop.fidelity;
+    if (s->loads > 0) {
+        m->load = load_of;
+        m->load_of = s;
+    }
     m->friction = true; /* of the links' table; zero unless it says otherwise */
     const ff_obsw_config *o = &base->obsw;
     ff_computer_config *c = &m->computer;
@@ -86,6 +95,12 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
     }
 }
 
+static ff_rigid_load load_of(const void *of, int which, double t) {
+    const ff_scenario *s = of;
+    const int servicer = ff_scenario_servicer(s);
+    return ff_scenario_load_at(s, which == SERVICER ? servicer : 1 - servicer, t);
+}
+
 typedef struct feeder {
     const ff_scenario *scenario;
     const ff_run_options *options;
@@ -134,12 +149,15 @@ static ff_status feed(void *self, const ff_mission_row *m) {
         b->command = m->command[which];
         b->robot = m->robot[which];
         b->inertial = m->inertial[which];
-        b->measured_b = b->corrected_b = which == SERVICER ? m->on_base : m->on_client;
+        b->measured_b = which == SERVICER ? m->on_base : m->on_client;
+        b->corrected_b = m->felt[which];
+        b->load = m->load[which];
         b->energy.kinetic = ff_rigid_kinetic_energy(&f->model[i], &b->satellite);
         b->in_contact = m->held;
         b->identified_stiffness = b->identified_damping = b->identified_damping_sd = FF_NAN;
         for (int a = 0; a < 6; a++)
             b->observer[a] = FF_NAN;
+        b->observer[0] = i == 0 ? m->observer : FF_NAN;
     }
     if (s->contacts > 0) {
         row->touching[0] = m->held;

@@ -24,6 +24,10 @@ typedef struct ff_mission_config {
     ff_rigid_state nominal; /* and not the client's unforced one */
     double grasp_reach;     /* [m] the gripper closes only so near to `grapple`; FF_INF */
     ff_gate_config gate[2];
+    ff_fidelity_config fidelity; /* direct, tdpa, damping: what the loop makes of the contact wrench */
+    /* Known loads on client (0) and servicer (1, at the base's origin) at time t; NULL: none. */
+    ff_rigid_load (*load)(const void *of, int which, double t);
+    const void *load_of;
     ff_vec3 grapple; /* [m] the place that is held, client's body frame */
     double grasp_stiffness, grasp_damping, grasp_rotation_stiffness, grasp_rotation_damping;
     ff_pose lab;              /* placement of the robots' frame in the lab */
@@ -50,6 +54,10 @@ typedef struct ff_mission_row {
     ff_wrench F_e;                          /* on the gripper, gripper axes */
     ff_wrench on_base;                      /* the same about the base's origin, base axes */
     ff_wrench on_client;                    /* its reaction about the client's CoM, body axes */
+    ff_wrench felt[2];                      /* by client and base after the method, about the same points */
+    ff_rigid_load load[2];                  /* known loads on them */
+    ff_wrench driven[2];                    /* wrench robots: their drive over the cycle before, body axes */
+    double observer;                        /* [J] of the method; FF_NAN: it has none */
     ff_setpoint command[2];                 /* issued at t */
     ff_setpoint inertial[2];                /* the robots' motion mapped by (23) */
     double step_ns;

@@ -986,6 +986,13 @@ static bool read_satellite(reader *r, const ff_node *node, const ff_section *sec
     if (!read_servicer(r, node, section, satellite))
         return false;
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
+    const ff_node *robot = ff_node_find(node, "robot"), *own = ff_node_find(robot, "inertia");
+    if (!ff_node_find(robot, "mass"))
+        satellite->robot.inertia.mass = satellite->rigid.mass;
+    if (!own)
+        satellite->robot.inertia.inertia = satellite->rigid.inertia;
+    else if (!check_inertia(r, own, "inertia", satellite->robot.inertia))
+        return false;
     const ff_node *mockup = ff_node_find(node, "mockup");
     satellite->mockup.present = mockup != NULL;
     const ff_node *inertia = ff_node_find(mockup, "inertia");
@@ -1326,13 +1333,11 @@ static bool check_servicer(reader *r, const ff_node *root) {
         return fail(r, contacts->place,
                     "contacts of a scenario with an arm, allowed: one grasp whose body is '%s'",
                     s->satellite[servicer].name);
-    if (s->loads > 0)
-        return fail(r, ff_node_find(root, "loads")->place, "loads do not go with an arm yet, allowed: []");
-    if (s->fidelity.method != FF_METHOD_DIRECT && s->fidelity.method != FF_METHOD_IDEAL) {
+    if (s->fidelity.method == FF_METHOD_IMPACT || s->fidelity.method == FF_METHOD_FUSED) {
         const ff_node *method = ff_node_find(root, "method");
         return fail(r, method ? method->place : root->place,
-                    "method '%s' does not go with an arm yet; available: "
-                    "ideal, direct",
+                    "method '%s' predicts its satellites as rigid bodies and knows no torques of an arm, "
+                    "allowed: ideal, direct, tdpa, damping",
                     ff_method_name(s->fidelity.method));
     }
     ff_servicer_arm *arm = &s->satellite[servicer].arm;

@@ -41,6 +41,7 @@ typedef struct ff_robot_config {
     double gear_stiffness[6]; /* joints: [N m/rad] */
     double gear_damping[6];   /* [N m s/rad] */
     double joint_inertia[6];  /* [kg m2] */
+    ff_rigid_config inertia;  /* wrench: of the robot and what it carries, about the CoM, body axes */
     ff_pose base;             /* world to base */
     ff_pose tool;             /* flange to CoM */
     struct {

@@ -33,6 +33,8 @@ typedef struct ff_body_sample {
     ff_wrench f_b;                 /* contact wrench about the CoM, robot's body axes */
     ff_pose T_wr;                  /* measured robot pose at the time of the force */
     ff_twist twist_r;              /* its velocity: w body, v inertial */
+    ff_vec3 carried;               /* [m/s] part of the motion that the robot does not make, inertial: that of
+                                      the nominal motion at its place; zero unless relative */
     ff_rigid_load load;            /* known load on the satellite in this cycle */
     const double (*compliance)[6]; /* of the robot at the CoM, inertial axes, angular first: twist
                                       displacement per wrench [rad, m per N m, N]; NULL: stiff */
