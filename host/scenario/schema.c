@@ -33,7 +33,7 @@ static const char *const velocity_words[] = {"midpoint", "start", NULL};
 static const char *const reset_words[] = {"contact", "never", NULL};
 static const char *const switch_words[] = {"false", "true", NULL};
 static const char *const law_words[] = {"clamp", "damper", NULL};
-static const char *const budget_words[] = {"restitution", "velocity", NULL};
+static const char *const budget_words[] = {"velocity", "restitution", "robot", NULL};
 static const char *const axes_words[] = {"force", "each", NULL};
 static const char *const form_words[] = {"offset", "increments", NULL};
 static const char *const tracking_words[] = {"on", "off", NULL};
@@ -345,7 +345,7 @@ static const ff_section known_section = {"damping.known", "", TABLE(known_keys),
 
 static const ff_key damping_keys[] = {
     WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, damping_printed), 0, "`printed`: observer, controller and filter of he2022, (8)-(15) and (22), to the letter; they over-damp. The settings below override single choices."),
-    WORD("budget", WORD, budget_words, "restitution", DAMPING(budget), 0, "What the surface keeps of the absorbed energy: the sum of c v2 T of the contact without delay, known in closed form, or the sum at the robot's motion."),
+    WORD("budget", WORD, budget_words, "velocity", DAMPING(budget), 0, "What the surface keeps of the absorbed energy, the sum of c v2 T: of the contact without delay, of the same in closed form, or at the robot's motion."),
     WORD("axes", WORD, axes_words, "force", DAMPING(axes), 0, "With `reading: printed`: controller along the force, or on each axis as in (11)-(13)."),
     KEY("lead", NUMBER, "s", NOT_NEGATIVE, "0", DAMPING(lead.time), 0, "Measurement delay that is compensated, (10): force plus this time its derivative."),
     KEY("lead_filter", NUMBER, "s", NOT_NEGATIVE, "0.01", DAMPING(lead.filter), 0, "Time constant of the derivative's filter."),

@@ -10,18 +10,40 @@
 typedef struct outcome {
     int contacts;
     double cov[8], restitution[8], stiffness[8], damping[8], frequency[8];
-    double worst_stiffness;        /* largest relative error of any published estimate */
-    double least_damping;          /* smallest damping that reached the law */
-    ff_vec3 momentum;              /* change over the run */
+    double worst_stiffness; /* largest relative error of any published estimate */
+    double least_damping;   /* smallest damping that reached the law */
+    double true_damping;    /* mean of the wall's damping over the time that the robots touch it */
+    double loss;            /* sum of its c v^2 T at the robots' motion, over the energy at the start */
+    ff_vec3 momentum;       /* change over the run */
     ff_vec3 velocity[8], omega[8]; /* of body 0 after each contact */
 } outcome;
 
 typedef struct watch {
+    const ff_scenario *scenario;
     double truth, worst, least;
+    double damping, loss; /* sums over the cycles in contact */
+    int cycles;
 } watch;
+
+/* (24) at the robots of a case whose contacts lie across x. */
+static void watch_truth(watch *w, const ff_row *row) {
+    for (int n = 0; n < w->scenario->contacts; n++) {
+        const ff_contact *c = &w->scenario->contact[n];
+        if (!row->touching[n] || c->against < 0 || !(c->damping_depth > 0))
+            continue;
+        const ff_setpoint *a = &row->body[c->body].robot, *b = &row->body[c->against].robot;
+        const double depth = -c->normal.x * (a->T.p.x - b->T.p.x - c->at.x);
+        const double s = fmin(depth / c->damping_depth, 1), v = a->twist.v.x - b->twist.v.x;
+        const double damping = c->damping * s * s * (3 - 2 * s);
+        w->damping += damping;
+        w->loss += damping * v * v * w->scenario->cycle;
+        w->cycles++;
+    }
+}
 
 static ff_status watch_row(void *self, const ff_row *row) {
     watch *w = self;
+    watch_truth(w, row);
     const double k = row->body[0].identified_stiffness, c = row->body[0].identified_damping;
     if (!isnan(k)) {
         w->worst = fmax(w->worst, fabs(k / w->truth - 1));
@@ -55,7 +77,7 @@ static void execute(ff_scenario *scenario, outcome *out) {
     if (ff_ideal_solve(scenario, NULL, NULL, &ideal, message, sizeof message) < 0)
         fail_msg("%s", message);
     assert_int_equal(ff_metrics_init(scenario, &metrics), FF_OK);
-    watch w = {.truth = scenario->contact[0].stiffness, .least = FF_INF};
+    watch w = {.scenario = scenario, .truth = scenario->contact[0].stiffness, .least = FF_INF};
     const ff_sink sinks[2] = {ff_metrics_sink(&metrics), {&w, watch_row}};
     const ff_run_options options = {.ideal = &ideal, .sinks = sinks, .count = 2};
     ff_run(scenario, &options, &result);
@@ -82,6 +104,8 @@ static void execute(ff_scenario *scenario, outcome *out) {
     out->momentum = ff_vec3_sub(momentum(scenario, after), momentum(scenario, before));
     out->worst_stiffness = w.worst;
     out->least_damping = w.least;
+    out->true_damping = w.cycles > 0 ? w.damping / w.cycles : 0;
+    out->loss = w.loss / (metrics.body[0].initial_energy > 0 ? metrics.body[0].initial_energy : 1);
     ff_metrics_free(&metrics);
     ff_ideal_free(&ideal);
 }
@@ -162,30 +186,60 @@ static void test_three_rebounds_keep_the_damping(void **state) {
     }
 }
 
+/* The paper names no delay. The true mean over time is .0646 without, and grows with the depth of the robots.
+ */
 static void test_identification_with_noise(void **state) {
     (void)state;
-    const int count = test_count(5, 100);
-    double k = 0, c = 0, worst = 0, least = FF_INF;
-    int n = 0;
-    for (int seed = 1; seed <= count; seed++) {
-        outcome out, ideal = {.cov = {0.98564, 0.97173, 0.95824}};
-        case_41("damping", 20, 0.2, 100, NULL, (uint64_t)seed, &out);
-        for (int i = 0; i < 3; i++) {
-            k += out.stiffness[i];
-            c += out.damping[i];
-            n++;
-            assert_near(out.stiffness[i] / 7e4, 1, 0.01);
-            assert_near(out.cov[i] / ideal.cov[i], 1, 0.015);
+    const int count = test_count(3, 100);
+    for (int delay = 0; delay <= 30; delay += 10) {
+        double k = 0, c = 0, truth = 0, worst = 0, least = FF_INF;
+        int n = 0;
+        for (int seed = 1; seed <= count; seed++) {
+            outcome out, ideal = {.cov = {0.98564, 0.97173, 0.95824}};
+            case_41("damping", delay, 0.2, 100, NULL, (uint64_t)seed, &out);
+            for (int i = 0; i < 3; i++) {
+                k += out.stiffness[i];
+                c += out.damping[i];
+                truth += out.true_damping;
+                n++;
+                assert_near(out.stiffness[i] / 7e4, 1, 0.01);
+                assert_near(out.cov[i] / ideal.cov[i], 1, 0.015);
+            }
+            worst = fmax(worst, out.worst_stiffness);
+            least = fmin(least, out.least_damping);
         }
-        worst = fmax(worst, out.worst_stiffness);
-        least = fmin(least, out.least_damping);
+        print_message(
+            "%d ms: stiffness %.2f N/mm, largest error %.1f %%, damping %.4f N s/mm, true %.4f, least "
+            "%.4f\n",
+            delay, 1e-3 * k / n, 100 * worst, 1e-3 * c / n, 1e-3 * truth / n, 1e-3 * least);
+        assert_near(k / n / 7e4, 1, 0.01);
+        assert_true(worst < 0.07);
+        assert_true(c / n > 50 && c / n < 80);
+        assert_near(c / truth, 1, 0.08);
+        assert_true(least >= 0);
     }
-    print_message("stiffness %.2f N/mm, largest error %.1f %%, damping %.4f N s/mm, least %.4f\n",
-                  1e-3 * k / n, 100 * worst, 1e-3 * c / n, 1e-3 * least);
-    assert_near(k / n / 7e4, 1, 0.01);
-    assert_true(worst < 0.07);
-    assert_true(c / n > 50 && c / n < 80);
-    assert_true(least >= 0);
+}
+
+/* The sum of c v^2 T at the robots' motion is not that of the contact without delay, even with the true c(p):
+ * no estimate can mend it. That of the contact without delay is, and in closed form it is the same. */
+static void test_budgets(void **state) {
+    (void)state;
+    outcome ideal, ours, closed, robot;
+    case_41("ideal", 20, 0, 100, NULL, 1, &ideal);
+    case_41("damping", 20, 0, 100, "damping.budget=velocity", 1, &ours);
+    case_41("damping", 20, 0, 100, "damping.budget=restitution", 1, &closed);
+    case_41("damping", 20, 0, 100, "damping.budget=robot", 1, &robot);
+    for (int n = 0; n < 3; n++) {
+        assert_near(ours.cov[n] / ideal.cov[n], 1, 0.005);
+        assert_near(closed.cov[n] / ours.cov[n], 1, 1e-3);
+        assert_true(robot.cov[n] / ideal.cov[n] - 1 < -0.012 * (n + 1));
+    }
+    char once[] = "time.duration=1"; /* one contact */
+    case_41("damping", 20, 0, 100, once, 1, &ours);
+    const double energy = (1 - ideal.cov[0] * ideal.cov[0]) * 4000.0 / 4300.0; /* of the relative motion */
+    print_message("sum of the true c v^2 T at the robots %.4f of the energy, without delay %.4f\n", ours.loss,
+                  energy);
+    assert_near(ours.loss / energy, 1.9, 0.1);
 }
 
 static void test_contact_frequencies(void **state) {
@@ -412,6 +466,7 @@ int main(void) {
         cmocka_unit_test(test_cov_with_control_and_no_damping_is_one),
         cmocka_unit_test(test_three_rebounds_keep_the_damping),
         cmocka_unit_test(test_identification_with_noise),
+        cmocka_unit_test(test_budgets),
         cmocka_unit_test(test_contact_frequencies),
         cmocka_unit_test(test_constant_damping_gives_the_closed_form_restitution),
         cmocka_unit_test(test_off_centre_contact_keeps_direction_and_spin),

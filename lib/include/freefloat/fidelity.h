@@ -132,9 +132,12 @@ void ff_tdpa_printed(ff_tdpa_config *config);
  */
 
 typedef enum ff_damping_law { FF_DAMPING_LAW_CLAMP, FF_DAMPING_LAW_PRINTED } ff_damping_law;
-typedef enum ff_damping_budget {
-    FF_DAMPING_BUDGET_RESTITUTION,
-    FF_DAMPING_BUDGET_VELOCITY
+typedef enum ff_damping_budget {                             /* what the surface keeps: the sum of c v^2 T */
+                                 FF_DAMPING_BUDGET_VELOCITY, /* over the contact that the satellites have
+                                                                without delay */
+                                 FF_DAMPING_BUDGET_RESTITUTION, /* of the same contact in closed form, 1 - e^2
+                                                                 */
+                                 FF_DAMPING_BUDGET_ROBOT        /* at the robot's motion */
 } ff_damping_budget;
 typedef enum ff_damping_axes { FF_DAMPING_AXES_FORCE, FF_DAMPING_AXES_EACH } ff_damping_axes;
 
@@ -143,8 +146,7 @@ typedef enum ff_damping_axes { FF_DAMPING_AXES_FORCE, FF_DAMPING_AXES_EACH } ff_
  */
 typedef struct ff_damping_config {
     ff_damping_law law;
-    ff_damping_budget budget; /* clamp: c v^2 T summed in closed form for the contact without delay, or at the
-                                 robot's motion */
+    ff_damping_budget budget; /* clamp */
     ff_damping_axes axes;     /* printed: controller along the force, or on each axis as in (11)-(13) */
     ff_lead_config lead;
     ff_identify_config identify;
@@ -154,17 +156,18 @@ typedef struct ff_damping_config {
 
 /* One contact per body; a contact between two bodies lives under the lower index. */
 typedef struct ff_damping_port {
-    int partner;                      /* -1: the environment */
-    ff_vec3 normal;                   /* along the force on the body when identification began, inertial */
-    double absorbed;                  /* [J] what the environment took in this contact */
-    double absorbed_most;             /* [J] the largest of it */
-    double speed_square;              /* [m2/s] robot's approach speed squared, summed over the contact */
-    double loss;                      /* [J] to be kept from the satellites */
-    double energy;                    /* [J] printed: E_obs after dissipation */
-    double force, speed, damping;     /* printed: last cycle's F_s, v_des, c_d */
-    ff_identify_state identify;       /* of the robot's contact: what is reported */
-    ff_identify_state own;            /* weighed as the satellite's own contact: what the budget takes */
-    ff_identify_out known, known_own; /* last published */
+    int partner;                  /* -1: the environment */
+    ff_vec3 normal;               /* along the force on the body when identification began, inertial */
+    double absorbed;              /* [J] what the environment took in this contact */
+    double absorbed_most;         /* [J] the largest of it */
+    double speed_square;          /* [m2/s] robot's approach speed squared, summed over the contact */
+    double loss;                  /* [J] to be kept from the satellites */
+    double energy;                /* [J] printed: E_obs after dissipation */
+    double force, speed, damping; /* printed: last cycle's F_s, v_des, c_d */
+    ff_identify_state identify;   /* of the robot's contact: what is reported */
+    ff_identify_state own;        /* weighed as the satellite's own contact: what the budget takes */
+    ff_identify_state graded;     /* damping by depth: the reported mean over time */
+    ff_identify_out known, known_own, known_graded; /* last published */
 } ff_damping_port;
 
 typedef struct ff_damping_state {
