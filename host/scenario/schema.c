@@ -27,6 +27,8 @@ static const char *const sensor_words[] = {"ideal", "noisy", "ati-rdt", NULL};
 static const char *const mount_words[] = {"flange", "environment", NULL};
 static const char *const contact_words[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
 static const char *const load_words[] = {"pulse", "halfsine", "sin2", NULL};
+static const char *const impact_normal_words[] = {"tools", "force", NULL};
+static const char *const impact_torque_words[] = {"lever", "measured", NULL};
 static const char *const reading_words[] = {"default", "printed", NULL};
 static const char *const observer_words[] = {"wrench", "axis", NULL};
 static const char *const velocity_words[] = {"midpoint", "start", NULL};
@@ -366,9 +368,12 @@ static const ff_key damping_keys[] = {
 static const ff_section damping_section = {"damping", "", TABLE(damping_keys), "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."};
 #define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
 static const ff_key impact_keys[] = {
+    WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, impact_printed), 0, "`printed`: section IV-B of lange to the letter: `normal: force`, `torque: measured`, `observer: false`. The settings below override single choices."),
+    WORD("normal", WORD, impact_normal_words, "(tools; printed: force)", IMPACT(normal), 0, "Direction of the satellites' force: normal of the known tools at the satellites, or the measured force's, (17)."),
+    WORD("torque", WORD, impact_torque_words, "(lever; printed: measured)", IMPACT(torque), 0, "Of the satellites: force times lever, (13), or with the rest of the measured torque, (21)."),
     WORD("prediction", FLAG, switch_words, "true", IMPACT(prediction), 0, "Command the motion one delay ahead."),
     WORD("recomputation", FLAG, switch_words, "true", IMPACT(recomputation), 0, "Once a contact is measured, recompute the steps since the satellites touched."),
-    WORD("observer", FLAG, switch_words, "true", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
+    WORD("observer", FLAG, switch_words, "(true; printed: false)", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
     WORD("gears", FLAG, switch_words, "true", IMPACT(gears), 0, "With `joints` robots: count the gears' compliance into the stiffness, 1/k = 1/k_en + n^T J_e K_r^-1 J_e^T n."),
     KEY("stiffness", IDENTIFIED, "N/m", POSITIVE, "(each contact's own)", IMPACT(stiffness), 0, "What the method believes of the mock-ups' stiffness; `identified`: found from force and position during contact."),
     KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),

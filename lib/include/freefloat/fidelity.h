@@ -209,8 +209,19 @@ typedef struct ff_impact_contact {
     double friction;                               /* Coulomb coefficient; 0: forces are normal */
 } ff_impact_contact;
 
+typedef enum ff_impact_normal {
+    FF_IMPACT_NORMAL_TOOLS, /* of the known tools, at the satellites */
+    FF_IMPACT_NORMAL_FORCE  /* (17): the measured force's direction */
+} ff_impact_normal;
+typedef enum ff_impact_torque {
+    FF_IMPACT_TORQUE_LEVER,   /* (13): force times lever */
+    FF_IMPACT_TORQUE_MEASURED /* (21): and what the measured torque has beyond it */
+} ff_impact_torque;
+
 /* [lange]. docs/methods/lange.md */
 typedef struct ff_impact_config {
+    ff_impact_normal normal;
+    ff_impact_torque torque;
     bool prediction;    /* IV-F, first: command the motion one delay ahead */
     bool recomputation; /* IV-F, second: recompute the steps since the contact began */
     bool observer;      /* IV-C: the mock-ups' damping is part of the force; false: IV-B, D_e = 0 */
@@ -230,23 +241,29 @@ typedef struct ff_impact_config {
 
 /* What is known of one contact. */
 typedef struct ff_impact_episode {
-    bool open;        /* a contact was measured and has not ended for both robots and satellites */
-    bool known;       /* open, or closed so lately that a recomputation may still cross it */
-    bool touching;    /* the robots touch in this cycle */
-    int quiet;        /* cycles without contact so far */
-    uint64_t begin;   /* history row of the last state before the satellites touched */
-    uint64_t last;    /* and of the last one in contact */
-    double estimate;  /* [m] x_e along the normal, from its place in the scenario: the filter's */
-    double offset;    /* [m] the one that the satellites feel */
-    double stiffness; /* [N/m] k_e in use */
-    double since;     /* [s] from the robots' touch to this sample, at most a cycle */
-    double variance;  /* [m2] of it */
-    double damping;   /* [N s/m] d_d: the satellite's damping, or from the restitution */
-    ff_vec3 slip_o;   /* friction: tangential over normal force, frame of `against` */
-    double force;     /* [N] measured normal force */
-    ff_vec3 point_o;  /* [m] contact point on `against` after (38), its frame; for logs */
-    double n, x, y;   /* identification, this contact: samples, means of depth [m] and force [N] */
-    double Sxx, Sxy;  /* sums of squares and products about the means, all contacts so far */
+    bool open;           /* a contact was measured and has not ended for both robots and satellites */
+    bool known;          /* open, or closed so lately that a recomputation may still cross it */
+    bool touching;       /* the robots touch in this cycle */
+    int quiet;           /* cycles without contact so far */
+    uint64_t begin;      /* history row of the last state before the satellites touched */
+    uint64_t last;       /* and of the last one in contact */
+    double estimate;     /* [m] x_e along the normal, from its place in the scenario: the filter's */
+    double offset;       /* [m] the one that the satellites feel */
+    double stiffness;    /* [N/m] k_e in use */
+    double since;        /* [s] from the robots' touch to this sample, at most a cycle */
+    double variance;     /* [m2] of it */
+    double damping;      /* [N s/m] d_d: the satellite's damping, or from the restitution */
+    double mu;           /* friction in use */
+    double mu_xx, mu_xy; /* [N2] normal force squared, and times the tangential one, while the robots slide */
+    ff_vec3 n_o;         /* (17): direction of the force on `body`, frame of `against` */
+    ff_vec3 rest_b[2];   /* [N m] (21): measured torque less force times lever, of `body` and `against` */
+    double force;        /* [N] measured normal force */
+    ff_vec3 point_o;     /* [m] contact point on `against` after (38), its frame; for logs */
+    double n, x, y;      /* identification, this contact: samples, means of depth [m] and force [N] */
+    double Sxx, Sxy;     /* sums of squares and products about the means, all contacts so far */
+    double depth;        /* [m] of the robots, last cycle in contact */
+    ff_identify_state surface, graded; /* for the report: stiffness and damping of this contact */
+    ff_identify_out found, found_graded;
 } ff_impact_episode;
 
 typedef struct ff_impact_state {
@@ -256,6 +273,8 @@ typedef struct ff_impact_state {
 } ff_impact_state;
 
 void ff_impact_default(ff_impact_config *config);
+/* IV-B to the letter: (17), (21), D_e = 0. */
+void ff_impact_printed(ff_impact_config *config);
 /* FF_ERR_ARGUMENT outside the ranges, FF_ERR_SIZE for too many contacts. */
 ff_status ff_impact_validate(const ff_impact_config *config);
 /* Damping ratio of a spring-damper that releases at zero force, for a restitution of 0.14 to 1. */
