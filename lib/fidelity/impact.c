@@ -337,6 +337,15 @@ static double until_contact(const flow *f, double h, double resolution, unsigned
     return h;
 }
 
+static bool is_apart(const flow *f) {
+    for (int c = 0; c < f->model->config.impact.contacts; c++) {
+        const touch t = touch_at(&f->model->config.impact.contact[c], f->body);
+        if ((f->contacts >> c & 1u) && !t.off && !(t.depth + f->state->episode[c].offset < 0.0))
+            return false;
+    }
+    return true;
+}
+
 /* Half drifts of neighbouring substeps are one drift where nothing must be known between them. */
 static void flow_run(flow *f, double time, int substeps) {
     const int contacts = f->model->config.impact.contacts;
@@ -349,7 +358,9 @@ static void flow_run(flow *f, double time, int substeps) {
             if (pending > 0.0)
                 drift(f, pending);
             pending = 0.0;
-            h = fmin(until_contact(f, h, resolution, inside), left);
+            /* flight needs no substeps; the contact's own begin where it does */
+            const bool flies = !inside && is_apart(f);
+            h = fmin(until_contact(f, flies ? left : h, resolution, inside), left);
         }
         drift(f, pending + 0.5 * h);
         for (int c = 0; c < contacts; c++)
