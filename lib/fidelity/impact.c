@@ -679,12 +679,6 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
             changed |= fabs(e->estimate - e->offset) > CHANGE;
             e->offset = e->estimate;
         }
-        const ff_wrench on_other = {
-            ff_quat_unrotate(other(c, m->robot)->attitude,
-                             ff_vec3_cross(ff_vec3_sub(m->at[index].p, other(c, m->robot)->position),
-                                           ff_vec3_scale(-force, m->at[index].n))),
-            ff_quat_unrotate(other(c, m->robot)->attitude, ff_vec3_scale(-force, m->at[index].n))};
-        e->point_o = ff_impact_contact_point(on_other, c->shape == FF_IMPACT_CONE ? c->apex : c->at);
     }
     const touch t = touch_at(c, body);
     const bool apart = t.off || !(t.depth + e->offset > 0.0);

@@ -11,6 +11,9 @@ typedef struct outcome {
     double restitution[16];     /* along the normal */
     double peak[16], robot[16]; /* [N] */
     double stiffness;           /* identified at the end */
+    double damping, damping_sd; /* likewise */
+    ff_vec3 point[16];          /* [m] contact point on body 1, its axes */
+    double impulse_error;       /* [N s] of the impulses against the changes of momentum */
     double momentum, spin;      /* [N s], [N m s] largest change over the run */
     double energy;              /* [J] largest total kinetic energy over its start */
     double start_energy;        /* [J] */
@@ -76,6 +79,15 @@ static void execute(const ff_scenario *scenario, outcome *out) {
         out->robot[n] = metrics.episode[n].peak_robot_force;
         out->contacts += !isnan(metrics.episode[n].end);
         out->stiffness = metrics.episode[n].stiffness;
+        out->damping = metrics.episode[n].damping;
+        out->damping_sd = metrics.episode[n].damping_sd;
+        out->point[n] = info.point[1];
+        const ff_vec3 change =
+            ff_vec3_sub(metrics.episode[n].after[1].velocity, metrics.episode[n].before[1].velocity);
+        if (scenario->satellites > 1) /* the reaction on the other one */
+            out->impulse_error =
+                fmax(out->impulse_error,
+                     ff_vec3_norm(ff_vec3_axpy(w.model[1].mass, change, metrics.episode[n].impulse)));
     }
     for (int i = 0; i < scenario->satellites; i++) {
         out->final[i] = metrics.body[i].final;
@@ -178,6 +190,26 @@ static void test_bar_and_cone(void **state) {
         }
         assert_true(o.spin < 1e-9);
         assert_true(o.momentum < 1e-12);
+        assert_true(o.impulse_error < 1e-12);
+        for (int n = 0; n < 4; n++) { /* (38): on the cone of 45 degrees, to the tip's depth in it */
+            const ff_vec3 r = ff_vec3_sub(o.point[n], ff_vec3_make(-0.6, 0, 0));
+            assert_near(hypot(r.y, r.z), -r.x, 1e-3);
+            assert_true(-r.x > 0.02);
+        }
+    }
+}
+
+/* What the report says of the surface: found beside the method, for any mock-up. */
+static void test_surface_is_identified(void **state) {
+    (void)state;
+    for (int d = 0; d <= 600; d += 300) {
+        char damping[64];
+        snprintf(damping, sizeof damping, "contacts.docking.damping=%d", d);
+        const outcome o = run_case("fig-6.yaml", DELAY(24), damping, NULL);
+        print_message("mock-ups 50 N/mm, %d N s/m: found %.2f N/mm, %.1f +- %.1f N s/m\n", d,
+                      1e-3 * o.stiffness, o.damping, o.damping_sd);
+        assert_near(o.stiffness / 5e4, 1, 2e-3);
+        assert_near(o.damping, d, 10);
     }
 }
 
@@ -310,8 +342,8 @@ static void test_no_energy_is_gained(void **state) {
     ff_rng rng;
     const uint64_t seed = test_seed();
     ff_rng_seed(&rng, seed, 7);
-    double worst = 0.0, momentum = 0.0, error = 0.0;
-    int touched = 0;
+    double worst = 0.0, momentum = 0.0, error = 0.0, reached = 0.0;
+    int touched = 0, beyond = 0;
     const int count = test_count(60, 2000);
     for (int i = 0; i < count; i++) {
         char set[12][200];
@@ -346,14 +378,25 @@ static void test_no_energy_is_gained(void **state) {
         worst = fmax(worst, o.energy / o.start_energy);
         momentum = fmax(momentum, o.momentum);
         error = fmax(error, o.error);
+        double last = 0.0;
+        for (int b = 0; b < 2; b++)
+            last = fmax(last, ff_vec3_norm(ff_vec3_sub(o.final[b].velocity, o.ideal[b].velocity)));
+        if (o.look_back < FF_HISTORY_ROWS - 1)
+            reached = fmax(reached, last);
+        else
+            beyond += last > 1e-3;
         if (o.energy > 1e-3 * o.start_energy)
             fail_msg(
                 "case %d: energy grew by %.3g of %.3g J (cone %d, noise %.2f N, k %.3g N/m, delay %.3g s)", i,
                 o.energy, o.start_energy, cone, noise, k, tau);
     }
-    print_message("%d cases, %d in contact: largest gain %.2g of the energy, momentum %.1g N s, largest "
-                  "velocity error %.3g m/s\n",
-                  count, touched, worst, momentum, error);
+    print_message(
+        "%d cases, %d in contact: largest gain %.2g of the energy, momentum %.1g N s, largest velocity "
+        "error %.3g m/s until the robots touch; at the end %.2g m/s, %d beyond the look-back wrong\n",
+        count, touched, worst, momentum, error, reached, beyond);
+    /* what the late robots have not touched yet is not known; once they have, it is recomputed */
+    assert_true(reached < 2e-4);
+    assert_true(beyond <= count / 200);
     assert_true(touched > count * 9 / 10);
     assert_true(momentum < 1e-9);
 }
@@ -665,6 +708,7 @@ int main(void) {
         cmocka_unit_test(test_figure_6),
         cmocka_unit_test(test_causality),
         cmocka_unit_test(test_bar_and_cone),
+        cmocka_unit_test(test_surface_is_identified),
         cmocka_unit_test(test_wall_keeps_its_speed),
         cmocka_unit_test(test_restitution),
         cmocka_unit_test(test_wrong_stiffness),

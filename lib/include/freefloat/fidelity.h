@@ -258,7 +258,6 @@ typedef struct ff_impact_episode {
     ff_vec3 n_o;         /* (17): direction of the force on `body`, frame of `against` */
     ff_vec3 rest_b[2];   /* [N m] (21): measured torque less force times lever, of `body` and `against` */
     double force;        /* [N] measured normal force */
-    ff_vec3 point_o;     /* [m] contact point on `against` after (38), its frame; for logs */
     double n, x, y;      /* identification, this contact: samples, means of depth [m] and force [N] */
     double Sxx, Sxy;     /* sums of squares and products about the means, all contacts so far */
     double depth;        /* [m] of the robots, last cycle in contact */
