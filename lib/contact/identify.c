@@ -305,25 +305,37 @@ double ff_contact_restitution(double z) {
     return exp(-2.0 * acosh(z) * z / sqrt(z * z - 1.0));
 }
 
-/* In units of the undamped contact's depth v_0 sqrt(m/k), of v_0 and of sqrt(m/k): half a drift, a kick with
- * the damper at the mean speed, half a drift. */
+typedef struct ride { /* in units of v_0 sqrt(m/k), v_0 and m v_0^2/2 */
+    double s, u, loss;
+} ride;
+
+/* One step of Runge-Kutta's fourth order: s' = u, u' = -(s + 2 z u), loss' = 4 z u^2. */
+static ride ride_on(ride r, double z, double h) {
+    const double a1 = -(r.s + 2.0 * z * r.u), u2 = r.u + 0.5 * h * a1;
+    const double a2 = -(r.s + 0.5 * h * r.u + 2.0 * z * u2), u3 = r.u + 0.5 * h * a2;
+    const double a3 = -(r.s + 0.5 * h * u2 + 2.0 * z * u3), u4 = r.u + h * a3;
+    const double a4 = -(r.s + h * u3 + 2.0 * z * u4);
+    return (ride){r.s + h / 6.0 * (r.u + 2.0 * u2 + 2.0 * u3 + u4),
+                  r.u + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4),
+                  r.loss + 4.0 * z * h / 6.0 * (r.u * r.u + 2.0 * u2 * u2 + 2.0 * u3 * u3 + u4 * u4)};
+}
+
 double ff_contact_loss(double z) {
-    enum { STEPS = 48, MOST = 16 * STEPS };
-    const double h = FF_PI / STEPS;
-    double s = 0.5 * h, u = 1.0, loss = 0.0;
+    enum { STEPS = 32, MOST = 8 * STEPS };
     if (!(z > 0.0))
         return 0.0;
+    const double h = FF_PI / STEPS / (1.0 + z);
+    ride r = {.u = 1.0};
     for (int i = 0; i < MOST; i++) {
-        const double force = (s + 2.0 * z * u) / (1.0 + h * z);
-        if (!(force > 0.0))
+        const ride next = ride_on(r, z, h);
+        const double force = r.s + 2.0 * z * r.u, then = next.s + 2.0 * z * next.u;
+        if (!(then > 0.0)) {
+            r = ride_on(r, z, h * force / (force - then));
             break;
-        const double mean = u - 0.5 * h * force;
-        loss += 4.0 * z * mean * mean * h;
-        u -= h * force;
-        s += h * u;
+        }
+        r = next;
     }
-    s = fmax(0.0, s - 0.5 * h * u);
-    return fmin(loss + s * s, 1.0); /* what the spring still holds then, its own damper takes */
+    return fmin(r.loss + r.s * r.s, 1.0); /* what the spring still holds then, its own damper takes */
 }
 
 /* ------------------------------------------------------------------------------------------------ lead -- */

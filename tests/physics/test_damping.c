@@ -210,7 +210,7 @@ static void test_budgets(void **state) {
     case_41("damping", 20, 0, 100, "damping.budget=robot", 1, &robot);
     for (int n = 0; n < 3; n++) {
         assert_near(ours.cov[n] / ideal.cov[n], 1, 0.005);
-        assert_near(closed.cov[n] / ours.cov[n], 1, 1e-3);
+        assert_near(closed.cov[n] / ours.cov[n], 1, 1e-5);
         assert_true(robot.cov[n] / ideal.cov[n] - 1 < -0.012 * (n + 1));
     }
     char once[] = "time.duration=1"; /* one contact */

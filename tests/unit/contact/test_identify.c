@@ -83,7 +83,7 @@ static void test_loss_is_that_of_the_restitution(void **state) {
     assert_true(ff_contact_loss(0) == 0);
     for (double z = 0.001; z < 3; z *= 1.3) {
         const double e = ff_contact_restitution(z);
-        assert_near(ff_contact_loss(z), 1 - e * e, 1.2e-3);
+        assert_near(ff_contact_loss(z), 1 - e * e, 1.2e-5);
     }
 }
 
