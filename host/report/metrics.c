@@ -131,6 +131,22 @@ static bool satellite_has_own_contact(ff_method method) {
     return method == FF_METHOD_IMPACT || method == FF_METHOD_FUSED;
 }
 
+/* [lange, IV-E] the tool centre point d_t of each side: the force passes it at a right angle to the line to
+ * the contact, (37). */
+static ff_vec3 tool_point(const ff_contact *contact, int side) {
+    if (side == 0)
+        return contact->point;
+    return contact->kind == FF_CONTACT_CONE ? contact->apex : contact->at;
+}
+
+/* Steps that such a method rewrote are in no row's force: the impulse is what changed the momentum, less the
+ * loads. */
+static ff_vec3 changed_momentum(const ff_metrics *metrics, const ff_episode *e) {
+    const double mass = metrics->model[metrics->scenario->contact[e->contact].body].mass;
+    const ff_vec3 change = ff_vec3_scale(mass, ff_vec3_sub(e->after[0].velocity, e->before[0].velocity));
+    return ff_vec3_sub(change, e->load_impulse);
+}
+
 static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     const ff_scenario *scenario = metrics->scenario;
     const ff_contact *contact = &scenario->contact[c];
@@ -176,10 +192,17 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         const ff_row_body *b = &row->body[contact->body];
         e->impulse = ff_vec3_axpy(scenario->cycle, ff_quat_rotate(b->satellite.attitude, b->corrected_b.f),
                                   e->impulse);
+        e->load_impulse = ff_vec3_axpy(scenario->cycle, b->load.force, e->load_impulse);
         grow(&e->peak_robot_force, ff_vec3_norm(row->contact_force[c]));
         e->force_sum = ff_vec3_add(e->force_sum, row->contact_force[c]);
-        e->moment = ff_vec3_add(e->moment, ff_vec3_cross(b->measured_b.f, b->measured_b.t));
-        e->force_square += ff_vec3_dot(b->measured_b.f, b->measured_b.f);
+        for (int j = 0; j < count; j++) {
+            const ff_wrench f = row->body[bodies[j]].measured_b;
+            const ff_vec3 d =
+                ff_vec3_sub(ff_impact_contact_point(f, tool_point(contact, j)), tool_point(contact, j));
+            const double square = ff_vec3_dot(f.f, f.f);
+            e->point_sum[j] = ff_vec3_axpy(square, d, e->point_sum[j]);
+            e->force_square[j] += square;
+        }
         if (!isnan(
                 b->identified_stiffness)) { /* the method's value covers the contact so far: keep the last */
             e->stiffness = b->identified_stiffness;
@@ -193,7 +216,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         e->end = row->t;
         for (int j = 0; j < count; j++)
             e->after[j] = row->body[bodies[j]].satellite;
+        if (satellite_has_own_contact(scenario->fidelity.method))
+            e->impulse = changed_momentum(metrics, e);
     }
+    e->load_impulse = ff_vec3_axpy(scenario->cycle, row->body[contact->body].load.force, e->load_impulse);
     /* a method with a contact of its own may let it go on after a pause */
     if (metrics->quiet[c] >= FF_END_CYCLES &&
         !(satellite_has_own_contact(scenario->fidelity.method) && row->body[contact->body].in_contact &&
@@ -328,7 +354,10 @@ void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info 
     info->mass = 1.0 / mass_inv;
     info->frequency = sqrt(e->stiffness * mass_inv) / (2.0 * FF_PI);
     const ff_vec3 nan3 = {{FF_NAN, FF_NAN, FF_NAN}}, n = ff_vec3_unit(e->force_sum);
-    info->point = e->force_square > 0.0 ? ff_vec3_scale(1.0 / e->force_square, e->moment) : nan3;
+    for (int j = 0; j < 2; j++)
+        info->point[j] = e->force_square[j] > 0.0
+                             ? ff_vec3_axpy(1.0 / e->force_square[j], e->point_sum[j], tool_point(contact, j))
+                             : nan3;
     const bool closed = !isnan(e->end);
     const double before = ff_vec3_dot(n, point_speed(contact, e->before)),
                  after = ff_vec3_dot(n, point_speed(contact, e->after));

@@ -16,13 +16,14 @@ typedef struct ff_episode {
     double peak_force[2];      /* [N] on the satellite(s) */
     double peak_robot_force;   /* [N] at the robot's true pose */
     ff_vec3 impulse;           /* [N s] on the satellite `body`, inertial */
+    ff_vec3 load_impulse;      /* [N s] of the loads on it meanwhile */
     double stiffness, damping; /* identified, FF_NAN where no method does */
     double damping_sd;         /* [N s/m] as the method sees it */
     int bounded;               /* cycles in which a bound of the identification acted */
     /* sums for the contact point and the restitution, over the measured force */
-    ff_vec3 moment;      /* [N2 m] sum of f x t, body axes of `body` */
-    double force_square; /* [N2] */
-    ff_vec3 force_sum;   /* [N] sum of the true force on `body`, inertial: its normal */
+    ff_vec3 point_sum[2];   /* [N2 m] contact point from the tool's, over f^2; axes of `body`, of `against` */
+    double force_square[2]; /* [N2] */
+    ff_vec3 force_sum;      /* [N] sum of the true force on `body`, inertial: its normal */
     bool has_fused;
     ff_fused_report fused; /* what `fused` learnt, of the last of the surfaces of this contact */
 } ff_episode;
@@ -112,15 +113,15 @@ ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_free(ff_metrics *metrics);
 ff_sink ff_metrics_sink(ff_metrics *metrics);
-/* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; the point
- * lies in the body frame of `body` [m]; FF_NAN where nothing is known. */
+/* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; FF_NAN where
+ * nothing is known. */
 typedef struct ff_episode_info {
     double mass;
     double frequency;   /* [Hz] sqrt(k/m)/(2 pi), he2022 (25) */
     double cov;         /* relative speed after over that before the first contact of the run */
     double cof;         /* peak robot force over that of the run's first contact */
     double restitution; /* of the normal speed at the contact point */
-    ff_vec3 point;
+    ff_vec3 point[2];   /* [m] (36)-(38) of lange, axes of `body` and of `against` */
 } ff_episode_info;
 void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info *info);
 /* Compares with the reference (may be NULL) and judges. `status` is the run's: a failed run cannot pass. */

@@ -79,7 +79,7 @@ static void contact_entry(ff_json *json, const ff_metrics *metrics, int n, int s
     ff_json_number(json, "cov", info.cov);
     ff_json_number(json, "cof", info.cof);
     ff_json_number(json, "restitution", info.restitution);
-    ff_json_vec3(json, "contact_point_m", info.point);
+    ff_json_vec3(json, "contact_point_m", info.point[side]);
     if (e->has_fused)
         fused_entry(json, &e->fused);
     ff_json_close(json, '}');

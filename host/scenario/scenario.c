@@ -1281,21 +1281,19 @@ static bool check_impact(reader *r, const ff_node *root) {
     return true;
 }
 
-/* The settings of tdpa start from one reading or the other before single keys override them. */
-static void start_tdpa(ff_scenario *s, const ff_node *root) {
-    const ff_node *reading = ff_node_find(ff_node_find(root, "tdpa"), "reading");
-    if (reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0)
-        ff_tdpa_printed(&s->fidelity.tdpa);
-    else
-        ff_tdpa_default(&s->fidelity.tdpa);
+static bool is_printed(const ff_node *root, const char *method) {
+    const ff_node *reading = ff_node_find(ff_node_find(root, method), "reading");
+    return reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0;
 }
 
-static void start_damping(ff_scenario *s, const ff_node *root) {
-    const ff_node *reading = ff_node_find(ff_node_find(root, "damping"), "reading");
-    if (reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0)
+/* The settings of a method start from one reading or the other before single keys override them. */
+static void start_methods(ff_scenario *s, const ff_node *root) {
+    if (is_printed(root, "tdpa"))
+        ff_tdpa_printed(&s->fidelity.tdpa);
+    if (is_printed(root, "damping"))
         ff_damping_printed(&s->fidelity.damping);
-    else
-        ff_damping_default(&s->fidelity.damping);
+    if (is_printed(root, "impact"))
+        ff_impact_printed(&s->fidelity.impact);
 }
 
 /* A scenario floats satellites or emulates a robot. */
@@ -1423,8 +1421,7 @@ static bool check_emulation(reader *r, const ff_node *root) {
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
-    start_tdpa(s, root);
-    start_damping(s, root);
+    start_methods(s, root);
     if (!check_subject(r, root) || !read_section(r, root, &ff_schema, s) || !check_time(r, root))
         return false;
 

@@ -278,6 +278,7 @@ typedef struct ff_scenario {
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
     bool damping_printed;        /* damping: {reading: printed} */
+    bool impact_printed;         /* impact: {reading: printed} */
     struct {
         bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
     } damping_given;

@@ -27,13 +27,15 @@ static const char *const sensor_words[] = {"ideal", "noisy", "ati-rdt", NULL};
 static const char *const mount_words[] = {"flange", "environment", NULL};
 static const char *const contact_words[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
 static const char *const load_words[] = {"pulse", "halfsine", "sin2", NULL};
+static const char *const impact_normal_words[] = {"tools", "force", NULL};
+static const char *const impact_torque_words[] = {"lever", "measured", NULL};
 static const char *const reading_words[] = {"default", "printed", NULL};
 static const char *const observer_words[] = {"wrench", "axis", NULL};
 static const char *const velocity_words[] = {"midpoint", "start", NULL};
 static const char *const reset_words[] = {"contact", "never", NULL};
 static const char *const switch_words[] = {"false", "true", NULL};
 static const char *const law_words[] = {"clamp", "damper", NULL};
-static const char *const budget_words[] = {"restitution", "velocity", NULL};
+static const char *const budget_words[] = {"velocity", "restitution", "robot", NULL};
 static const char *const axes_words[] = {"force", "each", NULL};
 static const char *const form_words[] = {"offset", "increments", NULL};
 static const char *const tracking_words[] = {"on", "off", NULL};
@@ -370,7 +372,7 @@ static const ff_section known_section = {"damping.known", "", TABLE(known_keys),
 
 static const ff_key damping_keys[] = {
     WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, damping_printed), 0, "`printed`: observer, controller and filter of he2022, (8)-(15) and (22), to the letter; they over-damp. The settings below override single choices."),
-    WORD("budget", WORD, budget_words, "restitution", DAMPING(budget), 0, "What the surface keeps of the absorbed energy: the sum of c v2 T of the contact without delay, known in closed form, or the sum at the robot's motion."),
+    WORD("budget", WORD, budget_words, "velocity", DAMPING(budget), 0, "What the surface keeps of the absorbed energy, the sum of c v2 T: of the contact without delay, of the same in closed form, or at the robot's motion."),
     WORD("axes", WORD, axes_words, "force", DAMPING(axes), 0, "With `reading: printed`: controller along the force, or on each axis as in (11)-(13)."),
     KEY("lead", NUMBER, "s", NOT_NEGATIVE, "0", DAMPING(lead.time), 0, "Measurement delay that is compensated, (10): force plus this time its derivative."),
     KEY("lead_filter", NUMBER, "s", NOT_NEGATIVE, "0.01", DAMPING(lead.filter), 0, "Time constant of the derivative's filter."),
@@ -391,9 +393,12 @@ static const ff_key damping_keys[] = {
 static const ff_section damping_section = {"damping", "", TABLE(damping_keys), "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."};
 #define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
 static const ff_key impact_keys[] = {
+    WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, impact_printed), 0, "`printed`: section IV-B of lange to the letter: `normal: force`, `torque: measured`, `observer: false`. The settings below override single choices."),
+    WORD("normal", WORD, impact_normal_words, "(tools; printed: force)", IMPACT(normal), 0, "Direction of the satellites' force: normal of the known tools at the satellites, or the measured force's, (17)."),
+    WORD("torque", WORD, impact_torque_words, "(lever; printed: measured)", IMPACT(torque), 0, "Of the satellites: force times lever, (13), or with the rest of the measured torque, (21)."),
     WORD("prediction", FLAG, switch_words, "true", IMPACT(prediction), 0, "Command the motion one delay ahead."),
     WORD("recomputation", FLAG, switch_words, "true", IMPACT(recomputation), 0, "Once a contact is measured, recompute the steps since the satellites touched."),
-    WORD("observer", FLAG, switch_words, "true", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
+    WORD("observer", FLAG, switch_words, "(true; printed: false)", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
     WORD("gears", FLAG, switch_words, "true", IMPACT(gears), 0, "With `joints` robots: count the gears' compliance into the stiffness, 1/k = 1/k_en + n^T J_e K_r^-1 J_e^T n."),
     KEY("stiffness", IDENTIFIED, "N/m", POSITIVE, "(each contact's own)", IMPACT(stiffness), 0, "What the method believes of the mock-ups' stiffness; `identified`: found from force and position during contact."),
     KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),

@@ -286,31 +286,81 @@ void ff_session_free(ff_session *session) {
     session->summary = NULL;
 }
 
-static bool any_identified(const ff_metrics *metrics, int i) {
-    for (int n = 0; n < metrics->episodes; n++) {
-        const ff_contact *contact = &metrics->scenario->contact[metrics->episode[n].contact];
-        if ((contact->body == i || contact->against == i) && !isnan(metrics->episode[n].stiffness))
-            return true;
-    }
-    return false;
+enum { SHOWN_CONTACTS = 12 };
+
+typedef struct cell {
+    char text[64];
+} cell;
+
+/* A number, or "-" where there is none. */
+static cell number(double value, int digits) {
+    cell c = {"-"};
+    if (isfinite(value))
+        snprintf(c.text, sizeof c.text, "%.*f", digits, value);
+    return c;
 }
 
-static void show_identified(const ff_metrics *metrics, int n, char *text, size_t size) {
-    const ff_episode *e = &metrics->episode[n];
-    ff_episode_info info;
-    ff_metrics_episode(metrics, n, &info);
-    if (isnan(e->stiffness))
-        snprintf(text, size, "|-|-|-|");
-    else if (isnan(e->damping)) /* known to the method, not identified */
-        snprintf(text, size, "|%.0f|-|%.3f|", e->stiffness, info.frequency);
+/* What each contact was, once for both satellites of a pair. */
+static void print_contacts(const ff_metrics *metrics) {
+    ff_table table;
+    ff_table_init(&table, 9);
+    ff_table_add(&table,
+                 "contact|start s|restitution|CoV|CoF|point m|stiffness N/m|damping N s/m|frequency Hz");
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_episode *e = &metrics->episode[n];
+        if (n == SHOWN_CONTACTS) {
+            ff_table_add(&table, "...");
+            break;
+        }
+        ff_episode_info info;
+        ff_metrics_episode(metrics, n, &info);
+        cell point = {"-"}, damping = number(e->damping, 1);
+        if (ff_vec3_finite(info.point[0]))
+            snprintf(point.text, sizeof point.text, "%.3f %.3f %.3f", info.point[0].x, info.point[0].y,
+                     info.point[0].z);
+        if (isfinite(e->damping) && isfinite(e->damping_sd))
+            snprintf(damping.text, sizeof damping.text, "%.1f +- %.1f", e->damping, e->damping_sd);
+        ff_table_add(&table, "%s|%.3f|%s|%s|%s|%s|%s|%s|%s", metrics->scenario->contact[e->contact].name,
+                     e->start, number(info.restitution, 4).text, number(info.cov, 4).text,
+                     number(info.cof, 4).text, point.text, number(e->stiffness, 0).text, damping.text,
+                     number(info.frequency, 3).text);
+    }
+    if (metrics->episodes)
+        ff_table_print(&table);
+    ff_table_free(&table);
+}
+
+static void print_satellite(const ff_metrics *metrics, int i) {
+    const ff_scenario *scenario = metrics->scenario;
+    ff_table table;
+    ff_table_init(&table, 9);
+    ff_table_add(&table,
+                 "contact|start s|end s|duration s|speed before m/s|speed after m/s|force N|robot force "
+                 "N|impulse N s");
+    int shown = 0;
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_episode *e = &metrics->episode[n];
+        const ff_contact *contact = &scenario->contact[e->contact];
+        if (contact->body != i && contact->against != i)
+            continue;
+        const int side = contact->body == i ? 0 : 1;
+        if (shown++ == SHOWN_CONTACTS) {
+            ff_table_add(&table, "...");
+            break;
+        }
+        ff_table_add(&table, "%s|%.3f|%s|%s|%.5f|%.5f|%.2f|%.2f|%.3f", contact->name, e->start,
+                     isnan(e->end) ? "open" : number(e->end, 3).text, number(e->end - e->start, 3).text,
+                     ff_vec3_norm(e->before[side].velocity), ff_vec3_norm(e->after[side].velocity),
+                     e->peak_force[side], e->peak_robot_force, ff_vec3_norm(e->impulse));
+    }
+    if (shown)
+        ff_table_print(&table);
     else
-        snprintf(text, size, "|%.0f|%.1f +- %.1f|%.3f|", e->stiffness, e->damping, e->damping_sd,
-                 info.frequency);
-    const size_t used = strlen(text);
-    if (isnan(info.restitution))
-        snprintf(text + used, size - used, "-");
-    else
-        snprintf(text + used, size - used, "%.4f", info.restitution);
+        printf("no contact\n");
+    ff_table_free(&table);
+    const ff_body_metrics *m = &metrics->body[i];
+    printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
+           m->max_energy);
 }
 
 static void print_servicer(const ff_session *session) {
@@ -362,43 +412,11 @@ void ff_session_print(const ff_session *session) {
     for (int i = 0; i < scenario->satellites; i++) {
         printf("%s%s%s under %s (%s)\n", ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain(),
                session->label, ff_scheme_name(scenario->integrate.scheme));
-        ff_table table;
-        const bool identified = any_identified(metrics, i);
-        ff_table_init(&table, identified ? 11 : 7);
-        ff_table_add(&table, "contact|start s|end s|speed before m/s|speed after m/s|force N|robot force N%s",
-                     identified ? "|stiffness N/m|damping N s/m|frequency Hz|restitution" : "");
-        int shown = 0;
-        for (int n = 0; n < metrics->episodes; n++) {
-            const ff_episode *e = &metrics->episode[n];
-            const ff_contact *contact = &scenario->contact[e->contact];
-            if (contact->body != i && contact->against != i)
-                continue;
-            const int side = contact->body == i ? 0 : 1;
-            if (shown++ == 12) {
-                ff_table_add(&table, "...");
-                break;
-            }
-            char end[32] = "open";
-            if (!isnan(e->end))
-                snprintf(end, sizeof end, "%.3f", e->end);
-            char found[128] = "";
-            if (identified)
-                show_identified(metrics, n, found, sizeof found);
-            ff_table_add(&table, "%s|%.3f|%s|%.5f|%.5f|%.2f|%.2f%s", contact->name, e->start, end,
-                         ff_vec3_norm(e->before[side].velocity), ff_vec3_norm(e->after[side].velocity),
-                         e->peak_force[side], e->peak_robot_force, found);
-        }
-        if (shown)
-            ff_table_print(&table);
-        else
-            printf("no contact\n");
-        ff_table_free(&table);
-        const ff_body_metrics *m = &metrics->body[i];
-        printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
-               m->max_energy);
+        print_satellite(metrics, i);
     }
     if (ff_scenario_servicer(scenario) >= 0)
         print_servicer(session);
+    print_contacts(metrics);
     ff_table table;
     ff_table_init(&table, 4);
     ff_table_add(&table, "requirement|value|limit|met");
