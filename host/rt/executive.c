@@ -75,6 +75,16 @@ typedef struct body {
         ff_pose first;
         double apart, apart_angle, moved;
     } standing;
+    /* tests of CHECK */
+    ff_trial trial;
+    ff_trial_sample *sample;
+    size_t samples, sample_capacity;
+    ff_wrench rest_b;    /* contact wrench at standstill, before the zero */
+    const char *text;    /* to the pendant with the next answer */
+    double threshold[2]; /* [N], [N m] of a push */
+    ff_push_state push;
+    bool weighed; /* the mock-up is the identified one, not the scenario's */
+    ff_wrench_config identified;
 } body;
 
 typedef struct executive {
@@ -105,7 +115,11 @@ typedef struct executive {
     double io_ns;
 
     ff_ring rows, notes, telemetry;
-    atomic_bool ready, measured, checked, armed, ended, recorder_failed, quit;
+    atomic_bool ready, measured, tests, tested, checked, armed, ended, recorder_failed, quit;
+    bool testing;         /* the robot moves for a test */
+    uint64_t trial_cycle; /* of the test motions */
+    int push_body, push_axis;
+    bool asked; /* the push was asked for */
     ff_status recorder_status;
 
     /* recorder */
@@ -261,6 +275,11 @@ static void measure(executive *e, int i, ff_pose T) {
     in->T_wb = b->measured.T;
     in->twist = b->measured.twist;
     in->acceleration = b->acceleration;
+    if (b->weighed) { /* the loop removes the scenario's mock-up: here what is between it and the real one */
+        const ff_wrench more =
+            ff_wrench_sub(ff_wrench_mockup(&b->identified, in), ff_wrench_mockup(&b->wrench, in));
+        in->f_s = ff_wrench_sub(in->f_s, ff_wrench_transform(ff_pose_inverse(b->wrench.T_bs), more));
+    }
     const ff_status status = ff_wrench_condition(&b->wrench, in, &b->f_b);
     b->force_valid = status == FF_OK && b->ati_status == FF_OK && b->aged == 0;
     if (b->force_valid)
@@ -284,6 +303,8 @@ static void stand(executive *e, int i) {
         b->standing.apart = b->standing.apart_angle = b->standing.moved = 0.0;
     }
     b->standing.sum = ff_wrench_add(b->standing.sum, f_s);
+    b->rest_b = ff_wrench_add(e->standing ? b->rest_b : ff_wrench_zero(),
+                              ff_wrench_scale(1.0 / CHECK_CYCLES, b->f_b));
     for (int a = 0; a < 3; a++) {
         b->standing.square.f.a[a] += f_s.f.a[a] * f_s.f.a[a];
         b->standing.square.t.a[a] += f_s.t.a[a] * f_s.t.a[a];
@@ -350,7 +371,11 @@ static void answer(executive *e, int i, bool hold, bool end) {
         if (ff_arm_inverse(&plan->arm, &b->command.T, &b->joints, &joints, &info) == FF_OK) {
             b->joints = joints;
         } else if (e->other.code == FF_TRIP_NONE) {
-            e->other = (ff_trip){.code = FF_TRIP_JOINT, .body = i, .value = (double)info.axis};
+            const bool joint = info.reason == FF_ARM_JOINT_LIMIT;
+            e->other = (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
+                                 .body = i,
+                                 .value = joint ? info.excess * 180.0 / FF_PI : info.excess,
+                                 .axis = joint ? info.axis : 0};
         }
         memcpy(command.axes, b->joints.a, sizeof command.axes);
     } else if (give) {
@@ -367,7 +392,9 @@ static void answer(executive *e, int i, bool hold, bool end) {
     b->fresh = false;
     char text[FF_RSI_SEND_MAX];
     size_t used;
-    if (end && !give) { /* never moved: hold where the first telegram found the robot */
+    command.text = b->text;
+    b->text = NULL;
+    if ((end || command.text) && !give) { /* never moved: hold where the first telegram found the robot */
         ff_rsi_rob_axes(&b->rsi.first, command.axes);
         command.pose = ff_rsi_rob_pose(&b->rsi.first);
         give = true;
@@ -375,7 +402,11 @@ static void answer(executive *e, int i, bool hold, bool end) {
     const ff_status status =
         ff_rsi_client_answer(&b->rsi_config, &b->rsi, give ? &command : NULL, text, sizeof text, &used);
     if (status == FF_ERR_LIMIT && e->other.code == FF_TRIP_NONE)
-        e->other = (ff_trip){.code = FF_TRIP_JOINT, .body = i, .limit = b->rsi_config.max_rotation};
+        e->other = (ff_trip){.code = FF_TRIP_ROTATION,
+                             .body = i,
+                             .value = ff_quat_angle(command.pose.q, ff_rsi_rob_pose(&b->rsi.first).q) *
+                                      180.0 / FF_PI,
+                             .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
     if (used)
         ff_socket_send(b->rsi_fd, text, used, &b->peer);
 }
@@ -411,13 +442,15 @@ static void advance(executive *e, bool floats) {
         measure(e, i, to[i]);
 }
 
-static ff_trip_code sensor_trip(const executive *e, const body *b, double *value) {
+static ff_trip_code sensor_trip(const executive *e, const body *b, double *value, double *limit) {
     const int i = (int)(b - e->body);
     const double age = (double)b->aged * e->plan.cycle;
     *value = age;
+    *limit = e->safety_config.limits[i].age;
     if (b->ati.phase == FF_ATI_FAILED || age > e->safety_config.limits[i].age)
         return FF_TRIP_AGE;
     *value = (double)b->record.status;
+    *limit = 0.0;
     if (b->ati_status == FF_INFO_SATURATED)
         return FF_TRIP_RANGE;
     if (b->ati_status == FF_INFO_HELD)
@@ -425,12 +458,17 @@ static ff_trip_code sensor_trip(const executive *e, const body *b, double *value
     if (b->ati_status < 0)
         return FF_TRIP_SENSOR;
     *value = (double)b->same;
+    *limit = FROZEN_RECORDS - 1;
     /* a sensor that was seen to be noisy does not repeat six counts for long */
     if (e->result->check.body[i].force_noise > 5e-6 && b->same >= FROZEN_RECORDS)
         return FF_TRIP_FROZEN;
-    const double force = ff_vec3_norm(e->in.sensor[i].f_s.f);
-    *value = force;
-    if (fabs(force) >= b->wrench.force_limit || ff_vec3_norm(e->in.sensor[i].f_s.t) >= b->wrench.torque_limit)
+    *value = ff_vec3_norm(e->in.sensor[i].f_s.f);
+    *limit = b->wrench.force_limit;
+    if (*value >= *limit)
+        return FF_TRIP_RANGE;
+    *value = ff_vec3_norm(e->in.sensor[i].f_s.t);
+    *limit = b->wrench.torque_limit;
+    if (*value >= *limit)
         return FF_TRIP_RANGE;
     return FF_TRIP_NONE;
 }
@@ -443,24 +481,28 @@ static ff_safety_action judge(executive *e, bool silent) {
         ff_safety_body_in *at = &in.body[i];
         at->measured = b->measured;
         at->command = b->command;
-        at->f_b = b->f_b;
+        at->f_b = e->testing ? ff_wrench_sub(b->f_b, b->rest_b) : b->f_b; /* no zero yet in CHECK */
         at->force_valid = b->force_valid;
-        at->sensor = sensor_trip(e, b, &at->sensor_value);
+        at->sensor = sensor_trip(e, b, &at->sensor_value, &at->sensor_limit);
         at->energy = e->state.energy[i].exchanged + e->state.energy[i].delay;
         at->tracking = tracking_error(b);
         at->clipped = b->rsi.info.clipped;
         at->clipped_by = b->rsi.info.clipped_by;
+        at->clipped_limit = b->rsi.info.clipped_tag < 3 ? 1e3 * b->rsi_config.clip_translation
+                                                        : b->rsi_config.clip_rotation * 180.0 / FF_PI;
         speaks &= b->known && b->has_record;
     }
     in.ready = speaks;
+    in.testing = e->testing;
     in.checked = atomic_load_explicit(&e->checked, memory_order_acquire);
     in.arm = atomic_load_explicit(&e->armed, memory_order_acquire);
     in.start = true; /* the operator's arming is the start, too */
     in.other = e->other;
     e->other = (ff_trip){.code = FF_TRIP_NONE};
-    if (silent)
-        in.other =
-            (ff_trip){.code = FF_TRIP_SILENT, .value = e->options->silence > 0 ? e->options->silence : 0.1};
+    if (silent) {
+        const double patience = e->options->silence > 0 ? e->options->silence : 0.1;
+        in.other = (ff_trip){.code = FF_TRIP_SILENT, .value = patience, .limit = patience};
+    }
     if (atomic_load_explicit(&e->recorder_failed, memory_order_relaxed) && in.other.code == FF_TRIP_NONE &&
         e->safety.name != FF_SAFE_FAULT)
         in.other = (ff_trip){.code = FF_TRIP_RECORDER, .value = (double)ff_ring_dropped(&e->rows)};
@@ -489,8 +531,64 @@ static ff_safety_action judge(executive *e, bool silent) {
 
 /* The zero is taken between CHECK and ZEROED: the checks' mean is the bias. */
 static void take_zero(executive *e) {
+    for (int i = 0; i < e->plan.bodies; i++) {
+        body *b = &e->body[i];
+        b->bias = e->result->check.body[i].bias;
+        if (!e->result->check.body[i].weighed)
+            continue;
+        b->identified = b->wrench;
+        b->identified.mockup_mass = e->result->check.body[i].payload.mass.value;
+        for (int a = 0; a < 3; a++)
+            b->identified.mockup_com_b.a[a] = e->result->check.body[i].payload.com[a].value;
+        b->weighed = true;
+    }
+}
+
+/* One cycle of the tests of CHECK: the small motions of all robots together, then the pushes one by one. */
+static void test_once(executive *e) {
+    const double t = (double)e->trial_cycle * e->plan.cycle;
+    e->testing = false;
     for (int i = 0; i < e->plan.bodies; i++)
-        e->body[i].bias = e->result->check.body[i].bias;
+        e->testing |= t < e->body[i].trial.end;
+    if (e->testing) {
+        e->trial_cycle++;
+        for (int i = 0; i < e->plan.bodies; i++) {
+            body *b = &e->body[i];
+            b->command = ff_trial_at(&b->trial, t);
+            if (b->samples < b->sample_capacity)
+                b->sample[b->samples++] =
+                    (ff_trial_sample){b->command, b->measured, ff_ati_to_wrench(b->scale, b->record.counts)};
+        }
+        return;
+    }
+    while (e->push_body < e->plan.bodies && e->scenario->satellite[e->push_body].check.no_push)
+        e->push_body++;
+    if (e->push_body == e->plan.bodies) {
+        atomic_store_explicit(&e->tested, true, memory_order_release);
+        return;
+    }
+    body *b = &e->body[e->push_body];
+    const ff_satellite *satellite = &e->scenario->satellite[e->push_body];
+    if (!e->asked) {
+        ff_rt_note note = {.kind = FF_NOTE_TEXT, .t = run_time(e), .state = e->safety.name};
+        snprintf(note.text, sizeof note.text, "%s: %s%s", satellite->name, ff_push_text(e->push_axis),
+                 e->push_axis < 3 ? " along the mock-up's axis, then let go"
+                                  : " about the mock-up's axis, right-handed, then let go");
+        ff_ring_push(&e->notes, &note);
+        ff_push_start(&b->push, e->push_axis);
+        e->asked = true;
+    }
+    ff_check_push *push = &e->result->check.body[e->push_body].push[e->push_axis];
+    if (!ff_push_step(&b->push, b->threshold[e->push_axis >= 3], satellite->check.wait, e->plan.cycle,
+                      ff_wrench_sub(b->f_b, b->rest_b), push)) {
+        b->text = ff_push_text(e->push_axis);
+        return;
+    }
+    e->asked = false;
+    if (++e->push_axis == 6 || push->seen < 0) { /* in vain once: the others need not be waited for */
+        e->push_axis = 0;
+        e->push_body++;
+    }
 }
 
 /* True when everything has come to rest and RSI may end. */
@@ -502,10 +600,19 @@ static bool brake(executive *e) {
             continue;
         if (!b->stop.started) {
             ff_stop_start(&b->stop, b->command);
+            b->stop.grasped = run_time(e) >= e->safety_config.grasp[i];
             continue;
         }
-        if (!b->stop.done)
+        if (!b->stop.done) {
             ff_stop_step(&e->safety_config, i, &b->stop, b->last_force, b->force_valid);
+            if (b->stop.done) {
+                ff_rt_note note = {.kind = FF_NOTE_TEXT, .t = run_time(e), .state = e->safety.name};
+                snprintf(note.text, sizeof note.text, "%s: %s", e->scenario->satellite[i].name,
+                         ff_stop_text(b->stop.why));
+                ff_ring_push(&e->notes, &note);
+                e->result->stopped[i] = b->stop.why;
+            }
+        }
         b->command = b->stop.command;
         e->result->retreated |= b->stop.retreats;
         done &= b->stop.done;
@@ -556,7 +663,9 @@ static void *real_time(void *self) {
                 stand(e, i);
             if (++e->standing == CHECK_CYCLES)
                 atomic_store_explicit(&e->measured, true, memory_order_release);
-        }
+        } else if (e->safety.name == FF_SAFE_CHECK && atomic_load_explicit(&e->tests, memory_order_acquire) &&
+                   !atomic_load_explicit(&e->tested, memory_order_relaxed))
+            test_once(e);
         if (before == FF_SAFE_CHECK && e->safety.name == FF_SAFE_ZEROED)
             take_zero(e);
         if (action == FF_ACT_MOVE) {
@@ -583,7 +692,7 @@ static void *real_time(void *self) {
                 break;
         } else {
             for (int i = 0; i < e->plan.bodies; i++)
-                answer(e, i, true, false);
+                answer(e, i, !e->testing, false);
         }
         const int64_t took = ff_clock_now() - e->wake;
         if (action == FF_ACT_MOVE)
@@ -672,69 +781,193 @@ static void record_note(executive *e, const ff_rt_note *note) {
         e->options->note(e->options->user, note);
 }
 
-/* Evaluates what was measured at standstill. In the caller's thread, while the robot holds. */
-static void evaluate(executive *e) {
+/* The weight in the sensor frame at a pose. */
+static ff_wrench weight_at(const ff_wrench_config *wrench, ff_pose T_wb) {
+    if (!(wrench->mockup_mass > 0.0) || wrench->environment)
+        return ff_wrench_zero();
+    const ff_wrench_in rest = {.T_wb = T_wb};
+    return ff_wrench_transform(ff_pose_inverse(wrench->T_bs), ff_wrench_mockup(wrench, &rest));
+}
+
+/* Weight and delay from the test motions. What the fits leave at rest is the drift that remains. */
+static void evaluate_trial(executive *e, int i) {
+    body *b = &e->body[i];
     ff_rt_check *check = &e->result->check;
-    double noise[FF_MAX_BODIES] = {0};
+    char message[160] = "the robot did not move";
+    const double mass = e->scenario->satellite[i].rigid.mass;
+    if (b->trial.poses) {
+        const ff_status status = ff_trial_weigh(&b->trial, &b->wrench, b->sample, b->samples,
+                                                &check->body[i].payload, message, sizeof message);
+        const ff_log_payload *p = &check->body[i].payload;
+        check->body[i].weighed = status == FF_OK;
+        if (status != FF_OK) {
+            ff_check_add(check, i, "mock-up's mass", "mockup_mass_kg", FF_NAN, FF_NAN, "kg", FF_TRIP_WEIGHT,
+                         message);
+        } else {
+            static const char *const what[] = {"mock-up's CoM, x", "mock-up's CoM, y", "mock-up's CoM, z"};
+            static const char *const key[] = {"mockup_com_x_m", "mockup_com_y_m", "mockup_com_z_m"};
+            ff_check_add(check, i, "mock-up's mass", "mockup_mass_kg", p->mass.value, FF_INF, "kg",
+                         FF_TRIP_WEIGHT, NULL);
+            for (int a = 0; a < 3; a++)
+                ff_check_show(check, i, what[a], key[a], p->com[a].value, "m");
+            check->body[i].bias = p->bias;
+            ff_wrench_config fitted = b->wrench;
+            fitted.mockup_mass = p->mass.value;
+            fitted.mockup_com_b = ff_vec3_make(p->com[0].value, p->com[1].value, p->com[2].value);
+            check->body[i].drift = ff_trial_drift(&b->trial, &fitted, p->bias, b->sample, b->samples) / mass;
+        }
+    }
+    const double cycle = e->plan.cycle, said = e->plan.body[i].delay;
+    if (b->trial.chirp) {
+        const ff_status status = ff_trial_time(&b->trial, b->sample, b->samples, fmax(0.2, 2.0 * said),
+                                               &check->body[i].delay, message, sizeof message);
+        const ff_log_delay *d = &check->body[i].delay;
+        check->body[i].timed = status == FF_OK;
+        ff_check_add(check, i, "delay, apart from robot.delay", "delay_error_cycles",
+                     status == FF_OK ? fabs(d->delay.value - said) / cycle : FF_NAN, 1.0, "cycles",
+                     FF_TRIP_DELAY, status == FF_OK ? NULL : message);
+        if (status == FF_OK)
+            ff_check_show(check, i, "delay, by the chirp", "delay_ms", 1e3 * d->delay.value, "ms");
+    } else {
+        ff_check_show(check, i, "delay, from the scenario", "delay_ms", 1e3 * said, "ms");
+    }
+}
+
+static void evaluate_pushes(executive *e, int i) {
+    ff_rt_check *check = &e->result->check;
+    static const char *const key[] = {"push_x", "push_y", "push_z", "twist_x", "twist_y", "twist_z"};
+    if (e->scenario->satellite[i].check.no_push) {
+        ff_check_skip(check, i, "hand-push test", "push");
+        return;
+    }
+    for (int axis = 0; axis < 6; axis++) {
+        ff_check_push *push = &check->body[i].push[axis];
+        char reason[160];
+        if (!push->done)
+            continue;
+        ff_push_judge(axis, push, reason, sizeof reason);
+        ff_check_add(check, i, ff_push_text(axis), key[axis], push->part, 0.5, "", FF_TRIP_PUSH, reason);
+    }
+}
+
+/* Evaluates what was measured at standstill and, once they were made, by the tests. In the caller's thread,
+ * while the robot holds. */
+static void evaluate(executive *e, bool tested) {
+    ff_rt_check *check = &e->result->check;
+    const double deg = FF_PI / 180.0;
     check->no_go = (ff_trip){.code = FF_TRIP_NONE};
-#define NO_GO(what, is, most)                                                                       \
-    do {                                                                                            \
-        if (!((is) <= (most)) && check->no_go.code == FF_TRIP_NONE)                                 \
-            check->no_go = (ff_trip){                                                               \
-                .code = (what), .body = i, .value = (is), .limit = (most), .state = FF_SAFE_FAULT}; \
-    } while (0)
+    check->rows = 0;
     for (int i = 0; i < e->plan.bodies; i++) {
         body *b = &e->body[i];
-        const double n = CHECK_CYCLES, deg = FF_PI / 180.0;
+        const double n = CHECK_CYCLES;
         const ff_wrench mean = ff_wrench_scale(1.0 / n, b->standing.sum);
         double force = 0.0, torque = 0.0;
         for (int a = 0; a < 3; a++) {
             force = fmax(force, b->standing.square.f.a[a] / n - mean.f.a[a] * mean.f.a[a]);
             torque = fmax(torque, b->standing.square.t.a[a] / n - mean.t.a[a] * mean.t.a[a]);
         }
-        ff_wrench weight = ff_wrench_zero();
-        if (b->wrench.mockup_mass > 0.0 && !b->wrench.environment) {
-            const ff_wrench_in rest = {.T_wb = b->standing.first};
-            weight =
-                ff_wrench_transform(ff_pose_inverse(b->wrench.T_bs), ff_wrench_mockup(&b->wrench, &rest));
-        }
-        check->body[i].bias = ff_wrench_sub(mean, weight);
-        check->body[i].force_noise = noise[i] = sqrt(fmax(0.0, force));
+        const double noise = sqrt(fmax(0.0, force));
+        check->body[i].bias = ff_wrench_sub(mean, weight_at(&b->wrench, b->standing.first));
+        check->body[i].force_noise = noise;
         check->body[i].torque_noise = sqrt(fmax(0.0, torque));
-        check->body[i].drift = noise[i] / sqrt(n) / e->scenario->satellite[i].rigid.mass;
+        check->body[i].drift = noise / sqrt(n) / e->scenario->satellite[i].rigid.mass;
         check->body[i].apart = b->standing.apart;
         check->body[i].apart_angle = b->standing.apart_angle;
         check->body[i].moved = b->standing.moved;
         const ff_pose park = ff_plan_runup(&e->plan, i, -FF_INF).T;
         check->body[i].off = ff_vec3_norm(ff_vec3_sub(park.p, b->standing.first.p));
         check->body[i].off_angle = ff_quat_angle(park.q, b->standing.first.q);
-        ff_safety_forecast(e->scenario, i, &check->body[i].forecast);
-        NO_GO(FF_TRIP_KINEMATICS, check->body[i].apart, 1e-3);
-        NO_GO(FF_TRIP_KINEMATICS, check->body[i].apart_angle, 0.1 * deg);
-        NO_GO(FF_TRIP_START, check->body[i].off, 1e-3);
-        NO_GO(FF_TRIP_START, check->body[i].off_angle, 0.1 * deg);
-        NO_GO(FF_TRIP_STANDSTILL, check->body[i].moved, 1e-3);
+        ff_check_add(check, i, "axes against pose", "kinematics_mm", 1e3 * check->body[i].apart, 1.0, "mm",
+                     FF_TRIP_KINEMATICS, NULL);
+        ff_check_add(check, i, "axes against pose", "kinematics_deg", check->body[i].apart_angle / deg, 0.1,
+                     "deg", FF_TRIP_KINEMATICS, NULL);
+        ff_check_add(check, i, "from the start of the run", "start_mm", 1e3 * check->body[i].off, 1.0, "mm",
+                     FF_TRIP_START, NULL);
+        ff_check_add(check, i, "from the start of the run", "start_deg", check->body[i].off_angle / deg, 0.1,
+                     "deg", FF_TRIP_START, NULL);
+        ff_check_add(check, i, "moved at standstill", "standstill_mm", 1e3 * check->body[i].moved, 1.0, "mm",
+                     FF_TRIP_STANDSTILL, NULL);
+        if (tested)
+            evaluate_trial(e, i);
+        if (tested)
+            evaluate_pushes(e, i);
         const double range = b->wrench.force_limit;
-        NO_GO(FF_TRIP_BIAS, ff_vec3_norm(check->body[i].bias.f) + 5.0 * noise[i], 0.5 * range);
-        if (check->body[i].forecast.verdict != FF_TRIP_NONE && check->no_go.code == FF_TRIP_NONE)
-            check->no_go = (ff_trip){.code = check->body[i].forecast.verdict,
-                                     .body = i,
-                                     .value = check->body[i].forecast.value,
-                                     .limit = check->body[i].forecast.limit,
-                                     .state = FF_SAFE_FAULT};
-        e->threshold[i] = fmax(2e-6, 5.0 * noise[i]);
+        ff_check_add(check, i, "bias and 5 sd of the noise", "bias_N",
+                     ff_vec3_norm(check->body[i].bias.f) + 5.0 * noise, 0.5 * range, "N", FF_TRIP_BIAS, NULL);
+        ff_check_show(check, i, "force noise, sd", "force_noise_N", noise, "N");
+        ff_check_show(check, i, "torque noise, sd", "torque_noise_Nm", check->body[i].torque_noise, "N m");
+        ff_check_show(check, i, "residual drift", "drift_mmps2", 1e3 * check->body[i].drift, "mm/s2");
+        const ff_ideal_result *ideal = e->run->ideal;
+        if (ideal && ideal->samples) {
+            double when;
+            const double margin = ff_check_margin(&e->plan.body[i], ideal->state + i, (size_t)ideal->bodies,
+                                                  ideal->samples, e->plan.cycle, &when);
+            char reason[160];
+            snprintf(reason, sizeof reason, "the true motion leaves the arm's reach at %.2f s", when);
+            check->body[i].margin = margin;
+            check->body[i].margin_time = when;
+            ff_check_least(check, i, "joints of the true motion", "joint_margin_deg", margin / deg, 0.0,
+                           "deg", FF_TRIP_JOINT, reason);
+        }
+        ff_forecast *forecast = &check->body[i].forecast;
+        ff_safety_forecast(e->scenario, i, check->body[i].timed ? check->body[i].delay.delay.value : FF_NAN,
+                           forecast);
+        ff_check_add(check, i, "contact frequency times delay", "w_tau", forecast->w_tau, forecast->most, "",
+                     FF_TRIP_NO_GO, NULL);
+        ff_check_add(check, i, "predicted force and limit", "peak_force_N", forecast->force,
+                     e->scenario->satellite[i].safety.force, "N", FF_TRIP_FORCE, NULL);
+        ff_check_add(check, i, "predicted force and range", "peak_force_range_N", forecast->force, range, "N",
+                     FF_TRIP_RANGE, NULL);
+        e->threshold[i] = fmax(2e-6, 5.0 * noise);
+        /* the limits' thresholds use the measured noise: the real-time thread reads them only while it moves
+         */
+        e->safety_config.contact[i] = fmax(1e-3, 5.0 * noise);
+        b->threshold[0] = ff_push_threshold(0, noise, range);
+        b->threshold[1] = ff_push_threshold(3, check->body[i].torque_noise, b->wrench.torque_limit);
     }
-#undef NO_GO
-    /* the limits' thresholds use the measured noise: nothing moves yet, the real-time thread only reads them
-     * while it moves */
-    for (int i = 0; i < e->plan.bodies; i++)
-        e->safety_config.contact[i] = fmax(1e-3, 5.0 * noise[i]);
+}
+
+/* The tests of CHECK, if there are any. True: they run; false: there is nothing more to wait for. */
+static bool begin_tests(executive *e) {
+    ff_rt_check *check = &e->result->check;
+    bool any = false, moves = false;
+    for (int i = 0; i < e->plan.bodies; i++) {
+        body *b = &e->body[i];
+        char message[160];
+        any |= !e->scenario->satellite[i].check.no_push;
+        if (!(b->trial.end > 0.0))
+            continue;
+        moves = true;
+        if (ff_trial_reach(&b->trial, &e->plan.body[i], message, sizeof message) != FF_OK)
+            ff_check_add(check, i, "reach of the test motion", "trial_reach", 1.0, 0.0, "", FF_TRIP_REACH,
+                         message);
+    }
+    if (check->no_go.code != FF_TRIP_NONE || !(any || moves))
+        return false;
+    if (moves && !(e->options->permit ? e->options->permit(e->options->user, check) : e->plan.virtual)) {
+        atomic_store(&e->quit, true);
+        return true;
+    }
+    atomic_store_explicit(&e->tests, true, memory_order_release);
+    return true;
+}
+
+static void ask_operator(executive *e) {
+    const ff_rt_check *check = &e->result->check;
+    const bool go = check->no_go.code == FF_TRIP_NONE;
+    const bool yes = e->options->confirm ? e->options->confirm(e->options->user, check) : e->plan.virtual;
+    if (go)
+        atomic_store_explicit(&e->checked, true, memory_order_release);
+    if (go && yes)
+        atomic_store_explicit(&e->armed, true, memory_order_release);
+    else
+        atomic_store(&e->quit, true);
 }
 
 /* The caller's thread: records, asks the operator, waits for the end. */
 static void attend(executive *e) {
     ff_row *row = malloc(sizeof *row);
-    bool evaluated = false;
+    bool evaluated = false, decided = false;
     while (row) {
         const bool ended = atomic_load_explicit(&e->ended, memory_order_acquire);
         ff_rt_note note;
@@ -753,17 +986,18 @@ static void attend(executive *e) {
             break;
         if (!evaluated && atomic_load_explicit(&e->measured, memory_order_acquire)) {
             evaluated = true;
-            evaluate(e);
-            const ff_rt_check *check = &e->result->check;
-            const bool go = check->no_go.code == FF_TRIP_NONE;
-            const bool yes = e->options->confirm ? e->options->confirm(e->options->user, check)
-                                                 : e->plan.virtual;
-            if (go)
-                atomic_store_explicit(&e->checked, true, memory_order_release);
-            if (go && yes)
-                atomic_store_explicit(&e->armed, true, memory_order_release);
-            else
-                atomic_store(&e->quit, true);
+            evaluate(e, false);
+            if (e->result->check.no_go.code != FF_TRIP_NONE || !begin_tests(e)) {
+                decided = true;
+                if (e->result->check.no_go.code == FF_TRIP_NONE)
+                    evaluate(e, true); /* says what was left out */
+                ask_operator(e);
+            }
+        }
+        if (evaluated && !decided && atomic_load_explicit(&e->tested, memory_order_acquire)) {
+            decided = true;
+            evaluate(e, true);
+            ask_operator(e);
         }
         if (e->run->progress && !any)
             e->run->progress(e->run->user, (double)e->result->run.cycles / (double)e->scenario->cycles);
@@ -878,8 +1112,19 @@ static ff_status open_all(executive *e, char *message, size_t size) {
         snprintf(message, size, "no memory for the recorder's ring");
         return FF_ERR_MEMORY;
     }
-    for (int i = 0; i < e->plan.bodies && !status; i++)
+    for (int i = 0; i < e->plan.bodies && !status; i++) {
+        body *b = &e->body[i];
+        ff_trial_plan(scenario, &e->plan, i, &b->trial);
+        if (b->trial.end > 0.0) {
+            b->sample_capacity = (size_t)(b->trial.end / e->plan.cycle) + 2;
+            b->sample = calloc(b->sample_capacity, sizeof *b->sample);
+            if (!b->sample) {
+                snprintf(message, size, "no memory for the tests");
+                return FF_ERR_MEMORY;
+            }
+        }
         status = open_body(e, i, message, size);
+    }
     return status;
 }
 
@@ -913,10 +1158,14 @@ static void conclude(executive *e) {
         return;
     }
     run->status = e->recorder_status != FF_OK ? e->recorder_status : FF_ERR_LIMIT;
-    snprintf(run->message, sizeof run->message, "%s%s%s: %s (%.6g, allowed %.6g %s)",
-             ff_safety_state_name(result->state), result->trip.code == FF_TRIP_NONE ? "" : ", ",
-             ff_trip_name(result->trip.code), ff_trip_text(result->trip.code), result->trip.value,
-             result->trip.limit, ff_trip_unit(result->trip.code));
+    /* a no-go says what was seen, a limit its value */
+    char sentence[200];
+    ff_trip_sentence(trip, sentence, sizeof sentence);
+    const ff_rt_check *check = &result->check;
+    if (check->no_go.code != FF_TRIP_NONE && check->no_go.code == trip->code &&
+        strcmp(check->reason, ff_trip_text(trip->code)) != 0)
+        snprintf(sentence, sizeof sentence, "%s: %.180s", ff_trip_name(trip->code), check->reason);
+    snprintf(run->message, sizeof run->message, "%s, %s", ff_safety_state_name(result->state), sentence);
 }
 
 void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_rt_options *options,
@@ -960,6 +1209,8 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
         if (e->body[i].ati_fd >= 0)
             close(e->body[i].ati_fd);
     }
+    for (int i = 0; i < FF_MAX_BODIES; i++)
+        free(e->body[i].sample);
     ff_ring_free(&e->rows);
     ff_ring_free(&e->telemetry);
     ff_ring_free(&e->notes);

@@ -1,6 +1,7 @@
 #include "rt/facility.h"
 
 #include "facility/plant.h"
+#include "rt/check.h"
 #include "rt/clock.h"
 
 #include <poll.h>
@@ -34,6 +35,8 @@ typedef struct device {
     ff_wrench stuck_wrench;
     bool was_stuck, was_frozen;
     int32_t counts[6];
+    int push;        /* what the pendant asks for, -1: nothing */
+    uint64_t pushed; /* since this cycle */
     char late_answer[FF_RSI_READ_MAX];
     size_t late_size;
 } device;
@@ -154,6 +157,7 @@ static void start_session(facility *f) {
         d->motion = (ff_motion_state){0};
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->was_stuck = d->was_frozen = false;
+        d->push = -1;
         d->late_size = 0;
     }
 }
@@ -394,10 +398,30 @@ static void apply_correction(facility *f, int i, const ff_rsi_correction *correc
 /* ------------------------------------------------------------------------------------------------ cycle --
  */
 
+/* The operator at the virtual robot: pushes the mock-up as the pendant asks (EStr of the answer). */
+static void push_by_hand(facility *f) {
+    for (int i = 0; i < f->plan.bodies; i++) {
+        device *d = &f->device[i];
+        const ff_sensor_config *sensor = &f->scenario->satellite[i].sensor;
+        const ff_rsi_sen *sen = &d->state.sen;
+        const int asked = sen->has_text ? ff_push_asked(sen->text) : -1;
+        if (asked != d->push)
+            d->pushed = f->k;
+        d->push = asked;
+        ff_wrench push = ff_wrench_zero();
+        if (asked >= 0)
+            ff_push_virtual(asked, (double)(f->k - d->pushed) * f->plan.cycle,
+                            asked < 3 ? sensor->force_noise : sensor->torque_noise,
+                            asked < 3 ? sensor->range_force : sensor->range_torque, &push);
+        ff_plant_push(f->plant, i, push);
+    }
+}
+
 /* False when the session has ended. */
 static bool cycle(facility *f) {
     const int n = f->plan.bodies;
     draw_faults(f);
+    push_by_hand(f);
     if (ff_plant_read(f->plant, f->k, &f->in, &f->truth) < 0) {
         say(f, "the robot's motion is not finite: RSI stopped");
         return false;

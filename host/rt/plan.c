@@ -46,8 +46,9 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
     ff_arm_default(rsi ? robot->arm : FF_ARM_KR120, &config);
     config.tool = robot->tool;
     const double deg = FF_PI / 180.0;
-    /* flange down, elbow up: as far from every singularity and joint limit as the arm gets */
-    const ff_arm_joints ready = {.a = {0.0, -90.0 * deg, 90.0 * deg, 0.0, 90.0 * deg, 0.0}};
+    /* flange down, elbow up; A5 in the middle between the wrist's singularity and its end: a satellite that
+     * turns needs both */
+    const ff_arm_joints ready = {.a = {0.0, -90.0 * deg, 120.0 * deg, 0.0, 60.0 * deg, 0.0}};
     if (rsi)
         config.base = robot->base;
     if (ff_arm_create(&config, &body->arm) != FF_OK)

@@ -920,6 +920,15 @@ static bool read_satellite(reader *r, const ff_node *node, const ff_section *sec
     if (!read_servicer(r, node, section, satellite))
         return false;
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
+    const ff_vec3 wired = satellite->sensor.wired;
+    int seen = 0;
+    for (int i = 0; i < 3; i++)
+        for (int axis = 1; axis <= 3; axis++)
+            seen |= fabs(wired.a[i]) == (double)axis ? 1 << axis : 0;
+    const ff_node *wiring = ff_node_find(ff_node_find(node, "sensor"), "wired");
+    if (wiring && seen != 14)
+        return fail(r, wiring->place,
+                    "sensor.wired must name each axis once, allowed: 1, 2, 3, each with its sign");
     const ff_node *mockup = ff_node_find(node, "mockup");
     satellite->mockup.present = mockup != NULL;
     const ff_node *inertia = ff_node_find(mockup, "inertia");

@@ -68,6 +68,8 @@ typedef struct ff_sensor_config {
     double range_force, range_torque;           /* [N], [N m]; FF_INF */
     double bandwidth;                           /* [Hz]; FF_INF */
     double delay;                               /* [s] */
+    ff_quat turned;                             /* the virtual one: sensor as it is, in the sensor as named */
+    ff_vec3 wired;                              /* +-1, 2, 3: axis that each channel carries */
     char address[FF_NAME_SIZE];                 /* ati-rdt: the sensor's */
     uint64_t port, http_port;
 } ff_sensor_config;
@@ -90,6 +92,16 @@ typedef struct ff_safety_limits {
     double stop_acceleration;         /* [m/s2] of a controlled stop */
     double stop_angular_acceleration; /* [rad/s2] */
 } ff_safety_limits;
+
+/* What is tried before a run on devices. */
+typedef struct ff_check_config {
+    bool no_push;     /* leave out the hand-push test */
+    bool poses;       /* identify the mock-up's mass and CoM */
+    bool chirp;       /* identify the robot's delay */
+    double angle;     /* [rad] tilt */
+    double amplitude; /* [m] of the chirp */
+    double wait;      /* [s] for each push */
+} ff_check_config;
 
 typedef struct ff_mockup_config {
     bool present;
@@ -153,6 +165,7 @@ typedef struct ff_satellite {
     ff_servicer_arm arm;
     ff_obsw_config obsw;
     ff_safety_limits safety;
+    ff_check_config check;
 } ff_satellite;
 
 typedef enum ff_contact_kind {

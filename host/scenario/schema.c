@@ -24,6 +24,9 @@ static const char *const frame_words[] = {"absolute", "relative", NULL};
 static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
 static const char *const robot_words[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
 static const char *const sensor_words[] = {"ideal", "noisy", "ati-rdt", NULL};
+static const char *const push_words[] = {"hand", "skip", NULL};
+static const char *const weight_words[] = {"scenario", "poses", NULL};
+static const char *const delay_words[] = {"scenario", "chirp", NULL};
 static const char *const mount_words[] = {"flange", "environment", NULL};
 static const char *const contact_words[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
 static const char *const load_words[] = {"pulse", "halfsine", "sin2", NULL};
@@ -114,6 +117,8 @@ static const ff_key sensor_keys[] = {
     KEY("range", PAIR, "N, N m", POSITIVE, "none", SENSOR(range_force), NOISY, "Largest reading; at and beyond it the sample is refused."),
     KEY("bandwidth", NUMBER, "Hz", POSITIVE, "none", SENSOR(bandwidth), NOISY, "First-order low pass."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", SENSOR(delay), NOISY, "Age of the reading."),
+    KEY("turned", QUATERNION, "", ANY, "[1, 0, 0, 0]", SENSOR(turned), NOISY, "Error of the virtual sensor's mounting: its axes, body to body, from those that `pose` names. The loop does not know it; the hand-push test of `rt` finds it."),
+    KEY("wired", VEC3, "", ANY, "[1, 2, 3]", SENSOR(wired), NOISY, "Error of the virtual sensor's wiring: the axis (1 x, 2 y, 3 z) that each channel really carries, negative with the wrong sign; forces and torques alike."),
     KEY("address", TEXT, "", ANY, "127.0.0.1", SENSOR(address), ATI, "The sensor's address. On loopback it is a virtual one."),
     KEY("port", INTEGER, "", ANY, "49152", SENSOR(port), ATI, "UDP port of its records."),
     KEY("http_port", INTEGER, "", ANY, "49180", SENSOR(http_port), ATI, "TCP port of its configuration page; 80 on the device."),
@@ -214,6 +219,17 @@ static const ff_key safety_keys[] = {
 };
 static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(safety_keys), "What ends a run on devices (`freefloat rt`); docs/safety.md. Not the safety function."};
 
+#define CHECK(field) offsetof(ff_check_config, field)
+static const ff_key check_keys[] = {
+    WORD("push", FLAG, push_words, "hand", CHECK(no_push), 0, "The operator pushes the mock-up along its three axes and twists it about them, and the sensor must say the same; on virtual devices the facility pushes. `skip` leaves it out, and the report says so."),
+    WORD("weight", FLAG, weight_words, "scenario", CHECK(poses), 0, "The mock-up's mass and CoM: taken from `mockup`, or identified while the robot tilts it."),
+    WORD("delay", FLAG, delay_words, "scenario", CHECK(chirp), 0, "The robot's delay: taken from `robot.delay`, or identified by a small chirp and compared with it."),
+    KEY("angle", NUMBER, "rad", POSITIVE, "0.3", CHECK(angle), 0, "Largest tilt for `weight: poses`; Cartesian corrections: at most 4.5 degrees."),
+    KEY("amplitude", NUMBER, "m", POSITIVE, "0.002", CHECK(amplitude), 0, "Of the chirp, away from the motion to come; less if half of a limit of `safety` asks for it."),
+    KEY("wait", NUMBER, "s", POSITIVE, "30", CHECK(wait), 0, "How long each push is waited for."),
+};
+static const ff_section check_section = {"satellites.NAME.check", "", TABLE(check_keys), "What `freefloat rt` tries before arming, besides what it always looks at; docs/safety.md."};
+
 #define SATELLITE(field) offsetof(ff_satellite, field)
 static const ff_key satellite_keys[] = {
     KEY("mass", NUMBER, "kg", POSITIVE, "required", SATELLITE(rigid.mass), 0, "Mass of the satellite."),
@@ -230,6 +246,7 @@ static const ff_key satellite_keys[] = {
     SECTION("arm", SECTION, &arm_section, "none", SATELLITE(arm), 0, "An arm with a gripper."),
     SECTION("obsw", SECTION, &obsw_section, "none", SATELLITE(obsw), 0, "On-board software; needed with an arm."),
     SECTION("safety", SECTION, &safety_section, "{}", SATELLITE(safety), 0, "What ends a run on devices."),
+    SECTION("check", SECTION, &check_section, "{}", SATELLITE(check), 0, "What is tried before a run on devices."),
 };
 static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satellite_keys), "One free-floating body with its robot and sensor. A scenario has 1 to 4, each under its own name."};
 

@@ -51,23 +51,28 @@ typedef struct desk { /* the operator's */
 } desk;
 
 static void show_check(const desk *d, const ff_rt_check *check) {
-    for (int i = 0; i < d->scenario->satellites; i++) {
-        printf("%s: bias %.3g N, noise %.2g N and %.2g N m, residual drift %.2g mm/s2; axes and pose agree "
-               "within "
-               "%.2g mm, %.2g deg\n",
-               d->scenario->satellite[i].name, ff_vec3_norm(check->body[i].bias.f),
-               check->body[i].force_noise, check->body[i].torque_noise, 1e3 * check->body[i].drift,
-               1e3 * check->body[i].apart, check->body[i].apart_angle * 180.0 / FF_PI);
-        printf("%s: contact frequency times delay %.3f, predicted peak force %.3g N\n",
-               d->scenario->satellite[i].name, check->body[i].forecast.w_tau, check->body[i].forecast.force);
-    }
-    if (check->no_go.code == FF_TRIP_NONE)
-        printf("check: go\n");
-    else
-        printf("check: no-go, %s: %s (%.4g, allowed %.4g %s)\n", ff_trip_name(check->no_go.code),
-               ff_trip_text(check->no_go.code), check->no_go.value, check->no_go.limit,
-               ff_trip_unit(check->no_go.code));
+    char *text = ff_check_text(d->scenario, check);
+    if (text)
+        fputs(text, stdout);
+    free(text);
     fflush(stdout);
+}
+
+static bool typed(const char *word) {
+    char line[64] = "";
+    const size_t n = strlen(word);
+    return fgets(line, sizeof line, stdin) && strncmp(line, word, n) == 0 && strcmp(line + n, "\n") == 0;
+}
+
+/* The tests of the check move the robot a little: that, too, is the operator's decision. */
+static bool permit(void *user, const ff_rt_check *check) {
+    const desk *d = user;
+    if (d->arm)
+        return true;
+    show_check(d, check);
+    printf("test? The robot will tilt its tool or move by millimetres, and come back. Type test and Enter: ");
+    fflush(stdout);
+    return typed("test");
 }
 
 static bool confirm(void *user, const ff_rt_check *check) {
@@ -80,14 +85,17 @@ static bool confirm(void *user, const ff_rt_check *check) {
         return true;
     printf("arm? The robot will move. Type arm and Enter: ");
     fflush(stdout);
-    char line[64] = "";
-    return fgets(line, sizeof line, stdin) && strcmp(line, "arm\n") == 0;
+    return typed("arm");
 }
 
 static void tell_page(ff_live *live, const ff_rt_note *n) {
     if (n->kind == FF_NOTE_TRIP) {
         ff_live_event(live, n->trip.code > FF_TRIP_FINISHED ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t,
                       ff_trip_text(n->trip.code));
+        return;
+    }
+    if (n->kind == FF_NOTE_TEXT) {
+        ff_live_event(live, FF_LIVE_INFO, n->t, n->text);
         return;
     }
     ff_live_set_state(live, ff_safety_state_name(n->state));
@@ -101,11 +109,13 @@ static void note(void *user, const ff_rt_note *n) {
     const desk *d = user;
     if (d->live)
         tell_page(d->live, n);
-    if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED)
-        ff_cli_error("%.3f s: %s, %s: %s (%.6g, allowed %.6g %s)", n->t, ff_safety_state_name(n->state),
-                     ff_trip_name(n->trip.code), ff_trip_text(n->trip.code), n->trip.value, n->trip.limit,
-                     ff_trip_unit(n->trip.code));
-    else if (!d->quiet && n->kind == FF_NOTE_STATE)
+    if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED) {
+        char sentence[200];
+        ff_trip_sentence(&n->trip, sentence, sizeof sentence);
+        ff_cli_error("%.3f s: %s, %s", n->t, ff_safety_state_name(n->state), sentence);
+    } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
+        printf("%8.3f s  %s\n", n->t, n->text);
+    } else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_safety_state_name(n->state));
     fflush(stdout);
 }
@@ -149,6 +159,23 @@ static void runner(void *self, const ff_scenario *scenario, const ff_run_options
     d->scenario = scenario;
     ff_rt_run(scenario, options, &d->options, &d->result);
     *result = d->result.run;
+}
+
+/* The check's table as one more key of summary.json. */
+static char *add_check(void *self, char *summary) {
+    const desk *d = self;
+    char *check = d->result.check.rows ? ff_check_json(d->scenario, &d->result.check) : NULL;
+    char *end = strrchr(summary, '}');
+    char *whole = check && end ? malloc(strlen(summary) + strlen(check) + 32) : NULL;
+    if (whole) {
+        while (end > summary && (end[-1] == '\n' || end[-1] == ' '))
+            end--;
+        sprintf(whole, "%.*s,\n  \"check\": %s\n}\n", (int)(end - summary), summary, check);
+        free(summary);
+        summary = whole;
+    }
+    free(check);
+    return summary;
 }
 
 /* The last two seconds before a fault, at full rate. */
@@ -291,12 +318,13 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.priority = 80;
     d.options.cpu = (int)which;
     d.options.stop = &stop;
+    d.options.permit = permit;
     d.options.confirm = confirm;
     d.options.note = note;
     d.options.user = &d;
     d.options.log = &open_log;
     ff_session_options session_options = {
-        .quiet = true, .runner = runner, .runner_self = &d, .log = &open_log};
+        .quiet = true, .runner = runner, .runner_self = &d, .extend = add_check, .log = &open_log};
     if (ff_session_logs(log, &session_options) != 0)
         return FF_EXIT_USAGE;
     const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};

@@ -223,6 +223,8 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
     }
     ff_metrics_finish(&session->metrics, &session->ideal, session->run.status);
     session->summary = ff_summary_json(&session->metrics, &session->run);
+    if (options->extend && session->summary)
+        session->summary = options->extend(options->runner_self, session->summary);
     if (options->out && session->summary &&
         ff_write_whole(options->out, "summary.json", session->summary) != 0)
         result = FF_EXIT_FAILED;
