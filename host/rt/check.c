@@ -233,7 +233,8 @@ void ff_push_judge(int axis, ff_check_push *push, char *reason, size_t size) {
 /* --------------------------------------------------------------------------------------- small motions -- */
 
 #define TILT_RATE 0.3 /* [rad/s] peak */
-#define DWELL 0.2     /* [s] at each tilt */
+#define DWELL 0.5     /* [s] at each tilt, beyond the delay */
+#define STILL 0.4     /* [s] of it that is looked at */
 #define SETTLE 0.3    /* [s] beyond the robot's delay */
 #define CHIRP_LOW 0.5 /* [Hz] */
 #define CHIRP_HIGH 3.5
@@ -436,8 +437,8 @@ double ff_trial_drift(const ff_trial *trial, const ff_wrench_config *fitted, ff_
         ff_wrench sum = ff_wrench_zero();
         int used = 0;
         /* the end of the rest: a delayed robot has arrived */
-        for (size_t k = (size_t)((end - 0.5 * DWELL) / trial->cycle);
-             k < count && (double)k * trial->cycle < end; k++) {
+        for (size_t k = (size_t)((end - STILL) / trial->cycle); k < count && (double)k * trial->cycle < end;
+             k++) {
             const ff_wrench_in in = {.T_wb = sample[k].robot.T};
             const ff_wrench f_b = ff_wrench_transform(fitted->T_bs, ff_wrench_sub(sample[k].f_s, bias_s));
             sum = ff_wrench_add(sum, ff_wrench_sub(f_b, ff_wrench_mockup(fitted, &in)));

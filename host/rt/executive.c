@@ -635,6 +635,7 @@ static void *real_time(void *self) {
                    e->options->priority ? e->options->cpu : -1, &e->result->rights);
     if (e->options->enter)
         e->options->enter(e->options->user);
+    e->faults = ff_faults_now();
     for (;;) {
         const bool off = e->safety.name == FF_SAFE_OFF;
         const double patience = off ? (e->options->wait > 0.0 ? e->options->wait : 10.0)

@@ -43,9 +43,9 @@ typedef enum ff_safety_name {
     X(CLIPPED, "mm or deg", "the controller clips the correction")                   \
     X(DIVERGED, "", "the loop's motion diverged")                                    \
     X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")           \
-    X(START, "m", "the robot does not stand where the run begins")                   \
-    X(KINEMATICS, "m", "the axes and the tool pose do not agree")                    \
-    X(STANDSTILL, "m/s", "the robot moves before it is told to")                     \
+    X(START, "mm or deg", "the robot does not stand where the run begins")           \
+    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")            \
+    X(STANDSTILL, "mm", "the robot moves before it is told to")                      \
     X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")           \
     X(NO_GO, "", "this delay, contact and speed are not safe together")              \
     X(PUSH, "", "the sensor's axes are not as the scenario says")                    \

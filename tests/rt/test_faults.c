@@ -1,12 +1,6 @@
 /* Every row of the fault table in docs/safety.md that a device can cause: injected by the virtual facility,
  * the reaction asserted. Facility and executive in one process over loopback. */
-#include "support.h"
-
-#include "rt/executive.h"
-#include "rt/facility.h"
-
-#include <pthread.h>
-#include <unistd.h>
+#include "pair.h"
 
 static const char base_text[] =
     "name: faults\n"
@@ -21,52 +15,6 @@ static const char base_text[] =
     "contacts:\n"
     "  - {name: right, kind: wall, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 5000, damping: 5}\n";
 
-typedef struct pair {
-    ff_scenario scenario;
-    ff_facility_options facility_options;
-    ff_facility_result facility;
-    ff_rt_options options;
-    ff_rt_result rt;
-    atomic_bool stop_facility, stop_rt, ready;
-    uint64_t rows;
-    ff_row last;
-} pair;
-
-static void *serve(void *self) {
-    pair *p = self;
-    ff_facility_run(&p->scenario, &p->facility_options, &p->facility);
-    return NULL;
-}
-
-static ff_status count_row(void *self, const ff_row *row) {
-    pair *p = self;
-    p->rows++;
-    p->last = *row;
-    return FF_OK;
-}
-
-static unsigned free_base(void) {
-    static unsigned next;
-    if (!next)
-        next = 20000 + (unsigned)(getpid() * 37 % 9000);
-    for (;; next += 30) {
-        struct sockaddr_in at;
-        int fd;
-        char message[128];
-        bool good = true;
-        for (unsigned n = 0; n < 30 && good; n += 10) {
-            ff_socket_address("127.0.0.1", next + n, &at);
-            good = ff_socket_open(&at, &fd, NULL, message, sizeof message) == FF_OK;
-            if (good)
-                close(fd);
-        }
-        if (good) {
-            next += 30;
-            return next - 30;
-        }
-    }
-}
-
 /* Loads the scenario with overrides (ends with NULL) and runs both sides. The caller frees. */
 static pair *play(int lockstep, ...) {
     pair *p = calloc(1, sizeof *p);
@@ -77,47 +25,10 @@ static pair *play(int lockstep, ...) {
     for (const char *s; (s = va_arg(list, const char *)) != NULL;)
         set[sets++] = s;
     va_end(list);
-    char message[512] = "", warnings[256];
-    const ff_scenario_options options = {.set = set, .sets = sets};
-    if (ff_scenario_parse("faults", base_text, sizeof base_text - 1, &options, &p->scenario, message,
-                          sizeof message, warnings, sizeof warnings) != FF_OK)
-        fail_msg("%s", message);
-    if (!lockstep) {
-        p->scenario.satellite[0].safety.missed = 1000;
-        p->scenario.satellite[0].safety.age = 5.0;
-    }
-    const unsigned base = free_base();
-    const ff_plan_options ports = {base, base + 10, base + 20};
-    p->facility_options = (ff_facility_options){.ports = ports,
-                                                .lockstep = lockstep,
-                                                .once = true,
-                                                .patience = 2.0,
-                                                /* free-running on a busy machine: its stalls are no fault */
-                                                .timeout = lockstep ? 0 : 1000,
-                                                .stop = &p->stop_facility,
-                                                .ready = &p->ready};
-    p->options =
-        (ff_rt_options){.ports = ports, .wait = 20.0, .silence = lockstep ? 0.5 : 3.0, .stop = &p->stop_rt};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
-    const ff_sink sink = {p, count_row};
-    const ff_run_options run = {.sinks = &sink, .count = 1};
-    ff_rt_run(&p->scenario, &run, &p->options, &p->rt);
-    atomic_store(&p->stop_facility, true);
-    pthread_join(thread, NULL);
+    load(&p->scenario, base_text, set, sets);
+    p->truth = p->scenario;
+    run_pair(p, lockstep);
     return p;
-}
-
-static void drop(pair *p) {
-    free(p->rt.last);
-    free(p);
-}
-
-static void expect(const pair *p, ff_safety_name state, ff_trip_code code) {
-    if (p->rt.state != state || p->rt.trip.code != code)
-        fail_msg("%s by %s instead of %s by %s: %s | facility: %s", ff_safety_state_name(p->rt.state),
-                 ff_trip_name(p->rt.trip.code), ff_safety_state_name(state), ff_trip_name(code),
-                 p->rt.run.message, p->facility.message);
 }
 
 #define FAULT(text) "facility.faults=[{kind: " text "}]"
