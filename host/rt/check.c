@@ -240,6 +240,7 @@ void ff_push_judge(int axis, ff_check_push *push, char *reason, size_t size) {
 #define CHIRP_HIGH 3.5
 #define CHIRP_TIME 4.0 /* [s] (low + high)/2 * time is whole: it ends where it began */
 #define CHIRP_FADE 0.4 /* [s] */
+#define STEP 1e-4      /* [s] of central differences: their error is of its square, the paths are smooth */
 
 /* s(u) from 0 to 1 with rest at both ends. */
 static double smooth(double u) {
@@ -290,14 +291,23 @@ void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, f
     }
     trial->end = trial->tilt_end;
     if (trial->chirp) {
-        const double w = 2.0 * FF_PI * CHIRP_HIGH, half = 0.5;
-        trial->amplitude = c->amplitude; /* motion A/2 cos: velocity A/2 w, ... */
-        trial->amplitude = fmin(trial->amplitude, half * limit->velocity / (0.5 * w));
-        trial->amplitude = fmin(trial->amplitude, half * limit->acceleration / (0.5 * w * w));
-        trial->amplitude = fmin(trial->amplitude, half * limit->jerk / (0.5 * w * w * w));
-        const ff_vec3 v = plan->body[body].start.twist.v;
-        const double speed = ff_vec3_norm(v);
-        trial->direction = speed > 0.0 ? ff_vec3_scale(-1.0 / speed, v) : ff_vec3_make(1.0, 0.0, 0.0);
+        /* half of each limit, by the differences that the safety functions take */
+        const double T = plan->cycle;
+        double velocity = 0.0, acceleration = 0.0, jerk = 0.0, v[3] = {0};
+        for (double t = 0.0; t < CHIRP_TIME + 2.0 * T; t += T) {
+            v[2] = v[1];
+            v[1] = v[0];
+            v[0] = (chirp(t + STEP) - chirp(t - STEP)) / (2.0 * STEP);
+            velocity = fmax(velocity, fabs(v[0]));
+            acceleration = fmax(acceleration, fabs(v[0] - v[1]) / T);
+            jerk = fmax(jerk, fabs(v[0] - 2.0 * v[1] + v[2]) / (T * T));
+        }
+        trial->amplitude = fmin(c->amplitude, 0.5 * limit->velocity / velocity);
+        trial->amplitude = fmin(trial->amplitude, 0.5 * limit->acceleration / acceleration);
+        trial->amplitude = fmin(trial->amplitude, 0.5 * limit->jerk / jerk);
+        const ff_vec3 ahead = plan->body[body].start.twist.v;
+        const double speed = ff_vec3_norm(ahead);
+        trial->direction = speed > 0.0 ? ff_vec3_scale(-1.0 / speed, ahead) : ff_vec3_make(1.0, 0.0, 0.0);
         trial->end += CHIRP_TIME + trial->settle;
     }
 }
@@ -318,7 +328,7 @@ static ff_pose trial_pose(const ff_trial *trial, double t) {
 }
 
 ff_setpoint ff_trial_at(const ff_trial *trial, double t) {
-    const double h = 1e-4; /* central differences: error of h^2 of a smooth path */
+    const double h = STEP;
     const ff_pose a = trial_pose(trial, t - h), b = trial_pose(trial, t + h);
     return (ff_setpoint){trial_pose(trial, t),
                          {ff_vec3_scale(0.5 / h, ff_quat_log(ff_quat_mul(ff_quat_conj(a.q), b.q))),

@@ -118,6 +118,8 @@ typedef struct executive {
     atomic_bool ready, measured, tests, tested, checked, armed, ended, recorder_failed, quit;
     bool testing;         /* the robot moves for a test */
     uint64_t trial_cycle; /* of the test motions */
+    double trial_end;     /* [s] of the longest */
+    int64_t trial_began;  /* [ns] */
     int push_body, push_axis;
     bool asked; /* the push was asked for */
     ff_status recorder_status;
@@ -329,6 +331,24 @@ static void push_row(executive *e) {
     ff_ring_push(&e->telemetry, &e->row);
 }
 
+/* A cycle outside the run, for the last 2 s before a fault: run-up, tests of CHECK, the one that tripped. */
+static void push_aside(executive *e, double t) {
+    const double lateness = e->row.lateness_ns;
+    ff_row_begin(e->scenario, &e->state, e->state.k, false, &e->row);
+    e->row.t = t;
+    e->row.aside = true;
+    e->row.lateness_ns = lateness;
+    e->row.missed = e->result->missed;
+    for (int i = 0; i < e->plan.bodies; i++) {
+        ff_row_body *b = &e->row.body[i];
+        b->inertial = b->robot = e->body[i].measured;
+        b->command = e->body[i].command;
+        b->measured_b = e->body[i].f_b;
+        b->sensor = e->in.sensor[i];
+    }
+    ff_ring_push(&e->rows, &e->row);
+}
+
 /* One cycle of the loop on e->in. */
 static void float_once(executive *e, bool filled) {
     const ff_scenario *scenario = e->scenario;
@@ -518,6 +538,8 @@ static ff_safety_action judge(executive *e, bool silent) {
     bool tripped;
     const ff_safety_action action = ff_safety_step(&e->safety_config, &e->safety, &in, &tripped);
     if (tripped) {
+        if (e->safety.trip.code > FF_TRIP_FINISHED && e->body[0].tracked)
+            push_aside(e, run_time(e));
         const ff_rt_note note = {
             .kind = FF_NOTE_TRIP, .t = run_time(e), .state = e->safety.name, .trip = e->safety.trip};
         ff_ring_push(&e->notes, &note);
@@ -544,6 +566,15 @@ static void take_zero(executive *e) {
     }
 }
 
+/* In lock step the run's time can pass faster than the wall's. There is no deadline then, and the recorder is
+ * waited for; in wall-clock time this never waits. */
+static void spare_recorder(const executive *e, int64_t began, uint64_t cycles) {
+    while (ff_ring_count(&e->rows) > 3 * (e->rows.mask / 4) &&
+           (double)(ff_clock_now() - began) < 0.5e9 * (double)cycles * e->plan.cycle &&
+           !atomic_load_explicit(&e->recorder_failed, memory_order_relaxed))
+        ff_clock_sleep_until(ff_clock_now() + 1000000);
+}
+
 /* One cycle of the tests of CHECK: the small motions of all robots together, then the pushes one by one. */
 static void test_once(executive *e) {
     const double t = (double)e->trial_cycle * e->plan.cycle;
@@ -559,6 +590,10 @@ static void test_once(executive *e) {
                 b->sample[b->samples++] =
                     (ff_trial_sample){b->command, b->measured, ff_ati_to_wrench(b->scale, b->record.counts)};
         }
+        if (e->trial_cycle == 1)
+            e->trial_began = e->wake;
+        push_aside(e, run_time(e) - e->trial_end + t);
+        spare_recorder(e, e->trial_began, e->trial_cycle);
         return;
     }
     while (e->push_body < e->plan.bodies && e->scenario->satellite[e->push_body].check.no_push)
@@ -620,15 +655,6 @@ static bool brake(executive *e) {
     return done;
 }
 
-/* In lock step the run's time can pass faster than the wall's. There is no deadline then, and the recorder is
- * waited for; in wall-clock time this never waits. */
-static void spare_recorder(const executive *e) {
-    while (ff_ring_count(&e->rows) > 3 * (e->rows.mask / 4) &&
-           (double)(ff_clock_now() - e->began) < 0.5e9 * (double)e->state.k * e->plan.cycle &&
-           !atomic_load_explicit(&e->recorder_failed, memory_order_relaxed))
-        ff_clock_sleep_until(ff_clock_now() + 1000000);
-}
-
 static void *real_time(void *self) {
     executive *e = self;
     ff_rights_take(e->options->priority ? e->options->priority : 80,
@@ -674,12 +700,13 @@ static void *real_time(void *self) {
                 const double t = run_time(e);
                 for (int i = 0; i < e->plan.bodies; i++)
                     e->body[i].command = ff_plan_runup(&e->plan, i, t + e->lead[i]);
+                push_aside(e, t);
                 e->runup++;
             } else if (!e->finished) {
                 if (e->state.k == 0)
                     e->began = e->wake;
                 float_once(e, false);
-                spare_recorder(e);
+                spare_recorder(e, e->began, e->state.k);
             }
             for (int i = 0; i < e->plan.bodies; i++)
                 answer(e, i, false, false);
@@ -759,6 +786,8 @@ static void record_row(executive *e, ff_row *row) {
     e->last[e->last_next] = *row;
     e->last_next = (e->last_next + 1) % e->last_capacity;
     e->last_count += e->last_count < e->last_capacity;
+    if (row->aside)
+        return;
     for (int s = 0; s < e->run->count && e->recorder_status == FF_OK; s++) {
         const ff_status status = e->run->sinks[s].row(e->run->sinks[s].self, row);
         if (status < 0) {
@@ -818,7 +847,8 @@ static void evaluate_trial(executive *e, int i) {
             check->body[i].drift = ff_trial_drift(&b->trial, &fitted, p->bias, b->sample, b->samples) / mass;
         }
     }
-    const double cycle = e->plan.cycle, said = e->plan.body[i].delay;
+    /* an answer is never older than the telegram before: one cycle at least */
+    const double cycle = e->plan.cycle, said = fmax(e->plan.body[i].delay, cycle);
     if (b->trial.chirp) {
         const ff_status status = ff_trial_time(&b->trial, b->sample, b->samples, fmax(0.2, 2.0 * said),
                                                &check->body[i].delay, message, sizeof message);
@@ -1116,6 +1146,7 @@ static ff_status open_all(executive *e, char *message, size_t size) {
     for (int i = 0; i < e->plan.bodies && !status; i++) {
         body *b = &e->body[i];
         ff_trial_plan(scenario, &e->plan, i, &b->trial);
+        e->trial_end = fmax(e->trial_end, b->trial.end);
         if (b->trial.end > 0.0) {
             b->sample_capacity = (size_t)(b->trial.end / e->plan.cycle) + 2;
             b->sample = calloc(b->sample_capacity, sizeof *b->sample);

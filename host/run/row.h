@@ -32,8 +32,9 @@ typedef struct ff_row {
     double compute_ns;
     double lateness_ns, io_ns; /* on devices: of the wake-up, of receiving and sending */
     uint64_t missed;           /* on devices: cycles without a telegram so far */
-    bool filled;               /* on devices: stands for a cycle whose telegram was lost */
-    unsigned bounds;           /* FF_BOUND_...: bounds of the identification that acted */
+    bool aside;      /* on devices: no cycle of the run; kept only for the last 2 s before a fault */
+    bool filled;     /* on devices: stands for a cycle whose telegram was lost */
+    unsigned bounds; /* FF_BOUND_...: bounds of the identification that acted */
     ff_row_body body[FF_MAX_BODIES];
     ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
     bool touching[FF_MAX_CONTACTS];
