@@ -938,7 +938,7 @@ static void evaluate(executive *e, bool tested) {
             check->body[i].margin = margin;
             check->body[i].margin_time = when;
             ff_check_least(check, i, "joints of the true motion", "joint_margin_deg", margin / deg, 0.0,
-                           "deg", FF_TRIP_JOINT, reason);
+                           "deg", isfinite(margin) ? FF_TRIP_JOINT : FF_TRIP_REACH, reason);
         }
         ff_forecast *forecast = &check->body[i].forecast;
         ff_safety_forecast(e->scenario, i, check->body[i].timed ? check->body[i].delay.delay.value : FF_NAN,

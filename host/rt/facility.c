@@ -445,6 +445,8 @@ static bool cycle(facility *f) {
     f->deadline += (int64_t)(1e9 * f->plan.cycle) + (isnan(step) ? 0 : (int64_t)(1e9 * step));
     if (f->deadline < ff_clock_now() - 50000000) /* fell behind: do not race */
         f->deadline = ff_clock_now();
+    if (f->options->lockstep && !isnan(step))
+        ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * step));
     if (f->options->lockstep)
         f->deadline = ff_clock_now() + (int64_t)(1e9 * f->plan.cycle);
     wait_answers(f);

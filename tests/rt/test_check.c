@@ -27,7 +27,7 @@ static pair *play(const char *const *set) {
     for (int m = n + (set[n] != NULL); set[m]; m++)
         both[n++] = set[m];
     load(&p->truth, base_text, both, n);
-    run_pair(p, true);
+    run_pair(p);
     return p;
 }
 #define PLAY(...) play((const char *const[]){__VA_ARGS__, NULL})
