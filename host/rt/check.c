@@ -481,7 +481,8 @@ double ff_check_margin(const ff_plan_body *body, const ff_rigid_state *state, si
     ff_arm_joints joints = body->home;
     double least = FF_INF;
     *when = 0.0;
-    for (uint64_t k = 0; k < samples; k += 5) {
+    for (uint64_t n = 0; n < samples + 4; n += 5) {
+        const uint64_t k = n < samples ? n : samples - 1; /* the last one, too */
         const ff_pose T = ff_rigid_pose(&state[k * stride]);
         ff_arm_info info;
         if (ff_arm_inverse(&body->arm, &T, &joints, &joints, &info) != FF_OK) {

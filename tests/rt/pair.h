@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 typedef struct pair {
-    ff_scenario scenario; /* what the loop believes */
-    ff_scenario truth;    /* what the facility is */
+    ff_scenario scenario;         /* what the loop believes */
+    ff_scenario truth;            /* what the facility is */
+    const ff_ideal_result *ideal; /* or NULL */
     ff_facility_options facility_options;
     ff_facility_result facility;
     ff_rt_options options;
@@ -81,7 +82,7 @@ static void run_pair(pair *p) {
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
     const ff_sink sink = {p, count_row};
-    const ff_run_options run = {.sinks = &sink, .count = 1};
+    const ff_run_options run = {.ideal = p->ideal, .sinks = &sink, .count = 1};
     ff_rt_run(&p->scenario, &run, &p->options, &p->rt);
     atomic_store(&p->stop_facility, true);
     pthread_join(thread, NULL);

@@ -182,7 +182,6 @@ static void test_identified_weight_is_compensated(void **state) {
                        "truth:", "satellites.body.mockup={mass: 5, com: [0, 0.05, 0.1]}");
         expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
         const double speed = ff_vec3_norm(p->last.body[0].satellite.velocity);
-        print_message("speed %g m/s\n", speed);
         if (n)
             assert_true(speed < 2e-5);
         else /* 4 kg * 9.81 (1 - cos 0.4 ... sin 0.4) over 4 s on 100 kg */
@@ -338,6 +337,40 @@ static void test_table_as_text_and_json(void **state) {
     drop(p);
 }
 
+/* The ideal motion is followed by the arm on paper before it is followed by the robot. */
+static void test_motion_out_of_reach_is_not_armed(void **state) {
+    (void)state;
+    static const struct {
+        const char *motion;
+        ff_trip_code code;
+    } far[] = {{"satellites.body.velocity=[0.8, 0, 0.8]", FF_TRIP_REACH},
+               {"satellites.body.angular_velocity=[0, 2, 0]", FF_TRIP_JOINT}};
+    for (int n = 0; n < 3; n++) {
+        pair *p = calloc(1, sizeof *p);
+        const char *set[] = {
+            "satellites.body.robot={kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}}",
+            "satellites.body.sensor={kind: ati-rdt}",
+            "satellites.body.attitude=[0.7071067811865476, 0, 0.7071067811865476, 0]",
+            "contacts.right.at=[9, 0, 0]",
+            n < 2 ? far[n].motion : "time.seed=1",
+            n < 2 ? "time.duration=2" : "time.duration=1"};
+        load(&p->scenario, base_text, set, 6);
+        p->truth = p->scenario;
+        ff_ideal_result ideal;
+        char message[256];
+        assert_int_equal(ff_ideal_solve(&p->scenario, NULL, NULL, &ideal, message, sizeof message), FF_OK);
+        p->ideal = &ideal;
+        run_pair(p);
+        expect(p, n < 2 ? FF_SAFE_FAULT : FF_SAFE_HOLD, n < 2 ? far[n].code : FF_TRIP_FINISHED);
+        assert_int_equal(p->rows == 0, n < 2);
+        const ff_check_row *row = row_of(p, "joint_margin_deg");
+        assert_int_equal(row->verdict, n < 2 ? FF_CHECK_NO_GO : FF_CHECK_GO);
+        assert_true(n < 2 || row->value > 5.0);
+        ff_ideal_free(&ideal);
+        drop(p);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------- every trip --
  */
 
@@ -476,6 +509,7 @@ int main(void) {
         cmocka_unit_test(test_no_go_has_its_reason),
         cmocka_unit_test(test_kinematics_must_agree),
         cmocka_unit_test(test_table_as_text_and_json),
+        cmocka_unit_test(test_motion_out_of_reach_is_not_armed),
         cmocka_unit_test(test_every_limit_trips_with_all_it_must_leave),
         cmocka_unit_test(test_reading_at_the_range_trips),
         cmocka_unit_test(test_retreat_is_as_far_as_promised),

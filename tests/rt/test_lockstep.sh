@@ -35,6 +35,8 @@ check() { # NAME FILE options of all three...
 check tdpa "$S/deos-client.yaml" --set time.duration=12
 check damping "$S/deos-client.yaml" --set time.duration=12 --method damping
 check direct "$S/wall.yaml" --method direct --set time.duration=5
+# direct gains energy at each of twelve contacts; the arm must still reach all of it
+check gains "$S/deos-client.yaml" --method direct
 check tip "$S/deos-client.yaml" --set time.duration=6 --set contacts.front.point=tip --set "contacts.front.at=[0, 0, 0.43]"
 check fused "$S/deos-client.yaml" --method fused --set time.duration=8
 check fast "$S/wall.yaml" --set time.cycle=0.001 --set time.duration=4
