@@ -294,7 +294,8 @@ void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, f
         /* half of each limit, by the differences that the safety functions take */
         const double T = plan->cycle;
         double velocity = 0.0, acceleration = 0.0, jerk = 0.0, v[3] = {0};
-        for (double t = 0.0; t < CHIRP_TIME + 2.0 * T; t += T) {
+        for (int k = 0; k <= (int)(CHIRP_TIME / T) + 2; k++) {
+            const double t = k * T;
             v[2] = v[1];
             v[1] = v[0];
             v[0] = (chirp(t + STEP) - chirp(t - STEP)) / (2.0 * STEP);
@@ -337,8 +338,8 @@ ff_setpoint ff_trial_at(const ff_trial *trial, double t) {
 
 ff_status ff_trial_reach(const ff_trial *trial, const ff_plan_body *body, char *message, size_t size) {
     ff_arm_joints joints = body->home;
-    for (double t = 0.0; t < trial->end; t += 10.0 * trial->cycle) {
-        const ff_pose T = trial_pose(trial, t);
+    for (int k = 0; k <= (int)(trial->end / trial->cycle); k += 10) {
+        const ff_pose T = trial_pose(trial, k * trial->cycle);
         ff_arm_info info;
         if (ff_arm_inverse(&body->arm, &T, &joints, &joints, &info) != FF_OK) {
             snprintf(message, size, "the test motion cannot be made: %s", ff_arm_reason_text(info.reason));

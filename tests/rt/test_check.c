@@ -400,6 +400,10 @@ static void assert_whole_trip(const pair *p, ff_trip_code code) {
     "satellites.body.velocity=[0, 0, 0]", "contacts.right.at=[0.01, 0, 0]", \
         "contacts.right.point=[0, 0.2, 0]", "loads=[{force: [20, 0, 0], from: 0, to: 1}]"
 
+#define TURNS                                                                                    \
+    "satellites.body.robot={kind: kuka-rsi, delay: 0.016, channel: cartesian, base: {position: " \
+    "[-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}}"
+
 static void test_every_limit_trips_with_all_it_must_leave(void **state) {
     (void)state;
     static const struct {
@@ -437,10 +441,7 @@ static void test_every_limit_trips_with_all_it_must_leave(void **state) {
         {FF_TRIP_SILENT, {"facility.faults=[{kind: robot-silent, from: 0.8}]"}},
         {FF_TRIP_CLIPPED, {"facility.faults=[{kind: robot-stuck, from: 0.6}]"}},
         {FF_TRIP_ROTATION,
-         {"satellites.body.robot={kind: kuka-rsi, delay: 0.016, channel: cartesian, base: {position: [-1.35, "
-          "0, "
-          "-1.57]}, tool: {attitude: [0, 0, 1, 0]}}",
-          "satellites.body.sensor={kind: ati-rdt}", "satellites.body.angular_velocity=[0, 0, 0.3]"}},
+         {TURNS, "satellites.body.sensor={kind: ati-rdt}", "satellites.body.angular_velocity=[0, 0, 0.3]"}},
     };
     for (size_t n = 0; n < sizeof trips / sizeof *trips; n++) {
         pair *p = play(trips[n].set);

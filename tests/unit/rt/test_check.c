@@ -91,7 +91,8 @@ static void test_trial_keeps_its_promises(void **state) {
     const ff_vec3 ahead = ff_vec3_make(0.6, -0.8, 0.0);
     ff_vec3 v_last = ff_vec3_zero(), a_last = ff_vec3_zero();
     double speed = 0.0, deepest = 0.0, tilted = 0.0, turn = 0.0;
-    for (double t = 0.0; t < trial.end + 0.1; t += T) {
+    for (int k = 0; k * T < trial.end + 0.1; k++) {
+        const double t = k * T;
         const ff_setpoint s = ff_trial_at(&trial, t);
         const ff_vec3 off = ff_vec3_sub(s.T.p, trial.park.p);
         const ff_vec3 a = ff_vec3_scale(1.0 / T, ff_vec3_sub(s.twist.v, v_last));
