@@ -88,6 +88,7 @@ typedef struct ff_safety_body_in {
     bool force_valid;    /* a fresh, healthy sample is behind it */
     ff_trip_code sensor; /* NONE, or what is wrong: AGE RANGE FROZEN SENSOR NOT_FINITE */
     double sensor_value; /* with its value */
+    double age;          /* [s] of the sample */
     double energy;       /* [J] given by the port since the start */
     double tracking;     /* [m] from the nearest recent command */
     bool clipped;
