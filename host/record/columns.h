@@ -10,6 +10,7 @@ typedef struct ff_columns {
     int count;
     char (*name)[FF_COLUMN_NAME]; /* "client.velocity.x [m/s]" */
     int satellites, contacts;
+    int arm, joints; /* satellite with an arm, and its joints; -1: none */
 } ff_columns;
 
 ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns);

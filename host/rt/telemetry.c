@@ -41,7 +41,7 @@ static void *watch(void *self) {
         while (ff_tuning_answer(t->tuning, &answer))
             bring(t, &answer);
         for (int n = 0; n < WAITING && t->viewer.next && t->viewer.next(t->viewer.self, &order); n++) {
-            answer = (ff_order_answer){.order = order};
+            answer = (ff_order_answer){.order = order, .done = ends && order.verb == FF_ORDER_STOP};
             answer.text = ends ? "the run has ended" : "refused: too many orders wait for the loop";
             if (ends || !ff_tuning_ask(t->tuning, &order))
                 bring(t, &answer);
@@ -55,7 +55,8 @@ static void *watch(void *self) {
     /* orders that the loop did not take any more */
     ff_order order;
     while (sample && ff_ring_pop(&t->tuning->orders, &order))
-        bring(t, &(ff_order_answer){.order = order, .text = "the run has ended"});
+        bring(t, &(ff_order_answer){
+                     .order = order, .done = order.verb == FF_ORDER_STOP, .text = "the run has ended"});
     free(sample);
     return NULL;
 }

@@ -310,6 +310,7 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         signal(SIGTERM, on_signal);
         char *folder = ff_session_folder(out, session->scenario.name, NULL);
         options->out = folder;
+        session->devices = true;
         if (d->address)
             status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)

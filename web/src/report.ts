@@ -3,7 +3,7 @@ import {h, table as htmlTable, type Cell} from "./dom";
 import {filled, isConstant, readReport, satelliteNames, type Contact, type Report, type Run} from "./data";
 import {duration, exact, number, quantity, seconds, sentence, words} from "./format";
 import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
-import {plans, type PlotPlan, type Quantity} from "./plans";
+import {emulationPlans, plans, type PlotPlan, type Quantity} from "./plans";
 import {idealRestitutions, restitution} from "./restitution";
 import {Scene} from "./scene";
 import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
@@ -218,7 +218,9 @@ class Page {
   }
 
   private contacts(run: Run): HTMLElement {
-    if (run.contacts.length === 0) return section("Contacts", "Nothing was touched.");
+    const emulation = run.summary.emulation as {contact_s?: number | null} | undefined;
+    if (run.contacts.length === 0)
+      return section("Contacts", typeof emulation?.contact_s === "number" ? `The robot touches the wall at ${seconds(emulation.contact_s)}.` : "Nothing was touched.");
     const several = satelliteNames(run).length > 1;
     const LIMIT = 200;
     const ideal = new Map<string, (number | null)[]>();
@@ -311,6 +313,8 @@ class Page {
       const figures = plans(first.table!, name).flatMap((plan) => this.plot(plan, withTable, names.length > 1 ? `${name}: ` : "") ?? []);
       if (figures.length) grids.push(h("div", {class: "grid", role: "group", "aria-label": `Plots of ${name}`}, ...figures));
     }
+    const emulated = emulationPlans(first.table!).flatMap((plan) => this.plot(plan, withTable, "") ?? []);
+    if (emulated.length) grids.push(h("div", {class: "grid", role: "group", "aria-label": "Plots of the emulation"}, ...emulated));
     const contactNames = first.table!.columns.map((c) => /^contact\.(.*)\.force$/.exec(c.name)?.[1]).filter((c): c is string => c !== undefined);
     const rest: HTMLElement[] = [];
     const force = this.plot({title: "Contact force at the robot", quantities: contactNames.map((c) => ({label: c, column: `contact.${c}.force`}))}, withTable, "");
@@ -361,8 +365,8 @@ class Page {
     // Several methods: one quantity at a time, the one that moves most first.
     const lines = (q: Quantity): Line[] => {
       const out: Line[] = [];
-      const withReference = plan.referenceName === "ideal" && q.reference ? runs.find((r) => filled(r.table!, q.reference)) : undefined;
-      if (withReference) out.push({label: "ideal", table: withReference.table!, column: q.reference!, style: 0, pale: true, ink: true});
+      const withReference = (plan.referenceName === "ideal" || plan.referenceName === "direct") && q.reference ? runs.find((r) => filled(r.table!, q.reference)) : undefined;
+      if (withReference) out.push({label: plan.referenceName!, table: withReference.table!, column: q.reference!, style: 0, pale: true, ink: true});
       for (const r of runs) if (filled(r.table!, q.column) && !(withReference && isReference(r))) out.push({label: r.label, table: r.table!, column: q.column, style: this.styleOf(r), group: r.label});
       return out;
     };
