@@ -6,6 +6,7 @@ import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
 import {emulationPlans, plans, type PlotPlan, type Quantity} from "./plans";
 import {idealRestitutions, restitution} from "./restitution";
 import {Scene} from "./scene";
+import {StudyPage, type Study} from "./study";
 import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -44,7 +45,7 @@ class Page {
     document.title = this.report.title;
     this.app.replaceChildren(
       h("a", {class: "skip", href: "#plots"}, "Skip to the plots"),
-      this.header(),
+      header(this.report.title, this),
       h("main", {}, this.verdictSection(), this.compare ? this.ranking() : null, this.details, hasSeries ? this.plots() : null),
       ...(hasSeries ? [this.transport()] : []),
       this.footer(),
@@ -63,17 +64,6 @@ class Page {
     if (broken !== null) return broken;
     const contact = this.current.contacts[0];
     return contact ? (contact.start_s + (contact.end_s ?? this.start + this.duration)) / 2 : this.start;
-  }
-
-  private header(): HTMLElement {
-    const toggle = h("button", {type: "button", class: "quiet", click: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", this)});
-    const label = (): void => {
-      toggle.textContent = document.documentElement.dataset.theme === "dark" ? "Light" : "Dark";
-      toggle.setAttribute("aria-label", `Switch to the ${toggle.textContent!.toLowerCase()} theme`);
-    };
-    document.addEventListener("ff-theme", label);
-    label();
-    return h("header", {class: "top"}, h("span", {class: "brand"}, "freefloat"), h("h1", {}, this.report.title), h("div", {class: "tools"}, h("button", {type: "button", class: "quiet", click: () => window.print()}, "Print"), toggle));
   }
 
   private verdictSection(): HTMLElement {
@@ -555,7 +545,30 @@ function percentile(g: {start: number; per_decade: number; count: number[]}, sha
   return NaN;
 }
 
-function setTheme(theme: "light" | "dark", page: Page | null, tell = true): void {
+function header(title: string, page: Themed): HTMLElement {
+  const toggle = h("button", {type: "button", class: "quiet", click: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", page)});
+  const label = (): void => {
+    toggle.textContent = document.documentElement.dataset.theme === "dark" ? "Light" : "Dark";
+    toggle.setAttribute("aria-label", `Switch to the ${toggle.textContent!.toLowerCase()} theme`);
+  };
+  document.addEventListener("ff-theme", label);
+  label();
+  return h("header", {class: "top"}, h("span", {class: "brand"}, "freefloat"), h("h1", {}, title), h("div", {class: "tools"}, h("button", {type: "button", class: "quiet", click: () => window.print()}, "Print"), toggle));
+}
+
+interface Themed {
+  restyle(): void;
+}
+
+/** Maps and curves of a campaign or an analysis. */
+function showStudy(raw: {title: string; generator: string; study: Study}): StudyPage {
+  const page = new StudyPage(document.getElementById("app")!, raw.title, raw.generator, raw.study);
+  page.build(header(raw.title, page));
+  window.addEventListener("beforeprint", () => page.drawAll());
+  return page;
+}
+
+function setTheme(theme: "light" | "dark", page: Themed | null, tell = true): void {
   document.documentElement.dataset.theme = theme;
   if (tell) document.dispatchEvent(new Event("ff-theme"));
   page?.restyle();
@@ -565,6 +578,14 @@ async function main(): Promise<void> {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   setTheme(dark.matches ? "dark" : "light", null);
   colour("ink");
+  const raw = JSON.parse(document.getElementById("ff-data")?.textContent ?? "{}");
+  if (raw.study) {
+    const study = showStudy(raw);
+    dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light", study));
+    (window as unknown as {freefloat: unknown}).freefloat = study.hook();
+    document.documentElement.dataset.ready = "true";
+    return;
+  }
   const report = await readReport(document);
   const page = new Page(report);
   page.build();
