@@ -84,9 +84,16 @@ ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay
         edges(stiffness, n, true, y_edge);
     }
     for (size_t s = 0; n > 0 && s < sizeof shown / sizeof *shown; s++) {
+        double least = FF_INF, most = 0.0;
+        for (int i = 0; i < out->cells; i++) {
+            const double v = shown[s].of(&out->cell[i]);
+            least = isfinite(v) ? fmin(least, v) : least;
+            most = isfinite(v) ? fmax(most, v) : most;
+        }
         const ff_study_map map = {.title = shown[s].title,
                                   .note = shown[s].note,
                                   .unit = shown[s].unit,
+                                  .log = least > 0.0 && most > 50.0 * least,
                                   .limit = isfinite(shown[s].limit) ? shown[s].limit : FF_NAN,
                                   .x = {"delay", "ms", false, n, delay, x_edge},
                                   .y = {"stiffness", "N/m", true, n, stiffness, y_edge}};

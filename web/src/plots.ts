@@ -288,7 +288,7 @@ export class Panel {
         })),
       ],
       axes: [
-        {...axis(2), values: (_u, splits) => splits.map((v) => `${number(v, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")}${unit}`), ...(this.group.x.log ? {values: (_u, splits) => splits.map((v) => (v === null ? "" : number(v, 3)))} : {}), ...(this.group.x.name === "time" ? {} : {label: this.group.x.name + (this.group.x.unit ? ` [${unitText(this.group.x.unit)}]` : ""), labelFont: font, labelSize: 18})},
+        {...axis(2), values: (_u, splits) => splits.map((v) => `${number(v, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")}${unit}`), ...(this.group.x.log ? {values: (_u: uPlot, splits: number[]) => splits.map((v) => (v === null ? "" : number(v, 3)))} : unit ? {} : {values: (_u: uPlot, splits: number[]) => tickTexts(splits)}), ...(this.group.x.name === "time" ? {} : {label: this.group.x.name + (this.group.x.unit ? ` [${unitText(this.group.x.unit)}]` : ""), labelFont: font, labelSize: 18})},
         {...axis(3), values: (_u, splits) => (this.spec.log ? splits.map((v) => (v === null ? "" : number(v, 3))) : tickTexts(splits))},
       ],
       hooks: {

@@ -103,7 +103,7 @@ class MapPanel {
       ctx.fillRect(i, 0, 1, 10);
     }
     const limit = typeof this.map.limit === "number" ? ` The red line is the limit, ${number(this.map.limit, 4)}.` : "";
-    return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? ", logarithmic" : ""}. Hatched: no value.${limit}`);
+    return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? " and beyond, logarithmic" : ""}. Hatched: no value.${limit}`);
   }
 
   value(x: number, y: number): number | null | "" {
@@ -354,6 +354,8 @@ export class StudyPage {
     let to = all.reduce((a, b) => Math.max(a, b), -Infinity);
     // Rounding's depths, more than five decades down, need no colours of their own.
     if (map.log) from = Math.max(positive.reduce((a, b) => Math.min(a, b), Infinity), to / 1e5);
+    // Two decades about the limit tell enough: a diverged run would leave no colours for the others.
+    if (map.log && typeof map.limit === "number" && map.limit > 0) [from, to] = [Math.max(from, Math.min(to, map.limit) / 100), Math.min(to, Math.max(from, map.limit) * 100)];
     if (!(to > from)) [from, to] = Number.isFinite(from) ? [from - Math.abs(from || 1) * 0.01, from + Math.abs(from || 1) * 0.01] : [0, 1];
     const panels = map.panels.map((_p, i) => new MapPanel(map, i, {from, to}));
     this.maps.push(...panels);
