@@ -79,8 +79,10 @@ static void show_check(const desk *d, const ff_rt_check *check) {
 
 static bool confirm(void *user, const ff_rt_check *check) {
     const desk *d = user;
-    if (!d->quiet)
+    if (!d->quiet) {
+        ff_progress_clear();
         show_check(d, check);
+    }
     if (check->no_go.code != FF_TRIP_NONE)
         return false;
     if (d->arm)
@@ -130,6 +132,8 @@ static void tell_page(desk *d, const ff_rt_note *n) {
 
 static void note(void *user, const ff_rt_note *n) {
     desk *d = user;
+    if (!d->quiet)
+        ff_progress_clear();
     if (d->live)
         tell_page(d, n);
     if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED)
@@ -396,7 +400,7 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.user = &d;
     d.options.log = &open_log;
     ff_session_options session_options = {
-        .quiet = true, .runner = runner, .runner_self = &d, .log = &open_log};
+        .quiet = d.quiet, .runner = runner, .runner_self = &d, .log = &open_log};
     if (ff_session_logs(log, &session_options) != 0)
         return FF_EXIT_USAGE;
     const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
