@@ -104,6 +104,8 @@ static void row_walk(walk *w, const ff_scenario *scenario, const ff_columns *col
     for (int i = 0; i < columns->satellites; i++) {
         w->prefix = scenario ? scenario->satellite[i].name : "";
         body(w, &row->body[i]);
+        if (columns->relative)
+            motion(w, "inertial", &row->body[i].inertial);
         for (int j = 0; i == columns->arm && j < columns->joints; j++) {
             char name[24] = "";
             if (w->name)
@@ -129,7 +131,10 @@ static void row_walk(walk *w, const ff_scenario *scenario, const ff_columns *col
 ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns) {
     static const ff_row empty;
     walk w = {0};
-    *columns = (ff_columns){.satellites = scenario->satellites, .contacts = scenario->contacts, .arm = -1};
+    *columns = (ff_columns){.satellites = scenario->satellites,
+                            .contacts = scenario->contacts,
+                            .arm = -1,
+                            .relative = scenario->frame == FF_FRAME_RELATIVE};
     for (int i = 0; i < scenario->satellites; i++)
         if (scenario->satellite[i].arm.present) {
             columns->arm = i;

@@ -150,7 +150,7 @@ class Page {
     this.table = new LiveTable(hello.columns, 4000);
     const names = this.table.columns.map((c) => c.name);
     this.satellites = this.geometry?.satellites.map((s) => s.name) ??
-      names.filter((n) => n.endsWith(".position.x") && !/\.(ideal|robot|command)\.position\.x$/.test(n)).map((n) => n.slice(0, -".position.x".length));
+      names.filter((n) => n.endsWith(".position.x") && !/\.(ideal|robot|command|inertial)\.position\.x$/.test(n)).map((n) => n.slice(0, -".position.x".length));
     this.contactNames = names.filter((n) => n.startsWith("contact.") && n.endsWith(".touching")).map((n) => n.slice(8, -9));
     this.group = new PlotGroup(0, 1);
     this.group.onSeek = (t) => {

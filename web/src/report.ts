@@ -150,7 +150,7 @@ class Page {
       }}, ...this.report.runs.map((r, i) => h("option", {value: i, selected: r === run}, r.label)));
       parts.push(h("div", {class: "pick"}, h("label", {for: "run"}, "Details of "), select));
     }
-    const left = h("div", {class: "stack"}, this.requirements(run), this.facts(run));
+    const left = h("div", {class: "stack"}, run.summary.requirements?.length ? this.requirements(run) : null, this.facts(run));
     const replay = this.replay(run);
     parts.push(h("div", {class: "split"}, left, ...(replay ? [replay] : [])));
     parts.push(this.contacts(run));
@@ -202,7 +202,12 @@ class Page {
       const e = pair.error_vs_ideal;
       if (e) add(`${name} against ideal`, `${quantity(e.position_m, "m")}, ${quantity(e.attitude_rad, "rad")}`);
     }
-    for (const [key, value] of Object.entries((s.emulation as Record<string, number | null> | undefined) ?? {})) add(`Emulation, ${emulationUnit(key)[0]}`, quantity(value, emulationUnit(key)[1]));
+    for (const [key, value] of Object.entries((s.emulation as Record<string, unknown> | undefined) ?? {})) {
+      const [name, unit] = key === "inertia_ratio" ? ["inertia ratio", ""] : emulationUnit(key);
+      if (typeof value === "number") add(`Emulation, ${name}`, quantity(value, unit));
+      else if (typeof value === "boolean") add(`Emulation, ${key}`, value ? "yes" : "no");
+      else if (Array.isArray(value)) add(`Emulation, ${name}`, value.map((v) => number(typeof v === "number" ? v : null)).join(", "));
+    }
     if (s.timing) add("Computing", `${duration(s.timing.cycle_mean_ns)} a cycle, ${duration(s.timing.cycle_max_ns)} at most${s.timing.real_time_factor ? `; ${number(s.timing.real_time_factor)} × real time` : ""}`);
     return section("Run", "", h("dl", {class: "facts"}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])));
   }

@@ -70,6 +70,8 @@ export function cuboid(mass: number, moments: number[]): [number, number, number
   return [edge(y + z - x), edge(x + z - y), edge(x + y - z)];
 }
 
+/** Robots that are commanded a relative motion stand elsewhere; what they show in the inertial frame has columns of its own. */
+const robotOf = (table: Table, name: string): string => (table.column(`${name}.inertial.position.x`) ? `${name}.inertial` : `${name}.robot`);
 const vector = (v: readonly number[] | undefined): Vector3 => new Vector3(v?.[0] ?? 0, v?.[1] ?? 0, v?.[2] ?? 0);
 
 export class Scene {
@@ -238,7 +240,7 @@ export class Scene {
     let far = 0;
     for (const body of this.bodies) {
       const a = vectorNames(`${body.name}.position`).map((c) => table.column(c));
-      const b = vectorNames(`${body.name}.robot.position`).map((c) => table.column(c));
+      const b = vectorNames(`${robotOf(table, body.name)}.position`).map((c) => table.column(c));
       if (!b.every(Boolean)) continue;
       for (let i = 0; i < table.rows; i++)
         far = Math.max(far, Math.hypot(a[0]![i]! - b[0]![i]!, a[1]![i]! - b[1]![i]!, a[2]![i]! - b[2]![i]!) || 0);
@@ -296,7 +298,7 @@ export class Scene {
       mesh.position.copy(vector(r));
       group.add(mesh);
     }
-    const ghost = table.column(`${name}.robot.position.x`) ? shell(false, "ghost") : null;
+    const ghost = table.column(`${robotOf(table, name)}.position.x`) ? shell(false, "ghost") : null;
     const ideal = table.column(`${name}.ideal.position.x`) ? shell(false, "soft") : null;
     const path = new Float32Array(3 * (table.capacity ?? table.rows));
     fillPath(path, table.rows, position);
@@ -404,7 +406,7 @@ export class Scene {
       if (!place(body.group, body.name)) continue;
       place(body.ideal, `${body.name}.ideal`);
       if (body.arm) placeArm(body.arm, sample(table, body.arm.info.links.filter((l) => l.q >= 0).map((l) => `${body.name}.arm.q.${l.q + 1}`), t));
-      if (place(body.ghost, `${body.name}.robot`)) {
+      if (place(body.ghost, robotOf(table, body.name))) {
         // The lag in position is drawn larger, the one in attitude as well, about the satellite's own pose.
         const here = body.group.position;
         body.ghost!.position.sub(here).multiplyScalar(this.lag).add(here);
@@ -504,7 +506,7 @@ const matrixOf = (pose: GeometryPose): Matrix4 =>
 
 function makeArm(info: GeometryArm, size: number): Arm {
   const group = new Group();
-  const ball = new SphereGeometry(size * 0.025, 14, 10);
+  const ball = new SphereGeometry(size * 0.02, 14, 10);
   const joints = info.links.map((l) => {
     const mesh = new Mesh(ball, new MeshLambertMaterial({color: colour(l.joint === "fixed" ? "soft" : "line-1")}));
     group.add(mesh);
@@ -520,6 +522,14 @@ function makeArm(info: GeometryArm, size: number): Arm {
   cross.setAttribute("position", new BufferAttribute(new Float32Array([-r, 0, 0, r, 0, 0, 0, -r, 0, 0, r, 0, 0, 0, 0, 0, 0, r]), 3));
   gripper.add(new LineSegments(cross, new LineBasicMaterial({color: colour("line-1")})));
   group.add(strokes, gripper);
+  // Seen through the boxes: an arm reaches into what it grasps.
+  group.traverse((o) => {
+    const m = (o as Mesh).material as Material | undefined;
+    if (!m) return;
+    m.depthTest = false;
+    m.transparent = true;
+    o.renderOrder = 2;
+  });
   return {info, group, joints, strokes, gripper};
 }
 
