@@ -280,7 +280,8 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
         *copy = *scenario;
         copy->fidelity.method = FF_METHOD_IDEAL;
         copy->frame = FF_FRAME_ABSOLUTE;
-        /* A base with an arm is taken as its unforced body: where thrusters take it is the mission's to say. */
+        /* A base with an arm is taken as its unforced body: where thrusters take it is the mission's to say.
+         */
         for (int i = 0; i < copy->satellites; i++)
             if (copy->satellite[i].arm.present) {
                 copy->satellite[i].arm.present = false;

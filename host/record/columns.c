@@ -98,14 +98,22 @@ static void body(walk *w, const ff_row_body *b) {
     vec3(w, "sensor.torque", "N m", b->sensor.f_s.t);
 }
 
-static void row_walk(walk *w, const ff_scenario *scenario, int satellites, int contacts, const ff_row *row) {
+static void row_walk(walk *w, const ff_scenario *scenario, const ff_columns *columns, const ff_row *row) {
     w->prefix = "";
     scalar(w, "t", "s", row->t);
-    for (int i = 0; i < satellites; i++) {
+    for (int i = 0; i < columns->satellites; i++) {
         w->prefix = scenario ? scenario->satellite[i].name : "";
         body(w, &row->body[i]);
+        if (columns->relative)
+            motion(w, "inertial", &row->body[i].inertial);
+        for (int j = 0; i == columns->arm && j < columns->joints; j++) {
+            char name[24] = "";
+            if (w->name)
+                snprintf(name, sizeof name, "arm.q.%d", j + 1);
+            scalar(w, name, "rad", row->arm_q[j]);
+        }
     }
-    for (int c = 0; c < contacts; c++) {
+    for (int c = 0; c < columns->contacts; c++) {
         char prefix[FF_NAME_SIZE + 16] = "";
         if (w->name)
             snprintf(prefix, sizeof prefix, "contact.%s", scenario->contact[c].name);
@@ -123,14 +131,22 @@ static void row_walk(walk *w, const ff_scenario *scenario, int satellites, int c
 ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns) {
     static const ff_row empty;
     walk w = {0};
-    *columns = (ff_columns){.satellites = scenario->satellites, .contacts = scenario->contacts};
-    row_walk(&w, scenario, scenario->satellites, scenario->contacts, &empty);
+    *columns = (ff_columns){.satellites = scenario->satellites,
+                            .contacts = scenario->contacts,
+                            .arm = -1,
+                            .relative = scenario->frame == FF_FRAME_RELATIVE};
+    for (int i = 0; i < scenario->satellites; i++)
+        if (scenario->satellite[i].arm.present) {
+            columns->arm = i;
+            columns->joints = scenario->satellite[i].arm.joints;
+        }
+    row_walk(&w, scenario, columns, &empty);
     columns->count = w.count;
     columns->name = calloc((size_t)w.count, sizeof *columns->name);
     if (!columns->name)
         return FF_ERR_MEMORY;
     w = (walk){.name = columns->name};
-    row_walk(&w, scenario, scenario->satellites, scenario->contacts, &empty);
+    row_walk(&w, scenario, columns, &empty);
     return FF_OK;
 }
 
@@ -142,5 +158,5 @@ void ff_columns_free(ff_columns *columns) {
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through the walk */
 void ff_columns_values(const ff_columns *columns, const ff_row *row, double *values) {
     walk w = {.value = values};
-    row_walk(&w, NULL, columns->satellites, columns->contacts, row);
+    row_walk(&w, NULL, columns, row);
 }

@@ -1,6 +1,5 @@
 #include "rt/executive.h"
 
-#include "facility/environment.h"
 #include "rt/ring.h"
 
 #include <poll.h>
@@ -114,7 +113,12 @@ typedef struct executive {
     int64_t wake, began; /* [ns] this cycle, and k = 0 */
     double io_ns;
 
-    ff_ring rows, notes, telemetry;
+    ff_ring rows, notes;
+    ff_telemetry telemetry;
+    ff_tuning tuning;
+    bool held, stopped; /* asked for by the owner of commands */
+    uint64_t since;     /* cycles since the last of the loop: of braking and holding */
+    double level[FF_MAX_BODIES][FF_LEVEL_COUNT];
     atomic_bool ready, measured, tests, tested, checked, armed, ended, recorder_failed, quit;
     bool testing;         /* the robot moves for a test */
     uint64_t trial_cycle; /* of the test motions */
@@ -127,14 +131,17 @@ typedef struct executive {
     /* recorder */
     ff_row *last;
     size_t last_capacity, last_next, last_count;
-    double threshold[FF_MAX_BODIES]; /* [N] */
-    ff_contact contact[FF_MAX_CONTACTS];
-    int touched[FF_MAX_BODIES];
+    ff_touch touch;
 } executive;
 
 static double run_time(const executive *e) {
     return e->runup < e->plan.runup ? -(double)(e->plan.runup - e->runup) * e->plan.cycle
                                     : (double)e->state.k * e->plan.cycle;
+}
+
+static bool asked_to_stop(const executive *e) {
+    return e->stopped || atomic_load_explicit(e->options->stop, memory_order_relaxed) ||
+           atomic_load_explicit(&e->quit, memory_order_relaxed);
 }
 
 static void note_state(executive *e) {
@@ -328,7 +335,56 @@ static void push_row(executive *e) {
     for (int i = 0; i < e->plan.bodies; i++)
         e->row.body[i].inertial = e->row.body[i].robot = e->body[i].measured;
     ff_ring_push(&e->rows, &e->row);
-    ff_ring_push(&e->telemetry, &e->row);
+}
+
+/* Once a cycle, whatever the state: the newest row, and how far it is to each limit. */
+static void show_cycle(executive *e) {
+    ff_sample *s = e->telemetry.out;
+    if (!s || e->safety.name == FF_SAFE_OFF)
+        return;
+    const bool looped = e->safety.name >= FF_SAFE_FLOAT && e->runup >= e->plan.runup && e->since == 0;
+    if (!looped) { /* nothing came out of the loop in this cycle */
+        const double lateness = e->row.lateness_ns;
+        ff_row_begin(e->scenario, &e->state, e->state.k, true, &e->row);
+        for (int i = 0; i < e->plan.bodies; i++) {
+            ff_row_body *b = &e->row.body[i];
+            b->inertial = b->robot = e->body[i].measured;
+            b->command = e->body[i].command;
+            b->measured_b = e->body[i].f_b;
+        }
+        e->row.io_ns = e->io_ns;
+        e->row.lateness_ns = lateness;
+        e->row.missed = e->result->missed;
+        e->row.final = false;
+        e->row.t = run_time(e) + (double)e->since * e->plan.cycle;
+    }
+    s->row = e->row;
+    s->state = e->safety.name;
+    memcpy(s->level, e->level, sizeof s->level);
+    ff_telemetry_push(&e->telemetry, s);
+}
+
+/* What the owner of commands asks, between two cycles. */
+static void take_orders(executive *e) {
+    if (!e->telemetry.running)
+        return;
+    ff_tuning_access a = {.t = run_time(e),
+                          .cycle = e->plan.cycle,
+                          .bodies = e->plan.bodies,
+                          .moves = e->safety.name == FF_SAFE_FLOAT || e->safety.name == FF_SAFE_CONTACT,
+                          .touching = e->safety.name == FF_SAFE_CONTACT,
+                          .model = &e->model,
+                          .safety = &e->safety_config};
+    for (int i = 0; i < e->plan.bodies; i++) {
+        body *b = &e->body[i];
+        a.touching |= e->state.k > 0 && e->out.fidelity.in_contact[i];
+        a.bias[i] = &b->bias;
+        a.reading_s[i] = ff_tuning_reading(&b->wrench, b->measured.T, b->f_b);
+    }
+    ff_tuning_advance(&e->tuning, &a);
+    ff_tuning_apply(&e->tuning, &a);
+    e->held |= a.hold;
+    e->stopped |= a.stop;
 }
 
 /* A cycle outside the run, for the last 2 s before a fault: run-up, tests of CHECK, the one that tripped. */
@@ -504,6 +560,7 @@ static ff_safety_action judge(executive *e, bool silent) {
         at->f_b = e->testing ? ff_wrench_sub(b->f_b, b->rest_b) : b->f_b; /* no zero yet in CHECK */
         at->force_valid = b->force_valid;
         at->sensor = sensor_trip(e, b, &at->sensor_value, &at->sensor_limit);
+        at->age = (double)b->aged * e->plan.cycle;
         at->energy = e->state.energy[i].exchanged + e->state.energy[i].delay;
         at->tracking = tracking_error(b);
         at->clipped = b->rsi.info.clipped;
@@ -529,13 +586,14 @@ static ff_safety_action judge(executive *e, bool silent) {
     if (atomic_load_explicit(&e->quit, memory_order_acquire) && in.other.code == FF_TRIP_NONE &&
         e->safety.name == FF_SAFE_CHECK)
         in.other = e->result->check.no_go; /* NONE: the operator said no */
-    if (e->finished || atomic_load_explicit(e->options->stop, memory_order_relaxed) ||
-        atomic_load_explicit(&e->quit, memory_order_relaxed)) {
+    if (e->finished || e->held || asked_to_stop(e)) {
         in.stop = true;
         in.stop_reason = e->finished ? FF_TRIP_FINISHED : FF_TRIP_OPERATOR;
     }
     const ff_safety_name before = e->safety.name;
     bool tripped;
+    for (int i = 0; i < e->plan.bodies && e->telemetry.running; i++)
+        ff_levels(&e->safety_config, &e->safety, &in, i, e->level[i]);
     const ff_safety_action action = ff_safety_step(&e->safety_config, &e->safety, &in, &tripped);
     if (tripped) {
         if (e->safety.trip.code > FF_TRIP_FINISHED && e->body[0].tracked)
@@ -713,7 +771,10 @@ static void *real_time(void *self) {
         } else if (action == FF_ACT_BRAKE) {
             const bool done = brake(e);
             e->rest += done;
-            const bool end = e->rest > SETTLE_CYCLES;
+            e->since++;
+            /* told to hold, it stays until it is told to end, or something fails */
+            const bool stays = e->held && !e->finished && e->safety.name == FF_SAFE_HOLD && !asked_to_stop(e);
+            const bool end = e->rest > SETTLE_CYCLES && !stays;
             for (int i = 0; i < e->plan.bodies; i++)
                 answer(e, i, e->body[i].tracked == 0, end);
             if (end)
@@ -725,6 +786,8 @@ static void *real_time(void *self) {
         const int64_t took = ff_clock_now() - e->wake;
         if (action == FF_ACT_MOVE)
             ff_histogram_add(&e->result->io, took - (int64_t)e->row.compute_ns);
+        show_cycle(e);
+        take_orders(e);
     }
     const ff_faults now = ff_faults_now();
     e->result->faults = (ff_faults){now.minor - e->faults.minor, now.major - e->faults.major,
@@ -738,51 +801,12 @@ static void *real_time(void *self) {
 /* ---------------------------------------------------------------------------------------------- recorder --
  */
 
-/* On devices nobody tells which contact it is: the measured force says that there is one, the scenario's
- * geometry which. The body is shifted by 1 mm against the force, so that calibration errors do not hide it.
- */
-static void find_contacts(executive *e, ff_row *row) {
-    const ff_scenario *scenario = e->scenario;
-    for (int i = 0; i < scenario->satellites; i++) {
-        const ff_row_body *b = &row->body[i];
-        const ff_vec3 force = ff_quat_rotate(b->robot.T.q, b->measured_b.f);
-        const double size = ff_vec3_norm(force);
-        if (row->final || !(size > e->threshold[i])) {
-            e->touched[i] = -1;
-            continue;
-        }
-        ff_setpoint robot[FF_MAX_BODIES];
-        for (int j = 0; j < scenario->satellites; j++)
-            robot[j] = row->body[j].robot;
-        robot[i].T.p = ff_vec3_axpy(-0.001 / size, force, robot[i].T.p);
-        int best = -1;
-        double most = 0.0;
-        for (int c = 0; c < scenario->contacts; c++) {
-            ff_environment_out out;
-            if (scenario->contact[c].body != i || !ff_environment_contact(&e->contact[c], robot, &out))
-                continue;
-            const double along = ff_vec3_dot(out.force, force);
-            if (best < 0 || along > most) {
-                best = c;
-                most = along;
-            }
-        }
-        if (best < 0)
-            best = e->touched[i];
-        e->touched[i] = best;
-        if (best >= 0) {
-            row->touching[best] = true;
-            row->contact_force[best] = force;
-        }
-    }
-}
-
 static void record_row(executive *e, ff_row *row) {
     const ff_ideal_result *ideal = e->run->ideal;
     for (int i = 0; i < e->scenario->satellites; i++)
         if (ideal && row->k < ideal->samples)
             row->body[i].ideal = ideal->state[row->k * (uint64_t)ideal->bodies + (uint64_t)i];
-    find_contacts(e, row);
+    ff_touch_find(&e->touch, row);
     e->last[e->last_next] = *row;
     e->last_next = (e->last_next + 1) % e->last_capacity;
     e->last_count += e->last_count < e->last_capacity;
@@ -949,7 +973,8 @@ static void evaluate(executive *e, bool tested) {
                      e->scenario->satellite[i].safety.force, "N", FF_TRIP_FORCE, NULL);
         ff_check_add(check, i, "predicted force and range", "peak_force_range_N", forecast->force, range, "N",
                      FF_TRIP_RANGE, NULL);
-        e->threshold[i] = fmax(2e-6, 5.0 * noise);
+        e->touch.threshold[i] = fmax(2e-6, 5.0 * noise);
+        atomic_store_explicit(&e->telemetry.threshold[i], e->touch.threshold[i], memory_order_relaxed);
         /* the limits' thresholds use the measured noise: the real-time thread reads them only while it moves
          */
         e->safety_config.contact[i] = fmax(1e-3, 5.0 * noise);
@@ -1011,8 +1036,6 @@ static void attend(executive *e) {
         }
         while (ff_ring_pop(&e->notes, &note))
             record_note(e, &note);
-        while (ff_ring_pop(&e->telemetry, row))
-            any = true;
         if (ended && !any)
             break;
         if (!evaluated && atomic_load_explicit(&e->measured, memory_order_acquire)) {
@@ -1100,7 +1123,6 @@ static ff_status open_body(executive *e, int i, char *message, size_t size) {
     b->joints = plan->home;
     b->command = ff_plan_runup(&e->plan, i, -FF_INF);
     b->wrench = e->loop_config.body[i].wrench;
-    e->touched[i] = -1;
     return read_scale(e, i, message, size);
 }
 
@@ -1128,17 +1150,14 @@ static ff_status open_all(executive *e, char *message, size_t size) {
         e->plan.runup += (uint64_t)ceil(most / e->plan.cycle);
     ff_safety_configure(scenario, NULL, &e->safety_config);
     ff_safety_reset(&e->safety);
-    for (int c = 0; c < scenario->contacts; c++) {
-        e->contact[c] = scenario->contact[c];
-        if ((status = ff_environment_prepare(&e->contact[c], scenario->satellites, message, size)) != FF_OK)
-            return status;
-    }
+    if ((status = ff_touch_create(&e->touch, scenario, message, size)) != FF_OK)
+        return status;
     /* two seconds and more: the recorder may be held up by its disk */
     const size_t slots = (size_t)fmax(1024.0, ceil(2.5 / e->plan.cycle));
     e->last_capacity = (size_t)fmax(16.0, ceil(2.0 / e->plan.cycle));
     e->last = calloc(e->last_capacity, sizeof *e->last);
     if (!e->last || ff_ring_create(&e->rows, sizeof(ff_row), slots) != FF_OK ||
-        ff_ring_create(&e->telemetry, sizeof(ff_row), 64) != FF_OK ||
+        ff_tuning_create(&e->tuning, scenario, true) != FF_OK ||
         ff_ring_create(&e->notes, sizeof(ff_rt_note), 64) != FF_OK) {
         snprintf(message, size, "no memory for the recorder's ring");
         return FF_ERR_MEMORY;
@@ -1157,6 +1176,8 @@ static ff_status open_all(executive *e, char *message, size_t size) {
         }
         status = open_body(e, i, message, size);
     }
+    if (!status)
+        status = ff_telemetry_start(&e->telemetry, &e->options->viewer, &e->tuning, &e->touch, e->run->ideal);
     return status;
 }
 
@@ -1171,7 +1192,7 @@ static void conclude(executive *e) {
         result->robot[i] = e->body[i].measured;
     }
     result->dropped_rows = ff_ring_dropped(&e->rows);
-    result->dropped_telemetry = ff_ring_dropped(&e->telemetry);
+    result->dropped_telemetry = ff_ring_dropped(&e->telemetry.samples);
     run->cycle_mean_ns = 0.0;
     for (int n = 0; n < FF_HISTOGRAM_BINS && result->compute.count; n++)
         run->cycle_mean_ns +=
@@ -1227,6 +1248,7 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
         }
         result->run.wall_s = 1e-9 * (double)(ff_clock_now() - begin);
     }
+    ff_telemetry_stop(&e->telemetry);
     conclude(e);
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         if (e->body[i].ati_fd >= 0 && e->body[i].ati.starts) { /* leave the sensor silent */
@@ -1244,7 +1266,7 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     for (int i = 0; i < FF_MAX_BODIES; i++)
         free(e->body[i].sample);
     ff_ring_free(&e->rows);
-    ff_ring_free(&e->telemetry);
+    ff_tuning_free(&e->tuning);
     ff_ring_free(&e->notes);
     free(e->last);
     free(e);

@@ -8,7 +8,7 @@
 #include "rt/check.h"
 #include "rt/clock.h"
 #include "rt/plan.h"
-#include "rt/safety.h"
+#include "rt/telemetry.h"
 #include "run/run.h"
 
 #include <stdatomic.h>
@@ -48,6 +48,7 @@ typedef struct ff_rt_options {
     /* In the caller's thread: what happened. May be NULL. */
     void (*note)(void *user, const ff_rt_note *note);
     void *user;
+    ff_viewer viewer;          /* who watches and commands, in the telemetry thread; sample NULL: nobody */
     ff_log *const *log;        /* for states and trips; may be NULL */
     void (*enter)(void *user); /* in the real-time thread before its first cycle; for tests */
     void (*leave)(void *user); /* and after its last */

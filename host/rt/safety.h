@@ -97,6 +97,7 @@ typedef struct ff_safety_body_in {
     ff_trip_code sensor; /* NONE, or what is wrong: AGE RANGE FROZEN SENSOR NOT_FINITE */
     double sensor_value; /* with its value */
     double sensor_limit; /* and what is allowed */
+    double age;          /* [s] of the sample */
     double energy;       /* [J] given by the port since the start */
     double tracking;     /* [m] from the nearest recent command */
     bool clipped;

@@ -99,6 +99,8 @@ static ff_status feed(void *self, const ff_mission_row *m) {
         for (int a = 0; a < 6; a++)
             b->observer[a] = FF_NAN;
     }
+    for (int j = 0; j < s->satellite[f->servicer].arm.joints && j < FF_TREE_JOINTS_MAX; j++)
+        row->arm_q[j] = m->q[j];
     if (s->contacts > 0) {
         row->touching[0] = m->held;
         row->contact_force[0] = ff_quat_rotate(m->base.attitude, m->on_base.f);

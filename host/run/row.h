@@ -38,6 +38,7 @@ typedef struct ff_row {
     ff_row_body body[FF_MAX_BODIES];
     ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
     bool touching[FF_MAX_CONTACTS];
+    double arm_q[FF_MAX_ARM_LINKS]; /* [rad, m] joints of the servicer's arm; zero without one */
 } ff_row;
 
 /* Starts the row of cycle k with the satellites as the loop holds them before its step. */

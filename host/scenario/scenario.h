@@ -110,6 +110,13 @@ typedef struct ff_mockup_config {
     ff_mat3 inertia; /* [kg m2] about its CoM */
 } ff_mockup_config;
 
+typedef struct ff_mesh_config { /* only to be looked at */
+    bool present;
+    char file[2 * FF_NAME_SIZE]; /* as it is opened */
+    double scale;                /* metres in a unit of the file */
+    ff_pose pose;                /* of the file's frame in the body frame, from the CoM */
+} ff_mesh_config;
+
 typedef struct ff_point {
     char name[FF_NAME_SIZE];
     ff_vec3 r; /* [m] body frame, from the CoM */
@@ -161,6 +168,7 @@ typedef struct ff_satellite {
     ff_robot_config robot;
     ff_sensor_config sensor;
     ff_mockup_config mockup;
+    ff_mesh_config mesh;
     ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
     ff_servicer_arm arm;
     ff_obsw_config obsw;

@@ -132,6 +132,13 @@ static const ff_key mockup_keys[] = {
 };
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
 
+static const ff_key mesh_keys[] = {
+    KEY("file", MESH, "", ANY, "required", offsetof(ff_mesh_config, file), 0, "An STL (binary or text) or OBJ file, its path from the scenario's folder; at most 20000 triangles and 8 MiB."),
+    KEY("scale", NUMBER, "m", POSITIVE, "1", offsetof(ff_mesh_config, scale), 0, "One unit of the file; 0.001 for a file in millimetres."),
+    SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_mesh_config, pose), 0, "The file's frame in the body frame, from the CoM."),
+};
+static const ff_section mesh_section = {"satellites.NAME.mesh", "", TABLE(mesh_keys), "What the report and the live page draw in place of the box; nothing is computed from it."};
+
 static const ff_key limits_keys[] = {
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded, per axis; all limits together are followed time-optimally."),
     KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded, per axis."),
@@ -242,6 +249,7 @@ static const ff_key satellite_keys[] = {
     SECTION("robot", SECTION, &robot_section, "{}", SATELLITE(robot), 0, "The robot that carries it."),
     SECTION("sensor", SECTION, &sensor_section, "{}", SATELLITE(sensor), 0, "Its force-torque sensor."),
     SECTION("mockup", SECTION, &mockup_section, "none", SATELLITE(mockup), 0, "What hangs behind the sensor."),
+    SECTION("mesh", SECTION, &mesh_section, "none", SATELLITE(mesh), 0, "Its shape, to be looked at."),
     SECTION("limits", SECTION, &limits_section, "{}", SATELLITE(limits), 0, "Limits on the commands."),
     SECTION("arm", SECTION, &arm_section, "none", SATELLITE(arm), 0, "An arm with a gripper."),
     SECTION("obsw", SECTION, &obsw_section, "none", SATELLITE(obsw), 0, "On-board software; needed with an arm."),
@@ -620,6 +628,7 @@ const char *ff_type_text(ff_type type) {
         return "list";
     case FF_TYPE_ARM_MODEL:
     case FF_TYPE_CHAIN_MODEL:
+    case FF_TYPE_MESH:
         return "file's name";
     case FF_TYPE_JOINTS:
         return "[q1, q2, ...]";

@@ -243,7 +243,7 @@ int ff_session_report(const ff_session *const *sessions, int count, const char *
         snprintf(title, sizeof title, "%s, %d methods", scenario, count);
     ff_status status = runs && geometry ? FF_OK : FF_ERR_MEMORY;
     for (int i = 0; i < count && !status; i++) {
-        geometry[i] = ff_report_geometry(&sessions[i]->scenario);
+        geometry[i] = ff_report_geometry(&sessions[i]->scenario, sessions[i]->devices);
         runs[i] = (ff_report_run){.label = sessions[i]->label,
                                   .summary = sessions[i]->summary,
                                   .series = sessions[i]->report.series,

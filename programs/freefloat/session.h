@@ -17,6 +17,7 @@ typedef struct ff_session {
     ff_metrics metrics;
     ff_emulate_result emulation; /* scenario.emulates */
     ff_report_collector report;  /* empty without a folder */
+    bool devices;                /* ran on devices: the safety limits acted */
     char *summary;               /* JSON text */
     char label[FF_NAME_SIZE];
     /* where the scenario came from, for the log; the strings are the caller's */

@@ -66,6 +66,7 @@ typedef struct pair {
     atomic_bool stop_facility, stop_rt;
     double start_energy, most_energy;
     uint64_t rows;
+    uint64_t samples, asked, answers, done;
 } pair;
 
 static void *serve(void *self) {
@@ -83,6 +84,29 @@ static ff_status watch_row(void *self, const ff_row *row) {
     return FF_OK;
 }
 
+/* A viewer that commands all the time: the guard holds with it, too. */
+static void watch_sample(void *self, const ff_sample *sample) {
+    pair *p = self;
+    p->samples++;
+    if (!isfinite(sample->level[0][FF_LEVEL_FORCE]))
+        p->samples = 0;
+}
+static bool next_order(void *self, ff_order *order) {
+    pair *p = self;
+    if (p->asked - p->answers > 4)
+        return false;
+    *order = (ff_order){.verb = p->asked % 3 ? FF_ORDER_SET : FF_ORDER_ZERO,
+                        .parameter = (int)(p->asked % 5),
+                        .value = p->asked % 2 ? 1e-4 : 1e-5};
+    p->asked++;
+    return true;
+}
+static void take_answer(void *self, const ff_order_answer *answer, const char *words) {
+    pair *p = self;
+    p->answers++;
+    p->done += answer->done && *words;
+}
+
 static pair *play(double duration, const char *faults) {
     pair *p = calloc(1, sizeof *p);
     char message[256] = "", warnings[256], length[64];
@@ -96,8 +120,13 @@ static pair *play(double duration, const char *faults) {
     const ff_plan_options ports = {base, base + 2000, base + 2001};
     p->facility_options =
         (ff_facility_options){.ports = ports, .lockstep = true, .once = true, .stop = &p->stop_facility};
-    const ff_rt_options rt = {
-        .ports = ports, .silence = 5.0, .stop = &p->stop_rt, .enter = enter, .leave = leave};
+    const ff_rt_options rt = {.ports = ports,
+                              .silence = 5.0,
+                              .stop = &p->stop_rt,
+                              .enter = enter,
+                              .leave = leave,
+                              .user = p,
+                              .viewer = {p, watch_sample, next_order, take_answer}};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
     const ff_sink sink = {p, watch_row};
@@ -127,6 +156,11 @@ static void test_real_time_thread_neither_allocates_nor_faults(void **state) {
     if (p->rt.rights.locked) /* without the right to lock memory the kernel may take pages away */
         assert_int_equal(p->rt.faults.minor + p->rt.faults.major, 0);
     assert_int_equal(p->rt.dropped_rows, 0);
+    print_message("%llu samples shown, %llu dropped; %llu orders, %llu applied\n",
+                  (unsigned long long)p->samples, (unsigned long long)p->rt.dropped_telemetry,
+                  (unsigned long long)p->asked, (unsigned long long)p->done);
+    assert_true(p->samples > 0 && p->done > 0);
+    assert_int_equal(p->answers, p->asked); /* each one is answered */
     drop(p);
 }
 

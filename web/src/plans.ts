@@ -37,3 +37,25 @@ export function plans(table: Table, satellite: string): PlotPlan[] {
     {title: "Arm joints", quantities: terms("arm.q").map((q) => ({...q, label: `joint ${q.label}`}))},
   ];
 }
+
+/** Of a robot that emulates another one: what it does beside the target simulated directly. */
+export function emulationPlans(table: Table): PlotPlan[] {
+  const each = (value: string, label: string, reference?: string): Quantity[] =>
+    table.columns.filter((c) => c.name.startsWith(`emulation.${value}.`) && /^\d+$/.test(c.name.slice(value.length + 11)))
+      .map((c) => c.name.slice(value.length + 11))
+      .map((n) => ({label: `${label} ${n}`, column: `emulation.${value}.${n}`, reference: reference ? `emulation.${reference}.${n}` : undefined}));
+  // Rotations and positions do not share an axis.
+  const byUnit = (title: string, quantities: Quantity[], rest: Partial<PlotPlan>): PlotPlan[] => {
+    const units = [...new Set(quantities.map((q) => table.unit(q.column)))];
+    return units.map((u) => ({title: units.length > 1 ? `${title} (${u})` : title, quantities: quantities.filter((q) => table.unit(q.column) === u), ...rest}));
+  };
+  const direct = {valueName: "emulated", referenceName: "direct"};
+  return [
+    ...byUnit("Pose of the robot", each("pose", "coordinate", "direct.pose"), direct),
+    ...byUnit("Contact force", each("force", "coordinate", "direct.force"), direct),
+    ...byUnit("Joints of the target", each("target.q", "joint", "direct.q"), direct),
+    ...byUnit("Constraint force lambda", each("lambda", "coordinate"), {}),
+    ...byUnit("Constraint violated by", each("constraint", "coordinate"), {}),
+    ...byUnit("Torque of the robot", each("torque", "joint"), {}),
+  ];
+}
