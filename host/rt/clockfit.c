@@ -24,7 +24,7 @@ static void begin(const ff_clockfit_config *c, ff_clockfit_state *s, double stam
     *s = (ff_clockfit_state){.count = 1, .stamp = stamp, .offset = local - stamp, .restarts = restarts};
     s->p00 = c->jitter * c->jitter;
     s->p11 = c->drift * c->drift;
-    s->spread = c->jitter / 1.2533;
+    s->median = c->jitter / 1.4826;
 }
 
 void ff_clockfit_add(const ff_clockfit_config *c, ff_clockfit_state *s, double stamp, double local) {
@@ -49,9 +49,9 @@ void ff_clockfit_add(const ff_clockfit_config *c, ff_clockfit_state *s, double s
         begin(c, s, stamp, local);
         return;
     }
-    /* mean size times 1.2533 is the sd of a normal spread; the running mean takes the clipped size, or one
-     * late packet would open the clip for the next */
-    const double sd = fmax(FLOOR, 1.2533 * s->spread);
+    /* half of the residuals lie beyond their median, however far: a late packet does not open the clip, and a
+     * network that became worse opens it within a second */
+    const double sd = fmax(FLOOR, 1.4826 * s->median);
     const double r2 = sd * sd, sum = s->p00 + r2, limit = c->clip * sqrt(sum);
     const double size = fmin(fabs(innovation), limit), used = copysign(size, innovation);
     const double g0 = s->p00 / sum, g1 = s->p01 / sum;
@@ -62,7 +62,7 @@ void ff_clockfit_add(const ff_clockfit_config *c, ff_clockfit_state *s, double s
     s->p00 -= g0 * s->p00;
     s->count++;
     const double memory = 1.0 / fmin((double)s->count, 1000.0);
-    s->spread += memory * (size - s->spread);
+    s->median = fmax(FLOOR, s->median * (fabs(innovation) > s->median ? 1.02 : 1.0 / 1.02));
     s->square += memory * (innovation * innovation - s->square);
     if (s->count > c->ready)
         s->largest = fmax(s->largest, fabs(innovation));

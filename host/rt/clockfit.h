@@ -28,7 +28,7 @@ typedef struct ff_clockfit_state {
     double offset;     /* [s] local minus device there */
     double rate;       /* drift: local seconds a device second, minus 1 */
     double p00, p01, p11;
-    double spread;     /* [s] running mean of the residuals' size */
+    double median;     /* [s] of the residuals' size, followed */
     double residual;   /* [s] of the last packet: + late */
     double square;     /* [s2] running mean */
     double largest;    /* [s] in size since it was ready */

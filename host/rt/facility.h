@@ -5,6 +5,7 @@
 
 #include "devices/ati.h"
 #include "devices/rsi.h"
+#include "facility/plant.h"
 #include "rt/plan.h"
 
 #include <stdatomic.h>
@@ -20,6 +21,8 @@ typedef struct ff_facility_options {
     void (*say)(void *user, const char *line);
     void *user;
     atomic_bool *ready; /* set once the devices serve; may be NULL */
+    /* what is really there in each cycle of the first robot; for tests; may be NULL */
+    void (*watch)(void *user, uint64_t k, const ff_plant_truth *truth);
 } ff_facility_options;
 
 typedef struct ff_facility_result {
