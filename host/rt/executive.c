@@ -118,7 +118,6 @@ typedef struct executive {
     int64_t epoch;       /* [ns] of the local time */
     double pace;         /* [s] local time of the running cycle, by the pacing robot's clock */
     double virtual_now;  /* [s] lock step: arrival of its newest telegram; else NaN */
-    double clocks_told;  /* [s] */
     ff_clockfit_config fitting;
     double io_ns;
 
@@ -384,8 +383,18 @@ static void stand(executive *e, int i) {
 static void push_row(executive *e) {
     e->row.missed = e->result->missed;
     e->row.io_ns = e->io_ns;
-    for (int i = 0; i < e->plan.bodies; i++)
-        e->row.body[i].inertial = e->row.body[i].robot = e->body[i].measured;
+    for (int i = 0; i < e->plan.bodies; i++) {
+        const body *b = &e->body[i];
+        const ff_clockfit_state *fit = &b->follow.fit;
+        e->row.body[i].inertial = e->row.body[i].robot = b->measured;
+        e->row.body[i].device = (ff_row_device){.has_joints = true,
+                                                .has_clock = clock_known(e, b),
+                                                .joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]),
+                                                .drift = fit->rate,
+                                                .offset = fit->offset,
+                                                .residual = fit->residual,
+                                                .rms = ff_clockfit_rms(fit)};
+    }
     ff_ring_push(&e->rows, &e->row);
     ff_ring_push(&e->telemetry, &e->row);
 }

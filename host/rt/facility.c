@@ -43,6 +43,7 @@ typedef struct device {
     double tick;           /* time of the running cycle */
     ff_twist acceleration; /* of the commands */
     bool failed;           /* RSI has stopped in a cycle of its own */
+    bool met;              /* its client has answered once: until then it begins again */
     char deferred[FF_RSI_READ_MAX + 512];
     size_t deferred_size; /* lock step: a late telegram, sent when the first robot has its answer */
 } device;
@@ -180,7 +181,7 @@ static void start_session(facility *f) {
         d->first_rist = ff_plan_to_rist(&f->plan.body[i], park);
         d->motion = (ff_motion_state){0};
         d->command = (ff_setpoint){park, ff_twist_zero()};
-        d->was_stuck = d->was_frozen = d->failed = false;
+        d->was_stuck = d->was_frozen = d->failed = d->met = false;
         d->late_size = d->deferred_size = 0;
         f->before[i] = ff_twist_zero();
     }
@@ -357,6 +358,7 @@ static bool take_answers(facility *f) {
             }
             ff_rsi_controller_receive(&d->config, &d->state, text, (size_t)size);
         }
+        d->met |= d->state.answered;
         all &= d->state.answered || !d->state.open;
     }
     return all;
@@ -393,7 +395,7 @@ static void finish(facility *f, int i) {
 static void tick_until(facility *f, int i, double t) {
     device *d = &f->device[i];
     while (d->apart && !d->failed && (double)d->ticks * d->period <= t) {
-        if (d->state.open && f->client)
+        if (d->state.open && d->met)
             finish(f, i);
         else if (d->state.open)
             rearm(d);
@@ -416,7 +418,7 @@ static void wait_answers(facility *f) {
         p[n + i] = (struct pollfd){.fd = f->device[i].ati, .events = POLLIN};
     }
     const double patience = f->options->patience > 0.0 ? f->options->patience : 5.0;
-    const int64_t give_up = ff_clock_now() + (f->client ? (int64_t)(1e9 * patience) : 20000000);
+    const int64_t begin = ff_clock_now(), give_up = begin + (f->client ? (int64_t)(1e9 * patience) : 20000000);
     for (int i = 0; i < n; i++)
         if (f->device[i].late_size) {
             ff_rsi_controller_receive(&f->device[i].config, &f->device[i].state, f->device[i].late_answer,
@@ -440,7 +442,8 @@ static void wait_answers(facility *f) {
                 continue;
             bool waits = false; /* a telegram or an answer that a fault took will not come */
             for (int i = 0; i < n; i++)
-                waits |= f->device[i].state.open && !f->device[i].state.answered && !unanswerable(f, i);
+                waits |= f->device[i].state.open && !f->device[i].state.answered && !unanswerable(f, i) &&
+                         (f->device[i].met || now < begin + 20000000);
             if (all || now >= give_up || atomic_load(f->options->stop))
                 return;
             if (!waits && now >= f->deadline)
@@ -488,7 +491,7 @@ static void apply_correction(facility *f, int i, const ff_rsi_correction *correc
     const double slow = acts(f, FF_FAULT_ROBOT_SLOW, i); /* [1/cycle] part of the way it makes */
     if (!isnan(slow))
         T = ff_pose_interpolate(d->command.T, T, slow);
-    d->command = ff_motion_step(&d->motion, T, f->plan.cycle, &d->acceleration);
+    d->command = ff_motion_step(&d->motion, T, d->period, &d->acceleration);
     const bool moves = ff_vec3_norm(ff_vec3_sub(T.p, f->truth.robot[i].T.p)) > 1e-6 ||
                        ff_quat_angle(T.q, f->truth.robot[i].T.q) > 1e-6;
     if (moves && !f->moving)
@@ -561,12 +564,17 @@ static bool cycle(facility *f) {
     bool runs = true;
     for (int i = 0; i < n; i++) {
         device *d = &f->device[i];
-        if (!d->apart || (d->state.open && d->state.answered))
+        if (!d->met && !d->apart)
+            rearm(d);
+        else if (!d->apart || (d->state.open && d->state.answered))
             finish(f, i);
         runs &= !d->failed;
         command[i] = d->command;
-        if (d->apart)
-            command[i].T = moved(&d->command, &d->acceleration, f->time - d->tick);
+        if (d->apart) {
+            const double dt = f->time - d->tick;
+            command[i].T = moved(&d->command, &d->acceleration, dt);
+            command[i].twist = ff_twist_add(d->command.twist, ff_twist_scale(dt, d->acceleration));
+        }
     }
     ff_plant_write(f->plant, f->k, command);
     f->k++;

@@ -6,8 +6,9 @@
 #include "rt/executive.h"
 #include "rt/facility.h"
 
+#include "rt/ports.h"
+
 #include <pthread.h>
-#include <unistd.h>
 
 static const char text[] =
     "name: clocks\n"
@@ -63,9 +64,7 @@ static pair *play(const char *faults, const char *more) {
     if (ff_scenario_parse("clocks", text, sizeof text - 1, &options, &p->scenario, message, sizeof message,
                           warnings, sizeof warnings) != FF_OK)
         fail_msg("%s", message);
-    static unsigned turn;
-    const unsigned base = 22000 + (unsigned)(getpid() % 700) * 12 + 4 * (turn++ % 3);
-    const ff_plan_options ports = {base, base + 8400 + 2, base + 16800 + 2};
+    const ff_plan_options ports = free_ports();
     p->facility_options = (ff_facility_options){.ports = ports,
                                                 .lockstep = true,
                                                 .once = true,

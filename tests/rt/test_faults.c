@@ -5,8 +5,9 @@
 #include "rt/executive.h"
 #include "rt/facility.h"
 
+#include "rt/ports.h"
+
 #include <pthread.h>
-#include <unistd.h>
 
 static const char base_text[] =
     "name: faults\n"
@@ -45,28 +46,6 @@ static ff_status count_row(void *self, const ff_row *row) {
     return FF_OK;
 }
 
-static unsigned free_base(void) {
-    static unsigned next;
-    if (!next)
-        next = 20000 + (unsigned)(getpid() * 37 % 9000);
-    for (;; next += 30) {
-        struct sockaddr_in at;
-        int fd;
-        char message[128];
-        bool good = true;
-        for (unsigned n = 0; n < 30 && good; n += 10) {
-            ff_socket_address("127.0.0.1", next + n, &at);
-            good = ff_socket_open(&at, &fd, NULL, message, sizeof message) == FF_OK;
-            if (good)
-                close(fd);
-        }
-        if (good) {
-            next += 30;
-            return next - 30;
-        }
-    }
-}
-
 /* Loads the scenario with overrides (ends with NULL) and runs both sides. The caller frees. */
 static pair *play(int lockstep, ...) {
     pair *p = calloc(1, sizeof *p);
@@ -86,8 +65,7 @@ static pair *play(int lockstep, ...) {
         p->scenario.satellite[0].safety.missed = 1000;
         p->scenario.satellite[0].safety.age = 5.0;
     }
-    const unsigned base = free_base();
-    const ff_plan_options ports = {base, base + 10, base + 20};
+    const ff_plan_options ports = free_ports();
     p->facility_options = (ff_facility_options){.ports = ports,
                                                 .lockstep = lockstep,
                                                 .once = true,
