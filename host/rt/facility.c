@@ -30,6 +30,9 @@ typedef struct device {
     char last_rob[FF_RSI_READ_MAX];
     size_t last_rob_size;
     uint8_t last_record[FF_ATI_RECORD_SIZE];
+    uint8_t overtaken[FF_ATI_RECORD_SIZE]; /* a record that jitter made later than the telegram */
+    size_t overtaken_size;
+    double rob_late, ft_late; /* [s] this cycle's jitter */
     ff_pose stuck;
     ff_wrench stuck_wrench;
     bool was_stuck, was_frozen;
@@ -98,8 +101,16 @@ static void draw_faults(facility *f) {
         if (!f->moving && !early)
             continue;
         const bool drawn = fault->probability >= 1.0 || ff_rng_uniform(&f->rng) < fault->probability;
-        if (drawn && (early || t >= fault->from) && t < fault->to)
+        if (drawn && (early || t >= fault->from) && t < fault->to) {
             f->fault[fault->kind][fault->body] = fault->value;
+            f->result->injected[fault->kind]++;
+        }
+    }
+    for (int i = 0; i < f->plan.bodies; i++) {
+        device *d = &f->device[i];
+        const double jitter = acts(f, FF_FAULT_JITTER, i);
+        d->rob_late = isnan(jitter) ? 0.0 : jitter * ff_rng_uniform(&f->rng);
+        d->ft_late = isnan(jitter) ? 0.0 : jitter * ff_rng_uniform(&f->rng);
     }
 }
 
@@ -168,6 +179,7 @@ static void set_clocks(facility *f) {
 }
 
 static void start_session(facility *f) {
+    memset(f->result->injected, 0, sizeof f->result->injected);
     ff_plant_reset(f->plant);
     ff_rng_seed(&f->rng, f->scenario->seed, 77);
     f->k = 0;
@@ -182,7 +194,7 @@ static void start_session(facility *f) {
         d->motion = (ff_motion_state){0};
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->was_stuck = d->was_frozen = d->failed = d->met = false;
-        d->late_size = d->deferred_size = 0;
+        d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
     }
 }
@@ -241,8 +253,16 @@ static void send_record(facility *f, int i, const ff_wrench *reading) {
     memcpy(&to.sin_addr, d->server.peer.address, 4);
     if (!isnan(acts(f, FF_FAULT_FT_CORRUPT, i)))
         used -= 7;
-    ff_socket_send(d->ati, bytes, used, &to);
+    if (d->overtaken_size)
+        ff_socket_send(d->ati, d->overtaken, d->overtaken_size, &to);
+    d->overtaken_size = 0;
     f->result->records++;
+    if (d->ft_late > d->rob_late && used <= sizeof d->overtaken) { /* the loop reads it a cycle later */
+        memcpy(d->overtaken, bytes, used);
+        d->overtaken_size = used;
+        return;
+    }
+    ff_socket_send(d->ati, bytes, used, &to);
     if (!isnan(acts(f, FF_FAULT_FT_REPEATED, i)))
         ff_socket_send(d->ati, bytes, used, &to);
     if (!isnan(acts(f, FF_FAULT_FT_REORDERED, i)))
@@ -273,7 +293,7 @@ static void send_rob(facility *f, int i) {
     device *d = &f->device[i];
     const ff_plan_body *body = &f->plan.body[i];
     ff_pose T = robot_at(f, i, d->tick);
-    double size, late = 0.0;
+    double size, late = d->rob_late;
     if (!isnan(size = acts(f, FF_FAULT_ROBOT_JUMP, i)))
         T.p.y += size;
     ff_arm_joints joints;
@@ -287,8 +307,6 @@ static void send_rob(facility *f, int i) {
         d->state.ipoc += 400;
     if (!isnan(size = acts(f, FF_FAULT_ROB_LATE, i)))
         late += size;
-    if (!isnan(size = acts(f, FF_FAULT_JITTER, i)))
-        late += size * ff_rng_uniform(&f->rng);
     rob.arrival_ns = (uint64_t)llround(1e9 * (d->tick + late));
     char text[FF_RSI_READ_MAX + 512];
     size_t used = 0;

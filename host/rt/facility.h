@@ -32,6 +32,7 @@ typedef struct ff_facility_result {
     uint64_t cycles;   /* of the last session */
     ff_rsi_stop stopped;
     ff_rsi_controller_info rsi[FF_MAX_BODIES];
+    uint64_t injected[FF_FAULTS];     /* cycles of the last session in which each fault acted */
     uint64_t records, stolen;         /* sensors: records sent, streams taken over by a second client */
     ff_setpoint robot[FF_MAX_BODIES]; /* where the robots stood at the end */
     double force[FF_MAX_BODIES];      /* [N] true contact force then */
