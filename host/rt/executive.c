@@ -102,6 +102,7 @@ typedef struct executive {
     ff_loop_config loop_config;
     ff_loop_model model;
     ff_loop_state state;
+    ff_rigid_state nominal; /* at this cycle */
     ff_loop_in in;
     ff_loop_out out;
     ff_row row;
@@ -386,7 +387,8 @@ static void push_row(executive *e) {
     for (int i = 0; i < e->plan.bodies; i++) {
         const body *b = &e->body[i];
         const ff_clockfit_state *fit = &b->follow.fit;
-        e->row.body[i].inertial = e->row.body[i].robot = b->measured;
+        e->row.body[i].robot = b->measured;
+        e->row.body[i].inertial = ff_loop_to_inertial(&e->model, &e->nominal, b->measured);
         e->row.body[i].device = (ff_row_device){.has_joints = true,
                                                 .has_clock = clock_known(e, b),
                                                 .joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]),
@@ -410,6 +412,7 @@ static void float_once(executive *e, bool filled) {
     ff_row_begin(scenario, &e->state, e->state.k, final, &e->row);
     e->row.lateness_ns = lateness;
     e->row.filled = filled;
+    e->nominal = e->state.nominal.motion;
     ff_status status = FF_OK;
     if (final) {
         ff_row_settle(scenario, &e->out);
@@ -724,7 +727,7 @@ static void find_contacts(executive *e, ff_row *row) {
     const ff_scenario *scenario = e->scenario;
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_row_body *b = &row->body[i];
-        const ff_vec3 force = ff_quat_rotate(b->robot.T.q, b->measured_b.f);
+        const ff_vec3 force = ff_quat_rotate(b->inertial.T.q, b->measured_b.f);
         const double size = ff_vec3_norm(force);
         if (row->final || !(size > e->threshold[i])) {
             e->touched[i] = -1;
@@ -732,7 +735,7 @@ static void find_contacts(executive *e, ff_row *row) {
         }
         ff_setpoint robot[FF_MAX_BODIES];
         for (int j = 0; j < scenario->satellites; j++)
-            robot[j] = row->body[j].robot;
+            robot[j] = row->body[j].inertial;
         robot[i].T.p = ff_vec3_axpy(-0.001 / size, force, robot[i].T.p);
         int best = -1;
         double most = 0.0;

@@ -628,12 +628,14 @@ static void end_session(facility *f) {
     }
 }
 
-/* The plant of the devices: the same, but its robots stand still at the park pose. */
+/* The plant of the devices: the same, but its robots stand still at the park pose; with frame: relative it is
+ * the lab alone, where the robots are (the plan refuses what is fixed in inertial space). */
 static ff_plant *create_plant(const facility *f, char *message, size_t size) {
     ff_scenario *scenario = malloc(sizeof *scenario);
     if (!scenario)
         return NULL;
     *scenario = *f->scenario;
+    scenario->frame = FF_FRAME_ABSOLUTE;
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_satellite *satellite = &scenario->satellite[i];
         const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;

@@ -55,4 +55,14 @@ contacts:
   - {name: plate, kind: pair, body: servicer, point: [0.5, 0, 0], against: client, at: [0, 0, 0], normal: [-1, 0, 0], stiffness: 2000, damping: 5}
 Y
 check two two.yaml
+# the same while both drift and turn: the robots make the motion relative to the client's free one, which they do not
+sed -e 's/^method:/frame: relative\nmethod:/' \
+  -e 's/position: \[0.05, 0, 0\],/position: [0.05, 0, 0], velocity: [0.02, -0.03, 0.01], angular_velocity: [0, 0, 0.02],/' \
+  -e 's/velocity: \[0.05, 0, 0\]/velocity: [0.07, -0.03, 0.01], angular_velocity: [0, 0, 0.02]/' two.yaml > drifting.yaml
+check drifting drifting.yaml
+check drifting-damping drifting.yaml --method damping
+check drifting-satellite drifting.yaml --set "nominal={kind: satellite, of: servicer}"
+sed -e 's/kind: pair, body: servicer, point: .*normal/kind: wall, body: servicer, at: [-0.4, 0, 0], normal/' drifting.yaml > wall.yaml
+timeout 20 "$FREEFLOAT" rt wall.yaml --out wall > wall.txt 2>&1 < /dev/null
+[ $? -eq 2 ] && [ "$(wc -l < wall.txt)" -eq 1 ] && grep -q "nothing fixed in space" wall.txt || fail "relative with a wall: $(cat wall.txt)"
 [ $failures -eq 0 ]
