@@ -442,17 +442,19 @@ static void answer(executive *e, int i, bool hold, bool end) {
         ff_arm_joints joints;
         ff_arm_info info;
         const ff_pose T = command_for(e, b).T;
-        if (ff_arm_inverse(&plan->arm, &T, &b->joints, &joints, &info) == FF_OK) {
+        if (ff_arm_inverse_after(&plan->arm, &T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK) {
             b->joints = joints;
         } else if (e->other.code == FF_TRIP_NONE) {
             e->other = (ff_trip){.code = FF_TRIP_JOINT, .body = i, .value = (double)info.axis};
         }
         memcpy(command.axes, b->joints.a, sizeof command.axes);
+        command.external[0] = b->joints.rail;
     } else if (give) {
         command.pose = ff_plan_to_rist(plan, command_for(e, b).T);
     } else if (end) { /* the last correction with the stop tag */
         give = b->tracked > 0;
         memcpy(command.axes, b->joints.a, sizeof command.axes);
+        command.external[0] = b->joints.rail;
         command.pose = ff_plan_to_rist(plan, b->command.T);
     }
     if (!hold && !b->again)
@@ -464,6 +466,7 @@ static void answer(executive *e, int i, bool hold, bool end) {
     size_t used;
     if (end && !give) { /* never moved: hold where the first telegram found the robot */
         ff_rsi_rob_axes(&b->rsi.first, command.axes);
+        command.external[0] = 1e-3 * b->rsi.first.eipos[0];
         command.pose = ff_rsi_rob_pose(&b->rsi.first);
         give = true;
     }
@@ -946,6 +949,8 @@ static ff_status open_body(executive *e, int i, char *message, size_t size) {
     b->rsi_config.mode = plan->mode;
     b->rsi_config.decimals = 9;
     b->rsi_config.ipoc_step = 0;
+    b->rsi_config.use_external = b->rsi_config.external_linear[0] =
+        plan->arm.config.rail.rule != FF_ARM_RAIL_NONE;
     b->rsi_config.clip_window = (unsigned)fmin(FF_RSI_WINDOW_MAX, cycles + 50.0);
     ff_rsi_client_reset(&b->rsi);
     b->ati_config = ff_ati_client_config_default();

@@ -164,6 +164,12 @@ static ff_status open_device(facility *f, int i, char *message, size_t size) {
         d->config.axiscorr_upper[a] = WIDE_DEG;
         d->config.axiscorrmon[a] = WIDE_DEG;
     }
+    if (body->arm.config.rail.rule != FF_ARM_RAIL_NONE) { /* E1 */
+        const double most = 1e3 * (body->arm.config.rail.upper - body->arm.config.rail.lower);
+        d->config.external_linear[0] = true;
+        d->config.axiscorr_lower[6] = -most;
+        d->config.axiscorr_upper[6] = d->config.axiscorrmon[6] = most;
+    }
     return ff_http_serve(&body->http, FF_ATI_HTTP_PATH, xml, &d->http, message, size);
 }
 
@@ -297,12 +303,11 @@ static void send_rob(facility *f, int i) {
     if (!isnan(size = acts(f, FF_FAULT_ROBOT_JUMP, i)))
         T.p.y += size;
     ff_arm_joints joints;
-    if (ff_arm_inverse(&body->arm, &T, &d->joints, &joints, NULL) == FF_OK)
+    if (ff_arm_inverse_after(&body->arm, &T, &d->joints, d->period, &joints, NULL) == FF_OK)
         d->joints = joints;
     ff_rsi_rob rob = {0};
-    double rail;
     ff_rsi_from_pose(ff_plan_to_rist(body, T), rob.rist);
-    ff_arm_to_kuka(&d->joints, rob.aipos, &rail);
+    ff_arm_to_kuka(&d->joints, rob.aipos, &rob.eipos[0]);
     if (!isnan(acts(f, FF_FAULT_IPOC_JUMP, i)))
         d->state.ipoc += 400;
     if (!isnan(size = acts(f, FF_FAULT_ROB_LATE, i)))
@@ -494,6 +499,7 @@ static void apply_correction(facility *f, int i, const ff_rsi_correction *correc
         ff_arm_joints joints = d->first;
         for (int a = 0; a < 6; a++)
             joints.a[a] += correction->axes[a];
+        joints.rail += correction->external[0];
         T = ff_arm_forward(&body->arm, &joints);
     } else {
         T = ff_plan_from_rist(body, (ff_pose){ff_quat_mul(correction->pose.q, d->first_rist.q),

@@ -59,6 +59,21 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
         ff_arm_create(&config, &body->arm);
     }
     const ff_pose park = ff_plan_runup(plan, i, -FF_INF).T;
+    if (robot->rail.present) {
+        if (body->channel == FF_RSI_BY_CARTESIAN)
+            return refuse(FF_ERR_UNSUPPORTED, message, size, satellite->name,
+                          "a rail is an external axis and needs channel: axes");
+        /* the carriage starts in the middle, E1 = 0, and keeps the wrist's distance along the rail */
+        config.rail = (ff_arm_rail){.rule = FF_ARM_RAIL_FOLLOW,
+                                    .axis = ff_quat_unrotate(config.base.q, robot->rail.axis),
+                                    .lower = -0.5 * robot->rail.length,
+                                    .upper = 0.5 * robot->rail.length,
+                                    .speed = isfinite(robot->rail.speed) ? robot->rail.speed : 1e9};
+        ff_arm_create(&config, &body->arm);
+        config.rail.standoff = ff_arm_along(&body->arm, &park);
+        if (ff_arm_create(&config, &body->arm) != FF_OK)
+            return refuse(FF_ERR_ARGUMENT, message, size, satellite->name, "the robot's rail is not valid");
+    }
     ff_arm_info info;
     if (ff_arm_inverse(&body->arm, &park, &ready, &body->home, &info) != FF_OK)
         return refuse(FF_ERR_REACH, message, size, satellite->name, ff_arm_reason_text(info.reason));
