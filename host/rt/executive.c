@@ -643,7 +643,6 @@ static void *real_time(void *self) {
     executive *e = self;
     e->epoch = ff_clock_now();
     e->virtual_now = FF_NAN;
-    e->fitting = ff_clockfit_default();
     ff_rights_take(e->options->priority ? e->options->priority : 80,
                    e->options->priority ? e->options->cpu : -1, &e->result->rights);
     if (e->options->enter)
@@ -1072,6 +1071,7 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     e->run = run;
     e->options = options;
     e->result = result;
+    e->fitting = ff_clockfit_default();
     for (int i = 0; i < FF_MAX_BODIES; i++)
         e->body[i].rsi_fd = e->body[i].ati_fd = -1;
     result->run.status = open_all(e, result->run.message, sizeof result->run.message);

@@ -585,16 +585,18 @@ static bool cycle(facility *f) {
         return false;
     }
     ff_setpoint command[FF_MAX_BODIES];
-    bool runs = true;
     for (int i = 0; i < n; i++) {
         device *d = &f->device[i];
-        if (!d->met && !d->apart)
+        if (d->failed) /* its robot stands; the other controllers know nothing of it */
+            ;
+        else if (!d->met && !d->apart)
             rearm(d);
         else if (!d->apart || (d->state.open && d->state.answered))
             finish(f, i);
-        runs &= !d->failed;
         command[i] = d->command;
-        if (d->apart) {
+        if (d->failed)
+            command[i].twist = ff_twist_zero();
+        else if (d->apart) {
             const double dt = f->time - d->tick;
             command[i].T = moved(&d->command, &d->acceleration, dt);
             command[i].twist = ff_twist_add(d->command.twist, ff_twist_scale(dt, d->acceleration));
@@ -602,7 +604,7 @@ static bool cycle(facility *f) {
     }
     ff_plant_write(f->plant, f->k, command);
     f->k++;
-    return runs;
+    return !f->device[0].failed;
 }
 
 static void end_session(facility *f) {

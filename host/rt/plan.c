@@ -83,9 +83,12 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
 ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *options, ff_plan *plan,
                          char *message, size_t size) {
     *plan = (ff_plan){.bodies = scenario->satellites, .cycle = scenario->cycle, .virtual = true};
-    if (scenario->emulates || scenario->fidelity.method == FF_METHOD_IDEAL) {
+    const bool arm = ff_scenario_servicer(scenario) >= 0;
+    if (scenario->emulates || arm || scenario->fidelity.method == FF_METHOD_IDEAL) {
         snprintf(message, size, "%s cannot run on devices yet",
-                 scenario->emulates ? "an emulation" : "method: ideal");
+                 scenario->emulates ? "an emulation"
+                 : arm              ? "a satellite with an arm"
+                                    : "method: ideal");
         return FF_ERR_UNSUPPORTED;
     }
     /* The robots make the motion relative to the nominal one. What two bodies do to each other does not depend

@@ -55,7 +55,9 @@ static ff_status keep(void *self, const ff_row *row) {
     return FF_OK;
 }
 
-static pair *play(const char *faults, const char *more) {
+static double silence = 5.0; /* [s] */
+
+static pair *try(const char *faults, const char *more) {
     pair *p = calloc(1, sizeof *p);
     char message[256] = "", warnings[256], list[512];
     snprintf(list, sizeof list, "facility.faults=[%s]", faults);
@@ -71,7 +73,7 @@ static pair *play(const char *faults, const char *more) {
                                                 .stop = &p->stop_facility,
                                                 .watch = watch,
                                                 .user = p};
-    const ff_rt_options rt = {.ports = ports, .wait = 20.0, .silence = 5.0, .stop = &p->stop_rt};
+    const ff_rt_options rt = {.ports = ports, .wait = 20.0, .silence = silence, .stop = &p->stop_rt};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
     const ff_sink sink = {p, keep};
@@ -79,6 +81,11 @@ static pair *play(const char *faults, const char *more) {
     ff_rt_run(&p->scenario, &run, &rt, &p->rt);
     atomic_store(&p->stop_facility, true);
     pthread_join(thread, NULL);
+    return p;
+}
+
+static pair *play(const char *faults, const char *more) {
+    pair *p = try(faults, more);
     if (p->rt.trip.code != FF_TRIP_FINISHED)
         fail_msg("%s | %s", p->rt.run.message, p->facility.message);
     assert_int_equal(p->rows, p->scenario.cycles + 1);
@@ -231,12 +238,30 @@ static void test_a_late_pacing_robot_does_not_jerk_the_other(void **state) {
     drop(late);
 }
 
+/* The second robot has the same rights: its lost telegrams and its silence end the run as the first one's do. */
+static void test_the_second_robot_is_watched_too(void **state) {
+    (void)state;
+    pair *p = try("{kind: rob-lost, body: servicer, from: 1, to: 1.032}", NULL);
+    assert_int_equal(p->rt.trip.code, FF_TRIP_MISSED);
+    assert_int_equal(p->rt.state, FF_SAFE_FAULT);
+    drop(p);
+    silence = 1.0;
+    p = try("{kind: robot-silent, body: servicer, from: 1}", "time.duration=8");
+    if (p->rt.trip.code != FF_TRIP_SILENT || p->rt.trip.body != 1)
+        fail_msg("body %d: %s", p->rt.trip.body, p->rt.run.message);
+    silence = 5.0;
+    /* the first one, which speaks, was braked */
+    assert_true(ff_vec3_norm(p->rt.robot[0].twist.v) < 1e-3);
+    drop(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pose_of_a_drifting_robot),
         cmocka_unit_test(test_pose_under_jitter),
         cmocka_unit_test(test_late_packets_do_not_touch_the_other),
         cmocka_unit_test(test_a_late_pacing_robot_does_not_jerk_the_other),
+        cmocka_unit_test(test_the_second_robot_is_watched_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
