@@ -62,7 +62,8 @@ typedef struct facility {
     uint64_t k;      /* cycles of this session */
     uint64_t moving; /* first cycle with a correction + 1; 0: none yet */
     bool client;     /* someone has answered */
-    int64_t deadline;
+    int64_t deadline; /* [ns] of the running cycle */
+    int64_t close;    /* [ns] until when its answers count */
     uint64_t cycles; /* of the first robot since the facility's start */
     double time;     /* [s] of its running cycle: the plant's */
     ff_loop_in in;
@@ -473,9 +474,9 @@ static void wait_answers(facility *f) {
                 return;
             poll(p, 2 * (nfds_t)n, waits ? 20 : 1);
         } else {
-            if (now >= f->deadline)
+            if (now >= f->close)
                 return;
-            int64_t until = f->deadline;
+            int64_t until = f->close;
             for (int i = 1; i < n; i++) {
                 const device *d = &f->device[i];
                 tick_until(f, i, time_now(f, now));
@@ -564,6 +565,10 @@ static bool cycle(facility *f) {
         f->deadline = ff_clock_now();
     if (f->options->lockstep)
         f->deadline = ff_clock_now() + (int64_t)(1e9 * f->plan.cycle);
+    /* a controller is never late itself; this one may be, on a busy machine, and then makes up for it, but not by
+     * cycles too short to be answered */
+    const int64_t least = ff_clock_now() + 500000;
+    f->close = f->deadline > least ? f->deadline : least;
     wait_answers(f);
 
     bool answered = false;
