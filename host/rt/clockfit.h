@@ -23,10 +23,10 @@ typedef struct ff_clockfit_config {
 } ff_clockfit_config;
 
 typedef struct ff_clockfit_state {
-    uint64_t count;    /* packets since the (last) beginning */
-    double stamp;      /* [s] newest stamp, device's clock */
-    double offset;     /* [s] local minus device there */
-    double rate;       /* drift: local seconds a device second, minus 1 */
+    uint64_t count; /* packets since the (last) beginning */
+    double stamp;   /* [s] newest stamp, device's clock */
+    double offset;  /* [s] local minus device there */
+    double rate;    /* drift: local seconds a device second, minus 1 */
     double p00, p01, p11;
     double median;     /* [s] of the residuals' size, followed */
     double residual;   /* [s] of the last packet: + late */

@@ -45,10 +45,10 @@ typedef struct body {
     ff_rsi_client_state rsi;
     ff_rsi_rob rob;
     bool fresh;
-    bool again;    /* repeats the last command */
-    bool ended;    /* was told to stop */
-    uint64_t late; /* telegrams answered after their cycle */
-    uint64_t gap;  /* cycles lost before this telegram */
+    bool again;         /* repeats the last command */
+    bool ended;         /* was told to stop */
+    uint64_t late;      /* telegrams answered after their cycle */
+    uint64_t gap;       /* cycles lost before this telegram */
     ff_follow follow;   /* its poses and its controller's clock */
     uint64_t ticks;     /* of that clock since the first telegram [cycles] */
     double arrived;     /* [s] local time of the newest telegram's arrival */
@@ -561,8 +561,7 @@ static ff_safety_action judge(executive *e, bool silent) {
     in.other = e->other;
     e->other = (ff_trip){.code = FF_TRIP_NONE};
     if (silent)
-        in.other =
-            (ff_trip){.code = FF_TRIP_SILENT, .value = silence};
+        in.other = (ff_trip){.code = FF_TRIP_SILENT, .value = silence};
     if (atomic_load_explicit(&e->recorder_failed, memory_order_relaxed) && in.other.code == FF_TRIP_NONE &&
         e->safety.name != FF_SAFE_FAULT)
         in.other = (ff_trip){.code = FF_TRIP_RECORDER, .value = (double)ff_ring_dropped(&e->rows)};

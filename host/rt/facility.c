@@ -59,13 +59,13 @@ typedef struct facility {
     ff_plant *plant;
     device device[FF_MAX_BODIES];
     int stranger;
-    uint64_t k;      /* cycles of this session */
-    uint64_t moving; /* first cycle with a correction + 1; 0: none yet */
-    bool client;     /* someone has answered */
+    uint64_t k;       /* cycles of this session */
+    uint64_t moving;  /* first cycle with a correction + 1; 0: none yet */
+    bool client;      /* someone has answered */
     int64_t deadline; /* [ns] of the running cycle */
     int64_t close;    /* [ns] until when its answers count */
-    uint64_t cycles; /* of the first robot since the facility's start */
-    double time;     /* [s] of its running cycle: the plant's */
+    uint64_t cycles;  /* of the first robot since the facility's start */
+    double time;      /* [s] of its running cycle: the plant's */
     ff_loop_in in;
     ff_plant_truth truth;
     ff_twist before[FF_MAX_BODIES]; /* of the robots, one cycle earlier */
@@ -283,8 +283,8 @@ static void send_record(facility *f, int i, const ff_wrench *reading) {
 static ff_pose moved(const ff_setpoint *from, const ff_twist *acceleration, double dt) {
     if (dt == 0.0)
         return from->T;
-    const ff_twist step = ff_twist_scale(
-        dt, ff_twist_add(from->twist, ff_twist_scale(0.5 * dt, *acceleration)));
+    const ff_twist step =
+        ff_twist_scale(dt, ff_twist_add(from->twist, ff_twist_scale(0.5 * dt, *acceleration)));
     return (ff_pose){ff_quat_mul(from->T.q, ff_quat_exp(step.w)), ff_vec3_add(from->T.p, step.v)};
 }
 
@@ -442,7 +442,8 @@ static void wait_answers(facility *f) {
         p[n + i] = (struct pollfd){.fd = f->device[i].ati, .events = POLLIN};
     }
     const double patience = f->options->patience > 0.0 ? f->options->patience : 5.0;
-    const int64_t begin = ff_clock_now(), give_up = begin + (f->client ? (int64_t)(1e9 * patience) : 20000000);
+    const int64_t begin = ff_clock_now(),
+                  give_up = begin + (f->client ? (int64_t)(1e9 * patience) : 20000000);
     for (int i = 0; i < n; i++)
         if (f->device[i].late_size) {
             ff_rsi_controller_receive(&f->device[i].config, &f->device[i].state, f->device[i].late_answer,
@@ -565,8 +566,8 @@ static bool cycle(facility *f) {
         f->deadline = ff_clock_now();
     if (f->options->lockstep)
         f->deadline = ff_clock_now() + (int64_t)(1e9 * f->plan.cycle);
-    /* a controller is never late itself; this one may be, on a busy machine, and then makes up for it, but not by
-     * cycles too short to be answered */
+    /* a controller is never late itself; this one may be, on a busy machine, and then makes up for it, but
+     * not by cycles too short to be answered */
     const int64_t least = ff_clock_now() + 500000;
     f->close = f->deadline > least ? f->deadline : least;
     wait_answers(f);

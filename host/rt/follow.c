@@ -68,8 +68,7 @@ ff_setpoint ff_follow_command(const ff_setpoint *before, const ff_setpoint *comm
         c.T = ff_pose_interpolate(before->T, command->T, part > 0.0 ? part : 0.0);
     } else if (dt > 0.0) {
         c.T.p = ff_vec3_axpy(dt, command->twist.v, command->T.p);
-        c.T.q = ff_quat_unit(
-            ff_quat_mul(command->T.q, ff_quat_exp(ff_vec3_scale(dt, command->twist.w))));
+        c.T.q = ff_quat_unit(ff_quat_mul(command->T.q, ff_quat_exp(ff_vec3_scale(dt, command->twist.w))));
     }
     return c;
 }

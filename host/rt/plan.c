@@ -91,8 +91,8 @@ ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *opt
                                     : "method: ideal");
         return FF_ERR_UNSUPPORTED;
     }
-    /* The robots make the motion relative to the nominal one. What two bodies do to each other does not depend
-     * on it; a thing fixed in inertial space would have to be carried through the lab. */
+    /* The robots make the motion relative to the nominal one. What two bodies do to each other does not
+     * depend on it; a thing fixed in inertial space would have to be carried through the lab. */
     const bool relative = scenario->frame == FF_FRAME_RELATIVE;
     const ff_rigid_state nominal = ff_scenario_nominal(scenario);
     for (int c = 0; relative && c < scenario->contacts; c++)

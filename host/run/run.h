@@ -31,12 +31,12 @@ typedef struct ff_run_options {
 /* A device's clock against this computer's, as fitted; of a run on devices. */
 typedef struct ff_run_clock {
     bool known;
-    double drift_ppm;   /* its seconds are longer than ours by so much */
-    double residual_s;  /* rms of the arrivals about the fit */
-    double largest_s;   /* in size */
-    uint64_t restarts;  /* it was set meanwhile */
-    double sensor_hz;   /* the sensor's count a second of ours; 0: not known */
-    double sensor_s;    /* rms of its records about their fit */
+    double drift_ppm;  /* its seconds are longer than ours by so much */
+    double residual_s; /* rms of the arrivals about the fit */
+    double largest_s;  /* in size */
+    uint64_t restarts; /* it was set meanwhile */
+    double sensor_hz;  /* the sensor's count a second of ours; 0: not known */
+    double sensor_s;   /* rms of its records about their fit */
 } ff_run_clock;
 
 typedef struct ff_run_result {

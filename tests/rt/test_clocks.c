@@ -1,6 +1,6 @@
-/* Two robots whose controllers' clocks drift apart, in lock step with virtual time: the second robot's pose is
- * known at the first one's time, its commands do not jerk when a cycle slips, and a late packet of one does not
- * touch the other. */
+/* Two robots whose controllers' clocks drift apart, in lock step with virtual time: the second robot's pose
+ * is known at the first one's time, its commands do not jerk when a cycle slips, and a late packet of one
+ * does not touch the other. */
 #include "support.h"
 
 #include "rt/executive.h"
@@ -15,7 +15,8 @@ static const char text[] =
     "time: {cycle: 0.004, duration: 30}\n"
     "method: tdpa\n"
     "satellites:\n"
-    "  client: {mass: 200, inertia: [20, 20, 20], velocity: [0.01, 0, 0], robot: {kind: delay, delay: 0.016}}\n"
+    "  client: {mass: 200, inertia: [20, 20, 20], velocity: [0.01, 0, 0], robot: {kind: delay, delay: "
+    "0.016}}\n"
     "  servicer: {mass: 300, inertia: [30, 30, 30], position: [-1, 0, 0], velocity: [0.005, 0.008, 0],\n"
     "    angular_velocity: [0, 0, 0.01], robot: {kind: delay, delay: 0.02}}\n"
     "loads:\n"
@@ -67,12 +68,8 @@ static pair *try(const char *faults, const char *more) {
                           warnings, sizeof warnings) != FF_OK)
         fail_msg("%s", message);
     const ff_plan_options ports = free_ports();
-    p->facility_options = (ff_facility_options){.ports = ports,
-                                                .lockstep = true,
-                                                .once = true,
-                                                .stop = &p->stop_facility,
-                                                .watch = watch,
-                                                .user = p};
+    p->facility_options = (ff_facility_options){
+        .ports = ports, .lockstep = true, .once = true, .stop = &p->stop_facility, .watch = watch, .user = p};
     const ff_rt_options rt = {.ports = ports, .wait = 20.0, .silence = silence, .stop = &p->stop_rt};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
@@ -143,9 +140,9 @@ static double worst_jerk(const pair *p, uint64_t begin, int i) {
 
 /* At 200 ppm a cycle slips every 20 s: 30 s hold one slip and every phase. The load's motion has a jerk of at
  * most pi F/(4 s m) = 0.007 m/s3, 0.0003 rad/s3: the parabola is wrong by less than J T^3 = 5e-10 m one cycle
- * after its newest point. The wire rounds to 1e-9 m and 1e-6 deg, which the parabola's weights make up to seven
- * times as much: 4e-9 m an axis, 6e-8 rad. To that comes speed times the fit's error: 10 us in the first seconds,
- * then nothing. The newest telegram's pose unmoved would be wrong by v T = 9e-5 m. */
+ * after its newest point. The wire rounds to 1e-9 m and 1e-6 deg, which the parabola's weights make up to
+ * seven times as much: 4e-9 m an axis, 6e-8 rad. To that comes speed times the fit's error: 10 us in the
+ * first seconds, then nothing. The newest telegram's pose unmoved would be wrong by v T = 9e-5 m. */
 static void test_pose_of_a_drifting_robot(void **state) {
     (void)state;
     pair *p = play(DRIFT, NULL);
@@ -153,10 +150,11 @@ static void test_pose_of_a_drifting_robot(void **state) {
     double angle, young_angle;
     const double young = worst_pose(p, begin, 0, &young_angle), worst = worst_pose(p, begin, 1250, &angle),
                  jerk = worst_jerk(p, begin, 1);
-    print_message("200 ppm: pose within %.2g m, %.2g rad; after 5 s %.2g m, %.2g rad; second difference %.2g m; "
-                  "fit %.3f ppm and %.3f ppm, residual %.2g s\n",
-                  young, young_angle, worst, angle, jerk, p->rt.run.clock[0].drift_ppm,
-                  p->rt.run.clock[1].drift_ppm, p->rt.run.clock[1].residual_s);
+    print_message(
+        "200 ppm: pose within %.2g m, %.2g rad; after 5 s %.2g m, %.2g rad; second difference %.2g m; "
+        "fit %.3f ppm and %.3f ppm, residual %.2g s\n",
+        young, young_angle, worst, angle, jerk, p->rt.run.clock[0].drift_ppm, p->rt.run.clock[1].drift_ppm,
+        p->rt.run.clock[1].residual_s);
     assert_true(young < 0.023 * 10e-6 && young_angle < 0.012 * 10e-6);
     assert_true(worst < 8e-9);
     assert_true(angle < 6e-8);
@@ -172,15 +170,17 @@ static void test_pose_of_a_drifting_robot(void **state) {
 /* Every packet up to 4 ms late: the fit's error, 50 us and less after the first seconds, times the speed. */
 static void test_pose_under_jitter(void **state) {
     (void)state;
-    pair *p = play(DRIFT ", {kind: jitter, body: servicer, value: 0.004}, {kind: jitter, body: client, value: "
-                         "0.004}",
-                   NULL);
+    pair *p =
+        play(DRIFT ", {kind: jitter, body: servicer, value: 0.004}, {kind: jitter, body: client, value: "
+                   "0.004}",
+             NULL);
     const uint64_t begin = begin_of(p);
     double angle;
     const double worst = worst_pose(p, begin, 0, &angle), jerk = worst_jerk(p, begin, 1);
-    print_message("with +-2 ms of jitter: pose within %.2g m, second difference %.2g m, fit %.1f ppm, residual "
-                  "%.3g ms rms\n",
-                  worst, jerk, p->rt.run.clock[1].drift_ppm, 1e3 * p->rt.run.clock[1].residual_s);
+    print_message(
+        "with +-2 ms of jitter: pose within %.2g m, second difference %.2g m, fit %.1f ppm, residual "
+        "%.3g ms rms\n",
+        worst, jerk, p->rt.run.clock[1].drift_ppm, 1e3 * p->rt.run.clock[1].residual_s);
     assert_true(fabs(p->rt.run.clock[1].drift_ppm - 200.0) < 10.0);
     /* even within 4 ms: sd 4/sqrt(12) */
     assert_true(fabs(p->rt.run.clock[1].residual_s / (0.004 / sqrt(12.0)) - 1.0) < 0.15);
@@ -198,18 +198,19 @@ static void same_commands(const pair *a, const pair *b, int i) {
                      apart(a->command[k][i], b->command[k][i]));
 }
 
-#define WALLS                                                                                                \
-    "contacts=[{name: a, kind: wall, body: client, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 2000, "   \
-    "damping: 5}, {name: b, kind: wall, body: servicer, at: [0, 0.05, 0], normal: [0, -1, 0], stiffness: "    \
+#define WALLS                                                                                               \
+    "contacts=[{name: a, kind: wall, body: client, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 2000, " \
+    "damping: 5}, {name: b, kind: wall, body: servicer, at: [0, 0.05, 0], normal: [0, -1, 0], stiffness: "  \
     "2000, damping: 5}]"
 
 /* Both robots touch walls of their own; the second one's telegrams are late, or lost. */
 static void test_late_packets_do_not_touch_the_other(void **state) {
     (void)state;
     pair *calm = play("", WALLS);
-    pair *late = play("{kind: rob-late, body: servicer, value: 0.003, probability: 0.2}, {kind: rob-lost, body: "
-                      "servicer, probability: 0.02}, {kind: jitter, body: servicer, value: 0.002}",
-                      WALLS);
+    pair *late =
+        play("{kind: rob-late, body: servicer, value: 0.003, probability: 0.2}, {kind: rob-lost, body: "
+             "servicer, probability: 0.02}, {kind: jitter, body: servicer, value: 0.002}",
+             WALLS);
     assert_true(late->rt.rsi[1].lost > 10);
     same_commands(calm, late, 0);
     const uint64_t begin = begin_of(late), from = begin_of(calm);
@@ -238,7 +239,8 @@ static void test_a_late_pacing_robot_does_not_jerk_the_other(void **state) {
     drop(late);
 }
 
-/* The second robot has the same rights: its lost telegrams and its silence end the run as the first one's do. */
+/* The second robot has the same rights: its lost telegrams and its silence end the run as the first one's do.
+ */
 static void test_the_second_robot_is_watched_too(void **state) {
     (void)state;
     pair *p = try("{kind: rob-lost, body: servicer, from: 1, to: 1.032}", NULL);

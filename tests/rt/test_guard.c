@@ -144,12 +144,13 @@ static void test_real_time_thread_neither_allocates_nor_faults(void **state) {
 }
 
 /* Ten minutes at 250 Hz with 1 % of the telegrams, of the records and of the answers lost, and every packet
- * +-2 ms about its mean: a record that comes after its telegram is a cycle old when the loop reads it. Virtual
- * time; FF_TEST_LONG=1 does it in wall-clock time as well. */
+ * +-2 ms about its mean: a record that comes after its telegram is a cycle old when the loop reads it.
+ * Virtual time; FF_TEST_LONG=1 does it in wall-clock time as well. */
 static void soak(bool lockstep) {
-    pair *p = play(lockstep, 600,
-                   "facility.faults=[{kind: rob-lost, probability: 0.01}, {kind: ft-lost, probability: 0.01}, "
-                   "{kind: answer-lost, probability: 0.01}, {kind: jitter, value: 0.004}]");
+    pair *p =
+        play(lockstep, 600,
+             "facility.faults=[{kind: rob-lost, probability: 0.01}, {kind: ft-lost, probability: 0.01}, "
+             "{kind: answer-lost, probability: 0.01}, {kind: jitter, value: 0.004}]");
     const uint64_t *did = p->facility.injected;
     const double part = (double)did[FF_FAULT_ROB_LOST] / (double)p->scenario.cycles;
     print_message("%s: %llu of %llu telegrams lost, %llu of %llu records, %llu late answers for %llu lost; "

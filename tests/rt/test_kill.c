@@ -54,8 +54,7 @@ static void live(const char *path) {
         _exit(1);
     const ff_sink sinks[] = {{NULL, count}, ff_log_sink(&log)};
     const ff_run_options run = {.sinks = sinks, .count = 2};
-    const ff_rt_options options = {
-        .ports = ports, .wait = 20.0, .silence = 3.0, .stop = &stop, .log = &open};
+    const ff_rt_options options = {.ports = ports, .wait = 20.0, .silence = 3.0, .stop = &stop, .log = &open};
     ff_rt_run(&scenario, &run, &options, &result);
     _exit(2); /* it ended before it was killed */
 }

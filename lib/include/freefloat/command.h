@@ -294,8 +294,8 @@ ff_status ff_arm_inverse_all(const ff_arm_model *model, const ff_pose *T_wt, dou
  * the rail by its rule. FF_ERR_REACH: *joints is untouched, info says why. FF_ERR_NOT_FINITE. */
 ff_status ff_arm_inverse(const ff_arm_model *model, const ff_pose *T_wt, const ff_arm_joints *previous,
                          ff_arm_joints *joints, ff_arm_info *info);
-/* The same dt [s] after the previous joints: a carriage that follows goes no faster than the rail's speed, the
- * arm reaches the rest. */
+/* The same dt [s] after the previous joints: a carriage that follows goes no faster than the rail's speed,
+ * the arm reaches the rest. */
 ff_status ff_arm_inverse_after(const ff_arm_model *model, const ff_pose *T_wt, const ff_arm_joints *previous,
                                double dt, ff_arm_joints *joints, ff_arm_info *info);
 /* [m] of the wrist along the rail, seen from the base at the rail's zero; 0 without a rail. */

@@ -34,7 +34,7 @@ static ff_status write_sample(const char *path, int samples, bool finish, ff_mca
         return status;
     uint16_t schemas[FF_MESSAGE_KINDS] = {0}, ch[FF_MESSAGE_KINDS];
     static const char *const topics[FF_MESSAGE_KINDS] = {"/wrench", "/pose",  "/twist", "/joints", "/energy",
-                                                         "/timing", "/state", "/event", "/cycle", "/clock"};
+                                                         "/timing", "/state", "/event", "/cycle",  "/clock"};
     const ff_mcap_pair columns = {"columns", "c0,c1,c2,c3,c4,c5,c6"};
     for (int i = 0; i < FF_MESSAGE_KINDS && status == FF_OK; i++)
         status = ff_message_add_channel(w, schemas, (ff_message_kind)i, topics[i], &columns,
