@@ -252,8 +252,9 @@ static bool clock_known(const executive *e, const body *b) {
 static ff_setpoint command_for(const executive *e, const body *b) {
     if (b == e->body || !clock_known(e, b) || !clock_known(e, e->body))
         return b->command;
-    const double dt = ff_follow_time(&b->follow) - e->pace, most = 2.0 * e->plan.cycle;
-    return ff_follow_command(&b->before, &b->command, e->plan.cycle, fmin(dt, most));
+    const double braking = e->safety_config.limits[b - e->body].stop_acceleration;
+    return ff_follow_command(&b->before, &b->command, e->plan.cycle, braking,
+                             ff_follow_time(&b->follow) - e->pace);
 }
 
 static void answer_at_once(executive *e, int i) {
@@ -638,6 +639,35 @@ static void end_others(executive *e) {
     }
 }
 
+/* The pacing robot is gone; the others still speak: each is braked at the pace of its own telegrams. */
+static void brake_others(executive *e, double patience) {
+    unsigned rest[FF_MAX_BODIES] = {0};
+    int64_t arrived, heard = ff_clock_now();
+    bool any = e->plan.bodies > 1;
+    while (any && 1e-9 * (double)(ff_clock_now() - heard) < patience) {
+        any = false;
+        for (int i = 1; i < e->plan.bodies; i++) {
+            body *b = &e->body[i];
+            if (b->tracked == 0 || b->ended)
+                continue;
+            any = true;
+            if (!b->fresh && !take_telegram(e, b, &arrived))
+                continue;
+            heard = ff_clock_now();
+            if (!b->stop.started) { /* from where it has been led meanwhile */
+                const ff_setpoint now = command_for(e, b);
+                ff_stop_start(&b->stop, now);
+            } else if (!b->stop.done)
+                ff_stop_step(&e->safety_config, i, &b->stop, b->last_force, false);
+            b->command = b->before = b->stop.command;
+            e->pace = ff_follow_time(&b->follow);
+            rest[i] += b->stop.done;
+            answer(e, i, false, rest[i] > SETTLE_CYCLES);
+        }
+        ff_clock_sleep_until(ff_clock_now() + 200000);
+    }
+}
+
 static void *real_time(void *self) {
     executive *e = self;
     e->epoch = ff_clock_now();
@@ -655,6 +685,7 @@ static void *real_time(void *self) {
             const bool asked = off && atomic_load(e->options->stop);
             if (!asked)
                 judge(e, true);
+            brake_others(e, patience);
             break;
         }
         if (off) { /* both devices must speak before anything is looked at */

@@ -610,7 +610,10 @@ static bool cycle(facility *f) {
     }
     ff_plant_write(f->plant, f->k, command);
     f->k++;
-    return !f->device[0].failed;
+    bool runs = false;
+    for (int i = 0; i < n; i++)
+        runs |= !f->device[i].failed;
+    return runs;
 }
 
 static void end_session(facility *f) {

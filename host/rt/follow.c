@@ -61,14 +61,22 @@ ff_pose ff_follow_at(const ff_follow *f, double cycle, double local) {
 }
 
 ff_setpoint ff_follow_command(const ff_setpoint *before, const ff_setpoint *command, double cycle,
-                              double dt) {
+                              double braking, double dt) {
     ff_setpoint c = *command;
     if (dt < 0.0) {
         const double part = 1.0 + dt / cycle;
         c.T = ff_pose_interpolate(before->T, command->T, part > 0.0 ? part : 0.0);
     } else if (dt > 0.0) {
-        c.T.p = ff_vec3_axpy(dt, command->twist.v, command->T.p);
-        c.T.q = ff_quat_unit(ff_quat_mul(command->T.q, ff_quat_exp(ff_vec3_scale(dt, command->twist.w))));
+        double way = dt; /* [s] of the newest velocity */
+        const double late = dt - 5.0 * cycle;
+        if (late > 0.0) {
+            const double most = fmax(ff_vec3_norm(c.twist.v), ff_vec3_norm(c.twist.w)) / braking,
+                         braked = fmin(late, most);
+            way = 5.0 * cycle + (most > 0.0 ? braked - 0.5 * braked * braked / most : 0.0);
+            c.twist = ff_twist_scale(most > 0.0 ? 1.0 - braked / most : 0.0, c.twist);
+        }
+        c.T.p = ff_vec3_axpy(way, command->twist.v, command->T.p);
+        c.T.q = ff_quat_unit(ff_quat_mul(command->T.q, ff_quat_exp(ff_vec3_scale(way, command->twist.w))));
     }
     return c;
 }

@@ -24,7 +24,9 @@ double ff_follow_time(const ff_follow *follow);
  * after it; beyond 1.5 cycles it goes on straight. */
 ff_pose ff_follow_at(const ff_follow *follow, double cycle, double local);
 /* A command of time zero for a robot that asks dt later, or a little earlier: between the last two commands,
- * after the newest along its velocity. dt = 0 gives the command itself. */
-ff_setpoint ff_follow_command(const ff_setpoint *before, const ff_setpoint *command, double cycle, double dt);
+ * after the newest along its velocity. dt = 0 gives the command itself. After 5 cycles without a new command
+ * the motion is brought to rest, with `braking` [m/s2, rad/s2]. */
+ff_setpoint ff_follow_command(const ff_setpoint *before, const ff_setpoint *command, double cycle,
+                              double braking, double dt);
 
 #endif

@@ -257,6 +257,28 @@ static void test_the_second_robot_is_watched_too(void **state) {
     drop(p);
 }
 
+/* The pacing robot falls silent: the other is brought to rest, by its own telegrams, and told to end. */
+static void test_the_second_robot_is_braked_alone(void **state) {
+    (void)state;
+    silence = 1.0;
+    pair *p = try("{kind: robot-silent, body: client, from: 1}", "time.duration=8");
+    silence = 5.0;
+    assert_int_equal(p->rt.trip.code, FF_TRIP_SILENT);
+    assert_int_equal(p->rt.trip.body, 0);
+    const uint64_t end = p->cycles - 1;
+    assert_true(apart(p->truth[end][1], p->truth[end - 2][1]) < 1e-8);
+    double worst = 0.0;
+    for (uint64_t k = 2; k < p->cycles; k++) { /* never faster braked than allowed, and no step */
+        const ff_vec3 d = ff_vec3_sub(ff_vec3_add(p->truth[k][1].T.p, p->truth[k - 2][1].T.p),
+                                      ff_vec3_scale(2.0, p->truth[k - 1][1].T.p));
+        worst = fmax(worst, ff_vec3_norm(d));
+    }
+    print_message("braked alone: second difference %.2g m at most\n", worst);
+    /* 1 m/s2 is 1.6e-5 m; a robot that just stands would make v T = 3.8e-5 m */
+    assert_true(worst < 1.0 * 0.004 * 0.004 * 1.05);
+    drop(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pose_of_a_drifting_robot),
@@ -264,6 +286,7 @@ int main(void) {
         cmocka_unit_test(test_late_packets_do_not_touch_the_other),
         cmocka_unit_test(test_a_late_pacing_robot_does_not_jerk_the_other),
         cmocka_unit_test(test_the_second_robot_is_watched_too),
+        cmocka_unit_test(test_the_second_robot_is_braked_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
