@@ -353,6 +353,10 @@ ff_sink ff_log_sink(ff_log *log) {
     return (ff_sink){log, take};
 }
 
+ff_status ff_log_flush(ff_log *log) {
+    return ff_mcap_writer_flush(log->writer);
+}
+
 ff_status ff_log_close(ff_log *log) {
     ff_status status = FF_OK;
     if (log->writer)

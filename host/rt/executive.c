@@ -886,6 +886,7 @@ static void evaluate(executive *e) {
 static void attend(executive *e) {
     ff_row *row = malloc(sizeof *row);
     bool evaluated = false;
+    int64_t busy = ff_clock_now(); /* [ns] when the last row came */
     while (row) {
         const bool ended = atomic_load_explicit(&e->ended, memory_order_acquire);
         ff_rt_note note;
@@ -900,6 +901,13 @@ static void attend(executive *e) {
             record_note(e, &note);
         while (ff_ring_pop(&e->telemetry, row))
             any = true;
+        if (any)
+            busy = ff_clock_now();
+        else if (e->options->log && *e->options->log &&
+                 ff_clock_now() - busy > (int64_t)(0.5e9 * FF_LOG_FLUSH)) { /* no rows: before, after them */
+            ff_log_flush(*e->options->log);
+            busy = ff_clock_now();
+        }
         if (ended && !any)
             break;
         if (!evaluated && atomic_load_explicit(&e->measured, memory_order_acquire)) {
