@@ -1,5 +1,6 @@
 #include "rt/executive.h"
 
+#include "rt/follow.h"
 #include "rt/ring.h"
 
 #include <poll.h>
@@ -43,9 +44,21 @@ typedef struct body {
     ff_rsi_client_state rsi;
     ff_rsi_rob rob;
     bool fresh;
-    bool again;    /* repeats the last command */
-    uint64_t late; /* telegrams answered after their cycle */
-    uint64_t gap;  /* cycles lost before this telegram */
+    bool again;         /* repeats the last command */
+    bool ended;         /* was told to stop */
+    uint64_t late;      /* telegrams answered after their cycle */
+    uint64_t gap;       /* cycles lost before this telegram */
+    ff_follow follow;   /* its poses and its controller's clock */
+    uint64_t ticks;     /* of that clock since the first telegram [cycles] */
+    double arrived;     /* [s] local time of the newest telegram's arrival */
+    int64_t taken;      /* [ns] when it was read */
+    ff_setpoint before; /* the command before this one */
+    struct {
+        ff_clockfit_state fit;
+        uint64_t count, records; /* ft_sequence since the first record, and how many records told */
+        uint32_t last;
+        double first, tick; /* [s] arrival of the first; period of ft_sequence, 0: not known yet */
+    } ft;
     ff_ati_client_config ati_config;
     ff_ati_client_state ati;
     ff_ati_scale scale;
@@ -98,6 +111,7 @@ typedef struct executive {
     ff_loop_config loop_config;
     ff_loop_model model;
     ff_loop_state state;
+    ff_rigid_state nominal; /* at this cycle */
     ff_loop_in in;
     ff_loop_out out;
     ff_row row;
@@ -111,6 +125,10 @@ typedef struct executive {
     unsigned rest;       /* cycles since the stop was done */
     ff_faults faults;    /* when it began to float */
     int64_t wake, began; /* [ns] this cycle, and k = 0 */
+    int64_t epoch;       /* [ns] of the local time */
+    double pace;         /* [s] local time of the running cycle, by the pacing robot's clock */
+    double virtual_now;  /* [s] lock step: arrival of its newest telegram; else NaN */
+    ff_clockfit_config fitting;
     double io_ns;
 
     ff_ring rows, notes;
@@ -152,6 +170,33 @@ static void note_state(executive *e) {
 /* ---------------------------------------------------------------------------------------------- devices --
  */
 
+/* [s] when a datagram arrived, by the kernel's stamp. */
+static double local_time(const executive *e, int64_t stamp) {
+    const int64_t now = ff_clock_now(), age = stamp ? ff_clock_real() - stamp : 0;
+    return 1e-9 * (double)(now - (age > 0 ? age : 0) - e->epoch);
+}
+
+/* ft_sequence against our clock. How many a second the sensor makes is its own affair: taken from the first
+ * records. */
+static void fit_sensor(executive *e, body *b, const ff_ati_record *record, int64_t stamp) {
+    const double local = isnan(e->virtual_now) ? local_time(e, stamp) : e->virtual_now;
+    const uint32_t step = record->ft_sequence - b->ft.last;
+    b->ft.last = record->ft_sequence;
+    if (b->ft.records++ == 0 || step > INT32_MAX) { /* the first, or a sensor that began again */
+        b->ft.records = 1;
+        b->ft.count = 0;
+        b->ft.first = local;
+        b->ft.tick = 0.0;
+        ff_clockfit_reset(&b->ft.fit);
+        return;
+    }
+    b->ft.count += step;
+    if (b->ft.records == CHECK_CYCLES && b->ft.count && local > b->ft.first)
+        b->ft.tick = (local - b->ft.first) / (double)b->ft.count;
+    if (b->ft.tick > 0.0)
+        ff_clockfit_add(&e->fitting, &b->ft.fit, (double)b->ft.count * b->ft.tick, local);
+}
+
 /* Newest usable record of those that wait. */
 static void drain_sensor(executive *e, body *b, double now) {
     uint8_t bytes[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE + 8];
@@ -173,6 +218,7 @@ static void drain_sensor(executive *e, body *b, double now) {
             ff_ati_client_receive(&b->ati_config, &b->ati, now, bytes, size > 0 ? (size_t)size : 0, &record);
         if (status == FF_INFO_STALE || status == FF_ERR_FORMAT)
             continue;
+        fit_sensor(e, b, &record, stamp);
         b->same = memcmp(b->record.counts, record.counts, sizeof record.counts) == 0 ? b->same + 1 : 0;
         b->record = record;
         b->has_record = came = true;
@@ -204,6 +250,16 @@ static bool take_telegram(executive *e, body *b, int64_t *arrived) {
         b->known = true;
         b->gap = b->rsi.info.lost - lost;
         b->fresh = true;
+        b->ticks += b->follow.count ? 1 + b->gap : 0;
+        b->taken = ff_clock_now();
+        b->arrived = local_time(e, *arrived);
+        if (e->plan.virtual && b->rob.fields & FF_RSI_ARRIVAL) {
+            b->arrived = 1e-9 * (double)b->rob.arrival_ns;
+            if (b == e->body)
+                e->virtual_now = b->arrived;
+        }
+        ff_follow_add(&e->fitting, &b->follow, (double)b->ticks * e->plan.cycle, b->arrived,
+                      ff_plan_from_rist(&e->plan.body[b - e->body], ff_rsi_rob_pose(&b->rob)));
         return true;
     }
     return false;
@@ -211,18 +267,50 @@ static bool take_telegram(executive *e, body *b, int64_t *arrived) {
 
 static void answer(executive *e, int i, bool hold, bool end);
 
-/* A telegram that came too late for its cycle is answered with the command of that cycle: the robot goes on
- * where it was told to, and the others do not notice. */
-static void answer_latecomers(executive *e) {
+static bool clock_known(const executive *e, const body *b) {
+    return ff_clockfit_ready(&e->fitting, &b->follow.fit);
+}
+
+/* A command made at the pacing robot's time, at the time of this robot's newest telegram. */
+static ff_setpoint command_for(const executive *e, const body *b) {
+    if (b == e->body || !clock_known(e, b) || !clock_known(e, e->body))
+        return b->command;
+    const double braking = e->safety_config.limits[b - e->body].stop_acceleration;
+    return ff_follow_command(&b->before, &b->command, e->plan.cycle, braking,
+                             ff_follow_time(&b->follow) - e->pace);
+}
+
+static void answer_at_once(executive *e, int i) {
+    body *b = &e->body[i];
+    b->again = true;
+    answer(e, i, b->tracked == 0, false);
+    b->again = false;
+}
+
+/* The other robots' telegrams come when their own clocks say so, and nobody waits for them. One that belongs
+ * to the first half of the running cycle is answered now, from the command there is; a later one waits for
+ * the pacing robot's next, but not longer than half a cycle. Which half it is says the fitted time, not the
+ * arrival: jitter does not make it change sides, and a late packet is answered as if it had come in time. */
+static void attend_others(executive *e) {
     int64_t arrived;
+    const bool off = e->safety.name == FF_SAFE_OFF; /* nothing is answered yet but the newest */
+    /* in lock step the pacing telegram follows at once, but a busy machine may be long over it */
+    const int64_t patience = isnan(e->virtual_now) ? (int64_t)(0.5e9 * e->plan.cycle) : 50000000;
     for (int i = 1; i < e->plan.bodies; i++) {
         body *b = &e->body[i];
-        if (e->safety.name == FF_SAFE_OFF || !take_telegram(e, b, &arrived))
-            continue;
-        b->late++;
-        b->again = true;
-        answer(e, i, b->tracked == 0, false);
-        b->again = false;
+        for (int n = 0; n < DATAGRAMS; n++) {
+            if (!off && b->fresh && ff_clock_now() - b->taken > patience) {
+                b->late++;
+                answer_at_once(e, i);
+            }
+            const uint64_t gap = b->gap;
+            if ((b->fresh && !off) || !take_telegram(e, b, &arrived))
+                break;
+            b->gap = gap > b->gap ? gap : b->gap;
+            if (!off && clock_known(e, b) && clock_known(e, e->body) &&
+                ff_follow_time(&b->follow) - e->pace < 0.5 * e->plan.cycle)
+                answer_at_once(e, i);
+        }
     }
 }
 
@@ -232,6 +320,7 @@ static bool wait_telegram(executive *e, double patience) {
     int64_t arrived = 0;
     const int64_t begin = ff_clock_now(), give_up = begin + (int64_t)(1e9 * patience);
     for (;;) {
+        attend_others(e);
         if (take_telegram(e, b, &arrived))
             break;
         const int64_t left = give_up - ff_clock_now();
@@ -241,30 +330,24 @@ static bool wait_telegram(executive *e, double patience) {
         const int64_t nap = left < 50000000 ? left : 50000000;
         const struct timespec t = {0, (long)nap};
         struct pollfd p[FF_MAX_BODIES];
-        for (int i = 0; i < e->plan.bodies; i++)
+        bool waits = false; /* a telegram that is not read yet must not keep us awake */
+        for (int i = 0; i < e->plan.bodies; i++) {
             p[i] = (struct pollfd){.fd = e->body[i].rsi_fd, .events = POLLIN};
-        /* the others' next telegrams may be here before the pacing one: they wait for their cycle */
-        ppoll(p, 1, e->plan.bodies > 1 ? &(struct timespec){0, 500000} : &t, NULL);
-        if (e->plan.bodies > 1 && ff_clock_now() - begin > (int64_t)(1e9 * e->plan.cycle))
-            answer_latecomers(e);
+            waits |= i > 0 && (e->body[i].fresh || e->safety.name == FF_SAFE_OFF);
+        }
+        ppoll(p, waits ? 1 : (nfds_t)e->plan.bodies, waits ? &(struct timespec){0, 500000} : &t, NULL);
         if (e->safety.name == FF_SAFE_OFF)
             for (int i = 0; i < e->plan.bodies; i++)
                 drain_sensor(e, &e->body[i], 1e-9 * (double)ff_clock_now());
     }
     e->wake = ff_clock_now();
+    attend_others(e); /* sent before the pacing telegram, perhaps, but not read yet */
     if (arrived && e->safety.name >= FF_SAFE_FLOAT)
         ff_histogram_add(&e->result->lateness, ff_clock_real() - arrived);
     e->row.lateness_ns = arrived ? (double)(ff_clock_real() - arrived) : 0.0;
-    /* the others belong to the same cycle; the one that does not come in time is extrapolated */
-    for (int i = 1; i < e->plan.bodies; i++) {
-        body *other = &e->body[i];
-        const int64_t until = e->wake + (int64_t)(0.5e9 * e->plan.cycle);
-        while (!take_telegram(e, other, &arrived) && ff_clock_now() < until) {
-            const struct timespec t = {0, 100000};
-            struct pollfd p = {.fd = other->rsi_fd, .events = POLLIN};
-            ppoll(&p, 1, &t, NULL);
-        }
-    }
+    e->pace = clock_known(e, b) ? ff_follow_time(&b->follow) : b->arrived;
+    for (int i = 0; i < e->plan.bodies; i++)
+        e->body[i].before = e->body[i].command;
     const double now = 1e-9 * (double)e->wake;
     for (int i = 0; i < e->plan.bodies; i++)
         drain_sensor(e, &e->body[i], now);
@@ -332,8 +415,19 @@ static void stand(executive *e, int i) {
 static void push_row(executive *e) {
     e->row.missed = e->result->missed;
     e->row.io_ns = e->io_ns;
-    for (int i = 0; i < e->plan.bodies; i++)
-        e->row.body[i].inertial = e->row.body[i].robot = e->body[i].measured;
+    for (int i = 0; i < e->plan.bodies; i++) {
+        const body *b = &e->body[i];
+        const ff_clockfit_state *fit = &b->follow.fit;
+        e->row.body[i].robot = b->measured;
+        e->row.body[i].inertial = ff_loop_to_inertial(&e->model, &e->nominal, b->measured);
+        e->row.body[i].device = (ff_row_device){.has_joints = true,
+                                                .has_clock = clock_known(e, b),
+                                                .joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]),
+                                                .drift = fit->rate,
+                                                .offset = fit->offset,
+                                                .residual = fit->residual,
+                                                .rms = ff_clockfit_rms(fit)};
+    }
     ff_ring_push(&e->rows, &e->row);
 }
 
@@ -348,7 +442,8 @@ static void show_cycle(executive *e) {
         ff_row_begin(e->scenario, &e->state, e->state.k, true, &e->row);
         for (int i = 0; i < e->plan.bodies; i++) {
             ff_row_body *b = &e->row.body[i];
-            b->inertial = b->robot = e->body[i].measured;
+            b->robot = e->body[i].measured;
+            b->inertial = ff_loop_to_inertial(&e->model, &e->nominal, e->body[i].measured);
             b->command = e->body[i].command;
             b->measured_b = e->body[i].f_b;
         }
@@ -397,7 +492,8 @@ static void push_aside(executive *e, double t) {
     e->row.missed = e->result->missed;
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_row_body *b = &e->row.body[i];
-        b->inertial = b->robot = e->body[i].measured;
+        b->robot = e->body[i].measured;
+        b->inertial = ff_loop_to_inertial(&e->model, &e->nominal, e->body[i].measured);
         b->command = e->body[i].command;
         b->measured_b = e->body[i].f_b;
         b->sensor = e->in.sensor[i];
@@ -416,6 +512,7 @@ static void float_once(executive *e, bool filled) {
     ff_row_begin(scenario, &e->state, e->state.k, final, &e->row);
     e->row.lateness_ns = lateness;
     e->row.filled = filled;
+    e->nominal = e->state.nominal.motion;
     ff_status status = FF_OK;
     if (final) {
         ff_row_settle(scenario, &e->out);
@@ -444,7 +541,8 @@ static void answer(executive *e, int i, bool hold, bool end) {
     if (give && plan->channel == FF_RSI_BY_AXES) {
         ff_arm_joints joints;
         ff_arm_info info;
-        if (ff_arm_inverse(&plan->arm, &b->command.T, &b->joints, &joints, &info) == FF_OK) {
+        const ff_pose T = command_for(e, b).T;
+        if (ff_arm_inverse_after(&plan->arm, &T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK) {
             b->joints = joints;
         } else if (e->other.code == FF_TRIP_NONE) {
             const bool joint = info.reason == FF_ARM_JOINT_LIMIT;
@@ -454,11 +552,13 @@ static void answer(executive *e, int i, bool hold, bool end) {
                                  .axis = joint ? info.axis : 0};
         }
         memcpy(command.axes, b->joints.a, sizeof command.axes);
+        command.external[0] = b->joints.rail;
     } else if (give) {
-        command.pose = ff_plan_to_rist(plan, b->command.T);
+        command.pose = ff_plan_to_rist(plan, command_for(e, b).T);
     } else if (end) { /* the last correction with the stop tag */
         give = b->tracked > 0;
         memcpy(command.axes, b->joints.a, sizeof command.axes);
+        command.external[0] = b->joints.rail;
         command.pose = ff_plan_to_rist(plan, b->command.T);
     }
     if (!hold && !b->again)
@@ -472,6 +572,7 @@ static void answer(executive *e, int i, bool hold, bool end) {
     b->text = NULL;
     if ((end || command.text) && !give) { /* never moved: hold where the first telegram found the robot */
         ff_rsi_rob_axes(&b->rsi.first, command.axes);
+        command.external[0] = 1e-3 * b->rsi.first.eipos[0];
         command.pose = ff_rsi_rob_pose(&b->rsi.first);
         give = true;
     }
@@ -485,6 +586,7 @@ static void answer(executive *e, int i, bool hold, bool end) {
                              .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
     if (used)
         ff_socket_send(b->rsi_fd, text, used, &b->peer);
+    b->ended |= end;
 }
 
 /* Poses of this cycle; before it, those of the cycles whose telegram was lost, on a line between: the loop's
@@ -497,10 +599,8 @@ static void advance(executive *e, bool floats) {
         body *b = &e->body[i];
         from[i] = b->motion.known ? b->pose : ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&b->rob));
         to[i] = ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&b->rob));
-        if (!b->fresh && i > 0 && b->motion.known) { /* the other robot's telegram is late */
-            to[i].p = ff_vec3_axpy(e->plan.cycle, b->measured.twist.v, b->pose.p);
-            to[i].q = ff_quat_mul(b->pose.q, ff_quat_exp(ff_vec3_scale(e->plan.cycle, b->measured.twist.w)));
-        }
+        if (i > 0 && clock_known(e, b) && clock_known(e, e->body))
+            to[i] = ff_follow_at(&b->follow, e->plan.cycle, e->pace);
         b->pose = to[i];
     }
     for (uint64_t j = 1; j <= gap; j++) {
@@ -550,8 +650,9 @@ static ff_trip_code sensor_trip(const executive *e, const body *b, double *value
 }
 
 static ff_safety_action judge(executive *e, bool silent) {
-    ff_safety_in in = {.missed = (double)e->body[0].gap};
+    ff_safety_in in = {0};
     bool speaks = true;
+    const double silence = e->options->silence > 0 ? e->options->silence : 0.1;
     for (int i = 0; i < e->plan.bodies; i++) {
         const body *b = &e->body[i];
         ff_safety_body_in *at = &in.body[i];
@@ -568,6 +669,11 @@ static ff_safety_action judge(executive *e, bool silent) {
         at->clipped_limit = b->rsi.info.clipped_tag < 3 ? 1e3 * b->rsi_config.clip_translation
                                                         : b->rsi_config.clip_rotation * 180.0 / FF_PI;
         speaks &= b->known && b->has_record;
+        in.missed = fmax(in.missed, (double)b->gap);
+        if (i > 0 && b->known && e->pace - b->arrived > silence && e->other.code == FF_TRIP_NONE)
+            e->other =
+                (ff_trip){.code = FF_TRIP_SILENT, .body = i, .value = e->pace - b->arrived, .limit = silence};
+        e->body[i].gap = 0;
     }
     in.ready = speaks;
     in.testing = e->testing;
@@ -576,10 +682,8 @@ static ff_safety_action judge(executive *e, bool silent) {
     in.start = true; /* the operator's arming is the start, too */
     in.other = e->other;
     e->other = (ff_trip){.code = FF_TRIP_NONE};
-    if (silent) {
-        const double patience = e->options->silence > 0 ? e->options->silence : 0.1;
-        in.other = (ff_trip){.code = FF_TRIP_SILENT, .value = patience, .limit = patience};
-    }
+    if (silent)
+        in.other = (ff_trip){.code = FF_TRIP_SILENT, .value = silence, .limit = silence};
     if (atomic_load_explicit(&e->recorder_failed, memory_order_relaxed) && in.other.code == FF_TRIP_NONE &&
         e->safety.name != FF_SAFE_FAULT)
         in.other = (ff_trip){.code = FF_TRIP_RECORDER, .value = (double)ff_ring_dropped(&e->rows)};
@@ -713,8 +817,54 @@ static bool brake(executive *e) {
     return done;
 }
 
+/* A robot that had its answer when the stop was sent gets the stop with its next telegram. */
+static void end_others(executive *e) {
+    const int64_t until = ff_clock_now() + (int64_t)(2e9 * e->plan.cycle);
+    for (int i = 1; i < e->plan.bodies; i++) {
+        int64_t arrived;
+        body *b = &e->body[i];
+        while (!b->ended && ff_clock_now() < until) {
+            if (take_telegram(e, b, &arrived))
+                answer(e, i, b->tracked == 0, true);
+            else
+                ff_clock_sleep_until(ff_clock_now() + 200000);
+        }
+    }
+}
+
+/* The pacing robot is gone; the others still speak: each is braked at the pace of its own telegrams. */
+static void brake_others(executive *e, double patience) {
+    unsigned rest[FF_MAX_BODIES] = {0};
+    int64_t arrived, heard = ff_clock_now();
+    bool any = e->plan.bodies > 1;
+    while (any && 1e-9 * (double)(ff_clock_now() - heard) < patience) {
+        any = false;
+        for (int i = 1; i < e->plan.bodies; i++) {
+            body *b = &e->body[i];
+            if (b->tracked == 0 || b->ended)
+                continue;
+            any = true;
+            if (!b->fresh && !take_telegram(e, b, &arrived))
+                continue;
+            heard = ff_clock_now();
+            if (!b->stop.started) { /* from where it has been led meanwhile */
+                const ff_setpoint now = command_for(e, b);
+                ff_stop_start(&b->stop, now);
+            } else if (!b->stop.done)
+                ff_stop_step(&e->safety_config, i, &b->stop, b->last_force, false);
+            b->command = b->before = b->stop.command;
+            e->pace = ff_follow_time(&b->follow);
+            rest[i] += b->stop.done;
+            answer(e, i, false, rest[i] > SETTLE_CYCLES);
+        }
+        ff_clock_sleep_until(ff_clock_now() + 200000);
+    }
+}
+
 static void *real_time(void *self) {
     executive *e = self;
+    e->epoch = ff_clock_now();
+    e->virtual_now = FF_NAN;
     ff_rights_take(e->options->priority ? e->options->priority : 80,
                    e->options->priority ? e->options->cpu : -1, &e->result->rights);
     if (e->options->enter)
@@ -729,6 +879,7 @@ static void *real_time(void *self) {
             const bool asked = off && atomic_load(e->options->stop);
             if (!asked)
                 judge(e, true);
+            brake_others(e, patience);
             break;
         }
         if (off) { /* both devices must speak before anything is looked at */
@@ -777,8 +928,10 @@ static void *real_time(void *self) {
             const bool end = e->rest > SETTLE_CYCLES && !stays;
             for (int i = 0; i < e->plan.bodies; i++)
                 answer(e, i, e->body[i].tracked == 0, end);
-            if (end)
+            if (end) {
+                end_others(e);
                 break;
+            }
         } else {
             for (int i = 0; i < e->plan.bodies; i++)
                 answer(e, i, !e->testing, false);
@@ -1024,6 +1177,7 @@ static void ask_operator(executive *e) {
 static void attend(executive *e) {
     ff_row *row = malloc(sizeof *row);
     bool evaluated = false, decided = false;
+    int64_t busy = ff_clock_now(); /* [ns] when the last row came */
     while (row) {
         const bool ended = atomic_load_explicit(&e->ended, memory_order_acquire);
         ff_rt_note note;
@@ -1036,6 +1190,13 @@ static void attend(executive *e) {
         }
         while (ff_ring_pop(&e->notes, &note))
             record_note(e, &note);
+        if (any)
+            busy = ff_clock_now();
+        else if (e->options->log && *e->options->log &&
+                 ff_clock_now() - busy > (int64_t)(0.5e9 * FF_LOG_FLUSH)) { /* no rows: before, after them */
+            ff_log_flush(*e->options->log);
+            busy = ff_clock_now();
+        }
         if (ended && !any)
             break;
         if (!evaluated && atomic_load_explicit(&e->measured, memory_order_acquire)) {
@@ -1115,6 +1276,8 @@ static ff_status open_body(executive *e, int i, char *message, size_t size) {
     b->rsi_config.mode = plan->mode;
     b->rsi_config.decimals = 9;
     b->rsi_config.ipoc_step = 0;
+    b->rsi_config.use_external = b->rsi_config.external_linear[0] =
+        plan->arm.config.rail.rule != FF_ARM_RAIL_NONE;
     b->rsi_config.clip_window = (unsigned)fmin(FF_RSI_WINDOW_MAX, cycles + 50.0);
     ff_rsi_client_reset(&b->rsi);
     b->ati_config = ff_ati_client_config_default();
@@ -1181,6 +1344,22 @@ static ff_status open_all(executive *e, char *message, size_t size) {
     return status;
 }
 
+static ff_run_clock clock_of(const executive *e, int i) {
+    const body *b = &e->body[i];
+    ff_run_clock clock = {.known = clock_known(e, b)};
+    if (!clock.known)
+        return clock;
+    clock.drift_ppm = ff_clockfit_ppm(&b->follow.fit);
+    clock.residual_s = ff_clockfit_rms(&b->follow.fit);
+    clock.largest_s = b->follow.fit.largest;
+    clock.restarts = b->follow.fit.restarts;
+    if (ff_clockfit_ready(&e->fitting, &b->ft.fit)) {
+        clock.sensor_hz = 1.0 / (b->ft.tick * (1.0 + b->ft.fit.rate));
+        clock.sensor_s = ff_clockfit_rms(&b->ft.fit);
+    }
+    return clock;
+}
+
 static void conclude(executive *e) {
     ff_rt_result *result = e->result;
     ff_run_result *run = &result->run;
@@ -1188,6 +1367,7 @@ static void conclude(executive *e) {
     result->trip = e->safety.trip;
     for (int i = 0; i < e->plan.bodies; i++) {
         result->rsi[i] = e->body[i].rsi.info;
+        run->clock[i] = clock_of(e, i);
         result->ati[i] = e->body[i].ati.sequence;
         result->robot[i] = e->body[i].measured;
     }
@@ -1233,6 +1413,7 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     e->run = run;
     e->options = options;
     e->result = result;
+    e->fitting = ff_clockfit_default();
     for (int i = 0; i < FF_MAX_BODIES; i++)
         e->body[i].rsi_fd = e->body[i].ati_fd = -1;
     result->run.status = open_all(e, result->run.message, sizeof result->run.message);

@@ -21,7 +21,7 @@ static int nearest(const ff_touch *touch, const ff_row *row, int i, ff_vec3 forc
     const ff_scenario *scenario = touch->scenario;
     ff_setpoint robot[FF_MAX_BODIES];
     for (int j = 0; j < scenario->satellites; j++)
-        robot[j] = row->body[j].robot;
+        robot[j] = row->body[j].inertial;
     robot[i].T.p = ff_vec3_axpy(-0.001 / size, force, robot[i].T.p);
     int best = -1;
     double most = 0.0;
@@ -41,7 +41,7 @@ static int nearest(const ff_touch *touch, const ff_row *row, int i, ff_vec3 forc
 void ff_touch_find(ff_touch *touch, ff_row *row) {
     for (int i = 0; i < touch->scenario->satellites; i++) {
         const ff_row_body *b = &row->body[i];
-        const ff_vec3 force = ff_quat_rotate(b->robot.T.q, b->measured_b.f);
+        const ff_vec3 force = ff_quat_rotate(b->inertial.T.q, b->measured_b.f);
         const double size = ff_vec3_norm(force);
         touch->touched[i] =
             row->final || !(size > touch->threshold[i]) ? -1 : nearest(touch, row, i, force, size);

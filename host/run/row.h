@@ -4,6 +4,15 @@
 
 #include "scenario/scenario.h"
 
+/* On devices: the robot's axes, and its controller's clock as fitted to ours. */
+typedef struct ff_row_device {
+    bool has_joints, has_clock;
+    ff_arm_joints joints; /* measured */
+    double drift;         /* its seconds over ours, minus 1 */
+    double offset;        /* [s] our time minus its own at its newest telegram */
+    double residual, rms; /* [s] of the newest telegram's arrival, + late; of all */
+} ff_row_device;
+
 typedef struct ff_row_body {
     ff_rigid_state satellite;     /* at t_k */
     ff_rigid_state ideal;         /* at t_k; FF_NAN without a reference */
@@ -21,6 +30,7 @@ typedef struct ff_row_body {
     /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
     bool has_fused;
     ff_fused_report fused; /* of the last contact, with has_fused */
+    ff_row_device device;
     double identified_stiffness, identified_damping, identified_damping_sd; /* [N/m], [N s/m], [N s/m] */
 } ff_row_body;
 
@@ -41,7 +51,8 @@ typedef struct ff_row {
     double arm_q[FF_MAX_ARM_LINKS]; /* [rad, m] joints of the servicer's arm; zero without one */
 } ff_row;
 
-/* Starts the row of cycle k with the satellites as the loop holds them before its step. */
+/* Starts the row of cycle k with the satellites as the loop holds them before its step. Only what this
+ * scenario uses is cleared, so a row's memory is zero before its first cycle. */
 void ff_row_begin(const ff_scenario *scenario, const ff_loop_state *state, uint64_t k, bool final,
                   ff_row *row);
 /* Adds what went into the loop's step and came out of it. */

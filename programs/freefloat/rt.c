@@ -298,6 +298,14 @@ static void show_end(const desk *d) {
            ff_histogram_at(&r->compute, 0.99), ff_histogram_at(&r->io, 0.99), (unsigned long long)r->missed,
            (unsigned long long)r->rsi[0].late,
            (unsigned long long)r->faults.minor + (unsigned long long)r->faults.major);
+    for (int i = 0; i < d->scenario->satellites; i++) {
+        const ff_run_clock *c = &r->run.clock[i];
+        if (c->known)
+            printf("%s: controller's clock %+.2f ppm, arrivals %.3g ms rms about it, %.3g ms at most; sensor "
+                   "%.6g Hz, %.3g ms rms\n",
+                   d->scenario->satellite[i].name, c->drift_ppm, 1e3 * c->residual_s, 1e3 * c->largest_s,
+                   c->sensor_hz, 1e3 * c->sensor_s);
+    }
     if (*r->rights.missing)
         printf("%s\n", r->rights.missing);
 }

@@ -7,6 +7,8 @@
 #include "rt/executive.h"
 #include "rt/facility.h"
 
+#include "rt/ports.h"
+
 #include <pthread.h>
 #include <unistd.h>
 
@@ -36,28 +38,6 @@ static ff_status count_row(void *self, const ff_row *row) {
     return FF_OK;
 }
 
-static unsigned free_base(void) {
-    static unsigned next;
-    if (!next)
-        next = 20000 + (unsigned)(getpid() * 37 % 9000);
-    for (;; next += 30) {
-        struct sockaddr_in at;
-        int fd;
-        char message[128];
-        bool good = true;
-        for (unsigned n = 0; n < 30 && good; n += 10) {
-            ff_socket_address("127.0.0.1", next + n, &at);
-            good = ff_socket_open(&at, &fd, NULL, message, sizeof message) == FF_OK;
-            if (good)
-                close(fd);
-        }
-        if (good) {
-            next += 30;
-            return next - 30;
-        }
-    }
-}
-
 static void load(ff_scenario *scenario, const char *text, const char *const *set, int sets) {
     char message[512] = "", warnings[256];
     const ff_scenario_options options = {.set = set, .sets = sets};
@@ -68,8 +48,7 @@ static void load(ff_scenario *scenario, const char *text, const char *const *set
 
 /* Runs both sides. The caller frees. */
 static void run_pair(pair *p) {
-    const unsigned base = free_base();
-    const ff_plan_options ports = {base, base + 10, base + 20};
+    const ff_plan_options ports = free_ports();
     /* in lock step a busy machine cannot make a cycle late: all limits are the product's own. Only silence is
      * of the wall clock */
     p->facility_options = (ff_facility_options){.ports = ports,
