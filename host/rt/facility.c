@@ -538,14 +538,17 @@ static void push_by_hand(facility *f) {
         const ff_sensor_config *sensor = &f->scenario->satellite[i].sensor;
         const ff_rsi_sen *sen = &d->state.sen;
         const int asked = sen->has_text ? ff_push_asked(sen->text) : -1;
-        if (asked != d->push)
+        if (asked >= 0 && asked != d->push) {
+            d->push = asked;
             d->pushed = f->k;
-        d->push = asked;
+        }
         ff_wrench push = ff_wrench_zero();
-        if (asked >= 0)
-            ff_push_virtual(asked, (double)(f->k - d->pushed) * f->plan.cycle,
-                            asked < 3 ? sensor->force_noise : sensor->torque_noise,
-                            asked < 3 ? sensor->range_force : sensor->range_torque, &push);
+        if (d->push >= 0 &&
+            !ff_push_virtual(d->push, (double)(f->k - d->pushed) * f->plan.cycle,
+                             d->push < 3 ? sensor->force_noise : sensor->torque_noise,
+                             d->push < 3 ? sensor->range_force : sensor->range_torque, &push) &&
+            asked < 0)
+            d->push = -1; /* done, and no longer asked for */
         ff_plant_push(f->plant, i, push);
     }
 }

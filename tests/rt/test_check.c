@@ -294,31 +294,38 @@ static void test_no_go_has_its_reason(void **state) {
     }
 }
 
+/* A controller's robot with this tool; a tool of its own for each of two calls. */
+static const char *arm(const char *tool) {
+    static char text[2][200];
+    static int n;
+    n = !n;
+    snprintf(text[n], sizeof text[n],
+             "satellites.body.robot={kind: kuka-rsi, delay: 0.016, %s, tool: {%s%s}}",
+             "base: {position: [-1.35, 0, -1.57]}", tool, "attitude: [0, 0, 1, 0]");
+    return text[n];
+}
+#define RDT "satellites.body.sensor={kind: ati-rdt}"
+
 /* Axes and pose that do not agree: a tool of another length on the controller than in the scenario. */
 static void test_kinematics_must_agree(void **state) {
     (void)state;
-#define ARM(tool)                                                                                            \
-    "satellites.body.robot={kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {" tool \
-    "attitude: "                                                                                             \
-    "[0, 0, 1, 0]}}",                                                                                        \
-        "satellites.body.sensor={kind: ati-rdt}"
-    pair *p = PLAY(ARM(""));
+    pair *p = PLAY(arm(""), RDT);
     expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
     assert_true(p->rt.check.body[0].apart < 1e-6 && p->rt.check.body[0].apart_angle < 1e-6);
     drop(p);
-    p = PLAY(ARM(""), "truth:", ARM("position: [0, 0, 0.0012], "));
+    p = PLAY(arm(""), RDT, "truth:", arm("position: [0, 0, 0.0012], "), RDT);
     expect(p, FF_SAFE_FAULT, FF_TRIP_KINEMATICS);
     assert_near(p->rt.check.body[0].apart, 0.0012, 1e-6);
     drop(p);
-    p = PLAY(ARM(""), "truth:", ARM("position: [0, 0, 0.0008], "));
+    p = PLAY(arm(""), RDT, "truth:", arm("position: [0, 0, 0.0008], "), RDT);
     expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
     drop(p);
     /* the robot stands elsewhere than the run begins */
-    p = PLAY(ARM(""), "truth:", "satellites.body.position=[0, 0.0012, 0]");
+    p = PLAY(arm(""), RDT, "truth:", "satellites.body.position=[0, 0.0012, 0]");
     expect(p, FF_SAFE_FAULT, FF_TRIP_START);
     assert_near(row_of(p, "start_mm")->value, 1.2, 1e-3);
     drop(p);
-    p = PLAY(ARM(""), "truth:", "satellites.body.attitude=[0.9999995, 0.001, 0, 0]");
+    p = PLAY(arm(""), RDT, "truth:", "satellites.body.attitude=[0.9999995, 0.001, 0, 0]");
     expect(p, FF_SAFE_FAULT, FF_TRIP_START);
     assert_near(row_of(p, "start_deg")->value, 0.002 * 180.0 / FF_PI, 1e-3);
     drop(p);
