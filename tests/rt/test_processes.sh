@@ -4,7 +4,7 @@ set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
 start_facility() { ports; timeout 60 "$FREEFLOAT" facility "$S" --once $P "$@" > facility.txt 2>&1 & facility_pid=$!; }
-start_rt() { : > rt.txt; rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out $P --silence 1 "$@" < /dev/null > rt.txt 2>&1 & rt_pid=$!; }
+start_rt() { : > rt.txt; rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out $P --silence 5 "$@" < /dev/null > rt.txt 2>&1 & rt_pid=$!; }
 wait_for() { for _ in $(seq 200); do grep -q "$1" rt.txt 2> /dev/null && return; sleep 0.05; done; fail "no $1: $(cat rt.txt facility.txt)"; }
 # the facility ends by itself (--once); on a busy machine it needs a moment to say so
 finish() {
