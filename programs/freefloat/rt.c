@@ -94,7 +94,7 @@ static void tell_page(ff_live *live, const ff_rt_note *n) {
                       ff_trip_text(n->trip.code));
         return;
     }
-    if (n->kind == FF_NOTE_TEXT) {
+    if (n->kind == FF_NOTE_SAY) {
         ff_live_event(live, FF_LIVE_INFO, n->t, n->text);
         return;
     }
@@ -113,7 +113,7 @@ static void note(void *user, const ff_rt_note *n) {
         char sentence[200];
         ff_trip_sentence(&n->trip, sentence, sizeof sentence);
         ff_cli_error("%.3f s: %s, %s", n->t, ff_safety_state_name(n->state), sentence);
-    } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
+    } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
         printf("%8.3f s  %s\n", n->t, n->text);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_safety_state_name(n->state));
