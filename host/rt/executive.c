@@ -767,7 +767,7 @@ static void test_once(executive *e) {
     body *b = &e->body[e->push_body];
     const ff_satellite *satellite = &e->scenario->satellite[e->push_body];
     if (!e->asked) {
-        ff_rt_note note = {.kind = FF_NOTE_TEXT, .t = run_time(e), .state = e->safety.name};
+        ff_rt_note note = {.kind = FF_NOTE_SAY, .t = run_time(e), .state = e->safety.name};
         snprintf(note.text, sizeof note.text, "%s: %s%s", satellite->name, ff_push_text(e->push_axis),
                  e->push_axis < 3 ? " along the mock-up's axis, then let go"
                                   : " about the mock-up's axis, right-handed, then let go");
@@ -803,7 +803,7 @@ static bool brake(executive *e) {
         if (!b->stop.done) {
             ff_stop_step(&e->safety_config, i, &b->stop, b->last_force, b->force_valid);
             if (b->stop.done) {
-                ff_rt_note note = {.kind = FF_NOTE_TEXT, .t = run_time(e), .state = e->safety.name};
+                ff_rt_note note = {.kind = FF_NOTE_SAY, .t = run_time(e), .state = e->safety.name};
                 snprintf(note.text, sizeof note.text, "%s: %s", e->scenario->satellite[i].name,
                          ff_stop_text(b->stop.why));
                 ff_ring_push(&e->notes, &note);

@@ -24,7 +24,7 @@ void ff_histogram_add(ff_histogram *histogram, int64_t ns);
 /* [us] at least `part` of the durations are at most so long. */
 double ff_histogram_at(const ff_histogram *histogram, double part);
 
-typedef enum ff_rt_note_kind { FF_NOTE_STATE, FF_NOTE_TRIP, FF_NOTE_TEXT } ff_rt_note_kind;
+typedef enum ff_rt_note_kind { FF_NOTE_STATE, FF_NOTE_TRIP, FF_NOTE_TEXT, FF_NOTE_SAY } ff_rt_note_kind;
 
 typedef struct ff_rt_note {
     ff_rt_note_kind kind;

@@ -124,7 +124,7 @@ static void tell_page(desk *d, const ff_rt_note *n) {
         tell_event(d, fault ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t, text);
         return;
     }
-    if (n->kind == FF_NOTE_TEXT) {
+    if (n->kind == FF_NOTE_SAY) {
         tell_event(d, FF_LIVE_INFO, n->t, n->text);
         return;
     }
@@ -147,7 +147,7 @@ static void note(void *user, const ff_rt_note *n) {
         char sentence[200];
         ff_trip_sentence(&n->trip, sentence, sizeof sentence);
         ff_cli_error("%.3f s: %s, %s", n->t, ff_safety_state_name(n->state), sentence);
-    } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
+    } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
         printf("%8.3f s  %s\n", n->t, n->text);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_safety_state_name(n->state));
