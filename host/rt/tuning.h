@@ -14,8 +14,9 @@ enum {
     FF_TUNING_ORDERS = 16,    /* that may wait */
     FF_TUNING_PARAMETERS = 32 /* in the table */
 };
-#define FF_TUNING_ZERO_TIME 0.25 /* [s] over which the reading is averaged, and over which it is ramped in \
-                                  */
+#define FF_TUNING_ZERO_TIME                                                        \
+    0.25 /* [s] over which the reading is averaged, and over which it is ramped in \
+          */
 
 typedef enum ff_tuning_kind {
     FF_TUNING_THRESHOLD,

@@ -134,12 +134,14 @@ static void note(void *user, const ff_rt_note *n) {
     desk *d = user;
     if (!d->quiet)
         ff_progress_clear();
-    if (d->live)
+    if (d->live && n->kind != FF_NOTE_TEXT) /* that one is an answer: the page has it */
         tell_page(d, n);
     if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED)
         ff_cli_error("%.3f s: %s, %s: %s (%.6g, allowed %.6g %s)", n->t, ff_safety_state_name(n->state),
                      ff_trip_name(n->trip.code), ff_trip_text(n->trip.code), n->trip.value, n->trip.limit,
                      ff_trip_unit(n->trip.code));
+    else if (!d->quiet && n->kind == FF_NOTE_TEXT)
+        printf("%8.3f s  %s set to %.6g, it was %.6g\n", n->t, n->text, n->trip.value, n->trip.limit);
     else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_safety_state_name(n->state));
     fflush(stdout);
