@@ -76,6 +76,8 @@ typedef struct ff_tuning_access {
     bool moves;      /* the robot is told to move */
     bool touching;   /* a force, or the method says contact */
     bool hold, stop; /* set here: the operator's stop was asked for */
+    int changed;     /* set here: a parameter that has a new value, counted from 1; 0: none */
+    double was;      /* and its old one */
     ff_loop_model *model;
     ff_safety_config *safety;
     ff_wrench
