@@ -480,6 +480,16 @@ static void take_orders(executive *e) {
     ff_tuning_apply(&e->tuning, &a);
     e->held |= a.hold;
     e->stopped |= a.stop;
+    if (a.changed) { /* into the log, too: a replay knows the scenario only */
+        const ff_tuning_parameter *p = &e->tuning.table.parameter[a.changed - 1];
+        ff_rt_note note = {.kind = FF_NOTE_TEXT,
+                           .t = a.t,
+                           .state = e->safety.name,
+                           .trip = {.value = p->value, .limit = a.was}};
+        memcpy(note.text, p->name, sizeof note.text < sizeof p->name ? sizeof note.text : sizeof p->name);
+        note.text[sizeof note.text - 1] = 0;
+        ff_ring_push(&e->notes, &note);
+    }
 }
 
 /* A cycle outside the run, for the last 2 s before a fault: run-up, tests of CHECK, the one that tripped. */
@@ -984,6 +994,8 @@ static void record_note(executive *e, const ff_rt_note *note) {
         ff_log_event(log, note->t, (int)note->trip.code, orderly ? FF_MESSAGE_INFO : FF_MESSAGE_FAULT,
                      ff_trip_text(note->trip.code), note->trip.value, note->trip.limit);
     }
+    if (log && note->kind == FF_NOTE_TEXT)
+        ff_log_event(log, note->t, 0, FF_MESSAGE_INFO, note->text, note->trip.value, note->trip.limit);
     if (e->options->note)
         e->options->note(e->options->user, note);
 }

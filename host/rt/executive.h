@@ -31,7 +31,7 @@ typedef struct ff_rt_note {
     double t; /* [s] run time */
     ff_safety_name state;
     ff_trip trip;
-    char text[160];
+    char text[160]; /* TEXT: a parameter that was set; trip.value is its value, trip.limit the old one */
 } ff_rt_note;
 
 typedef struct ff_rt_options {

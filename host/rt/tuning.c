@@ -173,12 +173,14 @@ static void start_zero(ff_tuning *tuning, const ff_tuning_access *access, const 
     memset(tuning->sum, 0, sizeof tuning->sum);
 }
 
-static void set(ff_tuning *tuning, const ff_tuning_access *access, const ff_order *order) {
+static void set(ff_tuning *tuning, ff_tuning_access *access, const ff_order *order) {
     const int n = order->parameter;
     ff_order_answer answer = {.order = *order, .t = access->t};
     answer.was = n >= 0 && n < tuning->table.count ? tuning->table.parameter[n].value : FF_NAN;
     answer.done = ff_tuning_set(&tuning->table, n, order->value, access->model, access->safety, &answer.text);
     answer.is = order->value;
+    access->changed = answer.done ? n + 1 : 0;
+    access->was = answer.was;
     ff_ring_push(&tuning->answers, &answer);
 }
 

@@ -14,8 +14,9 @@ enum {
     FF_TUNING_ORDERS = 16,    /* that may wait */
     FF_TUNING_PARAMETERS = 32 /* in the table */
 };
-#define FF_TUNING_ZERO_TIME 0.25 /* [s] over which the reading is averaged, and over which it is ramped in \
-                                  */
+#define FF_TUNING_ZERO_TIME                                                        \
+    0.25 /* [s] over which the reading is averaged, and over which it is ramped in \
+          */
 
 typedef enum ff_tuning_kind {
     FF_TUNING_THRESHOLD,
@@ -75,6 +76,8 @@ typedef struct ff_tuning_access {
     bool moves;      /* the robot is told to move */
     bool touching;   /* a force, or the method says contact */
     bool hold, stop; /* set here: the operator's stop was asked for */
+    int changed;     /* set here: a parameter that has a new value, counted from 1; 0: none */
+    double was;      /* and its old one */
     ff_loop_model *model;
     ff_safety_config *safety;
     ff_wrench

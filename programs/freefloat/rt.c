@@ -141,7 +141,7 @@ static void note(void *user, const ff_rt_note *n) {
     desk *d = user;
     if (!d->quiet)
         ff_progress_clear();
-    if (d->live)
+    if (d->live && n->kind != FF_NOTE_TEXT) /* that one is an answer: the page has it */
         tell_page(d, n);
     if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED) {
         char sentence[200];
@@ -149,6 +149,8 @@ static void note(void *user, const ff_rt_note *n) {
         ff_cli_error("%.3f s: %s, %s", n->t, ff_safety_state_name(n->state), sentence);
     } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
         printf("%8.3f s  %s\n", n->t, n->text);
+    } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
+        printf("%8.3f s  %s set to %.6g, it was %.6g\n", n->t, n->text, n->trip.value, n->trip.limit);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_safety_state_name(n->state));
     fflush(stdout);

@@ -473,7 +473,8 @@ class Page {
     const over = ["ended", "stopped", "fault"].includes(this.phase);
     if (this.link && !this.link.open && hello) {
       word = over && !view ? {ended: "Ended", stopped: "Stopped", fault: "Fault"}[this.phase]! : "No connection";
-      reason = `The server went away ${Math.round((performance.now() - this.link.lost) / 1000)} s ago; what is shown is the last state. Trying again.`;
+      const alarm = over && !view ? [...this.events].reverse().find((e) => e.level === "alarm" && this.phase === "fault") : undefined;
+      reason = `${alarm ? `${sentence(alarm.text)}. ` : ""}The server went away ${Math.round((performance.now() - this.link.lost) / 1000)} s ago; what is shown is the last state. Trying again.`;
       level = over && !view && this.phase !== "fault" ? "calm" : "bad";
     } else if (hello) {
       const touched = this.touching();

@@ -569,7 +569,18 @@ interface Themed {
 function showStudy(raw: {title: string; generator: string; study: Study}): StudyPage {
   const page = new StudyPage(document.getElementById("app")!, raw.title, raw.generator, raw.study);
   page.build(header(raw.title, page));
-  window.addEventListener("beforeprint", () => page.drawAll());
+  let before: string | undefined;
+  window.addEventListener("beforeprint", () => {
+    before = document.documentElement.dataset.theme;
+    document.documentElement.classList.add("printing");
+    setTheme("light", page, false);
+    page.drawAll();
+  });
+  window.addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printing");
+    setTheme(before === "dark" ? "dark" : "light", page, false);
+    page.drawAll();
+  });
   return page;
 }
 

@@ -340,7 +340,7 @@ export class StudyPage {
     this.app.replaceChildren(
       h("a", {class: "skip", href: "#plots"}, "Skip to the plots"), header,
       h("main", {}, h("p", {class: "lead"}, this.study.lead), ...tables(false),
-        h("div", {id: "plots"}, ...this.study.maps.map((m) => this.map(m)), ...(this.study.curves.length ? [this.curves()] : [])), ...tables(true)),
+        h("div", {id: "plots", class: "stack"}, ...this.study.maps.map((m) => this.map(m)), ...(this.study.curves.length ? [this.curves()] : [])), ...tables(true)),
       h("footer", {}, h("p", {}, this.generator, ". Drag to zoom, double-click to show all.")),
     );
     for (const element of this.app.querySelectorAll<HTMLElement>(".scroll")) if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
@@ -353,9 +353,10 @@ export class StudyPage {
     let from = all.reduce((a, b) => Math.min(a, b), Infinity);
     let to = all.reduce((a, b) => Math.max(a, b), -Infinity);
     // Rounding's depths, more than five decades down, need no colours of their own.
-    if (map.log) from = Math.max(positive.reduce((a, b) => Math.min(a, b), Infinity), to / 1e5);
+    const least = positive.reduce((a, b) => Math.min(a, b), Infinity);
+    if (map.log) from = Math.max(least, to / 1e5);
     // Two decades about the limit tell enough: a diverged run would leave no colours for the others.
-    if (map.log && typeof map.limit === "number" && map.limit > 0) [from, to] = [Math.max(from, Math.min(to, map.limit) / 100), Math.min(to, Math.max(from, map.limit) * 100)];
+    if (map.log && typeof map.limit === "number" && map.limit > 0 && map.limit > least && map.limit < to) [from, to] = [Math.max(least, map.limit / 100), Math.min(to, map.limit * 100)];
     if (!(to > from)) [from, to] = Number.isFinite(from) ? [from - Math.abs(from || 1) * 0.01, from + Math.abs(from || 1) * 0.01] : [0, 1];
     const panels = map.panels.map((_p, i) => new MapPanel(map, i, {from, to}));
     this.maps.push(...panels);
