@@ -15,6 +15,7 @@ struct ff_plant {
     ff_contact contact[FF_MAX_CONTACTS];
     ff_grasp grasp[FF_MAX_CONTACTS];
     double cycle;
+    ff_wrench push[FF_MAX_BODIES];    /* by hand, body axes */
     ff_wrench_in last[FF_MAX_BODIES]; /* readings of cycle next - 1 */
     ff_plant_truth truth;             /* and what was there */
     bool relative;
@@ -95,6 +96,7 @@ void ff_plant_reset(ff_plant *plant) {
     for (int c = 0; c < plant->contacts; c++)
         plant->grasp[c] = (ff_grasp){0};
     for (int i = 0; i < plant->bodies; i++) {
+        plant->push[i] = ff_wrench_zero();
         ff_robot_reset(&plant->robot[i]);
         ff_sensor_reset(&plant->sensor[i]);
     }
@@ -199,7 +201,8 @@ static ff_status make_cycle(ff_plant *plant, uint64_t k) {
                 ff_wrench_add(truth->contact_b[contact->against], out.on_other);
     }
     for (int i = 0; i < plant->bodies; i++) {
-        ff_sensor_step(&plant->sensor[i], k, &plant->robot[i], truth->contact_b[i], &plant->last[i]);
+        ff_sensor_step(&plant->sensor[i], k, &plant->robot[i],
+                       ff_wrench_add(truth->contact_b[i], plant->push[i]), &plant->last[i]);
         ff_robot_push(&plant->robot[i], truth->contact_b[i], truth->contact_b[i]);
     }
     return status;
@@ -226,6 +229,10 @@ ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_tr
         }
     }
     return plant->status;
+}
+
+void ff_plant_push(ff_plant *plant, int body, ff_wrench push_b) {
+    plant->push[body] = push_b;
 }
 
 ff_pose ff_plant_flange(const ff_plant *plant, int body) {

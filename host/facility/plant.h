@@ -46,6 +46,9 @@ ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_tr
  * the initial motion (default 0: "before t = 0 the robot has moved with the initial twist", one delay late).
  * Resets the plant; kept over later resets. */
 void ff_plant_set_lead(ff_plant *plant, int body, double lead);
+/* A hand on the mock-up: a wrench about the CoM in body axes that the sensor feels from the next read on,
+ * beside the contacts'. No truth tells of it. Gone after a reset. */
+void ff_plant_push(ff_plant *plant, int body, ff_wrench push_b);
 /* The flange in the robot's base after the last read: inverse(base) T_wb inverse(tool). */
 ff_pose ff_plant_flange(const ff_plant *plant, int body);
 

@@ -363,9 +363,10 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
                  (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? kind_names[config->kind] : "?");
         return FF_ERR_UNSUPPORTED;
     }
-    if (config->rail.present)
+    /* Under a robot that is its pose alone a rail changes nothing; on the network it is the axis E1. */
+    if (config->rail.present && config->kind == FF_ROBOT_JOINTS)
         return refuse(FF_ERR_UNSUPPORTED, message, size,
-                      "a robot's rail is not part of the virtual facility yet");
+                      "a rail under a robot of kind joints is not part of the virtual facility yet");
     if (!ff_robot_pose_ok(config->base) || !ff_robot_pose_ok(config->tool))
         return refuse(FF_ERR_ARGUMENT, message, size,
                       "the robot's base and tool must be finite, their attitudes unit quaternions");

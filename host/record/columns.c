@@ -123,16 +123,17 @@ static void servicer(walk *w, int joints, const ff_row_servicer *s) {
 }
 
 static void row_walk(walk *w, const ff_scenario *scenario, const ff_columns *columns, const ff_row *row) {
-    const int satellites = columns->satellites, contacts = columns->contacts;
     w->prefix = "";
     scalar(w, "t", "s", row->t);
-    for (int i = 0; i < satellites; i++) {
+    for (int i = 0; i < columns->satellites; i++) {
         w->prefix = scenario ? scenario->satellite[i].name : "";
         body(w, &row->body[i]);
+        if (columns->relative)
+            motion(w, "inertial", &row->body[i].inertial);
         if (i == columns->servicer)
             servicer(w, columns->joints, &row->servicer);
     }
-    for (int c = 0; c < contacts; c++) {
+    for (int c = 0; c < columns->contacts; c++) {
         char prefix[FF_NAME_SIZE + 16] = "";
         if (w->name)
             snprintf(prefix, sizeof prefix, "contact.%s", scenario->contact[c].name);
@@ -152,7 +153,8 @@ ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns) {
     walk w = {0};
     *columns = (ff_columns){.satellites = scenario->satellites,
                             .contacts = scenario->contacts,
-                            .servicer = ff_scenario_servicer(scenario)};
+                            .servicer = ff_scenario_servicer(scenario),
+                            .relative = scenario->frame == FF_FRAME_RELATIVE};
     if (columns->servicer >= 0)
         columns->joints = scenario->satellite[columns->servicer].arm.joints;
     row_walk(&w, scenario, columns, &empty);

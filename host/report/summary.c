@@ -283,6 +283,24 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
         limited += (long long)run->info.gate[i].limited;
     ff_json_integer(&json, "limited", limited);
     ff_json_close(&json, '}');
+    bool clocks = false;
+    for (int i = 0; i < scenario->satellites; i++)
+        clocks |= run->clock[i].known;
+    if (clocks) { /* of a run on devices */
+        ff_json_open(&json, "clocks", '{');
+        for (int i = 0; i < scenario->satellites; i++) {
+            const ff_run_clock *c = &run->clock[i];
+            ff_json_open(&json, scenario->satellite[i].name, '{');
+            ff_json_number(&json, "drift_ppm", c->known ? c->drift_ppm : FF_NAN);
+            ff_json_number(&json, "residual_rms_s", c->known ? c->residual_s : FF_NAN);
+            ff_json_number(&json, "residual_max_s", c->known ? c->largest_s : FF_NAN);
+            ff_json_integer(&json, "restarts", (long long)c->restarts);
+            ff_json_number(&json, "sensor_hz", c->sensor_hz > 0.0 ? c->sensor_hz : FF_NAN);
+            ff_json_number(&json, "sensor_residual_rms_s", c->sensor_hz > 0.0 ? c->sensor_s : FF_NAN);
+            ff_json_close(&json, '}');
+        }
+        ff_json_close(&json, '}');
+    }
     if (scenario->fidelity.method == FF_METHOD_FUSED) {
         const ff_fused_info *f = &run->fused;
         ff_json_open(&json, "fused", '{');

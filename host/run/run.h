@@ -31,6 +31,17 @@ typedef struct ff_run_options {
     ff_obsw_opener *opener; /* reaches on-board software over UDP; NULL: such scenarios are refused */
 } ff_run_options;
 
+/* A device's clock against this computer's, as fitted; of a run on devices. */
+typedef struct ff_run_clock {
+    bool known;
+    double drift_ppm;  /* its seconds are longer than ours by so much */
+    double residual_s; /* rms of the arrivals about the fit */
+    double largest_s;  /* in size */
+    uint64_t restarts; /* it was set meanwhile */
+    double sensor_hz;  /* the sensor's count a second of ours; 0: not known */
+    double sensor_s;   /* rms of its records about their fit */
+} ff_run_clock;
+
 typedef struct ff_run_result {
     ff_status status;                   /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
     uint64_t cycles;                    /* done */
@@ -40,6 +51,7 @@ typedef struct ff_run_result {
     ff_impact_state impact;             /* of the method `impact`: contacts and causality at the end */
     double wall_s;                      /* time the loop and plant took */
     double cycle_mean_ns, cycle_max_ns; /* of the loop's step; 0 without timing */
+    ff_run_clock clock[FF_MAX_BODIES];  /* each satellite's robot and sensor */
     char message[256];                  /* one sentence when status is negative */
 } ff_run_result;
 

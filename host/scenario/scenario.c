@@ -2,6 +2,7 @@
 
 #include "scenario/schema.h"
 #include "scenario/tree.h"
+#include "scenario/mesh.h"
 #include "scenario/urdf.h"
 
 #include <errno.h>
@@ -346,6 +347,7 @@ static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
 static bool read_chain(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
 static bool read_faults(reader *r, const ff_node *node, const ff_key *key);
+static bool read_mesh(reader *r, const ff_node *node, char *path);
 static bool read_arm_model(reader *r, const ff_node *node, ff_servicer_arm *arm);
 static bool read_chain_model(reader *r, const ff_node *node, ff_emulate_arm *arm);
 static bool read_drives(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);
@@ -454,6 +456,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         return read_arm_model(r, node, base);
     case FF_TYPE_CHAIN_MODEL:
         return read_chain_model(r, node, at);
+    case FF_TYPE_MESH:
+        return read_mesh(r, node, at);
     case FF_TYPE_DRIVES:
         return read_drives(r, node, key, at);
     }
@@ -702,6 +706,28 @@ static const struct ff_tree_model_file *read_model(reader *r, const ff_node *nod
     m->next = r->tree->models;
     r->tree->models = m;
     return m;
+}
+
+/* Read to be checked only: what is drawn reads it again. */
+static bool read_mesh(reader *r, const ff_node *node, char *path) {
+    char name[FF_NAME_SIZE], text[128];
+    if (!read_text(r, node, "file", name))
+        return false;
+    const char *slash = name[0] == '/' ? NULL : strrchr(r->label, '/');
+    const size_t folder = slash ? (size_t)(slash - r->label) + 1 : 0, length = strlen(name);
+    if (folder + length >= 2 * (size_t)FF_NAME_SIZE)
+        return fail(r, node->place, "the path of the mesh '%s' is too long, allowed: %d bytes",
+                    ff_show(name).text, 2 * FF_NAME_SIZE - 1);
+    memcpy(path, r->label, folder);
+    memcpy(path + folder, name, length + 1);
+    ff_mesh mesh;
+    if (ff_mesh_load(path, &mesh, text, sizeof text) != FF_OK)
+        return fail(r, node->place,
+                    "mesh '%s': %s, allowed: an STL or OBJ file of at most %d triangles, from the scenario's "
+                    "folder",
+                    ff_show(name).text, text, FF_MESH_TRIANGLES);
+    ff_mesh_free(&mesh);
+    return true;
 }
 
 /* As fail, at a line of the model. */
@@ -993,8 +1019,18 @@ static bool read_satellite(reader *r, const ff_node *node, const ff_section *sec
         satellite->robot.inertia.inertia = satellite->rigid.inertia;
     else if (!check_inertia(r, own, "inertia", satellite->robot.inertia))
         return false;
+    const ff_vec3 wired = satellite->sensor.wired;
+    int seen = 0;
+    for (int i = 0; i < 3; i++)
+        for (int axis = 1; axis <= 3; axis++)
+            seen |= fabs(wired.a[i]) == (double)axis ? 1 << axis : 0;
+    const ff_node *wiring = ff_node_find(ff_node_find(node, "sensor"), "wired");
+    if (wiring && seen != 14)
+        return fail(r, wiring->place,
+                    "sensor.wired must name each axis once, allowed: 1, 2, 3, each with its sign");
     const ff_node *mockup = ff_node_find(node, "mockup");
     satellite->mockup.present = mockup != NULL;
+    satellite->mesh.present = ff_node_find(node, "mesh") != NULL;
     const ff_node *inertia = ff_node_find(mockup, "inertia");
     bool point_mass = true;
     for (int i = 0; i < 9; i++)

@@ -70,6 +70,8 @@ typedef struct ff_sensor_config {
     double range_force, range_torque;           /* [N], [N m]; FF_INF */
     double bandwidth;                           /* [Hz]; FF_INF */
     double delay;                               /* [s] */
+    ff_quat turned;                             /* the virtual one: sensor as it is, in the sensor as named */
+    ff_vec3 wired;                              /* +-1, 2, 3: axis that each channel carries */
     char address[FF_NAME_SIZE];                 /* ati-rdt: the sensor's */
     uint64_t port, http_port;
 } ff_sensor_config;
@@ -93,12 +95,29 @@ typedef struct ff_safety_limits {
     double stop_angular_acceleration; /* [rad/s2] */
 } ff_safety_limits;
 
+/* What is tried before a run on devices. */
+typedef struct ff_check_config {
+    bool no_push;     /* leave out the hand-push test */
+    bool poses;       /* identify the mock-up's mass and CoM */
+    bool chirp;       /* identify the robot's delay */
+    double angle;     /* [rad] tilt */
+    double amplitude; /* [m] of the chirp */
+    double wait;      /* [s] for each push */
+} ff_check_config;
+
 typedef struct ff_mockup_config {
     bool present;
     double mass;     /* [kg] */
     ff_vec3 com;     /* [m] body frame, from the satellite's CoM */
     ff_mat3 inertia; /* [kg m2] about its CoM */
 } ff_mockup_config;
+
+typedef struct ff_mesh_config { /* only to be looked at */
+    bool present;
+    char file[2 * FF_NAME_SIZE]; /* as it is opened */
+    double scale;                /* metres in a unit of the file */
+    ff_pose pose;                /* of the file's frame in the body frame, from the CoM */
+} ff_mesh_config;
 
 typedef struct ff_point {
     char name[FF_NAME_SIZE];
@@ -162,10 +181,12 @@ typedef struct ff_satellite {
     ff_robot_config robot;
     ff_sensor_config sensor;
     ff_mockup_config mockup;
+    ff_mesh_config mesh;
     ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
     ff_servicer_arm arm;
     ff_obsw_config obsw;
     ff_safety_limits safety;
+    ff_check_config check;
 } ff_satellite;
 
 typedef enum ff_contact_kind {
@@ -245,6 +266,7 @@ typedef enum ff_fault_kind {
     FF_FAULT_STRANGER,
     FF_FAULT_JITTER,
     FF_FAULT_CLOCK_STEP,
+    FF_FAULT_CLOCK_DRIFT, /* [ppm] the controller's cycle is longer by so much, all the time */
     FF_FAULTS
 } ff_fault_kind;
 

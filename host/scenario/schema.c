@@ -17,13 +17,16 @@ static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
-    "stranger", "jitter", "clock-step", NULL};
+    "stranger", "jitter", "clock-step", "clock-drift", NULL};
 static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
 static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
 static const char *const robot_words[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
 static const char *const sensor_words[] = {"ideal", "noisy", "ati-rdt", NULL};
+static const char *const push_words[] = {"hand", "skip", NULL};
+static const char *const weight_words[] = {"scenario", "poses", NULL};
+static const char *const delay_words[] = {"scenario", "chirp", NULL};
 static const char *const mount_words[] = {"flange", "environment", NULL};
 static const char *const contact_words[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
 static const char *const load_words[] = {"pulse", "halfsine", "sin2", NULL};
@@ -119,6 +122,8 @@ static const ff_key sensor_keys[] = {
     KEY("range", PAIR, "N, N m", POSITIVE, "none", SENSOR(range_force), NOISY, "Largest reading; at and beyond it the sample is refused."),
     KEY("bandwidth", NUMBER, "Hz", POSITIVE, "none", SENSOR(bandwidth), NOISY, "First-order low pass."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", SENSOR(delay), NOISY, "Age of the reading."),
+    KEY("turned", QUATERNION, "", ANY, "[1, 0, 0, 0]", SENSOR(turned), NOISY, "Error of the virtual sensor's mounting: its axes, body to body, from those that `pose` names. The loop does not know it; the hand-push test of `rt` finds it."),
+    KEY("wired", VEC3, "", ANY, "[1, 2, 3]", SENSOR(wired), NOISY, "Error of the virtual sensor's wiring: the axis (1 x, 2 y, 3 z) that each channel really carries, negative with the wrong sign; forces and torques alike."),
     KEY("address", TEXT, "", ANY, "127.0.0.1", SENSOR(address), ATI, "The sensor's address. On loopback it is a virtual one."),
     KEY("port", INTEGER, "", ANY, "49152", SENSOR(port), ATI, "UDP port of its records."),
     KEY("http_port", INTEGER, "", ANY, "49180", SENSOR(http_port), ATI, "TCP port of its configuration page; 80 on the device."),
@@ -131,6 +136,13 @@ static const ff_key mockup_keys[] = {
     KEY("inertia", INERTIA, "kg m2", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, inertia), 0, "About its own centre of mass, body axes; all zero: a point mass."),
 };
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
+
+static const ff_key mesh_keys[] = {
+    KEY("file", MESH, "", ANY, "required", offsetof(ff_mesh_config, file), 0, "An STL (binary or text) or OBJ file, its path from the scenario's folder; at most 20000 triangles and 8 MiB."),
+    KEY("scale", NUMBER, "m", POSITIVE, "1", offsetof(ff_mesh_config, scale), 0, "One unit of the file; 0.001 for a file in millimetres."),
+    SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_mesh_config, pose), 0, "The file's frame in the body frame, from the CoM."),
+};
+static const ff_section mesh_section = {"satellites.NAME.mesh", "", TABLE(mesh_keys), "What the report and the live page draw in place of the box; nothing is computed from it."};
 
 static const ff_key limits_keys[] = {
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded, per axis; all limits together are followed time-optimally."),
@@ -241,6 +253,17 @@ static const ff_key safety_keys[] = {
 };
 static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(safety_keys), "What ends a run on devices (`freefloat rt`); docs/safety.md. Not the safety function."};
 
+#define CHECK(field) offsetof(ff_check_config, field)
+static const ff_key check_keys[] = {
+    WORD("push", FLAG, push_words, "hand", CHECK(no_push), 0, "The operator pushes the mock-up along its three axes and twists it about them, and the sensor must say the same; on virtual devices the facility pushes. `skip` leaves it out, and the report says so."),
+    WORD("weight", FLAG, weight_words, "scenario", CHECK(poses), 0, "The mock-up's mass and CoM: taken from `mockup`, or identified while the robot tilts it."),
+    WORD("delay", FLAG, delay_words, "scenario", CHECK(chirp), 0, "The robot's delay: taken from `robot.delay`, or identified by a small chirp and compared with it."),
+    KEY("angle", NUMBER, "rad", POSITIVE, "0.3", CHECK(angle), 0, "Largest tilt for `weight: poses`; Cartesian corrections: at most 4.5 degrees."),
+    KEY("amplitude", NUMBER, "m", POSITIVE, "0.002", CHECK(amplitude), 0, "Of the chirp, away from the motion to come; less if half of a limit of `safety` asks for it."),
+    KEY("wait", NUMBER, "s", POSITIVE, "30", CHECK(wait), 0, "How long each push is waited for."),
+};
+static const ff_section check_section = {"satellites.NAME.check", "", TABLE(check_keys), "What `freefloat rt` tries before arming, besides what it always looks at; docs/safety.md."};
+
 #define SATELLITE(field) offsetof(ff_satellite, field)
 static const ff_key satellite_keys[] = {
     KEY("mass", NUMBER, "kg", POSITIVE, "required", SATELLITE(rigid.mass), 0, "Mass of the satellite."),
@@ -253,10 +276,12 @@ static const ff_key satellite_keys[] = {
     SECTION("robot", SECTION, &robot_section, "{}", SATELLITE(robot), 0, "The robot that carries it."),
     SECTION("sensor", SECTION, &sensor_section, "{}", SATELLITE(sensor), 0, "Its force-torque sensor."),
     SECTION("mockup", SECTION, &mockup_section, "none", SATELLITE(mockup), 0, "What hangs behind the sensor."),
+    SECTION("mesh", SECTION, &mesh_section, "none", SATELLITE(mesh), 0, "Its shape, to be looked at."),
     SECTION("limits", SECTION, &limits_section, "{}", SATELLITE(limits), 0, "Limits on the commands."),
     SECTION("arm", SECTION, &arm_section, "none", SATELLITE(arm), 0, "An arm with a gripper."),
     SECTION("obsw", SECTION, &obsw_section, "none", SATELLITE(obsw), 0, "On-board software; needed with an arm."),
     SECTION("safety", SECTION, &safety_section, "{}", SATELLITE(safety), 0, "What ends a run on devices."),
+    SECTION("check", SECTION, &check_section, "{}", SATELLITE(check), 0, "What is tried before a run on devices."),
 };
 static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satellite_keys), "One free-floating body with its robot and sensor. A scenario has 1 to 4, each under its own name."};
 
@@ -280,7 +305,7 @@ static const ff_key fault_keys[] = {
     KEY("body", BODY, "", ANY, "(the first satellite)", FAULT(body), 0, "Whose robot or sensor."),
     KEY("from", NUMBER, "s", NOT_NEGATIVE, "0", FAULT(from), 0, "Begin, counted from the robot's first motion."),
     KEY("to", NUMBER, "s", NOT_NEGATIVE, "none", FAULT(to), 0, "End."),
-    KEY("value", NUMBER, "", ANY, "0", FAULT(value), 0, "Its size: s, m, N or deg, as the fault has it."),
+    KEY("value", NUMBER, "", ANY, "0", FAULT(value), 0, "Its size: s, m, N, deg or ppm, as the fault has it."),
     KEY("probability", NUMBER, "", POSITIVE, "1", FAULT(probability), 0, "Of acting in each cycle; drawn from the scenario's seed."),
 };
 static const ff_section fault_section = {"facility.faults.INDEX", "fault", TABLE(fault_keys), "What the virtual devices of `freefloat facility` do wrong, to see what the loop does about it. `run` knows none of them."};
@@ -633,6 +658,7 @@ const char *ff_type_text(ff_type type) {
         return "list";
     case FF_TYPE_ARM_MODEL:
     case FF_TYPE_CHAIN_MODEL:
+    case FF_TYPE_MESH:
         return "file's name";
     case FF_TYPE_JOINTS:
         return "[q1, q2, ...]";

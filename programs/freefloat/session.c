@@ -241,6 +241,8 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
     }
     ff_metrics_finish(&session->metrics, &session->ideal, session->run.status);
     session->summary = ff_summary_json(&session->metrics, &session->run);
+    if (options->extend && session->summary)
+        session->summary = options->extend(options->runner_self, session->summary);
     if (options->out && session->summary &&
         ff_write_whole(options->out, "summary.json", session->summary) != 0)
         result = FF_EXIT_FAILED;
@@ -259,7 +261,7 @@ int ff_session_report(const ff_session *const *sessions, int count, const char *
         snprintf(title, sizeof title, "%s, %d methods", scenario, count);
     ff_status status = runs && geometry ? FF_OK : FF_ERR_MEMORY;
     for (int i = 0; i < count && !status; i++) {
-        geometry[i] = ff_report_geometry(&sessions[i]->scenario);
+        geometry[i] = ff_report_geometry(&sessions[i]->scenario, sessions[i]->devices);
         runs[i] = (ff_report_run){.label = sessions[i]->label,
                                   .summary = sessions[i]->summary,
                                   .series = sessions[i]->report.series,
