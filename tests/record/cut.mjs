@@ -28,8 +28,9 @@ for (let record; (record = stream.nextRecord()); ) {
 }
 assert.equal(stream.done(), false); // it was never closed
 for (const topic of ["/input", "/timing", "/body/pose", "/body/twist", "/body/robot/pose", "/body/command/pose",
-  "/body/wrench", "/body/energy", "/body/joints", "/body/clock"])
+  "/body/wrench", "/body/energy", "/body/joints"])
   assert.equal(counts[topic], counts["/cycle"], topic);
+assert.ok((counts["/body/clock"] ?? 0) <= counts["/cycle"]); // only while the fit stands: a stalled facility begins anew
 assert.ok(counts["/state"] >= 3);
 const lost = rows - counts["/cycle"];
 assert.ok(lost >= 0 && (lost - 1) * 0.004 <= 0.1, `${lost} rows lost`); // one was in hand

@@ -201,15 +201,17 @@ static void soak(bool lockstep) {
     assert_int_equal(p->rt.missed, did[FF_FAULT_ROB_LOST]);
     assert_int_equal(p->rt.rsi[0].lost, p->rt.missed);
     assert_int_equal(p->rt.filled, p->rt.missed);
-    assert_int_equal(p->rt.ati[0].lost, did[FF_FAULT_FT_LOST]);
+    /* a record is missed when the next one comes: after the last there is none */
+    const uint64_t records = did[FF_FAULT_FT_LOST] - p->rt.ati[0].lost;
+    assert_true(records <= 2);
     if (lockstep) { /* no answer to a telegram or to us; both at once are one */
         assert_true(p->facility.rsi[0].late <= did[FF_FAULT_ROB_LOST] + did[FF_FAULT_ANSWER_LOST]);
         assert_true(p->facility.rsi[0].late > did[FF_FAULT_ROB_LOST] + did[FF_FAULT_ANSWER_LOST] / 2);
         assert_int_equal(p->rt.rsi[0].late, p->facility.rsi[0].late);
     }
     assert_true(p->contacts > 200);
-    /* even within 4 ms */
-    assert_true(p->rt.run.clock[0].residual_s > 0.9 * 0.004 / sqrt(12.0));
+    if (lockstep) /* even within 4 ms; a busy machine's facility has no clock worth the name */
+        assert_near(p->rt.run.clock[0].residual_s, 0.004 / sqrt(12.0), 0.1 * 0.004 / sqrt(12.0));
     assert_true(p->most_energy <= p->start_energy * (1.0 + 1e-9));
     drop(p);
 }
