@@ -342,7 +342,7 @@ static void test_no_energy_is_gained(void **state) {
     ff_rng rng;
     const uint64_t seed = test_seed();
     ff_rng_seed(&rng, seed, 7);
-    double worst = 0.0, momentum = 0.0, error = 0.0, reached = 0.0;
+    double worst = 0.0, momentum = 0.0, error = 0.0, reached = 0.0, rubbed = 0.0;
     int touched = 0, beyond = 0;
     const int count = test_count(60, 2000);
     for (int i = 0; i < count; i++) {
@@ -372,8 +372,10 @@ static void test_no_energy_is_gained(void **state) {
                  ff_rng_uniform(&rng) < 0.5 ? 0.0 : ff_rng_range(&rng, 0, 0.002) * k);
         snprintf(set[n++], 200, "satellites.servicer.velocity=[%g, %g, %g]", ff_rng_range(&rng, 0.05, 0.1),
                  ff_rng_range(&rng, -0.01, 0.01), ff_rng_range(&rng, -0.01, 0.01));
+        const double mu = ff_rng_uniform(&rng) < 0.3 ? ff_rng_range(&rng, 0, 0.5) : 0.0;
+        snprintf(set[n++], 200, "contacts.0.friction=%g", mu);
         const outcome o = run_case(cone ? "fig-7.yaml" : "fig-6.yaml", set[0], set[1], set[2], set[3], set[4],
-                                   set[5], set[6], set[7], set[8], set[9], NULL);
+                                   set[5], set[6], set[7], set[8], set[9], set[10], NULL);
         touched += o.contacts > 0;
         worst = fmax(worst, o.energy / o.start_energy);
         momentum = fmax(momentum, o.momentum);
@@ -381,10 +383,10 @@ static void test_no_energy_is_gained(void **state) {
         double last = 0.0;
         for (int b = 0; b < 2; b++)
             last = fmax(last, ff_vec3_norm(ff_vec3_sub(o.final[b].velocity, o.ideal[b].velocity)));
-        if (o.look_back < FF_HISTORY_ROWS - 1)
-            reached = fmax(reached, last);
+        if (4 * o.look_back < 3 * FF_HISTORY_ROWS)
+            *(mu > 0.0 ? &rubbed : &reached) = fmax(mu > 0.0 ? rubbed : reached, last);
         else
-            beyond += last > 1e-3;
+            beyond += last > 2e-3;
         if (o.energy > 1e-3 * o.start_energy)
             fail_msg(
                 "case %d: energy grew by %.3g of %.3g J (cone %d, noise %.2f N, k %.3g N/m, delay %.3g s)", i,
@@ -392,10 +394,12 @@ static void test_no_energy_is_gained(void **state) {
     }
     print_message(
         "%d cases, %d in contact: largest gain %.2g of the energy, momentum %.1g N s, largest velocity "
-        "error %.3g m/s until the robots touch; at the end %.2g m/s, %d beyond the look-back wrong\n",
-        count, touched, worst, momentum, error, reached, beyond);
+        "error %.3g m/s until the robots touch; at the end %.2g m/s, with friction %.2g m/s, %d beyond the "
+        "look-back wrong\n",
+        count, touched, worst, momentum, error, reached, rubbed, beyond);
     /* what the late robots have not touched yet is not known; once they have, it is recomputed */
     assert_true(reached < 2e-4);
+    assert_true(rubbed < 5e-3); /* the reference creeps by 1e-4 m/s where it should stick, and bounces on */
     assert_true(beyond <= count / 200);
     assert_true(touched > count * 9 / 10);
     assert_true(momentum < 1e-9);
@@ -427,6 +431,25 @@ static void test_friction_and_two_contacts(void **state) {
     print_message("chatter: %d contacts, speed %.6f m/s, energy gained %.2g\n", chatter.contacts,
                   ff_vec3_norm(chatter.final[0].velocity), chatter.energy / chatter.start_energy);
     assert_true(chatter.energy < 1e-3 * chatter.start_energy);
+}
+
+/* The reference creeps by 1e-4 m/s where the tip sticks, and later bounces enlarge that; with a cycle of 1 ms
+ * the method's own motion differs by 3e-5 m/s from that at 4 ms. */
+static void test_friction_in_the_cone(void **state) {
+    (void)state;
+    for (int i = 1; i <= 3; i++) {
+        char friction[64];
+        snprintf(friction, sizeof friction, "contacts.cone.friction=%g", 0.1 * i);
+        const outcome o = run_case("fig-7.yaml", friction, NULL);
+        print_message("friction %.1f: %d contacts, servicer within %.2g m/s, %.2g rad/s\n", 0.1 * i,
+                      o.contacts, ff_vec3_norm(ff_vec3_sub(o.final[0].velocity, o.ideal[0].velocity)),
+                      ff_vec3_norm(ff_vec3_sub(o.final[0].omega, o.ideal[0].omega)));
+        for (int b = 0; b < 2; b++) {
+            assert_vec3_near(o.final[b].velocity, o.ideal[b].velocity, 1e-3);
+            assert_vec3_near(o.final[b].omega, o.ideal[b].omega, 5e-3);
+        }
+        assert_true(o.momentum < 1e-12 && o.spin < 1e-9);
+    }
 }
 
 /* Slip that stops during the contact, and that turns back: the satellites stick by their own slip, whatever
@@ -716,6 +739,7 @@ int main(void) {
         cmocka_unit_test(test_contact_point),
         cmocka_unit_test(test_no_energy_is_gained),
         cmocka_unit_test(test_friction_and_two_contacts),
+        cmocka_unit_test(test_friction_in_the_cone),
         cmocka_unit_test(test_friction_that_sticks),
         cmocka_unit_test(test_friction_is_measured),
         cmocka_unit_test(test_contact_lost_and_regained),
