@@ -315,7 +315,6 @@ typedef struct ff_fused_contact {
     uint64_t due;                   /* next estimate */
     uint64_t law_due;               /* next trial of the other laws */
     int law_trial;                  /* law to try next; 0: none */
-    double rival_J;
     double mass;      /* [kg] effective, along n at the contact point */
     double speed;     /* [m/s] towards the surface at the anchor */
     double force_max; /* [N] */
@@ -327,9 +326,32 @@ typedef struct ff_fused_contact {
     bool wall_used;
     uint64_t row_from; /* rows kept from here on */
     bool frozen;       /* longer than the history: the estimate is kept */
+    bool closing;      /* ended, and being settled: a last estimate and replay are under way */
+    /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
+    int stage;           /* fused.c */
+    uint64_t row, until; /* next row; last row that takes part */
+    ff_vec3 n_new, r_new;
+    double sum_n[6], sum_r[6]; /* of F F', and of (F.F - F F') for the contact point: upper triangles */
+    ff_vec3 sum_y;             /* of F x M */
+    double force_new, torque_new, peak;
+    double f_last[2];    /* the two rows before, for the median of three */
+    unsigned laws;       /* bit mask: still to be tried */
+    bool have_fit;       /* `fit` comes from this estimate */
+    int mu_side, mu_try; /* where the search for friction stands */
+    double mu_best;
+    ff_vec3 n_best;
+    ff_profile fit, zero, rival;
+    ff_profile_search search;
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];
     unsigned char use[FF_FUSED_RING];
 } ff_fused_contact;
+
+/* A recomputation that is under way: the history is new up to `at`, old behind it. */
+typedef struct ff_fused_replay {
+    bool active;
+    unsigned bodies; /* bit mask */
+    uint64_t at;
+} ff_fused_replay;
 
 typedef struct ff_fused_wall {
     bool valid;
@@ -393,6 +415,8 @@ typedef struct ff_fused_state {
     ff_fused_info info;
     ff_fused_report report[FF_MAX_BODIES];
     ff_fused_wall wall[FF_FUSED_WALLS];
+    ff_fused_replay replay[FF_MAX_BODIES];
+    int turn; /* contact whose estimate goes first */
     ff_fused_contact contact[FF_FUSED_CONTACTS];
     ff_fused_sample ring[FF_MAX_BODIES][FF_FUSED_RING]; /* cycle k lies at k % FF_FUSED_RING */
 } ff_fused_state;
