@@ -18,9 +18,10 @@ enum {
     STEPS_MAX = 12,                 /* sub-steps of a cycle */
     WORK = 3000,                    /* what estimates and replays may spend in a cycle, in units of about twenty
                                        instructions; each goes on in the next cycle where it stopped */
-    WORK_PLACE = 10,                /* a row of the normal and the contact point */
-    WORK_ROW = 20,                  /* a row along the normal */
-    WORK_STEP = 45,                 /* a sub-step of the replay, for each body */
+    WORK_PLACE = 12,                /* a row of the normal and the contact point */
+    WORK_ROW = 24,                  /* a row along the normal */
+    WORK_STEP = 60,                 /* a sub-step of the replay, for each body; of a spinning body */
+    WORK_SPIN = 125,
     FRICTION_ROWS = 48              /* rows behind the onset that the search for friction looks at */
 };
 /* An estimate goes through these; REST: none is under way. */
@@ -457,12 +458,13 @@ static uint64_t replay(const ff_fidelity_model *model, ff_fused_state *state, un
     ff_rigid_state x[FF_MAX_BODIES];
     ff_rigid_load load[FF_MAX_BODIES];
     actor act[FF_FUSED_CONTACTS];
-    int first = 0, members = 0;
+    int first = 0, cost = 0;
     while (!(group >> first & 1u))
         first++;
     for (int i = 0; i < model->bodies; i++) {
         x[i] = at(state, i, from)->body;
-        members += (int)(group >> i & 1u);
+        if (group >> i & 1u)
+            cost += ff_vec3_dot(x[i].omega, x[i].omega) > 0.0 ? WORK_SPIN : WORK_STEP;
     }
     flow w = {.model = model,
               .start = state->start,
@@ -477,7 +479,7 @@ static uint64_t replay(const ff_fidelity_model *model, ff_fused_state *state, un
         for (int b = 0; b < model->bodies; b++)
             load[b] = at(state, b, i)->load;
         w.acts = actors(state, group, i, i + 1, act);
-        *work -= members * WORK_STEP * advance(&w, T);
+        *work -= cost * advance(&w, T);
         for (int b = 0; b < model->bodies; b++)
             if (group >> b & 1u) {
                 at(state, b, i + 1)->body = x[b];
@@ -1124,6 +1126,12 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
             return;
         commit(config, state, c, last);
         *work -= 3 * (int)(last - c->row_from);
+        if (c->closing && c->passes > 0) {
+            c->passes--;
+            c->stage = PLACE;
+            c->row = c->row_from;
+            return;
+        }
         replay_from(state, group_of(state, c->a), c->anchor);
         c->stage = c->closing ? SETTLE : REST;
     }
@@ -1470,6 +1478,8 @@ static void finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
     c->end = k;
     c->stage = PLACE;
     c->row = c->row_from;
+    /* which rows take part is judged with the last surface: that of a short contact may be a poor one */
+    c->passes = k - c->detected < 96 ? 1 : 0;
     bool left_a = false, left_b = false;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];

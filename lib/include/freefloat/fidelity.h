@@ -330,6 +330,7 @@ typedef struct ff_fused_contact {
     /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
     int stage;           /* fused.c */
     uint64_t row, until; /* next row; last row that takes part */
+    int passes;          /* of the settlement: estimates left before the replay */
     ff_vec3 n_new, r_new;
     double sum_n[6], sum_r[6]; /* of F F', and of (F.F - F F') for the contact point: upper triangles */
     ff_vec3 sum_y;             /* of F x M */
