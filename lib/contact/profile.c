@@ -6,7 +6,6 @@
  * d = hi - x0, p = (s - hi) + d, so that a trial costs only the rows near the onset. */
 #include "freefloat/contact.h"
 
-
 static const double k_min = 1.0; /* [N/m] softer than any surface, keeps the fit regular */
 
 double ff_profile_exponent(int law) {
@@ -146,8 +145,8 @@ static void take_mean(const double *x, const double *J, double least, int first,
     fit->sd_x0 = sqrt(square + cell * cell / 12.0);
 }
 
-ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_profile_search *search, int *work,
-                                        ff_profile *fit) {
+ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_profile_search *search,
+                                        int *work, ff_profile *fit) {
     int edge[1024], edges = 0, deep_rows = 0;
     moments m = {0};
     for (int i = 0; i < in->rows; i++) {

@@ -16,13 +16,13 @@ enum {
     MASK = FF_FUSED_RING - 1,
     LOOK_BACK = FF_FUSED_RING - 64, /* samples a replay or a fit may reach back */
     STEPS_MAX = 12,                 /* sub-steps of a cycle */
-    WORK = 3000,                    /* what estimates and replays may spend in a cycle, in units of about twenty
-                                       instructions; each goes on in the next cycle where it stopped */
-    WORK_PLACE = 12,                /* a row of the normal and the contact point */
-    WORK_ROW = 24,                  /* a row along the normal */
-    WORK_STEP = 60,                 /* a sub-step of the replay, for each body; of a spinning body */
+    WORK = 3000,     /* what estimates and replays may spend in a cycle, in units of about twenty
+                        instructions; each goes on in the next cycle where it stopped */
+    WORK_PLACE = 12, /* a row of the normal and the contact point */
+    WORK_ROW = 24,   /* a row along the normal */
+    WORK_STEP = 60,  /* a sub-step of the replay, for each body; of a spinning body */
     WORK_SPIN = 125,
-    FRICTION_ROWS = 48              /* rows behind the onset that the search for friction looks at */
+    FRICTION_ROWS = 48 /* rows behind the onset that the search for friction looks at */
 };
 /* An estimate goes through these; REST: none is under way. */
 enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, COMMIT, SETTLE };
@@ -450,8 +450,8 @@ static int actors(ff_fused_state *state, unsigned group, uint64_t i, uint64_t j,
     return n;
 }
 
-/* From sample `from` towards k while there is work left; overwrites the satellites in between. Returns how far
- * it came. */
+/* From sample `from` towards k while there is work left; overwrites the satellites in between. Returns how
+ * far it came. */
 static uint64_t replay(const ff_fidelity_model *model, ff_fused_state *state, unsigned group, uint64_t from,
                        uint64_t k, int *work) {
     const double T = model->integrate.cycle;
@@ -475,7 +475,7 @@ static uint64_t replay(const ff_fidelity_model *model, ff_fused_state *state, un
               .net = true,
               .limit = at(state, first, from)->limit};
     uint64_t i = from;
-    for (; i < k && *work > 0; i++) {
+    for (; i<k && * work> 0; i++) {
         for (int b = 0; b < model->bodies; b++)
             load[b] = at(state, b, i)->load;
         w.acts = actors(state, group, i, i + 1, act);
@@ -632,33 +632,46 @@ static bool lone(const ff_fused_state *state, const ff_fused_contact *c) {
     return true;
 }
 
+/* One pass over the rows: sum of f (F + mu f u), u the direction of sliding across n, or `along` where that
+ * is given; and the sum of f^2 v. */
+static void lean_back(const ff_fused_config *config, ff_fused_state *state, const ff_fused_contact *c,
+                      uint64_t k, double mu, ff_vec3 n, const ff_vec3 *along, uint64_t stride,
+                      ff_vec3 *normal, ff_vec3 *path) {
+    const double noise = noise_of(config, c);
+    *normal = *path = ff_vec3_zero();
+    for (uint64_t i = c->row_from; i <= k; i += stride) {
+        const ff_rigid_state a = robot_of(at(state, c->a, i));
+        ff_vec3 F = measured_force(state, c->a, c->b, i), v = ff_rigid_point_velocity(&a, c->r);
+        if (c->b >= 0) {
+            const ff_rigid_state b = robot_of(at(state, c->b, i));
+            const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r);
+            const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
+            v = ff_quat_unrotate(b.attitude, ff_vec3_sub(v, ff_rigid_point_velocity(&b, tip_b)));
+            F = ff_quat_unrotate(b.attitude, F);
+        }
+        const double f = ff_vec3_dot(n, F);
+        if (!(f > 2.0 * noise) || !(f > 0.02 * c->force_max) || !sample_ok(state, c, i))
+            continue;
+        const ff_vec3 u = along ? *along : ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, v), n, v));
+        *normal = ff_vec3_axpy(f, ff_vec3_axpy(mu * f, u, F), *normal);
+        *path = ff_vec3_axpy(f * f, v, *path);
+    }
+}
+
 /* Normal of a surface with friction mu: the force leans back against the sliding u, F = f (n - mu u), so n is
- * along the sum of F + mu f u. */
+ * along the sum of F + mu f u. u is across n itself. A steep impact slides so little that the lean alone
+ * turns u round on the way in; over way in and out the integral of f^2 dx shows the sliding, as that of the
+ * normal part cancels (exactly on an elastic surface). From there on each row has its own u. */
 static ff_vec3 normal_with_friction(const ff_fused_config *config, ff_fused_state *state,
                                     const ff_fused_contact *c, uint64_t k, double mu, ff_vec3 n,
                                     uint64_t stride) {
-    const double noise = noise_of(config, c);
-    for (int pass = 0; pass < 2; pass++) {
-        ff_vec3 sum = ff_vec3_zero();
-        for (uint64_t i = c->row_from; i <= k; i += stride) {
-            const ff_rigid_state a = robot_of(at(state, c->a, i));
-            ff_vec3 F = measured_force(state, c->a, c->b, i), v = ff_rigid_point_velocity(&a, c->r);
-            if (c->b >= 0) {
-                const ff_rigid_state b = robot_of(at(state, c->b, i));
-                const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r);
-                const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
-                v = ff_quat_unrotate(b.attitude, ff_vec3_sub(v, ff_rigid_point_velocity(&b, tip_b)));
-                F = ff_quat_unrotate(b.attitude, F);
-            }
-            const double f = ff_vec3_dot(n, F);
-            if (!(f > 2.0 * noise) || !(f > 0.02 * c->force_max) || !sample_ok(state, c, i))
-                continue;
-            const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, v), n, v));
-            sum = ff_vec3_axpy(f, ff_vec3_axpy(mu * f, u, F), sum);
-        }
-        const double size = ff_vec3_norm(sum);
+    ff_vec3 normal, path, u = ff_vec3_zero();
+    for (int pass = 0; pass < (mu > 0.0 ? 6 : 2); pass++) {
+        lean_back(config, state, c, k, pass ? mu : 0.0, n, pass < 3 ? &u : NULL, stride, &normal, &path);
+        const double size = ff_vec3_norm(normal);
         if (size > 0.0)
-            n = ff_vec3_scale(1.0 / size, sum);
+            n = ff_vec3_scale(1.0 / size, normal);
+        u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, path), n, path));
     }
     return n;
 }
@@ -754,7 +767,7 @@ static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_
     const ff_fused_wall *wall = c->wall >= 0 && !c->torque ? &state->wall[c->wall] : NULL;
     const double *S = c->sum_n, *R = c->sum_r;
     ff_vec3 n = c->n;
-    c->n_new = c->n;
+    c->n_new = c->n_force = c->n;
     c->r_new = c->r;
     if (z->last > c->detected + 2) {
         for (int pass = 0; pass < 3; pass++) {
@@ -766,7 +779,10 @@ static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_
             if (size > 0.0)
                 n = ff_vec3_scale(1.0 / size, sum);
         }
-        if (c->mu > 0.0)
+        c->n_force = n;
+        if (c->mu > 0.0 && c->closing)
+            n = c->n; /* sought below */
+        else if (c->mu > 0.0)
             n = normal_with_friction(config, state, c, k, c->mu, n, 1 + (k - c->row_from) / 96);
         c->n_new = n;
     }
@@ -795,7 +811,8 @@ typedef struct table {
     unsigned char use[FF_FUSED_RING];
 } table;
 
-static void fill_table(const ff_fidelity_model *model, const ff_fused_contact *c, table *t, ff_profile_in *in) {
+static void fill_table(const ff_fidelity_model *model, const ff_fused_contact *c, table *t,
+                       ff_profile_in *in) {
     const ff_fused_config *config = &model->config.fused;
     int rows = 0;
     for (uint64_t i = c->row_from; i <= c->until; i++, rows++) {
@@ -883,8 +900,8 @@ static void begin_fit(const ff_profile_in *in, ff_fused_contact *c, int stage) {
     ff_profile_begin(in, &c->search);
 }
 
-/* Which other laws to try after the first fit. One at each estimate, rounds at growing distance; a long contact
- * has tried them all several times, a short one does so at its end. */
+/* Which other laws to try after the first fit. One at each estimate, rounds at growing distance; a long
+ * contact has tried them all several times, a short one does so at its end. */
 static void choose_rivals(ff_fused_contact *c, uint64_t k, bool final) {
     const uint64_t age = k - c->detected;
     c->laws = 0;
@@ -892,9 +909,9 @@ static void choose_rivals(ff_fused_contact *c, uint64_t k, bool final) {
         c->law_trial = 1;
         c->law_due = k + 4 + age / 2;
     }
-    if (!c->fit.valid)
+    if (!c->fit.valid || (final && c->passes > 0))
         return;
-    if (final && age < 48) {
+    if (final && age < 96) {
         c->laws = 0xeu;
         c->law_trial = 0;
     } else if (c->law_trial) {
@@ -941,8 +958,9 @@ static void friction_table(const ff_fidelity_model *model, ff_fused_state *state
                            double mu, table *t, ff_profile_in *in, ff_vec3 *n) {
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     const place p_0 = contact_place(c);
-    *n = mu == c->mu ? c->n_new
-                     : normal_with_friction(&model->config.fused, state, c, c->until, mu, c->n_new, stride);
+    *n = mu == c->mu && mu > 0.0
+             ? c->n_new
+             : normal_with_friction(&model->config.fused, state, c, c->until, mu, c->n_new, stride);
     place p = p_0;
     p.n = *n;
     p.r = c->r_new;
@@ -962,39 +980,211 @@ static void friction_table(const ff_fidelity_model *model, ff_fused_state *state
     in->lo = t->s[0];
 }
 
-/* A step of the search for mu: the friction whose normal lets one law explain the whole contact. Only where
- * the frictionless one cannot. One trial in a call, mu kept, raised, lowered; true when the step is done. */
-static bool try_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, int *work) {
-    const double noise = noise_of(&model->config.fused, c);
-    const double floor = noise > 1e-3 * c->force_max ? 10.0 : 0.1;
+/* One trial friction; true where it explains the contact better than the best so far. */
+static bool try_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                         double mu, int law, ff_profile *fit, ff_vec3 *n, int *work) {
     table t;
     ff_profile_in in;
-    if (c->mu_side == 0) {
-        c->mu_best = c->mu;
-        c->n_best = c->n_new;
-        c->rival = c->fit;
-    }
-    const double mu = c->mu + (c->mu_side == 1 ? c->mu_step : c->mu_side == 2 ? -c->mu_step : 0.0);
-    if (mu >= 0.0 && mu <= 1.0) {
-        ff_vec3 n;
-        friction_table(model, state, c, mu, &t, &in, &n);
-        ff_profile fit = c->fit;
-        *work -= in.rows * WORK_ROW + 2 * in.rows * WORK_PLACE + 2000;
-        if (in.hi > in.lo && ff_profile_fit(&in, c->fit.law, &fit)) {
-            if (c->mu_side == 0)
-                c->rival = fit;
-            else if (fit.J < (c->mu_best == 0.0 ? 0.8 * c->rival.J - floor : c->rival.J)) {
-                c->rival = fit;
-                c->mu_best = mu;
-                c->n_best = n;
-            }
-        }
-    }
+    friction_table(model, state, c, mu, &t, &in, n);
+    *work -= in.rows * WORK_ROW + 2 * in.rows * WORK_PLACE;
+    *fit = c->fit;
+    ff_profile_search search;
+    ff_profile_begin(&in, &search);
+    int left = INT32_MAX;
+    const bool done = in.hi > in.lo && ff_profile_continue(&in, law, &search, &left, fit) == FF_PROFILE_DONE;
+    *work -= INT32_MAX - left;
+    return done && (c->mu_best < 0.0 || fit->J < c->rival.J);
+}
+
+static void keep_friction(ff_fused_contact *c, double mu, const ff_profile *fit, ff_vec3 n) {
+    c->rival = *fit;
+    c->mu_best = mu;
+    c->n_best = n;
+}
+
+/* Is a friction that lowers the misfit from `without` to `with` more than a chance? */
+static bool significant(const ff_fused_config *config, const ff_fused_contact *c, double without,
+                        double with) {
+    return noise_of(config, c) > 1e-3 * c->force_max ? with < without - 15.0 : with < 0.8 * without - 0.1;
+}
+
+/* The search for mu: the friction whose normal lets one law explain the whole contact. One trial in a call;
+ * true when the step is done. During the contact, from where it stands: mu kept, raised, lowered. */
+static bool step_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                          int *work) {
+    ff_profile fit;
+    ff_vec3 n;
+    if (c->mu_side == 0)
+        c->mu_best = -1.0;
+    const double wish = c->mu + (c->mu_side == 1 ? c->mu_step : c->mu_side == 2 ? -c->mu_step : 0.0);
+    const double mu = fmin(1.0, fmax(0.0, wish));
+    if ((c->mu_side == 0 || mu != c->mu) && try_friction(model, state, c, mu, c->fit.law, &fit, &n, work) &&
+        (c->mu_side == 0 || c->mu > 0.0 || significant(&model->config.fused, c, c->rival.J, fit.J)))
+        keep_friction(c, mu, &fit, n);
     c->mu_side = (c->mu_side + 1) % 3;
     if (c->mu_side)
         return false;
+    if (c->mu_best < 0.0)
+        c->mu_best = c->mu;
     if (c->mu_best == c->mu)
         c->mu_step = fmax(0.5 * c->mu_step, 5e-4);
+    return true;
+}
+
+/* How well a trial normal explains force and motion: the law along it, and across it friction against the
+ * sliding, whose mu comes out. Force and motion along n and across n are all that was measured. */
+static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                           ff_vec3 n, bool friction, double *mu, ff_profile *fit, int *work) {
+    table t;
+    ff_profile_in in;
+    const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
+    const place p = {c->torque, c->a, c->b, n, c->r_new};
+    fill_table(model, c, &t, &in);
+    ff_vec3 across[FF_FUSED_RING], slide[FF_FUSED_RING];
+    int rows = 0;
+    double top = 0.0, bottom = 0.0, J = 0.0;
+    for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride, rows++) {
+        const ff_rigid_state a = robot_of(at(state, c->a, i));
+        const ff_rigid_state b = c->b < 0 ? at_rest() : robot_of(at(state, c->b, i));
+        coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t.s[rows], &t.v[rows]);
+        ff_vec3 F = measured_force(state, c->a, c->b, i), v = ff_rigid_point_velocity(&a, c->r_new);
+        if (c->b >= 0) {
+            const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r_new);
+            const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
+            v = ff_quat_unrotate(b.attitude, ff_vec3_sub(v, ff_rigid_point_velocity(&b, tip_b)));
+            F = ff_quat_unrotate(b.attitude, F);
+        }
+        const double f = ff_vec3_dot(n, F);
+        t.f[rows] = f;
+        t.use[rows] = c->use[i & MASK] == 1;
+        across[rows] = ff_vec3_axpy(-f, n, F);
+        slide[rows] = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, v), n, v));
+        if (t.use[rows] && f > 0.0) {
+            top -= f * ff_vec3_dot(slide[rows], across[rows]);
+            bottom += f * f;
+        }
+        if (i == c->detected)
+            in.hi = t.s[rows];
+    }
+    in.rows = rows;
+    in.lo = t.s[0];
+    *mu = friction && bottom > 0.0 ? fmin(1.0, fmax(0.0, top / bottom)) : 0.0;
+    for (int i = 0; i < rows; i++)
+        if (t.use[i]) {
+            const ff_vec3 left = ff_vec3_axpy(*mu * fmax(0.0, t.f[i]), slide[i], across[i]);
+            J += ff_vec3_dot(left, left);
+        }
+    J /= in.noise * in.noise;
+    *fit = c->fit;
+    ff_profile_search search;
+    ff_profile_begin(&in, &search);
+    int left = INT32_MAX;
+    *work -= rows * WORK_ROW;
+    const bool done =
+        in.hi > in.lo && ff_profile_continue(&in, c->fit.law, &search, &left, fit) == FF_PROFILE_DONE;
+    *work -= INT32_MAX - left;
+    return done ? J + fit->J : FF_INF;
+}
+
+static ff_vec3 tilted(ff_vec3 n, const double x[2]) {
+    const ff_vec3 e1 = ff_vec3_unit(fabs(n.x) < 0.6 ? ff_vec3_cross(n, ff_vec3_make(1, 0, 0))
+                                                    : ff_vec3_cross(n, ff_vec3_make(0, 1, 0)));
+    return ff_vec3_unit(ff_vec3_axpy(x[0], e1, ff_vec3_axpy(x[1], ff_vec3_cross(n, e1), n)));
+}
+
+/* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
+ * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
+static bool settle_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                            int *work) {
+    enum { TRIALS = 60 };
+    ff_fused_simplex *z = &c->simplex;
+    ff_profile fit;
+    double mu;
+    if (c->mu_side == 0) { /* the force's own direction, no friction */
+        z->middle = c->n_new;
+        c->mu_without = judge_normal(model, state, c, c->n_force, false, &mu, &fit, work);
+        keep_friction(c, 0.0, &fit, c->n_force);
+        const double size = c->mu > 0.0 ? 0.02 : 0.08;
+        for (int i = 0; i < 3; i++) {
+            z->x[i][0] = size * cos(2.0943951 * i + 0.4);
+            z->x[i][1] = size * sin(2.0943951 * i + 0.4);
+        }
+        z->least = FF_INF;
+        z->kind = 0;
+        c->mu_side = 1;
+        return false;
+    }
+    /* trial point: the corners first, then 3 mirrored, 4 beyond it, 5 drawn in, 6 and 7 all drawn in */
+    double *x = z->kind < 3 ? z->x[z->kind] : z->kind < 6 ? z->trial : z->x[z->kind - 5];
+    const ff_vec3 n = tilted(z->middle, x);
+    const double J = judge_normal(model, state, c, n, true, &mu, &fit, work);
+    if (J < z->least) {
+        z->least = J;
+        keep_friction(c, mu, &fit, n);
+    }
+    bool next = false; /* order the corners and mirror the worst */
+    const double mean[2] = {0.5 * (z->x[0][0] + z->x[1][0]), 0.5 * (z->x[0][1] + z->x[1][1])};
+    if (z->kind < 3) {
+        z->J[z->kind] = J;
+        next = ++z->kind == 3;
+    } else if (z->kind == 3) {
+        z->J_trial = J;
+        z->first[0] = x[0];
+        z->first[1] = x[1];
+        const double out = J < z->J[0] ? 2.0 : J < z->J[2] ? 0.5 : -0.5;
+        if (J >= z->J[0] && J < z->J[1]) {
+            z->x[2][0] = x[0];
+            z->x[2][1] = x[1];
+            z->J[2] = J;
+            next = true;
+        } else {
+            for (int q = 0; q < 2; q++)
+                z->trial[q] = mean[q] + out * (mean[q] - z->x[2][q]);
+            z->kind = J < z->J[0] ? 4 : 5;
+        }
+    } else if (z->kind < 6) {
+        const bool better = J < (z->kind == 4 ? z->J_trial : fmin(z->J[2], z->J_trial));
+        if (better || z->kind == 4) {
+            for (int q = 0; q < 2; q++)
+                z->x[2][q] = better ? x[q] : z->first[q];
+            z->J[2] = better ? J : z->J_trial;
+            next = true;
+        } else {
+            for (int i = 1; i < 3; i++)
+                for (int q = 0; q < 2; q++)
+                    z->x[i][q] = 0.5 * (z->x[i][q] + z->x[0][q]);
+            z->kind = 6;
+        }
+    } else {
+        z->J[z->kind - 5] = J;
+        next = ++z->kind == 8;
+    }
+    if (next) {
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 2 - i; j++)
+                if (!(z->J[j] <= z->J[j + 1])) {
+                    const double J_j = z->J[j], x_j[2] = {z->x[j][0], z->x[j][1]};
+                    z->J[j] = z->J[j + 1];
+                    z->x[j][0] = z->x[j + 1][0];
+                    z->x[j][1] = z->x[j + 1][1];
+                    z->J[j + 1] = J_j;
+                    z->x[j + 1][0] = x_j[0];
+                    z->x[j + 1][1] = x_j[1];
+                }
+        for (int q = 0; q < 2; q++)
+            z->trial[q] = z->x[0][q] + z->x[1][q] - z->x[2][q];
+        z->kind = 3;
+    }
+    const double size = fabs(z->x[2][0] - z->x[0][0]) + fabs(z->x[2][1] - z->x[0][1]);
+    if (++c->mu_side < TRIALS && !(next && size < 2e-5) && c->mu_side > 3)
+        return false;
+    if (c->mu_side <= 3)
+        return false;
+    c->mu_side = 0;
+    if (!significant(&model->config.fused, c, c->mu_without, z->least)) {
+        c->mu_best = 0.0;
+        c->n_best = c->n_force;
+    }
     return true;
 }
 
@@ -1021,8 +1211,8 @@ static void commit(const ff_fused_config *config, ff_fused_state *state, ff_fuse
 
 /* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
  * work in a cycle: it stops where the work ends and goes on in the next one. */
-static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, uint64_t last,
-                     int *work) {
+static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                     uint64_t last, int *work) {
     const ff_fused_config *config = &model->config.fused;
     const double noise = noise_of(config, c);
     if (c->stage == PLACE && c->frozen && c->surface.valid) {
@@ -1056,9 +1246,9 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
         if (!again)
             choose_rows(config, state, c);
         *work -= 2 * (int)(c->until - c->row_from);
-        c->fit = c->surface;
-        if (again)
-            c->fit = c->rival;
+        c->fit = again ? c->rival : c->surface;
+        if (c->closing && c->passes > 0 && !again)
+            c->fit.law = 0; /* friction may have feigned another law */
         c->have_fit = false;
         c->mu_side = 0;
         c->mu_try = again ? c->mu_try : 0;
@@ -1100,23 +1290,23 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     if (c->stage == FRICTION) {
         const uint64_t age = c->until - c->detected;
         const double rows = (double)(c->until - c->row_from + 1);
-        /* a short contact has had few steps: it makes up for them at its end */
-        const int tries = c->closing && age < 24 ? 6 : c->closing && age < 48 ? 3 : 1;
-        const bool may = c->fit.valid && !c->torque && age >= 8 && c->slides && lone(state, c) &&
-                         (c->mu > 0.0 || c->mu_try > 0 ||
-                          c->fit.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.02) * rows);
-        while (may && c->mu_try < tries) {
+        const bool may =
+            c->fit.valid && config->random_estimates == 0 && !c->torque && age >= 8 && c->slides &&
+            lone(state, c) && c->mu_try == 0 &&
+            (c->closing || c->mu > 0.0 || c->fit.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.02) * rows);
+        while (may) {
             if (*work <= 0)
                 return;
-            if (!try_friction(model, state, c, work))
+            if (!(c->closing ? settle_friction(model, state, c, work) : step_friction(model, state, c, work)))
                 continue;
             c->mu_try++;
-            if (c->mu_best != c->mu) { /* its rows and its surface */
+            if (c->mu_best != c->mu || c->closing) { /* its rows and its surface */
                 c->mu = c->mu_best;
                 c->n_new = c->n_best;
                 begin_rows(c, TAKE_AGAIN);
                 return;
             }
+            break;
         }
         c->stage = COMMIT;
     }
@@ -1281,7 +1471,7 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     c->speed = fabs(flight_speed(state, c, c->anchor));
     const ff_vec3 tip_speed = ff_rigid_point_velocity(&robot_a, c->r);
     c->slides =
-        b >= 0 || ff_vec3_norm(ff_vec3_axpy(-ff_vec3_dot(n, tip_speed), n, tip_speed)) > 0.02 * c->speed;
+        b >= 0 || ff_vec3_norm(ff_vec3_axpy(-ff_vec3_dot(n, tip_speed), n, tip_speed)) > 1e-4 * c->speed;
     for (uint64_t i = c->anchor; i <= k; i++) {
         take_row(state, c, i);
         c->residual[i & MASK] = 0.0;
@@ -1471,7 +1661,8 @@ static bool is_over(const ff_fidelity_model *model, ff_fused_state *state, ff_fu
     return c->quiet >= 3 || c->abandoned;
 }
 
-/* The contact is over: from here on the body flies, while the settlement (a last estimate and replay) goes on. */
+/* The contact is over: from here on the body flies, while the settlement (a last estimate and replay) goes
+ * on. */
 static void finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
     c->open = false;
     c->settled = c->closing = true;
@@ -1509,7 +1700,7 @@ static void conclude(const ff_fidelity_model *model, ff_fused_state *state, ff_f
 /* Estimates and replays, as far as the work of a cycle allows. */
 static void work_on(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work) {
     replay_some(model, state, k, work);
-    for (int i = 0; i < FF_FUSED_CONTACTS && *work > 0; i++) {
+    for (int i = 0; i<FF_FUSED_CONTACTS && * work> 0; i++) {
         const int turn = (state->turn + i) % FF_FUSED_CONTACTS;
         ff_fused_contact *c = &state->contact[turn];
         if ((!c->open && !c->closing) || c->stage == REST)
@@ -1673,13 +1864,13 @@ static void detect(const ff_fidelity_model *model, ff_fused_state *state, int i,
     const double whole = ff_vec3_norm(x->force), size = ff_vec3_norm(F);
     const double least = fmax(5.0 * config->force_noise, force_least);
     /* a side force straight against the sliding is friction rather than a second contact */
-    double sliding = 0.15;
+    double sliding = bearer && bearer->slides ? 0.3 : 0.15;
     if (bearer && bearer->a == i) {
         const ff_rigid_state robot = robot_of(x);
         const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
         const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
         if (-ff_vec3_dot(F, u) > 0.9 * size || bearer->mu > 0.0)
-            sliding = 0.4;
+            sliding = 0.7;
     }
     if (force_contacts == 0 ? size > least : size > fmax(least, sliding * whole) && !young) {
         if (force_contacts == 0 || ++state->side_hits[i] >= 3) {

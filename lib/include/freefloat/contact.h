@@ -180,8 +180,8 @@ typedef struct ff_profile_search {
     double lo, hi; /* [m] the surface lies between them as far as is known */
 } ff_profile_search;
 void ff_profile_begin(const ff_profile_in *in, ff_profile_search *search);
-ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_profile_search *search, int *work,
-                                        ff_profile *fit);
+ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_profile_search *search,
+                                        int *work, ff_profile *fit);
 
 #ifdef __cplusplus
 }

@@ -299,6 +299,15 @@ typedef struct ff_fused_sample {
     bool valid;
 } ff_fused_sample;
 
+/* Search for the normal where there is friction, spread over cycles like the rest. */
+typedef struct ff_fused_simplex {
+    ff_vec3 middle;                     /* tilts are counted from here */
+    double x[3][2], J[3];               /* corners, best first */
+    double trial[2], first[2], J_trial; /* next trial; the mirrored one and its misfit */
+    double least;
+    int kind; /* of the next trial */
+} ff_fused_simplex;
+
 /* One contact: along a normal at a point, or (kind torque) about an axis. */
 typedef struct ff_fused_contact {
     bool open;
@@ -315,9 +324,9 @@ typedef struct ff_fused_contact {
     uint64_t due;                   /* next estimate */
     uint64_t law_due;               /* next trial of the other laws */
     int law_trial;                  /* law to try next; 0: none */
-    double mass;      /* [kg] effective, along n at the contact point */
-    double speed;     /* [m/s] towards the surface at the anchor */
-    double force_max; /* [N] */
+    double mass;                    /* [kg] effective, along n at the contact point */
+    double speed;                   /* [m/s] towards the surface at the anchor */
+    double force_max;               /* [N] */
     double torque_max;
     double alarm_sum;
     int quiet, silent; /* cycles: over for satellite and robot; without a force */
@@ -332,6 +341,7 @@ typedef struct ff_fused_contact {
     uint64_t row, until; /* next row; last row that takes part */
     int passes;          /* of the settlement: estimates left before the replay */
     ff_vec3 n_new, r_new;
+    ff_vec3 n_force;           /* direction of the force */
     double sum_n[6], sum_r[6]; /* of F F', and of (F.F - F F') for the contact point: upper triangles */
     ff_vec3 sum_y;             /* of F x M */
     double force_new, torque_new, peak;
@@ -339,9 +349,10 @@ typedef struct ff_fused_contact {
     unsigned laws;       /* bit mask: still to be tried */
     bool have_fit;       /* `fit` comes from this estimate */
     int mu_side, mu_try; /* where the search for friction stands */
-    double mu_best;
+    double mu_best, mu_without;
     ff_vec3 n_best;
     ff_profile fit, zero, rival;
+    ff_fused_simplex simplex;
     ff_profile_search search;
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];
     unsigned char use[FF_FUSED_RING];
