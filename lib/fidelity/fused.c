@@ -74,7 +74,6 @@ void ff__fused_reset(const ff_fidelity_model *model, const ff_rigid_state *body,
         state->contact[c].open = state->contact[c].settled = state->contact[c].closing = false;
     for (int i = 0; i < FF_MAX_BODIES; i++)
         state->replay[i].active = false;
-    state->turn = 0;
 }
 
 /* --------------------------------------------------------------------------------------------- geometry --
@@ -523,6 +522,15 @@ static void replay_some(const ff_fidelity_model *model, ff_fused_state *state, u
     }
 }
 
+/* How far a replay of these bodies has come; 0: none is under way. */
+static uint64_t replay_reached(const ff_fused_state *state, unsigned bodies) {
+    uint64_t at = 0;
+    for (int i = 0; i < FF_MAX_BODIES; i++)
+        if (state->replay[i].active && (state->replay[i].bodies & bodies) && state->replay[i].at > at)
+            at = state->replay[i].at;
+    return at;
+}
+
 static bool replaying(const ff_fused_state *state, unsigned bodies) {
     for (int i = 0; i < FF_MAX_BODIES; i++)
         if (state->replay[i].active && (state->replay[i].bodies & bodies))
@@ -621,12 +629,17 @@ static bool sample_ok(ff_fused_state *state, const ff_fused_contact *c, uint64_t
     return at(state, c->a, k)->valid && (c->b < 0 || at(state, c->b, k)->valid);
 }
 
+/* Both act, or acted, at one time. */
+static bool beside(const ff_fused_contact *o, const ff_fused_contact *c) {
+    return o != c && (o->open || o->settled) && !(o->settled && o->end <= c->anchor) &&
+           !(c->settled && c->end <= o->anchor);
+}
+
 /* No other contact acts on its bodies. */
 static bool lone(const ff_fused_state *state, const ff_fused_contact *c) {
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
-        if (o != c && (o->open || o->settled) &&
-            (o->a == c->a || (c->b >= 0 && o->a == c->b) || o->b == c->a))
+        if (beside(o, c) && (o->a == c->a || (c->b >= 0 && o->a == c->b) || o->b == c->a))
             return false;
     }
     return true;
@@ -697,7 +710,7 @@ static reach reach_of(const ff_fused_state *state, const ff_fused_contact *c, ui
     reach z = {k, k, false, false};
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
-        if (o == c || !(o->open || o->settled) || o->a != c->a)
+        if (!beside(o, c) || o->a != c->a)
             continue;
         if (c->torque) {
             if (o->torque && !is_earlier(o, c) && o->anchor < z.last)
@@ -1212,7 +1225,7 @@ static void commit(const ff_fused_config *config, ff_fused_state *state, ff_fuse
 /* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
  * work in a cycle: it stops where the work ends and goes on in the next one. */
 static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
-                     uint64_t last, int *work) {
+                     uint64_t last, uint64_t k, int *work) {
     const ff_fused_config *config = &model->config.fused;
     const double noise = noise_of(config, c);
     if (c->stage == PLACE && c->frozen && c->surface.valid) {
@@ -1311,8 +1324,9 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
         c->stage = COMMIT;
     }
     if (c->stage == COMMIT) {
-        /* a replay under way has begun with the last estimate and must end with it */
-        if (*work <= 0 || replaying(state, group_of(state, c->a)))
+        /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
+         * is little to repeat */
+        if (*work <= 0 || (k - c->anchor > 24 && replay_reached(state, group_of(state, c->a)) > c->anchor))
             return;
         commit(config, state, c, last);
         *work -= 3 * (int)(last - c->row_from);
@@ -1567,8 +1581,7 @@ static void fill_report(const ff_fidelity_model *model, ff_fused_state *state, c
         outside |= FF_FUSED_LATE;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
-        if (o != c && (o->open || o->settled) && (o->a == body || o->b == body) &&
-            !(o->settled && o->end <= c->anchor))
+        if (beside(o, c) && (o->a == body || o->b == body))
             outside |= FF_FUSED_SEVERAL;
     }
     r->outside = outside;
@@ -1697,27 +1710,31 @@ static void conclude(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     c->stage = REST;
 }
 
-/* Estimates and replays, as far as the work of a cycle allows. */
+/* Estimates and replays, as far as the work of a cycle allows; the youngest contact first, as it has the most to
+ * learn and costs the least. */
 static void work_on(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work) {
     replay_some(model, state, k, work);
-    for (int i = 0; i<FF_FUSED_CONTACTS && * work> 0; i++) {
-        const int turn = (state->turn + i) % FF_FUSED_CONTACTS;
-        ff_fused_contact *c = &state->contact[turn];
-        if ((!c->open && !c->closing) || c->stage == REST)
-            continue;
+    unsigned done = 0;
+    for (int i = 0; i < FF_FUSED_CONTACTS && *work > 0; i++) {
+        ff_fused_contact *c = NULL;
+        for (int j = 0; j < FF_FUSED_CONTACTS; j++) {
+            ff_fused_contact *x = &state->contact[j];
+            if ((x->open || x->closing) && x->stage != REST && !(done >> j & 1u) &&
+                (!c || x->anchor > c->anchor))
+                c = x;
+        }
+        if (!c)
+            return;
+        done |= 1u << (c - state->contact);
         if (c->closing && k - c->row_from > FF_FUSED_RING - 16)
             c->stage = SETTLE; /* its rows leave the history: what is known stands */
         for (int stage = -1; stage != c->stage && *work > 0;) {
             stage = c->stage;
-            estimate(model, state, c, c->closing ? c->end : k, work);
+            estimate(model, state, c, c->closing ? c->end : k, k, work);
         }
         replay_some(model, state, k, work);
         if (c->stage == SETTLE && !replaying(state, group_of(state, c->a)))
             conclude(model, state, c);
-        if (*work <= 0) {
-            state->turn = turn;
-            return;
-        }
     }
 }
 
@@ -1864,12 +1881,19 @@ static void detect(const ff_fidelity_model *model, ff_fused_state *state, int i,
     const double whole = ff_vec3_norm(x->force), size = ff_vec3_norm(F);
     const double least = fmax(5.0 * config->force_noise, force_least);
     /* a side force straight against the sliding is friction rather than a second contact */
-    double sliding = bearer && bearer->slides ? 0.3 : 0.15;
+    double sliding = 0.15;
     if (bearer && bearer->a == i) {
         const ff_rigid_state robot = robot_of(x);
         const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
         const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
         if (-ff_vec3_dot(F, u) > 0.9 * size || bearer->mu > 0.0)
+            sliding = 0.4;
+        /* and so is one whose line of action goes through the contact point, where its arm can tell */
+        const ff_vec3 side_b = ff_quat_unrotate(x->T_r.q, F);
+        const ff_vec3 whole_b = ff_quat_unrotate(x->T_r.q, x->force);
+        const double arm = ff_vec3_norm(ff_vec3_cross(bearer->r, side_b));
+        const double off = ff_vec3_norm(ff_vec3_sub(x->torque, ff_vec3_cross(bearer->r, whole_b)));
+        if (force_contacts == 1 && arm > fmax(0.02 * size, 5.0 * config->torque_noise) && off < 0.2 * arm)
             sliding = 0.7;
     }
     if (force_contacts == 0 ? size > least : size > fmax(least, sliding * whole) && !young) {
@@ -2086,7 +2110,10 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         if (k > group_anchor(state, group, k))
             replay(model, state, group, k - 1, k, &one);
     }
-    int work = WORK;
+    int work = 0, busy = 0; /* every contact has its own part */
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+        busy += state->contact[c].open || state->contact[c].closing;
+    work = WORK * (busy > 1 ? busy : 1);
     work_on(model, state, k, &work);
     for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
         ff_fused_contact *x = &state->contact[c];

@@ -428,7 +428,6 @@ typedef struct ff_fused_state {
     ff_fused_report report[FF_MAX_BODIES];
     ff_fused_wall wall[FF_FUSED_WALLS];
     ff_fused_replay replay[FF_MAX_BODIES];
-    int turn; /* contact whose estimate goes first */
     ff_fused_contact contact[FF_FUSED_CONTACTS];
     ff_fused_sample ring[FF_MAX_BODIES][FF_FUSED_RING]; /* cycle k lies at k % FF_FUSED_RING */
 } ff_fused_state;
