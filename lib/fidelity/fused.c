@@ -16,11 +16,13 @@ enum {
     MASK = FF_FUSED_RING - 1,
     LOOK_BACK = FF_FUSED_RING - 64, /* samples a replay or a fit may reach back */
     STEPS_MAX = 12,                 /* sub-steps of a cycle */
-    WORK = 3000,     /* what estimates and replays may spend in a cycle, in units of about twenty
-                        instructions; each goes on in the next cycle where it stopped */
-    WORK_PLACE = 12, /* a row of the normal and the contact point */
-    WORK_ROW = 24,   /* a row along the normal */
-    WORK_STEP = 60,  /* a sub-step of the replay, for each body; of a spinning body */
+    WORK = 3000,      /* what estimates and replays may spend in a cycle, in units of about twenty
+                         instructions; each goes on in the next cycle where it stopped */
+    WORK_MORE = 3000, /* further for each pair of contacts at one time: each of the two is told
+                         apart by what is known of the other, late knowledge goes astray */
+    WORK_PLACE = 12,  /* a row of the normal and the contact point */
+    WORK_ROW = 24,    /* a row along the normal */
+    WORK_STEP = 60,   /* a sub-step of the replay, for each body; of a spinning body */
     WORK_SPIN = 125,
     FRICTION_ROWS = 48 /* rows behind the onset that the search for friction looks at */
 };
@@ -1303,10 +1305,10 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     if (c->stage == FRICTION) {
         const uint64_t age = c->until - c->detected;
         const double rows = (double)(c->until - c->row_from + 1);
-        const bool may =
-            c->fit.valid && config->random_estimates == 0 && !c->torque && age >= 8 && c->slides &&
-            lone(state, c) && c->mu_try == 0 &&
-            (c->closing || c->mu > 0.0 || c->fit.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.02) * rows);
+        const bool may = c->fit.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
+                         c->slides && lone(state, c) && c->mu_try == 0 &&
+                         ((c->closing && noise > 1e-3 * c->force_max) || c->mu > 0.0 ||
+                          c->fit.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.02) * rows);
         while (may) {
             if (*work <= 0)
                 return;
@@ -1644,7 +1646,7 @@ static void sweep(ff_fused_state *state) {
                       state->replay[i].at < x->end;
         for (int o = 0; o < FF_FUSED_CONTACTS; o++) {
             const ff_fused_contact *y = &state->contact[o];
-            needed |= y->open && (group >> y->a & 1u) && y->anchor < x->end;
+            needed |= (y->open || y->closing) && (group >> y->a & 1u) && y->anchor < x->end;
         }
         if (!needed)
             x->settled = false;
@@ -1682,6 +1684,7 @@ static void finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
     c->end = k;
     c->stage = PLACE;
     c->row = c->row_from;
+    c->asked = k;
     /* which rows take part is judged with the last surface: that of a short contact may be a poor one */
     c->passes = k - c->detected < 96 ? 1 : 0;
     bool left_a = false, left_b = false;
@@ -1710,17 +1713,16 @@ static void conclude(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     c->stage = REST;
 }
 
-/* Estimates and replays, as far as the work of a cycle allows; the youngest contact first, as it has the most to
- * learn and costs the least. */
+/* Estimates and replays, as far as the work of a cycle allows; the contact that has waited longest first. */
 static void work_on(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work) {
     replay_some(model, state, k, work);
     unsigned done = 0;
-    for (int i = 0; i < FF_FUSED_CONTACTS && *work > 0; i++) {
+    for (int i = 0; i<FF_FUSED_CONTACTS && * work> 0; i++) {
         ff_fused_contact *c = NULL;
         for (int j = 0; j < FF_FUSED_CONTACTS; j++) {
             ff_fused_contact *x = &state->contact[j];
             if ((x->open || x->closing) && x->stage != REST && !(done >> j & 1u) &&
-                (!c || x->anchor > c->anchor))
+                (!c || x->asked < c->asked))
                 c = x;
         }
         if (!c)
@@ -2097,6 +2099,7 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
             x->due = k + (age < 48 ? 1 : 1 + age / 24);
             x->stage = PLACE;
             x->row = x->row_from;
+            x->asked = k;
         }
     }
     /* the last cycle with its measured end; what is recomputed from further back comes after it */
@@ -2110,10 +2113,11 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         if (k > group_anchor(state, group, k))
             replay(model, state, group, k - 1, k, &one);
     }
-    int work = 0, busy = 0; /* every contact has its own part */
+    int work = WORK;
     for (int c = 0; c < FF_FUSED_CONTACTS; c++)
-        busy += state->contact[c].open || state->contact[c].closing;
-    work = WORK * (busy > 1 ? busy : 1);
+        for (int o = 0; o < c; o++)
+            if (state->contact[c].open && beside(&state->contact[o], &state->contact[c]))
+                work += WORK_MORE;
     work_on(model, state, k, &work);
     for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
         ff_fused_contact *x = &state->contact[c];

@@ -338,6 +338,7 @@ typedef struct ff_fused_contact {
     bool closing;      /* ended, and being settled: a last estimate and replay are under way */
     /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
     int stage;           /* fused.c */
+    uint64_t asked;      /* cycle in which it fell due */
     uint64_t row, until; /* next row; last row that takes part */
     int passes;          /* of the settlement: estimates left before the replay */
     ff_vec3 n_new, r_new;
