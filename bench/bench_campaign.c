@@ -221,8 +221,8 @@ static double ranks_time(const char *folder, int ranks) {
 /* Single and double taken in turns, the loop among them; the medians of the ratios, so that a neighbour's
  * burst does not decide. */
 static void two(const char *folder) {
-    enum { ROUNDS = 15, STEPS = 70000000 };
-    ff_campaign *c = load(folder, "tdpa", "contacts", 1000);
+    enum { ROUNDS = 7, STEPS = 300000000 };
+    ff_campaign *c = load(folder, "tdpa", "contacts", 8000);
     double loop[2 * ROUNDS], threads[ROUNDS], ranks[ROUNDS];
     if (!c)
         return;

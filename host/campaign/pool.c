@@ -60,6 +60,13 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Between two looks for messages: short at first, when the ranks' rates are not known yet and work comes one
+ * by one; later a hundredth of the time passed, at most 2 ms, for each look takes the core from a thread at
+ * work. */
+static double pause_after(double passed) {
+    return fmin(fmax(0.01 * passed, 2e-4), 2e-3);
+}
+
 static void rest(double seconds) {
     const struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
     nanosleep(&t, NULL);
@@ -231,7 +238,8 @@ static void lead(pool *p, const ff_pool_options *options, ff_pool_result *result
     unsigned char *buffer = NULL;
     size_t room = 0;
     int alive = p->ranks->count - 1;
-    double shown = 0.0, synced = now();
+    const double begin = now();
+    double shown = 0.0, synced = begin;
     bool told = false;
     while (still_busy(p) || alive) {
         const int handled = serve(p, &buffer, &room, &alive);
@@ -262,7 +270,7 @@ static void lead(pool *p, const ff_pool_options *options, ff_pool_result *result
                 ff_ranks_send(p->ranks, r, STOP, NULL, 0);
         }
         if (!handled)
-            rest(p->ranks->on ? 2e-4 : 2e-3);
+            rest(pause_after(p->ranks->on ? now() - begin : 1.0));
     }
     free(buffer);
 }
@@ -336,7 +344,7 @@ static void follow(pool *p) {
             }
             pthread_mutex_unlock(&p->writing);
         }
-        rest(2e-4);
+        rest(pause_after(now() - begin));
     }
     free(sending);
 }

@@ -1,5 +1,8 @@
 #include "run/row.h"
 
+#include <stddef.h>
+#include <string.h>
+
 ff_rigid_state ff_row_no_reference(void) {
     const ff_vec3 nan3 = {{FF_NAN, FF_NAN, FF_NAN}};
     return (ff_rigid_state){nan3, {FF_NAN, FF_NAN, FF_NAN, FF_NAN}, nan3, nan3};
@@ -7,11 +10,16 @@ ff_rigid_state ff_row_no_reference(void) {
 
 void ff_row_begin(const ff_scenario *scenario, const ff_loop_state *state, uint64_t k, bool final,
                   ff_row *row) {
-    *row = (ff_row){.k = k, .t = (double)k * scenario->cycle, .final = final};
-    for (int i = 0; i < scenario->satellites; i++) {
-        row->body[i].satellite = state->body[i];
-        row->body[i].energy = state->energy[i];
-        row->body[i].ideal = ff_row_no_reference();
+    memset(row, 0, offsetof(ff_row, body));
+    row->k = k;
+    row->t = (double)k * scenario->cycle;
+    row->final = final;
+    for (int i = 0; i < scenario->satellites; i++)
+        row->body[i] = (ff_row_body){
+            .satellite = state->body[i], .energy = state->energy[i], .ideal = ff_row_no_reference()};
+    for (int c = 0; c < scenario->contacts; c++) {
+        row->contact_force[c] = ff_vec3_zero();
+        row->touching[c] = false;
     }
 }
 

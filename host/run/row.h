@@ -39,7 +39,8 @@ typedef struct ff_row {
     bool touching[FF_MAX_CONTACTS];
 } ff_row;
 
-/* Starts the row of cycle k with the satellites as the loop holds them before its step. */
+/* Starts the row of cycle k with the satellites as the loop holds them before its step. Only what this
+ * scenario uses is cleared, so a row's memory is zero before its first cycle. */
 void ff_row_begin(const ff_scenario *scenario, const ff_loop_state *state, uint64_t k, bool final,
                   ff_row *row);
 /* Adds what went into the loop's step and came out of it. */

@@ -216,6 +216,8 @@ void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_r
         return;
     }
     run_memory *m = malloc(sizeof *m);
+    if (m)
+        m->row = (ff_row){0};
     ff_plant *plant = ff_plant_create(scenario, result->message, sizeof result->message);
     if (!m || !plant) {
         result->status = m ? FF_ERR_UNSUPPORTED : FF_ERR_MEMORY;
