@@ -857,6 +857,11 @@ static void fill_table(const ff_fidelity_model *model, const ff_fused_contact *c
 static void choose_rows(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c) {
     const double noise = noise_of(config, c), gate = fmax(8.0 * noise, 0.2 * c->peak);
     const double over = fmax(4.0 * noise, 0.05 * c->force_max);
+    /* A damped surface lets go before the robot has left it. A surface that takes those rows for force keeps
+     * them: the settlement begins without any weak force on the way out, and judges again with what it found.
+     */
+    const bool afresh = c->closing && c->passes > 0;
+    const double weak = fmax(4.0 * noise, 0.15 * c->force_max);
     const bool outliers = c->surface.valid && c->until - c->detected >= 6;
     int bad = 0, contact_rows = 0;
     for (uint64_t i = c->row_from; i <= c->until; i++) {
@@ -865,7 +870,7 @@ static void choose_rows(const ff_fused_config *config, ff_fused_state *state, ff
         if (!c->surface.valid)
             continue;
         const double law = ff_profile_force(&c->surface, c->s[q], c->v[q]);
-        if (c->v[q] < 0.0 && law < 0.02 * c->force_max && c->f[q] < over)
+        if (c->v[q] < 0.0 && ((law < 0.02 * c->force_max && c->f[q] < over) || (afresh && c->f[q] < weak)))
             c->use[q] = 0;
         contact_rows += law > 0.0;
         if (outliers && c->use[q] && fabs(c->f[q] - law) > gate) {
@@ -1020,7 +1025,7 @@ static void keep_friction(ff_fused_contact *c, double mu, const ff_profile *fit,
 /* Is a friction that lowers the misfit from `without` to `with` more than a chance? */
 static bool significant(const ff_fused_config *config, const ff_fused_contact *c, double without,
                         double with) {
-    return noise_of(config, c) > 1e-3 * c->force_max ? with < without - 15.0 : with < 0.8 * without - 0.1;
+    return noise_of(config, c) > 1e-3 * c->force_max ? with < without - 25.0 : with < 0.8 * without - 0.1;
 }
 
 /* The search for mu: the friction whose normal lets one law explain the whole contact. One trial in a call;
@@ -1685,8 +1690,7 @@ static void finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
     c->stage = PLACE;
     c->row = c->row_from;
     c->asked = k;
-    /* which rows take part is judged with the last surface: that of a short contact may be a poor one */
-    c->passes = k - c->detected < 96 ? 1 : 0;
+    c->passes = 1; /* which rows take part is judged with the last surface: that may be a poor one */
     bool left_a = false, left_b = false;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
