@@ -1112,6 +1112,14 @@ static ff_vec3 tilted(ff_vec3 n, const double x[2]) {
     return ff_vec3_unit(ff_vec3_axpy(x[0], e1, ff_vec3_axpy(x[1], ff_vec3_cross(n, e1), n)));
 }
 
+static void open_simplex(ff_fused_simplex *z, double size, double turn) {
+    for (int i = 0; i < 3; i++) {
+        z->x[i][0] = size * cos(2.0943951 * i + turn);
+        z->x[i][1] = size * sin(2.0943951 * i + turn);
+    }
+    z->kind = 0;
+}
+
 /* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
  * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
 static bool settle_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
@@ -1124,13 +1132,9 @@ static bool settle_friction(const ff_fidelity_model *model, ff_fused_state *stat
         z->middle = c->n_new;
         c->mu_without = judge_normal(model, state, c, c->n_force, false, &mu, &fit, work);
         keep_friction(c, 0.0, &fit, c->n_force);
-        const double size = c->mu > 0.0 ? 0.02 : 0.08;
-        for (int i = 0; i < 3; i++) {
-            z->x[i][0] = size * cos(2.0943951 * i + 0.4);
-            z->x[i][1] = size * sin(2.0943951 * i + 0.4);
-        }
         z->least = FF_INF;
-        z->kind = 0;
+        z->again = false;
+        open_simplex(z, c->mu > 0.0 ? 0.02 : 0.08, 0.4);
         c->mu_side = 1;
         return false;
     }
@@ -1200,6 +1204,16 @@ static bool settle_friction(const ff_fidelity_model *model, ff_fused_state *stat
         return false;
     if (c->mu_side <= 3)
         return false;
+    /* the misfit has a second valley where the sliding turns round: once more, wider and the other way */
+    const double rows = fmin((double)(c->until - c->row_from), FRICTION_ROWS);
+    if (!z->again &&
+        z->least > (noise_of(&model->config.fused, c) > 1e-3 * c->force_max ? 4.0 : 0.05) * rows) {
+        z->again = true;
+        z->middle = c->n_force;
+        open_simplex(z, 0.16, 3.6);
+        c->mu_side = 1;
+        return false;
+    }
     c->mu_side = 0;
     if (!significant(&model->config.fused, c, c->mu_without, z->least)) {
         c->mu_best = 0.0;
@@ -1313,7 +1327,7 @@ static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_f
         const bool may = c->fit.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
                          c->slides && lone(state, c) && c->mu_try == 0 &&
                          ((c->closing && noise > 1e-3 * c->force_max) || c->mu > 0.0 ||
-                          c->fit.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.02) * rows);
+                          c->fit.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.004) * rows);
         while (may) {
             if (*work <= 0)
                 return;

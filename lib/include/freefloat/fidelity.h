@@ -305,7 +305,8 @@ typedef struct ff_fused_simplex {
     double x[3][2], J[3];               /* corners, best first */
     double trial[2], first[2], J_trial; /* next trial; the mirrored one and its misfit */
     double least;
-    int kind; /* of the next trial */
+    int kind;   /* of the next trial */
+    bool again; /* begun a second time */
 } ff_fused_simplex;
 
 /* One contact: along a normal at a point, or (kind torque) about an axis. */
