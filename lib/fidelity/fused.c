@@ -931,7 +931,7 @@ static void choose_rivals(ff_fused_contact *c, uint64_t k, bool final) {
     }
     if (!c->fit.valid || (final && c->passes > 0))
         return;
-    if (final && age < 96) {
+    if (final) {
         c->laws = 0xeu;
         c->law_trial = 0;
     } else if (c->law_trial) {
@@ -1025,7 +1025,7 @@ static void keep_friction(ff_fused_contact *c, double mu, const ff_profile *fit,
 /* Is a friction that lowers the misfit from `without` to `with` more than a chance? */
 static bool significant(const ff_fused_config *config, const ff_fused_contact *c, double without,
                         double with) {
-    return noise_of(config, c) > 1e-3 * c->force_max ? with < without - 25.0 : with < 0.8 * without - 0.1;
+    return noise_of(config, c) > 1e-3 * c->force_max ? with < without - 25.0 : with < 0.2 * without;
 }
 
 /* The search for mu: the friction whose normal lets one law explain the whole contact. One trial in a call;
