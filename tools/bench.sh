@@ -40,4 +40,11 @@ if command -v valgrind > /dev/null; then
   count_steps "impact, bar and cone, 12 ms" build-release/bench/bench_impact count cone
   count_steps "impact, bar and cone, 40 ms" build-release/bench/bench_impact count late
   count_steps "impact, limited robots, 0.5 N of noise" build-release/bench/bench_impact count noisy
+  echo
+  echo "instructions of a loop step with fused, one satellite; the worst step is bounded whatever the contact's length"
+  count_steps "fused, 4 ms, 20 samples in contact" build-release/bench/bench_fused 0
+  count_steps "fused, 4 ms, 295 samples" build-release/bench/bench_fused 2
+  count_steps "fused, 4 ms, 295 samples, spinning, noise" build-release/bench/bench_fused 4
+  count_steps "fused, 1 ms, 63 samples, spinning" build-release/bench/bench_fused 5
+  count_steps "fused, 1 ms, 628 samples, spinning" build-release/bench/bench_fused 6
 fi
