@@ -1600,6 +1600,8 @@ static void fill_report(const ff_fidelity_model *model, ff_fused_state *state, c
         outside |= FF_FUSED_LOOK_BACK;
     if (!c->wall_used && w * delay > 1.65)
         outside |= FF_FUSED_LATE;
+    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && noise_of(config, c) > 1e-3 * c->force_max))
+        outside |= FF_FUSED_FRICTION;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
         if (beside(o, c) && (o->a == body || o->b == body))
