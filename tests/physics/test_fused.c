@@ -398,7 +398,10 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
             noise, mu, w_tau[i], 100.0 * worst.impulse, 100.0 * worst.spin, open, count);
         assert_int_equal(open, 0);
         if (noise == 0.0 || mu > 0.0)
-            assert_true(worst.impulse < allowed[i] && worst.spin < 1.5 * allowed[i]);
+            assert_true(worst.impulse < allowed[i]);
+        /* under noise the change of a rate that hardly changes has no relative error */
+        if (noise == 0.0)
+            assert_true(worst.spin < 1.5 * allowed[i]);
     }
 }
 
