@@ -152,6 +152,6 @@ int main(void) {
     printf("rows %llu, dropped %llu, frames %llu, sent %.1f MB\n", (unsigned long long)info.rows,
            (unsigned long long)info.dropped, (unsigned long long)info.frames,
            1e-6 * (double)atomic_load(&people.bytes));
-    ff_live_stop(control.live);
+    ff_live_control_stop(&control);
     return 0;
 }

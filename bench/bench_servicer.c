@@ -1,7 +1,10 @@
 /* Time of one whole servicer cycle: client, nominal motion, base (18), arm torque (22), mapping (23); and of
- * the rigid loop in both frames. */
+ * the rigid loop in both frames.
+ * bench_servicer count servicer|tdpa|damping|absolute|relative: the same steps without clock, for callgrind
+ * (tools/bench.sh). */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "../tests/servicer_model.h"
@@ -18,11 +21,14 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-enum { RUNS = 20000 };
+enum { RUNS = 20000, COUNTED = 1000 };
 static double sample[RUNS];
+static int runs = RUNS;
 
 static void report(const char *name) {
     double sum = 0;
+    if (runs < RUNS)
+        return;
     for (int i = 0; i < RUNS; i++)
         sum += sample[i];
     qsort(sample, RUNS, sizeof *sample, ascending);
@@ -30,54 +36,72 @@ static void report(const char *name) {
            sample[RUNS * 99 / 100], sample[RUNS - 1]);
 }
 
-static void servicer(void) {
+static struct bench_servicer {
+    ff_tree_work *work;
+    ff_capture_config config;
+    ff_capture_model model;
+    ff_capture_state state;
+    ff_capture_in in;
+    ff_capture_out out;
+    ff_servicer_in arm;
+    ff_tree_state orbit;
+    double tau[FF_TREE_JOINTS_MAX];
+} s;
+
+/* One whole cycle; a function of its own so that instructions can be counted by its name. */
+__attribute__((noinline)) void ff_bench_servicer_cycle(void);
+__attribute__((noinline)) void ff_bench_servicer_cycle(void) {
+    ff_capture_servicer_in(&s.model, &s.state, s.in.robot, &s.arm);
+    for (int i = 0; i < SERVICER_JOINTS; i++) {
+        s.arm.q[i] = s.in.q[i];
+        s.arm.qd[i] = s.in.qd[i];
+    }
+    ff_servicer_torque(&s.model.config.servicer, s.work, &s.arm, s.tau);
+    ff_servicer_map(&s.model.config.servicer, &s.arm, &s.orbit);
+    ff_capture_step(&s.model, &s.state, s.work, &s.in, &s.out);
+}
+
+static void servicer(ff_method method) {
     static _Alignas(64) unsigned char a[200000], b[200000];
     servicer_model table;
     ff_tree_model *tree;
-    ff_tree_work *work;
     servicer_model_make(&table);
     if (ff_tree_create(&table.config, a, sizeof a, &tree, NULL, 0) != FF_OK ||
-        ff_tree_work_create(tree, b, sizeof b, &work) != FF_OK)
+        ff_tree_work_create(tree, b, sizeof b, &s.work) != FF_OK)
         return;
-    static ff_capture_config config;
-    static ff_capture_model model;
-    static ff_capture_state state;
-    static ff_capture_in in;
-    static ff_capture_out out;
-    config.integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004};
-    config.client = (ff_rigid_config){7828, ff_mat3_diag(17000, 124800, 129100)};
-    config.client_start = (ff_rigid_state){.attitude = {1, 0, 0, 0}, .omega = {{0.01, 0.02, -0.04}}};
-    config.servicer = (ff_servicer_model){tree, servicer_gripper(), {{0, 0, -9.81}}};
-    ff_tree_state_default(&config.servicer_start);
-    config.servicer_start.base.p.x = -5;
+    ff_capture_config *config = &s.config;
+    config->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004};
+    config->client = (ff_rigid_config){7828, ff_mat3_diag(17000, 124800, 129100)};
+    config->client_start = (ff_rigid_state){.attitude = {1, 0, 0, 0}, .omega = {{0.01, 0.02, -0.04}}};
+    config->servicer = (ff_servicer_model){tree, servicer_gripper(), {{0, 0, -9.81}}};
+    ff_fidelity_default(&config->fidelity);
+    config->fidelity.method = method;
+    config->fidelity.pair.body = method == FF_METHOD_TDPA ? 1 : -1;
+    ff_tree_state_default(&config->servicer_start);
+    config->servicer_start.base.p.x = -5;
     for (int i = 0; i < 2; i++)
-        ff_gate_default(&config.gate[i]);
-    if (ff_capture_create(&config, &model, NULL, 0) != FF_OK)
+        ff_gate_default(&config->gate[i]);
+    if (ff_capture_create(config, &s.model, NULL, 0) != FF_OK)
         return;
-    ff_capture_reset(&model, &state, work, &out);
-    static ff_servicer_in arm;
-    ff_tree_state orbit;
-    double tau[FF_TREE_JOINTS_MAX];
-    for (int k = 0; k < RUNS; k++) {
+    ff_capture_reset(&s.model, &s.state, s.work, &s.out);
+    for (int k = 0; k < runs; k++) {
         for (int i = 0; i < 2; i++)
-            in.robot[i] = out.next[i];
+            s.in.robot[i] = s.out.next[i];
         for (int i = 0; i < SERVICER_JOINTS; i++) {
-            in.q[i] = 0.5 + 0.3 * sin(0.001 * k + i);
-            in.qd[i] = 0.1 * cos(0.001 * k + i);
+            s.in.q[i] = 0.5 + 0.3 * sin(0.001 * k + i);
+            s.in.qd[i] = 0.1 * cos(0.001 * k + i);
         }
-        in.F_e = (ff_wrench){{{0.1, 0.2, 0.3}}, {{5, -3, 2}}};
+        /* a contact comes and goes: the worst cycle is in it */
+        const double push = k % 200 < 100 ? sin(FF_PI * (k % 200) / 100.0) : 0.0;
+        s.in.F_e = (ff_wrench){ff_vec3_scale(push, ff_vec3_make(0.1, 0.2, 0.3)),
+                               ff_vec3_scale(push, ff_vec3_make(5, -3, 2))};
         const double begin = now_ns();
-        ff_capture_servicer_in(&model, &state, &in.robot[1], &arm);
-        for (int i = 0; i < SERVICER_JOINTS; i++) {
-            arm.q[i] = in.q[i];
-            arm.qd[i] = in.qd[i];
-        }
-        ff_servicer_torque(&model.config.servicer, work, &arm, tau);
-        ff_servicer_map(&model.config.servicer, &arm, &orbit);
-        ff_capture_step(&model, &state, work, &in, &out);
+        ff_bench_servicer_cycle();
         sample[k] = now_ns() - begin;
     }
-    report("servicer cycle, base and 7 joints");
+    char name[64];
+    snprintf(name, sizeof name, "servicer cycle, 7 joints, %s", ff_method_name(method));
+    report(name);
 }
 
 static void rigid(bool relative) {
@@ -97,22 +121,32 @@ static void rigid(bool relative) {
     if (ff_loop_create(&config, &model, NULL, 0) != FF_OK)
         return;
     ff_loop_reset(&model, &state, &info, &out);
-    for (int k = 0; k < RUNS; k++) {
+    for (int k = 0; k < runs; k++) {
         for (int i = 0; i < 2; i++) {
             in.sensor[i].T_wb = out.next[i].T;
             in.sensor[i].twist = out.next[i].twist;
         }
         const double begin = now_ns();
-        for (int n = 0; n < 8; n++)
+        for (int n = 0; n < (runs < RUNS ? 1 : 8); n++)
             ff_loop_step(&model, &state, &info, &in, &out);
         sample[k] = (now_ns() - begin) / 8;
     }
     report(relative ? "two rigid bodies, relative" : "two rigid bodies, absolute");
 }
 
-int main(void) {
-    servicer();
-    rigid(false);
-    rigid(true);
+int main(int argc, char **argv) {
+    const char *what = argc > 2 && strcmp(argv[1], "count") == 0 ? argv[2] : NULL;
+    if (what)
+        runs = COUNTED;
+    if (!what || strcmp(what, "servicer") == 0)
+        servicer(FF_METHOD_DIRECT);
+    if (!what || strcmp(what, "tdpa") == 0)
+        servicer(FF_METHOD_TDPA);
+    if (!what || strcmp(what, "damping") == 0)
+        servicer(FF_METHOD_DAMPING);
+    if (!what || strcmp(what, "absolute") == 0)
+        rigid(false);
+    if (!what || strcmp(what, "relative") == 0)
+        rigid(true);
     return 0;
 }

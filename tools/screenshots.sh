@@ -13,4 +13,5 @@ trap 'rm -rf "$scratch"' EXIT
 scenario=$root/scenarios/deos-client.yaml
 "$freefloat" run "$scenario" --quiet --log none --out "$scratch/run"
 "$freefloat" compare "$scenario" --methods ideal,direct,tdpa --quiet --log none --out "$scratch/compare"
+"$freefloat" analyze delay-margin "$scenario" --map 9 --methods direct,tdpa,damping --quiet --out "$scratch/margin"
 node "$root/tests/web/screenshots.mjs" "$scratch" "$out" "$freefloat" "$scenario"

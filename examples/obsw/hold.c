@@ -1,11 +1,13 @@
 /* On-board software to start from: keeps the base at rest relative to the client and the joints where they
- * are. Built as a shared object and named in a scenario:
+ * are. Either a shared object that freefloat calls, or with udp.c a program of its own:
  *
- *     obsw: {kind: shared, library: build/examples/libobsw_hold.so}
+ *     cc -shared -fPIC hold.c -o libobsw_hold.so   obsw: {kind: shared, library: libobsw_hold.so}
+ *     cc udp.c hold.c -o hold_udp                  obsw: {kind: udp}
  *
- * Every cycle freefloat calls ff_obsw_step with what the sensors say; the answer acts until the next. */
+ * Every cycle ff_obsw_step gets what the sensors say; its answer acts until the next. */
 #include "obsw.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct hold {
@@ -38,6 +40,7 @@ int ff_obsw_step(void *memory, const ff_obsw_in *in, ff_obsw_out *out) {
     }
     for (uint32_t i = 0; i < self->joints; i++)
         out->joint_torque[i] = 2.0 * (self->q[i] - in->q[i]) - 0.5 * in->qd[i];
+    out->storage = out->dissipation = NAN; /* not told */
     return 0;
 }
 

@@ -1,14 +1,15 @@
 /* obsw.h - the one header of on-board software that freefloat runs against: what it sees, what it does.
  *
- * Build your software as a shared object that exports the four functions at the end, and name it in the
- * scenario. SI units; quaternions scalar first; plain C, nothing else is needed. All vectors are in the axes
- * of the servicer's base unless said otherwise. */
+ * Write the four functions at the end. Built as a shared object, freefloat calls them itself; linked with
+ * udp.c they become a program of their own that talks in space packets (docs/obsw.md has every byte). SI
+ * units; quaternions scalar first; plain C, nothing else is needed. All vectors are in the axes of the
+ * servicer's base unless said otherwise. */
 #ifndef FF_OBSW_H
 #define FF_OBSW_H
 
 #include <stdint.h>
 
-#define FF_OBSW_VERSION 1u
+#define FF_OBSW_VERSION 2u
 #define FF_OBSW_JOINTS 32
 
 /* Told once. Masses and lengths of the arm are the software's own business. */
@@ -30,13 +31,15 @@ typedef struct ff_obsw_in {
     double attitude[4], angular_velocity[3];
     /* joint encoders */
     double q[FF_OBSW_JOINTS], qd[FF_OBSW_JOINTS];
+    double star_tracker_t, gyro_t, encoder_t; /* [s] when these were taken */
 } ff_obsw_in;
 
 typedef struct ff_obsw_out {
     double force[3], torque[3];          /* [N, N m] thrusters, at the base frame's origin */
     double joint_torque[FF_OBSW_JOINTS]; /* [N m] */
     double storage;                      /* W_a of destefano2021 (24), any unit; NaN: not told */
-    uint32_t phase;                      /* for the log */
+    double dissipation;                  /* delta of (24): W_a falls at least so fast; NaN: not told */
+    uint32_t phase;                      /* for the log; (24) is watched while it does not change */
 } ff_obsw_out;
 
 /* To be exported. A version other than FF_OBSW_VERSION is refused; create returns NULL when it cannot; step

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ideal/ideal.h"
+#include "run/capture.h"
 
 enum { COARSE = 80, SAMPLES_MAX = 20000 };
 
@@ -280,13 +281,11 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
         *copy = *scenario;
         copy->fidelity.method = FF_METHOD_IDEAL;
         copy->frame = FF_FRAME_ABSOLUTE;
-        /* A base with an arm is taken as its unforced body: where thrusters take it is the mission's to say. */
-        for (int i = 0; i < copy->satellites; i++)
-            if (copy->satellite[i].arm.present) {
-                copy->satellite[i].arm.present = false;
-                copy->contacts = 0;
-            }
-        status = ff_ideal_solve(copy, NULL, NULL, &forced, message, size);
+        const int servicer = ff_scenario_servicer(copy);
+        status = servicer < 0 ? ff_ideal_solve(copy, NULL, NULL, &forced, message, size)
+                              : ff_capture_reference(copy, NULL, &forced, message, size); /* the orbit */
+        if (servicer >= 0)
+            copy->satellite[servicer].arm.present = false;
     }
     if (status == FF_OK && scenario->nominal != FF_NOMINAL_SATELLITE) {
         /* [destefano2021] nominal: the same start, nothing acts */

@@ -79,9 +79,8 @@ int ff_output_worst(const ff_campaign *campaign);
 /* campaign/figures.c: a picture or a distribution as SVG; malloc'ed. */
 char *ff_figure_map(ff_output *output, int map);
 char *ff_figure_bars(ff_output *output, int metric);
-/* campaign/page.c: summary.json and report.html; malloc'ed. kept (may be NULL): folder of a listed run, ""
- * for none. */
+/* campaign/page.c: summary.json, malloc'ed; report.html with the report's own plots. */
 char *ff_page_json(ff_output *output, double seconds);
-char *ff_page_html(ff_output *output);
+ff_status ff_page_write(ff_output *output, const char *path);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "record/version.h"
 #include "report/json.h"
+#include "report/study.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,117 +81,203 @@ char *ff_page_json(ff_output *o, double seconds) {
     return json.text;
 }
 
-static void put_text(FILE *f, const char *text) {
-    for (; *text; text++)
-        if (*text == '<')
-            fputs("&lt;", f);
-        else if (*text == '&')
-            fputs("&amp;", f);
-        else
-            fputc(*text, f);
+/* ------------------------------------------------------------------------------------------------- page --
+ */
+
+static void put_value(char text[32], double value) {
+    if (isfinite(value))
+        snprintf(text, 32, "%.4g", value);
+    else
+        snprintf(text, 32, "\xe2\x80\x93");
 }
 
-static void put_run(FILE *f, const ff_campaign *c, const ff_listed *run, const char *status) {
-    const int method = (int)(run->slot % (uint64_t)c->methods);
-    const uint64_t index = run->slot / (uint64_t)c->methods;
-    char *command = ff_campaign_command(c, index, method);
-    fprintf(f, "<tr><td>%llu<td>", (unsigned long long)index);
-    put_text(f, c->method[method].label);
-    if (status) {
-        fputs("<td>", f);
-        put_text(f, status);
-    } else
-        fprintf(f, "<td class=n>%.6g", run->value);
-    fputs("<td><code>", f);
-    put_text(f, command ? command : "");
-    fputs("</code>\n", f);
-    free(command);
-}
-
-static const char head[] =
-    "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">"
-    "<style>body{font:14px/1.5 system-ui,sans-serif;max-width:1240px;margin:2em auto;padding:0 "
-    "1em;color:#222}"
-    "table{border-collapse:collapse;margin:1em 0}th,td{padding:3px 10px;border-bottom:1px solid "
-    "#ddd;text-align:left;"
-    "vertical-align:top}th{border-bottom:2px solid "
-    "#888}.n{text-align:right;font-variant-numeric:tabular-nums}"
-    "code{font-size:12px;word-break:break-all}svg{max-width:100%;height:auto;display:block;margin:1.5em 0}"
-    "</style>\n";
-
-char *ff_page_html(ff_output *o) {
+static void values_table(ff_study *study, ff_output *o) {
+    static const char *const heads[] = {"Metric", "Unit",  "Method",  "#Runs", "#Missing", "#Min",
+                                        "#5 %",   "#25 %", "#Median", "#75 %", "#95 %",    "#Max"};
     const ff_campaign *c = o->campaign;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (!f)
-        return NULL;
-    fputs(head, f);
-    fputs("<title>", f);
-    put_text(f, c->name);
-    fputs("</title><h1>", f);
-    put_text(f, c->name);
-    fprintf(f, "</h1>\n<p>%llu samples, %d method%s, %llu runs, %llu failed. Base scenario <code>",
-            (unsigned long long)c->samples, c->methods, c->methods > 1 ? "s" : "",
-            (unsigned long long)o->runs, (unsigned long long)o->failed);
-    put_text(f, c->base);
-    fprintf(f, "</code>, seed %llu, freefloat %s.</p>\n", (unsigned long long)c->seed, ff_version());
-    fputs("<h2>Values</h2><table><tr><th>metric<th>method<th>runs<th>missing", f);
-    for (int q = 0; q < PARTS; q++)
-        fprintf(f, "<th class=n>%s", part_names[q]);
-    fputs("</tr>\n", f);
+    ff_study_table(study, "Values", false, heads, 5 + PARTS);
     for (int i = 0; i < c->metrics; i++)
         for (int m = 0; m < c->methods; m++) {
             ff_spread *s = &o->spread[m][i];
-            fputs("<tr><td>", f);
-            put_text(f, c->metric[i].name);
-            if (*c->metric[i].unit)
-                fprintf(f, " [%s]", c->metric[i].unit);
-            fputs("<td>", f);
-            put_text(f, c->method[m].label);
-            fprintf(f, "<td class=n>%llu<td class=n>%llu", (unsigned long long)s->count,
-                    (unsigned long long)s->missing);
+            char number[2 + PARTS][32];
+            const char *cell[5 + PARTS] = {c->metric[i].name, c->metric[i].unit, c->method[m].label,
+                                           number[0], number[1]};
+            snprintf(number[0], sizeof number[0], "%llu", (unsigned long long)s->count);
+            snprintf(number[1], sizeof number[1], "%llu", (unsigned long long)s->missing);
             for (int q = 0; q < PARTS; q++) {
-                const double value = ff_spread_quantile(s, parts[q]);
-                if (isfinite(value))
-                    fprintf(f, "<td class=n>%.4g", value);
-                else
-                    fputs("<td class=n>-", f);
+                put_value(number[2 + q], ff_spread_quantile(s, parts[q]));
+                cell[5 + q] = number[2 + q];
             }
-            fputs("</tr>\n", f);
+            ff_study_row(study, cell, 5 + PARTS);
         }
-    fputs("</table>\n", f);
-    if (c->maps)
-        fputs("<h2>Maps</h2>\n", f);
-    for (int i = 0; i < c->maps; i++) {
-        char *svg = ff_figure_map(o, i);
-        fputs(svg ? svg : "", f);
-        free(svg);
-    }
-    fputs("<h2>Distributions</h2>\n", f);
-    for (int i = 0; i < c->metrics; i++) {
-        char *svg = c->metric[i].scenario_only ? NULL : ff_figure_bars(o, i);
-        fputs(svg ? svg : "", f);
-        free(svg);
-    }
-    fprintf(f, "<h2>Worst cases by ");
-    put_text(f, c->metric[c->worst_by].name);
-    fputs("</h2><table><tr><th>sample<th>method<th class=n>value<th>run it again</tr>\n", f);
+    ff_study_table_end(study);
+}
+
+static void runs_row(ff_study *study, const ff_campaign *c, const ff_listed *run, const char *status) {
+    const int method = (int)(run->slot % (uint64_t)c->methods);
+    const uint64_t index = run->slot / (uint64_t)c->methods;
+    char *command = ff_campaign_command(c, index, method), sample[24], value[32];
+    snprintf(sample, sizeof sample, "%llu", (unsigned long long)index);
+    put_value(value, run->value);
+    const char *const cell[] = {sample, c->method[method].label, status ? status : value, command};
+    ff_study_row(study, cell, 4);
+    free(command);
+}
+
+static void runs_tables(ff_study *study, const ff_output *o) {
+    const ff_campaign *c = o->campaign;
+    char title[FF_NAME_SIZE + 32];
+    static const char *const worst[] = {"Sample", "Method", "#Value", "Run it again"}, *const failed[] = {
+                                                                                           "Sample", "Method",
+                                                                                           "Reason",
+                                                                                           "Run it again"};
+    snprintf(title, sizeof title, "Worst cases by %s", c->metric[c->worst_by].name);
+    ff_study_table(study, title, true, worst, 4);
     for (int m = 0; m < c->methods; m++)
         for (int i = 0; i < o->worsts[m]; i++)
-            put_run(f, c, &o->worst[m][i], NULL);
-    fputs("</table>\n", f);
-    if (o->faileds) {
-        fprintf(f, "<h2>Failed runs%s</h2><table><tr><th>sample<th>method<th>reason<th>run it again</tr>\n",
-                o->failed > (uint64_t)o->faileds ? " (the first hundred)" : "");
-        for (int i = 0; i < o->faileds; i++)
-            put_run(f, c, &o->listed[i], o->listed[i].reason);
-        fputs("</table>\n", f);
+            runs_row(study, c, &o->worst[m][i], NULL);
+    ff_study_table_end(study);
+    ff_study_table(study,
+                   o->failed > (uint64_t)o->faileds ? "Failed runs (the first hundred)" : "Failed runs", true,
+                   failed, 4);
+    for (int i = 0; i < o->faileds; i++)
+        runs_row(study, c, &o->listed[i], o->listed[i].reason);
+    ff_study_table_end(study);
+}
+
+static const ff_cell *cell_of(const ff_picture *p, int method, int x, int y) {
+    return &p->cell[(method * p->y.count + y) * p->x.count + x];
+}
+
+/* Logarithmic where values differ by more than a factor of 50 and none is negative. */
+static bool log_values(const ff_output *o, const ff_picture *p) {
+    double least = FF_INF, positive = FF_INF, most = -FF_INF;
+    for (int i = 0; i < o->campaign->methods * p->x.count * p->y.count; i++)
+        if (p->cell[i].count) {
+            const double v = p->cell[i].most;
+            least = fmin(least, v);
+            most = fmax(most, v);
+            positive = v > 0.0 ? fmin(positive, v) : positive;
+        }
+    return least >= 0.0 && most / positive > 50.0;
+}
+
+static ff_study_axis axis_of(const ff_campaign *c, const ff_axis *a) {
+    return (ff_study_axis){
+        ff_campaign_column(c, a->column), ff_campaign_unit(c, a->column), a->log, a->count, a->at, a->edge};
+}
+
+static void map(ff_study *study, const ff_output *o, int n) {
+    const ff_campaign *c = o->campaign;
+    const ff_picture *p = &o->picture[n];
+    const ff_metric *metric = &c->metric[c->map[n].show];
+    const ff_study_map m = {.title = metric->name,
+                            .note = "each cell: the largest value in it",
+                            .unit = metric->unit,
+                            .log = log_values(o, p),
+                            .limit = c->map[n].contour,
+                            .x = axis_of(c, &p->x),
+                            .y = axis_of(c, &p->y)};
+    ff_study_map_open(study, &m);
+    for (int k = 0; k < c->methods; k++) {
+        static double value[FF_AXIS_CELLS * FF_AXIS_CELLS];
+        for (int y = 0; y < p->y.count; y++)
+            for (int x = 0; x < p->x.count; x++) {
+                const ff_cell *cell = cell_of(p, k, x, y);
+                value[y * p->x.count + x] = cell->count ? cell->most : cell->failed ? FF_NAN : FF_INF;
+            }
+        ff_study_panel(study, c->method[k].label, value, p->x.count, p->y.count);
     }
-    const bool bad = ferror(f) != 0;
-    if (fclose(f) != 0 || bad) {
-        free(text);
-        return NULL;
+    ff_study_map_end(study);
+}
+
+static void curves(ff_study *study, const ff_output *o, int n) {
+    const ff_campaign *c = o->campaign;
+    const ff_picture *p = &o->picture[n];
+    const ff_metric *metric = &c->metric[c->map[n].show];
+    const ff_study_curves s = {.title = metric->name,
+                               .note = "line: mean of each place; pale: largest",
+                               .unit = metric->unit,
+                               .log = log_values(o, p),
+                               .limit = c->map[n].contour,
+                               .x_name = ff_campaign_column(c, p->x.column),
+                               .x_unit = ff_campaign_unit(c, p->x.column),
+                               .x_log = p->x.log};
+    ff_study_curves_open(study, &s);
+    for (int k = 0; k < c->methods; k++) {
+        double mean[FF_AXIS_CELLS], most[FF_AXIS_CELLS];
+        for (int x = 0; x < p->x.count; x++) {
+            const ff_cell *cell = cell_of(p, k, x, 0);
+            most[x] = cell->count ? cell->most : FF_NAN;
+            mean[x] = cell->count ? cell->sum / (double)cell->count : FF_NAN;
+            if (s.log && !(mean[x] > 0.0))
+                mean[x] = FF_NAN; /* a logarithmic axis has no zero */
+            if (s.log && !(most[x] > 0.0))
+                most[x] = FF_NAN;
+        }
+        char label[FF_NAME_SIZE + 16];
+        snprintf(label, sizeof label, "%s, largest", c->method[k].label);
+        ff_study_line(study, label, k, true, p->x.at, most, p->x.count);
+        ff_study_line(study, c->method[k].label, k, false, p->x.at, mean, p->x.count);
     }
-    return text;
+    ff_study_curves_end(study);
+}
+
+static void distribution(ff_study *study, const ff_output *o, int metric) {
+    const ff_campaign *c = o->campaign;
+    const ff_bars *bars = &o->bars[metric];
+    if (!(bars->to > bars->from))
+        return;
+    char title[FF_NAME_SIZE + 32];
+    snprintf(title, sizeof title, "distribution of %s", c->metric[metric].name);
+    const ff_study_curves s = {.title = title,
+                               .note = "share of the runs; what lies beyond stands in the end bars",
+                               .unit = "",
+                               .steps = true,
+                               .limit = FF_NAN,
+                               .x_name = c->metric[metric].name,
+                               .x_unit = c->metric[metric].unit,
+                               .x_log = bars->log};
+    double x[FF_BARS + 1];
+    for (int i = 0; i <= FF_BARS; i++) {
+        const double part = (double)i / FF_BARS;
+        x[i] = bars->log ? bars->from * pow(bars->to / bars->from, part)
+                         : bars->from + part * (bars->to - bars->from);
+    }
+    ff_study_curves_open(study, &s);
+    for (int m = 0; m < c->methods; m++) {
+        const double count = (double)o->spread[m][metric].count;
+        double y[FF_BARS + 1];
+        for (int i = 0; i <= FF_BARS; i++)
+            y[i] = count > 0.0 ? (double)bars->count[m][i < FF_BARS ? i : FF_BARS - 1] / count : FF_NAN;
+        ff_study_line(study, c->method[m].label, m, false, x, y, FF_BARS + 1);
+    }
+    ff_study_curves_end(study);
+}
+
+ff_status ff_page_write(ff_output *o, const char *path) {
+    const ff_campaign *c = o->campaign;
+    char lead[4400];
+    snprintf(
+        lead, sizeof lead, "%llu samples, %d method%s, %llu runs, %llu failed. Base scenario %s, seed %llu.",
+        (unsigned long long)c->samples, c->methods, c->methods > 1 ? "s" : "", (unsigned long long)o->runs,
+        (unsigned long long)o->failed, c->base, (unsigned long long)c->seed);
+    ff_study study;
+    ff_study_open(&study, lead);
+    values_table(&study, o);
+    runs_tables(&study, o);
+    for (int pass = 0; pass < 2; pass++) /* maps before curves */
+        for (int i = 0; i < c->maps; i++) {
+            const ff_picture *p = &o->picture[i];
+            if (!p->cell || !p->x.count || !p->y.count || (p->y.column < 0) != (pass == 1))
+                continue;
+            if (pass == 0)
+                map(&study, o, i);
+            else
+                curves(&study, o, i);
+        }
+    for (int i = 0; i < c->metrics; i++)
+        if (!c->metric[i].scenario_only)
+            distribution(&study, o, i);
+    return ff_study_write(&study, path, c->name);
 }

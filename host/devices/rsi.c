@@ -48,7 +48,8 @@ static ff_status read_values(ff_span attributes, const char *const names[6], dou
     }
 }
 
-static ff_status read_delay(ff_span attributes, uint64_t *delay) {
+/* One counter in the attribute `key`. */
+static ff_status read_count(ff_span attributes, const char *key, uint64_t *count) {
     bool seen = false;
     for (;;) {
         ff_span name, value;
@@ -58,9 +59,9 @@ static ff_status read_delay(ff_span attributes, uint64_t *delay) {
             return status;
         if (!found)
             return seen ? FF_OK : FF_ERR_FORMAT;
-        if (!ff_span_equal(name, "D"))
+        if (!ff_span_equal(name, key))
             continue;
-        status = seen ? FF_ERR_FORMAT : ff_text_read_u64(ff_span_trim(value), delay);
+        status = seen ? FF_ERR_FORMAT : ff_text_read_u64(ff_span_trim(value), count);
         if (status != FF_OK)
             return status;
         seen = true;
@@ -109,8 +110,13 @@ ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob) {
             status = stamped ? FF_ERR_FORMAT : ff_text_read_u64(text, &got.ipoc);
             stamped = true;
         } else if (ff_span_equal(token.name, "Delay")) {
-            status = got.fields & FF_RSI_DELAY ? FF_ERR_FORMAT : read_delay(token.attributes, &got.delay);
+            status =
+                got.fields & FF_RSI_DELAY ? FF_ERR_FORMAT : read_count(token.attributes, "D", &got.delay);
             got.fields |= FF_RSI_DELAY;
+        } else if (ff_span_equal(token.name, "Arrival")) {
+            status = got.fields & FF_RSI_ARRIVAL ? FF_ERR_FORMAT
+                                                 : read_count(token.attributes, "NS", &got.arrival_ns);
+            got.fields |= FF_RSI_ARRIVAL;
         } else {
             for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
                 if (!ff_span_equal(token.name, known[i].name))
@@ -291,6 +297,11 @@ ff_status ff_rsi_rob_encode(const ff_rsi_rob *rob, int decimals, char *buffer, s
     if (rob->fields & FF_RSI_DELAY) {
         ff_text_put(&out, "<Delay D=\"");
         ff_text_put_u64(&out, rob->delay);
+        ff_text_put(&out, "\"/>");
+    }
+    if (rob->fields & FF_RSI_ARRIVAL) {
+        ff_text_put(&out, "<Arrival NS=\"");
+        ff_text_put_u64(&out, rob->arrival_ns);
         ff_text_put(&out, "\"/>");
     }
     put_ipoc(&out, rob->ipoc);
@@ -638,7 +649,7 @@ ff_status ff_rsi_controller_config_validate(const ff_rsi_controller_config *conf
     bool good = ff_rsi_names_validate(&config->names) == FF_OK;
     good = good && (config->mode == FF_RSI_ABSOLUTE || config->mode == FF_RSI_RELATIVE);
     good = good && config->decimals >= 0 && config->decimals <= FF_TEXT_DECIMALS_MAX && config->ipoc_step > 0;
-    good = good && (config->fields & (FF_RSI_RIST | FF_RSI_AIPOS)) && config->fields < 64;
+    good = good && (config->fields & (FF_RSI_RIST | FF_RSI_AIPOS)) && config->fields < 128;
     for (int i = 0; i < 3; i++)
         good = good && config->poscorr_lower_mm[i] <= 0.0 && config->poscorr_upper_mm[i] >= 0.0;
     for (int i = 0; i < 12; i++)

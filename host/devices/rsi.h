@@ -35,17 +35,20 @@ enum { /* which elements a Rob telegram has */
        FF_RSI_ASPOS = 8,
        FF_RSI_EIPOS = 16,
        FF_RSI_DELAY = 32,
+       FF_RSI_ARRIVAL = 64, /* of the virtual controller only */
 };
 
 typedef struct ff_rsi_rob {
-    unsigned fields; /* FF_RSI_RIST ... */
-    double rist[6];  /* [mm deg] actual TCP pose X Y Z A B C */
-    double rsol[6];  /* [mm deg] setpoint; does not follow the correction */
-    double aipos[6]; /* [deg] actual axes */
-    double aspos[6]; /* [deg] setpoint axes; do not follow the correction */
-    double eipos[6]; /* [deg or mm] external axes; those not sent are 0 */
-    uint64_t delay;  /* late answers so far */
-    uint64_t ipoc;   /* cycle stamp */
+    unsigned fields;     /* FF_RSI_RIST ... */
+    double rist[6];      /* [mm deg] actual TCP pose X Y Z A B C */
+    double rsol[6];      /* [mm deg] setpoint; does not follow the correction */
+    double aipos[6];     /* [deg] actual axes */
+    double aspos[6];     /* [deg] setpoint axes; do not follow the correction */
+    double eipos[6];     /* [deg or mm] external axes; those not sent are 0 */
+    uint64_t delay;      /* late answers so far */
+    uint64_t ipoc;       /* cycle stamp */
+    uint64_t arrival_ns; /* lock step only: the virtual time at which this telegram arrives; in wall-clock
+                            time the kernel's stamp says so */
 } ff_rsi_rob;
 
 /* Reads by name, in any order; unknown elements and the root's attributes are ignored. Writes *rob on FF_OK
@@ -53,9 +56,9 @@ typedef struct ff_rsi_rob {
  * Rob telegram, a malformed number, a missing value or IPOC, an element twice. FF_ERR_NOT_FINITE: a number
  * overflows. FF_ERR_SIZE: longer than FF_RSI_READ_MAX. */
 ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob);
-/* Elements in the order RIst RSol AIPos ASPos EIPos Delay IPOC, no blank before "/>": KUKA's own client
- * parses by position. *used excludes the NUL. FF_ERR_SIZE, FF_ERR_NOT_FINITE, FF_ERR_ARGUMENT (decimals,
- * magnitude). */
+/* Elements in the order RIst RSol AIPos ASPos EIPos Delay Arrival IPOC, no blank before "/>": KUKA's own
+ * client parses by position. *used excludes the NUL. FF_ERR_SIZE, FF_ERR_NOT_FINITE, FF_ERR_ARGUMENT
+ * (decimals, magnitude). */
 ff_status ff_rsi_rob_encode(const ff_rsi_rob *rob, int decimals, char *buffer, size_t size, size_t *used);
 
 /* The tags of a Sen telegram. Bit i of ff_rsi_sen.tags says that value[i] is there. */

@@ -22,6 +22,7 @@ struct ff_plant {
     ff_contact contact[FF_MAX_CONTACTS];
     ff_grasp grasp[FF_MAX_CONTACTS];
     double cycle;
+    ff_wrench push[FF_MAX_BODIES];    /* by hand, body axes */
     ff_wrench_in last[FF_MAX_BODIES]; /* readings of cycle next - 1 */
     ff_plant_truth truth;             /* and what was there */
     bool relative;
@@ -108,6 +109,7 @@ void ff_plant_reset(ff_plant *plant) {
         plant->grasp[c] = (ff_grasp){0};
     for (int i = 0; i < plant->bodies; i++) {
         plant->mount[i].d = plant->mount[i].d_dot = plant->mount[i].swing = ff_vec3_zero();
+        plant->push[i] = ff_wrench_zero();
         ff_robot_reset(&plant->robot[i]);
         ff_sensor_reset(&plant->sensor[i]);
     }
@@ -126,6 +128,11 @@ void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command) {
         ff_plant_read(plant, k - 1, NULL, NULL);
     for (int i = 0; i < plant->bodies; i++)
         ff_robot_write(&plant->robot[i], k, &command[i]);
+}
+
+void ff_plant_write_contact(ff_plant *plant, const ff_wrench *measured_b) {
+    for (int i = 0; i < plant->bodies; i++)
+        ff_robot_push(&plant->robot[i], plant->robot[i].felt, measured_b[i]);
 }
 
 void ff_plant_write_nominal(ff_plant *plant, const ff_rigid_state *nominal) {
@@ -258,10 +265,12 @@ static ff_status make_cycle(ff_plant *plant, uint64_t k) {
             truth->contact_b[contact->against] =
                 ff_wrench_add(truth->contact_b[contact->against], out.on_other);
     }
-    for (int i = 0; i < plant->bodies; i++)
+    for (int i = 0; i < plant->bodies; i++) {
         plant->sensor[i].swing = plant->mount[i].swing;
-    for (int i = 0; i < plant->bodies; i++)
-        ff_sensor_step(&plant->sensor[i], k, &plant->robot[i], truth->contact_b[i], &plant->last[i]);
+        ff_sensor_step(&plant->sensor[i], k, &plant->robot[i],
+                       ff_wrench_add(truth->contact_b[i], plant->push[i]), &plant->last[i]);
+        ff_robot_push(&plant->robot[i], truth->contact_b[i], truth->contact_b[i]);
+    }
     return status;
 }
 
@@ -286,6 +295,10 @@ ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_tr
         }
     }
     return plant->status;
+}
+
+void ff_plant_push(ff_plant *plant, int body, ff_wrench push_b) {
+    plant->push[body] = push_b;
 }
 
 ff_pose ff_plant_flange(const ff_plant *plant, int body) {

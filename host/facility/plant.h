@@ -27,6 +27,9 @@ void ff_plant_free(ff_plant *plant);
 /* Back to t = 0 (same seed, same bits). */
 void ff_plant_reset(ff_plant *plant);
 void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command /* per satellite */);
+/* What the loop measured in the cycle read last, for drives of `wrench` robots: (9) takes it off. Without it
+ * they know the contact as it is. */
+void ff_plant_write_contact(ff_plant *plant, const ff_wrench *measured_b);
 /* With frame relative: the nominal motion at t_k. The robots move in its frame; walls and stops are inertial,
  * so the facility moves them with it. Write it before the read of the same k; a cycle without keeps the last.
  */
@@ -43,6 +46,9 @@ ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_tr
  * the initial motion (default 0: "before t = 0 the robot has moved with the initial twist", one delay late).
  * Resets the plant; kept over later resets. */
 void ff_plant_set_lead(ff_plant *plant, int body, double lead);
+/* A hand on the mock-up: a wrench about the CoM in body axes that the sensor feels from the next read on,
+ * beside the contacts'. No truth tells of it. Gone after a reset. */
+void ff_plant_push(ff_plant *plant, int body, ff_wrench push_b);
 /* The flange in the robot's base after the last read: inverse(base) T_wb inverse(tool). */
 ff_pose ff_plant_flange(const ff_plant *plant, int body);
 

@@ -281,6 +281,50 @@ static void joints_reset(ff_robot *robot) {
     j->contact_b = ff_wrench_zero();
 }
 
+/* --------------------------------------------------------------------------------------------- wrench -- */
+
+void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench told) {
+    robot->felt = felt;
+    robot->told = told;
+}
+
+static ff_wrench momentum_of(const ff_rigid_model *m, ff_twist V) {
+    return (ff_wrench){ff_mat3_apply(&m->inertia, V.w), ff_vec3_scale(m->mass, V.v)};
+}
+
+/* [destefano2021, (3), (9); for a base with an arm (14), (16)] The robot is a body with an inertia M of its
+ * own on which its drive F_c and what it feels, F, act: M V' + C V = F_c + F. (9) is the F_c with which it
+ * moves as (11) does; over one cycle from (g, V) to the command (g1, V1) this is, with the constant twist W =
+ * log(g^-1 g1)/T of the way between, an impulse M (W - V) at the start, C W during the cycle, M (V1 - W) at
+ * its end, less T F as it is told, in the mean M (V1 - V)/T + C W - F. Where F is told right the robot is at
+ * the command; what is not told pushes it. */
+static void wrench_step(ff_robot *robot, const ff_setpoint *target) {
+    const ff_rigid_model *m = &robot->inertia;
+    const double T = robot->cycle;
+    const ff_twist V = {robot->now.twist.w, ff_quat_unrotate(robot->now.T.q, robot->now.twist.v)},
+                   V1 = {target->twist.w, ff_quat_unrotate(target->T.q, target->twist.v)},
+                   W = ff_twist_scale(1.0 / T,
+                                      ff_pose_log(ff_pose_mul(ff_pose_inverse(robot->now.T), target->T)));
+    const ff_wrench before = momentum_of(m, ff_twist_sub(W, V)), after = momentum_of(m, ff_twist_sub(V1, W));
+    const ff_wrench gyro = {ff_vec3_cross(W.w, ff_mat3_apply(&m->inertia, W.w)),
+                            ff_vec3_scale(m->mass, ff_vec3_cross(W.w, W.v))};
+    const ff_wrench start = ff_wrench_sub(ff_wrench_scale(1.0 / T, before), robot->told); /* of the drive */
+    robot->driven = ff_wrench_add(start, ff_wrench_add(gyro, ff_wrench_scale(1.0 / T, after)));
+    /* and the robot under it */
+    const ff_wrench total = ff_wrench_add(start, robot->felt);
+    ff_twist moved = {ff_vec3_axpy(T, ff_mat3_apply(&m->inertia_inv, total.t), V.w),
+                      ff_vec3_axpy(T * m->mass_inv, total.f, V.v)};
+    robot->now.T = ff_pose_mul(robot->now.T, ff_pose_exp(ff_twist_scale(T, moved)));
+    const double n = 1.0 / sqrt(robot->now.T.q.w * robot->now.T.q.w + robot->now.T.q.x * robot->now.T.q.x +
+                                robot->now.T.q.y * robot->now.T.q.y + robot->now.T.q.z * robot->now.T.q.z);
+    robot->now.T.q =
+        (ff_quat){n * robot->now.T.q.w, n * robot->now.T.q.x, n * robot->now.T.q.y, n * robot->now.T.q.z};
+    moved.w = ff_vec3_add(moved.w, ff_mat3_apply(&m->inertia_inv, after.t));
+    moved.v = ff_vec3_axpy(m->mass_inv, after.f, moved.v);
+    robot->now.twist.w = moved.w;
+    robot->now.twist.v = ff_quat_rotate(robot->now.T.q, moved.v);
+}
+
 /* --------------------------------------------------------------------------------------------- robots -- */
 
 static const char *const kind_names[] = {
@@ -309,18 +353,20 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     case FF_ROBOT_LAG:
     case FF_ROBOT_LIMITED:
     case FF_ROBOT_JOINTS:
+    case FF_ROBOT_WRENCH:
     case FF_ROBOT_KUKA_RSI: /* virtual: follows after its delay */
         break;
     default:
-        snprintf(
-            message, size,
-            "robot kind %s is not part of the virtual facility yet (ideal, delay, lag, limited, joints are)",
-            (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? kind_names[config->kind] : "?");
+        snprintf(message, size,
+                 "robot kind %s is not part of the virtual facility yet (ideal, delay, lag, limited, joints, "
+                 "wrench are)",
+                 (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? kind_names[config->kind] : "?");
         return FF_ERR_UNSUPPORTED;
     }
-    if (config->rail.present)
+    /* Under a robot that is its pose alone a rail changes nothing; on the network it is the axis E1. */
+    if (config->rail.present && config->kind == FF_ROBOT_JOINTS)
         return refuse(FF_ERR_UNSUPPORTED, message, size,
-                      "a robot's rail is not part of the virtual facility yet");
+                      "a rail under a robot of kind joints is not part of the virtual facility yet");
     if (!ff_robot_pose_ok(config->base) || !ff_robot_pose_ok(config->tool))
         return refuse(FF_ERR_ARGUMENT, message, size,
                       "the robot's base and tool must be finite, their attitudes unit quaternions");
@@ -349,6 +395,9 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
                             config->angular_velocity, config->angular_acceleration, config->angular_jerk};
     if (config->kind == FF_ROBOT_LIMITED && ff_limiter_validate(&robot->limits) != FF_OK)
         return refuse(FF_ERR_ARGUMENT, message, size, "each limit of a limited robot must be > 0");
+    if (config->kind == FF_ROBOT_WRENCH && ff_rigid_create(&config->inertia, &robot->inertia) != FF_OK)
+        return refuse(FF_ERR_ARGUMENT, message, size,
+                      "a wrench robot needs a mass and an inertia of its own");
     robot->start = (ff_setpoint){ff_rigid_pose(start), {start->omega, start->velocity}};
     if (config->kind == FF_ROBOT_JOINTS) {
         const ff_status status = joints_create(robot, message, size);
@@ -381,6 +430,7 @@ void ff_robot_reset(ff_robot *robot) {
     robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
     robot->now = robot->last = robot->measured = robot->target;
     robot->acceleration = ff_twist_zero();
+    robot->felt = robot->told = robot->driven = ff_wrench_zero();
     if (robot->config.kind == FF_ROBOT_JOINTS)
         joints_reset(robot);
     ff_limiter_reset(
@@ -402,6 +452,8 @@ void ff_robot_step(ff_robot *robot, uint64_t k) {
         lag_step(robot, &robot->target, &target);
     else if (robot->config.kind == FF_ROBOT_LIMITED)
         limited_step(robot, &target);
+    else if (robot->config.kind == FF_ROBOT_WRENCH)
+        wrench_step(robot, &target);
     else
         robot->now = target;
     robot->target = target;

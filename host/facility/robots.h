@@ -45,6 +45,11 @@ typedef struct ff_robot {
     ff_setpoint last;          /* and of the one before */
     ff_setpoint measured;      /* what the encoders say: `now`, but for elastic gears */
     ff_robot_joints joints;
+    /* wrench: body axes, about the carried body's origin */
+    ff_rigid_model inertia;
+    ff_wrench felt;        /* what really acts on it besides its own drive: contact, an arm's reaction */
+    ff_wrench told;        /* what its drive takes that for: the measured one */
+    ff_wrench driven;      /* F_c (9), F_s (16): mean wrench of its drive over the last cycle */
     ff_twist acceleration; /* its difference to the cycle before, over T: w' body, v' lab */
 } ff_robot;
 
@@ -63,6 +68,8 @@ void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command);
 /* The command issued at t_k minus the delay of this cycle. Command k - delay need not have been written: the
  * robot then holds. */
 ff_setpoint ff_robot_delayed(ff_robot *robot, uint64_t k);
+/* wrench: what acts on the robot during the next step, and what its drive is told of it. */
+void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench told);
 /* Advances from cycle k-1 to k. */
 void ff_robot_step(ff_robot *robot, uint64_t k);
 /* joints: from substep s - 1 to s of FF_ROBOT_SUBSTEPS of the cycle that ff_robot_step began, under

@@ -29,6 +29,24 @@ static bool at_least_zero(double x) {
     return x >= 0.0 && isfinite(x);
 }
 
+/* As it is mounted and wired, not as it is said to be. A config that names neither is right. */
+static void set_mounting(ff_sensor *sensor) {
+    const ff_quat q = sensor->config.turned;
+    const ff_vec3 wired = sensor->config.wired;
+    const bool turned = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z > 0.0 && fabs(q.w) != 1.0;
+    sensor->wrong = sensor->config.kind != FF_SENSOR_IDEAL &&
+                    (turned || (wired.x != 0.0 && (wired.x != 1.0 || wired.y != 2.0 || wired.z != 3.0)));
+    for (int i = 0; i < 3; i++) {
+        const int axis = wired.x != 0.0 ? (int)fabs(wired.a[i]) - 1 : i;
+        const double sign = wired.a[i] < 0.0 ? -1.0 : 1.0;
+        for (int j = 0; j < 3; j++) {
+            ff_vec3 e = ff_vec3_zero();
+            e.a[j] = 1.0;
+            sensor->mounting.m[i][j] = sign * (turned ? ff_quat_unrotate(q, e) : e).a[axis];
+        }
+    }
+}
+
 ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int body, char *message,
                            size_t size) {
     const ff_sensor_config *config = &scenario->satellite[body].sensor;
@@ -40,6 +58,7 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
     if (!ff_robot_pose_ok(config->pose))
         return refuse(FF_ERR_ARGUMENT, message, size,
                       "the sensor's pose must be finite, its attitude a unit quaternion");
+    set_mounting(sensor);
     ff_sensor_frames(scenario, body, &sensor->frames);
     sensor->T_sb = ff_pose_inverse(sensor->frames.T_bs);
     if (ff_wrench_validate(&sensor->frames) != FF_OK)
@@ -149,6 +168,9 @@ void ff_sensor_step(ff_sensor *sensor, uint64_t k, const ff_robot *robot, ff_wre
                              ? ff_pose_mul(ff_pose_inverse(sensor->frames.T_ws), in->T_wb)
                              : sensor->T_sb;
     in->f_s = ff_wrench_transform(T_sb, contact_b);
+    if (sensor->wrong)
+        in->f_s = (ff_wrench){ff_mat3_apply(&sensor->mounting, in->f_s.t),
+                              ff_mat3_apply(&sensor->mounting, in->f_s.f)};
     in->T_wb = robot->measured.T; /* the wrench is of the true motion, the motion that of the encoders */
     in->twist = robot->measured.twist;
     if (sensor->config.kind == FF_SENSOR_IDEAL)

@@ -6,6 +6,8 @@
 
 typedef struct ff_sensor {
     ff_sensor_config config;
+    bool wrong;              /* mounted or wired otherwise than the loop believes */
+    ff_mat3 mounting;        /* reading = mounting * what the right one would read */
     ff_wrench_config frames; /* mount, mock-up and gravity in the loop's own terms; no bias, no limits */
     ff_pose T_sb;            /* flange mount: body to sensor */
     double cycle;

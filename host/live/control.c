@@ -6,37 +6,15 @@
 
 #include "live/internal.h"
 
-static void parameter(ff_live_config *config, const char *name, const char *unit, double value, double high,
-                      const char *effect) {
-    ff_live_parameter *p = &config->parameter[config->parameters++];
-    *p = (ff_live_parameter){.low = 0.0, .high = high, .value = value};
-    snprintf(p->name, sizeof p->name, "%s", name);
-    snprintf(p->unit, sizeof p->unit, "%s", unit);
-    snprintf(p->effect, sizeof p->effect, "%s", effect);
-}
-
-/* The thresholds only say what counts as touch: they bound what noise may do and cannot make the robot jump
- * outside contact. */
-void ff_live_parameters(const ff_scenario *scenario, ff_live_config *config) {
-    ff_loop_config loop;
-    ff_scenario_loop(scenario, &loop);
-    const ff_method method = loop.fidelity.method;
-    const ff_detector_config *d = method == FF_METHOD_TDPA      ? &loop.fidelity.tdpa.detector
-                                  : method == FF_METHOD_DAMPING ? &loop.fidelity.damping.detector
-                                                                : NULL;
-    if (!d)
-        return;
-    parameter(config, "threshold", "N", d->force_on, 50.0,
-              "forces below it are noise and do not move the satellite");
-    parameter(config, "torque_threshold", "N m", d->torque_on, 20.0,
-              "torques below it are noise and do not turn the satellite");
-}
-
-static ff_detector_config *detector(ff_loop_model *model) {
-    ff_fidelity_config *f = &model->fidelity.config;
-    return f->method == FF_METHOD_TDPA      ? &f->tdpa.detector
-           : f->method == FF_METHOD_DAMPING ? &f->damping.detector
-                                            : NULL;
+void ff_live_parameters(const ff_tuning_table *table, ff_live_config *config) {
+    for (int i = 0; i < table->count && config->parameters < FF_LIVE_MAX_PARAMETERS; i++) {
+        const ff_tuning_parameter *from = &table->parameter[i];
+        ff_live_parameter *p = &config->parameter[config->parameters++];
+        *p = (ff_live_parameter){.low = from->low, .high = from->high, .value = from->value};
+        snprintf(p->name, sizeof p->name, "%s", from->name);
+        snprintf(p->unit, sizeof p->unit, "%s", from->unit);
+        snprintf(p->effect, sizeof p->effect, "%s", from->effect);
+    }
 }
 
 static bool in_contact(const ff_live_control *control, const ff_run_access *access) {
@@ -58,13 +36,20 @@ ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *sce
                 FF_LIVE_BIT(FF_LIVE_SPEED), /* nothing real moves, so going on is no arming */
         .guarded = FF_LIVE_BIT(FF_LIVE_ZERO) | FF_LIVE_BIT(FF_LIVE_SET),
         .control = token};
-    ff_live_parameters(scenario, c);
-    const ff_status status = ff_live_limits(scenario, c);
+    ff_status status = ff_tuning_create(&control->tuning, scenario, false);
+    if (!status)
+        status = ff_live_limits(scenario, c);
     if (status) {
         snprintf(message, size, "%s", ff_status_text(status));
         return status;
     }
+    ff_live_parameters(&control->tuning.table, c);
     return ff_live_start(c, &control->live, message, size);
+}
+
+void ff_live_control_stop(ff_live_control *control) {
+    ff_live_stop(control->live);
+    ff_tuning_free(&control->tuning);
 }
 
 static void answer(ff_live_control *control, const ff_live_command *command, double t, bool done,
@@ -73,74 +58,31 @@ static void answer(ff_live_control *control, const ff_live_command *command, dou
     ff_live_event(control->live, done ? FF_LIVE_INFO : FF_LIVE_WARNING, t, text);
 }
 
-static void set_parameter(ff_live_control *control, const ff_run_access *access,
-                          const ff_live_command *command) {
-    ff_live_parameter *p = &control->config.parameter[command->parameter];
-    char text[FF_LIVE_TEXT];
-    ff_detector_config *d = access->model ? detector(access->model) : NULL;
-    if (!d) {
-        answer(control, command, access->t, false, "set refused: this method has nothing to tune");
-        return;
+/* What one cycle lends to zeroing and tuning. */
+static ff_tuning_access lend(const ff_live_control *control, const ff_run_access *access) {
+    const ff_scenario *scenario = control->scenario;
+    ff_tuning_access a = {.t = access->t,
+                          .cycle = scenario->cycle,
+                          .bodies = scenario->satellites,
+                          .moves = access->model != NULL,
+                          .touching = in_contact(control, access),
+                          .model = access->model};
+    for (int i = 0; access->model && access->k > 0 && i < a.bodies; i++) {
+        ff_wrench_config *w = &access->model->config.body[i].wrench;
+        a.bias[i] = &w->bias_s;
+        a.reading_s[i] = ff_tuning_reading(w, access->in->sensor[i].T_wb, access->out->measured_b[i]);
     }
-    if (in_contact(control, access)) {
-        answer(control, command, access->t, false, "set refused: in contact");
-        return;
-    }
-    ff_detector_config next = *d;
-    *(strcmp(p->name, "threshold") == 0 ? &next.force_on : &next.torque_on) = command->value;
-    if (ff_detector_validate(&next) != FF_OK) {
-        answer(control, command, access->t, false, "set refused: outside its range");
-        return;
-    }
-    *d = next;
-    snprintf(text, sizeof text, "%s is now %.6g %s, it was %.6g", p->name, command->value, p->unit, p->value);
-    p->value = command->value;
-    answer(control, command, access->t, true, text);
+    return a;
 }
 
-static void start_zero(ff_live_control *control, const ff_run_access *access,
-                       const ff_live_command *command) {
-    if (!access->model) {
-        answer(control, command, access->t, false, "zero refused: this method has no sensor");
-    } else if (control->zero_left) {
-        answer(control, command, access->t, false, "zero refused: already zeroing");
-    } else if (in_contact(control, access)) {
-        answer(control, command, access->t, false, "zero refused: in contact");
-    } else {
-        control->zero_cycles = control->zero_left =
-            (uint64_t)ceil(FF_LIVE_ZERO_TIME / control->scenario->cycle);
-        control->zero_command = *command;
-        memset(control->zero_sum, 0, sizeof control->zero_sum);
-    }
-}
-
-/* What is left of the contact wrench without contact, in the sensor's frame, belongs to the bias. */
-static void go_on_zeroing(ff_live_control *control, const ff_run_access *access) {
-    if (in_contact(control, access)) {
-        control->zero_left = 0;
-        answer(control, &control->zero_command, access->t, false, "zero given up: something was touched");
-        return;
-    }
-    ff_loop_config *config = &access->model->config;
-    for (int i = 0; i < control->scenario->satellites; i++) {
-        const ff_wrench_config *w = &config->body[i].wrench;
-        const ff_pose T_bs =
-            w->environment ? ff_pose_mul(ff_pose_inverse(access->in->sensor[i].T_wb), w->T_ws) : w->T_bs;
-        control->zero_sum[i] = ff_wrench_add(
-            control->zero_sum[i], ff_wrench_transform(ff_pose_inverse(T_bs), access->out->measured_b[i]));
-    }
-    if (--control->zero_left)
-        return;
-    double most = 0.0;
-    for (int i = 0; i < control->scenario->satellites; i++) {
-        ff_wrench_config *w = &config->body[i].wrench;
-        const ff_wrench mean = ff_wrench_scale(1.0 / (double)control->zero_cycles, control->zero_sum[i]);
-        w->bias_s = ff_wrench_add(w->bias_s, mean);
-        most = fmax(most, ff_vec3_norm(mean.f));
-    }
+static void tell_answers(ff_live_control *control) {
+    ff_order_answer a;
     char text[FF_LIVE_TEXT];
-    snprintf(text, sizeof text, "zeroed: %.3g N was the largest force taken away", most);
-    answer(control, &control->zero_command, access->t, true, text);
+    while (ff_tuning_answer(&control->tuning, &a)) {
+        const ff_live_command command = {.id = a.order.id, .viewer = a.order.from};
+        ff_tuning_text(&control->tuning, &a, text, sizeof text);
+        answer(control, &command, a.t, a.done, text);
+    }
 }
 
 void ff_live_control_apply(ff_live_control *control, const ff_run_access *access) {
@@ -167,11 +109,18 @@ void ff_live_control_apply(ff_live_control *control, const ff_run_access *access
             answer(control, &command, access->t, true, text);
             break;
         case FF_LIVE_SET:
-            set_parameter(control, access, &command);
+        case FF_LIVE_ZERO: {
+            const ff_order order = {.verb = command.verb == FF_LIVE_SET ? FF_ORDER_SET : FF_ORDER_ZERO,
+                                    .parameter = command.parameter,
+                                    .value = command.value,
+                                    .id = command.id,
+                                    .from = command.viewer};
+            ff_tuning_access a = lend(control, access);
+            ff_tuning_ask(&control->tuning, &order);
+            ff_tuning_apply(&control->tuning, &a);
+            tell_answers(control);
             break;
-        case FF_LIVE_ZERO:
-            start_zero(control, access, &command);
-            break;
+        }
         default:
             answer(control, &command, access->t, false, "not offered here");
         }
@@ -185,8 +134,11 @@ static void sleep_until(int64_t ns) {
 
 bool ff_live_control_between(void *self, const ff_run_access *access) {
     ff_live_control *control = self;
-    if (control->zero_left && access->k > 0)
-        go_on_zeroing(control, access);
+    if (access->k > 0 && access->model) {
+        const ff_tuning_access a = lend(control, access);
+        ff_tuning_advance(&control->tuning, &a);
+        tell_answers(control);
+    }
     ff_live_control_apply(control, access);
     while (control->held && !control->stopped && !(control->interrupted && control->interrupted())) {
         ff_live_set_phase(control->live, FF_LIVE_HELD);

@@ -1,18 +1,18 @@
 /* live/control.h - the executive's side of the page: paces a virtual run in wall-clock time, holds and stops
  * it, and applies what the page asks for, between cycles.
  *
- * Zeroing averages the contact wrench over FF_LIVE_ZERO_TIME and takes it as bias. Zeroing and tuning are
- * refused while any body is in contact; a touch during zeroing gives it up. Nothing here arms anything. */
+ * Zeroing averages the contact wrench over FF_TUNING_ZERO_TIME and ramps it into the bias (rt/tuning.h).
+ * Zeroing and tuning are refused while any body is in contact; a touch during zeroing gives it up. Nothing
+ * here arms anything. */
 #ifndef FF_LIVE_CONTROL_H
 #define FF_LIVE_CONTROL_H
 
 #include "live/live.h"
+#include "rt/tuning.h"
 #include "run/run.h"
 
-#define FF_LIVE_ZERO_TIME 0.25 /* [s] */
-
-/* What a method lets the page tune; the list that config.parameter takes. */
-void ff_live_parameters(const ff_scenario *scenario, ff_live_config *config);
+/* What may be tuned, as the page takes it. */
+void ff_live_parameters(const ff_tuning_table *table, ff_live_config *config);
 
 typedef struct ff_live_control {
     ff_live *live;
@@ -24,18 +24,17 @@ typedef struct ff_live_control {
     double speed;      /* seconds of the run in a second */
     int64_t anchor_ns; /* wall clock at anchor_t; 0: not yet */
     double anchor_t;
-    uint64_t zero_left; /* cycles; 0: not zeroing */
-    uint64_t zero_cycles;
-    ff_wrench zero_sum[FF_MAX_BODIES];
-    ff_live_command zero_command;
+    ff_tuning tuning;
 } ff_live_control;
 
 /* Fills verbs, limits and parameters of `config` for a scenario and starts the server. As ff_live_start. */
 ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *scenario, const char *address,
                                 bool token, char *message, size_t size);
+/* Ends the server and frees. */
+void ff_live_control_stop(ff_live_control *control);
 /* For ff_run_options.between. */
 bool ff_live_control_between(void *control, const ff_run_access *access);
-/* Takes the commands that wait and applies them; rt calls it between cycles. model may be NULL. */
+/* Takes the commands that wait and applies them. model may be NULL. */
 void ff_live_control_apply(ff_live_control *control, const ff_run_access *access);
 
 #endif

@@ -5,7 +5,8 @@
 #include "live/live.h"
 
 enum {
-    FF_LIVE_HEAD = 6,        /* restart, age [s], rows merged, rows dropped, latest wake [ns], compute [ns] */
+    FF_LIVE_HEAD =
+        7, /* restart, age [s], rows merged, rows dropped, latest wake, compute, input and output [ns] */
     FF_LIVE_EVENTS = 128,    /* kept for a new viewer */
     FF_LIVE_OUTBOX = 8,      /* answers that wait for one viewer */
     FF_LIVE_ANSWER_TIME = 3, /* [s] then the page is told that none came */
@@ -16,7 +17,7 @@ typedef struct ff_live_item {
     int64_t stamp_ns; /* CLOCK_MONOTONIC when it was pushed */
     double late_ns;
     unsigned flags;
-} ff_live_item; /* followed by an ff_row or by the values */
+} ff_live_item; /* followed by the gauges and an ff_row, or by the values */
 
 typedef struct ff_live_note {
     ff_live_level level;
@@ -49,6 +50,7 @@ struct ff_live {
     int port;
     ff_columns columns; /* of a scenario */
     int count;          /* columns */
+    int gauges;
     int limits;
     ff_live_limit limit[FF_LIVE_MAX_LIMITS];
     int parameters;
@@ -57,9 +59,10 @@ struct ff_live {
     int status_column;
 
     /* between the threads */
-    ff_live_ring ring, notes, commands, replies;
+    ff_ring ring, notes, commands, replies;
     atomic_int phase;
     _Atomic(const char *) state;
+    _Atomic(double) limit_now[FF_LIVE_MAX_LIMITS];
     atomic_uint_fast64_t pushed, frames_made, refused;
     atomic_int viewers;
     double late_ns; /* the loop's */
@@ -67,6 +70,7 @@ struct ff_live {
     /* the server's thread */
     unsigned char *in;
     double *value;      /* one row */
+    double *gauge;      /* and its gauges */
     double *most;       /* limits' values, largest since the last frame */
     double *frame;      /* FF_LIVE_HISTORY rows of `width` */
     int64_t *stamp;     /* of each */

@@ -12,7 +12,7 @@
 #ifndef FF_LIVE_LIVE_H
 #define FF_LIVE_LIVE_H
 
-#include "live/ring.h"
+#include "rt/ring.h"
 #include "record/columns.h"
 
 typedef struct ff_live ff_live;
@@ -23,8 +23,8 @@ enum {
     FF_LIVE_MESSAGE = 256,   /* [bytes] largest message taken from a page */
     FF_LIVE_QUEUE = 16,      /* commands that may wait */
     FF_LIVE_HISTORY = 1200,  /* rows kept for a new viewer */
-    FF_LIVE_MAX_LIMITS = 32, /* bars */
-    FF_LIVE_MAX_PARAMETERS = 16,
+    FF_LIVE_MAX_LIMITS = 96, /* bars */
+    FF_LIVE_MAX_PARAMETERS = 32,
     FF_LIVE_TEXT = 160
 };
 
@@ -66,12 +66,13 @@ typedef struct ff_live_limit {
     double limit;
     int column, count; /* the norm of these columns, the largest since the last row shown */
     int minus;         /* columns from here are subtracted first (a distance); 0: none */
+    int gauge;         /* > 0: the row's gauge with this number instead of columns */
     double scale;      /* shown = scale * norm */
     bool trips;        /* false: a requirement, the run goes on when it is exceeded */
 } ff_live_limit;
 
 typedef struct ff_live_parameter {
-    char name[48];
+    char name[FF_NAME_SIZE + 24];
     char unit[16];
     char effect[FF_LIVE_TEXT];
     double low, high, value;
@@ -93,6 +94,7 @@ typedef struct ff_live_config {
     ff_live_limit limit[FF_LIVE_MAX_LIMITS];
     int parameters;
     ff_live_parameter parameter[FF_LIVE_MAX_PARAMETERS];
+    int gauges;      /* numbers that come with each row, for limits that no column shows */
     size_t capacity; /* rows in the ring; 0: 1024 */
 } ff_live_config;
 
@@ -116,6 +118,8 @@ ff_live_info ff_live_get_info(const ff_live *live);
  */
 /* False: the ring was full, the row is lost to the page (not to the log). */
 bool ff_live_push(ff_live *live, const ff_row *row);
+/* The same with the config's gauges; those of a limit are counted from 1. */
+bool ff_live_push_gauges(ff_live *live, const ff_row *row, const double *gauge);
 /* For a source without ff_row. */
 enum {
     FF_LIVE_RESTART = 1, /* what was shown before does not count any more (a jump in time) */
@@ -127,6 +131,8 @@ ff_sink ff_live_sink(ff_live *live);
 void ff_live_set_phase(ff_live *live, ff_live_phase phase);
 /* A word for the state where the phase says too little ("ARMED"); static text, not copied; NULL: none. */
 void ff_live_set_state(ff_live *live, const char *state);
+/* A limit of the config was changed while running. */
+void ff_live_set_limit(ff_live *live, int limit, double value);
 /* How late the loop woke in this cycle [ns]; shown as the largest since the last row. */
 void ff_live_set_late(ff_live *live, double late_ns);
 bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text);

@@ -316,7 +316,7 @@ static int order(server *s, struct lws *wsi, viewer *v) {
         for (int i = 0; i < FF_LIVE_OUTBOX; i++)
             if (!v->pending[i].deadline)
                 free_slot = i;
-        taken = free_slot >= 0 && ff_live_ring_push(&s->live->commands, &command);
+        taken = free_slot >= 0 && ff_ring_push(&s->live->commands, &command);
         if (taken) {
             v->pending[free_slot].id = command.id;
             v->pending[free_slot].deadline = ff_live__now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
@@ -348,7 +348,7 @@ static int hear(server *s, struct lws *wsi, viewer *v, const char *bytes, size_t
 
 static void deliver(server *s) {
     ff_live_reply answer;
-    while (ff_live_ring_pop(&s->live->replies, &answer)) {
+    while (ff_ring_pop(&s->live->replies, &answer)) {
         for (int i = 0; i < FF_LIVE_VIEWERS; i++) {
             viewer *v = s->who[i];
             if (!v || v->number != answer.viewer)

@@ -20,25 +20,34 @@ int64_t ff_live__now(void) {
 /* ------------------------------------------------------------------------------------------ the loop's side
  */
 
-static bool push(ff_live *live, const void *data, size_t size, unsigned flags) {
+static bool push(ff_live *live, const double *gauge, const void *data, size_t size, unsigned flags) {
     const ff_live_item item = {ff_live__now(), live->late_ns, flags};
     atomic_fetch_add_explicit(&live->pushed, 1, memory_order_relaxed);
-    unsigned char *slot = ff_live_ring_slot(&live->ring);
+    unsigned char *slot = ff_ring_slot(&live->ring);
     if (!slot)
         return false;
     memcpy(slot, &item, sizeof item);
-    memcpy(slot + sizeof item, data, size);
+    const size_t gauges = (size_t)live->gauges * sizeof *gauge;
+    if (gauge)
+        memcpy(slot + sizeof item, gauge, gauges);
+    else
+        memset(slot + sizeof item, 0, gauges);
+    memcpy(slot + sizeof item + gauges, data, size);
     live->late_ns = 0.0;
-    ff_live_ring_publish(&live->ring);
+    ff_ring_publish(&live->ring);
     return true;
 }
 
 bool ff_live_push(ff_live *live, const ff_row *row) {
-    return live->rows && push(live, row, sizeof *row, 0);
+    return live->rows && push(live, NULL, row, sizeof *row, 0);
+}
+
+bool ff_live_push_gauges(ff_live *live, const ff_row *row, const double *gauge) {
+    return live->rows && push(live, gauge, row, sizeof *row, 0);
 }
 
 bool ff_live_push_values(ff_live *live, const double *values, unsigned flags) {
-    return !live->rows && push(live, values, (size_t)live->count * sizeof *values, flags);
+    return !live->rows && push(live, NULL, values, (size_t)live->count * sizeof *values, flags);
 }
 
 static ff_status take(void *self, const ff_row *row) {
@@ -58,6 +67,11 @@ void ff_live_set_state(ff_live *live, const char *state) {
     atomic_store_explicit(&live->state, state, memory_order_release);
 }
 
+void ff_live_set_limit(ff_live *live, int limit, double value) {
+    if (limit >= 0 && limit < live->limits)
+        atomic_store_explicit(&live->limit_now[limit], value, memory_order_relaxed);
+}
+
 void ff_live_set_late(ff_live *live, double late_ns) {
     if (late_ns > live->late_ns)
         live->late_ns = late_ns;
@@ -73,17 +87,17 @@ static void copy_text(char *to, const char *from) {
 bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text) {
     ff_live_note note = {.level = level, .t = t};
     copy_text(note.text, text);
-    return ff_live_ring_push(&live->notes, &note);
+    return ff_ring_push(&live->notes, &note);
 }
 
 bool ff_live_next_command(ff_live *live, ff_live_command *command) {
-    return ff_live_ring_pop(&live->commands, command);
+    return ff_ring_pop(&live->commands, command);
 }
 
 bool ff_live_answer(ff_live *live, const ff_live_command *command, bool done, const char *text) {
     ff_live_reply reply = {.viewer = command->viewer, .id = command->id, .done = done};
     copy_text(reply.text, text);
-    return ff_live_ring_push(&live->replies, &reply);
+    return ff_ring_push(&live->replies, &reply);
 }
 
 /* ------------------------------------------------------------------------------------- the server's side --
@@ -133,25 +147,30 @@ static void watch_touch(ff_live *live, ff_live_touch *touch, double t) {
     }
 }
 
+static double norm_of(const ff_live *live, const ff_live_limit *l) {
+    double square = 0.0;
+    for (int c = 0; c < l->count; c++) {
+        const double v = live->value[l->column + c] - (l->minus ? live->value[l->minus + c] : 0.0);
+        square += v * v;
+    }
+    return l->scale * sqrt(square);
+}
+
 static void watch(ff_live *live) {
     const double t = live->value[0];
     for (int i = 0; i < live->touches; i++)
         watch_touch(live, &live->touch[i], t);
     for (int i = 0; i < live->limits; i++) {
         const ff_live_limit *l = &live->limit[i];
-        double square = 0.0;
-        for (int c = 0; c < l->count; c++) {
-            const double v = live->value[l->column + c] - (l->minus ? live->value[l->minus + c] : 0.0);
-            square += v * v;
-        }
-        const double value = l->scale * sqrt(square);
+        const double value = l->gauge ? l->scale * live->gauge[l->gauge - 1] : norm_of(live, l);
         if (value > live->most[i] || isnan(live->most[i]))
             live->most[i] = value;
-        const bool above = value > l->limit;
+        const double limit = atomic_load_explicit(&live->limit_now[i], memory_order_relaxed);
+        const bool above = value > limit;
         if (above && !live->exceeded[i])
             note(live, l->trips ? FF_LIVE_ALARM : FF_LIVE_WARNING, t, "%s is %.4g %s, more than %.4g",
-                 l->name, value, l->unit, l->limit);
-        live->exceeded[i] = above || (live->exceeded[i] && value > 0.8 * l->limit);
+                 l->name, value, l->unit, limit);
+        live->exceeded[i] = above || (live->exceeded[i] && value > 0.8 * limit);
     }
     if (live->status_column >= 0) {
         const double status = live->value[live->status_column];
@@ -164,15 +183,15 @@ static void watch(ff_live *live) {
 
 typedef struct gathered { /* of the rows since the last frame */
     int rows;
-    double late, compute;
+    double late, compute, io; /* [ns] */
     bool restart;
 } gathered;
 
 static void make_frame(ff_live *live, gathered *g, int64_t stamp) {
     const uint64_t at = live->made % FF_LIVE_HISTORY;
     double *frame = live->frame + at * (uint64_t)live->width;
-    const double head[FF_LIVE_HEAD] = {
-        g->restart, 0.0, g->rows, (double)ff_live_ring_dropped(&live->ring), g->late, g->compute};
+    const double head[FF_LIVE_HEAD] = {g->restart, 0.0,        g->rows, (double)ff_ring_dropped(&live->ring),
+                                       g->late,    g->compute, g->io};
     memcpy(frame, head, sizeof head);
     memcpy(frame + FF_LIVE_HEAD, live->most, (size_t)live->limits * sizeof *frame);
     memcpy(frame + FF_LIVE_HEAD + live->limits, live->value, (size_t)live->count * sizeof *frame);
@@ -186,12 +205,15 @@ static void make_frame(ff_live *live, gathered *g, int64_t stamp) {
         live->most[i] = FF_NAN;
 }
 
-static void read_row(ff_live *live, double *compute) {
+static void read_row(ff_live *live, gathered *g) {
+    const size_t gauges = (size_t)live->gauges * sizeof *live->gauge;
     if (live->rows) {
         ff_row row;
-        memcpy(&row, live->in + sizeof(ff_live_item), sizeof row);
+        memcpy(live->gauge, live->in + sizeof(ff_live_item), gauges);
+        memcpy(&row, live->in + sizeof(ff_live_item) + gauges, sizeof row);
         ff_columns_values(&live->columns, &row, live->value);
-        *compute = fmax(*compute, row.compute_ns);
+        g->compute = fmax(g->compute, row.compute_ns);
+        g->io = fmax(g->io, row.io_ns);
     } else {
         memcpy(live->value, live->in + sizeof(ff_live_item), (size_t)live->count * sizeof *live->value);
     }
@@ -199,7 +221,7 @@ static void read_row(ff_live *live, double *compute) {
 
 bool ff_live__drain(ff_live *live) {
     ff_live_note pushed;
-    while (ff_live_ring_pop(&live->notes, &pushed)) {
+    while (ff_ring_pop(&live->notes, &pushed)) {
         pushed.text[FF_LIVE_TEXT - 1] = 0;
         live->note[live->noted++ % FF_LIVE_EVENTS] = pushed;
     }
@@ -209,9 +231,9 @@ bool ff_live__drain(ff_live *live) {
     for (int i = 0; i < live->limits; i++)
         live->most[i] = FF_NAN;
     /* a burst longer than the ring is left for the next tick: the tick's own time stays bounded */
-    for (size_t n = 0; n <= live->ring.mask && ff_live_ring_pop(&live->ring, live->in); n++) {
+    for (size_t n = 0; n <= live->ring.mask && ff_ring_pop(&live->ring, live->in); n++) {
         memcpy(&item, live->in, sizeof item);
-        read_row(live, &g.compute);
+        read_row(live, &g);
         if ((item.flags & FF_LIVE_RESTART) || live->value[0] < live->last_t) {
             forget(live);
             g.restart = true;
@@ -388,8 +410,12 @@ char *ff_live__status_json(const ff_live *live) {
     ff_json_string(&json, "state", atomic_load_explicit(&live->state, memory_order_acquire));
     ff_json_number(&json, "age_s",
                    live->last_stamp ? 1e-9 * (double)(ff_live__now() - live->last_stamp) : FF_NAN);
-    ff_json_integer(&json, "dropped", (long long)ff_live_ring_dropped(&live->ring));
+    ff_json_integer(&json, "dropped", (long long)ff_ring_dropped(&live->ring));
     ff_json_integer(&json, "viewers", atomic_load_explicit(&live->viewers, memory_order_relaxed));
+    ff_json_open(&json, "limits", '['); /* as they are now: some may be tightened */
+    for (int i = 0; i < live->limits; i++)
+        ff_json_number(&json, NULL, atomic_load_explicit(&live->limit_now[i], memory_order_relaxed));
+    ff_json_close(&json, ']');
     return finish(&json);
 }
 
@@ -462,7 +488,7 @@ static char *make_hello(const ff_live *live, const ff_live_config *config, const
     ff_json_close(&json, ']');
     verbs(&json, "open", live->loopback ? live->open : 0);
     verbs(&json, "guarded", !live->control ? 0 : live->loopback ? live->guarded : live->guarded | live->open);
-    char *geometry = s ? ff_report_geometry(s) : NULL;
+    char *geometry = s ? ff_report_geometry(s, false) : NULL;
     raw(&json, "geometry", geometry);
     raw(&json, "summary", config->summary);
     raw(&json, "document", config->document);
@@ -535,34 +561,36 @@ static void find_columns(ff_live *live, const ff_live_config *config) {
 
 static ff_status allocate(ff_live *live, const ff_live_config *config) {
     const size_t payload = live->rows ? sizeof(ff_row) : (size_t)live->count * sizeof(double);
-    const size_t item = sizeof(ff_live_item) + payload;
+    const size_t item = sizeof(ff_live_item) + (size_t)live->gauges * sizeof(double) + payload;
     const size_t history = FF_LIVE_HISTORY;
     live->width = FF_LIVE_HEAD + live->limits + live->count;
-    ff_status status = ff_live_ring_create(&live->ring, item, config->capacity ? config->capacity : 1024);
+    ff_status status = ff_ring_create(&live->ring, item, config->capacity ? config->capacity : 1024);
     if (!status)
-        status = ff_live_ring_create(&live->notes, sizeof(ff_live_note), 64);
+        status = ff_ring_create(&live->notes, sizeof(ff_live_note), 64);
     if (!status)
-        status = ff_live_ring_create(&live->commands, sizeof(ff_live_command), FF_LIVE_QUEUE);
+        status = ff_ring_create(&live->commands, sizeof(ff_live_command), FF_LIVE_QUEUE);
     if (!status)
-        status = ff_live_ring_create(&live->replies, sizeof(ff_live_reply), 2 * FF_LIVE_QUEUE);
+        status = ff_ring_create(&live->replies, sizeof(ff_live_reply), 2 * FF_LIVE_QUEUE);
     live->in = calloc(1, item);
     live->value = calloc((size_t)live->count, sizeof *live->value);
+    live->gauge = calloc((size_t)live->gauges + 1, sizeof *live->gauge);
     live->most = calloc(FF_LIVE_MAX_LIMITS, sizeof *live->most);
     live->frame = calloc(history * (size_t)live->width, sizeof *live->frame);
     live->stamp = calloc(history, sizeof *live->stamp);
-    if (!live->in || !live->value || !live->most || !live->frame || !live->stamp)
+    if (!live->in || !live->value || !live->gauge || !live->most || !live->frame || !live->stamp)
         status = FF_ERR_MEMORY;
     return status;
 }
 
 static void release(ff_live *live) {
-    ff_live_ring_free(&live->ring);
-    ff_live_ring_free(&live->notes);
-    ff_live_ring_free(&live->commands);
-    ff_live_ring_free(&live->replies);
+    ff_ring_free(&live->ring);
+    ff_ring_free(&live->notes);
+    ff_ring_free(&live->commands);
+    ff_ring_free(&live->replies);
     ff_columns_free(&live->columns);
     free(live->in);
     free(live->value);
+    free(live->gauge);
     free(live->most);
     free(live->frame);
     free(live->stamp);
@@ -582,8 +610,11 @@ ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *messa
     live->control = config->control;
     live->rows = config->scenario != NULL;
     live->count = config->columns;
+    live->gauges = live->rows ? config->gauges : 0;
     live->limits = config->limits;
     memcpy(live->limit, config->limit, sizeof live->limit);
+    for (int i = 0; i < live->limits; i++)
+        atomic_init(&live->limit_now[i], config->limit[i].limit);
     live->parameters = config->parameters;
     memcpy(live->parameter, config->parameter, sizeof live->parameter);
     atomic_init(&live->phase, FF_LIVE_STARTING);
@@ -633,7 +664,7 @@ const char *ff_live_token(const ff_live *live) {
 
 ff_live_info ff_live_get_info(const ff_live *live) {
     return (ff_live_info){.rows = atomic_load_explicit(&live->pushed, memory_order_relaxed),
-                          .dropped = ff_live_ring_dropped(&live->ring),
+                          .dropped = ff_ring_dropped(&live->ring),
                           .frames = atomic_load_explicit(&live->frames_made, memory_order_relaxed),
                           .refused = atomic_load_explicit(&live->refused, memory_order_relaxed),
                           .viewers = atomic_load_explicit(&live->viewers, memory_order_relaxed)};

@@ -10,9 +10,7 @@ void ff_builtin_default(ff_builtin_config *config) {
                                   .sync_rate = 1.2,
                                   .hold_rate = 0.6,
                                   .arm_rate = 3.0,
-                                  .grasp_rate = 25.0,
-                                  .force_limit = FF_INF,
-                                  .torque_limit = FF_INF};
+                                  .grasp_rate = 25.0};
 }
 
 static ff_vec3 vec(const double *a) {
@@ -27,15 +25,14 @@ static void quintic(double s, double *x, double *dx, double *ddx) {
     *ddx = s * (60 + s * (-180 + 120 * s));
 }
 
-static ff_vec3 limit(ff_vec3 a, double most) {
-    for (int i = 0; i < 3; i++)
-        a.a[i] = fmin(most, fmax(-most, a.a[i]));
-    return a;
-}
-
 /* Computed torque: accelerations that let the errors decay as e'' + 2 r e' + r^2 e = 0, turned into thruster
  * wrench and joint torques together by the inverse dynamics of base and arm. The equations are those of a
- * frame that moves along with the base (no force depends on its velocity), so only the rates are needed. */
+ * frame that moves along with the base (no force depends on its velocity), so only the rates are needed.
+ *
+ * Storage function of (24): W_a = sum (e'^2 + r^2 e^2)/2 over base and joints, so W_a' = -sum 2 r e'^2 =
+ * -delta. After the grasp the arm alone is controlled (e'' + 4 r e' + r^2 e = 0): W_a is the joints', delta
+ * is sum 4 r e'^2. delta is not negative but zero where e' is: the printed (24) asks for more than any such
+ * controller has. */
 void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_obsw_out *out) {
     const size_t n = ff_tree_joints(config->tree);
     const bool held = in->t >= config->grasp;
@@ -66,9 +63,12 @@ void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_o
     ff_tree_state s;
     s.base = ff_pose_identity();
     s.twist = (ff_twist){w_b, ff_vec3_zero()};
-    double p, dp, ddp,
-        storage = 0.5 * (ff_vec3_dot(dx, dx) + rate * rate * ff_vec3_dot(e, e) + ff_vec3_dot(w_rel, w_rel) +
-                         rate * rate * ff_vec3_dot(turn, turn));
+    double p, dp, ddp, storage = 0.0, dissipation = 0.0;
+    if (!held) {
+        const double speeds = ff_vec3_dot(dx, dx) + ff_vec3_dot(w_rel, w_rel);
+        storage = 0.5 * (speeds + rate * rate * (ff_vec3_dot(e, e) + ff_vec3_dot(turn, turn)));
+        dissipation = 2 * rate * speeds;
+    }
     const double span = config->arrive - config->approach;
     quintic((in->t - config->approach) / span, &p, &dp, &ddp);
     for (size_t i = 0; i < n; i++) {
@@ -80,6 +80,7 @@ void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_o
         acc.qdd[i] = held ? -4 * g * in->qd[i] - g * g * error
                           : way * ddp / (span * span) - 2 * r * derror - r * r * error;
         storage += 0.5 * (derror * derror + (held ? g * g : r * r) * error * error);
+        dissipation += (held ? 4 * g : 2 * r) * derror * derror;
     }
     /* The arm alone holds, stiff and over-damped in the measure of its own inertia (constant gains would make
      * the light wrist diverge at the sampling rate): the base floats, the thrusters are off. */
@@ -91,12 +92,11 @@ void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_o
     for (size_t i = 0; i < n; i++)
         out->joint_torque[i] = force.torque[i];
     if (!held) {
-        const ff_vec3 f = limit(force.base.f, config->force_limit),
-                      t = limit(force.base.t, config->torque_limit);
         for (int i = 0; i < 3; i++) {
-            out->force[i] = f.a[i];
-            out->torque[i] = t.a[i];
+            out->force[i] = force.base.f.a[i];
+            out->torque[i] = force.base.t.a[i];
         }
     }
     out->storage = storage;
+    out->dissipation = dissipation;
 }

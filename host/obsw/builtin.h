@@ -15,7 +15,6 @@ typedef struct ff_builtin_config {
     double approach, arrive, grasp;     /* [s] the arm starts, has arrived, is closed */
     double sync_rate, hold_rate;        /* [rad/s] of the base's control before and after `approach` */
     double arm_rate, grasp_rate;        /* [rad/s] of the joints, before and after the grasp */
-    double force_limit, torque_limit;   /* [N, N m] of the thrusters, each axis */
 } ff_builtin_config;
 
 void ff_builtin_default(ff_builtin_config *config);

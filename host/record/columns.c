@@ -98,14 +98,42 @@ static void body(walk *w, const ff_row_body *b) {
     vec3(w, "sensor.torque", "N m", b->sensor.f_s.t);
 }
 
-static void row_walk(walk *w, const ff_scenario *scenario, int satellites, int contacts, const ff_row *row) {
+static void servicer(walk *w, int joints, const ff_row_servicer *s) {
+    char full[64];
+    for (int i = 0; i < joints; i++) {
+        char name[16] = "";
+        if (w->name)
+            snprintf(name, sizeof name, "joint.%d", i + 1);
+        scalar(w, join(w, name, "angle", full), "rad", s->q[i]);
+        scalar(w, join(w, name, "speed", full), "rad/s", s->qd[i]);
+        scalar(w, join(w, name, "torque", full), "N m", s->torque[i]);
+        scalar(w, join(w, name, "motor_torque", full), "N m", s->motor[i]);
+    }
+    vec3(w, "thrust_force", "N", s->thrust.f);
+    vec3(w, "thrust_torque", "N m", s->thrust.t);
+    scalar(w, "thrust_saturated", "", s->thrust_saturated ? 1.0 : 0.0);
+    scalar(w, "motor_saturated", "", s->motor_saturated ? 1.0 : 0.0);
+    scalar(w, "obsw.phase", "", s->phase);
+    scalar(w, "obsw.action", "", s->action);
+    scalar(w, "monitor.W_c", "J", s->W_c);
+    scalar(w, "monitor.W_a", "", s->W_a);
+    scalar(w, "monitor.delta", "", s->delta);
+    scalar(w, "monitor.port_power", "W", s->port_power);
+    scalar(w, "monitor.bound", "m/s", s->bound);
+}
+
+static void row_walk(walk *w, const ff_scenario *scenario, const ff_columns *columns, const ff_row *row) {
     w->prefix = "";
     scalar(w, "t", "s", row->t);
-    for (int i = 0; i < satellites; i++) {
+    for (int i = 0; i < columns->satellites; i++) {
         w->prefix = scenario ? scenario->satellite[i].name : "";
         body(w, &row->body[i]);
+        if (columns->relative)
+            motion(w, "inertial", &row->body[i].inertial);
+        if (i == columns->servicer)
+            servicer(w, columns->joints, &row->servicer);
     }
-    for (int c = 0; c < contacts; c++) {
+    for (int c = 0; c < columns->contacts; c++) {
         char prefix[FF_NAME_SIZE + 16] = "";
         if (w->name)
             snprintf(prefix, sizeof prefix, "contact.%s", scenario->contact[c].name);
@@ -123,14 +151,19 @@ static void row_walk(walk *w, const ff_scenario *scenario, int satellites, int c
 ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns) {
     static const ff_row empty;
     walk w = {0};
-    *columns = (ff_columns){.satellites = scenario->satellites, .contacts = scenario->contacts};
-    row_walk(&w, scenario, scenario->satellites, scenario->contacts, &empty);
+    *columns = (ff_columns){.satellites = scenario->satellites,
+                            .contacts = scenario->contacts,
+                            .servicer = ff_scenario_servicer(scenario),
+                            .relative = scenario->frame == FF_FRAME_RELATIVE};
+    if (columns->servicer >= 0)
+        columns->joints = scenario->satellite[columns->servicer].arm.joints;
+    row_walk(&w, scenario, columns, &empty);
     columns->count = w.count;
     columns->name = calloc((size_t)w.count, sizeof *columns->name);
     if (!columns->name)
         return FF_ERR_MEMORY;
     w = (walk){.name = columns->name};
-    row_walk(&w, scenario, scenario->satellites, scenario->contacts, &empty);
+    row_walk(&w, scenario, columns, &empty);
     return FF_OK;
 }
 
@@ -142,5 +175,5 @@ void ff_columns_free(ff_columns *columns) {
 /* NOLINTNEXTLINE(readability-non-const-parameter): written through the walk */
 void ff_columns_values(const ff_columns *columns, const ff_row *row, double *values) {
     walk w = {.value = values};
-    row_walk(&w, NULL, columns->satellites, columns->contacts, row);
+    row_walk(&w, NULL, columns, row);
 }

@@ -123,6 +123,8 @@ static ff_status add_body(ff_log *log, uint16_t schemas[FF_MESSAGE_KINDS], int i
         {FF_MESSAGE_POSE_STAMPED, "/%s/command/pose", &log->body[i].command},
         {FF_MESSAGE_WRENCH_STAMPED, "/%s/wrench", &log->body[i].wrench},
         {FF_MESSAGE_ENERGY, "/%s/energy", &log->body[i].energy},
+        {FF_MESSAGE_JOINT_STATE, "/%s/joints", &log->body[i].joints},
+        {FF_MESSAGE_CLOCK, "/%s/clock", &log->body[i].clock},
     };
     for (size_t c = 0; c < sizeof list / sizeof *list; c++) {
         char topic[FF_NAME_SIZE + 32], clean[FF_NAME_SIZE];
@@ -204,6 +206,13 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
     if (!status && source->text)
         status = ff_mcap_writer_attachment(log->writer, "scenario.yaml", "application/yaml", 0, source->text,
                                            source->length);
+    for (int i = 0; i < scenario->models && !status; i++)
+        if (source->model_text[i]) {
+            char name[FF_NAME_SIZE + 16];
+            snprintf(name, sizeof name, "model/%s", scenario->model[i]);
+            status = ff_mcap_writer_attachment(log->writer, name, "application/xml", 0, source->model_text[i],
+                                               source->model_length[i]);
+        }
     if (!status)
         status = add_channels(log);
     if (status != FF_OK)
@@ -237,6 +246,27 @@ ff_status ff_log_timing(ff_log *log, double t, const ff_message_timing *timing) 
     size_t used;
     const ff_status encoded = ff_message_put_timing(stamp(t), timing, log->buffer, log->size, &used);
     return put(log, log->timing, t, encoded, used);
+}
+
+static ff_status take_device(ff_log *log, const ff_row *row, int i) {
+    static const char *const names[] = {"A1", "A2", "A3", "A4", "A5", "A6", "E1"};
+    const ff_row_device *d = &row->body[i].device;
+    ff_status status = FF_OK;
+    size_t used;
+    if (d->has_joints) {
+        double position[7];
+        memcpy(position, d->joints.a, sizeof d->joints.a);
+        position[6] = d->joints.rail;
+        status = ff_message_joints(stamp(row->t), "", 7, names, position, NULL, NULL, log->buffer, log->size,
+                                   &used);
+        status = put(log, log->body[i].joints, row->t, status, used);
+    }
+    if (!status && d->has_clock) {
+        const ff_message_clock clock = {d->drift, d->offset, d->residual, d->rms};
+        status = ff_message_put_clock(stamp(row->t), &clock, log->buffer, log->size, &used);
+        status = put(log, log->body[i].clock, row->t, status, used);
+    }
+    return status;
 }
 
 static ff_status take_body(ff_log *log, const ff_row *row, int i) {
@@ -305,7 +335,7 @@ static ff_status take(void *self, const ff_row *row) {
     if ((status = ff_log_timing(log, row->t, &timing)) != FF_OK)
         return status;
     for (int i = 0; i < log->scenario->satellites; i++)
-        if ((status = take_body(log, row, i)) != FF_OK)
+        if ((status = take_body(log, row, i)) != FF_OK || (status = take_device(log, row, i)) != FF_OK)
             return status;
     if (row->status != log->last) {
         log->last = row->status;
@@ -328,6 +358,10 @@ static ff_status take(void *self, const ff_row *row) {
 
 ff_sink ff_log_sink(ff_log *log) {
     return (ff_sink){log, take};
+}
+
+ff_status ff_log_flush(ff_log *log) {
+    return ff_mcap_writer_flush(log->writer);
 }
 
 ff_status ff_log_close(ff_log *log) {

@@ -3,8 +3,10 @@
  *
  * Channels: /cycle (all columns of the log, by name), /input (what the devices said and the loads: the loop's
  * input), /state and /event, /timing, and for each satellite /NAME/pose, /NAME/twist, /NAME/robot/pose,
- * /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy. The scenario's text is the
- * attachment scenario.yaml; the metadata `freefloat` holds version, method, overrides and the cycle. */
+ * /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy; on devices also
+ * /NAME/joints (measured) and /NAME/clock (the controller's, as fitted). The scenario's text is the
+ * attachment scenario.yaml, the URDF files that it names are attachments model/NAME; the metadata `freefloat`
+ * holds version, method, overrides and the cycle. */
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H
 
@@ -21,6 +23,9 @@ typedef struct ff_log_source { /* the scenario as it was given */
     const char *const *set;
     int sets;
     const char *method; /* or NULL */
+    /* files that the scenario names (URDF), as scenario->model says; NULL: not to be had */
+    const char *model_text[FF_MAX_MODELS];
+    size_t model_length[FF_MAX_MODELS]; /* [bytes] */
 } ff_log_source;
 
 typedef struct ff_log {
@@ -32,7 +37,7 @@ typedef struct ff_log {
     size_t size; /* [bytes] of buffer */
     uint16_t cycle, input, state, event, timing;
     struct {
-        uint16_t pose, twist, robot, command, wrench, energy;
+        uint16_t pose, twist, robot, command, wrench, energy, joints, clock;
         bool in_contact;
         ff_status status;
     } body[FF_MAX_BODIES];
@@ -51,6 +56,9 @@ ff_status ff_log_event(ff_log *log, double t, int code, ff_message_level level, 
                        double value, double limit);
 ff_status ff_log_state(ff_log *log, double t, int state, const char *name);
 ff_status ff_log_timing(ff_log *log, double t, const ff_message_timing *timing);
+/* What was said so far reaches the file: rows see to it themselves, states and events before and after them
+ * do not. */
+ff_status ff_log_flush(ff_log *log);
 /* FF_ERR_IO when not everything reached the file. */
 ff_status ff_log_close(ff_log *log);
 

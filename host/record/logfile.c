@@ -1,5 +1,7 @@
 #include "record/logfile.h"
 
+#include "run/capture.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +79,18 @@ void ff_logfile_close(ff_logfile *file) {
     *file = (ff_logfile){0};
 }
 
+static bool model_in_log(void *self, const char *name, const char **text, size_t *length) {
+    const ff_logfile *file = self;
+    char full[FF_NAME_SIZE + 16];
+    ff_mcap_text found;
+    snprintf(full, sizeof full, "model/%s", name);
+    if (ff_mcap_reader_attachment(file->reader, full, &found) != FF_OK)
+        return false;
+    *text = found.at;
+    *length = found.size;
+    return true;
+}
+
 ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, char *message, size_t size) {
     ff_mcap_text text, value;
     if (ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text) != FF_OK)
@@ -86,7 +100,8 @@ ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, cha
     const char *set[FF_LOG_MAX_SETS];
     if (!memory)
         return refuse(FF_ERR_MEMORY, message, size, "no memory");
-    ff_scenario_options options = {.set = set};
+    ff_logfile *self = (ff_logfile *)(uintptr_t)file; /* read only */
+    ff_scenario_options options = {.set = set, .file = model_in_log, .file_self = self};
     if (ff_mcap_reader_metadata(file->reader, "freefloat", "method", &value) == FF_OK && value.size) {
         copy_text(value, method, sizeof method);
         options.method = method;
@@ -263,6 +278,108 @@ static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, 
     }
 }
 
+/* A capture: what the on-board software answered stands in the rows; everything else follows from the
+ * scenario and its seed. Each row is read when its cycle asks for the answer, and compared when it is made.
+ */
+typedef struct rerun {
+    ff_logfile *file;
+    replay *replay;
+    ff_replay_result *result;
+    int phase, action, storage, dissipation, force, torque, joint[FF_MAX_ARM_LINKS], joints; /* columns */
+    bool ended;
+} rerun;
+
+static int find_column(const ff_columns *columns, const char *satellite, const char *name) {
+    char full[FF_COLUMN_NAME];
+    snprintf(full, sizeof full, "%s.%s", satellite, name);
+    for (int i = 0; i < columns->count; i++)
+        if (strcmp(columns->name[i], full) == 0)
+            return i;
+    return 0; /* not reached: the names are ours */
+}
+
+static bool read_answer(void *self, uint64_t k, ff_obsw_out *out) {
+    rerun *r = self;
+    const double *x = r->replay->recorded;
+    ff_logfile_kind kind;
+    uint64_t got;
+    size_t n;
+    do { /* inputs of a capture are in its rows */
+        const ff_status status = ff_logfile_next(r->file, &kind, &got, r->replay->recorded,
+                                                 (size_t)r->replay->columns.count, &n, &r->result->damaged);
+        r->ended = status != FF_OK || kind == FF_LOGFILE_END || r->result->damaged;
+    } while (!r->ended && kind == FF_LOGFILE_INPUT);
+    r->ended = r->ended || got != k || n != (size_t)r->replay->columns.count;
+    if (r->ended || x[r->action] > 0.5)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        out->force[i] = x[r->force + i];
+        out->torque[i] = x[r->torque + i];
+    }
+    for (int i = 0; i < r->joints; i++)
+        out->joint_torque[i] = x[r->joint[i]];
+    out->phase = (uint32_t)x[r->phase];
+    out->storage = x[r->storage];
+    out->dissipation = x[r->dissipation];
+    return true;
+}
+
+static ff_status compare_rerun(void *self, const ff_row *row) {
+    rerun *r = self;
+    if (r->ended)
+        return FF_ERR_LIMIT;
+    r->replay->row = *row;
+    return compare_row(r->replay, r->result) ? FF_OK : FF_ERR_LIMIT;
+}
+
+/* All columns but the reference, the timing, and whether a thruster's limit acted before it was recorded. */
+static void mark_rerun_columns(replay *r) {
+    static const char *const left_out[] = {".ideal.", ".error.", "timing.", ".thrust_saturated"};
+    for (int i = 0; i < r->columns.count; i++) {
+        r->compared[i] = true;
+        for (size_t j = 0; j < sizeof left_out / sizeof *left_out; j++)
+            if (strstr(r->columns.name[i], left_out[j]))
+                r->compared[i] = false;
+    }
+}
+
+static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, replay *r,
+                                ff_replay_result *result, char *message, size_t size) {
+    const ff_satellite *s = &scenario->satellite[r->columns.servicer];
+    const ff_columns *c = &r->columns;
+    rerun x = {.file = file,
+               .replay = r,
+               .result = result,
+               .phase = find_column(c, s->name, "obsw.phase"),
+               .action = find_column(c, s->name, "obsw.action"),
+               .storage = find_column(c, s->name, "monitor.W_a"),
+               .dissipation = find_column(c, s->name, "monitor.delta"),
+               .force = find_column(c, s->name, "thrust_force.x [N]"),
+               .torque = find_column(c, s->name, "thrust_torque.x [N m]"),
+               .joints = s->arm.joints};
+    for (int i = 0; i < x.joints; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "joint.%d.torque [N m]", i + 1);
+        x.joint[i] = find_column(c, s->name, name);
+    }
+    if (file->columns != c->count)
+        return refuse(FF_ERR_FORMAT, message, size, "the log has other columns: another version wrote it");
+    mark_rerun_columns(r);
+    ff_mcap_reader_rewind(file->reader);
+    const ff_sink sink = {&x, compare_rerun};
+    const ff_run_options options = {.sinks = &sink, .count = 1, .record = {&x, read_answer}};
+    ff_run_result run;
+    ff_capture_run(scenario, &options, &run);
+    if (result->damaged)
+        return refuse(FF_ERR_FORMAT, message, size,
+                      "a part of the log is damaged: nothing after it can be replayed");
+    if (run.status < 0 && run.status != FF_ERR_LIMIT)
+        return refuse(run.status, message, size, run.message);
+    if (x.ended && !result->cut)
+        return refuse(FF_ERR_FORMAT, message, size, "the log's rows are not in turn");
+    return FF_OK;
+}
+
 ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_result *result, char *message,
                     size_t size) {
     *result = (ff_replay_result){.cut = !ff_mcap_reader_get_info(file->reader).closed};
@@ -282,13 +399,16 @@ ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_res
         r->compared = calloc(most, sizeof *r->compared);
         status = r->recorded && r->values && r->given && r->compared ? FF_OK : FF_ERR_MEMORY;
     }
-    if (!status) {
+    const bool capture = ff_scenario_servicer(scenario) >= 0;
+    if (!status && capture) {
+        status = replay_capture(file, scenario, r, result, message, size);
+    } else if (!status) {
         mark_columns(r);
         ff_scenario_loop(scenario, &r->config);
         status = ff_loop_create(&r->config, &r->model, message, size);
     } else
         refuse(status, message, size, ff_status_text(status));
-    if (!status) {
+    if (!status && !capture) {
         ff_loop_reset(&r->model, &r->state, &r->info, &r->out);
         ff_mcap_reader_rewind(file->reader);
         status = play(file, scenario, r, result, message, size);

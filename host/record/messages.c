@@ -77,6 +77,12 @@ static const struct {
                           "builtin_interfaces/Time stamp\n"
                           "uint64 cycle\n"
                           "float64[] values # names in the channel's metadata: columns\n" TIME_PART},
+    [FF_MESSAGE_CLOCK] = {"freefloat_msgs/msg/Clock",
+                          "builtin_interfaces/Time stamp\n"
+                          "float64 drift # its seconds over the computer's, minus 1\n"
+                          "float64 offset # s, the computer's time minus its own\n"
+                          "float64 residual # s, of the newest packet; positive: late\n"
+                          "float64 rms # s\n" TIME_PART},
 };
 
 const char *ff_message_name(ff_message_kind kind) {
@@ -249,6 +255,17 @@ ff_status ff_message_put_timing(uint64_t time, const ff_message_timing *timing, 
     put_double(&c, timing->io);
     put_uint(&c, timing->missed, 8);
     put_uint(&c, timing->dropped, 8);
+    return finish(&c, used);
+}
+
+ff_status ff_message_put_clock(uint64_t time, const ff_message_clock *clock, void *buffer, size_t size,
+                               size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_time(&c, time);
+    put_double(&c, clock->drift);
+    put_double(&c, clock->offset);
+    put_double(&c, clock->residual);
+    put_double(&c, clock->rms);
     return finish(&c, used);
 }
 

@@ -19,6 +19,7 @@ typedef enum ff_message_kind {
     FF_MESSAGE_STATE,
     FF_MESSAGE_EVENT,
     FF_MESSAGE_CYCLE,
+    FF_MESSAGE_CLOCK,
     FF_MESSAGE_KINDS
 } ff_message_kind;
 
@@ -63,6 +64,15 @@ ff_status ff_message_put_energy(uint64_t time, const ff_message_energy *energy, 
                                 size_t *used);
 ff_status ff_message_put_timing(uint64_t time, const ff_message_timing *timing, void *buffer, size_t size,
                                 size_t *used);
+/* A device's clock as fitted to the computer's. */
+typedef struct ff_message_clock {
+    double drift;    /* its seconds over ours, minus 1 */
+    double offset;   /* [s] ours minus its own */
+    double residual; /* [s] of the newest packet: + late */
+    double rms;      /* [s] */
+} ff_message_clock;
+ff_status ff_message_put_clock(uint64_t time, const ff_message_clock *clock, void *buffer, size_t size,
+                               size_t *used);
 ff_status ff_message_state(uint64_t time, uint8_t state, const char *name, void *buffer, size_t size,
                            size_t *used);
 

@@ -5,8 +5,13 @@
 
 /* What the log holds and the page does not draw. */
 static bool drawn(const char *name) {
-    static const char *const skipped[] = {".command.", ".load_force.", ".load_torque.",
-                                          ".robot.angular_velocity.", ".in_contact"};
+    static const char *const skipped[] = {".command.",
+                                          ".load_force.",
+                                          ".load_torque.",
+                                          ".robot.angular_velocity.",
+                                          ".in_contact",
+                                          ".inertial.velocity.",
+                                          ".inertial.angular_velocity."};
     for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
         if (strstr(name, skipped[i]))
             return false;

@@ -1,6 +1,11 @@
 #include "report/geometry.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "report/json.h"
+#include "report/limits.h"
+#include "scenario/mesh.h"
 
 static const char *robot_name(ff_robot_kind kind) {
     static const char *const name[] = {"ideal",  "delay",  "lag",    "limited",
@@ -11,6 +16,114 @@ static const char *robot_name(ff_robot_kind kind) {
 static const char *contact_name(ff_contact_kind kind) {
     static const char *const name[] = {"wall", "stops", "pair", "cone", "grasp"};
     return (size_t)kind < sizeof name / sizeof *name ? name[kind] : "unknown";
+}
+
+static void pose(ff_json *json, const char *key, ff_pose T) {
+    ff_json_open(json, key, '{');
+    ff_json_vec3(json, "position", T.p);
+    ff_json_quat(json, "attitude", T.q);
+    ff_json_close(json, '}');
+}
+
+static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void bytes(ff_json *json, const char *key, const void *data, size_t size) {
+    const unsigned char *p = data;
+    char *text = malloc((size + 2) / 3 * 4 + 1), *at = text;
+    for (size_t i = 0; text && i < size; i += 3) {
+        const unsigned v = (unsigned)p[i] << 16 | (i + 1 < size ? (unsigned)p[i + 1] << 8 : 0) |
+                           (i + 2 < size ? p[i + 2] : 0);
+        *at++ = base64[v >> 18];
+        *at++ = base64[v >> 12 & 63];
+        *at++ = i + 1 < size ? base64[v >> 6 & 63] : '=';
+        *at++ = i + 2 < size ? base64[v & 63] : '=';
+    }
+    if (text)
+        *at = 0;
+    ff_json_string(json, key, text);
+    free(text);
+}
+
+/* Vertices in the body frame as float32, triangles as uint16, both little endian. A file that has gone since
+ * it was checked leaves the box. */
+static void mesh(ff_json *json, const ff_mesh_config *config) {
+    char message[128];
+    ff_mesh m;
+    if (!config->present || ff_mesh_load(config->file, &m, message, sizeof message) != FF_OK)
+        return;
+    for (size_t i = 0; i < m.vertices; i++) {
+        const ff_vec3 v =
+            ff_vec3_make((double)m.vertex[3 * i], (double)m.vertex[3 * i + 1], (double)m.vertex[3 * i + 2]);
+        const ff_vec3 r =
+            ff_vec3_add(config->pose.p, ff_quat_rotate(config->pose.q, ff_vec3_scale(config->scale, v)));
+        for (size_t k = 0; k < 3; k++)
+            m.vertex[3 * i + k] = (float)r.a[k];
+    }
+    ff_json_open(json, "mesh", '{');
+    bytes(json, "vertices", m.vertex, 3 * m.vertices * sizeof *m.vertex);
+    bytes(json, "triangles", m.index, 3 * m.triangles * sizeof *m.index);
+    ff_json_close(json, '}');
+    ff_mesh_free(&m);
+}
+
+/* Enough to place every link from the joints' angles. */
+static void arm(ff_json *json, const ff_servicer_arm *a) {
+    if (!a->present)
+        return;
+    ff_json_open(json, "arm", '{');
+    pose(json, "mount", a->mount);
+    pose(json, "gripper", a->gripper);
+    ff_json_open(json, "links", '[');
+    int joint = 0;
+    for (int i = 0; i < a->links; i++) {
+        const ff_servicer_link *l = &a->link[i];
+        const bool moves = l->joint != FF_JOINT_FIXED;
+        ff_json_open(json, NULL, '{');
+        ff_json_string(json, "name", l->name);
+        ff_json_integer(json, "parent", l->parent_row == FF_TREE_BASE ? -1 : l->parent_row);
+        ff_json_string(json, "joint",
+                       !moves                           ? "fixed"
+                       : l->joint == FF_JOINT_PRISMATIC ? "prismatic"
+                                                        : "revolute");
+        ff_json_integer(json, "q", moves ? joint : -1);
+        joint += moves;
+        pose(json, "pose", l->pose);
+        ff_json_vec3(json, "axis", l->axis);
+        ff_json_close(json, '}');
+    }
+    ff_json_close(json, ']');
+    ff_json_close(json, '}');
+}
+
+static void limits(ff_json *json, const ff_scenario *scenario, bool devices) {
+    ff_columns columns;
+    ff_report_limit limit[FF_REPORT_LIMITS];
+    if (ff_columns_init(scenario, &columns) != FF_OK)
+        return;
+    const int count = ff_report_limits(scenario, &columns, devices, limit);
+    ff_json_open(json, "limits", '[');
+    for (int i = 0; i < count; i++) {
+        const ff_report_limit *l = &limit[i];
+        ff_json_open(json, NULL, '{');
+        ff_json_string(json, "name", l->name);
+        ff_json_string(json, "unit", l->unit);
+        ff_json_number(json, "limit", l->limit);
+        ff_json_number(json, "scale", l->scale);
+        ff_json_bool(json, "trips", l->trips);
+        ff_json_open(json, "columns", '[');
+        for (int c = 0; c < l->count; c++) {
+            char name[FF_COLUMN_NAME];
+            memcpy(name, columns.name[l->column + c], sizeof name);
+            char *unit = strrchr(name, '[');
+            if (unit && unit > name)
+                unit[-1] = 0;
+            ff_json_string(json, NULL, name);
+        }
+        ff_json_close(json, ']');
+        ff_json_close(json, '}');
+    }
+    ff_json_close(json, ']');
+    ff_columns_free(&columns);
 }
 
 static void satellite(ff_json *json, const ff_satellite *s) {
@@ -28,6 +141,8 @@ static void satellite(ff_json *json, const ff_satellite *s) {
     ff_json_string(json, "kind", robot_name(s->robot.kind));
     ff_json_number(json, "delay_s", s->robot.delay);
     ff_json_close(json, '}');
+    mesh(json, &s->mesh);
+    arm(json, &s->arm);
     ff_json_close(json, '}');
 }
 
@@ -53,7 +168,7 @@ static void contact(ff_json *json, const ff_scenario *scenario, const ff_contact
     ff_json_close(json, '}');
 }
 
-char *ff_report_geometry(const ff_scenario *scenario) {
+char *ff_report_geometry(const ff_scenario *scenario, bool devices) {
     ff_json json;
     ff_json_init(&json, false);
     ff_json_open(&json, NULL, '{');
@@ -65,6 +180,8 @@ char *ff_report_geometry(const ff_scenario *scenario) {
     for (int i = 0; i < scenario->contacts; i++)
         contact(&json, scenario, &scenario->contact[i]);
     ff_json_close(&json, ']');
+    if (!scenario->emulates)
+        limits(&json, scenario, devices);
     ff_json_close(&json, '}');
     if (!json.failed)
         return json.text;

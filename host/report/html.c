@@ -476,14 +476,31 @@ static void put_run(FILE *f, const ff_report_run *run, const block *b, int index
     putc('}', f);
 }
 
-static void put_data(FILE *f, const char *title, const ff_report_run *runs, const block *blocks, int n,
-                     bool raw) {
+typedef struct content { /* of a page: runs, or a study */
+    const ff_report_run *runs;
+    const block *blocks;
+    int n;
+    bool raw;
+    const char *study;
+} content;
+
+static void put_data(FILE *f, const char *title, const content *c) {
+    const ff_report_run *runs = c->runs;
+    const block *blocks = c->blocks;
+    const int n = c->n;
+    const bool raw = c->raw;
     fputs("<script type=\"application/json\" id=\"ff-data\">{\"version\":1,\"generator\":", f);
     char generator[64];
     snprintf(generator, sizeof generator, "freefloat %s", ff_version());
     put_string(f, generator, strlen(generator));
     fputs(",\"title\":", f);
     put_string(f, title, strlen(title));
+    if (c->study) {
+        fputs(",\"study\":", f);
+        put_json(f, c->study);
+        fputs("}</script>\n", f);
+        return;
+    }
     fputs(",\"runs\":[", f);
     for (int i = 0; i < n; i++) {
         if (i)
@@ -528,8 +545,7 @@ static ff_status encode_runs(const ff_report_run *runs, block *blocks, int n, si
     }
 }
 
-static ff_status write_page(const char *path, const char *title, const ff_report_run *runs,
-                            const block *blocks, int n, bool raw) {
+static ff_status write_page(const char *path, const char *title, const content *c) {
     const unsigned char *page = ff_report_template, *end = page + ff_report_template_size;
     const unsigned char *title_at = memmem(page, ff_report_template_size, TITLE_MARK, sizeof TITLE_MARK - 1);
     const unsigned char *data_at = memmem(page, ff_report_template_size, DATA_MARK, sizeof DATA_MARK - 1);
@@ -542,12 +558,33 @@ static ff_status write_page(const char *path, const char *title, const ff_report
     ff_report_put_text(f, title);
     page = title_at + sizeof TITLE_MARK - 1;
     fwrite(page, 1, (size_t)(data_at - page), f);
-    put_data(f, title, runs, blocks, n, raw);
+    put_data(f, title, c);
     page = data_at + sizeof DATA_MARK - 1;
     fwrite(page, 1, (size_t)(end - page), f);
     bool failed = ferror(f) != 0;
     failed = fclose(f) != 0 || failed;
     return failed ? FF_ERR_IO : FF_OK;
+}
+
+/* Through path.part, so that a reader never sees half a file. */
+static ff_status write_whole(const char *path, const char *title, const content *c) {
+    const size_t length = strlen(path);
+    char *part = malloc(length + 6);
+    if (!part)
+        return FF_ERR_MEMORY;
+    memcpy(part, path, length);
+    memcpy(part + length, ".part", 6);
+    ff_status status = write_page(part, title, c);
+    if (!status && rename(part, path) != 0)
+        status = FF_ERR_IO;
+    if (status)
+        unlink(part);
+    free(part);
+    return status;
+}
+
+ff_status ff_report_write_study(const char *path, const char *title, const char *study) {
+    return path && title && study ? write_whole(path, title, &(content){.study = study}) : FF_ERR_ARGUMENT;
 }
 
 ff_status ff_report_write_with(const char *path, const char *title, const ff_report_run *runs, int n,
@@ -567,25 +604,13 @@ ff_status ff_report_write_with(const char *path, const char *title, const ff_rep
             budget = 4000000;
     if (options && options->max_bytes)
         budget = options->max_bytes;
-    size_t length = strlen(path);
-    char *part = malloc(length + 6);
     block *blocks = calloc((size_t)n, sizeof *blocks);
-    ff_status status = part && blocks ? FF_OK : FF_ERR_MEMORY;
+    ff_status status = blocks ? encode_runs(runs, blocks, n, budget, raw) : FF_ERR_MEMORY;
     if (!status)
-        status = encode_runs(runs, blocks, n, budget, raw);
-    if (!status) {
-        memcpy(part, path, length);
-        memcpy(part + length, ".part", 6);
-        status = write_page(part, title, runs, blocks, n, raw);
-        if (!status && rename(part, path) != 0)
-            status = FF_ERR_IO;
-        if (status)
-            unlink(part);
-    }
+        status = write_whole(path, title, &(content){.runs = runs, .blocks = blocks, .n = n, .raw = raw});
     for (int i = 0; blocks && i < n; i++)
         block_free(&blocks[i]);
     free(blocks);
-    free(part);
     return status;
 }
 

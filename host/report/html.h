@@ -62,6 +62,9 @@ ff_status ff_report_write(const char *path, const char *title, const ff_report_r
 ff_status ff_report_write_with(const char *path, const char *title, const ff_report_run *runs, int n,
                                const ff_report_options *options);
 
+/* The same page with a study instead of runs: JSON from report/study.h. */
+ff_status ff_report_write_study(const char *path, const char *title, const char *study);
+
 /* Text with the three characters escaped that HTML and XML do not take. */
 void ff_report_put_text(FILE *file, const char *text);
 

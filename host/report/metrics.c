@@ -20,6 +20,11 @@ void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics) {
     }
     for (int c = 0; c < FF_MAX_CONTACTS; c++)
         metrics->open[c] = -1;
+    metrics->nominal =
+        (ff_nominal_config){.kind = scenario->nominal, .model = metrics->model[scenario->nominal_of]};
+    metrics->nominal_motion = ff_scenario_nominal(scenario);
+    metrics->servicer.bound = -FF_INF;
+    metrics->servicer.W_a_last = metrics->servicer.W_a_rise = metrics->servicer.W_a_excess = FF_NAN;
 }
 
 void ff_metrics_free(ff_metrics *metrics) {
@@ -69,6 +74,42 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->inertial.T.p, b->satellite.position)));
 }
 
+/* The motion of both formulations, from the satellites: the absolute one is theirs, the relative one is
+ * theirs seen from the nominal motion. */
+static void take_ways(ff_metrics *metrics, const ff_row *row) {
+    const double T = row->t - metrics->way_t;
+    const bool first = metrics->rows == 0;
+    if (!first && !row->final && T < 0.02)
+        return;
+    metrics->way_t = row->t;
+    ff_rigid_state *n = &metrics->nominal_motion;
+    if (metrics->nominal.kind == FF_NOMINAL_SATELLITE)
+        *n = row->body[metrics->scenario->nominal_of].satellite;
+    else if (T > 0.0)
+        *n = ff_nominal_coast(&metrics->nominal, T, fmin(T, 0.02), n);
+    for (int i = 0; i < metrics->scenario->satellites; i++)
+        for (int w = 0; w < FF_WAYS; w++) {
+            ff_way_metrics *way = &metrics->body[i].way[w];
+            ff_pose at = ff_rigid_pose(&row->body[i].satellite);
+            if (w == FF_WAY_RELATIVE)
+                at = ff_pose_mul(ff_pose_inverse(ff_rigid_pose(n)), at);
+            if (first)
+                *way = (ff_way_metrics){.ball = FF_INF, .start = at, .last = at};
+            const double step = ff_vec3_norm(ff_vec3_sub(at.p, way->last.p)),
+                         turn = ff_quat_angle(way->last.q, at.q),
+                         distance = ff_vec3_norm(ff_vec3_sub(at.p, way->start.p));
+            grow(&way->travel, distance);
+            grow(&way->rotation, ff_quat_angle(way->start.q, at.q));
+            way->path += step;
+            way->turned += turn;
+            if (step > 1e-4 * T || turn > 1e-4 * T)
+                way->moving += T;
+            if (distance > 1.744 && isinf(way->ball))
+                way->ball = row->t;
+            way->last = at;
+        }
+}
+
 static void take_pairs(ff_metrics *metrics, const ff_row *row) {
     for (int a = 0; a < metrics->scenario->satellites; a++)
         for (int b = a + 1; b < metrics->scenario->satellites; b++) {
@@ -88,6 +129,22 @@ static void take_pairs(ff_metrics *metrics, const ff_row *row) {
  * a contact of its own; elsewhere the satellite feels what the sensor feels, and noise is no contact. */
 static bool satellite_has_own_contact(ff_method method) {
     return method == FF_METHOD_IMPACT || method == FF_METHOD_FUSED;
+}
+
+/* [lange, IV-E] the tool centre point d_t of each side: the force passes it at a right angle to the line to
+ * the contact, (37). */
+static ff_vec3 tool_point(const ff_contact *contact, int side) {
+    if (side == 0)
+        return contact->point;
+    return contact->kind == FF_CONTACT_CONE ? contact->apex : contact->at;
+}
+
+/* Steps that such a method rewrote are in no row's force: the impulse is what changed the momentum, less the
+ * loads. */
+static ff_vec3 changed_momentum(const ff_metrics *metrics, const ff_episode *e) {
+    const double mass = metrics->model[metrics->scenario->contact[e->contact].body].mass;
+    const ff_vec3 change = ff_vec3_scale(mass, ff_vec3_sub(e->after[0].velocity, e->before[0].velocity));
+    return ff_vec3_sub(change, e->load_impulse);
 }
 
 static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
@@ -135,10 +192,17 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         const ff_row_body *b = &row->body[contact->body];
         e->impulse = ff_vec3_axpy(scenario->cycle, ff_quat_rotate(b->satellite.attitude, b->corrected_b.f),
                                   e->impulse);
+        e->load_impulse = ff_vec3_axpy(scenario->cycle, b->load.force, e->load_impulse);
         grow(&e->peak_robot_force, ff_vec3_norm(row->contact_force[c]));
         e->force_sum = ff_vec3_add(e->force_sum, row->contact_force[c]);
-        e->moment = ff_vec3_add(e->moment, ff_vec3_cross(b->measured_b.f, b->measured_b.t));
-        e->force_square += ff_vec3_dot(b->measured_b.f, b->measured_b.f);
+        for (int j = 0; j < count; j++) {
+            const ff_wrench f = row->body[bodies[j]].measured_b;
+            const ff_vec3 d =
+                ff_vec3_sub(ff_impact_contact_point(f, tool_point(contact, j)), tool_point(contact, j));
+            const double square = ff_vec3_dot(f.f, f.f);
+            e->point_sum[j] = ff_vec3_axpy(square, d, e->point_sum[j]);
+            e->force_square[j] += square;
+        }
         if (!isnan(
                 b->identified_stiffness)) { /* the method's value covers the contact so far: keep the last */
             e->stiffness = b->identified_stiffness;
@@ -152,7 +216,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         e->end = row->t;
         for (int j = 0; j < count; j++)
             e->after[j] = row->body[bodies[j]].satellite;
+        if (satellite_has_own_contact(scenario->fidelity.method))
+            e->impulse = changed_momentum(metrics, e);
     }
+    e->load_impulse = ff_vec3_axpy(scenario->cycle, row->body[contact->body].load.force, e->load_impulse);
     /* a method with a contact of its own may let it go on after a pause */
     if (metrics->quiet[c] >= FF_END_CYCLES &&
         !(satellite_has_own_contact(scenario->fidelity.method) && row->body[contact->body].in_contact &&
@@ -160,10 +227,59 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         metrics->open[c] = -1;
 }
 
+/* (24): W_a' <= -delta from one cycle to the next. The software's phase names its storage function: another
+ * phase, another W_a. In contact the port's power adds to it, (28). */
+static void take_storage(ff_servicer_metrics *m, double cycle, const ff_row_servicer *s) {
+    if (!isnan(s->W_a)) {
+        m->W_a_most = fmax(m->W_a_most, s->W_a);
+        if (!isnan(m->W_a_last) && s->phase == m->phase_last && !m->touched) {
+            const double rise = s->W_a - m->W_a_last;
+            const double excess = rise / cycle + 0.5 * (s->delta + m->delta_last);
+            m->W_a_rise = isnan(m->W_a_rise) ? rise : fmax(m->W_a_rise, rise);
+            if (!isnan(excess))
+                m->W_a_excess = isnan(m->W_a_excess) ? excess : fmax(m->W_a_excess, excess);
+            m->W_a_cycles++;
+            m->W_a_rises += rise > 1e-6 * m->W_a_most; /* a sampled controller has a floor */
+        }
+    }
+    m->W_a_last = s->W_a;
+    m->delta_last = s->delta;
+    m->phase_last = s->phase;
+}
+
+static void take_servicer(ff_metrics *metrics, const ff_row *row) {
+    const ff_row_servicer *s = &row->servicer;
+    ff_servicer_metrics *m = &metrics->servicer;
+    const int joints = metrics->scenario->satellite[ff_scenario_servicer(metrics->scenario)].arm.joints;
+    for (int i = 0; i < 3; i++) {
+        grow(&m->max_force, fabs(s->thrust.f.a[i]));
+        grow(&m->max_torque, fabs(s->thrust.t.a[i]));
+    }
+    for (int i = 0; i < joints; i++) {
+        grow(&m->max_joint_torque[i], fabs(s->torque[i]));
+        grow(&m->max_motor_torque[i], fabs(s->motor[i]));
+    }
+    m->thrust_saturated += s->thrust_saturated;
+    m->motor_saturated += s->motor_saturated;
+    m->touched = m->touched || row->touching[0];
+    if (metrics->rows == 0)
+        m->W_c_start = s->W_c;
+    if (!m->touched)
+        grow(&m->W_c_drift, fabs(s->W_c - m->W_c_start));
+    take_storage(m, metrics->scenario->cycle, s);
+    if (!row->final)
+        m->port_energy += metrics->scenario->cycle * s->port_power;
+    m->port_power_min = fmin(m->port_power_min, s->port_power);
+    m->port_power_max = fmax(m->port_power_max, s->port_power);
+    m->bound = fmax(m->bound, s->bound);
+    m->bound_violations += s->bound > 1e-9;
+}
+
 static ff_status take(void *self, const ff_row *row) {
     ff_metrics *metrics = self;
     for (int i = 0; i < metrics->scenario->satellites; i++)
         take_body(metrics, i, row);
+    take_ways(metrics, row);
     take_pairs(metrics, row);
     for (int c = 0; c < metrics->scenario->contacts; c++) /* before any contact asks whose force it is */
         if (row->touching[c]) {
@@ -174,6 +290,8 @@ static ff_status take(void *self, const ff_row *row) {
         }
     for (int c = 0; c < metrics->scenario->contacts; c++)
         take_contact(metrics, c, row);
+    if (ff_scenario_servicer(metrics->scenario) >= 0)
+        take_servicer(metrics, row);
     metrics->rows++;
     return FF_OK;
 }
@@ -236,7 +354,10 @@ void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info 
     info->mass = 1.0 / mass_inv;
     info->frequency = sqrt(e->stiffness * mass_inv) / (2.0 * FF_PI);
     const ff_vec3 nan3 = {{FF_NAN, FF_NAN, FF_NAN}}, n = ff_vec3_unit(e->force_sum);
-    info->point = e->force_square > 0.0 ? ff_vec3_scale(1.0 / e->force_square, e->moment) : nan3;
+    for (int j = 0; j < 2; j++)
+        info->point[j] = e->force_square[j] > 0.0
+                             ? ff_vec3_axpy(1.0 / e->force_square[j], e->point_sum[j], tool_point(contact, j))
+                             : nan3;
     const bool closed = !isnan(e->end);
     const double before = ff_vec3_dot(n, point_speed(contact, e->before)),
                  after = ff_vec3_dot(n, point_speed(contact, e->after));

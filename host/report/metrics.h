@@ -16,16 +16,28 @@ typedef struct ff_episode {
     double peak_force[2];      /* [N] on the satellite(s) */
     double peak_robot_force;   /* [N] at the robot's true pose */
     ff_vec3 impulse;           /* [N s] on the satellite `body`, inertial */
+    ff_vec3 load_impulse;      /* [N s] of the loads on it meanwhile */
     double stiffness, damping; /* identified, FF_NAN where no method does */
     double damping_sd;         /* [N s/m] as the method sees it */
     int bounded;               /* cycles in which a bound of the identification acted */
     /* sums for the contact point and the restitution, over the measured force */
-    ff_vec3 moment;      /* [N2 m] sum of f x t, body axes of `body` */
-    double force_square; /* [N2] */
-    ff_vec3 force_sum;   /* [N] sum of the true force on `body`, inertial: its normal */
+    ff_vec3 point_sum[2];   /* [N2 m] contact point from the tool's, over f^2; axes of `body`, of `against` */
+    double force_square[2]; /* [N2] */
+    ff_vec3 force_sum;      /* [N] sum of the true force on `body`, inertial: its normal */
     bool has_fused;
     ff_fused_report fused; /* what `fused` learnt, of the last of the surfaces of this contact */
 } ff_episode;
+
+/* How a robot would have to move to make the satellite's motion in one formulation; sampled every 20 ms. */
+typedef struct ff_way_metrics {
+    double travel, rotation; /* [m], [rad] largest distance from the start */
+    double path, turned;     /* [m], [rad] whole way */
+    double moving;           /* [s] faster than 0.1 mm/s or 0.1 mrad/s */
+    double ball;             /* [s] first more than 1.744 m from the start (destefano2021); FF_INF: never */
+    ff_pose start, last;
+} ff_way_metrics;
+
+enum { FF_WAY_ABSOLUTE, FF_WAY_RELATIVE, FF_WAYS };
 
 typedef struct ff_body_metrics {
     ff_rigid_state initial, final;
@@ -39,12 +51,33 @@ typedef struct ff_body_metrics {
     ff_setpoint robot_initial, robot_final; /* commanded */
     double travel, rotation;                /* [m], [rad] largest distance from the start */
     double tracking;                        /* [m] */
+    ff_way_metrics way[FF_WAYS];            /* whichever frame was run */
 } ff_body_metrics;
 
 typedef struct ff_pair_metrics {
     ff_pose final; /* pose of b in a's body frame, from the robots' motion */
     double error_position, error_attitude;
 } ff_pair_metrics;
+
+/* Actuation and the monitors of destefano2021, IV, over a run with an arm. */
+typedef struct ff_servicer_metrics {
+    double max_force, max_torque; /* [N, N m] of the thrusters, largest axis */
+    double max_joint_torque[FF_MAX_ARM_LINKS], max_motor_torque[FF_MAX_ARM_LINKS]; /* [N m] */
+    uint64_t thrust_saturated, motor_saturated;                                    /* cycles */
+    double W_c_start, W_c_drift; /* [J] (25): at the start; largest change before the first contact */
+    /* (24), in the software's own unit, cycle by cycle while its phase does not change and nothing is held */
+    double W_a_most, W_a_rise;      /* largest value; largest rise in one cycle */
+    double W_a_excess;              /* largest of W_a' + delta, differences against means of two cycles */
+    uint64_t W_a_cycles, W_a_rises; /* compared; in which it rose by more than 1e-6 of its largest value */
+    double port_energy;             /* [J] (28) over the run: negative, the contact takes energy */
+    double port_power_min, port_power_max; /* [W] */
+    double bound;                          /* (29): largest */
+    uint64_t bound_violations;             /* cycles above 1e-9 */
+    /* while running */
+    double W_a_last, delta_last;
+    int phase_last;
+    bool touched;
+} ff_servicer_metrics;
 
 typedef struct ff_requirement_result {
     const char *name;
@@ -58,6 +91,7 @@ typedef struct ff_metrics {
     uint64_t rows;
     ff_body_metrics body[FF_MAX_BODIES];
     ff_pair_metrics pair[FF_MAX_BODIES][FF_MAX_BODIES]; /* [a][b], a < b */
+    ff_servicer_metrics servicer;                       /* where the scenario has an arm */
     int episodes;
     int lost_episodes; /* more than fit: counted, not kept */
     ff_episode *episode;
@@ -65,6 +99,9 @@ typedef struct ff_metrics {
     int open[FF_MAX_CONTACTS];     /* episode index or -1 */
     int quiet[FF_MAX_CONTACTS];    /* quiet cycles so far */
     int last_touch[FF_MAX_BODIES]; /* contact that touched last */
+    ff_nominal_config nominal;     /* of the relative formulation, and its motion at way_t */
+    ff_rigid_state nominal_motion;
+    double way_t; /* [s] last sample of the ways */
     /* after ff_metrics_finish */
     double rebound_error[FF_MAX_BODIES], peak_force_ratio[FF_MAX_BODIES];
     ff_requirement_result requirement[3];
@@ -76,15 +113,15 @@ ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_free(ff_metrics *metrics);
 ff_sink ff_metrics_sink(ff_metrics *metrics);
-/* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; the point
- * lies in the body frame of `body` [m]; FF_NAN where nothing is known. */
+/* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; FF_NAN where
+ * nothing is known. */
 typedef struct ff_episode_info {
     double mass;
     double frequency;   /* [Hz] sqrt(k/m)/(2 pi), he2022 (25) */
     double cov;         /* relative speed after over that before the first contact of the run */
     double cof;         /* peak robot force over that of the run's first contact */
     double restitution; /* of the normal speed at the contact point */
-    ff_vec3 point;
+    ff_vec3 point[2];   /* [m] (36)-(38) of lange, axes of `body` and of `against` */
 } ff_episode_info;
 void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info *info);
 /* Compares with the reference (may be NULL) and judges. `status` is the run's: a failed run cannot pass. */

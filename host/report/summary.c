@@ -79,7 +79,7 @@ static void contact_entry(ff_json *json, const ff_metrics *metrics, int n, int s
     ff_json_number(json, "cov", info.cov);
     ff_json_number(json, "cof", info.cof);
     ff_json_number(json, "restitution", info.restitution);
-    ff_json_vec3(json, "contact_point_m", info.point);
+    ff_json_vec3(json, "contact_point_m", info.point[side]);
     if (e->has_fused)
         fused_entry(json, &e->fused);
     ff_json_close(json, '}');
@@ -146,7 +146,77 @@ static void satellite(ff_json *json, const ff_metrics *metrics, int i) {
     ff_json_number(json, "travel_m", m->travel);
     ff_json_number(json, "rotation_rad", m->rotation);
     ff_json_number(json, "max_tracking_error_m", m->tracking);
+    ff_json_open(json, "formulations", '{');
+    for (int w = 0; w < FF_WAYS; w++) {
+        const ff_way_metrics *way = &m->way[w];
+        ff_json_open(json, w == FF_WAY_ABSOLUTE ? "absolute" : "relative", '{');
+        ff_json_number(json, "travel_m", way->travel);
+        ff_json_number(json, "rotation_rad", way->rotation);
+        ff_json_number(json, "path_m", way->path);
+        ff_json_number(json, "turned_rad", way->turned);
+        ff_json_number(json, "moving_s", way->moving);
+        ff_json_number(json, "ball_left_s", way->ball);
+        ff_json_close(json, '}');
+    }
     ff_json_close(json, '}');
+    ff_json_close(json, '}');
+    ff_json_close(json, '}');
+}
+
+static void packets(ff_json *json, const ff_obsw_exchange_info *x) {
+    ff_json_open(json, "packets", '{');
+    ff_json_integer(json, "sent", (long long)x->sent);
+    ff_json_integer(json, "taken", (long long)x->taken);
+    ff_json_open(json, "refused", '{');
+    for (int i = 0; i < FF_OBSW_REFUSALS; i++)
+        ff_json_integer(json, ff_obsw_refusal_name((ff_obsw_refusal)i), (long long)x->refused[i]);
+    ff_json_close(json, '}');
+    ff_json_integer(json, "waited_out", (long long)x->waited_out);
+    ff_json_number(json, "answer_mean_s", x->answer_mean_s);
+    ff_json_number(json, "answer_max_s", x->answer_most);
+    ff_json_number(json, "late_max_s", x->late_most);
+    ff_json_close(json, '}');
+}
+
+static void servicer(ff_json *json, const ff_metrics *metrics, const ff_run_result *run) {
+    const ff_satellite *satellite = &metrics->scenario->satellite[ff_scenario_servicer(metrics->scenario)];
+    const ff_servicer_metrics *m = &metrics->servicer;
+    const ff_obsw_info *o = &run->obsw;
+    ff_json_open(json, "obsw", '{');
+    ff_json_string(json, "kind", ff_obsw_kind_name((ff_obsw_kind)satellite->obsw.kind));
+    if (satellite->obsw.kind == FF_OBSW_UDP)
+        ff_json_string(json, "mode", satellite->obsw.mode ? "free" : "lockstep");
+    ff_json_integer(json, "cycles", (long long)o->steps);
+    ff_json_integer(json, "missed", (long long)o->missed);
+    ff_json_integer(json, "held", (long long)o->held);
+    ff_json_integer(json, "zeroed", (long long)o->zeroed);
+    ff_json_number(json, "longest_silence_s", o->longest_silence);
+    if (satellite->obsw.kind == FF_OBSW_UDP)
+        packets(json, &o->exchange);
+    ff_json_close(json, '}');
+    ff_json_open(json, "actuation", '{');
+    ff_json_number(json, "max_force_N", m->max_force);
+    ff_json_number(json, "max_torque_Nm", m->max_torque);
+    ff_json_number(json, "max_force_asked_N", o->most_force);
+    ff_json_number(json, "max_torque_asked_Nm", o->most_torque);
+    ff_json_integer(json, "thrusters_saturated", (long long)m->thrust_saturated);
+    ff_json_vector(json, "max_joint_torque_Nm", m->max_joint_torque, satellite->arm.joints);
+    ff_json_vector(json, "max_motor_torque_Nm", m->max_motor_torque, satellite->arm.joints);
+    ff_json_integer(json, "motors_saturated", (long long)m->motor_saturated);
+    ff_json_close(json, '}');
+    ff_json_open(json, "monitors", '{'); /* destefano2021, (24), (25), (28), (29) */
+    ff_json_number(json, "W_c_start_J", m->W_c_start);
+    ff_json_number(json, "W_c_drift_J", m->W_c_drift);
+    ff_json_number(json, "W_a_max", m->W_a_most);
+    ff_json_number(json, "W_a_rise_max", m->W_a_rise);
+    ff_json_number(json, "W_a_rate_plus_delta_max", m->W_a_excess);
+    ff_json_integer(json, "W_a_rises", (long long)m->W_a_rises);
+    ff_json_integer(json, "W_a_cycles", (long long)m->W_a_cycles);
+    ff_json_number(json, "port_energy_J", m->port_energy);
+    ff_json_number(json, "port_power_min_W", m->port_power_min);
+    ff_json_number(json, "port_power_max_W", m->port_power_max);
+    ff_json_number(json, "bound_max", m->bound);
+    ff_json_integer(json, "bound_violations", (long long)m->bound_violations);
     ff_json_close(json, '}');
 }
 
@@ -185,6 +255,8 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
             ff_json_close(&json, '}');
         }
     ff_json_close(&json, '}');
+    if (ff_scenario_servicer(scenario) >= 0)
+        servicer(&json, metrics, run);
     if (scenario->fidelity.method ==
         FF_METHOD_IMPACT) { /* causality: what was used, how far it looked back */
         const ff_impact_config *c = &scenario->fidelity.impact;
@@ -211,6 +283,24 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
         limited += (long long)run->info.gate[i].limited;
     ff_json_integer(&json, "limited", limited);
     ff_json_close(&json, '}');
+    bool clocks = false;
+    for (int i = 0; i < scenario->satellites; i++)
+        clocks |= run->clock[i].known;
+    if (clocks) { /* of a run on devices */
+        ff_json_open(&json, "clocks", '{');
+        for (int i = 0; i < scenario->satellites; i++) {
+            const ff_run_clock *c = &run->clock[i];
+            ff_json_open(&json, scenario->satellite[i].name, '{');
+            ff_json_number(&json, "drift_ppm", c->known ? c->drift_ppm : FF_NAN);
+            ff_json_number(&json, "residual_rms_s", c->known ? c->residual_s : FF_NAN);
+            ff_json_number(&json, "residual_max_s", c->known ? c->largest_s : FF_NAN);
+            ff_json_integer(&json, "restarts", (long long)c->restarts);
+            ff_json_number(&json, "sensor_hz", c->sensor_hz > 0.0 ? c->sensor_hz : FF_NAN);
+            ff_json_number(&json, "sensor_residual_rms_s", c->sensor_hz > 0.0 ? c->sensor_s : FF_NAN);
+            ff_json_close(&json, '}');
+        }
+        ff_json_close(&json, '}');
+    }
     if (scenario->fidelity.method == FF_METHOD_FUSED) {
         const ff_fused_info *f = &run->fused;
         ff_json_open(&json, "fused", '{');

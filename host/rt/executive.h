@@ -5,9 +5,10 @@
 
 #include "devices/ati.h"
 #include "record/log.h"
+#include "rt/check.h"
 #include "rt/clock.h"
 #include "rt/plan.h"
-#include "rt/safety.h"
+#include "rt/telemetry.h"
 #include "run/run.h"
 
 #include <stdatomic.h>
@@ -23,29 +24,14 @@ void ff_histogram_add(ff_histogram *histogram, int64_t ns);
 /* [us] at least `part` of the durations are at most so long. */
 double ff_histogram_at(const ff_histogram *histogram, double part);
 
-/* What was measured at standstill, and what is to be expected. */
-typedef struct ff_rt_check {
-    struct {
-        ff_wrench bias;            /* [N m, N] reading at rest, sensor frame, without the mock-up's weight */
-        double force_noise;        /* [N] sd, largest axis */
-        double torque_noise;       /* [N m] */
-        double drift;              /* [m/s2] acceleration that the noise of the mean leaves */
-        double apart, apart_angle; /* [m, rad] FK(AIPos) from RIst */
-        double off, off_angle;     /* [m, rad] robot from its park pose */
-        double moved;              /* [m] while it should have stood */
-        ff_forecast forecast;
-    } body[FF_MAX_BODIES];
-    ff_trip no_go; /* NONE: go */
-} ff_rt_check;
-
-typedef enum ff_rt_note_kind { FF_NOTE_STATE, FF_NOTE_TRIP, FF_NOTE_TEXT } ff_rt_note_kind;
+typedef enum ff_rt_note_kind { FF_NOTE_STATE, FF_NOTE_TRIP, FF_NOTE_TEXT, FF_NOTE_SAY } ff_rt_note_kind;
 
 typedef struct ff_rt_note {
     ff_rt_note_kind kind;
     double t; /* [s] run time */
     ff_safety_name state;
     ff_trip trip;
-    char text[160];
+    char text[160]; /* TEXT: a parameter that was set; trip.value is its value, trip.limit the old one */
 } ff_rt_note;
 
 typedef struct ff_rt_options {
@@ -54,11 +40,15 @@ typedef struct ff_rt_options {
     double silence;    /* [s] without a telegram; 0: 0.1 */
     int priority, cpu; /* 0: 80; < 0: the last */
     const atomic_bool *stop;
+    /* In the caller's thread: after the standstill, before the robot moves for a test of CHECK; false ends.
+     * NULL: it may, if every device is virtual. */
+    bool (*permit)(void *user, const ff_rt_check *check);
     /* In the caller's thread: after the checks; true arms. NULL: arms at once, if every device is virtual. */
     bool (*confirm)(void *user, const ff_rt_check *check);
     /* In the caller's thread: what happened. May be NULL. */
     void (*note)(void *user, const ff_rt_note *note);
     void *user;
+    ff_viewer viewer;          /* who watches and commands, in the telemetry thread; sample NULL: nobody */
     ff_log *const *log;        /* for states and trips; may be NULL */
     void (*enter)(void *user); /* in the real-time thread before its first cycle; for tests */
     void (*leave)(void *user); /* and after its last */
@@ -69,6 +59,7 @@ typedef struct ff_rt_result {
     ff_safety_name state; /* at the end */
     ff_trip trip;         /* why it ended */
     bool retreated;
+    ff_stop_why stopped[FF_MAX_BODIES]; /* what the stop came to, of those that moved */
     ff_rt_check check;
     ff_rights rights;
     ff_faults faults; /* page faults and preemptions of the real-time thread while it floated */

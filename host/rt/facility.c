@@ -1,6 +1,7 @@
 #include "rt/facility.h"
 
 #include "facility/plant.h"
+#include "rt/check.h"
 #include "rt/clock.h"
 
 #include <poll.h>
@@ -30,12 +31,27 @@ typedef struct device {
     char last_rob[FF_RSI_READ_MAX];
     size_t last_rob_size;
     uint8_t last_record[FF_ATI_RECORD_SIZE];
+    uint8_t overtaken[FF_ATI_RECORD_SIZE]; /* a record that jitter made later than the telegram */
+    size_t overtaken_size;
+    double rob_late, ft_late; /* [s] this cycle's jitter */
     ff_pose stuck;
     ff_wrench stuck_wrench;
     bool was_stuck, was_frozen;
     int32_t counts[6];
+    int push;        /* what the pendant asks for, -1: nothing */
+    uint64_t pushed; /* since this cycle */
     char late_answer[FF_RSI_READ_MAX];
     size_t late_size;
+    /* the controller's clock, in the facility's time [s] */
+    double period;         /* of its cycles */
+    bool apart;            /* not that of the first robot: it ticks by itself */
+    uint64_t ticks;        /* done */
+    double tick;           /* time of the running cycle */
+    ff_twist acceleration; /* of the commands */
+    bool failed;           /* RSI has stopped in a cycle of its own */
+    bool met;              /* its client has answered once: until then it begins again */
+    char deferred[FF_RSI_READ_MAX + 512];
+    size_t deferred_size; /* lock step: a late telegram, sent when the first robot has its answer */
 } device;
 
 typedef struct facility {
@@ -46,12 +62,16 @@ typedef struct facility {
     ff_plant *plant;
     device device[FF_MAX_BODIES];
     int stranger;
-    uint64_t k;      /* cycles of this session */
-    uint64_t moving; /* first cycle with a correction + 1; 0: none yet */
-    bool client;     /* someone has answered */
-    int64_t deadline;
+    uint64_t k;       /* cycles of this session */
+    uint64_t moving;  /* first cycle with a correction + 1; 0: none yet */
+    bool client;      /* someone has answered */
+    int64_t deadline; /* [ns] of the running cycle */
+    int64_t close;    /* [ns] until when its answers count */
+    uint64_t cycles;  /* of the first robot since the facility's start */
+    double time;      /* [s] of its running cycle: the plant's */
     ff_loop_in in;
     ff_plant_truth truth;
+    ff_twist before[FF_MAX_BODIES]; /* of the robots, one cycle earlier */
     ff_rng rng;
     double fault[FF_FAULTS][FF_MAX_BODIES]; /* size of those that act in this cycle, else NaN */
 } facility;
@@ -77,14 +97,24 @@ static void draw_faults(facility *f) {
     for (int kind = 0; kind < FF_FAULTS; kind++)
         for (int i = 0; i < FF_MAX_BODIES; i++)
             f->fault[kind][i] = FF_NAN;
-    if (!f->moving)
-        return;
-    const double t = (double)(f->k + 1 - f->moving) * f->plan.cycle;
+    const double t = f->moving ? (double)(f->k + 1 - f->moving) * f->plan.cycle : -1.0;
     for (int n = 0; n < f->scenario->faults; n++) {
         const ff_fault *fault = &f->scenario->fault[n];
+        /* a network that scatters does so from the beginning */
+        const bool early = fault->kind == FF_FAULT_JITTER && fault->from == 0.0 && !f->moving;
+        if (!f->moving && !early)
+            continue;
         const bool drawn = fault->probability >= 1.0 || ff_rng_uniform(&f->rng) < fault->probability;
-        if (drawn && t >= fault->from && t < fault->to)
+        if (drawn && (early || t >= fault->from) && t < fault->to) {
             f->fault[fault->kind][fault->body] = fault->value;
+            f->result->injected[fault->kind]++;
+        }
+    }
+    for (int i = 0; i < f->plan.bodies; i++) {
+        device *d = &f->device[i];
+        const double jitter = acts(f, FF_FAULT_JITTER, i);
+        d->rob_late = isnan(jitter) ? 0.0 : jitter * ff_rng_uniform(&f->rng);
+        d->ft_late = isnan(jitter) ? 0.0 : jitter * ff_rng_uniform(&f->rng);
     }
 }
 
@@ -123,6 +153,8 @@ static ff_status open_device(facility *f, int i, char *message, size_t size) {
     d->server_config.buffer = 1;
     ff_ati_server_reset(&d->server);
     d->config = ff_rsi_controller_config_default(body->mode);
+    if (f->options->lockstep)
+        d->config.fields |= FF_RSI_ARRIVAL;
     if (f->options->timeout)
         d->config.timeout = f->options->timeout;
     d->config.poscorr_rotation_deg = d->config.poscorrmon_rotation_deg = 180.0;
@@ -136,10 +168,28 @@ static ff_status open_device(facility *f, int i, char *message, size_t size) {
         d->config.axiscorr_upper[a] = WIDE_DEG;
         d->config.axiscorrmon[a] = WIDE_DEG;
     }
+    if (body->arm.config.rail.rule != FF_ARM_RAIL_NONE) { /* E1 */
+        const double most = 1e3 * (body->arm.config.rail.upper - body->arm.config.rail.lower);
+        d->config.external_linear[0] = true;
+        d->config.axiscorr_lower[6] = -most;
+        d->config.axiscorr_upper[6] = d->config.axiscorrmon[6] = most;
+    }
     return ff_http_serve(&body->http, FF_ATI_HTTP_PATH, xml, &d->http, message, size);
 }
 
+static void set_clocks(facility *f) {
+    double ppm[FF_MAX_BODIES] = {0};
+    for (int n = 0; n < f->scenario->faults; n++)
+        if (f->scenario->fault[n].kind == FF_FAULT_CLOCK_DRIFT)
+            ppm[f->scenario->fault[n].body] = f->scenario->fault[n].value;
+    for (int i = 0; i < f->plan.bodies; i++) {
+        f->device[i].period = f->plan.cycle * (1.0 + 1e-6 * ppm[i]);
+        f->device[i].apart = ppm[i] != ppm[0];
+    }
+}
+
 static void start_session(facility *f) {
+    memset(f->result->injected, 0, sizeof f->result->injected);
     ff_plant_reset(f->plant);
     ff_rng_seed(&f->rng, f->scenario->seed, 77);
     f->k = 0;
@@ -153,8 +203,10 @@ static void start_session(facility *f) {
         d->first_rist = ff_plan_to_rist(&f->plan.body[i], park);
         d->motion = (ff_motion_state){0};
         d->command = (ff_setpoint){park, ff_twist_zero()};
-        d->was_stuck = d->was_frozen = false;
-        d->late_size = 0;
+        d->push = -1;
+        d->was_stuck = d->was_frozen = d->failed = d->met = false;
+        d->late_size = d->deferred_size = d->overtaken_size = 0;
+        f->before[i] = ff_twist_zero();
     }
 }
 
@@ -212,8 +264,16 @@ static void send_record(facility *f, int i, const ff_wrench *reading) {
     memcpy(&to.sin_addr, d->server.peer.address, 4);
     if (!isnan(acts(f, FF_FAULT_FT_CORRUPT, i)))
         used -= 7;
-    ff_socket_send(d->ati, bytes, used, &to);
+    if (d->overtaken_size)
+        ff_socket_send(d->ati, d->overtaken, d->overtaken_size, &to);
+    d->overtaken_size = 0;
     f->result->records++;
+    if (d->ft_late > d->rob_late && used <= sizeof d->overtaken) { /* the loop reads it a cycle later */
+        memcpy(d->overtaken, bytes, used);
+        d->overtaken_size = used;
+        return;
+    }
+    ff_socket_send(d->ati, bytes, used, &to);
     if (!isnan(acts(f, FF_FAULT_FT_REPEATED, i)))
         ff_socket_send(d->ati, bytes, used, &to);
     if (!isnan(acts(f, FF_FAULT_FT_REORDERED, i)))
@@ -223,22 +283,41 @@ static void send_record(facility *f, int i, const ff_wrench *reading) {
 
 /* ----------------------------------------------------------------------------------------------- robot -- */
 
+/* A set point some time after or before it was made. */
+static ff_pose moved(const ff_setpoint *from, const ff_twist *acceleration, double dt) {
+    if (dt == 0.0)
+        return from->T;
+    const ff_twist step =
+        ff_twist_scale(dt, ff_twist_add(from->twist, ff_twist_scale(0.5 * dt, *acceleration)));
+    return (ff_pose){ff_quat_mul(from->T.q, ff_quat_exp(step.w)), ff_vec3_add(from->T.p, step.v)};
+}
+
+/* The robot at a controller's own tick: the plant knows it at the first robot's. */
+static ff_pose robot_at(const facility *f, int i, double t) {
+    const ff_setpoint *now = &f->truth.robot[i];
+    const ff_twist acceleration =
+        ff_twist_scale(1.0 / f->device[0].period, ff_twist_sub(now->twist, f->before[i]));
+    return moved(now, &acceleration, t - f->time);
+}
+
 static void send_rob(facility *f, int i) {
     device *d = &f->device[i];
     const ff_plan_body *body = &f->plan.body[i];
-    ff_pose T = f->truth.robot[i].T;
-    double size;
+    ff_pose T = robot_at(f, i, d->tick);
+    double size, late = d->rob_late;
     if (!isnan(size = acts(f, FF_FAULT_ROBOT_JUMP, i)))
         T.p.y += size;
     ff_arm_joints joints;
-    if (ff_arm_inverse(&body->arm, &T, &d->joints, &joints, NULL) == FF_OK)
+    if (ff_arm_inverse_after(&body->arm, &T, &d->joints, d->period, &joints, NULL) == FF_OK)
         d->joints = joints;
     ff_rsi_rob rob = {0};
-    double rail;
     ff_rsi_from_pose(ff_plan_to_rist(body, T), rob.rist);
-    ff_arm_to_kuka(&d->joints, rob.aipos, &rail);
+    ff_arm_to_kuka(&d->joints, rob.aipos, &rob.eipos[0]);
     if (!isnan(acts(f, FF_FAULT_IPOC_JUMP, i)))
         d->state.ipoc += 400;
+    if (!isnan(size = acts(f, FF_FAULT_ROB_LATE, i)))
+        late += size;
+    rob.arrival_ns = (uint64_t)llround(1e9 * (d->tick + late));
     char text[FF_RSI_READ_MAX + 512];
     size_t used = 0;
     if (ff_rsi_controller_send(&d->config, &d->state, &rob, text, FF_RSI_SEND_MAX, &used) != FF_OK)
@@ -246,10 +325,8 @@ static void send_rob(facility *f, int i) {
     const struct sockaddr_in *to = &body->rsi;
     if (!isnan(acts(f, FF_FAULT_ROBOT_SILENT, i)) || !isnan(acts(f, FF_FAULT_ROB_LOST, i)))
         return;
-    if (!isnan(size = acts(f, FF_FAULT_ROB_LATE, i)))
-        ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * size));
-    if (!isnan(size = acts(f, FF_FAULT_JITTER, i)))
-        ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * size * ff_rng_uniform(&f->rng)));
+    if (late > 0.0 && !f->options->lockstep)
+        ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * late));
     char sent[FF_RSI_READ_MAX + 512];
     memcpy(sent, text, used);
     size_t length = used;
@@ -272,6 +349,11 @@ static void send_rob(facility *f, int i) {
     if (!isnan(acts(f, FF_FAULT_ROB_INCOMPLETE, i)))
         length = (size_t)snprintf(sent, sizeof sent, "<Rob Type=\"KUKA\"><IPOC>%llu</IPOC></Rob>",
                                   (unsigned long long)rob.ipoc);
+    if (i > 0 && f->options->lockstep && !isnan(acts(f, FF_FAULT_ROB_LATE, i))) {
+        memcpy(d->deferred, sent, length);
+        d->deferred_size = length;
+        return;
+    }
     ff_socket_send(d->rsi, sent, length, to);
     if (!isnan(acts(f, FF_FAULT_ROB_REPEATED, i)))
         ff_socket_send(d->rsi, sent, length, to);
@@ -304,6 +386,7 @@ static bool take_answers(facility *f) {
             }
             ff_rsi_controller_receive(&d->config, &d->state, text, (size_t)size);
         }
+        d->met |= d->state.answered;
         all &= d->state.answered || !d->state.open;
     }
     return all;
@@ -321,6 +404,40 @@ static bool unanswerable(const facility *f, int i) {
     return false;
 }
 
+static void apply_correction(facility *f, int i, const ff_rsi_correction *correction);
+
+static void rearm(device *d) {
+    d->config.ipoc_start = d->state.ipoc + d->config.ipoc_step;
+    ff_rsi_controller_reset(&d->config, &d->state);
+}
+
+static void finish(facility *f, int i) {
+    device *d = &f->device[i];
+    ff_rsi_correction correction;
+    d->failed |= ff_rsi_controller_finish(&d->config, &d->state, &correction) < 0;
+    apply_correction(f, i, &correction);
+}
+
+/* The cycles of a controller with a clock of its own, up to t: the last one closes, with or without its
+ * answer, the next telegram goes out. */
+static void tick_until(facility *f, int i, double t) {
+    device *d = &f->device[i];
+    while (d->apart && !d->failed && (double)d->ticks * d->period <= t) {
+        if (d->state.open && d->met)
+            finish(f, i);
+        else if (d->state.open)
+            rearm(d);
+        d->tick = (double)d->ticks++ * d->period;
+        if (!d->failed)
+            send_rob(f, i);
+    }
+}
+
+/* Facility's time in wall-clock time. */
+static double time_now(const facility *f, int64_t now) {
+    return f->time + f->device[0].period - 1e-9 * (double)(f->deadline - now);
+}
+
 static void wait_answers(facility *f) {
     struct pollfd p[2 * FF_MAX_BODIES];
     const int n = f->plan.bodies;
@@ -329,7 +446,8 @@ static void wait_answers(facility *f) {
         p[n + i] = (struct pollfd){.fd = f->device[i].ati, .events = POLLIN};
     }
     const double patience = f->options->patience > 0.0 ? f->options->patience : 5.0;
-    const int64_t give_up = ff_clock_now() + (f->client ? (int64_t)(1e9 * patience) : 20000000);
+    const int64_t begin = ff_clock_now(),
+                  give_up = begin + (f->client ? (int64_t)(1e9 * patience) : 20000000);
     for (int i = 0; i < n; i++)
         if (f->device[i].late_size) {
             ff_rsi_controller_receive(&f->device[i].config, &f->device[i].state, f->device[i].late_answer,
@@ -341,19 +459,38 @@ static void wait_answers(facility *f) {
         const bool all = take_answers(f);
         const int64_t now = ff_clock_now();
         if (f->options->lockstep) {
+            bool late = false;
+            for (int i = 1; i < n; i++)
+                if (f->device[i].deferred_size && (f->device[0].state.answered || unanswerable(f, 0))) {
+                    ff_socket_send(f->device[i].rsi, f->device[i].deferred, f->device[i].deferred_size,
+                                   &f->plan.body[i].rsi);
+                    f->device[i].deferred_size = 0;
+                    late = true;
+                }
+            if (late)
+                continue;
             bool waits = false; /* a telegram or an answer that a fault took will not come */
             for (int i = 0; i < n; i++)
-                waits |= !f->device[i].state.answered && !unanswerable(f, i);
+                waits |= f->device[i].state.open && !f->device[i].state.answered && !unanswerable(f, i) &&
+                         (f->device[i].met || now < begin + 20000000);
             if (all || now >= give_up || atomic_load(f->options->stop))
                 return;
             if (!waits && now >= f->deadline)
                 return;
             poll(p, 2 * (nfds_t)n, waits ? 20 : 1);
         } else {
-            if (now >= f->deadline)
+            if (now >= f->close)
                 return;
-            const struct timespec left = {
-                0, (long)(f->deadline - now > 999999999 ? 999999999 : f->deadline - now)};
+            int64_t until = f->close;
+            for (int i = 1; i < n; i++) {
+                const device *d = &f->device[i];
+                tick_until(f, i, time_now(f, now));
+                if (d->apart && !d->failed) {
+                    const double ahead = (double)d->ticks * d->period - time_now(f, now);
+                    until = ahead < 1e-9 * (double)(until - now) ? now + (int64_t)(1e9 * ahead) + 1 : until;
+                }
+            }
+            const struct timespec left = {0, (long)(until - now > 999999999 ? 999999999 : until - now)};
             ppoll(p, 2 * (nfds_t)n, &left, NULL);
         }
     }
@@ -368,6 +505,7 @@ static void apply_correction(facility *f, int i, const ff_rsi_correction *correc
         ff_arm_joints joints = d->first;
         for (int a = 0; a < 6; a++)
             joints.a[a] += correction->axes[a];
+        joints.rail += correction->external[0];
         T = ff_arm_forward(&body->arm, &joints);
     } else {
         T = ff_plan_from_rist(body, (ff_pose){ff_quat_mul(correction->pose.q, d->first_rist.q),
@@ -383,8 +521,7 @@ static void apply_correction(facility *f, int i, const ff_rsi_correction *correc
     const double slow = acts(f, FF_FAULT_ROBOT_SLOW, i); /* [1/cycle] part of the way it makes */
     if (!isnan(slow))
         T = ff_pose_interpolate(d->command.T, T, slow);
-    ff_twist acceleration;
-    d->command = ff_motion_step(&d->motion, T, f->plan.cycle, &acceleration);
+    d->command = ff_motion_step(&d->motion, T, d->period, &d->acceleration);
     const bool moves = ff_vec3_norm(ff_vec3_sub(T.p, f->truth.robot[i].T.p)) > 1e-6 ||
                        ff_quat_angle(T.q, f->truth.robot[i].T.q) > 1e-6;
     if (moves && !f->moving)
@@ -394,18 +531,47 @@ static void apply_correction(facility *f, int i, const ff_rsi_correction *correc
 /* ------------------------------------------------------------------------------------------------ cycle --
  */
 
+/* The operator at the virtual robot: pushes the mock-up as the pendant asks (EStr of the answer). */
+static void push_by_hand(facility *f) {
+    for (int i = 0; i < f->plan.bodies; i++) {
+        device *d = &f->device[i];
+        const ff_sensor_config *sensor = &f->scenario->satellite[i].sensor;
+        const ff_rsi_sen *sen = &d->state.sen;
+        const int asked = sen->has_text ? ff_push_asked(sen->text) : -1;
+        if (asked >= 0 && asked != d->push) {
+            d->push = asked;
+            d->pushed = f->k;
+        }
+        ff_wrench push = ff_wrench_zero();
+        if (d->push >= 0 &&
+            !ff_push_virtual(d->push, (double)(f->k - d->pushed) * f->plan.cycle,
+                             d->push < 3 ? sensor->force_noise : sensor->torque_noise,
+                             d->push < 3 ? sensor->range_force : sensor->range_torque, &push) &&
+            asked < 0)
+            d->push = -1; /* done, and no longer asked for */
+        ff_plant_push(f->plant, i, push);
+    }
+}
+
 /* False when the session has ended. */
 static bool cycle(facility *f) {
     const int n = f->plan.bodies;
     draw_faults(f);
+    push_by_hand(f);
+    f->time = (double)f->cycles++ * f->device[0].period;
+    for (int i = 0; i < n; i++)
+        f->before[i] = f->k ? f->truth.robot[i].twist : ff_twist_zero();
     if (ff_plant_read(f->plant, f->k, &f->in, &f->truth) < 0) {
         say(f, "the robot's motion is not finite: RSI stopped");
         return false;
     }
+    if (f->options->watch)
+        f->options->watch(f->options->user, f->k, &f->truth);
     serve_requests(f);
     for (int i = 0; i < n; i++)
         send_record(f, i, &f->in.sensor[i].f_s);
-    for (int i = 0; i < n; i++) {
+    /* the first robot last: in lock step its telegram finds those of the same time already there */
+    for (int i = n - 1; i >= 0; i--) {
         device *d = &f->device[i];
         if (!isnan(acts(f, FF_FAULT_ROBOT_CLIPPED, i)))
             for (int a = 0; a < 12; a++) {
@@ -415,25 +581,33 @@ static bool cycle(facility *f) {
         if (!isnan(acts(f, FF_FAULT_ROBOT_ABORTS, i)))
             for (int a = 0; a < 12; a++)
                 d->config.axiscorrmon[a] = 0.0;
-        send_rob(f, i);
+        if (!d->apart) {
+            d->tick = f->time;
+            send_rob(f, i);
+        } else if (f->options->lockstep)
+            tick_until(f, i, f->time);
     }
     const double step = acts(f, FF_FAULT_CLOCK_STEP, 0); /* the controller's clock jumps */
-    f->deadline += (int64_t)(1e9 * f->plan.cycle) + (isnan(step) ? 0 : (int64_t)(1e9 * step));
+    f->deadline += (int64_t)llround(1e9 * f->device[0].period) + (isnan(step) ? 0 : (int64_t)(1e9 * step));
     if (f->deadline < ff_clock_now() - 50000000) /* fell behind: do not race */
         f->deadline = ff_clock_now();
+    if (f->options->lockstep && !isnan(step))
+        ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * step));
     if (f->options->lockstep)
         f->deadline = ff_clock_now() + (int64_t)(1e9 * f->plan.cycle);
+    /* a controller is never late itself; this one may be, on a busy machine, and then makes up for it, but
+     * not by cycles too short to be answered */
+    const int64_t least = ff_clock_now() + 500000;
+    f->close = f->deadline > least ? f->deadline : least;
     wait_answers(f);
 
     bool answered = false;
     for (int i = 0; i < n; i++)
         answered |= f->device[i].state.answered;
     if (!f->client && !answered) { /* RSI_ON again, until someone listens */
-        for (int i = 0; i < n; i++) {
-            device *d = &f->device[i];
-            d->config.ipoc_start = d->state.ipoc + d->config.ipoc_step;
-            ff_rsi_controller_reset(&d->config, &d->state);
-        }
+        for (int i = 0; i < n; i++)
+            if (!f->device[i].apart)
+                rearm(&f->device[i]);
         ff_plant_reset(f->plant);
         return true;
     }
@@ -446,17 +620,28 @@ static bool cycle(facility *f) {
         return false;
     }
     ff_setpoint command[FF_MAX_BODIES];
-    bool runs = true;
     for (int i = 0; i < n; i++) {
         device *d = &f->device[i];
-        ff_rsi_correction correction;
-        const ff_status status = ff_rsi_controller_finish(&d->config, &d->state, &correction);
-        runs &= status >= 0;
-        apply_correction(f, i, &correction);
+        if (d->failed) /* its robot stands; the other controllers know nothing of it */
+            ;
+        else if (!d->met && !d->apart)
+            rearm(d);
+        else if (!d->apart || (d->state.open && d->state.answered))
+            finish(f, i);
         command[i] = d->command;
+        if (d->failed)
+            command[i].twist = ff_twist_zero();
+        else if (d->apart) {
+            const double dt = f->time - d->tick;
+            command[i].T = moved(&d->command, &d->acceleration, dt);
+            command[i].twist = ff_twist_add(d->command.twist, ff_twist_scale(dt, d->acceleration));
+        }
     }
     ff_plant_write(f->plant, f->k, command);
     f->k++;
+    bool runs = false;
+    for (int i = 0; i < n; i++)
+        runs |= !f->device[i].failed;
     return runs;
 }
 
@@ -489,12 +674,14 @@ static void end_session(facility *f) {
     }
 }
 
-/* The plant of the devices: the same, but its robots stand still at the park pose. */
+/* The plant of the devices: the same, but its robots stand still at the park pose; with frame: relative it is
+ * the lab alone, where the robots are (the plan refuses what is fixed in inertial space). */
 static ff_plant *create_plant(const facility *f, char *message, size_t size) {
     ff_scenario *scenario = malloc(sizeof *scenario);
     if (!scenario)
         return NULL;
     *scenario = *f->scenario;
+    scenario->frame = FF_FRAME_ABSOLUTE;
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_satellite *satellite = &scenario->satellite[i];
         const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;
@@ -540,6 +727,7 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
                 options->lockstep ? " (lockstep)" : "", ntohs(f->plan.body[i].ati.sin_port),
                 ntohs(f->plan.body[i].http.sin_port));
         f->deadline = ff_clock_now();
+        set_clocks(f);
         start_session(f);
         if (options->ready)
             atomic_store(options->ready, true);

@@ -5,6 +5,7 @@
 
 #include "devices/ati.h"
 #include "devices/rsi.h"
+#include "facility/plant.h"
 #include "rt/plan.h"
 
 #include <stdatomic.h>
@@ -20,6 +21,8 @@ typedef struct ff_facility_options {
     void (*say)(void *user, const char *line);
     void *user;
     atomic_bool *ready; /* set once the devices serve; may be NULL */
+    /* what is really there in each cycle of the first robot; for tests; may be NULL */
+    void (*watch)(void *user, uint64_t k, const ff_plant_truth *truth);
 } ff_facility_options;
 
 typedef struct ff_facility_result {
@@ -29,6 +32,7 @@ typedef struct ff_facility_result {
     uint64_t cycles;   /* of the last session */
     ff_rsi_stop stopped;
     ff_rsi_controller_info rsi[FF_MAX_BODIES];
+    uint64_t injected[FF_FAULTS];     /* cycles of the last session in which each fault acted */
     uint64_t records, stolen;         /* sensors: records sent, streams taken over by a second client */
     ff_setpoint robot[FF_MAX_BODIES]; /* where the robots stood at the end */
     double force[FF_MAX_BODIES];      /* [N] true contact force then */

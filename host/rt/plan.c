@@ -46,8 +46,9 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
     ff_arm_default(rsi ? robot->arm : FF_ARM_KR120, &config);
     config.tool = robot->tool;
     const double deg = FF_PI / 180.0;
-    /* flange down, elbow up: as far from every singularity and joint limit as the arm gets */
-    const ff_arm_joints ready = {.a = {0.0, -90.0 * deg, 90.0 * deg, 0.0, 90.0 * deg, 0.0}};
+    /* flange down, elbow up; A5 in the middle between the wrist's singularity and its end: a satellite that
+     * turns needs both */
+    const ff_arm_joints ready = {.a = {0.0, -90.0 * deg, 120.0 * deg, 0.0, 60.0 * deg, 0.0}};
     if (rsi)
         config.base = robot->base;
     if (ff_arm_create(&config, &body->arm) != FF_OK)
@@ -59,6 +60,21 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
         ff_arm_create(&config, &body->arm);
     }
     const ff_pose park = ff_plan_runup(plan, i, -FF_INF).T;
+    if (robot->rail.present) {
+        if (body->channel == FF_RSI_BY_CARTESIAN)
+            return refuse(FF_ERR_UNSUPPORTED, message, size, satellite->name,
+                          "a rail is an external axis and needs channel: axes");
+        /* the carriage starts in the middle, E1 = 0, and keeps the wrist's distance along the rail */
+        config.rail = (ff_arm_rail){.rule = FF_ARM_RAIL_FOLLOW,
+                                    .axis = ff_quat_unrotate(config.base.q, robot->rail.axis),
+                                    .lower = -0.5 * robot->rail.length,
+                                    .upper = 0.5 * robot->rail.length,
+                                    .speed = isfinite(robot->rail.speed) ? robot->rail.speed : 1e9};
+        ff_arm_create(&config, &body->arm);
+        config.rail.standoff = ff_arm_along(&body->arm, &park);
+        if (ff_arm_create(&config, &body->arm) != FF_OK)
+            return refuse(FF_ERR_ARGUMENT, message, size, satellite->name, "the robot's rail is not valid");
+    }
     ff_arm_info info;
     if (ff_arm_inverse(&body->arm, &park, &ready, &body->home, &info) != FF_OK)
         return refuse(FF_ERR_REACH, message, size, satellite->name, ff_arm_reason_text(info.reason));
@@ -68,26 +84,39 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
 ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *options, ff_plan *plan,
                          char *message, size_t size) {
     *plan = (ff_plan){.bodies = scenario->satellites, .cycle = scenario->cycle, .virtual = true};
-    if (scenario->emulates || scenario->fidelity.method == FF_METHOD_IDEAL ||
-        scenario->frame != FF_FRAME_ABSOLUTE) {
+    const bool arm = ff_scenario_servicer(scenario) >= 0;
+    if (scenario->emulates || arm || scenario->fidelity.method == FF_METHOD_IDEAL) {
         snprintf(message, size, "%s cannot run on devices yet",
-                 scenario->emulates                     ? "an emulation"
-                 : scenario->frame != FF_FRAME_ABSOLUTE ? "frame: relative"
-                                                        : "method: ideal");
+                 scenario->emulates ? "an emulation"
+                 : arm              ? "a satellite with an arm"
+                                    : "method: ideal");
         return FF_ERR_UNSUPPORTED;
     }
+    /* The robots make the motion relative to the nominal one. What two bodies do to each other does not
+     * depend on it; a thing fixed in inertial space would have to be carried through the lab. */
+    const bool relative = scenario->frame == FF_FRAME_RELATIVE;
+    const ff_rigid_state nominal = ff_scenario_nominal(scenario);
+    for (int c = 0; relative && c < scenario->contacts; c++)
+        if (scenario->contact[c].kind == FF_CONTACT_WALL || scenario->contact[c].kind == FF_CONTACT_STOPS) {
+            snprintf(message, size,
+                     "contacts.%s: with frame: relative nothing fixed in space can be touched on devices, "
+                     "allowed: pair, cone, grasp",
+                     scenario->contact[c].name);
+            return FF_ERR_UNSUPPORTED;
+        }
     bool moving = false;
     double settle = 0.0;
     for (int i = 0; i < plan->bodies; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         const ff_robot_config *robot = &satellite->robot;
         ff_plan_body *body = &plan->body[i];
-        body->start = (ff_setpoint){ff_rigid_pose(&satellite->start),
-                                    {satellite->start.omega, satellite->start.velocity}};
+        const ff_rigid_state start =
+            relative ? ff_relative_from_absolute(&nominal, &satellite->start) : satellite->start;
+        body->start = (ff_setpoint){ff_rigid_pose(&start), {start.omega, start.velocity}};
         body->channel = robot->cartesian ? FF_RSI_BY_CARTESIAN : FF_RSI_BY_AXES;
         body->mode = robot->relative ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE;
         body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
-        moving |= ff_vec3_norm(satellite->start.velocity) > 0.0 || ff_vec3_norm(satellite->start.omega) > 0.0;
+        moving |= ff_vec3_norm(start.velocity) > 0.0 || ff_vec3_norm(start.omega) > 0.0;
         double own = body->delay + satellite->sensor.delay;
         if (robot->kind == FF_ROBOT_LAG)
             own += 6.0 / (2.0 * FF_PI * robot->frequency * fmin(1.0, robot->damping));

@@ -33,7 +33,7 @@ typedef struct ff_plan {
 } ff_plan;
 
 /* FF_ERR_ARGUMENT, FF_ERR_REACH, FF_ERR_UNSUPPORTED with a sentence. A robot without base (all but kuka-rsi)
- * is placed so that the arm is at (0, -90, 90, 0, 90, 0) deg when the satellite starts. */
+ * is placed so that the arm is at (0, -90, 120, 0, 60, 0) deg when the satellite starts. */
 ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *options, ff_plan *plan,
                          char *message, size_t size);
 /* The commanded motion at t <= 0 [s]: at rest at the park pose, a smooth ramp along the constant initial

@@ -1,5 +1,7 @@
 #include "rt/safety.h"
 
+#include <stdio.h>
+
 #define RETREAT_SPEED 0.010 /* [m/s] */
 #define RETREAT_EXTRA 0.001 /* [m] */
 #define SLOW 1e-9           /* [m/s, rad/s] at rest */
@@ -31,6 +33,29 @@ const char *ff_trip_text(ff_trip_code code) {
     return (unsigned)code < FF_TRIP_CODES ? trips[code].text : "?";
 }
 
+void ff_trip_sentence(const ff_trip *trip, char *text, size_t size) {
+    char axis[16] = "";
+    if (trip->axis)
+        snprintf(axis, sizeof axis, "A%d: ", trip->axis);
+    if (trip->value == 0.0 && trip->limit == 0.0)
+        snprintf(text, size, "%s: %s%s", ff_trip_name(trip->code), axis, ff_trip_text(trip->code));
+    else
+        snprintf(text, size, "%s: %s%s (%.6g, allowed %.6g%s%s)", ff_trip_name(trip->code), axis,
+                 ff_trip_text(trip->code), trip->value, trip->limit, *ff_trip_unit(trip->code) ? " " : "",
+                 ff_trip_unit(trip->code));
+}
+
+const char *ff_stop_text(ff_stop_why why) {
+    static const char *const text[] = {
+        "nothing pushes: the robot holds where it stopped",
+        "the robot has retreated out of the contact",
+        "no valid force: the robot holds where it stopped, perhaps in contact",
+        "in contact, but no stiffness is known: the robot holds",
+        "a grasp may be closed: the robot holds",
+    };
+    return (unsigned)why < sizeof text / sizeof *text ? text[why] : "?";
+}
+
 void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_safety_config *config) {
     *config = (ff_safety_config){.bodies = scenario->satellites, .cycle = scenario->cycle};
     for (int i = 0; i < scenario->satellites; i++) {
@@ -39,11 +64,15 @@ void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_sa
         config->limits[i] = satellite->safety;
         config->origin[i] = satellite->start.position;
         config->contact[i] = fmax(1e-3, 5.0 * (noise ? noise[i] : satellite->sensor.force_noise));
+        config->grasp[i] = FF_INF;
         double softest = FF_INF;
         for (int c = 0; c < scenario->contacts; c++) {
             const ff_contact *contact = &scenario->contact[c];
-            if ((contact->body == i || contact->against == i) && contact->stiffness > 0.0 &&
-                contact->kind != FF_CONTACT_GRASP)
+            if (contact->body != i && contact->against != i)
+                continue;
+            if (contact->kind == FF_CONTACT_GRASP)
+                config->grasp[i] = fmin(config->grasp[i], contact->closes);
+            else if (contact->stiffness > 0.0)
                 softest = fmin(softest, contact->stiffness);
         }
         config->stiffness[i] = isfinite(softest) ? softest : 0.0;
@@ -80,10 +109,10 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_state *st
     if (!ff_pose_finite(b->measured.T) || !ff_twist_finite(b->measured.twist) || !ff_wrench_finite(b->f_b))
         TRIP(FF_TRIP_NOT_FINITE, FF_NAN, 0.0);
     if (b->sensor != FF_TRIP_NONE)
-        TRIP(b->sensor, b->sensor_value, b->sensor == FF_TRIP_AGE ? limit->age : 0.0);
+        TRIP(b->sensor, b->sensor_value, b->sensor_limit);
     WATCH(FF_TRIP_MISSED, in->missed, limit->missed);
     if (b->clipped)
-        TRIP(FF_TRIP_CLIPPED, b->clipped_by, 0.0);
+        TRIP(FF_TRIP_CLIPPED, b->clipped_by, b->clipped_limit);
     WATCH(FF_TRIP_TRACKING, b->tracking, limit->tracking);
     if (state->seen >= 1)
         WATCH(FF_TRIP_SPIKE, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i])), limit->spike);
@@ -132,7 +161,8 @@ static bool in_contact(const ff_safety_config *config, const ff_safety_in *in) {
 ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state *state,
                                 const ff_safety_in *in, bool *tripped) {
     *tripped = false;
-    const bool moves = state->name == FF_SAFE_FLOAT || state->name == FF_SAFE_CONTACT;
+    const bool moves = state->name == FF_SAFE_FLOAT || state->name == FF_SAFE_CONTACT ||
+                       (state->name == FF_SAFE_CHECK && in->testing);
     if (state->name != FF_SAFE_FAULT && state->name != FF_SAFE_HOLD) {
         ff_trip trip = in->other;
         for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE && moves; i++)
@@ -157,6 +187,8 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
             state->name = FF_SAFE_CHECK;
         return FF_ACT_REST;
     case FF_SAFE_CHECK:
+        if (in->testing)
+            remember(config, state, in);
         if (in->checked)
             state->name = FF_SAFE_ZEROED;
         return FF_ACT_REST;
@@ -211,8 +243,14 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         return;
     }
     const double push = ff_vec3_norm(force);
-    if (!force_valid || !(push > config->contact[body]) || !(config->stiffness[body] > 0.0)) {
+    if (state->grasped || !force_valid || !(push > config->contact[body]) ||
+        !(config->stiffness[body] > 0.0)) {
         state->done = true; /* nothing pushes, or nothing is known: hold */
+        state->why = state->grasped                 ? FF_STOP_GRASPED
+                     : !force_valid                 ? FF_STOP_NO_FORCE
+                     : push > config->contact[body] ? FF_STOP_NO_STIFFNESS
+                     : state->retreats              ? FF_STOP_RETREATED
+                                                    : FF_STOP_FREE;
         return;
     }
     if (!state->retreats) {
@@ -225,6 +263,8 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
     state->left -= step;
     state->travelled += step;
     state->done = !(state->left > 0.0);
+    if (state->done)
+        state->why = FF_STOP_RETREATED;
 }
 
 /* ------------------------------------------------------------------------------------------- go / no-go --
@@ -233,19 +273,20 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
 /* Beyond w tau = 1 the robot is more than a radian of the contact behind: half a rebound passes before it
  * answers, and no method of the five papers was shown there. Direct integration multiplies the energy by
  * about exp(pi w tau / 2) in a rebound (readings of destefano2019), so it is refused above 0.5. */
-void ff_safety_forecast(const ff_scenario *scenario, int body, ff_forecast *forecast) {
+void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast) {
     const ff_satellite *satellite = &scenario->satellite[body];
-    const double delay = (satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay) +
-                         satellite->sensor.delay + scenario->cycle;
+    if (isnan(robot_delay))
+        robot_delay = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
+    const double delay = robot_delay + satellite->sensor.delay + scenario->cycle;
     const double speed = ff_vec3_norm(satellite->start.velocity), mass = satellite->rigid.mass;
     double k = 0.0;
     for (int c = 0; c < scenario->contacts; c++)
         if (scenario->contact[c].body == body || scenario->contact[c].against == body)
             k = fmax(k, scenario->contact[c].stiffness);
-    *forecast = (ff_forecast){.frequency = sqrt(k / mass)};
+    *forecast = (ff_forecast){.frequency = sqrt(k / mass), .delay = delay};
     forecast->w_tau = forecast->frequency * delay;
     forecast->force = speed * sqrt(k * mass) * exp(forecast->w_tau);
-    const double most = scenario->fidelity.method == FF_METHOD_DIRECT ? 0.5 : 1.0;
+    const double most = forecast->most = scenario->fidelity.method == FF_METHOD_DIRECT ? 0.5 : 1.0;
     if (forecast->w_tau > most) {
         forecast->verdict = FF_TRIP_NO_GO;
         forecast->value = forecast->w_tau;

@@ -20,7 +20,9 @@ typedef enum ff_safety_name {
     X(OPERATOR, "", "the operator asked for the end")                                \
     X(FINISHED, "", "the run has come to its end")                                   \
     X(BOX, "m", "the body would come to rest outside its box")                       \
-    X(JOINT, "axis", "a joint would leave its range, or the arm cannot reach")       \
+    X(JOINT, "deg", "a joint would leave its range")                                 \
+    X(REACH, "m", "the arm cannot reach the pose")                                   \
+    X(ROTATION, "deg", "a Cartesian correction turns too far")                       \
     X(VELOCITY, "m/s", "the robot is too fast")                                      \
     X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast")                         \
     X(ACCELERATION, "m/s2", "the command accelerates too much")                      \
@@ -39,15 +41,16 @@ typedef enum ff_safety_name {
     X(MISSED, "cycles", "too many cycles in a row without a telegram")               \
     X(SILENT, "s", "the robot has fallen silent")                                    \
     X(CLIPPED, "mm or deg", "the controller clips the correction")                   \
-    X(LATE, "answers", "the controller calls our answers late")                      \
     X(DIVERGED, "", "the loop's motion diverged")                                    \
     X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")           \
-    X(START, "m", "the robot does not stand where the run begins")                   \
-    X(KINEMATICS, "m", "the axes and the tool pose do not agree")                    \
-    X(STANDSTILL, "m/s", "the robot moves before it is told to")                     \
+    X(START, "mm or deg", "the robot does not stand where the run begins")           \
+    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")            \
+    X(STANDSTILL, "mm", "the robot moves before it is told to")                      \
     X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")           \
     X(NO_GO, "", "this delay, contact and speed are not safe together")              \
-    X(OVERRUN, "s", "the computation took longer than a cycle")
+    X(PUSH, "", "the sensor's axes are not as the scenario says")                    \
+    X(WEIGHT, "", "the mock-up's weight could not be told")                          \
+    X(DELAY, "cycles", "the robot's delay is not the scenario's")
 
 typedef enum ff_trip_code {
 #define FF_TRIP_ENUM(name, unit, text) FF_TRIP_##name,
@@ -65,8 +68,12 @@ typedef struct ff_trip {
     ff_trip_code code;
     int body;
     double value, limit;
+    int axis;             /* of the arm, 1..6; 0: none is meant */
     ff_safety_name state; /* that was reached */
 } ff_trip;
+
+/* "FORCE: the contact force is too large (81.2, allowed 60 N)". */
+void ff_trip_sentence(const ff_trip *trip, char *text, size_t size);
 
 typedef struct ff_safety_config {
     int bodies;
@@ -74,6 +81,7 @@ typedef struct ff_safety_config {
     double delay[FF_MAX_BODIES];     /* [s] from command to motion */
     double contact[FF_MAX_BODIES];   /* [N] a larger force is a contact */
     double stiffness[FF_MAX_BODIES]; /* [N/m] of what is touched, for the retreat; 0: unknown, no retreat */
+    double grasp[FF_MAX_BODIES];     /* [s] from then on a grasp may be closed; FF_INF: there is none */
     ff_vec3 origin[FF_MAX_BODIES];   /* [m] centre of the box */
     ff_safety_limits limits[FF_MAX_BODIES];
 } ff_safety_config;
@@ -88,10 +96,12 @@ typedef struct ff_safety_body_in {
     bool force_valid;    /* a fresh, healthy sample is behind it */
     ff_trip_code sensor; /* NONE, or what is wrong: AGE RANGE FROZEN SENSOR NOT_FINITE */
     double sensor_value; /* with its value */
+    double sensor_limit; /* and what is allowed */
+    double age;          /* [s] of the sample */
     double energy;       /* [J] given by the port since the start */
     double tracking;     /* [m] from the nearest recent command */
     bool clipped;
-    double clipped_by;
+    double clipped_by, clipped_limit; /* [mm or deg] */
 } ff_safety_body_in;
 
 typedef struct ff_safety_in {
@@ -99,6 +109,7 @@ typedef struct ff_safety_in {
     double missed;   /* [cycles] in a row without a telegram before this one */
     ff_trip other;   /* NONE, or what the executive found itself: JOINT DIVERGED SILENT RECORDER ... */
     bool ready;      /* devices speak */
+    bool testing;    /* CHECK moves the robot: the limits are watched */
     bool checked;    /* the checks passed */
     bool arm, start; /* the operator's commands */
     bool stop;       /* the operator's stop, or the run's end */
@@ -130,9 +141,21 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
 
 /* A controlled stop of one body: the commanded twist goes to zero with bounded deceleration; then, if the
  * last valid force says contact, the body retreats along it by at most force/stiffness + 1 mm at 10 mm/s,
- * until the force is gone. Without a valid force or stiffness it holds. */
+ * until the force is gone. Without a valid force or stiffness, or in a grasp, it holds. */
+typedef enum ff_stop_why {
+    FF_STOP_FREE,         /* nothing pushes */
+    FF_STOP_RETREATED,    /* out of the contact */
+    FF_STOP_NO_FORCE,     /* no valid force: nobody knows where to go */
+    FF_STOP_NO_STIFFNESS, /* or how far */
+    FF_STOP_GRASPED       /* a closed grasp is not pulled at */
+} ff_stop_why;
+
+const char *ff_stop_text(ff_stop_why why); /* what the stop came to, a sentence */
+
 typedef struct ff_stop_state {
     bool started, retreats, done;
+    bool grasped;        /* set by the caller: hold */
+    ff_stop_why why;     /* once done */
     ff_setpoint command; /* the last one issued */
     ff_vec3 normal;      /* out of the contact, inertial */
     double left;         /* [m] of the retreat */
@@ -151,13 +174,14 @@ ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoin
 
 typedef struct ff_forecast {
     double frequency;     /* [rad/s] of the stiffest contact with this body: sqrt(k/m) */
-    double w_tau;         /* contact frequency times delay */
+    double delay;         /* [s] robot, sensor and one cycle */
+    double w_tau, most;   /* contact frequency times delay, and its bound */
     double force;         /* [N] predicted peak: v sqrt(k m), grown by the delay: exp(w tau) */
     ff_trip_code verdict; /* NONE: go; NO_GO, FORCE (beyond the limit), RANGE (beyond the sensor) */
     double value, limit;
 } ff_forecast;
 
-/* w tau above `most` is no-go unless the method compensates; see docs/safety.md for the bounds. */
-void ff_safety_forecast(const ff_scenario *scenario, int body, ff_forecast *forecast);
+/* robot_delay [s] as identified; FF_NAN: the scenario's. docs/safety.md tells the bounds. */
+void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast);
 
 #endif

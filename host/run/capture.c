@@ -7,6 +7,8 @@
 
 enum { CLIENT, SERVICER };
 
+static ff_rigid_load load_of(const void *of, int which, double t);
+
 void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_mission_config *m) {
     const int servicer = ff_scenario_servicer(s);
     const ff_satellite *base = &s->satellite[servicer], *client = &s->satellite[1 - servicer];
@@ -32,17 +34,45 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
     m->robot[SERVICER] = base->robot;
     m->gate[CLIENT] = client->limits;
     m->gate[SERVICER] = base->limits;
+    ff_loop_config loop;
+    ff_scenario_loop(s, &loop); /* settings of the method, with what the scenario says of noise */
+    m->fidelity = loop.fidelity;
+    if (s->loads > 0) {
+        m->load = load_of;
+        m->load_of = s;
+    }
     m->friction = true; /* of the links' table; zero unless it says otherwise */
     const ff_obsw_config *o = &base->obsw;
-    m->navigation = (ff_navigation_config){.rate = o->navigation.rate,
+    ff_computer_config *c = &m->computer;
+    c->kind = (ff_obsw_kind)o->kind;
+    c->navigation = (ff_navigation_config){.rate = o->navigation.rate,
+                                           .delay = o->navigation.delay,
                                            .position = o->navigation.position,
                                            .attitude = o->navigation.attitude,
                                            .velocity = o->navigation.velocity,
                                            .angular_rate = o->navigation.angular_rate,
                                            .star_tracker = o->navigation.star_tracker,
                                            .gyro = o->navigation.gyro,
-                                           .encoder = o->navigation.encoder};
-    m->library = o->kind == 1 ? o->library : NULL;
+                                           .encoder = o->navigation.encoder,
+                                           .encoder_speed = o->navigation.encoder_speed,
+                                           .star_tracker_rate = o->navigation.star_tracker_rate,
+                                           .star_tracker_delay = o->navigation.star_tracker_delay,
+                                           .gyro_rate = o->navigation.gyro_rate,
+                                           .gyro_delay = o->navigation.gyro_delay,
+                                           .encoder_rate = o->navigation.encoder_rate,
+                                           .encoder_delay = o->navigation.encoder_delay};
+    c->hold = o->hold;
+    c->force_limit = o->force_limit;
+    c->torque_limit = o->torque_limit;
+    c->library = o->library;
+    snprintf(c->udp.address, sizeof c->udp.address, "%.63s", o->address);
+    snprintf(c->udp.local_address, sizeof c->udp.local_address, "%.63s", o->local_address);
+    c->udp.port = (unsigned)o->port;
+    c->udp.local_port = (unsigned)o->local_port;
+    c->udp.free = o->mode == 1;
+    c->udp.wire = (ff_obsw_wire){o->packets == 1, (uint16_t)o->apid, (uint16_t)o->command_apid};
+    c->udp.timeout = o->timeout;
+    c->udp.connect = o->connect;
     m->obsw.goal = o->goal;
     memcpy(m->obsw.q_start, base->arm.q, sizeof base->arm.q);
     memcpy(m->obsw.q_goal, o->q, sizeof o->q);
@@ -52,8 +82,6 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
     m->obsw.hold_rate = o->hold_rate;
     m->obsw.arm_rate = o->arm_rate;
     m->obsw.grasp_rate = o->grasp_rate;
-    m->obsw.force_limit = o->force_limit;
-    m->obsw.torque_limit = o->torque_limit;
     m->obsw.grasp = FF_INF;
     if (s->contacts > 0) {
         const ff_contact *g = &s->contact[0];
@@ -67,6 +95,12 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
     }
 }
 
+static ff_rigid_load load_of(const void *of, int which, double t) {
+    const ff_scenario *s = of;
+    const int servicer = ff_scenario_servicer(s);
+    return ff_scenario_load_at(s, which == SERVICER ? servicer : 1 - servicer, t);
+}
+
 typedef struct feeder {
     const ff_scenario *scenario;
     const ff_run_options *options;
@@ -75,6 +109,29 @@ typedef struct feeder {
     ff_row row;
     int servicer;
 } feeder;
+
+static void fill_servicer(const ff_mission_row *m, int joints, ff_row_servicer *row) {
+    const ff_obsw_out *u = &m->actuation;
+    for (int i = 0; i < joints; i++) {
+        row->q[i] = m->q[i];
+        row->qd[i] = m->qd[i];
+        row->torque[i] = u->joint_torque[i];
+        row->motor[i] = m->motor[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        row->thrust.f.a[i] = u->force[i];
+        row->thrust.t.a[i] = u->torque[i];
+    }
+    row->thrust_saturated = m->thrust_saturated;
+    row->motor_saturated = m->motor_saturated;
+    row->phase = (int)u->phase;
+    row->action = (int)m->action;
+    row->W_c = m->W_c;
+    row->W_a = u->storage;
+    row->delta = u->dissipation;
+    row->port_power = m->port_power;
+    row->bound = m->bound;
+}
 
 static ff_status feed(void *self, const ff_mission_row *m) {
     feeder *f = self;
@@ -92,17 +149,21 @@ static ff_status feed(void *self, const ff_mission_row *m) {
         b->command = m->command[which];
         b->robot = m->robot[which];
         b->inertial = m->inertial[which];
-        b->measured_b = b->corrected_b = which == SERVICER ? m->on_base : m->on_client;
+        b->measured_b = which == SERVICER ? m->on_base : m->on_client;
+        b->corrected_b = m->felt[which];
+        b->load = m->load[which];
         b->energy.kinetic = ff_rigid_kinetic_energy(&f->model[i], &b->satellite);
         b->in_contact = m->held;
         b->identified_stiffness = b->identified_damping = b->identified_damping_sd = FF_NAN;
         for (int a = 0; a < 6; a++)
             b->observer[a] = FF_NAN;
+        b->observer[0] = i == 0 ? m->observer : FF_NAN;
     }
     if (s->contacts > 0) {
         row->touching[0] = m->held;
         row->contact_force[0] = ff_quat_rotate(m->base.attitude, m->on_base.f);
     }
+    fill_servicer(m, s->satellite[f->servicer].arm.joints, &row->servicer);
     for (int i = 0; i < f->options->count; i++) {
         const ff_status status = f->options->sinks[i].row(f->options->sinks[i].self, row);
         if (status < 0)
@@ -139,12 +200,15 @@ void ff_capture_run(const ff_scenario *scenario, const ff_run_options *options, 
         for (int i = 0; i < 2; i++)
             ff_rigid_create(&scenario->satellite[i].rigid, &f->model[i]);
         ff_capture_mission(scenario, parts, mission);
+        mission->computer.opener = options->opener;
+        mission->computer.record = options->record;
         const ff_mission_sink sink = {f, feed};
         result->status = scenario->fidelity.method == FF_METHOD_IDEAL
                              ? ff_mission_orbit(mission, sink, result->message, sizeof result->message)
                              : ff_mission_run(mission, sink, &info, result->message, sizeof result->message);
         result->wall_s = now_s() - begin;
         result->cycle_mean_ns = info.step_ns;
+        result->obsw = info.obsw;
         if (result->status < 0 && !result->message[0])
             snprintf(result->message, sizeof result->message, "%s", ff_status_text(result->status));
     }
@@ -186,8 +250,8 @@ static ff_status gather(void *self, const ff_mission_row *m) {
     return FF_OK;
 }
 
-ff_status ff_capture_reference(const ff_scenario *scenario, ff_ideal_result *result, char *message,
-                               size_t size) {
+ff_status ff_capture_reference(const ff_scenario *scenario, ff_obsw_opener *opener, ff_ideal_result *result,
+                               char *message, size_t size) {
     memset(result, 0, sizeof *result);
     if (size)
         message[0] = 0;
@@ -203,6 +267,7 @@ ff_status ff_capture_reference(const ff_scenario *scenario, ff_ideal_result *res
     if (parts && mission && result->state && result->contact_load && result->contact) {
         gatherer g = {.result = result, .servicer = ff_scenario_servicer(scenario)};
         ff_capture_mission(scenario, parts, mission);
+        mission->computer.opener = opener;
         status = ff_mission_orbit(mission, (ff_mission_sink){&g, gather}, message, size);
     }
     free(mission);

@@ -17,7 +17,10 @@ void ff_mission_default(ff_mission_config *config) {
     config->gravity = ff_vec3_make(0, 0, -9.81);
     config->gripper = (ff_tree_frame){FF_TREE_BASE, ff_pose_identity()};
     ff_builtin_default(&config->obsw);
+    ff_computer_default(&config->computer);
     config->grasp_reach = FF_INF;
+    ff_fidelity_default(&config->fidelity);
+    config->fidelity.method = FF_METHOD_DIRECT;
     for (int i = 0; i < 2; i++)
         ff_gate_default(&config->gate[i]);
     for (int i = 0; i < 2; i++)
@@ -93,100 +96,33 @@ static void grip_update(const ff_mission_config *config, double t, ff_pose gripp
 /* -------------------------------------------------------------------------------------- on-board software --
  */
 
-typedef struct computer {
-    ff_obsw_shared shared; /* instead of the built-in one */
-    ff_builtin_config obsw;
-    ff_navigation_config nav;
-    ff_rng rng;
-    double cycle, next; /* [s] next camera picture */
-    ff_obsw_in in;
-    ff_obsw_out safe;
-    uint64_t rejected, silent;
-} computer;
-
-static ff_vec3 noisy(computer *c, ff_vec3 a, double half) {
-    for (int i = 0; i < 3 && half > 0.0; i++)
-        a.a[i] += ff_rng_range(&c->rng, -half, half);
-    return a;
+static ff_status computer_make(const ff_mission_config *config, const tree *model, bool orbit,
+                               ff_computer *out, char *message, size_t size) {
+    ff_computer_config c = config->computer;
+    c.cycle = config->cycle;
+    c.seed = config->seed;
+    c.builtin = config->obsw;
+    c.builtin.tree = model->model;
+    c.builtin.work = model->work;
+    c.udp.free = c.udp.free && !orbit; /* the reference is not paced */
+    return ff_computer_open(&c, out, message, size);
 }
 
-static void put(double *to, ff_vec3 a) {
-    memcpy(to, a.a, sizeof a.a);
-}
-
-static void put_quat(double *to, ff_quat q) {
-    to[0] = q.w;
-    to[1] = q.x;
-    to[2] = q.y;
-    to[3] = q.z;
-}
-
-/* Sensors from the mapped states (23), then the software. Output that is not finite: the last safe one for
- * ten cycles, then nothing. */
-static void computer_step(computer *c, double t, const ff_rigid_state *client, const ff_rigid_state *base,
-                          const double *q, const double *qd, ff_obsw_out *out) {
-    const ff_navigation_config *nav = &c->nav;
-    ff_obsw_in *in = &c->in;
-    in->t = t;
-    if (t >= c->next - 0.5 * c->cycle) {
-        const ff_rigid_state r = ff_relative_from_absolute(base, client);
-        in->camera_t = t;
-        put(in->client_position, noisy(c, r.position, nav->position));
-        put_quat(in->client_attitude,
-                 ff_quat_mul(r.attitude, ff_quat_exp(noisy(c, ff_vec3_zero(), nav->attitude))));
-        put(in->client_velocity, noisy(c, r.velocity, nav->velocity));
-        put(in->client_angular_velocity, noisy(c, ff_quat_rotate(r.attitude, r.omega), nav->angular_rate));
-        c->next = nav->rate > 0.0 ? t + 1.0 / nav->rate : t;
-    }
-    put_quat(in->attitude,
-             ff_quat_mul(base->attitude, ff_quat_exp(noisy(c, ff_vec3_zero(), nav->star_tracker))));
-    put(in->angular_velocity, noisy(c, base->omega, nav->gyro));
-    const size_t n = ff_tree_joints(c->obsw.tree);
-    for (size_t i = 0; i < n; i++) {
-        in->q[i] = q[i] + (nav->encoder > 0.0 ? ff_rng_range(&c->rng, -nav->encoder, nav->encoder) : 0.0);
-        in->qd[i] = qd[i];
-    }
-    bool finite = true;
-    *out = (ff_obsw_out){.storage = FF_NAN};
-    if (c->shared.library)
-        finite = c->shared.step(c->shared.self, in, out) == 0;
-    else
-        ff_builtin_step(&c->obsw, in, out);
-    in->sequence++;
-    for (int i = 0; i < 3; i++)
-        finite = finite && isfinite(out->force[i]) && isfinite(out->torque[i]);
-    for (size_t i = 0; i < n; i++)
-        finite = finite && isfinite(out->joint_torque[i]);
-    if (finite) {
-        c->safe = *out;
-        c->silent = 0;
-        return;
-    }
-    c->rejected++;
-    if (c->silent++ < 10)
-        *out = c->safe;
-    else
-        *out = (ff_obsw_out){0};
-}
-
-static ff_status computer_make(const ff_mission_config *config, const tree *model, computer *out,
-                               char *message, size_t size) {
-    computer c = {.obsw = config->obsw, .nav = config->navigation, .cycle = config->cycle};
-    c.obsw.tree = model->model;
-    c.obsw.work = model->work;
-    ff_rng_seed(&c.rng, config->seed, 77);
-    ff_status status = FF_OK;
-    if (config->library) {
-        const ff_obsw_setup setup = {FF_OBSW_VERSION, (uint32_t)ff_tree_joints(model->model), config->cycle};
-        status = ff_obsw_shared_open(&c.shared, config->library, &setup, message, size);
-    }
-    *out = c;
-    return status;
+/* The built-in controller holds from the moment the gripper has really closed. */
+static void tell_grip(ff_computer *c, const grip *g, double t) {
+    if (!g->closed)
+        c->config.builtin.grasp = FF_INF;
+    else if (isinf(c->config.builtin.grasp))
+        c->config.builtin.grasp = t;
 }
 
 static ff_wrench thrust(const ff_obsw_out *out) {
     return (ff_wrench){ff_vec3_make(out->torque[0], out->torque[1], out->torque[2]),
                        ff_vec3_make(out->force[0], out->force[1], out->force[2])};
+}
+
+static ff_rigid_load load_at(const ff_mission_config *config, int which, double t) {
+    return config->load ? config->load(config->load_of, which, t) : (ff_rigid_load){{{0, 0, 0}}, {{0, 0, 0}}};
 }
 
 /* --------------------------------------------------------------------------------------------- the start --
@@ -239,6 +175,7 @@ static void fill_row(const ff_mission_config *config, const tree *orbit, const f
 typedef struct facility {
     const ff_mission_config *config;
     tree orbit, arm, brain;
+    tree known; /* wrench robot: the arm as its drive knows it, on a fixed base */
     size_t joints;
     ff_capture_model model;
     ff_capture_state state;
@@ -246,12 +183,14 @@ typedef struct facility {
     ff_capture_out out;
     ff_robot robot[2];
     ff_setpoint before[2]; /* robots' true motion one cycle ago */
-    double q[MOST], qd[MOST];
+    double q[MOST], qd[MOST], qdd[MOST];
     double tau[MOST];      /* of the on-board software, held */
+    double motor[MOST];    /* of (22), as the motors gave it last */
     ff_servicer_in arm_in; /* for (22) */
     ff_vec3 gravity;       /* in the robots' frame */
     grip grip;
-    computer computer;
+    ff_computer computer;
+    bool motor_saturated;
     ff_mission_row row;
 } facility;
 
@@ -303,10 +242,8 @@ static bool arm_rate(facility *f, double s, const double *q, const double *qd, c
     double friction[MOST] = {0};
     if (f->config->friction)
         ff_tree_friction(f->arm.model, qd, 0.01, friction);
-    for (size_t i = 0; i < f->joints; i++) {
-        const double most = ff_tree_joint_limits(f->arm.model, i).torque_max;
-        force.torque[i] = fmin(most, fmax(-most, tau_q[i])) + friction[i];
-    }
+    for (size_t i = 0; i < f->joints; i++)
+        force.torque[i] = tau_q[i] + friction[i];
     ff_tree_acceleration a = {.base = base.A};
     if (ff_tree_forward_dynamics(f->arm.model, f->arm.work, &force, external, &a) != FF_OK)
         return false;
@@ -319,6 +256,7 @@ static bool arm_advance(facility *f) {
     const int parts = (int)lround(f->config->cycle / f->config->arm_cycle);
     const double h = f->config->cycle / parts;
     const size_t n = f->joints;
+    f->motor_saturated = false;
     double tau_q[MOST], k1[MOST], k2[MOST], k3[MOST], k4[MOST], v2[MOST], v3[MOST], v4[MOST], y[MOST];
     for (int p = 0; p < parts; p++) {
         const double s = (double)p / parts, ds = 1.0 / parts;
@@ -329,6 +267,11 @@ static bool arm_advance(facility *f) {
         memcpy(f->arm_in.qd, f->qd, sizeof f->qd);
         memcpy(f->arm_in.tau, f->tau, sizeof f->tau);
         ff_servicer_torque(&f->model.config.servicer, f->orbit.work, &f->arm_in, tau_q);
+        for (size_t i = 0; i < n; i++) {
+            const double most = ff_tree_joint_limits(f->arm.model, i).torque_max;
+            f->motor_saturated = f->motor_saturated || fabs(tau_q[i]) > most;
+            tau_q[i] = f->motor[i] = fmin(most, fmax(-most, tau_q[i]));
+        }
         if (!arm_rate(f, s, f->q, f->qd, tau_q, k1))
             return false;
         for (size_t i = 0; i < n; i++) {
@@ -352,9 +295,38 @@ static bool arm_advance(facility *f) {
         for (size_t i = 0; i < n; i++) {
             f->q[i] += h / 6 * (f->qd[i] + 2 * v2[i] + 2 * v3[i] + v4[i]);
             f->qd[i] += h / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);
+            f->qdd[i] = k4[i];
         }
     }
     return true;
+}
+
+/* What an arm in motion and its contact ask of the base that carries it, base axes: the rows of (14) without
+ * the base's own inertia, and the weight. */
+static ff_wrench carry(facility *f, const tree *t, const ff_tree_state *x) {
+    const carried base = between(&f->before[SERVICER], &f->robot[SERVICER].now, 1.0, f->config->cycle);
+    ff_tree_acceleration a = {.base = base.A};
+    ff_tree_force force;
+    ff_wrench external[FF_TREE_LINKS_MAX];
+    for (size_t i = 0; i < ff_tree_links(t->model); i++)
+        external[i] = ff_wrench_zero();
+    if (f->config->gripper.link >= 0)
+        external[f->config->gripper.link] = ff_wrench_transform(f->config->gripper.offset, f->in.F_e);
+    memcpy(a.qdd, f->qdd, sizeof a.qdd);
+    ff_tree_kinematics(t->model, x, t->work, f->gravity);
+    ff_tree_inverse_dynamics(t->model, t->work, &a, external, &force);
+    return ff_wrench_scale(-1.0, force.base);
+}
+
+/* What acts on the robots that are told wrenches, (9) and (16): the contact, and on the base also the arm. */
+static void push_robots(facility *f, const ff_tree_state *ground, ff_pose gripper) {
+    const ff_wrench on_client = ff_wrench_scale(
+        -1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(f->robot[CLIENT].now.T), gripper), f->in.F_e));
+    ff_robot_push(&f->robot[CLIENT], on_client, on_client);
+    if (f->config->robot[SERVICER].kind != FF_ROBOT_WRENCH)
+        return;
+    const ff_wrench told = carry(f, &f->known, ground);
+    ff_robot_push(&f->robot[SERVICER], carry(f, &f->arm, ground), told);
 }
 
 static ff_status facility_make(const ff_mission_config *config, facility *f, char *message, size_t size) {
@@ -364,6 +336,9 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
         (status = tree_make(config->servicer, false, &f->brain, message, size)) != FF_OK ||
         (status = tree_make(config->real_arm ? config->real_arm : config->servicer, true, &f->arm, message,
                             size)) != FF_OK)
+        return status;
+    if (config->robot[SERVICER].kind == FF_ROBOT_WRENCH &&
+        (status = tree_make(config->servicer, true, &f->known, message, size)) != FF_OK)
         return status;
     f->joints = ff_tree_joints(f->orbit.model);
     if (ff_tree_joints(f->arm.model) != f->joints || !(config->cycle > 0.0) || !(config->arm_cycle > 0.0) ||
@@ -377,7 +352,8 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
                                  .servicer = {f->orbit.model, config->gripper, f->gravity},
                                  .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED
                                                                                    : FF_NOMINAL_FREE,
-                                 .nominal_start = {.attitude = {1, 0, 0, 0}}};
+                                 .nominal_start = {.attitude = {1, 0, 0, 0}},
+                                 .fidelity = config->fidelity};
     start_of(config, f->joints, &capture.client_start, &capture.servicer_start);
     if (config->prescribed && !config->absolute)
         capture.nominal_start = config->nominal;
@@ -394,14 +370,15 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
                                       message, size)) != FF_OK)
             return status;
     }
-    return computer_make(config, &f->brain, &f->computer, message, size);
+    return computer_make(config, &f->brain, false, &f->computer, message, size);
 }
 
 static void facility_free(facility *f) {
-    ff_obsw_shared_close(&f->computer.shared);
+    ff_computer_close(&f->computer);
     for (int i = 0; i < 2; i++)
         ff_robot_free(&f->robot[i]);
     tree_free(&f->orbit);
+    tree_free(&f->known);
     tree_free(&f->arm);
     tree_free(&f->brain);
 }
@@ -418,7 +395,8 @@ static double now_ns(void) {
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, ff_mission_info *info) {
+static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, ff_mission_info *info,
+                                char *message, size_t size) {
     const ff_mission_config *config = f->config;
     const double t = (double)k * config->cycle;
     /* devices at t_k */
@@ -443,15 +421,24 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     const carried client = {f->robot[CLIENT].now.T, body_twist(&f->robot[CLIENT].now), ff_twist_zero()};
     ff_twist relative;
     f->in.F_e = contact_at(f, &client, f->arm.work, &relative);
-    for (int i = 0; i < 2; i++)
+    push_robots(f, &ground, ff_tree_frame_pose(f->arm.model, f->arm.work, &config->gripper));
+    for (int i = 0; i < 2; i++) {
         f->in.robot[i] = f->robot[i].now;
+        f->in.load[i] = load_at(config, i, t);
+    }
     memcpy(f->in.q, f->q, sizeof f->q);
     memcpy(f->in.qd, f->qd, sizeof f->qd);
 
     /* on-board software on the mapped states */
     ff_obsw_out actuation;
+    ff_obsw_action action;
+    const uint64_t saturated = f->computer.info.saturated;
     const ff_rigid_state client_m = mapped(f, CLIENT), base_m = mapped(f, SERVICER);
-    computer_step(&f->computer, t, &client_m, &base_m, f->q, f->qd, &actuation);
+    tell_grip(&f->computer, &f->grip, t);
+    const ff_status answered = ff_computer_step(&f->computer, t, &client_m, &base_m, f->q, f->qd, &actuation,
+                                                &action, message, size);
+    if (answered < 0)
+        return answered;
     f->in.F_b = thrust(&actuation);
     memcpy(f->tau, actuation.joint_torque, sizeof f->tau);
 
@@ -460,7 +447,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     memcpy(f->arm_in.q, f->q, sizeof f->q);
     memcpy(f->arm_in.qd, f->qd, sizeof f->qd);
     ff_servicer_update(&f->model.config.servicer, f->orbit.work, &f->arm_in, &servicer_now);
-    ff_capture_servicer_in(&f->model, &f->state, &f->robot[SERVICER].now, &f->arm_in);
+    ff_capture_servicer_in(&f->model, &f->state, f->in.robot, &f->arm_in);
     const double begin = now_ns();
     const ff_status status = ff_capture_step(&f->model, &f->state, f->orbit.work, &f->in, &f->out);
     const double took = now_ns() - begin;
@@ -475,23 +462,36 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
         row->t = t;
         fill_row(config, &f->orbit, &f->model.client, &client_now, &s, row);
         row->actuation = actuation;
+        row->action = action;
+        row->motor_saturated = f->motor_saturated;
+        row->thrust_saturated = f->computer.info.saturated > saturated;
+        memcpy(row->motor, f->motor, sizeof row->motor);
         row->F_e = f->in.F_e;
         row->robot[CLIENT] = f->robot[CLIENT].now;
         row->robot[SERVICER] = f->robot[SERVICER].now;
         for (int i = 0; i < 2; i++) {
             const ff_rigid_state *m = i == CLIENT ? &client_m : &base_m;
             row->command[i] = f->out.command[i];
+            row->driven[i] = f->robot[i].driven;
             row->inertial[i] = (ff_setpoint){ff_rigid_pose(m), {m->omega, m->velocity}};
         }
-        row->on_client = f->out.reaction;
-        row->on_base = ff_wrench_transform(
-            ff_tree_frame_in_base(f->orbit.model, f->orbit.work, &config->gripper), f->in.F_e);
+        const ff_pose T_bg = ff_tree_frame_in_base(f->orbit.model, f->orbit.work, &config->gripper);
+        const ff_pose T_cg =
+            ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&client_now)), ff_pose_mul(servicer_now.g_b, T_bg));
+        row->on_client = ff_wrench_scale(-1.0, ff_wrench_transform(T_cg, f->in.F_e));
+        row->on_base = ff_wrench_transform(T_bg, f->in.F_e);
+        row->felt[CLIENT] = f->out.reaction;
+        row->felt[SERVICER] = ff_wrench_transform(T_bg, f->out.F_c);
+        row->observer = f->out.observer;
+        for (int i = 0; i < 2; i++)
+            row->load[i] = f->in.load[i];
         row->step_ns = took;
         row->W_c = f->out.W_c;
         row->bound = f->out.bound;
         row->port_power = ff_power(f->in.F_e, relative);
         row->held = f->grip.closed;
         row->mapped_attitude = base_m.attitude;
+        memcpy(row->star_tracker, f->computer.in.attitude, sizeof row->star_tracker);
         return sink.row(sink.self, row);
     }
     return FF_OK;
@@ -506,14 +506,15 @@ ff_status ff_mission_run(const ff_mission_config *config, ff_mission_sink sink, 
     ff_status status = facility_make(config, f, message, size);
     const uint64_t cycles = (uint64_t)llround(config->duration / config->cycle);
     for (uint64_t k = 0; status == FF_OK && k <= cycles; k++) {
-        status = facility_cycle(f, k, sink, info);
-        if (status < 0)
+        message[0] = 0;
+        status = facility_cycle(f, k, sink, info, message, size);
+        if (status < 0 && !message[0])
             snprintf(message, size, "at %.3f s: %s", (double)k * config->cycle, ff_status_text(status));
         info->cycles = k + 1;
     }
     if (info->cycles)
         info->step_ns /= (double)info->cycles;
-    info->obsw_rejected = f->computer.rejected;
+    info->obsw = f->computer.info;
     facility_free(f);
     free(f);
     return status;
@@ -542,7 +543,7 @@ typedef struct space {
     size_t joints;
     ff_rigid_model client;
     grip grip;
-    computer computer;
+    ff_computer computer;
     ff_mission_row row;
 } space;
 
@@ -550,7 +551,10 @@ static ff_quat quat_rate(ff_quat q, ff_vec3 w) {
     return ff_quat_mul(q, (ff_quat){0, 0.5 * w.x, 0.5 * w.y, 0.5 * w.z});
 }
 
-static bool orbit_slope(space *o, const orbit_state *x, const ff_obsw_out *u, orbit_rate *d, ff_wrench *F) {
+static bool orbit_slope(space *o, double t, const orbit_state *x, const ff_obsw_out *u, orbit_rate *d,
+                        ff_wrench *F) {
+    const ff_rigid_load client_load = load_at(o->config, CLIENT, t),
+                        base_load = load_at(o->config, SERVICER, t);
     ff_tree_kinematics(o->orbit.model, &x->s, o->orbit.work, ff_vec3_zero());
     const ff_pose gripper = ff_tree_frame_pose(o->orbit.model, o->orbit.work, &o->config->gripper);
     const ff_twist V = ff_tree_frame_twist(o->orbit.model, o->orbit.work, &o->config->gripper);
@@ -561,7 +565,10 @@ static bool orbit_slope(space *o, const orbit_state *x, const ff_obsw_out *u, or
     ff_wrench external[FF_TREE_LINKS_MAX];
     for (size_t i = 0; i < ff_tree_links(o->orbit.model); i++)
         external[i] = ff_wrench_zero();
-    ff_tree_force force = {.base = thrust(u)};
+    ff_tree_force force = {
+        .base = ff_wrench_add(
+            thrust(u),
+            (ff_wrench){base_load.torque, ff_quat_unrotate(ff_quat_unit(x->s.base.q), base_load.force)})};
     if (o->config->gripper.link >= 0)
         external[o->config->gripper.link] = ff_wrench_transform(o->config->gripper.offset, F_e);
     for (size_t i = 0; i < o->joints; i++) {
@@ -575,8 +582,10 @@ static bool orbit_slope(space *o, const orbit_state *x, const ff_obsw_out *u, or
         -1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&x->client)), gripper), F_e));
     d->p = x->client.velocity;
     d->q = quat_rate(x->client.attitude, x->client.omega);
-    d->v = ff_vec3_scale(o->client.mass_inv, ff_quat_rotate(x->client.attitude, on_client.f));
-    d->w = ff_rigid_angular_acceleration(&o->client, x->client.omega, on_client.t);
+    d->v = ff_vec3_scale(o->client.mass_inv,
+                         ff_vec3_add(ff_quat_rotate(x->client.attitude, on_client.f), client_load.force));
+    d->w = ff_rigid_angular_acceleration(&o->client, x->client.omega,
+                                         ff_vec3_add(on_client.t, client_load.torque));
     d->bp = ff_quat_rotate(x->s.base.q, x->s.twist.v);
     d->bq = quat_rate(x->s.base.q, x->s.twist.w);
     d->V = a.base;
@@ -603,18 +612,18 @@ static void orbit_shift(const space *o, orbit_state *x, double h, const orbit_ra
     }
 }
 
-static bool orbit_step(space *o, orbit_state *x, const ff_obsw_out *u, double h) {
+static bool orbit_step(space *o, double t, orbit_state *x, const ff_obsw_out *u, double h) {
     orbit_rate k1, k2, k3, k4;
     orbit_state y = *x;
-    bool good = orbit_slope(o, x, u, &k1, NULL);
+    bool good = orbit_slope(o, t, x, u, &k1, NULL);
     orbit_shift(o, &y, 0.5 * h, &k1);
-    good = good && orbit_slope(o, &y, u, &k2, NULL);
+    good = good && orbit_slope(o, t + 0.5 * h, &y, u, &k2, NULL);
     y = *x;
     orbit_shift(o, &y, 0.5 * h, &k2);
-    good = good && orbit_slope(o, &y, u, &k3, NULL);
+    good = good && orbit_slope(o, t + 0.5 * h, &y, u, &k3, NULL);
     y = *x;
     orbit_shift(o, &y, h, &k3);
-    good = good && orbit_slope(o, &y, u, &k4, NULL);
+    good = good && orbit_slope(o, t + h * (1.0 - 1e-9), &y, u, &k4, NULL);
     orbit_shift(o, x, h / 6, &k1);
     orbit_shift(o, x, h / 3, &k2);
     orbit_shift(o, x, h / 3, &k3);
@@ -639,25 +648,29 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
     if (status == FF_OK) {
         o->joints = ff_tree_joints(o->orbit.model);
         start_of(config, o->joints, &x.client, &x.s);
-        status = computer_make(config, &o->brain, &o->computer, message, size);
+        status = computer_make(config, &o->brain, true, &o->computer, message, size);
     }
     const uint64_t cycles = (uint64_t)llround(config->duration / config->cycle);
     const int parts = (int)lround(config->cycle / config->arm_cycle);
     for (uint64_t k = 0; status == FF_OK && k <= cycles; k++) {
         const double t = (double)k * config->cycle;
         ff_obsw_out u;
+        ff_obsw_action action;
         ff_tree_kinematics(o->orbit.model, &x.s, o->orbit.work, ff_vec3_zero());
         grip_update(config, t, ff_tree_frame_pose(o->orbit.model, o->orbit.work, &config->gripper),
                     ff_rigid_pose(&x.client), &o->grip);
         const ff_rigid_state base = ff_rigid_from_twist(x.s.base, x.s.twist);
-        computer_step(&o->computer, t, &x.client, &base, x.s.q, x.s.qd, &u);
-        if (sink.row) {
+        tell_grip(&o->computer, &o->grip, t);
+        status =
+            ff_computer_step(&o->computer, t, &x.client, &base, x.s.q, x.s.qd, &u, &action, message, size);
+        if (status == FF_OK && sink.row) {
             ff_mission_row *row = &o->row;
             orbit_rate unused;
             row->t = t;
             row->actuation = u;
+            row->action = action;
             row->held = o->grip.closed;
-            orbit_slope(o, &x, &u, &unused, &row->F_e);
+            orbit_slope(o, t, &x, &u, &unused, &row->F_e);
             fill_row(config, &o->orbit, &o->client, &x.client, &x.s, row);
             row->W_c = ff_rigid_kinetic_energy(&o->client, &x.client);
             const ff_pose T_bg = ff_tree_frame_in_base(o->orbit.model, o->orbit.work, &config->gripper);
@@ -666,15 +679,21 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
                 -1.0, ff_wrench_transform(
                           ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&x.client)), ff_pose_mul(x.s.base, T_bg)),
                           row->F_e));
+            row->felt[CLIENT] = row->on_client;
+            row->felt[SERVICER] = row->on_base;
+            row->observer = FF_NAN;
+            for (int i = 0; i < 2; i++)
+                row->load[i] = load_at(config, i, t);
             status = sink.row(sink.self, row);
         }
         for (int p = 0; p < parts && status == FF_OK; p++)
-            if (!orbit_step(o, &x, &u, config->cycle / parts) || !ff_rigid_finite(&x.client)) {
+            if (!orbit_step(o, t + p * config->cycle / parts, &x, &u, config->cycle / parts) ||
+                !ff_rigid_finite(&x.client)) {
                 snprintf(message, size, "the orbit diverged at %.3f s", t);
                 status = FF_ERR_DIVERGED;
             }
     }
-    ff_obsw_shared_close(&o->computer.shared);
+    ff_computer_close(&o->computer);
     tree_free(&o->orbit);
     tree_free(&o->brain);
     free(o);

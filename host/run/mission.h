@@ -7,18 +7,7 @@
 #define FF_RUN_MISSION_H
 
 #include "facility/robots.h"
-#include "obsw/builtin.h"
-#include "obsw/shared.h"
-
-/* Errors of what the on-board software sees; uniform, half-widths. */
-typedef struct ff_navigation_config {
-    double rate;                   /* [Hz] of the camera; 0: every cycle */
-    double delay;                  /* [s] of the camera, whole cycles */
-    double position, attitude;     /* [m], [rad] */
-    double velocity, angular_rate; /* [m/s], [rad/s] */
-    double star_tracker, gyro;     /* [rad], [rad/s] */
-    double encoder;                /* [rad] */
-} ff_navigation_config;
+#include "obsw/computer.h"
 
 typedef struct ff_mission_config {
     double cycle, duration, arm_cycle; /* [s] arm_cycle divides cycle */
@@ -35,14 +24,18 @@ typedef struct ff_mission_config {
     ff_rigid_state nominal; /* and not the client's unforced one */
     double grasp_reach;     /* [m] the gripper closes only so near to `grapple`; FF_INF */
     ff_gate_config gate[2];
+    ff_fidelity_config fidelity; /* direct, tdpa, damping: what the loop makes of the contact wrench */
+    /* Known loads on client (0) and servicer (1, at the base's origin) at time t; NULL: none. */
+    ff_rigid_load (*load)(const void *of, int which, double t);
+    const void *load_of;
     ff_vec3 grapple; /* [m] the place that is held, client's body frame */
     double grasp_stiffness, grasp_damping, grasp_rotation_stiffness, grasp_rotation_damping;
     ff_pose lab;              /* placement of the robots' frame in the lab */
     ff_vec3 gravity;          /* [m/s2] lab */
     ff_robot_config robot[2]; /* client, servicer */
-    ff_navigation_config navigation;
-    const char *library;    /* on-board software in a shared object; NULL: built in */
-    ff_builtin_config obsw; /* tree and work are filled in */
+    /* on-board software; cycle, seed and the built-in controller are filled in */
+    ff_computer_config computer;
+    ff_builtin_config obsw; /* the built-in controller: tree and work are filled in */
     const ff_tree_config
         *real_arm; /* the arm on the ground where it is not the orbit's (assumption 2); NULL */
     bool friction; /* the joints' friction acts on the ground */
@@ -53,12 +46,20 @@ typedef struct ff_mission_row {
     double t;
     ff_rigid_state client, base; /* satellites */
     double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX];
-    ff_obsw_out actuation;
-    ff_wrench F_e;           /* on the gripper, gripper axes */
-    ff_wrench on_base;       /* the same about the base's origin, base axes */
-    ff_wrench on_client;     /* its reaction about the client's CoM, body axes */
-    ff_setpoint command[2];  /* issued at t */
-    ff_setpoint inertial[2]; /* the robots' motion mapped by (23) */
+    ff_obsw_out actuation; /* what acts: F_b and tau */
+    ff_obsw_action action; /* new, held, or nothing */
+    double
+        motor[FF_TREE_JOINTS_MAX]; /* [N m] torque of the arm's motors on the ground, (22), within limits */
+    bool thrust_saturated, motor_saturated; /* since the last row */
+    ff_wrench F_e;                          /* on the gripper, gripper axes */
+    ff_wrench on_base;                      /* the same about the base's origin, base axes */
+    ff_wrench on_client;                    /* its reaction about the client's CoM, body axes */
+    ff_wrench felt[2];                      /* by client and base after the method, about the same points */
+    ff_rigid_load load[2];                  /* known loads on them */
+    ff_wrench driven[2];                    /* wrench robots: their drive over the cycle before, body axes */
+    double observer;                        /* [J] of the method; FF_NAN: it has none */
+    ff_setpoint command[2];                 /* issued at t */
+    ff_setpoint inertial[2];                /* the robots' motion mapped by (23) */
     double step_ns;
     ff_setpoint robot[2];          /* true motion in the robots' frame */
     ff_vec3 base_error;            /* [m] base against its goal, client's axes */
@@ -69,6 +70,7 @@ typedef struct ff_mission_row {
     double W_c, bound, port_power; /* monitors: (25), (29), (28) */
     ff_quat
         mapped_attitude; /* of the base from the robots' motion: what the star tracker sees without noise */
+    double star_tracker[4]; /* what the on-board software was told of it, noise included */
     bool held;
 } ff_mission_row;
 
@@ -79,8 +81,8 @@ typedef struct ff_mission_sink {
 
 typedef struct ff_mission_info {
     uint64_t cycles;
-    uint64_t obsw_rejected; /* outputs that were not finite: the last safe one was kept, then zero */
-    double step_ns;         /* mean of the loop's step */
+    ff_obsw_info obsw; /* what the on-board software did and what was done about it */
+    double step_ns;    /* mean of the loop's step */
 } ff_mission_info;
 
 void ff_mission_default(ff_mission_config *config);

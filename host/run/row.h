@@ -4,6 +4,15 @@
 
 #include "scenario/scenario.h"
 
+/* On devices: the robot's axes, and its controller's clock as fitted to ours. */
+typedef struct ff_row_device {
+    bool has_joints, has_clock;
+    ff_arm_joints joints; /* measured */
+    double drift;         /* its seconds over ours, minus 1 */
+    double offset;        /* [s] our time minus its own at its newest telegram */
+    double residual, rms; /* [s] of the newest telegram's arrival, + late; of all */
+} ff_row_device;
+
 typedef struct ff_row_body {
     ff_rigid_state satellite;     /* at t_k */
     ff_rigid_state ideal;         /* at t_k; FF_NAN without a reference */
@@ -21,8 +30,25 @@ typedef struct ff_row_body {
     /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
     bool has_fused;
     ff_fused_report fused; /* of the last contact, with has_fused */
+    ff_row_device device;
     double identified_stiffness, identified_damping, identified_damping_sd; /* [N/m], [N s/m], [N s/m] */
 } ff_row_body;
+
+/* Of the satellite with an arm. */
+typedef struct ff_row_servicer {
+    double q[FF_MAX_ARM_LINKS], qd[FF_MAX_ARM_LINKS]; /* measured joints */
+    ff_wrench thrust;                                 /* F_b, base axes, about the base's origin */
+    double torque[FF_MAX_ARM_LINKS];                  /* tau of the on-board software */
+    double motor[FF_MAX_ARM_LINKS];                   /* of the motors on the ground, (22) */
+    bool thrust_saturated, motor_saturated;
+    int phase;  /* says the on-board software */
+    int action; /* ff_obsw_action: 0 its answer acts, 1 its last one does, 2 nothing does */
+    /* monitors of destefano2021, IV; FF_NAN: not told */
+    double W_c;        /* [J] (25) */
+    double W_a, delta; /* (24), in the software's own unit */
+    double port_power; /* [W] (28): (V_a - V_c) . F_e */
+    double bound;      /* [m/s, rad/s] (29): not positive */
+} ff_row_servicer;
 
 typedef struct ff_row {
     uint64_t k;
@@ -32,11 +58,13 @@ typedef struct ff_row {
     double compute_ns;
     double lateness_ns, io_ns; /* on devices: of the wake-up, of receiving and sending */
     uint64_t missed;           /* on devices: cycles without a telegram so far */
-    bool filled;               /* on devices: stands for a cycle whose telegram was lost */
-    unsigned bounds;           /* FF_BOUND_...: bounds of the identification that acted */
+    bool aside;      /* on devices: no cycle of the run; kept only for the last 2 s before a fault */
+    bool filled;     /* on devices: stands for a cycle whose telegram was lost */
+    unsigned bounds; /* FF_BOUND_...: bounds of the identification that acted */
     ff_row_body body[FF_MAX_BODIES];
     ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
     bool touching[FF_MAX_CONTACTS];
+    ff_row_servicer servicer; /* where the scenario has an arm */
 } ff_row;
 
 /* Starts the row of cycle k with the satellites as the loop holds them before its step. Only what this

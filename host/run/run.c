@@ -167,6 +167,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
                     result->cycle_max_ns = m->row.compute_ns;
             }
             ff_plant_write(plant, k, m->out.command);
+            ff_plant_write_contact(plant, m->out.measured_b);
         }
         if (options->count) {
             ff_row_loop(scenario, &m->in, &m->out, status, &m->row);

@@ -4,6 +4,7 @@
 #define FF_RUN_RUN_H
 
 #include "ideal/ideal.h"
+#include "obsw/computer.h"
 #include "run/row.h"
 
 /* What may be looked at and changed between two cycles. model is NULL for the method `ideal`: it has no loop.
@@ -26,16 +27,31 @@ typedef struct ff_run_options {
     bool (*between)(void *user, const ff_run_access *access); /* before each cycle: may wait (a paced run) and
                                                                   tune; may be NULL; false stops the run */
     void *between_user;
+    ff_obsw_record record;  /* read NULL: none; else answers in place of the on-board software */
+    ff_obsw_opener *opener; /* reaches on-board software over UDP; NULL: such scenarios are refused */
 } ff_run_options;
+
+/* A device's clock against this computer's, as fitted; of a run on devices. */
+typedef struct ff_run_clock {
+    bool known;
+    double drift_ppm;  /* its seconds are longer than ours by so much */
+    double residual_s; /* rms of the arrivals about the fit */
+    double largest_s;  /* in size */
+    uint64_t restarts; /* it was set meanwhile */
+    double sensor_hz;  /* the sensor's count a second of ours; 0: not known */
+    double sensor_s;   /* rms of its records about their fit */
+} ff_run_clock;
 
 typedef struct ff_run_result {
     ff_status status;                   /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
     uint64_t cycles;                    /* done */
     ff_fused_info fused;                /* counters of the method fused */
+    ff_obsw_info obsw;                  /* of the on-board software */
     ff_loop_info info;                  /* counters of refused samples, held and limited commands */
     ff_impact_state impact;             /* of the method `impact`: contacts and causality at the end */
     double wall_s;                      /* time the loop and plant took */
     double cycle_mean_ns, cycle_max_ns; /* of the loop's step; 0 without timing */
+    ff_run_clock clock[FF_MAX_BODIES];  /* each satellite's robot and sensor */
     char message[256];                  /* one sentence when status is negative */
 } ff_run_result;
 

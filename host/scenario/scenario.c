@@ -2,6 +2,7 @@
 
 #include "scenario/schema.h"
 #include "scenario/tree.h"
+#include "scenario/mesh.h"
 #include "scenario/urdf.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ typedef struct reader {
     const char *label;
     ff_tree *tree;
     ff_scenario *scenario;
+    const ff_scenario_options *options;
     char *message;
     size_t size;
     char *warnings;
@@ -345,6 +347,7 @@ static bool read_loads(reader *r, const ff_node *node, const ff_key *key);
 static bool read_chain(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);
 static bool read_links(reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm);
 static bool read_faults(reader *r, const ff_node *node, const ff_key *key);
+static bool read_mesh(reader *r, const ff_node *node, char *path);
 static bool read_arm_model(reader *r, const ff_node *node, ff_servicer_arm *arm);
 static bool read_chain_model(reader *r, const ff_node *node, ff_emulate_arm *arm);
 static bool read_drives(reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);
@@ -453,6 +456,8 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
         return read_arm_model(r, node, base);
     case FF_TYPE_CHAIN_MODEL:
         return read_chain_model(r, node, at);
+    case FF_TYPE_MESH:
+        return read_mesh(r, node, at);
     case FF_TYPE_DRIVES:
         return read_drives(r, node, key, at);
     }
@@ -647,11 +652,33 @@ struct ff_tree_model_file {
     ff_urdf urdf;
 };
 
+static void note_model(ff_scenario *s, const char *name) {
+    for (int i = 0; i < s->models; i++)
+        if (strcmp(s->model[i], name) == 0)
+            return;
+    if (s->models < FF_MAX_MODELS) /* an emulation names two */
+        snprintf(s->model[s->models++], FF_NAME_SIZE, "%s", name);
+}
+
+/* From the disk, or from where the options say. */
+static ff_status load_model(const reader *r, const char *name, const char *path, ff_urdf *urdf, char *text,
+                            size_t size) {
+    const char *bytes;
+    size_t length;
+    if (!r->options || !r->options->file)
+        return ff_urdf_load(path, urdf, text, size);
+    if (r->options->file(r->options->file_self, name, &bytes, &length))
+        return ff_urdf_parse(name, bytes, length, urdf, text, size);
+    snprintf(text, size, "it is not in the log");
+    return FF_ERR_IO;
+}
+
 /* NULL after fail. Relative names start from the scenario's folder. */
 static const struct ff_tree_model_file *read_model(reader *r, const ff_node *node) {
     char name[FF_NAME_SIZE], text[400];
     if (!read_text(r, node, "model", name))
         return NULL;
+    note_model(r->scenario, name);
     for (const struct ff_tree_model_file *m = r->tree->models; m; m = m->next)
         if (strcmp(m->name, name) == 0)
             return m;
@@ -665,7 +692,7 @@ static const struct ff_tree_model_file *read_model(reader *r, const ff_node *nod
     }
     memcpy(path, r->label, folder);
     memcpy(path + folder, name, length + 1);
-    const ff_status status = ff_urdf_load(path, &m->urdf, text, sizeof text);
+    const ff_status status = load_model(r, name, path, &m->urdf, text, sizeof text);
     if (status == FF_ERR_IO)
         fail(r, node->place,
              "model '%s' cannot be read: %s, allowed: a URDF file, from the scenario's folder",
@@ -679,6 +706,28 @@ static const struct ff_tree_model_file *read_model(reader *r, const ff_node *nod
     m->next = r->tree->models;
     r->tree->models = m;
     return m;
+}
+
+/* Read to be checked only: what is drawn reads it again. */
+static bool read_mesh(reader *r, const ff_node *node, char *path) {
+    char name[FF_NAME_SIZE], text[128];
+    if (!read_text(r, node, "file", name))
+        return false;
+    const char *slash = name[0] == '/' ? NULL : strrchr(r->label, '/');
+    const size_t folder = slash ? (size_t)(slash - r->label) + 1 : 0, length = strlen(name);
+    if (folder + length >= 2 * (size_t)FF_NAME_SIZE)
+        return fail(r, node->place, "the path of the mesh '%s' is too long, allowed: %d bytes",
+                    ff_show(name).text, 2 * FF_NAME_SIZE - 1);
+    memcpy(path, r->label, folder);
+    memcpy(path + folder, name, length + 1);
+    ff_mesh mesh;
+    if (ff_mesh_load(path, &mesh, text, sizeof text) != FF_OK)
+        return fail(r, node->place,
+                    "mesh '%s': %s, allowed: an STL or OBJ file of at most %d triangles, from the scenario's "
+                    "folder",
+                    ff_show(name).text, text, FF_MESH_TRIANGLES);
+    ff_mesh_free(&mesh);
+    return true;
 }
 
 /* As fail, at a line of the model. */
@@ -875,6 +924,47 @@ static const ff_section *below(const ff_section *section, const char *key) {
     return find_key(section, key)->section;
 }
 
+static bool check_most(reader *r, const ff_node *node, const char *key, double value, double most) {
+    const ff_node *given = ff_node_find(node, key);
+    return value <= most ||
+           fail(r, given ? given->place : node->place, "%s is %.9g, allowed: at most %.9g", key, value, most);
+}
+
+static bool check_ipv4(reader *r, const ff_node *node, const char *key, const char *text) {
+    const ff_node *given = ff_node_find(node, key);
+    unsigned part[4];
+    char after;
+    bool good = sscanf(text, "%3u.%3u.%3u.%3u%c", &part[0], &part[1], &part[2], &part[3], &after) == 4 &&
+                text[strspn(text, "0123456789.")] == 0;
+    for (int i = 0; i < 4 && good; i++)
+        good = part[i] <= 255;
+    return good || fail(r, given ? given->place : node->place,
+                        "%s is '%s', allowed: an IPv4 address, e.g. 127.0.0.1", key, ff_show(text).text);
+}
+
+static bool check_obsw(reader *r, const ff_node *node, ff_obsw_config *o) {
+    const ff_node *navigation = ff_node_find(node, "navigation");
+    if (!ff_node_find(node, "hold"))
+        o->hold = FF_NAN; /* ten cycles, once the cycle is known */
+    if (navigation &&
+        (!check_most(r, navigation, "delay", o->navigation.delay, 60) ||
+         !check_most(r, navigation, "star_tracker_delay", o->navigation.star_tracker_delay, 60) ||
+         !check_most(r, navigation, "gyro_delay", o->navigation.gyro_delay, 60) ||
+         !check_most(r, navigation, "encoder_delay", o->navigation.encoder_delay, 60)))
+        return false;
+    if (o->kind != 2)
+        return true;
+    if (o->port == 0)
+        return fail(r, node->place, "port is 0, allowed: 1 to 65535");
+    return check_ipv4(r, node, "address", o->address) &&
+           check_ipv4(r, node, "local_address", o->local_address) &&
+           check_most(r, node, "port", (double)o->port, 65535) &&
+           check_most(r, node, "local_port", (double)o->local_port, 65535) &&
+           check_most(r, node, "apid", (double)o->apid, 2046) &&
+           check_most(r, node, "command_apid", (double)o->command_apid, 2046) &&
+           check_most(r, node, "timeout", o->timeout, 60) && check_most(r, node, "connect", o->connect, 600);
+}
+
 /* Arm and on-board software belong together; the tree must be physical. */
 static bool read_servicer(reader *r, const ff_node *node, const ff_section *section,
                           ff_satellite *satellite) {
@@ -895,6 +985,8 @@ static bool read_servicer(reader *r, const ff_node *node, const ff_section *sect
     memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
     if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q) ||
         !check_positions(r, obsw, &satellite->arm, satellite->obsw.q))
+        return false;
+    if (!check_obsw(r, obsw, &satellite->obsw))
         return false;
     if (satellite->obsw.kind != 0)
         satellite->obsw.goal = ff_pose_identity();
@@ -920,8 +1012,25 @@ static bool read_satellite(reader *r, const ff_node *node, const ff_section *sec
     if (!read_servicer(r, node, section, satellite))
         return false;
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
+    const ff_node *robot = ff_node_find(node, "robot"), *own = ff_node_find(robot, "inertia");
+    if (!ff_node_find(robot, "mass"))
+        satellite->robot.inertia.mass = satellite->rigid.mass;
+    if (!own)
+        satellite->robot.inertia.inertia = satellite->rigid.inertia;
+    else if (!check_inertia(r, own, "inertia", satellite->robot.inertia))
+        return false;
+    const ff_vec3 wired = satellite->sensor.wired;
+    int seen = 0;
+    for (int i = 0; i < 3; i++)
+        for (int axis = 1; axis <= 3; axis++)
+            seen |= fabs(wired.a[i]) == (double)axis ? 1 << axis : 0;
+    const ff_node *wiring = ff_node_find(ff_node_find(node, "sensor"), "wired");
+    if (wiring && seen != 14)
+        return fail(r, wiring->place,
+                    "sensor.wired must name each axis once, allowed: 1, 2, 3, each with its sign");
     const ff_node *mockup = ff_node_find(node, "mockup");
     satellite->mockup.present = mockup != NULL;
+    satellite->mesh.present = ff_node_find(node, "mesh") != NULL;
     const ff_node *inertia = ff_node_find(mockup, "inertia");
     bool point_mass = true;
     for (int i = 0; i < 9; i++)
@@ -1208,21 +1317,19 @@ static bool check_impact(reader *r, const ff_node *root) {
     return true;
 }
 
-/* The settings of tdpa start from one reading or the other before single keys override them. */
-static void start_tdpa(ff_scenario *s, const ff_node *root) {
-    const ff_node *reading = ff_node_find(ff_node_find(root, "tdpa"), "reading");
-    if (reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0)
-        ff_tdpa_printed(&s->fidelity.tdpa);
-    else
-        ff_tdpa_default(&s->fidelity.tdpa);
+static bool is_printed(const ff_node *root, const char *method) {
+    const ff_node *reading = ff_node_find(ff_node_find(root, method), "reading");
+    return reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0;
 }
 
-static void start_damping(ff_scenario *s, const ff_node *root) {
-    const ff_node *reading = ff_node_find(ff_node_find(root, "damping"), "reading");
-    if (reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0)
+/* The settings of a method start from one reading or the other before single keys override them. */
+static void start_methods(ff_scenario *s, const ff_node *root) {
+    if (is_printed(root, "tdpa"))
+        ff_tdpa_printed(&s->fidelity.tdpa);
+    if (is_printed(root, "damping"))
         ff_damping_printed(&s->fidelity.damping);
-    else
-        ff_damping_default(&s->fidelity.damping);
+    if (is_printed(root, "impact"))
+        ff_impact_printed(&s->fidelity.impact);
 }
 
 /* A scenario floats satellites or emulates a robot. */
@@ -1260,18 +1367,18 @@ static bool check_servicer(reader *r, const ff_node *root) {
         return fail(r, contacts->place,
                     "contacts of a scenario with an arm, allowed: one grasp whose body is '%s'",
                     s->satellite[servicer].name);
-    if (s->loads > 0)
-        return fail(r, ff_node_find(root, "loads")->place, "loads do not go with an arm yet, allowed: []");
-    if (s->fidelity.method != FF_METHOD_DIRECT && s->fidelity.method != FF_METHOD_IDEAL) {
+    if (s->fidelity.method == FF_METHOD_IMPACT || s->fidelity.method == FF_METHOD_FUSED) {
         const ff_node *method = ff_node_find(root, "method");
         return fail(r, method ? method->place : root->place,
-                    "method '%s' does not go with an arm yet; available: "
-                    "ideal, direct",
+                    "method '%s' predicts its satellites as rigid bodies and knows no torques of an arm, "
+                    "allowed: ideal, direct, tdpa, damping",
                     ff_method_name(s->fidelity.method));
     }
     ff_servicer_arm *arm = &s->satellite[servicer].arm;
     if (!(arm->cycle > 0.0))
         arm->cycle = 0.25 * s->cycle;
+    if (isnan(s->satellite[servicer].obsw.hold))
+        s->satellite[servicer].obsw.hold = 10.0 * s->cycle;
     const double parts = s->cycle / arm->cycle;
     if (parts < 0.5 || fabs(parts - round(parts)) > 1e-9 * parts)
         return fail(r, satellites->place,
@@ -1350,8 +1457,7 @@ static bool check_emulation(reader *r, const ff_node *root) {
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     set_defaults(s);
-    start_tdpa(s, root);
-    start_damping(s, root);
+    start_methods(s, root);
     if (!check_subject(r, root) || !read_section(r, root, &ff_schema, s) || !check_time(r, root))
         return false;
 
@@ -1438,6 +1544,7 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
     reader r = {.label = label,
                 .tree = &tree,
                 .scenario = scenario,
+                .options = options,
                 .message = message,
                 .size = size,
                 .warnings = warnings,

@@ -16,6 +16,7 @@ enum {
     FF_MAX_POINTS = 16,
     FF_MAX_ARM_LINKS = 24, /* rows of an arm's table */
     FF_MAX_FAULTS = 16,
+    FF_MAX_MODELS = 4, /* URDF files of one scenario */
 };
 
 typedef enum ff_robot_kind {
@@ -40,6 +41,7 @@ typedef struct ff_robot_config {
     double gear_stiffness[6]; /* joints: [N m/rad] */
     double gear_damping[6];   /* [N m s/rad] */
     double joint_inertia[6];  /* [kg m2] */
+    ff_rigid_config inertia;  /* wrench: of the robot and what it carries, about the CoM, body axes */
     ff_pose base;             /* world to base */
     ff_pose tool;             /* flange to CoM */
     struct {
@@ -68,6 +70,8 @@ typedef struct ff_sensor_config {
     double range_force, range_torque;           /* [N], [N m]; FF_INF */
     double bandwidth;                           /* [Hz]; FF_INF */
     double delay;                               /* [s] */
+    ff_quat turned;                             /* the virtual one: sensor as it is, in the sensor as named */
+    ff_vec3 wired;                              /* +-1, 2, 3: axis that each channel carries */
     char address[FF_NAME_SIZE];                 /* ati-rdt: the sensor's */
     uint64_t port, http_port;
 } ff_sensor_config;
@@ -91,6 +95,16 @@ typedef struct ff_safety_limits {
     double stop_angular_acceleration; /* [rad/s2] */
 } ff_safety_limits;
 
+/* What is tried before a run on devices. */
+typedef struct ff_check_config {
+    bool no_push;     /* leave out the hand-push test */
+    bool poses;       /* identify the mock-up's mass and CoM */
+    bool chirp;       /* identify the robot's delay */
+    double angle;     /* [rad] tilt */
+    double amplitude; /* [m] of the chirp */
+    double wait;      /* [s] for each push */
+} ff_check_config;
+
 typedef struct ff_mockup_config {
     bool present;
     double mass;          /* [kg] */
@@ -99,6 +113,13 @@ typedef struct ff_mockup_config {
     double frequency;     /* [Hz] of its bending on the flange, the flange held; FF_INF: rigid */
     double damping_ratio; /* of the same */
 } ff_mockup_config;
+
+typedef struct ff_mesh_config { /* only to be looked at */
+    bool present;
+    char file[2 * FF_NAME_SIZE]; /* as it is opened */
+    double scale;                /* metres in a unit of the file */
+    ff_pose pose;                /* of the file's frame in the body frame, from the CoM */
+} ff_mesh_config;
 
 typedef struct ff_point {
     char name[FF_NAME_SIZE];
@@ -130,15 +151,26 @@ typedef struct ff_servicer_arm {
 
 typedef struct ff_obsw_config {
     bool present;
-    int kind;                   /* 0: built-in, 1: shared object */
+    int kind;                   /* 0: built-in, 1: shared object, 2: UDP */
     char library[FF_NAME_SIZE]; /* its path, from the working folder */
+    char address[FF_NAME_SIZE], local_address[FF_NAME_SIZE];
+    uint64_t port, local_port;
+    int mode;    /* 0: lock step, 1: free running */
+    int packets; /* 0: cFS, 1: PUS-C */
+    uint64_t apid, command_apid;
+    double timeout; /* [s] wall clock, for one answer in lock step */
+    double connect; /* [s] wall clock, for the first answer */
+    double hold;    /* [s] of run time */
     ff_pose goal;
     double q[FF_MAX_ARM_LINKS];
     double approach, arrive;
     double sync_rate, hold_rate, arm_rate, grasp_rate;
     double force_limit, torque_limit;
     struct {
-        double rate, position, attitude, velocity, angular_rate, star_tracker, gyro, encoder;
+        double rate, delay, position, attitude, velocity, angular_rate;
+        double star_tracker, star_tracker_rate, star_tracker_delay;
+        double gyro, gyro_rate, gyro_delay;
+        double encoder, encoder_speed, encoder_rate, encoder_delay;
     } navigation;
 } ff_obsw_config;
 
@@ -151,10 +183,12 @@ typedef struct ff_satellite {
     ff_robot_config robot;
     ff_sensor_config sensor;
     ff_mockup_config mockup;
+    ff_mesh_config mesh;
     ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
     ff_servicer_arm arm;
     ff_obsw_config obsw;
     ff_safety_limits safety;
+    ff_check_config check;
 } ff_satellite;
 
 typedef enum ff_contact_kind {
@@ -234,6 +268,7 @@ typedef enum ff_fault_kind {
     FF_FAULT_STRANGER,
     FF_FAULT_JITTER,
     FF_FAULT_CLOCK_STEP,
+    FF_FAULT_CLOCK_DRIFT, /* [ppm] the controller's cycle is longer by so much, all the time */
     FF_FAULTS
 } ff_fault_kind;
 
@@ -256,8 +291,10 @@ typedef enum ff_target_kind { FF_TARGET_FLEXIBLE_JOINT, FF_TARGET_ARM } ff_targe
 
 typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
-    double cycle, duration; /* [s] */
-    uint64_t cycles;        /* round(duration/cycle) */
+    int models;
+    char model[FF_MAX_MODELS][FF_NAME_SIZE]; /* URDF files as the scenario names them */
+    double cycle, duration;                  /* [s] */
+    uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;
     ff_fidelity_config fidelity; /* method and its settings */
     bool tdpa_printed;           /* tdpa: {reading: printed} */
@@ -265,6 +302,7 @@ typedef struct ff_scenario {
     bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
     bool torque_detector_given;  /* tdpa.torque_threshold likewise */
     bool damping_printed;        /* damping: {reading: printed} */
+    bool impact_printed;         /* impact: {reading: printed} */
     struct {
         bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
     } damping_given;
@@ -322,6 +360,10 @@ typedef struct ff_scenario_options {
     const char *const *set; /* count strings "path=value" */
     int sets;
     const char *method; /* --method, or NULL */
+    /* Where the files that the scenario names are found instead of on the disk, e.g. in a log; NULL: on the
+     * disk. False: not there. The text must outlive the call. */
+    bool (*file)(void *self, const char *name, const char **text, size_t *length);
+    void *file_self;
 } ff_scenario_options;
 
 /* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT (message is the one line for the user). warnings: one line

@@ -17,23 +17,28 @@ static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
-    "stranger", "jitter", "clock-step", NULL};
+    "stranger", "jitter", "clock-step", "clock-drift", NULL};
 static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
 static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
 static const char *const robot_words[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
 static const char *const sensor_words[] = {"ideal", "noisy", "ati-rdt", NULL};
+static const char *const push_words[] = {"hand", "skip", NULL};
+static const char *const weight_words[] = {"scenario", "poses", NULL};
+static const char *const delay_words[] = {"scenario", "chirp", NULL};
 static const char *const mount_words[] = {"flange", "environment", NULL};
 static const char *const contact_words[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
 static const char *const load_words[] = {"pulse", "halfsine", "sin2", NULL};
+static const char *const impact_normal_words[] = {"tools", "force", NULL};
+static const char *const impact_torque_words[] = {"lever", "measured", NULL};
 static const char *const reading_words[] = {"default", "printed", NULL};
 static const char *const observer_words[] = {"wrench", "axis", NULL};
 static const char *const velocity_words[] = {"midpoint", "start", NULL};
 static const char *const reset_words[] = {"contact", "never", NULL};
 static const char *const switch_words[] = {"false", "true", NULL};
 static const char *const law_words[] = {"clamp", "damper", NULL};
-static const char *const budget_words[] = {"restitution", "velocity", NULL};
+static const char *const budget_words[] = {"velocity", "restitution", "robot", NULL};
 static const char *const axes_words[] = {"force", "each", NULL};
 static const char *const form_words[] = {"offset", "increments", NULL};
 static const char *const tracking_words[] = {"on", "off", NULL};
@@ -71,10 +76,11 @@ static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(
 #define LAG BIT(FF_ROBOT_LAG)
 #define LIMITED BIT(FF_ROBOT_LIMITED)
 #define JOINTS BIT(FF_ROBOT_JOINTS)
+#define WRENCHED BIT(FF_ROBOT_WRENCH)
 #define DELAYED (~BIT(FF_ROBOT_IDEAL))
 #define RSI BIT(FF_ROBOT_KUKA_RSI)
 static const ff_key robot_keys[] = {
-    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
+    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is told."),
     KEY("frequency", NUMBER, "Hz", POSITIVE, "required", ROBOT(frequency), LAG, "Natural frequency of the tracking."),
@@ -88,6 +94,8 @@ static const ff_key robot_keys[] = {
     KEY("gear_stiffness", SIX, "N m/rad", POSITIVE, "[2e5, 2e5, 1e5, 2e4, 2e4, 1e4]", ROBOT(gear_stiffness), JOINTS, "Of the six gears of a KR 16; its axes give way to the contact, its motors do not."),
     KEY("gear_damping", SIX, "N m s/rad", NOT_NEGATIVE, "[800, 800, 400, 40, 40, 20]", ROBOT(gear_damping), JOINTS, "Of the six gears."),
     KEY("joint_inertia", SIX, "kg m2", POSITIVE, "[25, 25, 12, 1, 1, 0.5]", ROBOT(joint_inertia), JOINTS, "Behind the six gears, mock-up included; coupling between axes is left out."),
+    KEY("mass", NUMBER, "kg", POSITIVE, "(the satellite's)", ROBOT(inertia.mass), WRENCHED, "Of the robot with all that it carries, as felt at the satellite's CoM."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "(the satellite's)", ROBOT(inertia.inertia), WRENCHED, "The same about the satellite's CoM (an arm's base: its origin), body axes: [xx, yy, zz] or [xx, yy, zz, xy, xz, yz]."),
     SECTION("base", SECTION, &pose_section, "{}", ROBOT(base), 0, "Pose of the robot's base in the world."),
     SECTION("tool", SECTION, &pose_section, "{}", ROBOT(tool), 0, "Pose of the satellite's CoM in the flange frame."),
     SECTION("rail", SECTION, &rail_section, "none", 0, 0, "A linear axis under the robot."),
@@ -114,6 +122,8 @@ static const ff_key sensor_keys[] = {
     KEY("range", PAIR, "N, N m", POSITIVE, "none", SENSOR(range_force), NOISY, "Largest reading; at and beyond it the sample is refused."),
     KEY("bandwidth", NUMBER, "Hz", POSITIVE, "none", SENSOR(bandwidth), NOISY, "First-order low pass."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", SENSOR(delay), NOISY, "Age of the reading."),
+    KEY("turned", QUATERNION, "", ANY, "[1, 0, 0, 0]", SENSOR(turned), NOISY, "Error of the virtual sensor's mounting: its axes, body to body, from those that `pose` names. The loop does not know it; the hand-push test of `rt` finds it."),
+    KEY("wired", VEC3, "", ANY, "[1, 2, 3]", SENSOR(wired), NOISY, "Error of the virtual sensor's wiring: the axis (1 x, 2 y, 3 z) that each channel really carries, negative with the wrong sign; forces and torques alike."),
     KEY("address", TEXT, "", ANY, "127.0.0.1", SENSOR(address), ATI, "The sensor's address. On loopback it is a virtual one."),
     KEY("port", INTEGER, "", ANY, "49152", SENSOR(port), ATI, "UDP port of its records."),
     KEY("http_port", INTEGER, "", ANY, "49180", SENSOR(http_port), ATI, "TCP port of its configuration page; 80 on the device."),
@@ -128,6 +138,13 @@ static const ff_key mockup_keys[] = {
     KEY("damping_ratio", NUMBER, "", NOT_NEGATIVE, "0.02", offsetof(ff_mockup_config, damping_ratio), 0, "Of the elastic mount."),
 };
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
+
+static const ff_key mesh_keys[] = {
+    KEY("file", MESH, "", ANY, "required", offsetof(ff_mesh_config, file), 0, "An STL (binary or text) or OBJ file, its path from the scenario's folder; at most 20000 triangles and 8 MiB."),
+    KEY("scale", NUMBER, "m", POSITIVE, "1", offsetof(ff_mesh_config, scale), 0, "One unit of the file; 0.001 for a file in millimetres."),
+    SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_mesh_config, pose), 0, "The file's frame in the body frame, from the CoM."),
+};
+static const ff_section mesh_section = {"satellites.NAME.mesh", "", TABLE(mesh_keys), "What the report and the live page draw in place of the box; nothing is computed from it."};
 
 static const ff_key limits_keys[] = {
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded, per axis; all limits together are followed time-optimally."),
@@ -170,20 +187,42 @@ static const ff_section arm_section = {"satellites.NAME.arm", "", TABLE(arm_keys
 #define OBSW(field) offsetof(ff_obsw_config, field)
 static const ff_key navigation_keys[] = {
     KEY("rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.rate), 0, "Of the relative pose camera; 0: every cycle."),
+    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", OBSW(navigation.delay), 0, "Of the camera: a picture is seen in the first cycle this long after it was taken, the first one at once. At most 60."),
     KEY("position", NUMBER, "m", NOT_NEGATIVE, "0", OBSW(navigation.position), 0, "Half width of the camera's uniform error, each axis."),
     KEY("attitude", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.attitude), 0, "Likewise."),
     KEY("velocity", NUMBER, "m/s", NOT_NEGATIVE, "0", OBSW(navigation.velocity), 0, "Likewise."),
     KEY("angular_rate", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.angular_rate), 0, "Likewise."),
     KEY("star_tracker", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.star_tracker), 0, "Half width of the star tracker's error, each axis."),
-    KEY("gyro", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.gyro), 0, "Of the gyro."),
-    KEY("encoder", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.encoder), 0, "Of the joint encoders."),
+    KEY("star_tracker_rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.star_tracker_rate), 0, "Of the star tracker; 0: every cycle."),
+    KEY("star_tracker_delay", NUMBER, "s", NOT_NEGATIVE, "0", OBSW(navigation.star_tracker_delay), 0, "Of the star tracker, as for the camera."),
+    KEY("gyro", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.gyro), 0, "Half width of the gyro's error, each axis."),
+    KEY("gyro_rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.gyro_rate), 0, "Of the gyro; 0: every cycle."),
+    KEY("gyro_delay", NUMBER, "s", NOT_NEGATIVE, "0", OBSW(navigation.gyro_delay), 0, "Of the gyro."),
+    KEY("encoder", NUMBER, "rad", NOT_NEGATIVE, "0", OBSW(navigation.encoder), 0, "Half width of the joint encoders' error; m for a prismatic joint."),
+    KEY("encoder_speed", NUMBER, "rad/s", NOT_NEGATIVE, "0", OBSW(navigation.encoder_speed), 0, "And of the joint speed that comes with it."),
+    KEY("encoder_rate", NUMBER, "Hz", NOT_NEGATIVE, "0", OBSW(navigation.encoder_rate), 0, "Of the joint encoders; 0: every cycle."),
+    KEY("encoder_delay", NUMBER, "s", NOT_NEGATIVE, "0", OBSW(navigation.encoder_delay), 0, "Of the joint encoders."),
 };
-static const ff_section navigation_section = {"satellites.NAME.obsw.navigation", "", TABLE(navigation_keys), "Errors of the sensors that the on-board software sees."};
+static const ff_section navigation_section = {"satellites.NAME.obsw.navigation", "", TABLE(navigation_keys), "The sensors that the on-board software sees: relative pose camera, star tracker, gyro, joint encoders. Samples are taken on the cycle grid; each sensor has its own random stream from the seed."};
 
-static const char *const obsw_words[] = {"builtin", "shared", NULL};
+static const char *const obsw_words[] = {"builtin", "shared", "udp", NULL};
+static const char *const mode_words[] = {"lockstep", "free", NULL};
+static const char *const packet_words[] = {"cfs", "pus", NULL};
+#define UDP BIT(2)
 static const ff_key obsw_keys[] = {
-    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm, or a shared object that exports the functions of examples/obsw/obsw.h."),
-    KEY("library", TEXT, "", ANY, "required", OBSW(library), 2, "Path of the shared object, from the working folder."),
+    WORD("kind", WORD, obsw_words, "builtin", OBSW(kind), 0, "The built-in coordinated controller of base and arm, a shared object that exports the functions of examples/obsw/obsw.h, or any program over UDP (docs/obsw.md)."),
+    KEY("library", TEXT, "", ANY, "required", OBSW(library), BIT(1), "Path of the shared object, from the working folder."),
+    KEY("address", TEXT, "", ANY, "127.0.0.1", OBSW(address), UDP, "IPv4 address of the on-board software. Commands are taken from this address only."),
+    KEY("port", INTEGER, "", ANY, "1234", OBSW(port), UDP, "UDP port at which it listens for the sensors; 1234 is that of cFS."),
+    KEY("local_address", TEXT, "", ANY, "127.0.0.1", OBSW(local_address), UDP, "IPv4 address of this computer at which its commands arrive."),
+    KEY("local_port", INTEGER, "", ANY, "1235", OBSW(local_port), UDP, "UDP port of the same."),
+    WORD("mode", WORD, mode_words, "lockstep", OBSW(mode), UDP, "`lockstep`: each cycle waits for the answer to its sensors. `free`: the run is paced by the clock, and the newest command acts. The reference orbit is always in lock step."),
+    WORD("packets", WORD, packet_words, "cfs", OBSW(packets), UDP, "Secondary header of the space packets: cFS, or ECSS PUS-C."),
+    KEY("apid", INTEGER, "", ANY, "160", OBSW(apid), UDP, "Application process of the sensors' packets."),
+    KEY("command_apid", INTEGER, "", ANY, "161", OBSW(command_apid), UDP, "And of the commands; a packet with another is refused."),
+    KEY("timeout", NUMBER, "s", POSITIVE, "0.5", OBSW(timeout), UDP, "Wall clock: longest wait for one answer in lock step. At most 60."),
+    KEY("connect", NUMBER, "s", POSITIVE, "10", OBSW(connect), UDP, "Wall clock: longest wait for the first answer; without it the run fails. At most 600."),
+    KEY("hold", NUMBER, "s", NOT_NEGATIVE, "(ten cycles)", OBSW(hold), 0, "Without a good answer the last one acts for this long, then nothing acts."),
     SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 1, "Pose of the base that it keeps in the client's body frame."),
     KEY("joints", JOINTS, "rad", ANY, "(as at the start)", OBSW(q), 1, "Joints with which it grasps."),
     KEY("approach", NUMBER, "s", NOT_NEGATIVE, "9.1", OBSW(approach), 1, "The arm starts."),
@@ -192,7 +231,7 @@ static const ff_key obsw_keys[] = {
     KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 1, "And after it."),
     KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 1, "Bandwidth of the joints before the grasp."),
     KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 1, "And after it."),
-    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 1, "Largest force and torque of the thrusters, each axis."),
+    KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 0, "Largest force and torque of the thrusters, each axis; they act on whatever the software asks for."),
     SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
 };
 static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};
@@ -216,6 +255,17 @@ static const ff_key safety_keys[] = {
 };
 static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(safety_keys), "What ends a run on devices (`freefloat rt`); docs/safety.md. Not the safety function."};
 
+#define CHECK(field) offsetof(ff_check_config, field)
+static const ff_key check_keys[] = {
+    WORD("push", FLAG, push_words, "hand", CHECK(no_push), 0, "The operator pushes the mock-up along its three axes and twists it about them, and the sensor must say the same; on virtual devices the facility pushes. `skip` leaves it out, and the report says so."),
+    WORD("weight", FLAG, weight_words, "scenario", CHECK(poses), 0, "The mock-up's mass and CoM: taken from `mockup`, or identified while the robot tilts it."),
+    WORD("delay", FLAG, delay_words, "scenario", CHECK(chirp), 0, "The robot's delay: taken from `robot.delay`, or identified by a small chirp and compared with it."),
+    KEY("angle", NUMBER, "rad", POSITIVE, "0.3", CHECK(angle), 0, "Largest tilt for `weight: poses`; Cartesian corrections: at most 4.5 degrees."),
+    KEY("amplitude", NUMBER, "m", POSITIVE, "0.002", CHECK(amplitude), 0, "Of the chirp, away from the motion to come; less if half of a limit of `safety` asks for it."),
+    KEY("wait", NUMBER, "s", POSITIVE, "30", CHECK(wait), 0, "How long each push is waited for."),
+};
+static const ff_section check_section = {"satellites.NAME.check", "", TABLE(check_keys), "What `freefloat rt` tries before arming, besides what it always looks at; docs/safety.md."};
+
 #define SATELLITE(field) offsetof(ff_satellite, field)
 static const ff_key satellite_keys[] = {
     KEY("mass", NUMBER, "kg", POSITIVE, "required", SATELLITE(rigid.mass), 0, "Mass of the satellite."),
@@ -228,10 +278,12 @@ static const ff_key satellite_keys[] = {
     SECTION("robot", SECTION, &robot_section, "{}", SATELLITE(robot), 0, "The robot that carries it."),
     SECTION("sensor", SECTION, &sensor_section, "{}", SATELLITE(sensor), 0, "Its force-torque sensor."),
     SECTION("mockup", SECTION, &mockup_section, "none", SATELLITE(mockup), 0, "What hangs behind the sensor."),
+    SECTION("mesh", SECTION, &mesh_section, "none", SATELLITE(mesh), 0, "Its shape, to be looked at."),
     SECTION("limits", SECTION, &limits_section, "{}", SATELLITE(limits), 0, "Limits on the commands."),
     SECTION("arm", SECTION, &arm_section, "none", SATELLITE(arm), 0, "An arm with a gripper."),
     SECTION("obsw", SECTION, &obsw_section, "none", SATELLITE(obsw), 0, "On-board software; needed with an arm."),
     SECTION("safety", SECTION, &safety_section, "{}", SATELLITE(safety), 0, "What ends a run on devices."),
+    SECTION("check", SECTION, &check_section, "{}", SATELLITE(check), 0, "What is tried before a run on devices."),
 };
 static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satellite_keys), "One free-floating body with its robot and sensor. A scenario has 1 to 4, each under its own name."};
 
@@ -255,7 +307,7 @@ static const ff_key fault_keys[] = {
     KEY("body", BODY, "", ANY, "(the first satellite)", FAULT(body), 0, "Whose robot or sensor."),
     KEY("from", NUMBER, "s", NOT_NEGATIVE, "0", FAULT(from), 0, "Begin, counted from the robot's first motion."),
     KEY("to", NUMBER, "s", NOT_NEGATIVE, "none", FAULT(to), 0, "End."),
-    KEY("value", NUMBER, "", ANY, "0", FAULT(value), 0, "Its size: s, m, N or deg, as the fault has it."),
+    KEY("value", NUMBER, "", ANY, "0", FAULT(value), 0, "Its size: s, m, N, deg or ppm, as the fault has it."),
     KEY("probability", NUMBER, "", POSITIVE, "1", FAULT(probability), 0, "Of acting in each cycle; drawn from the scenario's seed."),
 };
 static const ff_section fault_section = {"facility.faults.INDEX", "fault", TABLE(fault_keys), "What the virtual devices of `freefloat facility` do wrong, to see what the loop does about it. `run` knows none of them."};
@@ -347,7 +399,7 @@ static const ff_section known_section = {"damping.known", "", TABLE(known_keys),
 
 static const ff_key damping_keys[] = {
     WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, damping_printed), 0, "`printed`: observer, controller and filter of he2022, (8)-(15) and (22), to the letter; they over-damp. The settings below override single choices."),
-    WORD("budget", WORD, budget_words, "restitution", DAMPING(budget), 0, "What the surface keeps of the absorbed energy: the sum of c v2 T of the contact without delay, known in closed form, or the sum at the robot's motion."),
+    WORD("budget", WORD, budget_words, "velocity", DAMPING(budget), 0, "What the surface keeps of the absorbed energy, the sum of c v2 T: of the contact without delay, of the same in closed form, or at the robot's motion."),
     WORD("axes", WORD, axes_words, "force", DAMPING(axes), 0, "With `reading: printed`: controller along the force, or on each axis as in (11)-(13)."),
     KEY("lead", NUMBER, "s", NOT_NEGATIVE, "0", DAMPING(lead.time), 0, "Measurement delay that is compensated, (10): force plus this time its derivative."),
     KEY("lead_filter", NUMBER, "s", NOT_NEGATIVE, "0.01", DAMPING(lead.filter), 0, "Time constant of the derivative's filter."),
@@ -368,9 +420,12 @@ static const ff_key damping_keys[] = {
 static const ff_section damping_section = {"damping", "", TABLE(damping_keys), "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."};
 #define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
 static const ff_key impact_keys[] = {
+    WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, impact_printed), 0, "`printed`: section IV-B of lange to the letter: `normal: force`, `torque: measured`, `observer: false`. The settings below override single choices."),
+    WORD("normal", WORD, impact_normal_words, "(tools; printed: force)", IMPACT(normal), 0, "Direction of the satellites' force: normal of the known tools at the satellites, or the measured force's, (17)."),
+    WORD("torque", WORD, impact_torque_words, "(lever; printed: measured)", IMPACT(torque), 0, "Of the satellites: force times lever, (13), or with the rest of the measured torque, (21)."),
     WORD("prediction", FLAG, switch_words, "true", IMPACT(prediction), 0, "Command the motion one delay ahead."),
     WORD("recomputation", FLAG, switch_words, "true", IMPACT(recomputation), 0, "Once a contact is measured, recompute the steps since the satellites touched."),
-    WORD("observer", FLAG, switch_words, "true", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
+    WORD("observer", FLAG, switch_words, "(true; printed: false)", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
     WORD("gears", FLAG, switch_words, "true", IMPACT(gears), 0, "With `joints` robots: count the gears' compliance into the stiffness, 1/k = 1/k_en + n^T J_e K_r^-1 J_e^T n."),
     KEY("stiffness", IDENTIFIED, "N/m", POSITIVE, "(each contact's own)", IMPACT(stiffness), 0, "What the method believes of the mock-ups' stiffness; `identified`: found from force and position during contact."),
     KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),
@@ -605,6 +660,7 @@ const char *ff_type_text(ff_type type) {
         return "list";
     case FF_TYPE_ARM_MODEL:
     case FF_TYPE_CHAIN_MODEL:
+    case FF_TYPE_MESH:
         return "file's name";
     case FF_TYPE_JOINTS:
         return "[q1, q2, ...]";

@@ -35,6 +35,7 @@ typedef enum ff_type {
     FF_TYPE_FAULTS,      /* list of sections */
     FF_TYPE_ARM_MODEL,   /* a URDF file's name, its links into ff_servicer_arm */
     FF_TYPE_CHAIN_MODEL, /* the same into ff_emulate_arm */
+    FF_TYPE_MESH,        /* a mesh file's name, opened and checked, its path into char[2 * FF_NAME_SIZE] */
     FF_TYPE_DRIVES       /* list of sections, one for each joint of a URDF file, into ff_emulate_arm */
 } ff_type;
 

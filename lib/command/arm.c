@@ -369,8 +369,20 @@ ff_status ff_arm_inverse_all(const ff_arm_model *model, const ff_pose *T_wt, dou
     return *count ? FF_OK : FF_ERR_REACH;
 }
 
+double ff_arm_along(const ff_arm_model *model, const ff_pose *T_wt) {
+    if (model->config.rail.rule == FF_ARM_RAIL_NONE)
+        return 0.0;
+    const ff_pose T_bf = flange_in_base(model, T_wt);
+    return ff_vec3_dot(model->config.rail.axis, wrist_centre(model, &T_bf));
+}
+
 ff_status ff_arm_inverse(const ff_arm_model *model, const ff_pose *T_wt, const ff_arm_joints *previous,
                          ff_arm_joints *joints, ff_arm_info *info) {
+    return ff_arm_inverse_after(model, T_wt, previous, FF_INF, joints, info);
+}
+
+ff_status ff_arm_inverse_after(const ff_arm_model *model, const ff_pose *T_wt, const ff_arm_joints *previous,
+                               double dt, ff_arm_joints *joints, ff_arm_info *info) {
     const ff_arm_rail *r = &model->config.rail;
     ff_arm_info found = {.reason = FF_ARM_REACHED};
     ff_arm_solution solutions[8];
@@ -381,8 +393,9 @@ ff_status ff_arm_inverse(const ff_arm_model *model, const ff_pose *T_wt, const f
     if (r->rule == FF_ARM_RAIL_GIVEN)
         rail = previous->rail;
     if (r->rule == FF_ARM_RAIL_FOLLOW) {
-        const ff_pose T_bf = flange_in_base(model, T_wt);
-        rail = ff_vec3_dot(r->axis, wrist_centre(model, &T_bf)) - r->standoff;
+        const double step = r->speed * dt;
+        rail = ff_arm_along(model, T_wt) - r->standoff;
+        rail = fmin(fmax(rail, previous->rail - step), previous->rail + step);
         rail = fmin(fmax(rail, r->lower), r->upper);
     }
     ff_status status = FF_OK;

@@ -10,14 +10,18 @@
  *  - the default form keeps the force itself instead of its increments, with the unknown offset F_0 as a
  * third state: increments of white noise are correlated, which the filter does not know, and the force step c
  * v at the first touch, the best sign of damping, is no increment. INCREMENTS remains.
- *  - parameters do not wander in the default form: the estimate is the least-squares mean over the contact.
+ *  - parameters do not wander in the default form: the estimate is the least-squares one over the contact.
+ *  - one constant c, fitted, is the mean of c over the squared speed, which the way in and out dominate; the
+ *    paper's average is over time. On the wall of (23), (24), whose damping grows with depth, they differ by
+ * half. GRADED lets c be a polynomial of the depth, c + c_1 q + c_2 q^2, q = p/scale: its mean over time
+ * follows.
  *  - estimates are published only after sd(k)/k is small, bounded (k > 0, c >= 0, rate), and each bound that
  *    acts is reported; the filter's own state stays free, or its covariance would lie.
  *  - Sage-Husa's mean of the noise is not estimated (it diverges); R and Q are kept in a range.
  *  - all scales come from the contact itself: first force over depth k_0, sqrt(k_0 m), pi sqrt(m/k_0). */
 #include "freefloat/contact.h"
 
-enum { K, C, F0, STATES };
+enum { K, C, F0, C1, C2, STATES, PLAIN = C1 };
 
 void ff_identify_default(ff_identify_config *config) {
     *config = (ff_identify_config){.form = FF_IDENTIFY_OFFSET,
@@ -69,13 +73,18 @@ static bool start(const ff_identify_config *config, ff_identify_state *s, const 
         config->form == FF_IDENTIFY_INCREMENTS ? 2.0 : 1.0; /* of a difference of two samples */
     const double f0 = k0 * fabs(in->speed) * in->cycle + 5.0 * config->noise;
     s->x[K] = k0;
-    s->x[C] = 0.0;
+    s->x[C] = s->x[C1] = s->x[C2] = 0.0;
     s->x[F0] = s->force_first;
+    s->scale = fmax(fabs(s->speed_first) * sqrt(in->mass / k0), depth);
+    s->q_sum = s->qq_sum = 0.0;
+    s->updates = 0;
     for (int i = 0; i < STATES; i++)
         for (int j = 0; j < STATES; j++)
             s->P[i][j] = 0.0;
     s->P[K][K] = k0 * k0;
     s->P[C][C] = c0 * c0;
+    if (config->graded)
+        s->P[C1][C1] = s->P[C2][C2] = c0 * c0;
     s->P[F0][F0] = config->form == FF_IDENTIFY_OFFSET ? f0 * f0 : 0.0;
     s->R = s->R_nominal = scale * (config->noise * config->noise + rest * rest);
     s->weight = 1.0;
@@ -117,30 +126,33 @@ static double weight_of(const ff_identify_state *s, const ff_identify_in *in, do
  * Q <- (1-d) Q + d (G e^2 G' + P+ - P), each kept within a hundredth and a hundred times its nominal size. */
 static void update(const ff_identify_config *config, ff_identify_state *s, const double H[STATES], double z,
                    double weight, unsigned *bounds) {
+    const int n = config->graded ? STATES : PLAIN;
     double PH[STATES], S = 0.0, e = z;
     const double before[2] = {s->P[K][K], s->P[C][C]}, nominal[2] = {s->Q[0], s->Q[1]};
     s->P[K][K] += s->Q[0];
     s->P[C][C] += s->Q[1];
-    for (int i = 0; i < STATES; i++) {
-        PH[i] = s->P[i][K] * H[K] + s->P[i][C] * H[C] + s->P[i][F0] * H[F0];
+    for (int i = 0; i < n; i++) {
+        PH[i] = 0.0;
+        for (int j = 0; j < n; j++)
+            PH[i] += s->P[i][j] * H[j];
         e -= H[i] * s->x[i];
     }
-    for (int i = 0; i < STATES; i++)
+    for (int i = 0; i < n; i++)
         S += H[i] * PH[i];
     s->weight *= config->forget;
     const double d = (1.0 - config->forget) / (1.0 - s->weight);
     if (config->adapt != FF_IDENTIFY_FIXED)
         s->R = clip((1.0 - d) * s->R + d * (e * e - S), 1e-2 * s->R_nominal, 1e2 * s->R_nominal, bounds);
-    S += s->R / weight;
+    const double noise = s->R / weight;
+    S += noise;
     if (!(S > 0.0))
         return;
     /* residual after the update, over its expectation: surprises of the prior hardly count */
-    const double noise = s->R / weight;
     s->misfit += e * e * noise / (S * S);
     s->misfit_weight += noise / S;
-    for (int i = 0; i < STATES; i++) {
+    for (int i = 0; i < n; i++) {
         s->x[i] += PH[i] / S * e;
-        for (int j = 0; j < STATES; j++)
+        for (int j = 0; j < n; j++)
             s->P[i][j] -= PH[i] * PH[j] / S;
     }
     if (config->adapt == FF_IDENTIFY_RQ)
@@ -158,16 +170,39 @@ static double limited(double value, double last, double most, unsigned *bounds) 
     return last + copysign(most, value - last);
 }
 
-/* A surface that is no constant spring and damper leaves residuals larger than the noise explains: the
- * covariance is scaled by them, so that the stated uncertainty is honest. */
-static double deviation(const ff_identify_state *s, int i) {
-    return sqrt(fmax(0.0, s->P[i][i]) * fmax(1.0, s->misfit / s->misfit_weight));
+/* A linear function of the estimate, and its standard deviation. A surface that is none of the models leaves
+ * residuals larger than the noise explains: the covariance is scaled by them, so that the stated uncertainty
+ * is honest. */
+static double value_of(const ff_identify_state *s, const double g[STATES], double *sd) {
+    double value = 0.0, variance = 0.0;
+    for (int i = 0; i < STATES; i++) {
+        value += g[i] * s->x[i];
+        for (int j = 0; j < STATES; j++)
+            variance += g[i] * s->P[i][j] * g[j];
+    }
+    const double part = s->misfit_weight > 0.0 ? s->misfit / s->misfit_weight : 1.0;
+    *sd = sqrt(fmax(0.0, variance) * fmax(1.0, part));
+    return value;
+}
+
+static double stiffness_of(const ff_identify_state *s, double *sd) {
+    return value_of(s, (const double[STATES]){[K] = 1.0}, sd);
+}
+
+static double damping_of(const ff_identify_state *s, double *sd) {
+    return value_of(s, (const double[STATES]){[C] = 1.0}, sd);
+}
+
+/* The mean of c over the time of the robot's contact. */
+static double mean_damping_of(const ff_identify_state *s, double *sd) {
+    const double n = s->updates > 0 ? (double)s->updates : 1.0;
+    return value_of(s, (const double[STATES]){[C] = 1.0, [C1] = s->q_sum / n, [C2] = s->qq_sum / n}, sd);
 }
 
 static void publish(const ff_identify_config *config, ff_identify_state *s, double mass, unsigned *bounds) {
-    double k = s->x[K], c = s->x[C];
+    double sd_k, sd_c, k = stiffness_of(s, &sd_k), c = damping_of(s, &sd_c);
     if (!s->published) {
-        if (!(k > 0.0) || !(deviation(s, K) <= config->trust * k))
+        if (!(k > 0.0) || !(sd_k <= config->trust * k))
             return;
     } else {
         k = limited(k, s->stiffness, config->rate * s->stiffness, bounds);
@@ -196,7 +231,8 @@ void ff_identify_step(const ff_identify_config *config, ff_identify_state *s, co
                              .stiffness_sd = FF_NAN,
                              .damping_sd = FF_NAN,
                              .mean_stiffness = FF_NAN,
-                             .mean_damping = FF_NAN};
+                             .mean_damping = FF_NAN,
+                             .mean_damping_sd = FF_NAN};
     /* The pose at the force's time: one millisecond of misalignment shifts the damping by -k times it. */
     const double a = s->begun && in->cycle > 0.0 ? (in->speed - s->speed) / in->cycle : 0.0;
     const double p = s->begun ? s->p + in->step : 0.0;
@@ -225,24 +261,32 @@ void ff_identify_step(const ff_identify_config *config, ff_identify_state *s, co
     if (config->adapt != FF_IDENTIFY_RQ)
         walk(config, s, in);
     if (config->form == FF_IDENTIFY_INCREMENTS) {
-        const double H[STATES] = {p_aligned - p_last, speed - speed_last, 0.0};
+        const double H[STATES] = {p_aligned - p_last, speed - speed_last};
         update(config, s, H, in->force - force_last, 1.0, &out->bounds);
     } else {
-        const double H[STATES] = {p_aligned - s->p_first, speed, 1.0};
-        const double weight = config->shallow ? weight_of(s, in, H[K], speed) : 1.0;
-        update(config, s, H, in->force, weight, &out->bounds);
+        const double p_0 = p_aligned - s->p_first, q = config->graded ? p_0 / s->scale : 0.0;
+        const double H[STATES] = {p_0, speed, 1.0, q * speed, q * q * speed};
+        s->q_sum += q;
+        s->qq_sum += q * q;
+        s->updates++;
+        update(config, s, H, in->force, config->shallow ? weight_of(s, in, p_0, speed) : 1.0, &out->bounds);
     }
     publish(config, s, in->mass, &out->bounds);
     if (!s->published)
         return;
-    const bool mean = config->form == FF_IDENTIFY_INCREMENTS;
     out->valid = true;
     out->stiffness = s->stiffness;
     out->damping = s->damping;
-    out->stiffness_sd = deviation(s, K);
-    out->damping_sd = deviation(s, C);
-    out->mean_stiffness = mean ? s->stiffness_sum / (double)s->count : s->stiffness;
-    out->mean_damping = mean ? s->damping_sum / (double)s->count : s->damping;
+    stiffness_of(s, &out->stiffness_sd);
+    damping_of(s, &out->damping_sd);
+    if (config->form == FF_IDENTIFY_INCREMENTS) {
+        out->mean_stiffness = s->stiffness_sum / (double)s->count;
+        out->mean_damping = s->damping_sum / (double)s->count;
+        out->mean_damping_sd = out->damping_sd;
+    } else {
+        out->mean_stiffness = s->stiffness; /* all of the contact is in the fit already */
+        out->mean_damping = fmax(0.0, mean_damping_of(s, &out->mean_damping_sd));
+    }
 }
 
 ff_vec3 ff_contact_point(ff_wrench wrench) {
@@ -259,6 +303,39 @@ double ff_contact_restitution(double z) {
     if (z <= 1.001)
         return exp(-2.0);
     return exp(-2.0 * acosh(z) * z / sqrt(z * z - 1.0));
+}
+
+typedef struct ride { /* in units of v_0 sqrt(m/k), v_0 and m v_0^2/2 */
+    double s, u, loss;
+} ride;
+
+/* One step of Runge-Kutta's fourth order: s' = u, u' = -(s + 2 z u), loss' = 4 z u^2. */
+static ride ride_on(ride r, double z, double h) {
+    const double a1 = -(r.s + 2.0 * z * r.u), u2 = r.u + 0.5 * h * a1;
+    const double a2 = -(r.s + 0.5 * h * r.u + 2.0 * z * u2), u3 = r.u + 0.5 * h * a2;
+    const double a3 = -(r.s + 0.5 * h * u2 + 2.0 * z * u3), u4 = r.u + h * a3;
+    const double a4 = -(r.s + h * u3 + 2.0 * z * u4);
+    return (ride){r.s + h / 6.0 * (r.u + 2.0 * u2 + 2.0 * u3 + u4),
+                  r.u + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4),
+                  r.loss + 4.0 * z * h / 6.0 * (r.u * r.u + 2.0 * u2 * u2 + 2.0 * u3 * u3 + u4 * u4)};
+}
+
+double ff_contact_loss(double z) {
+    enum { STEPS = 32, MOST = 8 * STEPS };
+    if (!(z > 0.0))
+        return 0.0;
+    const double h = FF_PI / STEPS / (1.0 + z);
+    ride r = {.u = 1.0};
+    for (int i = 0; i < MOST; i++) {
+        const ride next = ride_on(r, z, h);
+        const double force = r.s + 2.0 * z * r.u, then = next.s + 2.0 * z * next.u;
+        if (!(then > 0.0)) {
+            r = ride_on(r, z, h * force / (force - then));
+            break;
+        }
+        r = next;
+    }
+    return fmin(r.loss + r.s * r.s, 1.0); /* what the spring still holds then, its own damper takes */
 }
 
 /* ------------------------------------------------------------------------------------------------ lead -- */

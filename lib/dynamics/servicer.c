@@ -162,6 +162,28 @@ static void positions(const ff_servicer_model *model, ff_tree_work *work, const 
     take_inertia(model->tree, work, b);
 }
 
+void ff_servicer_locked(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in,
+                        ff_servicer_rigid *out) {
+    base_inertia b;
+    ff_tree_state x;
+    positions(model, work, in, 0.0, &b);
+    const double m = b.M_b[6 * 3 + 3];
+    /* M_b = [I_o, m [c]; m [c]^T, m 1] */
+    const ff_vec3 c = ff_vec3_make(b.M_b[6 * 2 + 4] / m, b.M_b[6 * 0 + 5] / m, b.M_b[6 * 1 + 3] / m);
+    const double c2 = ff_vec3_dot(c, c);
+    out->rigid.mass = m;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++)
+            out->rigid.inertia.m[i][j] = b.M_b[6 * i + j] - m * ((i == j ? c2 : 0.0) - c.a[i] * c.a[j]);
+    out->com = c;
+    out->gripper = ff_tree_frame_in_base(model->tree, work, &model->gripper);
+    x.base = ff_pose_identity();
+    x.twist = ff_twist_zero();
+    set_joints(model, in, &x);
+    ff_tree_velocities(model->tree, &x, work);
+    out->moves = ff_twist_transform(out->gripper, ff_tree_frame_twist(model->tree, work, &model->gripper));
+}
+
 void ff_servicer_update(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in,
                         ff_servicer_state *state) {
     base_inertia b;

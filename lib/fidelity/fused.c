@@ -1780,8 +1780,10 @@ static bool settling(const ff_fused_state *state, int body) {
     return false;
 }
 
-/* The delay as the robot shows it while nothing happens: how far it is behind, over the speed. */
-static void track_delay(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k) {
+/* The delay as the robot shows it while nothing happens: how far it is behind, over the speed that it makes
+ * itself (in relative motion the rest comes without delay, and would turn the sign). */
+static void track_delay(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k,
+                        ff_vec3 carried) {
     const double T = model->integrate.cycle;
     const ff_fused_sample *x = at(state, i, k);
     const bool loaded = ff_vec3_norm(x->load.force) > 0.0 || ff_vec3_norm(x->load.torque) > 0.0;
@@ -1794,11 +1796,11 @@ static void track_delay(const ff_fidelity_model *model, ff_fused_state *state, i
     const double quiet = (double)(k - state->quiet_since[i]) * T;
     if (quiet < 3.0 * state->delay[i] + 10.0 * T || k < state->delay_wait[i])
         return;
-    const double speed = ff_vec3_norm(x->body.velocity);
+    const ff_vec3 made = ff_vec3_sub(x->body.velocity, carried);
+    const double speed = ff_vec3_norm(made);
     if (speed < 1e-5)
         return;
-    const double behind =
-        ff_vec3_dot(ff_vec3_sub(x->body.position, x->T_r.p), x->body.velocity) / (speed * speed);
+    const double behind = ff_vec3_dot(ff_vec3_sub(x->body.position, x->T_r.p), made) / (speed * speed);
     if (!(fabs(behind) < 1.0))
         return;
     const double gain = fmax(0.02, 1.0 / (1.0 + state->delay_count[i]++));
@@ -2155,7 +2157,7 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
     work_on(model, state, k, &work);
     sweep(state);
     for (int i = 0; i < model->bodies; i++) {
-        track_delay(model, state, i, k);
+        track_delay(model, state, i, k, in->sample[i].carried);
         body[i] = at(state, i, k)->body;
         out->in_contact[i] = touched(state, i) || settling(state, i);
         out->f_b[i] = ff_wrench_zero();

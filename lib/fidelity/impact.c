@@ -17,10 +17,12 @@
  * which is (32) put into (27), and (33) into (28): only the force and differences of positions enter. It is
  * ONE force, applied to both satellites with both signs at the satellites' tip: one line of action, so no
  * momentum is created whatever the error of k_e ((32) for both breaks it by 20 % when k_e is off by 5 %).
- * The torque is (13). Departures from print, each with its reason in docs/methods/lange.md:
+ * Departures from print, each with its reason in docs/methods/lange.md:
  *  - f_d is never negative, so it is released at zero force and does not stick; the paper's (12) would pull.
  *  - the normal is that of the known tools at the satellites' own poses; (17) is that of the robots' and
- * turns with them. Without friction both agree where robot and satellite do.
+ *    turns with them. Without friction both agree where robot and satellite do. `normal: force` is (17).
+ *  - the torque is (13), force times lever; (21) adds the rest of the measured torque, `torque: measured`.
+ *  - friction acts by the satellites' own slip: the late robots slide and stick at other times.
  *  - (23), (24): the damping of the mock-ups is known and so is the robots' velocity, hence the force of the
  *    damper is taken off the measured one; a scalar Kalman filter holds the offset over the contact.
  *  - IV-F recomputes the first steps only; here every step since the contact began is recomputed when the
@@ -34,6 +36,7 @@
 #define PHASE 0.06          /* [rad] w h of a substep */
 #define SUBSTEPS 16
 #define FLIGHT 0.02 /* [s] step of a prediction without contact */
+#define SLIDES 2e-3 /* [m/s] slip of the robots from which friction is known to be Coulomb's */
 
 /* ------------------------------------------------------------------------------------------------- setup --
  */
@@ -49,6 +52,13 @@ void ff_impact_default(ff_impact_config *config) {
                                  .position_error = 0.01,
                                  .drift = 5e-5};
     ff_detector_default(&config->detector);
+}
+
+void ff_impact_printed(ff_impact_config *config) {
+    ff_impact_default(config);
+    config->normal = FF_IMPACT_NORMAL_FORCE;
+    config->torque = FF_IMPACT_TORQUE_MEASURED;
+    config->observer = false;
 }
 
 static bool finite_positive(double x) {
@@ -137,7 +147,7 @@ double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state
 
 typedef struct touch {
     double depth, rate; /* [m] into the surface, and its growth [m/s] */
-    ff_vec3 n, p;       /* inertial: normal, tip */
+    ff_vec3 n, p, v;    /* inertial: normal, tip, its velocity relative to the surface */
     bool off;           /* beyond the surface's end */
 } touch;
 
@@ -173,8 +183,8 @@ static touch touch_at(const ff_impact_contact *c, const ff_rigid_state *body) {
         }
     }
     t.n = ff_quat_rotate(o->attitude, n_o);
-    const ff_vec3 v = ff_vec3_sub(ff_rigid_point_velocity(a, c->point), ff_rigid_point_velocity(o, p_o));
-    t.rate = -ff_vec3_dot(t.n, v);
+    t.v = ff_vec3_sub(ff_rigid_point_velocity(a, c->point), ff_rigid_point_velocity(o, p_o));
+    t.rate = -ff_vec3_dot(t.n, t.v);
     return t;
 }
 
@@ -237,17 +247,63 @@ static void drift(flow *f, double h) {
             ff_integrate_coast(&f->model->body[i], h, fabs(h), &f->body[i]);
 }
 
+/* Velocity that an impulse J at p gives the point of a body there. */
+static ff_vec3 yields(const ff_rigid_model *model, const ff_rigid_state *body, ff_vec3 p, ff_vec3 J) {
+    const ff_vec3 r = ff_vec3_sub(p, body->position);
+    const ff_vec3 turn =
+        ff_mat3_apply(&model->inertia_inv, ff_quat_unrotate(body->attitude, ff_vec3_cross(r, J)));
+    return ff_vec3_axpy(model->mass_inv, J, ff_vec3_cross(ff_quat_rotate(body->attitude, turn), r));
+}
+
+/* The same of the tip, relative to the surface. */
+static ff_vec3 slips(const flow *f, const ff_impact_contact *c, ff_vec3 p, ff_vec3 J) {
+    const ff_vec3 v = yields(&f->model->body[c->body], &f->body[c->body], p, J);
+    return c->against < 0 ? v
+                          : ff_vec3_add(v, yields(&f->model->body[c->against], &f->body[c->against], p, J));
+}
+
+/* Coulomb's friction over a substep with the normal impulse N. It holds the tip if an impulse within mu N
+ * can; otherwise it opposes the slip in the middle of the substep. The satellites slide and stick by their
+ * own slip, not when the late robots do. */
+static ff_vec3 friction(const flow *f, const ff_impact_contact *c, const touch *t, double mu, double N) {
+    const ff_vec3 some = fabs(t->n.x) < 0.6 ? ff_vec3_make(1, 0, 0) : ff_vec3_make(0, 1, 0);
+    const ff_vec3 e1 = ff_vec3_unit(ff_vec3_cross(t->n, some)), e2 = ff_vec3_cross(t->n, e1);
+    const ff_vec3 by_n = slips(f, c, t->p, t->n), by_1 = slips(f, c, t->p, e1), by_2 = slips(f, c, t->p, e2);
+    const double a = ff_vec3_dot(e1, by_1), b = ff_vec3_dot(e1, by_2), d = ff_vec3_dot(e2, by_2);
+    const double u1 = ff_vec3_dot(e1, t->v), u2 = ff_vec3_dot(e2, t->v);
+    const double g1 = N * ff_vec3_dot(e1, by_n), g2 = N * ff_vec3_dot(e2, by_n), det = a * d - b * b;
+    double j1 = -(d * (u1 + g1) - b * (u2 + g2)) / det, j2 = -(a * (u2 + g2) - b * (u1 + g1)) / det;
+    const double most = mu * N, size = hypot(j1, j2);
+    if (size > most) {
+        double m1 = u1 + 0.5 * g1, m2 = u2 + 0.5 * g2, slip = hypot(m1, m2);
+        if (slip > 0.0) {
+            const double h1 = -0.5 * most * m1 / slip, h2 = -0.5 * most * m2 / slip;
+            m1 += a * h1 + b * h2;
+            m2 += b * h1 + d * h2;
+            slip = hypot(m1, m2);
+        }
+        j1 = slip > 0.0 ? -most * m1 / slip : most * j1 / size;
+        j2 = slip > 0.0 ? -most * m2 / slip : most * j2 / size;
+    }
+    return ff_vec3_add(ff_vec3_scale(j1, e1), ff_vec3_scale(j2, e2));
+}
+
 /* (12) at the middle of the substep, with the mean velocity in the damper: depth' falls by h F/m over it. */
 static void kick(flow *f, int index, double h, unsigned *inside) {
     const ff_impact_contact *c = &f->model->config.impact.contact[index];
     const ff_impact_episode *e = &f->state->episode[index];
-    const touch t = touch_at(c, f->body);
+    touch t = touch_at(c, f->body);
     const double s = t.depth + e->offset;
     if (t.off || !(s > 0.0)) {
         *inside &= ~(1u << index);
         return;
     }
     *inside |= 1u << index;
+    const bool measured = f->model->config.impact.normal == FF_IMPACT_NORMAL_FORCE; /* friction is in it */
+    if (measured) {
+        t.n = ff_quat_rotate(other(c, f->body)->attitude, e->n_o);
+        t.rate = -ff_vec3_dot(t.n, t.v);
+    }
     const double d = e->damping * damping_part(c, s);
     double force = c->satellite_stiffness * s + d * t.rate;
     if (d > 0.0)
@@ -255,13 +311,17 @@ static void kick(flow *f, int index, double h, unsigned *inside) {
     if (!(force > 0.0)) /* never pulls */
         return;
     ff_vec3 F = ff_vec3_scale(force, t.n);
-    if (c->friction > 0.0) {
-        const ff_vec3 slip = ff_quat_rotate(other(c, f->body)->attitude, e->slip_o);
-        F = ff_vec3_axpy(force, ff_vec3_axpy(-ff_vec3_dot(slip, t.n), t.n, slip), F);
-    }
+    if (e->mu > 0.0 && !measured)
+        F = ff_vec3_axpy(1.0 / h, friction(f, c, &t, e->mu, h * force), F);
     push_at(f, c->body, h, F, t.p);
     if (c->against >= 0)
         push_at(f, c->against, h, ff_vec3_neg(F), t.p);
+    if (f->model->config.impact.torque == FF_IMPACT_TORQUE_MEASURED) /* (21) */
+        for (int j = 0; j < (c->against >= 0 ? 2 : 1); j++) {
+            const int i = j ? c->against : c->body;
+            push(f, i, h, ff_vec3_zero(), e->rest_b[j]);
+            f->impulse[i].torque = ff_vec3_axpy(h, e->rest_b[j], f->impulse[i].torque);
+        }
 }
 
 /* Ends a substep where a contact begins, so that its damper acts from its first instant. */
@@ -277,6 +337,15 @@ static double until_contact(const flow *f, double h, double resolution, unsigned
     return h;
 }
 
+static bool is_apart(const flow *f) {
+    for (int c = 0; c < f->model->config.impact.contacts; c++) {
+        const touch t = touch_at(&f->model->config.impact.contact[c], f->body);
+        if ((f->contacts >> c & 1u) && !t.off && !(t.depth + f->state->episode[c].offset < 0.0))
+            return false;
+    }
+    return true;
+}
+
 /* Half drifts of neighbouring substeps are one drift where nothing must be known between them. */
 static void flow_run(flow *f, double time, int substeps) {
     const int contacts = f->model->config.impact.contacts;
@@ -289,7 +358,9 @@ static void flow_run(flow *f, double time, int substeps) {
             if (pending > 0.0)
                 drift(f, pending);
             pending = 0.0;
-            h = fmin(until_contact(f, h, resolution, inside), left);
+            /* flight needs no substeps; the contact's own begin where it does */
+            const bool flies = !inside && is_apart(f);
+            h = fmin(until_contact(f, flies ? left : h, resolution, inside), left);
         }
         drift(f, pending + 0.5 * h);
         for (int c = 0; c < contacts; c++)
@@ -333,6 +404,7 @@ static int substeps(const flow *f, double time) {
 typedef struct measured {
     ff_rigid_state robot[FF_MAX_BODIES];
     ff_vec3 force[FF_MAX_BODIES]; /* inertial */
+    ff_vec3 torque_b[FF_MAX_BODIES];
     touch at[FF_IMPACT_CONTACTS];
     double force_n[FF_IMPACT_CONTACTS];    /* [N] normal force of each contact */
     double compliance[FF_IMPACT_CONTACTS]; /* [m/N] of the robots along each normal */
@@ -435,6 +507,7 @@ static void measure(const ff_fidelity_model *model, const ff_fidelity_in *in, co
         const ff_body_sample *s = &in->sample[i];
         m->robot[i] = (ff_rigid_state){s->T_wr.p, s->T_wr.q, s->twist_r.v, s->twist_r.w};
         m->force[i] = ff_quat_rotate(s->T_wr.q, s->f_b.f);
+        m->torque_b[i] = s->f_b.t;
     }
     for (int c = 0; c < model->config.impact.contacts; c++) {
         const ff_impact_contact *contact = &model->config.impact.contact[c];
@@ -485,17 +558,70 @@ static void filter(const ff_impact_config *config, const ff_impact_state *state,
     e->since = robot->rate > 0.0 ? fmin(spring / (k * robot->rate), T) : 0.0;
 }
 
-static void note_slip(const ff_impact_contact *c, const measured *m, int index, ff_impact_episode *e) {
+/* Friction from the samples in which the robots slide; the scenario's coefficient is the most, and what is
+ * believed before (to one half of itself). True when it changed by a hundredth. */
+static bool note_friction(const ff_impact_config *config, int index, const measured *m,
+                          ff_impact_episode *e) {
+    const ff_impact_contact *c = &config->contact[index];
     if (!(c->friction > 0.0))
-        return;
+        return false;
+    for (int k = 0; k < config->contacts; k++) { /* one force, two causes: nothing to learn */
+        const ff_impact_contact *x = &config->contact[k];
+        if (k != index && m->force_n[k] > 0.0 && (x->body == c->body || x->against == c->body))
+            return false;
+    }
     const touch *t = &m->at[index];
-    const ff_vec3 f = m->force[c->body];
-    const ff_vec3 tangential = ff_vec3_axpy(-ff_vec3_dot(t->n, f), t->n, f);
-    ff_vec3 slip = ff_vec3_scale(1.0 / e->force, tangential);
-    const double size = ff_vec3_norm(slip);
-    if (size > c->friction)
-        slip = ff_vec3_scale(c->friction / size, slip);
-    e->slip_o = ff_quat_unrotate(other(c, m->robot)->attitude, slip);
+    const ff_vec3 slip = ff_vec3_axpy(-ff_vec3_dot(t->n, t->v), t->n, t->v);
+    const double speed = ff_vec3_norm(slip);
+    if (speed < SLIDES)
+        return false;
+    e->mu_xx += e->force * e->force;
+    e->mu_xy -= e->force * ff_vec3_dot(m->force[c->body], slip) / speed;
+    const double part = config->noise / (0.5 * c->friction), belief = part * part;
+    const double mu = (e->mu_xy + c->friction * belief) / (e->mu_xx + belief);
+    const double bounded = fmin(fmax(mu, 0.0), c->friction);
+    if (fabs(bounded - e->mu) <= 0.01 * c->friction)
+        return false;
+    e->mu = bounded;
+    return true;
+}
+
+/* (17), and the torque of (21) beyond force times lever. */
+static void note_printed(const ff_impact_contact *c, int index, const measured *m, ff_impact_episode *e) {
+    const int pair[2] = {c->body, c->against};
+    const double size = ff_vec3_norm(m->force[c->body]);
+    if (size > 0.0)
+        e->n_o = ff_quat_unrotate(other(c, m->robot)->attitude, ff_vec3_scale(1.0 / size, m->force[c->body]));
+    for (int j = 0; j < (c->against >= 0 ? 2 : 1); j++) {
+        const ff_rigid_state *robot = &m->robot[pair[j]];
+        const ff_vec3 lever = ff_vec3_sub(m->at[index].p, robot->position);
+        e->rest_b[j] = ff_vec3_sub(
+            m->torque_b[pair[j]], ff_quat_unrotate(robot->attitude, ff_vec3_cross(lever, m->force[pair[j]])));
+    }
+}
+
+/* What the report says of the surface; the method itself believes the scenario, or the slope above. */
+static void note_surface(const ff_fidelity_model *model, int index, const measured *m, ff_impact_episode *e) {
+    const ff_impact_contact *c = &model->config.impact.contact[index];
+    const touch *t = &m->at[index];
+    const bool first = !e->surface.begun;
+    const ff_identify_in sample = {.cycle = model->integrate.cycle,
+                                   .force = e->force,
+                                   .step = first ? 0.0 : t->depth - e->depth,
+                                   .speed = t->rate,
+                                   .mass = 1.0 / contact_mobility(model, c, m->robot, t)};
+    ff_identify_config config;
+    ff_identify_out out;
+    ff_identify_default(&config);
+    config.noise = model->config.impact.noise;
+    ff_identify_step(&config, &e->surface, &sample, &out);
+    if (out.valid)
+        e->found = out;
+    config.graded = true;
+    ff_identify_step(&config, &e->graded, &sample, &out);
+    if (out.valid)
+        e->found_graded = out;
+    e->depth = t->depth;
 }
 
 static void open_episode(const ff_fidelity_model *model, int index, uint64_t row, const ff_rigid_state *body,
@@ -506,6 +632,7 @@ static void open_episode(const ff_fidelity_model *model, int index, uint64_t row
     *e = (ff_impact_episode){.open = true, .known = true, .begin = row, .last = row, .Sxx = Sxx, .Sxy = Sxy};
     e->variance = config->position_error * config->position_error;
     e->damping = c->satellite_damping;
+    e->mu = c->friction;
     if (!isnan(config->restitution)) {
         const touch t = touch_at(c, body);
         const double inverse = contact_mobility(model, c, body, &t);
@@ -539,7 +666,9 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
     bool changed = begins;
     if (e->touching) {
         filter(config, state, index, model->integrate.cycle, &m->at[index], m->compliance[index], e);
-        note_slip(c, m, index, e);
+        changed |= note_friction(config, index, m, e);
+        note_printed(c, index, m, e);
+        note_surface(model, index, m, e);
         /* A change that is applied to the whole contact does no work, so it can wait until it is worth it;
          * one that cannot be, because the contact is older than the look-back, would do work and is left out.
          */
@@ -550,12 +679,6 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
             changed |= fabs(e->estimate - e->offset) > CHANGE;
             e->offset = e->estimate;
         }
-        const ff_wrench on_other = {
-            ff_quat_unrotate(other(c, m->robot)->attitude,
-                             ff_vec3_cross(ff_vec3_sub(m->at[index].p, other(c, m->robot)->position),
-                                           ff_vec3_scale(-force, m->at[index].n))),
-            ff_quat_unrotate(other(c, m->robot)->attitude, ff_vec3_scale(-force, m->at[index].n))};
-        e->point_o = ff_impact_contact_point(on_other, c->shape == FF_IMPACT_CONE ? c->apex : c->at);
     }
     const touch t = touch_at(c, body);
     const bool apart = t.off || !(t.depth + e->offset > 0.0);
@@ -708,6 +831,17 @@ static void predict(const ff_fidelity_model *model, const flow *now, ff_fidelity
 /* ---------------------------------------------------------------------------------------------------- step
  * -- */
 
+static void report(const ff_impact_episode *e, double slope, int i, ff_fidelity_out *out) {
+    if (e->found.valid)
+        out->stiffness[i] = e->found.mean_stiffness;
+    if (!isnan(slope)) /* the one in use */
+        out->stiffness[i] = slope;
+    if (e->found_graded.valid) {
+        out->damping[i] = e->found_graded.mean_damping;
+        out->damping_sd[i] = e->found_graded.mean_damping_sd;
+    }
+}
+
 void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
                      const ff_fidelity_in *in, ff_rigid_state *body, ff_fidelity_out *out) {
     const ff_impact_config *config = &model->config.impact;
@@ -756,8 +890,7 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
             const int pair[2] = {contact->body, contact->against};
             for (int j = 0; j < (contact->against >= 0 ? 2 : 1); j++) {
                 out->in_contact[pair[j]] = true;
-                if (config->identified)
-                    out->stiffness[pair[j]] = k;
+                report(&state->episode[c], config->identified ? k : FF_NAN, pair[j], out);
             }
         }
     const flow start = f;

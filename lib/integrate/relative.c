@@ -17,7 +17,10 @@ void ff_nominal_step(const ff_nominal_config *config, const ff_integrate_config 
                      ff_nominal_state *state) {
     static const ff_rigid_load none = {{{0, 0, 0}}, {{0, 0, 0}}};
     ff_integrate_out out;
-    if (config->kind == FF_NOMINAL_FREE)
+    if (config->kind == FF_NOMINAL_FREE && scheme->scheme == FF_SCHEME_LIE_MIDPOINT)
+        /* the same bits without the bookkeeping of forces that are not there */
+        ff_integrate_coast(&config->model, scheme->cycle, scheme->cycle, &state->motion);
+    else if (config->kind == FF_NOMINAL_FREE)
         ff_integrate_step(scheme, &config->model, none, none, &state->motion, &state->output, &out);
     else if (config->kind == FF_NOMINAL_PRESCRIBED)
         state->motion = prescribed(&config->start, (double)(k + 1) * scheme->cycle);

@@ -34,6 +34,16 @@ ff_status ff_capture_create(const ff_capture_config *config, ff_capture_model *m
         if ((status = ff_gate_validate(&model->config.gate[i])) != FF_OK)
             return fault(status, "limits", message, size);
     }
+    const ff_method method =
+        config->fidelity.method == FF_METHOD_IDEAL ? FF_METHOD_DIRECT : config->fidelity.method;
+    model->fidelity =
+        (ff_fidelity_model){.config = config->fidelity, .integrate = config->integrate, .bodies = 2};
+    model->fidelity.config.method = method;
+    model->fidelity.body[CLIENT] = model->client;
+    if (method != FF_METHOD_DIRECT && method != FF_METHOD_TDPA && method != FF_METHOD_DAMPING)
+        return fault(FF_ERR_UNSUPPORTED, "method", message, size);
+    if ((status = ff_fidelity_validate(&model->fidelity.config)) != FF_OK)
+        return fault(status, "method", message, size);
     model->config.client_start.attitude = ff_quat_unit(config->client_start.attitude);
     model->config.servicer_start.base.q = ff_quat_unit(config->servicer_start.base.q);
     model->nominal = (ff_nominal_config){
@@ -65,10 +75,16 @@ void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff
     ff_integrate_reset(&state->client, &state->output);
     ff_servicer_reset(&model->config.servicer, work, &model->config.servicer_start, &state->servicer);
     ff_nominal_reset(&model->nominal, &state->nominal);
+    const ff_rigid_state body[FF_MAX_BODIES] = {state->client, base_state(&state->servicer)};
+    ff_fidelity_reset(&model->fidelity, body, &state->fidelity);
     for (int i = 0; i < 2; i++) {
         out->command[i] = out->next[i] = wish(state, i);
         ff_gate_reset(out->next[i], &state->gate[i], &info);
     }
+}
+
+static ff_twist body_twist(const ff_setpoint *s) {
+    return (ff_twist){s->twist.w, ff_quat_unrotate(s->T.q, s->twist.v)};
 }
 
 void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_state *state,
@@ -82,8 +98,13 @@ void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_stat
                   : ff_twist_zero();
     in->g_s = ff_rigid_pose(&s);
     in->V_s = ff_rigid_twist(&s);
-    in->g_m = measured->T;
-    in->V_m = (ff_twist){measured->twist.w, ff_quat_unrotate(measured->T.q, measured->twist.v)};
+    in->g_m = measured[SERVICER].T;
+    in->V_m = body_twist(&measured[SERVICER]);
+    const ff_rigid_state c = ff_relative_from_absolute(n, &state->client);
+    in->g_c = ff_rigid_pose(&c);
+    in->V_c = ff_rigid_twist(&c);
+    in->g_cm = measured[CLIENT].T;
+    in->V_cm = body_twist(&measured[CLIENT]);
 }
 
 static bool is_finite(const ff_capture_model *model, const ff_capture_in *in) {
@@ -96,8 +117,70 @@ static bool is_finite(const ff_capture_model *model, const ff_capture_in *in) {
     return finite;
 }
 
+/* The servicer as a rigid body that the gripper belongs to: pose of the base's axes at the CoM. */
+static ff_rigid_state port_state(const ff_servicer_rigid *s, ff_pose base, ff_twist V_b) {
+    const ff_twist V = ff_twist_add(V_b, s->moves);
+    const ff_pose com = {base.q, ff_pose_apply(base, s->com)};
+    return ff_rigid_from_twist(com, (ff_twist){V.w, ff_vec3_add(V.v, ff_vec3_cross(V.w, s->com))});
+}
+
+static ff_wrench reaction_at(ff_pose client, ff_pose gripper, ff_wrench F_e) {
+    return ff_wrench_scale(-1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(client), gripper), F_e));
+}
+
+/* Stage 3: the wrench on the gripper that the satellites should feel. The methods see two rigid bodies: what
+ * a corrected wrench adds is not felt by the joints, so the servicer answers it with its joints as they are.
+ */
+static ff_wrench correct(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
+                         const ff_capture_in *in, const ff_servicer_in *s, ff_capture_out *out) {
+    ff_servicer_rigid locked;
+    ff_servicer_locked(&model->config.servicer, work, s, &locked);
+    ff_fidelity_model m = model->fidelity;
+    if (ff_rigid_create(&locked.rigid, &m.body[SERVICER]) != FF_OK)
+        return in->F_e;
+    if (m.config.pair.body >= 0)
+        m.config.pair = (ff_pair_config){SERVICER, CLIENT, ff_vec3_sub(locked.gripper.p, locked.com)};
+    ff_rigid_state body[FF_MAX_BODIES] = {state->client,
+                                          port_state(&locked, state->servicer.g_b, state->servicer.V_b)};
+    /* (23) */
+    const ff_pose base = ff_pose_mul(s->g_n, s->g_m);
+    ff_rigid_state robot[2];
+    robot[CLIENT] = ff_rigid_from_twist(ff_pose_mul(s->g_n, s->g_cm),
+                                        ff_twist_add(s->V_cm, ff_relative_delta(s->g_cm, s->V_n)));
+    robot[SERVICER] = port_state(&locked, base, ff_twist_add(s->V_m, ff_relative_delta(s->g_m, s->V_n)));
+    const ff_wrench on_base = ff_wrench_transform(locked.gripper, in->F_e);
+    const ff_wrench f_b[2] = {
+        reaction_at(ff_rigid_pose(&robot[CLIENT]), ff_pose_mul(base, locked.gripper), in->F_e),
+        {ff_vec3_sub(on_base.t, ff_vec3_cross(locked.com, on_base.f)), on_base.f}};
+    ff_body_sample sample[FF_MAX_BODIES];
+    ff_integrate_state output[FF_MAX_BODIES];
+    for (int i = 0; i < 2; i++) {
+        sample[i] = (ff_body_sample){.f_b = f_b[i],
+                                     .T_wr = ff_rigid_pose(&robot[i]),
+                                     .twist_r = {robot[i].omega, robot[i].velocity},
+                                     .valid = true};
+        ff_integrate_reset(&body[i], &output[i]);
+    }
+    const ff_fidelity_in fidelity = {
+        .t = (double)state->k * model->config.integrate.cycle, .sample = sample, .output = output};
+    ff_fidelity_out result;
+    ff_fidelity_step(&m, &state->fidelity, &fidelity, body, &result);
+    if (result.observers > 0)
+        out->observer = result.observer[0][0];
+    const ff_wrench felt = result.f_b[SERVICER];
+    return ff_wrench_transform(ff_pose_inverse(locked.gripper),
+                               (ff_wrench){ff_vec3_add(felt.t, ff_vec3_cross(locked.com, felt.f)), felt.f});
+}
+
 static double size_of(ff_twist V) {
     return sqrt(ff_vec3_dot(V.w, V.w) + ff_vec3_dot(V.v, V.v));
+}
+
+/* (29): by how much a command's speed exceeds |V| + |Delta V|; V is the satellite's body twist. Metres and
+ * radians in one norm, as printed. */
+static double excess(const ff_rigid_state *nominal, const ff_setpoint *command, ff_twist V) {
+    const ff_twist own = {command->twist.w, ff_quat_unrotate(command->T.q, command->twist.v)};
+    return size_of(own) - size_of(V) - size_of(ff_relative_delta(command->T, ff_rigid_twist(nominal)));
 }
 
 ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
@@ -115,30 +198,29 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
         return FF_INFO_HELD;
     }
     ff_servicer_in s;
-    ff_capture_servicer_in(model, state, &in->robot[SERVICER], &s);
+    ff_capture_servicer_in(model, state, in->robot, &s);
     for (size_t j = 0; j < ff_tree_joints(config->servicer.tree); j++) {
         s.q[j] = in->q[j];
         s.qd[j] = in->qd[j];
     }
-    s.F_e = in->F_e;
     s.F_b = ff_wrench_add(in->F_b,
                           (ff_wrench){in->load[SERVICER].torque,
                                       ff_quat_unrotate(state->servicer.g_b.q, in->load[SERVICER].force)});
     ff_servicer_update(&config->servicer, work, &s, &state->servicer);
+    out->observer = FF_NAN;
+    out->F_c = s.F_e = model->fidelity.config.method == FF_METHOD_DIRECT
+                           ? in->F_e
+                           : correct(model, state, work, in, &s, out);
 
-    /* (25), (29): from the robots' motion, through (23) */
-    const ff_rigid_state robot = {in->robot[CLIENT].T.p, in->robot[CLIENT].T.q, in->robot[CLIENT].twist.v,
-                                  in->robot[CLIENT].twist.w};
-    const ff_rigid_state mapped = ff_relative_to_absolute(&state->nominal.motion, &robot);
+    /* (25): from the robots' motion, through (23) */
+    const ff_rigid_state mapped = ff_rigid_from_twist(ff_pose_mul(s.g_n, s.g_cm),
+                                                      ff_twist_add(s.V_cm, ff_relative_delta(s.g_cm, s.V_n)));
     out->W_c = ff_rigid_kinetic_energy(&model->client, &mapped);
-    out->bound = size_of(s.V_s) - size_of(state->servicer.V_b) - size_of(ff_relative_delta(s.g_s, s.V_n));
 
     /* the reaction on the client: -F_e about one point, between the satellites as they stand */
     const ff_pose gripper = ff_pose_mul(
         state->servicer.g_b, ff_tree_frame_in_base(config->servicer.tree, work, &config->servicer.gripper));
-    out->reaction = ff_wrench_scale(
-        -1.0,
-        ff_wrench_transform(ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&state->client)), gripper), in->F_e));
+    out->reaction = reaction_at(ff_rigid_pose(&state->client), gripper, s.F_e);
 
     /* (2), (4), (18) */
     ff_rigid_state client = state->client;
@@ -168,6 +250,9 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
         out->gate_status[i] =
             ff_gate_step(&config->gate[i], &state->gate[i], &info, wish(state, i), &out->next[i]);
     }
+    /* (29), both lines, of what is about to leave */
+    out->bound = fmax(excess(&nominal.motion, &out->next[CLIENT], ff_rigid_twist(&client)),
+                      excess(&nominal.motion, &out->next[SERVICER], servicer.V_b));
     state->k++;
     return FF_OK;
 }

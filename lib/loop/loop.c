@@ -96,25 +96,36 @@ static ff_setpoint setpoint(const ff_rigid_state *body, ff_vec3 velocity, ff_vec
     return (ff_setpoint){ff_rigid_pose(body), {omega, velocity}};
 }
 
-static ff_rigid_state as_rigid(const ff_setpoint *s) {
-    return (ff_rigid_state){s->T.p, s->T.q, s->twist.v, s->twist.w};
+/* (23) and its inverse, written where the result is wanted: the step makes each twice a body. */
+static inline void map_to_inertial(const ff_rigid_state *n, const ff_pose *T, const ff_twist *V,
+                                   ff_pose *T_out, ff_twist *V_out) {
+    const ff_rigid_state relative = {T->p, T->q, V->v, V->w},
+                         absolute = ff_relative_to_absolute(n, &relative);
+    T_out->p = absolute.position;
+    T_out->q = absolute.attitude;
+    V_out->v = absolute.velocity;
+    V_out->w = absolute.omega;
+}
+
+static inline ff_setpoint map_to_robot(const ff_rigid_state *n, const ff_rigid_state *absolute) {
+    const ff_rigid_state relative = ff_relative_from_absolute(n, absolute);
+    return (ff_setpoint){{relative.attitude, relative.position}, {relative.omega, relative.velocity}};
 }
 
 ff_setpoint ff_loop_to_inertial(const ff_loop_model *model, const ff_rigid_state *nominal,
                                 ff_setpoint robot) {
-    if (!model->config.relative.enabled)
-        return robot;
-    const ff_rigid_state relative = as_rigid(&robot), absolute = ff_relative_to_absolute(nominal, &relative);
-    return setpoint(&absolute, absolute.velocity, absolute.omega);
+    ff_setpoint inertial = robot;
+    if (model->config.relative.enabled)
+        map_to_inertial(nominal, &robot.T, &robot.twist, &inertial.T, &inertial.twist);
+    return inertial;
 }
 
 ff_setpoint ff_loop_to_robot(const ff_loop_model *model, const ff_rigid_state *nominal,
                              ff_setpoint inertial) {
     if (!model->config.relative.enabled)
         return inertial;
-    const ff_rigid_state absolute = as_rigid(&inertial),
-                         relative = ff_relative_from_absolute(nominal, &absolute);
-    return setpoint(&relative, relative.velocity, relative.omega);
+    const ff_rigid_state absolute = {inertial.T.p, inertial.T.q, inertial.twist.v, inertial.twist.w};
+    return map_to_robot(nominal, &absolute);
 }
 
 void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, ff_loop_out *out) {
@@ -271,13 +282,20 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
             status != FF_OK || !ff_vec3_finite(in->load[i].force) || !ff_vec3_finite(in->load[i].torque);
         out->measured_b[i] = f_b;
         /* (23): measured states, mapped to the inertial frame */
-        const ff_setpoint robot = ff_loop_to_inertial(model, &state->nominal.motion,
-                                                      (ff_setpoint){in->sensor[i].T_wb, in->sensor[i].twist});
         sample[i] = (ff_body_sample){.f_b = f_b,
-                                     .T_wr = robot.T,
-                                     .twist_r = robot.twist,
+                                     .T_wr = in->sensor[i].T_wb,
+                                     .twist_r = in->sensor[i].twist,
                                      .load = in->load[i],
                                      .valid = status == FF_OK};
+        if (config->relative.enabled) {
+            const ff_rigid_state *nominal = &state->nominal.motion;
+            map_to_inertial(nominal, &in->sensor[i].T_wb, &in->sensor[i].twist, &sample[i].T_wr,
+                            &sample[i].twist_r);
+            if (config->fidelity.method == FF_METHOD_FUSED)
+                sample[i].carried = ff_vec3_add(
+                    nominal->velocity,
+                    ff_quat_rotate(nominal->attitude, ff_vec3_cross(nominal->omega, in->sensor[i].T_wb.p)));
+        }
     }
     if (refused)
         return hold_all(model, state, info, out);
@@ -343,8 +361,10 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
          */
         const ff_gate_config *gate = &config->body[i].gate;
         ff_gate_state *passed = &state->gate[i];
-        const ff_setpoint coming = ff_loop_to_robot(
-            model, &nominal.motion, setpoint(&next[i], integrate[i].velocity_c, integrate[i].omega_c));
+        const ff_rigid_state told = {next[i].position, next[i].attitude, integrate[i].velocity_c,
+                                     integrate[i].omega_c};
+        const ff_setpoint coming = config->relative.enabled ? map_to_robot(&nominal.motion, &told)
+                                                            : setpoint(&told, told.velocity, told.omega);
         if (out->fidelity.has_command) {
             const ff_rigid_state *c = &out->fidelity.command[i];
             const ff_rigid_state ahead = nominal_ahead(model, state, &out->fidelity, i);

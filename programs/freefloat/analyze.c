@@ -79,7 +79,8 @@ static const char contact_help[] =
     "  --robot-inertia M        [kg] the robot's Cartesian inertia, needed with a contact\n"
     "  --contact-damping B      [N s/m] of the contact; unknown: taken as none\n"
     "  --contact-stiffness K    [N/m] of the contact; unknown: taken as very stiff\n"
-    "  --plot FILE.svg          amplification over frequency, growth rate over Q\n"
+    "  --plot FILE.svg          amplification over frequency, growth rate over Q; FILE.html: a page to zoom "
+    "in\n"
     "  --json                   print one JSON object instead of the table\n"
     "  --quiet                  print nothing but errors\n"
     "\n"
@@ -352,7 +353,10 @@ static int contact_stability(int argc, char **argv) {
         fprintf(stderr,
                 "warning: the actuators' bandwidth %.4g rad/s is below the controller's, %.4g rad/s\n",
                 c.bandwidth, controller);
-    if (plot && ff_contact_stability_write_svg(&c, &r, plot) != FF_OK) {
+    const size_t plot_length = plot ? strlen(plot) : 0;
+    const bool page = plot_length > 5 && strcmp(plot + plot_length - 5, ".html") == 0;
+    if (plot && (page ? ff_contact_stability_write_html(&c, &r, plot)
+                      : ff_contact_stability_write_svg(&c, &r, plot)) != FF_OK) {
         usage_error("'%s' cannot be written%s", plot, "");
         return FAILED;
     }

@@ -304,7 +304,11 @@ static int finish(const ff_campaign *c, ff_journal *journal, const char *folder,
                     write_figure(folder, "distribution", -1, c->metric[i].name, ff_figure_bars(output, i)) &&
                     good;
         good = write_text(folder, "summary.json", ff_page_json(output, pool->seconds)) && good;
-        good = write_text(folder, "report.html", ff_page_html(output)) && good;
+        snprintf(message, sizeof message, "%s/report.html", folder);
+        if (ff_page_write(output, message) < 0) {
+            ff_cli_error("%s: cannot be written (%s)", message, strerror(errno));
+            good = false;
+        }
         const int kept = keep_logs(c, output, folder, o->quiet || o->json);
         good = good && kept >= 0;
         if (o->json) {

@@ -155,6 +155,10 @@ bool ff_progress_update(void *self, double part) {
     return true;
 }
 
+void ff_progress_clear(void) {
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+}
 void ff_progress_stop(ff_progress *progress) {
     if (progress->shown)
         fputs("\r\033[K", stderr);

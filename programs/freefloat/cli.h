@@ -50,6 +50,8 @@ void ff_progress_phase(ff_progress *progress, double from, double to, double amo
 /* Callback for long work; false after Ctrl-C. */
 bool ff_progress_update(void *progress, double part);
 void ff_progress_stop(ff_progress *progress);
+/* Makes room for a line of text where a bar may stand. */
+void ff_progress_clear(void);
 bool ff_cli_interrupted(void);
 
 /* A table with aligned columns; the first row is the head. Numbers right, words left. */

@@ -9,12 +9,15 @@
 #include "commands.h"
 #include "record/csv.h"
 #include "record/logfile.h"
+#include "report/json.h"
 #include "session.h"
 
 static const char help[] = "usage: freefloat export LOG --to LIST [options]\n\n"
                            "Writes the columns of a log.mcap to other formats, beside it.\n\n"
                            "  --to LIST          csv, mat (MATLAB, version 5), separated by commas\n"
-                           "  --out DIR          another folder\n\n"
+                           "  --out DIR          another folder\n"
+                           "  --json             print the files as JSON\n"
+                           "  --quiet            print nothing but errors\n\n"
                            "exit status: 0 done, 1 a file could not be written, 2 bad usage or log\n"
                            "example: freefloat export out/deos-client/log.mcap --to csv,mat\n";
 
@@ -70,7 +73,7 @@ static ff_status write_mat(const char *path, const ff_logfile *file, const table
 }
 
 static int write_all(const char *list, const char *folder, const char *stem, const ff_logfile *file,
-                     const table *t) {
+                     const table *t, ff_json *json, bool quiet) {
     int result = FF_EXIT_DONE;
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
@@ -85,7 +88,13 @@ static int write_all(const char *list, const char *folder, const char *stem, con
             ff_cli_error("%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
             unlink(path);
             result = FF_EXIT_FAILED;
-        } else {
+        } else if (json) {
+            ff_json_open(json, NULL, '{');
+            ff_json_string(json, "file", path);
+            ff_json_integer(json, "columns", t->columns);
+            ff_json_integer(json, "rows", (long long)t->rows);
+            ff_json_close(json, '}');
+        } else if (!quiet) {
             printf("%s: %d columns, %zu rows\n", path, t->columns, t->rows);
         }
         c += n + (c[n] == ',');
@@ -96,8 +105,12 @@ static int write_all(const char *list, const char *folder, const char *stem, con
 int ff_cmd_export(int argc, char **argv) {
     const char *path = NULL, *list = NULL, *out = NULL;
     int words, exit_status;
-    const ff_option options[] = {{"--to", &list, NULL, NULL, NULL}, {"--out", &out, NULL, NULL, NULL}};
-    if (ff_cli_parse(argc, argv, options, 2, help, &path, 1, &words, &exit_status))
+    bool json_wanted = false, quiet = false;
+    const ff_option options[] = {{"--to", &list, NULL, NULL, NULL},
+                                 {"--out", &out, NULL, NULL, NULL},
+                                 {"--json", NULL, &json_wanted, NULL, NULL},
+                                 {"--quiet", NULL, &quiet, NULL, NULL}};
+    if (ff_cli_parse(argc, argv, options, 4, help, &path, 1, &words, &exit_status))
         return exit_status;
     if (!path || !list) {
         ff_cli_error("freefloat export: %s see freefloat export --help", path ? "--to what?" : "which log?");
@@ -136,7 +149,15 @@ int ff_cmd_export(int argc, char **argv) {
     } else {
         if (damaged)
             ff_cli_error("warning: %s: %llu damaged parts were left out", path, (unsigned long long)damaged);
-        exit_status = write_all(list, out ? out : dirname(copy), stem, &file, &t);
+        ff_json json;
+        ff_json_init(&json, true);
+        ff_json_open(&json, NULL, '[');
+        exit_status =
+            write_all(list, out ? out : dirname(copy), stem, &file, &t, json_wanted ? &json : NULL, quiet);
+        ff_json_close(&json, ']');
+        if (json_wanted && !json.failed)
+            fputs(json.text, stdout);
+        ff_json_free(&json);
     }
     free(t.values);
     ff_logfile_close(&file);

@@ -5,27 +5,31 @@
 #include <string.h>
 
 #include "commands.h"
+#include "report/json.h"
 #include "rt/facility.h"
 #include "session.h"
 
-static const char help[] = "usage: freefloat facility FILE [options]\n\n"
-                           "Serves the scenario's robots and sensors as devices on this computer: for each "
-                           "satellite a KUKA controller "
-                           "(RSI,\nXML over UDP) and an ATI sensor (RDT over UDP, scale over HTTP), with "
-                           "delay, limits and contacts behind "
-                           "them.\nfreefloat rt FILE is their client. Ends with Ctrl-C.\n\n"
-                           "  --lockstep         time advances only with the client's answer\n"
-                           "  --once             end after the first client\n"
-                           "  --set PATH=VALUE   overrides one key (may be given again); give rt the same\n"
-                           "  --method M         as given to rt; the devices do not depend on it\n"
-                           "  --rsi-port N       the client's port for telegrams (default 59152, or the "
-                           "scenario's; next ones for more "
-                           "bodies)\n"
-                           "  --ati-port N       the sensor's port for records (default 49152)\n"
-                           "  --http-port N      the sensor's port for its page (default 49180)\n"
-                           "  --quiet            print nothing but errors\n\n"
-                           "exit status: 0 done, 1 a port is taken, 2 bad usage or scenario\n"
-                           "example: freefloat facility scenarios/deos-client.yaml\n";
+static const char help[] =
+    "usage: freefloat facility FILE [options]\n\n"
+    "Serves the scenario's robots and sensors as devices on this computer: for each "
+    "satellite a KUKA controller "
+    "(RSI,\nXML over UDP) and an ATI sensor (RDT over UDP, scale over HTTP), with "
+    "delay, limits and contacts behind "
+    "them.\nfreefloat rt FILE is their client. Ends with Ctrl-C.\n\n"
+    "  --lockstep         time advances only with the client's answer\n"
+    "  --once             end after the first client\n"
+    "  --set PATH=VALUE   overrides one key (may be given again); give rt the same\n"
+    "  --method M         as given to rt; the devices do not depend on it\n"
+    "  --rsi-port N       the client's port for telegrams (default 59152, or the "
+    "scenario's; next ones for more "
+    "bodies)\n"
+    "  --ati-port N       the sensor's port for records (default 49152)\n"
+    "  --http-port N      the sensor's port for its page (default 49180)\n"
+    "  --timeout N        late answers in a row that stop the controller (default 10)\n"
+    "  --json             print the counts at the end as JSON, and nothing before\n"
+    "  --quiet            print nothing but errors\n\n"
+    "exit status: 0 done, 1 a port is taken, 2 bad usage or scenario\n"
+    "example: freefloat facility scenarios/deos-client.yaml\n";
 
 static atomic_bool stop;
 
@@ -41,17 +45,42 @@ static void say(void *user, const char *line) {
     fflush(stdout);
 }
 
+static void print_json(const ff_scenario *scenario, const ff_facility_result *result) {
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_string(&json, "scenario", scenario->name);
+    ff_json_string(&json, "status", ff_status_name(result->status));
+    ff_json_integer(&json, "sessions", (long long)result->sessions);
+    ff_json_integer(&json, "cycles", (long long)result->cycles);
+    ff_json_integer(&json, "records", (long long)result->records);
+    ff_json_integer(&json, "stolen", (long long)result->stolen);
+    ff_json_open(&json, "robots", '{');
+    for (int i = 0; i < scenario->satellites; i++) {
+        ff_json_open(&json, scenario->satellite[i].name, '{');
+        ff_json_integer(&json, "late", (long long)result->rsi[i].late);
+        ff_json_vec3(&json, "position_m", result->robot[i].T.p);
+        ff_json_number(&json, "force_N", result->force[i]);
+        ff_json_close(&json, '}');
+    }
+    ff_json_close(&json, '}');
+    ff_json_close(&json, '}');
+    if (!json.failed)
+        fputs(json.text, stdout);
+    ff_json_free(&json);
+}
+
 int ff_cmd_facility(int argc, char **argv) {
     const char *file = NULL, *sets[FF_MAX_SETS], *rsi = NULL, *ati = NULL, *http = NULL, *method = NULL,
                *late = NULL;
     int set_count = 0, words, status;
-    bool lockstep = false, once = false, quiet = false;
+    bool lockstep = false, once = false, quiet = false, json = false;
     const ff_option options[] = {
         {"--lockstep", NULL, &lockstep, NULL, NULL}, {"--once", NULL, &once, NULL, NULL},
         {"--quiet", NULL, &quiet, NULL, NULL},       {"--set", NULL, NULL, sets, &set_count},
         {"--rsi-port", &rsi, NULL, NULL, NULL},      {"--ati-port", &ati, NULL, NULL, NULL},
         {"--http-port", &http, NULL, NULL, NULL},    {"--method", &method, NULL, NULL, NULL},
-        {"--timeout", &late, NULL, NULL, NULL},
+        {"--timeout", &late, NULL, NULL, NULL},      {"--json", NULL, &json, NULL, NULL},
     };
     if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
         return status;
@@ -81,7 +110,10 @@ int ff_cmd_facility(int argc, char **argv) {
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
         ff_facility_result result;
+        quiet = quiet || json;
         ff_facility_run(&session->scenario, &facility, &result);
+        if (json)
+            print_json(&session->scenario, &result);
         if (result.status < 0) {
             ff_cli_error("freefloat facility: %s",
                          *result.message ? result.message : ff_status_text(result.status));

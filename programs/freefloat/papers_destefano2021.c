@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/workspace.h"
 #include "papers.h"
 #include "run/capture.h"
 
@@ -85,11 +86,11 @@ static bool mission(ff_paper_table *table, const ff_scenario *scenario, bool noi
     *f = (figures){.bound = -FF_INF};
     ff_capture_mission(scenario, &parts, &config);
     if (noise)
-        config.navigation = (ff_navigation_config){.rate = 10,
-                                                   .position = 5e-3,
-                                                   .attitude = 0.2 * DEG,
-                                                   .velocity = 2e-3,
-                                                   .angular_rate = 0.15 * DEG};
+        config.computer.navigation = (ff_navigation_config){.rate = 10,
+                                                            .position = 5e-3,
+                                                            .attitude = 0.2 * DEG,
+                                                            .velocity = 2e-3,
+                                                            .angular_rate = 0.15 * DEG};
     const ff_status status =
         ff_mission_run(&config, (ff_mission_sink){f, take}, &info, message, sizeof message);
     if (status < 0) {
@@ -97,6 +98,149 @@ static bool mission(ff_paper_table *table, const ff_scenario *scenario, bool noi
         table->failed = true;
     }
     return status >= 0;
+}
+
+/* A KR 120 that carries client or servicer through the capture: where it is placed best, until when it stays
+ * away from its joints' ends and from singularities. */
+typedef struct way {
+    size_t count, most;
+    ff_pose *pose[3]; /* client's CoM, its grapple point, servicer */
+} way;
+
+enum { WAYS = 3 };
+
+static ff_status walk(void *self, const ff_mission_row *m) {
+    way *w = self;
+    if (w->count < w->most) {
+        const ff_pose grapple = {ff_quat_identity(), {{-2.9, 0, 0}}};
+        w->pose[0][w->count] = m->robot[0].T;
+        w->pose[1][w->count] = ff_pose_mul(m->robot[0].T, grapple);
+        w->pose[2][w->count++] = m->robot[1].T;
+    }
+    return FF_OK;
+}
+
+static void span_text(const ff_workspace_span *s, char *text, size_t size) {
+    if (isnan(s->from))
+        snprintf(text, size, "never");
+    else
+        snprintf(text, size, s->reason == FF_WORKSPACE_INSIDE ? "> %.1f" : "%.1f", s->until);
+}
+
+static void workspace_rows(ff_paper_table *table, const ff_scenario *scenario) {
+    static const char *const name[WAYS] = {"client", "client held at 2.9 m", "servicer"};
+    ff_capture_parts parts;
+    ff_mission_config config;
+    ff_mission_info info;
+    ff_workspace_config workspace;
+    const ff_robot_config robot = {.base = ff_pose_identity(), .tool = ff_pose_identity()};
+    char message[256] = "";
+    ff_workspace_span span[2][WAYS];
+    ff_workspace_default(&workspace);
+    ff_capture_mission(scenario, &parts, &config);
+    workspace.sample = config.cycle;
+    way w = {.most = (size_t)scenario->cycles + 1};
+    ff_pose *memory = malloc(WAYS * w.most * sizeof *memory);
+    ff_status status = memory ? FF_OK : FF_ERR_MEMORY;
+    for (int i = 0; i < WAYS && memory; i++)
+        w.pose[i] = memory + (size_t)i * w.most;
+    for (int absolute = 0; absolute < 2 && status >= 0; absolute++) {
+        config.absolute = absolute;
+        w.count = 0;
+        status = ff_mission_run(&config, (ff_mission_sink){&w, walk}, &info, message, sizeof message);
+        for (int i = 0; i < WAYS && status >= 0; i++)
+            status = ff_workspace_trace(&workspace, &robot, w.pose[i], w.count, &span[absolute][i]);
+    }
+    free(memory);
+    if (status < 0) {
+        ff_cli_error("destefano2021: workspace: %s", *message ? message : ff_status_text(status));
+        table->failed = true;
+        return;
+    }
+    for (int i = 0; i < WAYS; i++) {
+        char relative[24], absolute[24], title[120];
+        span_text(&span[0][i], relative, sizeof relative);
+        span_text(&span[1][i], absolute, sizeof absolute);
+        snprintf(title, sizeof title, "II: KR 120 reaches, %s: absolute, relative [s]", name[i]);
+        ff_paper_row *r = ff_paper_add(table, title);
+        FF_CELL(r->paper, i == 1 ? "14, fits" : "-, fits");
+        FF_CELL(r->ours, "%s, %s", absolute, relative);
+        if (isfinite(span[1][i].ball))
+            FF_CELL(r->remark, "absolute: %s; it leaves the ball of 1.744 m at %.1f s",
+                    ff_workspace_reason_text(span[1][i].reason), span[1][i].ball);
+    }
+}
+
+/* Base and joints of two runs, sampled alike. */
+typedef struct trace {
+    size_t count, most;
+    ff_mission_row *row;
+} trace;
+
+static ff_status follow(void *self, const ff_mission_row *m) {
+    trace *t = self;
+    if (t->count < t->most)
+        t->row[t->count++] = *m;
+    return FF_OK;
+}
+
+/* Assumption 2: the arm on the ground is the orbit's. Here it is not; the approach shows how far that takes
+ * it.
+ */
+static void assumption_rows(ff_paper_table *table, const ff_scenario *scenario) {
+    static const char *const what[] = {"arm 5 % heavier than its model",
+                                       "joint friction 0.2 N m + 0.5 N m s"};
+    ff_capture_parts parts, real;
+    ff_mission_config config;
+    ff_mission_info info;
+    char message[256] = "";
+    ff_capture_mission(scenario, &parts, &config);
+    config.duration = fmin(config.duration, 32.0);
+    trace t[2];
+    for (int i = 0; i < 2; i++)
+        t[i] = (trace){.most = (size_t)scenario->cycles + 1,
+                       .row = malloc(((size_t)scenario->cycles + 1) * sizeof(ff_mission_row))};
+    ff_status status = t[0].row && t[1].row ? FF_OK : FF_ERR_MEMORY;
+    if (status >= 0)
+        status = ff_mission_orbit(&config, (ff_mission_sink){&t[0], follow}, message, sizeof message);
+    for (int w = 0; w < 2 && status >= 0; w++) {
+        ff_mission_config unused;
+        ff_capture_mission(scenario, &real, &unused);
+        for (size_t i = 0; i < real.tree.links; i++) {
+            ff_tree_link_config *link = &real.link[i];
+            for (int k = 0; k < 6 && w == 0; k++)
+                link->inertia[k] *= 1.05;
+            if (w == 0)
+                link->mass *= 1.05;
+            else {
+                link->viscous = 0.5;
+                link->coulomb = 0.2;
+            }
+        }
+        config.real_arm = &real.tree;
+        t[1].count = 0;
+        status = ff_mission_run(&config, (ff_mission_sink){&t[1], follow}, &info, message, sizeof message);
+        double base = 0, joint = 0;
+        for (size_t k = 0; k < t[0].count && k < t[1].count; k++) {
+            base =
+                fmax(base, ff_vec3_norm(ff_vec3_sub(t[0].row[k].base.position, t[1].row[k].base.position)));
+            for (int i = 0; i < scenario->satellite[ff_scenario_servicer(scenario)].arm.joints; i++)
+                joint = fmax(joint, fabs(t[0].row[k].q[i] - t[1].row[k].q[i]));
+        }
+        char title[120];
+        snprintf(title, sizeof title, "assumption 2 violated, %s: base [mm], joints [rad]", what[w]);
+        ff_paper_row *r = ff_paper_add(table, title);
+        FF_CELL(r->paper, "assumed");
+        FF_CELL(r->ours, "%.1f, %.2f", 1e3 * base, joint);
+        FF_CELL(r->ideal, "0, 0");
+        FF_CELL(r->remark, "largest difference to the orbit in %.0f s of approach", config.duration);
+    }
+    if (status < 0) {
+        ff_cli_error("destefano2021: %s", *message ? message : ff_status_text(status));
+        table->failed = true;
+    }
+    free(t[0].row);
+    free(t[1].row);
 }
 
 static void capture_rows(ff_paper_table *table) {
@@ -146,6 +290,8 @@ static void capture_rows(ff_paper_table *table) {
         FF_CELL(r->paper, "14");
         FF_CELL(r->ours, "%.2f", 2.0 * asin(1.744 / (2.0 * 2.9)) / (2.5 * DEG));
         FF_CELL(r->remark, "2.9 m at 2.5 deg/s: a ball around the start, in closed form");
+        workspace_rows(table, &relative->session.scenario);
+        assumption_rows(table, &relative->session.scenario);
     }
     ff_paper_case_free(relative);
     ff_paper_case_free(absolute);

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "record/logfile.h"
 #include "record/version.h"
+#include "report/json.h"
 #include "session.h"
 
 static const char help[] =
@@ -12,16 +13,38 @@ static const char help[] =
     "Feeds the inputs recorded in a log.mcap to the loop and compares what comes out with what was recorded, "
     "bit "
     "for bit.\n\n"
+    "  --json             print the result as JSON\n"
     "  --quiet            print nothing but errors\n\n"
     "exit status: 0 the same bits, 1 a difference (its cycle and column are printed), 2 bad usage or log\n"
     "example: freefloat run scenarios/wall.yaml --log mcap && freefloat replay out/wall/log.mcap\n";
 
+static void print_json(const char *path, const ff_scenario *scenario, const ff_replay_result *result) {
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_string(&json, "log", path);
+    ff_json_integer(&json, "cycles", (long long)result->cycles);
+    ff_json_bool(&json, "same", !result->differs);
+    ff_json_bool(&json, "cut", result->cut);
+    if (result->differs) {
+        ff_json_integer(&json, "cycle", (long long)result->cycle);
+        ff_json_number(&json, "t_s", (double)result->cycle * scenario->cycle);
+        ff_json_string(&json, "column", result->column);
+        ff_json_number(&json, "recorded", result->recorded);
+        ff_json_number(&json, "replayed", result->replayed);
+    }
+    ff_json_close(&json, '}');
+    if (!json.failed)
+        fputs(json.text, stdout);
+    ff_json_free(&json);
+}
+
 int ff_cmd_replay(int argc, char **argv) {
     const char *path = NULL;
     int words, exit_status;
-    bool quiet = false;
-    const ff_option options[] = {{"--quiet", NULL, &quiet, NULL, NULL}};
-    if (ff_cli_parse(argc, argv, options, 1, help, &path, 1, &words, &exit_status))
+    bool quiet = false, json = false;
+    const ff_option options[] = {{"--quiet", NULL, &quiet, NULL, NULL}, {"--json", NULL, &json, NULL, NULL}};
+    if (ff_cli_parse(argc, argv, options, 2, help, &path, 1, &words, &exit_status))
         return exit_status;
     if (!path) {
         ff_cli_error("freefloat replay: which log? see freefloat replay --help");
@@ -46,6 +69,9 @@ int ff_cmd_replay(int argc, char **argv) {
     if (status != FF_OK) {
         ff_cli_error("%s: %s", path, message);
         exit_status = FF_EXIT_USAGE;
+    } else if (json) {
+        print_json(path, scenario, &result);
+        exit_status = result.differs ? FF_EXIT_FAILED : FF_EXIT_DONE;
     } else if (result.differs) {
         printf("cycle %llu (%.3f s): %s differs: recorded %.17g, replayed %.17g, difference %.3g\n",
                (unsigned long long)result.cycle, (double)result.cycle * scenario->cycle, result.column,

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "live/control.h"
 #include "record/csv.h"
 #include "rt/executive.h"
 #include "rt/selftest.h"
@@ -29,7 +31,8 @@ static const char help[] =
     "  --wait S           how long to wait for the devices (default 10)\n"
     "  --silence S        a robot silent for so long is lost (default 0.1)\n"
     "  --cpu N            CPU of the real-time thread (default the last)\n"
-    "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can stop, never arm\n"
+    "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never arm\n"
+    "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
     "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
     "exit status: 0 done, 1 the run failed or was stopped, 2 bad usage or scenario\n"
     "example: freefloat facility scenarios/deos-client.yaml & freefloat rt scenarios/deos-client.yaml\n";
@@ -47,88 +50,186 @@ typedef struct desk { /* the operator's */
     const ff_scenario *scenario;
     bool arm, quiet;
     const char *address; /* of the live page; NULL: none */
+    bool control;
     ff_live *live;
+    pthread_mutex_t events; /* states come from the recorder's thread, answers from the telemetry's */
+    ff_tuning_table table;
+    int bar[FF_MAX_BODIES][FF_LEVEL_COUNT]; /* limit's number on the page; -1: none */
 } desk;
 
 static void show_check(const desk *d, const ff_rt_check *check) {
-    for (int i = 0; i < d->scenario->satellites; i++) {
-        printf("%s: bias %.3g N, noise %.2g N and %.2g N m, residual drift %.2g mm/s2; axes and pose agree "
-               "within "
-               "%.2g mm, %.2g deg\n",
-               d->scenario->satellite[i].name, ff_vec3_norm(check->body[i].bias.f),
-               check->body[i].force_noise, check->body[i].torque_noise, 1e3 * check->body[i].drift,
-               1e3 * check->body[i].apart, check->body[i].apart_angle * 180.0 / FF_PI);
-        printf("%s: contact frequency times delay %.3f, predicted peak force %.3g N\n",
-               d->scenario->satellite[i].name, check->body[i].forecast.w_tau, check->body[i].forecast.force);
-    }
-    if (check->no_go.code == FF_TRIP_NONE)
-        printf("check: go\n");
-    else
-        printf("check: no-go, %s: %s (%.4g, allowed %.4g %s)\n", ff_trip_name(check->no_go.code),
-               ff_trip_text(check->no_go.code), check->no_go.value, check->no_go.limit,
-               ff_trip_unit(check->no_go.code));
+    char *text = ff_check_text(d->scenario, check);
+    if (text)
+        fputs(text, stdout);
+    free(text);
     fflush(stdout);
+}
+
+static bool typed(const char *word) {
+    char line[64] = "";
+    const size_t n = strlen(word);
+    return fgets(line, sizeof line, stdin) && strncmp(line, word, n) == 0 && strcmp(line + n, "\n") == 0;
+}
+
+/* The tests of the check move the robot a little: that, too, is the operator's decision. */
+static bool permit(void *user, const ff_rt_check *check) {
+    const desk *d = user;
+    if (d->arm)
+        return true;
+    ff_progress_clear();
+    show_check(d, check);
+    printf("test? The robot will tilt its tool or move by millimetres, and come back. Type test and Enter: ");
+    fflush(stdout);
+    return typed("test");
 }
 
 static bool confirm(void *user, const ff_rt_check *check) {
     const desk *d = user;
-    if (!d->quiet)
+    if (!d->quiet) {
+        ff_progress_clear();
         show_check(d, check);
+    }
     if (check->no_go.code != FF_TRIP_NONE)
         return false;
     if (d->arm)
         return true;
     printf("arm? The robot will move. Type arm and Enter: ");
     fflush(stdout);
-    char line[64] = "";
-    return fgets(line, sizeof line, stdin) && strcmp(line, "arm\n") == 0;
+    return typed("arm");
 }
 
-static void tell_page(ff_live *live, const ff_rt_note *n) {
+static void tell_event(desk *d, ff_live_level level, double t, const char *text) {
+    pthread_mutex_lock(&d->events);
+    ff_live_event(d->live, level, t, text);
+    pthread_mutex_unlock(&d->events);
+}
+
+static const char *const state_words[] = {"OFF: no device speaks yet",
+                                          "CHECK: the robot is told to hold, the sensor is measured",
+                                          "ZEROED: waits for the operator to arm, at the console",
+                                          "ARMED: the run-up begins",
+                                          "FLOAT: the robot follows the satellite",
+                                          "CONTACT: something is touched",
+                                          "HOLD: comes to rest, and holds until stopped",
+                                          "FAULT: comes to rest as far as the devices allow"};
+
+static void tell_page(desk *d, const ff_rt_note *n) {
+    char text[FF_LIVE_TEXT];
     if (n->kind == FF_NOTE_TRIP) {
-        ff_live_event(live, n->trip.code > FF_TRIP_FINISHED ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t,
-                      ff_trip_text(n->trip.code));
+        const bool fault = n->trip.code > FF_TRIP_FINISHED;
+        if (fault)
+            ff_trip_sentence(&n->trip, text, sizeof text);
+        else
+            snprintf(text, sizeof text, "%s", ff_trip_text(n->trip.code));
+        tell_event(d, fault ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t, text);
         return;
     }
-    ff_live_set_state(live, ff_safety_state_name(n->state));
-    ff_live_set_phase(live, n->state == FF_SAFE_FAULT                                  ? FF_LIVE_FAULT
-                            : n->state == FF_SAFE_HOLD                                 ? FF_LIVE_HELD
-                            : n->state == FF_SAFE_FLOAT || n->state == FF_SAFE_CONTACT ? FF_LIVE_RUNNING
-                                                                                       : FF_LIVE_STARTING);
+    if (n->kind == FF_NOTE_SAY) {
+        tell_event(d, FF_LIVE_INFO, n->t, n->text);
+        return;
+    }
+    if (n->state != FF_SAFE_FLOAT && n->state != FF_SAFE_CONTACT) /* contacts are events of their own */
+        tell_event(d, n->state == FF_SAFE_FAULT ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t, state_words[n->state]);
+    ff_live_set_state(d->live, ff_safety_state_name(n->state));
+    ff_live_set_phase(d->live, n->state == FF_SAFE_FAULT                                  ? FF_LIVE_FAULT
+                               : n->state == FF_SAFE_HOLD                                 ? FF_LIVE_HELD
+                               : n->state == FF_SAFE_FLOAT || n->state == FF_SAFE_CONTACT ? FF_LIVE_RUNNING
+                                                                                          : FF_LIVE_STARTING);
 }
 
 static void note(void *user, const ff_rt_note *n) {
-    const desk *d = user;
-    if (d->live)
-        tell_page(d->live, n);
-    if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED)
-        ff_cli_error("%.3f s: %s, %s: %s (%.6g, allowed %.6g %s)", n->t, ff_safety_state_name(n->state),
-                     ff_trip_name(n->trip.code), ff_trip_text(n->trip.code), n->trip.value, n->trip.limit,
-                     ff_trip_unit(n->trip.code));
-    else if (!d->quiet && n->kind == FF_NOTE_STATE)
+    desk *d = user;
+    if (!d->quiet)
+        ff_progress_clear();
+    if (d->live && n->kind != FF_NOTE_TEXT) /* that one is an answer: the page has it */
+        tell_page(d, n);
+    if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED) {
+        char sentence[200];
+        ff_trip_sentence(&n->trip, sentence, sizeof sentence);
+        ff_cli_error("%.3f s: %s, %s", n->t, ff_safety_state_name(n->state), sentence);
+    } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
+        printf("%8.3f s  %s\n", n->t, n->text);
+    } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
+        printf("%8.3f s  %s set to %.6g, it was %.6g\n", n->t, n->text, n->trip.value, n->trip.limit);
+    } else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_safety_state_name(n->state));
     fflush(stdout);
 }
 
-/* In the thread that takes the rows, never in the real-time one: rows to the page, its stop to the loop. */
-static ff_status show_row(void *self, const ff_row *row) {
-    desk *d = self;
-    ff_live_command command;
-    ff_live_push(d->live, row);
-    while (ff_live_next_command(d->live, &command)) {
-        atomic_store(&stop, true); /* the only order that is offered */
-        ff_live_answer(d->live, &command, true, "stopping");
-    }
-    return FF_OK;
+/* ------------------------------------------------------------------------- the page, in the telemetry thread
+ * --
+ */
+
+static void show_sample(void *self, const ff_sample *sample) {
+    const desk *d = self;
+    ff_live_set_late(d->live, sample->row.lateness_ns);
+    ff_live_push_gauges(d->live, &sample->row, &sample->level[0][0]);
 }
 
-static int start_live(desk *d, const ff_scenario *scenario, ff_session_options *options) {
+static bool next_order(void *self, ff_order *order) {
+    static const ff_order_verb verb[FF_LIVE_VERBS] = {[FF_LIVE_HOLD] = FF_ORDER_HOLD,
+                                                      [FF_LIVE_STOP] = FF_ORDER_STOP,
+                                                      [FF_LIVE_ZERO] = FF_ORDER_ZERO,
+                                                      [FF_LIVE_SET] = FF_ORDER_SET};
+    const desk *d = self;
+    ff_live_command c;
+    if (!ff_live_next_command(d->live, &c))
+        return false;
+    if (c.verb == FF_LIVE_STOP)
+        atomic_store(&stop, true); /* as Ctrl-C: also where no telegram paces the loop yet */
+    *order = (ff_order){
+        .verb = verb[c.verb], .parameter = c.parameter, .value = c.value, .id = c.id, .from = c.viewer};
+    return true;
+}
+
+static void tell_answer(void *self, const ff_order_answer *answer, const char *text) {
+    desk *d = self;
+    const ff_live_command command = {.id = answer->order.id, .viewer = answer->order.from};
+    if (answer->done && answer->order.verb == FF_ORDER_SET) {
+        const ff_tuning_parameter *p = &d->table.parameter[answer->order.parameter];
+        for (int n = 0; p->kind == FF_TUNING_LIMIT && n < FF_LEVEL_COUNT; n++)
+            if (ff_tuning_watches(p, (ff_level_name)n))
+                ff_live_set_limit(d->live, d->bar[p->body][n], answer->is);
+    }
+    ff_live_answer(d->live, &command, answer->done, text);
+    tell_event(d, answer->done ? FF_LIVE_INFO : FF_LIVE_WARNING, answer->t, text);
+}
+
+/* One bar for every safety limit that the scenario gives. */
+static void add_levels(desk *d, const ff_scenario *scenario, ff_live_config *config) {
+    config->gauges = FF_MAX_BODIES * FF_LEVEL_COUNT;
+    for (int i = 0; i < scenario->satellites; i++)
+        for (int n = 0; n < FF_LEVEL_COUNT; n++) {
+            const ff_level_name level = (ff_level_name)n;
+            const double limit = ff_level_limit(&scenario->satellite[i].safety, level);
+            d->bar[i][n] = -1;
+            if (!isfinite(limit) || !(limit > 0.0) || config->limits == FF_LIVE_MAX_LIMITS)
+                continue;
+            ff_live_limit *l = &config->limit[config->limits];
+            *l = (ff_live_limit){
+                .limit = limit, .gauge = i * FF_LEVEL_COUNT + n + 1, .scale = 1.0, .trips = true};
+            snprintf(l->name, sizeof l->name, "%s%s%s", ff_level_text(level),
+                     scenario->satellites > 1 ? " of " : "",
+                     scenario->satellites > 1 ? scenario->satellite[i].name : "");
+            snprintf(l->unit, sizeof l->unit, "%s", ff_trip_unit(ff_level_trip(level)));
+            d->bar[i][n] = config->limits++;
+        }
+}
+
+static int start_live(desk *d, const ff_scenario *scenario) {
     char message[256] = "no memory";
     ff_live_config *config = calloc(1, sizeof *config);
     ff_status status = FF_ERR_MEMORY;
     if (config) {
-        *config = (ff_live_config){
-            .address = d->address, .mode = "rt", .scenario = scenario, .open = FF_LIVE_BIT(FF_LIVE_STOP)};
+        *config = (ff_live_config){.address = d->address,
+                                   .mode = "rt",
+                                   .scenario = scenario,
+                                   .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_STOP),
+                                   .guarded = FF_LIVE_BIT(FF_LIVE_ZERO) | FF_LIVE_BIT(FF_LIVE_SET),
+                                   .control = d->control};
+        ff_tuning_list(scenario, true, &d->table);
+        ff_live_parameters(&d->table, config);
+        add_levels(d, scenario, config);
         status = ff_live_limits(scenario, config);
         if (!status)
             status = ff_live_start(config, &d->live, message, sizeof message);
@@ -138,8 +239,9 @@ static int start_live(desk *d, const ff_scenario *scenario, ff_session_options *
         ff_cli_error("--live: %s", message);
         return FF_EXIT_USAGE;
     }
-    options->extra = (ff_sink){d, show_row};
-    ff_cli_live(d->live, false);
+    pthread_mutex_init(&d->events, NULL);
+    d->options.viewer = (ff_viewer){d, show_sample, next_order, tell_answer};
+    ff_cli_live(d->live, d->control);
     return FF_EXIT_DONE;
 }
 
@@ -149,6 +251,23 @@ static void runner(void *self, const ff_scenario *scenario, const ff_run_options
     d->scenario = scenario;
     ff_rt_run(scenario, options, &d->options, &d->result);
     *result = d->result.run;
+}
+
+/* The check's table as one more key of summary.json. */
+static char *add_check(void *self, char *summary) {
+    const desk *d = self;
+    char *check = d->result.check.rows ? ff_check_json(d->scenario, &d->result.check) : NULL;
+    char *end = strrchr(summary, '}');
+    char *whole = check && end ? malloc(strlen(summary) + strlen(check) + 32) : NULL;
+    if (whole) {
+        while (end > summary && (end[-1] == '\n' || end[-1] == ' '))
+            end--;
+        sprintf(whole, "%.*s,\n  \"check\": %s\n}\n", (int)(end - summary), summary, check);
+        free(summary);
+        summary = whole;
+    }
+    free(check);
+    return summary;
 }
 
 /* The last two seconds before a fault, at full rate. */
@@ -181,6 +300,14 @@ static void show_end(const desk *d) {
            ff_histogram_at(&r->compute, 0.99), ff_histogram_at(&r->io, 0.99), (unsigned long long)r->missed,
            (unsigned long long)r->rsi[0].late,
            (unsigned long long)r->faults.minor + (unsigned long long)r->faults.major);
+    for (int i = 0; i < d->scenario->satellites; i++) {
+        const ff_run_clock *c = &r->run.clock[i];
+        if (c->known)
+            printf("%s: controller's clock %+.2f ppm, arrivals %.3g ms rms about it, %.3g ms at most; sensor "
+                   "%.6g Hz, %.3g ms rms\n",
+                   d->scenario->satellite[i].name, c->drift_ppm, 1e3 * c->residual_s, 1e3 * c->largest_s,
+                   c->sensor_hz, 1e3 * c->sensor_s);
+    }
     if (*r->rights.missing)
         printf("%s\n", r->rights.missing);
 }
@@ -223,12 +350,20 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         signal(SIGTERM, on_signal);
         char *folder = ff_session_folder(out, session->scenario.name, NULL);
         options->out = folder;
+        session->devices = true;
         if (d->address)
-            status = start_live(d, &session->scenario, options);
+            status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)
             status = ff_session_execute(session, options);
+        if (d->live && session->summary && d->result.trip.code == FF_TRIP_FINISHED)
+            ff_live_event(d->live, session->metrics.pass ? FF_LIVE_INFO : FF_LIVE_WARNING,
+                          (double)session->run.cycles * session->scenario.cycle,
+                          session->metrics.pass
+                              ? "ended: every requirement is met"
+                              : "ended: not every requirement is met, the report says which");
         if (d->live && d->result.state != FF_SAFE_FAULT)
-            ff_live_set_phase(d->live, atomic_load(&stop) ? FF_LIVE_STOPPED : FF_LIVE_ENDED);
+            ff_live_set_phase(d->live,
+                              d->result.trip.code == FF_TRIP_FINISHED ? FF_LIVE_ENDED : FF_LIVE_STOPPED);
         ff_live_stop(d->live);
         d->live = NULL;
         if (session->summary) {
@@ -259,7 +394,7 @@ int ff_cmd_rt(int argc, char **argv) {
     const char *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL, *cpu = NULL,
                *live = NULL;
     int set_count = 0, words, status;
-    bool json = false, strict = false, quiet = false, arm = false, selftest = false;
+    bool json = false, strict = false, quiet = false, arm = false, selftest = false, control = false;
     const ff_option options[] = {
         {"--method", &method, NULL, NULL, NULL},     {"--set", NULL, NULL, sets, &set_count},
         {"--out", &out, NULL, NULL, NULL},           {"--log", &log, NULL, NULL, NULL},
@@ -269,6 +404,7 @@ int ff_cmd_rt(int argc, char **argv) {
         {"--ati-port", &ati, NULL, NULL, NULL},      {"--http-port", &http, NULL, NULL, NULL},
         {"--wait", &wait, NULL, NULL, NULL},         {"--silence", &silence, NULL, NULL, NULL},
         {"--cpu", &cpu, NULL, NULL, NULL},           {"--live", &live, NULL, NULL, NULL},
+        {"--control", NULL, &control, NULL, NULL},
     };
     if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
         return status;
@@ -278,8 +414,12 @@ int ff_cmd_rt(int argc, char **argv) {
         ff_cli_error("freefloat rt: which scenario? see freefloat rt --help");
         return FF_EXIT_USAGE;
     }
+    if (control && !live) {
+        ff_cli_error("freefloat rt: --control needs --live; see freefloat rt --help");
+        return FF_EXIT_USAGE;
+    }
     static desk d; /* large: it holds the histograms */
-    d = (desk){.arm = arm, .quiet = quiet || json, .address = live};
+    d = (desk){.arm = arm, .quiet = quiet || json, .address = live, .control = control};
     ff_log *open_log = NULL;
     double seconds = 0.0, silent = 0.0, which = -1.0;
     if (!number("--wait", wait, 0.1, 3600.0, &seconds) ||
@@ -291,12 +431,13 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.priority = 80;
     d.options.cpu = (int)which;
     d.options.stop = &stop;
+    d.options.permit = permit;
     d.options.confirm = confirm;
     d.options.note = note;
     d.options.user = &d;
     d.options.log = &open_log;
     ff_session_options session_options = {
-        .quiet = true, .runner = runner, .runner_self = &d, .log = &open_log};
+        .quiet = d.quiet, .runner = runner, .runner_self = &d, .extend = add_check, .log = &open_log};
     if (ff_session_logs(log, &session_options) != 0)
         return FF_EXIT_USAGE;
     const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};

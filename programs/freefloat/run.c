@@ -57,7 +57,7 @@ static void end_live(ff_live_control *control, const ff_session *session) {
         ff_live_set_phase(control->live, fault                                      ? FF_LIVE_FAULT
                                          : control->stopped || ff_cli_interrupted() ? FF_LIVE_STOPPED
                                                                                     : FF_LIVE_ENDED);
-        ff_live_stop(control->live);
+        ff_live_control_stop(control);
     }
     free(control);
 }

@@ -9,6 +9,7 @@
 
 #include "record/csv.h"
 #include "report/geometry.h"
+#include "rt/obsw_socket.h"
 #include "run/capture.h"
 
 int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options) {
@@ -91,17 +92,19 @@ int ff_write_whole(const char *folder, const char *name, const char *text) {
 static int solve_ideal(ff_session *session, ff_progress *progress) {
     char message[256] = "";
     ff_progress_phase(progress, 0.0, 0.3, 0.0, "");
-    const ff_status status =
-        ff_scenario_servicer(&session->scenario) >= 0
-            ? ff_capture_reference(&session->scenario, &session->ideal, message, sizeof message)
-            : ff_ideal_solve(&session->scenario, ff_progress_update, progress, &session->ideal, message,
-                             sizeof message);
+    const ff_status status = ff_scenario_servicer(&session->scenario) >= 0
+                                 ? ff_capture_reference(&session->scenario, ff_rt_obsw_open, &session->ideal,
+                                                        message, sizeof message)
+                                 : ff_ideal_solve(&session->scenario, ff_progress_update, progress,
+                                                  &session->ideal, message, sizeof message);
     if (status >= 0)
         return FF_EXIT_DONE;
     ff_progress_stop(progress);
     ff_cli_error("%s: the ideal reference failed: %s", session->scenario.name,
                  *message ? message : ff_status_text(status));
     session->run.status = status;
+    snprintf(session->run.message, sizeof session->run.message, "the ideal reference failed: %s",
+             *message ? message : ff_status_text(status));
     return FF_EXIT_FAILED;
 }
 
@@ -122,9 +125,18 @@ static char *read_again(const char *path, size_t *length) {
 static ff_status open_log(const ff_session *session, const char *path, ff_log *log) {
     ff_log_source source = {
         .path = session->path, .set = session->set, .sets = session->sets, .method = session->method};
-    char *text = read_again(session->path, &source.length);
+    char *text = read_again(session->path, &source.length), *model[FF_MAX_MODELS] = {NULL};
     source.text = text;
+    for (int i = 0; i < session->scenario.models; i++) { /* names start from the scenario's folder */
+        char place[4400];
+        const char *name = session->scenario.model[i], *slash = strrchr(session->path, '/');
+        const int folder = *name != '/' && slash ? (int)(slash - session->path) + 1 : 0;
+        snprintf(place, sizeof place, "%.*s%s", folder, session->path, name);
+        source.model_text[i] = model[i] = read_again(place, &source.model_length[i]);
+    }
     const ff_status status = ff_log_open(path, &session->scenario, &source, log);
+    for (int i = 0; i < FF_MAX_MODELS; i++)
+        free(model[i]);
     free(text);
     return status;
 }
@@ -142,11 +154,16 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
     ff_progress progress;
     ff_progress_start(&progress, session->label, options->quiet);
     int result = solve_ideal(session, &progress);
-    if (result != FF_EXIT_DONE)
-        return result;
     if (ff_metrics_init(&session->scenario, &session->metrics) != FF_OK) {
         ff_cli_error("no memory");
         return FF_EXIT_FAILED;
+    }
+    if (result != FF_EXIT_DONE) { /* there is nothing to compare with: the summary says why */
+        ff_metrics_finish(&session->metrics, NULL, session->run.status);
+        session->summary = ff_summary_json(&session->metrics, &session->run);
+        if (options->out && session->summary)
+            ff_write_whole(options->out, "summary.json", session->summary);
+        return result;
     }
     ff_csv csv = {0};
     ff_sink sinks[5] = {ff_metrics_sink(&session->metrics)};
@@ -189,7 +206,8 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
                                 .progress = ff_progress_update,
                                 .user = &progress,
                                 .between = options->between,
-                                .between_user = options->between_user};
+                                .between_user = options->between_user,
+                                .opener = ff_rt_obsw_open};
     if (options->runner)
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
@@ -223,6 +241,8 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
     }
     ff_metrics_finish(&session->metrics, &session->ideal, session->run.status);
     session->summary = ff_summary_json(&session->metrics, &session->run);
+    if (options->extend && session->summary)
+        session->summary = options->extend(options->runner_self, session->summary);
     if (options->out && session->summary &&
         ff_write_whole(options->out, "summary.json", session->summary) != 0)
         result = FF_EXIT_FAILED;
@@ -241,7 +261,7 @@ int ff_session_report(const ff_session *const *sessions, int count, const char *
         snprintf(title, sizeof title, "%s, %d methods", scenario, count);
     ff_status status = runs && geometry ? FF_OK : FF_ERR_MEMORY;
     for (int i = 0; i < count && !status; i++) {
-        geometry[i] = ff_report_geometry(&sessions[i]->scenario);
+        geometry[i] = ff_report_geometry(&sessions[i]->scenario, sessions[i]->devices);
         runs[i] = (ff_report_run){.label = sessions[i]->label,
                                   .summary = sessions[i]->summary,
                                   .series = sessions[i]->report.series,
@@ -268,31 +288,116 @@ void ff_session_free(ff_session *session) {
     session->summary = NULL;
 }
 
-static bool any_identified(const ff_metrics *metrics, int i) {
-    for (int n = 0; n < metrics->episodes; n++) {
-        const ff_contact *contact = &metrics->scenario->contact[metrics->episode[n].contact];
-        if ((contact->body == i || contact->against == i) && !isnan(metrics->episode[n].stiffness))
-            return true;
-    }
-    return false;
+enum { SHOWN_CONTACTS = 12 };
+
+typedef struct cell {
+    char text[64];
+} cell;
+
+/* A number, or "-" where there is none. */
+static cell number(double value, int digits) {
+    cell c = {"-"};
+    if (isfinite(value))
+        snprintf(c.text, sizeof c.text, "%.*f", digits, value);
+    return c;
 }
 
-static void show_identified(const ff_metrics *metrics, int n, char *text, size_t size) {
-    const ff_episode *e = &metrics->episode[n];
-    ff_episode_info info;
-    ff_metrics_episode(metrics, n, &info);
-    if (isnan(e->stiffness))
-        snprintf(text, size, "|-|-|-|");
-    else if (isnan(e->damping)) /* known to the method, not identified */
-        snprintf(text, size, "|%.0f|-|%.3f|", e->stiffness, info.frequency);
+/* What each contact was, once for both satellites of a pair. */
+static void print_contacts(const ff_metrics *metrics) {
+    ff_table table;
+    ff_table_init(&table, 9);
+    ff_table_add(&table,
+                 "contact|start s|restitution|CoV|CoF|point m|stiffness N/m|damping N s/m|frequency Hz");
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_episode *e = &metrics->episode[n];
+        if (n == SHOWN_CONTACTS) {
+            ff_table_add(&table, "...");
+            break;
+        }
+        ff_episode_info info;
+        ff_metrics_episode(metrics, n, &info);
+        cell point = {"-"}, damping = number(e->damping, 1);
+        if (ff_vec3_finite(info.point[0]))
+            snprintf(point.text, sizeof point.text, "%.3f %.3f %.3f", info.point[0].x, info.point[0].y,
+                     info.point[0].z);
+        if (isfinite(e->damping) && isfinite(e->damping_sd))
+            snprintf(damping.text, sizeof damping.text, "%.1f +- %.1f", e->damping, e->damping_sd);
+        ff_table_add(&table, "%s|%.3f|%s|%s|%s|%s|%s|%s|%s", metrics->scenario->contact[e->contact].name,
+                     e->start, number(info.restitution, 4).text, number(info.cov, 4).text,
+                     number(info.cof, 4).text, point.text, number(e->stiffness, 0).text, damping.text,
+                     number(info.frequency, 3).text);
+    }
+    if (metrics->episodes)
+        ff_table_print(&table);
+    ff_table_free(&table);
+}
+
+static void print_satellite(const ff_metrics *metrics, int i) {
+    const ff_scenario *scenario = metrics->scenario;
+    ff_table table;
+    ff_table_init(&table, 9);
+    ff_table_add(&table,
+                 "contact|start s|end s|duration s|speed before m/s|speed after m/s|force N|robot force "
+                 "N|impulse N s");
+    int shown = 0;
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_episode *e = &metrics->episode[n];
+        const ff_contact *contact = &scenario->contact[e->contact];
+        if (contact->body != i && contact->against != i)
+            continue;
+        const int side = contact->body == i ? 0 : 1;
+        if (shown++ == SHOWN_CONTACTS) {
+            ff_table_add(&table, "...");
+            break;
+        }
+        ff_table_add(&table, "%s|%.3f|%s|%s|%.5f|%.5f|%.2f|%.2f|%.3f", contact->name, e->start,
+                     isnan(e->end) ? "open" : number(e->end, 3).text, number(e->end - e->start, 3).text,
+                     ff_vec3_norm(e->before[side].velocity), ff_vec3_norm(e->after[side].velocity),
+                     e->peak_force[side], e->peak_robot_force, ff_vec3_norm(e->impulse));
+    }
+    if (shown)
+        ff_table_print(&table);
     else
-        snprintf(text, size, "|%.0f|%.1f +- %.1f|%.3f|", e->stiffness, e->damping, e->damping_sd,
-                 info.frequency);
-    const size_t used = strlen(text);
-    if (isnan(info.restitution))
-        snprintf(text + used, size - used, "-");
+        printf("no contact\n");
+    ff_table_free(&table);
+    const ff_body_metrics *m = &metrics->body[i];
+    printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
+           m->max_energy);
+}
+
+static void print_servicer(const ff_session *session) {
+    const ff_satellite *satellite = &session->scenario.satellite[ff_scenario_servicer(&session->scenario)];
+    const ff_servicer_metrics *m = &session->metrics.servicer;
+    const ff_obsw_info *o = &session->run.obsw;
+    double motor = 0.0;
+    for (int i = 0; i < satellite->arm.joints; i++)
+        motor = fmax(motor, m->max_motor_torque[i]);
+    printf("on-board software (%s): %llu cycles, %llu without a good answer; the last one acted in %llu, "
+           "nothing in %llu\n",
+           ff_obsw_kind_name((ff_obsw_kind)satellite->obsw.kind), (unsigned long long)o->steps,
+           (unsigned long long)o->missed, (unsigned long long)o->held, (unsigned long long)o->zeroed);
+    bool any = false;
+    for (int i = 0; i < FF_OBSW_REFUSALS; i++)
+        if (o->exchange.refused[i]) {
+            printf("%s %s %llu", any ? "," : "packets refused:", ff_obsw_refusal_name((ff_obsw_refusal)i),
+                   (unsigned long long)o->exchange.refused[i]);
+            any = true;
+        }
+    if (any)
+        printf("\n");
+    printf(
+        "thrusters at most %.4g N, %.4g N m, saturated in %llu cycles; motors at most %.4g N m, saturated in "
+        "%llu\n",
+        m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
+        (unsigned long long)m->motor_saturated);
+    printf("monitors: W_c (25) %.6g J, changed by %.2g J before contact; ", m->W_c_start, m->W_c_drift);
+    if (m->W_a_cycles)
+        printf("W_a (24) rose in %llu of %llu cycles; ", (unsigned long long)m->W_a_rises,
+               (unsigned long long)m->W_a_cycles);
     else
-        snprintf(text + used, size - used, "%.4f", info.restitution);
+        printf("W_a (24) not told; ");
+    printf("port (28) %.4g J; bound (29) %.3g, above zero in %llu\n", m->port_energy, m->bound,
+           (unsigned long long)m->bound_violations);
 }
 
 void ff_session_print(const ff_session *session) {
@@ -302,44 +407,18 @@ void ff_session_print(const ff_session *session) {
         ff_session_print_emulation(session);
         return;
     }
+    if (metrics->rows == 0) {
+        printf("no cycle was run\n");
+        return;
+    }
     for (int i = 0; i < scenario->satellites; i++) {
         printf("%s%s%s under %s (%s)\n", ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain(),
                session->label, ff_scheme_name(scenario->integrate.scheme));
-        ff_table table;
-        const bool identified = any_identified(metrics, i);
-        ff_table_init(&table, identified ? 11 : 7);
-        ff_table_add(&table, "contact|start s|end s|speed before m/s|speed after m/s|force N|robot force N%s",
-                     identified ? "|stiffness N/m|damping N s/m|frequency Hz|restitution" : "");
-        int shown = 0;
-        for (int n = 0; n < metrics->episodes; n++) {
-            const ff_episode *e = &metrics->episode[n];
-            const ff_contact *contact = &scenario->contact[e->contact];
-            if (contact->body != i && contact->against != i)
-                continue;
-            const int side = contact->body == i ? 0 : 1;
-            if (shown++ == 12) {
-                ff_table_add(&table, "...");
-                break;
-            }
-            char end[32] = "open";
-            if (!isnan(e->end))
-                snprintf(end, sizeof end, "%.3f", e->end);
-            char found[128] = "";
-            if (identified)
-                show_identified(metrics, n, found, sizeof found);
-            ff_table_add(&table, "%s|%.3f|%s|%.5f|%.5f|%.2f|%.2f%s", contact->name, e->start, end,
-                         ff_vec3_norm(e->before[side].velocity), ff_vec3_norm(e->after[side].velocity),
-                         e->peak_force[side], e->peak_robot_force, found);
-        }
-        if (shown)
-            ff_table_print(&table);
-        else
-            printf("no contact\n");
-        ff_table_free(&table);
-        const ff_body_metrics *m = &metrics->body[i];
-        printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
-               m->max_energy);
+        print_satellite(metrics, i);
     }
+    if (ff_scenario_servicer(scenario) >= 0)
+        print_servicer(session);
+    print_contacts(metrics);
     ff_table table;
     ff_table_init(&table, 4);
     ff_table_add(&table, "requirement|value|limit|met");

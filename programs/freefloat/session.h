@@ -17,6 +17,7 @@ typedef struct ff_session {
     ff_metrics metrics;
     ff_emulate_result emulation; /* scenario.emulates */
     ff_report_collector report;  /* empty without a folder */
+    bool devices;                /* ran on devices: the safety limits acted */
     char *summary;               /* JSON text */
     char label[FF_NAME_SIZE];
     /* where the scenario came from, for the log; the strings are the caller's */
@@ -36,7 +37,9 @@ typedef struct ff_session_options {
     ff_sink extra;     /* one more consumer of the rows; row NULL: none */
     ff_runner *runner; /* NULL: ff_run */
     void *runner_self;
-    ff_log **log; /* where the runner finds the open log for its events, or NULL */
+    char *(*extend)(void *runner_self,
+                    char *summary); /* more keys of summary.json; takes and gives malloc'ed */
+    ff_log **log;                   /* where the runner finds the open log for its events, or NULL */
     bool (*between)(void *user, const ff_run_access *access); /* as in ff_run_options */
     void *between_user;
 } ff_session_options;

@@ -1,4 +1,5 @@
 /* A scenario that emulates another robot [aghili]: run, judge, write. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,6 +136,56 @@ static int write_log(const ff_session *session, const char *folder) {
     return -1;
 }
 
+/* The same quantities for the report's plots: the emulated robot beside the target simulated directly. */
+static void collect(ff_session *session) {
+    const ff_emulate_result *r = &session->emulation;
+    const bool arms = session->scenario.target == FF_TARGET_ARM;
+    const size_t n = arms ? (size_t)session->scenario.arms.robot.links : 1, q = arms ? r->positions : 2;
+    static const struct {
+        const char *name, *unit;
+        size_t offset;
+        bool joints;
+    } group[] = {
+#define AT(field) offsetof(ff_emulate_sample, field)
+        {"emulation.pose", "", AT(p_r), false},
+        {"emulation.direct.pose", "", AT(p_direct), false},
+        {"emulation.force", "N", AT(f), false},
+        {"emulation.direct.force", "N", AT(f_direct), false},
+        {"emulation.lambda", "N", AT(lambda), false},
+        {"emulation.constraint", "", AT(constraint), false},
+        {"emulation.torque", "N m", AT(torque), false},
+        {"emulation.target.q", "rad", AT(q_s), true},
+        {"emulation.direct.q", "rad", AT(q_direct), true},
+#undef AT
+    };
+    enum { GROUPS = sizeof group / sizeof *group, MOST = 2 + GROUPS * 32 };
+    char name[MOST][48];
+    const char *names[MOST] = {"t [s]"};
+    int columns = 1;
+    for (size_t g = 0; g < GROUPS; g++)
+        for (size_t i = 0; i < (group[g].joints ? q : n) && columns < MOST; i++) {
+            const char *unit = *group[g].unit || !arms ? group[g].unit : n == 6 && i < 3 ? "rad" : "m";
+            snprintf(name[columns], sizeof name[columns], "%s.%zu [%s]", group[g].name, i + 1,
+                     *unit ? unit : "rad");
+            names[columns] = name[columns];
+            columns++;
+        }
+    ff_report_series *series = ff_report_series_create(columns, names);
+    for (size_t k = 0; series && k < r->samples; k++) {
+        double row[MOST] = {r->sample[k].t};
+        int c = 1;
+        for (size_t g = 0; g < GROUPS; g++) {
+            const double *value =
+                (const double *)(const void *)((const char *)&r->sample[k] + group[g].offset);
+            for (size_t i = 0; i < (group[g].joints ? q : n) && c < MOST; i++)
+                row[c++] = value[i];
+        }
+        if (ff_report_add_row(series, row) == FF_ERR_MEMORY)
+            break;
+    }
+    session->report.series = series;
+}
+
 int ff_session_emulate(ff_session *session, const ff_session_options *options) {
     char message[256] = "", warnings[1024];
     if (options->out && ff_make_folder(options->out) != 0)
@@ -158,6 +209,7 @@ int ff_session_emulate(ff_session *session, const ff_session_options *options) {
     session->metrics.pass = status >= 0;
     session->summary = summary(session, status);
     if (options->out) {
+        collect(session);
         if (options->csv && write_log(session, options->out) != 0)
             result = FF_EXIT_FAILED;
         if (!session->summary || ff_write_whole(options->out, "summary.json", session->summary) != 0)

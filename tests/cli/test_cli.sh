@@ -34,6 +34,21 @@ expect 2 "METHOD:key=value" "$FREEFLOAT" compare "$S" --methods tdpa:law; one_li
 expect 2 "allowed" "$FREEFLOAT" compare "$S" --methods tdpa:lawn=clamp; one_line
 expect 2 "--set" "$FREEFLOAT" run "$S" --set satellites.client.mass=-1; one_line
 
+# each contact tells what it was, in the terminal and in summary.json
+for case in he2022/4-1 lange/fig-6; do
+  expect 0 "verdict" "$FREEFLOAT" run "$FF_SOURCE_DIR/scenarios/papers/$case.yaml" --set time.duration=1.2 --log none --out c
+  for column in "duration s" "force N" "robot force N" "impulse N s" restitution CoV CoF "point m" "stiffness N/m" "damping N s/m" "frequency Hz"; do
+    grep -q "$column" out.txt || fail "$case: no column '$column'"
+  done
+  grep -Eq "[0-9]{5} +[0-9.]+ \+- [0-9.]+ +[0-9.]+$" out.txt || fail "$case: no identified surface: $(cat out.txt)"
+  for key in stiffness_Npm damping_Nspm damping_sd_Nspm contact_frequency_Hz cov cof restitution duration_s peak_force_N peak_robot_force_N; do
+    grep -Eq "\"$key\": [0-9]" c/summary.json || fail "$case: no number for $key"
+  done
+  for key in contact_point_m impulse_Ns; do
+    grep -Eq "\"$key\": \[-?[0-9]" c/summary.json || fail "$case: no vector for $key"
+  done
+done
+
 # the default run: files, verdict, quiet, json, strict
 expect 0 "verdict" "$FREEFLOAT" run "$S" --out r
 for file in summary.json log.csv report.html; do [ -s r/$file ] || fail "r/$file is missing"; done

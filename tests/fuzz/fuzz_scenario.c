@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint8_t *end = size > 1 && data[0] == '#' ? memchr(data, '\n', size) : NULL;
     if (end && (size_t)(end - data) < sizeof set)
         memcpy(set, data + 1, (size_t)(end - data) - 1);
-    const ff_scenario_options options = {sets, set[0] ? 1 : 0, NULL};
+    const ff_scenario_options options = {.set = sets, .sets = set[0] ? 1 : 0};
     const ff_status status = ff_scenario_parse("F", (const char *)data, size, &options, &scenario, message,
                                                sizeof message, warnings, sizeof warnings);
     if (strchr(message, '\n') || (status == FF_OK) != (message[0] == 0))

@@ -1,42 +1,52 @@
 /* Method damping against the published cases of he2022 and against the reference: the figures of readings,
  * the paper's cases in scenarios/papers/he2022, and the property that no contact gains energy. */
-#include "support.h"
-
-#include "report/metrics.h"
-#include "run/run.h"
+#include "run_support.h"
 
 #define CASES FF_SOURCE_DIR "/scenarios/papers/he2022/"
 
 typedef struct outcome {
     int contacts;
     double cov[8], restitution[8], stiffness[8], damping[8], frequency[8];
-    double worst_stiffness;        /* largest relative error of any published estimate */
-    double least_damping;          /* smallest damping that reached the law */
-    ff_vec3 momentum;              /* change over the run */
+    double worst_stiffness; /* largest relative error of any published estimate */
+    double least_damping;   /* smallest damping that reached the law */
+    double true_damping;    /* mean of the wall's damping over the time that the robots touch it */
+    double loss;            /* sum of its c v^2 T at the robots' motion, over the energy at the start */
+    ff_vec3 momentum;       /* change over the run */
     ff_vec3 velocity[8], omega[8]; /* of body 0 after each contact */
 } outcome;
 
 typedef struct watch {
+    const ff_scenario *scenario;
     double truth, worst, least;
+    double damping, loss; /* sums over the cycles in contact */
+    int cycles;
 } watch;
+
+/* (24) at the robots of a case whose contacts lie across x. */
+static void watch_truth(watch *w, const ff_row *row) {
+    for (int n = 0; n < w->scenario->contacts; n++) {
+        const ff_contact *c = &w->scenario->contact[n];
+        if (!row->touching[n] || c->against < 0 || !(c->damping_depth > 0))
+            continue;
+        const ff_setpoint *a = &row->body[c->body].robot, *b = &row->body[c->against].robot;
+        const double depth = -c->normal.x * (a->T.p.x - b->T.p.x - c->at.x);
+        const double s = fmin(depth / c->damping_depth, 1), v = a->twist.v.x - b->twist.v.x;
+        const double damping = c->damping * s * s * (3 - 2 * s);
+        w->damping += damping;
+        w->loss += damping * v * v * w->scenario->cycle;
+        w->cycles++;
+    }
+}
 
 static ff_status watch_row(void *self, const ff_row *row) {
     watch *w = self;
+    watch_truth(w, row);
     const double k = row->body[0].identified_stiffness, c = row->body[0].identified_damping;
     if (!isnan(k)) {
         w->worst = fmax(w->worst, fabs(k / w->truth - 1));
         w->least = fmin(w->least, c);
     }
     return FF_OK;
-}
-
-static void load(const char *file, const char *method, const char *const *set, int sets,
-                 ff_scenario *scenario) {
-    char message[512], warnings[512];
-    const ff_scenario_options options = {.set = set, .sets = sets, .method = method};
-    if (ff_scenario_load(file, &options, scenario, message, sizeof message, warnings, sizeof warnings) !=
-        FF_OK)
-        fail_msg("%s", message);
 }
 
 static ff_vec3 momentum(const ff_scenario *s, const ff_rigid_state *state) {
@@ -47,21 +57,12 @@ static ff_vec3 momentum(const ff_scenario *s, const ff_rigid_state *state) {
 }
 
 static void execute(ff_scenario *scenario, outcome *out) {
-    ff_ideal_result ideal = {0};
+    ff_ideal_result ideal;
     ff_metrics metrics;
     ff_run_result result;
-    char message[256];
     *out = (outcome){0};
-    if (ff_ideal_solve(scenario, NULL, NULL, &ideal, message, sizeof message) < 0)
-        fail_msg("%s", message);
-    assert_int_equal(ff_metrics_init(scenario, &metrics), FF_OK);
-    watch w = {.truth = scenario->contact[0].stiffness, .least = FF_INF};
-    const ff_sink sinks[2] = {ff_metrics_sink(&metrics), {&w, watch_row}};
-    const ff_run_options options = {.ideal = &ideal, .sinks = sinks, .count = 2};
-    ff_run(scenario, &options, &result);
-    if (result.status != FF_OK)
-        fail_msg("%s", result.message);
-    ff_metrics_finish(&metrics, &ideal, result.status);
+    watch w = {.scenario = scenario, .truth = scenario->contact[0].stiffness, .least = FF_INF};
+    test_run(scenario, (ff_sink){&w, watch_row}, &metrics, &ideal, &result);
     for (int n = 0; n < metrics.episodes && n < 8; n++) {
         ff_episode_info info;
         ff_metrics_episode(&metrics, n, &info);
@@ -82,6 +83,8 @@ static void execute(ff_scenario *scenario, outcome *out) {
     out->momentum = ff_vec3_sub(momentum(scenario, after), momentum(scenario, before));
     out->worst_stiffness = w.worst;
     out->least_damping = w.least;
+    out->true_damping = w.cycles > 0 ? w.damping / w.cycles : 0;
+    out->loss = w.loss / (metrics.body[0].initial_energy > 0 ? metrics.body[0].initial_energy : 1);
     ff_metrics_free(&metrics);
     ff_ideal_free(&ideal);
 }
@@ -104,7 +107,7 @@ static void case_41(const char *method, int delay, double noise, double damping,
     for (int i = 0; i < n; i++)
         set[i] = text[i];
     ff_scenario *scenario = malloc(sizeof *scenario);
-    load(CASES "4-1.yaml", method, set, n, scenario);
+    test_load(CASES "4-1.yaml", method, set, n, scenario);
     execute(scenario, out);
     free(scenario);
 }
@@ -162,30 +165,60 @@ static void test_three_rebounds_keep_the_damping(void **state) {
     }
 }
 
+/* The paper names no delay. The true mean over time is .0646 without, and grows with the depth of the robots.
+ */
 static void test_identification_with_noise(void **state) {
     (void)state;
-    const int count = test_count(5, 100);
-    double k = 0, c = 0, worst = 0, least = FF_INF;
-    int n = 0;
-    for (int seed = 1; seed <= count; seed++) {
-        outcome out, ideal = {.cov = {0.98564, 0.97173, 0.95824}};
-        case_41("damping", 20, 0.2, 100, NULL, (uint64_t)seed, &out);
-        for (int i = 0; i < 3; i++) {
-            k += out.stiffness[i];
-            c += out.damping[i];
-            n++;
-            assert_near(out.stiffness[i] / 7e4, 1, 0.01);
-            assert_near(out.cov[i] / ideal.cov[i], 1, 0.015);
+    const int count = test_count(3, 100);
+    for (int delay = 0; delay <= 30; delay += 10) {
+        double k = 0, c = 0, truth = 0, worst = 0, least = FF_INF;
+        int n = 0;
+        for (int seed = 1; seed <= count; seed++) {
+            outcome out, ideal = {.cov = {0.98564, 0.97173, 0.95824}};
+            case_41("damping", delay, 0.2, 100, NULL, (uint64_t)seed, &out);
+            for (int i = 0; i < 3; i++) {
+                k += out.stiffness[i];
+                c += out.damping[i];
+                truth += out.true_damping;
+                n++;
+                assert_near(out.stiffness[i] / 7e4, 1, 0.01);
+                assert_near(out.cov[i] / ideal.cov[i], 1, 0.015);
+            }
+            worst = fmax(worst, out.worst_stiffness);
+            least = fmin(least, out.least_damping);
         }
-        worst = fmax(worst, out.worst_stiffness);
-        least = fmin(least, out.least_damping);
+        print_message(
+            "%d ms: stiffness %.2f N/mm, largest error %.1f %%, damping %.4f N s/mm, true %.4f, least "
+            "%.4f\n",
+            delay, 1e-3 * k / n, 100 * worst, 1e-3 * c / n, 1e-3 * truth / n, 1e-3 * least);
+        assert_near(k / n / 7e4, 1, 0.01);
+        assert_true(worst < 0.07);
+        assert_true(c / n > 50 && c / n < 80);
+        assert_near(c / truth, 1, 0.08);
+        assert_true(least >= 0);
     }
-    print_message("stiffness %.2f N/mm, largest error %.1f %%, damping %.4f N s/mm, least %.4f\n",
-                  1e-3 * k / n, 100 * worst, 1e-3 * c / n, 1e-3 * least);
-    assert_near(k / n / 7e4, 1, 0.01);
-    assert_true(worst < 0.07);
-    assert_true(c / n > 50 && c / n < 80);
-    assert_true(least >= 0);
+}
+
+/* The sum of c v^2 T at the robots' motion is not that of the contact without delay, even with the true c(p):
+ * no estimate can mend it. That of the contact without delay is, and in closed form it is the same. */
+static void test_budgets(void **state) {
+    (void)state;
+    outcome ideal, ours, closed, robot;
+    case_41("ideal", 20, 0, 100, NULL, 1, &ideal);
+    case_41("damping", 20, 0, 100, "damping.budget=velocity", 1, &ours);
+    case_41("damping", 20, 0, 100, "damping.budget=restitution", 1, &closed);
+    case_41("damping", 20, 0, 100, "damping.budget=robot", 1, &robot);
+    for (int n = 0; n < 3; n++) {
+        assert_near(ours.cov[n] / ideal.cov[n], 1, 0.005);
+        assert_near(closed.cov[n] / ours.cov[n], 1, 1e-5);
+        assert_true(robot.cov[n] / ideal.cov[n] - 1 < -0.012 * (n + 1));
+    }
+    char once[] = "time.duration=1"; /* one contact */
+    case_41("damping", 20, 0, 100, once, 1, &ours);
+    const double energy = (1 - ideal.cov[0] * ideal.cov[0]) * 4000.0 / 4300.0; /* of the relative motion */
+    print_message("sum of the true c v^2 T at the robots %.4f of the energy, without delay %.4f\n", ours.loss,
+                  energy);
+    assert_near(ours.loss / energy, 1.9, 0.1);
 }
 
 static void test_contact_frequencies(void **state) {
@@ -197,9 +230,9 @@ static void test_contact_frequencies(void **state) {
     for (int i = 0; i < 3; i++) {
         ff_scenario *scenario = malloc(sizeof *scenario);
         outcome out, ideal;
-        load(cases[i].file, "damping", NULL, 0, scenario);
+        test_load(cases[i].file, "damping", NULL, 0, scenario);
         execute(scenario, &out);
-        load(cases[i].file, "ideal", NULL, 0, scenario);
+        test_load(cases[i].file, "ideal", NULL, 0, scenario);
         execute(scenario, &ideal);
         assert_near(out.frequency[0], cases[i].frequency, 0.002);
         for (int n = 0; n < 3; n++)
@@ -213,42 +246,16 @@ static void test_contact_frequencies(void **state) {
 
 static void one_wall(ff_scenario *s, double mass, double w, double z, double speed, double delay,
                      double cycle) {
-    *s = (ff_scenario){.satellites = 1, .contacts = 1, .seed = 1, .cycle = cycle};
-    s->duration = 0.5 + 4 * FF_PI / w + 2 * delay;
-    s->cycles = (uint64_t)llround(s->duration / s->cycle);
-    ff_fidelity_default(&s->fidelity);
-    s->fidelity.method = FF_METHOD_DAMPING;
-    s->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = cycle};
-    s->facility_pose = ff_pose_identity();
-    s->requirements = (ff_requirements){0.01, 0.0087, 1.2};
+    test_one_wall(s, FF_METHOD_DAMPING, cycle, 0.5 + 4 * FF_PI / w + 2 * delay);
     ff_satellite *body = &s->satellite[0];
-    snprintf(body->name, sizeof body->name, "body");
     body->rigid.mass = mass;
     body->rigid.inertia = ff_mat3_scale(0.2 * mass, ff_mat3_diag(1, 1.1, 1.3));
-    body->start.attitude = ff_quat_identity();
     body->start.velocity = ff_vec3_make(speed, 0, 0);
-    body->points = 1;
-    ff_gate_default(&body->limits);
-    body->robot = (ff_robot_config){.kind = FF_ROBOT_DELAY,
-                                    .delay = delay,
-                                    .base = ff_pose_identity(),
-                                    .tool = ff_pose_identity(),
-                                    .damping = 1.0,
-                                    .velocity = FF_INF,
-                                    .acceleration = FF_INF,
-                                    .jerk = FF_INF,
-                                    .angular_velocity = FF_INF,
-                                    .angular_acceleration = FF_INF,
-                                    .angular_jerk = FF_INF};
-    body->sensor = (ff_sensor_config){
-        .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
+    body->robot.delay = delay;
     ff_contact *wall = &s->contact[0];
-    *wall = (ff_contact){.kind = FF_CONTACT_WALL, .body = 0, .against = -1, .depth = FF_INF};
-    snprintf(wall->name, sizeof wall->name, "wall");
     wall->normal = ff_vec3_make(-1, 0, 0);
     wall->at = ff_vec3_make(0.3 * speed, 0, 0);
-    wall->stiffness = wall->satellite_stiffness = mass * w * w;
-    wall->damping = wall->satellite_damping = 2 * z * mass * w;
+    test_wall_surface(wall, mass, w, z);
 }
 
 /* Constant damping: the rebound is the wall's own, where tdpa gives back nearly everything. */
@@ -299,28 +306,6 @@ static void test_off_centre_contact_keeps_direction_and_spin(void **state) {
 /* --------------------------------------------------------------------------------------------- property --
  */
 
-typedef struct energy_watch {
-    ff_rigid_model model[2];
-    int bodies;
-    double start, largest, worst;
-    bool touched;
-} energy_watch;
-
-static ff_status energy_row(void *self, const ff_row *row) {
-    energy_watch *w = self;
-    double kinetic = 0, loads = 0;
-    for (int i = 0; i < w->bodies; i++) {
-        kinetic += ff_rigid_kinetic_energy(&w->model[i], &row->body[i].satellite);
-        loads += row->body[i].energy.loads;
-    }
-    if (row->k == 0)
-        w->start = kinetic;
-    w->largest = fmax(w->largest, kinetic);
-    w->worst = fmax(w->worst, kinetic - w->start - loads);
-    w->touched = w->touched || row->touching[0];
-    return FF_OK;
-}
-
 static void random_case(ff_rng *rng, ff_scenario *s) {
     const double w = 2 * FF_PI * pow(10, ff_rng_range(rng, log10(0.2), log10(20.0)));
     const double cycle = ff_rng_range(rng, 0.001, 0.008), speed = ff_rng_range(rng, 0.01, 0.1);
@@ -360,50 +345,12 @@ static void random_case(ff_rng *rng, ff_scenario *s) {
         s->contact[1].at = ff_vec3_axpy(-0.3 * speed, wall->normal,
                                         ff_quat_rotate(body->start.attitude, s->contact[1].point));
     }
-    if (ff_rng_uniform(rng) < 0.3) {
-        s->loads = 1;
-        s->load[0] = (ff_load){.kind = FF_LOAD_PULSE,
-                               .force = test_random_vec3(rng, 0.05 * body->rigid.mass),
-                               .torque = test_random_vec3(rng, 0.01 * body->rigid.mass),
-                               .from = 0.1,
-                               .to = 0.4};
-    }
+    test_random_pulse(rng, body->rigid.mass, s);
 }
 
 static void test_no_random_contact_gains_energy(void **state) {
     (void)state;
-    const uint64_t seed = test_seed();
-    const int count = test_count(200, 10000);
-    int touched = 0, bad = 0;
-    double worst = -FF_INF;
-    ff_scenario *s = malloc(sizeof *s);
-    for (int n = 0; n < count; n++) {
-        ff_rng rng;
-        ff_rng_seed(&rng, seed, (uint64_t)n + 1);
-        random_case(&rng, s);
-        s->seed = seed + (uint64_t)n;
-        energy_watch w = {.bodies = s->satellites};
-        for (int i = 0; i < s->satellites; i++)
-            assert_int_equal(ff_rigid_create(&s->satellite[i].rigid, &w.model[i]), FF_OK);
-        const ff_sink sink = {&w, energy_row};
-        const ff_run_options options = {.sinks = &sink, .count = 1};
-        ff_run_result result;
-        ff_run(s, &options, &result);
-        if (result.status != FF_OK)
-            fail_msg("case %d: %s", n, result.message);
-        touched += w.touched;
-        const double gain = w.worst / fmax(w.start, w.largest);
-        worst = fmax(worst, gain);
-        if (gain > 1e-3) {
-            bad++;
-            print_message("case %d: %d satellites, noise %.3g N, delay %.3f s, gain %.3g\n", n, s->satellites,
-                          s->satellite[0].sensor.force_noise, s->satellite[0].robot.delay, gain);
-        }
-    }
-    free(s);
-    print_message("%d cases, %d with contact, largest gain %.3g of the energy\n", count, touched, worst);
-    assert_true(touched > count / 2);
-    assert_int_equal(bad, 0);
+    test_no_gain(test_count(200, 10000), random_case);
 }
 
 int main(void) {
@@ -412,6 +359,7 @@ int main(void) {
         cmocka_unit_test(test_cov_with_control_and_no_damping_is_one),
         cmocka_unit_test(test_three_rebounds_keep_the_damping),
         cmocka_unit_test(test_identification_with_noise),
+        cmocka_unit_test(test_budgets),
         cmocka_unit_test(test_contact_frequencies),
         cmocka_unit_test(test_constant_damping_gives_the_closed_form_restitution),
         cmocka_unit_test(test_off_centre_contact_keeps_direction_and_spin),

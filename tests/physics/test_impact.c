@@ -1,10 +1,6 @@
 /* Method impact against the published cases of lange, the figures of readings and the reference without
  * delay. Velocities are compared as vectors; momentum is summed over both satellites. */
-#include "support.h"
-
-#include "facility/plant.h"
-#include "report/metrics.h"
-#include "run/run.h"
+#include "run_support.h"
 
 #define CASES FF_SOURCE_DIR "/scenarios/papers/lange/"
 
@@ -15,11 +11,15 @@ typedef struct outcome {
     double restitution[16];     /* along the normal */
     double peak[16], robot[16]; /* [N] */
     double stiffness;           /* identified at the end */
+    double damping, damping_sd; /* likewise */
+    ff_vec3 point[16];          /* [m] contact point on body 1, its axes */
+    double impulse_error;       /* [N s] of the impulses against the changes of momentum */
     double momentum, spin;      /* [N s], [N m s] largest change over the run */
     double energy;              /* [J] largest total kinetic energy over its start */
     double start_energy;        /* [J] */
     double error, error_omega;  /* largest against the reference */
     int look_back;              /* [cycles] */
+    int touches, shortest_gap;  /* of the robots at contact 0; [cycles] between two */
     uint64_t recomputations;
 } outcome;
 
@@ -28,6 +28,7 @@ typedef struct watch {
     ff_rigid_model model[2];
     ff_vec3 momentum, spin;
     double worst_momentum, worst_spin, start, most;
+    int touches, gap, shortest_gap;
 } watch;
 
 static ff_status watch_row(void *self, const ff_row *row) {
@@ -42,6 +43,13 @@ static ff_status watch_row(void *self, const ff_row *row) {
             L, ff_vec3_add(ff_vec3_cross(s->position, mv), ff_rigid_angular_momentum(&w->model[i], s)));
         energy += ff_rigid_kinetic_energy(&w->model[i], s) - row->body[i].energy.loads;
     }
+    if (!row->touching[0]) {
+        w->gap++;
+    } else {
+        if (w->gap > 0 && w->touches++ > 0 && w->gap < w->shortest_gap)
+            w->shortest_gap = w->gap;
+        w->gap = 0;
+    }
     if (row->k == 0) {
         w->momentum = p;
         w->spin = L;
@@ -54,23 +62,14 @@ static ff_status watch_row(void *self, const ff_row *row) {
 }
 
 static void execute(const ff_scenario *scenario, outcome *out) {
-    ff_ideal_result ideal = {0};
+    ff_ideal_result ideal;
     ff_metrics metrics;
     ff_run_result result;
-    char message[256];
     *out = (outcome){0};
-    if (ff_ideal_solve(scenario, NULL, NULL, &ideal, message, sizeof message) < 0)
-        fail_msg("%s", message);
-    assert_int_equal(ff_metrics_init(scenario, &metrics), FF_OK);
-    watch w = {.scenario = scenario};
+    watch w = {.scenario = scenario, .shortest_gap = 1000};
     for (int i = 0; i < scenario->satellites; i++)
         ff_rigid_create(&scenario->satellite[i].rigid, &w.model[i]);
-    const ff_sink sinks[2] = {ff_metrics_sink(&metrics), {&w, watch_row}};
-    const ff_run_options options = {.ideal = &ideal, .sinks = sinks, .count = 2};
-    ff_run(scenario, &options, &result);
-    if (result.status != FF_OK)
-        fail_msg("%s", result.message);
-    ff_metrics_finish(&metrics, &ideal, result.status);
+    test_run(scenario, (ff_sink){&w, watch_row}, &metrics, &ideal, &result);
     for (int n = 0; n < metrics.episodes && n < 16; n++) {
         ff_episode_info info;
         ff_metrics_episode(&metrics, n, &info);
@@ -80,6 +79,15 @@ static void execute(const ff_scenario *scenario, outcome *out) {
         out->robot[n] = metrics.episode[n].peak_robot_force;
         out->contacts += !isnan(metrics.episode[n].end);
         out->stiffness = metrics.episode[n].stiffness;
+        out->damping = metrics.episode[n].damping;
+        out->damping_sd = metrics.episode[n].damping_sd;
+        out->point[n] = info.point[1];
+        const ff_vec3 change =
+            ff_vec3_sub(metrics.episode[n].after[1].velocity, metrics.episode[n].before[1].velocity);
+        if (scenario->satellites > 1) /* the reaction on the other one */
+            out->impulse_error =
+                fmax(out->impulse_error,
+                     ff_vec3_norm(ff_vec3_axpy(w.model[1].mass, change, metrics.episode[n].impulse)));
     }
     for (int i = 0; i < scenario->satellites; i++) {
         out->final[i] = metrics.body[i].final;
@@ -93,6 +101,8 @@ static void execute(const ff_scenario *scenario, outcome *out) {
     out->energy = w.most - w.start;
     out->look_back = result.impact.longest_look_back;
     out->recomputations = result.impact.recomputations;
+    out->touches = w.touches;
+    out->shortest_gap = w.shortest_gap;
     ff_metrics_free(&metrics);
     ff_ideal_free(&ideal);
 }
@@ -107,12 +117,9 @@ static outcome run_case(const char *file, ...) {
     for (const char *s; sets < 16 && (s = va_arg(list, const char *)) != NULL;)
         set[sets++] = s;
     va_end(list);
-    char path[512], message[512], warnings[512];
+    char path[512];
     snprintf(path, sizeof path, "%s%s", CASES, file);
-    const ff_scenario_options options = {.set = set, .sets = sets};
-    if (ff_scenario_load(path, &options, &scenario, message, sizeof message, warnings, sizeof warnings) !=
-        FF_OK)
-        fail_msg("%s", message);
+    test_load(path, NULL, set, sets, &scenario);
     outcome out;
     execute(&scenario, &out);
     return out;
@@ -183,6 +190,26 @@ static void test_bar_and_cone(void **state) {
         }
         assert_true(o.spin < 1e-9);
         assert_true(o.momentum < 1e-12);
+        assert_true(o.impulse_error < 1e-12);
+        for (int n = 0; n < 4; n++) { /* (38): on the cone of 45 degrees, to the tip's depth in it */
+            const ff_vec3 r = ff_vec3_sub(o.point[n], ff_vec3_make(-0.6, 0, 0));
+            assert_near(hypot(r.y, r.z), -r.x, 1e-3);
+            assert_true(-r.x > 0.02);
+        }
+    }
+}
+
+/* What the report says of the surface: found beside the method, for any mock-up. */
+static void test_surface_is_identified(void **state) {
+    (void)state;
+    for (int d = 0; d <= 600; d += 300) {
+        char damping[64];
+        snprintf(damping, sizeof damping, "contacts.docking.damping=%d", d);
+        const outcome o = run_case("fig-6.yaml", DELAY(24), damping, NULL);
+        print_message("mock-ups 50 N/mm, %d N s/m: found %.2f N/mm, %.1f +- %.1f N s/m\n", d,
+                      1e-3 * o.stiffness, o.damping, o.damping_sd);
+        assert_near(o.stiffness / 5e4, 1, 2e-3);
+        assert_near(o.damping, d, 10);
     }
 }
 
@@ -275,35 +302,18 @@ static void test_wrong_stiffness(void **state) {
 }
 
 /* Surfaces that do not lie where the scenario puts them: the force says where. */
+static void misplace(void *self, ff_loop_config *config) {
+    config->fidelity.impact.contact[0].at.x += *(const double *)self; /* what the method believes */
+}
+
 static void test_misplaced_surface(void **state) {
     (void)state;
     static ff_scenario s;
-    char message[512], warnings[512];
-    assert_int_equal(
-        ff_scenario_load(CASES "fig-6.yaml", NULL, &s, message, sizeof message, warnings, sizeof warnings),
-        FF_OK);
-    static ff_loop_config config;
-    static ff_loop_model model;
     static ff_loop_state loop;
-    static ff_loop_info info;
-    static ff_loop_in in;
-    static ff_loop_out out;
+    test_load(CASES "fig-6.yaml", NULL, NULL, 0, &s);
     for (int mm = -5; mm <= 5; mm += 5) {
-        ff_scenario_loop(&s, &config);
-        config.fidelity.impact.contact[0].at.x += 1e-3 * mm; /* what the method believes */
-        assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_OK);
-        ff_loop_reset(&model, &loop, &info, &out);
-        ff_plant *plant = ff_plant_create(&s, message, sizeof message);
-        assert_non_null(plant);
-        for (int i = 0; i < 2; i++)
-            ff_plant_set_lead(plant, i, ff_fidelity_lead(&model.fidelity, &loop.fidelity, i));
-        for (uint64_t k = 0; k < s.cycles; k++) {
-            ff_plant_write(plant, k, out.next);
-            assert_int_equal(ff_plant_read(plant, k, &in, NULL), FF_OK);
-            assert_int_equal(ff_loop_step(&model, &loop, &info, &in, &out), FF_OK);
-            ff_plant_write(plant, k, out.command);
-        }
-        ff_plant_free(plant);
+        double shift = 1e-3 * mm;
+        test_drive_loop(&s, &(test_drive){.believe = misplace, .self = &shift}, &loop);
         print_message("surface off by %+d mm: client %.6f m/s\n", mm, loop.body[1].velocity.x);
         assert_vec3_near(loop.body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
     }
@@ -332,8 +342,8 @@ static void test_no_energy_is_gained(void **state) {
     ff_rng rng;
     const uint64_t seed = test_seed();
     ff_rng_seed(&rng, seed, 7);
-    double worst = 0.0, momentum = 0.0, error = 0.0;
-    int touched = 0;
+    double worst = 0.0, momentum = 0.0, error = 0.0, reached = 0.0, rubbed = 0.0;
+    int touched = 0, beyond = 0;
     const int count = test_count(60, 2000);
     for (int i = 0; i < count; i++) {
         char set[12][200];
@@ -362,20 +372,35 @@ static void test_no_energy_is_gained(void **state) {
                  ff_rng_uniform(&rng) < 0.5 ? 0.0 : ff_rng_range(&rng, 0, 0.002) * k);
         snprintf(set[n++], 200, "satellites.servicer.velocity=[%g, %g, %g]", ff_rng_range(&rng, 0.05, 0.1),
                  ff_rng_range(&rng, -0.01, 0.01), ff_rng_range(&rng, -0.01, 0.01));
+        const double mu = ff_rng_uniform(&rng) < 0.3 ? ff_rng_range(&rng, 0, 0.5) : 0.0;
+        snprintf(set[n++], 200, "contacts.0.friction=%g", mu);
         const outcome o = run_case(cone ? "fig-7.yaml" : "fig-6.yaml", set[0], set[1], set[2], set[3], set[4],
-                                   set[5], set[6], set[7], set[8], set[9], NULL);
+                                   set[5], set[6], set[7], set[8], set[9], set[10], NULL);
         touched += o.contacts > 0;
         worst = fmax(worst, o.energy / o.start_energy);
         momentum = fmax(momentum, o.momentum);
         error = fmax(error, o.error);
+        double last = 0.0;
+        for (int b = 0; b < 2; b++)
+            last = fmax(last, ff_vec3_norm(ff_vec3_sub(o.final[b].velocity, o.ideal[b].velocity)));
+        if (4 * o.look_back < 3 * FF_HISTORY_ROWS)
+            *(mu > 0.0 ? &rubbed : &reached) = fmax(mu > 0.0 ? rubbed : reached, last);
+        else
+            beyond += last > 2e-3;
         if (o.energy > 1e-3 * o.start_energy)
             fail_msg(
                 "case %d: energy grew by %.3g of %.3g J (cone %d, noise %.2f N, k %.3g N/m, delay %.3g s)", i,
                 o.energy, o.start_energy, cone, noise, k, tau);
     }
-    print_message("%d cases, %d in contact: largest gain %.2g of the energy, momentum %.1g N s, largest "
-                  "velocity error %.3g m/s\n",
-                  count, touched, worst, momentum, error);
+    print_message(
+        "%d cases, %d in contact: largest gain %.2g of the energy, momentum %.1g N s, largest velocity "
+        "error %.3g m/s until the robots touch; at the end %.2g m/s, with friction %.2g m/s, %d beyond the "
+        "look-back wrong\n",
+        count, touched, worst, momentum, error, reached, rubbed, beyond);
+    /* what the late robots have not touched yet is not known; once they have, it is recomputed */
+    assert_true(reached < 2e-4);
+    assert_true(rubbed < 5e-3); /* the reference creeps by 1e-4 m/s where it should stick, and bounces on */
+    assert_true(beyond <= count / 200);
     assert_true(touched > count * 9 / 10);
     assert_true(momentum < 1e-9);
 }
@@ -406,6 +431,179 @@ static void test_friction_and_two_contacts(void **state) {
     print_message("chatter: %d contacts, speed %.6f m/s, energy gained %.2g\n", chatter.contacts,
                   ff_vec3_norm(chatter.final[0].velocity), chatter.energy / chatter.start_energy);
     assert_true(chatter.energy < 1e-3 * chatter.start_energy);
+}
+
+/* The reference creeps by 1e-4 m/s where the tip sticks, and later bounces enlarge that; with a cycle of 1 ms
+ * the method's own motion differs by 3e-5 m/s from that at 4 ms. */
+static void test_friction_in_the_cone(void **state) {
+    (void)state;
+    for (int i = 1; i <= 3; i++) {
+        char friction[64];
+        snprintf(friction, sizeof friction, "contacts.cone.friction=%g", 0.1 * i);
+        const outcome o = run_case("fig-7.yaml", friction, NULL);
+        print_message("friction %.1f: %d contacts, servicer within %.2g m/s, %.2g rad/s\n", 0.1 * i,
+                      o.contacts, ff_vec3_norm(ff_vec3_sub(o.final[0].velocity, o.ideal[0].velocity)),
+                      ff_vec3_norm(ff_vec3_sub(o.final[0].omega, o.ideal[0].omega)));
+        for (int b = 0; b < 2; b++) {
+            assert_vec3_near(o.final[b].velocity, o.ideal[b].velocity, 1e-3);
+            assert_vec3_near(o.final[b].omega, o.ideal[b].omega, 5e-3);
+        }
+        assert_true(o.momentum < 1e-12 && o.spin < 1e-9);
+    }
+}
+
+/* Slip that stops during the contact, and that turns back: the satellites stick by their own slip, whatever
+ * the late robots do. Against the solver-grade reference, whose friction creeps by at most 1e-4 m/s. */
+static void test_friction_that_sticks(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 21);
+    double worst = 0, worst_omega = 0;
+    int stuck = 0;
+    const int count = test_count(30, 500);
+    for (int i = 0; i < count; i++) {
+        char set[4][128];
+        const double mu = ff_rng_range(&rng, 0.02, 0.6), tau = ff_rng_range(&rng, 0, 0.03);
+        snprintf(set[0], sizeof set[0], "satellites.servicer.velocity=[0.1, %g, %g]",
+                 ff_rng_range(&rng, -0.15, 0.15), ff_rng_range(&rng, -0.15, 0.15));
+        snprintf(set[1], sizeof set[1], "contacts.docking.friction=%g", mu);
+        snprintf(set[2], sizeof set[2], "satellites.servicer.robot={kind: delay, delay: %g}", tau);
+        snprintf(set[3], sizeof set[3], "satellites.client.robot={kind: delay, delay: %g}", tau);
+        const outcome o = run_case("fig-6.yaml", set[0], set[1], set[2], set[3], NULL);
+        const ff_vec3 slip = ff_vec3_sub(ff_rigid_point_velocity(&o.ideal[0], ff_vec3_make(0.5, 0, 0)),
+                                         ff_rigid_point_velocity(&o.ideal[1], ff_vec3_make(-0.5, 0, 0)));
+        stuck += hypot(slip.y, slip.z) < 2e-3;
+        for (int b = 0; b < 2; b++) {
+            worst = fmax(worst, ff_vec3_norm(ff_vec3_sub(o.final[b].velocity, o.ideal[b].velocity)));
+            worst_omega = fmax(worst_omega, ff_vec3_norm(ff_vec3_sub(o.final[b].omega, o.ideal[b].omega)));
+        }
+        assert_true(o.momentum < 1e-12);
+    }
+    print_message("%d of %d end without slip: velocity within %.2g m/s, angular within %.2g rad/s\n", stuck,
+                  count, worst, worst_omega);
+    assert_true(stuck > count / 3 && stuck < count);
+    assert_true(worst < 1e-4 && worst_omega < 2e-4);
+}
+
+static void believe_friction(void *self, ff_loop_config *config) {
+    config->fidelity.impact.contact[0].friction = *(const double *)self;
+}
+
+/* The scenario's coefficient is the most; the robots' own sliding says how much it really is. */
+static void test_friction_is_measured(void **state) {
+    (void)state;
+    static const char *const set[] = {DELAY(12), "satellites.servicer.velocity=[0.1, 0.2, 0]",
+                                      "contacts.docking.friction=0.1"};
+    static ff_scenario s;
+    static ff_loop_state loop;
+    test_load(CASES "fig-6.yaml", NULL, set, 4, &s);
+    const outcome o = run_case("fig-6.yaml", set[0], set[1], set[2], set[3], NULL);
+    double mu = 0.25;
+    test_drive_loop(&s, &(test_drive){.believe = believe_friction, .self = &mu}, &loop);
+    print_message("friction 0.1, believed 0.25: client [%.5f %.5f] m/s, ideal [%.5f %.5f]\n",
+                  loop.body[1].velocity.x, loop.body[1].velocity.y, o.ideal[1].velocity.x,
+                  o.ideal[1].velocity.y);
+    for (int b = 0; b < 2; b++)
+        assert_vec3_near(loop.body[b].velocity, o.ideal[b].velocity, 2e-4);
+}
+
+/* --------------------------------------------------------------------------------- lost and found again --
+ */
+
+/* A load presses the satellite on a damped wall: its bounces come closer and closer, some within a few
+ * cycles, until it rests. */
+static void test_contact_lost_and_regained(void **state) {
+    (void)state;
+    static const char *const method[2] = {"impact", "damping"};
+    for (int i = 0; i < 2; i++) {
+        int touches = 0, gap = 1000;
+        double error = 0, energy = 0;
+        for (int n = 0; n < test_count(40, 400); n++) {
+            char set[3][96];
+            snprintf(set[0], sizeof set[0], "method=%s", method[i]);
+            snprintf(set[1], sizeof set[1], "satellites.client.robot.delay=%.3f", 0.01 * (n % 4));
+            snprintf(set[2], sizeof set[2],
+                     "loads=[{body: client, kind: pulse, force: [%g, 0, 0], from: 0, to: 10}]",
+                     5 + 60.0 * n / test_count(40, 400));
+            const outcome o = run_case("wall.yaml", set[0], set[1], set[2], "time.duration=2",
+                                       "satellites.client.velocity=[0.02, 0, 0]",
+                                       "contacts.front.at=[0.001, 0, 0]", "contacts.front.damping=300", NULL);
+            touches += o.touches;
+            gap = o.shortest_gap < gap ? o.shortest_gap : gap;
+            error = fmax(error, o.error);
+            energy = fmax(energy, o.energy / o.start_energy);
+        }
+        print_message("%s: %d contacts, gaps down to %d cycles, velocity error %.2g m/s, "
+                      "energy %.2g\n",
+                      method[i], touches, gap, error, energy);
+        assert_true(gap <= 5); /* the detectors' quiet cycles */
+        assert_true(energy < 1e-12);
+        if (i == 0)
+            assert_true(error < 1e-3);
+    }
+}
+
+typedef struct dropout {
+    int first, length; /* cycles of the contact */
+    int cycle;
+} dropout;
+
+static void drop(void *self, uint64_t k, const ff_plant_truth *truth, ff_loop_in *in) {
+    dropout *d = self;
+    (void)k;
+    d->cycle = truth->touching[0] ? d->cycle + 1 : 0;
+    if (d->cycle > d->first && d->cycle <= d->first + d->length)
+        for (int i = 0; i < 2; i++)
+            in->sensor[i].f_s = ff_wrench_zero();
+}
+
+/* The same in the sensor: for one to four cycles of the contact it feels nothing. */
+static void test_force_that_drops_out(void **state) {
+    (void)state;
+    static ff_scenario s;
+    static ff_loop_state loop;
+    static const char *const set[] = {DELAY(12)};
+    test_load(CASES "fig-6.yaml", NULL, set, 2, &s);
+    for (int first = 0; first < 24; first += 3)
+        for (int length = 1; length <= 4; length++) {
+            dropout d = {first, length, 0};
+            test_drive_loop(&s, &(test_drive){.sense = drop, .self = &d}, &loop);
+            assert_vec3_near(loop.body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
+            assert_vec3_near(loop.body[0].velocity, ff_vec3_zero(), 1e-4);
+        }
+}
+
+/* --------------------------------------------------------------------------------------------- printed --
+ */
+
+/* A docking tool that twists about the normal while it touches. */
+static void twist(void *self, uint64_t k, const ff_plant_truth *truth, ff_loop_in *in) {
+    (void)k;
+    if (truth->touching[0])
+        for (int i = 0; i < 2; i++)
+            in->sensor[i].f_s.t.x += (i ? -1 : 1) * *(const double *)self;
+}
+
+/* (21) applies the measured torque beyond force times lever while the satellites touch, (13) does not. (17)
+ * and (20) give the same impact where the normal does not turn. */
+static void test_printed_equations(void **state) {
+    (void)state;
+    static const char *const reading[] = {"impact.torque=lever", "impact.torque=measured",
+                                          "impact.reading=printed"};
+    static ff_scenario s;
+    static ff_loop_state loop;
+    double torque = 2.0;
+    for (int i = 0; i < 3; i++) {
+        const char *const set[] = {DELAY(12), reading[i]};
+        test_load(CASES "fig-6.yaml", NULL, set, 3, &s);
+        test_drive_loop(&s, &(test_drive){.sense = twist, .self = &torque}, &loop);
+        const double duration = FF_PI / sqrt(5e4 / 50.0), expected = i ? torque * duration / 10.0 : 0.0;
+        print_message("%s: client %.6f m/s, spins %.6f %.6f rad/s, expected %.6f\n", reading[i],
+                      loop.body[1].velocity.x, loop.body[0].omega.x, loop.body[1].omega.x, expected);
+        assert_vec3_near(loop.body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
+        assert_vec3_near(loop.body[0].omega, ff_vec3_make(expected, 0, 0), 0.01 * expected + 1e-9);
+        assert_vec3_near(loop.body[1].omega, ff_vec3_make(-expected, 0, 0), 0.01 * expected + 1e-9);
+    }
 }
 
 /* IV-B, statically: a KR 16 pressed into a wall gives way by n^T J_e K_r^-1 J_e^T n per newton. Any sign or
@@ -486,6 +684,23 @@ static void test_elastic_gears_rebound(void **state) {
 
 /* (3), (4) with the inertia force: a mock-up's weight and inertia, off the satellite's CoM, under gravity,
  * leave the whole loop as it is without them. */
+typedef struct readings {
+    double raw, residual, torque;
+} readings;
+
+static void compare_wrench(void *self, uint64_t k, const ff_plant_truth *truth, const ff_loop_in *in,
+                           const ff_loop_out *out) {
+    readings *r = self;
+    (void)k;
+    for (int i = 0; i < 2; i++) {
+        const ff_wrench d = ff_wrench_sub(out->measured_b[i], truth->contact_b[i]);
+        r->residual = fmax(r->residual, ff_vec3_norm(d.f));
+        r->torque = fmax(r->torque, ff_vec3_norm(d.t));
+        if (!truth->touching[0])
+            r->raw = fmin(r->raw, ff_vec3_norm(in->sensor[i].f_s.f));
+    }
+}
+
 static void test_mockup_leaves_no_residual(void **state) {
     (void)state;
     static const char *const spin = "satellites.servicer.angular_velocity=[0.02, 0.05, -0.03]";
@@ -495,46 +710,16 @@ static void test_mockup_leaves_no_residual(void **state) {
         "satellites.servicer.mockup={mass: 18, com: [0.2, -0.05, 0.1], inertia: [0.4, 0.5, 0.6]}",
         "satellites.client.mockup={mass: 25, com: [-0.1, 0.02, 0.03], inertia: [0.7, 0.5, 0.6]}"};
     static ff_scenario s;
-    static ff_loop_config config;
-    static ff_loop_model model;
     static ff_loop_state loop;
-    static ff_loop_info info;
-    static ff_loop_in in;
-    static ff_loop_out out;
-    char message[512], warnings[512];
-    const ff_scenario_options options = {.set = set, .sets = 6};
-    if (ff_scenario_load(CASES "fig-6.yaml", &options, &s, message, sizeof message, warnings,
-                         sizeof warnings) != FF_OK)
-        fail_msg("%s", message);
-    ff_scenario_loop(&s, &config);
-    assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_OK);
-    ff_loop_reset(&model, &loop, &info, &out);
-    ff_plant *plant = ff_plant_create(&s, message, sizeof message);
-    assert_non_null(plant);
-    for (int i = 0; i < 2; i++)
-        ff_plant_set_lead(plant, i, ff_fidelity_lead(&model.fidelity, &loop.fidelity, i));
-    double residual = 0, raw = 1e9, torque = 0;
-    ff_plant_truth truth;
-    for (uint64_t k = 0; k < s.cycles; k++) {
-        ff_plant_write(plant, k, out.next);
-        assert_int_equal(ff_plant_read(plant, k, &in, &truth), FF_OK);
-        assert_int_equal(ff_loop_step(&model, &loop, &info, &in, &out), FF_OK);
-        ff_plant_write(plant, k, out.command);
-        for (int i = 0; i < 2; i++) {
-            const ff_wrench d = ff_wrench_sub(out.measured_b[i], truth.contact_b[i]);
-            residual = fmax(residual, ff_vec3_norm(d.f));
-            torque = fmax(torque, ff_vec3_norm(d.t));
-            if (!truth.touching[0])
-                raw = fmin(raw, ff_vec3_norm(in.sensor[i].f_s.f));
-        }
-    }
-    ff_plant_free(plant);
+    readings r = {.raw = 1e9};
+    test_load(CASES "fig-6.yaml", NULL, set, 6, &s);
+    test_drive_loop(&s, &(test_drive){.look = compare_wrench, .self = &r}, &loop);
     print_message("readings of at least %.1f N without contact, residual %.1g N, %.1g N m; velocity differs "
                   "by %.1g m/s\n",
-                  raw, residual, torque,
+                  r.raw, r.residual, r.torque,
                   ff_vec3_norm(ff_vec3_sub(bare.final[0].velocity, loop.body[0].velocity)));
-    assert_true(raw > 150.0); /* what the sensors carry */
-    assert_true(residual < 1e-11 && torque < 1e-11);
+    assert_true(r.raw > 150.0); /* what the sensors carry */
+    assert_true(r.residual < 1e-11 && r.torque < 1e-11);
     for (int b = 0; b < 2; b++) {
         assert_vec3_near(loop.body[b].velocity, bare.final[b].velocity, 1e-11);
         assert_vec3_near(loop.body[b].omega, bare.final[b].omega, 1e-11);
@@ -546,6 +731,7 @@ int main(void) {
         cmocka_unit_test(test_figure_6),
         cmocka_unit_test(test_causality),
         cmocka_unit_test(test_bar_and_cone),
+        cmocka_unit_test(test_surface_is_identified),
         cmocka_unit_test(test_wall_keeps_its_speed),
         cmocka_unit_test(test_restitution),
         cmocka_unit_test(test_wrong_stiffness),
@@ -553,6 +739,12 @@ int main(void) {
         cmocka_unit_test(test_contact_point),
         cmocka_unit_test(test_no_energy_is_gained),
         cmocka_unit_test(test_friction_and_two_contacts),
+        cmocka_unit_test(test_friction_in_the_cone),
+        cmocka_unit_test(test_friction_that_sticks),
+        cmocka_unit_test(test_friction_is_measured),
+        cmocka_unit_test(test_contact_lost_and_regained),
+        cmocka_unit_test(test_force_that_drops_out),
+        cmocka_unit_test(test_printed_equations),
         cmocka_unit_test(test_elastic_gears_give_way),
         cmocka_unit_test(test_elastic_gears_rebound),
         cmocka_unit_test(test_mockup_leaves_no_residual),

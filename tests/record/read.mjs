@@ -34,6 +34,7 @@ const check = {
     assert.deepEqual([m.cycle, m.missed, m.dropped], [BigInt(k), 4n, 5n]);
     assert.deepEqual([m.lateness, m.compute, m.io], [1e-6, 2e-6, 3e-6]);
   },
+  "/clock": (m, k) => assert.deepEqual([m.drift, m.offset, m.residual, m.rms], [2e-4, k, -1e-3, 5e-4]),
   "/state": (m) => assert.deepEqual([m.state, m.name], [4, "FLOAT"]),
   "/event": (m) => assert.deepEqual([m.code, m.level, m.text, m.value, m.limit], [-9, 2, "force limit", 12.5, 10]),
   "/cycle": (m, k) => {

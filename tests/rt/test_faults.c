@@ -1,12 +1,6 @@
 /* Every row of the fault table in docs/safety.md that a device can cause: injected by the virtual facility,
  * the reaction asserted. Facility and executive in one process over loopback. */
-#include "support.h"
-
-#include "rt/executive.h"
-#include "rt/facility.h"
-
-#include <pthread.h>
-#include <unistd.h>
+#include "pair.h"
 
 static const char base_text[] =
     "name: faults\n"
@@ -21,112 +15,29 @@ static const char base_text[] =
     "contacts:\n"
     "  - {name: right, kind: wall, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 5000, damping: 5}\n";
 
-typedef struct pair {
-    ff_scenario scenario;
-    ff_facility_options facility_options;
-    ff_facility_result facility;
-    ff_rt_options options;
-    ff_rt_result rt;
-    atomic_bool stop_facility, stop_rt, ready;
-    uint64_t rows;
-    ff_row last;
-} pair;
-
-static void *serve(void *self) {
-    pair *p = self;
-    ff_facility_run(&p->scenario, &p->facility_options, &p->facility);
-    return NULL;
-}
-
-static ff_status count_row(void *self, const ff_row *row) {
-    pair *p = self;
-    p->rows++;
-    p->last = *row;
-    return FF_OK;
-}
-
-static unsigned free_base(void) {
-    static unsigned next;
-    if (!next)
-        next = 20000 + (unsigned)(getpid() * 37 % 9000);
-    for (;; next += 30) {
-        struct sockaddr_in at;
-        int fd;
-        char message[128];
-        bool good = true;
-        for (unsigned n = 0; n < 30 && good; n += 10) {
-            ff_socket_address("127.0.0.1", next + n, &at);
-            good = ff_socket_open(&at, &fd, NULL, message, sizeof message) == FF_OK;
-            if (good)
-                close(fd);
-        }
-        if (good) {
-            next += 30;
-            return next - 30;
-        }
-    }
-}
-
 /* Loads the scenario with overrides (ends with NULL) and runs both sides. The caller frees. */
-static pair *play(int lockstep, ...) {
+static pair *play(const char *first, ...) {
     pair *p = calloc(1, sizeof *p);
-    const char *set[16];
-    int sets = 0;
+    const char *set[16] = {first};
+    int sets = 1;
     va_list list;
-    va_start(list, lockstep);
+    va_start(list, first);
     for (const char *s; (s = va_arg(list, const char *)) != NULL;)
         set[sets++] = s;
     va_end(list);
-    char message[512] = "", warnings[256];
-    const ff_scenario_options options = {.set = set, .sets = sets};
-    if (ff_scenario_parse("faults", base_text, sizeof base_text - 1, &options, &p->scenario, message,
-                          sizeof message, warnings, sizeof warnings) != FF_OK)
-        fail_msg("%s", message);
-    if (!lockstep) {
-        p->scenario.satellite[0].safety.missed = 1000;
-        p->scenario.satellite[0].safety.age = 5.0;
-    }
-    const unsigned base = free_base();
-    const ff_plan_options ports = {base, base + 10, base + 20};
-    p->facility_options = (ff_facility_options){.ports = ports,
-                                                .lockstep = lockstep,
-                                                .once = true,
-                                                .patience = 2.0,
-                                                /* free-running on a busy machine: its stalls are no fault */
-                                                .timeout = lockstep ? 0 : 1000,
-                                                .stop = &p->stop_facility,
-                                                .ready = &p->ready};
-    p->options =
-        (ff_rt_options){.ports = ports, .wait = 20.0, .silence = lockstep ? 0.5 : 3.0, .stop = &p->stop_rt};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
-    const ff_sink sink = {p, count_row};
-    const ff_run_options run = {.sinks = &sink, .count = 1};
-    ff_rt_run(&p->scenario, &run, &p->options, &p->rt);
-    atomic_store(&p->stop_facility, true);
-    pthread_join(thread, NULL);
+    load(&p->scenario, base_text, set, sets);
+    p->truth = p->scenario;
+    run_pair(p);
     return p;
-}
-
-static void drop(pair *p) {
-    free(p->rt.last);
-    free(p);
-}
-
-static void expect(const pair *p, ff_safety_name state, ff_trip_code code) {
-    if (p->rt.state != state || p->rt.trip.code != code)
-        fail_msg("%s by %s instead of %s by %s: %s | facility: %s", ff_safety_state_name(p->rt.state),
-                 ff_trip_name(p->rt.trip.code), ff_safety_state_name(state), ff_trip_name(code),
-                 p->rt.run.message, p->facility.message);
 }
 
 #define FAULT(text) "facility.faults=[{kind: " text "}]"
 
 /* The run goes to its end, whatever happened; the counter says what did. */
-#define SURVIVES(name, lockstep, fault, condition)                \
+#define SURVIVES(name, fault, condition)                          \
     static void name(void **state) {                              \
         (void)state;                                              \
-        pair *p = play(lockstep, FAULT(fault), NULL);             \
+        pair *p = play(FAULT(fault), NULL);                       \
         expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);                \
         assert_true(condition);                                   \
         assert_int_equal(p->rows, p->scenario.cycles + 1);        \
@@ -136,10 +47,10 @@ static void expect(const pair *p, ff_safety_name state, ff_trip_code code) {
         drop(p);                                                  \
     }
 /* The run ends in FAULT with this code, the robot at rest, the last 2 s kept. */
-#define FAULTS(name, lockstep, code, fault, ...)                            \
+#define FAULTS(name, code, fault, ...)                                      \
     static void name(void **state) {                                        \
         (void)state;                                                        \
-        pair *p = play(lockstep, FAULT(fault), __VA_ARGS__ NULL);           \
+        pair *p = play(FAULT(fault), __VA_ARGS__ NULL);                     \
         expect(p, FF_SAFE_FAULT, code);                                     \
         assert_true(p->rt.last_count > 50);                                 \
         assert_true(p->rt.run.status < 0);                                  \
@@ -150,63 +61,60 @@ static void expect(const pair *p, ff_safety_name state, ff_trip_code code) {
 #define ONCE ", from: 0.8, to: 0.804"
 #define SOME ", from: 0.6, to: 0.9, probability: 0.1"
 
-SURVIVES(test_no_fault, true, "jitter, value: 0, to: 0.001", p->rt.missed == 0 && p->rt.rsi[0].late == 0)
-SURVIVES(test_rob_lost_once, true, "rob-lost" ONCE, p->rt.missed == 1 && p->rt.filled == 1)
-SURVIVES(test_rob_lost_often, true, "rob-lost" SOME, p->rt.missed >= 2 && p->rt.filled == p->rt.missed)
-FAULTS(test_rob_lost_long, true, FF_TRIP_MISSED, "rob-lost, from: 0.8, to: 0.832", )
-SURVIVES(test_rob_late, false, "rob-late, value: 0.002" SOME, p->rt.missed == 0)
-SURVIVES(test_rob_repeated, true, "rob-repeated" SOME, p->rt.rsi[0].repeated >= 2 && p->rt.missed == 0)
-SURVIVES(test_rob_reordered, true, "rob-reordered" SOME, p->rt.rsi[0].reordered >= 2 && p->rt.missed == 0)
-SURVIVES(test_rob_corrupt, true, "rob-corrupt" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_cut, true, "rob-cut" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_nan, true, "rob-nan" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_empty, true, "rob-empty" ONCE, p->rt.rsi[0].empty == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_long, true, "rob-long" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_incomplete, true, "rob-incomplete" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
-FAULTS(test_ipoc_jump, true, FF_TRIP_MISSED, "ipoc-jump" ONCE, )
-FAULTS(test_robot_silent, true, FF_TRIP_SILENT, "robot-silent, from: 0.8", )
-FAULTS(test_robot_stuck, true, FF_TRIP_TRACKING, "robot-stuck, from: 0.6",
+SURVIVES(test_no_fault, "jitter, value: 0, to: 0.001", p->rt.missed == 0 && p->rt.rsi[0].late == 0)
+SURVIVES(test_rob_lost_once, "rob-lost" ONCE, p->rt.missed == 1 && p->rt.filled == 1)
+SURVIVES(test_rob_lost_often, "rob-lost" SOME, p->rt.missed >= 2 && p->rt.filled == p->rt.missed)
+FAULTS(test_rob_lost_long, FF_TRIP_MISSED, "rob-lost, from: 0.8, to: 0.832", )
+SURVIVES(test_rob_late, "rob-late, value: 0.002" SOME, p->rt.missed == 0)
+SURVIVES(test_rob_repeated, "rob-repeated" SOME, p->rt.rsi[0].repeated >= 2 && p->rt.missed == 0)
+SURVIVES(test_rob_reordered, "rob-reordered" SOME, p->rt.rsi[0].reordered >= 2 && p->rt.missed == 0)
+SURVIVES(test_rob_corrupt, "rob-corrupt" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_cut, "rob-cut" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_nan, "rob-nan" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_empty, "rob-empty" ONCE, p->rt.rsi[0].empty == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_long, "rob-long" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_incomplete, "rob-incomplete" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
+FAULTS(test_ipoc_jump, FF_TRIP_MISSED, "ipoc-jump" ONCE, )
+FAULTS(test_robot_silent, FF_TRIP_SILENT, "robot-silent, from: 0.8", )
+FAULTS(test_robot_stuck, FF_TRIP_TRACKING, "robot-stuck, from: 0.6",
        "satellites.body.safety.tracking=0.0005", )
-FAULTS(test_robot_stuck_clip, true, FF_TRIP_CLIPPED, "robot-stuck, from: 0.6", )
-FAULTS(test_robot_jump, true, FF_TRIP_TRACKING, "robot-jump, value: 0.05, from: 0.8", )
-FAULTS(test_robot_slow, true, FF_TRIP_CLIPPED, "robot-slow, value: 0.01, from: 0.6", )
-FAULTS(test_robot_clipped, true, FF_TRIP_CLIPPED, "robot-clipped, from: 0.6", )
-FAULTS(test_robot_aborts, true, FF_TRIP_SILENT, "robot-aborts, from: 0.8", )
-SURVIVES(test_answer_lost, true, "answer-lost" ONCE, p->rt.rsi[0].late == 1 && p->facility.rsi[0].late == 1)
-FAULTS(test_answer_lost_long, true, FF_TRIP_SILENT, "answer-lost, from: 0.8", )
-SURVIVES(test_answer_late, true, "answer-late" ONCE,
-         p->facility.rsi[0].too_late == 1 && p->rt.rsi[0].late == 1)
-SURVIVES(test_ft_lost, true, "ft-lost" SOME, p->rt.ati[0].lost >= 2)
-SURVIVES(test_ft_repeated, true, "ft-repeated" SOME, p->rt.ati[0].repeated >= 2)
-SURVIVES(test_ft_reordered, true, "ft-reordered" SOME, p->rt.ati[0].reordered + p->rt.ati[0].repeated >= 2)
-SURVIVES(test_ft_corrupt, true, "ft-corrupt" ONCE, p->rt.ati[0].lost == 1)
-FAULTS(test_ft_silent, true, FF_TRIP_AGE, "ft-silent, from: 0.8", )
-FAULTS(test_ft_frozen, true, FF_TRIP_FROZEN, "ft-frozen, from: 0.6", )
-FAULTS(test_ft_stuck, true, FF_TRIP_FROZEN, "ft-stuck, from: 0.6",
+FAULTS(test_robot_stuck_clip, FF_TRIP_CLIPPED, "robot-stuck, from: 0.6", )
+FAULTS(test_robot_jump, FF_TRIP_TRACKING, "robot-jump, value: 0.05, from: 0.8", )
+FAULTS(test_robot_slow, FF_TRIP_CLIPPED, "robot-slow, value: 0.01, from: 0.6", )
+FAULTS(test_robot_clipped, FF_TRIP_CLIPPED, "robot-clipped, from: 0.6", )
+FAULTS(test_robot_aborts, FF_TRIP_SILENT, "robot-aborts, from: 0.8", )
+SURVIVES(test_answer_lost, "answer-lost" ONCE, p->rt.rsi[0].late == 1 && p->facility.rsi[0].late == 1)
+FAULTS(test_answer_lost_long, FF_TRIP_SILENT, "answer-lost, from: 0.8", )
+SURVIVES(test_answer_late, "answer-late" ONCE, p->facility.rsi[0].too_late == 1 && p->rt.rsi[0].late == 1)
+SURVIVES(test_ft_lost, "ft-lost" SOME, p->rt.ati[0].lost >= 2)
+SURVIVES(test_ft_repeated, "ft-repeated" SOME, p->rt.ati[0].repeated >= 2)
+SURVIVES(test_ft_reordered, "ft-reordered" SOME, p->rt.ati[0].reordered + p->rt.ati[0].repeated >= 2)
+SURVIVES(test_ft_corrupt, "ft-corrupt" ONCE, p->rt.ati[0].lost == 1)
+FAULTS(test_ft_silent, FF_TRIP_AGE, "ft-silent, from: 0.8", )
+FAULTS(test_ft_frozen, FF_TRIP_FROZEN, "ft-frozen, from: 0.6", )
+FAULTS(test_ft_stuck, FF_TRIP_FROZEN, "ft-stuck, from: 0.6",
        "satellites.body.sensor={kind: noisy, force_noise: 0.1, torque_noise: 0.01}", )
-FAULTS(test_ft_saturated, true, FF_TRIP_RANGE, "ft-saturated" ONCE, )
-FAULTS(test_ft_broken, true, FF_TRIP_SENSOR, "ft-broken" ONCE, )
-FAULTS(test_ft_drift, true, FF_TRIP_FORCE, "ft-drift, value: -70, from: 0.2",
-       "satellites.body.safety.force=60", )
-FAULTS(test_ft_spike, true, FF_TRIP_SPIKE, "ft-spike, value: 200" ONCE, "satellites.body.safety.spike=50", )
-FAULTS(test_ft_offset, true, FF_TRIP_FORCE, "ft-offset, value: 100, from: 0.7",
-       "satellites.body.safety.force=60", )
-FAULTS(test_ft_restart, true, FF_TRIP_AGE, "ft-restart" ONCE, )
-SURVIVES(test_stranger, true, "stranger" SOME, p->rt.strangers >= 2)
-SURVIVES(test_jitter, false, "jitter, value: 0.002, to: 1", p->rt.missed == 0)
-SURVIVES(test_clock_step, false, "clock-step, value: 0.05" ONCE, p->rt.missed == 0)
+FAULTS(test_ft_saturated, FF_TRIP_RANGE, "ft-saturated" ONCE, )
+FAULTS(test_ft_broken, FF_TRIP_SENSOR, "ft-broken" ONCE, )
+FAULTS(test_ft_drift, FF_TRIP_FORCE, "ft-drift, value: -70, from: 0.2", "satellites.body.safety.force=60", )
+FAULTS(test_ft_spike, FF_TRIP_SPIKE, "ft-spike, value: 200" ONCE, "satellites.body.safety.spike=50", )
+FAULTS(test_ft_offset, FF_TRIP_FORCE, "ft-offset, value: 100, from: 0.7", "satellites.body.safety.force=60", )
+FAULTS(test_ft_restart, FF_TRIP_AGE, "ft-restart" ONCE, )
+SURVIVES(test_stranger, "stranger" SOME, p->rt.strangers >= 2)
+SURVIVES(test_jitter, "jitter, value: 0.002, to: 1", p->rt.missed == 0)
+SURVIVES(test_clock_step, "clock-step, value: 0.05" ONCE, p->rt.missed == 0)
 
 /* ----------------------------------------------------------------- the limits, and where the robot stands --
  */
 
-#define LIMIT(name, code, set)                                     \
-    static void name(void **state) {                               \
-        (void)state;                                               \
-        pair *p = play(true, "satellites.body.safety." set, NULL); \
-        expect(p, FF_SAFE_FAULT, code);                            \
-        assert_true(p->rt.trip.value > p->rt.trip.limit);          \
-        assert_true(ff_vec3_norm(p->rt.robot[0].twist.v) < 1e-3);  \
-        drop(p);                                                   \
+#define LIMIT(name, code, set)                                    \
+    static void name(void **state) {                              \
+        (void)state;                                              \
+        pair *p = play("satellites.body.safety." set, NULL);      \
+        expect(p, FF_SAFE_FAULT, code);                           \
+        assert_true(p->rt.trip.value > p->rt.trip.limit);         \
+        assert_true(ff_vec3_norm(p->rt.robot[0].twist.v) < 1e-3); \
+        drop(p);                                                  \
     }
 LIMIT(test_limit_box, FF_TRIP_BOX, "box=[0.02, free, free]")
 LIMIT(test_limit_velocity, FF_TRIP_VELOCITY, "velocity=0.045")
@@ -218,7 +126,7 @@ LIMIT(test_limit_jerk, FF_TRIP_JERK, "jerk=0.5")
         "loads=[{force: [20, 0, 0], from: 0, to: 1}]"
 static void test_limit_force(void **state) {
     (void)state;
-    pair *p = play(true, PUSHED, "satellites.body.safety.force=15", NULL);
+    pair *p = play(PUSHED, "satellites.body.safety.force=15", NULL);
     expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
     assert_true(p->rt.trip.value > 15.0 && p->rt.trip.value < 30.0);
     drop(p);
@@ -226,8 +134,8 @@ static void test_limit_force(void **state) {
 /* direct integration gains energy by the delay: the port's balance notices */
 static void test_limit_energy(void **state) {
     (void)state;
-    pair *p = play(true, "method=direct", "contacts.right.at=[0.005, 0, 0]",
-                   "satellites.body.safety.energy=0.01", NULL);
+    pair *p =
+        play("method=direct", "contacts.right.at=[0.005, 0, 0]", "satellites.body.safety.energy=0.01", NULL);
     expect(p, FF_SAFE_FAULT, FF_TRIP_ENERGY);
     assert_true(p->rt.trip.value > 0.01);
     drop(p);
@@ -235,7 +143,7 @@ static void test_limit_energy(void **state) {
 /* what the forecast already says is not armed */
 static void test_forecast_beyond_limit_does_not_arm(void **state) {
     (void)state;
-    pair *p = play(true, "satellites.body.safety.force=15", NULL);
+    pair *p = play("satellites.body.safety.force=15", NULL);
     expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
     assert_int_equal(p->rows, 0);
     drop(p);
@@ -244,7 +152,7 @@ static void test_forecast_beyond_limit_does_not_arm(void **state) {
 /* Stopped in contact, the robot retreats until nothing pushes. */
 static void test_stop_in_contact_retreats(void **state) {
     (void)state;
-    pair *p = play(true, PUSHED, "satellites.body.safety.force=15", NULL);
+    pair *p = play(PUSHED, "satellites.body.safety.force=15", NULL);
     expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
     assert_true(p->rt.retreated);
     assert_true(p->facility.force[0] < 0.5);
@@ -255,7 +163,7 @@ static void test_stop_in_contact_retreats(void **state) {
 /* Without a force nobody knows where to go: it holds. */
 static void test_stop_in_contact_without_sensor_holds(void **state) {
     (void)state;
-    pair *p = play(true, "facility.faults=[{kind: ft-silent, from: 1.05}]", NULL);
+    pair *p = play("facility.faults=[{kind: ft-silent, from: 1.05}]", NULL);
     expect(p, FF_SAFE_FAULT, FF_TRIP_AGE);
     assert_false(p->rt.retreated);
     assert_true(p->facility.force[0] > 5.0);
@@ -264,7 +172,7 @@ static void test_stop_in_contact_without_sensor_holds(void **state) {
 
 static void test_nothing_arms_on_a_no_go(void **state) {
     (void)state;
-    pair *p = play(true, "satellites.body.robot.delay=0.3", NULL);
+    pair *p = play("satellites.body.robot.delay=0.3", NULL);
     assert_int_equal(p->rt.trip.code, FF_TRIP_NO_GO);
     assert_int_equal(p->rows, 0);
     assert_true(p->rt.run.status < 0);
@@ -274,7 +182,7 @@ static void test_nothing_arms_on_a_no_go(void **state) {
 static void test_bias_is_measured_and_removed(void **state) {
     (void)state;
     pair *p =
-        play(true, "satellites.body.sensor={kind: noisy, bias: [3, -2, 1, 0.1, 0.2, 0.3]}",
+        play("satellites.body.sensor={kind: noisy, bias: [3, -2, 1, 0.1, 0.2, 0.3]}",
              "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}", "facility.gravity=[0, 0, -9.81]", NULL);
     expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
     assert_vec3_near(p->rt.check.body[0].bias.f, ff_vec3_make(3, -2, 1), 2e-6);

@@ -35,6 +35,8 @@ check() { # NAME FILE options of all three...
 check tdpa "$S/deos-client.yaml" --set time.duration=12
 check damping "$S/deos-client.yaml" --set time.duration=12 --method damping
 check direct "$S/wall.yaml" --method direct --set time.duration=5
+# direct gains energy at each of twelve contacts; the arm must still reach all of it
+check gains "$S/deos-client.yaml" --method direct
 check tip "$S/deos-client.yaml" --set time.duration=6 --set contacts.front.point=tip --set "contacts.front.at=[0, 0, 0.43]"
 check fused "$S/deos-client.yaml" --method fused --set time.duration=8
 check fast "$S/wall.yaml" --set time.cycle=0.001 --set time.duration=4
@@ -43,6 +45,27 @@ check lag "$S/wall.yaml" --set "satellites.body.robot={kind: lag, delay: 0.008, 
 robot="kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}" # flange down
 check cartesian "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, channel: cartesian}" --set "satellites.body.sensor={kind: ati-rdt}"
 check relative "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, corrections: relative}" --set "satellites.body.sensor={kind: ati-rdt}"
+# a way longer than the arm: the carriage of the rail, external axis E1, goes along
+cat > rail.yaml << 'Y'
+name: rail
+time: {cycle: 0.004, duration: 14}
+method: tdpa
+satellites:
+  body:
+    mass: 100
+    inertia: [10, 10, 10]
+    velocity: [0, 0.25, 0]
+    robot: {kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}, rail: {axis: [0, 1, 0], length: 6, speed: 1.5}}
+    sensor: {kind: ati-rdt}
+contacts: [{name: end, kind: wall, at: [0, 2.5, 0], normal: [0, -1, 0], stiffness: 2000, damping: 5}]
+Y
+check rail rail.yaml
+facility_options=(--set "satellites.body.robot={$robot}")
+pair short --lockstep rail.yaml --set "satellites.body.robot={$robot}" --silence 5
+[ $got -eq 1 ] && grep -q "check: no-go, REACH" short.rt || fail "the arm alone reached as far: $(cat short.rt)"
+# a slow carriage: the arm reaches ahead of it
+check slow rail.yaml --set satellites.body.robot.rail.speed=0.2
+facility_options=()
 # two satellites, two robots, two sensors
 cat > two.yaml << 'Y'
 name: two
@@ -55,4 +78,14 @@ contacts:
   - {name: plate, kind: pair, body: servicer, point: [0.5, 0, 0], against: client, at: [0, 0, 0], normal: [-1, 0, 0], stiffness: 2000, damping: 5}
 Y
 check two two.yaml
+# the same while both drift and turn: the robots make the motion relative to the client's free one, which they do not
+sed -e 's/^method:/frame: relative\nmethod:/' \
+  -e 's/position: \[0.05, 0, 0\],/position: [0.05, 0, 0], velocity: [0.02, -0.03, 0.01], angular_velocity: [0, 0, 0.02],/' \
+  -e 's/velocity: \[0.05, 0, 0\]/velocity: [0.07, -0.03, 0.01], angular_velocity: [0, 0, 0.02]/' two.yaml > drifting.yaml
+check drifting drifting.yaml
+check drifting-damping drifting.yaml --method damping
+check drifting-satellite drifting.yaml --set "nominal={kind: satellite, of: servicer}"
+sed -e 's/kind: pair, body: servicer, point: .*normal/kind: wall, body: servicer, at: [-0.4, 0, 0], normal/' drifting.yaml > wall.yaml
+timeout 20 "$FREEFLOAT" rt wall.yaml --out wall > wall.txt 2>&1 < /dev/null
+[ $? -eq 2 ] && [ "$(wc -l < wall.txt)" -eq 1 ] && grep -q "nothing fixed in space" wall.txt || fail "relative with a wall: $(cat wall.txt)"
 [ $failures -eq 0 ]

@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import {spawn} from "node:child_process";
 import {readFileSync, writeFileSync} from "node:fs";
+import dgram from "node:dgram";
 import http from "node:http";
+import net from "node:net";
 import {join, resolve} from "node:path";
 import {launch, until} from "./browser.mjs";
 
@@ -346,6 +348,135 @@ await check("view: a recorded run plays, pauses, seeks and changes its speed; va
   assert.deepEqual(page.troubles, []);
   await page.getByRole("button", {name: "Close"}).click();
   assert.equal(await s.child.ended, 0);
+});
+
+/** A facility on free ports of 127.0.0.1, and rt with the page on it. Slow cycles and wide watches: a browser beside it
+ * takes the processor away for tens of milliseconds. */
+const floating = join(scratch, "floating.yaml");
+writeFileSync(floating, `name: floating
+time: {cycle: 0.012, duration: 90}
+method: tdpa
+satellites:
+  client:
+    mass: 100
+    inertia: [10, 10, 10]
+    velocity: [0.02, 0, 0]
+    robot: {kind: delay, delay: 0.024}
+    safety: {box: [0.4, 0.4, 0.4], velocity: 0.5, force: 200, torque: 40, energy: 5, tracking: 0.1, acceleration: 20, jerk: 5000, spike: 150, age: 5, missed: 400}
+contacts:
+  - {name: right, kind: wall, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 300, damping: 0}
+  - {name: left, kind: wall, at: [-0.05, 0, 0], normal: [1, 0, 0], stiffness: 300, damping: 0}
+`);
+const freePort = (kind) => new Promise((done, fail) => {
+  const s = kind === "udp" ? dgram.createSocket("udp4") : net.createServer();
+  s.on("error", fail);
+  const got = () => {
+    const {port} = s.address();
+    s.close(() => done(port));
+  };
+  if (kind === "udp") s.bind(0, "127.0.0.1", got);
+  else s.listen(0, "127.0.0.1", got);
+});
+async function onDevices(out, ...more) {
+  const ports = ["--rsi-port", await freePort("udp"), "--ati-port", await freePort("udp"), "--http-port", await freePort("tcp")].map(String);
+  const facility = spawn(freefloat, ["facility", floating, "--once", "--timeout", "100000", ...ports], {stdio: "ignore"});
+  children.push(facility);
+  return {...(await serve("rt", floating, "--live", "127.0.0.1:0", "--out", join(scratch, out), "--silence", "5", ...ports, ...more)), facility};
+}
+
+await check("rt: limits with the distance to a trip, state in words, timing; no foreign request", async () => {
+  const s = await onDevices("rt-show");
+  const page = await open(s.url);
+  await until(page, () => window.freefloat.phase() === "running" && /State (FLOAT|CONTACT)/.test(document.querySelector(".reason").textContent));
+  await until(page, () => window.freefloat.events().some((e) => /^contact at right/.test(e.text)), null, 30);
+  const bars = await page.evaluate(() => window.freefloat.limits());
+  for (const name of ["resting place x", "robot's velocity", "contact force", "contact torque", "energy given by the contact", "tracking error", "commanded acceleration", "commanded jerk", "change of force in a cycle", "age of the sensor's sample", "telegrams missed in a row", "velocity error of client"]) {
+    const bar = bars.find((b) => b.name === name);
+    assert.ok(bar && Number.isFinite(bar.now) && bar.limit > 0, `${name}: ${JSON.stringify(bar)}`);
+  }
+  const force = bars.find((b) => b.name === "contact force");
+  assert.ok(force.trips && force.limit === 200 && force.peak > 0.001, JSON.stringify(force));
+  await until(page, () => /Nearest to a trip: .* left/.test(document.querySelector(".nearest").textContent));
+  await until(page, () => document.querySelectorAll(".limits .bar").length === window.freefloat.limits().length && [...document.querySelectorAll(".limits li > :last-child")].every((e) => /left|too much/.test(e.textContent)));
+  const facts = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("dl.facts dt")].map((d) => [d.textContent, d.nextElementSibling.textContent])));
+  for (const name of ["Age of the data", "Computing", "Woken late by", "Input and output", "Lost rows"]) assert.ok(/\d/.test(facts[name]), `${name}: ${facts[name]}`);
+  assert.ok((await page.evaluate(() => window.freefloat.events().map((e) => e.text))).some((t) => /^CHECK/.test(t)), "the states are events");
+  assert.equal(await page.locator("#token").count(), 0, "view only");
+  assert.match((await page.evaluate(() => window.freefloat.ask("set threshold 1", "0".repeat(32)))).text, /--control/);
+  const first = await page.evaluate(() => window.freefloat.picture());
+  await page.waitForTimeout(700);
+  assert.notEqual(await page.evaluate(() => window.freefloat.picture()), first);
+  assert.deepEqual(own(page, s.url), []);
+  assert.deepEqual(page.troubles, []);
+  assert.ok((await page.evaluate(() => window.freefloat.ask("stop"))).done);
+  assert.equal(await s.child.ended, 1);
+});
+
+await check("rt: wrong and missing tokens are refused for zero and set; the loop confirms right ones; nothing arms or resumes", async () => {
+  const s = await onDevices("rt-token", "--control");
+  const page = await open(`${s.url}#token=${s.token}`);
+  const ask = (text, token) => page.evaluate(([t, k]) => window.freefloat.ask(t, k), [text, token]);
+  await until(page, () => window.freefloat.phase() === "running");
+  for (const order of ["zero", "set threshold 1", "set client.limit.force 100"]) {
+    assert.match((await ask(order)).text, /needs the token/, order);
+    assert.ok(!(await ask(order, "")).done);
+  }
+  assert.match((await ask("zero", "0".repeat(32))).text, /wrong token/);
+  assert.match((await ask("set threshold 1", s.token.slice(0, 31))).text, /wrong token/);
+  for (const order of ["arm", "resume", "start", "speed 2"]) assert.ok(!(await ask(order, s.token)).done, `${order} was taken`);
+  // Between two contacts; a slow browser may miss the gap.
+  const outside = async (text) => {
+    for (let i = 0; ; i++) {
+      const got = await ask(text, s.token);
+      if (i > 100 || !/in contact|no answer|did not answer/.test(got.text)) return got;
+      await page.waitForTimeout(200);
+    }
+  };
+  const set = await outside("set client.limit.force 150");
+  assert.ok(set.done && /client\.limit\.force is now 150 N, it was 200/.test(set.text), set.text);
+  await until(page, () => window.freefloat.limits().find((b) => b.name === "contact force").limit === 150);
+  assert.ok(!(await ask("set client.limit.force 201", s.token)).done, "a limit was widened");
+  const threshold = await outside("set threshold 0.01");
+  assert.ok(threshold.done && /threshold is now 0.01 N/.test(threshold.text), threshold.text);
+  const zero = await outside("zero");
+  assert.ok(zero.done && /^zeroed/.test(zero.text), zero.text);
+  for (const order of ["zero", "set threshold 0.01"]) {
+    let text = "";
+    for (let i = 0; i < 5 && !/in contact/.test(text); i++) {
+      await until(page, () => document.querySelector(".word").textContent === "In contact", null, 30);
+      text = (await ask(order, s.token)).text;
+    }
+    assert.match(text, /in contact/, `${order}: ${text}`);
+  }
+  assert.ok((await page.evaluate(() => window.freefloat.events().map((e) => e.text))).some((t) => /threshold is now 0.01/.test(t)), "answers are events");
+  // By keyboard: hold needs no token on loopback; it rests, stays, and nothing resumes it.
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("Space");
+  await until(page, () => window.freefloat.phase() === "held" && document.querySelector(".word").textContent === "Held", null, 20);
+  await page.waitForTimeout(1200);
+  assert.equal(s.child.exitCode, null, "holds");
+  assert.ok((await page.evaluate(() => window.freefloat.age())) < 1, "still says where it is");
+  assert.ok(await page.getByRole("button", {name: "Hold", exact: true}).isDisabled(), "hold is offered again");
+  assert.ok(!(await ask("resume", s.token)).done, "resumed");
+  assert.match((await ask("zero", s.token)).text, /only while/);
+  const stop = await ask("stop"); // needs no token on loopback
+  assert.ok(stop.done, stop.text);
+  assert.equal(await s.child.ended, 1);
+  const summary = JSON.parse(readFileSync(join(scratch, "rt-token", "summary.json"), "utf8"));
+  assert.ok(summary.cycles > 100);
+  // The recorded run is shown with its limits, too.
+  const v = await serve("view", join(scratch, "rt-token"), "--live", "127.0.0.1:0", "--quiet");
+  const again = await open(v.url);
+  await until(again, () => window.freefloat.limits().some((b) => b.name === "contact force of client" && b.limit === 200 && Number.isFinite(b.now)));
+});
+
+await check("rt: a facility that dies is a fault, in words", async () => {
+  const s = await onDevices("rt-fault");
+  const page = await open(s.url);
+  await until(page, () => window.freefloat.phase() === "running");
+  s.facility.kill("SIGKILL");
+  await until(page, () => window.freefloat.events().some((e) => e.level === "alarm" && /^SILENT: the robot has fallen silent/.test(e.text)), null, 25);
+  assert.equal(await s.child.ended, 1);
 });
 
 await end();

@@ -1,6 +1,7 @@
-// node screenshots.mjs RUNS OUT [FREEFLOAT SCENARIO]: report.png (light), report-dark.png, compare.png, and live.png of
-// a run in contact. Called by tools/screenshots.sh.
+// node screenshots.mjs RUNS OUT FREEFLOAT SCENARIO: report.png, compare.png (dark), map.png of an analysis, and in contact
+// live.png of a virtual run and live-rt.png of one on devices. Called by tools/screenshots.sh.
 import {spawn} from "node:child_process";
+import dgram from "node:dgram";
 import {mkdtempSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
@@ -9,7 +10,7 @@ import {chromium} from "playwright-core";
 const [runs, out, freefloat, scenario] = process.argv.slice(2).map((p) => resolve(p));
 const profile = mkdtempSync(join(tmpdir(), "ff-shot-"));
 const context = await chromium.launchPersistentContext(profile, {
-  executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1440, height: 1220}, deviceScaleFactor: 1.5,
+  executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1440, height: 1220}, deviceScaleFactor: 1,
   args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
 });
 async function shoot(file, name, colorScheme, height) {
@@ -18,15 +19,15 @@ async function shoot(file, name, colorScheme, height) {
   await page.emulateMedia({colorScheme});
   await page.goto(`file://${join(runs, file)}`);
   await page.waitForSelector("html[data-ready=true]");
-  for (let i = 0; i < 200 && (await page.evaluate(() => window.freefloat.frames())) < 1; i++) await page.waitForTimeout(50);
+  for (let i = 0; i < 200 && (await page.evaluate(() => window.freefloat.frames?.() ?? 1)) < 1; i++) await page.waitForTimeout(50);
   await page.waitForTimeout(500);
   await page.screenshot({path: join(out, name)});
   await page.close();
   console.log(join(out, name));
 }
 await shoot("run/report.html", "report.png", "light", 1560);
-await shoot("run/report.html", "report-dark.png", "dark", 1000);
-await shoot("compare/report.html", "compare.png", "light", 1560);
+await shoot("compare/report.html", "compare.png", "dark", 1200);
+await shoot("margin/delay-margin.html", "map.png", "light", 1100);
 
 async function shootLive(name) {
   const child = spawn(freefloat, ["run", scenario, "--live", "127.0.0.1:0", "--control", "--quiet", "--log", "none", "--out", join(runs, "live")], {stdio: ["ignore", "ignore", "pipe"]});
@@ -44,13 +45,11 @@ async function shootLive(name) {
   await until(() => document.documentElement.dataset.ready === "true" && window.freefloat.connected() && window.freefloat.frames() > 0);
   const pace = (k) => page.selectOption('select[aria-label="Pace"]', String(k));
   await pace(2);
-  await until(() => window.freefloat.time() > 12);
-  await pace(0.5);
-  await until(() => window.freefloat.time() > 13.6);
-  await pace(0.1);
-  await until(() => window.freefloat.time() > 14.25);
+  await until(() => window.freefloat.time() > 8.5);
+  await pace(0.25);
+  await until(() => document.querySelector(".word").textContent === "In contact");
   await pace(0.05);
-  await page.waitForTimeout(500);
+  await page.waitForTimeout(4000);
   await until(() => !document.querySelector(".answer").textContent);
   await page.mouse.move(700, 20); // no chart's cursor
   await page.screenshot({path: join(out, name)});
@@ -58,6 +57,42 @@ async function shootLive(name) {
   await page.close();
   console.log(join(out, name));
 }
-if (freefloat) await shootLive("live.png");
+await shootLive("live.png");
+
+/** The same on devices: a facility beside it, limits that a cell would have. */
+async function shootDevices(name) {
+  const port = () => new Promise((done) => {
+    const s = dgram.createSocket("udp4").bind(0, "127.0.0.1", () => {
+      const {port} = s.address();
+      s.close(() => done(port));
+    });
+  });
+  const limits = "{box: [0.5, 0.7, 0.8], velocity: 0.3, angular_velocity: 0.5, force: 60, torque: 20, energy: 2, tracking: 0.02, acceleration: 20, jerk: 5000, spike: 40, age: 2, missed: 200}";
+  const common = [scenario, "--set", "time.cycle=0.012", "--set", `satellites.client.safety=${limits}`, "--set", "contacts.front.stiffness=120", "--set", "contacts.back.stiffness=120", "--rsi-port", await port(), "--ati-port", await port(), "--http-port", await port()].map(String);
+  const facility = spawn(freefloat, ["facility", ...common, "--once", "--timeout", "100000"], {stdio: "ignore"});
+  const child = spawn(freefloat, ["rt", ...common, "--live", "127.0.0.1:0", "--control", "--silence", "5", "--log", "none", "--out", join(runs, "rt")], {stdio: ["ignore", "ignore", "pipe"]});
+  let said = "";
+  child.stderr.on("data", (d) => (said += d));
+  while (!/live \S+\n/.test(said)) await new Promise((done) => setTimeout(done, 50));
+  const page = await context.newPage();
+  await page.setViewportSize({width: 1440, height: 1250});
+  await page.emulateMedia({colorScheme: "light"});
+  await page.goto(/live (\S+)/.exec(said)[1]);
+  const until = async (condition) => {
+    for (let i = 0; i < 2000 && !(await page.evaluate(condition)); i++) await page.waitForTimeout(20);
+  };
+  for (let i = 0; i < 3; i++) { // a slow machine may take its picture too late
+    await until(() => window.freefloat?.time() > 4 && document.querySelector(".word").textContent === "In contact" && !/ 0\.0/.test(document.querySelector(".reason").textContent));
+    await page.waitForTimeout(500);
+    await page.screenshot({path: join(out, name)});
+    if ((await page.evaluate(() => document.querySelector(".word").textContent)) === "In contact") break;
+  }
+  await page.evaluate(() => window.freefloat.ask("stop"));
+  await page.close();
+  await new Promise((done) => (child.exitCode === null ? child.on("exit", done) : done()));
+  facility.kill();
+  console.log(join(out, name));
+}
+await shootDevices("live-rt.png");
 await context.close();
 rmSync(profile, {recursive: true, force: true});

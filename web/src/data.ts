@@ -72,6 +72,20 @@ export interface GeometrySatellite {
   inertia_kgm2?: number[];
   points?: Record<string, Vector>;
   robot?: {kind: string; delay_s: number | null};
+  /** Base64: float32 vertices in the body frame, uint16 triangles. */
+  mesh?: {vertices: string; triangles: string};
+  arm?: GeometryArm;
+}
+
+export interface GeometryPose {
+  position: Vector;
+  attitude: [number, number, number, number];
+}
+
+export interface GeometryArm {
+  mount: GeometryPose;
+  gripper: GeometryPose;
+  links: {name: string; parent: number; joint: "revolute" | "prismatic" | "fixed"; q: number; pose: GeometryPose; axis: Vector}[];
 }
 
 export interface GeometryContact {
@@ -89,9 +103,20 @@ export interface GeometryContact {
   stop_position?: (number | null)[];
 }
 
+export interface GeometryLimit {
+  name: string;
+  unit: string;
+  limit: number;
+  /** Its value is scale times the norm of these. */
+  columns: string[];
+  scale: number;
+  trips: boolean;
+}
+
 export interface Geometry {
   satellites: GeometrySatellite[];
   contacts: GeometryContact[];
+  limits?: GeometryLimit[];
 }
 
 export interface Histogram extends Column {
@@ -177,7 +202,7 @@ function numbers(bytes: Uint8Array, from: number, n: number, size: number, plane
   return out.buffer;
 }
 
-function fromBase64(text: string): Uint8Array {
+export function fromBase64(text: string): Uint8Array {
   const native = (Uint8Array as unknown as {fromBase64?: (text: string) => Uint8Array}).fromBase64;
   if (native) return native.call(Uint8Array, text);
   const binary = atob(text);

@@ -41,6 +41,8 @@ export interface Status {
   age_s: number | null;
   dropped: number;
   viewers: number;
+  /** The limits as they are now: some may have been tightened. */
+  limits?: number[];
 }
 
 export interface Event {

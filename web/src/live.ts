@@ -19,13 +19,23 @@ const TERM_WORDS: Record<string, string> = {
   velocity_controller: "by the velocity controller", integration: "by integration", loads: "by loads", method: "by recomputing",
 };
 
+/** The states of a run on devices, in words (docs/safety.md). */
+const STATES: Record<string, string> = {
+  OFF: "Waits for the devices to speak.", CHECK: "The robot is told to hold; the sensor is measured.", ZEROED: "Waits for the operator, who arms at the console.",
+  ARMED: "The run-up begins.", HOLD: "The robot comes to rest and holds. Nothing resumes; stop ends the run.", FAULT: "The robot comes to rest as far as the devices allow.",
+};
+
 type Level = "good" | "warn" | "bad" | "calm";
+
+type BarSource = Pick<Bar, "name" | "unit" | "limit" | "trips" | "column">;
 
 interface Bar {
   name: string;
   unit: string;
   limit: number;
   trips: boolean;
+  /** Of a recorded run: columns whose norm is held against the limit. */
+  column?: {names: string[]; scale: number};
   now: number;
   peak: number;
   fill: HTMLElement;
@@ -60,6 +70,8 @@ class Page {
   private computeMost = 0;
   private late = 0;
   private lateMost = 0;
+  private io = 0;
+  private ioMost = 0;
   private token = "";
   private visible = new Set<Element>();
   private watcher = new IntersectionObserver((entries) => {
@@ -80,6 +92,7 @@ class Page {
   private readonly clock = h("output", {class: "clock", "aria-live": "off"}, "–");
   private readonly log = h("ol", {class: "events", role: "log", "aria-label": "Events", tabindex: 0});
   private readonly timing = h("dl", {class: "facts"});
+  private readonly nearest = h("p", {class: "nearest"});
   private readonly ledger = h("div", {class: "ledger"});
   private readonly grid = h("div", {class: "grid live-grid"});
   private readonly holdButton = h("button", {type: "button", class: "act"}, "Hold");
@@ -100,6 +113,7 @@ class Page {
       hello: (hello) => this.greet(hello),
       status: (status) => {
         this.status = status;
+        status.limits?.forEach((limit, i) => this.bars[i]?.column === undefined && this.tighten(i, limit));
       },
       event: (event) => this.note(event),
       rows: (values, width) => this.take(values, width),
@@ -136,7 +150,7 @@ class Page {
     this.table = new LiveTable(hello.columns, 4000);
     const names = this.table.columns.map((c) => c.name);
     this.satellites = this.geometry?.satellites.map((s) => s.name) ??
-      names.filter((n) => n.endsWith(".position.x") && !/\.(ideal|robot|command)\.position\.x$/.test(n)).map((n) => n.slice(0, -".position.x".length));
+      names.filter((n) => n.endsWith(".position.x") && !/\.(ideal|robot|command|inertial)\.position\.x$/.test(n)).map((n) => n.slice(0, -".position.x".length));
     this.contactNames = names.filter((n) => n.startsWith("contact.") && n.endsWith(".touching")).map((n) => n.slice(8, -9));
     this.group = new PlotGroup(0, 1);
     this.group.onSeek = (t) => {
@@ -151,7 +165,7 @@ class Page {
     this.shown.clear();
     this.visible.clear();
     this.grid.replaceChildren();
-    this.computeMost = this.lateMost = this.ledgerMost = 0;
+    this.computeMost = this.lateMost = this.ioMost = this.ledgerMost = 0;
     this.ledgerSeen.clear();
     this.ledgerPanels = [];
     this.compute = [];
@@ -178,7 +192,8 @@ class Page {
     this.bars = [];
     const sceneBox = section("Motion", "", h("div", {class: "scene"}), h("div", {class: "scene-legend"}));
     sceneBox.classList.add("replay");
-    const limits = hello.limits.length ? section("Limits", "share used; the tick is the largest so far", this.limits()) : null;
+    const sources: BarSource[] = hello.mode === "view" ? this.recordedLimits() : hello.limits;
+    const limits = sources.length ? section("Limits", "share used; the tick is the largest so far", this.nearest, this.limits(sources)) : null;
     const side = h("div", {class: "stack live-side"}, limits, section("Energy ledger", "where the satellite’s kinetic energy comes from", this.ledger), section("Timing", "", this.timing));
     const windows = h("select", {"aria-label": "Time shown", change: () => {
       this.window = Number(windows.value);
@@ -247,14 +262,28 @@ class Page {
   private sceneRows = 0;
   private sceneOf: LiveTable | null = null; // the table that the scene was built for
 
-  private limits(): HTMLElement {
-    this.bars = this.hello!.limits.map((l): Bar => {
+  /** The limits of a recorded run stand in its report, as columns. */
+  private recordedLimits(): BarSource[] {
+    const known = new Set(this.table!.columns.map((c) => c.name));
+    return (this.geometry?.limits ?? []).filter((l) => l.columns.every((c) => known.has(c))).map((l) => ({...l, column: {names: l.columns, scale: l.scale}}));
+  }
+
+  private tighten(i: number, limit: number): void {
+    const bar = this.bars[i]!;
+    if (bar.limit === limit) return;
+    bar.limit = limit;
+    bar.box.setAttribute("aria-valuemax", String(limit));
+    this.fresh = true;
+  }
+
+  private limits(sources: BarSource[]): HTMLElement {
+    this.bars = sources.map((l): Bar => {
       const fill = h("i", {});
       const mark = h("b", {});
       const box = h("div", {class: "bar good", role: "meter", "aria-label": l.name, "aria-valuemin": 0, "aria-valuemax": l.limit, "aria-valuenow": 0}, fill, mark);
       return {...l, now: NaN, peak: 0, fill, mark, box, value: h("span", {class: "limit-value"}, "–"), left: h("span", {class: "soft"})};
     });
-    return h("ul", {class: "limits"}, ...this.bars.map((b) => h("li", {}, h("span", {class: "limit-name"}, sentence(b.name)), b.value, b.box, b.left)));
+    return h("ul", {class: this.bars.length > 8 ? "limits many" : "limits"}, ...this.bars.map((b) => h("li", {}, h("span", {class: "limit-name"}, sentence(b.name)), b.value, b.box, b.left)));
   }
 
   private control(): HTMLElement {
@@ -347,7 +376,7 @@ class Page {
   private take(values: Float64Array, width: number): void {
     const {table, hello} = this;
     if (!table || !hello) return;
-    const first = hello.head + this.bars.length;
+    const first = hello.head + hello.limits.length;
     for (let at = 0; at + width <= values.length; at += width) {
       if (values[at] || (table.rows && values[at + first]! < this.now())) this.restart();
       const row = values.subarray(at + first, at + width);
@@ -356,8 +385,10 @@ class Page {
       this.late = values[at + 4]!;
       this.lateMost = Math.max(this.lateMost, this.late);
       this.computeMost = Math.max(this.computeMost, values[at + 5]!);
+      this.io = hello.head > 6 ? values[at + 6]! : 0;
+      this.ioMost = Math.max(this.ioMost, this.io);
       this.bars.forEach((bar, i) => {
-        bar.now = values[at + hello.head + i]!;
+        bar.now = bar.column ? bar.column.scale * Math.hypot(...bar.column.names.map((n) => row[this.columnOf(n)]!)) : values[at + hello.head + i]!;
         if (bar.now > bar.peak) bar.peak = bar.now;
       });
       this.watchContacts(row);
@@ -442,7 +473,8 @@ class Page {
     const over = ["ended", "stopped", "fault"].includes(this.phase);
     if (this.link && !this.link.open && hello) {
       word = over && !view ? {ended: "Ended", stopped: "Stopped", fault: "Fault"}[this.phase]! : "No connection";
-      reason = `The server went away ${Math.round((performance.now() - this.link.lost) / 1000)} s ago; what is shown is the last state. Trying again.`;
+      const alarm = over && !view ? [...this.events].reverse().find((e) => e.level === "alarm" && this.phase === "fault") : undefined;
+      reason = `${alarm ? `${sentence(alarm.text)}. ` : ""}The server went away ${Math.round((performance.now() - this.link.lost) / 1000)} s ago; what is shown is the last state. Trying again.`;
       level = over && !view && this.phase !== "fault" ? "calm" : "bad";
     } else if (hello) {
       const touched = this.touching();
@@ -468,7 +500,10 @@ class Page {
         level = bad ? "bad" : alarms.length ? "warn" : "good";
       } else {
         word = {starting: "Starting", held: view ? "Paused" : "Held", ended: view ? "At its end" : "Ended", stopped: "Stopped", fault: "Fault"}[this.phase] ?? this.phase;
-        reason = `${{starting: "The ideal reference is computed first.", held: view ? "" : "The run stands still until it is told to go on.", ended: view ? "" : "The report is being written.", stopped: "Stopped by the operator.", fault: "The events say why."}[this.phase] ?? ""} ${alarmText}`.trim();
+        const devices = hello.mode === "rt";
+        const waits = devices ? (STATES[this.status?.state ?? "OFF"] ?? "") : "The ideal reference is computed first.";
+        const stands = devices ? STATES.HOLD! : "The run stands still until it is told to go on.";
+        reason = `${{starting: waits, held: view ? "" : stands, ended: view ? "" : "The report is being written.", stopped: "Stopped by the operator.", fault: "The events say why."}[this.phase] ?? ""} ${alarmText}`.trim();
         level = this.phase === "fault" ? "bad" : this.phase === "held" && !view ? "warn" : "calm";
       }
     }
@@ -478,8 +513,10 @@ class Page {
     if (this.state.className !== cls) this.state.className = cls;
     this.sign.textContent = {good: "✓", warn: "!", bad: "✕", calm: "•"}[level];
     document.documentElement.dataset.phase = this.phase;
-    this.holdButton.textContent = this.phase === "held" ? "Go on" : "Hold";
-    this.holdButton.disabled = over;
+    // On devices nothing resumes: a new run is armed at the console.
+    const resumes = hello?.open.includes("resume") || hello?.guarded.includes("resume");
+    this.holdButton.textContent = this.phase === "held" && resumes ? "Go on" : "Hold";
+    this.holdButton.disabled = over || (this.phase === "held" && !resumes);
     const playing = this.phase === "running";
     this.playButton.textContent = playing ? "❚❚" : "▶";
     this.playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
@@ -500,6 +537,7 @@ class Page {
     ];
     if (this.hello?.mode !== "view") {
       facts.push(["Woken late by", `${duration(this.late)}, ${duration(this.lateMost)} at most`]);
+      if (this.hello?.mode === "rt") facts.push(["Input and output", `${duration(this.io)}, ${duration(this.ioMost)} at most`]);
       facts.push(["Lost rows", String(this.status?.dropped ?? 0)]);
     }
     const dd = this.timing.querySelectorAll("dd");
@@ -549,6 +587,7 @@ class Page {
     }
     for (const panel of this.group.panels) if (this.visible.has(panel.element)) panel.refresh();
     for (const bar of this.bars) this.showBar(bar);
+    this.showNearest();
     this.widenLedger();
   }
 
@@ -562,6 +601,16 @@ class Page {
     bar.value.textContent = `${number(bar.now)} of ${exact(Number(bar.limit.toPrecision(6)))}\u00a0${bar.unit}`;
     bar.left.textContent = share > 1 ? `${quantity(bar.now - bar.limit, bar.unit)} too much` : `${quantity(bar.limit - bar.now, bar.unit)} left${bar.peak > bar.limit ? `; was ${number(bar.peak)}` : ""}`;
     bar.left.className = share > 1 ? "over" : "soft";
+  }
+
+  /** The limit that would trip first, in words. */
+  private showNearest(): void {
+    const trips = this.bars.filter((b) => b.trips && b.now / b.limit > 0);
+    if (!trips.length) return this.nearest.replaceChildren();
+    const bar = trips.reduce((a, b) => (b.now / b.limit > a.now / a.limit ? b : a));
+    const share = bar.now / bar.limit;
+    const text = share > 1 ? `${sentence(bar.name)} is beyond its limit.` : `Nearest to a trip: ${bar.name}, ${Math.round(100 * share)} % of its limit, ${quantity(bar.limit - bar.now, bar.unit)} left.`;
+    if (this.nearest.textContent !== text) this.nearest.textContent = text;
   }
 
   private ledgerMost = 0;
@@ -647,7 +696,7 @@ class Page {
       time: () => this.now(),
       age: () => this.dataAge(),
       events: () => this.events.map((e) => ({...e})),
-      limits: () => this.bars.map((b) => ({name: b.name, now: b.now, peak: b.peak, limit: b.limit})),
+      limits: () => this.bars.map((b) => ({name: b.name, now: b.now, peak: b.peak, limit: b.limit, trips: b.trips, left: b.left.textContent})),
       charts: () => this.group.panels.map((p) => ({title: p.spec.title, lines: p.spec.lines.map((l) => l.column), shown: [...p.element.querySelectorAll(".value")].map((e) => e.textContent), values: p.plot ? p.valuesAt(this.now()) : null})),
       ask: (text: string, token?: string) => this.link.ask(text, token),
       picture: () => this.scene?.picture() ?? null,

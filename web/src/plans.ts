@@ -22,6 +22,8 @@ export function plans(table: Table, satellite: string): PlotPlan[] {
     AXES.map((axis) => ({label: axis, column: `${s}.${value}.${axis}`, reference: reference ? `${s}.${reference}.${axis}` : undefined}));
   const terms = (prefix: string): Quantity[] =>
     table.columns.filter((c) => c.name.startsWith(`${s}.${prefix}.`)).map((c) => ({label: words(c.name.slice(s.length + prefix.length + 2)), column: c.name}));
+  const joints = (value: string): Quantity[] =>
+    terms("joint").filter((q) => q.column.endsWith(`.${value}`)).map((q, n) => ({...q, label: `joint ${n + 1}`}));
   return [
     {title: "Velocity", quantities: axes("velocity", "ideal.velocity"), referenceName: "ideal"},
     {title: "Angular velocity", quantities: axes("angular_velocity", "ideal.angular_velocity"), referenceName: "ideal"},
@@ -34,6 +36,33 @@ export function plans(table: Table, satellite: string): PlotPlan[] {
     {title: "Velocity correction", quantities: axes("velocity_correction")},
     {title: "Angular velocity correction", quantities: axes("angular_velocity_correction")},
     {title: "Position", quantities: axes("position", "ideal.position"), referenceName: "ideal"},
-    {title: "Arm joints", quantities: terms("arm.q").map((q) => ({...q, label: `joint ${q.label}`}))},
+    {title: "Arm joints", quantities: joints("angle")},
+    {title: "Joint torques asked for", quantities: joints("torque")},
+    {title: "Thrust", quantities: axes("thrust_force")},
+    {title: "Thrusters' torque", quantities: axes("thrust_torque")},
+    {title: "Energy of the client's port W_c", quantities: terms("monitor").filter((q) => q.column.endsWith(".W_c"))},
+    {title: "Power of the port", quantities: terms("monitor").filter((q) => q.column.endsWith(".port_power"))},
+  ];
+}
+
+/** Of a robot that emulates another one: what it does beside the target simulated directly. */
+export function emulationPlans(table: Table): PlotPlan[] {
+  const each = (value: string, label: string, reference?: string): Quantity[] =>
+    table.columns.filter((c) => c.name.startsWith(`emulation.${value}.`) && /^\d+$/.test(c.name.slice(value.length + 11)))
+      .map((c) => c.name.slice(value.length + 11))
+      .map((n) => ({label: `${label} ${n}`, column: `emulation.${value}.${n}`, reference: reference ? `emulation.${reference}.${n}` : undefined}));
+  // Rotations and positions do not share an axis.
+  const byUnit = (title: string, quantities: Quantity[], rest: Partial<PlotPlan>): PlotPlan[] => {
+    const units = [...new Set(quantities.map((q) => table.unit(q.column)))];
+    return units.map((u) => ({title: units.length > 1 ? `${title} (${u})` : title, quantities: quantities.filter((q) => table.unit(q.column) === u), ...rest}));
+  };
+  const direct = {valueName: "emulated", referenceName: "direct"};
+  return [
+    ...byUnit("Pose of the robot", each("pose", "coordinate", "direct.pose"), direct),
+    ...byUnit("Contact force", each("force", "coordinate", "direct.force"), direct),
+    ...byUnit("Joints of the target", each("target.q", "joint", "direct.q"), direct),
+    ...byUnit("Constraint force lambda", each("lambda", "coordinate"), {}),
+    ...byUnit("Constraint violated by", each("constraint", "coordinate"), {}),
+    ...byUnit("Torque of the robot", each("torque", "joint"), {}),
   ];
 }

@@ -26,6 +26,16 @@ export interface PanelSpec {
   /** Largest allowed value, drawn as a line with the forbidden side shaded. */
   limit?: number;
   note?: string;
+  /** Logarithmic values; drawn as steps. */
+  log?: boolean;
+  steps?: boolean;
+}
+
+/** What the plots of a group are over; time unless told otherwise. */
+export interface XAxis {
+  name: string;
+  unit: string;
+  log: boolean;
 }
 
 const DASHES: number[][] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2], [14, 4], [2, 2, 6, 2], [1, 4]];
@@ -76,7 +86,7 @@ export class PlotGroup {
     for (const entry of entries) if (entry.isIntersecting) this.panels.find((p) => p.element === entry.target)?.draw();
   }, {rootMargin: "500px"});
 
-  constructor(from: number, to: number) {
+  constructor(from: number, to: number, readonly x: XAxis = {name: "time", unit: "s", log: false}) {
     this.full = [from, to > from ? to : from + 1];
     this.range = [...this.full];
     this.time = from;
@@ -147,7 +157,7 @@ export class Panel {
   private busy = false;
 
   constructor(readonly group: PlotGroup, public spec: PanelSpec) {
-    this.holder = h("div", {class: "canvas", tabindex: 0, role: "group", "aria-label": `${spec.title} over time. Arrow keys step in time, plus and minus zoom, zero shows all.`});
+    this.holder = h("div", {class: "canvas", tabindex: 0, role: "group", "aria-label": `${spec.title} over ${group.x.name}. ${group.x.name === "time" ? "Arrow keys step in time, p" : "P"}lus and minus zoom, zero shows all.`});
     this.chips = h("div", {class: "chips"});
     this.element = h(
       "figure", {class: "panel"},
@@ -229,6 +239,7 @@ export class Panel {
       grid: {stroke: () => colour("grid"), width: 1}, ticks: {show: false}, border: {show: side === 2, stroke: () => colour("rule"), width: 1},
     });
     const limit = this.spec.limit;
+    const unit = this.group.x.name === "time" ? " s" : "";
     const options: uPlot.Options = {
       ...this.size(),
       padding: [20, 14, 0, 0],
@@ -245,11 +256,13 @@ export class Panel {
         },
       },
       scales: {
-        x: {time: false, range: () => this.group.range},
+        x: {time: false, distr: this.group.x.log ? 3 : 1, range: () => this.group.range},
         y: {
+          distr: this.spec.log ? 3 : 1,
           range: (_u, low, high) => {
             let a = low ?? 0;
             let b = high ?? 0;
+            if (this.spec.log) return a > 0 && b > 0 ? [Math.min(a, limit ?? a) / 1.3, Math.max(b, limit ?? b) * 1.3] : [0.1, 10];
             if (limit !== undefined) {
               a = Math.min(a, 0);
               b = Math.max(b, limit * 1.15);
@@ -269,13 +282,14 @@ export class Panel {
           width: line.pale ? 5 : 1.6,
           dash: line.pale ? undefined : dash(line.style),
           points: {show: false},
+          paths: this.spec.steps ? uPlot.paths.stepped!({align: 1}) : undefined,
           spanGaps: new Set(this.spec.lines.map((l) => l.table)).size > 1,
           show: this.shown(line, this.spec.lines.indexOf(line)),
         })),
       ],
       axes: [
-        {...axis(2), values: (_u, splits) => splits.map((v) => `${number(v, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")} s`)},
-        {...axis(3), values: (_u, splits) => tickTexts(splits)},
+        {...axis(2), values: (_u, splits) => splits.map((v) => `${number(v, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")}${unit}`), ...(this.group.x.log ? {values: (_u: uPlot, splits: number[]) => splits.map((v) => (v === null ? "" : number(v, 3)))} : unit ? {} : {values: (_u: uPlot, splits: number[]) => tickTexts(splits)}), ...(this.group.x.name === "time" ? {} : {label: this.group.x.name + (this.group.x.unit ? ` [${unitText(this.group.x.unit)}]` : ""), labelFont: font, labelSize: 18})},
+        {...axis(3), values: (_u, splits) => (this.spec.log ? splits.map((v) => (v === null ? "" : number(v, 3))) : tickTexts(splits))},
       ],
       hooks: {
         drawAxes: [(u) => this.shade(u)],

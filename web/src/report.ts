@@ -3,9 +3,10 @@ import {h, table as htmlTable, type Cell} from "./dom";
 import {filled, isConstant, readReport, satelliteNames, type Contact, type Report, type Run} from "./data";
 import {duration, exact, number, quantity, seconds, sentence, words} from "./format";
 import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
-import {plans, type PlotPlan, type Quantity} from "./plans";
+import {emulationPlans, plans, type PlotPlan, type Quantity} from "./plans";
 import {idealRestitutions, restitution} from "./restitution";
 import {Scene} from "./scene";
+import {StudyPage, type Study} from "./study";
 import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -44,7 +45,7 @@ class Page {
     document.title = this.report.title;
     this.app.replaceChildren(
       h("a", {class: "skip", href: "#plots"}, "Skip to the plots"),
-      this.header(),
+      header(this.report.title, this),
       h("main", {}, this.verdictSection(), this.compare ? this.ranking() : null, this.details, hasSeries ? this.plots() : null),
       ...(hasSeries ? [this.transport()] : []),
       this.footer(),
@@ -63,17 +64,6 @@ class Page {
     if (broken !== null) return broken;
     const contact = this.current.contacts[0];
     return contact ? (contact.start_s + (contact.end_s ?? this.start + this.duration)) / 2 : this.start;
-  }
-
-  private header(): HTMLElement {
-    const toggle = h("button", {type: "button", class: "quiet", click: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", this)});
-    const label = (): void => {
-      toggle.textContent = document.documentElement.dataset.theme === "dark" ? "Light" : "Dark";
-      toggle.setAttribute("aria-label", `Switch to the ${toggle.textContent!.toLowerCase()} theme`);
-    };
-    document.addEventListener("ff-theme", label);
-    label();
-    return h("header", {class: "top"}, h("span", {class: "brand"}, "freefloat"), h("h1", {}, this.report.title), h("div", {class: "tools"}, h("button", {type: "button", class: "quiet", click: () => window.print()}, "Print"), toggle));
   }
 
   private verdictSection(): HTMLElement {
@@ -160,7 +150,7 @@ class Page {
       }}, ...this.report.runs.map((r, i) => h("option", {value: i, selected: r === run}, r.label)));
       parts.push(h("div", {class: "pick"}, h("label", {for: "run"}, "Details of "), select));
     }
-    const left = h("div", {class: "stack"}, this.requirements(run), this.facts(run));
+    const left = h("div", {class: "stack"}, run.summary.requirements?.length ? this.requirements(run) : null, this.facts(run));
     const replay = this.replay(run);
     parts.push(h("div", {class: "split"}, left, ...(replay ? [replay] : [])));
     parts.push(this.contacts(run));
@@ -212,13 +202,20 @@ class Page {
       const e = pair.error_vs_ideal;
       if (e) add(`${name} against ideal`, `${quantity(e.position_m, "m")}, ${quantity(e.attitude_rad, "rad")}`);
     }
-    for (const [key, value] of Object.entries((s.emulation as Record<string, number | null> | undefined) ?? {})) add(`Emulation, ${emulationUnit(key)[0]}`, quantity(value, emulationUnit(key)[1]));
+    for (const [key, value] of Object.entries((s.emulation as Record<string, unknown> | undefined) ?? {})) {
+      const [name, unit] = key === "inertia_ratio" ? ["inertia ratio", ""] : emulationUnit(key);
+      if (typeof value === "number") add(`Emulation, ${name}`, quantity(value, unit));
+      else if (typeof value === "boolean") add(`Emulation, ${key}`, value ? "yes" : "no");
+      else if (Array.isArray(value)) add(`Emulation, ${name}`, value.map((v) => number(typeof v === "number" ? v : null)).join(", "));
+    }
     if (s.timing) add("Computing", `${duration(s.timing.cycle_mean_ns)} a cycle, ${duration(s.timing.cycle_max_ns)} at most${s.timing.real_time_factor ? `; ${number(s.timing.real_time_factor)} × real time` : ""}`);
     return section("Run", "", h("dl", {class: "facts"}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])));
   }
 
   private contacts(run: Run): HTMLElement {
-    if (run.contacts.length === 0) return section("Contacts", "Nothing was touched.");
+    const emulation = run.summary.emulation as {contact_s?: number | null} | undefined;
+    if (run.contacts.length === 0)
+      return section("Contacts", typeof emulation?.contact_s === "number" ? `The robot touches the wall at ${seconds(emulation.contact_s)}.` : "Nothing was touched.");
     const several = satelliteNames(run).length > 1;
     const LIMIT = 200;
     const ideal = new Map<string, (number | null)[]>();
@@ -311,6 +308,8 @@ class Page {
       const figures = plans(first.table!, name).flatMap((plan) => this.plot(plan, withTable, names.length > 1 ? `${name}: ` : "") ?? []);
       if (figures.length) grids.push(h("div", {class: "grid", role: "group", "aria-label": `Plots of ${name}`}, ...figures));
     }
+    const emulated = emulationPlans(first.table!).flatMap((plan) => this.plot(plan, withTable, "") ?? []);
+    if (emulated.length) grids.push(h("div", {class: "grid", role: "group", "aria-label": "Plots of the emulation"}, ...emulated));
     const contactNames = first.table!.columns.map((c) => /^contact\.(.*)\.force$/.exec(c.name)?.[1]).filter((c): c is string => c !== undefined);
     const rest: HTMLElement[] = [];
     const force = this.plot({title: "Contact force at the robot", quantities: contactNames.map((c) => ({label: c, column: `contact.${c}.force`}))}, withTable, "");
@@ -361,8 +360,8 @@ class Page {
     // Several methods: one quantity at a time, the one that moves most first.
     const lines = (q: Quantity): Line[] => {
       const out: Line[] = [];
-      const withReference = plan.referenceName === "ideal" && q.reference ? runs.find((r) => filled(r.table!, q.reference)) : undefined;
-      if (withReference) out.push({label: "ideal", table: withReference.table!, column: q.reference!, style: 0, pale: true, ink: true});
+      const withReference = (plan.referenceName === "ideal" || plan.referenceName === "direct") && q.reference ? runs.find((r) => filled(r.table!, q.reference)) : undefined;
+      if (withReference) out.push({label: plan.referenceName!, table: withReference.table!, column: q.reference!, style: 0, pale: true, ink: true});
       for (const r of runs) if (filled(r.table!, q.column) && !(withReference && isReference(r))) out.push({label: r.label, table: r.table!, column: q.column, style: this.styleOf(r), group: r.label});
       return out;
     };
@@ -551,7 +550,41 @@ function percentile(g: {start: number; per_decade: number; count: number[]}, sha
   return NaN;
 }
 
-function setTheme(theme: "light" | "dark", page: Page | null, tell = true): void {
+function header(title: string, page: Themed): HTMLElement {
+  const toggle = h("button", {type: "button", class: "quiet", click: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", page)});
+  const label = (): void => {
+    toggle.textContent = document.documentElement.dataset.theme === "dark" ? "Light" : "Dark";
+    toggle.setAttribute("aria-label", `Switch to the ${toggle.textContent!.toLowerCase()} theme`);
+  };
+  document.addEventListener("ff-theme", label);
+  label();
+  return h("header", {class: "top"}, h("span", {class: "brand"}, "freefloat"), h("h1", {}, title), h("div", {class: "tools"}, h("button", {type: "button", class: "quiet", click: () => window.print()}, "Print"), toggle));
+}
+
+interface Themed {
+  restyle(): void;
+}
+
+/** Maps and curves of a campaign or an analysis. */
+function showStudy(raw: {title: string; generator: string; study: Study}): StudyPage {
+  const page = new StudyPage(document.getElementById("app")!, raw.title, raw.generator, raw.study);
+  page.build(header(raw.title, page));
+  let before: string | undefined;
+  window.addEventListener("beforeprint", () => {
+    before = document.documentElement.dataset.theme;
+    document.documentElement.classList.add("printing");
+    setTheme("light", page, false);
+    page.drawAll();
+  });
+  window.addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printing");
+    setTheme(before === "dark" ? "dark" : "light", page, false);
+    page.drawAll();
+  });
+  return page;
+}
+
+function setTheme(theme: "light" | "dark", page: Themed | null, tell = true): void {
   document.documentElement.dataset.theme = theme;
   if (tell) document.dispatchEvent(new Event("ff-theme"));
   page?.restyle();
@@ -561,6 +594,14 @@ async function main(): Promise<void> {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   setTheme(dark.matches ? "dark" : "light", null);
   colour("ink");
+  const raw = JSON.parse(document.getElementById("ff-data")?.textContent ?? "{}");
+  if (raw.study) {
+    const study = showStudy(raw);
+    dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light", study));
+    (window as unknown as {freefloat: unknown}).freefloat = study.hook();
+    document.documentElement.dataset.ready = "true";
+    return;
+  }
   const report = await readReport(document);
   const page = new Page(report);
   page.build();

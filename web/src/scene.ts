@@ -7,7 +7,16 @@ import {
 import {OrbitControls} from "three/examples/jsm/controls/OrbitControls.js";
 import {h} from "./dom";
 import {colour} from "./plots";
-import {quaternionNames, rowAt, sample, vectorNames, type Geometry, type GeometryContact, type GeometrySatellite, type Table} from "./data";
+import {fromBase64, quaternionNames, rowAt, sample, vectorNames, type Geometry, type GeometryArm, type GeometryContact, type GeometryPose, type GeometrySatellite, type Table} from "./data";
+
+/** A servicer's arm: joints as balls, links as strokes between them, the gripper as a small cross. */
+interface Arm {
+  info: GeometryArm;
+  group: Group;
+  joints: Mesh[];
+  strokes: LineSegments;
+  gripper: Group;
+}
 
 interface Body {
   name: string;
@@ -19,6 +28,7 @@ interface Body {
   measured: ArrowHelper;
   corrected: ArrowHelper;
   label: HTMLElement;
+  arm: Arm | null;
   points: {contact: string; point: Vector3}[];
 }
 
@@ -60,6 +70,8 @@ export function cuboid(mass: number, moments: number[]): [number, number, number
   return [edge(y + z - x), edge(x + z - y), edge(x + y - z)];
 }
 
+/** Robots that are commanded a relative motion stand elsewhere; what they show in the inertial frame has columns of its own. */
+const robotOf = (table: Table, name: string): string => (table.column(`${name}.inertial.position.x`) ? `${name}.inertial` : `${name}.robot`);
 const vector = (v: readonly number[] | undefined): Vector3 => new Vector3(v?.[0] ?? 0, v?.[1] ?? 0, v?.[2] ?? 0);
 
 export class Scene {
@@ -228,7 +240,7 @@ export class Scene {
     let far = 0;
     for (const body of this.bodies) {
       const a = vectorNames(`${body.name}.position`).map((c) => table.column(c));
-      const b = vectorNames(`${body.name}.robot.position`).map((c) => table.column(c));
+      const b = vectorNames(`${robotOf(table, body.name)}.position`).map((c) => table.column(c));
       if (!b.every(Boolean)) continue;
       for (let i = 0; i < table.rows; i++)
         far = Math.max(far, Math.hypot(a[0]![i]! - b[0]![i]!, a[1]![i]! - b[1]![i]!, a[2]![i]! - b[2]![i]!) || 0);
@@ -242,13 +254,19 @@ export class Scene {
     const inertia = info?.inertia_kgm2 ?? [1, 1, 1, 0, 0, 0];
     const {moments, axes} = principal(inertia);
     const [a, b, c] = info?.mass_kg ? cuboid(info.mass_kg, moments) : [0.5, 0.5, 0.5];
-    const size = Math.max(a, b, c);
+    let size = Math.max(a, b, c);
     const basis = new Matrix4().makeBasis(
       new Vector3(axes[0]![0], axes[1]![0], axes[2]![0]), new Vector3(axes[0]![1], axes[1]![1], axes[2]![1]), new Vector3(axes[0]![2], axes[1]![2], axes[2]![2]));
     if (basis.determinant() < 0) basis.scale(new Vector3(1, 1, -1));
     const turn = new Quaternion().setFromRotationMatrix(basis);
-    const box = new BoxGeometry(a, b, c);
-    const edges = new EdgesGeometry(box);
+    const mesh = meshOf(info);
+    const box = mesh ?? new BoxGeometry(a, b, c);
+    const edges = new EdgesGeometry(box, mesh ? 25 : 1);
+    if (mesh) {
+      mesh.computeBoundingBox();
+      size = Math.max(...mesh.boundingBox!.getSize(new Vector3()).toArray());
+      turn.identity(); // its vertices are in the body frame
+    }
     const shell = (solid: boolean, style: string): Group => {
       const group = new Group();
       const inner = new Group();
@@ -268,10 +286,11 @@ export class Scene {
     };
     const group = shell(true, "");
     // Body axes as short strokes, and a solar panel's worth of orientation: one face marked.
+    if (mesh) group.userData.mesh = true;
     const mark = new Mesh(new PlaneGeometry(b * 0.55, c * 0.55), new MeshBasicMaterial({color: colour(`line-${index % 8}`), side: DoubleSide, transparent: true, opacity: 0.85}));
     mark.rotation.set(0, Math.PI / 2, 0);
     mark.position.set(a * 0.502, 0, 0);
-    (group.children[0] as Group).add(mark);
+    if (!mesh) (group.children[0] as Group).add(mark);
     const dot = new SphereGeometry(size * 0.02, 12, 8);
     for (const [point, r] of Object.entries(info?.points ?? {})) {
       if (point === "com") continue;
@@ -279,7 +298,7 @@ export class Scene {
       mesh.position.copy(vector(r));
       group.add(mesh);
     }
-    const ghost = table.column(`${name}.robot.position.x`) ? shell(false, "ghost") : null;
+    const ghost = table.column(`${robotOf(table, name)}.position.x`) ? shell(false, "ghost") : null;
     const ideal = table.column(`${name}.ideal.position.x`) ? shell(false, "soft") : null;
     const path = new Float32Array(3 * (table.capacity ?? table.rows));
     fillPath(path, table.rows, position);
@@ -299,10 +318,12 @@ export class Scene {
       return helper;
     };
     this.content.add(trail);
+    const arm = info?.arm && table.column(`${name}.joint.1.angle`) ? makeArm(info.arm, size) : null;
+    if (arm) group.add(arm.group);
     const label = h("span", {class: "label3"}, name);
     this.labels.append(label);
     return {
-      name, group, ghost, ideal, trail, size, label,
+      name, group, ghost, ideal, trail, size, label, arm,
       measured: arrow("pale-force"), corrected: arrow("force"),
       points: contacts.filter((k) => k.body === name).map((k) => ({contact: k.name, point: vector(k.point)})),
     };
@@ -384,7 +405,8 @@ export class Scene {
       };
       if (!place(body.group, body.name)) continue;
       place(body.ideal, `${body.name}.ideal`);
-      if (place(body.ghost, `${body.name}.robot`)) {
+      if (body.arm) placeArm(body.arm, sample(table, body.arm.info.links.filter((l) => l.q >= 0).map((l) => `${body.name}.joint.${l.q + 1}.angle`), t));
+      if (place(body.ghost, robotOf(table, body.name))) {
         // The lag in position is drawn larger, the one in attitude as well, about the satellite's own pose.
         const here = body.group.position;
         body.ghost!.position.sub(here).multiplyScalar(this.lag).add(here);
@@ -464,6 +486,81 @@ export class Scene {
     this.render();
     return this.renderer.domElement.toDataURL("image/png");
   }
+}
+
+function meshOf(info: GeometrySatellite | undefined): BufferGeometry | null {
+  if (!info?.mesh) return null;
+  const vertices = new Float32Array(fromBase64(info.mesh.vertices).buffer.slice(0));
+  const triangles = new Uint16Array(fromBase64(info.mesh.triangles).buffer.slice(0));
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(vertices, 3));
+  geometry.setIndex(new BufferAttribute(triangles, 1));
+  const flat = geometry.toNonIndexed(); // sharp edges stay sharp
+  geometry.dispose();
+  flat.computeVertexNormals();
+  return flat;
+}
+
+const matrixOf = (pose: GeometryPose): Matrix4 =>
+  new Matrix4().compose(vector(pose.position), new Quaternion(pose.attitude[1], pose.attitude[2], pose.attitude[3], pose.attitude[0]), new Vector3(1, 1, 1));
+
+function makeArm(info: GeometryArm, size: number): Arm {
+  const group = new Group();
+  const ball = new SphereGeometry(size * 0.02, 14, 10);
+  const joints = info.links.map((l) => {
+    const mesh = new Mesh(ball, new MeshLambertMaterial({color: colour(l.joint === "fixed" ? "soft" : "line-1")}));
+    group.add(mesh);
+    return mesh;
+  });
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(new Float32Array(6 * (info.links.length + 1)), 3));
+  const strokes = new LineSegments(geometry, new LineBasicMaterial({color: colour("ink")}));
+  strokes.frustumCulled = false;
+  const gripper = new Group();
+  const cross = new BufferGeometry();
+  const r = size * 0.06;
+  cross.setAttribute("position", new BufferAttribute(new Float32Array([-r, 0, 0, r, 0, 0, 0, -r, 0, 0, r, 0, 0, 0, 0, 0, 0, r]), 3));
+  gripper.add(new LineSegments(cross, new LineBasicMaterial({color: colour("line-1")})));
+  group.add(strokes, gripper);
+  // Seen through the boxes: an arm reaches into what it grasps.
+  group.traverse((o) => {
+    const m = (o as Mesh).material as Material | undefined;
+    if (!m) return;
+    m.depthTest = false;
+    m.transparent = true;
+    o.renderOrder = 2;
+  });
+  return {info, group, joints, strokes, gripper};
+}
+
+/** Forward kinematics in the base's frame: each link's frame is its parent's, its pose, then its joint. */
+function placeArm(arm: Arm, q: number[] | undefined): void {
+  arm.group.visible = !!q && q.every(Number.isFinite);
+  if (!arm.group.visible) return;
+  const mount = matrixOf(arm.info.mount);
+  const frames: Matrix4[] = [];
+  const path = arm.strokes.geometry.getAttribute("position") as BufferAttribute;
+  const at = new Vector3();
+  arm.info.links.forEach((link, i) => {
+    const parent = link.parent < 0 ? mount : frames[link.parent]!;
+    const frame = parent.clone().multiply(matrixOf(link.pose));
+    const axis = vector(link.axis).normalize();
+    if (link.joint === "revolute") frame.multiply(new Matrix4().makeRotationAxis(axis, q![link.q]!));
+    else if (link.joint === "prismatic") frame.multiply(new Matrix4().makeTranslation(axis.multiplyScalar(q![link.q]!)));
+    frames.push(frame);
+    at.setFromMatrixPosition(parent);
+    path.setXYZ(2 * i, at.x, at.y, at.z);
+    at.setFromMatrixPosition(frame);
+    path.setXYZ(2 * i + 1, at.x, at.y, at.z);
+    arm.joints[i]!.position.copy(at);
+  });
+  const last = frames.length;
+  const end = frames[last - 1]!.clone().multiply(matrixOf(arm.info.gripper));
+  path.setXYZ(2 * last, at.x, at.y, at.z);
+  at.setFromMatrixPosition(end);
+  path.setXYZ(2 * last + 1, at.x, at.y, at.z);
+  path.needsUpdate = true;
+  end.decompose(arm.gripper.position, arm.gripper.quaternion, new Vector3());
 }
 
 function fillPath(path: Float32Array, rows: number, position: ArrayLike<number>[]): void {

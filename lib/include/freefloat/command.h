@@ -198,7 +198,7 @@ typedef struct ff_arm_rail {
     ff_vec3 axis;    /* direction of positive travel in the base frame; made unit */
     double lower;    /* [m] */
     double upper;    /* [m] */
-    double speed;    /* [m/s] largest; for the caller, kinematics does not use it */
+    double speed;    /* [m/s] largest, for ff_arm_inverse_after */
     double standoff; /* [m] wrist's distance from the base along the axis that `follow` keeps */
 } ff_arm_rail;
 
@@ -294,6 +294,12 @@ ff_status ff_arm_inverse_all(const ff_arm_model *model, const ff_pose *T_wt, dou
  * the rail by its rule. FF_ERR_REACH: *joints is untouched, info says why. FF_ERR_NOT_FINITE. */
 ff_status ff_arm_inverse(const ff_arm_model *model, const ff_pose *T_wt, const ff_arm_joints *previous,
                          ff_arm_joints *joints, ff_arm_info *info);
+/* The same dt [s] after the previous joints: a carriage that follows goes no faster than the rail's speed,
+ * the arm reaches the rest. */
+ff_status ff_arm_inverse_after(const ff_arm_model *model, const ff_pose *T_wt, const ff_arm_joints *previous,
+                               double dt, ff_arm_joints *joints, ff_arm_info *info);
+/* [m] of the wrist along the rail, seen from the base at the rail's zero; 0 without a rail. */
+double ff_arm_along(const ff_arm_model *model, const ff_pose *T_wt);
 
 /* Columns A1..A6, rail; rows angular velocity of the tool [rad/s], then velocity of the tool's origin [m/s],
  * both in world coordinates. The rail's column is zero without a rail. */

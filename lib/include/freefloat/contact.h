@@ -59,6 +59,7 @@ typedef struct ff_identify_config {
     double damping_walk;   /* how far c may wander in one contact, as part of sqrt(k m) */
     double trust;          /* estimates are published once sd(k)/k is below it */
     bool shallow;          /* OFFSET: weigh each depth as the contact without delay would, see identify.c */
+    bool graded;           /* OFFSET: the damping may change with depth, only its mean counts, likewise */
     double rate;           /* largest change of a published estimate in a cycle, as part of k, sqrt(k m) */
 } ff_identify_config;
 
@@ -78,7 +79,10 @@ typedef struct ff_identify_state {
     double p_aligned, speed_aligned; /* the same at the force's time */
     double force_first, p_first;     /* where the contact began */
     double speed_first;
-    double x[3], P[3][3];              /* k, c, F_0 and their covariance */
+    double x[5], P[5][5]; /* k, c, F_0 (graded: c_1, c_2) and their covariance */
+    double scale;         /* [m] graded: depth in which c, c_1, c_2 are powers */
+    double q_sum, qq_sum; /* graded: p/scale and its square, summed over the contact */
+    uint64_t updates;
     double R, R_nominal, Q[2];         /* noise as the filter knows it */
     double weight;                     /* b^n of the adaptation */
     double misfit, misfit_weight;      /* squared residuals, and what the filter expected of them */
@@ -91,7 +95,8 @@ typedef struct ff_identify_out {
     bool valid;                          /* something is published */
     double stiffness, damping;           /* [N/m] > 0, [N s/m] >= 0: best estimate now */
     double stiffness_sd, damping_sd;     /* their standard deviations as the filter sees them */
-    double mean_stiffness, mean_damping; /* over the contact so far: OFFSET fits all of it already */
+    double mean_stiffness, mean_damping; /* over the time of the contact so far */
+    double mean_damping_sd;              /* [N s/m] */
     unsigned bounds;                     /* FF_BOUND_... */
 } ff_identify_out;
 
@@ -109,6 +114,8 @@ void ff_identify_step(const ff_identify_config *config, ff_identify_state *state
 ff_vec3 ff_contact_point(ff_wrench wrench);
 /* Restitution of a spring-damper contact that releases at zero force, damping ratio z >= 0 [lange, IV-C]. */
 double ff_contact_restitution(double z);
+/* Part of its kinetic energy that a mass loses in this contact, 1 - e^2, as the sum of c v^2 T over it. */
+double ff_contact_loss(double z);
 
 /* [he2022, (10)] F_s = F + tau_m F', the derivative through a first-order filter. */
 typedef struct ff_lead_config {

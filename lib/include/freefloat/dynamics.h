@@ -337,7 +337,12 @@ typedef struct ff_servicer_in {
     /* measured motion of the base in the robots' frame: (22), (23) */
     ff_pose g_m;
     ff_twist V_m;
-    /* measured joints: every equation; qdd (16) and (18) only */
+    /* the client in the robots' frame. Commanded: (9), (11); measured: (23), (25) */
+    ff_pose g_c;
+    ff_twist V_c;
+    ff_pose g_cm;
+    ff_twist V_cm;
+    /* measured joints: every equation of the servicer; qdd (16) and (18) only */
     double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX], qdd[FF_TREE_JOINTS_MAX];
     /* actuation by the on-board software: F_b (13), (16), (18); tau (22) */
     ff_wrench F_b;
@@ -363,6 +368,17 @@ void ff_servicer_torque(const ff_servicer_model *model, ff_tree_work *work, cons
  * base inertia of `robot` (the same arm), (14), as (18) does. robot_work belongs to robot. */
 ff_wrench ff_servicer_robot_wrench(const ff_servicer_model *model, const ff_tree_model *robot,
                                    ff_tree_work *work, ff_tree_work *robot_work, const ff_servicer_in *in);
+/* The servicer with its joints as they are, for a wrench on the gripper that the joints do not follow: one
+ * rigid body in base axes. `moves` is the gripper's twist against the base, taken at the base's origin (base
+ * axes): added to the base's twist it gives the motion of the port. Reads q and qd of in. */
+typedef struct ff_servicer_rigid {
+    ff_rigid_config rigid; /* about the CoM */
+    ff_vec3 com;           /* [m] base frame */
+    ff_pose gripper;       /* base frame */
+    ff_twist moves;
+} ff_servicer_rigid;
+void ff_servicer_locked(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in,
+                        ff_servicer_rigid *out);
 /* (23): the servicer in orbit as the measurements say it. */
 void ff_servicer_map(const ff_servicer_model *model, const ff_servicer_in *in, ff_tree_state *orbit);
 

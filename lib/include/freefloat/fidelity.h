@@ -33,6 +33,8 @@ typedef struct ff_body_sample {
     ff_wrench f_b;                 /* contact wrench about the CoM, robot's body axes */
     ff_pose T_wr;                  /* measured robot pose at the time of the force */
     ff_twist twist_r;              /* its velocity: w body, v inertial */
+    ff_vec3 carried;               /* [m/s] part of the motion that the robot does not make, inertial: that of
+                                      the nominal motion at its place; zero unless relative */
     ff_rigid_load load;            /* known load on the satellite in this cycle */
     const double (*compliance)[6]; /* of the robot at the CoM, inertial axes, angular first: twist
                                       displacement per wrench [rad, m per N m, N]; NULL: stiff */
@@ -132,9 +134,12 @@ void ff_tdpa_printed(ff_tdpa_config *config);
  */
 
 typedef enum ff_damping_law { FF_DAMPING_LAW_CLAMP, FF_DAMPING_LAW_PRINTED } ff_damping_law;
-typedef enum ff_damping_budget {
-    FF_DAMPING_BUDGET_RESTITUTION,
-    FF_DAMPING_BUDGET_VELOCITY
+typedef enum ff_damping_budget {                             /* what the surface keeps: the sum of c v^2 T */
+                                 FF_DAMPING_BUDGET_VELOCITY, /* over the contact that the satellites have
+                                                                without delay */
+                                 FF_DAMPING_BUDGET_RESTITUTION, /* of the same contact in closed form, 1 - e^2
+                                                                 */
+                                 FF_DAMPING_BUDGET_ROBOT        /* at the robot's motion */
 } ff_damping_budget;
 typedef enum ff_damping_axes { FF_DAMPING_AXES_FORCE, FF_DAMPING_AXES_EACH } ff_damping_axes;
 
@@ -143,8 +148,7 @@ typedef enum ff_damping_axes { FF_DAMPING_AXES_FORCE, FF_DAMPING_AXES_EACH } ff_
  */
 typedef struct ff_damping_config {
     ff_damping_law law;
-    ff_damping_budget budget; /* clamp: c v^2 T summed in closed form for the contact without delay, or at the
-                                 robot's motion */
+    ff_damping_budget budget; /* clamp */
     ff_damping_axes axes;     /* printed: controller along the force, or on each axis as in (11)-(13) */
     ff_lead_config lead;
     ff_identify_config identify;
@@ -154,17 +158,18 @@ typedef struct ff_damping_config {
 
 /* One contact per body; a contact between two bodies lives under the lower index. */
 typedef struct ff_damping_port {
-    int partner;                      /* -1: the environment */
-    ff_vec3 normal;                   /* along the force on the body when identification began, inertial */
-    double absorbed;                  /* [J] what the environment took in this contact */
-    double absorbed_most;             /* [J] the largest of it */
-    double speed_square;              /* [m2/s] robot's approach speed squared, summed over the contact */
-    double loss;                      /* [J] to be kept from the satellites */
-    double energy;                    /* [J] printed: E_obs after dissipation */
-    double force, speed, damping;     /* printed: last cycle's F_s, v_des, c_d */
-    ff_identify_state identify;       /* of the robot's contact: what is reported */
-    ff_identify_state own;            /* weighed as the satellite's own contact: what the budget takes */
-    ff_identify_out known, known_own; /* last published */
+    int partner;                  /* -1: the environment */
+    ff_vec3 normal;               /* along the force on the body when identification began, inertial */
+    double absorbed;              /* [J] what the environment took in this contact */
+    double absorbed_most;         /* [J] the largest of it */
+    double speed_square;          /* [m2/s] robot's approach speed squared, summed over the contact */
+    double loss;                  /* [J] to be kept from the satellites */
+    double energy;                /* [J] printed: E_obs after dissipation */
+    double force, speed, damping; /* printed: last cycle's F_s, v_des, c_d */
+    ff_identify_state identify;   /* of the robot's contact: what is reported */
+    ff_identify_state own;        /* weighed as the satellite's own contact: what the budget takes */
+    ff_identify_state graded;     /* damping by depth: the reported mean over time */
+    ff_identify_out known, known_own, known_graded; /* last published */
 } ff_damping_port;
 
 typedef struct ff_damping_state {
@@ -206,8 +211,19 @@ typedef struct ff_impact_contact {
     double friction;                               /* Coulomb coefficient; 0: forces are normal */
 } ff_impact_contact;
 
+typedef enum ff_impact_normal {
+    FF_IMPACT_NORMAL_TOOLS, /* of the known tools, at the satellites */
+    FF_IMPACT_NORMAL_FORCE  /* (17): the measured force's direction */
+} ff_impact_normal;
+typedef enum ff_impact_torque {
+    FF_IMPACT_TORQUE_LEVER,   /* (13): force times lever */
+    FF_IMPACT_TORQUE_MEASURED /* (21): and what the measured torque has beyond it */
+} ff_impact_torque;
+
 /* [lange]. docs/methods/lange.md */
 typedef struct ff_impact_config {
+    ff_impact_normal normal;
+    ff_impact_torque torque;
     bool prediction;    /* IV-F, first: command the motion one delay ahead */
     bool recomputation; /* IV-F, second: recompute the steps since the contact began */
     bool observer;      /* IV-C: the mock-ups' damping is part of the force; false: IV-B, D_e = 0 */
@@ -227,23 +243,28 @@ typedef struct ff_impact_config {
 
 /* What is known of one contact. */
 typedef struct ff_impact_episode {
-    bool open;        /* a contact was measured and has not ended for both robots and satellites */
-    bool known;       /* open, or closed so lately that a recomputation may still cross it */
-    bool touching;    /* the robots touch in this cycle */
-    int quiet;        /* cycles without contact so far */
-    uint64_t begin;   /* history row of the last state before the satellites touched */
-    uint64_t last;    /* and of the last one in contact */
-    double estimate;  /* [m] x_e along the normal, from its place in the scenario: the filter's */
-    double offset;    /* [m] the one that the satellites feel */
-    double stiffness; /* [N/m] k_e in use */
-    double since;     /* [s] from the robots' touch to this sample, at most a cycle */
-    double variance;  /* [m2] of it */
-    double damping;   /* [N s/m] d_d: the satellite's damping, or from the restitution */
-    ff_vec3 slip_o;   /* friction: tangential over normal force, frame of `against` */
-    double force;     /* [N] measured normal force */
-    ff_vec3 point_o;  /* [m] contact point on `against` after (38), its frame; for logs */
-    double n, x, y;   /* identification, this contact: samples, means of depth [m] and force [N] */
-    double Sxx, Sxy;  /* sums of squares and products about the means, all contacts so far */
+    bool open;           /* a contact was measured and has not ended for both robots and satellites */
+    bool known;          /* open, or closed so lately that a recomputation may still cross it */
+    bool touching;       /* the robots touch in this cycle */
+    int quiet;           /* cycles without contact so far */
+    uint64_t begin;      /* history row of the last state before the satellites touched */
+    uint64_t last;       /* and of the last one in contact */
+    double estimate;     /* [m] x_e along the normal, from its place in the scenario: the filter's */
+    double offset;       /* [m] the one that the satellites feel */
+    double stiffness;    /* [N/m] k_e in use */
+    double since;        /* [s] from the robots' touch to this sample, at most a cycle */
+    double variance;     /* [m2] of it */
+    double damping;      /* [N s/m] d_d: the satellite's damping, or from the restitution */
+    double mu;           /* friction in use */
+    double mu_xx, mu_xy; /* [N2] normal force squared, and times the tangential one, while the robots slide */
+    ff_vec3 n_o;         /* (17): direction of the force on `body`, frame of `against` */
+    ff_vec3 rest_b[2];   /* [N m] (21): measured torque less force times lever, of `body` and `against` */
+    double force;        /* [N] measured normal force */
+    double n, x, y;      /* identification, this contact: samples, means of depth [m] and force [N] */
+    double Sxx, Sxy;     /* sums of squares and products about the means, all contacts so far */
+    double depth;        /* [m] of the robots, last cycle in contact */
+    ff_identify_state surface, graded; /* for the report: stiffness and damping of this contact */
+    ff_identify_out found, found_graded;
 } ff_impact_episode;
 
 typedef struct ff_impact_state {
@@ -253,6 +274,8 @@ typedef struct ff_impact_state {
 } ff_impact_state;
 
 void ff_impact_default(ff_impact_config *config);
+/* IV-B to the letter: (17), (21), D_e = 0. */
+void ff_impact_printed(ff_impact_config *config);
 /* FF_ERR_ARGUMENT outside the ranges, FF_ERR_SIZE for too many contacts. */
 ff_status ff_impact_validate(const ff_impact_config *config);
 /* Damping ratio of a spring-damper that releases at zero force, for a restitution of 0.14 to 1. */

@@ -127,12 +127,16 @@ typedef struct ff_capture_config {
     ff_nominal_kind nominal;      /* free (the client's) or prescribed */
     ff_rigid_state nominal_start; /* prescribed */
     ff_gate_config gate[2];       /* client, servicer */
+    /* direct (also all zero), tdpa, damping; tdpa with pair.body >= 0 observes the pair (its other fields are
+     * set here). FF_ERR_UNSUPPORTED for methods that predict or advance the satellites themselves. */
+    ff_fidelity_config fidelity;
 } ff_capture_config;
 
 typedef struct ff_capture_model {
     ff_capture_config config;
     ff_rigid_model client;
     ff_nominal_config nominal;
+    ff_fidelity_model fidelity; /* but for the servicer's inertia and gripper, which its joints move */
 } ff_capture_model;
 
 typedef struct ff_capture_state {
@@ -142,6 +146,7 @@ typedef struct ff_capture_state {
     ff_servicer_state servicer;
     ff_nominal_state nominal;
     ff_gate_state gate[2];
+    ff_fidelity_state fidelity;
 } ff_capture_state;
 
 typedef struct ff_capture_in {
@@ -154,10 +159,13 @@ typedef struct ff_capture_in {
 
 typedef struct ff_capture_out {
     ff_setpoint command[2], next[2];
+    ff_wrench F_c;      /* on the gripper after stage 3, gripper coordinates: what the satellites feel */
     ff_wrench reaction; /* on the client about its CoM, body axes */
+    double observer;    /* [J] of the method; FF_NAN: it has none */
     ff_status gate_status[2];
     double W_c; /* [J] (25): kinetic energy of the client from the robots' motion, constant without forces */
-    double bound; /* [m/s, rad/s] (29): |V_s| - |V_b| - |Delta V_s|, not positive */
+    double bound; /* [m/s, rad/s] (29) of the commands `next`: the larger of |V_s| - |V_b| - |Delta V_s| and
+                     |V_c| - |V_t| - |Delta V_c|; not positive */
 } ff_capture_out;
 
 /* FF_ERR_ARGUMENT and what the parts say; message as in ff_loop_create. */
@@ -168,7 +176,8 @@ void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff
 /* Cycle k. FF_OK; FF_INFO_HELD when an input is not finite: nothing moves; FF_ERR_DIVERGED. */
 ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
                           const ff_capture_in *in, ff_capture_out *out);
-/* What the arm's own cycle needs for (22) and the sensors for (23); the caller adds joints and torques. */
+/* Every state that an equation takes, from the loop and the measured robots (client, servicer): for the arm's
+ * own cycle (22) and the sensors (23). The caller adds joints and torques. */
 void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_state *state,
                             const ff_setpoint *measured, ff_servicer_in *in);
 

@@ -511,8 +511,9 @@ static void test_sampled_base_follows_orbit(void **state) {
     without_contact = true;
     sampled(&distance, &angle);
     without_contact = false;
-    assert_true(distance < 1e-5);
-    assert_true(angle < 1e-5);
+    /* the midpoint rule's error grows with time: 6 s, or 60 s in the long form */
+    assert_true(distance < test_count(1, 10) * 1e-5);
+    assert_true(angle < test_count(1, 10) * 1e-5);
     /* a contact acts at the gripper's place of t_k for the whole cycle, while the arm swings at 1 m/s */
     sampled(&distance, &angle);
     assert_true(distance < 5e-4);

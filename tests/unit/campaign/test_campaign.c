@@ -261,7 +261,8 @@ static void test_worker_equals_a_run_with_set(void **state) {
                 sets[i] = set[i];
             }
             ff_scenario scenario;
-            const ff_scenario_options options = {sets, c->varies + 1, c->method[m].method};
+            const ff_scenario_options options = {
+                .set = sets, .sets = c->varies + 1, .method = c->method[m].method};
             assert_int_equal(ff_scenario_load(c->base, &options, &scenario, message, sizeof message, warnings,
                                               sizeof warnings),
                              FF_OK);

@@ -272,6 +272,12 @@ static void test_rail_is_given_or_follows_the_wrist(void **state) {
         assert_int_equal(ff_arm_inverse(&model, &T, &previous, &j, &info), FF_OK);
         assert_near(j.rail, expect[i], 1e-12);
         assert_pose_near(ff_arm_forward(&model, &j), T, 1e-12);
+        /* 4 ms later the carriage has gone 6 mm, either way; the arm makes up for it */
+        const ff_pose near = {forward, {{1.5, 1.3 + (i == 1 ? -0.2 : 0.2), 1.6}}};
+        assert_int_equal(ff_arm_inverse_after(&model, &near, &previous, 0.004, &j, &info), FF_OK);
+        assert_near(j.rail, i == 1 ? 0.994 : 1.006, 1e-12);
+        assert_pose_near(ff_arm_forward(&model, &j), near, 1e-12);
+        assert_near(ff_arm_along(&model, &near), near.p.y, 1e-12);
     }
     config.rail.rule = FF_ARM_RAIL_GIVEN;
     ff_arm_create(&config, &model);

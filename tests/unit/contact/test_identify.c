@@ -77,6 +77,16 @@ static void test_offset_finds_exact_surfaces(void **state) {
     }
 }
 
+/* The sum of c v^2 T and the closed form are the same loss. */
+static void test_loss_is_that_of_the_restitution(void **state) {
+    (void)state;
+    assert_true(ff_contact_loss(0) == 0);
+    for (double z = 0.001; z < 3; z *= 1.3) {
+        const double e = ff_contact_restitution(z);
+        assert_near(ff_contact_loss(z), 1 - e * e, 1.2e-5);
+    }
+}
+
 static void test_increments_find_constant_surfaces_roughly(void **state) {
     (void)state;
     ff_identify_config config;
@@ -223,6 +233,7 @@ static void test_contact_point_and_restitution(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offset_finds_exact_surfaces),
+        cmocka_unit_test(test_loss_is_that_of_the_restitution),
         cmocka_unit_test(test_increments_find_constant_surfaces_roughly),
         cmocka_unit_test(test_skew_aligns_force_and_pose),
         cmocka_unit_test(test_noise_stays_within_the_stated_uncertainty),

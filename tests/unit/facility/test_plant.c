@@ -288,7 +288,7 @@ static void test_create_refuses_with_a_sentence(void **state) {
             "reach");
     REFUSED((s.frame = FF_FRAME_RELATIVE, s.nominal = FF_NOMINAL_PRESCRIBED, s.nominal_twist.w.x = FF_NAN),
             "nominal");
-    REFUSED(s.satellite[0].robot.rail.present = true, "rail");
+    REFUSED((s.satellite[0].robot.rail.present = true, s.satellite[0].robot.kind = FF_ROBOT_JOINTS), "rail");
     REFUSED(s.cycle = 0.0, "cycle");
     REFUSED(s.satellites = FF_MAX_BODIES + 1, "number of satellites");
     REFUSED(s.contact[0].normal = ff_vec3_zero(), "normal");

@@ -140,7 +140,7 @@ static bool between(void *self, const ff_run_access *access) {
     if (access->k == b->zero_at || access->k == b->set_at) {
         const ff_live_command c = {.verb = access->k == b->zero_at ? FF_LIVE_ZERO : FF_LIVE_SET,
                                    .value = 5.0};
-        assert_true(ff_live_ring_push(&b->control.live->commands, &c));
+        assert_true(ff_ring_push(&b->control.live->commands, &c));
         b->touched_at_set = access->k > 0 && access->out->fidelity.in_contact[0];
     }
     const bool go = ff_live_control_between(&b->control, access);
@@ -166,7 +166,7 @@ static void run_bench(bench *b, ff_run_result *result) {
     const ff_sink sink = ff_live_sink(b->control.live);
     const ff_run_options options = {.sinks = &sink, .count = 1, .between = between, .between_user = b};
     ff_run(&scenario, &options, result);
-    ff_live_stop(b->control.live);
+    ff_live_control_stop(&b->control);
 }
 
 static void test_zero_without_contact_takes_the_bias(void **state) {

@@ -34,7 +34,7 @@ static ff_status write_sample(const char *path, int samples, bool finish, ff_mca
         return status;
     uint16_t schemas[FF_MESSAGE_KINDS] = {0}, ch[FF_MESSAGE_KINDS];
     static const char *const topics[FF_MESSAGE_KINDS] = {"/wrench", "/pose",  "/twist", "/joints", "/energy",
-                                                         "/timing", "/state", "/event", "/cycle"};
+                                                         "/timing", "/state", "/event", "/cycle",  "/clock"};
     const ff_mcap_pair columns = {"columns", "c0,c1,c2,c3,c4,c5,c6"};
     for (int i = 0; i < FF_MESSAGE_KINDS && status == FF_OK; i++)
         status = ff_message_add_channel(w, schemas, (ff_message_kind)i, topics[i], &columns,
@@ -73,6 +73,8 @@ static ff_status write_sample(const char *path, int samples, bool finish, ff_mca
         WRITE(FF_MESSAGE_TIMING,
               ff_message_put_timing(t, &(ff_message_timing){(uint64_t)k, 1e-6, 2e-6, 3e-6, 4, 5}, b, sizeof b,
                                     &n));
+        WRITE(FF_MESSAGE_CLOCK,
+              ff_message_put_clock(t, &(ff_message_clock){2e-4, k, -1e-3, 5e-4}, b, sizeof b, &n));
         if (k % 100 == 0) {
             WRITE(FF_MESSAGE_STATE, ff_message_state(t, 4, "FLOAT", b, sizeof b, &n));
             WRITE(FF_MESSAGE_EVENT, ff_message_event(t, -9, 2, "force limit", 12.5, 10, b, sizeof b, &n));
@@ -159,7 +161,7 @@ static void test_whole_file(void **state) {
     for (int pass = 0; pass < 2; pass++) {
         const counts c = read_all(r);
         assert_int_equal(c.cycles, SAMPLES);
-        assert_int_equal(c.messages, 7 * SAMPLES + 2 * SAMPLES / 100);
+        assert_int_equal(c.messages, 8 * SAMPLES + 2 * SAMPLES / 100);
         assert_int_equal(c.errors, 0);
         assert_true(c.info.closed && !c.info.truncated && c.info.summary == FF_OK);
         assert_true(c.info.messages == (uint64_t)c.messages);

@@ -198,12 +198,16 @@ static void test_geometry_is_json_of_the_scenario(void **state) {
     scenario->contact[0] =
         (ff_contact){.kind = FF_CONTACT_WALL, .against = -1, .normal = {{0, 0, -1}}, .at = {{0, 0, 0.03}}};
     snprintf(scenario->contact[0].name, sizeof scenario->contact[0].name, "front");
-    char *json = ff_report_geometry(scenario);
+    scenario->requirements.velocity_error = 0.01;
+    char *json = ff_report_geometry(scenario, false);
     assert_string_equal(
-        json, "{\"satellites\":[{\"name\":\"a\\\"b\",\"mass_kg\":280,\"inertia_kgm2\":[18,20,22,0,0,0],"
-              "\"points\":{\"com\":[0,0,0]},\"robot\":{\"kind\":\"delay\",\"delay_s\":0.04}}],"
-              "\"contacts\":[{\"name\":\"front\",\"kind\":\"wall\",\"body\":\"a\\\"b\",\"against\":null,"
-              "\"point\":[0,0,0],\"at\":[0,0,0.03],\"normal\":[0,0,-1]}]}\n");
+        json,
+        "{\"satellites\":[{\"name\":\"a\\\"b\",\"mass_kg\":280,\"inertia_kgm2\":[18,20,22,0,0,0],"
+        "\"points\":{\"com\":[0,0,0]},\"robot\":{\"kind\":\"delay\",\"delay_s\":0.04}}],"
+        "\"contacts\":[{\"name\":\"front\",\"kind\":\"wall\",\"body\":\"a\\\"b\",\"against\":null,"
+        "\"point\":[0,0,0],\"at\":[0,0,0.03],\"normal\":[0,0,-1]}],"
+        "\"limits\":[{\"name\":\"velocity error of a\\\"b\",\"unit\":\"m/s\",\"limit\":0.01,\"scale\":1,"
+        "\"trips\":false,\"columns\":[\"a\\\"b.error.velocity\"]}]}\n");
     free(json);
     free(scenario);
 }

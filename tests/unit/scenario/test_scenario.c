@@ -47,7 +47,7 @@ static const char two[] = "name: two\n"
                           "  client: {mass: 2, inertia: [1, 1, 1]}\n";
 
 static ff_status parse_sets(const char *text, const char *const *set, int sets, const char *method) {
-    const ff_scenario_options options = {set, sets, method};
+    const ff_scenario_options options = {.set = set, .sets = sets, .method = method};
     memset(message, 'x', sizeof message);
     return ff_scenario_parse("F", text, strlen(text), &options, &s, message, sizeof message, warnings,
                              sizeof warnings);
@@ -1006,8 +1006,9 @@ static void test_arm_is_read_and_checked(void **state) {
                "F:11:11: satellites.servicer.arm lacks the key 'mass', allowed: number [kg]");
     expect_bad(with(capture, "joints: [0.1, 0.2]", "joints: [0.1]"),
                "F:13:15: joints has 1 values, allowed: one for each of the arm's 2 joints");
-    expect_bad(with(capture, "method: direct", "method: tdpa"),
-               "F:3:9: method 'tdpa' does not go with an arm yet; available: ideal, direct");
+    expect_bad(with(capture, "method: direct", "method: fused"),
+               "F:3:9: method 'fused' predicts its satellites as rigid bodies and knows no torques of an arm, "
+               "allowed: ideal, direct, tdpa, damping");
     expect_bad(with(capture, "    obsw: {goal: {position: [-3, 0, 0]}}\n", ""),
                "F:10:7: an arm without obsw, allowed: obsw: {goal: {position: [x, y, z]}}");
     const char *const wrong[] = {"mass: 3, inertia: [1, 1, 1]", "mass: 3, inertia: [1, 1, 5]",
@@ -1022,8 +1023,60 @@ static void test_arm_is_read_and_checked(void **state) {
     }
 }
 
+/* Every key of the on-board software and its sensors arrives; what is absent has its default. */
+static void test_onboard_software_is_read(void **state) {
+    (void)state;
+    const char *text = with(
+        capture, "obsw: {goal: {position: [-3, 0, 0]}}",
+        "obsw: {kind: udp, address: 10.0.0.2, port: 5000, local_address: 10.0.0.1, local_port: 5001, mode: "
+        "free, "
+        "packets: pus, apid: 11, command_apid: 12, timeout: 0.25, connect: 3, hold: 0.5, thrust: [20, 10],\n"
+        "      navigation: {rate: 10, delay: 0.1, position: 1, attitude: 2, velocity: 3, angular_rate: 4, "
+        "star_tracker: 5, "
+        "star_tracker_rate: 6, star_tracker_delay: 7, gyro: 8, gyro_rate: 9, gyro_delay: 11, encoder: 12, "
+        "encoder_speed: 13, encoder_rate: 14, encoder_delay: 15}}");
+    if (ff_scenario_parse("F", text, strlen(text), NULL, &s, message, sizeof message, warnings,
+                          sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    const ff_obsw_config *o = &s.satellite[1].obsw;
+    assert_int_equal(o->kind, 2);
+    assert_string_equal(o->address, "10.0.0.2");
+    assert_string_equal(o->local_address, "10.0.0.1");
+    assert_true(o->port == 5000 && o->local_port == 5001 && o->apid == 11 && o->command_apid == 12);
+    assert_true(o->mode == 1 && o->packets == 1);
+    assert_near(o->timeout + 10 * o->connect + 100 * o->hold, 0.25 + 30 + 50, 0);
+    assert_near(o->force_limit + 100 * o->torque_limit, 1020, 0);
+    const double got[] = {o->navigation.rate,
+                          o->navigation.delay,
+                          o->navigation.position,
+                          o->navigation.attitude,
+                          o->navigation.velocity,
+                          o->navigation.angular_rate,
+                          o->navigation.star_tracker,
+                          o->navigation.star_tracker_rate,
+                          o->navigation.star_tracker_delay,
+                          o->navigation.gyro,
+                          o->navigation.gyro_rate,
+                          o->navigation.gyro_delay,
+                          o->navigation.encoder,
+                          o->navigation.encoder_speed,
+                          o->navigation.encoder_rate,
+                          o->navigation.encoder_delay};
+    const double expected[] = {10, 0.1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15};
+    for (int i = 0; i < 16; i++)
+        assert_near(got[i], expected[i], 0);
+    text = with(capture, "obsw: {goal: {position: [-3, 0, 0]}}", "obsw: {kind: udp}");
+    assert_int_equal(ff_scenario_parse("F", text, strlen(text), NULL, &s, message, sizeof message, warnings,
+                                       sizeof warnings),
+                     FF_OK);
+    assert_near(o->hold, 10 * s.cycle, 1e-15);
+    assert_true(o->port == 1234 && o->local_port == 1235 && o->mode == 0 && o->packets == 0);
+    assert_true(isinf(o->force_limit) && isinf(o->torque_limit));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_onboard_software_is_read),
         cmocka_unit_test(test_contract_example_is_read),
         cmocka_unit_test(test_defaults_of_the_smallest_scenario),
         cmocka_unit_test(test_robot_kinds),

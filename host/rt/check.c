@@ -1,0 +1,503 @@
+#include "rt/check.h"
+
+#include "report/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------ the report -- */
+
+const char *ff_check_verdict_text(ff_check_verdict verdict) {
+    static const char *const text[] = {"go", "no-go", "skipped", ""};
+    return (unsigned)verdict < sizeof text / sizeof *text ? text[verdict] : "?";
+}
+
+static ff_check_row *append(ff_rt_check *check, int body, const char *what, const char *key) {
+    if (check->rows < FF_CHECK_ROWS) /* always: the table holds every row that there is */
+        check->rows++;
+    ff_check_row *row = &check->row[check->rows - 1];
+    *row = (ff_check_row){.body = body, .what = what, .key = key, .limit = FF_NAN, .unit = ""};
+    return row;
+}
+
+static void judge(ff_rt_check *check, int body, const char *what, const char *key, double value, double limit,
+                  bool go, const char *unit, ff_trip_code code, const char *reason) {
+    ff_check_row *row = append(check, body, what, key);
+    row->value = value;
+    row->limit = limit;
+    row->unit = unit;
+    row->verdict = go ? FF_CHECK_GO : FF_CHECK_NO_GO;
+    if (row->verdict == FF_CHECK_GO)
+        return;
+    row->code = code;
+    snprintf(row->reason, sizeof row->reason, "%s", reason ? reason : ff_trip_text(code));
+    if (check->no_go.code != FF_TRIP_NONE)
+        return;
+    check->no_go =
+        (ff_trip){.code = code, .body = body, .value = value, .limit = limit, .state = FF_SAFE_FAULT};
+    snprintf(check->reason, sizeof check->reason, "%s", row->reason);
+}
+
+void ff_check_add(ff_rt_check *check, int body, const char *what, const char *key, double value, double limit,
+                  const char *unit, ff_trip_code code, const char *reason) {
+    judge(check, body, what, key, value, limit, value <= limit, unit, code, reason);
+}
+
+void ff_check_least(ff_rt_check *check, int body, const char *what, const char *key, double value,
+                    double limit, const char *unit, ff_trip_code code, const char *reason) {
+    judge(check, body, what, key, value, limit, value >= limit, unit, code, reason);
+}
+
+void ff_check_show(ff_rt_check *check, int body, const char *what, const char *key, double value,
+                   const char *unit) {
+    ff_check_row *row = append(check, body, what, key);
+    row->value = value;
+    row->unit = unit;
+    row->verdict = FF_CHECK_SHOWN;
+}
+
+void ff_check_skip(ff_rt_check *check, int body, const char *what, const char *key) {
+    ff_check_row *row = append(check, body, what, key);
+    row->value = FF_NAN;
+    row->verdict = FF_CHECK_SKIPPED;
+}
+
+char *ff_check_text(const ff_scenario *scenario, const ff_rt_check *check) {
+    const size_t size = (size_t)(check->rows + 4) * 400;
+    char *text = malloc(size);
+    size_t used = 0;
+    if (!text)
+        return NULL;
+    text[0] = 0;
+#define PRINT(...)                                                                 \
+    do {                                                                           \
+        const int n_ = snprintf(text + used, size - used, __VA_ARGS__);            \
+        used += n_ > 0 && (size_t)n_ < size - used ? (size_t)n_ : size - used - 1; \
+    } while (0)
+    PRINT("%-12s %-30s %12s %12s %-7s %s\n", "check", "", "seen", "allowed", "", "verdict");
+    for (int i = 0; i < check->rows; i++) {
+        const ff_check_row *row = &check->row[i];
+        char seen[32] = "-", allowed[32] = "";
+        if (isfinite(row->value))
+            snprintf(seen, sizeof seen, "%.4g", row->value);
+        if (isfinite(row->limit))
+            snprintf(allowed, sizeof allowed, "%.4g", row->limit);
+        else if (!isnan(row->limit))
+            snprintf(allowed, sizeof allowed, "any");
+        PRINT("%-12s %-30s %12s %12s %-7s %s%s%s\n", scenario->satellite[row->body].name, row->what, seen,
+              allowed, row->unit, ff_check_verdict_text(row->verdict), *row->reason ? ": " : "", row->reason);
+    }
+    if (check->no_go.code == FF_TRIP_NONE)
+        PRINT("check: go\n");
+    else
+        PRINT("check: no-go, %s: %s\n", ff_trip_name(check->no_go.code), check->reason);
+#undef PRINT
+    return text;
+}
+
+char *ff_check_json(const ff_scenario *scenario, const ff_rt_check *check) {
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_bool(&json, "go", check->no_go.code == FF_TRIP_NONE);
+    ff_json_string(&json, "code", check->no_go.code == FF_TRIP_NONE ? NULL : ff_trip_name(check->no_go.code));
+    ff_json_string(&json, "reason", check->no_go.code == FF_TRIP_NONE ? NULL : check->reason);
+    ff_json_open(&json, "satellites", '{');
+    for (int i = 0; i < scenario->satellites; i++) {
+        ff_json_open(&json, scenario->satellite[i].name, '{');
+        for (int n = 0; n < check->rows; n++) {
+            const ff_check_row *row = &check->row[n];
+            if (row->body != i)
+                continue;
+            ff_json_open(&json, row->key, '{');
+            ff_json_number(&json, "value", row->value);
+            ff_json_number(&json, "limit", row->limit);
+            ff_json_string(&json, "verdict",
+                           row->verdict == FF_CHECK_SHOWN ? "shown" : ff_check_verdict_text(row->verdict));
+            if (*row->reason)
+                ff_json_string(&json, "reason", row->reason);
+            ff_json_close(&json, '}');
+        }
+        ff_json_close(&json, '}');
+    }
+    ff_json_close(&json, '}');
+    ff_json_close(&json, '}');
+    if (json.failed) {
+        ff_json_free(&json);
+        return NULL;
+    }
+    return json.text;
+}
+
+/* -------------------------------------------------------------------------------------- hand-push test -- */
+
+enum { RELEASED = 10 /* [cycles] below half of the threshold end a push */ };
+
+static const char *const push_text[6] = {"push +x", "push +y", "push +z", "twist +x", "twist +y", "twist +z"};
+
+const char *ff_push_text(int axis) {
+    return axis >= 0 && axis < 6 ? push_text[axis] : "";
+}
+
+int ff_push_asked(const char *text) {
+    for (int axis = 0; axis < 6; axis++)
+        if (strcmp(text, push_text[axis]) == 0)
+            return axis;
+    return -1;
+}
+
+/* A hand presses with some ten newtons; a sensor of small range gets less. */
+double ff_push_threshold(int axis, double noise, double range) {
+    return fmin(fmax(axis < 3 ? 2.0 : 0.2, 10.0 * noise), 0.2 * range);
+}
+
+bool ff_push_virtual(int axis, double t, double noise, double range, ff_wrench *push_b) {
+    const double begin = 0.02, length = 0.12;
+    *push_b = ff_wrench_zero();
+    if (t > begin + length)
+        return false;
+    if (t < begin)
+        return true;
+    const double size =
+        fmin(fmax(axis < 3 ? 10.0 : 1.0, 40.0 * noise), 0.5 * range) * sin(FF_PI * (t - begin) / length);
+    ff_vec3 along = ff_vec3_zero();
+    along.a[axis % 3] = size;
+    along.a[(axis + 1) % 3] = -0.15 * size;
+    along.a[(axis + 2) % 3] = 0.2 * size;
+    *(axis < 3 ? &push_b->f : &push_b->t) = along;
+    return true;
+}
+
+void ff_push_start(ff_push_state *state, int axis) {
+    *state = (ff_push_state){.axis = axis};
+}
+
+bool ff_push_step(ff_push_state *state, double threshold, double wait, double cycle, ff_wrench f_b,
+                  ff_check_push *push) {
+    const ff_vec3 v = state->axis < 3 ? f_b.f : f_b.t;
+    const double size = ff_vec3_norm(v);
+    state->waited += cycle;
+    if (!state->pushed && state->waited > wait) {
+        state->failed = true;
+        *push = (ff_check_push){.done = true, .seen = -1, .part = FF_INF};
+        return true;
+    }
+    if (size > threshold)
+        state->pushed = true;
+    if (!state->pushed)
+        return false;
+    if (size > 0.5 * threshold) {
+        state->sum = ff_vec3_add(state->sum, v);
+        state->count++;
+        state->released = 0;
+        return false;
+    }
+    if (++state->released < RELEASED)
+        return false;
+    *push = (ff_check_push){.done = true, .sample = ff_vec3_scale(1.0 / state->count, state->sum)};
+    return true;
+}
+
+void ff_push_judge(int axis, ff_check_push *push, char *reason, size_t size) {
+    const char *kind = axis < 3 ? "pushed towards" : "twisted about", *unit = axis < 3 ? "N" : "N m";
+    const char name = (char)('x' + axis % 3);
+    push->right = false;
+    if (push->seen < 0) {
+        push->part = FF_INF;
+        snprintf(reason, size, "%s +%c: the sensor saw nothing", kind, name);
+        return;
+    }
+    int most = 0;
+    double other = 0.0;
+    for (int a = 0; a < 3; a++) {
+        if (fabs(push->sample.a[a]) > fabs(push->sample.a[most]))
+            most = a;
+        if (a != axis % 3)
+            other = fmax(other, fabs(push->sample.a[a]));
+    }
+    const double asked = push->sample.a[axis % 3];
+    push->seen = most + (axis < 3 ? 0 : 3);
+    push->negative = push->sample.a[most] < 0.0;
+    push->part = asked > 0.0 ? other / asked : FF_INF;
+    push->right = push->part <= 0.5;
+    if (push->right)
+        snprintf(reason, size, "%s +%c: the sensor agrees", kind, name);
+    else
+        snprintf(reason, size,
+                 "%s +%c: the sensor says %s%c%c (%.3g, %.3g, %.3g %s): wrong mounting, wiring or sign", kind,
+                 name, most == axis % 3 && !push->negative ? "no clear " : "", push->negative ? '-' : '+',
+                 'x' + most, push->sample.x, push->sample.y, push->sample.z, unit);
+}
+
+/* --------------------------------------------------------------------------------------- small motions -- */
+
+#define TILT_RATE 0.3 /* [rad/s] peak */
+#define DWELL 0.5     /* [s] at each tilt, beyond the delay */
+#define STILL 0.4     /* [s] of it that is looked at */
+#define SETTLE 0.3    /* [s] beyond the robot's delay */
+#define CHIRP_LOW 0.5 /* [Hz] */
+#define CHIRP_HIGH 3.5
+#define CHIRP_TIME 4.0 /* [s] (low + high)/2 * time is whole: it ends where it began */
+#define CHIRP_FADE 0.4 /* [s] */
+#define STEP 1e-4      /* [s] of central differences: their error is of its square, the paths are smooth */
+
+/* s(u) from 0 to 1 with rest at both ends. */
+static double smooth(double u) {
+    return u <= 0.0 ? 0.0 : u >= 1.0 ? 1.0 : u * u * u * (10.0 + u * (-15.0 + 6.0 * u));
+}
+
+/* Offset of the chirp in units of its amplitude, 0 to 1: (1 - cos phi)/2, faded in and out. */
+static double chirp(double t) {
+    if (t <= 0.0 || t >= CHIRP_TIME)
+        return 0.0;
+    const double turns = t * (CHIRP_LOW + 0.5 * (CHIRP_HIGH - CHIRP_LOW) * t / CHIRP_TIME);
+    return smooth(t / CHIRP_FADE) * smooth((CHIRP_TIME - t) / CHIRP_FADE) * 0.5 *
+           (1.0 - cos(2.0 * FF_PI * turns));
+}
+
+void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, ff_trial *trial) {
+    const ff_satellite *satellite = &scenario->satellite[body];
+    const ff_check_config *c = &satellite->check;
+    const ff_safety_limits *limit = &satellite->safety;
+    *trial = (ff_trial){.park = ff_plan_runup(plan, body, -FF_INF).T,
+                        .cycle = plan->cycle,
+                        .poses = c->poses,
+                        .chirp = c->chirp,
+                        .dwell = DWELL + plan->body[body].delay,
+                        .settle = SETTLE + plan->body[body].delay};
+    if (trial->poses) {
+        double angle = c->angle;
+        if (plan->body[body].channel == FF_RSI_BY_CARTESIAN)
+            angle = fmin(angle, 4.5 * FF_PI / 180.0);
+        const double rate = fmin(TILT_RATE, 0.5 * limit->angular_velocity);
+        const ff_pose T_wl = ff_pose_inverse(scenario->facility_pose);
+        const ff_vec3 down =
+            ff_quat_unrotate(trial->park.q, ff_quat_rotate(T_wl.q, scenario->facility_gravity));
+        /* two axes across gravity: the weight moves in both */
+        ff_vec3 a = {{fabs(down.x) < 0.7 * ff_vec3_norm(down) ? 1.0 : 0.0, 1.0, 0.3}};
+        a = ff_vec3_cross(down, a);
+        if (!(ff_vec3_norm(a) > 0.0))
+            a = ff_vec3_make(1.0, 0.0, 0.0);
+        a = ff_vec3_scale(1.0 / ff_vec3_norm(a), a);
+        ff_vec3 b = ff_vec3_cross(down, a);
+        b = ff_vec3_norm(b) > 0.0 ? ff_vec3_scale(1.0 / ff_vec3_norm(b), b) : ff_vec3_make(0.0, 1.0, 0.0);
+        trial->tilt[1] = ff_vec3_scale(angle, a);
+        trial->tilt[2] = ff_vec3_scale(-angle, a);
+        trial->tilt[3] = ff_vec3_scale(angle, b);
+        trial->tilt[4] = ff_vec3_scale(-angle, b);
+        trial->move = 1.875 * 2.0 * angle / rate; /* the quintic's peak is 15/8 of the mean */
+        trial->tilt_end = 5.0 * (trial->move + trial->dwell) + trial->settle;
+    }
+    trial->end = trial->tilt_end;
+    if (trial->chirp) {
+        /* half of each limit, by the differences that the safety functions take */
+        const double T = plan->cycle;
+        double velocity = 0.0, acceleration = 0.0, jerk = 0.0, v[3] = {0};
+        for (int k = 0; k <= (int)(CHIRP_TIME / T) + 2; k++) {
+            const double t = k * T;
+            v[2] = v[1];
+            v[1] = v[0];
+            v[0] = (chirp(t + STEP) - chirp(t - STEP)) / (2.0 * STEP);
+            velocity = fmax(velocity, fabs(v[0]));
+            acceleration = fmax(acceleration, fabs(v[0] - v[1]) / T);
+            jerk = fmax(jerk, fabs(v[0] - 2.0 * v[1] + v[2]) / (T * T));
+        }
+        trial->amplitude = fmin(c->amplitude, 0.5 * limit->velocity / velocity);
+        trial->amplitude = fmin(trial->amplitude, 0.5 * limit->acceleration / acceleration);
+        trial->amplitude = fmin(trial->amplitude, 0.5 * limit->jerk / jerk);
+        const ff_vec3 ahead = plan->body[body].start.twist.v;
+        const double speed = ff_vec3_norm(ahead);
+        trial->direction = speed > 0.0 ? ff_vec3_scale(-1.0 / speed, ahead) : ff_vec3_make(1.0, 0.0, 0.0);
+        trial->end += CHIRP_TIME + trial->settle;
+    }
+}
+
+static ff_pose trial_pose(const ff_trial *trial, double t) {
+    ff_pose T = trial->park;
+    if (trial->poses && t < trial->tilt_end) {
+        const double span = trial->move + trial->dwell;
+        const int leg = (int)fmin(4.0, floor(fmax(t, 0.0) / span));
+        const double s = smooth((t - leg * span) / trial->move);
+        const ff_vec3 r =
+            ff_vec3_axpy(s, ff_vec3_sub(trial->tilt[leg + 1], trial->tilt[leg]), trial->tilt[leg]);
+        T.q = ff_quat_mul(T.q, ff_quat_exp(r));
+    } else if (trial->chirp) {
+        T.p = ff_vec3_axpy(trial->amplitude * chirp(t - trial->tilt_end), trial->direction, T.p);
+    }
+    return T;
+}
+
+ff_setpoint ff_trial_at(const ff_trial *trial, double t) {
+    const double h = STEP;
+    const ff_pose a = trial_pose(trial, t - h), b = trial_pose(trial, t + h);
+    return (ff_setpoint){trial_pose(trial, t),
+                         {ff_vec3_scale(0.5 / h, ff_quat_log(ff_quat_mul(ff_quat_conj(a.q), b.q))),
+                          ff_vec3_scale(0.5 / h, ff_vec3_sub(b.p, a.p))}};
+}
+
+ff_status ff_trial_reach(const ff_trial *trial, const ff_plan_body *body, char *message, size_t size) {
+    ff_arm_joints joints = body->home;
+    for (int k = 0; k <= (int)(trial->end / trial->cycle); k += 10) {
+        const ff_pose T = trial_pose(trial, k * trial->cycle);
+        ff_arm_info info;
+        if (ff_arm_inverse(&body->arm, &T, &joints, &joints, &info) != FF_OK) {
+            snprintf(message, size, "the test motion cannot be made: %s", ff_arm_reason_text(info.reason));
+            return FF_ERR_REACH;
+        }
+    }
+    return FF_OK;
+}
+
+/* The samples as a table of named columns, for the fits that read logs. */
+static const char *const columns[] = {
+    "b.command.position.x",
+    "b.command.position.y",
+    "b.command.position.z",
+    "b.command.attitude.w",
+    "b.command.attitude.x",
+    "b.command.attitude.y",
+    "b.command.attitude.z",
+    "b.command.velocity.x",
+    "b.command.velocity.y",
+    "b.command.velocity.z",
+    "b.command.angular_velocity.x",
+    "b.command.angular_velocity.y",
+    "b.command.angular_velocity.z",
+    "b.robot.position.x",
+    "b.robot.position.y",
+    "b.robot.position.z",
+    "b.robot.attitude.w",
+    "b.robot.attitude.x",
+    "b.robot.attitude.y",
+    "b.robot.attitude.z",
+    "b.robot.velocity.x",
+    "b.robot.velocity.y",
+    "b.robot.velocity.z",
+    "b.robot.angular_velocity.x",
+    "b.robot.angular_velocity.y",
+    "b.robot.angular_velocity.z",
+    "b.sensor.force.x",
+    "b.sensor.force.y",
+    "b.sensor.force.z",
+    "b.sensor.torque.x",
+    "b.sensor.torque.y",
+    "b.sensor.torque.z",
+    "b.force_measured.x",
+    "b.force_measured.y",
+    "b.force_measured.z",
+    "b.torque_measured.x",
+    "b.torque_measured.y",
+    "b.torque_measured.z",
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static double *put_setpoint(double *at, const ff_setpoint *s) {
+    memcpy(at, s->T.p.a, 3 * sizeof *at);
+    at[3] = s->T.q.w;
+    at[4] = s->T.q.x;
+    at[5] = s->T.q.y;
+    at[6] = s->T.q.z;
+    memcpy(at + 7, s->twist.v.a, 3 * sizeof *at);
+    memcpy(at + 10, s->twist.w.a, 3 * sizeof *at);
+    return at + 13;
+}
+
+static ff_status make_table(const ff_trial_sample *sample, size_t count, double cycle, ff_log_table *table,
+                            char *message, size_t size) {
+    *table = (ff_log_table){.columns = COLUMNS, .rows = count, .cycle = cycle, .bodies = 1};
+    table->body[0][0] = 'b';
+    table->name = calloc(COLUMNS, sizeof *table->name);
+    table->value = calloc(count * COLUMNS + 1, sizeof *table->value);
+    if (!table->name || !table->value) {
+        ff_log_table_free(table);
+        snprintf(message, size, "no memory");
+        return FF_ERR_MEMORY;
+    }
+    for (int c = 0; c < COLUMNS; c++)
+        snprintf(table->name[c], FF_LOG_NAME, "%s", columns[c]);
+    for (size_t k = 0; k < count; k++) {
+        double *at = table->value + k * COLUMNS;
+        at = put_setpoint(at, &sample[k].command);
+        at = put_setpoint(at, &sample[k].robot);
+        for (int twice = 0; twice < 2; twice++, at += 6) {
+            memcpy(at, sample[k].f_s.f.a, 3 * sizeof *at);
+            memcpy(at + 3, sample[k].f_s.t.a, 3 * sizeof *at);
+        }
+    }
+    return FF_OK;
+}
+
+ff_status ff_trial_weigh(const ff_trial *trial, const ff_wrench_config *frames, const ff_trial_sample *sample,
+                         size_t count, ff_log_payload *payload, char *message, size_t size) {
+    ff_log_table table;
+    const size_t tilts = (size_t)(trial->tilt_end / trial->cycle);
+    ff_status status = make_table(sample, count < tilts ? count : tilts, trial->cycle, &table, message, size);
+    if (status != FF_OK)
+        return status;
+    status = ff_log_identify_payload(&table, 0, frames->gravity_w, frames->T_bs, payload, message, size);
+    ff_log_table_free(&table);
+    return status;
+}
+
+double ff_trial_drift(const ff_trial *trial, const ff_wrench_config *fitted, ff_wrench bias_s,
+                      const ff_trial_sample *sample, size_t count) {
+    double worst = 0.0;
+    for (int leg = 0; leg < 5; leg++) {
+        const double end = (leg + 1) * (trial->move + trial->dwell);
+        ff_wrench sum = ff_wrench_zero();
+        int used = 0;
+        /* the end of the rest: a delayed robot has arrived */
+        for (size_t k = (size_t)((end - STILL) / trial->cycle); k < count && (double)k * trial->cycle < end;
+             k++) {
+            const ff_wrench_in in = {.T_wb = sample[k].robot.T};
+            const ff_wrench f_b = ff_wrench_transform(fitted->T_bs, ff_wrench_sub(sample[k].f_s, bias_s));
+            sum = ff_wrench_add(sum, ff_wrench_sub(f_b, ff_wrench_mockup(fitted, &in)));
+            used++;
+        }
+        if (used)
+            worst = fmax(worst, ff_vec3_norm(sum.f) / used);
+    }
+    return worst;
+}
+
+ff_status ff_trial_time(const ff_trial *trial, const ff_trial_sample *sample, size_t count, double longest,
+                        ff_log_delay *delay, char *message, size_t size) {
+    ff_log_table table;
+    const size_t from = (size_t)(trial->tilt_end / trial->cycle);
+    if (count <= from) {
+        snprintf(message, size, "the chirp was cut short");
+        return FF_ERR_ARGUMENT;
+    }
+    ff_status status = make_table(sample + from, count - from, trial->cycle, &table, message, size);
+    if (status != FF_OK)
+        return status;
+    status = ff_log_identify_delay(&table, 0, longest, delay, message, size);
+    ff_log_table_free(&table);
+    return status;
+}
+
+double ff_check_margin(const ff_plan_body *body, const ff_rigid_state *state, size_t stride, uint64_t samples,
+                       double cycle, double *when) {
+    ff_arm_joints joints = body->home;
+    double least = FF_INF;
+    *when = 0.0;
+    for (uint64_t n = 0; n < samples + 4; n += 5) {
+        const uint64_t k = n < samples ? n : samples - 1; /* the last one, too */
+        const ff_pose T = ff_rigid_pose(&state[k * stride]);
+        ff_arm_info info;
+        if (ff_arm_inverse(&body->arm, &T, &joints, &joints, &info) != FF_OK) {
+            *when = (double)k * cycle;
+            return info.reason == FF_ARM_JOINT_LIMIT ? -info.excess : -FF_INF;
+        }
+        for (int a = 0; a < 6; a++) {
+            const double margin =
+                fmin(joints.a[a] - body->arm.config.lower[a], body->arm.config.upper[a] - joints.a[a]);
+            if (margin < least) {
+                least = margin;
+                *when = (double)k * cycle;
+            }
+        }
+    }
+    return least;
+}

@@ -1,0 +1,32 @@
+/* rt/follow.h - a second robot's motion at the pacing robot's time: its poses come by its own clock. */
+#ifndef FF_RT_FOLLOW_H
+#define FF_RT_FOLLOW_H
+
+#include "freefloat/command.h"
+#include "rt/clockfit.h"
+
+/* The newest three poses, stamped by the controller's clock, and that clock's fit. */
+typedef struct ff_follow {
+    ff_clockfit_state fit;
+    int count;
+    double stamp[3]; /* [s] controller's clock, newest first */
+    ff_pose T[3];
+} ff_follow;
+
+void ff_follow_reset(ff_follow *follow);
+/* A telegram: stamp by its IPOC, arrival on our clock. */
+void ff_follow_add(const ff_clockfit_config *config, ff_follow *follow, double stamp, double local,
+                   ff_pose T);
+/* [s] on our clock: when the newest pose was taken, without the jitter of its arrival. */
+double ff_follow_time(const ff_follow *follow);
+/* The pose at `local` on our clock: a parabola through the last three, on the newest telegram exactly its
+ * pose. Error at most |p'''| h (h + T) (h + 2 T) / 6 for h after the newest telegram, so T^3 |p'''| one cycle
+ * after it; beyond 1.5 cycles it goes on straight. */
+ff_pose ff_follow_at(const ff_follow *follow, double cycle, double local);
+/* A command of time zero for a robot that asks dt later, or a little earlier: between the last two commands,
+ * after the newest along its velocity. dt = 0 gives the command itself. After 5 cycles without a new command
+ * the motion is brought to rest, with `braking` [m/s2, rad/s2]. */
+ff_setpoint ff_follow_command(const ff_setpoint *before, const ff_setpoint *command, double cycle,
+                              double braking, double dt);
+
+#endif

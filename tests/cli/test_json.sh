@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Every command that prints a table or counts prints the same as JSON: one value, nothing else on standard output.
+# Colour is for terminals alone, and NO_COLOR is honoured there.
+set -u
+work=$(mktemp -d)
+facility=
+trap '[ -z "$facility" ] || kill "$facility" 2> /dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+S=$FF_SOURCE_DIR/scenarios
+# json EXPRESSION command...: standard output is one JSON value v, and the expression holds
+json() {
+  local test=$1
+  shift
+  timeout 300 "$@" > out.json 2> err.txt < /dev/null
+  python3 - "$test" out.json <<'P' || fail "$*: $(head -c 200 out.json) $(head -c 200 err.txt)"
+import json, sys
+v = json.load(open(sys.argv[2]))
+assert eval(sys.argv[1]), (sys.argv[1], v)
+P
+}
+short='--set time.duration=2'
+# shellcheck disable=SC2086
+{
+json 'v["scenario"] == "deos-client" and v["verdict"] in ("pass", "fail")' "$FREEFLOAT" run "$S/deos-client.yaml" $short --out r --log csv,mcap --json
+json 'len(v) >= 2' "$FREEFLOAT" compare "$S/deos-client.yaml" $short --methods direct,tdpa --out c --json
+json 'v["same"] is True and v["cycles"] > 400' "$FREEFLOAT" replay r/log.mcap --json
+json '[f["rows"] for f in v] == [501] and v[0]["columns"] > 50' "$FREEFLOAT" export r/log.mcap --to csv --json
+json '"stable" in v and "q_critical" in v' "$FREEFLOAT" analyze contact-stability --velocity-gain 20 --position-gain 100 --bandwidth 100 --inertia-ratio 2 --json
+json 'v["map"] is not None' "$FREEFLOAT" analyze delay-margin "$S/wall.yaml" --map 0 --methods tdpa --json
+json 'len(v) > 0' "$FREEFLOAT" analyze workspace "$S/deos-client.yaml" $short --json
+json 'len(v) > 0' "$FREEFLOAT" analyze log r/log.csv --identify delay --json
+json '"may_250_hz" in v' "$FREEFLOAT" rt --selftest --json
+json 'len(v) > 0' "$FREEFLOAT" papers lange --json
+}
+json 'v["runs"] > 0 and v["failed"] == 0' "$FREEFLOAT" campaign "$FF_SOURCE_DIR/campaigns/integrators.yaml" --out k --json
+# A facility and its loop, in lock step.
+port=$((10240 + RANDOM % 20000))
+ports="--rsi-port $port --ati-port $((port + 10)) --http-port $((port + 20))"
+# shellcheck disable=SC2086
+timeout 100 "$FREEFLOAT" facility "$S/deos-client.yaml" $short --once --lockstep --json $ports > facility.json 2> /dev/null &
+facility=$!
+# shellcheck disable=SC2086
+json 'v["cycles"] == 500' "$FREEFLOAT" rt "$S/deos-client.yaml" $short --silence 10 --out rt --json $ports
+wait "$facility"
+facility=
+python3 -c 'import json; v = json.load(open("facility.json")); assert v["sessions"] == 1 and v["cycles"] > 400, v' || fail "facility --json: $(head -c 300 facility.json)"
+# Colour: none in a pipe, some on a terminal, none with NO_COLOR.
+colour() { script -qec "$1" /dev/null < /dev/null | grep -c $'\033\[[0-9;]*m'; }
+command="'$FREEFLOAT' run '$S/wall.yaml' --set time.duration=0.1 --out n"
+[ "$(eval "$command" | grep -c $'\033')" -eq 0 ] || fail "colour in a pipe"
+if command -v script > /dev/null; then
+  [ "$(colour "env -u NO_COLOR $command")" -gt 0 ] || fail "no colour on a terminal"
+  [ "$(colour "NO_COLOR=1 $command")" -eq 0 ] || fail "NO_COLOR is not honoured"
+fi
+[ $failures -eq 0 ] || exit 1
+echo "all passed"

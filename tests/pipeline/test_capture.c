@@ -1,0 +1,303 @@
+/* A servicer with an arm on robots that are late, lag or have limits, with loads and with the methods that
+ * know an arm [destefano2021]. */
+#include "support.h"
+
+#include "run/mission.h"
+#include "servicer_model.h"
+
+#define DEG (FF_PI / 180)
+enum { ROWS = 12001 };
+
+typedef struct record {
+    int n;
+    ff_mission_row row[ROWS];
+} record;
+
+static ff_status keep(void *self, const ff_mission_row *row) {
+    record *r = self;
+    if (r->n < ROWS)
+        r->row[r->n++] = *row;
+    return FF_OK;
+}
+
+static servicer_model table;
+static record facility, orbit;
+static const double folded[SERVICER_JOINTS] = {0, 1, 0, 2, 0, 1, 0},
+                    reached[SERVICER_JOINTS] = {0, .7031, 0, 1.4497, 0, .7466, 0};
+
+/* The mission of section V. */
+static void make(ff_mission_config *c) {
+    servicer_model_make(&table);
+    ff_mission_default(c);
+    c->duration = 48;
+    c->client = (ff_rigid_config){
+        7828, {{{17023.3, 397.1, -2171.4}, {397.1, 124825.7, 344.2}, {-2171.4, 344.2, 129112.2}}}};
+    c->client_start = (ff_rigid_state){.attitude = {1, 0, 0, 0}, .omega = {{0.001, -0.002, -2.5 * DEG}}};
+    c->servicer = &table.config;
+    c->gripper = servicer_gripper();
+    c->servicer_start = (ff_pose){ff_quat_from_abc(2 * DEG, -1.5 * DEG, 1 * DEG), {{-5.25, .08, -.05}}};
+    memcpy(c->q_start, folded, sizeof folded);
+    c->grapple = ff_vec3_make(-2.9, 0, 0);
+    c->grasp_stiffness = 2000;
+    c->grasp_damping = 150;
+    c->grasp_rotation_stiffness = 200;
+    c->grasp_rotation_damping = 2;
+    c->obsw.goal = (ff_pose){{1, 0, 0, 0}, {{-5.10, 0, 0}}};
+    memcpy(c->obsw.q_start, folded, sizeof folded);
+    memcpy(c->obsw.q_goal, reached, sizeof reached);
+}
+
+static void run(const ff_mission_config *c, record *to) {
+    char message[200] = "";
+    ff_mission_info info;
+    to->n = 0;
+    if (ff_mission_run(c, (ff_mission_sink){to, keep}, &info, message, sizeof message) != FF_OK)
+        fail_msg("%s", message);
+}
+
+static void fly(const ff_mission_config *c, record *to) {
+    char message[200] = "";
+    to->n = 0;
+    if (ff_mission_orbit(c, (ff_mission_sink){to, keep}, message, sizeof message) != FF_OK)
+        fail_msg("%s", message);
+}
+
+/* Held from the start, gripper at the grapple point, 2 mm/s between the two. */
+static void held(ff_mission_config *c, double K, ff_method method, double delay) {
+    make(c);
+    c->duration = 20;
+    c->obsw.grasp = 0;
+    c->grasp_stiffness = K;
+    c->grasp_damping = 0;
+    c->grasp_rotation_stiffness = 0.5 * K;
+    c->grasp_rotation_damping = 0;
+    c->servicer_start = c->obsw.goal;
+    memcpy(c->q_start, reached, sizeof reached);
+    memcpy(c->obsw.q_start, reached, sizeof reached);
+    c->absolute_start = true;
+    const ff_rigid_state still = {c->obsw.goal.p, c->obsw.goal.q, {{0, 0, 0}}, {{0, 0, 0}}};
+    c->start = ff_relative_to_absolute(&c->client_start, &still);
+    c->start.velocity = ff_vec3_axpy(0.002, ff_vec3_unit(ff_vec3_make(1, 1, 1)), c->start.velocity);
+    c->fidelity.method = method;
+    if (method == FF_METHOD_TDPA)
+        c->fidelity.pair.body = 1;
+    for (int i = 0; i < 2; i++) {
+        c->robot[i].kind = FF_ROBOT_DELAY;
+        c->robot[i].delay = delay;
+    }
+}
+
+/* The arm's joints give way and take energy, so `direct` grows only with more delay than a rigid grasp bears;
+ * tdpa and damping see the port as it is and hold the pair, and no method makes momentum. */
+static void test_methods_on_a_stiff_grasp(void **state) {
+    (void)state;
+    static const ff_method methods[] = {FF_METHOD_DIRECT, FF_METHOD_TDPA, FF_METHOD_DAMPING};
+    static const double delay[] = {0.020, 0.040, 0.100, 0.150};
+    for (int d = 0; d < 4; d++)
+        for (int m = 0; m < 3; m++) {
+            ff_mission_config c;
+            held(&c, 1e4, methods[m], delay[d]);
+            run(&c, &facility);
+            double most = 0, late = 0, linear = 0;
+            for (int k = 0; k < facility.n; k++) {
+                const ff_mission_row *r = &facility.row[k];
+                most = fmax(most, r->gripper_speed);
+                if (r->t > 15)
+                    late = fmax(late, r->gripper_speed);
+                linear = fmax(linear, ff_vec3_norm(ff_vec3_sub(r->linear, facility.row[0].linear)));
+            }
+            print_message("%s, %.0f ms: largest %.2f mm/s, after 15 s %.2f; momentum %.2g N s\n",
+                          ff_method_name(methods[m]), 1e3 * delay[d], 1e3 * most, 1e3 * late, linear);
+            assert_true(linear < 1e-9);
+            if (methods[m] != FF_METHOD_DIRECT)
+                assert_true(most < 0.010);
+            else if (d == 3)
+                assert_true(late > 0.1); /* the test would show a method that does nothing */
+        }
+}
+
+static double apart(const record *a, const record *b, int from, int to) {
+    double most = 0;
+    for (int k = from; k < to && k < a->n && k < b->n; k++) {
+        most = fmax(most, ff_vec3_norm(ff_vec3_sub(a->row[k].base.position, b->row[k].base.position)));
+        most = fmax(most, ff_vec3_norm(ff_vec3_sub(a->row[k].client.position, b->row[k].client.position)));
+    }
+    return most;
+}
+
+/* The readings' pulses on the client, and one on the base. */
+static ff_rigid_load pulses(const void *of, int which, double t) {
+    (void)of;
+    static const struct {
+        int which;
+        double from, to;
+        ff_rigid_load load;
+    } all[] = {{0, 4.8, 5.28, {{{200, -150, 80}}, {{60, -90, 120}}}},
+               {0, 10, 10.08, {{{-1500, 900, 400}}, {{300, 800, -1200}}}},
+               {1, 7, 8, {{{5, -3, 2}}, {{1, 2, -1}}}}};
+    ff_rigid_load sum = {{{0, 0, 0}}, {{0, 0, 0}}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].which == which && t >= all[i].from - 1e-9 && t < all[i].to - 1e-9) {
+            sum.force = ff_vec3_add(sum.force, all[i].load.force);
+            sum.torque = ff_vec3_add(sum.torque, all[i].load.torque);
+        }
+    return sum;
+}
+
+/* Known loads move client and base as in orbit, in both frames; the robots' way is the frame's. */
+static void test_loads_as_in_orbit(void **state) {
+    (void)state;
+    ff_mission_config c;
+    make(&c);
+    c.duration = 15;
+    fly(&c, &orbit);
+    const ff_vec3 free_end = orbit.row[orbit.n - 1].client.position;
+    c.load = pulses;
+    fly(&c, &orbit);
+    assert_true(ff_vec3_norm(ff_vec3_sub(free_end, orbit.row[orbit.n - 1].client.position)) > 0.05);
+    for (int absolute = 0; absolute < 2; absolute++) {
+        c.absolute = absolute;
+        run(&c, &facility);
+        const double off = apart(&facility, &orbit, 0, ROWS);
+        print_message("loads, %s: %.2g m off the orbit\n", absolute ? "absolute" : "relative", off);
+        assert_true(off < 0.5e-3);
+    }
+}
+
+/* Robots that are late, lag or are limited, on both sides: approach, grasp on time or on proximity, and
+ * after. */
+static void test_robots_and_closing(void **state) {
+    (void)state;
+    static const char *const name[] = {"delay 20 ms", "lag 8 Hz, 8 ms", "limited, 12 ms"};
+    const ff_robot_config robot[] = {{.kind = FF_ROBOT_DELAY, .delay = 0.02},
+                                     {.kind = FF_ROBOT_LAG, .delay = 0.008, .frequency = 8, .damping = 1},
+                                     {.kind = FF_ROBOT_LIMITED,
+                                      .delay = 0.012,
+                                      .velocity = 0.5,
+                                      .acceleration = 0.3,
+                                      .jerk = 5,
+                                      .angular_velocity = 0.5,
+                                      .angular_acceleration = 0.3,
+                                      .angular_jerk = 5}};
+    for (int i = 0; i < 3; i++)
+        for (int near = 0; near < 2; near++) {
+            ff_mission_config c;
+            make(&c);
+            for (int b = 0; b < 2; b++) {
+                const ff_robot_config usual = c.robot[b];
+                c.robot[b] = robot[i];
+                c.robot[b].base = usual.base;
+                c.robot[b].tool = usual.tool;
+            }
+            c.obsw.grasp = near ? 5 : 32.6; /* on proximity: armed at 5 s, within 3 mm */
+            c.grasp_reach = near ? 0.003 : FF_INF;
+            run(&c, &facility);
+            int closed = 0;
+            while (closed < facility.n && !facility.row[closed].held)
+                closed++;
+            assert_in_range(closed, 1, facility.n - 1);
+            const ff_mission_row *g = &facility.row[closed], *e = &facility.row[facility.n - 1];
+            double most = 0;
+            for (int k = closed; k < facility.n; k++)
+                most = fmax(most, facility.row[k].gripper_speed);
+            print_message("%s, closes at %.3f s: base error at 9 s %.3f mm, largest speed after %.2f, at the "
+                          "end %.2f mm/s, momentum %.2g\n",
+                          name[i], g->t, 1e3 * ff_vec3_norm(facility.row[2250].base_error), 1e3 * most,
+                          1e3 * e->gripper_speed,
+                          ff_vec3_norm(ff_vec3_sub(e->linear, g->linear)) / ff_vec3_norm(g->linear));
+            if (near) {
+                assert_true(g->t > 20 && g->t < 31.1); /* before the arm has come to rest */
+                assert_true(e->held);
+            } else
+                assert_near(g->t, 32.6, 1e-9);
+            assert_true(ff_vec3_norm(facility.row[2250].base_error) < 1e-3);
+            assert_true(most < 0.02);
+            assert_true(e->gripper_speed < 0.01);
+            /* one force, equal and opposite: the robots' faults make no momentum */
+            assert_true(ff_vec3_norm(ff_vec3_sub(e->linear, g->linear)) < 1e-10 * ff_vec3_norm(g->linear));
+            assert_true(ff_vec3_norm(ff_vec3_sub(e->origin, g->origin)) < 1e-10 * ff_vec3_norm(g->origin));
+        }
+}
+
+static _Alignas(64) unsigned char tree_a[200000], tree_b[200000], robot_a[200000], robot_b[200000];
+
+/* Robots that are told wrenches: the same motion to rounding, and the servicer's drive is (16). */
+static void test_wrench_robots_move_as_commanded(void **state) {
+    (void)state;
+    for (int absolute = 0; absolute < 2; absolute++) {
+        ff_mission_config c;
+        make(&c);
+        c.duration = 40;
+        c.gravity = ff_vec3_zero(); /* (16) has none; the drive would carry the arm's weight too */
+        c.absolute = absolute;
+        run(&c, &orbit); /* the admittance form */
+        const ff_rigid_config carry = {900, {{{250, 5, -4}, {5, 300, 3}, {-4, 3, 280}}}};
+        for (int i = 0; i < 2; i++) {
+            c.robot[i].kind = FF_ROBOT_WRENCH;
+            c.robot[i].inertia = carry;
+        }
+        run(&c, &facility);
+        const double off = apart(&facility, &orbit, 0, ROWS);
+        assert_true(off < 1e-12);
+
+        /* (16) with the base inertia of the robot and the same arm */
+        servicer_model own;
+        ff_tree_model *tree, *robot;
+        ff_tree_work *work, *robot_work;
+        servicer_model_make(&own);
+        assert_int_equal(ff_tree_create(&own.config, tree_a, sizeof tree_a, &tree, NULL, 0), FF_OK);
+        assert_int_equal(ff_tree_work_create(tree, tree_b, sizeof tree_b, &work), FF_OK);
+        own.config.base_mass = carry.mass;
+        const double inertia[6] = {250, 300, 280, 5, -4, 3};
+        memcpy(own.config.base_inertia, inertia, sizeof inertia);
+        assert_int_equal(ff_tree_create(&own.config, robot_a, sizeof robot_a, &robot, NULL, 0), FF_OK);
+        assert_int_equal(ff_tree_work_create(robot, robot_b, sizeof robot_b, &robot_work), FF_OK);
+        const ff_servicer_model model = {tree, c.gripper, {{0, 0, 0}}};
+        ff_rigid_model client;
+        assert_int_equal(ff_rigid_create(&c.client, &client), FF_OK);
+        double largest = 0, error = 0;
+        /* relative: the approach, where the client moves as the nominal motion does; absolute: after the
+         * grasp
+         */
+        const int from = absolute ? 8200 : 100, to = absolute ? 9900 : 7500;
+        for (int k = from; k < to; k++) {
+            const ff_mission_row *r = &facility.row[k], *next = &facility.row[k + 1];
+            ff_servicer_in in;
+            const ff_rigid_state *n = &r->client;
+            in.g_n = absolute ? ff_pose_identity() : ff_rigid_pose(n);
+            in.V_n = absolute ? ff_twist_zero() : ff_rigid_twist(n);
+            in.A_n =
+                absolute ? ff_twist_zero() : ff_rigid_body_acceleration(&client, in.V_n, ff_wrench_zero());
+            in.g_s = in.g_m = r->robot[1].T;
+            in.V_s = in.V_m =
+                (ff_twist){r->robot[1].twist.w, ff_quat_unrotate(r->robot[1].T.q, r->robot[1].twist.v)};
+            for (int i = 0; i < SERVICER_JOINTS; i++) {
+                in.q[i] = r->q[i];
+                in.qd[i] = r->qd[i];
+                in.qdd[i] = (next->qd[i] - r->qd[i]) / c.cycle;
+                in.tau[i] = 0;
+            }
+            in.F_b = (ff_wrench){
+                ff_vec3_make(r->actuation.torque[0], r->actuation.torque[1], r->actuation.torque[2]),
+                ff_vec3_make(r->actuation.force[0], r->actuation.force[1], r->actuation.force[2])};
+            in.F_e = r->F_e;
+            const ff_wrench F_s = ff_servicer_robot_wrench(&model, robot, work, robot_work, &in);
+            const ff_wrench d = ff_wrench_sub(next->driven[1], F_s);
+            largest = fmax(largest, fmax(ff_vec3_norm(F_s.f), ff_vec3_norm(F_s.t)));
+            error = fmax(error, fmax(ff_vec3_norm(d.f), ff_vec3_norm(d.t)));
+        }
+        print_message("wrench robots, %s: %.2g m off; drive %.3g off (16), which is up to %.3g\n",
+                      absolute ? "absolute" : "relative", off, error, largest);
+        assert_true(error < 0.02 * largest); /* first order in T; a wrong sign is of the size of its term */
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_methods_on_a_stiff_grasp),
+        cmocka_unit_test(test_loads_as_in_orbit),
+        cmocka_unit_test(test_robots_and_closing),
+        cmocka_unit_test(test_wrench_robots_move_as_commanded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,31 @@
+/* Free ports of 127.0.0.1 below the ephemeral range, ten for each kind. */
+#ifndef FF_TESTS_RT_PORTS_H
+#define FF_TESTS_RT_PORTS_H
+
+#include "rt/plan.h"
+
+#include <unistd.h>
+
+static inline ff_plan_options free_ports(void) {
+    static unsigned next;
+    if (!next)
+        next = 20000 + (unsigned)(getpid() * 37 % 9000);
+    for (;; next += 30) {
+        struct sockaddr_in at;
+        int fd;
+        char message[128];
+        bool good = true;
+        for (unsigned n = 0; n < 30 && good; n += 10) {
+            ff_socket_address("127.0.0.1", next + n, &at);
+            good = ff_socket_open(&at, &fd, NULL, message, sizeof message) == FF_OK;
+            if (good)
+                close(fd);
+        }
+        if (good) {
+            next += 30;
+            return (ff_plan_options){next - 30, next - 20, next - 10};
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Arming at the local console, as with real devices: 0.0.0.0 is not loopback, so the robot counts as a real one although a
+# virtual controller sends to it. The answers are typed into a pseudo terminal.
+set -u
+. "$FF_SOURCE_DIR/tests/rt/pair.sh"
+S=$FF_SOURCE_DIR/scenarios/wall.yaml
+command -v python3 > /dev/null || { echo "skipped: needs python3"; exit 0; }
+cat > console.py << 'P'
+import os, pty, select, sys, time
+# console.py OUT "prompt=answer" ... -- command: types each answer once its prompt is there; exit status of the command
+out, rest = sys.argv[1], sys.argv[2:]
+cut = rest.index("--")
+talk, command = [a.split("=", 1) for a in rest[:cut]], rest[cut + 1:]
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(command[0], command)
+seen, begin = "", time.time()
+at = 0
+while time.time() - begin < 90:
+    if select.select([fd], [], [], 0.1)[0]:
+        try:
+            data = os.read(fd, 4096)
+        except OSError:
+            break
+        if not data:
+            break
+        seen += data.decode(errors="replace")
+    if talk and talk[0][0] in seen[at:]:
+        at = len(seen)
+        os.write(fd, (talk.pop(0)[1] + "\n").encode())
+open(out, "w").write(seen)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+P
+arm="delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}"
+both=(--set "satellites.body.sensor={kind: ati-rdt}" --set time.duration=2 --set facility.gravity=[0,0,-9.81] --set "satellites.body.mockup={mass: 3}")
+# console NAME "check section" answers...: a facility in lock step and a loop at a terminal; exit status in $got
+console() {
+  local name=$1 check=$2
+  shift 2
+  ports
+  # shellcheck disable=SC2086
+  timeout 100 "$FREEFLOAT" facility "$S" --once --lockstep $P "${both[@]}" --set "satellites.body.robot={kind: kuka-rsi, $arm}" > "$name.facility" 2>&1 &
+  facility_pid=$!
+  # shellcheck disable=SC2086
+  timeout 100 python3 console.py "$name.rt" "$@" -- "$FREEFLOAT" rt "$S" --out "$name" $P --silence 5 "${both[@]}" --set "satellites.body.check={$check}" \
+    --set "satellites.body.robot={kind: kuka-rsi, address: 0.0.0.0, $arm}"
+  got=$?
+  kill "$facility_pid" 2> /dev/null
+  wait "$facility_pid" 2> /dev/null
+  facility_pid=
+}
+moved() { grep -q FLOAT "$1.rt"; }
+# the report, then the operator's word: only `arm` moves
+console yes "push: hand" "arm?=arm"
+[ $got -eq 0 ] && moved yes || fail "arm: exit $got: $(cat yes.rt)"
+grep -q "check: go" yes.rt && grep -q "push +x" yes.rt || fail "no report before arming: $(cat yes.rt)"
+awk '/check: go/ { go = NR } /arm\?/ { ask = NR } /FLOAT/ && !fly { fly = NR } END { exit !(go && go <= ask && ask < fly) }' yes.rt || fail "order: $(cat yes.rt)"
+for word in no ARM "arm now" ""; do
+  console no "push: hand" "arm?=$word"
+  [ $got -ne 0 ] && ! moved no || fail "'$word' armed: exit $got: $(cat no.rt)"
+  grep -q "ended as asked" no.facility || fail "'$word': the controller was not told: $(cat no.facility)"
+done
+# motions of the check need the operator's word, too
+console test "weight: poses, delay: chirp" "test?=test" "arm?=arm"
+[ $got -eq 0 ] && moved test && grep -q "mock-up's mass" test.rt && grep -q "delay, by the chirp" test.rt || fail "test: exit $got: $(cat test.rt)"
+console untested "weight: poses" "test?=no"
+[ $got -ne 0 ] && ! moved untested && ! grep -q "arm?" untested.rt || fail "no test: exit $got: $(cat untested.rt)"
+# the table is part of the summary
+python3 - << 'P' || fail "the check in summary.json"
+import json
+c = json.load(open("test/summary.json"))["check"]
+b = c["satellites"]["body"]
+assert c["go"] is True and c["code"] is None and c["reason"] is None, c
+assert abs(b["mockup_mass_kg"]["value"] - 3) < 1e-3 and abs(b["delay_ms"]["value"] - 16) < 0.1, b
+for k in ("kinematics_mm", "kinematics_deg", "start_mm", "start_deg", "standstill_mm", "push_x", "twist_z", "bias_N", "w_tau", "peak_force_N"):
+    assert b[k]["verdict"] == "go", (k, b[k])
+P
+[ $failures -eq 0 ]

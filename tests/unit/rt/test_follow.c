@@ -1,0 +1,90 @@
+/* The other robot's pose at the pacing robot's time, and its commands at its own. */
+#include "support.h"
+
+#include "rt/follow.h"
+
+static const double T = 0.004;
+
+/* Telegrams at the device's k T, which are k T (1 + drift) + offset of ours, of a motion given in our time.
+ */
+static ff_follow feed(double drift, double offset, int count, ff_pose (*motion)(double t)) {
+    const ff_clockfit_config config = ff_clockfit_default();
+    ff_follow f;
+    ff_follow_reset(&f);
+    for (int k = 0; k < count; k++) {
+        const double local = k * T * (1.0 + drift) + offset;
+        ff_follow_add(&config, &f, k * T, local, motion(local));
+    }
+    return f;
+}
+
+static ff_pose parabola(double t) {
+    return (ff_pose){ff_quat_exp(ff_vec3_scale(t, ff_vec3_make(0.1, -0.2, 0.3))),
+                     ff_vec3_make(1.0 + 0.5 * t, -0.2 * t + 3.0 * t * t, 0.4 - 2.0 * t * t)};
+}
+
+static ff_pose cubic(double t) {
+    return (ff_pose){ff_quat_identity(), ff_vec3_make(2.0 * t * t * t, 0.0, 0.0)};
+}
+
+/* A parabola and a steady rotation are met exactly, before and after the newest telegram. */
+static void test_parabola_and_steady_rotation_are_exact(void **state) {
+    (void)state;
+    const ff_follow f = feed(200e-6, 0.5, 2000, parabola);
+    const double newest = ff_follow_time(&f);
+    for (double h = -2.0 * T; h <= 1.5 * T; h += 0.1 * T) {
+        const ff_pose at = ff_follow_at(&f, T, newest + h), want = parabola(newest + h);
+        assert_vec3_near(at.p, want.p, 1e-9);
+        assert_true(ff_quat_angle(at.q, want.q) < 1e-9);
+    }
+    const ff_pose at = ff_follow_at(&f, T, newest);
+    assert_memory_equal(&at, &f.T[0], sizeof at);
+}
+
+/* p''' = 12 m/s3: the error is h (h + T) (h + 2 T) 12/6, with its sign. */
+static void test_cubic_is_off_by_its_remainder(void **state) {
+    (void)state;
+    const ff_follow f = feed(0.0, 0.0, 500, cubic);
+    for (double h = -2.0; h <= 1.5; h += 0.25) {
+        const double t = ff_follow_time(&f) + h * T;
+        const double error = cubic(t).p.x - ff_follow_at(&f, T, t).p.x;
+        assert_near(error, 2.0 * T * T * T * h * (h + 1.0) * (h + 2.0), 1e-12);
+    }
+}
+
+static void test_long_silence_goes_straight(void **state) {
+    (void)state;
+    const ff_follow f = feed(0.0, 0.0, 500, cubic);
+    const double t = ff_follow_time(&f);
+    const double a = ff_follow_at(&f, T, t + 3.0 * T).p.x, b = ff_follow_at(&f, T, t + 4.0 * T).p.x,
+                 c = ff_follow_at(&f, T, t + 5.0 * T).p.x;
+    assert_near(c - b, b - a, 1e-12);
+    assert_true(b > a);
+}
+
+static void test_commands_between_ahead_and_at_rest(void **state) {
+    (void)state;
+    const ff_setpoint before = {{ff_quat_identity(), {{0.0, 0, 0}}}, {{{0, 0, 0}}, {{0.05, 0, 0}}}},
+                      now = {{ff_quat_identity(), {{0.0002, 0, 0}}}, {{{0, 0, 0.01}}, {{0.05, 0, 0}}}};
+    ff_setpoint c = ff_follow_command(&before, &now, T, 1.0, 0.0);
+    assert_memory_equal(&c, &now, sizeof c);
+    c = ff_follow_command(&before, &now, T, 1.0, -0.25 * T);
+    assert_near(c.T.p.x, 0.00015, 1e-15);
+    c = ff_follow_command(&before, &now, T, 1.0, 0.5 * T);
+    assert_near(c.T.p.x, 0.0003, 1e-15);
+    assert_near(ff_quat_angle(c.T.q, now.T.q), 0.01 * 0.5 * T, 1e-12);
+    /* 5 cycles at 0.05 m/s, then 0.05 s of 1 m/s2: v^2/2a more, and it stands */
+    c = ff_follow_command(&before, &now, T, 1.0, 1.0);
+    assert_near(c.T.p.x, 0.0002 + 0.05 * 5.0 * T + 0.5 * 0.05 * 0.05, 1e-12);
+    assert_near(ff_vec3_norm(c.twist.v), 0.0, 0.0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parabola_and_steady_rotation_are_exact),
+        cmocka_unit_test(test_cubic_is_off_by_its_remainder),
+        cmocka_unit_test(test_long_silence_goes_straight),
+        cmocka_unit_test(test_commands_between_ahead_and_at_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

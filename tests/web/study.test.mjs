@@ -1,0 +1,145 @@
+// Maps, curves, meshes, arms and emulations in a real browser: node study.test.mjs SCRATCH [SCREENS]
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+import {join, resolve} from "node:path";
+import {launch, until} from "./browser.mjs";
+
+const [scratch, screens] = process.argv.slice(2).map((p) => resolve(p));
+const {context, end} = await launch();
+let failures = 0;
+async function check(name, body) {
+  try {
+    await body();
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failures++;
+    console.log(`FAILED  ${name}: ${error.message}`);
+  }
+  for (const page of context.pages().slice(1)) await page.close();
+}
+
+async function open(file, options = {}) {
+  const page = await context.newPage();
+  page.troubles = [];
+  page.on("console", (m) => m.type() === "error" && page.troubles.push(`console: ${m.text()}`));
+  page.on("pageerror", (e) => page.troubles.push(`error: ${e.message}`));
+  page.on("dialog", (d) => {
+    page.troubles.push(`dialog: ${d.message()}`);
+    d.dismiss();
+  });
+  page.on("request", (r) => !r.url().startsWith("file:") && page.troubles.push(`request: ${r.url().slice(0, 100)}`));
+  if (options.width) await page.setViewportSize({width: options.width, height: 900});
+  if (options.scheme) await page.emulateMedia({colorScheme: options.scheme});
+  await page.goto(`file://${join(scratch, file)}`);
+  await page.waitForSelector("html[data-ready=true]");
+  return page;
+}
+
+/** A CSV file as rows of objects. */
+function table(file) {
+  const [head, ...lines] = readFileSync(join(scratch, file), "utf8").trimEnd().split("\n");
+  const names = head.split(",");
+  return lines.map((l) => Object.fromEntries(l.split(",").map((v, i) => [names[i], v])));
+}
+const near = (a, b) => Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b), 1e-12);
+
+await check("campaign: every cell of the map is the table's, names are text, nothing is asked for", async () => {
+  const page = await open("campaign/report.html");
+  assert.equal(await page.locator("h1").innerText(), "<img src=x onerror=alert(1)>");
+  assert.equal(await page.locator("img").count(), 0);
+  const {maps, curves} = await page.evaluate(() => window.freefloat.study);
+  const rows = table("campaign/results.csv");
+  const [delay, stiffness] = Object.keys(rows[0]).filter((n) => /delay|stiffness/.test(n));
+  let compared = 0;
+  for (const panel of maps[0].panels)
+    for (const [j, line] of panel.values.entries())
+      for (const [i, value] of line.entries()) {
+        const row = rows.find((r) => r.method === panel.label && near(Number(r[delay]), maps[0].x.at[i]) && near(Number(r[stiffness]), maps[0].y.at[j]));
+        const force = Object.keys(row).find((n) => /^force/.test(n));
+        assert.ok(near(Number(row[force]), value), `${panel.label} ${i} ${j}: ${value}, the table has ${row[force]}`);
+        compared++;
+      }
+  assert.equal(compared, 24);
+  assert.ok(curves.some((c) => c.title === "rebound" && c.lines.length === 4) && curves.some((c) => /^distribution/.test(c.title)));
+  await until(page, () => document.querySelectorAll(".map canvas").length === 2);
+  // By keyboard, cell by cell, and what is said is the cell's value.
+  await page.evaluate(() => document.querySelector(".map").focus());
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowUp");
+  const said = await page.evaluate(() => window.freefloat.maps[0].said());
+  const shown = maps[0].panels[0].values[1][1];
+  assert.ok(said.includes(`${maps[0].x.name} `) && new RegExp(`: ${shown.toPrecision(5).slice(0, 4).replace(".", "\\.")}`).test(said.replaceAll("\u00a0", " ")), `${said}, not ${shown}`);
+  await page.keyboard.press("+");
+  await page.keyboard.press("0");
+  assert.deepEqual(page.troubles, []);
+  if (screens) await page.screenshot({path: join(screens, "campaign.png"), fullPage: true});
+});
+
+await check("delay margin: the maps are the table's", async () => {
+  const page = await open("margin/delay-margin.html", {scheme: "dark"});
+  const {maps} = await page.evaluate(() => window.freefloat.study);
+  const rows = table("margin/delay-margin.csv");
+  const map = maps.find((m) => m.title === "peak force over ideal");
+  for (const panel of map.panels) {
+    const mine = rows.filter((r) => r.method === panel.label);
+    panel.values.flat().forEach((v, k) => assert.ok(mine[k].peak_force_ratio === "" ? v === null : near(Number(mine[k].peak_force_ratio), v)));
+  }
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  assert.deepEqual(page.troubles, []);
+});
+
+await check("contact stability: curves are drawn and read", async () => {
+  const page = await open("stability.html");
+  await until(page, () => window.freefloat.plots.length === 2 && window.freefloat.plots.every((p) => p.drawn()));
+  const at = await page.evaluate(() => window.freefloat.plots[1].valuesAt(2));
+  assert.ok(Number.isFinite(at.values[0]));
+  assert.deepEqual(page.troubles, []);
+});
+
+for (const width of [360, 1920])
+  await check(`study, ${width} px: nothing overflows`, async () => {
+    const page = await open("campaign/report.html", {width});
+    await until(page, () => document.querySelectorAll(".map canvas").length === 2);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+  });
+
+await check("a mesh is drawn in place of the box", async () => {
+  const page = await open("mesh/report.html");
+  await until(page, () => window.freefloat.frames() > 0);
+  const mesh = await page.evaluate(() => JSON.parse(document.getElementById("ff-data").textContent).runs[0].geometry.satellites[0].mesh);
+  const bytes = Buffer.from(mesh.vertices, "base64");
+  const vertices = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  assert.deepEqual([vertices.length, Math.max(...vertices)], [12, Math.fround(0.3)]);
+  const picture = await page.evaluate(() => window.freefloat.picture());
+  assert.ok(picture.length > 5000, "blank");
+  assert.deepEqual(page.troubles, []);
+});
+
+await check("the servicer's arm moves with its joints", async () => {
+  const page = await open("arm/report.html");
+  await until(page, () => window.freefloat.frames() > 0);
+  const columns = await page.evaluate(() => window.freefloat.runs[0].columns);
+  assert.ok(columns.some((c) => (c.name ?? c) === "servicer.joint.7.angle"), "joints are logged");
+  const first = await page.evaluate(() => (window.freefloat.seek(1), window.freefloat.picture()));
+  const second = await page.evaluate(() => (window.freefloat.seek(11), window.freefloat.picture()));
+  assert.notEqual(first, second);
+  assert.ok((await page.evaluate(() => window.freefloat.plots.map((p) => p.title))).some((t) => /Arm joints/.test(t)));
+  assert.deepEqual(page.troubles, []);
+});
+
+await check("an emulation is plotted beside the target; values equal the log's", async () => {
+  const page = await open("emulation/report.html");
+  const plots = await page.evaluate(() => window.freefloat.plots.map((p) => ({title: p.title, lines: p.lines(), ...p.valuesAt(0.5)})));
+  for (const title of ["Pose of the robot", "Contact force", "Joints of the target", "Constraint force lambda", "Torque of the robot"]) assert.ok(plots.some((p) => p.title === title), title);
+  const row = table("emulation/log.csv").find((r) => Math.abs(Number(r.t_s) - plots[0].time) < 1e-9);
+  const force = plots.find((p) => p.title === "Contact force");
+  for (const [column, name] of [["emulation.force.1", "force1"], ["emulation.direct.force.1", "force_direct1"]])
+    assert.equal(force.values[force.lines.indexOf(column)], Math.fround(Number(row[name])), name);
+  assert.ok(!(await page.locator("main").innerText()).includes("∞"));
+  assert.deepEqual(page.troubles, []);
+});
+
+await end();
+console.log(failures ? `${failures} failed` : "all passed");
+process.exit(failures ? 1 : 0);
