@@ -47,4 +47,11 @@ if command -v valgrind > /dev/null; then
   for method in servicer tdpa damping; do
     STEP=ff_bench_servicer_cycle count_steps "base and 7 joints, $method" build-release/bench/bench_servicer count $method
   done
+  echo
+  echo "instructions of a loop step with fused, one satellite; the worst step is bounded whatever the contact's length"
+  count_steps "fused, 4 ms, 20 samples in contact" build-release/bench/bench_fused 0
+  count_steps "fused, 4 ms, 295 samples" build-release/bench/bench_fused 2
+  count_steps "fused, 4 ms, 295 samples, spinning, noise" build-release/bench/bench_fused 4
+  count_steps "fused, 1 ms, 63 samples, spinning" build-release/bench/bench_fused 5
+  count_steps "fused, 1 ms, 628 samples, spinning" build-release/bench/bench_fused 6
 fi

@@ -7,11 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* An elastic mount: how far the mock-up is from where the flange would hold it. */
+typedef struct ff_mount {
+    double rate, ratio, mass; /* [rad/s] 0: rigid, damping ratio, [kg] */
+    ff_vec3 d, d_dot, swing;  /* [m], [m/s], [m/s2] inertial */
+} ff_mount;
+
 struct ff_plant {
     int bodies, contacts;
     uint64_t next; /* the cycle that the next read makes; all before are done */
     ff_robot robot[FF_MAX_BODIES];
     ff_sensor sensor[FF_MAX_BODIES];
+    ff_mount mount[FF_MAX_BODIES];
     ff_contact contact[FF_MAX_CONTACTS];
     ff_grasp grasp[FF_MAX_CONTACTS];
     double cycle;
@@ -70,6 +77,11 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
                             what, sizeof what) != FF_OK ||
             ff_sensor_create(&plant->sensor[i], scenario, i, what, sizeof what) != FF_OK)
             return give_up(plant, message, size, "satellites", satellite->name, what);
+        const ff_mockup_config *mockup = &satellite->mockup;
+        if (mockup->present && isfinite(mockup->frequency))
+            plant->mount[i] = (ff_mount){.rate = 2.0 * FF_PI * mockup->frequency,
+                                         .ratio = mockup->damping_ratio,
+                                         .mass = mockup->mass};
     }
     for (int i = 0; i < plant->contacts; i++) {
         plant->contact[i] = scenario->contact[i];
@@ -96,6 +108,7 @@ void ff_plant_reset(ff_plant *plant) {
     for (int c = 0; c < plant->contacts; c++)
         plant->grasp[c] = (ff_grasp){0};
     for (int i = 0; i < plant->bodies; i++) {
+        plant->mount[i].d = plant->mount[i].d_dot = plant->mount[i].swing = ff_vec3_zero();
         plant->push[i] = ff_wrench_zero();
         ff_robot_reset(&plant->robot[i]);
         ff_sensor_reset(&plant->sensor[i]);
@@ -170,15 +183,67 @@ static void give_way(ff_plant *plant) {
     }
 }
 
+/* Mock-ups on elastic mounts: m (a_flange + d'') = F(flange + d) - m w^2 d - 2 z w m d', in substeps that
+ * resolve both the mount and the contact on the mock-up's mass. Gravity bends the mount by a constant, which
+ * calibration takes for geometry: left out. */
+static void bend(ff_plant *plant) {
+    bool any = false;
+    double fastest = 0.0;
+    for (int i = 0; i < plant->bodies; i++)
+        if (plant->mount[i].rate > 0.0) {
+            any = true;
+            double k = 0.0;
+            for (int c = 0; c < plant->contacts; c++)
+                k += plant->contact[c].body == i || plant->contact[c].against == i
+                         ? plant->contact[c].stiffness
+                         : 0.0;
+            fastest = fmax(fastest, hypot(plant->mount[i].rate, sqrt(k / plant->mount[i].mass)));
+        }
+    if (!any)
+        return;
+    const int most = 2000, wanted = (int)fmin(most, ceil(20.0 * fastest * plant->cycle));
+    const int steps = wanted < FF_ROBOT_SUBSTEPS ? FF_ROBOT_SUBSTEPS : wanted;
+    const double h = plant->cycle / steps;
+    for (int s = 1; s <= steps; s++) {
+        ff_setpoint motion[FF_MAX_BODIES];
+        ff_wrench contact_b[FF_MAX_BODIES];
+        const double part = (double)s / steps;
+        for (int i = 0; i < plant->bodies; i++) {
+            const ff_robot *r = &plant->robot[i];
+            const ff_setpoint flange = {
+                ff_pose_interpolate(r->last.T, r->now.T, part),
+                ff_twist_add(r->last.twist, ff_twist_scale(part, ff_twist_sub(r->now.twist, r->last.twist)))};
+            motion[i] = to_inertial(plant, &flange);
+            motion[i].T.p = ff_vec3_add(motion[i].T.p, plant->mount[i].d);
+            motion[i].twist.v = ff_vec3_add(motion[i].twist.v, plant->mount[i].d_dot);
+        }
+        contact_wrenches(plant, motion, contact_b);
+        for (int i = 0; i < plant->bodies; i++) {
+            ff_mount *m = &plant->mount[i];
+            if (!(m->rate > 0.0))
+                continue;
+            const ff_vec3 F = ff_quat_rotate(motion[i].T.q, contact_b[i].f);
+            ff_vec3 a = ff_vec3_axpy(-m->rate * m->rate, m->d, ff_vec3_scale(1.0 / m->mass, F));
+            a = ff_vec3_axpy(-2.0 * m->ratio * m->rate, m->d_dot, a);
+            m->swing = ff_vec3_sub(a, plant->robot[i].acceleration.v);
+            m->d_dot = ff_vec3_axpy(h, m->swing, m->d_dot);
+            m->d = ff_vec3_axpy(h, m->d_dot, m->d);
+        }
+    }
+}
+
 static ff_status make_cycle(ff_plant *plant, uint64_t k) {
     ff_plant_truth *truth = &plant->truth;
     ff_status status = FF_OK;
     for (int i = 0; i < plant->bodies; i++)
         ff_robot_step(&plant->robot[i], k);
     give_way(plant);
+    bend(plant);
     for (int i = 0; i < plant->bodies; i++) {
         truth->robot[i] = plant->robot[i].now;
         truth->inertial[i] = to_inertial(plant, &truth->robot[i]);
+        truth->inertial[i].T.p = ff_vec3_add(truth->inertial[i].T.p, plant->mount[i].d);
+        truth->inertial[i].twist.v = ff_vec3_add(truth->inertial[i].twist.v, plant->mount[i].d_dot);
         truth->contact_b[i] = ff_wrench_zero();
         if (!ff_pose_finite(truth->robot[i].T) || !ff_twist_finite(truth->robot[i].twist))
             status = FF_ERR_DIVERGED;
@@ -201,6 +266,7 @@ static ff_status make_cycle(ff_plant *plant, uint64_t k) {
                 ff_wrench_add(truth->contact_b[contact->against], out.on_other);
     }
     for (int i = 0; i < plant->bodies; i++) {
+        plant->sensor[i].swing = plant->mount[i].swing;
         ff_sensor_step(&plant->sensor[i], k, &plant->robot[i],
                        ff_wrench_add(truth->contact_b[i], plant->push[i]), &plant->last[i]);
         ff_robot_push(&plant->robot[i], truth->contact_b[i], truth->contact_b[i]);

@@ -104,6 +104,7 @@ void ff_sensor_free(ff_sensor *sensor) {
 void ff_sensor_reset(ff_sensor *sensor) {
     ff_rng_seed(&sensor->rng, sensor->seed, sensor->stream);
     sensor->started = false;
+    sensor->swing = ff_vec3_zero();
 }
 
 /* The wrench that enters the transducer at t_k - delay, linear between cycles. Before t = 0 the load was that
@@ -158,8 +159,11 @@ void ff_sensor_step(ff_sensor *sensor, uint64_t k, const ff_robot *robot, ff_wre
     in->T_wb = robot->now.T;
     in->twist = robot->now.twist;
     in->acceleration = robot->acceleration;
-    if (sensor->has_mockup)
-        contact_b = ff_wrench_add(contact_b, ff_wrench_mockup(&sensor->frames, in));
+    if (sensor->has_mockup) {
+        ff_wrench_in own = *in; /* an elastic mount's swing is felt, and unknown to the loop */
+        own.acceleration.v = ff_vec3_add(own.acceleration.v, sensor->swing);
+        contact_b = ff_wrench_add(contact_b, ff_wrench_mockup(&sensor->frames, &own));
+    }
     const ff_pose T_sb = sensor->frames.environment
                              ? ff_pose_mul(ff_pose_inverse(sensor->frames.T_ws), in->T_wb)
                              : sensor->T_sb;

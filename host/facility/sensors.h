@@ -12,6 +12,7 @@ typedef struct ff_sensor {
     ff_pose T_sb;            /* flange mount: body to sensor */
     double cycle;
     bool has_mockup;
+    ff_vec3 swing; /* [m/s2] acceleration of the mock-up beside the flange's, inertial; the plant sets it */
     uint64_t seed, stream;
 
     uint64_t whole; /* delay = (whole + part) cycles */

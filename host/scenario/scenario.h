@@ -107,9 +107,11 @@ typedef struct ff_check_config {
 
 typedef struct ff_mockup_config {
     bool present;
-    double mass;     /* [kg] */
-    ff_vec3 com;     /* [m] body frame, from the satellite's CoM */
-    ff_mat3 inertia; /* [kg m2] about its CoM */
+    double mass;          /* [kg] */
+    ff_vec3 com;          /* [m] body frame, from the satellite's CoM */
+    ff_mat3 inertia;      /* [kg m2] about its CoM */
+    double frequency;     /* [Hz] of its bending on the flange, the flange held; FF_INF: rigid */
+    double damping_ratio; /* of the same */
 } ff_mockup_config;
 
 typedef struct ff_mesh_config { /* only to be looked at */

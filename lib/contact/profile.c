@@ -123,13 +123,39 @@ static double solve(const ff_profile_in *in, int law, const sums *z, ff_profile 
     return fmax(0.0, square) + w * z->before;
 }
 
-bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
+void ff_profile_begin(const ff_profile_in *in, ff_profile_search *search) {
+    *search = (ff_profile_search){.lo = in->lo, .hi = in->hi};
+}
+
+/* The mean over the kept points, not the minimum: J is flat while the robot still moves at constant speed. */
+static void take_mean(const double *x, const double *J, double least, int first, int last, ff_profile *fit) {
+    double sum = 0.0, mean = 0.0, square = 0.0, weight[FF_PROFILE_GRID];
+    for (int i = first; i <= last; i++) {
+        weight[i] = exp(-0.5 * (J[i] - least));
+        sum += weight[i];
+    }
+    for (int i = first; i <= last; i++)
+        mean += weight[i] / sum * (x[i] - x[first]);
+    for (int i = first; i <= last; i++) {
+        const double d = x[i] - x[first] - mean;
+        square += weight[i] / sum * d * d;
+    }
+    const double cell = x[1] - x[0];
+    fit->x0 = x[first] + mean;
+    fit->sd_x0 = sqrt(square + cell * cell / 12.0);
+}
+
+ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_profile_search *search,
+                                        int *work, ff_profile *fit) {
     int edge[1024], edges = 0, deep_rows = 0;
     moments m = {0};
     for (int i = 0; i < in->rows; i++) {
         if (!in->use[i])
             continue;
         if (in->s[i] > in->hi) {
+            deep_rows++;
+            if (law)
+                continue;
             const double u = in->s[i] - in->hi, v = in->v[i], f = in->f[i];
             m.n += 1.0;
             m.u += u;
@@ -141,18 +167,21 @@ bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
             m.uf += u * f;
             m.vf += v * f;
             m.ff += f * f;
-            deep_rows++;
         } else if (edges < 1024)
             edge[edges++] = i;
     }
+    *work -= 2 * in->rows;
     if (deep_rows == 0)
-        return false;
+        return FF_PROFILE_NONE;
     const int stride = 1 + deep_rows / (in->thin > 0 ? in->thin : FF_PROFILE_ROWS);
+    const int level_work = FF_PROFILE_GRID * (edges + (law ? in->rows / stride : 0) + 4);
 
-    double lo = in->lo, hi = in->hi;
     double x[FF_PROFILE_GRID], J[FF_PROFILE_GRID];
     ff_profile trial = *fit;
-    for (int level = 0;; level++) {
+    for (bool begun = false;; begun = true) {
+        if (begun && *work < level_work)
+            return FF_PROFILE_MORE;
+        const double lo = search->lo, hi = search->hi;
         double least = FF_INF;
         for (int i = 0; i < FF_PROFILE_GRID; i++) {
             sums z;
@@ -161,6 +190,7 @@ bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
             J[i] = solve(in, law, &z, &trial);
             least = fmin(least, J[i]);
         }
+        *work -= level_work;
         int first = FF_PROFILE_GRID, last = -1, kept = 0;
         for (int i = 0; i < FF_PROFILE_GRID; i++)
             if (J[i] - least < 14.0) {
@@ -169,27 +199,14 @@ bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
                 kept++;
             }
         if (last < 0)
-            return false; /* not finite */
-        if (kept >= 9 || level + 1 == FF_PROFILE_LEVELS || !(hi > lo)) {
-            /* the mean, not the minimum: J is flat while the robot still moves at constant speed */
-            double sum = 0.0, mean = 0.0, square = 0.0;
-            for (int i = first; i <= last; i++)
-                sum += exp(-0.5 * (J[i] - least));
-            for (int i = first; i <= last; i++)
-                mean += exp(-0.5 * (J[i] - least)) / sum * (x[i] - x[first]);
-            for (int i = first; i <= last; i++) {
-                const double d = x[i] - x[first] - mean;
-                square += exp(-0.5 * (J[i] - least)) / sum * d * d;
-            }
-            const double cell = (hi - lo) / (FF_PROFILE_GRID - 1);
-            trial.x0 = x[first] + mean;
-            trial.sd_x0 = sqrt(square + cell * cell / 12.0);
+            return FF_PROFILE_NONE; /* not finite */
+        search->level++;
+        if (kept >= 9 || search->level == FF_PROFILE_LEVELS || !(hi > lo)) {
+            take_mean(x, J, least, first, last, &trial);
             break;
         }
-        const double low = x[first > 0 ? first - 1 : 0];
-        const double high = x[last < FF_PROFILE_GRID - 1 ? last + 1 : FF_PROFILE_GRID - 1];
-        lo = low;
-        hi = high;
+        search->lo = x[first > 0 ? first - 1 : 0];
+        search->hi = x[last < FF_PROFILE_GRID - 1 ? last + 1 : FF_PROFILE_GRID - 1];
     }
     sums z;
     take_trial(in, law, &m, stride, trial.x0, edge, edges, &z);
@@ -197,7 +214,14 @@ bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
     trial.law = law;
     trial.valid = true;
     if (!isfinite(trial.k) || !isfinite(trial.c) || !isfinite(trial.x0))
-        return false;
+        return FF_PROFILE_NONE;
     *fit = trial;
-    return true;
+    return FF_PROFILE_DONE;
+}
+
+bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
+    ff_profile_search search;
+    int work = INT32_MAX;
+    ff_profile_begin(in, &search);
+    return ff_profile_continue(in, law, &search, &work, fit) == FF_PROFILE_DONE;
 }

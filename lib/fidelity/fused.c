@@ -15,8 +15,19 @@
 enum {
     MASK = FF_FUSED_RING - 1,
     LOOK_BACK = FF_FUSED_RING - 64, /* samples a replay or a fit may reach back */
-    STEPS_MAX = 12                  /* sub-steps of a cycle */
+    STEPS_MAX = 12,                 /* sub-steps of a cycle */
+    WORK = 3000,      /* what estimates and replays may spend in a cycle, in units of about twenty
+                         instructions; each goes on in the next cycle where it stopped */
+    WORK_MORE = 3000, /* further for each pair of contacts at one time: each of the two is told
+                         apart by what is known of the other, late knowledge goes astray */
+    WORK_PLACE = 12,  /* a row of the normal and the contact point */
+    WORK_ROW = 24,    /* a row along the normal */
+    WORK_STEP = 60,   /* a sub-step of the replay, for each body; of a spinning body */
+    WORK_SPIN = 125,
+    FRICTION_ROWS = 48 /* rows behind the onset that the search for friction looks at */
 };
+/* An estimate goes through these; REST: none is under way. */
+enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, COMMIT, SETTLE };
 static const double phase_step = 0.08;    /* [rad] of the contact's oscillation in one sub-step */
 static const double force_least = 0.02;   /* [N] no force below it is a contact */
 static const double arm_longest = 3.0;    /* [m] a torque at a longer arm is a torque of its own */
@@ -62,7 +73,9 @@ void ff__fused_reset(const ff_fidelity_model *model, const ff_rigid_state *body,
     for (int w = 0; w < FF_FUSED_WALLS; w++)
         state->wall[w].valid = false;
     for (int c = 0; c < FF_FUSED_CONTACTS; c++)
-        state->contact[c].open = state->contact[c].settled = false;
+        state->contact[c].open = state->contact[c].settled = state->contact[c].closing = false;
+    for (int i = 0; i < FF_MAX_BODIES; i++)
+        state->replay[i].active = false;
 }
 
 /* --------------------------------------------------------------------------------------------- geometry --
@@ -176,21 +189,38 @@ static ff_vec3 measured_force(ff_fused_state *state, int a, int b, uint64_t k) {
 /* -------------------------------------------------------------------------------------------- integration --
  */
 
-/* Free flight that keeps the kinetic energy: the midpoint rule, its third-order energy error taken out of
- * the rate. The net compares energies to rounding, so the drift must not make any. */
+static ff_vec3 euler(const ff_rigid_model *model, ff_vec3 w) {
+    return ff_mat3_apply(&model->inertia_inv, ff_vec3_cross(ff_mat3_apply(&model->inertia, w), w));
+}
+
+/* Free flight that keeps the kinetic energy: Euler's equation by Runge and Kutta's fourth-order step, the
+ * attitude by the Magnus expansion to the same order, what is left of the energy error taken out of the rate.
+ * The net compares energies to rounding, so the drift must not make any. A step of the replay turns by less
+ * than a hundredth of a radian: an implicit rule would cost four times as much for nothing. */
 static void drift(const ff_rigid_model *model, double h, ff_rigid_state *x) {
     if (h == 0.0)
         return;
+    x->position = ff_vec3_axpy(h, x->velocity, x->position);
     const ff_vec3 w = x->omega;
-    if (w.x == 0.0 && w.y == 0.0 && w.z == 0.0) {
-        x->position = ff_vec3_axpy(h, x->velocity, x->position);
+    if (w.x == 0.0 && w.y == 0.0 && w.z == 0.0)
         return;
-    }
-    const double before = ff_vec3_dot(w, ff_mat3_apply(&model->inertia, w));
-    ff_integrate_coast(model, h, 2.0 * fabs(h), x);
-    const double after = ff_vec3_dot(x->omega, ff_mat3_apply(&model->inertia, x->omega));
+    const ff_vec3 Iw = ff_mat3_apply(&model->inertia, w);
+    const ff_vec3 k1 = ff_mat3_apply(&model->inertia_inv, ff_vec3_cross(Iw, w));
+    const ff_vec3 k2 = euler(model, ff_vec3_axpy(0.5 * h, k1, w));
+    const ff_vec3 k3 = euler(model, ff_vec3_axpy(0.5 * h, k2, w));
+    const ff_vec3 k4 = euler(model, ff_vec3_axpy(h, k3, w));
+    const ff_vec3 slope = ff_vec3_add(ff_vec3_add(k1, k4), ff_vec3_scale(2.0, ff_vec3_add(k2, k3)));
+    ff_vec3 w1 = ff_vec3_axpy(h / 6.0, slope, w);
+    const double before = ff_vec3_dot(w, Iw), after = ff_vec3_dot(w1, ff_mat3_apply(&model->inertia, w1));
     if (after > 0.0)
-        x->omega = ff_vec3_scale(sqrt(before / after), x->omega);
+        w1 = ff_vec3_scale(sqrt(before / after), w1);
+    /* mean rate (Hermite) and the commutator of body rates */
+    ff_vec3 turn = ff_vec3_scale(0.5 * h, ff_vec3_add(w, w1));
+    turn = ff_vec3_axpy(h * h / 12.0, ff_vec3_add(ff_vec3_sub(k1, k4), ff_vec3_cross(w, w1)), turn);
+    const ff_quat q = ff_quat_mul(x->attitude, ff_quat_exp(turn));
+    const double fix = 1.5 - 0.5 * (q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+    x->attitude = (ff_quat){fix * q.w, fix * q.x, fix * q.y, fix * q.z};
+    x->omega = w1;
 }
 
 /* A surface that acts in a flow: an open contact with its residual, or a remembered wall. */
@@ -334,7 +364,9 @@ static double crossing(flow *w, double h) {
     return first;
 }
 
+/* Sub-steps of T: at most STEPS_MAX for each cycle in it. */
 static int steps_for(const flow *w, double T) {
+    const double most = STEPS_MAX * fmax(1.0, ceil(T / w->model->integrate.cycle - 1e-9));
     double largest = 0.0;
     for (int c = 0; c < w->acts; c++) {
         const actor *z = &w->act[c];
@@ -356,11 +388,11 @@ static int steps_for(const flow *w, double T) {
         largest = fmax(largest, k * mobility);
     }
     const double n = ceil(sqrt(largest) * T / phase_step);
-    return n < 1.0 ? 1 : n > (double)STEPS_MAX ? (int)STEPS_MAX : (int)n;
+    return n < 1.0 ? 1 : n > most ? (int)most : (int)n;
 }
 
-/* Advances the group over T; at most 2 crossings split a sub-step. */
-static void advance(flow *w, double T) {
+/* Advances the group over T; at most 2 crossings split a sub-step. Returns the sub-steps. */
+static int advance(flow *w, double T) {
     const int n = w->acts ? steps_for(w, T) : 1;
     const double h = T / n;
     w->energy = w->net ? group_energy(w->model, w->bodies, w->x) : 0.0;
@@ -377,6 +409,7 @@ static void advance(flow *w, double T) {
                 break;
         }
     }
+    return n;
 }
 
 /* ----------------------------------------------------------------------------------------------- replay --
@@ -418,18 +451,22 @@ static int actors(ff_fused_state *state, unsigned group, uint64_t i, uint64_t j,
     return n;
 }
 
-/* From sample `from` to k; overwrites the satellites in between. */
-static void replay(const ff_fidelity_model *model, ff_fused_state *state, unsigned group, uint64_t from,
-                   uint64_t k) {
+/* From sample `from` towards k while there is work left; overwrites the satellites in between. Returns how
+ * far it came. */
+static uint64_t replay(const ff_fidelity_model *model, ff_fused_state *state, unsigned group, uint64_t from,
+                       uint64_t k, int *work) {
     const double T = model->integrate.cycle;
     ff_rigid_state x[FF_MAX_BODIES];
     ff_rigid_load load[FF_MAX_BODIES];
     actor act[FF_FUSED_CONTACTS];
-    int first = 0;
+    int first = 0, cost = 0;
     while (!(group >> first & 1u))
         first++;
-    for (int i = 0; i < model->bodies; i++)
+    for (int i = 0; i < model->bodies; i++) {
         x[i] = at(state, i, from)->body;
+        if (group >> i & 1u)
+            cost += ff_vec3_dot(x[i].omega, x[i].omega) > 0.0 ? WORK_SPIN : WORK_STEP;
+    }
     flow w = {.model = model,
               .start = state->start,
               .bodies = group,
@@ -438,11 +475,12 @@ static void replay(const ff_fidelity_model *model, ff_fused_state *state, unsign
               .act = act,
               .net = true,
               .limit = at(state, first, from)->limit};
-    for (uint64_t i = from; i < k; i++) {
+    uint64_t i = from;
+    for (; i<k && * work> 0; i++) {
         for (int b = 0; b < model->bodies; b++)
             load[b] = at(state, b, i)->load;
         w.acts = actors(state, group, i, i + 1, act);
-        advance(&w, T);
+        *work -= cost * advance(&w, T);
         for (int b = 0; b < model->bodies; b++)
             if (group >> b & 1u) {
                 at(state, b, i + 1)->body = x[b];
@@ -450,6 +488,56 @@ static void replay(const ff_fidelity_model *model, ff_fused_state *state, unsign
             }
     }
     state->info.net += w.net_count;
+    return i;
+}
+
+/* Asks for a recomputation of these bodies from sample `from`: joined with those under way that share one. */
+static void replay_from(ff_fused_state *state, unsigned bodies, uint64_t from) {
+    ff_fused_replay *slot = NULL;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < FF_MAX_BODIES; i++) {
+            ff_fused_replay *r = &state->replay[i];
+            if (!r->active || !(r->bodies & bodies))
+                continue;
+            bodies |= r->bodies;
+            from = r->at < from ? r->at : from;
+            r->active = false;
+        }
+    for (int i = 0; i < FF_MAX_BODIES && !slot; i++)
+        if (!state->replay[i].active)
+            slot = &state->replay[i];
+    if (slot)
+        *slot = (ff_fused_replay){true, bodies, from};
+}
+
+static void replay_some(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work) {
+    for (int i = 0; i < FF_MAX_BODIES; i++) {
+        ff_fused_replay *r = &state->replay[i];
+        if (!r->active || *work <= 0)
+            continue;
+        if (k - r->at > FF_FUSED_RING - 16) { /* it has left the history: the satellite stays as it is */
+            r->active = false;
+            continue;
+        }
+        r->at = replay(model, state, r->bodies, r->at, k, work);
+        r->active = r->at < k;
+    }
+}
+
+/* How far a replay of these bodies has come; 0: none is under way. */
+static uint64_t replay_reached(const ff_fused_state *state, unsigned bodies) {
+    uint64_t at = 0;
+    for (int i = 0; i < FF_MAX_BODIES; i++)
+        if (state->replay[i].active && (state->replay[i].bodies & bodies) && state->replay[i].at > at)
+            at = state->replay[i].at;
+    return at;
+}
+
+static bool replaying(const ff_fused_state *state, unsigned bodies) {
+    for (int i = 0; i < FF_MAX_BODIES; i++)
+        if (state->replay[i].active && (state->replay[i].bodies & bodies))
+            return true;
+    return false;
 }
 
 /* -------------------------------------------------------------------------------------------- estimation --
@@ -543,209 +631,64 @@ static bool sample_ok(ff_fused_state *state, const ff_fused_contact *c, uint64_t
     return at(state, c->a, k)->valid && (c->b < 0 || at(state, c->b, k)->valid);
 }
 
+/* Both act, or acted, at one time. */
+static bool beside(const ff_fused_contact *o, const ff_fused_contact *c) {
+    return o != c && (o->open || o->settled) && !(o->settled && o->end <= c->anchor) &&
+           !(c->settled && c->end <= o->anchor);
+}
+
 /* No other contact acts on its bodies. */
 static bool lone(const ff_fused_state *state, const ff_fused_contact *c) {
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
-        if (o != c && (o->open || o->settled) &&
-            (o->a == c->a || (c->b >= 0 && o->a == c->b) || o->b == c->a))
+        if (beside(o, c) && (o->a == c->a || (c->b >= 0 && o->a == c->b) || o->b == c->a))
             return false;
     }
     return true;
 }
 
-/* Normal of a surface with friction mu: the force leans back against the sliding u, F = f (n - mu u), so n is
- * along the sum of F + mu f u. */
-static ff_vec3 normal_with_friction(const ff_fused_config *config, ff_fused_state *state,
-                                    const ff_fused_contact *c, uint64_t k, double mu) {
+/* One pass over the rows: sum of f (F + mu f u), u the direction of sliding across n, or `along` where that
+ * is given; and the sum of f^2 v. */
+static void lean_back(const ff_fused_config *config, ff_fused_state *state, const ff_fused_contact *c,
+                      uint64_t k, double mu, ff_vec3 n, const ff_vec3 *along, uint64_t stride,
+                      ff_vec3 *normal, ff_vec3 *path) {
     const double noise = noise_of(config, c);
-    ff_vec3 n = c->n;
-    for (int pass = 0; pass < 2; pass++) {
-        ff_vec3 sum = ff_vec3_zero();
-        for (uint64_t i = c->row_from; i <= k; i++) {
-            const ff_rigid_state a = robot_of(at(state, c->a, i));
-            ff_vec3 F = measured_force(state, c->a, c->b, i), v = ff_rigid_point_velocity(&a, c->r);
-            if (c->b >= 0) {
-                const ff_rigid_state b = robot_of(at(state, c->b, i));
-                const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r);
-                const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
-                v = ff_quat_unrotate(b.attitude, ff_vec3_sub(v, ff_rigid_point_velocity(&b, tip_b)));
-                F = ff_quat_unrotate(b.attitude, F);
-            }
-            const double f = ff_vec3_dot(n, F);
-            if (!(f > 2.0 * noise) || !(f > 0.02 * c->force_max) || !sample_ok(state, c, i))
-                continue;
-            const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, v), n, v));
-            sum = ff_vec3_axpy(f, ff_vec3_axpy(mu * f, u, F), sum);
+    *normal = *path = ff_vec3_zero();
+    for (uint64_t i = c->row_from; i <= k; i += stride) {
+        const ff_rigid_state a = robot_of(at(state, c->a, i));
+        ff_vec3 F = measured_force(state, c->a, c->b, i), v = ff_rigid_point_velocity(&a, c->r);
+        if (c->b >= 0) {
+            const ff_rigid_state b = robot_of(at(state, c->b, i));
+            const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r);
+            const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
+            v = ff_quat_unrotate(b.attitude, ff_vec3_sub(v, ff_rigid_point_velocity(&b, tip_b)));
+            F = ff_quat_unrotate(b.attitude, F);
         }
-        const double size = ff_vec3_norm(sum);
+        const double f = ff_vec3_dot(n, F);
+        if (!(f > 2.0 * noise) || !(f > 0.02 * c->force_max) || !sample_ok(state, c, i))
+            continue;
+        const ff_vec3 u = along ? *along : ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, v), n, v));
+        *normal = ff_vec3_axpy(f, ff_vec3_axpy(mu * f, u, F), *normal);
+        *path = ff_vec3_axpy(f * f, v, *path);
+    }
+}
+
+/* Normal of a surface with friction mu: the force leans back against the sliding u, F = f (n - mu u), so n is
+ * along the sum of F + mu f u. u is across n itself. A steep impact slides so little that the lean alone
+ * turns u round on the way in; over way in and out the integral of f^2 dx shows the sliding, as that of the
+ * normal part cancels (exactly on an elastic surface). From there on each row has its own u. */
+static ff_vec3 normal_with_friction(const ff_fused_config *config, ff_fused_state *state,
+                                    const ff_fused_contact *c, uint64_t k, double mu, ff_vec3 n,
+                                    uint64_t stride) {
+    ff_vec3 normal, path, u = ff_vec3_zero();
+    for (int pass = 0; pass < (mu > 0.0 ? 6 : 2); pass++) {
+        lean_back(config, state, c, k, pass ? mu : 0.0, n, pass < 3 ? &u : NULL, stride, &normal, &path);
+        const double size = ff_vec3_norm(normal);
         if (size > 0.0)
-            n = ff_vec3_scale(1.0 / size, sum);
+            n = ff_vec3_scale(1.0 / size, normal);
+        u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, path), n, path));
     }
     return n;
-}
-
-/* Normal: 3 iterations of n <- unit(sum (n.F) F), rows with n.F > 2 sigma; a known wall adds weight.
- * Contact point: least squares of M = r x F. */
-static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
-                       uint64_t k) {
-    if (c->torque) { /* the axis, as the normal below */
-        uint64_t until = k;
-        for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-            const ff_fused_contact *o = &state->contact[i];
-            if (o != c && o->torque && (o->open || o->settled) && o->a == c->a && !is_earlier(o, c) &&
-                o->anchor < until)
-                until = o->anchor;
-        }
-        if (until <= c->detected + 2)
-            return;
-        for (int pass = 0; pass < 3; pass++) {
-            ff_vec3 sum = ff_vec3_zero();
-            for (uint64_t i = c->row_from; i <= until; i++) {
-                ff_vec3 M = pure_torque(state, c->a, i, c);
-                for (int o = 0; o < FF_FUSED_CONTACTS; o++) {
-                    const ff_fused_contact *e = &state->contact[o];
-                    if (e != c && e->torque && acts_at(e, c->a, i) && is_earlier(e, c))
-                        M = ff_vec3_axpy(-ff_vec3_dot(M, e->n), e->n, M);
-                }
-                const double f = ff_vec3_dot(c->n, M);
-                if (f > 2.0 * config->torque_noise && sample_ok(state, c, i))
-                    sum = ff_vec3_axpy(f, M, sum);
-            }
-            const double size = ff_vec3_norm(sum);
-            if (size > 0.0)
-                c->n = ff_vec3_scale(1.0 / size, sum);
-        }
-        return;
-    }
-    uint64_t last = k; /* rows shared with a later contact say nothing of this one's direction */
-    uint64_t last_r = k;
-    bool earlier = false, turning = false;
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-        const ff_fused_contact *o = &state->contact[i];
-        if (o == c || !(o->open || o->settled) || o->a != c->a)
-            continue;
-        if (o->torque) {
-            if (o->anchor > c->anchor)
-                last_r = o->anchor < last_r ? o->anchor : last_r;
-            else
-                turning = true;
-        } else if (is_earlier(o, c))
-            earlier = true;
-        else if (o->anchor < last)
-            last = o->anchor;
-    }
-    if (last < last_r)
-        last_r = last;
-    const double noise = noise_of(config, c);
-    const ff_fused_wall *wall = c->wall >= 0 ? &state->wall[c->wall] : NULL;
-    if (last > c->detected + 2) {
-        for (int pass = 0; pass < 3; pass++) {
-            ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
-            for (uint64_t i = c->row_from; i <= last && i <= k; i++) {
-                ff_vec3 F = measured_force(state, c->a, c->b, i);
-                /* next to an earlier contact only the part across its normal is known to be ours */
-                for (int o = 0; o < FF_FUSED_CONTACTS && earlier; o++) {
-                    const ff_fused_contact *e = &state->contact[o];
-                    if (e == c || e->torque || !acts_at(e, c->a, i) || !is_earlier(e, c))
-                        continue;
-                    const ff_vec3 m = e->b < 0 ? e->n : ff_quat_rotate(at(state, e->b, i)->T_r.q, e->n);
-                    F = ff_vec3_axpy(-ff_vec3_dot(F, m), m, F);
-                }
-                if (c->b >= 0)
-                    F = ff_quat_unrotate(at(state, c->b, i)->T_r.q, F);
-                const double f = ff_vec3_dot(c->n, F);
-                if (f > 2.0 * noise && sample_ok(state, c, i))
-                    sum = ff_vec3_axpy(f, F, sum);
-            }
-            const double size = ff_vec3_norm(sum);
-            if (size > 0.0)
-                c->n = ff_vec3_scale(1.0 / size, sum);
-        }
-        if (c->mu > 0.0)
-            c->n = normal_with_friction(config, state, c, k, c->mu);
-    }
-    if (turning || earlier)
-        return;
-    ff_mat3 A = ff_mat3_diag(0, 0, 0);
-    ff_vec3 y = ff_vec3_zero();
-    double weight_r = 1.0;
-    if (wall)
-        weight_r = 1.0 / (0.002 * 0.002);
-    const double spread = fmax(fmax(config->torque_noise, 1e-3 * c->torque_max), 1e-9);
-    for (int i = 0; i < 3; i++)
-        A.m[i][i] = weight_r * spread * spread;
-    if (wall)
-        y = ff_vec3_scale(weight_r * spread * spread, wall->r);
-    for (uint64_t i = c->row_from; i <= last_r && i <= k; i++) {
-        const ff_fused_sample *x = at(state, c->a, i);
-        if (!x->valid)
-            continue;
-        const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force);
-        const double FF = ff_vec3_dot(F, F);
-        if (!(FF > 4.0 * noise * noise))
-            continue;
-        for (int r = 0; r < 3; r++) {
-            A.m[r][r] += FF;
-            for (int q = 0; q < 3; q++)
-                A.m[r][q] -= F.a[r] * F.a[q];
-        }
-        y = ff_vec3_add(y, ff_vec3_cross(F, x->torque));
-    }
-    /* the weak prior along n is many orders below the rest: a touch on the diagonal keeps the factor */
-    double a[9], b[3] = {y.x, y.y, y.z};
-    for (int r = 0; r < 3; r++)
-        for (int q = 0; q < 3; q++)
-            a[3 * r + q] = A.m[r][q] + (r == q ? 1e-12 * (A.m[0][0] + A.m[1][1] + A.m[2][2]) : 0.0);
-    if (ff_cholesky_factor(3, a) == FF_OK) {
-        ff_cholesky_solve(3, a, b);
-        const ff_vec3 r = {{b[0], b[1], b[2]}};
-        if (ff_vec3_finite(r) && ff_vec3_norm(r) < 1e3)
-            c->r = r;
-    }
-}
-
-/* A step of the search for mu: the friction whose normal lets one law explain the whole contact. Only where
- * the frictionless one cannot. */
-static void try_friction(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
-                         uint64_t k, const ff_profile_in *in, double *s, double *v, double *f) {
-    const ff_vec3 n_0 = c->n;
-    ff_vec3 best_n = n_0;
-    double best_mu = c->mu;
-    const double floor = noise_of(config, c) > 1e-3 * c->force_max ? 10.0 : 0.1;
-    ff_profile best = c->surface;
-    for (int side = 0; side < 2; side++) {
-        const double mu = c->mu + (side ? -c->mu_step : c->mu_step);
-        if (mu < 0.0 || mu > 1.0)
-            continue;
-        c->n = n_0;
-        c->n = normal_with_friction(config, state, c, k, mu);
-        ff_profile_in trial = *in;
-        for (uint64_t i = c->row_from; i <= k; i++) {
-            take_row(state, c, i);
-            s[i - c->row_from] = c->s[i & MASK];
-            v[i - c->row_from] = c->v[i & MASK];
-            f[i - c->row_from] = c->f[i & MASK];
-        }
-        trial.lo = c->s[c->row_from & MASK];
-        trial.hi = c->s[c->detected & MASK];
-        if (!(trial.hi > trial.lo))
-            continue;
-        ff_profile fit = c->surface;
-        if (ff_profile_fit(&trial, c->surface.law, &fit) &&
-            fit.J < (best_mu == 0.0 ? 0.8 * best.J - floor : best.J)) {
-            best = fit;
-            best_mu = mu;
-            best_n = c->n;
-        }
-    }
-    if (best_mu == c->mu)
-        c->mu_step = fmax(0.5 * c->mu_step, 5e-4);
-    c->mu = best_mu;
-    c->surface = best;
-    c->n = best_n;
-    for (uint64_t i = c->row_from; i <= k; i++)
-        take_row(state, c, i);
 }
 
 static void random_surface(ff_fused_state *state, const ff_fused_contact *c, double lo, double hi,
@@ -759,126 +702,663 @@ static void random_surface(ff_fused_state *state, const ff_fused_contact *c, dou
     (void)c;
 }
 
-/* One estimate from all rows: place, surface, residuals. */
-static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, uint64_t k,
-                     bool final) {
-    const ff_fused_config *config = &model->config.fused;
+/* Rows that say something of this contact's direction and point alone. */
+typedef struct reach {
+    uint64_t last, last_r; /* rows shared with a later contact say nothing of this one */
+    bool earlier, turning; /* an earlier contact acts beside it: a force, a torque */
+} reach;
+
+static reach reach_of(const ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
+    reach z = {k, k, false, false};
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        const ff_fused_contact *o = &state->contact[i];
+        if (!beside(o, c) || o->a != c->a)
+            continue;
+        if (c->torque) {
+            if (o->torque && !is_earlier(o, c) && o->anchor < z.last)
+                z.last = o->anchor;
+        } else if (o->torque) {
+            if (o->anchor > c->anchor)
+                z.last_r = o->anchor < z.last_r ? o->anchor : z.last_r;
+            else
+                z.turning = true;
+        } else if (is_earlier(o, c))
+            z.earlier = true;
+        else if (o->anchor < z.last)
+            z.last = o->anchor;
+    }
+    z.last_r = z.last < z.last_r ? z.last : z.last_r;
+    return z;
+}
+
+/* The force, or torque, of row i that is this contact's alone, in the axes of its normal. */
+static ff_vec3 own_part(ff_fused_state *state, const ff_fused_contact *c, uint64_t i) {
+    ff_vec3 F = c->torque ? pure_torque(state, c->a, i, c) : measured_force(state, c->a, c->b, i);
+    /* next to an earlier contact only the part across its normal is known to be ours */
+    for (int o = 0; o < FF_FUSED_CONTACTS; o++) {
+        const ff_fused_contact *e = &state->contact[o];
+        if (e == c || e->torque != c->torque || !acts_at(e, c->a, i) || !is_earlier(e, c))
+            continue;
+        const ff_vec3 m = e->b < 0 || e->torque ? e->n : ff_quat_rotate(at(state, e->b, i)->T_r.q, e->n);
+        F = ff_vec3_axpy(-ff_vec3_dot(F, m), m, F);
+    }
+    return c->b >= 0 && !c->torque ? ff_quat_unrotate(at(state, c->b, i)->T_r.q, F) : F;
+}
+
+static void add_square(double z[6], ff_vec3 F) {
+    z[0] += F.x * F.x;
+    z[1] += F.x * F.y;
+    z[2] += F.x * F.z;
+    z[3] += F.y * F.y;
+    z[4] += F.y * F.z;
+    z[5] += F.z * F.z;
+}
+
+/* One row of the sums for normal and contact point. */
+static void add_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
+                      const reach *z, uint64_t i) {
+    if (!sample_ok(state, c, i))
+        return;
+    const double noise = noise_of(config, c);
+    if (i <= z->last) {
+        const ff_vec3 F = own_part(state, c, i);
+        if (ff_vec3_dot(c->n, F) > 2.0 * noise)
+            add_square(c->sum_n, F);
+    }
+    if (c->torque || i > z->last_r)
+        return;
+    const ff_fused_sample *x = at(state, c->a, i);
+    const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force);
+    if (!(ff_vec3_dot(F, F) > 4.0 * noise * noise))
+        return;
+    add_square(c->sum_r, F);
+    c->sum_y = ff_vec3_add(c->sum_y, ff_vec3_cross(F, x->torque));
+}
+
+/* Normal: 3 iterations of n <- unit(sum (n.F) F), rows with n.F > 2 sigma; a known wall adds weight.
+ * Contact point: least squares of M = r x F. */
+static void find_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
+                       const reach *z, uint64_t k) {
+    const ff_fused_wall *wall = c->wall >= 0 && !c->torque ? &state->wall[c->wall] : NULL;
+    const double *S = c->sum_n, *R = c->sum_r;
+    ff_vec3 n = c->n;
+    c->n_new = c->n_force = c->n;
+    c->r_new = c->r;
+    if (z->last > c->detected + 2) {
+        for (int pass = 0; pass < 3; pass++) {
+            ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
+            sum.x += S[0] * n.x + S[1] * n.y + S[2] * n.z;
+            sum.y += S[1] * n.x + S[3] * n.y + S[4] * n.z;
+            sum.z += S[2] * n.x + S[4] * n.y + S[5] * n.z;
+            const double size = ff_vec3_norm(sum);
+            if (size > 0.0)
+                n = ff_vec3_scale(1.0 / size, sum);
+        }
+        c->n_force = n;
+        if (c->mu > 0.0 && c->closing)
+            n = c->n; /* sought below */
+        else if (c->mu > 0.0)
+            n = normal_with_friction(config, state, c, k, c->mu, n, 1 + (k - c->row_from) / 96);
+        c->n_new = n;
+    }
+    if (z->turning || z->earlier || c->torque)
+        return;
+    const double spread = fmax(fmax(config->torque_noise, 1e-3 * c->torque_max), 1e-9);
+    const double weight = wall ? spread * spread / (0.002 * 0.002) : spread * spread;
+    const double trace = R[0] + R[3] + R[5];
+    /* the weak prior along n is many orders below the rest: a touch on the diagonal keeps the factor */
+    const double ridge = weight + 1e-12 * (2.0 * trace + 3.0 * weight);
+    double a[9] = {trace - R[0] + ridge, -R[1], -R[2], -R[1], trace - R[3] + ridge, -R[4], -R[2], -R[4],
+                   trace - R[5] + ridge};
+    const ff_vec3 y = wall ? ff_vec3_axpy(weight, wall->r, c->sum_y) : c->sum_y;
+    double b[3] = {y.x, y.y, y.z};
+    if (ff_cholesky_factor(3, a) == FF_OK) {
+        ff_cholesky_solve(3, a, b);
+        const ff_vec3 r = {{b[0], b[1], b[2]}};
+        if (ff_vec3_finite(r) && ff_vec3_norm(r) < 1e3)
+            c->r_new = r;
+    }
+}
+
+/* The rows of an estimate side by side, as the profile wants them. */
+typedef struct table {
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING];
     unsigned char use[FF_FUSED_RING];
-    const double noise = noise_of(config, c);
-    if (c->frozen && c->surface.valid) /* the onset has left the history: what it taught stands */
-        return;
-    find_place(config, state, c, k);
-    c->force_max = 0.0;
-    c->torque_max = 0.0;
-    for (uint64_t i = c->row_from; i <= k; i++) {
-        take_row(state, c, i);
-        if (sample_ok(state, c, i)) {
-            c->force_max = fmax(c->force_max, c->f[i & MASK]);
-            c->torque_max = fmax(c->torque_max, ff_vec3_norm(at(state, c->a, i)->torque));
-        }
-    }
-    const ff_profile last = c->surface;
-    const double age = (double)(k - c->detected);
-    int rows = 0, bad = 0;
-    for (uint64_t i = c->row_from; i <= k; i++) {
+} table;
+
+static void fill_table(const ff_fidelity_model *model, const ff_fused_contact *c, table *t,
+                       ff_profile_in *in) {
+    const ff_fused_config *config = &model->config.fused;
+    int rows = 0;
+    for (uint64_t i = c->row_from; i <= c->until; i++, rows++) {
         const size_t q = i & MASK;
-        s[rows] = c->s[q];
-        v[rows] = c->v[q];
-        f[rows] = c->f[q];
-        use[rows] = sample_ok(state, c, i);
-        /* Row use, with the last surface: both model and force must say that the contact is over. A wrong
-         * model alone must not discard the data that contradict it. */
-        if (last.valid && c->v[q] < 0.0) {
-            const double law = ff_profile_force(&last, c->s[q], c->v[q]);
-            if (law < 0.02 * c->force_max && c->f[q] < fmax(4.0 * noise, 0.05 * c->force_max))
-                use[rows] = 0;
-        }
-        rows++;
+        t->s[rows] = c->s[q];
+        t->v[rows] = c->v[q];
+        t->f[rows] = c->f[q];
+        t->use[rows] = c->use[q] == 1;
     }
-    /* Outliers against the last surface, at most one in eight. */
-    if (last.valid && age >= 6.0) {
-        double peak = 0.0;
-        for (int i = 1; i + 1 < rows; i++) {
-            const double hi = fmax(f[i - 1], f[i]), lo = fmin(f[i - 1], f[i]);
-            peak = fmax(peak, fmax(lo, fmin(hi, f[i + 1]))); /* median of three */
+    *in = (ff_profile_in){.rows = rows,
+                          .s = t->s,
+                          .v = t->v,
+                          .f = t->f,
+                          .use = t->use,
+                          .lo = c->s[c->row_from & MASK],
+                          .hi = c->s[c->detected & MASK],
+                          .noise = fmax(noise_of(config, c), fmax(1e-3 * c->force_max, 1e-9)),
+                          .speed = c->speed,
+                          .prior_k = c->torque ? 0.0 : config->stiffness};
+    if (!(in->hi > in->lo))
+        in->lo = in->hi - c->speed * model->integrate.cycle;
+}
+
+/* Which rows take part: c->use is 1, 0 (over, or no sample) or 2 (an outlier). With the last surface: both
+ * model and force must say that the contact is over. A wrong model alone must not discard the data that
+ * contradict it. */
+static void choose_rows(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c) {
+    const double noise = noise_of(config, c), gate = fmax(8.0 * noise, 0.2 * c->peak);
+    const double over = fmax(4.0 * noise, 0.05 * c->force_max);
+    /* A damped surface lets go before the robot has left it. A surface that takes those rows for force keeps
+     * them: the settlement begins without any weak force on the way out, and judges again with what it found.
+     */
+    const bool afresh = c->closing && c->passes > 0;
+    const double weak = fmax(4.0 * noise, 0.15 * c->force_max);
+    const bool outliers = c->surface.valid && c->until - c->detected >= 6;
+    int bad = 0, contact_rows = 0;
+    for (uint64_t i = c->row_from; i <= c->until; i++) {
+        const size_t q = i & MASK;
+        c->use[q] = sample_ok(state, c, i);
+        if (!c->surface.valid)
+            continue;
+        const double law = ff_profile_force(&c->surface, c->s[q], c->v[q]);
+        if (c->v[q] < 0.0 && ((law < 0.02 * c->force_max && c->f[q] < over) || (afresh && c->f[q] < weak)))
+            c->use[q] = 0;
+        contact_rows += law > 0.0;
+        if (outliers && c->use[q] && fabs(c->f[q] - law) > gate) {
+            c->use[q] = 2;
+            bad++;
         }
-        const double gate = fmax(8.0 * noise, 0.2 * peak);
-        int contact_rows = 0;
-        for (int i = 0; i < rows; i++) {
-            const double law = ff_profile_force(&last, s[i], v[i]);
-            contact_rows += law > 0.0;
-            bad += use[i] && fabs(f[i] - law) > gate;
+    }
+    if (bad > 0 && 8 * bad > contact_rows) /* too many: it is the surface that is wrong */
+        for (uint64_t i = c->row_from; i <= c->until; i++)
+            c->use[i & MASK] = c->use[i & MASK] ? 1 : 0;
+}
+
+/* Rows along n_new, r_new; the largest force and the median-of-three peak on the way. */
+static void take_rows(ff_fused_state *state, ff_fused_contact *c, uint64_t k, int *work) {
+    const ff_vec3 n = c->n, r = c->r;
+    c->n = c->n_new;
+    c->r = c->r_new;
+    if (c->row < c->row_from)
+        c->row = c->row_from;
+    for (; c->row <= k && *work > 0; c->row++, *work -= WORK_ROW) {
+        take_row(state, c, c->row);
+        const double f = c->f[c->row & MASK];
+        if (c->row >= c->row_from + 2) {
+            const double hi = fmax(c->f_last[0], c->f_last[1]), lo = fmin(c->f_last[0], c->f_last[1]);
+            c->peak = fmax(c->peak, fmax(lo, fmin(hi, f)));
         }
-        if (bad > 0 && 8 * bad <= contact_rows)
-            for (int i = 0; i < rows; i++)
-                if (use[i] && fabs(f[i] - ff_profile_force(&last, s[i], v[i])) > gate)
-                    use[i] = 2;
+        c->f_last[0] = c->f_last[1];
+        c->f_last[1] = f;
+        if (sample_ok(state, c, c->row)) {
+            c->force_new = fmax(c->force_new, f);
+            c->torque_new = fmax(c->torque_new, ff_vec3_norm(at(state, c->a, c->row)->torque));
+        }
     }
-    for (int i = 0; i < rows; i++) {
-        c->use[(c->row_from + (uint64_t)i) & MASK] = use[i];
-        if (use[i] == 2)
-            use[i] = 0;
+    c->n = n;
+    c->r = r;
+}
+
+static void begin_rows(ff_fused_contact *c, int stage) {
+    c->stage = stage;
+    c->row = c->row_from;
+    c->force_new = c->torque_new = c->peak = 0.0;
+    c->f_last[0] = c->f_last[1] = 0.0;
+}
+
+static void begin_fit(const ff_profile_in *in, ff_fused_contact *c, int stage) {
+    c->stage = stage;
+    ff_profile_begin(in, &c->search);
+}
+
+/* Which other laws to try after the first fit. One at each estimate, rounds at growing distance; a long
+ * contact has tried them all several times, a short one does so at its end. */
+static void choose_rivals(ff_fused_contact *c, uint64_t k, bool final) {
+    const uint64_t age = k - c->detected;
+    c->laws = 0;
+    if (k >= c->law_due && age >= 8 && c->law_trial == 0) {
+        c->law_trial = 1;
+        c->law_due = k + 4 + age / 2;
     }
-    ff_profile_in in = {.rows = rows,
-                        .s = s,
-                        .v = v,
-                        .f = f,
-                        .use = use,
-                        .lo = c->s[c->row_from & MASK],
-                        .hi = c->s[c->detected & MASK],
-                        .noise = fmax(noise, fmax(1e-3 * c->force_max, 1e-9)),
-                        .speed = c->speed,
-                        .prior_k = c->torque ? 0.0 : config->stiffness};
-    if (!(in.hi > in.lo))
-        in.lo = in.hi - c->speed * model->integrate.cycle;
-    if (config->random_estimates) {
-        random_surface(state, c, in.lo, in.hi, &c->surface);
+    if (!c->fit.valid || (final && c->passes > 0))
+        return;
+    if (final) {
+        c->laws = 0xeu;
+        c->law_trial = 0;
+    } else if (c->law_trial) {
+        c->laws = 1u << c->law_trial;
+        c->law_trial = (c->law_trial + 1) % FF_PROFILE_LAWS;
+    }
+    c->laws &= ~(1u << c->fit.law);
+    if (c->fit.law == 0 && c->fit.J <= 20.0) /* no rival can reach half of it less ten */
+        c->laws = 0;
+    c->zero = c->fit;
+    if (c->laws && c->fit.law != 0)
+        c->laws |= 1u; /* the first law again, to compare with */
+}
+
+/* The next part of a trial of another law. True when all are done. */
+static bool try_rival(const ff_profile_in *in, ff_fused_state *state, ff_fused_contact *c, int *work) {
+    if (!c->laws)
+        return true;
+    int law = 0;
+    while (!(c->laws >> law & 1u))
+        law++;
+    ff_profile_in coarse = *in; /* enough to tell the laws apart; the chosen one gets all its rows */
+    if (law)
+        coarse.thin = 48;
+    c->rival = law ? c->surface : c->zero;
+    const ff_profile_progress progress = ff_profile_continue(&coarse, law, &c->search, work, &c->rival);
+    if (progress == FF_PROFILE_MORE)
+        return false;
+    c->laws &= ~(1u << law);
+    ff_profile_begin(in, &c->search);
+    if (progress == FF_PROFILE_DONE && law == 0)
+        c->zero = c->rival;
+    else if (progress == FF_PROFILE_DONE && c->rival.J < 0.5 * c->zero.J - 10.0 &&
+             (c->fit.law == 0 || c->rival.J < c->fit.J)) {
+        c->fit = c->rival;
+        state->info.law_switches++;
+    } else if (law == 0)
+        c->laws = 0; /* nothing to compare with */
+    return c->laws == 0;
+}
+
+/* Normal and rows of a trial friction; rows behind the onset thinned out. */
+static void friction_table(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                           double mu, table *t, ff_profile_in *in, ff_vec3 *n) {
+    const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
+    const place p_0 = contact_place(c);
+    *n = mu == c->mu && mu > 0.0
+             ? c->n_new
+             : normal_with_friction(&model->config.fused, state, c, c->until, mu, c->n_new, stride);
+    place p = p_0;
+    p.n = *n;
+    p.r = c->r_new;
+    fill_table(model, c, t, in);
+    int rows = 0;
+    for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride, rows++) {
+        const ff_rigid_state a = robot_of(at(state, c->a, i));
+        const ff_rigid_state b = c->b < 0 ? at_rest() : robot_of(at(state, c->b, i));
+        coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t->s[rows], &t->v[rows]);
+        const ff_vec3 n_w = c->b < 0 ? *n : ff_quat_rotate(b.attitude, *n);
+        t->f[rows] = ff_vec3_dot(n_w, measured_force(state, c->a, c->b, i));
+        t->use[rows] = c->use[i & MASK] == 1;
+        if (i == c->detected)
+            in->hi = t->s[rows];
+    }
+    in->rows = rows;
+    in->lo = t->s[0];
+}
+
+/* One trial friction; true where it explains the contact better than the best so far. */
+static bool try_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                         double mu, int law, ff_profile *fit, ff_vec3 *n, int *work) {
+    table t;
+    ff_profile_in in;
+    friction_table(model, state, c, mu, &t, &in, n);
+    *work -= in.rows * WORK_ROW + 2 * in.rows * WORK_PLACE;
+    *fit = c->fit;
+    ff_profile_search search;
+    ff_profile_begin(&in, &search);
+    int left = INT32_MAX;
+    const bool done = in.hi > in.lo && ff_profile_continue(&in, law, &search, &left, fit) == FF_PROFILE_DONE;
+    *work -= INT32_MAX - left;
+    return done && (c->mu_best < 0.0 || fit->J < c->rival.J);
+}
+
+static void keep_friction(ff_fused_contact *c, double mu, const ff_profile *fit, ff_vec3 n) {
+    c->rival = *fit;
+    c->mu_best = mu;
+    c->n_best = n;
+}
+
+/* Is a friction that lowers the misfit from `without` to `with` more than a chance? */
+static bool significant(const ff_fused_config *config, const ff_fused_contact *c, double without,
+                        double with) {
+    return noise_of(config, c) > 1e-3 * c->force_max ? with < without - 25.0 : with < 0.2 * without;
+}
+
+/* The search for mu: the friction whose normal lets one law explain the whole contact. One trial in a call;
+ * true when the step is done. During the contact, from where it stands: mu kept, raised, lowered. */
+static bool step_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                          int *work) {
+    ff_profile fit;
+    ff_vec3 n;
+    if (c->mu_side == 0)
+        c->mu_best = -1.0;
+    const double wish = c->mu + (c->mu_side == 1 ? c->mu_step : c->mu_side == 2 ? -c->mu_step : 0.0);
+    const double mu = fmin(1.0, fmax(0.0, wish));
+    if ((c->mu_side == 0 || mu != c->mu) && try_friction(model, state, c, mu, c->fit.law, &fit, &n, work) &&
+        (c->mu_side == 0 || c->mu > 0.0 || significant(&model->config.fused, c, c->rival.J, fit.J)))
+        keep_friction(c, mu, &fit, n);
+    c->mu_side = (c->mu_side + 1) % 3;
+    if (c->mu_side)
+        return false;
+    if (c->mu_best < 0.0)
+        c->mu_best = c->mu;
+    if (c->mu_best == c->mu)
+        c->mu_step = fmax(0.5 * c->mu_step, 5e-4);
+    return true;
+}
+
+/* How well a trial normal explains force and motion: the law along it, and across it friction against the
+ * sliding, whose mu comes out. Force and motion along n and across n are all that was measured. */
+static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                           ff_vec3 n, bool friction, double *mu, ff_profile *fit, int *work) {
+    table t;
+    ff_profile_in in;
+    const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
+    const place p = {c->torque, c->a, c->b, n, c->r_new};
+    fill_table(model, c, &t, &in);
+    ff_vec3 across[FF_FUSED_RING], slide[FF_FUSED_RING];
+    int rows = 0;
+    double top = 0.0, bottom = 0.0, J = 0.0;
+    for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride, rows++) {
+        const ff_rigid_state a = robot_of(at(state, c->a, i));
+        const ff_rigid_state b = c->b < 0 ? at_rest() : robot_of(at(state, c->b, i));
+        coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t.s[rows], &t.v[rows]);
+        ff_vec3 F = measured_force(state, c->a, c->b, i), v = ff_rigid_point_velocity(&a, c->r_new);
+        if (c->b >= 0) {
+            const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r_new);
+            const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
+            v = ff_quat_unrotate(b.attitude, ff_vec3_sub(v, ff_rigid_point_velocity(&b, tip_b)));
+            F = ff_quat_unrotate(b.attitude, F);
+        }
+        const double f = ff_vec3_dot(n, F);
+        t.f[rows] = f;
+        t.use[rows] = c->use[i & MASK] == 1;
+        across[rows] = ff_vec3_axpy(-f, n, F);
+        slide[rows] = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, v), n, v));
+        if (t.use[rows] && f > 0.0) {
+            top -= f * ff_vec3_dot(slide[rows], across[rows]);
+            bottom += f * f;
+        }
+        if (i == c->detected)
+            in.hi = t.s[rows];
+    }
+    in.rows = rows;
+    in.lo = t.s[0];
+    *mu = friction && bottom > 0.0 ? fmin(1.0, fmax(0.0, top / bottom)) : 0.0;
+    for (int i = 0; i < rows; i++)
+        if (t.use[i]) {
+            const ff_vec3 left = ff_vec3_axpy(*mu * fmax(0.0, t.f[i]), slide[i], across[i]);
+            J += ff_vec3_dot(left, left);
+        }
+    J /= in.noise * in.noise;
+    *fit = c->fit;
+    ff_profile_search search;
+    ff_profile_begin(&in, &search);
+    int left = INT32_MAX;
+    *work -= rows * WORK_ROW;
+    const bool done =
+        in.hi > in.lo && ff_profile_continue(&in, c->fit.law, &search, &left, fit) == FF_PROFILE_DONE;
+    *work -= INT32_MAX - left;
+    return done ? J + fit->J : FF_INF;
+}
+
+static ff_vec3 tilted(ff_vec3 n, const double x[2]) {
+    const ff_vec3 e1 = ff_vec3_unit(fabs(n.x) < 0.6 ? ff_vec3_cross(n, ff_vec3_make(1, 0, 0))
+                                                    : ff_vec3_cross(n, ff_vec3_make(0, 1, 0)));
+    return ff_vec3_unit(ff_vec3_axpy(x[0], e1, ff_vec3_axpy(x[1], ff_vec3_cross(n, e1), n)));
+}
+
+static void open_simplex(ff_fused_simplex *z, double size, double turn) {
+    for (int i = 0; i < 3; i++) {
+        z->x[i][0] = size * cos(2.0943951 * i + turn);
+        z->x[i][1] = size * sin(2.0943951 * i + turn);
+    }
+    z->kind = 0;
+}
+
+/* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
+ * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
+static bool settle_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                            int *work) {
+    enum { TRIALS = 60 };
+    ff_fused_simplex *z = &c->simplex;
+    ff_profile fit;
+    double mu;
+    if (c->mu_side == 0) { /* the force's own direction, no friction */
+        z->middle = c->n_new;
+        c->mu_without = judge_normal(model, state, c, c->n_force, false, &mu, &fit, work);
+        keep_friction(c, 0.0, &fit, c->n_force);
+        z->least = FF_INF;
+        z->again = false;
+        open_simplex(z, c->mu > 0.0 ? 0.02 : 0.08, 0.4);
+        c->mu_side = 1;
+        return false;
+    }
+    /* trial point: the corners first, then 3 mirrored, 4 beyond it, 5 drawn in, 6 and 7 all drawn in */
+    double *x = z->kind < 3 ? z->x[z->kind] : z->kind < 6 ? z->trial : z->x[z->kind - 5];
+    const ff_vec3 n = tilted(z->middle, x);
+    const double J = judge_normal(model, state, c, n, true, &mu, &fit, work);
+    if (J < z->least) {
+        z->least = J;
+        keep_friction(c, mu, &fit, n);
+    }
+    bool next = false; /* order the corners and mirror the worst */
+    const double mean[2] = {0.5 * (z->x[0][0] + z->x[1][0]), 0.5 * (z->x[0][1] + z->x[1][1])};
+    if (z->kind < 3) {
+        z->J[z->kind] = J;
+        next = ++z->kind == 3;
+    } else if (z->kind == 3) {
+        z->J_trial = J;
+        z->first[0] = x[0];
+        z->first[1] = x[1];
+        const double out = J < z->J[0] ? 2.0 : J < z->J[2] ? 0.5 : -0.5;
+        if (J >= z->J[0] && J < z->J[1]) {
+            z->x[2][0] = x[0];
+            z->x[2][1] = x[1];
+            z->J[2] = J;
+            next = true;
+        } else {
+            for (int q = 0; q < 2; q++)
+                z->trial[q] = mean[q] + out * (mean[q] - z->x[2][q]);
+            z->kind = J < z->J[0] ? 4 : 5;
+        }
+    } else if (z->kind < 6) {
+        const bool better = J < (z->kind == 4 ? z->J_trial : fmin(z->J[2], z->J_trial));
+        if (better || z->kind == 4) {
+            for (int q = 0; q < 2; q++)
+                z->x[2][q] = better ? x[q] : z->first[q];
+            z->J[2] = better ? J : z->J_trial;
+            next = true;
+        } else {
+            for (int i = 1; i < 3; i++)
+                for (int q = 0; q < 2; q++)
+                    z->x[i][q] = 0.5 * (z->x[i][q] + z->x[0][q]);
+            z->kind = 6;
+        }
     } else {
-        ff_profile fit = last;
-        const int law = last.valid ? last.law : 0;
-        if (ff_profile_fit(&in, law, &fit))
-            c->surface = fit;
-        /* Other laws in turn: one at each estimate, rounds at growing distance. */
-        if (k >= c->law_due && age >= 8.0 && c->law_trial == 0) {
-            c->law_trial = 1;
-            c->law_due = k + 4 + (k - c->detected) / 2;
-        }
-        /* a long contact has tried them all several times; a short one does so at its end */
-        const bool all = final && age < 48.0;
-        const int trials = all ? FF_PROFILE_LAWS - 1 : 1;
-        for (int t = 0; t < trials && (c->law_trial || all) && c->surface.valid; t++) {
-            const int rival_law = all ? t + 1 : c->law_trial;
-            c->law_trial = all ? 0 : (c->law_trial + 1) % FF_PROFILE_LAWS;
-            ff_profile zero = c->surface, rival = last;
-            /* no rival can reach half of it less ten */
-            if (rival_law == c->surface.law || (c->surface.law == 0 && zero.J <= 20.0))
-                continue;
-            if (c->surface.law != 0 && !ff_profile_fit(&in, 0, &zero))
-                continue;
-            ff_profile_in coarse = in; /* enough to tell the laws apart; the chosen one gets all its rows */
-            coarse.thin = 48;
-            if (ff_profile_fit(&coarse, rival_law, &rival) && rival.J < 0.5 * zero.J - 10.0 &&
-                (c->surface.law == 0 || rival.J < c->surface.J)) {
-                c->surface = rival;
-                state->info.law_switches++;
-            }
-        }
+        z->J[z->kind - 5] = J;
+        next = ++z->kind == 8;
+    }
+    if (next) {
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 2 - i; j++)
+                if (!(z->J[j] <= z->J[j + 1])) {
+                    const double J_j = z->J[j], x_j[2] = {z->x[j][0], z->x[j][1]};
+                    z->J[j] = z->J[j + 1];
+                    z->x[j][0] = z->x[j + 1][0];
+                    z->x[j][1] = z->x[j + 1][1];
+                    z->J[j + 1] = J_j;
+                    z->x[j + 1][0] = x_j[0];
+                    z->x[j + 1][1] = x_j[1];
+                }
+        for (int q = 0; q < 2; q++)
+            z->trial[q] = z->x[0][q] + z->x[1][q] - z->x[2][q];
+        z->kind = 3;
+    }
+    const double size = fabs(z->x[2][0] - z->x[0][0]) + fabs(z->x[2][1] - z->x[0][1]);
+    if (++c->mu_side < TRIALS && !(next && size < 2e-5) && c->mu_side > 3)
+        return false;
+    if (c->mu_side <= 3)
+        return false;
+    /* the misfit has a second valley where the sliding turns round: once more, wider and the other way */
+    const double rows = fmin((double)(c->until - c->row_from), FRICTION_ROWS);
+    if (!z->again &&
+        z->least > (noise_of(&model->config.fused, c) > 1e-3 * c->force_max ? 4.0 : 0.05) * rows) {
+        z->again = true;
+        z->middle = c->n_force;
+        open_simplex(z, 0.16, 3.6);
+        c->mu_side = 1;
+        return false;
+    }
+    c->mu_side = 0;
+    if (!significant(&model->config.fused, c, c->mu_without, z->least)) {
+        c->mu_best = 0.0;
+        c->n_best = c->n_force;
+    }
+    return true;
+}
+
+/* The new estimate takes effect: rows and residuals. */
+static void commit(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c, uint64_t last) {
+    c->n = c->n_new;
+    c->r = c->r_new;
+    c->surface = c->fit;
+    for (uint64_t i = c->until + 1; i <= last; i++) {
+        take_row(state, c, i);
+        c->use[i & MASK] = 1;
     }
     if (!c->surface.valid)
         return;
-    if (!c->torque && !config->random_estimates && age >= 8.0 && c->slides && lone(state, c) &&
-        (c->mu > 0.0 || c->surface.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.02) * (double)rows))
-        /* a short contact has had few steps: it makes up for them at its end */
-        for (int i = 0; i < (final && age < 24.0 ? 6 : final && age < 48.0 ? 3 : 1); i++)
-            try_friction(config, state, c, k, &in, s, v, f);
     state->info.bounds += c->surface.k_bound;
     const double least = threshold(config, c);
-    for (uint64_t i = c->row_from; i <= k; i++) {
+    for (uint64_t i = c->row_from; i <= last; i++) {
         const size_t q = i & MASK;
         const double law = ff_profile_force(&c->surface, c->s[q], c->v[q]);
         c->residual[q] =
             (law > 0.0 || c->f[q] > least) && c->use[q] != 2 && sample_ok(state, c, i) ? c->f[q] - law : 0.0;
+    }
+}
+
+/* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
+ * work in a cycle: it stops where the work ends and goes on in the next one. */
+static void estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                     uint64_t last, uint64_t k, int *work) {
+    const ff_fused_config *config = &model->config.fused;
+    const double noise = noise_of(config, c);
+    if (c->stage == PLACE && c->frozen && c->surface.valid) {
+        /* the onset has left the history: what it taught stands */
+        c->stage = c->closing ? SETTLE : REST;
+        return;
+    }
+    if (c->stage == PLACE) {
+        const reach z = reach_of(state, c, last);
+        if (c->row <= c->row_from) {
+            c->row = c->row_from;
+            for (int i = 0; i < 6; i++)
+                c->sum_n[i] = c->sum_r[i] = 0.0;
+            c->sum_y = ff_vec3_zero();
+        }
+        for (; c->row <= last && *work > 0; c->row++, *work -= WORK_PLACE)
+            add_place(config, state, c, &z, c->row);
+        if (c->row <= last)
+            return;
+        find_place(config, state, c, &z, last);
+        begin_rows(c, TAKE);
+    }
+    if (c->stage == TAKE || c->stage == TAKE_AGAIN) {
+        take_rows(state, c, c->stage == TAKE ? last : c->until, work);
+        if (c->row <= (c->stage == TAKE ? last : c->until))
+            return;
+        c->until = c->row - 1;
+        c->force_max = c->force_new;
+        c->torque_max = c->torque_new;
+        const bool again = c->stage == TAKE_AGAIN;
+        if (!again)
+            choose_rows(config, state, c);
+        *work -= 2 * (int)(c->until - c->row_from);
+        c->fit = again ? c->rival : c->surface;
+        if (c->closing && c->passes > 0 && !again)
+            c->fit.law = 0; /* friction may have feigned another law */
+        c->have_fit = false;
+        c->mu_side = 0;
+        c->mu_try = again ? c->mu_try : 0;
+        if (config->random_estimates) {
+            random_surface(state, c, c->s[c->row_from & MASK], c->s[c->detected & MASK], &c->fit);
+            c->stage = COMMIT;
+        } else
+            c->stage = again ? FIT_AGAIN : FIT;
+        c->search.level = -1;
+    }
+    const bool fits = c->stage == FIT || c->stage == FIT_AGAIN || c->stage == RIVAL;
+    if (fits) {
+        if (*work <= 0)
+            return;
+        table t;
+        ff_profile_in in;
+        fill_table(model, c, &t, &in);
+        *work -= (int)(c->until - c->row_from) / 2;
+        if (c->stage != RIVAL) {
+            if (c->search.level < 0)
+                ff_profile_begin(&in, &c->search);
+            const int law = c->fit.valid ? c->fit.law : 0;
+            if (ff_profile_continue(&in, law, &c->search, work, &c->fit) == FF_PROFILE_MORE)
+                return;
+            if (c->stage == FIT) {
+                choose_rivals(c, c->until, c->closing);
+                begin_fit(&in, c, RIVAL);
+            } else
+                c->stage = FRICTION;
+        }
+        if (c->stage == RIVAL) {
+            while (*work > 0 && c->laws)
+                try_rival(&in, state, c, work);
+            if (c->laws)
+                return;
+            c->stage = FRICTION;
+        }
+    }
+    if (c->stage == FRICTION) {
+        const uint64_t age = c->until - c->detected;
+        const double rows = (double)(c->until - c->row_from + 1);
+        const bool may = c->fit.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
+                         c->slides && lone(state, c) && c->mu_try == 0 &&
+                         ((c->closing && noise > 1e-3 * c->force_max) || c->mu > 0.0 ||
+                          c->fit.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.004) * rows);
+        while (may) {
+            if (*work <= 0)
+                return;
+            if (!(c->closing ? settle_friction(model, state, c, work) : step_friction(model, state, c, work)))
+                continue;
+            c->mu_try++;
+            if (c->mu_best != c->mu || c->closing) { /* its rows and its surface */
+                c->mu = c->mu_best;
+                c->n_new = c->n_best;
+                begin_rows(c, TAKE_AGAIN);
+                return;
+            }
+            break;
+        }
+        c->stage = COMMIT;
+    }
+    if (c->stage == COMMIT) {
+        /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
+         * is little to repeat */
+        if (*work <= 0 || (k - c->anchor > 24 && replay_reached(state, group_of(state, c->a)) > c->anchor))
+            return;
+        commit(config, state, c, last);
+        *work -= 3 * (int)(last - c->row_from);
+        if (c->closing && c->passes > 0) {
+            c->passes--;
+            c->stage = PLACE;
+            c->row = c->row_from;
+            return;
+        }
+        replay_from(state, group_of(state, c->a), c->anchor);
+        c->stage = c->closing ? SETTLE : REST;
     }
 }
 
@@ -956,7 +1436,8 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     for (int i = 0; i < FF_FUSED_CONTACTS; i++)
         busy |= state->contact[i].open && (group_before >> state->contact[i].a & 1u);
     c->open = true;
-    c->settled = c->frozen = false;
+    c->settled = c->frozen = c->closing = false;
+    c->stage = REST;
     c->torque = torque;
     c->a = a;
     c->b = b;
@@ -1025,7 +1506,7 @@ static void begin(const ff_fidelity_model *model, ff_fused_state *state, int a, 
     c->speed = fabs(flight_speed(state, c, c->anchor));
     const ff_vec3 tip_speed = ff_rigid_point_velocity(&robot_a, c->r);
     c->slides =
-        b >= 0 || ff_vec3_norm(ff_vec3_axpy(-ff_vec3_dot(n, tip_speed), n, tip_speed)) > 0.02 * c->speed;
+        b >= 0 || ff_vec3_norm(ff_vec3_axpy(-ff_vec3_dot(n, tip_speed), n, tip_speed)) > 1e-4 * c->speed;
     for (uint64_t i = c->anchor; i <= k; i++) {
         take_row(state, c, i);
         c->residual[i & MASK] = 0.0;
@@ -1086,12 +1567,13 @@ static void fill_report(const ff_fidelity_model *model, ff_fused_state *state, c
     int samples = 0;
     if (!ended)
         samples = (int)(k - c->detected) + 1;
-    for (uint64_t i = c->anchor; ended && i <= k; i++) {
+    const uint64_t stride = 1 + (k - c->anchor) / 128; /* a long contact need not be counted to one */
+    for (uint64_t i = c->anchor; ended && i <= k; i += stride) {
         const place p = contact_place(c);
         double s, v;
         coordinate(&p, state->start[c->a], &at(state, c->a, i)->body,
                    c->b < 0 ? NULL : &at(state, c->b, i)->body, &s, &v);
-        samples += e->valid ? s > e->x0 : c->f[i & MASK] > 0.0;
+        samples += (e->valid ? s > e->x0 : c->f[i & MASK] > 0.0) ? (int)stride : 0;
     }
     r->samples = samples;
     const double w = e->valid && e->law == 0 ? sqrt(e->k / c->mass) : FF_PI / ((samples + 1) * T);
@@ -1118,27 +1600,31 @@ static void fill_report(const ff_fidelity_model *model, ff_fused_state *state, c
         outside |= FF_FUSED_LOOK_BACK;
     if (!c->wall_used && w * delay > 1.65)
         outside |= FF_FUSED_LATE;
+    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && noise_of(config, c) > 1e-3 * c->force_max))
+        outside |= FF_FUSED_FRICTION;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
-        if (o != c && (o->open || o->settled) && (o->a == body || o->b == body) &&
-            !(o->settled && o->end <= c->anchor))
+        if (beside(o, c) && (o->a == body || o->b == body))
             outside |= FF_FUSED_SEVERAL;
     }
     r->outside = outside;
 }
 
 /* A free flight from the anchor: what begin() made of noise is undone. */
-static void cancel(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+static void cancel(ff_fused_state *state, ff_fused_contact *c) {
     const unsigned group = group_of(state, c->a);
     c->open = false;
+    c->stage = REST;
     state->info.false_alarms++;
-    replay(model, state, group, c->anchor, k);
+    replay_from(state, group, c->anchor);
 }
 
 static void remember(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
     if (!c->surface.valid || c->abandoned)
         return;
     int slot = c->wall;
+    if (c->closing && slot >= 0 && !state->wall[slot].valid)
+        return; /* found missing while the contact was settled */
     if (slot < 0) {
         slot = 0;
         for (int w = 0; w < FF_FUSED_WALLS; w++) {
@@ -1165,19 +1651,23 @@ static void remember(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
                                         .mu = c->mu,
                                         .force_max = c->force_max,
                                         .last = k};
+    c->wall = slot;
 }
 
 /* Contacts that ended stay while an open one of the group reaches back over them. */
 static void sweep(ff_fused_state *state) {
     for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
         ff_fused_contact *x = &state->contact[c];
-        if (!x->settled)
+        if (!x->settled || x->closing)
             continue;
         const unsigned group = group_of(state, x->a);
         bool needed = false;
+        for (int i = 0; i < FF_MAX_BODIES; i++)
+            needed |= state->replay[i].active && (state->replay[i].bodies >> x->a & 1u) &&
+                      state->replay[i].at < x->end;
         for (int o = 0; o < FF_FUSED_CONTACTS; o++) {
             const ff_fused_contact *y = &state->contact[o];
-            needed |= y->open && (group >> y->a & 1u) && y->anchor < x->end;
+            needed |= (y->open || y->closing) && (group >> y->a & 1u) && y->anchor < x->end;
         }
         if (!needed)
             x->settled = false;
@@ -1207,22 +1697,16 @@ static bool is_over(const ff_fidelity_model *model, ff_fused_state *state, ff_fu
     return c->quiet >= 3 || c->abandoned;
 }
 
-static void finish(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
-    estimate(model, state, c, k, true); /* the settlement */
-    const unsigned group = group_of(state, c->a);
-    replay(model, state, group, group_anchor(state, group, k), k);
-    state->report[c->a].contacts++;
-    fill_report(model, state, c, k, c->a, true);
-    remember(state, c, k);
-    if (c->b >= 0) {
-        const uint32_t contacts = state->report[c->b].contacts + 1;
-        fill_report(model, state, c, k, c->b, true);
-        state->report[c->b].contacts = contacts;
-    }
+/* The contact is over: from here on the body flies, while the settlement (a last estimate and replay) goes
+ * on. */
+static void finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
     c->open = false;
-    c->settled = true;
+    c->settled = c->closing = true;
     c->end = k;
-    sweep(state);
+    c->stage = PLACE;
+    c->row = c->row_from;
+    c->asked = k;
+    c->passes = 1; /* which rows take part is judged with the last surface: that may be a poor one */
     bool left_a = false, left_b = false;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
@@ -1233,6 +1717,47 @@ static void finish(const ff_fidelity_model *model, ff_fused_state *state, ff_fus
         state->free_since[c->a] = k;
     if (c->b >= 0 && !left_b)
         state->free_since[c->b] = k;
+}
+
+/* Settled: what is known of it is final. */
+static void conclude(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c) {
+    state->report[c->a].contacts++;
+    fill_report(model, state, c, c->end, c->a, true);
+    remember(state, c, c->end);
+    if (c->b >= 0) {
+        const uint32_t contacts = state->report[c->b].contacts + 1;
+        fill_report(model, state, c, c->end, c->b, true);
+        state->report[c->b].contacts = contacts;
+    }
+    c->closing = false;
+    c->stage = REST;
+}
+
+/* Estimates and replays, as far as the work of a cycle allows; the contact that has waited longest first. */
+static void work_on(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work) {
+    replay_some(model, state, k, work);
+    unsigned done = 0;
+    for (int i = 0; i<FF_FUSED_CONTACTS && * work> 0; i++) {
+        ff_fused_contact *c = NULL;
+        for (int j = 0; j < FF_FUSED_CONTACTS; j++) {
+            ff_fused_contact *x = &state->contact[j];
+            if ((x->open || x->closing) && x->stage != REST && !(done >> j & 1u) &&
+                (!c || x->asked < c->asked))
+                c = x;
+        }
+        if (!c)
+            return;
+        done |= 1u << (c - state->contact);
+        if (c->closing && k - c->row_from > FF_FUSED_RING - 16)
+            c->stage = SETTLE; /* its rows leave the history: what is known stands */
+        for (int stage = -1; stage != c->stage && *work > 0;) {
+            stage = c->stage;
+            estimate(model, state, c, c->closing ? c->end : k, k, work);
+        }
+        replay_some(model, state, k, work);
+        if (c->stage == SETTLE && !replaying(state, group_of(state, c->a)))
+            conclude(model, state, c);
+    }
 }
 
 /* -------------------------------------------------------------------------------------------- free flight --
@@ -1247,6 +1772,14 @@ static bool touched(const ff_fused_state *state, int body) {
     return false;
 }
 
+/* A contact of the body is over but not settled. */
+static bool settling(const ff_fused_state *state, int body) {
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+        if (state->contact[c].closing && (state->contact[c].a == body || state->contact[c].b == body))
+            return true;
+    return false;
+}
+
 /* The delay as the robot shows it while nothing happens: how far it is behind, over the speed that it makes
  * itself (in relative motion the rest comes without delay, and would turn the sign). */
 static void track_delay(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k,
@@ -1254,7 +1787,7 @@ static void track_delay(const ff_fidelity_model *model, ff_fused_state *state, i
     const double T = model->integrate.cycle;
     const ff_fused_sample *x = at(state, i, k);
     const bool loaded = ff_vec3_norm(x->load.force) > 0.0 || ff_vec3_norm(x->load.torque) > 0.0;
-    if (touched(state, i) || loaded) {
+    if (touched(state, i) || settling(state, i) || loaded) {
         state->quiet_since[i] = k;
         return;
     }
@@ -1285,7 +1818,8 @@ static void check_walls(const ff_fidelity_model *model, ff_fused_state *state, u
     const double T = model->integrate.cycle;
     for (int w = 0; w < FF_FUSED_WALLS; w++) {
         ff_fused_wall *x = &state->wall[w];
-        if (!x->valid || touched(state, x->a) || (x->b >= 0 && touched(state, x->b)))
+        if (!x->valid || touched(state, x->a) || settling(state, x->a) ||
+            (x->b >= 0 && (touched(state, x->b) || settling(state, x->b))))
             continue;
         const ff_rigid_state a = robot_of(at(state, x->a, k));
         const ff_rigid_state b = x->b < 0 ? at_rest() : robot_of(at(state, x->b, k));
@@ -1378,6 +1912,13 @@ static void detect(const ff_fidelity_model *model, ff_fused_state *state, int i,
         const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
         if (-ff_vec3_dot(F, u) > 0.9 * size || bearer->mu > 0.0)
             sliding = 0.4;
+        /* and so is one whose line of action goes through the contact point, where its arm can tell */
+        const ff_vec3 side_b = ff_quat_unrotate(x->T_r.q, F);
+        const ff_vec3 whole_b = ff_quat_unrotate(x->T_r.q, x->force);
+        const double arm = ff_vec3_norm(ff_vec3_cross(bearer->r, side_b));
+        const double off = ff_vec3_norm(ff_vec3_sub(x->torque, ff_vec3_cross(bearer->r, whole_b)));
+        if (force_contacts == 1 && arm > fmax(0.02 * size, 5.0 * config->torque_noise) && off < 0.2 * arm)
+            sliding = 0.7;
     }
     if (force_contacts == 0 ? size > least : size > fmax(least, sliding * whole) && !young) {
         if (force_contacts == 0 || ++state->side_hits[i] >= 3) {
@@ -1469,9 +2010,15 @@ static void predict(const ff_fidelity_model *model, ff_fused_state *state, int b
               .load = load,
               .act = act,
               .acts = acts};
+    /* no residual acts: pieces as long as the turn of the bodies allows, not cycles */
+    double turn = 0.0;
+    for (int i = 0; i < model->bodies; i++)
+        if (group >> i & 1u)
+            turn = fmax(turn, ff_vec3_norm(x[i].omega));
+    const double longest = fmax(T, fmin(0.02 / fmax(turn, 1e-3), STEPS_MAX * T));
     double left = ahead;
     while (left > 1e-12) {
-        const double piece = left > T ? T : left;
+        const double piece = left > longest ? longest : left;
         advance(&w, piece);
         left -= piece;
     }
@@ -1531,6 +2078,8 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
             if (k - x->row_from >= LOOK_BACK) {
                 x->row_from = k - LOOK_BACK + 1;
                 x->frozen = true;
+                if (x->surface.valid)
+                    x->stage = REST;
                 state->info.look_back++;
             }
             x->anchor = k - LOOK_BACK + 1;
@@ -1546,49 +2095,56 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         x->force_max = fmax(x->force_max, x->f[k & MASK]);
     }
     check_walls(model, state, k);
-    unsigned fresh = 0; /* groups to replay from their anchor */
     unsigned open_before = 0;
     for (int c = 0; c < FF_FUSED_CONTACTS; c++)
         open_before |= state->contact[c].open ? 1u << c : 0u;
     for (int i = 0; i < model->bodies; i++)
         detect(model, state, i, k);
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
-        if (state->contact[c].open && !(open_before >> c & 1u))
-            fresh |= group_of(state, state->contact[c].a);
 
-    /* false alarms, estimates */
+    /* false alarms, estimates that fall due */
     for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
         ff_fused_contact *x = &state->contact[c];
-        if (!x->open || !(open_before >> c & 1u))
+        if (!x->open)
             continue;
+        if (!(open_before >> c & 1u)) {
+            replay_from(state, group_of(state, x->a), x->anchor);
+            continue;
+        }
         const uint64_t age = k - x->detected;
         const double noise = noise_of(config, x);
         x->alarm_sum += x->f[k & MASK];
         if (noise > 0.0 && age >= 3 && age <= 16 && x->alarm_sum < 2.0 * noise * sqrt((double)age)) {
-            cancel(model, state, x, k);
+            cancel(state, x);
             continue;
         }
-        if (k >= x->due) {
-            estimate(model, state, x, k, false);
+        if (k >= x->due && x->stage == REST) {
             x->due = k + (age < 48 ? 1 : 1 + age / 24);
-            fresh |= group_of(state, x->a);
+            x->stage = PLACE;
+            x->row = x->row_from;
+            x->asked = k;
         }
     }
-    /* replay: from the anchor after a new estimate, otherwise the last cycle with its measured end */
+    /* the last cycle with its measured end; what is recomputed from further back comes after it */
     unsigned seen = 0;
     for (int i = 0; i < model->bodies; i++) {
         const unsigned group = group_of(state, i);
         if ((seen >> i & 1u) || !touched(state, i))
             continue;
         seen |= group;
-        const uint64_t anchor = group_anchor(state, group, k);
-        const uint64_t from = fresh & group ? anchor : k > anchor ? k - 1 : k;
-        replay(model, state, group, from, k);
+        int one = 1;
+        if (k > group_anchor(state, group, k))
+            replay(model, state, group, k - 1, k, &one);
     }
+    int work = WORK;
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+        for (int o = 0; o < c; o++)
+            if (state->contact[c].open && beside(&state->contact[o], &state->contact[c]))
+                work += WORK_MORE;
+    work_on(model, state, k, &work);
     for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
         ff_fused_contact *x = &state->contact[c];
         if (x->open && is_over(model, state, x, k))
-            finish(model, state, x, k);
+            finish(state, x, k);
         else if (x->open) {
             fill_report(model, state, x, k, x->a, false);
             if (x->b >= 0) {
@@ -1598,10 +2154,12 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
             }
         }
     }
+    work_on(model, state, k, &work);
+    sweep(state);
     for (int i = 0; i < model->bodies; i++) {
         track_delay(model, state, i, k, in->sample[i].carried);
         body[i] = at(state, i, k)->body;
-        out->in_contact[i] = touched(state, i);
+        out->in_contact[i] = touched(state, i) || settling(state, i);
         out->f_b[i] = ff_wrench_zero();
         state->report[i].delay = state->delay[i];
         const ff_fused_report *r = &state->report[i];

@@ -266,8 +266,46 @@ typedef struct hit {
     double impulse, spin; /* error of the change of velocity and of rate, as part of it */
     double peak;
     double friction;
+    double bound; /* Cramer-Rao bound of the impulse vector, as part of it */
     bool ended;
 } hit;
+
+/* Least standard deviation of the impulse vector from the ideal contact's own samples with white noise: the
+ * direction has 2 sigma^2/sum f^2 (two axes across n), the size var(e)/(1+e)^2 with e of k and c, the surface
+ * unknown beside them. Nothing but the force tells the direction of a plane that is not known. */
+static double impulse_bound(double T, double noise, double m, double v, double k, double c) {
+    double A[9] = {0}, ff = 0.0, p = 0.0, u = v, h = T / 50.0;
+    for (int i = 0;; i++) {
+        const double f = k * p + c * u;
+        if (f < 0.0 || i > 1000000)
+            break;
+        if (i % 50 == 25) {
+            const double g[3] = {p, u, -k};
+            ff += f * f;
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++)
+                    A[3 * a + b] += g[a] * g[b] / (noise * noise);
+        }
+        u -= h * f / m;
+        p += h * u;
+    }
+    const double z = c / (2.0 * sqrt(k * m)), e = ff_contact_restitution(z), d = 1e-5;
+    const double de = (ff_contact_restitution(z + d) - ff_contact_restitution(fmax(0.0, z - d))) /
+                      (z > d ? 2.0 * d : d + z);
+    const double g[3] = {-0.5 * de * z / k, de / (2.0 * sqrt(k * m)), 0.0};
+    double b[3] = {g[0], g[1], g[2]};
+    /* scaled to units of k, sqrt(k m), v/w: the matrix is then well conditioned */
+    const double scale[3] = {k, sqrt(k * m), v * sqrt(m / k)};
+    for (int i = 0; i < 3; i++) {
+        b[i] *= scale[i];
+        for (int j = 0; j < 3; j++)
+            A[3 * i + j] *= scale[i] * scale[j];
+    }
+    assert_int_equal(ff_cholesky_factor(3, A), FF_OK);
+    ff_cholesky_solve(3, A, b);
+    const double var = b[0] * g[0] * scale[0] + b[1] * g[1] * scale[1];
+    return sqrt(2.0 * noise * noise / ff + var / ((1.0 + e) * (1.0 + e)));
+}
 
 /* A spinning body, a plane of any orientation, hit off-centre. */
 static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
@@ -300,6 +338,8 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
     ff_rng_seed(&plant.rng, ff_rng_next(rng), 3);
     begin(&plant);
     hit h = {0};
+    if (noise > 0.0)
+        h.bound = impulse_bound(plant.T, noise, m_eff, v, k, plant.wall[0].c);
     ff_rigid_state ideal = start;
     double ideal_peak, peak = 0.0;
     const double released = fused_ideal(&plant, 0, &model.fidelity.body[0], 2e-5, &ideal, &ideal_peak);
@@ -332,35 +372,96 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
     const double w_tau[] = {0.2, 0.5, 1.0, 1.5};
     for (int i = 0; i < 4; i++) {
         hit worst = {0};
-        int open = 0;
+        int open = 0, beyond = 0;
+        double square = 0.0;
         for (int n = 0; n < count; n++) {
             const hit h = oblique(&rng, w_tau[i], noise, mu);
             open += !h.ended;
             worst.impulse = fmax(worst.impulse, h.impulse);
             worst.spin = fmax(worst.spin, h.spin);
+            if (noise > 0.0 && mu == 0.0) {
+                square += h.impulse * h.impulse / (h.bound * h.bound);
+                beyond += h.impulse > allowed[i];
+                if (h.impulse > allowed[i])
+                    print_message("  %.3f %% where the least standard deviation is %.3f %%\n",
+                                  100.0 * h.impulse, 100.0 * h.bound);
+                assert_true(h.impulse < fmax(allowed[i], 3.5 * h.bound));
+            }
+        }
+        if (noise > 0.0 && mu == 0.0) {
+            print_message("  root mean square over the Cramer-Rao bound: %.2f; %d of %d beyond %g %%\n",
+                          sqrt(square / count), beyond, count, 100.0 * allowed[i]);
+            assert_true(count < 50 || sqrt(square / count) < 1.3);
         }
         print_message(
             "noise %g N, mu %g, w tau %g: impulse vector %.3f %%, spin %.3f %%, %d of %d did not end\n",
             noise, mu, w_tau[i], 100.0 * worst.impulse, 100.0 * worst.spin, open, count);
         assert_int_equal(open, 0);
-        if (allowed[i] > 0.0)
-            assert_true(worst.impulse < allowed[i] && worst.spin < 1.5 * allowed[i]);
+        if (noise == 0.0 || mu > 0.0)
+            assert_true(worst.impulse < allowed[i]);
+        /* under noise the change of a rate that hardly changes has no relative error */
+        if (noise == 0.0)
+            assert_true(worst.spin < 1.5 * allowed[i]);
     }
 }
 
 static void test_oblique_contacts_of_a_spinning_body(void **unused) {
     (void)unused;
-    const double quiet[4] = {0.001, 0.001, 0.001, 0.001}, noisy[4] = {0.015, 0.01, 0.01, 0.01};
+    const double quiet[4] = {0.001, 0.001, 0.001, 0.001}, noisy[4] = {0.01, 0.01, 0.01, 0.01};
     oblique_map(0.0, 0.0, test_count(6, 200), quiet);
     oblique_map(0.3, 0.0, test_count(6, 200), noisy);
 }
 
 static void test_friction_of_a_tenth(void **unused) {
     (void)unused;
-    /* beyond w tau = .5 the robot slides otherwise than the satellite: docs/methods/fused.md has the numbers
-     */
-    const double allowed[4] = {0.03, 0.03, 0.0, 0.0};
+    const double allowed[4] = {0.01, 0.01, 0.01, 0.01};
     oblique_map(0.0, 0.1, test_count(5, 100), allowed);
+    /* at w tau = 1.5 twenty samples under noise do not always show the friction: up to 13 % */
+    const double noisy[4] = {0.03, 0.03, 0.03, 1.0};
+    oblique_map(0.3, 0.1, test_count(3, 100), noisy);
+}
+
+/* A wall touched for longer than the history reaches, soft and without damping: about 1600 cycles. */
+static void test_a_contact_longer_than_the_history(void **unused) {
+    (void)unused;
+    fused_plant plant = two_walls(0.001, 0.016, 200.0, 0.0314, 1.0, 1e-4);
+    bounce b[1];
+    assert_int_equal(bounces(&plant, 0.016, 200.0, 0.05, 0.0, b, 1), 1);
+    const ff_fused_report *r = &out.fidelity.fused[0];
+    print_message("1600 cycles in contact: e %.4f %%, validity %u\n", 100.0 * b[0].e_error, r->outside);
+    assert_true(r->outside & FF_FUSED_LOOK_BACK);
+    assert_true(state.fidelity.fused.info.look_back > 0);
+    assert_true(fabs(b[0].e_error) < 0.01);
+    const ff_rigid_state *s = satellite(state.fidelity.fused.k - 1);
+    assert_true(ff_rigid_kinetic_energy(&model.fidelity.body[0], s) <=
+                0.5 * 200.0 * 0.05 * 0.05 * (1.0 + 1e-12));
+}
+
+/* Pressed against the wall for ever by a known load: the work of a cycle stays bounded, nothing gains energy.
+ */
+static void test_a_contact_that_never_ends(void **unused) {
+    (void)unused;
+    fused_plant plant = two_walls(0.004, 0.04, 200.0, 0.5, 0.8, 1e-4);
+    const ff_rigid_state start = {.attitude = ff_quat_identity(), .velocity = {{0, 0, 0.05}}};
+    setup(0.004, 0.04, 200.0, ff_mat3_diag(20, 20, 20), &start, 0.0, 0.0);
+    begin(&plant);
+    const ff_vec3 push = {{0, 0, 20.0}};
+    double highest = 0.0, work = 0.0;
+    for (uint64_t k = 0; k < 4000; k++) {
+        ff_loop_in in = {0};
+        fused_plant_cycle(&plant, k, &in);
+        in.load[0].force = push;
+        assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
+        plant.ring[k % 1024] = out.command[0];
+        work = push.z * satellite(k)->position.z;
+        const double energy = ff_rigid_kinetic_energy(&model.fidelity.body[0], satellite(k));
+        highest = fmax(highest, energy - work - 0.25);
+    }
+    print_message(
+        "pressed for 16 s: energy above start and work of the load by %.2g J, depth %.4f mm (static %.4f)\n",
+        highest, 1e3 * (satellite(3999)->position.z - plant.wall[0].at.z), 1e3 * 20.0 / plant.wall[0].k);
+    assert_true(out.fidelity.in_contact[0]);
+    assert_true(fabs(satellite(3999)->position.z - plant.wall[0].at.z - 20.0 / plant.wall[0].k) < 2e-4);
 }
 
 /* ------------------------------------------------------------------------------------------------ energy --
@@ -440,7 +541,7 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
 
 static void test_no_contact_gives_energy(void **unused) {
     (void)unused;
-    energy_of_random_contacts(test_count(500, 40000), false, 31);
+    energy_of_random_contacts(test_count(500, 43000), false, 31);
 }
 
 static void test_no_contact_gives_energy_even_with_a_random_estimator(void **unused) {
@@ -458,6 +559,8 @@ int main(void) {
         cmocka_unit_test(test_noise_costs_what_the_bound_says),
         cmocka_unit_test(test_oblique_contacts_of_a_spinning_body),
         cmocka_unit_test(test_friction_of_a_tenth),
+        cmocka_unit_test(test_a_contact_longer_than_the_history),
+        cmocka_unit_test(test_a_contact_that_never_ends),
         cmocka_unit_test(test_no_contact_gives_energy),
         cmocka_unit_test(test_no_contact_gives_energy_even_with_a_random_estimator),
     };

@@ -178,6 +178,18 @@ double ff_profile_exponent(int law);
  * rows + LEVELS GRID (rows at s <= hi) for law 0; LEVELS GRID (ROWS + rows at s <= hi) for the others. */
 bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit);
 
+/* The same in parts, for cycles of bounded work. *work is what may be spent, in row evaluations (about twenty
+ * instructions each), and is lowered by what was; at least one level of the grid is done. The rows must not
+ * change between the parts. */
+typedef enum ff_profile_progress { FF_PROFILE_MORE, FF_PROFILE_DONE, FF_PROFILE_NONE } ff_profile_progress;
+typedef struct ff_profile_search {
+    int level;
+    double lo, hi; /* [m] the surface lies between them as far as is known */
+} ff_profile_search;
+void ff_profile_begin(const ff_profile_in *in, ff_profile_search *search);
+ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_profile_search *search,
+                                        int *work, ff_profile *fit);
+
 #ifdef __cplusplus
 }
 #endif

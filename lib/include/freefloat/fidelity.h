@@ -322,6 +322,16 @@ typedef struct ff_fused_sample {
     bool valid;
 } ff_fused_sample;
 
+/* Search for the normal where there is friction, spread over cycles like the rest. */
+typedef struct ff_fused_simplex {
+    ff_vec3 middle;                     /* tilts are counted from here */
+    double x[3][2], J[3];               /* corners, best first */
+    double trial[2], first[2], J_trial; /* next trial; the mirrored one and its misfit */
+    double least;
+    int kind;   /* of the next trial */
+    bool again; /* begun a second time */
+} ff_fused_simplex;
+
 /* One contact: along a normal at a point, or (kind torque) about an axis. */
 typedef struct ff_fused_contact {
     bool open;
@@ -338,10 +348,9 @@ typedef struct ff_fused_contact {
     uint64_t due;                   /* next estimate */
     uint64_t law_due;               /* next trial of the other laws */
     int law_trial;                  /* law to try next; 0: none */
-    double rival_J;
-    double mass;      /* [kg] effective, along n at the contact point */
-    double speed;     /* [m/s] towards the surface at the anchor */
-    double force_max; /* [N] */
+    double mass;                    /* [kg] effective, along n at the contact point */
+    double speed;                   /* [m/s] towards the surface at the anchor */
+    double force_max;               /* [N] */
     double torque_max;
     double alarm_sum;
     int quiet, silent; /* cycles: over for satellite and robot; without a force */
@@ -350,9 +359,36 @@ typedef struct ff_fused_contact {
     bool wall_used;
     uint64_t row_from; /* rows kept from here on */
     bool frozen;       /* longer than the history: the estimate is kept */
+    bool closing;      /* ended, and being settled: a last estimate and replay are under way */
+    /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
+    int stage;           /* fused.c */
+    uint64_t asked;      /* cycle in which it fell due */
+    uint64_t row, until; /* next row; last row that takes part */
+    int passes;          /* of the settlement: estimates left before the replay */
+    ff_vec3 n_new, r_new;
+    ff_vec3 n_force;           /* direction of the force */
+    double sum_n[6], sum_r[6]; /* of F F', and of (F.F - F F') for the contact point: upper triangles */
+    ff_vec3 sum_y;             /* of F x M */
+    double force_new, torque_new, peak;
+    double f_last[2];    /* the two rows before, for the median of three */
+    unsigned laws;       /* bit mask: still to be tried */
+    bool have_fit;       /* `fit` comes from this estimate */
+    int mu_side, mu_try; /* where the search for friction stands */
+    double mu_best, mu_without;
+    ff_vec3 n_best;
+    ff_profile fit, zero, rival;
+    ff_fused_simplex simplex;
+    ff_profile_search search;
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];
     unsigned char use[FF_FUSED_RING];
 } ff_fused_contact;
+
+/* A recomputation that is under way: the history is new up to `at`, old behind it. */
+typedef struct ff_fused_replay {
+    bool active;
+    unsigned bodies; /* bit mask */
+    uint64_t at;
+} ff_fused_replay;
 
 typedef struct ff_fused_wall {
     bool valid;
@@ -374,8 +410,9 @@ enum { /* why a contact lies outside the domain in which the method is known to 
        FF_FUSED_SKEW = 4,        /* skew and w: (pi/2) w skew above 1 % */
        FF_FUSED_LOOK_BACK = 8,   /* longer than the history */
        FF_FUSED_NO_ESTIMATE = 16,
-       FF_FUSED_LATE = 32,   /* w tau above 1.65 on a first contact */
-       FF_FUSED_SEVERAL = 64 /* another contact acted on the body at the same time */
+       FF_FUSED_LATE = 32,     /* w tau above 1.65 on a first contact */
+       FF_FUSED_SEVERAL = 64,  /* another contact acted on the body at the same time */
+       FF_FUSED_FRICTION = 128 /* friction above .15, or under noise with w tau above 1 */
 };
 
 /* What is known of the last contact of a body: while it lasts, and after. */
@@ -416,6 +453,7 @@ typedef struct ff_fused_state {
     ff_fused_info info;
     ff_fused_report report[FF_MAX_BODIES];
     ff_fused_wall wall[FF_FUSED_WALLS];
+    ff_fused_replay replay[FF_MAX_BODIES];
     ff_fused_contact contact[FF_FUSED_CONTACTS];
     ff_fused_sample ring[FF_MAX_BODIES][FF_FUSED_RING]; /* cycle k lies at k % FF_FUSED_RING */
 } ff_fused_state;

@@ -1,0 +1,111 @@
+/* The mock-up on an elastic mount, through the virtual facility: the plant against closed forms, and what it
+ * costs `fused`. docs/methods/fused.md, section 9. */
+#include "support.h"
+
+#include "facility/plant.h"
+#include "run/run.h"
+
+static ff_scenario scenario;
+
+static void load(const char *text) {
+    char message[256] = "", warnings[512] = "";
+    if (ff_scenario_parse("text", text, strlen(text), NULL, &scenario, message, sizeof message, warnings,
+                          sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+}
+
+/* 200 kg at 0.05 m/s against 20 kN/m, e = 0.8: w = 10 rad/s; robot delay 40 ms, 4 ms cycle. */
+static void load_wall(double mass, double frequency, double noise) {
+    char text[1024], mount[128] = "";
+    if (frequency > 0.0)
+        snprintf(mount, sizeof mount, ", frequency: %g, damping_ratio: 0.02", frequency);
+    snprintf(text, sizeof text,
+             "name: mount\ntime: {cycle: 0.004, duration: 3}\nmethod: fused\nsatellites:\n"
+             "  body: {mass: 200, inertia: [20, 20, 20], velocity: [0.05, 0, 0], robot: {kind: delay, delay: "
+             "0.04},\n"
+             "         sensor: {kind: noisy, force_noise: %g}, mockup: {mass: %g%s}}\n"
+             "contacts:\n  - {name: right, kind: wall, body: body, at: [0.05, 0, 0], normal: [-1, 0, 0],\n"
+             "     stiffness: 20000, damping: 280}\n",
+             noise, mass, mount);
+    load(text);
+}
+
+static double last_speed;
+
+static ff_status keep_speed(void *self, const ff_row *row) {
+    (void)self;
+    last_speed = row->body[0].satellite.velocity.x;
+    return FF_OK;
+}
+
+/* Error of the speed of departure, as part of that of approach; e of a spring-damper in closed form. The
+ * mock-up may ring on, so that a contact by the force never ends. */
+static double rebound(double mass, double frequency, double noise) {
+    load_wall(mass, frequency, noise);
+    const ff_sink sink = {NULL, keep_speed};
+    const ff_run_options options = {.sinks = &sink, .count = 1};
+    ff_run_result result;
+    ff_run(&scenario, &options, &result);
+    if (result.status < 0)
+        fail_msg("%s", result.message);
+    return last_speed / 0.05 + ff_contact_restitution(280.0 / (2.0 * sqrt(20000.0 * 200.0)));
+}
+
+/* A flange that steps in speed leaves the mock-up swinging: d'' + 2 z w d' + w^2 d = -a. Here the commanded
+ * speed jumps by u within one cycle and stays; the reading is then m (w^2 d + 2 z w d'). */
+static void test_the_mount_swings_as_its_closed_form(void **unused) {
+    (void)unused;
+    char message[128] = "";
+    load_wall(10.0, 5.0, 0.0);
+    scenario.contacts = 0;
+    ff_plant *plant = ff_plant_create(&scenario, message, sizeof message);
+    if (!plant)
+        fail_msg("%s", message);
+    const double T = 0.004, w = 2.0 * FF_PI * 5.0, z = 0.02, wd = w * sqrt(1.0 - z * z), u = 0.1;
+    double worst = 0.0;
+    ff_setpoint command = {{ff_quat_identity(), ff_vec3_zero()}, {ff_vec3_zero(), ff_vec3_zero()}};
+    for (uint64_t k = 0; k < 400; k++) {
+        command.twist.v.x = k < 50 ? 0.05 : 0.05 + u;
+        command.T.p.x += T * command.twist.v.x;
+        ff_plant_write(plant, k, &command);
+        ff_loop_in in = {0};
+        assert_int_equal(ff_plant_read(plant, k, &in, NULL), FF_OK);
+        if (k < 70)
+            continue;
+        /* the jump takes one cycle: the mean of the answers to impulses of -u over it */
+        double reading = 0.0;
+        enum { PARTS = 200 };
+        for (int i = 0; i < PARTS; i++) {
+            const double t = ((double)k - 59.0 - ((double)i + 0.5) / PARTS) * T, decay = exp(-z * w * t);
+            const double d = -u / wd * decay * sin(wd * t);
+            const double d_dot = -u * decay * (cos(wd * t) - z * w / wd * sin(wd * t));
+            reading += 10.0 * (w * w * d + 2.0 * z * w * d_dot) / PARTS;
+        }
+        worst = fmax(worst, fabs(in.sensor[0].f_s.f.x - reading));
+    }
+    ff_plant_free(plant);
+    print_message("swing: largest difference %.3g N of %.3g N\n", worst, 10.0 * u * w);
+    assert_true(worst < 0.03 * 10.0 * u * w);
+}
+
+static void test_what_the_mount_costs_fused(void **unused) {
+    (void)unused;
+    const double rigid = rebound(10.0, 0.0, 0.0);
+    print_message("rigid mock-up of 10 kg: e error %.3f %%\n", 100.0 * rigid);
+    assert_true(fabs(rigid) < 0.005);
+    const double frequency[] = {100.0, 50.0, 20.0, 10.0}, mass[] = {1.0, 5.0, 20.0};
+    for (int m = 0; m < 3; m++)
+        for (int f = 0; f < 4; f++) {
+            const double error = rebound(mass[m], frequency[f], 0.0);
+            print_message("%2g kg at %3g Hz: e error %.2f %%\n", mass[m], frequency[f], 100.0 * error);
+            assert_true(isfinite(error));
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_mount_swings_as_its_closed_form),
+        cmocka_unit_test(test_what_the_mount_costs_fused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
