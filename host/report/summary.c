@@ -265,6 +265,7 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
         ff_json_bool(&json, "recomputation", c->recomputation);
         ff_json_integer(&json, "recomputations", (long long)run->impact.recomputations);
         ff_json_number(&json, "longest_look_back_s", run->impact.longest_look_back * scenario->cycle);
+        ff_json_integer(&json, "look_back_bounded_cycles", (long long)run->impact.bounded);
         ff_json_close(&json, '}');
     }
     ff_json_open(&json, "timing", '{');

@@ -604,6 +604,7 @@ static void answer(executive *e, int i, bool hold, bool end) {
 static void advance(executive *e, bool floats) {
     const uint64_t gap = e->body[0].gap < 64 ? e->body[0].gap : 64;
     e->result->missed += e->body[0].gap;
+    e->result->missed_at_rest += floats ? 0 : e->body[0].gap;
     ff_pose from[FF_MAX_BODIES], to[FF_MAX_BODIES];
     for (int i = 0; i < e->plan.bodies; i++) {
         body *b = &e->body[i];

@@ -66,6 +66,7 @@ typedef struct ff_rt_result {
     ff_histogram lateness, compute, io;
     ff_rsi_client_info rsi[FF_MAX_BODIES];
     ff_ati_sequence ati[FF_MAX_BODIES];
+    uint64_t missed_at_rest; /* of the missed ones: before the motion, where no row stands for them */
     uint64_t missed, filled, strangers, dropped_rows, dropped_telemetry;
     ff_setpoint robot[FF_MAX_BODIES]; /* measured at the end */
     ff_row *last;                     /* the last 2 s before the end, oldest first; the caller frees it */

@@ -170,8 +170,15 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     impact->noise = force_noise;
     if (scenario->fidelity.method == FF_METHOD_IMPACT)
         set_impact(scenario, impact);
-    if (!scenario->impact_detector_given)
+    /* the scenario's noise is where the measured one starts, and its least; an ideal sensor has none */
+    bool noisy = false;
+    for (int i = 0; i < scenario->satellites; i++)
+        noisy |= scenario->satellite[i].sensor.kind == FF_SENSOR_ATI_RDT ||
+                 scenario->satellite[i].sensor.force_noise > 0.0;
+    if (!scenario->impact_detector_given) {
         impact->detector.force_on = 5.0 * force_noise;
+        impact->detector.multiple = noisy ? 5.0 : 0.0;
+    }
     /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
     ff_detector_config *detector = &loop->fidelity.tdpa.detector;
     if (!scenario->detector_given)
@@ -183,6 +190,8 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         damping->detector.force_on = 5.0 * force_noise;
     if (!scenario->damping_given.torque_threshold)
         damping->detector.torque_on = 5.0 * torque_noise;
+    if (!scenario->damping_given.threshold && !scenario->damping_given.torque_threshold)
+        damping->detector.multiple = noisy ? 5.0 : 0.0;
     if (!scenario->damping_given.noise)
         damping->identify.noise = force_noise;
     if (!scenario->damping_given.skew) /* time stamps say it on hardware */

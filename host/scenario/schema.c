@@ -414,8 +414,8 @@ static const ff_key damping_keys[] = {
     KEY("trust", NUMBER, "", POSITIVE, "(0.015; printed: 0.05)", IDENTIFY(trust), 0, "Estimates are used once the stiffness is known to this part."),
     KEY("rate", NUMBER, "", POSITIVE, "0.1", IDENTIFY(rate), 0, "Largest change of an estimate in a cycle, as part of k and of sqrt(k m)."),
     SECTION("known", SECTION, &known_section, "{}", 0, 0, "Stiffness and damping that are known: identification is not used for them."),
-    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", DAMPING(detector.force_on), 0, "Force above which there is contact."),
-    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", DAMPING(detector.torque_on), 0, "Torque above which there is contact."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", DAMPING(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
+    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `torque_noise`)", DAMPING(detector.torque_on), 0, "Torque above which there is contact. A number is taken as it is."),
 };
 static const ff_section damping_section = {"damping", "", TABLE(damping_keys), "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."};
 #define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
@@ -432,7 +432,7 @@ static const ff_key impact_keys[] = {
     KEY("restitution", NUMBER, "", RESTITUTION, "(from the satellites' damping)", IMPACT(restitution), 0, "Of the satellites' contacts, in place of their damping."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(each robot's `delay`)", offsetof(ff_scenario, impact_delay), 0, "How far ahead to predict."),
     KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 63 cycles."),
-    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
     KEY("position_error", NUMBER, "m", POSITIVE, "0.01", IMPACT(position_error), 0, "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."),
     KEY("drift", NUMBER, "m/sqrt(s)", NOT_NEGATIVE, "5e-5", IMPACT(drift), 0, "Random walk of a surface's place during a contact: how fast older forces are forgotten."),
 };

@@ -304,12 +304,14 @@ static void sense(const ff_fidelity_model *model, ff_damping_state *state, const
         const ff_wrench measured = in->sample[i].f_b;
         bool began, ended;
         const double size = ff_vec3_norm(measured.f);
+        ff_detector_observe(&config->detector, &state->detector[i], measured);
         const bool contact = ff_detector_step(&config->detector, &state->detector[i], size,
                                               ff_vec3_norm(measured.t), &began, &ended);
         if (began)
             ff_lead_reset(&state->lead[i]);
         force[i].contact = contact;
-        force[i].strong = contact && size > config->detector.off_ratio * config->detector.force_on;
+        force[i].strong = contact && size > config->detector.off_ratio *
+                                                ff_detector_force_on(&config->detector, &state->detector[i]);
         force[i].f_b = contact ? measured : ff_wrench_zero();
         force[i].lead_b = contact
                               ? ff_lead_step(&config->lead, &state->lead[i], model->integrate.cycle, measured)

@@ -646,13 +646,16 @@ static double most_cycles(const ff_fidelity_model *model) {
     return fmin(floor(model->config.impact.look_back / model->integrate.cycle + 1e-9), FF_HISTORY_ROWS - 1);
 }
 
-/* Follows one contact for one cycle. True when the satellites' past should be looked at again. */
+/* Follows one contact for one cycle. True when the satellites' past should be looked at again. *bounded: the
+ * look-back was too short for a correction. */
 static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int index, uint64_t row,
-                   const ff_rigid_state *body, const measured *m) {
+                   const ff_rigid_state *body, const measured *m, bool *bounded) {
     const ff_impact_config *config = &model->config.impact;
     const ff_impact_contact *c = &config->contact[index];
     ff_impact_episode *e = &state->episode[index];
-    const double on = fmax(config->detector.force_on, SMALLEST_FORCE);
+    double on = fmax(ff_detector_force_on(&config->detector, &state->detector[c->body]), SMALLEST_FORCE);
+    if (c->against >= 0)
+        on = fmax(on, ff_detector_force_on(&config->detector, &state->detector[c->against]));
     const double force = m->force_n[index];
     const bool begins = !e->open && force > on;
     if (begins)
@@ -675,9 +678,13 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
         const bool all = config->recomputation && !begins;
         const double worth = all ? CHANGE + 0.3 * config->noise / e->stiffness : 0.0;
         const bool reached = !all || (double)(row - e->begin) <= most_cycles(model);
-        if (reached && fabs(e->estimate - e->offset) > worth) {
-            changed |= fabs(e->estimate - e->offset) > CHANGE;
-            e->offset = e->estimate;
+        if (fabs(e->estimate - e->offset) > worth) {
+            if (reached) {
+                changed |= fabs(e->estimate - e->offset) > CHANGE;
+                e->offset = e->estimate;
+            } else {
+                *bounded = true;
+            }
         }
     }
     const touch t = touch_at(c, body);
@@ -707,7 +714,7 @@ static double was_inside(const ff_impact_contact *c, const ff_impact_episode *e,
 /* IV-F: a contact that is known now may have begun in steps that are done. Finds the row before it began,
  * within the look-back, recomputes from there, and gives the satellites of this cycle. */
 static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
-                     uint64_t now, ff_rigid_state *body) {
+                     uint64_t now, ff_rigid_state *body, bool *bounded) {
     const ff_impact_config *config = &model->config.impact;
     const double T = model->integrate.cycle, most = most_cycles(model);
     const uint64_t oldest = (double)now > most ? now - (uint64_t)most : 0;
@@ -726,8 +733,10 @@ static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_
                 e->begin--;
             /* Begun before the look-back reaches: a contact that starts compressed would give energy that
              * nobody put in, so the surface is taken to stand where the satellites are then. */
-            if (inside > 0.0)
+            if (inside > 0.0) {
                 e->offset -= inside;
+                *bounded = true;
+            }
         }
         if (e->begin < start)
             start = e->begin;
@@ -856,23 +865,26 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
                                          .measured_b = in->sample[i].f_b,
                                          .load = in->sample[i].load};
 
+    for (int i = 0; i < model->bodies; i++)
+        ff_detector_observe(&config->detector, &state->detector[i], in->sample[i].f_b);
     measured m;
     measure(model, in, state, &m);
-    bool changed = false, any = false;
+    bool changed = false, any = false, bounded = false;
     for (int c = 0; c < config->contacts; c++) {
         const bool before = state->episode[c].open;
-        changed |= follow(model, state, c, now, body, &m);
+        changed |= follow(model, state, c, now, body, &m, &bounded);
         any |= state->episode[c].open;
         if (!config->recomputation && !before && state->episode[c].open)
             begin_within_cycle(model, state, c, in, body);
     }
     if (changed && config->recomputation) {
-        out->look_back = recompute(model, state, history, now, body);
+        out->look_back = recompute(model, state, history, now, body, &bounded);
         if (out->look_back > 0)
             state->recomputations++;
         if (out->look_back > state->longest_look_back)
             state->longest_look_back = out->look_back;
     }
+    state->bounded += bounded;
 
     flow f = {.model = model, .state = state};
     for (int i = 0; i < model->bodies; i++) {

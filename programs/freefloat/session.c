@@ -419,6 +419,11 @@ void ff_session_print(const ff_session *session) {
     if (ff_scenario_servicer(scenario) >= 0)
         print_servicer(session);
     print_contacts(metrics);
+    if (session->run.impact.bounded)
+        printf(
+            "look-back too short in %llu cycles: contacts lasted longer than it (at most %d cycles), later "
+            "corrections were left out\n",
+            (unsigned long long)session->run.impact.bounded, FF_HISTORY_ROWS - 1);
     ff_table table;
     ff_table_init(&table, 4);
     ff_table_add(&table, "requirement|value|limit|met");

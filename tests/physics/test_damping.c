@@ -324,7 +324,7 @@ static void random_case(ff_rng *rng, ff_scenario *s) {
     wall->at = ff_vec3_axpy(-0.3 * speed, wall->normal, ff_quat_rotate(body->start.attitude, wall->point));
     if (ff_rng_uniform(rng) < 0.5) {
         body->sensor.kind = FF_SENSOR_NOISY;
-        body->sensor.force_noise = fmin(5.0, ff_rng_range(rng, 0, 0.03) * speed * body->rigid.mass * w);
+        body->sensor.force_noise = ff_rng_range(rng, 0, 5);
         body->sensor.torque_noise = 0.1 * body->sensor.force_noise;
     }
     if (ff_rng_uniform(rng) < 0.4) { /* the wall becomes a second satellite's side, two contacts at once */

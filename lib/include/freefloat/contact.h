@@ -8,11 +8,26 @@
 extern "C" {
 #endif
 
+/* Standard deviation of a sensor's noise per axis, measured in flight: a running median in bounded memory,
+ * see detector.c. Contacts and single outliers hardly move it. */
+typedef struct ff_noise_state {
+    bool begun;
+    ff_vec3 last;     /* sample before */
+    double median;    /* of the squares of two neighbouring samples, summed */
+    uint64_t samples; /* pairs that counted */
+    int run;          /* pairs in a row on one side of the median, negative below it */
+} ff_noise_state;
+
+void ff_noise_reset(ff_noise_state *state);
+/* One sample; `start` > 0 is what is believed before the first one. Returns the standard deviation. */
+double ff_noise_step(ff_noise_state *state, double start, ff_vec3 sample);
+
 /* Contact on or off from the size of the wrench, with hysteresis and a count of quiet cycles. A threshold of
  * zero takes every wrench that is not zero as contact: right where the sensor is ideal. */
 typedef struct ff_detector_config {
     double force_on;  /* [N] contact begins above it; 3 to 5 standard deviations of the noise */
     double torque_on; /* [N m] likewise */
+    double multiple;  /* thresholds are at least so many measured standard deviations; 0: not measured */
     double off_ratio; /* contact is quiet below this part of the thresholds, 0..1 */
     int quiet_cycles; /* so many quiet cycles end the contact */
 } ff_detector_config;
@@ -21,11 +36,17 @@ typedef struct ff_detector_state {
     bool contact;
     int quiet;       /* quiet cycles so far */
     uint64_t cycles; /* cycles since this contact began */
+    ff_noise_state force_noise, torque_noise;
+    double force_on, torque_on; /* [N], [N m] from the measured noise, 0: not measured */
 } ff_detector_state;
 
 void ff_detector_default(ff_detector_config *config);
 ff_status ff_detector_validate(const ff_detector_config *config);
 void ff_detector_reset(ff_detector_state *state);
+/* Measures the noise, before the step of the same cycle. Does nothing when config->multiple is 0. */
+void ff_detector_observe(const ff_detector_config *config, ff_detector_state *state, ff_wrench measured);
+/* Force [N] above which contact begins now: the larger of the config's and that of the measured noise. */
+double ff_detector_force_on(const ff_detector_config *config, const ff_detector_state *state);
 /* Returns true while in contact; *began and *ended mark the edges of this cycle. */
 bool ff_detector_step(const ff_detector_config *config, ff_detector_state *state, double force, double torque,
                       bool *began, bool *ended);

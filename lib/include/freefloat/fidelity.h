@@ -236,7 +236,7 @@ typedef struct ff_impact_config {
     double noise;                /* [N] sd of the measured force */
     double position_error;       /* [m] how far surfaces may lie from where the scenario puts them */
     double drift;                /* [m/sqrt(s)] random walk of that error during a contact */
-    ff_detector_config detector; /* force_on, off_ratio, quiet_cycles */
+    ff_detector_config detector; /* force_on, multiple, off_ratio, quiet_cycles */
     int contacts;
     ff_impact_contact contact[FF_IMPACT_CONTACTS];
 } ff_impact_config;
@@ -269,8 +269,10 @@ typedef struct ff_impact_episode {
 
 typedef struct ff_impact_state {
     ff_impact_episode episode[FF_IMPACT_CONTACTS];
-    uint64_t recomputations; /* steps that rewrote the past */
-    int longest_look_back;   /* cycles */
+    ff_detector_state detector[FF_MAX_BODIES]; /* noise of each sensor; contacts begin and end per episode */
+    uint64_t recomputations;                   /* steps that rewrote the past */
+    int longest_look_back;                     /* cycles */
+    uint64_t bounded; /* cycles in which the look-back was too short for a correction of a contact */
 } ff_impact_state;
 
 void ff_impact_default(ff_impact_config *config);
