@@ -18,7 +18,7 @@ void ff_live_parameters(const ff_tuning_table *table, ff_live_config *config) {
 }
 
 static bool in_contact(const ff_live_control *control, const ff_run_access *access) {
-    for (int i = 0; access->k > 0 && i < control->scenario->satellites; i++)
+    for (int i = 0; access->out && access->k > 0 && i < control->scenario->satellites; i++)
         if (access->out->fidelity.in_contact[i])
             return true;
     return false;
@@ -110,6 +110,10 @@ void ff_live_control_apply(ff_live_control *control, const ff_run_access *access
             break;
         case FF_LIVE_SET:
         case FF_LIVE_ZERO: {
+            if (!access->model) {
+                answer(control, &command, access->t, false, "refused: this run has nothing to zero or tune");
+                break;
+            }
             const ff_order order = {.verb = command.verb == FF_LIVE_SET ? FF_ORDER_SET : FF_ORDER_ZERO,
                                     .parameter = command.parameter,
                                     .value = command.value,

@@ -205,6 +205,81 @@ static void test_set_outside_contact_only(void **state) {
     assert_near(touched.threshold, 20.0, 0.0);
 }
 
+/* ------------------------------------------------------------------------------------------- captures -- */
+
+static struct {
+    ff_live_control control;
+    int looks; /* at Ctrl-C while it is held */
+    uint64_t stop_at;
+} capture;
+
+static void ask(ff_live_verb verb) {
+    const ff_live_command c = {.verb = verb, .value = 1.0};
+    assert_true(ff_ring_push(&capture.control.live->commands, &c));
+}
+
+static bool look(void) {
+    if (capture.control.held && ++capture.looks == 3)
+        ask(FF_LIVE_RESUME);
+    return false;
+}
+
+static bool between_captures(void *self, const ff_run_access *access) {
+    (void)self;
+    assert_null(access->model);
+    assert_null(access->out);
+    if (access->k == 5)
+        ask(FF_LIVE_HOLD);
+    if (access->k == 7) { /* refused: there is no loop behind it */
+        ask(FF_LIVE_SET);
+        ask(FF_LIVE_ZERO);
+    }
+    if (access->k == capture.stop_at)
+        ask(FF_LIVE_STOP);
+    return ff_live_control_between(&capture.control, access);
+}
+
+static void run_capture(const char *method, uint64_t stop_at, ff_run_result *result) {
+    static ff_scenario scenario;
+    char message[512] = "", warnings[1024];
+    const char *const set[] = {"time.duration=0.4"};
+    const ff_scenario_options options = {.set = set, .sets = 1, .method = method};
+    if (ff_scenario_load(FF_SOURCE_DIR "/scenarios/envisat-capture.yaml", &options, &scenario, message,
+                         sizeof message, warnings, sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    memset(&capture, 0, sizeof capture);
+    const ff_status started =
+        ff_live_control_start(&capture.control, &scenario, "127.0.0.1:0", true, message, sizeof message);
+    if (started == FF_ERR_UNSUPPORTED)
+        skip();
+    if (started != FF_OK)
+        fail_msg("%s", message);
+    capture.control.interrupted = look;
+    capture.stop_at = stop_at;
+    const ff_sink sink = ff_live_sink(capture.control.live);
+    const ff_run_options run = {.sinks = &sink, .count = 1, .between = between_captures};
+    ff_run(&scenario, &run, result);
+    ff_live_control_stop(&capture.control);
+}
+
+static void test_capture_paced_held_and_stopped(void **state) {
+    (void)state;
+    static const char *const method[] = {"direct", "ideal"};
+    for (int m = 0; m < 2; m++) {
+        ff_run_result result;
+        run_capture(method[m], UINT64_MAX, &result);
+        assert_int_equal(result.status, FF_OK);
+        assert_true(result.wall_s >= 0.4 - 1e-3); /* paced: never faster than the clock */
+        assert_true(capture.looks >= 3);          /* it stood until it was told to go on */
+        assert_false(capture.control.stopped);
+        run_capture(method[m], 11, &result);
+        assert_int_equal(result.status, FF_ERR_LIMIT);
+        assert_int_equal(result.cycles, 11);
+        assert_non_null(strstr(result.message, "stopped at"));
+        assert_true(capture.control.stopped);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_token_needed_where_guarded),
@@ -213,6 +288,7 @@ int main(void) {
         cmocka_unit_test(test_zero_without_contact_takes_the_bias),
         cmocka_unit_test(test_zero_in_contact_refused),
         cmocka_unit_test(test_set_outside_contact_only),
+        cmocka_unit_test(test_capture_paced_held_and_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
