@@ -205,6 +205,33 @@ static void test_set_outside_contact_only(void **state) {
     assert_near(touched.threshold, 20.0, 0.0);
 }
 
+/* A command v(t) = a t + j t^2/2 has differences that are known. */
+static void test_gauges_of_a_polynomial_command(void **state) {
+    (void)state;
+    static ff_scenario scenario;
+    static ff_live_control control;
+    scenario = (ff_scenario){.cycle = 0.004, .satellites = 2};
+    control = (ff_live_control){.scenario = &scenario};
+    const double T = scenario.cycle;
+    const ff_vec3 a = ff_vec3_make(0.3, -0.2, 0.6), j = ff_vec3_make(2, 1, -2);
+    for (int k = 0; k < 4; k++) {
+        static ff_row row;
+        double g[FF_LIVE_GATE * FF_MAX_BODIES];
+        const double t = k * T;
+        row = (ff_row){.k = (uint64_t)k};
+        row.body[1].command.twist.v = ff_vec3_add(ff_vec3_scale(t, a), ff_vec3_scale(t * t / 2, j));
+        row.body[1].command.twist.w = ff_vec3_scale(t, a);
+        ff_live_control_gauges(&control, &row, g);
+        const ff_vec3 mean = ff_vec3_axpy(t - T / 2, j, a);
+        for (int n = 0; n < FF_LIVE_GATE; n++)
+            assert_near(g[n], 0.0, 0.0); /* the other satellite rests */
+        assert_near(g[4], k > 0 ? ff_vec3_norm(mean) : 0.0, 1e-12);
+        assert_near(g[5], k > 0 ? 0.7 : 0.0, 1e-12);
+        assert_near(g[6], k > 1 ? 3.0 : 0.0, 1e-9);
+        assert_near(g[7], 0.0, 1e-9);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------- captures -- */
 
 static struct {
@@ -256,7 +283,7 @@ static void run_capture(const char *method, uint64_t stop_at, ff_run_result *res
         fail_msg("%s", message);
     capture.control.interrupted = look;
     capture.stop_at = stop_at;
-    const ff_sink sink = ff_live_sink(capture.control.live);
+    const ff_sink sink = ff_live_control_sink(&capture.control);
     const ff_run_options run = {.sinks = &sink, .count = 1, .between = between_captures};
     ff_run(&scenario, &run, result);
     ff_live_control_stop(&capture.control);
@@ -288,6 +315,7 @@ int main(void) {
         cmocka_unit_test(test_zero_without_contact_takes_the_bias),
         cmocka_unit_test(test_zero_in_contact_refused),
         cmocka_unit_test(test_set_outside_contact_only),
+        cmocka_unit_test(test_gauges_of_a_polynomial_command),
         cmocka_unit_test(test_capture_paced_held_and_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
