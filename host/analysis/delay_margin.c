@@ -308,7 +308,10 @@ static ff_status analyze(work *w, ff_delay_margin *out, char *message, size_t si
         return fail(FF_ERR_ARGUMENT, message, size, "no method to judge");
     /* Progress counts runs, as if every search went the whole way. */
     const int each = 2 + FF_DELAY_SCAN + FF_DELAY_BISECTIONS;
-    w->share = 1.0 / (out->methods * (each + w->config->map * w->config->map));
+    const int runs = out->methods * (each + w->config->map * w->config->map);
+    w->share = 1.0 / runs;
+    if (w->config->begin)
+        w->config->begin(w->config->user, runs);
     for (int m = 0; m < out->methods; m++) {
         ff_delay_method *method = &out->method[m];
         theory(out, method);

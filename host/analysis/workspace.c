@@ -169,6 +169,10 @@ static bool identity(ff_pose p) {
     return ff_vec3_norm(p.p) == 0.0 && fabs(p.q.w) == 1.0;
 }
 
+static bool tell(const ff_workspace_config *config, double part) {
+    return !config->progress || config->progress(config->user, part);
+}
+
 /* Candidates: where the flange starts as the base sees it, which way it looks, and how the base is turned. */
 static ff_status place(const ff_workspace_config *config, const ff_robot_config *robot, const ff_pose *pose,
                        size_t count, ff_pose *base, ff_pose *tool) {
@@ -182,7 +186,10 @@ static ff_status place(const ff_workspace_config *config, const ff_robot_config 
         few[i] = pose[n > 1 ? i * (count - 1) / (n - 1) : 0];
     trial best = {.end = 0, .margin = -1.0};
     bool found = false;
-    for (size_t c = 0; c < 4 * 5 * 4 * 3 * 4; c++) {
+    const size_t candidates = 4 * 5 * 4 * 3 * 4;
+    for (size_t c = 0; c < candidates; c++) {
+        if (c % 16 == 0 && !tell(config, (double)c / (double)candidates))
+            return FF_ERR_LIMIT;
         const size_t ix = c % 4, iy = c / 4 % 5, iz = c / 20 % 4, ip = c / 80 % 3, iw = c / 240;
         const ff_quat yaw = ff_quat_exp(ff_vec3_make(0.0, 0.0, 0.5 * FF_PI * (double)iw));
         const ff_pose T_bf = {ff_quat_exp(ff_vec3_make(0.0, pitch[ip], 0.0)),
@@ -242,7 +249,9 @@ ff_status ff_workspace_trace(const ff_workspace_config *config, const ff_robot_c
     trial t = {0};
     size_t first = 0;
     for (; first < count; first++)
-        if (start_at(config, &arm, pose, first, count, config->sample, &t))
+        if (first % 256 == 0 && !tell(config, 1.0))
+            return FF_ERR_LIMIT;
+        else if (start_at(config, &arm, pose, first, count, config->sample, &t))
             break;
         else if (first == 0)
             out->reason = t.reason, out->axis = t.axis;
@@ -264,6 +273,17 @@ static ff_status fail(ff_status status, char *message, size_t size, const char *
     if (message && size)
         snprintf(message, size, "%s", text);
     return status;
+}
+
+/* One motion's progress as a part of all of them. */
+typedef struct motions {
+    const ff_workspace_config *config;
+    int done, all;
+} motions;
+
+static bool tell_motion(void *self, double part) {
+    const motions *m = self;
+    return tell(m->config, (m->done + part) / m->all);
 }
 
 ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_config *config,
@@ -292,7 +312,10 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
         copy->contacts = copy->loads = 0;
         status = ff_ideal_solve(copy, NULL, NULL, &nominal, message, size);
     }
+    motions m = {.config = config, .all = 2 * scenario->satellites};
     ff_workspace_config c = *config;
+    c.progress = tell_motion;
+    c.user = &m;
     const uint64_t cap = scenario->cycles / SAMPLES_MAX + 1;
     uint64_t stride = (uint64_t)fmax(1.0, round(c.sample / scenario->cycle));
     stride = stride > cap ? stride : cap;
@@ -317,7 +340,10 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
             }
             status = ff_workspace_trace(&c, &scenario->satellite[i].robot, pose, count,
                                         relative ? &out->relative[i] : &out->absolute[i]);
-            if (status != FF_OK)
+            m.done++;
+            if (status == FF_ERR_LIMIT)
+                fail(status, message, size, "stopped");
+            else if (status != FF_OK)
                 fail(status, message, size, "the robot's base, tool or rail cannot be used for an arm");
         }
     free(pose);

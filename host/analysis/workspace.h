@@ -15,6 +15,8 @@ typedef struct ff_workspace_config {
     double margin; /* least distance from a singularity, of ff_arm_margin; 0..1 */
     double ball;   /* [m] the ball around the start that destefano2021 takes for the workspace */
     double sample; /* [s] between two poses, at least one cycle */
+    bool (*progress)(void *user, double part); /* over the motions; may be NULL; false: FF_ERR_LIMIT */
+    void *user;
 } ff_workspace_config;
 
 typedef enum ff_workspace_reason {

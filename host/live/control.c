@@ -18,10 +18,63 @@ void ff_live_parameters(const ff_tuning_table *table, ff_live_config *config) {
 }
 
 static bool in_contact(const ff_live_control *control, const ff_run_access *access) {
-    for (int i = 0; access->k > 0 && i < control->scenario->satellites; i++)
+    for (int i = 0; access->out && access->k > 0 && i < control->scenario->satellites; i++)
         if (access->out->fidelity.in_contact[i])
             return true;
     return false;
+}
+
+/* The gate's limits that are differences of the command. */
+static void add_gate(const ff_scenario *scenario, ff_live_config *config) {
+    static const char *const name[FF_LIVE_GATE] = {"commanded acceleration", "commanded angular acceleration",
+                                                   "commanded jerk", "commanded angular jerk"};
+    static const char *const unit[FF_LIVE_GATE] = {"m/s2", "rad/s2", "m/s3", "rad/s3"};
+    config->gauges = FF_LIVE_GATE * scenario->satellites;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_gate_config *gate = &scenario->satellite[i].limits;
+        const double limit[FF_LIVE_GATE] = {gate->acceleration, gate->angular_acceleration, gate->jerk,
+                                            gate->angular_jerk};
+        for (int n = 0; n < FF_LIVE_GATE; n++) {
+            if (!isfinite(limit[n]) || config->limits == FF_LIVE_MAX_LIMITS)
+                continue;
+            ff_live_limit *l = &config->limit[config->limits++];
+            *l = (ff_live_limit){
+                .limit = limit[n], .gauge = FF_LIVE_GATE * i + n + 1, .scale = 1.0, .trips = true};
+            snprintf(l->name, sizeof l->name, "%s of %s", name[n], scenario->satellite[i].name);
+            snprintf(l->unit, sizeof l->unit, "%s", unit[n]);
+        }
+    }
+}
+
+void ff_live_control_gauges(ff_live_control *control, const ff_row *row,
+                            double gauge[FF_LIVE_GATE * FF_MAX_BODIES]) {
+    const double rate = 1.0 / control->scenario->cycle;
+    for (int i = 0; i < control->scenario->satellites; i++) {
+        double *g = &gauge[FF_LIVE_GATE * i];
+        const ff_twist now = row->body[i].command.twist;
+        const ff_twist change = ff_twist_sub(now, control->twist[i]);
+        const ff_twist a = {ff_vec3_scale(rate, change.w), ff_vec3_scale(rate, change.v)};
+        const ff_twist j = ff_twist_sub(a, control->acceleration[i]);
+        g[0] = control->seen > 0 ? ff_vec3_norm(a.v) : 0.0;
+        g[1] = control->seen > 0 ? ff_vec3_norm(a.w) : 0.0;
+        g[2] = control->seen > 1 ? rate * ff_vec3_norm(j.v) : 0.0;
+        g[3] = control->seen > 1 ? rate * ff_vec3_norm(j.w) : 0.0;
+        control->twist[i] = now;
+        control->acceleration[i] = a;
+    }
+    control->seen += control->seen < 2;
+}
+
+static ff_status take(void *self, const ff_row *row) {
+    ff_live_control *control = self;
+    double gauge[FF_LIVE_GATE * FF_MAX_BODIES];
+    ff_live_control_gauges(control, row, gauge);
+    ff_live_push_gauges(control->live, row, gauge); /* a full ring is the page's loss, not the run's */
+    return FF_OK;
+}
+
+ff_sink ff_live_control_sink(ff_live_control *control) {
+    return (ff_sink){control, take};
 }
 
 ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *scenario, const char *address,
@@ -43,6 +96,7 @@ ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *sce
         snprintf(message, size, "%s", ff_status_text(status));
         return status;
     }
+    add_gate(scenario, c);
     ff_live_parameters(&control->tuning.table, c);
     return ff_live_start(c, &control->live, message, size);
 }
@@ -110,6 +164,10 @@ void ff_live_control_apply(ff_live_control *control, const ff_run_access *access
             break;
         case FF_LIVE_SET:
         case FF_LIVE_ZERO: {
+            if (!access->model) {
+                answer(control, &command, access->t, false, "refused: this run has nothing to zero or tune");
+                break;
+            }
             const ff_order order = {.verb = command.verb == FF_LIVE_SET ? FF_ORDER_SET : FF_ORDER_ZERO,
                                     .parameter = command.parameter,
                                     .value = command.value,

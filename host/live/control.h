@@ -25,6 +25,8 @@ typedef struct ff_live_control {
     int64_t anchor_ns; /* wall clock at anchor_t; 0: not yet */
     double anchor_t;
     ff_tuning tuning;
+    ff_twist twist[FF_MAX_BODIES], acceleration[FF_MAX_BODIES]; /* of the last command, robots' frame */
+    int seen; /* rows, up to 2: differences need neighbours */
 } ff_live_control;
 
 /* Fills verbs, limits and parameters of `config` for a scenario and starts the server. As ff_live_start. */
@@ -32,6 +34,12 @@ ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *sce
                                 bool token, char *message, size_t size);
 /* Ends the server and frees. */
 void ff_live_control_stop(ff_live_control *control);
+/* In place of ff_live_sink: adds the command's acceleration and jerk, which stand in no column. */
+ff_sink ff_live_control_sink(ff_live_control *control);
+/* What it adds: for each satellite acceleration, angular acceleration, jerk, angular jerk. */
+enum { FF_LIVE_GATE = 4 };
+void ff_live_control_gauges(ff_live_control *control, const ff_row *row,
+                            double gauge[FF_LIVE_GATE * FF_MAX_BODIES]);
 /* For ff_run_options.between. */
 bool ff_live_control_between(void *control, const ff_run_access *access);
 /* Takes the commands that wait and applies them. model may be NULL. */

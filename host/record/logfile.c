@@ -275,6 +275,9 @@ static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, 
         ff_row_loop(scenario, &r->in, &r->out, status, &r->row);
         if (!compare_row(r, result) || status < 0)
             return FF_OK;
+        if (file->progress && k % (scenario->cycles / 128 + 1) == 0 &&
+            !file->progress(file->user, (double)k / (double)scenario->cycles))
+            return refuse(FF_ERR_LIMIT, message, size, "stopped");
     }
 }
 
@@ -286,7 +289,7 @@ typedef struct rerun {
     replay *replay;
     ff_replay_result *result;
     int phase, action, storage, dissipation, force, torque, joint[FF_MAX_ARM_LINKS], joints; /* columns */
-    bool ended;
+    bool ended, stopped;
 } rerun;
 
 static int find_column(const ff_columns *columns, const char *satellite, const char *name) {
@@ -332,6 +335,12 @@ static ff_status compare_rerun(void *self, const ff_row *row) {
     return compare_row(r->replay, r->result) ? FF_OK : FF_ERR_LIMIT;
 }
 
+static bool tell_rerun(void *self, double part) {
+    rerun *r = self;
+    r->stopped = r->file->progress && !r->file->progress(r->file->user, part);
+    return !r->stopped;
+}
+
 /* All columns but the reference, the timing, and whether a thruster's limit acted before it was recorded. */
 static void mark_rerun_columns(replay *r) {
     static const char *const left_out[] = {".ideal.", ".error.", "timing.", ".thrust_saturated"};
@@ -367,12 +376,15 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
     mark_rerun_columns(r);
     ff_mcap_reader_rewind(file->reader);
     const ff_sink sink = {&x, compare_rerun};
-    const ff_run_options options = {.sinks = &sink, .count = 1, .record = {&x, read_answer}};
+    const ff_run_options options = {
+        .sinks = &sink, .count = 1, .record = {&x, read_answer}, .progress = tell_rerun, .user = &x};
     ff_run_result run;
     ff_capture_run(scenario, &options, &run);
     if (result->damaged)
         return refuse(FF_ERR_FORMAT, message, size,
                       "a part of the log is damaged: nothing after it can be replayed");
+    if (x.stopped)
+        return refuse(FF_ERR_LIMIT, message, size, "stopped");
     if (run.status < 0 && run.status != FF_ERR_LIMIT)
         return refuse(run.status, message, size, run.message);
     if (x.ended && !result->cut)

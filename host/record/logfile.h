@@ -10,6 +10,9 @@ typedef struct ff_logfile {
     char (*name)[FF_COLUMN_NAME];
     uint16_t cycle, input; /* channels; 0 before they were seen */
     char version[32];
+    /* Of ff_replay, to be set after opening: may be NULL; false stops with FF_ERR_LIMIT. */
+    bool (*progress)(void *user, double part);
+    void *user;
 } ff_logfile;
 
 /* FF_ERR_IO, FF_ERR_FORMAT (no log of ours), FF_ERR_MEMORY, with one sentence. */

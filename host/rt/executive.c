@@ -14,8 +14,7 @@ enum {
     CHECK_CYCLES = 100, /* samples at standstill */
     SETTLE_CYCLES = 25, /* rest after a stop, before RSI is ended */
     TRACK = 512,        /* commands remembered for the tracking error */
-    FROZEN_RECORDS = 25,
-    DATAGRAMS = 32 /* read at most in one cycle: a flood does not stop the loop */
+    DATAGRAMS = 32      /* read at most in one cycle: a flood does not stop the loop */
 };
 
 void ff_histogram_add(ff_histogram *h, int64_t ns) {
@@ -644,11 +643,6 @@ static ff_trip_code sensor_trip(const executive *e, const body *b, double *value
         return FF_TRIP_FROZEN;
     if (b->ati_status < 0)
         return FF_TRIP_SENSOR;
-    *value = (double)b->same;
-    *limit = FROZEN_RECORDS - 1;
-    /* a sensor that was seen to be noisy does not repeat six counts for long */
-    if (e->result->check.body[i].force_noise > 5e-6 && b->same >= FROZEN_RECORDS)
-        return FF_TRIP_FROZEN;
     *value = ff_vec3_norm(e->in.sensor[i].f_s.f);
     *limit = b->wrench.force_limit;
     if (*value >= *limit)
@@ -658,6 +652,16 @@ static ff_trip_code sensor_trip(const executive *e, const body *b, double *value
     if (*value >= *limit)
         return FF_TRIP_RANGE;
     return FF_TRIP_NONE;
+}
+
+/* How far the joint that is nearest to an end of its range is on its way there. */
+static double joint_share(const body *b, const ff_arm_model *arm) {
+    double share = 0.0;
+    for (int a = 0; a < 6; a++) {
+        const double low = arm->config.lower[a], high = arm->config.upper[a];
+        share = fmax(share, fabs(2.0 * b->joints.a[a] - low - high) / (high - low));
+    }
+    return share;
 }
 
 static ff_safety_action judge(executive *e, bool silent) {
@@ -679,6 +683,9 @@ static ff_safety_action judge(executive *e, bool silent) {
         at->clipped_by = b->rsi.info.clipped_by;
         at->clipped_limit = b->rsi.info.clipped_tag < 3 ? 1e3 * b->rsi_config.clip_translation
                                                         : b->rsi_config.clip_rotation * 180.0 / FF_PI;
+        at->same = e->result->check.body[i].force_noise > 5e-6 ? (double)b->same : 0.0;
+        at->apart = b->rsi.apart;
+        at->joint = e->plan.body[i].channel == FF_RSI_BY_AXES ? joint_share(b, &e->plan.body[i].arm) : 0.0;
         speaks &= b->known && b->has_record;
         in.missed = fmax(in.missed, (double)b->gap);
         if (i > 0 && b->known && e->pace - b->arrived > silence && e->other.code == FF_TRIP_NONE)

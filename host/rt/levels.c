@@ -5,6 +5,9 @@ const char *ff_level_text(ff_level_name level) {
 #define FF_LEVEL_TEXT(name, trip, words, field) words,
         FF_LEVELS(FF_LEVEL_TEXT)
 #undef FF_LEVEL_TEXT
+#define FF_LEVEL_TEXT(name, trip, words, unit, field, most) words,
+            FF_LEVELS_FIXED(FF_LEVEL_TEXT)
+#undef FF_LEVEL_TEXT
     };
     return (unsigned)level < FF_LEVEL_COUNT ? text[level] : "?";
 }
@@ -14,8 +17,23 @@ ff_trip_code ff_level_trip(ff_level_name level) {
 #define FF_LEVEL_TRIP(name, code, words, field) FF_TRIP_##code,
         FF_LEVELS(FF_LEVEL_TRIP)
 #undef FF_LEVEL_TRIP
+#define FF_LEVEL_TRIP(name, code, words, unit, field, most) FF_TRIP_##code,
+            FF_LEVELS_FIXED(FF_LEVEL_TRIP)
+#undef FF_LEVEL_TRIP
     };
     return (unsigned)level < FF_LEVEL_COUNT ? trip[level] : FF_TRIP_NONE;
+}
+
+const char *ff_level_unit(ff_level_name level) {
+    switch (level) {
+#define FF_LEVEL_UNIT(name, trip, words, unit, field, most) \
+    case FF_LEVEL_##name:                                   \
+        return unit;
+        FF_LEVELS_FIXED(FF_LEVEL_UNIT)
+#undef FF_LEVEL_UNIT
+    default:
+        return ff_trip_unit(ff_level_trip(level));
+    }
 }
 
 double ff_level_limit(const ff_safety_limits *limits, ff_level_name level) {
@@ -24,6 +42,11 @@ double ff_level_limit(const ff_safety_limits *limits, ff_level_name level) {
     case FF_LEVEL_##name:                        \
         return limits->field;
         FF_LEVELS(FF_LEVEL_LIMIT)
+#undef FF_LEVEL_LIMIT
+#define FF_LEVEL_LIMIT(name, trip, words, unit, field, most) \
+    case FF_LEVEL_##name:                                    \
+        return most;
+        FF_LEVELS_FIXED(FF_LEVEL_LIMIT)
 #undef FF_LEVEL_LIMIT
     default:
         return FF_INF;
@@ -44,6 +67,9 @@ void ff_levels(const ff_safety_config *config, const ff_safety_state *state, con
     level[FF_LEVEL_TRACKING] = b->tracking;
     level[FF_LEVEL_AGE] = b->sensor == FF_TRIP_AGE ? b->sensor_value : b->age;
     level[FF_LEVEL_MISSED] = in->missed;
+#define FF_LEVEL_VALUE(name, trip, words, unit, field, most) level[FF_LEVEL_##name] = b->field;
+    FF_LEVELS_FIXED(FF_LEVEL_VALUE)
+#undef FF_LEVEL_VALUE
     /* differences need neighbours, as in ff_safety_step */
     level[FF_LEVEL_SPIKE] = level[FF_LEVEL_ACCELERATION] = level[FF_LEVEL_ANGULAR_ACCELERATION] =
         level[FF_LEVEL_JERK] = 0.0;

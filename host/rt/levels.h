@@ -23,14 +23,25 @@
     X(AGE, AGE, "age of the sensor's sample", age)                                                        \
     X(MISSED, MISSED, "telegrams missed in a row", missed)
 
+/* X(code, name, text, unit, field, limit): with limits that no scenario gives; `field` is of
+ * ff_safety_body_in. A joint trips by JOINT when the arm has no solution inside its ranges. */
+#define FF_LEVELS_FIXED(X)                                                          \
+    X(FROZEN, FROZEN, "same readings in a row", "records", same, FF_SAFETY_SAME)    \
+    X(CLIPPED, CLIPPED, "cycles off the command", "cycles", apart, FF_SAFETY_APART) \
+    X(JOINT, JOINT, "joint nearest its end, share of its range", "", joint, 1.0)
+
 typedef enum ff_level_name {
 #define FF_LEVEL_ENUM(name, trip, text, field) FF_LEVEL_##name,
     FF_LEVELS(FF_LEVEL_ENUM)
 #undef FF_LEVEL_ENUM
-        FF_LEVEL_COUNT
+#define FF_LEVEL_ENUM(name, trip, text, unit, field, limit) FF_LEVEL_##name,
+        FF_LEVELS_FIXED(FF_LEVEL_ENUM)
+#undef FF_LEVEL_ENUM
+            FF_LEVEL_COUNT
 } ff_level_name;
 
 const char *ff_level_text(ff_level_name level);
+const char *ff_level_unit(ff_level_name level);
 ff_trip_code ff_level_trip(ff_level_name level); /* what it ends in */
 double ff_level_limit(const ff_safety_limits *limits, ff_level_name level);
 /* As ff_safety_step would see them now, before its step. Bounded, no call into the system. */

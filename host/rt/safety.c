@@ -110,8 +110,9 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_state *st
         TRIP(FF_TRIP_NOT_FINITE, FF_NAN, 0.0);
     if (b->sensor != FF_TRIP_NONE)
         TRIP(b->sensor, b->sensor_value, b->sensor_limit);
+    WATCH(FF_TRIP_FROZEN, b->same, FF_SAFETY_SAME);
     WATCH(FF_TRIP_MISSED, in->missed, limit->missed);
-    if (b->clipped)
+    if (b->clipped || !(b->apart <= FF_SAFETY_APART))
         TRIP(FF_TRIP_CLIPPED, b->clipped_by, b->clipped_limit);
     WATCH(FF_TRIP_TRACKING, b->tracking, limit->tracking);
     if (state->seen >= 1)

@@ -89,6 +89,11 @@ typedef struct ff_safety_config {
 /* From the scenario: delays, softest contact, limits; `noise` is the measured force noise [N]. */
 void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_safety_config *config);
 
+enum {
+    FF_SAFETY_SAME = 24, /* [records] a noisy sensor's six counts do not repeat for longer */
+    FF_SAFETY_APART = 9, /* [cycles] off its command before the correction counts as clipped */
+};
+
 typedef struct ff_safety_body_in {
     ff_setpoint measured;
     ff_setpoint command; /* of the last cycle: what the robot was told */
@@ -102,6 +107,9 @@ typedef struct ff_safety_body_in {
     double tracking;     /* [m] from the nearest recent command */
     bool clipped;
     double clipped_by, clipped_limit; /* [mm or deg] */
+    double same;  /* [records] in a row equal to the last, of a sensor that was seen to be noisy */
+    double apart; /* [cycles] in a row that the robot is off all its recent commands */
+    double joint; /* the commanded joint nearest to an end of its range: 0 in the middle, 1 at the end */
 } ff_safety_body_in;
 
 typedef struct ff_safety_in {

@@ -138,6 +138,11 @@ static ff_status feed(void *self, const ff_mission_row *m) {
     const ff_scenario *s = f->scenario;
     ff_row *row = &f->row;
     const uint64_t k = f->result->cycles;
+    const ff_run_access access = {.k = k, .t = m->t};
+    if (f->options->between && !f->options->between(f->options->between_user, &access)) {
+        snprintf(f->result->message, sizeof f->result->message, "stopped at %.3f s", m->t);
+        return FF_ERR_LIMIT;
+    }
     *row = (ff_row){.k = k, .t = m->t, .final = k == s->cycles, .compute_ns = m->step_ns};
     for (int i = 0; i < 2; i++) {
         ff_row_body *b = &row->body[i];

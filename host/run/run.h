@@ -7,8 +7,8 @@
 #include "obsw/computer.h"
 #include "run/row.h"
 
-/* What may be looked at and changed between two cycles. model is NULL for the method `ideal`: it has no loop.
- */
+/* What may be looked at and changed between two cycles. model, in and out are NULL for the method
+ * `ideal` and for captures: nothing of theirs is tuned. */
 typedef struct ff_run_access {
     uint64_t k; /* the cycle that comes next */
     double t;   /* [s] its time */

@@ -189,6 +189,10 @@ static int write_map(const ff_scenario *s, const ff_delay_margin *m, const char 
     return FF_EXIT_DONE;
 }
 
+static void tell_runs(void *progress, double runs) {
+    ff_progress_phase(progress, 0.0, 1.0, runs, "runs");
+}
+
 int ff_analyze_delay_margin(int argc, char **argv) {
     const char *file = NULL, *method = NULL, *methods = NULL, *delay_max = NULL, *map = NULL, *span = NULL,
                *out = NULL, *sets[FF_MAX_SETS];
@@ -227,9 +231,8 @@ int ff_analyze_delay_margin(int argc, char **argv) {
     const ff_scenario *scenario = &session->scenario;
     ff_progress progress;
     ff_progress_start(&progress, "delay margin", quiet || json);
-    progress.from = 0.0;
-    progress.to = 1.0;
     config.progress = ff_progress_update;
+    config.begin = tell_runs;
     config.user = &progress;
     ff_delay_margin margin;
     char message[256] = "";

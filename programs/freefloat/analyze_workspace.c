@@ -149,8 +149,14 @@ int ff_analyze_workspace(int argc, char **argv) {
     if (status == FF_EXIT_DONE) {
         ff_workspace workspace;
         char message[256] = "";
+        ff_progress progress;
+        ff_progress_start(&progress, "workspace", quiet || json);
+        ff_progress_phase(&progress, 0.0, 1.0, 2.0 * session->scenario.satellites, "motions");
+        config.progress = ff_progress_update;
+        config.user = &progress;
         const ff_status done =
             ff_workspace_analyze(&session->scenario, &config, &workspace, message, sizeof message);
+        ff_progress_stop(&progress);
         if (done < 0) {
             ff_cli_error("%s: %s", file, *message ? message : ff_status_text(done));
             status = done == FF_ERR_UNSUPPORTED || done == FF_ERR_ARGUMENT ? FF_EXIT_USAGE : FF_EXIT_FAILED;

@@ -63,12 +63,19 @@ int ff_cmd_replay(int argc, char **argv) {
     if (strcmp(file.version, ff_version()) != 0)
         ff_cli_error("warning: %s: written by version %s, replayed by %s", path, file.version, ff_version());
     status = ff_logfile_scenario(&file, scenario, message, sizeof message);
-    if (status == FF_OK)
+    if (status == FF_OK) {
+        ff_progress progress;
+        ff_progress_start(&progress, "replay", quiet || json);
+        ff_progress_phase(&progress, 0.0, 1.0, (double)scenario->cycles, "cycles");
+        file.progress = ff_progress_update;
+        file.user = &progress;
         status = ff_replay(&file, scenario, &result, message, sizeof message);
+        ff_progress_stop(&progress);
+    }
     ff_logfile_close(&file);
     if (status != FF_OK) {
         ff_cli_error("%s: %s", path, message);
-        exit_status = FF_EXIT_USAGE;
+        exit_status = status == FF_ERR_LIMIT ? FF_EXIT_FAILED : FF_EXIT_USAGE;
     } else if (json) {
         print_json(path, scenario, &result);
         exit_status = result.differs ? FF_EXIT_FAILED : FF_EXIT_DONE;

@@ -203,6 +203,8 @@ static void add_levels(desk *d, const ff_scenario *scenario, ff_live_config *con
             const ff_level_name level = (ff_level_name)n;
             const double limit = ff_level_limit(&scenario->satellite[i].safety, level);
             d->bar[i][n] = -1;
+            if (level == FF_LEVEL_JOINT && scenario->satellite[i].robot.cartesian)
+                continue; /* its controller alone knows its joints */
             if (!isfinite(limit) || !(limit > 0.0) || config->limits == FF_LIVE_MAX_LIMITS)
                 continue;
             ff_live_limit *l = &config->limit[config->limits];
@@ -211,7 +213,7 @@ static void add_levels(desk *d, const ff_scenario *scenario, ff_live_config *con
             snprintf(l->name, sizeof l->name, "%s%s%s", ff_level_text(level),
                      scenario->satellites > 1 ? " of " : "",
                      scenario->satellites > 1 ? scenario->satellite[i].name : "");
-            snprintf(l->unit, sizeof l->unit, "%s", ff_trip_unit(ff_level_trip(level)));
+            snprintf(l->unit, sizeof l->unit, "%s", ff_level_unit(level));
             d->bar[i][n] = config->limits++;
         }
 }

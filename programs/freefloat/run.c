@@ -36,7 +36,7 @@ static int start_live(ff_live_control *control, ff_session *session, const char 
         return FF_EXIT_USAGE;
     }
     control->interrupted = ff_cli_interrupted;
-    options->extra = ff_live_sink(control->live);
+    options->extra = ff_live_control_sink(control);
     options->between = ff_live_control_between;
     options->between_user = control;
     ff_cli_live(control->live, token);

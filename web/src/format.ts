@@ -30,7 +30,7 @@ export function quantity(value: number | null | undefined, unit: string, digits 
 }
 
 export function unitText(unit: string): string {
-  return unit.replaceAll(" ", "\u00a0").replace("m/s2", "m/s²");
+  return unit.replaceAll(" ", "\u00a0").replace(/s([23])$/, (_all, power: string) => (power === "2" ? "s²" : "s³"));
 }
 
 /** A limit or setting exactly as given. */

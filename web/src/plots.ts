@@ -240,6 +240,12 @@ export class Panel {
     });
     const limit = this.spec.limit;
     const unit = this.group.x.name === "time" ? " s" : "";
+    const {x} = this.group;
+    const below = axis(2);
+    if (x.log) Object.assign(below, logAxis("x", 44));
+    else if (unit) below.values = (_u, splits) => splits.map((v) => `${number(v, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")}${unit}`);
+    else below.values = (_u, splits) => tickTexts(splits);
+    if (x.name !== "time") Object.assign(below, {label: x.name + (x.unit ? ` [${unitText(x.unit)}]` : ""), labelFont: font, labelSize: 18});
     const options: uPlot.Options = {
       ...this.size(),
       padding: [20, 14, 0, 0],
@@ -288,8 +294,8 @@ export class Panel {
         })),
       ],
       axes: [
-        {...axis(2), values: (_u, splits) => splits.map((v) => `${number(v, 6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")}${unit}`), ...(this.group.x.log ? {values: (_u: uPlot, splits: number[]) => splits.map((v) => (v === null ? "" : number(v, 3)))} : unit ? {} : {values: (_u: uPlot, splits: number[]) => tickTexts(splits)}), ...(this.group.x.name === "time" ? {} : {label: this.group.x.name + (this.group.x.unit ? ` [${unitText(this.group.x.unit)}]` : ""), labelFont: font, labelSize: 18})},
-        {...axis(3), values: (_u, splits) => (this.spec.log ? splits.map((v) => (v === null ? "" : number(v, 3))) : tickTexts(splits))},
+        below,
+        {...axis(3), ...(this.spec.log ? logAxis("y", 16) : {values: (_u: uPlot, splits: number[]) => tickTexts(splits)})},
       ],
       hooks: {
         drawAxes: [(u) => this.shade(u)],
@@ -485,6 +491,39 @@ function decimalsOf(step: number, most: number): number {
 }
 
 /** Ticks of one axis with equal decimals. */
+/** Ticks of a logarithmic axis at round numbers: uPlot's own start from the axis's end, however odd that is. */
+function logTicks(low: number, high: number): number[] {
+  const ticks = (of: readonly number[]): number[] => {
+    const all: number[] = [];
+    for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
+      for (const m of of) {
+        const v = Number(`${m}e${e}`);
+        if (v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9)) all.push(v);
+      }
+    return all;
+  };
+  const decades = Math.log10(high / low);
+  const found = ticks(decades > 3 ? [1] : decades > 0.9 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9]);
+  return found.length > 1 ? found : [low, Math.sqrt(low * high), high];
+}
+
+/** A logarithmic axis: of its ticks those that leave `room` pixels for their texts. */
+export function logAxis(scale: "x" | "y", room: number): Pick<uPlot.Axis, "splits" | "filter" | "values"> {
+  return {
+    splits: (_u, _axis, low, high) => logTicks(low, high),
+    filter: (u, splits) => {
+      let last = Infinity;
+      return splits.map((v) => {
+        const p = u.valToPos(v, scale);
+        if (Math.abs(p - last) < room) return null;
+        last = p;
+        return v;
+      });
+    },
+    values: (_u, splits) => splits.map((v: number | null) => (v === null ? "" : number(v, 3).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, ""))),
+  };
+}
+
 function tickTexts(splits: number[]): string[] {
   const step = splits.length > 1 ? Math.abs(splits[1]! - splits[0]!) : 1;
   const top = Math.max(...splits.map(Math.abs));

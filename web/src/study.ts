@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import {h, table as htmlTable} from "./dom";
 import {number, sentence, unitText} from "./format";
-import {colour, PlotGroup, type Line} from "./plots";
+import {colour, logAxis, PlotGroup, type Line} from "./plots";
 import type {Column, Table} from "./data";
 
 interface Axis {
@@ -102,7 +102,7 @@ class MapPanel {
       ctx.fillStyle = shade(i / 119);
       ctx.fillRect(i, 0, 1, 10);
     }
-    const limit = typeof this.map.limit === "number" ? ` The red line is the limit, ${number(this.map.limit, 4)}.` : "";
+    const limit = typeof this.map.limit === "number" ? ` The red line, edged in white, is the limit, ${number(this.map.limit, 4)}.` : "";
     return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? " and beyond, logarithmic" : ""}. Hatched: no value.${limit}`);
   }
 
@@ -177,8 +177,8 @@ class MapPanel {
     const axis = (side: number, a: MapAxis): uPlot.Axis => ({
       side: side as uPlot.Axis.Side, scale: side === 3 ? "y" : "x", font, labelFont: font, labelSize: 18, label: `${a.name}${a.unit ? ` [${unitText(a.unit)}]` : ""}`,
       stroke: () => colour("soft"), size: side === 3 ? 54 : 28, gap: 4, grid: {show: false}, ticks: {stroke: () => colour("rule"), width: 1, size: 4},
-      ...(a.log ? {filter: (u: uPlot, splits: number[]) => spread(u, side === 3 ? "y" : "x", splits)} : {}),
       values: (_u: uPlot, splits: (number | null)[]) => splits.map((v) => (v === null ? "" : number(v, 3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""))),
+      ...(a.log ? (side === 3 ? logAxis("y", 18) : logAxis("x", 40)) : {}),
     });
     const scale = (a: MapAxis, get: () => [number, number]): uPlot.Scale => ({time: false, distr: a.log ? 3 : 1, range: get});
     const plot: uPlot = new uPlot({
@@ -301,17 +301,6 @@ class MapPanel {
   }
 }
 
-/** Of a logarithmic axis's ticks those that leave room for their texts. */
-function spread(u: uPlot, scale: string, splits: number[]): (number | null)[] {
-  let last = -Infinity;
-  return splits.map((v) => {
-    const p = Math.abs(u.valToPos(v, scale) - (scale === "y" ? 1e6 : 0));
-    if (p - last < (scale === "x" ? 40 : 22) && p > last) return null;
-    last = p;
-    return v;
-  });
-}
-
 function hatch(ctx: CanvasRenderingContext2D, [x, y, w, d]: readonly [number, number, number, number]): void {
   ctx.save();
   ctx.beginPath();
@@ -340,8 +329,8 @@ export class StudyPage {
     this.app.replaceChildren(
       h("a", {class: "skip", href: "#plots"}, "Skip to the plots"), header,
       h("main", {}, h("p", {class: "lead"}, this.study.lead), ...tables(false),
-        h("div", {id: "plots", class: "stack"}, ...this.study.maps.map((m) => this.map(m)), ...(this.study.curves.length ? [this.curves()] : [])), ...tables(true)),
-      h("footer", {}, h("p", {}, this.generator, ". Drag to zoom, double-click to show all.")),
+        h("div", {id: "plots", class: "stack study-plots"}, ...this.study.maps.map((m) => this.map(m)), ...(this.study.curves.length ? [this.curves()] : [])), ...tables(true)),
+      h("footer", {}, h("p", {}, this.generator, h("span", {class: "hint"}, ". Drag to zoom, double-click to show all."))),
     );
     for (const element of this.app.querySelectorAll<HTMLElement>(".scroll")) if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
     requestAnimationFrame(() => this.maps.forEach((m) => m.draw()));

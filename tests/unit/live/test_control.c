@@ -205,6 +205,108 @@ static void test_set_outside_contact_only(void **state) {
     assert_near(touched.threshold, 20.0, 0.0);
 }
 
+/* A command v(t) = a t + j t^2/2 has differences that are known. */
+static void test_gauges_of_a_polynomial_command(void **state) {
+    (void)state;
+    static ff_scenario scenario;
+    static ff_live_control control;
+    scenario = (ff_scenario){.cycle = 0.004, .satellites = 2};
+    control = (ff_live_control){.scenario = &scenario};
+    const double T = scenario.cycle;
+    const ff_vec3 a = ff_vec3_make(0.3, -0.2, 0.6), j = ff_vec3_make(2, 1, -2);
+    for (int k = 0; k < 4; k++) {
+        static ff_row row;
+        double g[FF_LIVE_GATE * FF_MAX_BODIES];
+        const double t = k * T;
+        row = (ff_row){.k = (uint64_t)k};
+        row.body[1].command.twist.v = ff_vec3_add(ff_vec3_scale(t, a), ff_vec3_scale(t * t / 2, j));
+        row.body[1].command.twist.w = ff_vec3_scale(t, a);
+        ff_live_control_gauges(&control, &row, g);
+        const ff_vec3 mean = ff_vec3_axpy(t - T / 2, j, a);
+        for (int n = 0; n < FF_LIVE_GATE; n++)
+            assert_near(g[n], 0.0, 0.0); /* the other satellite rests */
+        assert_near(g[4], k > 0 ? ff_vec3_norm(mean) : 0.0, 1e-12);
+        assert_near(g[5], k > 0 ? 0.7 : 0.0, 1e-12);
+        assert_near(g[6], k > 1 ? 3.0 : 0.0, 1e-9);
+        assert_near(g[7], 0.0, 1e-9);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- captures -- */
+
+static struct {
+    ff_live_control control;
+    int looks; /* at Ctrl-C while it is held */
+    uint64_t stop_at;
+} capture;
+
+static void ask(ff_live_verb verb) {
+    const ff_live_command c = {.verb = verb, .value = 1.0};
+    assert_true(ff_ring_push(&capture.control.live->commands, &c));
+}
+
+static bool look(void) {
+    if (capture.control.held && ++capture.looks == 3)
+        ask(FF_LIVE_RESUME);
+    return false;
+}
+
+static bool between_captures(void *self, const ff_run_access *access) {
+    (void)self;
+    assert_null(access->model);
+    assert_null(access->out);
+    if (access->k == 5)
+        ask(FF_LIVE_HOLD);
+    if (access->k == 7) { /* refused: there is no loop behind it */
+        ask(FF_LIVE_SET);
+        ask(FF_LIVE_ZERO);
+    }
+    if (access->k == capture.stop_at)
+        ask(FF_LIVE_STOP);
+    return ff_live_control_between(&capture.control, access);
+}
+
+static void run_capture(const char *method, uint64_t stop_at, ff_run_result *result) {
+    static ff_scenario scenario;
+    char message[512] = "", warnings[1024];
+    const char *const set[] = {"time.duration=0.4"};
+    const ff_scenario_options options = {.set = set, .sets = 1, .method = method};
+    if (ff_scenario_load(FF_SOURCE_DIR "/scenarios/envisat-capture.yaml", &options, &scenario, message,
+                         sizeof message, warnings, sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    memset(&capture, 0, sizeof capture);
+    const ff_status started =
+        ff_live_control_start(&capture.control, &scenario, "127.0.0.1:0", true, message, sizeof message);
+    if (started == FF_ERR_UNSUPPORTED)
+        skip();
+    if (started != FF_OK)
+        fail_msg("%s", message);
+    capture.control.interrupted = look;
+    capture.stop_at = stop_at;
+    const ff_sink sink = ff_live_control_sink(&capture.control);
+    const ff_run_options run = {.sinks = &sink, .count = 1, .between = between_captures};
+    ff_run(&scenario, &run, result);
+    ff_live_control_stop(&capture.control);
+}
+
+static void test_capture_paced_held_and_stopped(void **state) {
+    (void)state;
+    static const char *const method[] = {"direct", "ideal"};
+    for (int m = 0; m < 2; m++) {
+        ff_run_result result;
+        run_capture(method[m], UINT64_MAX, &result);
+        assert_int_equal(result.status, FF_OK);
+        assert_true(result.wall_s >= 0.4 - 1e-3); /* paced: never faster than the clock */
+        assert_true(capture.looks >= 3);          /* it stood until it was told to go on */
+        assert_false(capture.control.stopped);
+        run_capture(method[m], 11, &result);
+        assert_int_equal(result.status, FF_ERR_LIMIT);
+        assert_int_equal(result.cycles, 11);
+        assert_non_null(strstr(result.message, "stopped at"));
+        assert_true(capture.control.stopped);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_token_needed_where_guarded),
@@ -213,6 +315,8 @@ int main(void) {
         cmocka_unit_test(test_zero_without_contact_takes_the_bias),
         cmocka_unit_test(test_zero_in_contact_refused),
         cmocka_unit_test(test_set_outside_contact_only),
+        cmocka_unit_test(test_gauges_of_a_polynomial_command),
+        cmocka_unit_test(test_capture_paced_held_and_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

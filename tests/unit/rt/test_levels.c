@@ -1,4 +1,5 @@
 /* The bars and the trips agree: a limit trips in ff_safety_step exactly when its level is above it. */
+#include "devices/rsi.h"
 #include "rt/levels.h"
 #include "support.h"
 
@@ -41,7 +42,8 @@ static void test_levels_above_exactly_when_tripped(void **state) {
                                               .missed = 10,
                                               .stop_acceleration = 0.5};
         const ff_level_name tight = (ff_level_name)(n % FF_LEVEL_COUNT);
-        if (tight == FF_LEVEL_AGE) /* judged by the executive: it alone knows the sensor */
+        /* judged by the executive: it alone knows the sensor's clock and the arm */
+        if (tight == FF_LEVEL_AGE || tight == FF_LEVEL_JOINT)
             continue;
         ff_safety_state before = {.name = FF_SAFE_FLOAT, .seen = 3};
         before.force_last[0] = some(50);
@@ -49,10 +51,14 @@ static void test_levels_above_exactly_when_tripped(void **state) {
         before.acceleration_last[0] = some(20);
         ff_safety_in in;
         fill(&in);
+        if (tight == FF_LEVEL_FROZEN)
+            in.body[0].same = floor(ff_rng_range(&rng, FF_SAFETY_SAME - 2, FF_SAFETY_SAME + 3));
+        if (tight == FF_LEVEL_CLIPPED)
+            in.body[0].apart = floor(ff_rng_range(&rng, FF_SAFETY_APART - 2, FF_SAFETY_APART + 3));
         double level[FF_LEVEL_COUNT];
         ff_levels(&config, &before, &in, 0, level);
         /* a limit just above or just below the level, all others wide */
-        const double limit = level[tight] * (ff_rng_range(&rng, 0, 1) < 0.5 ? 0.999 : 1.001);
+        double limit = level[tight] * (ff_rng_range(&rng, 0, 1) < 0.5 ? 0.999 : 1.001);
         switch (tight) {
 #define SET(name, trip, text, field)    \
     case FF_LEVEL_##name:               \
@@ -60,7 +66,8 @@ static void test_levels_above_exactly_when_tripped(void **state) {
         break;
             FF_LEVELS(SET)
 #undef SET
-        default:
+        default: /* its limit is fixed */
+            limit = tight == FF_LEVEL_FROZEN ? FF_SAFETY_SAME : FF_SAFETY_APART;
             break;
         }
         assert_near(ff_level_limit(&config.limits[0], tight), limit, 0.0);
@@ -70,7 +77,8 @@ static void test_levels_above_exactly_when_tripped(void **state) {
         assert_int_equal(tripped, level[tight] > limit);
         if (tripped) {
             assert_int_equal(after.trip.code, ff_level_trip(tight));
-            assert_near(after.trip.value, level[tight], 0.0);
+            if (tight != FF_LEVEL_CLIPPED) /* that one tells how far it is off, not for how long */
+                assert_near(after.trip.value, level[tight], 0.0);
         }
         trips += tripped;
         rests += !tripped;
@@ -78,7 +86,13 @@ static void test_levels_above_exactly_when_tripped(void **state) {
     assert_true(trips > 100 && rests > 100);
 }
 
+static void test_levels_clipping_as_the_client_counts(void **state) {
+    (void)state;
+    assert_int_equal(ff_rsi_client_config_default().clip_cycles, FF_SAFETY_APART + 1);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels_above_exactly_when_tripped)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels_above_exactly_when_tripped),
+                                       cmocka_unit_test(test_levels_clipping_as_the_client_counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
