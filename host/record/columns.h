@@ -11,7 +11,7 @@ typedef struct ff_columns {
     char (*name)[FF_COLUMN_NAME]; /* "client.velocity.x [m/s]" */
     int satellites, contacts;
     int servicer, joints; /* of the satellite with an arm; -1, 0 */
-    bool relative;        /* the robots move in a frame of their own: their inertial motion has columns, too */
+    bool relative; /* the robots move in a frame of their own: their inertial motion has columns, too */
 } ff_columns;
 
 ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns);

@@ -14,7 +14,7 @@ enum {
     FF_MAX_CONTACTS = 16,
     FF_MAX_LOADS = 64,
     FF_MAX_POINTS = 16,
-    FF_MAX_ARM_LINKS = 24, /* rows of an arm's table */
+    FF_MAX_ARM_LINKS = FF_TREE_JOINTS_MAX, /* rows of an arm's table */
     FF_MAX_FAULTS = 16,
     FF_MAX_MODELS = 4, /* URDF files of one scenario */
 };

@@ -171,7 +171,7 @@ static const ff_key link_keys[] = {
     KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", LINK(viscous), 0, "Friction of the joint on the ground: viscous part."),
     KEY("coulomb", NUMBER, "N m", NOT_NEGATIVE, "0", LINK(coulomb), 0, "Friction of the joint on the ground: constant part."),
 };
-static const ff_section link_section = {"satellites.NAME.arm.links.INDEX", "", TABLE(link_keys), "One link of the arm with the joint that carries it. At most 24."};
+static const ff_section link_section = {"satellites.NAME.arm.links.INDEX", "", TABLE(link_keys), "One link of the arm with the joint that carries it. At most 32."};
 
 #define ARM(field) offsetof(ff_servicer_arm, field)
 static const ff_key arm_keys[] = {

@@ -192,7 +192,7 @@ static double stiffest_mode(const ff_scenario *s) {
  * T v + T^2 a/2, so the right-hand side is the mean of two cycles. The root next to exp(i w T), by Newton. */
 static double loop_rate(double w2, double T, double delay, bool held_force) {
     const double cycles = delay / T, whole = floor(cycles + 1e-9), part = fmax(0.0, cycles - whole);
-    double complex z = cexp(T * 0.5 * w2 * delay) * CMPLX(cos(T * sqrt(w2)), sin(T * sqrt(w2)));
+    double complex z = cexp(T * 0.5 * w2 * delay + T * sqrt(w2) * (double complex)I);
     for (int n = 0; n < 50; n++) {
         const double complex h = 1e-6;
         double complex at[2];

@@ -1006,9 +1006,10 @@ static void test_arm_is_read_and_checked(void **state) {
                "F:11:11: satellites.servicer.arm lacks the key 'mass', allowed: number [kg]");
     expect_bad(with(capture, "joints: [0.1, 0.2]", "joints: [0.1]"),
                "F:13:15: joints has 1 values, allowed: one for each of the arm's 2 joints");
-    expect_bad(with(capture, "method: direct", "method: fused"),
-               "F:3:9: method 'fused' predicts its satellites as rigid bodies and knows no torques of an arm, "
-               "allowed: ideal, direct, tdpa, damping");
+    expect_bad(
+        with(capture, "method: direct", "method: fused"),
+        "F:3:9: method 'fused' predicts its satellites as rigid bodies and knows no torques of an arm, "
+        "allowed: ideal, direct, tdpa, damping");
     expect_bad(with(capture, "    obsw: {goal: {position: [-3, 0, 0]}}\n", ""),
                "F:10:7: an arm without obsw, allowed: obsw: {goal: {position: [x, y, z]}}");
     const char *const wrong[] = {"mass: 3, inertia: [1, 1, 1]", "mass: 3, inertia: [1, 1, 5]",
