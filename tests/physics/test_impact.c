@@ -353,6 +353,12 @@ static double last_error(const outcome *o, int bodies) {
     return last;
 }
 
+/* What the velocity at the end may be off [m/s]: 2e-4, and the impulse that white noise makes over the cycles
+ * of the contact, sigma T sqrt(N), on the lighter satellite. */
+static double allowed_error(double noise, double cycle, int cycles, double mass) {
+    return 2e-4 + noise * cycle * sqrt((double)cycles) / mass;
+}
+
 /* Whatever the contact, noise and robots: the satellites never gain energy. Up to 5 N of noise. And their
  * motion is right, unless the loop itself says that the look-back was too short; then the robots were indeed
  * longer in contact than it reaches. */
@@ -362,7 +368,7 @@ static void test_no_energy_is_gained(void **state) {
     const uint64_t seed = test_seed();
     ff_rng_seed(&rng, seed, 7);
     double worst = 0.0, momentum = 0.0, error = 0.0, reached = 0.0, rubbed = 0.0;
-    double short_of = 0.0;
+    double short_of = 0.0, part = 0.0;
     int touched = 0, bounded = 0, wrong = 0;
     const int count = test_count(60, 2000);
     for (int i = 0; i < count; i++) {
@@ -372,8 +378,9 @@ static void test_no_energy_is_gained(void **state) {
         const double noise = ff_rng_uniform(&rng) < 0.3 ? 0.0 : ff_rng_range(&rng, 0, 5),
                      k = pow(10, ff_rng_range(&rng, 4, 5.3));
         const double tau = ff_rng_range(&rng, 0, 0.03);
-        snprintf(set[n++], 200, "time={cycle: %g, duration: %g, seed: %d}", ff_rng_range(&rng, 0.001, 0.004),
-                 cone ? 12.0 : 1.5, i + 1);
+        const double cycle = ff_rng_range(&rng, 0.001, 0.004);
+        double mass = FF_INF;
+        snprintf(set[n++], 200, "time={cycle: %g, duration: %g, seed: %d}", cycle, cone ? 12.0 : 1.5, i + 1);
         for (int b = 0; b < 2; b++) {
             const char *name = b ? "client" : "servicer";
             if (ff_rng_uniform(&rng) < 0.5)
@@ -385,7 +392,9 @@ static void test_no_energy_is_gained(void **state) {
                          name, tau, ff_rng_range(&rng, 0.4, 4));
             snprintf(set[n++], 200, "satellites.%s.sensor={kind: noisy, force_noise: %g, torque_noise: %g}",
                      name, noise, 0.1 * noise);
-            snprintf(set[n++], 200, "satellites.%s.mass=%g", name, ff_rng_range(&rng, 60, 1000));
+            const double own = ff_rng_range(&rng, 60, 1000);
+            mass = fmin(mass, own);
+            snprintf(set[n++], 200, "satellites.%s.mass=%g", name, own);
         }
         snprintf(set[n++], 200, "contacts.0.stiffness=%g", k);
         snprintf(set[n++], 200, "contacts.0.damping=%g",
@@ -406,7 +415,8 @@ static void test_no_energy_is_gained(void **state) {
             rubbed = fmax(rubbed, last);
         } else if (!o.bounded) {
             reached = fmax(reached, last);
-        } else if (last > 2e-4) {
+            part = fmax(part, last / allowed_error(noise, cycle, o.longest, mass));
+        } else if (last > allowed_error(noise, cycle, o.longest, mass)) {
             wrong++;
             short_of = fmax(short_of, last);
             print_message("case %d: %.2g m/s off, look-back too short in %d cycles, robots in contact for %d "
@@ -423,10 +433,11 @@ static void test_no_energy_is_gained(void **state) {
     print_message(
         "%d cases, %d in contact: largest gain %.2g of the energy, momentum %.1g N s, largest velocity "
         "error %.3g m/s until the robots touch; at the end %.2g m/s, with friction %.2g m/s; look-back too "
-        "short in %d, of which %d are off by more than 2e-4 m/s, at most %.2g m/s\n",
-        count, touched, worst, momentum, error, reached, rubbed, bounded, wrong, short_of);
+        "short in %d, of which %d are off by more than the noise allows, at most %.2g m/s; else %.2f of "
+        "that\n",
+        count, touched, worst, momentum, error, reached, rubbed, bounded, wrong, short_of, part);
     /* what the late robots have not touched yet is not known; once they have, it is recomputed */
-    assert_true(reached < 2e-4);
+    assert_true(part < 1.0);
     assert_true(rubbed < 5e-3); /* the reference creeps by 1e-4 m/s where it should stick, and bounces on */
     assert_true(touched > count * 9 / 10);
     assert_true(momentum < 1e-9);
@@ -439,7 +450,7 @@ static void test_two_contacts_at_once(void **state) {
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 22);
     const int count = test_count(60, 1000);
-    double worst[2][2] = {{0}}, energy = 0.0, momentum = 0.0, spin = 0.0;
+    double worst[2][2] = {{0}}, part = 0.0, energy = 0.0, momentum = 0.0, spin = 0.0;
     int at_once = 0, bounded = 0;
     for (int n = 0; n < count; n++) {
         char set[8][512];
@@ -449,8 +460,8 @@ static void test_two_contacts_at_once(void **state) {
         const double damping = ff_rng_uniform(&rng) < 0.5 ? 0.0 : 0.002 * k * ff_rng_uniform(&rng);
         const char *const name[2] = {pair ? "servicer" : "client", "client"};
         int i = 0;
-        snprintf(set[i++], 512, "time={cycle: %g, duration: 1.5, seed: %d}", ff_rng_range(&rng, 0.002, 0.004),
-                 n + 1);
+        const double cycle = ff_rng_range(&rng, 0.002, 0.004);
+        snprintf(set[i++], 512, "time={cycle: %g, duration: 1.5, seed: %d}", cycle, n + 1);
         for (int b = 0; b < 2; b++) {
             if (ff_rng_uniform(&rng) < 0.5)
                 snprintf(set[i++], 512, "satellites.%s.robot={kind: delay, delay: %g}", name[b], tau);
@@ -462,7 +473,8 @@ static void test_two_contacts_at_once(void **state) {
             snprintf(set[i++], 512, "satellites.%s.sensor={kind: noisy, force_noise: %g, torque_noise: %g}",
                      name[b], noise, 0.1 * noise);
         }
-        snprintf(set[i++], 512, "satellites.client.mass=%g", ff_rng_range(&rng, 60, 500));
+        const double mass = ff_rng_range(&rng, 60, 500);
+        snprintf(set[i++], 512, "satellites.client.mass=%g", mass);
         if (pair) {
             const double y = ff_rng_range(&rng, 0.1, 0.4), z = ff_rng_range(&rng, -0.1, 0.1);
             snprintf(set[i++], 512, "satellites.servicer.points={tip: [0.5, %g, %g], low: [%g, %g, %g]}", y,
@@ -490,9 +502,12 @@ static void test_two_contacts_at_once(void **state) {
         const double last = last_error(&o, pair ? 2 : 1);
         at_once += o.at_once > 0;
         bounded += o.bounded > 0;
-        if (!o.bounded)
+        if (!o.bounded) {
             worst[pair][noise > 0.0] = fmax(worst[pair][noise > 0.0], last);
-        else if (last > 1e-3)
+            /* walls that differ by half a radian share the noise four times enlarged */
+            part = fmax(part, last / allowed_error(pair ? noise : 4.0 * noise, cycle, o.longest,
+                                                   pair ? fmin(mass, 100.0) : mass));
+        } else if (last > 1e-3)
             assert_int_equal(o.look_back, FF_HISTORY_ROWS - 1);
         energy = fmax(energy, o.energy / o.start_energy);
         if (pair) {
@@ -501,15 +516,15 @@ static void test_two_contacts_at_once(void **state) {
         }
     }
     print_message("%d cases, %d with both at once, look-back too short in %d: corner within %.2g m/s, with "
-                  "noise %.2g; two tips %.2g, with noise %.2g; energy %.2g, momentum %.1g N s, %.1g N m s\n",
-                  count, at_once, bounded, worst[0][0], worst[0][1], worst[1][0], worst[1][1], energy,
+                  "noise %.2g; two tips %.2g, with noise %.2g; %.2f of what the noise allows; energy %.2g, "
+                  "momentum %.1g N s, %.1g N m s\n",
+                  count, at_once, bounded, worst[0][0], worst[0][1], worst[1][0], worst[1][1], part, energy,
                   momentum, spin);
     assert_true(at_once > count / 2);
     assert_true(energy < 1e-3);
     assert_true(momentum < 1e-12 && spin < 1e-9);
     assert_true(fmax(worst[0][0], worst[1][0]) < 2e-4);
-    /* walls that differ by half a radian share the noise four times enlarged */
-    assert_true(fmax(worst[0][1], worst[1][1]) < 1e-3);
+    assert_true(part < 1.0);
 }
 
 /* Friction, two contacts at once, and one that is lost and found again. */
