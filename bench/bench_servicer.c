@@ -73,7 +73,7 @@ static void servicer(ff_method method) {
     config->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004};
     config->client = (ff_rigid_config){7828, ff_mat3_diag(17000, 124800, 129100)};
     config->client_start = (ff_rigid_state){.attitude = {1, 0, 0, 0}, .omega = {{0.01, 0.02, -0.04}}};
-    config->servicer = (ff_servicer_model){tree, servicer_gripper(), {{0, 0, -9.81}}};
+    config->servicer = (ff_servicer_model){tree, servicer_gripper(), {{0, 0, -9.81}}, false};
     ff_fidelity_default(&config->fidelity);
     config->fidelity.method = method;
     config->fidelity.pair.body = method == FF_METHOD_TDPA ? 1 : -1;

@@ -29,6 +29,7 @@ typedef struct ff_mission_config {
     ff_rigid_load (*load)(const void *of, int which, double t);
     const void *load_of;
     ff_vec3 grapple; /* [m] the place that is held, client's body frame */
+    bool held;       /* the contact wrench is held over the cycle; else an impulse at its start */
     double grasp_stiffness, grasp_damping, grasp_rotation_stiffness, grasp_rotation_damping;
     ff_pose lab;              /* placement of the robots' frame in the lab */
     ff_vec3 gravity;          /* [m/s2] lab */

@@ -129,6 +129,34 @@ static void set_impact(const ff_scenario *scenario, ff_impact_config *impact) {
     }
 }
 
+bool ff_scenario_holds(const ff_scenario *scenario, int body) {
+    if (scenario->contact_wrench != FF_CONTACT_RULE_DEFAULT)
+        return scenario->contact_wrench == FF_CONTACT_RULE_HELD;
+    bool grasps = false;
+    for (int i = 0; i < scenario->contacts; i++)
+        grasps |= scenario->contact[i].kind == FF_CONTACT_GRASP &&
+                  (scenario->contact[i].body == body || scenario->contact[i].against == body);
+    return grasps && ff_scheme_holds(scenario->integrate.scheme) && ff_scenario_servicer(scenario) < 0;
+}
+
+/* Satellites that grasps connect, in a chain too, hold their wrenches to one of them: their momentum stays.
+ */
+static void set_held(const ff_scenario *scenario, ff_loop_config *loop) {
+    for (int i = 0; i < scenario->satellites; i++)
+        loop->body[i].held = ff_scenario_holds(scenario, i);
+    for (int i = 0; i < scenario->contacts; i++) {
+        const ff_contact *c = &scenario->contact[i];
+        if (c->kind != FF_CONTACT_GRASP)
+            continue;
+        int *const a = &loop->body[c->body].held_by, *const o = &loop->body[c->against].held_by;
+        const int by = *o >= 0 ? *o : *a >= 0 ? *a : c->against, old = *a;
+        *a = *o = by;
+        for (int k = 0; k < scenario->satellites && old >= 0; k++)
+            if (loop->body[k].held_by == old)
+                loop->body[k].held_by = by;
+    }
+}
+
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
     ff_loop_default(loop);
@@ -166,6 +194,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
         delay = fmax(delay, satellite->sensor.delay);
     }
+    set_held(scenario, loop);
     ff_impact_config *impact = &loop->fidelity.impact;
     impact->noise = force_noise;
     if (scenario->fidelity.method == FF_METHOD_IMPACT)

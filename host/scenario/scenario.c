@@ -946,11 +946,15 @@ static bool check_obsw(reader *r, const ff_node *node, ff_obsw_config *o) {
     const ff_node *navigation = ff_node_find(node, "navigation");
     if (!ff_node_find(node, "hold"))
         o->hold = FF_NAN; /* ten cycles, once the cycle is known */
+    if (!ff_node_find(node, "timeout"))
+        o->timeout = o->kind == 1 ? 1.0 : 0.5;
     if (navigation &&
         (!check_most(r, navigation, "delay", o->navigation.delay, 60) ||
          !check_most(r, navigation, "star_tracker_delay", o->navigation.star_tracker_delay, 60) ||
          !check_most(r, navigation, "gyro_delay", o->navigation.gyro_delay, 60) ||
          !check_most(r, navigation, "encoder_delay", o->navigation.encoder_delay, 60)))
+        return false;
+    if (!check_most(r, node, "timeout", o->timeout, 60))
         return false;
     if (o->kind != 2)
         return true;
@@ -962,7 +966,7 @@ static bool check_obsw(reader *r, const ff_node *node, ff_obsw_config *o) {
            check_most(r, node, "local_port", (double)o->local_port, 65535) &&
            check_most(r, node, "apid", (double)o->apid, 2046) &&
            check_most(r, node, "command_apid", (double)o->command_apid, 2046) &&
-           check_most(r, node, "timeout", o->timeout, 60) && check_most(r, node, "connect", o->connect, 600);
+           check_most(r, node, "connect", o->connect, 600);
 }
 
 /* Arm and on-board software belong together; the tree must be physical. */
@@ -1374,6 +1378,10 @@ static bool check_servicer(reader *r, const ff_node *root) {
                     "allowed: ideal, direct, tdpa, damping",
                     ff_method_name(s->fidelity.method));
     }
+    if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)
+        return fail(r, ff_node_find(root, "integrator")->place,
+                    "integrator '%s' knows no arm, allowed: lie-midpoint",
+                    ff_scheme_name(s->integrate.scheme));
     ff_servicer_arm *arm = &s->satellite[servicer].arm;
     if (!(arm->cycle > 0.0))
         arm->cycle = 0.25 * s->cycle;
@@ -1495,6 +1503,11 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
                 s->nominal_of = i;
                 break;
             }
+    if (s->contact_wrench == FF_CONTACT_RULE_HELD && !ff_scheme_holds(s->integrate.scheme))
+        return fail(
+            r, ff_node_find(root, "contact_wrench")->place,
+            "contact_wrench 'held' does not go with integrator '%s', allowed: lie-midpoint, splitting",
+            ff_scheme_name(s->integrate.scheme));
     if (!check_servicer(r, root))
         return false;
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))

@@ -158,7 +158,7 @@ typedef struct ff_obsw_config {
     int mode;    /* 0: lock step, 1: free running */
     int packets; /* 0: cFS, 1: PUS-C */
     uint64_t apid, command_apid;
-    double timeout; /* [s] wall clock, for one answer in lock step */
+    double timeout; /* [s] wall clock, for one answer in lock step, or one step of a shared object */
     double connect; /* [s] wall clock, for the first answer */
     double hold;    /* [s] of run time */
     ff_pose goal;
@@ -289,6 +289,14 @@ typedef struct ff_requirements {
 /* What an emulated target is. */
 typedef enum ff_target_kind { FF_TARGET_FLEXIBLE_JOINT, FF_TARGET_ARM } ff_target_kind;
 
+/* How a measured contact wrench enters the integrator. Words in schema.c, same order. */
+typedef enum ff_contact_rule {
+    /* held for satellites without an arm that a grasp connects, if the integrator can; else impulse */
+    FF_CONTACT_RULE_DEFAULT,
+    FF_CONTACT_RULE_IMPULSE,
+    FF_CONTACT_RULE_HELD
+} ff_contact_rule;
+
 typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
     int models;
@@ -314,6 +322,7 @@ typedef struct ff_scenario {
         bool delay, force_noise, torque_noise, skew;
     } fused_given;
     ff_integrate_config integrate;
+    ff_contact_rule contact_wrench;
     ff_frame_kind frame;
     ff_nominal_kind nominal;
     int nominal_of;           /* satellite index */
@@ -354,6 +363,8 @@ ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
 void ff_scenario_clearance(const ff_scenario *scenario, double *clearance);
 /* The loop's configuration for this scenario. */
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
+/* `contact_wrench` for one satellite: held over the cycle, or an impulse at its start. */
+bool ff_scenario_holds(const ff_scenario *scenario, int body);
 
 /* One override of --set: "path=value". */
 typedef struct ff_scenario_options {

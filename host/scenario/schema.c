@@ -20,6 +20,7 @@ static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated"
     "stranger", "jitter", "clock-step", "clock-drift", NULL};
 static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
+static const char *const rule_words[] = {"default", "impulse", "held", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
 static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
 static const char *const robot_words[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
@@ -220,7 +221,7 @@ static const ff_key obsw_keys[] = {
     WORD("packets", WORD, packet_words, "cfs", OBSW(packets), UDP, "Secondary header of the space packets: cFS, or ECSS PUS-C."),
     KEY("apid", INTEGER, "", ANY, "160", OBSW(apid), UDP, "Application process of the sensors' packets."),
     KEY("command_apid", INTEGER, "", ANY, "161", OBSW(command_apid), UDP, "And of the commands; a packet with another is refused."),
-    KEY("timeout", NUMBER, "s", POSITIVE, "0.5", OBSW(timeout), UDP, "Wall clock: longest wait for one answer in lock step. At most 60."),
+    KEY("timeout", NUMBER, "s", POSITIVE, "(udp 0.5, shared 1)", OBSW(timeout), UDP | BIT(1), "Wall clock: longest wait for one answer in lock step, or for one step of the shared object to return (its start may take ten times as long). At most 60."),
     KEY("connect", NUMBER, "s", POSITIVE, "10", OBSW(connect), UDP, "Wall clock: longest wait for the first answer; without it the run fails. At most 600."),
     KEY("hold", NUMBER, "s", NOT_NEGATIVE, "(ten cycles)", OBSW(hold), 0, "Without a good answer the last one acts for this long, then nothing acts."),
     SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 1, "Pose of the base that it keeps in the client's body frame."),
@@ -577,6 +578,7 @@ static const ff_key top_keys[] = {
     SECTION("time", SECTION, &time_section, "required", 0, 0, "The clock of the run."),
     WORD("method", WORD, method_words, "tdpa", TOP(fidelity.method), 0, "How the delay is dealt with; `--method` overrides it."),
     WORD("integrator", WORD, scheme_words, "lie-midpoint", TOP(integrate.scheme), 0, "How the satellite is advanced by one cycle."),
+    WORD("contact_wrench", WORD, rule_words, "default", TOP(contact_wrench), 0, "How a contact wrench enters the integrator: `impulse`, all of it at the start of the cycle, lossless in contact; `held`, constant over the cycle, which acts as half a cycle more delay. Default: `held` for satellites that a grasp connects, `impulse` for all others and with an arm. `held` goes with lie-midpoint and splitting."),
     WORD("frame", WORD, frame_words, "absolute", TOP(frame), 0, "Robots make the satellites' motion itself, or the one relative to `nominal`."),
     SECTION("satellites", SATELLITES, &satellite_section, "(required, or `emulation`)", 0, 0, "Map from name to satellite, 1 to 4."),
     SECTION("emulation", SECTION, &emulation_section, "none", 0, 0, "In place of `satellites`: a robot stands in for another one."),

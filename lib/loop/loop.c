@@ -10,6 +10,7 @@ void ff_loop_default(ff_loop_config *config) {
         body->start.attitude = ff_quat_identity();
         ff_wrench_default(&body->wrench);
         ff_gate_default(&body->gate);
+        body->held_by = -1;
     }
 }
 
@@ -82,6 +83,8 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, cha
         model->config.body[i].gate.cycle = config->integrate.cycle;
         if ((status = ff_gate_validate(&model->config.body[i].gate)) != FF_OK)
             return fault(status, i, "limits", message, size);
+        if (body->held && (!ff_scheme_holds(config->integrate.scheme) || body->held_by >= config->bodies))
+            return fault(FF_ERR_UNSUPPORTED, i, "held contact wrench", message, size);
         for (int a = 0; a < 6 && body->elastic; a++)
             if (!(body->gear_stiffness[a] > 0.0))
                 return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
@@ -244,6 +247,24 @@ static void own_step(const ff_rigid_model *model, double T, ff_rigid_load contac
                   out->loads;
 }
 
+/* The second half of a held wrench, as it acts on `body` at the end of the cycle: f_b carried on by the
+ * motion of the body that holds it, from `before` to `next`. */
+static ff_rigid_load late_half(const ff_loop_body_config *config, int i, ff_wrench f_b,
+                               const ff_rigid_state *before, const ff_rigid_state *next) {
+    const int o = config->held_by;
+    ff_wrench f = f_b;
+    if (o < 0) {
+        const ff_quat back = ff_quat_mul(ff_quat_conj(next[i].attitude), before[i].attitude);
+        f = (ff_wrench){ff_quat_rotate(back, f_b.t), ff_quat_rotate(back, f_b.f)};
+    } else if (o != i) {
+        const ff_pose then =
+                          ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&before[o])), ff_rigid_pose(&before[i])),
+                      now = ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&next[i])), ff_rigid_pose(&next[o]));
+        f = ff_wrench_transform(ff_pose_mul(now, then), f_b);
+    }
+    return ff_rigid_load_from_body(next[i].attitude, f);
+}
+
 /* J K^-1 J^T at the motors' angles: how the CoM gives way to a wrench. False where the pose has no solution.
  */
 static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_arm_joints *joints,
@@ -320,14 +341,19 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     if (config->relative.enabled)
         ff_nominal_step(&model->nominal, &config->integrate, state->k, &nominal);
     bool finite = ff_rigid_finite(&nominal.motion);
+    bool held[FF_MAX_BODIES];
+    ff_wrench half[FF_MAX_BODIES];
     for (int i = 0; i < n; i++) {
         next[i] = body[i];
+        held[i] = config->body[i].held && !out->fidelity.has_next[i];
+        half[i] = ff_wrench_scale(0.5, out->fidelity.f_b[i]);
         if (config->integrate.scheme != FF_SCHEME_PASSIVE) { /* a method may have recomputed the state */
             state->integrate[i].velocity_c = body[i].velocity;
             state->integrate[i].omega_c = body[i].omega;
         }
         integrate[i] = state->integrate[i];
-        const ff_rigid_load contact = ff_rigid_load_from_body(body[i].attitude, out->fidelity.f_b[i]);
+        const ff_rigid_load contact =
+            ff_rigid_load_from_body(body[i].attitude, held[i] ? half[i] : out->fidelity.f_b[i]);
         if (out->fidelity.has_next[i])
             own_step(&model->fidelity.body[i], T, contact, in->load[i], &body[i], &out->fidelity.next[i],
                      &next[i], &integrate[i], &step[i]);
@@ -338,6 +364,12 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         else
             ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
                               &integrate[i], &step[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        if (held[i])
+            ff_integrate_finish(&model->fidelity.body[i], T,
+                                late_half(&config->body[i], i, half[i], body, next), &next[i], &integrate[i],
+                                &step[i]);
         finite = finite && is_sane(&next[i]);
     }
     if (!finite) {

@@ -376,6 +376,9 @@ static void print_servicer(const ff_session *session) {
            "nothing in %llu\n",
            ff_obsw_kind_name((ff_obsw_kind)satellite->obsw.kind), (unsigned long long)o->steps,
            (unsigned long long)o->missed, (unsigned long long)o->held, (unsigned long long)o->zeroed);
+    char text[200];
+    if (ff_obsw_shared_text(&o->shared, satellite->obsw.timeout, text, sizeof text))
+        printf("%s\n", text);
     bool any = false;
     for (int i = 0; i < FF_OBSW_REFUSALS; i++)
         if (o->exchange.refused[i]) {

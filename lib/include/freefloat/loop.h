@@ -15,7 +15,10 @@ typedef struct ff_loop_body_config {
     ff_rigid_state start;    /* satellite at t = 0 */
     ff_wrench_config wrench; /* stage 1 */
     ff_gate_config gate;     /* stage 4; its cycle is taken from the loop's */
-    bool elastic;            /* the robot's axes give way behind its motors: arm and gears are known */
+    bool held;               /* the contact wrench is held over the cycle; else an impulse at t_k */
+    int held_by;  /* held: the body whose motion carries the wrench on through the cycle. Bodies that name the
+                     same one keep their common momentum. Negative: none, it keeps its inertial direction */
+    bool elastic; /* the robot's axes give way behind its motors: arm and gears are known */
     ff_arm_config arm;
     double gear_stiffness[6]; /* [N m/rad] > 0 */
 } ff_loop_body_config;
@@ -122,7 +125,7 @@ typedef struct ff_capture_config {
     ff_integrate_config integrate;
     ff_rigid_config client;
     ff_rigid_state client_start;
-    ff_servicer_model servicer;
+    ff_servicer_model servicer;   /* its `held` is the rule for both bodies */
     ff_tree_state servicer_start; /* joints included */
     ff_nominal_kind nominal;      /* free (the client's) or prescribed */
     ff_rigid_state nominal_start; /* prescribed */
