@@ -157,6 +157,19 @@ static void set_held(const ff_scenario *scenario, ff_loop_config *loop) {
     }
 }
 
+/* The observer of a pair takes what both sensors read for one contact and its reaction: true as long as the
+ * two satellites touch nothing but each other. */
+static bool only_each_other(const ff_scenario *scenario, int a, int o) {
+    for (int i = 0; i < scenario->contacts; i++) {
+        const ff_contact *c = &scenario->contact[i];
+        const int other = c->kind == FF_CONTACT_WALL || c->kind == FF_CONTACT_STOPS ? -1 : c->against;
+        const bool first = c->body == a || c->body == o, second = other == a || other == o;
+        if (first != second)
+            return false;
+    }
+    return true;
+}
+
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
     ff_loop_default(loop);
@@ -169,7 +182,8 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                                           .start = ff_scenario_nominal(scenario),
                                           .integrated = scenario->relative_integrated};
     for (int i = 0; i < scenario->contacts; i++)
-        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed) {
+        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed &&
+            only_each_other(scenario, scenario->contact[i].body, scenario->contact[i].against)) {
             loop->fidelity.pair = (ff_pair_config){scenario->contact[i].body, scenario->contact[i].against,
                                                    scenario->contact[i].point};
             break;

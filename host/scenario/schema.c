@@ -384,7 +384,7 @@ static const ff_key tdpa_keys[] = {
     WORD("velocity", WORD, velocity_words, "(midpoint; printed: start)", TDPA(velocity), 0, "Velocity that the force is paired with."),
     WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
     WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
-    WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
+    WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list whose bodies touch nothing else), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
     KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact."),
     KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact."),
 };

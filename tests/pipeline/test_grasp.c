@@ -306,12 +306,53 @@ static void test_grasp_is_the_references(void **state) {
     }
 }
 
+/* A held pair that flies against a wall is thrown back by it: the pair's observer must not take the wall's
+ * force for a part of the grasp. Two grasps between the same two are one port. */
+static void test_pair_against_a_wall(void **state) {
+    (void)state;
+    for (int wall = 0; wall < 2; wall++) {
+        ff_scenario s;
+        ff_loop_config loop;
+        scenario_make(&s, 0.004, 20, FF_METHOD_TDPA);
+        s.contact[0].damping = 2000;
+        s.contact[0].rotation_damping = 1000;
+        s.contacts = 2;
+        if (wall)
+            s.contact[1] = (ff_contact){.kind = FF_CONTACT_WALL,
+                                        .body = 0,
+                                        .against = -1,
+                                        .at = {{0.05, 0, 0}},
+                                        .normal = {{-1, 0, 0}},
+                                        .stiffness = 5000,
+                                        .satellite_stiffness = 5000,
+                                        .depth = FF_INF,
+                                        .reach = FF_INF};
+        else {
+            s.contact[1] = s.contact[0];
+            s.contact[1].point.y += 0.3;
+            s.contact[1].at.y += 0.3;
+        }
+        for (int i = 0; i < 2; i++)
+            s.satellite[i].start.velocity = ff_vec3_make(0.01, i * 0.002, 0);
+        ff_scenario_loop(&s, &loop);
+        assert_int_equal(loop.fidelity.pair.body, wall ? -1 : 1);
+        assert_true(loop.body[0].held && loop.body[1].held);
+        run(&s, &w);
+        print_message("%s: momentum changed by %.4g N s\n", wall ? "wall" : "two grasps", w.linear);
+        if (wall)
+            assert_true(w.linear > 1.5 * 93); /* 93 N s came, and nearly as much goes back */
+        else
+            assert_true(w.linear < 1e-9);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_direct_grows_as_its_equation_says),
         cmocka_unit_test(test_tdpa_holds_the_pair),
         cmocka_unit_test(test_momentum_with_tumble),
         cmocka_unit_test(test_grasp_is_the_references),
+        cmocka_unit_test(test_pair_against_a_wall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
