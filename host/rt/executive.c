@@ -884,7 +884,7 @@ static void *real_time(void *self) {
     e->epoch = ff_clock_now();
     e->virtual_now = FF_NAN;
     ff_rights_take(e->options->priority ? e->options->priority : 80,
-                   e->options->priority ? e->options->cpu : -1, &e->result->rights);
+                   e->options->priority ? e->options->cpu : -1, !e->options->doze, &e->result->rights);
     if (e->options->enter)
         e->options->enter(e->options->user);
     e->faults = ff_faults_now();
@@ -1449,6 +1449,7 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
         }
         result->run.wall_s = 1e-9 * (double)(ff_clock_now() - begin);
     }
+    ff_rights_release(&result->rights);
     ff_telemetry_stop(&e->telemetry);
     conclude(e);
     for (int i = 0; i < FF_MAX_BODIES; i++) {
