@@ -31,6 +31,7 @@ static const char help[] =
     "  --wait S           how long to wait for the devices (default 10)\n"
     "  --silence S        a robot silent for so long is lost (default 0.1)\n"
     "  --cpu N            CPU of the real-time thread (default the last)\n"
+    "  --doze             lets the processor sleep deeply between cycles: wakes later, saves power\n"
     "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never arm\n"
     "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
     "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
@@ -396,7 +397,8 @@ int ff_cmd_rt(int argc, char **argv) {
     const char *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL, *cpu = NULL,
                *live = NULL;
     int set_count = 0, words, status;
-    bool json = false, strict = false, quiet = false, arm = false, selftest = false, control = false;
+    bool json = false, strict = false, quiet = false, arm = false, selftest = false, control = false,
+         doze = false;
     const ff_option options[] = {
         {"--method", &method, NULL, NULL, NULL},     {"--set", NULL, NULL, sets, &set_count},
         {"--out", &out, NULL, NULL, NULL},           {"--log", &log, NULL, NULL, NULL},
@@ -406,12 +408,12 @@ int ff_cmd_rt(int argc, char **argv) {
         {"--ati-port", &ati, NULL, NULL, NULL},      {"--http-port", &http, NULL, NULL, NULL},
         {"--wait", &wait, NULL, NULL, NULL},         {"--silence", &silence, NULL, NULL, NULL},
         {"--cpu", &cpu, NULL, NULL, NULL},           {"--live", &live, NULL, NULL, NULL},
-        {"--control", NULL, &control, NULL, NULL},
+        {"--control", NULL, &control, NULL, NULL},   {"--doze", NULL, &doze, NULL, NULL},
     };
     if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
         return status;
     if (selftest)
-        return ff_cli_selftest(json);
+        return ff_cli_selftest(json, doze);
     if (!file) {
         ff_cli_error("freefloat rt: which scenario? see freefloat rt --help");
         return FF_EXIT_USAGE;
@@ -432,6 +434,7 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.silence = silent;
     d.options.priority = 80;
     d.options.cpu = (int)which;
+    d.options.doze = doze;
     d.options.stop = &stop;
     d.options.permit = permit;
     d.options.confirm = confirm;

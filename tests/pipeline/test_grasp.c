@@ -12,7 +12,6 @@
 
 /* The servicer with its arm locked, as one rigid body: mass, CoM in the base frame, inertia about it. */
 static void locked(ff_rigid_config *rigid, ff_vec3 *com, ff_pose *gripper) {
-    static const double q[SERVICER_JOINTS] = {0, .7031, 0, 1.4497, 0, .7466, 0};
     static _Alignas(64) unsigned char a[200000], b[200000];
     servicer_model table;
     ff_tree_model *tree;
@@ -24,7 +23,7 @@ static void locked(ff_rigid_config *rigid, ff_vec3 *com, ff_pose *gripper) {
     assert_int_equal(ff_tree_create(&table.config, a, sizeof a, &tree, NULL, 0), FF_OK);
     assert_int_equal(ff_tree_work_create(tree, b, sizeof b, &work), FF_OK);
     ff_tree_state_default(&s);
-    memcpy(s.q, q, sizeof q);
+    memcpy(s.q, servicer_reached, sizeof servicer_reached);
     ff_tree_kinematics(tree, &s, work, ff_vec3_zero());
     ff_tree_mass_matrix(tree, work, M);
     const double m = ff_tree_mass(tree);
@@ -65,8 +64,7 @@ static void scenario_make(ff_scenario *s, double delay, double duration, ff_meth
         b->sensor = (ff_sensor_config){
             .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
     }
-    s->satellite[0].rigid = (ff_rigid_config){
-        7828, {{{17023.3, 397.1, -2171.4}, {397.1, 124825.7, 344.2}, {-2171.4, 344.2, 129112.2}}}};
+    s->satellite[0].rigid = envisat_rigid;
     locked(&s->satellite[1].rigid, &com, &gripper);
     /* the gripper stands at the grapple point; 2 mm/s between the bodies */
     const ff_vec3 grapple = ff_vec3_make(-2.9, 0, 0), base = ff_vec3_sub(grapple, gripper.p);

@@ -2,38 +2,12 @@
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {join, resolve} from "node:path";
-import {launch, until} from "./browser.mjs";
+import {checks, closePages, launch, openFile, until} from "./browser.mjs";
 
 const [scratch, screens] = process.argv.slice(2).map((p) => resolve(p));
 const {context, end} = await launch();
-let failures = 0;
-async function check(name, body) {
-  try {
-    await body();
-    console.log(`ok      ${name}`);
-  } catch (error) {
-    failures++;
-    console.log(`FAILED  ${name}: ${error.message}`);
-  }
-  for (const page of context.pages().slice(1)) await page.close();
-}
-
-async function open(file, options = {}) {
-  const page = await context.newPage();
-  page.troubles = [];
-  page.on("console", (m) => m.type() === "error" && page.troubles.push(`console: ${m.text()}`));
-  page.on("pageerror", (e) => page.troubles.push(`error: ${e.message}`));
-  page.on("dialog", (d) => {
-    page.troubles.push(`dialog: ${d.message()}`);
-    d.dismiss();
-  });
-  page.on("request", (r) => !r.url().startsWith("file:") && page.troubles.push(`request: ${r.url().slice(0, 100)}`));
-  if (options.width) await page.setViewportSize({width: options.width, height: 900});
-  if (options.scheme) await page.emulateMedia({colorScheme: options.scheme});
-  await page.goto(`file://${join(scratch, file)}`);
-  await page.waitForSelector("html[data-ready=true]");
-  return page;
-}
+const {check, finish} = checks(() => closePages(context));
+const open = (file, options) => openFile(context, join(scratch, file), options);
 
 /** A CSV file as rows of objects. */
 function table(file) {
@@ -159,5 +133,4 @@ await check("an emulation is plotted beside the target; values equal the log's",
 });
 
 await end();
-console.log(failures ? `${failures} failed` : "all passed");
-process.exit(failures ? 1 : 0);
+finish();

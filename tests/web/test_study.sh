@@ -1,19 +1,7 @@
 #!/usr/bin/env bash
 # Maps and curves of campaigns and analyses, meshes, arms and emulations in Debian's Chromium.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$here/../..
-build=${FF_BUILD_DIR:-$root/build}
-freefloat=${FREEFLOAT:-$build/freefloat}
-fail() { echo "test_study: $*" >&2; exit 1; }
-command -v node >/dev/null || fail "node is missing"
-[ -x "${FF_CHROMIUM:-/usr/bin/chromium}" ] || fail "chromium is missing (apt-get install chromium)"
-[ -x "$freefloat" ] || fail "$freefloat is missing: build first"
-if [ ! -e "$here/node_modules/playwright-core/package.json" ]; then
-    (cd "$here" && npm ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error)
-fi
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/browser.sh"
+
 cd "$scratch"
 cat > map.yaml <<Y
 name: "<img src=x onerror=alert(1)>"

@@ -363,7 +363,7 @@ typedef struct ff_fused_contact {
     bool frozen;       /* longer than the history: the estimate is kept */
     bool closing;      /* ended, and being settled: a last estimate and replay are under way */
     /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
-    int stage;           /* fused.c */
+    int stage;           /* fused.h */
     uint64_t asked;      /* cycle in which it fell due */
     uint64_t row, until; /* next row; last row that takes part */
     int passes;          /* of the settlement: estimates left before the replay */
