@@ -158,10 +158,10 @@ static void add_json(ff_json *json, const char *key, const ff_paper_table *table
 
 int ff_cmd_papers(int argc, char **argv) {
     const char *key = NULL;
-    int words, status;
+    int status;
     bool json = false, quiet = false;
-    const ff_option options[] = {{"--json", NULL, &json, NULL, NULL}, {"--quiet", NULL, &quiet, NULL, NULL}};
-    if (ff_cli_parse(argc, argv, options, 2, help, &key, 1, &words, &status))
+    const ff_option options[] = {FF_OPT_FLAG("--json", &json), FF_OPT_FLAG("--quiet", &quiet), {0}};
+    if (ff_cli_parse(argc, argv, "papers", help, options, NULL, &key, &status))
         return status;
     const size_t count = sizeof papers / sizeof *papers;
     bool known = key == NULL, failed = false;
