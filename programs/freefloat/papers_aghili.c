@@ -180,10 +180,11 @@ static void stability_rows(ff_paper_table *table) {
         c.inertia_ratio = q;
         if (ff_contact_stability_analyze(&c, &s, message, sizeof message) != FF_OK)
             table->failed = true;
-        double peak = 0.0;
-        for (double w = 1.0; w < 100.0; w *= 1.0001) {
+        double peak = 0.0, w = 1.0;
+        while (w < 100.0) {
             const double re = c.position_gain - w * w, im = c.velocity_gain * w;
             peak = fmax(peak, hypot(re, im) / hypot(re, im - q * w * w * w / c.bandwidth));
+            w *= 1.0001;
         }
         snprintf(claim, sizeof claim, "4.3, Fig. 5: largest gain of T(jw), Q = %d", q);
         r = ff_paper_add(table, claim);
