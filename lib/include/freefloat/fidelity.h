@@ -386,6 +386,7 @@ typedef struct ff_fused_contact {
     ff_vec3 n_force;           /* direction of the force */
     double sum_n[6], sum_r[6]; /* of F F', and of (F.F - F F') for the contact point: upper triangles */
     ff_vec3 sum_y;             /* of F x M */
+    double sum_t[6];           /* of M M', axes of n */
     double sum_m;              /* of M.M */
     int rows_r;                /* rows in the sums of the contact point */
     double force_new, torque_new, peak;
