@@ -1,6 +1,6 @@
 /* Wake-up of the real-time thread beside cyclictest, five interleaved pairs at 1 kHz and SCHED_FIFO; then the
  * computing time of the loop's step. Medians and quantiles only: the maximum on a shared machine says
- * nothing. */
+ * nothing. `bench_rt wake` and `bench_rt step` do one of them. */
 #include "bench.h"
 #include "rt/selftest.h"
 
@@ -13,12 +13,13 @@ enum { PAIRS = 5, LOOPS = 2000 };
 static void *wake_ups(void *self) {
     ff_histogram *h = self;
     ff_rights rights;
-    ff_rights_take(80, -1, &rights);
+    ff_rights_take(80, -1, true, &rights);
     if (*rights.missing)
         printf("%s\n", rights.missing);
     int64_t deadline = ff_clock_now() + 1000000;
     for (int i = 0; i < LOOPS; i++, deadline += 1000000)
         ff_histogram_add(h, ff_clock_sleep_until(deadline));
+    ff_rights_release(&rights);
     return NULL;
 }
 
@@ -70,7 +71,7 @@ static void compute_time(const char *method) {
            ff_histogram_at(&h, 0.5), ff_histogram_at(&h, 0.99));
 }
 
-int main(void) {
+static int wake_beside_cyclictest(void) {
     static ff_histogram ours[PAIRS], theirs[PAIRS];
     double p50[2][PAIRS], p99[2][PAIRS];
     bool other = true;
@@ -94,10 +95,17 @@ int main(void) {
                bench_median(p50[1], PAIRS), bench_median(p99[1], PAIRS), own / bench_median(p50[1], PAIRS));
     else
         printf("cyclictest is not installed or not allowed: nothing to compare with\n");
-    compute_time("direct");
-    compute_time("tdpa");
-    compute_time("damping");
-    compute_time("impact");
-    compute_time("fused");
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const char *part = argc > 1 ? argv[1] : "";
+    if (strcmp(part, "step") != 0 && wake_beside_cyclictest() != 0)
+        return 1;
+    if (strcmp(part, "wake") == 0)
+        return 0;
+    static const char *const method[] = {"direct", "tdpa", "damping", "impact", "fused"};
+    for (size_t i = 0; i < sizeof method / sizeof *method; i++)
+        compute_time(method[i]);
     return 0;
 }

@@ -175,10 +175,10 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     for (int i = 0; i < scenario->satellites; i++)
         noisy |= scenario->satellite[i].sensor.kind == FF_SENSOR_ATI_RDT ||
                  scenario->satellite[i].sensor.force_noise > 0.0;
-    if (!scenario->impact_detector_given) {
+    impact->detector.multiple = noisy ? 5.0 : 0.0;
+    impact->detector.fixed = scenario->impact_detector_given;
+    if (!scenario->impact_detector_given)
         impact->detector.force_on = 5.0 * force_noise;
-        impact->detector.multiple = noisy ? 5.0 : 0.0;
-    }
     /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
     ff_detector_config *detector = &loop->fidelity.tdpa.detector;
     if (!scenario->detector_given)

@@ -19,16 +19,20 @@ void ff_noise_reset(ff_noise_state *state) {
     *state = (ff_noise_state){0};
 }
 
+double ff_noise_deviation(const ff_noise_state *state) {
+    return sqrt(state->median / MEDIAN_CHI2_6);
+}
+
 double ff_noise_step(ff_noise_state *state, double start, ff_vec3 sample) {
     const double least = MEDIAN_CHI2_6 * SMALLEST_NOISE * SMALLEST_NOISE;
     if (!ff_vec3_finite(sample))
-        return sqrt(state->median / MEDIAN_CHI2_6);
+        return ff_noise_deviation(state);
     const ff_vec3 last = state->last;
     state->last = sample;
     if (!state->begun) {
         state->begun = true;
         state->median = fmax(MEDIAN_CHI2_6 * start * start, least);
-        return sqrt(state->median / MEDIAN_CHI2_6);
+        return ff_noise_deviation(state);
     }
     const ff_vec3 sum = ff_vec3_add(sample, last), change = ff_vec3_sub(sample, last);
     if (ff_vec3_dot(sum, sum) <= 4.0 * ff_vec3_dot(change, change)) {
@@ -42,7 +46,7 @@ double ff_noise_step(ff_noise_state *state, double start, ff_vec3 sample) {
         }
         state->median = fmax(state->median * exp(above ? gain : -gain), least);
     }
-    return sqrt(state->median / MEDIAN_CHI2_6);
+    return ff_noise_deviation(state);
 }
 
 /* ---------------------------------------------------------------------------------------------- detector --
@@ -69,8 +73,10 @@ void ff_detector_observe(const ff_detector_config *config, ff_detector_state *st
     if (!(config->multiple > 0.0))
         return;
     const double n = config->multiple;
-    state->force_on = n * ff_noise_step(&state->force_noise, config->force_on / n, measured.f);
-    state->torque_on = n * ff_noise_step(&state->torque_noise, config->torque_on / n, measured.t);
+    const double force = n * ff_noise_step(&state->force_noise, config->force_on / n, measured.f);
+    const double torque = n * ff_noise_step(&state->torque_noise, config->torque_on / n, measured.t);
+    state->force_on = config->fixed ? 0.0 : force;
+    state->torque_on = config->fixed ? 0.0 : torque;
 }
 
 double ff_detector_force_on(const ff_detector_config *config, const ff_detector_state *state) {

@@ -127,6 +127,19 @@ ff_vec3 ff_impact_contact_point(ff_wrench f_b, ff_vec3 d_t) {
     return ff_vec3_axpy(1.0 / square, ff_vec3_cross(f_b.f, m_t), d_t);
 }
 
+/* [N] standard deviation per axis of the forces that tell of a contact: measured in flight, else the
+ * config's.
+ */
+static double force_noise(const ff_impact_config *config, const ff_impact_state *state, int c) {
+    const ff_impact_contact *contact = &config->contact[c];
+    if (!(config->detector.multiple > 0.0))
+        return config->noise;
+    const double own = ff_noise_deviation(&state->detector[contact->body].force_noise);
+    return contact->against < 0
+               ? own
+               : fmax(own, ff_noise_deviation(&state->detector[contact->against].force_noise));
+}
+
 /* The slope of force over depth, weighed with what was believed before (to one half of itself). The intercept
  * is left out, so absolute positions do not enter. */
 double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state *state, int contact,
@@ -136,7 +149,7 @@ double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state
     if (!config->identified)
         return k;
     const ff_impact_episode *e = &state->episode[contact];
-    const double noise = config->noise + 1e-3, square = noise * noise;
+    const double noise = force_noise(config, state, contact) + 1e-3, square = noise * noise;
     const double belief = 4.0 / (k * k), information = belief + e->Sxx / square;
     *deviation = 1.0 / sqrt(information);
     return fmin(fmax((k * belief + e->Sxy / square) / information, 0.1 * k), 10.0 * k);
@@ -407,6 +420,7 @@ typedef struct measured {
     ff_vec3 torque_b[FF_MAX_BODIES];
     touch at[FF_IMPACT_CONTACTS];
     double force_n[FF_IMPACT_CONTACTS];    /* [N] normal force of each contact */
+    double noise[FF_IMPACT_CONTACTS];      /* [N] its standard deviation, as it is divided in this cycle */
     double compliance[FF_IMPACT_CONTACTS]; /* [m/N] of the robots along each normal */
 } measured;
 
@@ -451,38 +465,51 @@ static double projection(const ff_fidelity_model *model, const ff_fidelity_in *i
 }
 
 /* Divides the measured wrenches among the contacts that can be their cause: least squares, without those that
- * would pull. One alone needs the forces only, and takes the mean of both sensors. */
+ * would pull. One alone needs the forces only, and takes the mean of both sensors. White noise of variance
+ * s^2 makes the share of contact a scatter by s^2 (G^-1)_aa: walls that differ little share it enlarged. */
 static void divide(const ff_fidelity_model *model, const ff_fidelity_in *in, const ff_impact_state *state,
                    measured *m) {
     const ff_impact_config *config = &model->config.impact;
     int list[AT_ONCE], count = 0;
     for (int c = 0; c < config->contacts; c++) {
         m->force_n[c] = 0.0;
+        m->noise[c] = force_noise(config, state, c);
         const double reach = m->at[c].depth + config->position_error;
         if (m->at[c].off || !(reach > 0.0) || count == AT_ONCE)
             continue;
         list[count++] = c;
     }
-    (void)state;
     while (count > 0) {
-        double G[AT_ONCE * AT_ONCE], g[AT_ONCE];
+        double G[AT_ONCE * AT_ONCE], g[AT_ONCE], scatter[AT_ONCE];
         const double per_length2 = count > 1 ? 10.0 : 0.0; /* torques over 0.3 m */
         for (int a = 0; a < count; a++) {
             for (int b = 0; b < count; b++)
                 G[a * count + b] = product(model, m, list[a], list[b], per_length2) + (a == b ? 1e-9 : 0.0);
             g[a] = projection(model, in, m, list[a], per_length2);
         }
-        if (count == 1)
+        for (int a = 0; a < count; a++)
+            scatter[a] = 1.0;
+        if (count == 1) {
             g[0] /= G[0] - 1e-9;
-        else if (ff_cholesky_factor((size_t)count, G) == FF_OK)
+            scatter[0] = 1.0 / (G[0] - 1e-9);
+        } else if (ff_cholesky_factor((size_t)count, G) == FF_OK) {
             ff_cholesky_solve((size_t)count, G, g);
+            for (int a = 0; a < count; a++) {
+                double column[AT_ONCE] = {0};
+                column[a] = 1.0;
+                ff_cholesky_solve((size_t)count, G, column);
+                scatter[a] = column[a];
+            }
+        }
         int worst = -1;
         for (int a = 0; a < count; a++)
             if (g[a] < 0.0 && (worst < 0 || g[a] < g[worst]))
                 worst = a;
         if (worst < 0) {
-            for (int a = 0; a < count; a++)
+            for (int a = 0; a < count; a++) {
                 m->force_n[list[a]] = g[a];
+                m->noise[list[a]] *= sqrt(scatter[a]);
+            }
             return;
         }
         list[worst] = list[--count];
@@ -538,8 +565,9 @@ static void identify(ff_impact_episode *e, double depth, double force) {
 /* (18) and (24): the force less its damper, over the stiffness, less the depth of the robots. The filter's
  * state is the offset, a slow random walk; its first value is unknown within position_error. */
 static void filter(const ff_impact_config *config, const ff_impact_state *state, int index, double T,
-                   const touch *robot, double compliance, ff_impact_episode *e) {
+                   const measured *m, ff_impact_episode *e) {
     const ff_impact_contact *c = &config->contact[index];
+    const touch *robot = &m->at[index];
     const double damper =
         config->observer ? c->damping * damping_part(c, robot->depth + e->estimate) * robot->rate : 0.0;
     const double spring = e->force - damper;
@@ -547,8 +575,8 @@ static void filter(const ff_impact_config *config, const ff_impact_state *state,
     double deviation;
     double k = ff_impact_stiffness(config, state, index, &deviation);
     if (!config->identified) /* the identified one contains it */
-        k /= 1.0 + k * compliance;
-    const double R = config->noise * config->noise / (k * k) + 1e-24;
+        k /= 1.0 + k * m->compliance[index];
+    const double R = m->noise[index] * m->noise[index] / (k * k) + 1e-24;
     e->variance += config->drift * config->drift * T;
     const double gain = e->variance / (e->variance + R);
     e->estimate += gain * (spring / k - robot->depth - e->estimate);
@@ -577,7 +605,7 @@ static bool note_friction(const ff_impact_config *config, int index, const measu
         return false;
     e->mu_xx += e->force * e->force;
     e->mu_xy -= e->force * ff_vec3_dot(m->force[c->body], slip) / speed;
-    const double part = config->noise / (0.5 * c->friction), belief = part * part;
+    const double part = m->noise[index] / (0.5 * c->friction), belief = part * part;
     const double mu = (e->mu_xy + c->friction * belief) / (e->mu_xx + belief);
     const double bounded = fmin(fmax(mu, 0.0), c->friction);
     if (fabs(bounded - e->mu) <= 0.01 * c->friction)
@@ -613,7 +641,7 @@ static void note_surface(const ff_fidelity_model *model, int index, const measur
     ff_identify_config config;
     ff_identify_out out;
     ff_identify_default(&config);
-    config.noise = model->config.impact.noise;
+    config.noise = m->noise[index];
     ff_identify_step(&config, &e->surface, &sample, &out);
     if (out.valid)
         e->found = out;
@@ -656,19 +684,24 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
     double on = fmax(ff_detector_force_on(&config->detector, &state->detector[c->body]), SMALLEST_FORCE);
     if (c->against >= 0)
         on = fmax(on, ff_detector_force_on(&config->detector, &state->detector[c->against]));
+    if (config->detector.multiple > 0.0 && !config->detector.fixed)
+        on = fmax(on, config->detector.multiple * m->noise[index]);
     const double force = m->force_n[index];
     const bool begins = !e->open && force > on;
     if (begins)
         open_episode(model, index, row, body, e);
     e->force = force;
-    e->touching = e->open && force > (begins ? on : fmax(config->detector.off_ratio * on, SMALLEST_FORCE));
+    /* Between the thresholds the force of a robot that has left the surface may be noise, and as a sample of
+     * where the surface lies it would draw it out to the robot: then the place decides. */
+    e->touching = e->open && (force > on || (force > fmax(config->detector.off_ratio * on, SMALLEST_FORCE) &&
+                                             m->at[index].depth + e->estimate > -3.0 * sqrt(e->variance)));
     if (!e->open) {
         e->known = e->known && e->last + FF_HISTORY_ROWS > row;
         return false;
     }
     bool changed = begins;
     if (e->touching) {
-        filter(config, state, index, model->integrate.cycle, &m->at[index], m->compliance[index], e);
+        filter(config, state, index, model->integrate.cycle, m, e);
         changed |= note_friction(config, index, m, e);
         note_printed(c, index, m, e);
         note_surface(model, index, m, e);
@@ -676,7 +709,7 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
          * one that cannot be, because the contact is older than the look-back, would do work and is left out.
          */
         const bool all = config->recomputation && !begins;
-        const double worth = all ? CHANGE + 0.3 * config->noise / e->stiffness : 0.0;
+        const double worth = all ? CHANGE + 0.3 * m->noise[index] / e->stiffness : 0.0;
         const bool reached = !all || (double)(row - e->begin) <= most_cycles(model);
         if (fabs(e->estimate - e->offset) > worth) {
             if (reached) {

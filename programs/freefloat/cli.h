@@ -45,7 +45,7 @@ void ff_cli_warn_lines(const char *lines); /* one warning a line */
 struct ff_plan_options;
 int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_plan_options *ports);
 /* freefloat rt --selftest. Exit status. */
-int ff_cli_selftest(bool json);
+int ff_cli_selftest(bool json, bool doze);
 
 /* A progress bar on a terminal, from the second second on. */
 typedef struct ff_progress {

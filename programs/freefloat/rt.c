@@ -31,6 +31,7 @@ static const char help[] =
     "  --wait S           how long to wait for the devices (default 10)\n"
     "  --silence S        a robot silent for so long is lost (default 0.1)\n"
     "  --cpu N            CPU of the real-time thread (default the last)\n"
+    "  --doze             lets the processor sleep deeply between cycles: wakes later, saves power\n"
     "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never arm\n"
     "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
     "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
@@ -379,25 +380,19 @@ int ff_cmd_rt(int argc, char **argv) {
     const char *file, *method = NULL, *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL,
                       *cpu = NULL, *live = NULL;
     int status;
-    bool arm = false, selftest = false, control = false;
+    bool arm = false, selftest = false, control = false, doze = false;
     ff_session_ask ask = {.log = "csv,mcap"};
-    const ff_option options[] = {FF_OPT("--method", &method),
-                                 FF_SESSION_OPTS(&ask),
-                                 FF_OPT_FLAG("--arm", &arm),
-                                 FF_OPT_FLAG("--selftest", &selftest),
-                                 FF_OPT("--rsi-port", &rsi),
-                                 FF_OPT("--ati-port", &ati),
-                                 FF_OPT("--http-port", &http),
-                                 FF_OPT("--wait", &wait),
-                                 FF_OPT("--silence", &silence),
-                                 FF_OPT("--cpu", &cpu),
-                                 FF_OPT("--live", &live),
-                                 FF_OPT_FLAG("--control", &control),
-                                 {0}};
+    const ff_option options[] = {FF_OPT("--method", &method),   FF_SESSION_OPTS(&ask),
+                                 FF_OPT_FLAG("--arm", &arm),    FF_OPT_FLAG("--selftest", &selftest),
+                                 FF_OPT("--rsi-port", &rsi),    FF_OPT("--ati-port", &ati),
+                                 FF_OPT("--http-port", &http),  FF_OPT("--wait", &wait),
+                                 FF_OPT("--silence", &silence), FF_OPT("--cpu", &cpu),
+                                 FF_OPT("--live", &live),       FF_OPT_FLAG("--control", &control),
+                                 FF_OPT_FLAG("--doze", &doze),  {0}};
     if (ff_cli_parse(argc, argv, "rt", help, options, NULL, &file, &status))
         return status;
     if (selftest)
-        return ff_cli_selftest(ask.json);
+        return ff_cli_selftest(ask.json, doze);
     if (!file)
         return ff_cli_missing("rt", "scenario");
     if (control && !live) {
@@ -416,6 +411,7 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.silence = silent;
     d.options.priority = 80;
     d.options.cpu = (int)which;
+    d.options.doze = doze;
     d.options.stop = &stop;
     d.options.permit = permit;
     d.options.confirm = confirm;

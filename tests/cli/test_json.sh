@@ -28,7 +28,8 @@ json '"stable" in v and "q_critical" in v' "$FREEFLOAT" analyze contact-stabilit
 json 'v["map"] is not None' "$FREEFLOAT" analyze delay-margin "$S/wall.yaml" --map 0 --methods tdpa --json
 json 'len(v) > 0' "$FREEFLOAT" analyze workspace "$S/deos-client.yaml" $short --json
 json 'len(v) > 0' "$FREEFLOAT" analyze log r/log.csv --identify delay --json
-json '"may_250_hz" in v' "$FREEFLOAT" rt --selftest --json
+json '"may_250_hz" in v and v["awake"] in (True, False)' "$FREEFLOAT" rt --selftest --json
+json 'v["awake"] is False' "$FREEFLOAT" rt --selftest --doze --json
 json 'len(v) > 0' "$FREEFLOAT" papers lange --json
 }
 json 'v["runs"] > 0 and v["failed"] == 0' "$FREEFLOAT" campaign "$FF_SOURCE_DIR/campaigns/integrators.yaml" --out k --json

@@ -486,8 +486,9 @@ static void test_two_contacts_at_once(void **state) {
                 "servicer, point: low, against: client, at: [-0.5, 0, 0], normal: [-1, 0, 0], stiffness: "
                 "%g, damping: %g}]",
                 k, damping, k2, damping);
-        } else { /* both walls are about equally far along the way */
-            const double angle = ff_rng_range(&rng, 0.5, 2.0), ahead = ff_rng_range(&rng, -0.4, 0.4) * angle,
+        } else { /* both walls are about equally far along the way, and the satellite starts before both */
+            const double angle = ff_rng_range(&rng, 0.5, 2.0), side = ff_rng_range(&rng, -0.4, 0.4) * angle,
+                         most = 1.45 - 0.5 * angle, ahead = fmin(fmax(side, -most), most),
                          speed = ff_rng_range(&rng, 0.05, 0.12), late = ff_rng_range(&rng, 0, 5e-4);
             const double a = ahead + 0.5 * angle, b = ahead - 0.5 * angle;
             snprintf(set[i++], 512, "satellites.client.velocity=[%g, 0, 0]", speed);
@@ -502,13 +503,10 @@ static void test_two_contacts_at_once(void **state) {
         const double last = last_error(&o, pair ? 2 : 1);
         at_once += o.at_once > 0;
         bounded += o.bounded > 0;
-        if (!o.bounded) {
-            worst[pair][noise > 0.0] = fmax(worst[pair][noise > 0.0], last);
-            /* walls that differ by half a radian share the noise four times enlarged */
-            part = fmax(part, last / allowed_error(pair ? noise : 4.0 * noise, cycle, o.longest,
-                                                   pair ? fmin(mass, 100.0) : mass));
-        } else if (last > 1e-3)
-            assert_int_equal(o.look_back, FF_HISTORY_ROWS - 1);
+        worst[pair][noise > 0.0] = fmax(worst[pair][noise > 0.0], last);
+        /* walls that differ by half a radian share the noise four times enlarged */
+        part = fmax(part, last / allowed_error(pair ? noise : 4.0 * noise, cycle, o.longest,
+                                               pair ? fmin(mass, 100.0) : mass));
         energy = fmax(energy, o.energy / o.start_energy);
         if (pair) {
             momentum = fmax(momentum, o.momentum);
@@ -525,6 +523,31 @@ static void test_two_contacts_at_once(void **state) {
     assert_true(momentum < 1e-12 && spin < 1e-9);
     assert_true(fmax(worst[0][0], worst[1][0]) < 2e-4);
     assert_true(part < 1.0);
+}
+
+/* The robot has left one wall while the other still pushes: noise that the division gives to the first wall
+ * must not be taken for its force, or the surface would be drawn out to the robot (seed 895: 1.3e-3 m/s). */
+static void test_noise_after_the_robot_left(void **state) {
+    (void)state;
+    double worst = 0.0;
+    const int count = test_count(20, 400);
+    for (int n = 0; n < count; n++) {
+        char time[96];
+        snprintf(time, sizeof time, "time={cycle: 0.00235563, duration: 0.7, seed: %d}", n ? n : 895);
+        const outcome o =
+            run_case("wall.yaml", time, "satellites.client.robot={kind: delay, delay: 0.00246083}",
+                     "satellites.client.sensor={kind: noisy, force_noise: 0.418053, torque_noise: 0.0418053}",
+                     "satellites.client.mass=126.18", "satellites.client.velocity=[0.0690737, 0, 0]",
+                     "contacts=[{name: a, kind: wall, body: client, at: [0.03, 0, 0], normal: [-0.671862506, "
+                     "-0.740675889, 0], stiffness: 42928.3, damping: 72.2417}, {name: b, kind: wall, body: "
+                     "client, at: "
+                     "[0.030112, 0, 0], normal: [-0.985996106, 0.166768342, 0], stiffness: 68848.3, damping: "
+                     "72.2417}]",
+                     NULL);
+        worst = fmax(worst, last_error(&o, 1) / allowed_error(4.0 * 0.418053, 0.00235563, o.longest, 126.18));
+    }
+    print_message("%d times: within %.2f of what the noise allows\n", count, worst);
+    assert_true(worst < 1.0);
 }
 
 /* Friction, two contacts at once, and one that is lost and found again. */
@@ -861,6 +884,7 @@ int main(void) {
         cmocka_unit_test(test_contact_point),
         cmocka_unit_test(test_no_energy_is_gained),
         cmocka_unit_test(test_two_contacts_at_once),
+        cmocka_unit_test(test_noise_after_the_robot_left),
         cmocka_unit_test(test_friction_and_two_contacts),
         cmocka_unit_test(test_friction_in_the_cone),
         cmocka_unit_test(test_friction_that_sticks),

@@ -363,7 +363,7 @@ typedef struct ff_fused_contact {
     bool frozen;       /* longer than the history: the estimate is kept */
     bool closing;      /* ended, and being settled: a last estimate and replay are under way */
     /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
-    int stage;           /* fused.c */
+    int stage;           /* fused.h */
     uint64_t asked;      /* cycle in which it fell due */
     uint64_t row, until; /* next row; last row that takes part */
     int passes;          /* of the settlement: estimates left before the replay */
@@ -371,6 +371,8 @@ typedef struct ff_fused_contact {
     ff_vec3 n_force;           /* direction of the force */
     double sum_n[6], sum_r[6]; /* of F F', and of (F.F - F F') for the contact point: upper triangles */
     ff_vec3 sum_y;             /* of F x M */
+    double sum_m;              /* of M.M */
+    int rows_r;                /* rows in the sums of the contact point */
     double force_new, torque_new, peak;
     double f_last[2];    /* the two rows before, for the median of three */
     unsigned laws;       /* bit mask: still to be tried */
