@@ -175,6 +175,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
                         : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
+                        : key->range == FF_RANGE_SHARE        ? *value >= 0.0 && *value < 1.0
                         : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
                                                               : true;
     if (!inside)
@@ -1767,4 +1768,15 @@ ff_status ff_scenario_load(const char *path, const ff_scenario_options *options,
     status = ff_scenario_parse(path, text, length, options, scenario, message, size, warnings, warnings_size);
     free(text);
     return status;
+}
+
+bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size) {
+    static const char *const top[] = {"integrator", "frame", "nominal"};
+    const char *equals = memchr(text, '=', length);
+    const size_t key = equals ? (size_t)(equals - text) : length;
+    bool whole = memchr(text, '.', key) != NULL;
+    for (size_t i = 0; i < sizeof top / sizeof *top; i++)
+        whole = whole || (strlen(top[i]) == key && strncmp(top[i], text, key) == 0);
+    const int n = snprintf(set, size, "%s%s%.*s", whole ? "" : method, whole ? "" : ".", (int)length, text);
+    return n >= 0 && (size_t)n < size;
 }

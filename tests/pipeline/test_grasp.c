@@ -6,13 +6,13 @@
 #include <complex.h>
 
 #include "report/metrics.h"
+#include "plant_support.h"
 #include "servicer_model.h"
 
 #define DEG (FF_PI / 180)
 
 /* The servicer with its arm locked, as one rigid body: mass, CoM in the base frame, inertia about it. */
 static void locked(ff_rigid_config *rigid, ff_vec3 *com, ff_pose *gripper) {
-    static const double q[SERVICER_JOINTS] = {0, .7031, 0, 1.4497, 0, .7466, 0};
     static _Alignas(64) unsigned char a[200000], b[200000];
     servicer_model table;
     ff_tree_model *tree;
@@ -24,7 +24,7 @@ static void locked(ff_rigid_config *rigid, ff_vec3 *com, ff_pose *gripper) {
     assert_int_equal(ff_tree_create(&table.config, a, sizeof a, &tree, NULL, 0), FF_OK);
     assert_int_equal(ff_tree_work_create(tree, b, sizeof b, &work), FF_OK);
     ff_tree_state_default(&s);
-    memcpy(s.q, q, sizeof q);
+    memcpy(s.q, servicer_reached, sizeof servicer_reached);
     ff_tree_kinematics(tree, &s, work, ff_vec3_zero());
     ff_tree_mass_matrix(tree, work, M);
     const double m = ff_tree_mass(tree);
@@ -57,16 +57,10 @@ static void scenario_make(ff_scenario *s, double delay, double duration, ff_meth
         b->start.attitude = ff_quat_identity();
         b->points = 1;
         ff_gate_default(&b->limits);
-        b->robot = (ff_robot_config){.kind = FF_ROBOT_DELAY,
-                                     .delay = delay,
-                                     .base = ff_pose_identity(),
-                                     .tool = ff_pose_identity(),
-                                     .damping = 1};
-        b->sensor = (ff_sensor_config){
-            .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
+        b->robot = test_robot(FF_ROBOT_DELAY, delay);
+        b->sensor = test_sensor();
     }
-    s->satellite[0].rigid = (ff_rigid_config){
-        7828, {{{17023.3, 397.1, -2171.4}, {397.1, 124825.7, 344.2}, {-2171.4, 344.2, 129112.2}}}};
+    s->satellite[0].rigid = envisat_rigid;
     locked(&s->satellite[1].rigid, &com, &gripper);
     /* the gripper stands at the grapple point; 2 mm/s between the bodies */
     const ff_vec3 grapple = ff_vec3_make(-2.9, 0, 0), base = ff_vec3_sub(grapple, gripper.p);

@@ -2,21 +2,13 @@
 // live.png of a virtual run and live-rt.png of one on devices. Called by tools/screenshots.sh.
 import {spawn} from "node:child_process";
 import dgram from "node:dgram";
-import {mkdtempSync, rmSync} from "node:fs";
-import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
-import {chromium} from "playwright-core";
+import {launch, watched} from "./browser.mjs";
 
 const [runs, out, freefloat, scenario] = process.argv.slice(2).map((p) => resolve(p));
-const profile = mkdtempSync(join(tmpdir(), "ff-shot-"));
-const context = await chromium.launchPersistentContext(profile, {
-  executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1440, height: 1220}, deviceScaleFactor: 1,
-  args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
-});
+const {context, end} = await launch({viewport: {width: 1440, height: 1220}, deviceScaleFactor: 1});
 async function shoot(file, name, colorScheme, height) {
-  const page = await context.newPage();
-  await page.setViewportSize({width: 1440, height});
-  await page.emulateMedia({colorScheme});
+  const page = await watched(context, {width: 1440, height, scheme: colorScheme});
   await page.goto(`file://${join(runs, file)}`);
   await page.waitForSelector("html[data-ready=true]");
   for (let i = 0; i < 200 && (await page.evaluate(() => window.freefloat.frames?.() ?? 1)) < 1; i++) await page.waitForTimeout(50);
@@ -29,15 +21,19 @@ await shoot("run/report.html", "report.png", "light", 1560);
 await shoot("compare/report.html", "compare.png", "dark", 1200);
 await shoot("margin/delay-margin.html", "map.png", "light", 1100);
 
-async function shootLive(name) {
-  const child = spawn(freefloat, ["run", scenario, "--live", "127.0.0.1:0", "--control", "--quiet", "--log", "none", "--out", join(runs, "live")], {stdio: ["ignore", "ignore", "pipe"]});
+/** The live page of a program that has just been started. */
+async function openLive(child) {
   let said = "";
   child.stderr.on("data", (d) => (said += d));
   while (!/live \S+\n/.test(said)) await new Promise((done) => setTimeout(done, 50));
-  const page = await context.newPage();
-  await page.setViewportSize({width: 1440, height: 1250});
-  await page.emulateMedia({colorScheme: "light"});
+  const page = await watched(context, {width: 1440, height: 1250, scheme: "light"});
   await page.goto(/live (\S+)/.exec(said)[1]);
+  return page;
+}
+
+async function shootLive(name) {
+  const child = spawn(freefloat, ["run", scenario, "--live", "127.0.0.1:0", "--control", "--quiet", "--log", "none", "--out", join(runs, "live")], {stdio: ["ignore", "ignore", "pipe"]});
+  const page = await openLive(child);
   const until = async (condition) => {
     for (let i = 0; i < 1200 && !(await page.evaluate(condition)); i++) await page.waitForTimeout(20);
   };
@@ -71,13 +67,7 @@ async function shootDevices(name) {
   const common = [scenario, "--set", "time.cycle=0.012", "--set", `satellites.client.safety=${limits}`, "--set", "contacts.front.stiffness=120", "--set", "contacts.back.stiffness=120", "--rsi-port", await port(), "--ati-port", await port(), "--http-port", await port()].map(String);
   const facility = spawn(freefloat, ["facility", ...common, "--once", "--timeout", "100000"], {stdio: "ignore"});
   const child = spawn(freefloat, ["rt", ...common, "--live", "127.0.0.1:0", "--control", "--silence", "5", "--log", "none", "--out", join(runs, "rt")], {stdio: ["ignore", "ignore", "pipe"]});
-  let said = "";
-  child.stderr.on("data", (d) => (said += d));
-  while (!/live \S+\n/.test(said)) await new Promise((done) => setTimeout(done, 50));
-  const page = await context.newPage();
-  await page.setViewportSize({width: 1440, height: 1250});
-  await page.emulateMedia({colorScheme: "light"});
-  await page.goto(/live (\S+)/.exec(said)[1]);
+  const page = await openLive(child);
   const until = async (condition) => {
     for (let i = 0; i < 2000 && !(await page.evaluate(condition)); i++) await page.waitForTimeout(20);
   };
@@ -94,5 +84,4 @@ async function shootDevices(name) {
   console.log(join(out, name));
 }
 await shootDevices("live-rt.png");
-await context.close();
-rmSync(profile, {recursive: true, force: true});
+await end();

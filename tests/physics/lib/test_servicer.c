@@ -46,9 +46,7 @@ static void rig_make(rig *r) {
     r->lab = (ff_pose){ff_quat_unit((ff_quat){0.7, 0.1, 0.7, -0.2}), {{1, 2, 0.5}}};
     r->model = (ff_servicer_model){r->orbit, servicer_gripper(),
                                    ff_quat_unrotate(r->lab.q, ff_vec3_make(0, 0, -9.81)), true};
-    const ff_rigid_config envisat = {
-        7828, {{{17023.3, 397.1, -2171.4}, {397.1, 124825.7, 344.2}, {-2171.4, 344.2, 129112.2}}}};
-    assert_int_equal(ff_rigid_create(&envisat, &r->client), FF_OK);
+    assert_int_equal(ff_rigid_create(&envisat_rigid, &r->client), FF_OK);
 }
 
 static void rig_free(rig *r) {
