@@ -240,7 +240,7 @@ void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state
         outside |= FF_FUSED_LOOK_BACK;
     if (!c->wall_used && w * delay > 1.65)
         outside |= FF_FUSED_LATE;
-    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noise_of(config, c) > 1e-3 * c->force_max))
+    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noisy(config, c)))
         outside |= FF_FUSED_FRICTION;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
@@ -347,6 +347,7 @@ void ff__fused_finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
     c->stage = PLACE;
     c->row = c->row_from;
     c->asked = k;
+    c->first.surface.valid = false;
     c->passes = 1; /* which rows take part is judged with the last surface: that may be a poor one */
     bool left_a = false, left_b = false;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {

@@ -347,7 +347,16 @@ typedef struct ff_fused_simplex {
     double least;
     int kind;   /* of the next trial */
     bool again; /* begun a second time */
+    int look;   /* points tried for the second beginning */
 } ff_fused_simplex;
+
+/* What the first pass of a settlement found. */
+typedef struct ff_fused_settled {
+    ff_profile surface;
+    ff_vec3 n, r;
+    double mu;
+    double misfit; /* mean of a row */
+} ff_fused_settled;
 
 /* One contact: along a normal at a point, or (kind torque) about an axis. */
 typedef struct ff_fused_contact {
@@ -397,6 +406,7 @@ typedef struct ff_fused_contact {
     double mu_best, mu_without;
     ff_vec3 n_best;
     ff_profile fit, zero, rival;
+    ff_fused_settled first;
     ff_fused_simplex simplex;
     ff_profile_search search;
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];
