@@ -313,14 +313,6 @@ static bool count_samples(reader *r, const ff_node *root) {
 
 /* --------------------------------------------------------------------------------- methods and metrics -- */
 
-static bool is_top_key(const char *key, size_t length) {
-    static const char *const top[] = {"integrator", "frame", "nominal"};
-    for (size_t i = 0; i < sizeof top / sizeof *top; i++)
-        if (strlen(top[i]) == length && strncmp(top[i], key, length) == 0)
-            return true;
-    return memchr(key, '.', length) != NULL;
-}
-
 static bool read_method(reader *r, const ff_node *node, ff_campaign_method *method) {
     if (!read_text(r, node, "a method", method->label, sizeof method->label))
         return false;
@@ -337,17 +329,9 @@ static bool read_method(reader *r, const ff_node *node, ff_campaign_method *meth
         if (!equals || equals == c || method->sets == FF_CAMPAIGN_SETS)
             return fail(r, node->place, "'%s' must have the form METHOD:key=value",
                         ff_show(method->label).text);
-        char *set = method->set[method->sets++];
-        const bool whole = is_top_key(c, (size_t)(equals - c));
-        const size_t head = whole ? 0 : strlen(method->method) + 1;
-        if (head + n >= sizeof method->set[0])
+        if (!ff_scenario_variant_set(method->method, c, n, method->set[method->sets++],
+                                     sizeof method->set[0]))
             return fail(r, node->place, "'%s' is too long", ff_show(method->label).text);
-        if (head) { /* a key without a dot is the method's own */
-            memcpy(set, method->method, head - 1);
-            set[head - 1] = '.';
-        }
-        memcpy(set + head, c, n);
-        set[head + n] = 0;
         c += n;
     }
     return true;

@@ -1754,3 +1754,14 @@ ff_status ff_scenario_load(const char *path, const ff_scenario_options *options,
     free(text);
     return status;
 }
+
+bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size) {
+    static const char *const top[] = {"integrator", "frame", "nominal"};
+    const char *equals = memchr(text, '=', length);
+    const size_t key = equals ? (size_t)(equals - text) : length;
+    bool whole = memchr(text, '.', key) != NULL;
+    for (size_t i = 0; i < sizeof top / sizeof *top; i++)
+        whole = whole || (strlen(top[i]) == key && strncmp(top[i], text, key) == 0);
+    const int n = snprintf(set, size, "%s%s%.*s", whole ? "" : method, whole ? "" : ".", (int)length, text);
+    return n >= 0 && (size_t)n < size;
+}

@@ -272,6 +272,7 @@ typedef enum ff_fault_kind {
     FF_FAULT_JITTER,
     FF_FAULT_CLOCK_STEP,
     FF_FAULT_CLOCK_DRIFT, /* [ppm] the controller's cycle is longer by so much, all the time */
+    FF_FAULT_FT_CLOCK_DRIFT, /* [ppm] the same of the sensor's period */
     FF_FAULTS
 } ff_fault_kind;
 
@@ -368,6 +369,11 @@ typedef struct ff_scenario_options {
     bool (*file)(void *self, const char *name, const char **text, size_t *length);
     void *file_self;
 } ff_scenario_options;
+
+/* KEY=VALUE of a method's variant, as --methods and campaigns write it, into `set` with its full path: a key
+ * of the scenario's top (integrator) or with dots stands as it is, any other belongs to the method's own
+ * section. false: it does not fit. */
+bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size);
 
 /* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT (message is the one line for the user). warnings: one line
  * each, newline separated (may be empty). */

@@ -17,7 +17,7 @@ static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
-    "stranger", "jitter", "clock-step", "clock-drift", NULL};
+    "stranger", "jitter", "clock-step", "clock-drift", "ft-clock-drift", NULL};
 static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
@@ -387,8 +387,8 @@ static const ff_key tdpa_keys[] = {
     WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
     WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
     WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
-    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact."),
-    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
+    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact. A number is taken as it is."),
 };
 static const ff_section tdpa_section = {"tdpa", "", TABLE(tdpa_keys), "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another method."};
 
@@ -409,7 +409,7 @@ static const ff_key damping_keys[] = {
     WORD("form", WORD, form_words, "(offset; printed: increments)", IDENTIFY(form), 0, "Identification from the force itself with an unknown offset, or from its increments, (21)."),
     WORD("adapt", WORD, adapt_words, "fixed", IDENTIFY(adapt), 0, "Which noise the Sage-Husa filter learns: none, the force's, or the force's and the parameters'."),
     KEY("forget", NUMBER, "", PART, "0.98", IDENTIFY(forget), 0, "Forgetting factor of that adaptation."),
-    KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
+    KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(measured in flight; before that the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
     KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", IDENTIFY(skew), 0, "By how much the force is older than the robot's pose."),
     KEY("prior", NUMBER, "", POSITIVE, "(0.1; printed: 0.05)", IDENTIFY(prior), 0, "Standard deviation of the damping ratio before a contact."),
     KEY("stiffness_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.1)", IDENTIFY(stiffness_walk), 0, "How far the stiffness may wander in one contact, as part of itself."),
@@ -434,7 +434,7 @@ static const ff_key impact_keys[] = {
     KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),
     KEY("restitution", NUMBER, "", RESTITUTION, "(from the satellites' damping)", IMPACT(restitution), 0, "Of the satellites' contacts, in place of their damping."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(each robot's `delay`)", offsetof(ff_scenario, impact_delay), 0, "How far ahead to predict."),
-    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 63 cycles."),
+    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 1023 cycles."),
     KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
     KEY("position_error", NUMBER, "m", POSITIVE, "0.01", IMPACT(position_error), 0, "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."),
     KEY("drift", NUMBER, "m/sqrt(s)", NOT_NEGATIVE, "5e-5", IMPACT(drift), 0, "Random walk of a surface's place during a contact: how fast older forces are forgotten."),

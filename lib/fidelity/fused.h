@@ -47,6 +47,8 @@ typedef struct fused_actor {
     double mu;                 /* Coulomb */
     ff_vec3 side;              /* last friction for each unit of normal force, inertial */
     double impulse;            /* [N s] given in this flow */
+    double mobility;           /* [1/kg] about what it is along the normal */
+    double v;                  /* [m/s] towards the surface as the sub-step began */
 } fused_actor;
 
 typedef struct fused_flow {

@@ -6,6 +6,7 @@
 #include <complex.h>
 
 #include "report/metrics.h"
+#include "plant_support.h"
 #include "servicer_model.h"
 
 #define DEG (FF_PI / 180)
@@ -56,13 +57,8 @@ static void scenario_make(ff_scenario *s, double delay, double duration, ff_meth
         b->start.attitude = ff_quat_identity();
         b->points = 1;
         ff_gate_default(&b->limits);
-        b->robot = (ff_robot_config){.kind = FF_ROBOT_DELAY,
-                                     .delay = delay,
-                                     .base = ff_pose_identity(),
-                                     .tool = ff_pose_identity(),
-                                     .damping = 1};
-        b->sensor = (ff_sensor_config){
-            .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
+        b->robot = test_robot(FF_ROBOT_DELAY, delay);
+        b->sensor = test_sensor();
     }
     s->satellite[0].rigid = envisat_rigid;
     locked(&s->satellite[1].rigid, &com, &gripper);

@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import {h, table as htmlTable} from "./dom";
 import {number, sentence, unitText} from "./format";
-import {colour, logAxis, PlotGroup, type Line} from "./plots";
+import {clipped, colour, logAxis, PlotGroup, type Line} from "./plots";
 import type {Column, Table} from "./data";
 
 interface Axis {
@@ -222,12 +222,8 @@ class MapPanel {
 
   private paint(u: uPlot): void {
     const {map} = this;
-    const {ctx} = u;
+    const ctx = clipped(u);
     const {left, top, width, height} = u.bbox;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(left, top, width, height);
-    ctx.clip();
     const px = map.x.edge.map((v) => u.valToPos(v, "x", true));
     const py = map.y.edge.map((v) => u.valToPos(v, "y", true));
     for (let j = 0; j < map.y.at.length; j++)
@@ -298,15 +294,11 @@ class MapPanel {
 
   private mark(u: uPlot): void {
     if (!this.cell) return;
-    const {ctx} = u;
     const [i, j] = this.cell;
     const {x, y} = this.map;
     const a = u.valToPos(x.edge[i]!, "x", true);
     const b = u.valToPos(y.edge[j + 1]!, "y", true);
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
-    ctx.clip();
+    const ctx = clipped(u);
     for (const [style, size] of [["#fff", 3], ["#000", 1]] as const) {
       ctx.strokeStyle = style;
       ctx.lineWidth = size * devicePixelRatio;
