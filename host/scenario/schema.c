@@ -137,8 +137,9 @@ static const ff_key mockup_keys[] = {
     KEY("mass", NUMBER, "kg", POSITIVE, "required", offsetof(ff_mockup_config, mass), 0, "Mass behind the sensor."),
     KEY("com", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, com), 0, "Its centre of mass in the body frame, from the satellite's CoM."),
     KEY("inertia", INERTIA, "kg m2", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, inertia), 0, "About its own centre of mass, body axes; all zero: a point mass."),
-    KEY("frequency", NUMBER, "Hz", POSITIVE, "none", offsetof(ff_mockup_config, frequency), 0, "Of an elastic mount between flange and mock-up, the flange held: it bends the same in all three directions and does not turn. No method is told. None: rigid."),
+    KEY("frequency", NUMBER, "Hz", POSITIVE, "none", offsetof(ff_mockup_config, frequency), 0, "Of an elastic mount between flange and mock-up, the flange held: it bends the same in all three directions and does not turn. None: rigid."),
     KEY("damping_ratio", NUMBER, "", NOT_NEGATIVE, "0.02", offsetof(ff_mockup_config, damping_ratio), 0, "Of the elastic mount."),
+    WORD("compensation", FLAG, tracking_words, "on", offsetof(ff_mockup_config, unknown), 0, "Whether the loop is told of the elastic mount and works with the mock-up's own motion and contact force, or takes it for rigid. Not with `mount: environment` or `frame: relative`."),
 };
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
 
