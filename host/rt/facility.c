@@ -35,8 +35,7 @@ typedef struct device {
     size_t overtaken_size;
     double rob_late, ft_late; /* [s] this cycle's jitter */
     ff_pose stuck;
-    ff_wrench stuck_wrench;
-    bool was_stuck, was_frozen;
+    bool was_stuck;
     int32_t counts[6];
     int push;        /* what the pendant asks for, -1: nothing */
     uint64_t pushed; /* since this cycle */
@@ -204,7 +203,7 @@ static void start_session(facility *f) {
         d->motion = (ff_motion_state){0};
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->push = -1;
-        d->was_stuck = d->was_frozen = d->failed = d->met = false;
+        d->was_stuck = d->failed = d->met = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
     }
