@@ -1,6 +1,6 @@
 /* Cost of one step of the whole loop under the method impact: two satellites on two robots, the bar in the
  * cone. Steps in contact and steps in flight are counted apart; p99 and the largest beside the mean.
- * bench_impact count CASE: one run of cone, late or noisy, for callgrind (tools/bench.sh). */
+ * bench_impact count CASE: one run of cone, late, noisy or long, for callgrind (tools/bench.sh). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,11 +87,20 @@ int main(int argc, char **argv) {
         "satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}"};
     static const char *const late[] = {"satellites.servicer.robot={kind: delay, delay: 0.04}",
                                        "satellites.client.robot={kind: delay, delay: 0.04}"};
+    static const char *const lasting[] = {
+        "satellites.servicer.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}",
+        "satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}",
+        "satellites.servicer.robot={kind: limited, delay: 0.02, acceleration: 0.12}",
+        "satellites.client.robot={kind: limited, delay: 0.02, acceleration: 0.12}",
+        "time.cycle=0.001",
+        "time.duration=3"};
     const char *const file = "scenarios/papers/lange/fig-7.yaml", *const central =
                                                                       "scenarios/papers/lange/fig-6.yaml";
     if (argc > 2 && strcmp(argv[1], "count") == 0) {
         if (strcmp(argv[2], "noisy") == 0)
             bench(NULL, central, noisy, 2, 1);
+        else if (strcmp(argv[2], "long") == 0)
+            bench(NULL, central, lasting, 6, 1);
         else
             bench(NULL, file, late, strcmp(argv[2], "late") == 0 ? 2 : 0, 1);
         return 0;
@@ -100,5 +109,6 @@ int main(int argc, char **argv) {
     bench("bar and cone, 40 ms", file, late, 2, RUNS);
     bench("bar and cone, 12 ms, 0.5 N of noise", file, noisy, 2, RUNS);
     bench("central impact, limited robots, 0.5 N of noise", central, noisy, 2, RUNS);
+    bench("the same at 1 ms with slow robots", central, lasting, 6, RUNS);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* Wake-up of the real-time thread beside cyclictest, five interleaved pairs at 1 kHz and SCHED_FIFO; then the
  * computing time of the loop's step. Medians and quantiles only: the maximum on a shared machine says
- * nothing. `bench_rt wake` and `bench_rt step` do one of them. */
+ * nothing. `bench_rt wake` and `bench_rt step [METHOD]` do one of them. */
 #include "bench.h"
 #include "rt/selftest.h"
 
@@ -106,6 +106,7 @@ int main(int argc, char **argv) {
         return 0;
     static const char *const method[] = {"direct", "tdpa", "damping", "impact", "fused"};
     for (size_t i = 0; i < sizeof method / sizeof *method; i++)
-        compute_time(method[i]);
+        if (argc < 3 || strcmp(argv[2], method[i]) == 0)
+            compute_time(method[i]);
     return 0;
 }

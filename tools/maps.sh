@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 freefloat=${FREEFLOAT:-build/freefloat}
 [ -x "$freefloat" ] || { echo "build freefloat first (make build)" >&2; exit 1; }
 mkdir -p docs/maps
-for name in ${CAMPAIGNS:-delay-stiffness delay-damping noise-delay-error skew lag cycle readings integrators random-6dof}; do
+for name in ${CAMPAIGNS:-delay-stiffness delay-damping noise-delay-error skew lag cycle drop-outs readings integrators random-6dof}; do
   "$freefloat" campaign "campaigns/$name.yaml" --out "out/campaigns/$name" "$@"
   rm -f docs/maps/"$name"-*.svg
   for svg in out/campaigns/"$name"/map-*.svg; do

@@ -134,6 +134,10 @@ static void satellite(ff_json *json, const ff_metrics *metrics, int i) {
     ff_json_number(json, "max_velocity_correction_mps", m->max_velocity_correction);
     ff_json_number(json, "max_angular_velocity_correction_radps", m->max_omega_correction);
     ff_json_close(json, '}');
+    ff_json_open(json, "noise", '{');
+    ff_json_number(json, "force_N", ff_metrics_noise(&m->force_noise));
+    ff_json_number(json, "torque_Nm", ff_metrics_noise(&m->torque_noise));
+    ff_json_close(json, '}');
     ff_json_open(json, "robot", '{');
     ff_json_open(json, "initial", '{');
     twist(json, "twist", &m->robot_initial);

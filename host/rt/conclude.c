@@ -13,7 +13,7 @@ static ff_run_clock clock_of(const ff_executive *e, int i) {
     clock.residual_s = ff_clockfit_rms(&b->follow.fit);
     clock.largest_s = b->follow.fit.largest;
     clock.restarts = b->follow.fit.restarts;
-    if (ff_clockfit_ready(&e->fitting, &b->ft.fit)) {
+    if (ff_clockfit_ready(&e->fitting_sensor, &b->ft.fit)) {
         clock.sensor_hz = 1.0 / (b->ft.tick * (1.0 + b->ft.fit.rate));
         clock.sensor_s = ff_clockfit_rms(&b->ft.fit);
     }

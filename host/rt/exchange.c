@@ -14,7 +14,10 @@ static double local_time(const ff_executive *e, int64_t stamp) {
 /* ft_sequence against our clock. How many a second the sensor makes is its own affair: taken from the first
  * records. */
 static void fit_sensor(ff_executive *e, ff_rt_body *b, const ff_ati_record *record, int64_t stamp) {
-    const double local = isnan(e->virtual_now) ? local_time(e, stamp) : e->virtual_now;
+    const uint64_t told = e->body[0].rob.record_ns[b - e->body]; /* lock step */
+    const double local = isnan(e->virtual_now) ? local_time(e, stamp)
+                         : told                ? 1e-9 * (double)told
+                                               : e->virtual_now;
     const uint32_t step = record->ft_sequence - b->ft.last;
     b->ft.last = record->ft_sequence;
     if (b->ft.records++ == 0 || step > INT32_MAX) { /* the first, or a sensor that began again */
@@ -29,7 +32,7 @@ static void fit_sensor(ff_executive *e, ff_rt_body *b, const ff_ati_record *reco
     if (b->ft.records == FF_RT_CHECK_CYCLES && b->ft.count && local > b->ft.first)
         b->ft.tick = (local - b->ft.first) / (double)b->ft.count;
     if (b->ft.tick > 0.0)
-        ff_clockfit_add(&e->fitting, &b->ft.fit, (double)b->ft.count * b->ft.tick, local);
+        ff_clockfit_add(&e->fitting_sensor, &b->ft.fit, (double)b->ft.count * b->ft.tick, local);
 }
 
 /* Newest usable record of those that wait. */
@@ -53,12 +56,15 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
             ff_ati_client_receive(&b->ati_config, &b->ati, now, bytes, size > 0 ? (size_t)size : 0, &record);
         if (status == FF_INFO_STALE || status == FF_ERR_FORMAT)
             continue;
-        fit_sensor(e, b, &record, stamp);
+        if (isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF)
+            fit_sensor(e, b, &record, stamp);
         b->same = memcmp(b->record.counts, record.counts, sizeof record.counts) == 0 ? b->same + 1 : 0;
         b->record = record;
         b->has_record = came = true;
         b->ati_status = status == FF_INFO_GAP || status == FF_INFO_LIMITED ? FF_OK : status;
     }
+    if (came && !isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF) /* the newest one's time was told */
+        fit_sensor(e, b, &b->record, 0);
     b->aged = came ? 0 : b->aged + 1;
     if (ff_ati_client_poll(&b->ati_config, &b->ati, now, bytes, sizeof bytes, &used) == FF_OK && used)
         ff_socket_send(b->ati_fd, bytes, used, &plan->ati);

@@ -331,7 +331,8 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     e->run = run;
     e->options = options;
     e->result = result;
-    e->fitting = ff_clockfit_default();
+    e->fitting = e->fitting_sensor = ff_clockfit_default();
+    e->fitting_sensor.drift = 0.005; /* its nominal period is a guess from records that jitter */
     for (int i = 0; i < FF_MAX_BODIES; i++)
         e->body[i].rsi_fd = e->body[i].ati_fd = -1;
     result->run.status = ff__rt_open_all(e, result->run.message, sizeof result->run.message);

@@ -106,7 +106,7 @@ typedef struct ff_executive {
     int64_t epoch;       /* [ns] of the local time */
     double pace;         /* [s] local time of the running cycle, by the pacing robot's clock */
     double virtual_now;  /* [s] lock step: arrival of its newest telegram; else NaN */
-    ff_clockfit_config fitting;
+    ff_clockfit_config fitting, fitting_sensor;
     double io_ns;
 
     ff_ring rows, notes;

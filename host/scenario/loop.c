@@ -185,13 +185,16 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         detector->force_on = 5.0 * force_noise;
     if (!scenario->torque_detector_given)
         detector->torque_on = 5.0 * torque_noise;
+    detector->multiple = noisy ? 5.0 : 0.0;
+    detector->fixed = scenario->detector_given || scenario->torque_detector_given;
     ff_damping_config *damping = &loop->fidelity.damping;
     if (!scenario->damping_given.threshold)
         damping->detector.force_on = 5.0 * force_noise;
     if (!scenario->damping_given.torque_threshold)
         damping->detector.torque_on = 5.0 * torque_noise;
-    if (!scenario->damping_given.threshold && !scenario->damping_given.torque_threshold)
-        damping->detector.multiple = noisy ? 5.0 : 0.0;
+    damping->detector.multiple = noisy ? 5.0 : 0.0;
+    damping->detector.fixed = scenario->damping_given.threshold || scenario->damping_given.torque_threshold;
+    damping->measured_noise = noisy && !scenario->damping_given.noise;
     if (!scenario->damping_given.noise)
         damping->identify.noise = force_noise;
     if (!scenario->damping_given.skew) /* time stamps say it on hardware */

@@ -175,6 +175,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
                         : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
+                        : key->range == FF_RANGE_SHARE        ? *value >= 0.0 && *value < 1.0
                         : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
                                                               : true;
     if (!inside)

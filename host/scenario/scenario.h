@@ -34,6 +34,7 @@ typedef struct ff_robot_config {
     ff_robot_kind kind;
     double delay;                        /* [s] >= 0 */
     double jitter;                       /* [s] >= 0, half width */
+    double lost;                         /* share of commands that do not arrive */
     double frequency;                    /* [Hz] lag */
     double damping;                      /* ratio, lag, default 1 */
     double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], FF_INF: absent */
@@ -70,6 +71,7 @@ typedef struct ff_sensor_config {
     double range_force, range_torque;           /* [N], [N m]; FF_INF */
     double bandwidth;                           /* [Hz]; FF_INF */
     double delay;                               /* [s] */
+    double lost;                                /* share of readings that do not arrive */
     ff_quat turned;                             /* the virtual one: sensor as it is, in the sensor as named */
     ff_vec3 wired;                              /* +-1, 2, 3: axis that each channel carries */
     char address[FF_NAME_SIZE];                 /* ati-rdt: the sensor's */
@@ -269,6 +271,7 @@ typedef enum ff_fault_kind {
     FF_FAULT_JITTER,
     FF_FAULT_CLOCK_STEP,
     FF_FAULT_CLOCK_DRIFT, /* [ppm] the controller's cycle is longer by so much, all the time */
+    FF_FAULT_FT_CLOCK_DRIFT, /* [ppm] the same of the sensor's period */
     FF_FAULTS
 } ff_fault_kind;
 

@@ -17,7 +17,7 @@ static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
-    "stranger", "jitter", "clock-step", "clock-drift", NULL};
+    "stranger", "jitter", "clock-step", "clock-drift", "ft-clock-drift", NULL};
 static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
@@ -83,6 +83,7 @@ static const ff_key robot_keys[] = {
     WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is told."),
+    KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~RSI, "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is told. (`facility`: the fault `answer-lost`.)"),
     KEY("frequency", NUMBER, "Hz", POSITIVE, "required", ROBOT(frequency), LAG, "Natural frequency of the tracking."),
     KEY("damping", NUMBER, "", POSITIVE, "1", ROBOT(damping), LAG, "Damping ratio of the tracking."),
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", ROBOT(velocity), LIMITED, "Limit per axis."),
@@ -122,6 +123,7 @@ static const ff_key sensor_keys[] = {
     KEY("range", PAIR, "N, N m", POSITIVE, "none", SENSOR(range_force), NOISY, "Largest reading; at and beyond it the sample is refused."),
     KEY("bandwidth", NUMBER, "Hz", POSITIVE, "none", SENSOR(bandwidth), NOISY, "First-order low pass."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", SENSOR(delay), NOISY, "Age of the reading."),
+    KEY("lost", NUMBER, "", SHARE, "0", SENSOR(lost), BIT(FF_SENSOR_NOISY), "Share of readings that do not arrive, drawn in every cycle: the last one stands in, with its age. (`facility`: the fault `ft-lost`.)"),
     KEY("turned", QUATERNION, "", ANY, "[1, 0, 0, 0]", SENSOR(turned), NOISY, "Error of the virtual sensor's mounting: its axes, body to body, from those that `pose` names. The loop does not know it; the hand-push test of `rt` finds it."),
     KEY("wired", VEC3, "", ANY, "[1, 2, 3]", SENSOR(wired), NOISY, "Error of the virtual sensor's wiring: the axis (1 x, 2 y, 3 z) that each channel really carries, negative with the wrong sign; forces and torques alike."),
     KEY("address", TEXT, "", ANY, "127.0.0.1", SENSOR(address), ATI, "The sensor's address. On loopback it is a virtual one."),
@@ -384,8 +386,8 @@ static const ff_key tdpa_keys[] = {
     WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
     WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
     WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
-    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact."),
-    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
+    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact. A number is taken as it is."),
 };
 static const ff_section tdpa_section = {"tdpa", "", TABLE(tdpa_keys), "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another method."};
 
@@ -406,7 +408,7 @@ static const ff_key damping_keys[] = {
     WORD("form", WORD, form_words, "(offset; printed: increments)", IDENTIFY(form), 0, "Identification from the force itself with an unknown offset, or from its increments, (21)."),
     WORD("adapt", WORD, adapt_words, "fixed", IDENTIFY(adapt), 0, "Which noise the Sage-Husa filter learns: none, the force's, or the force's and the parameters'."),
     KEY("forget", NUMBER, "", PART, "0.98", IDENTIFY(forget), 0, "Forgetting factor of that adaptation."),
-    KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
+    KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(measured in flight; before that the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
     KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", IDENTIFY(skew), 0, "By how much the force is older than the robot's pose."),
     KEY("prior", NUMBER, "", POSITIVE, "(0.1; printed: 0.05)", IDENTIFY(prior), 0, "Standard deviation of the damping ratio before a contact."),
     KEY("stiffness_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.1)", IDENTIFY(stiffness_walk), 0, "How far the stiffness may wander in one contact, as part of itself."),
@@ -431,7 +433,7 @@ static const ff_key impact_keys[] = {
     KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),
     KEY("restitution", NUMBER, "", RESTITUTION, "(from the satellites' damping)", IMPACT(restitution), 0, "Of the satellites' contacts, in place of their damping."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(each robot's `delay`)", offsetof(ff_scenario, impact_delay), 0, "How far ahead to predict."),
-    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 63 cycles."),
+    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 1023 cycles."),
     KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
     KEY("position_error", NUMBER, "m", POSITIVE, "0.01", IMPACT(position_error), 0, "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."),
     KEY("drift", NUMBER, "m/sqrt(s)", NOT_NEGATIVE, "5e-5", IMPACT(drift), 0, "Random walk of a surface's place during a contact: how fast older forces are forgotten."),
@@ -605,6 +607,8 @@ const char *ff_range_text(ff_range range) {
         return "> 0 and < pi/2";
     case FF_RANGE_PART:
         return "> 0 and < 1";
+    case FF_RANGE_SHARE:
+        return ">= 0 and < 1";
     case FF_RANGE_RESTITUTION:
         return "0.3 to 1";
     default:

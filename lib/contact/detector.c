@@ -9,11 +9,10 @@
  * does not keep the true one from being measured. The first and the last sample of a contact count, and so
  * does an outlier; the median of many does not feel them. */
 #define MEDIAN_CHI2_6 5.348120627447116
-#define SMALLEST_NOISE 1e-3 /* start where nothing is believed, and least value [N], [N m] */
-#define QUICK 0.1           /* change of the median's logarithm by one pair, at first ... */
-#define SLOW 0.005          /* ... and later: the deviation then scatters by 3 % */
-#define MEMORY 5.0          /* pairs over it: between both */
-#define ODD_RUN 40          /* so many in a row on one side: the noise has changed */
+#define QUICK 0.1  /* change of the median's logarithm by one pair, at first ... */
+#define SLOW 0.005 /* ... and later: the deviation then scatters by 3 % */
+#define MEMORY 5.0 /* pairs over it: between both */
+#define ODD_RUN 40 /* so many in a row on one side: the noise has changed */
 
 void ff_noise_reset(ff_noise_state *state) {
     *state = (ff_noise_state){0};
@@ -24,7 +23,7 @@ double ff_noise_deviation(const ff_noise_state *state) {
 }
 
 double ff_noise_step(ff_noise_state *state, double start, ff_vec3 sample) {
-    const double least = MEDIAN_CHI2_6 * SMALLEST_NOISE * SMALLEST_NOISE;
+    const double least = MEDIAN_CHI2_6 * FF_NOISE_LEAST * FF_NOISE_LEAST;
     if (!ff_vec3_finite(sample))
         return ff_noise_deviation(state);
     const ff_vec3 last = state->last;

@@ -116,7 +116,7 @@ void ff__fused_estimate(const ff_fidelity_model *model, ff_fused_state *state, f
         if (c->row <= c->row_from) {
             c->row = c->row_from;
             for (int i = 0; i < 6; i++)
-                c->sum_n[i] = c->sum_r[i] = 0.0;
+                c->sum_n[i] = c->sum_r[i] = c->sum_t[i] = 0.0;
             c->sum_y = ff_vec3_zero();
             c->sum_m = 0.0;
             c->rows_r = 0;

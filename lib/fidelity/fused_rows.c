@@ -142,6 +142,8 @@ void ff__fused_add_place(const ff_fused_config *config, ff_fused_state *state, f
     if (!(ff_vec3_dot(F, F) > 4.0 * noise * noise))
         return;
     add_square(c->sum_r, F);
+    const ff_vec3 M = ff_quat_rotate(x->T_r.q, x->torque);
+    add_square(c->sum_t, c->b < 0 ? M : ff_quat_unrotate(fused_at(state, c->b, i)->T_r.q, M));
     c->sum_y = ff_vec3_add(c->sum_y, ff_vec3_cross(F, x->torque));
     c->sum_m += ff_vec3_dot(x->torque, x->torque);
     c->rows_r++;
@@ -180,25 +182,66 @@ static void find_point(const ff_fused_config *config, ff_fused_contact *c, const
     }
 }
 
-/* Normal: 3 iterations of n <- unit(sum (n.F) F), rows with n.F > 2 sigma; a known wall adds weight.
- */
+/* The force's direction: the largest eigenvector of the sum of F F', by three steps n <- unit(S n) from where
+ * it stands. A known wall adds weight. */
+static ff_vec3 along_force(const ff_fused_contact *c, const ff_fused_wall *wall, ff_vec3 n) {
+    const double *S = c->sum_n;
+    for (int pass = 0; pass < 3; pass++) {
+        ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
+        sum.x += S[0] * n.x + S[1] * n.y + S[2] * n.z;
+        sum.y += S[1] * n.x + S[3] * n.y + S[4] * n.z;
+        sum.z += S[2] * n.x + S[4] * n.y + S[5] * n.z;
+        const double size = ff_vec3_norm(sum);
+        if (size > 0.0)
+            n = ff_vec3_scale(1.0 / size, sum);
+    }
+    return n;
+}
+
+/* The torque of a force is square to it: n is the vector that makes n'(S/sigma^2 - S_M/sigma_M^2) n largest.
+ * Inverse iteration; the shift makes the matrix positive. A torque sensor is often the sharper one: at an arm
+ * of 0.3 m, 0.015 N m see as much as 0.05 N. */
+static ff_vec3 across_torque(const ff_fused_config *config, const ff_fused_contact *c,
+                             const ff_fused_wall *wall, ff_vec3 n) {
+    const double noise = fused_noise_of(config, c),
+                 ratio = noise * noise / (config->torque_noise * config->torque_noise);
+    double S[6], a[9];
+    for (int i = 0; i < 6; i++)
+        S[i] = c->sum_n[i];
+    if (wall) {
+        const double heavy = sqrt(10.0) * c->force_max;
+        add_square(S, ff_vec3_scale(heavy, wall->n));
+    }
+    const double shift = 1.001 * (S[0] + S[3] + S[5]);
+    for (int i = 0; i < 6; i++)
+        S[i] -= ratio * c->sum_t[i];
+    const double full[9] = {S[0], S[1], S[2], S[1], S[3], S[4], S[2], S[4], S[5]};
+    for (int i = 0; i < 9; i++)
+        a[i] = (i % 4 ? 0.0 : shift) - full[i];
+    if (!(shift > 0.0) || ff_cholesky_factor(3, a) != FF_OK)
+        return n;
+    ff_vec3 m = n;
+    for (int pass = 0; pass < 3; pass++) {
+        ff_cholesky_solve(3, a, m.a);
+        m = ff_vec3_unit(m);
+    }
+    const double same = ff_vec3_dot(m, n);
+    return ff_vec3_finite(m) && fabs(same) > 0.9 ? ff_vec3_scale(same < 0.0 ? -1.0 : 1.0, m) : n;
+}
+
+/* Normal and contact point from the sums. */
 void ff__fused_find_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
                           const fused_reach *z, uint64_t k) {
     const ff_fused_wall *wall = c->wall >= 0 && !c->torque ? &state->wall[c->wall] : NULL;
-    const double *S = c->sum_n;
-    ff_vec3 n = c->n;
+    /* both channels are told apart by their noise, the torque is that of this force alone */
+    const bool both = config->force_noise > 0.0 && config->torque_noise > 0.0 && !c->torque && !z->turning &&
+                      !z->earlier && z->last_r == z->last && c->rows_r >= 8 && c->mu == 0.0;
     c->n_new = c->n_force = c->n;
     c->r_new = c->r;
     if (z->last > c->detected + 2) {
-        for (int pass = 0; pass < 3; pass++) {
-            ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
-            sum.x += S[0] * n.x + S[1] * n.y + S[2] * n.z;
-            sum.y += S[1] * n.x + S[3] * n.y + S[4] * n.z;
-            sum.z += S[2] * n.x + S[4] * n.y + S[5] * n.z;
-            const double size = ff_vec3_norm(sum);
-            if (size > 0.0)
-                n = ff_vec3_scale(1.0 / size, sum);
-        }
+        ff_vec3 n = along_force(c, wall, c->n);
+        if (both)
+            n = across_torque(config, c, wall, n);
         c->n_force = n;
         if (c->mu > 0.0 && c->closing)
             n = c->n; /* sought below */

@@ -35,8 +35,10 @@
 #define CHANGE 1e-12        /* [m] an offset that changed less has not changed */
 #define PHASE 0.06          /* [rad] w h of a substep */
 #define SUBSTEPS 16
-#define FLIGHT 0.02 /* [s] step of a prediction without contact */
-#define SLIDES 2e-3 /* [m/s] slip of the robots from which friction is known to be Coulomb's */
+#define FLIGHT 0.02  /* [s] step of a prediction without contact */
+#define LEAST_ROWS 8 /* that a spread recomputation advances in a cycle which looks back besides */
+#define PACE 16.0    /* rows that may be looked back again for each cycle since the last time */
+#define SLIDES 2e-3  /* [m/s] slip of the robots from which friction is known to be Coulomb's */
 
 /* ------------------------------------------------------------------------------------------------- setup --
  */
@@ -231,8 +233,10 @@ static double contact_mobility(const ff_fidelity_model *model, const ff_impact_c
 typedef struct flow {
     const ff_fidelity_model *model;
     const ff_impact_state *state;
-    unsigned contacts;                    /* bit c: contact c acts */
-    unsigned bodies;                      /* bit i: body i moves here */
+    unsigned contacts;                 /* bit c: contact c acts */
+    unsigned bodies;                   /* bit i: body i moves here */
+    double offset[FF_IMPACT_CONTACTS]; /* [m] of the surfaces */
+    double mu[FF_IMPACT_CONTACTS];
     ff_rigid_load load[FF_MAX_BODIES];    /* held */
     ff_rigid_state body[FF_MAX_BODIES];   /* in and out */
     ff_rigid_load impulse[FF_MAX_BODIES]; /* out: of the contacts; force part inertial, torque part body */
@@ -306,7 +310,7 @@ static void kick(flow *f, int index, double h, unsigned *inside) {
     const ff_impact_contact *c = &f->model->config.impact.contact[index];
     const ff_impact_episode *e = &f->state->episode[index];
     touch t = touch_at(c, f->body);
-    const double s = t.depth + e->offset;
+    const double s = t.depth + f->offset[index], mu = f->mu[index];
     if (t.off || !(s > 0.0)) {
         *inside &= ~(1u << index);
         return;
@@ -324,8 +328,8 @@ static void kick(flow *f, int index, double h, unsigned *inside) {
     if (!(force > 0.0)) /* never pulls */
         return;
     ff_vec3 F = ff_vec3_scale(force, t.n);
-    if (e->mu > 0.0 && !measured)
-        F = ff_vec3_axpy(1.0 / h, friction(f, c, &t, e->mu, h * force), F);
+    if (mu > 0.0 && !measured)
+        F = ff_vec3_axpy(1.0 / h, friction(f, c, &t, mu, h * force), F);
     push_at(f, c->body, h, F, t.p);
     if (c->against >= 0)
         push_at(f, c->against, h, ff_vec3_neg(F), t.p);
@@ -343,7 +347,7 @@ static double until_contact(const flow *f, double h, double resolution, unsigned
         if (!(f->contacts >> c & 1u) || (inside >> c & 1u))
             continue;
         const touch t = touch_at(&f->model->config.impact.contact[c], f->body);
-        const double s = t.depth + f->state->episode[c].offset;
+        const double s = t.depth + f->offset[c];
         if (!t.off && s < 0.0 && t.rate > 0.0 && s + h * t.rate > 0.0 && -s / t.rate > resolution)
             h = -s / t.rate;
     }
@@ -353,7 +357,7 @@ static double until_contact(const flow *f, double h, double resolution, unsigned
 static bool is_apart(const flow *f) {
     for (int c = 0; c < f->model->config.impact.contacts; c++) {
         const touch t = touch_at(&f->model->config.impact.contact[c], f->body);
-        if ((f->contacts >> c & 1u) && !t.off && !(t.depth + f->state->episode[c].offset < 0.0))
+        if ((f->contacts >> c & 1u) && !t.off && !(t.depth + f->offset[c] < 0.0))
             return false;
     }
     return true;
@@ -392,6 +396,8 @@ static void flow_run(flow *f, double time, int substeps) {
 static void add_contact(flow *f, int c) {
     const ff_impact_contact *contact = &f->model->config.impact.contact[c];
     f->contacts |= 1u << c;
+    f->offset[c] = f->state->episode[c].offset;
+    f->mu[c] = f->state->episode[c].mu;
     f->bodies |= 1u << contact->body;
     if (contact->against >= 0)
         f->bodies |= 1u << contact->against;
@@ -587,31 +593,27 @@ static void filter(const ff_impact_config *config, const ff_impact_state *state,
 }
 
 /* Friction from the samples in which the robots slide; the scenario's coefficient is the most, and what is
- * believed before (to one half of itself). True when it changed by a hundredth. */
-static bool note_friction(const ff_impact_config *config, int index, const measured *m,
+ * believed before (to one half of itself). */
+static void note_friction(const ff_impact_config *config, int index, const measured *m,
                           ff_impact_episode *e) {
     const ff_impact_contact *c = &config->contact[index];
     if (!(c->friction > 0.0))
-        return false;
+        return;
     for (int k = 0; k < config->contacts; k++) { /* one force, two causes: nothing to learn */
         const ff_impact_contact *x = &config->contact[k];
         if (k != index && m->force_n[k] > 0.0 && (x->body == c->body || x->against == c->body))
-            return false;
+            return;
     }
     const touch *t = &m->at[index];
     const ff_vec3 slip = ff_vec3_axpy(-ff_vec3_dot(t->n, t->v), t->n, t->v);
     const double speed = ff_vec3_norm(slip);
     if (speed < SLIDES)
-        return false;
+        return;
     e->mu_xx += e->force * e->force;
     e->mu_xy -= e->force * ff_vec3_dot(m->force[c->body], slip) / speed;
     const double part = m->noise[index] / (0.5 * c->friction), belief = part * part;
     const double mu = (e->mu_xy + c->friction * belief) / (e->mu_xx + belief);
-    const double bounded = fmin(fmax(mu, 0.0), c->friction);
-    if (fabs(bounded - e->mu) <= 0.01 * c->friction)
-        return false;
-    e->mu = bounded;
-    return true;
+    e->mu_found = fmin(fmax(mu, 0.0), c->friction);
 }
 
 /* (17), and the torque of (21) beyond force times lever. */
@@ -660,7 +662,7 @@ static void open_episode(const ff_fidelity_model *model, int index, uint64_t row
     *e = (ff_impact_episode){.open = true, .known = true, .begin = row, .last = row, .Sxx = Sxx, .Sxy = Sxy};
     e->variance = config->position_error * config->position_error;
     e->damping = c->satellite_damping;
-    e->mu = c->friction;
+    e->mu = e->mu_found = c->friction;
     if (!isnan(config->restitution)) {
         const touch t = touch_at(c, body);
         const double inverse = contact_mobility(model, c, body, &t);
@@ -674,9 +676,47 @@ static double most_cycles(const ff_fidelity_model *model) {
     return fmin(floor(model->config.impact.look_back / model->integrate.cycle + 1e-9), FF_HISTORY_ROWS - 1);
 }
 
-/* Follows one contact for one cycle. True when the satellites' past should be looked at again. *bounded: the
- * look-back was too short for a correction. */
-static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int index, uint64_t row,
+/* What a cycle asks for: nothing, the past within this cycle, or spread over several. */
+typedef enum look { LOOK_NOT, LOOK_NOW, LOOK_SPREAD } look;
+
+static void take_newest(ff_impact_episode *e) {
+    e->offset = e->estimate;
+    e->mu = e->mu_found;
+}
+
+/* Whether what is known of the contact should be applied to the whole of it. Such a change does no work, so
+ * it can wait until it is worth it; one that cannot be applied, because the contact is older than the
+ * look-back, would do work and is left out: *bounded. */
+static look settle(const ff_fidelity_model *model, const ff_impact_state *state, double noise, int index,
+                   uint64_t row, bool begins, ff_impact_episode *e, bool *bounded) {
+    const ff_impact_config *config = &model->config.impact;
+    if (!config->recomputation) {
+        take_newest(e);
+        return LOOK_NOT;
+    }
+    const double worth = CHANGE + (begins ? 0.0 : 0.3 * noise / e->stiffness);
+    const bool differs = fabs(e->estimate - e->offset) > worth ||
+                         fabs(e->mu_found - e->mu) > 0.01 * config->contact[index].friction;
+    e->again = false;
+    if (!differs && !begins)
+        return LOOK_NOT;
+    const double age = (double)(row - e->begin);
+    if (age > most_cycles(model)) {
+        *bounded = true;
+        return LOOK_NOT;
+    }
+    if (e->touching && (double)(row - state->looked) * PACE < age) { /* there will be more to tell soon */
+        e->again = true;
+        return LOOK_NOT;
+    }
+    if (age > FF_IMPACT_REPLAY_ROWS)
+        return LOOK_SPREAD;
+    take_newest(e);
+    return LOOK_NOW;
+}
+
+/* Follows one contact for one cycle; says whether the satellites' past should be looked at again. */
+static look follow(const ff_fidelity_model *model, ff_impact_state *state, int index, uint64_t row,
                    const ff_rigid_state *body, const measured *m, bool *bounded) {
     const ff_impact_config *config = &model->config.impact;
     const ff_impact_contact *c = &config->contact[index];
@@ -695,30 +735,18 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
      * where the surface lies it would draw it out to the robot: then the place decides. */
     e->touching = e->open && (force > on || (force > fmax(config->detector.off_ratio * on, SMALLEST_FORCE) &&
                                              m->at[index].depth + e->estimate > -3.0 * sqrt(e->variance)));
-    if (!e->open) {
-        e->known = e->known && e->last + FF_HISTORY_ROWS > row;
-        return false;
-    }
-    bool changed = begins;
     if (e->touching) {
         filter(config, state, index, model->integrate.cycle, m, e);
-        changed |= note_friction(config, index, m, e);
+        note_friction(config, index, m, e);
         note_printed(c, index, m, e);
         note_surface(model, index, m, e);
-        /* A change that is applied to the whole contact does no work, so it can wait until it is worth it;
-         * one that cannot be, because the contact is older than the look-back, would do work and is left out.
-         */
-        const bool all = config->recomputation && !begins;
-        const double worth = all ? CHANGE + 0.3 * m->noise[index] / e->stiffness : 0.0;
-        const bool reached = !all || (double)(row - e->begin) <= most_cycles(model);
-        if (fabs(e->estimate - e->offset) > worth) {
-            if (reached) {
-                changed |= fabs(e->estimate - e->offset) > CHANGE;
-                e->offset = e->estimate;
-            } else {
-                *bounded = true;
-            }
-        }
+    }
+    look asks = LOOK_NOT;
+    if (e->touching || (e->again && e->known))
+        asks = settle(model, state, m->noise[index], index, row, begins, e, bounded);
+    if (!e->open) {
+        e->known = e->known && e->last + FF_HISTORY_ROWS > row;
+        return asks;
     }
     const touch t = touch_at(c, body);
     const bool apart = t.off || !(t.depth + e->offset > 0.0);
@@ -728,83 +756,211 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
     } else if (++e->quiet >= config->detector.quiet_cycles) {
         e->open = false;
     }
-    return changed;
+    return asks;
 }
 
 /* ----------------------------------------------------------------------------------------------- causality
  * -- */
 
 /* How deep the satellites of one row stood in the surface [m]; not positive: outside. */
-static double was_inside(const ff_impact_contact *c, const ff_impact_episode *e, const ff_history_row *row,
-                         int bodies) {
+static double was_inside(const ff_impact_contact *c, double offset, const ff_history_row *row, int bodies) {
     ff_rigid_state body[FF_MAX_BODIES];
     for (int i = 0; i < bodies; i++)
         body[i] = row->body[i].satellite;
     const touch t = touch_at(c, body);
-    return t.off ? 0.0 : t.depth + e->offset;
+    return t.off ? 0.0 : t.depth + offset;
+}
+
+/* Moves the begin of a contact back to the last row in which the satellites stood outside, within the
+ * look-back. Returns how deep they stood there all the same [m]: it began before the look-back reaches. */
+static double find_begin(const ff_fidelity_model *model, ff_history *history, int index, uint64_t oldest,
+                         double offset, ff_impact_episode *e) {
+    if (e->begin < oldest) { /* an old contact that is merely crossed */
+        e->begin = oldest;
+        return 0.0;
+    }
+    double inside;
+    while ((inside = was_inside(&model->config.impact.contact[index], offset,
+                                ff_history_at(history, e->begin), model->bodies)) > 0.0 &&
+           e->begin > oldest)
+        e->begin--;
+    return fmax(inside, 0.0);
+}
+
+static uint64_t oldest_row(const ff_fidelity_model *model, uint64_t now) {
+    const double most = most_cycles(model);
+    return (double)now > most ? now - (uint64_t)most : 0;
+}
+
+/* The contacts that act on the satellites from row `start` on. */
+static void add_known(flow *f, uint64_t start) {
+    for (int c = 0; c < f->model->config.impact.contacts; c++)
+        if (f->state->episode[c].known && (f->state->episode[c].open || f->state->episode[c].last >= start))
+            add_contact(f, c);
+}
+
+/* The rows from `from` to `to` again, from f->body on; `spread`: beside those that hold now. */
+static void replay_rows(flow *f, ff_history *history, uint64_t from, uint64_t to, bool spread) {
+    const double T = f->model->integrate.cycle;
+    const int count = substeps(f, T);
+    for (uint64_t j = from; j < to; j++) {
+        const ff_history_row *row = ff_history_at(history, j);
+        ff_history_row *next = ff_history_at(history, j + 1);
+        for (int i = 0; i < f->model->bodies; i++) {
+            f->load[i] = row->body[i].load;
+            if (!(f->bodies >> i & 1u))
+                f->body[i] = row->body[i].satellite;
+        }
+        flow_run(f, T, count);
+        for (int i = 0; i < f->model->bodies; i++)
+            if (f->bodies >> i & 1u)
+                *(spread ? &next->body[i].replayed : &next->body[i].satellite) = f->body[i];
+    }
 }
 
 /* IV-F: a contact that is known now may have begun in steps that are done. Finds the row before it began,
- * within the look-back, recomputes from there, and gives the satellites of this cycle. */
+ * recomputes from there, and gives the satellites of this cycle. What is too long for one cycle is added to
+ * *spread; until that is done the surface stands where the satellites are. Returns the rows. */
 static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
-                     uint64_t now, ff_rigid_state *body, bool *bounded) {
-    const ff_impact_config *config = &model->config.impact;
-    const double T = model->integrate.cycle, most = most_cycles(model);
-    const uint64_t oldest = (double)now > most ? now - (uint64_t)most : 0;
+                     uint64_t now, unsigned looks, unsigned *spread, ff_rigid_state *body, bool *bounded) {
+    const uint64_t oldest = oldest_row(model, now);
     uint64_t start = now;
-    for (int c = 0; c < config->contacts; c++) {
-        ff_impact_episode *e = &state->episode[c];
-        if (!e->open)
+    for (int c = 0; c < model->config.impact.contacts; c++) {
+        if (!(looks >> c & 1u))
             continue;
-        if (e->begin < oldest) { /* an old contact that is merely crossed */
-            e->begin = oldest;
-        } else {
-            double inside;
-            while ((inside = was_inside(&config->contact[c], e, ff_history_at(history, e->begin),
-                                        model->bodies)) > 0.0 &&
-                   e->begin > oldest)
-                e->begin--;
-            /* Begun before the look-back reaches: a contact that starts compressed would give energy that
-             * nobody put in, so the surface is taken to stand where the satellites are then. */
-            if (inside > 0.0) {
-                e->offset -= inside;
-                *bounded = true;
-            }
+        ff_impact_episode *e = &state->episode[c];
+        /* Begun before the look-back reaches: a contact that starts compressed would give energy that nobody
+         * put in, so the surface is taken to stand where the satellites are then. */
+        const double inside = find_begin(model, history, c, oldest, e->offset, e);
+        if (inside > 0.0) {
+            e->offset -= inside;
+            *bounded = true;
         }
-        if (e->begin < start)
+        if (now - e->begin > FF_IMPACT_REPLAY_ROWS) {
+            *spread |= 1u << c;
+            e->offset -= fmax(was_inside(&model->config.impact.contact[c], e->offset,
+                                         ff_history_at(history, now), model->bodies),
+                              0.0);
+        } else if (e->begin < start) {
             start = e->begin;
+        }
     }
     if (start == now)
         return 0;
     flow f = {.model = model, .state = state};
-    for (int c = 0; c < config->contacts; c++)
-        if (state->episode[c].known && (state->episode[c].open || state->episode[c].last >= start))
-            add_contact(&f, c);
+    add_known(&f, start);
     for (int i = 0; i < model->bodies; i++)
         f.body[i] = ff_history_at(history, start)->body[i].satellite;
-    const int count = substeps(&f, T);
-    for (uint64_t j = start; j < now; j++) {
-        ff_history_row *row = ff_history_at(history, j), *next = ff_history_at(history, j + 1);
-        for (int i = 0; i < model->bodies; i++) {
-            f.load[i] = row->body[i].load;
-            f.impulse[i] = (ff_rigid_load){ff_vec3_zero(), ff_vec3_zero()};
-            if (!(f.bodies >> i & 1u))
-                f.body[i] = row->body[i].satellite;
-        }
-        flow_run(&f, T, count);
-        for (int i = 0; i < model->bodies; i++)
-            if (f.bodies >> i & 1u) {
-                row->body[i].applied_b =
-                    (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
-                                ff_quat_unrotate(row->body[i].satellite.attitude,
-                                                 ff_vec3_scale(1.0 / T, f.impulse[i].force))};
-                next->body[i].satellite = f.body[i];
-            }
-    }
+    replay_rows(&f, history, start, now, false);
     for (int i = 0; i < model->bodies; i++)
         if (f.bodies >> i & 1u)
             body[i] = f.body[i];
     return (int)(now - start);
+}
+
+static void begin_replay(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+                         uint64_t now, unsigned spread) {
+    ff_impact_replay *r = &state->replay;
+    const uint64_t oldest = oldest_row(model, now);
+    *r = (ff_impact_replay){.running = true, .start = now};
+    for (int c = 0; c < model->config.impact.contacts; c++)
+        if (spread >> c & 1u) {
+            ff_impact_episode *e = &state->episode[c];
+            const double inside = find_begin(model, history, c, oldest, e->estimate, e);
+            r->offset[c] = e->estimate - inside;
+            r->mu[c] = e->mu_found;
+            if (e->begin < r->start)
+                r->start = e->begin;
+        }
+    flow f = {.model = model, .state = state};
+    add_known(&f, r->start);
+    r->contacts = f.contacts;
+    for (int c = 0; c < model->config.impact.contacts; c++)
+        if ((r->contacts & ~spread) >> c & 1u) {
+            r->offset[c] = state->episode[c].offset;
+            r->mu[c] = state->episode[c].mu;
+        }
+    r->row = r->start;
+    for (int i = 0; i < model->bodies; i++)
+        r->body[i] = ff_history_at(history, r->start)->body[i].satellite;
+}
+
+/* A contact that was measured since the replay began acts in it, too. */
+static void join_replay(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history) {
+    ff_impact_replay *r = &state->replay;
+    for (int c = 0; c < model->config.impact.contacts; c++) {
+        const ff_impact_episode *e = &state->episode[c];
+        if (!e->open || (r->contacts >> c & 1u))
+            continue;
+        r->contacts |= 1u << c;
+        r->offset[c] = e->offset;
+        r->mu[c] = e->mu;
+        if (e->begin >= r->row)
+            continue;
+        r->row = e->begin > r->start ? e->begin : r->start;
+        const ff_history_row *row = ff_history_at(history, r->row);
+        for (int i = 0; i < model->bodies; i++)
+            r->body[i] = r->row > r->start ? row->body[i].replayed : row->body[i].satellite;
+    }
+}
+
+/* At most so many rows more. When it has reached the present, its motion is the satellites' from then on.
+ * Returns the rows looked back then, else 0. */
+static int continue_replay(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+                           uint64_t now, int rows, ff_rigid_state *body) {
+    ff_impact_replay *r = &state->replay;
+    const int contacts = model->config.impact.contacts;
+    flow f = {.model = model, .state = state};
+    for (int c = 0; c < contacts; c++)
+        if (r->contacts >> c & 1u) {
+            add_contact(&f, c);
+            f.offset[c] = r->offset[c];
+            f.mu[c] = r->mu[c];
+        }
+    for (int i = 0; i < model->bodies; i++)
+        f.body[i] = r->body[i];
+    const uint64_t to = now - r->row > (uint64_t)rows ? r->row + (uint64_t)rows : now;
+    replay_rows(&f, history, r->row, to, true);
+    r->row = to;
+    for (int i = 0; i < model->bodies; i++)
+        r->body[i] = f.body[i];
+    if (to < now)
+        return 0;
+    r->running = false;
+    for (uint64_t j = r->start + 1; j <= now; j++) {
+        ff_history_row *row = ff_history_at(history, j);
+        for (int i = 0; i < model->bodies && row; i++)
+            if (f.bodies >> i & 1u)
+                row->body[i].satellite = row->body[i].replayed;
+    }
+    for (int i = 0; i < model->bodies; i++)
+        if (f.bodies >> i & 1u)
+            body[i] = f.body[i];
+    for (int c = 0; c < contacts; c++)
+        if (r->contacts >> c & 1u) {
+            ff_impact_episode *e = &state->episode[c];
+            e->offset = r->offset[c];
+            e->mu = r->mu[c];
+            e->again = true;
+        }
+    return (int)(now - r->start);
+}
+
+/* All that this cycle looks back. Returns how far [cycles]. */
+static int look_back(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+                     uint64_t now, unsigned looks, unsigned spread, ff_rigid_state *body, bool *bounded) {
+    const int rows = looks ? recompute(model, state, history, now, looks, &spread, body, bounded) : 0;
+    int longest = rows;
+    if (spread && !state->replay.running)
+        begin_replay(model, state, history, now, spread);
+    if (state->replay.running) {
+        join_replay(model, state, history);
+        const int left = FF_IMPACT_REPLAY_ROWS - rows;
+        const int far =
+            continue_replay(model, state, history, now, left < LEAST_ROWS ? LEAST_ROWS : left, body);
+        longest = far > longest ? far : longest;
+    }
+    return longest;
 }
 
 /* Without recomputation: the steps that are done stay, but the contact begins where the robots touched within
@@ -892,26 +1048,27 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
     ff_history_row *row = ff_history_push(history);
     row->t = in->t;
     for (int i = 0; i < model->bodies; i++)
-        row->body[i] = (ff_history_body){.satellite = body[i],
-                                         .T_wr = in->sample[i].T_wr,
-                                         .twist_r = in->sample[i].twist_r,
-                                         .measured_b = in->sample[i].f_b,
-                                         .load = in->sample[i].load};
+        row->body[i] = (ff_history_body){.satellite = body[i], .load = in->sample[i].load};
 
     for (int i = 0; i < model->bodies; i++)
         ff_detector_observe(&config->detector, &state->detector[i], in->sample[i].f_b);
     measured m;
     measure(model, in, state, &m);
-    bool changed = false, any = false, bounded = false;
+    unsigned looks = 0, spread = 0;
+    bool any = false, bounded = false;
     for (int c = 0; c < config->contacts; c++) {
         const bool before = state->episode[c].open;
-        changed |= follow(model, state, c, now, body, &m, &bounded);
+        const look asks = follow(model, state, c, now, body, &m, &bounded);
+        looks |= asks == LOOK_NOW ? 1u << c : 0u;
+        spread |= asks == LOOK_SPREAD ? 1u << c : 0u;
         any |= state->episode[c].open;
         if (!config->recomputation && !before && state->episode[c].open)
             begin_within_cycle(model, state, c, in, body);
     }
-    if (changed && config->recomputation) {
-        out->look_back = recompute(model, state, history, now, body, &bounded);
+    if (looks || (spread && !state->replay.running))
+        state->looked = now;
+    if (looks || spread || state->replay.running) {
+        out->look_back = look_back(model, state, history, now, looks, spread, body, &bounded);
         if (out->look_back > 0)
             state->recomputations++;
         if (out->look_back > state->longest_look_back)
@@ -948,7 +1105,6 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
             out->f_b[i] =
                 (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
                             ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, f.impulse[i].force))};
-            row->body[i].applied_b = out->f_b[i];
         }
     if (config->prediction) {
         out->has_command = true;

@@ -286,7 +286,7 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
                                      .T_wr = in->sensor[i].T_wb,
                                      .twist_r = in->sensor[i].twist,
                                      .load = in->load[i],
-                                     .valid = status == FF_OK};
+                                     .valid = status == FF_OK && in->sensor[i].age < 0.5 * T};
         if (config->relative.enabled) {
             const ff_rigid_state *nominal = &state->nominal.motion;
             map_to_inertial(nominal, &in->sensor[i].T_wb, &in->sensor[i].twist, &sample[i].T_wr,

@@ -308,7 +308,7 @@ static void show_end(const void *self) {
         const ff_run_clock *c = &r->run.clock[i];
         if (c->known)
             printf("%s: controller's clock %+.2f ppm, arrivals %.3g ms rms about it, %.3g ms at most; sensor "
-                   "%.6g Hz, %.3g ms rms\n",
+                   "%.4f Hz, %.3g ms rms\n",
                    d->scenario->satellite[i].name, c->drift_ppm, 1e3 * c->residual_s, 1e3 * c->largest_s,
                    c->sensor_hz, 1e3 * c->sensor_s);
     }

@@ -378,6 +378,9 @@ static void print_satellite(const ff_metrics *metrics, int i) {
     const ff_body_metrics *m = &metrics->body[i];
     printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
            m->max_energy);
+    const double force = ff_metrics_noise(&m->force_noise), torque = ff_metrics_noise(&m->torque_noise);
+    if (!isnan(force))
+        printf("sensor's noise, measured: %.3g N, %.3g N m per axis\n", force, torque);
 }
 
 static void print_servicer(const ff_session *session) {

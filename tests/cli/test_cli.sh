@@ -35,6 +35,11 @@ for case in he2022/4-1 lange/fig-6; do
   done
 done
 
+# the sensors' noise as it was measured, null where the sensor is ideal
+NOISY="satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.02}"
+expect 0 "sensor's noise, measured: 0.[45]" "$FREEFLOAT" run "$S" --set "$NOISY" --out n --log none
+tr -d ' \n' < n/summary.json | grep -Eq '"noise":\{"force_N":0\.[45][0-9]*,"torque_Nm":0\.0[12]' || fail "no measured noise in summary.json"
+
 # the default run: files, verdict, quiet, json, strict
 expect 0 "verdict" "$FREEFLOAT" run "$S" --out r
 for file in summary.json log.csv report.html; do [ -s r/$file ] || fail "r/$file is missing"; done

@@ -18,6 +18,8 @@ typedef struct ff_noise_state {
     int run;          /* pairs in a row on one side of the median, negative below it */
 } ff_noise_state;
 
+#define FF_NOISE_LEAST 1e-3 /* [N], [N m]: start where nothing is believed; what is smaller shows as this */
+
 void ff_noise_reset(ff_noise_state *state);
 /* One sample; `start` > 0 is what is believed before the first one. Returns the standard deviation. */
 double ff_noise_step(ff_noise_state *state, double start, ff_vec3 sample);
