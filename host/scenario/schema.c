@@ -81,7 +81,7 @@ static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(
 #define DELAYED (~BIT(FF_ROBOT_IDEAL))
 #define RSI BIT(FF_ROBOT_KUKA_RSI)
 static const ff_key robot_keys[] = {
-    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
+    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is told."),
     KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~RSI, "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is told. (`facility`: the fault `answer-lost`.)"),
