@@ -258,7 +258,8 @@ typedef struct ff_impact_episode {
     double mu;           /* friction in use */
     double mu_found;     /* the one that the robots show */
     bool again;          /* a spread recomputation ended with an older offset than is known now */
-    double mu_xx, mu_xy; /* [N2] normal force squared, and times the tangential one, while the robots slide */
+    double mu_xx, mu_xy; /* [N2] normal force squared, and times the tangential one, while the robots slide,
+                            all contacts so far */
     ff_vec3 n_o;         /* (17): direction of the force on `body`, frame of `against` */
     ff_vec3 rest_b[2];   /* [N m] (21): measured torque less force times lever, of `body` and `against` */
     double force;        /* [N] measured normal force */
