@@ -4,20 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "facility/plant.h"
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void report(const char *name, double *ns, int count) {
     double sum = 0.0;
@@ -25,7 +14,7 @@ static void report(const char *name, double *ns, int count) {
         return;
     for (int i = 0; i < count; i++)
         sum += ns[i];
-    qsort(ns, (size_t)count, sizeof *ns, by_size);
+    bench_sort(ns, count);
     printf("  %-12s %8d steps  mean %7.0f ns  p99 %7.0f ns  largest %7.0f ns\n", name, count, sum / count,
            ns[count * 99 / 100], ns[count - 1]);
 }
@@ -69,9 +58,9 @@ static void bench(const char *label, const char *file, const char *const *set, i
         for (uint64_t k = 0; k < m.scenario.cycles; k++) {
             ff_plant_write(plant, k, m.out.next);
             ff_plant_read(plant, k, &m.in, NULL);
-            const double begin = now_ns();
+            const double begin = bench_now_ns();
             ff_loop_step(&m.model, &m.state, &m.info, &m.in, &m.out);
-            const double ns = now_ns() - begin;
+            const double ns = bench_now_ns() - begin;
             ff_plant_write(plant, k, m.out.command);
             all[count++] = ns;
             if (m.out.fidelity.in_contact[0])

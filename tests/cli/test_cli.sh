@@ -1,21 +1,7 @@
 #!/usr/bin/env bash
 # The command line as a user meets it: outputs, messages, exit codes.
 set -u
-work=$(mktemp -d)
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
-# expect STATUS PATTERN command...: exit status, and stdout+stderr match
-expect() {
-  local want=$1 pattern=$2 got
-  shift 2
-  "$@" > out.txt 2>&1
-  got=$?
-  [ $got -eq "$want" ] || fail "exit $got instead of $want: $*: $(head -c 300 out.txt)"
-  [ -z "$pattern" ] || grep -Eq -- "$pattern" out.txt || fail "no '$pattern' in: $(head -c 300 out.txt) ($*)"
-}
-one_line() { [ "$(wc -l < out.txt)" -eq 1 ] || fail "not one line: $(cat out.txt)"; }
+. "$FF_SOURCE_DIR/tests/expect.sh"
 S=$FF_SOURCE_DIR/scenarios/deos-client.yaml
 
 expect 2 "usage: freefloat COMMAND" "$FREEFLOAT"

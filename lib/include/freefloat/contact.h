@@ -190,6 +190,7 @@ typedef struct ff_profile_in {
     const unsigned char *use; /* 0: left out */
     double lo, hi;            /* [m] the surface lies between them */
     double noise;             /* [N] standard deviation that weighs a row, > 0 */
+    double noise_least;       /* [N] what it may be where the law explains the rows better; 0: the same */
     double speed;             /* [m/s] at the onset; bounds the damping of laws 1 to 3 */
     int thin;                 /* of laws beyond the first, so many rows at most (0: FF_PROFILE_ROWS) */
     double prior_k;           /* [N/m] a guess with itself as standard deviation; 0: none */

@@ -348,7 +348,16 @@ typedef struct ff_fused_simplex {
     double least;
     int kind;   /* of the next trial */
     bool again; /* begun a second time */
+    int look;   /* points tried for the second beginning */
 } ff_fused_simplex;
+
+/* What the first pass of a settlement found. */
+typedef struct ff_fused_settled {
+    ff_profile surface;
+    ff_vec3 n, r;
+    double mu;
+    double misfit; /* mean of a row */
+} ff_fused_settled;
 
 /* One contact: along a normal at a point, or (kind torque) about an axis. */
 typedef struct ff_fused_contact {
@@ -379,7 +388,7 @@ typedef struct ff_fused_contact {
     bool frozen;       /* longer than the history: the estimate is kept */
     bool closing;      /* ended, and being settled: a last estimate and replay are under way */
     /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
-    int stage;           /* fused.c */
+    int stage;           /* fused.h */
     uint64_t asked;      /* cycle in which it fell due */
     uint64_t row, until; /* next row; last row that takes part */
     int passes;          /* of the settlement: estimates left before the replay */
@@ -387,6 +396,9 @@ typedef struct ff_fused_contact {
     ff_vec3 n_force;           /* direction of the force */
     double sum_n[6], sum_r[6]; /* of F F', and of (F.F - F F') for the contact point: upper triangles */
     ff_vec3 sum_y;             /* of F x M */
+    double sum_t[6];           /* of M M', axes of n */
+    double sum_m;              /* of M.M */
+    int rows_r;                /* rows in the sums of the contact point */
     double force_new, torque_new, peak;
     double f_last[2];    /* the two rows before, for the median of three */
     unsigned laws;       /* bit mask: still to be tried */
@@ -395,6 +407,7 @@ typedef struct ff_fused_contact {
     double mu_best, mu_without;
     ff_vec3 n_best;
     ff_profile fit, zero, rival;
+    ff_fused_settled first;
     ff_fused_simplex simplex;
     ff_profile_search search;
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];
