@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every shipped campaign and keeps its maps in docs/maps/. Options go to `freefloat campaign` (--threads N).
+# Runs every shipped campaign, keeps its maps in docs/maps/ and fills the tables of docs/maps.md. Options go to `freefloat campaign` (--threads N).
 #   tools/maps.sh [options]          CAMPAIGNS="readings integrators" tools/maps.sh  for some of them
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,3 +13,4 @@ for name in ${CAMPAIGNS:-delay-stiffness delay-damping noise-delay-error skew la
     cp "$svg" "docs/maps/$name-$(basename "$svg" | sed 's/^map-//')"
   done
 done
+tools/maps_tables.sh

@@ -152,7 +152,6 @@ static void fill_row(const ff_mission_config *config, const tree *orbit, const f
     memcpy(row->qd, s->qd, sizeof row->qd);
     const ff_rigid_state b = ff_relative_from_absolute(client, &row->base);
     row->base_error = ff_vec3_sub(b.position, config->obsw.goal.p);
-    row->turn_error = ff_quat_log(ff_quat_mul(ff_quat_conj(config->obsw.goal.q), b.attitude));
     row->rate = b.omega;
     ff_tree_kinematics(orbit->model, s, orbit->work, ff_vec3_zero());
     const ff_pose gripper = ff_tree_frame_pose(orbit->model, orbit->work, &config->gripper);

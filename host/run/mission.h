@@ -64,7 +64,6 @@ typedef struct ff_mission_row {
     double step_ns;
     ff_setpoint robot[2];          /* true motion in the robots' frame */
     ff_vec3 base_error;            /* [m] base against its goal, client's axes */
-    ff_vec3 turn_error;            /* [rad] */
     ff_vec3 rate;                  /* [rad/s] base relative to the client, base axes */
     double gripper_speed;          /* [m/s] of the gripper relative to the grapple point */
     ff_vec3 linear, origin;        /* total momentum, inertial, about the origin */

@@ -46,6 +46,19 @@ static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellit
     }
 }
 
+static void set_mount(const ff_scenario *scenario, const ff_satellite *satellite, ff_mount_config *mount) {
+    const ff_mockup_config *mockup = &satellite->mockup;
+    if (!mockup->present || !isfinite(mockup->frequency) || mockup->unknown ||
+        satellite->sensor.environment || scenario->frame == FF_FRAME_RELATIVE)
+        return;
+    ff_mount_default(mount);
+    mount->cycle = scenario->cycle;
+    mount->mass = mockup->mass;
+    mount->rate = 2.0 * FF_PI * mockup->frequency;
+    mount->ratio = mockup->damping_ratio;
+    mount->noise = satellite->sensor.kind == FF_SENSOR_IDEAL ? 0.0 : satellite->sensor.force_noise;
+}
+
 int ff_scenario_servicer(const ff_scenario *scenario) {
     for (int i = 0; i < scenario->satellites; i++)
         if (scenario->satellite[i].arm.present)
@@ -194,6 +207,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         body->rigid = satellite->rigid;
         body->start = satellite->start;
         set_wrench(scenario, satellite, &body->wrench);
+        set_mount(scenario, satellite, &body->mount);
         body->gate = satellite->limits;
         body->gate.cycle = scenario->cycle;
         if (satellite->robot.kind == FF_ROBOT_JOINTS) {
@@ -205,6 +219,9 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                 body->gear_stiffness[a] = satellite->robot.gear_stiffness[a];
         }
         force_noise = fmax(force_noise, satellite->sensor.force_noise);
+        ff_mount_model mount; /* what is felt of a bending mock-up is an estimate */
+        if (body->mount.mass > 0.0 && ff_mount_create(&body->mount, &mount) == FF_OK)
+            force_noise = fmax(force_noise, mount.noise);
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
         delay = fmax(delay, satellite->sensor.delay);
     }
@@ -250,6 +267,8 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
             fused->delay[i] += 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
         if (scenario->fused_given.delay)
             fused->delay[i] = scenario->fused_delay;
+        fused->acceleration[i] =
+            robot->kind == FF_ROBOT_LIMITED && isfinite(robot->acceleration) ? robot->acceleration : 0.0;
         fused->plane_of[i] = 0;
     }
     for (int c = 0; c < scenario->contacts;

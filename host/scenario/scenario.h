@@ -114,6 +114,7 @@ typedef struct ff_mockup_config {
     ff_mat3 inertia;      /* [kg m2] about its CoM */
     double frequency;     /* [Hz] of its bending on the flange, the flange held; FF_INF: rigid */
     double damping_ratio; /* of the same */
+    bool unknown;         /* compensation: off */
 } ff_mockup_config;
 
 typedef struct ff_mesh_config { /* only to be looked at */

@@ -81,7 +81,7 @@ static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(
 #define DELAYED (~BIT(FF_ROBOT_IDEAL))
 #define RSI BIT(FF_ROBOT_KUKA_RSI)
 static const ff_key robot_keys[] = {
-    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
+    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is told."),
     KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~RSI, "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is told. (`facility`: the fault `answer-lost`.)"),
@@ -137,8 +137,9 @@ static const ff_key mockup_keys[] = {
     KEY("mass", NUMBER, "kg", POSITIVE, "required", offsetof(ff_mockup_config, mass), 0, "Mass behind the sensor."),
     KEY("com", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, com), 0, "Its centre of mass in the body frame, from the satellite's CoM."),
     KEY("inertia", INERTIA, "kg m2", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, inertia), 0, "About its own centre of mass, body axes; all zero: a point mass."),
-    KEY("frequency", NUMBER, "Hz", POSITIVE, "none", offsetof(ff_mockup_config, frequency), 0, "Of an elastic mount between flange and mock-up, the flange held: it bends the same in all three directions and does not turn. No method is told. None: rigid."),
+    KEY("frequency", NUMBER, "Hz", POSITIVE, "none", offsetof(ff_mockup_config, frequency), 0, "Of an elastic mount between flange and mock-up, the flange held: it bends the same in all three directions and does not turn. None: rigid."),
     KEY("damping_ratio", NUMBER, "", NOT_NEGATIVE, "0.02", offsetof(ff_mockup_config, damping_ratio), 0, "Of the elastic mount."),
+    WORD("compensation", FLAG, tracking_words, "on", offsetof(ff_mockup_config, unknown), 0, "Whether the loop is told of the elastic mount and works with the mock-up's own motion and contact force, or takes it for rigid. Not with `mount: environment` or `frame: relative`."),
 };
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
 

@@ -124,6 +124,11 @@ static inline double fused_noise_of(const ff_fused_config *config, const ff_fuse
     return c->b < 0 ? config->force_noise : config->force_noise * 0.70710678118654752;
 }
 
+/* Noise, rather than the inexactness of any law, limits what the rows tell. */
+static inline bool fused_noisy(const ff_fused_config *config, const ff_fused_contact *c) {
+    return fused_noise_of(config, c) > 3e-4 * c->force_max;
+}
+
 static inline double fused_threshold(const ff_fused_config *config, const ff_fused_contact *c) {
     const double noise = fused_noise_of(config, c);
     return c->torque ? fmax(5.0 * noise, torque_least) : fmax(4.5 * noise, force_least);

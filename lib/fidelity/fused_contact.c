@@ -218,11 +218,17 @@ void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state
     r->samples = samples;
     const double w = e->valid && e->law == 0 ? sqrt(e->k / c->mass) : FF_PI / ((samples + 1) * T);
     if (e->valid && e->law == 0) {
+        /* free flight until the first sample has gone round, then the robots brake as hard as they can */
+        const double a = config->acceleration[c->a], b = c->b < 0 ? 0.0 : config->acceleration[c->b];
+        const double brake = a > 0.0 && (c->b < 0 || b > 0.0) ? a + b : 0.0;
         r->peak_limit = c->speed * (e->k * (delay + T) + e->c);
+        if (brake > 0.0)
+            r->peak_limit += 0.5 * e->k * c->speed * c->speed / brake;
         const double z = fmin(0.99, e->c / (2.0 * sqrt(e->k * c->mass)));
         /* peak of a spring-damper hit with v: at the step c v, or where f' = 0 */
-        const double root = sqrt(1.0 - z * z), b = atan2(root * (1.0 - 4.0 * z * z), z * (3.0 - 4.0 * z * z));
-        const double phi = z < 0.5 ? exp(-z / root * b) : 2.0 * z;
+        const double root = sqrt(1.0 - z * z),
+                     turn = atan2(root * (1.0 - 4.0 * z * z), z * (3.0 - 4.0 * z * z));
+        const double phi = z < 0.5 ? exp(-z / root * turn) : 2.0 * z;
         r->peak_ideal = phi * c->speed * sqrt(e->k * c->mass);
     } else {
         r->peak_limit = r->peak_ideal = FF_NAN;
@@ -240,7 +246,7 @@ void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state
         outside |= FF_FUSED_LOOK_BACK;
     if (!c->wall_used && w * delay > 1.65)
         outside |= FF_FUSED_LATE;
-    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noise_of(config, c) > 1e-3 * c->force_max))
+    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noisy(config, c)))
         outside |= FF_FUSED_FRICTION;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
@@ -347,6 +353,7 @@ void ff__fused_finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
     c->stage = PLACE;
     c->row = c->row_from;
     c->asked = k;
+    c->first.surface.valid = false;
     c->passes = 1; /* which rows take part is judged with the last surface: that may be a poor one */
     bool left_a = false, left_b = false;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {

@@ -144,18 +144,36 @@ void ff__fused_detect(const ff_fidelity_model *model, ff_fused_state *state, int
     const double least = fmax(5.0 * config->force_noise, force_least);
     /* a side force straight against the sliding is friction rather than a second contact */
     double sliding = 0.15;
+    ff_vec3 unexplained =
+        ff_vec3_zero(); /* torque beyond that of the force at a point of the bearer's line */
+    bool turned = false;
     if (bearer && bearer->a == i) {
         const ff_rigid_state robot = fused_robot_of(x);
         const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
         const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
         if (-ff_vec3_dot(F, u) > 0.9 * size || bearer->mu > 0.0)
             sliding = 0.4;
-        /* and so is one whose line of action goes through the contact point, where its arm can tell */
+        /* and so is one whose line of action goes through the contact point, where its arm can tell. How far
+         * that point lies along the normal is not known before the force has turned: it may be anywhere. */
         const ff_vec3 side_b = ff_quat_unrotate(x->T_r.q, F);
         const ff_vec3 whole_b = ff_quat_unrotate(x->T_r.q, x->force);
-        const double arm = ff_vec3_norm(ff_vec3_cross(bearer->r, side_b));
-        const double off = ff_vec3_norm(ff_vec3_sub(x->torque, ff_vec3_cross(bearer->r, whole_b)));
-        if (force_contacts == 1 && arm > fmax(0.02 * size, 5.0 * config->torque_noise) && off < 0.2 * arm)
+        const ff_vec3 n_b = ff_quat_unrotate(x->T_r.q, basis[0]), turn = ff_vec3_cross(n_b, whole_b);
+        ff_vec3 left = ff_vec3_sub(x->torque, ff_vec3_cross(bearer->r, whole_b)), r = bearer->r;
+        const double square = ff_vec3_dot(turn, turn);
+        const double along = square > 0.0 ? ff_vec3_dot(turn, left) / square : 0.0;
+        const ff_vec3 moved = ff_vec3_axpy(along, n_b, r), speed = ff_rigid_point_velocity(&robot, moved);
+        const ff_vec3 way = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(speed, basis[0]), basis[0], speed));
+        /* friction lies along the sliding, to or fro as the normal is not known better than that */
+        if (fabs(along) < arm_longest && fabs(ff_vec3_dot(F, way)) > 0.75 * size) {
+            left = ff_vec3_axpy(-along, turn, left);
+            r = moved;
+            turned = force_contacts == 1 && size > fmax(least, 0.05 * whole);
+        }
+        unexplained = left;
+        const double arm = ff_vec3_norm(ff_vec3_cross(r, side_b));
+        const double blur = hypot(config->torque_noise, ff_vec3_norm(r) * config->force_noise);
+        if (force_contacts == 1 && arm > fmax(0.02 * size, 5.0 * config->torque_noise) &&
+            ff_vec3_norm(left) < 0.2 * arm + 3.0 * blur)
             sliding = 0.7;
     }
     if (force_contacts == 0 ? size > least : size > fmax(least, sliding * whole) && !young) {
@@ -177,7 +195,7 @@ void ff__fused_detect(const ff_fidelity_model *model, ff_fused_state *state, int
     if (bearer) {
         if (bearer->a != i || young)
             return;
-        M = ff__fused_pure_torque(state, i, k, NULL);
+        M = turned ? unexplained : ff__fused_pure_torque(state, i, k, NULL);
         for (int c = 0; c < FF_FUSED_CONTACTS; c++)
             if (state->contact[c].open && state->contact[c].torque && state->contact[c].a == i)
                 M = ff_vec3_axpy(-ff_vec3_dot(M, state->contact[c].n), state->contact[c].n, M);

@@ -100,12 +100,35 @@ static void commit(const ff_fused_config *config, ff_fused_state *state, ff_fuse
     }
 }
 
+/* Mean misfit of the rows that took part. */
+static double misfit(const ff_fused_contact *c) {
+    int rows = 0;
+    for (uint64_t i = c->row_from; i <= c->until; i++)
+        rows += c->use[i & MASK] == 1;
+    return c->fit.J / fmax(1.0, (double)rows);
+}
+
+/* The settlement's second pass judges the rows by the first one's surface. Where it then explains them far
+ * worse, that surface has let in rows that are none of the contact's: the first pass stands. */
+static void keep_better(ff_fused_contact *c) {
+    if (!c->closing || !c->fit.valid)
+        return;
+    const double now = misfit(c);
+    if (c->passes > 0) {
+        c->first = (ff_fused_settled){c->fit, c->n_new, c->r_new, c->mu, now};
+    } else if (c->first.surface.valid && now > 4.0 * c->first.misfit + 3.0) {
+        c->fit = c->first.surface;
+        c->n_new = c->first.n;
+        c->r_new = c->first.r;
+        c->mu = c->first.mu;
+    }
+}
+
 /* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
  * work in a cycle: it stops where the work ends and goes on in the next one. */
 void ff__fused_estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
                         uint64_t last, uint64_t k, int *work) {
     const ff_fused_config *config = &model->config.fused;
-    const double noise = fused_noise_of(config, c);
     if (c->stage == PLACE && c->frozen && c->surface.valid) {
         /* the onset has left the history: what it taught stands */
         c->stage = c->closing ? SETTLE : REST;
@@ -185,8 +208,8 @@ void ff__fused_estimate(const ff_fidelity_model *model, ff_fused_state *state, f
         const double rows = (double)(c->until - c->row_from + 1);
         const bool may = c->fit.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
                          c->slides && ff__fused_lone(state, c) && c->mu_try == 0 &&
-                         ((c->closing && noise > 1e-3 * c->force_max) || c->mu > 0.0 ||
-                          c->fit.J > (noise > 1e-3 * c->force_max ? 4.0 : 0.004) * rows);
+                         ((c->closing && fused_noisy(config, c)) || c->mu > 0.0 ||
+                          c->fit.J > (fused_noisy(config, c) ? 4.0 : 0.004) * rows);
         while (may) {
             if (*work <= 0)
                 return;
@@ -210,6 +233,7 @@ void ff__fused_estimate(const ff_fidelity_model *model, ff_fused_state *state, f
         if (*work <= 0 || (k - c->anchor > 24 &&
                            ff__fused_replay_reached(state, ff__fused_group_of(state, c->a)) > c->anchor))
             return;
+        keep_better(c);
         commit(config, state, c, last);
         *work -= 3 * (int)(last - c->row_from);
         if (c->closing && c->passes > 0) {

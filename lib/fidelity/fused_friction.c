@@ -1,7 +1,10 @@
 /* fused: friction, and the normal of a surface that has it (docs/methods/fused.md, 8). */
 #include "fidelity/fused.h"
 
-enum { FRICTION_ROWS = 48 }; /* rows behind the onset that the search looks at */
+enum {
+    FRICTION_ROWS = 48, /* rows behind the onset that the search looks at */
+    LOOKS = 330         /* points of ten rings */
+};
 
 /* One pass over the rows: sum of f (F + mu f u), u the direction of sliding across n, or `along` where that
  * is given; and the sum of f^2 v. */
@@ -99,7 +102,7 @@ static void keep_friction(ff_fused_contact *c, double mu, const ff_profile *fit,
 /* Is a friction that lowers the misfit from `without` to `with` more than a chance? */
 static bool significant(const ff_fused_config *config, const ff_fused_contact *c, double without,
                         double with) {
-    return fused_noise_of(config, c) > 1e-3 * c->force_max ? with < without - 25.0 : with < 0.2 * without;
+    return fused_noisy(config, c) ? with < without - 25.0 : with < 0.2 * without;
 }
 
 /* The search for mu: the friction whose normal lets one law explain the whole contact. One trial in a call;
@@ -125,6 +128,20 @@ bool ff__fused_step_friction(const ff_fidelity_model *model, ff_fused_state *sta
     return true;
 }
 
+/* Force, and velocity of the tip, of row i in the axes of the normal, with the new contact point. */
+static void slip_of(ff_fused_state *state, const ff_fused_contact *c, uint64_t i, ff_vec3 *F, ff_vec3 *v) {
+    const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
+    *F = fused_measured_force(state, c->a, c->b, i);
+    *v = ff_rigid_point_velocity(&a, c->r_new);
+    if (c->b < 0)
+        return;
+    const ff_rigid_state b = fused_robot_of(fused_at(state, c->b, i));
+    const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r_new);
+    const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
+    *v = ff_quat_unrotate(b.attitude, ff_vec3_sub(*v, ff_rigid_point_velocity(&b, tip_b)));
+    *F = ff_quat_unrotate(b.attitude, *F);
+}
+
 /* How well a trial normal explains force and motion: the law along it, and across it friction against the
  * sliding, whose mu comes out. Force and motion along n and across n are all that was measured. */
 static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
@@ -141,13 +158,8 @@ static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state
         const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
         const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, i));
         ff__fused_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t.s[rows], &t.v[rows]);
-        ff_vec3 F = fused_measured_force(state, c->a, c->b, i), v = ff_rigid_point_velocity(&a, c->r_new);
-        if (c->b >= 0) {
-            const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r_new);
-            const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
-            v = ff_quat_unrotate(b.attitude, ff_vec3_sub(v, ff_rigid_point_velocity(&b, tip_b)));
-            F = ff_quat_unrotate(b.attitude, F);
-        }
+        ff_vec3 F, v;
+        slip_of(state, c, i, &F, &v);
         const double f = ff_vec3_dot(n, F);
         t.f[rows] = f;
         t.use[rows] = c->use[i & MASK] == 1;
@@ -194,6 +206,60 @@ static void open_simplex(ff_fused_simplex *z, double size, double turn) {
     z->kind = 0;
 }
 
+/* Tilts of the force's direction on rings 0.03 apart, judged by the force across them alone: what friction
+ * against the sliding leaves of it. The best three, well apart, stay in the simplex's corners. */
+static void look_around(ff_fused_state *state, ff_fused_contact *c, int *work) {
+    enum { IN_A_CALL = 16 };
+    ff_fused_simplex *z = &c->simplex;
+    const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
+    ff_vec3 F[2 * FRICTION_ROWS], v[2 * FRICTION_ROWS];
+    int rows = 0;
+    for (uint64_t i = c->detected; i <= c->until && rows < 2 * FRICTION_ROWS; i += stride)
+        if (c->use[i & MASK] == 1) {
+            slip_of(state, c, i, &F[rows], &v[rows]);
+            rows++;
+        }
+    *work -= rows * WORK_PLACE;
+    for (int q = 0; q < IN_A_CALL && z->look < LOOKS; q++, z->look++) {
+        /* ring r holds 6 r points, from number 3 r (r - 1) on */
+        int ring = 1;
+        while (3 * ring * (ring + 1) <= z->look)
+            ring++;
+        const double angle = 1.0471975512 / ring * (z->look - 3 * ring * (ring - 1));
+        const double x[2] = {0.03 * ring * cos(angle), 0.03 * ring * sin(angle)};
+        const ff_vec3 n = tilted(z->middle, x);
+        double top = 0.0, bottom = 0.0, square = 0.0;
+        for (int i = 0; i < rows; i++) { /* least of sum |F_t + mu f u|^2 over mu */
+            const double f = ff_vec3_dot(n, F[i]);
+            const ff_vec3 slide = ff_vec3_axpy(-ff_vec3_dot(n, v[i]), n, v[i]);
+            const double speed = ff_vec3_norm(slide);
+            square += ff_vec3_dot(F[i], F[i]) - f * f;
+            if (f > 0.0 && speed > 0.0) {
+                top -= f * ff_vec3_dot(slide, F[i]) / speed;
+                bottom += f * f;
+            }
+        }
+        *work -= 2 * rows;
+        const double mu = bottom > 0.0 ? fmin(1.0, fmax(0.0, top / bottom)) : 0.0;
+        const double J = square - 2.0 * mu * top + mu * mu * bottom;
+        int slot = -1;
+        for (int i = 0; i < 3 && slot < 0; i++) /* a neighbour of one that is kept replaces it or goes */
+            if (z->J[i] < FF_INF && hypot(z->x[i][0] - x[0], z->x[i][1] - x[1]) < 0.05)
+                slot = J < z->J[i] ? i : 3;
+        if (slot < 0) {
+            slot = 0;
+            for (int i = 1; i < 3; i++)
+                slot = z->J[i] > z->J[slot] ? i : slot;
+            slot = J < z->J[slot] ? slot : 3;
+        }
+        if (slot < 3) {
+            z->J[slot] = J;
+            z->x[slot][0] = x[0];
+            z->x[slot][1] = x[1];
+        }
+    }
+}
+
 /* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
  * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
 bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
@@ -209,6 +275,24 @@ bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *s
         z->least = FF_INF;
         z->again = false;
         open_simplex(z, c->mu > 0.0 ? 0.02 : 0.08, 0.4);
+        c->mu_side = 1;
+        return false;
+    }
+    if (z->again && z->look < LOOKS) {
+        look_around(state, c, work);
+        if (z->look < LOOKS)
+            return false;
+        double least = FF_INF;
+        int best = 0;
+        for (int i = 0; i < 3; i++) {
+            const double J = judge_normal(model, state, c, tilted(z->middle, z->x[i]), true, &mu, &fit, work);
+            if (J < least) {
+                least = J;
+                best = i;
+            }
+        }
+        z->middle = tilted(z->middle, z->x[best]);
+        open_simplex(z, 0.02, 3.6);
         c->mu_side = 1;
         return false;
     }
@@ -278,14 +362,13 @@ bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *s
         return false;
     if (c->mu_side <= 3)
         return false;
-    /* the misfit has a second valley where the sliding turns round: once more, wider and the other way */
+    /* the misfit has other valleys, as the sliding turns round with the normal: they are looked for */
     const double rows = fmin((double)(c->until - c->row_from), FRICTION_ROWS);
-    if (!z->again &&
-        z->least > (fused_noise_of(&model->config.fused, c) > 1e-3 * c->force_max ? 4.0 : 0.05) * rows) {
+    if (!z->again && z->least > (fused_noisy(&model->config.fused, c) ? 4.0 : 0.05) * rows) {
         z->again = true;
         z->middle = c->n_force;
-        open_simplex(z, 0.16, 3.6);
-        c->mu_side = 1;
+        z->look = 0;
+        z->J[0] = z->J[1] = z->J[2] = FF_INF;
         return false;
     }
     c->mu_side = 0;

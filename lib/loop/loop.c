@@ -80,6 +80,14 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, cha
             return fault(FF_ERR_NOT_FINITE, i, "start", message, size);
         if ((status = ff_wrench_validate(&body->wrench)) != FF_OK)
             return fault(status, i, "sensor", message, size);
+        model->mount[i].elastic = false;
+        if (body->mount.mass > 0.0) {
+            model->config.body[i].mount.cycle = config->integrate.cycle;
+            if (body->wrench.environment || config->relative.enabled)
+                return fault(FF_ERR_UNSUPPORTED, i, "elastic mount", message, size);
+            if ((status = ff_mount_create(&model->config.body[i].mount, &model->mount[i])) != FF_OK)
+                return fault(status, i, "elastic mount", message, size);
+        }
         model->config.body[i].gate.cycle = config->integrate.cycle;
         if ((status = ff_gate_validate(&model->config.body[i].gate)) != FF_OK)
             return fault(status, i, "limits", message, size);
@@ -141,6 +149,7 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
     for (int i = 0; i < model->config.bodies; i++) {
         ff_integrate_reset(&state->body[i], &state->integrate[i]);
         state->last_wrench[i] = ff_wrench_zero();
+        ff_mount_reset(&state->mount[i]);
         state->energy[i] =
             (ff_energy){.kinetic = ff_rigid_kinetic_energy(&model->fidelity.body[i], &state->body[i])};
         const ff_setpoint start =
@@ -283,6 +292,19 @@ static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_ar
     return true;
 }
 
+/* Stage 1 of one body. With an elastic mount it is the mock-up's motion that meets the environment, not the
+ * flange's. */
+static ff_status tip_of(const ff_loop_model *model, int i, ff_mount_state *mount, const ff_wrench_in *in,
+                        bool fresh, ff_wrench_in *tip, ff_wrench *f_b) {
+    const ff_wrench_config *wrench = &model->config.body[i].wrench;
+    *tip = *in;
+    ff_status status = ff_wrench_condition(wrench, in, f_b);
+    if (status != FF_OK || !model->mount[i].elastic)
+        return status;
+    ff_mount_step(&model->mount[i], mount, wrench, in, fresh, tip);
+    return ff_wrench_condition(wrench, tip, f_b);
+}
+
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                        const ff_loop_in *in, ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
@@ -294,7 +316,9 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     bool refused = false;
     for (int i = 0; i < n; i++) {
         ff_wrench f_b = state->last_wrench[i];
-        const ff_status status = ff_wrench_condition(&config->body[i].wrench, &in->sensor[i], &f_b);
+        const bool fresh = in->sensor[i].age < 0.5 * T; /* else the last reading stands in for a lost one */
+        ff_wrench_in tip;
+        const ff_status status = tip_of(model, i, &state->mount[i], &in->sensor[i], fresh, &tip, &f_b);
         out->sensor_status[i] = status;
         info->not_finite += status == FF_ERR_NOT_FINITE;
         info->stale += status == FF_INFO_STALE;
@@ -304,10 +328,10 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         out->measured_b[i] = f_b;
         /* (23): measured states, mapped to the inertial frame */
         sample[i] = (ff_body_sample){.f_b = f_b,
-                                     .T_wr = in->sensor[i].T_wb,
-                                     .twist_r = in->sensor[i].twist,
+                                     .T_wr = tip.T_wb,
+                                     .twist_r = tip.twist,
                                      .load = in->load[i],
-                                     .valid = status == FF_OK && in->sensor[i].age < 0.5 * T};
+                                     .valid = status == FF_OK && fresh};
         if (config->relative.enabled) {
             const ff_rigid_state *nominal = &state->nominal.motion;
             map_to_inertial(nominal, &in->sensor[i].T_wb, &in->sensor[i].twist, &sample[i].T_wr,

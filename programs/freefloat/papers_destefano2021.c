@@ -35,7 +35,7 @@ static void unforced_rows(ff_paper_table *table) {
 }
 
 typedef struct figures {
-    double base9, rate, grasp, before, after, power_max, W_c0, W_c, star, bound;
+    double base9, rate, grasp, before, after, W_c0, W_c, bound;
     ff_vec3 linear, origin;
     double drift;
     bool held;

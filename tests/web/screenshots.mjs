@@ -32,7 +32,8 @@ async function openLive(child) {
 }
 
 async function shootLive(name) {
-  const child = spawn(freefloat, ["run", scenario, "--live", "127.0.0.1:0", "--control", "--quiet", "--log", "none", "--out", join(runs, "live")], {stdio: ["ignore", "ignore", "pipe"]});
+  const limits = "{velocity: 0.1, acceleration: 0.5, jerk: 20}"; // wide: the motion is the scenario's
+  const child = spawn(freefloat, ["run", scenario, "--set", `satellites.client.limits=${limits}`, "--live", "127.0.0.1:0", "--control", "--quiet", "--log", "none", "--out", join(runs, "live")], {stdio: ["ignore", "ignore", "pipe"]});
   const page = await openLive(child);
   const until = async (condition) => {
     for (let i = 0; i < 1200 && !(await page.evaluate(condition)); i++) await page.waitForTimeout(20);
@@ -42,13 +43,16 @@ async function shootLive(name) {
   const pace = (k) => page.selectOption('select[aria-label="Pace"]', String(k));
   await pace(2);
   await until(() => window.freefloat.time() > 8.5);
-  await pace(0.25);
-  await until(() => document.querySelector(".word").textContent === "In contact");
-  await pace(0.05);
-  await page.waitForTimeout(4000);
-  await until(() => !document.querySelector(".answer").textContent);
-  await page.mouse.move(700, 20); // no chart's cursor
-  await page.screenshot({path: join(out, name)});
+  for (let i = 0; i < 4; i++) { // a slow machine may take its picture too late
+    await pace(0.25);
+    await until(() => document.querySelector(".word").textContent === "In contact");
+    await pace(0.05);
+    await page.waitForTimeout(2500);
+    await until(() => !document.querySelector(".answer").textContent);
+    await page.mouse.move(700, 20); // no chart's cursor
+    await page.screenshot({path: join(out, name)});
+    if ((await page.evaluate(() => document.querySelector(".word").textContent)) === "In contact") break;
+  }
   await ask("stop");
   await page.close();
   console.log(join(out, name));

@@ -14,6 +14,7 @@ typedef struct ff_loop_body_config {
     ff_rigid_config rigid;
     ff_rigid_state start;    /* satellite at t = 0 */
     ff_wrench_config wrench; /* stage 1 */
+    ff_mount_config mount;   /* before it: an elastic mount of the mock-up; all zero: rigid */
     ff_gate_config gate;     /* stage 4; its cycle is taken from the loop's */
     bool held;               /* the contact wrench is held over the cycle; else an impulse at t_k */
     int held_by;  /* held: the body whose motion carries the wrench on through the cycle. Bodies that name the
@@ -45,6 +46,7 @@ typedef struct ff_loop_model {
     ff_loop_config config;
     ff_fidelity_model fidelity;      /* holds the bodies' models */
     ff_arm_model arm[FF_MAX_BODIES]; /* of elastic robots */
+    ff_mount_model mount[FF_MAX_BODIES];
     ff_nominal_config nominal;
 } ff_loop_model;
 
@@ -69,6 +71,7 @@ typedef struct ff_loop_state {
     ff_gate_state gate[FF_MAX_BODIES];
     ff_arm_joints joints[FF_MAX_BODIES];  /* motors of elastic robots, last cycle */
     ff_wrench last_wrench[FF_MAX_BODIES]; /* last valid contact wrench */
+    ff_mount_state mount[FF_MAX_BODIES];
     ff_energy energy[FF_MAX_BODIES];
     ff_nominal_state nominal; /* at t_k; the inertial frame itself unless relative */
     ff_fidelity_state fidelity;
