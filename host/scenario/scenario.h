@@ -276,6 +276,11 @@ typedef enum ff_fault_kind {
     FF_FAULT_CLOCK_STEP,
     FF_FAULT_CLOCK_DRIFT,    /* [ppm] the controller's cycle is longer by so much, all the time */
     FF_FAULT_FT_CLOCK_DRIFT, /* [ppm] the same of the sensor's period */
+    /* of the set-up: from the beginning to the end, before anything moves */
+    FF_FAULT_FT_SWAPPED,  /* x and y of force and torque */
+    FF_FAULT_FT_DEAF,     /* reads nothing */
+    FF_FAULT_ROBOT_LATER, /* [s] its delay is longer than the scenario's */
+    FF_FAULT_TOOL_OFF,    /* [m] the controller's tool is longer than the scenario's */
     FF_FAULTS
 } ff_fault_kind;
 

@@ -362,6 +362,33 @@ static void test_no_go_has_its_reason(void **state) {
     }
 }
 
+/* What is wrong with the set-up, by the facility's own keys: each is a no-go before the run, and nothing has
+ * moved for it but the chirp. */
+static void test_faults_of_the_set_up(void **state) {
+    (void)state;
+    static const struct {
+        const char *fault, *check;
+        ff_trip_code code;
+        const char *sentence;
+    } cases[] = {
+        {"{kind: ft-swapped}", "{push: hand}", FF_TRIP_PUSH, "pushed towards +x: the sensor says +y"},
+        {"{kind: ft-deaf}", "{wait: 1}", FF_TRIP_PUSH, "the sensor saw nothing"},
+        {"{kind: robot-later, value: 0.0051}", "{delay: chirp}", FF_TRIP_DELAY, "DELAY"},
+        {"{kind: tool-off, value: 0.0012}", "{push: hand}", FF_TRIP_KINEMATICS, "KINEMATICS"},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        char fault[96], check[64];
+        snprintf(fault, sizeof fault, "facility.faults=[%s]", cases[n].fault);
+        snprintf(check, sizeof check, "satellites.body.check=%s", cases[n].check);
+        pair *p = PLAY(check, fault);
+        expect(p, FF_SAFE_FAULT, cases[n].code);
+        assert_int_equal(p->rows, 0);
+        if (!strstr(p->rt.run.message, cases[n].sentence))
+            fail_msg("%s: %s", cases[n].fault, p->rt.run.message);
+        drop(p);
+    }
+}
+
 /* A controller's robot with this tool; a tool of its own for each of two calls. */
 static const char *arm(const char *tool) {
     static char text[2][200];
@@ -597,6 +624,7 @@ int main(void) {
         cmocka_unit_test(test_weight_left_out_has_its_reason),
         cmocka_unit_test(test_skew_is_identified),
         cmocka_unit_test(test_the_start_has_no_jump),
+        cmocka_unit_test(test_faults_of_the_set_up),
         cmocka_unit_test(test_delay_is_identified),
         cmocka_unit_test(test_wrong_delay_is_refused),
         cmocka_unit_test(test_test_motions_obey_the_limits),
