@@ -1,11 +1,11 @@
 /* Wake-up of the real-time thread beside cyclictest, five interleaved pairs at 1 kHz and SCHED_FIFO; then the
  * computing time of the loop's step. Medians and quantiles only: the maximum on a shared machine says
  * nothing. `bench_rt wake` and `bench_rt step [METHOD]` do one of them. */
+#include "bench.h"
 #include "rt/selftest.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PAIRS = 5, LOOPS = 2000 };
@@ -37,16 +37,6 @@ static bool cyclictest(ff_histogram *h) {
                 ff_histogram_add(h, 1000 * (int64_t)us);
     pclose(pipe);
     return h->count > LOOPS / 2;
-}
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x) {
-    qsort(x, PAIRS, sizeof *x, by_size);
-    return x[PAIRS / 2];
 }
 
 static ff_status take_time(void *self, const ff_row *row) {
@@ -97,12 +87,12 @@ static int wake_beside_cyclictest(void) {
             p99[i][n] = ff_histogram_at(h[i], 0.99);
         }
     }
-    const double own = median(p50[0]), own99 = median(p99[0]);
+    const double own = bench_median(p50[0], PAIRS), own99 = bench_median(p99[0], PAIRS);
     printf("wake-up at 1 kHz, median of %d: p50 %.0f us, p99 %.0f us\n", PAIRS, own, own99);
     if (other)
         printf("cyclictest beside it:           p50 %.0f us, p99 %.0f us; ratio of p50 %.2f (wanted: at most "
                "1.25)\n",
-               median(p50[1]), median(p99[1]), own / median(p50[1]));
+               bench_median(p50[1], PAIRS), bench_median(p99[1], PAIRS), own / bench_median(p50[1], PAIRS));
     else
         printf("cyclictest is not installed or not allowed: nothing to compare with\n");
     return 0;

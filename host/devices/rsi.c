@@ -498,7 +498,7 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
         state->started = true;
         state->first = got;
         state->ipoc_step = config->ipoc_step;
-        state->first_delay = state->last_delay = got.delay;
+        state->first_delay = got.delay;
     } else {
         if (got.ipoc == state->ipoc) {
             state->info.repeated++;
@@ -517,10 +517,8 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
         }
         state->info.unanswered += state->due;
     }
-    if (got.fields & FF_RSI_DELAY) {
-        state->last_delay = got.delay;
+    if (got.fields & FF_RSI_DELAY)
         state->info.late = got.delay >= state->first_delay ? got.delay - state->first_delay : got.delay;
-    }
     state->ipoc = got.ipoc;
     state->last = got;
     state->due = true;

@@ -151,7 +151,7 @@ typedef struct ff_rsi_client_state {
     bool due;      /* a telegram waits for its answer */
     uint64_t ipoc; /* of the last telegram */
     uint64_t ipoc_step;
-    uint64_t first_delay, last_delay;
+    uint64_t first_delay;
     ff_rsi_rob first, last;               /* telegrams */
     double sent[18];                      /* [mm deg] total correction, as the controller rounds it */
     double recent[FF_RSI_WINDOW_MAX][18]; /* [mm deg] ring of totals */

@@ -41,8 +41,7 @@ typedef struct device {
     double overtaken_at,
         record_at; /* [s] arrival of the record that waits, and of the newest that was sent */
     ff_pose stuck;
-    ff_wrench stuck_wrench;
-    bool was_stuck, was_frozen;
+    bool was_stuck;
     int32_t counts[6];
     int push;        /* what the pendant asks for, -1: nothing */
     uint64_t pushed; /* since this cycle */
@@ -226,7 +225,7 @@ static void start_session(facility *f) {
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->push = -1;
         d->reading = ff_wrench_zero();
-        d->was_stuck = d->was_frozen = d->failed = d->met = false;
+        d->was_stuck = d->failed = d->met = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
     }

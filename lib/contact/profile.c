@@ -128,10 +128,11 @@ void ff_profile_begin(const ff_profile_in *in, ff_profile_search *search) {
 }
 
 /* The mean over the kept points, not the minimum: J is flat while the robot still moves at constant speed. */
-static void take_mean(const double *x, const double *J, double least, int first, int last, ff_profile *fit) {
+static void take_mean(const double *x, const double *J, double least, double sharp, int first, int last,
+                      ff_profile *fit) {
     double sum = 0.0, mean = 0.0, square = 0.0, weight[FF_PROFILE_GRID];
     for (int i = first; i <= last; i++) {
-        weight[i] = exp(-0.5 * (J[i] - least));
+        weight[i] = exp(-0.5 * sharp * (J[i] - least));
         sum += weight[i];
     }
     for (int i = first; i <= last; i++)
@@ -143,6 +144,27 @@ static void take_mean(const double *x, const double *J, double least, int first,
     const double cell = x[1] - x[0];
     fit->x0 = x[first] + mean;
     fit->sd_x0 = sqrt(square + cell * cell / 12.0);
+}
+
+/* How much better the best law explains the rows than the weight of a row says: J counts so many times where
+ * x0 is weighed. A law that fits to a millionth tells x0 to a millionth, though the weight of a row is that
+ * of a force known to a thousandth. */
+static double sharpness(const ff_profile_in *in, double J, double rows) {
+    if (!(in->noise_least > 0.0 && in->noise_least < in->noise && rows >= 6.0))
+        return 1.0;
+    const double floor = in->noise_least * in->noise_least / (in->noise * in->noise);
+    return 1.0 / fmin(1.0, fmax(floor, J / (rows - 3.0)));
+}
+
+/* Least misfit of the parabola through the best point and its neighbours; false where it has none. */
+static bool vertex(const double *x, const double *J, int best, double *x0) {
+    if (best < 1 || best > FF_PROFILE_GRID - 2)
+        return false;
+    const double fall = J[best - 1] - J[best], rise = J[best + 1] - J[best];
+    if (!(fall + rise > 0.0))
+        return false;
+    *x0 = x[best] + 0.5 * (x[best + 1] - x[best]) * (fall - rise) / (fall + rise);
+    return true;
 }
 
 ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_profile_search *search,
@@ -182,18 +204,24 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
         if (begun && *work < level_work)
             return FF_PROFILE_MORE;
         const double lo = search->lo, hi = search->hi;
-        double least = FF_INF;
+        double least = FF_INF, behind = 0.0;
+        int best = 0;
         for (int i = 0; i < FF_PROFILE_GRID; i++) {
             sums z;
             x[i] = lo + (hi - lo) * (double)i / (FF_PROFILE_GRID - 1);
             take_trial(in, law, &m, stride, x[i], edge, edges, &z);
             J[i] = solve(in, law, &z, &trial);
-            least = fmin(least, J[i]);
+            if (J[i] < least) {
+                least = J[i];
+                best = i;
+                behind = z.n;
+            }
         }
         *work -= level_work;
+        const double sharp = sharpness(in, least, behind);
         int first = FF_PROFILE_GRID, last = -1, kept = 0;
         for (int i = 0; i < FF_PROFILE_GRID; i++)
-            if (J[i] - least < 14.0) {
+            if (sharp * (J[i] - least) < 14.0) {
                 first = i < first ? i : first;
                 last = i;
                 kept++;
@@ -202,7 +230,15 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
             return FF_PROFILE_NONE; /* not finite */
         search->level++;
         if (kept >= 9 || search->level == FF_PROFILE_LEVELS || !(hi > lo)) {
-            take_mean(x, J, least, first, last, &trial);
+            take_mean(x, J, least, sharp, first, last, &trial);
+            double x0;
+            if (kept < 9 && sharp > 1.0 && vertex(x, J, best, &x0)) { /* finer than the last grid */
+                sums z;
+                ff_profile at = trial;
+                take_trial(in, law, &m, stride, x0, edge, edges, &z);
+                if (solve(in, law, &z, &at) <= least)
+                    trial.x0 = x0;
+            }
             break;
         }
         search->lo = x[first > 0 ? first - 1 : 0];

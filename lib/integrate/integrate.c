@@ -249,6 +249,23 @@ void ff_integrate_step(const ff_integrate_config *config, const ff_rigid_model *
     }
 }
 
+bool ff_scheme_holds(ff_scheme scheme) {
+    return scheme == FF_SCHEME_LIE_MIDPOINT || scheme == FF_SCHEME_SPLITTING;
+}
+
+void ff_integrate_finish(const ff_rigid_model *model, double T, ff_rigid_load late, ff_rigid_state *body,
+                         ff_integrate_state *state, ff_integrate_out *out) {
+    const double work =
+        T * ff_rigid_power(late, body->velocity, body->omega) + impulse_energy(model, late, T);
+    body->velocity = ff_vec3_axpy(T * model->mass_inv, late.force, body->velocity);
+    body->omega = ff_vec3_axpy(T, ff_mat3_apply(&model->inertia_inv, late.torque), body->omega);
+    state->velocity_c = body->velocity;
+    state->omega_c = body->omega;
+    /* the port delivers T F.V at the start of the cycle, whatever the rule; the rest is the scheme's */
+    out->scheme += work - out->contact;
+    out->contact *= 2.0;
+}
+
 void ff_integrate_coast(const ff_rigid_model *model, double h, double step, ff_rigid_state *body) {
     body->position = ff_vec3_axpy(h, body->velocity, body->position);
     const ff_mat3 inertia = model->inertia, inverse = model->inertia_inv;

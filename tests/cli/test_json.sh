@@ -2,12 +2,9 @@
 # Every command that prints a table or counts prints the same as JSON: one value, nothing else on standard output.
 # Colour is for terminals alone, and NO_COLOR is honoured there.
 set -u
-work=$(mktemp -d)
+. "$FF_SOURCE_DIR/tests/expect.sh"
 facility=
 trap '[ -z "$facility" ] || kill "$facility" 2> /dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
 S=$FF_SOURCE_DIR/scenarios
 # json EXPRESSION command...: standard output is one JSON value v, and the expression holds
 json() {

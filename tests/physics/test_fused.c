@@ -124,6 +124,46 @@ static fused_plant two_walls(double T, double delay, double mass, double w_tau, 
     return plant;
 }
 
+/* Peak force, over ideal, on a robot that is commanded the ideal motion itself, one delay and lag ahead: from
+ * the first force sample on, or (known) from the beginning. No method that lets the robot move as the
+ * satellite does can be below the first one on an unknown wall, nor below the second one on a known wall. */
+static double oracle_peak(fused_plant plant, double mass, double speed, bool known) {
+    enum { FINE = 40, ROWS = 60000 };
+    static double z[ROWS], u[ROWS];
+    const double h = plant.T / FINE, at = plant.wall[0].at.z, k = plant.wall[0].k, c = plant.wall[0].c;
+    const double ahead = plant.delay + (plant.lag > 0.0 ? 2.0 / plant.lag : 0.0);
+    double x = 0.0, v = speed, ideal = 0.0, peak = 0.0;
+    for (int i = 0; i < ROWS; i++) { /* the ideal contact, at every fine step */
+        z[i] = x;
+        u[i] = v;
+        for (int part = 0; part < 10; part++) {
+            x += 0.05 * h * v;
+            const double f = x > at ? fmax(0.0, k * (x - at) + c * v) : 0.0;
+            ideal = fmax(ideal, f);
+            v -= 0.1 * h * f / mass;
+            x += 0.05 * h * v;
+        }
+    }
+    const ff_rigid_state start = {.attitude = ff_quat_identity(), .velocity = {{0, 0, speed}}};
+    fused_plant_start(&plant, &start, ahead);
+    bool felt = known;
+    for (uint64_t n = 0; n < ROWS / FINE; n++) {
+        ff_loop_in in = {0};
+        fused_plant_cycle(&plant, n, &in);
+        peak = fmax(peak, plant.force);
+        felt |= plant.force > 0.0;
+        const double t = (double)n * plant.T + ahead;
+        const int row = (int)fmin(t / h, ROWS - 2.0);
+        const double part = t / h - row;
+        plant.ring[n % 1024] = (ff_setpoint){
+            {ff_quat_identity(), {{0, 0, felt ? z[row] + part * (z[row + 1] - z[row]) : speed * t}}},
+            {ff_vec3_zero(), {{0, 0, felt ? u[row] + part * (u[row + 1] - u[row]) : speed}}}};
+        if (plant.now.T.p.z < -0.01)
+            break;
+    }
+    return peak / ideal;
+}
+
 static const double map_w_tau[] = {0.05, 0.1, 0.2, 0.5, 1.0, 1.5}, map_e[] = {1.0, 0.8, 0.5, 0.3};
 
 /* The whole map at one cycle time and one change of the plant; largest errors in *worst. */
@@ -140,6 +180,9 @@ static void map(double T, double delay, double told, double lag, double accelera
                     two_walls(T, delay, 200.0, map_w_tau[i], map_e[j], 1e-4 + 0.05 * T * phase / phases);
                 plant.lag = lag;
                 plant.acceleration = acceleration;
+                const bool slow = lag > 0.0 || acceleration > 0.0;
+                const double robot_first = slow ? oracle_peak(plant, 200.0, 0.05, false) : 0.0;
+                const double robot_known = slow ? oracle_peak(plant, 200.0, 0.05, true) : 1.0;
                 bounce b[3];
                 if (bounces(&plant, told, 200.0, 0.05, shift, b, 3) != 3)
                     fail_msg("w tau %g, e %g: a contact is missing", map_w_tau[i], map_e[j]);
@@ -147,14 +190,18 @@ static void map(double T, double delay, double told, double lag, double accelera
                     bounce *worst = n ? third : first;
                     worst->e_error = fmax(worst->e_error, fabs(b[n].e_error));
                     worst->time_error = fmax(worst->time_error, fabs(b[n].time_error));
-                    worst->peak = fmax(worst->peak, n ? b[n].peak : b[n].peak / fmax(1.0, b[n].limit));
+                    const double limit = slow ? robot_first : b[n].limit;
+                    worst->peak = fmax(worst->peak, n ? b[n].peak : b[n].peak / fmax(1.0, limit));
+                    /* a wall that has moved is a first contact again */
+                    worst->limit =
+                        fmax(worst->limit, b[n].peak / fmax(1.0, n && shift == 0.0 ? robot_known : limit));
                 }
             }
     print_message(
         "T %g delay %g told %g lag %g a %g shift %g: e %.4f %% %.4f %%, time %.4f %% %.4f %%, peak over "
-        "limit %.3f, third over ideal %.3f\n",
+        "the robot's causal limit %.3f, third over ideal %.3f, over its limit %.3f\n",
         T, delay, told, lag, acceleration, shift, 100.0 * first->e_error, 100.0 * third->e_error,
-        100.0 * first->time_error, 100.0 * third->time_error, first->peak, third->peak);
+        100.0 * first->time_error, 100.0 * third->time_error, first->peak, third->peak, third->limit);
 }
 
 static void test_one_axis_rebounds_as_the_ideal_contact(void **unused) {
@@ -182,8 +229,10 @@ static void test_a_wrong_delay_a_lag_and_a_slow_robot_change_nothing(void **unus
     assert_true(first.e_error < 0.001 && third.e_error < 0.001);
     map(0.004, 0.04, 0.04 + 2.0 / 94.2, 94.2, 0, 0, &first, &third); /* 15 Hz */
     assert_true(first.e_error < 0.001 && third.e_error < 0.001);
+    assert_true(first.peak < 1.10 && third.limit < 1.20);
     map(0.004, 0.04, 0.04, 0, 1.0, 0, &first, &third);
     assert_true(first.e_error < 0.001 && third.e_error < 0.001);
+    assert_true(first.peak < 1.10 && third.limit < 1.20);
 }
 
 static void test_a_wall_that_moved_is_found_again(void **unused) {
@@ -193,6 +242,7 @@ static void test_a_wall_that_moved_is_found_again(void **unused) {
     assert_true(third.e_error < 0.001);
     map(0.004, 0.04, 0.04, 0, 0, -0.002, &first, &third);
     assert_true(third.e_error < 0.001);
+    assert_true(third.limit < 1.10); /* met before it was expected: as if it were unknown */
 }
 
 static void test_a_guess_of_the_stiffness_may_be_wrong_by_three(void **unused) {
@@ -264,47 +314,67 @@ static void test_noise_costs_what_the_bound_says(void **unused) {
 
 typedef struct hit {
     double impulse, spin; /* error of the change of velocity and of rate, as part of it */
+    double along;         /* the part of it along the normal */
     double peak;
     double friction;
-    double bound; /* Cramer-Rao bound of the impulse vector, as part of it */
+    double speed;     /* [m/s] of approach */
+    unsigned outside; /* of the validity domain: why */
+    double bound;     /* Cramer-Rao bound of the impulse vector, as part of it */
     bool ended;
 } hit;
 
-/* Least standard deviation of the impulse vector from the ideal contact's own samples with white noise: the
- * direction has 2 sigma^2/sum f^2 (two axes across n), the size var(e)/(1+e)^2 with e of k and c, the surface
- * unknown beside them. Nothing but the force tells the direction of a plane that is not known. */
-static double impulse_bound(double T, double noise, double m, double v, double k, double c) {
-    double A[9] = {0}, ff = 0.0, p = 0.0, u = v, h = T / 50.0;
-    for (int i = 0;; i++) {
-        const double f = k * p + c * u;
-        if (f < 0.0 || i > 1000000)
-            break;
-        if (i % 50 == 25) {
-            const double g[3] = {p, u, -k};
-            ff += f * f;
-            for (int a = 0; a < 3; a++)
-                for (int b = 0; b < 3; b++)
-                    A[3 * a + b] += g[a] * g[b] / (noise * noise);
-        }
-        u -= h * f / m;
-        p += h * u;
-    }
+/* Cramer-Rao bound: least standard deviation of the impulse vector (1 + e) m v n, as part of it, from the
+ * ideal contact's own samples with white noise in force (sigma) and torque (sigma_M). F = f n, M = f g, g = r
+ * x n, f = k (s - x0) + c s'; unknown are k, c, x0, n (two tilts) and g (along itself and across, square to
+ * n). M is square to n, so of n's tilts the one along g has the information sum f^2 (1/sigma^2 +
+ * g^2/sigma_M^2), the other one sum f^2/sigma^2. The rest is a matrix of (k, c, x0, g). The size hangs on
+ * them through e of the damping ratio, m of g and the approach v of n. That the point's place along n is
+ * unknown too is left out: the bound is a little too good. */
+enum { K, C, X0, G, TOUCH_SIZE };
+typedef struct touch {
+    double noise, torque_noise; /* [N], [N m] */
+    double m, v, k, c;
+    ff_vec3 n, g, V; /* body axes: normal, r x n, velocity of the tip */
+    const ff_rigid_model *body;
+    double A[TOUCH_SIZE * TOUCH_SIZE], ff; /* information, sum of f^2 */
+} touch;
+
+/* A sample of the robot at depth p, moving with u. */
+static void touch_sample(touch *x, double p, double u) {
+    const double f = x->k * p + x->c * u, arm = ff_vec3_norm(x->g);
+    if (!(p > 0.0 && f > 0.0))
+        return;
+    /* in units of k, sqrt(k m), v/w, g the matrix is well conditioned */
+    const double F[TOUCH_SIZE] = {p * x->k, u * sqrt(x->k * x->m), -x->k * x->v * sqrt(x->m / x->k), 0.0};
+    const double M[TOUCH_SIZE] = {arm * F[K], arm * F[C], arm * F[X0], f * arm};
+    x->ff += f * f;
+    for (int r = 0; r < TOUCH_SIZE; r++)
+        for (int q = 0; q < TOUCH_SIZE; q++)
+            x->A[TOUCH_SIZE * r + q] +=
+                F[r] * F[q] / (x->noise * x->noise) + M[r] * M[q] / (x->torque_noise * x->torque_noise);
+}
+
+static double impulse_bound(touch *x) {
+    const double m = x->m, k = x->k, c = x->c, ff = x->ff, arm = ff_vec3_norm(x->g);
+    const double w_F = 1.0 / (x->noise * x->noise), w_M = 1.0 / (x->torque_noise * x->torque_noise);
     const double z = c / (2.0 * sqrt(k * m)), e = ff_contact_restitution(z), d = 1e-5;
-    const double de = (ff_contact_restitution(z + d) - ff_contact_restitution(fmax(0.0, z - d))) /
-                      (z > d ? 2.0 * d : d + z);
-    const double g[3] = {-0.5 * de * z / k, de / (2.0 * sqrt(k * m)), 0.0};
-    double b[3] = {g[0], g[1], g[2]};
-    /* scaled to units of k, sqrt(k m), v/w: the matrix is then well conditioned */
-    const double scale[3] = {k, sqrt(k * m), v * sqrt(m / k)};
-    for (int i = 0; i < 3; i++) {
-        b[i] *= scale[i];
-        for (int j = 0; j < 3; j++)
-            A[3 * i + j] *= scale[i] * scale[j];
-    }
-    assert_int_equal(ff_cholesky_factor(3, A), FF_OK);
-    ff_cholesky_solve(3, A, b);
-    const double var = b[0] * g[0] * scale[0] + b[1] * g[1] * scale[1];
-    return sqrt(2.0 * noise * noise / ff + var / ((1.0 + e) * (1.0 + e)));
+    const double slope = (ff_contact_restitution(z + d) - ff_contact_restitution(fmax(0.0, z - d))) /
+                         ((z > d ? 2.0 * d : d + z) * (1.0 + e));
+    const ff_vec3 along = ff_vec3_unit(x->g), over = ff_vec3_cross(x->n, along);
+    const ff_vec3 arm_rate = ff_mat3_apply(&x->body->inertia_inv, x->g);
+    const double per_m = 1.0 - 0.5 * slope * z; /* of the size for a part of m */
+    const double m_along = -2.0 * m * ff_vec3_dot(arm_rate, along),
+                 m_over = -2.0 * m * ff_vec3_dot(arm_rate, over);
+    const double grad[TOUCH_SIZE] = {-0.5 * slope * z, 0.5 * slope, 0.0, per_m * m_along * arm};
+    double b[TOUCH_SIZE] = {grad[0], grad[1], grad[2], grad[3]}, size = 0.0;
+    assert_int_equal(ff_cholesky_factor(TOUCH_SIZE, x->A), FF_OK);
+    ff_cholesky_solve(TOUCH_SIZE, x->A, b);
+    for (int i = 0; i < TOUCH_SIZE; i++)
+        size += grad[i] * b[i];
+    size += per_m * per_m * m_over * m_over / (w_M * ff);
+    const double tilt_along = 1.0 / (ff * (w_F + w_M * arm * arm)), tilt_over = 1.0 / (ff * w_F);
+    const double v_along = ff_vec3_dot(x->V, along) / x->v, v_over = ff_vec3_dot(x->V, over) / x->v;
+    return sqrt(size + tilt_along * (1.0 + v_along * v_along) + tilt_over * (1.0 + v_over * v_over));
 }
 
 /* A spinning body, a plane of any orientation, hit off-centre. */
@@ -338,8 +408,16 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
     ff_rng_seed(&plant.rng, ff_rng_next(rng), 3);
     begin(&plant);
     hit h = {0};
-    if (noise > 0.0)
-        h.bound = impulse_bound(plant.T, noise, m_eff, v, k, plant.wall[0].c);
+    touch known = {.noise = noise,
+                   .torque_noise = plant.torque_noise,
+                   .m = m_eff,
+                   .v = v,
+                   .k = k,
+                   .c = plant.wall[0].c,
+                   .n = ff_quat_unrotate(start.attitude, n),
+                   .g = arm,
+                   .V = ff_quat_unrotate(start.attitude, ff_rigid_point_velocity(&start, plant.tip)),
+                   .body = &model.fidelity.body[0]};
     ff_rigid_state ideal = start;
     double ideal_peak, peak = 0.0;
     const double released = fused_ideal(&plant, 0, &model.fidelity.body[0], 2e-5, &ideal, &ideal_peak);
@@ -347,8 +425,16 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
     for (uint64_t c = 0; c < 2000; c++) {
         cycle(&plant, c);
         peak = fmax(peak, plant.force);
+        if (noise > 0.0) {
+            const ff_rigid_state robot = {plant.now.T.p, plant.now.T.q, plant.now.twist.v, plant.now.twist.w};
+            const ff_vec3 tip = ff_pose_apply(plant.now.T, plant.tip);
+            touch_sample(&known, ff_vec3_dot(n, ff_vec3_sub(plant.wall[0].at, tip)),
+                         -ff_vec3_dot(n, ff_rigid_point_velocity(&robot, plant.tip)));
+        }
         const bool now = out.fidelity.in_contact[0];
         if (was && !now && out.fidelity.fused[0].contacts > 0) {
+            if (noise > 0.0)
+                h.bound = impulse_bound(&known);
             const ff_rigid_state *s = satellite(c);
             ff_rigid_state later = ideal;
             ff_integrate_coast(&model.fidelity.body[0], (double)c * plant.T - released, plant.T, &later);
@@ -356,6 +442,10 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
                         ff_vec3_norm(ff_vec3_sub(ideal.velocity, start.velocity));
             h.spin = ff_vec3_norm(ff_vec3_sub(s->omega, later.omega)) /
                      ff_vec3_norm(ff_vec3_sub(ideal.omega, start.omega));
+            h.along = ff_vec3_dot(n, ff_vec3_sub(s->velocity, ideal.velocity)) /
+                      ff_vec3_norm(ff_vec3_sub(ideal.velocity, start.velocity));
+            h.speed = v;
+            h.outside = out.fidelity.fused[0].outside;
             h.peak = peak / ideal_peak;
             h.friction = out.fidelity.fused[0].friction;
             h.ended = true;
@@ -379,6 +469,10 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
             open += !h.ended;
             worst.impulse = fmax(worst.impulse, h.impulse);
             worst.spin = fmax(worst.spin, h.spin);
+            if (mu > 0.0 && h.impulse > 0.03) {
+                beyond++;
+                assert_true(h.outside != 0);
+            }
             if (noise > 0.0 && mu == 0.0) {
                 square += h.impulse * h.impulse / (h.bound * h.bound);
                 beyond += h.impulse > allowed[i];
@@ -388,6 +482,9 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
                 assert_true(h.impulse < fmax(allowed[i], 3.5 * h.bound));
             }
         }
+        if (mu > 0.0)
+            print_message("  %d of %d beyond 3 %%, each reported as outside the validity domain\n", beyond,
+                          count);
         if (noise > 0.0 && mu == 0.0) {
             print_message("  root mean square over the Cramer-Rao bound: %.2f; %d of %d beyond %g %%\n",
                           sqrt(square / count), beyond, count, 100.0 * allowed[i]);
@@ -416,9 +513,16 @@ static void test_friction_of_a_tenth(void **unused) {
     (void)unused;
     const double allowed[4] = {0.01, 0.01, 0.01, 0.01};
     oblique_map(0.0, 0.1, test_count(5, 100), allowed);
-    /* at w tau = 1.5 twenty samples under noise do not always show the friction: up to 13 % */
-    const double noisy[4] = {0.03, 0.03, 0.03, 1.0};
+    /* at w tau = 1.5 twenty samples under noise tell little of where the sliding tip is along the normal */
+    const double noisy[4] = {0.03, 0.03, 0.03, 0.05};
     oblique_map(0.3, 0.1, test_count(3, 100), noisy);
+}
+
+static void test_friction_of_three_tenths(void **unused) {
+    (void)unused;
+    const double allowed[4] = {0.06, 0.06, 0.06, 0.06}, noisy[4] = {1.0, 1.0, 1.0, 1.0};
+    oblique_map(0.0, 0.3, test_count(3, 100), allowed);
+    oblique_map(0.3, 0.3, test_count(3, 100), noisy);
 }
 
 /* A wall touched for longer than the history reaches, soft and without damping: about 1600 cycles. */
@@ -541,7 +645,7 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
 
 static void test_no_contact_gives_energy(void **unused) {
     (void)unused;
-    energy_of_random_contacts(test_count(500, 43000), false, 31);
+    energy_of_random_contacts(test_count(500, 46000), false, 31);
 }
 
 static void test_no_contact_gives_energy_even_with_a_random_estimator(void **unused) {
@@ -559,6 +663,7 @@ int main(void) {
         cmocka_unit_test(test_noise_costs_what_the_bound_says),
         cmocka_unit_test(test_oblique_contacts_of_a_spinning_body),
         cmocka_unit_test(test_friction_of_a_tenth),
+        cmocka_unit_test(test_friction_of_three_tenths),
         cmocka_unit_test(test_a_contact_longer_than_the_history),
         cmocka_unit_test(test_a_contact_that_never_ends),
         cmocka_unit_test(test_no_contact_gives_energy),

@@ -83,7 +83,7 @@ static void test_papers_scenarios(void **unused) {
     const outcome wall = run_file("scenarios/papers/lange/wall.yaml", "fused");
     assert_true(wall.rebound[0] < 1e-6 && wall.peak < 1.05);
     const outcome six = run_file("scenarios/papers/lange/fig-6.yaml", "fused");
-    assert_true(six.rebound[0] < 1.5e-5); /* of 0.1 m/s */
+    assert_true(six.rebound[0] < 1e-9); /* of 0.1 m/s */
 }
 
 static void load_text(const char *text) {

@@ -1,0 +1,409 @@
+/* fused: how a contact begins, ends, is settled, remembered and reported (docs/methods/fused.md, 5 and 9). */
+#include "fidelity/fused.h"
+
+static double flight_speed(ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
+    const fused_place p = fused_contact_place(c);
+    double s, v;
+    ff__fused_coordinate(&p, state->start[c->a], &fused_at(state, c->a, k)->body,
+                         c->b < 0 ? NULL : &fused_at(state, c->b, k)->body, &s, &v);
+    return v;
+}
+
+static void find_wall(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                      uint64_t k) {
+    const double T = model->integrate.cycle;
+    double best = FF_INF;
+    for (int w = 0; w < FF_FUSED_WALLS; w++) {
+        const ff_fused_wall *x = &state->wall[w];
+        if (!x->valid || x->a != c->a || x->b != c->b || x->torque != c->torque ||
+            ff_vec3_dot(x->n, c->n) < 0.8)
+            continue;
+        const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, k));
+        const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, k));
+        const fused_place p = {x->torque, x->a, x->b, x->n, x->r};
+        double s, v;
+        ff__fused_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &s, &v);
+        const double gap = fabs(s - x->surface.x0);
+        if (gap <= fmax(5.0 * x->surface.sd_x0, 3.0 * c->speed * T) && gap < best) {
+            best = gap;
+            c->wall = w;
+        }
+    }
+}
+
+static ff_fused_contact *free_contact(ff_fused_state *state) {
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+        if (!state->contact[c].open && !state->contact[c].settled)
+            return &state->contact[c];
+    return NULL;
+}
+
+uint64_t ff__fused_group_anchor(const ff_fused_state *state, unsigned group, uint64_t k) {
+    uint64_t from = k;
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
+        const ff_fused_contact *x = &state->contact[c];
+        if (x->open && (group >> x->a & 1u) && x->anchor < from)
+            from = x->anchor;
+    }
+    return from;
+}
+
+/* The energy that a group of bodies may have from sample k on: what it has there. */
+static void limit_from_here(const ff_fidelity_model *model, ff_fused_state *state, unsigned group,
+                            uint64_t k) {
+    ff_rigid_state x[FF_MAX_BODIES];
+    for (int i = 0; i < model->bodies; i++)
+        x[i] = fused_at(state, i, k)->body;
+    const double energy = ff__fused_group_energy(model, group, x);
+    for (int i = 0; i < model->bodies; i++)
+        if (group >> i & 1u)
+            fused_at(state, i, k)->limit = energy;
+}
+
+/* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's. */
+void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int a, int b, bool torque,
+                     ff_vec3 n, uint64_t k) {
+    ff_fused_contact *c = free_contact(state);
+    if (!c)
+        return;
+    const double T = model->integrate.cycle;
+    const unsigned group_before = ff__fused_group_of(state, a) | (b < 0 ? 0u : ff__fused_group_of(state, b));
+    const uint64_t first_anchor = ff__fused_group_anchor(state, group_before, k);
+    bool busy = false;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
+        busy |= state->contact[i].open && (group_before >> state->contact[i].a & 1u);
+    c->open = true;
+    c->settled = c->frozen = c->closing = false;
+    c->stage = REST;
+    c->torque = torque;
+    c->a = a;
+    c->b = b;
+    c->n = b < 0 || torque ? n : ff_quat_unrotate(fused_at(state, b, k)->T_r.q, n);
+    c->r = ff_vec3_zero();
+    c->mu = 0.0;
+    c->mu_step = 0.05;
+    c->surface = (ff_profile){0};
+    c->detected = k;
+    c->due = k + 1;
+    c->law_due = k + 8;
+    c->law_trial = 0;
+    c->alarm_sum = 0.0;
+    c->quiet = c->silent = 0;
+    c->abandoned = false;
+    c->wall = -1;
+    c->wall_used = false;
+    const ff_fused_sample *x = fused_at(state, a, k);
+    bool turning = false;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
+        turning |=
+            &state->contact[i] != c && state->contact[i].torque && fused_acts_at(&state->contact[i], a, k);
+    if (!torque && !turning) { /* what the others leave */
+        const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(ff_vec3_dot(n, x->force), n));
+        const double FF = ff_vec3_dot(F, F);
+        c->anchor = k + 1;
+        if (FF > 0.0)
+            c->r = ff_vec3_scale(1.0 / FF, ff_vec3_cross(F, ff__fused_pure_torque(state, a, k, c)));
+        if (!(ff_vec3_norm(c->r) <= arm_longest))
+            c->r = ff_vec3_zero();
+    }
+    const fused_place p = fused_contact_place(c);
+    fused_port q;
+    double s, s_dot;
+    ff__fused_coordinate(&p, state->start[a], &x->body, b < 0 ? NULL : &fused_at(state, b, k)->body, &s,
+                         &s_dot);
+    ff__fused_open_port(model, &p, &x->body, b < 0 ? NULL : &fused_at(state, b, k)->body, ff_vec3_zero(), &q);
+    c->mass = q.mobility > 0.0 ? 1.0 / q.mobility : FF_INF;
+
+    /* The satellite may have been in the surface before the robot was: lag is how far the robot is behind. */
+    const ff_rigid_state robot_a = fused_robot_of(x);
+    const ff_rigid_state robot_b = b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, b, k));
+    double s_r, v_r;
+    ff__fused_coordinate(&p, state->start[a], &robot_a, b < 0 ? NULL : &robot_b, &s_r, &v_r);
+    double lag = s_dot > 0.0 ? (s - s_r) / s_dot : 0.0;
+    lag = lag > 0.0 ? fmin(lag, 0.5) : 0.0;
+    uint64_t back = 4 + (uint64_t)ceil((lag + 0.2 * state->delay[a]) / T);
+    /* noise hides the onset: back to where three successive samples are quiet */
+    uint64_t earliest = state->free_since[a];
+    if (b >= 0 && state->free_since[b] > earliest)
+        earliest = state->free_since[b];
+    c->anchor = k; /* share() asks */
+    const double level =
+        fmax(1.5 * fused_noise_of(&model->config.fused, c), 3e-3 * ff__fused_share(state, c, k));
+    uint64_t quiet = 0;
+    while (quiet < 400 && k > earliest + quiet + 3) {
+        double sum = 0.0;
+        for (uint64_t i = 0; i < 3; i++)
+            sum += ff__fused_share(state, c, k - quiet - i);
+        if (sum < level)
+            break;
+        quiet++;
+    }
+    back += quiet;
+    if (back > LOOK_BACK)
+        back = LOOK_BACK;
+    c->anchor = k > earliest + back ? k - back : earliest;
+    c->row_from = c->anchor;
+    c->speed = fabs(flight_speed(state, c, c->anchor));
+    const ff_vec3 tip_speed = ff_rigid_point_velocity(&robot_a, c->r);
+    c->slides =
+        b >= 0 || ff_vec3_norm(ff_vec3_axpy(-ff_vec3_dot(n, tip_speed), n, tip_speed)) > 1e-4 * c->speed;
+    for (uint64_t i = c->anchor; i <= k; i++) {
+        ff__fused_take_row(state, c, i);
+        c->residual[i & MASK] = 0.0;
+        c->use[i & MASK] = 1;
+    }
+    c->force_max = c->f[k & MASK];
+    c->torque_max = ff_vec3_norm(x->torque);
+    const unsigned group = ff__fused_group_of(state, a);
+    if (!busy || c->anchor < first_anchor) {
+        limit_from_here(model, state, group, c->anchor);
+    } else if (b >= 0 && group != group_before) {
+        /* two groups join: their limits add */
+        const double sum = fused_at(state, a, c->anchor)->limit + fused_at(state, b, c->anchor)->limit;
+        for (int i = 0; i < model->bodies; i++)
+            if (group >> i & 1u)
+                fused_at(state, i, c->anchor)->limit = sum;
+    }
+    find_wall(model, state, c, k);
+    if (c->wall >= 0) { /* known: the next command must not go out without it */
+        const ff_fused_wall *wall = &state->wall[c->wall];
+        c->wall_used = true;
+        c->n = wall->n;
+        c->r = wall->r;
+        c->mu = wall->mu;
+        c->surface = wall->surface;
+        for (uint64_t i = c->anchor; i <= k; i++)
+            ff__fused_take_row(state, c, i);
+    }
+}
+
+void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state, const ff_fused_contact *c,
+                           uint64_t k, int body, bool ended) {
+    const ff_fused_config *config = &model->config.fused;
+    ff_fused_report *r = &state->report[body];
+    const double T = model->integrate.cycle, delay = state->delay[c->a];
+    const ff_profile *e = &c->surface;
+    *r = (ff_fused_report){.known = e->valid,
+                           .torque = c->torque,
+                           .law = e->law,
+                           .stiffness = e->k,
+                           .stiffness_sd = e->sd_k,
+                           .damping = e->c,
+                           .damping_sd = e->sd_c,
+                           .surface_sd = e->sd_x0,
+                           .normal = c->n,
+                           .point = c->r,
+                           .friction = c->mu,
+                           .delay = delay,
+                           .delay_told = config->delay[body],
+                           .warm = c->wall_used,
+                           .contacts = r->contacts};
+    /* the tip as it entered, moved along n onto the surface */
+    const ff_fused_sample *x = fused_at(state, c->a, c->detected);
+    ff_vec3 tip = ff_pose_apply(x->T_r, c->r);
+    if (c->b >= 0)
+        tip = ff_pose_apply(ff_pose_inverse(fused_at(state, c->b, c->detected)->T_r), tip);
+    r->surface = ff_vec3_axpy(-(e->x0 + ff_vec3_dot(c->n, tip)), c->n, tip);
+    int samples = 0;
+    if (!ended)
+        samples = (int)(k - c->detected) + 1;
+    const uint64_t stride = 1 + (k - c->anchor) / 128; /* a long contact need not be counted to one */
+    for (uint64_t i = c->anchor; ended && i <= k; i += stride) {
+        const fused_place p = fused_contact_place(c);
+        double s, v;
+        ff__fused_coordinate(&p, state->start[c->a], &fused_at(state, c->a, i)->body,
+                             c->b < 0 ? NULL : &fused_at(state, c->b, i)->body, &s, &v);
+        samples += (e->valid ? s > e->x0 : c->f[i & MASK] > 0.0) ? (int)stride : 0;
+    }
+    r->samples = samples;
+    const double w = e->valid && e->law == 0 ? sqrt(e->k / c->mass) : FF_PI / ((samples + 1) * T);
+    if (e->valid && e->law == 0) {
+        /* free flight until the first sample has gone round, then the robots brake as hard as they can */
+        const double a = config->acceleration[c->a], b = c->b < 0 ? 0.0 : config->acceleration[c->b];
+        const double brake = a > 0.0 && (c->b < 0 || b > 0.0) ? a + b : 0.0;
+        r->peak_limit = c->speed * (e->k * (delay + T) + e->c);
+        if (brake > 0.0)
+            r->peak_limit += 0.5 * e->k * c->speed * c->speed / brake;
+        const double z = fmin(0.99, e->c / (2.0 * sqrt(e->k * c->mass)));
+        /* peak of a spring-damper hit with v: at the step c v, or where f' = 0 */
+        const double root = sqrt(1.0 - z * z),
+                     turn = atan2(root * (1.0 - 4.0 * z * z), z * (3.0 - 4.0 * z * z));
+        const double phi = z < 0.5 ? exp(-z / root * turn) : 2.0 * z;
+        r->peak_ideal = phi * c->speed * sqrt(e->k * c->mass);
+    } else {
+        r->peak_limit = r->peak_ideal = FF_NAN;
+    }
+    unsigned outside = 0;
+    if (!e->valid)
+        outside |= FF_FUSED_NO_ESTIMATE;
+    if (samples < 4)
+        outside |= FF_FUSED_FEW_SAMPLES;
+    if (c->force_max < 10.0 * fused_noise_of(config, c))
+        outside |= FF_FUSED_WEAK;
+    if (0.5 * FF_PI * w * fabs(config->skew) > 0.01)
+        outside |= FF_FUSED_SKEW;
+    if (c->frozen)
+        outside |= FF_FUSED_LOOK_BACK;
+    if (!c->wall_used && w * delay > 1.65)
+        outside |= FF_FUSED_LATE;
+    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noisy(config, c)))
+        outside |= FF_FUSED_FRICTION;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        const ff_fused_contact *o = &state->contact[i];
+        if (fused_beside(o, c) && (o->a == body || o->b == body))
+            outside |= FF_FUSED_SEVERAL;
+    }
+    r->outside = outside;
+}
+
+/* A free flight from the anchor: what ff__fused_begin() made of noise is undone. */
+void ff__fused_cancel(ff_fused_state *state, ff_fused_contact *c) {
+    const unsigned group = ff__fused_group_of(state, c->a);
+    c->open = false;
+    c->stage = REST;
+    state->info.false_alarms++;
+    ff__fused_replay_from(state, group, c->anchor);
+}
+
+static void remember(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+    if (!c->surface.valid || c->abandoned)
+        return;
+    int slot = c->wall;
+    if (c->closing && slot >= 0 && !state->wall[slot].valid)
+        return; /* found missing while the contact was settled */
+    if (slot < 0) {
+        slot = 0;
+        for (int w = 0; w < FF_FUSED_WALLS; w++) {
+            /* a wall of the same kind that stands nearly there has moved: replace it */
+            const ff_fused_wall *x = &state->wall[w];
+            if (!x->valid) {
+                slot = w;
+                break;
+            }
+            if (x->last < state->wall[slot].last)
+                slot = w;
+        }
+    }
+    const ff_fused_report *r = &state->report[c->a];
+    state->wall[slot] = (ff_fused_wall){.valid = true,
+                                        .torque = c->torque,
+                                        .a = c->a,
+                                        .b = c->b,
+                                        .n = c->n,
+                                        .r = c->r,
+                                        .point = r->surface,
+                                        .surface = c->surface,
+                                        .mass = c->mass,
+                                        .mu = c->mu,
+                                        .force_max = c->force_max,
+                                        .last = k};
+    c->wall = slot;
+}
+
+/* Contacts that ended stay while an open one of the group reaches back over them. */
+void ff__fused_sweep(ff_fused_state *state) {
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
+        ff_fused_contact *x = &state->contact[c];
+        if (!x->settled || x->closing)
+            continue;
+        const unsigned group = ff__fused_group_of(state, x->a);
+        bool needed = false;
+        for (int i = 0; i < FF_MAX_BODIES; i++)
+            needed |= state->replay[i].active && (state->replay[i].bodies >> x->a & 1u) &&
+                      state->replay[i].at < x->end;
+        for (int o = 0; o < FF_FUSED_CONTACTS; o++) {
+            const ff_fused_contact *y = &state->contact[o];
+            needed |= (y->open || y->closing) && (group >> y->a & 1u) && y->anchor < x->end;
+        }
+        if (!needed)
+            x->settled = false;
+    }
+}
+
+/* Over for the satellite and for the robot? */
+bool ff__fused_is_over(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
+                       uint64_t k) {
+    const ff_fused_config *config = &model->config.fused;
+    const double noise = fused_noise_of(config, c);
+    const fused_place p = fused_contact_place(c);
+    double s, v;
+    ff__fused_coordinate(&p, state->start[c->a], &fused_at(state, c->a, k)->body,
+                         c->b < 0 ? NULL : &fused_at(state, c->b, k)->body, &s, &v);
+    const bool satellite_out =
+        c->surface.valid ? v < 0.0 && ff_profile_force(&c->surface, s, v) <= 0.0 : v < 0.0;
+    double sum = 0.0;
+    int count = 0;
+    for (uint64_t i = k; i > c->detected && count < 16; i--, count++)
+        sum += c->f[i & MASK];
+    const bool robot_out = c->f[k & MASK] < fused_threshold(config, c) && c->v[k & MASK] <= 0.0 &&
+                           (noise == 0.0 || sum < (double)count * (0.75 * noise + 0.005 * c->force_max));
+    c->quiet = satellite_out && robot_out ? c->quiet + 1 : 0;
+    /* No force for longer than the robot can be late: it is over, whatever the model says. */
+    c->silent = c->f[k & MASK] < fused_threshold(config, c) ? c->silent + 1 : 0;
+    c->abandoned = (double)c->silent > 1.5 * state->delay[c->a] / model->integrate.cycle + 24.0;
+    return c->quiet >= 3 || c->abandoned;
+}
+
+/* The contact is over: from here on the body flies, while the settlement (a last estimate and replay) goes
+ * on. */
+void ff__fused_finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+    c->open = false;
+    c->settled = c->closing = true;
+    c->end = k;
+    c->stage = PLACE;
+    c->row = c->row_from;
+    c->asked = k;
+    c->first.surface.valid = false;
+    c->passes = 1; /* which rows take part is judged with the last surface: that may be a poor one */
+    bool left_a = false, left_b = false;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        const ff_fused_contact *o = &state->contact[i];
+        left_a |= o->open && (o->a == c->a || o->b == c->a);
+        left_b |= o->open && c->b >= 0 && (o->a == c->b || o->b == c->b);
+    }
+    if (!left_a)
+        state->free_since[c->a] = k;
+    if (c->b >= 0 && !left_b)
+        state->free_since[c->b] = k;
+}
+
+/* Settled: what is known of it is final. */
+static void conclude(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c) {
+    state->report[c->a].contacts++;
+    ff__fused_fill_report(model, state, c, c->end, c->a, true);
+    remember(state, c, c->end);
+    if (c->b >= 0) {
+        const uint32_t contacts = state->report[c->b].contacts + 1;
+        ff__fused_fill_report(model, state, c, c->end, c->b, true);
+        state->report[c->b].contacts = contacts;
+    }
+    c->closing = false;
+    c->stage = REST;
+}
+
+/* Estimates and replays, as far as the work of a cycle allows; the contact that has waited longest first. */
+void ff__fused_work_on(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work) {
+    ff__fused_replay_some(model, state, k, work);
+    unsigned done = 0;
+    for (int i = 0; i<FF_FUSED_CONTACTS && * work> 0; i++) {
+        ff_fused_contact *c = NULL;
+        for (int j = 0; j < FF_FUSED_CONTACTS; j++) {
+            ff_fused_contact *x = &state->contact[j];
+            if ((x->open || x->closing) && x->stage != REST && !(done >> j & 1u) &&
+                (!c || x->asked < c->asked))
+                c = x;
+        }
+        if (!c)
+            return;
+        done |= 1u << (c - state->contact);
+        if (c->closing && k - c->row_from > FF_FUSED_RING - 16)
+            c->stage = SETTLE; /* its rows leave the history: what is known stands */
+        for (int stage = -1; stage != c->stage && *work > 0;) {
+            stage = c->stage;
+            ff__fused_estimate(model, state, c, c->closing ? c->end : k, k, work);
+        }
+        ff__fused_replay_some(model, state, k, work);
+        if (c->stage == SETTLE && !ff__fused_replaying(state, ff__fused_group_of(state, c->a)))
+            conclude(model, state, c);
+    }
+}

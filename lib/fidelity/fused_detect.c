@@ -1,0 +1,216 @@
+/* fused: free flight: the delay, remembered walls that are gone, new contacts (docs/methods/fused.md, 5). */
+#include "fidelity/fused.h"
+
+bool ff__fused_touched(const ff_fused_state *state, int body) {
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
+        const ff_fused_contact *x = &state->contact[c];
+        if (x->open && (x->a == body || x->b == body))
+            return true;
+    }
+    return false;
+}
+
+/* A contact of the body is over but not settled. */
+bool ff__fused_settling(const ff_fused_state *state, int body) {
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+        if (state->contact[c].closing && (state->contact[c].a == body || state->contact[c].b == body))
+            return true;
+    return false;
+}
+
+/* The delay as the robot shows it while nothing happens: how far it is behind, over the speed that it makes
+ * itself (in relative motion the rest comes without delay, and would turn the sign). */
+void ff__fused_track_delay(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k,
+                           ff_vec3 carried) {
+    const double T = model->integrate.cycle;
+    const ff_fused_sample *x = fused_at(state, i, k);
+    const bool loaded = ff_vec3_norm(x->load.force) > 0.0 || ff_vec3_norm(x->load.torque) > 0.0;
+    if (ff__fused_touched(state, i) || ff__fused_settling(state, i) || loaded) {
+        state->quiet_since[i] = k;
+        return;
+    }
+    if (model->config.fused.delay_fixed)
+        return;
+    const double quiet = (double)(k - state->quiet_since[i]) * T;
+    if (quiet < 3.0 * state->delay[i] + 10.0 * T || k < state->delay_wait[i])
+        return;
+    const ff_vec3 made = ff_vec3_sub(x->body.velocity, carried);
+    const double speed = ff_vec3_norm(made);
+    if (speed < 1e-5)
+        return;
+    const double behind = ff_vec3_dot(ff_vec3_sub(x->body.position, x->T_r.p), made) / (speed * speed);
+    if (!(fabs(behind) < 1.0))
+        return;
+    const double gain = fmax(0.02, 1.0 / (1.0 + state->delay_count[i]++));
+    const double change = fmax(gain * behind, -state->delay[i]);
+    state->delay[i] += change;
+    if (fabs(change) > T)
+        state->info.delay_changes++;
+    if (fabs(change) > 0.3 * T)
+        state->delay_wait[i] = k + (uint64_t)ceil(2.0 * state->delay[i] / T) + 1;
+}
+
+/* A remembered wall through which the robot passes without a force is not there any more. */
+void ff__fused_check_walls(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k) {
+    const ff_fused_config *config = &model->config.fused;
+    const double T = model->integrate.cycle;
+    for (int w = 0; w < FF_FUSED_WALLS; w++) {
+        ff_fused_wall *x = &state->wall[w];
+        if (!x->valid || ff__fused_touched(state, x->a) || ff__fused_settling(state, x->a) ||
+            (x->b >= 0 && (ff__fused_touched(state, x->b) || ff__fused_settling(state, x->b))))
+            continue;
+        const ff_rigid_state a = fused_robot_of(fused_at(state, x->a, k));
+        const ff_rigid_state b = x->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, x->b, k));
+        const fused_place p = {x->torque, x->a, x->b, x->n, x->r};
+        double s, v;
+        ff__fused_coordinate(&p, state->start[x->a], &a, x->b < 0 ? NULL : &b, &s, &v);
+        /* a damped wall lets go before the robot has left it: only a robot on its way in can miss it */
+        const double law = v >= 0.0 ? ff_profile_force(&x->surface, s - 2.0 * v * T, v) : 0.0;
+        const ff_fused_contact like = {.torque = x->torque, .b = x->b};
+        const double least = x->torque ? fmax(5.0 * config->torque_noise, torque_least)
+                                       : fmax(4.5 * fused_noise_of(config, &like), force_least);
+        const double f = x->torque ? ff_vec3_dot(x->n, fused_at(state, x->a, k)->torque)
+                                   : ff_vec3_norm(fused_measured_force(state, x->a, x->b, k));
+        if (law > fmax(2.0 * least, 0.03 * x->force_max) && f < least) {
+            x->missing++;
+        } else
+            x->missing = 0;
+        /* Anticipation turns the robot round before it gets deep: a satellite that stays inside for longer
+         * than the robot can be late says the same. */
+        ff__fused_coordinate(&p, state->start[x->a], &fused_at(state, x->a, k)->body,
+                             x->b < 0 ? NULL : &fused_at(state, x->b, k)->body, &s, &v);
+        x->inside = s > x->surface.x0 && v > 0.0 && f < least ? x->inside + 1 : 0;
+        if (x->missing >= 2 || (double)x->inside * T > state->delay[x->a] + 8.0 * T) {
+            x->valid = false;
+            state->info.phantoms++;
+        }
+    }
+}
+
+/* Partner of body a in sample k: the body whose force is equal and opposite; -1: the world. */
+static int partner(const ff_fidelity_model *model, ff_fused_state *state, int a, ff_vec3 F, uint64_t k) {
+    const double size = ff_vec3_norm(F);
+    for (int b = 0; b < model->bodies; b++) {
+        if (b == a)
+            continue;
+        const ff_vec3 G = fused_at(state, b, k)->force;
+        const double sum = ff_vec3_norm(ff_vec3_add(F, G));
+        if (ff_vec3_norm(G) > 0.5 * size && sum < 0.2 * size + 7.0 * model->config.fused.force_noise)
+            return b;
+    }
+    return -1;
+}
+
+void ff__fused_detect(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k) {
+    const ff_fused_config *config = &model->config.fused;
+    const ff_fused_sample *x = fused_at(state, i, k);
+    if (!x->valid)
+        return;
+    /* force outside the span of the open normals */
+    ff_vec3 F = x->force, M = x->torque, basis[3];
+    int normals = 0, force_contacts = 0;
+    bool young = false;
+    const ff_fused_contact *bearer = NULL;
+    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
+        const ff_fused_contact *o = &state->contact[c];
+        if (!o->open || (o->a != i && o->b != i))
+            continue;
+        if (o->torque) {
+            M = ff_vec3_axpy(-ff_vec3_dot(M, o->n), o->n, M);
+            continue;
+        }
+        force_contacts++;
+        young |= k < o->detected + 6;
+        if (!bearer)
+            bearer = o;
+        ff_vec3 n = o->b < 0 ? o->n : ff_quat_rotate(fused_at(state, o->b, k)->T_r.q, o->n);
+        for (int j = 0; j < normals; j++)
+            n = ff_vec3_axpy(-ff_vec3_dot(n, basis[j]), basis[j], n);
+        const double size = ff_vec3_norm(n);
+        if (size > 1e-3 && normals < 3) {
+            basis[normals] = ff_vec3_scale(1.0 / size, n);
+            F = ff_vec3_axpy(-ff_vec3_dot(F, basis[normals]), basis[normals], F);
+            normals++;
+        }
+    }
+    if (bearer && bearer->a == i && force_contacts == 1 && bearer->mu > 0.0) {
+        const ff_rigid_state robot = fused_robot_of(x); /* what sliding explains is no second contact */
+        const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
+        const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
+        const double along = -ff_vec3_dot(F, u), most = 1.5 * bearer->mu * ff_vec3_norm(x->force);
+        F = ff_vec3_axpy(fmax(0.0, fmin(along, most)), u, F);
+    }
+    const double whole = ff_vec3_norm(x->force), size = ff_vec3_norm(F);
+    const double least = fmax(5.0 * config->force_noise, force_least);
+    /* a side force straight against the sliding is friction rather than a second contact */
+    double sliding = 0.15;
+    ff_vec3 unexplained =
+        ff_vec3_zero(); /* torque beyond that of the force at a point of the bearer's line */
+    bool turned = false;
+    if (bearer && bearer->a == i) {
+        const ff_rigid_state robot = fused_robot_of(x);
+        const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
+        const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
+        if (-ff_vec3_dot(F, u) > 0.9 * size || bearer->mu > 0.0)
+            sliding = 0.4;
+        /* and so is one whose line of action goes through the contact point, where its arm can tell. How far
+         * that point lies along the normal is not known before the force has turned: it may be anywhere. */
+        const ff_vec3 side_b = ff_quat_unrotate(x->T_r.q, F);
+        const ff_vec3 whole_b = ff_quat_unrotate(x->T_r.q, x->force);
+        const ff_vec3 n_b = ff_quat_unrotate(x->T_r.q, basis[0]), turn = ff_vec3_cross(n_b, whole_b);
+        ff_vec3 left = ff_vec3_sub(x->torque, ff_vec3_cross(bearer->r, whole_b)), r = bearer->r;
+        const double square = ff_vec3_dot(turn, turn);
+        const double along = square > 0.0 ? ff_vec3_dot(turn, left) / square : 0.0;
+        const ff_vec3 moved = ff_vec3_axpy(along, n_b, r), speed = ff_rigid_point_velocity(&robot, moved);
+        const ff_vec3 way = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(speed, basis[0]), basis[0], speed));
+        /* friction lies along the sliding, to or fro as the normal is not known better than that */
+        if (fabs(along) < arm_longest && fabs(ff_vec3_dot(F, way)) > 0.75 * size) {
+            left = ff_vec3_axpy(-along, turn, left);
+            r = moved;
+            turned = force_contacts == 1 && size > fmax(least, 0.05 * whole);
+        }
+        unexplained = left;
+        const double arm = ff_vec3_norm(ff_vec3_cross(r, side_b));
+        const double blur = hypot(config->torque_noise, ff_vec3_norm(r) * config->force_noise);
+        if (force_contacts == 1 && arm > fmax(0.02 * size, 5.0 * config->torque_noise) &&
+            ff_vec3_norm(left) < 0.2 * arm + 3.0 * blur)
+            sliding = 0.7;
+    }
+    if (force_contacts == 0 ? size > least : size > fmax(least, sliding * whole) && !young) {
+        if (force_contacts == 0 || ++state->side_hits[i] >= 3) {
+            state->side_hits[i] = 0;
+            const int b = partner(model, state, i, x->force, k);
+            if (b < 0)
+                ff__fused_begin(model, state, i, -1, false, ff_vec3_scale(1.0 / size, F), k);
+            else if (config->plane_of[i] > config->plane_of[b])
+                ff__fused_begin(model, state, b, i, false, ff_vec3_scale(-1.0 / size, F), k);
+            else
+                ff__fused_begin(model, state, i, b, false, ff_vec3_scale(1.0 / size, F), k);
+            return;
+        }
+    } else
+        state->side_hits[i] = 0;
+
+    /* torque that no force at its point explains */
+    if (bearer) {
+        if (bearer->a != i || young)
+            return;
+        M = turned ? unexplained : ff__fused_pure_torque(state, i, k, NULL);
+        for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+            if (state->contact[c].open && state->contact[c].torque && state->contact[c].a == i)
+                M = ff_vec3_axpy(-ff_vec3_dot(M, state->contact[c].n), state->contact[c].n, M);
+    }
+    /* the force's noise at the arm of the contact counts too, and so does the arm's own error */
+    const double moment_noise =
+        hypot(config->torque_noise, bearer ? ff_vec3_norm(bearer->r) * config->force_noise : 0.0);
+    const double moment = ff_vec3_norm(M), moment_least = fmax(6.0 * moment_noise, torque_least);
+    const double arm = bearer ? 0.05 * ff_vec3_norm(x->torque) + 0.005 * whole
+                              : arm_longest * (whole + 3.0 * config->force_noise);
+    if (moment > moment_least && moment > arm && moment > 0.15 * ff_vec3_norm(x->torque)) {
+        if (++state->torque_hits[i] >= 3) {
+            state->torque_hits[i] = 0;
+            ff__fused_begin(model, state, i, -1, true, ff_vec3_scale(1.0 / moment, M), k);
+        }
+    } else
+        state->torque_hits[i] = 0;
+}

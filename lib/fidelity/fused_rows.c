@@ -1,0 +1,338 @@
+/* fused: which force and motion belong to a contact, its normal and its point (docs/methods/fused.md, 2). */
+#include "fidelity/fused.h"
+
+/* The measured torque less that of the forces at their points, a's axes. */
+ff_vec3 ff__fused_pure_torque(ff_fused_state *state, int body, uint64_t k, const ff_fused_contact *except) {
+    const ff_fused_sample *x = fused_at(state, body, k);
+    ff_vec3 M = x->torque;
+    int forces = 0;
+    const ff_fused_contact *only = NULL;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
+        if (!state->contact[i].torque && fused_acts_at(&state->contact[i], body, k)) {
+            only = &state->contact[i];
+            forces++;
+        }
+    if (forces == 1 && only != except) /* a point bears the whole force, friction included */
+        return ff_vec3_sub(M, ff_vec3_cross(only->r, ff_quat_unrotate(x->T_r.q, x->force)));
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        const ff_fused_contact *o = &state->contact[i];
+        if (o == except || o->torque || !fused_acts_at(o, body, k) || k < o->row_from)
+            continue;
+        const ff_vec3 n = o->b < 0 ? o->n : ff_quat_rotate(fused_at(state, o->b, k)->T_r.q, o->n);
+        const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(o->f[k & MASK], n));
+        M = ff_vec3_sub(M, ff_vec3_cross(o->r, F));
+    }
+    return M;
+}
+
+/* The measured force along contact c at sample k, with the share of the others that act on the same bodies
+ * taken out: normals are made to bear only what their dual direction shows. */
+double ff__fused_share(ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
+    if (c->torque)
+        return ff_vec3_dot(c->n, ff__fused_pure_torque(state, c->a, k, c));
+    const ff_vec3 F = fused_measured_force(state, c->a, c->b, k);
+    ff_vec3 n[FF_FUSED_CONTACTS];
+    int count = 1;
+    n[0] = c->b < 0 ? c->n : ff_quat_rotate(fused_at(state, c->b, k)->T_r.q, c->n);
+    const ff_vec3 own = n[0];
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        const ff_fused_contact *o = &state->contact[i];
+        if (o == c || o->torque || !(o->open || o->settled) || o->a != c->a || k < o->anchor ||
+            (o->settled && k >= o->end))
+            continue;
+        n[count++] = o->b < 0 ? o->n : ff_quat_rotate(fused_at(state, o->b, k)->T_r.q, o->n);
+    }
+    if (count == 1)
+        return ff_vec3_dot(own, F);
+    /* dual of `own`: own minus its part in the span of the others (Gram-Schmidt), scaled to own.dual = 1 */
+    ff_vec3 dual = own;
+    for (int i = 1; i < count; i++) {
+        for (int j = 1; j < i; j++)
+            n[i] = ff_vec3_axpy(-ff_vec3_dot(n[i], n[j]), n[j], n[i]);
+        const double size = ff_vec3_norm(n[i]);
+        n[i] = size > 1e-6 ? ff_vec3_scale(1.0 / size, n[i]) : ff_vec3_zero();
+        dual = ff_vec3_axpy(-ff_vec3_dot(dual, n[i]), n[i], dual);
+    }
+    const double scale = ff_vec3_dot(own, dual);
+    return scale > 0.05 ? ff_vec3_dot(dual, F) / scale : ff_vec3_dot(own, F);
+}
+
+void ff__fused_take_row(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+    const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, k));
+    const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, k));
+    const fused_place p = fused_contact_place(c);
+    const size_t i = k & MASK;
+    ff__fused_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &c->s[i], &c->v[i]);
+    c->f[i] = ff__fused_share(state, c, k);
+}
+
+/* No other contact acts on its bodies. */
+bool ff__fused_lone(const ff_fused_state *state, const ff_fused_contact *c) {
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        const ff_fused_contact *o = &state->contact[i];
+        if (fused_beside(o, c) && (o->a == c->a || (c->b >= 0 && o->a == c->b) || o->b == c->a))
+            return false;
+    }
+    return true;
+}
+
+fused_reach ff__fused_reach_of(const ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
+    fused_reach z = {k, k, false, false};
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        const ff_fused_contact *o = &state->contact[i];
+        if (!fused_beside(o, c) || o->a != c->a)
+            continue;
+        if (c->torque) {
+            if (o->torque && !fused_is_earlier(o, c) && o->anchor < z.last)
+                z.last = o->anchor;
+        } else if (o->torque) {
+            if (o->anchor > c->anchor)
+                z.last_r = o->anchor < z.last_r ? o->anchor : z.last_r;
+            else
+                z.turning = true;
+        } else if (fused_is_earlier(o, c))
+            z.earlier = true;
+        else if (o->anchor < z.last)
+            z.last = o->anchor;
+    }
+    z.last_r = z.last < z.last_r ? z.last : z.last_r;
+    return z;
+}
+
+/* The force, or torque, of row i that is this contact's alone, in the axes of its normal. */
+static ff_vec3 own_part(ff_fused_state *state, const ff_fused_contact *c, uint64_t i) {
+    ff_vec3 F =
+        c->torque ? ff__fused_pure_torque(state, c->a, i, c) : fused_measured_force(state, c->a, c->b, i);
+    /* next to an earlier contact only the part across its normal is known to be ours */
+    for (int o = 0; o < FF_FUSED_CONTACTS; o++) {
+        const ff_fused_contact *e = &state->contact[o];
+        if (e == c || e->torque != c->torque || !fused_acts_at(e, c->a, i) || !fused_is_earlier(e, c))
+            continue;
+        const ff_vec3 m =
+            e->b < 0 || e->torque ? e->n : ff_quat_rotate(fused_at(state, e->b, i)->T_r.q, e->n);
+        F = ff_vec3_axpy(-ff_vec3_dot(F, m), m, F);
+    }
+    return c->b >= 0 && !c->torque ? ff_quat_unrotate(fused_at(state, c->b, i)->T_r.q, F) : F;
+}
+
+static void add_square(double z[6], ff_vec3 F) {
+    z[0] += F.x * F.x;
+    z[1] += F.x * F.y;
+    z[2] += F.x * F.z;
+    z[3] += F.y * F.y;
+    z[4] += F.y * F.z;
+    z[5] += F.z * F.z;
+}
+
+/* One row of the sums for normal and contact point. */
+void ff__fused_add_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
+                         const fused_reach *z, uint64_t i) {
+    if (!fused_sample_ok(state, c, i))
+        return;
+    const double noise = fused_noise_of(config, c);
+    if (i <= z->last) {
+        const ff_vec3 F = own_part(state, c, i);
+        if (ff_vec3_dot(c->n, F) > 2.0 * noise)
+            add_square(c->sum_n, F);
+    }
+    if (c->torque || i > z->last_r)
+        return;
+    const ff_fused_sample *x = fused_at(state, c->a, i);
+    const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force);
+    if (!(ff_vec3_dot(F, F) > 4.0 * noise * noise))
+        return;
+    add_square(c->sum_r, F);
+    const ff_vec3 M = ff_quat_rotate(x->T_r.q, x->torque);
+    add_square(c->sum_t, c->b < 0 ? M : ff_quat_unrotate(fused_at(state, c->b, i)->T_r.q, M));
+    c->sum_y = ff_vec3_add(c->sum_y, ff_vec3_cross(F, x->torque));
+    c->sum_m += ff_vec3_dot(x->torque, x->torque);
+    c->rows_r++;
+}
+
+/* Contact point: least squares of M = r x F with a weak prior around zero (1 m) or a known wall's point (2
+ * mm). Along n it shows only as far as the force turns in the body's axes during the contact; so the prior
+ * must not weigh more than the misfit that it meets. */
+static void find_point(const ff_fused_config *config, ff_fused_contact *c, const ff_fused_wall *wall) {
+    const double *R = c->sum_r, trace = R[0] + R[3] + R[5];
+    double spread = fmax(fmax(config->torque_noise, 1e-3 * c->torque_max), 1e-9);
+    const double least = fmax(fmax(config->torque_noise, 1e-6 * c->torque_max), 1e-12);
+    for (int pass = 0; pass < 2; pass++) {
+        const double weight = wall ? spread * spread / (0.002 * 0.002) : spread * spread;
+        /* the weak prior along n is many orders below the rest: a touch on the diagonal keeps the factor */
+        const double ridge = weight + 1e-14 * (2.0 * trace + 3.0 * weight);
+        double a[9] = {trace - R[0] + ridge, -R[1], -R[2], -R[1], trace - R[3] + ridge, -R[4], -R[2], -R[4],
+                       trace - R[5] + ridge};
+        const ff_vec3 y = wall ? ff_vec3_axpy(weight, wall->r, c->sum_y) : c->sum_y;
+        double b[3] = {y.x, y.y, y.z};
+        if (ff_cholesky_factor(3, a) != FF_OK)
+            return;
+        ff_cholesky_solve(3, a, b);
+        const ff_vec3 r = {{b[0], b[1], b[2]}};
+        if (!ff_vec3_finite(r) || !(ff_vec3_norm(r) < 1e3))
+            return;
+        c->r_new = r;
+        const ff_vec3 Rr = {{R[0] * r.x + R[1] * r.y + R[2] * r.z, R[1] * r.x + R[3] * r.y + R[4] * r.z,
+                             R[2] * r.x + R[4] * r.y + R[5] * r.z}};
+        const double left =
+            c->sum_m - 2.0 * ff_vec3_dot(r, c->sum_y) + trace * ff_vec3_dot(r, r) - ff_vec3_dot(r, Rr);
+        const double misfit = c->rows_r > 3 ? sqrt(fmax(0.0, left) / (double)(2 * c->rows_r - 3)) : spread;
+        if (!(misfit < spread))
+            return;
+        spread = fmax(least, misfit);
+    }
+}
+
+/* The force's direction: the largest eigenvector of the sum of F F', by three steps n <- unit(S n) from where
+ * it stands. A known wall adds weight. */
+static ff_vec3 along_force(const ff_fused_contact *c, const ff_fused_wall *wall, ff_vec3 n) {
+    const double *S = c->sum_n;
+    for (int pass = 0; pass < 3; pass++) {
+        ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
+        sum.x += S[0] * n.x + S[1] * n.y + S[2] * n.z;
+        sum.y += S[1] * n.x + S[3] * n.y + S[4] * n.z;
+        sum.z += S[2] * n.x + S[4] * n.y + S[5] * n.z;
+        const double size = ff_vec3_norm(sum);
+        if (size > 0.0)
+            n = ff_vec3_scale(1.0 / size, sum);
+    }
+    return n;
+}
+
+/* The torque of a force is square to it: n is the vector that makes n'(S/sigma^2 - S_M/sigma_M^2) n largest.
+ * Inverse iteration; the shift makes the matrix positive. A torque sensor is often the sharper one: at an arm
+ * of 0.3 m, 0.015 N m see as much as 0.05 N. */
+static ff_vec3 across_torque(const ff_fused_config *config, const ff_fused_contact *c,
+                             const ff_fused_wall *wall, ff_vec3 n) {
+    const double noise = fused_noise_of(config, c),
+                 ratio = noise * noise / (config->torque_noise * config->torque_noise);
+    double S[6], a[9];
+    for (int i = 0; i < 6; i++)
+        S[i] = c->sum_n[i];
+    if (wall) {
+        const double heavy = sqrt(10.0) * c->force_max;
+        add_square(S, ff_vec3_scale(heavy, wall->n));
+    }
+    const double shift = 1.001 * (S[0] + S[3] + S[5]);
+    for (int i = 0; i < 6; i++)
+        S[i] -= ratio * c->sum_t[i];
+    const double full[9] = {S[0], S[1], S[2], S[1], S[3], S[4], S[2], S[4], S[5]};
+    for (int i = 0; i < 9; i++)
+        a[i] = (i % 4 ? 0.0 : shift) - full[i];
+    if (!(shift > 0.0) || ff_cholesky_factor(3, a) != FF_OK)
+        return n;
+    ff_vec3 m = n;
+    for (int pass = 0; pass < 3; pass++) {
+        ff_cholesky_solve(3, a, m.a);
+        m = ff_vec3_unit(m);
+    }
+    const double same = ff_vec3_dot(m, n);
+    return ff_vec3_finite(m) && fabs(same) > 0.9 ? ff_vec3_scale(same < 0.0 ? -1.0 : 1.0, m) : n;
+}
+
+/* Normal and contact point from the sums. */
+void ff__fused_find_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
+                          const fused_reach *z, uint64_t k) {
+    const ff_fused_wall *wall = c->wall >= 0 && !c->torque ? &state->wall[c->wall] : NULL;
+    /* both channels are told apart by their noise, the torque is that of this force alone */
+    const bool both = config->force_noise > 0.0 && config->torque_noise > 0.0 && !c->torque && !z->turning &&
+                      !z->earlier && z->last_r == z->last && c->rows_r >= 8 && c->mu == 0.0;
+    c->n_new = c->n_force = c->n;
+    c->r_new = c->r;
+    if (z->last > c->detected + 2) {
+        ff_vec3 n = along_force(c, wall, c->n);
+        if (both)
+            n = across_torque(config, c, wall, n);
+        c->n_force = n;
+        if (c->mu > 0.0 && c->closing)
+            n = c->n; /* sought below */
+        else if (c->mu > 0.0)
+            n = ff__fused_normal_with_friction(config, state, c, k, c->mu, n, 1 + (k - c->row_from) / 96);
+        c->n_new = n;
+    }
+    if (z->turning || z->earlier || c->torque)
+        return;
+    find_point(config, c, wall);
+}
+
+void ff__fused_fill_table(const ff_fidelity_model *model, const ff_fused_contact *c, fused_table *t,
+                          ff_profile_in *in) {
+    const ff_fused_config *config = &model->config.fused;
+    int rows = 0;
+    for (uint64_t i = c->row_from; i <= c->until; i++, rows++) {
+        const size_t q = i & MASK;
+        t->s[rows] = c->s[q];
+        t->v[rows] = c->v[q];
+        t->f[rows] = c->f[q];
+        t->use[rows] = c->use[q] == 1;
+    }
+    *in = (ff_profile_in){.rows = rows,
+                          .s = t->s,
+                          .v = t->v,
+                          .f = t->f,
+                          .use = t->use,
+                          .lo = c->s[c->row_from & MASK],
+                          .hi = c->s[c->detected & MASK],
+                          .noise = fmax(fused_noise_of(config, c), fmax(1e-3 * c->force_max, 1e-9)),
+                          .noise_least = fmax(fused_noise_of(config, c), fmax(1e-6 * c->force_max, 1e-12)),
+                          .speed = c->speed,
+                          .prior_k = c->torque ? 0.0 : config->stiffness};
+    if (!(in->hi > in->lo))
+        in->lo = in->hi - c->speed * model->integrate.cycle;
+}
+
+/* Which rows take part: c->use is 1, 0 (over, or no sample) or 2 (an outlier). With the last surface: both
+ * model and force must say that the contact is over. A wrong model alone must not discard the data that
+ * contradict it. */
+void ff__fused_choose_rows(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c) {
+    const double noise = fused_noise_of(config, c), gate = fmax(8.0 * noise, 0.2 * c->peak);
+    const double over = fmax(4.0 * noise, 0.05 * c->force_max);
+    /* A damped surface lets go before the robot has left it. A surface that takes those rows for force keeps
+     * them: the settlement begins without any weak force on the way out, and judges again with what it found.
+     */
+    const bool afresh = c->closing && c->passes > 0;
+    const double weak = fmax(4.0 * noise, 0.15 * c->force_max);
+    const bool outliers = c->surface.valid && c->until - c->detected >= 6;
+    int bad = 0, contact_rows = 0;
+    for (uint64_t i = c->row_from; i <= c->until; i++) {
+        const size_t q = i & MASK;
+        c->use[q] = fused_sample_ok(state, c, i);
+        if (!c->surface.valid)
+            continue;
+        const double law = ff_profile_force(&c->surface, c->s[q], c->v[q]);
+        if (c->v[q] < 0.0 && ((law < 0.02 * c->force_max && c->f[q] < over) || (afresh && c->f[q] < weak)))
+            c->use[q] = 0;
+        contact_rows += law > 0.0;
+        if (outliers && c->use[q] && fabs(c->f[q] - law) > gate) {
+            c->use[q] = 2;
+            bad++;
+        }
+    }
+    if (bad > 0 && 8 * bad > contact_rows) /* too many: it is the surface that is wrong */
+        for (uint64_t i = c->row_from; i <= c->until; i++)
+            c->use[i & MASK] = c->use[i & MASK] ? 1 : 0;
+}
+
+/* Rows along n_new, r_new; the largest force and the median-of-three peak on the way. */
+void ff__fused_take_rows(ff_fused_state *state, ff_fused_contact *c, uint64_t k, int *work) {
+    const ff_vec3 n = c->n, r = c->r;
+    c->n = c->n_new;
+    c->r = c->r_new;
+    if (c->row < c->row_from)
+        c->row = c->row_from;
+    for (; c->row <= k && *work > 0; c->row++, *work -= WORK_ROW) {
+        ff__fused_take_row(state, c, c->row);
+        const double f = c->f[c->row & MASK];
+        if (c->row >= c->row_from + 2) {
+            const double hi = fmax(c->f_last[0], c->f_last[1]), lo = fmin(c->f_last[0], c->f_last[1]);
+            c->peak = fmax(c->peak, fmax(lo, fmin(hi, f)));
+        }
+        c->f_last[0] = c->f_last[1];
+        c->f_last[1] = f;
+        if (fused_sample_ok(state, c, c->row)) {
+            c->force_new = fmax(c->force_new, f);
+            c->torque_new = fmax(c->torque_new, ff_vec3_norm(fused_at(state, c->a, c->row)->torque));
+        }
+    }
+    c->n = n;
+    c->r = r;
+}
