@@ -41,7 +41,8 @@ static void choose_rivals(ff_fused_contact *c, uint64_t k, bool final) {
         c->law_trial = 0;
     } else if (c->law_trial) {
         c->laws = 1u << c->law_trial;
-        c->law_trial = (c->law_trial + 1) % FF_PROFILE_LAWS;
+        /* the depth of growing damping takes many fits: a short contact has better things to do */
+        c->law_trial = (c->law_trial + 1) % (age < 48 ? FF_PROFILE_STEP : FF_PROFILE_LAWS);
     }
     c->laws &= ~(1u << c->fit.law);
     if (c->fit.law == FF_PROFILE_STEP)
