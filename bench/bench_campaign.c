@@ -7,17 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "campaign/pool.h"
 #include "campaign/worker.h"
-
-static double clock_s(clockid_t id) {
-    struct timespec t;
-    clock_gettime(id, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static const char scenario[] =
     "name: wall\ntime: {cycle: 0.004, duration: 2}\nsatellites:\n"
@@ -53,14 +47,9 @@ static ff_campaign *load(const char *folder, const char *method, const char *met
 
 /* ------------------------------------------------------------------------- one core: overhead and rate -- */
 
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n) {
-    qsort(x, (size_t)n, sizeof *x, by_value);
-    return x[n / 2];
+/* of this thread */
+static double cpu_s(void) {
+    return 1e-9 * bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 typedef struct bench {
@@ -79,10 +68,10 @@ typedef struct bench {
 /* The campaign's way: sample, read, reference, run, metrics, record, write. */
 static double campaign_way(bench *b, uint64_t i) {
     int count;
-    const double t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
+    const double t0 = cpu_s();
     ff_worker_run(b->worker, i, 1, &b->record, &count);
     ff_journal_append(&b->journal, b->bytes, ff_record_encode(&b->record, b->c->metrics, b->bytes));
-    return clock_s(CLOCK_THREAD_CPUTIME_ID) - t0;
+    return cpu_s() - t0;
 }
 
 /* The same simulation alone: `run` and the metrics it reports, the scenario and the reference at hand. */
@@ -90,18 +79,18 @@ static double simulation_alone(bench *b, uint64_t i, double *reference) {
     char message[512];
     ff_campaign_sample(b->c, i, &b->sample);
     ff_scenario_template_read(b->template, b->sample.value, &b->scenario, message, sizeof message);
-    double t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
+    double t0 = cpu_s();
     const ff_reference *r = b->c->needs_ideal ? ff_references_take(b->store, &b->scenario, NULL, NULL) : NULL;
     const ff_ideal_result *ideal = r ? &r->result : NULL;
-    *reference = clock_s(CLOCK_THREAD_CPUTIME_ID) - t0;
-    t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
+    *reference = cpu_s() - t0;
+    t0 = cpu_s();
     ff_metrics_reset(&b->scenario, &b->metrics);
     const ff_sink sink = ff_metrics_sink(&b->metrics);
     const ff_run_options options = {.sinks = &sink, .count = 1, .ideal = ideal};
     ff_run_result result;
     ff_run(&b->scenario, &options, &result);
     ff_metrics_finish(&b->metrics, ideal, result.status);
-    const double t = clock_s(CLOCK_THREAD_CPUTIME_ID) - t0;
+    const double t = cpu_s() - t0;
     ff_references_release(b->store, r);
     return t;
 }
@@ -127,9 +116,9 @@ static void one_core(const char *folder, const char *method, const char *metrics
         exit(1);
     }
     for (uint64_t i = 0; i < SAMPLES; i++) {
-        const double t0 = clock_s(CLOCK_THREAD_CPUTIME_ID);
+        const double t0 = cpu_s();
         ff_worker_check(b->worker, i, message, sizeof message);
-        check[i] = clock_s(CLOCK_THREAD_CPUTIME_ID) - t0;
+        check[i] = cpu_s() - t0;
         if (i % 2 == 0)
             whole[i] = campaign_way(b, i);
         alone[i] = simulation_alone(b, i, &reference[i]);
@@ -141,13 +130,13 @@ static void one_core(const char *folder, const char *method, const char *metrics
         if (i % 2 == 1)
             over[i / 2] = 0.5 * (whole[i] - alone[i] + whole[i - 1] - alone[i - 1]);
     }
-    const double w = median(whole, SAMPLES), a = median(alone, SAMPLES), ck = median(check, SAMPLES),
-                 o = median(over, SAMPLES / 2);
+    const double w = bench_median(whole, SAMPLES), a = bench_median(alone, SAMPLES),
+                 ck = bench_median(check, SAMPLES), o = bench_median(over, SAMPLES / 2);
     printf("%-32s %6.0f samples/s and core, %6.1f us a sample, %6.1f simulation, overhead %5.1f us (%5.1f to "
            "%5.1f; the check %.1f, the "
            "reference %.1f of it)\n",
            what, 1.0 / w, 1e6 * w, 1e6 * a, 1e6 * o, 1e6 * over[SAMPLES / 8], 1e6 * over[3 * SAMPLES / 8],
-           1e6 * ck, 1e6 * median(reference, SAMPLES));
+           1e6 * ck, 1e6 * bench_median(reference, SAMPLES));
     ff_metrics_free(&b->metrics);
     ff_scenario_template_free(b->template);
     ff_worker_free(b->worker);
@@ -172,13 +161,13 @@ static void *arithmetic(void *user) {
 
 static double arithmetic_time(int threads, long steps) {
     pthread_t thread[2];
-    const double t0 = clock_s(CLOCK_MONOTONIC);
+    const double t0 = bench_now_ns();
     long each = steps / threads;
     for (int i = 0; i < threads; i++)
         pthread_create(&thread[i], NULL, arithmetic, &each);
     for (int i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
-    return clock_s(CLOCK_MONOTONIC) - t0;
+    return 1e-9 * (bench_now_ns() - t0);
 }
 
 static double pool_time(const char *folder, const ff_campaign *c, int threads) {
@@ -233,10 +222,10 @@ static void two(const char *folder) {
         loop[2 * i + 1] = arithmetic_time(1, STEPS) / arithmetic_time(2, STEPS);
         ranks[i] = mpi ? ranks_time(folder, 1) / ranks_time(folder, 2) : FF_NAN;
     }
-    const double l = median(loop, 2 * ROUNDS), t = median(threads, ROUNDS);
+    const double l = bench_median(loop, 2 * ROUNDS), t = bench_median(threads, ROUNDS);
     printf("speed-up of two: arithmetic loop %.2f, threads %.2f (%.2f of it), ", l, t, t / l);
     if (mpi) {
-        const double r = median(ranks, ROUNDS);
+        const double r = bench_median(ranks, ROUNDS);
         printf("ranks %.2f (%.2f of it)", r, r / l);
     } else
         printf("ranks not measured (no mpirun, or no program: FREEFLOAT names it)");

@@ -3,20 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "freefloat/loop.h"
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 enum { COUNT = 200000, COUNTED = 1000 }; /* steps timed; counted: four contacts */
 
@@ -56,14 +45,14 @@ static void bench(const char *name, ff_method method, ff_damping_law law, double
         }
         in.sensor[0].T_wb.p.x = p;
         in.sensor[0].twist.v.x = v;
-        const double begin = now_ns();
+        const double begin = bench_now_ns();
         ff_loop_step(&model, &state, &info, &in, &out);
-        ns[k] = now_ns() - begin;
+        ns[k] = bench_now_ns() - begin;
         sum += ns[k];
     }
     if (!name)
         return;
-    qsort(ns, (size_t)count, sizeof *ns, by_size);
+    bench_sort(ns, count);
     printf("%-28s mean %6.0f ns  p99 %6.0f ns  worst %8.0f ns\n", name, sum / count, ns[count / 100 * 99],
            ns[count - 1]);
 }

@@ -8,23 +8,12 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "freefloat/emulation.h"
 
 enum { STEPS = 20000 };
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Instructions of one step in a child that stops before and after it; -1 where ptrace is not allowed. */
 static long count_instructions(const ff_emulation_model *model, const ff_emulation_state *from,
@@ -160,9 +149,9 @@ static void bench(bool floating, ff_emulation_scheme scheme) {
         for (int i = 0; i < 6; i++)
             f[i] = 0.5 * sin(3 * (k + 1000) * T + i);
         const ff_emulation_in in = {q0, v0, f, force, NULL};
-        const double t0 = now_ns();
+        const double t0 = bench_now_ns();
         const ff_status status = ff_emulation_step(&model, &state, &work, &in, T, &out);
-        const double spent = now_ns() - t0;
+        const double spent = bench_now_ns() - t0;
         move(&robot, &a, q0, v0, out.torque, f, T);
         if (k < 0)
             continue;
@@ -171,7 +160,7 @@ static void bench(bool floating, ff_emulation_scheme scheme) {
         sum += spent;
         worst = fmax(worst, spent);
     }
-    qsort(time_ns, STEPS, sizeof *time_ns, ascending);
+    bench_sort(time_ns, STEPS);
     printf("m = %2zu, n = 6, %-11s  mean %6.2f us  median %6.2f us  worst %7.2f us", target.dof,
            scheme == FF_EMULATION_FREE ? "free" : "constrained", sum / STEPS / 1e3, time_ns[STEPS / 2] / 1e3,
            worst / 1e3);

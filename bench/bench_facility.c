@@ -1,14 +1,8 @@
 /* Time of one cycle of the virtual facility: write and read, one body on one wall, in contact. */
+#include "bench.h"
 #include "facility/plant.h"
 
 #include <stdio.h>
-#include <time.h>
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 static void measure(const char *name, ff_robot_kind robot, double delay, ff_sensor_kind sensor) {
     static ff_scenario s;
@@ -54,14 +48,14 @@ static void measure(const char *name, ff_robot_kind robot, double delay, ff_sens
     enum { BATCH = 20000, BATCHES = 50 };
     uint64_t k = 0;
     for (int b = 0; b < BATCHES; b++) {
-        const double start = now_ns();
+        const double start = bench_now_ns();
         for (int i = 0; i < BATCH; i++, k++) {
             ff_setpoint c = {{{1, 0, 0, 0}, {{0, 0, 1e-9 * (double)i}}}, ff_twist_zero()};
             ff_plant_write(plant, k, &c);
             ff_plant_read(plant, k, &in, &truth);
             sum += in.sensor[0].f_s.f.z;
         }
-        best = fmin(best, (now_ns() - start) / BATCH);
+        best = fmin(best, (bench_now_ns() - start) / BATCH);
     }
     printf("%-28s %7.1f ns per cycle (best of %d batches; checksum %.3g)\n", name, best, BATCHES, sum);
     ff_plant_free(plant);

@@ -4,15 +4,9 @@
  * of one case; docs/methods/fused.md states them. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench.h"
 #include "freefloat/freefloat.h"
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
 
 typedef struct bench_case {
     const char *name;
@@ -87,9 +81,9 @@ int main(int argc, char **argv) {
                     (ff_wrench_in){.f_s = {ff_vec3_cross(r_b, F), F}, .T_wb = r->T, .twist = r->twist};
                 for (int a = 0; a < 3 && c->noise > 0.0; a++)
                     in.sensor[0].f_s.f.a[a] += c->noise * ff_rng_normal(&rng);
-                const double start = now_us();
+                const double start = bench_now_ns();
                 ff_loop_step(&model, &state, &info, &in, &out);
-                const double took = now_us() - start;
+                const double took = 1e-3 * (bench_now_ns() - start);
                 ring[i % 1024] = out.command[0];
                 if (out.fidelity.in_contact[0]) {
                     busy += took;

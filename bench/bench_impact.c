@@ -1,23 +1,12 @@
 /* Cost of one step of the whole loop under the method impact: two satellites on two robots, the bar in the
  * cone. Steps in contact and steps in flight are counted apart; p99 and the largest beside the mean.
- * bench_impact count CASE: one run of cone, late or noisy, for callgrind (tools/bench.sh). */
+ * bench_impact count CASE: one run of cone, late, noisy or long, for callgrind (tools/bench.sh). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "facility/plant.h"
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void report(const char *name, double *ns, int count) {
     double sum = 0.0;
@@ -25,7 +14,7 @@ static void report(const char *name, double *ns, int count) {
         return;
     for (int i = 0; i < count; i++)
         sum += ns[i];
-    qsort(ns, (size_t)count, sizeof *ns, by_size);
+    bench_sort(ns, count);
     printf("  %-12s %8d steps  mean %7.0f ns  p99 %7.0f ns  largest %7.0f ns\n", name, count, sum / count,
            ns[count * 99 / 100], ns[count - 1]);
 }
@@ -69,9 +58,9 @@ static void bench(const char *label, const char *file, const char *const *set, i
         for (uint64_t k = 0; k < m.scenario.cycles; k++) {
             ff_plant_write(plant, k, m.out.next);
             ff_plant_read(plant, k, &m.in, NULL);
-            const double begin = now_ns();
+            const double begin = bench_now_ns();
             ff_loop_step(&m.model, &m.state, &m.info, &m.in, &m.out);
-            const double ns = now_ns() - begin;
+            const double ns = bench_now_ns() - begin;
             ff_plant_write(plant, k, m.out.command);
             all[count++] = ns;
             if (m.out.fidelity.in_contact[0])
@@ -98,11 +87,20 @@ int main(int argc, char **argv) {
         "satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}"};
     static const char *const late[] = {"satellites.servicer.robot={kind: delay, delay: 0.04}",
                                        "satellites.client.robot={kind: delay, delay: 0.04}"};
+    static const char *const lasting[] = {
+        "satellites.servicer.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}",
+        "satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.05}",
+        "satellites.servicer.robot={kind: limited, delay: 0.02, acceleration: 0.12}",
+        "satellites.client.robot={kind: limited, delay: 0.02, acceleration: 0.12}",
+        "time.cycle=0.001",
+        "time.duration=3"};
     const char *const file = "scenarios/papers/lange/fig-7.yaml", *const central =
                                                                       "scenarios/papers/lange/fig-6.yaml";
     if (argc > 2 && strcmp(argv[1], "count") == 0) {
         if (strcmp(argv[2], "noisy") == 0)
             bench(NULL, central, noisy, 2, 1);
+        else if (strcmp(argv[2], "long") == 0)
+            bench(NULL, central, lasting, 6, 1);
         else
             bench(NULL, file, late, strcmp(argv[2], "late") == 0 ? 2 : 0, 1);
         return 0;
@@ -111,5 +109,6 @@ int main(int argc, char **argv) {
     bench("bar and cone, 40 ms", file, late, 2, RUNS);
     bench("bar and cone, 12 ms, 0.5 N of noise", file, noisy, 2, RUNS);
     bench("central impact, limited robots, 0.5 N of noise", central, noisy, 2, RUNS);
+    bench("the same at 1 ms with slow robots", central, lasting, 6, RUNS);
     return 0;
 }

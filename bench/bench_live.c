@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "live/control.h"
 
 enum { VIEWERS = 4, MOST = 200000 };
@@ -33,18 +33,12 @@ typedef struct counts {
     ff_live *live;
 } counts;
 
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
 static ff_status take(void *self, const ff_row *row) {
     counts *c = self;
     const int with = ff_live_get_info(c->live).viewers > 0;
-    const double start = now_ns();
+    const double start = bench_now_ns();
     ff_live_push(c->live, row);
-    const double took = now_ns() - start;
+    const double took = bench_now_ns() - start;
     if (c->n[with] < MOST && !row->final) {
         c->compute[with][c->n[with]] = row->compute_ns;
         c->push[with][c->n[with]++] = took;
@@ -86,7 +80,7 @@ static void *come_and_go(void *self) {
         int s[VIEWERS];
         for (int i = 0; i < VIEWERS; i++)
             s[i] = join_as_viewer(c->port);
-        for (const double end = now_ns() + 1e9; now_ns() < end && !atomic_load(&c->stop);)
+        for (const double end = bench_now_ns() + 1e9; bench_now_ns() < end && !atomic_load(&c->stop);)
             for (int i = 0; i < VIEWERS; i++) {
                 static char buffer[1 << 16];
                 const ssize_t got = s[i] >= 0 ? recv(s[i], buffer, sizeof buffer, 0) : 0;
@@ -99,15 +93,10 @@ static void *come_and_go(void *self) {
     return NULL;
 }
 
-static int order(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void line(const char *what, double *values, int n) {
     if (n == 0)
         return;
-    qsort(values, (size_t)n, sizeof *values, order);
+    bench_sort(values, n);
     printf("%-28s %9.0f %9.0f %9.0f %8d\n", what, values[n / 2], values[(int)(0.99 * n)], values[n - 1], n);
 }
 

@@ -7,27 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "run/run.h"
 
 enum { BATCH = 500, BATCHES = 401 }; /* short batches: most of them fall between two preemptions */
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *v, int n) {
-    qsort(v, (size_t)n, sizeof *v, by_size);
-    return v[n / 2];
-}
 
 typedef struct subject {
     const char *name;
@@ -107,7 +91,7 @@ static void real_time_factor(void) {
         factor[i] = s->duration / result.wall_s;
     }
     printf("real-time factor of run, T = %g s, no log, no reference: %.0f (aim 5000)\n", s->cycle,
-           median(factor, 5));
+           bench_median(factor, 5));
     free(s);
 }
 
@@ -132,19 +116,19 @@ int main(int argc, char **argv) {
     double mujoco[BATCHES];
     for (int b = 0; b < BATCHES; b++) {
         for (int i = 0; i < count; i++) {
-            const double begin = now_ns();
+            const double begin = bench_now_ns();
             subject_batch(&subjects[i], BATCH);
-            subjects[i].ns[b] = (now_ns() - begin) / BATCH;
+            subjects[i].ns[b] = (bench_now_ns() - begin) / BATCH;
         }
-        const double begin = now_ns();
+        const double begin = bench_now_ns();
         for (int k = 0; k < BATCH; k++)
             mj_step(m, d);
-        mujoco[b] = (now_ns() - begin) / BATCH;
+        mujoco[b] = (bench_now_ns() - begin) / BATCH;
     }
-    const double reference = median(mujoco, BATCHES);
+    const double reference = bench_median(mujoco, BATCHES);
     printf("loop step, one body, 6 DoF          ns   MuJoCo's mj_step over it\n");
     for (int i = 0; i < count; i++) {
-        const double ns = median(subjects[i].ns, BATCHES);
+        const double ns = bench_median(subjects[i].ns, BATCHES);
         printf("%-30s %8.0f   %.2f\n", subjects[i].name, ns, reference / ns);
     }
     printf("%-30s %8.0f   1    (aim of the step: 500 ns or less)\n", "mj_step of one free body", reference);

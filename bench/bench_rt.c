@@ -1,11 +1,11 @@
 /* Wake-up of the real-time thread beside cyclictest, five interleaved pairs at 1 kHz and SCHED_FIFO; then the
  * computing time of the loop's step. Medians and quantiles only: the maximum on a shared machine says
- * nothing. */
+ * nothing. `bench_rt wake` and `bench_rt step [METHOD]` do one of them. */
+#include "bench.h"
 #include "rt/selftest.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PAIRS = 5, LOOPS = 2000 };
@@ -13,12 +13,13 @@ enum { PAIRS = 5, LOOPS = 2000 };
 static void *wake_ups(void *self) {
     ff_histogram *h = self;
     ff_rights rights;
-    ff_rights_take(80, -1, &rights);
+    ff_rights_take(80, -1, true, &rights);
     if (*rights.missing)
         printf("%s\n", rights.missing);
     int64_t deadline = ff_clock_now() + 1000000;
     for (int i = 0; i < LOOPS; i++, deadline += 1000000)
         ff_histogram_add(h, ff_clock_sleep_until(deadline));
+    ff_rights_release(&rights);
     return NULL;
 }
 
@@ -36,16 +37,6 @@ static bool cyclictest(ff_histogram *h) {
                 ff_histogram_add(h, 1000 * (int64_t)us);
     pclose(pipe);
     return h->count > LOOPS / 2;
-}
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x) {
-    qsort(x, PAIRS, sizeof *x, by_size);
-    return x[PAIRS / 2];
 }
 
 static ff_status take_time(void *self, const ff_row *row) {
@@ -80,7 +71,7 @@ static void compute_time(const char *method) {
            ff_histogram_at(&h, 0.5), ff_histogram_at(&h, 0.99));
 }
 
-int main(void) {
+static int wake_beside_cyclictest(void) {
     static ff_histogram ours[PAIRS], theirs[PAIRS];
     double p50[2][PAIRS], p99[2][PAIRS];
     bool other = true;
@@ -96,18 +87,26 @@ int main(void) {
             p99[i][n] = ff_histogram_at(h[i], 0.99);
         }
     }
-    const double own = median(p50[0]), own99 = median(p99[0]);
+    const double own = bench_median(p50[0], PAIRS), own99 = bench_median(p99[0], PAIRS);
     printf("wake-up at 1 kHz, median of %d: p50 %.0f us, p99 %.0f us\n", PAIRS, own, own99);
     if (other)
         printf("cyclictest beside it:           p50 %.0f us, p99 %.0f us; ratio of p50 %.2f (wanted: at most "
                "1.25)\n",
-               median(p50[1]), median(p99[1]), own / median(p50[1]));
+               bench_median(p50[1], PAIRS), bench_median(p99[1], PAIRS), own / bench_median(p50[1], PAIRS));
     else
         printf("cyclictest is not installed or not allowed: nothing to compare with\n");
-    compute_time("direct");
-    compute_time("tdpa");
-    compute_time("damping");
-    compute_time("impact");
-    compute_time("fused");
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const char *part = argc > 1 ? argv[1] : "";
+    if (strcmp(part, "step") != 0 && wake_beside_cyclictest() != 0)
+        return 1;
+    if (strcmp(part, "wake") == 0)
+        return 0;
+    static const char *const method[] = {"direct", "tdpa", "damping", "impact", "fused"};
+    for (size_t i = 0; i < sizeof method / sizeof *method; i++)
+        if (argc < 3 || strcmp(argv[2], method[i]) == 0)
+            compute_time(method[i]);
     return 0;
 }

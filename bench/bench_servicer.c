@@ -3,23 +3,11 @@
  * bench_servicer count servicer|tdpa|damping|absolute|relative: the same steps without clock, for callgrind
  * (tools/bench.sh). */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "../tests/servicer_model.h"
 #include "freefloat/loop.h"
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 enum { RUNS = 20000, COUNTED = 1000 };
 static double sample[RUNS];
@@ -31,7 +19,7 @@ static void report(const char *name) {
         return;
     for (int i = 0; i < RUNS; i++)
         sum += sample[i];
-    qsort(sample, RUNS, sizeof *sample, ascending);
+    bench_sort(sample, RUNS);
     printf("%-34s mean %8.0f ns  median %8.0f  p99 %8.0f  worst %8.0f\n", name, sum / RUNS, sample[RUNS / 2],
            sample[RUNS * 99 / 100], sample[RUNS - 1]);
 }
@@ -73,7 +61,7 @@ static void servicer(ff_method method) {
     config->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004};
     config->client = (ff_rigid_config){7828, ff_mat3_diag(17000, 124800, 129100)};
     config->client_start = (ff_rigid_state){.attitude = {1, 0, 0, 0}, .omega = {{0.01, 0.02, -0.04}}};
-    config->servicer = (ff_servicer_model){tree, servicer_gripper(), {{0, 0, -9.81}}};
+    config->servicer = (ff_servicer_model){tree, servicer_gripper(), {{0, 0, -9.81}}, false};
     ff_fidelity_default(&config->fidelity);
     config->fidelity.method = method;
     config->fidelity.pair.body = method == FF_METHOD_TDPA ? 1 : -1;
@@ -95,9 +83,9 @@ static void servicer(ff_method method) {
         const double push = k % 200 < 100 ? sin(FF_PI * (k % 200) / 100.0) : 0.0;
         s.in.F_e = (ff_wrench){ff_vec3_scale(push, ff_vec3_make(0.1, 0.2, 0.3)),
                                ff_vec3_scale(push, ff_vec3_make(5, -3, 2))};
-        const double begin = now_ns();
+        const double begin = bench_now_ns();
         ff_bench_servicer_cycle();
-        sample[k] = now_ns() - begin;
+        sample[k] = bench_now_ns() - begin;
     }
     char name[64];
     snprintf(name, sizeof name, "servicer cycle, 7 joints, %s", ff_method_name(method));
@@ -126,10 +114,10 @@ static void rigid(bool relative) {
             in.sensor[i].T_wb = out.next[i].T;
             in.sensor[i].twist = out.next[i].twist;
         }
-        const double begin = now_ns();
+        const double begin = bench_now_ns();
         for (int n = 0; n < (runs < RUNS ? 1 : 8); n++)
             ff_loop_step(&model, &state, &info, &in, &out);
-        sample[k] = (now_ns() - begin) / 8;
+        sample[k] = (bench_now_ns() - begin) / 8;
     }
     report(relative ? "two rigid bodies, relative" : "two rigid bodies, absolute");
 }

@@ -4,24 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <mujoco/mujoco.h>
 
+#include "bench.h"
 #include "../tests/servicer_model.h"
 
 enum { CALLS = 1000, ROUNDS = 201, STATES = 64 };
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void mujoco_error(const char *message) {
     fprintf(stderr, "MuJoCo: %s\n", message);
@@ -151,10 +140,10 @@ typedef struct contest {
 } contest;
 
 static double round_ns(void (*call)(int)) {
-    const double start = now_ns();
+    const double start = bench_now_ns();
     for (int i = 0; i < CALLS; i++)
         call(i % STATES);
-    return (now_ns() - start) / CALLS;
+    return (bench_now_ns() - start) / CALLS;
 }
 
 int main(int argc, char **argv) {
@@ -223,8 +212,8 @@ int main(int argc, char **argv) {
             ours[r] = round_ns(contests[c].ours);
             theirs[r] = contests[c].theirs ? round_ns(contests[c].theirs) : 0.0;
         }
-        qsort(ours, ROUNDS, sizeof(double), ascending);
-        qsort(theirs, ROUNDS, sizeof(double), ascending);
+        bench_sort(ours, ROUNDS);
+        bench_sort(theirs, ROUNDS);
         printf("%-22s %9.0f %9.0f ", contests[c].name, ours[0], ours[ROUNDS / 2]);
         if (contests[c].theirs)
             printf("%9.0f %9.0f %7.2f\n", theirs[0], theirs[ROUNDS / 2],

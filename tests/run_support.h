@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include "facility/plant.h"
+#include "plant_support.h"
 #include "report/metrics.h"
 #include "run/run.h"
 
@@ -52,18 +53,8 @@ static inline void test_one_wall(ff_scenario *s, ff_method method, double cycle,
     body->start.attitude = ff_quat_identity();
     body->points = 1;
     ff_gate_default(&body->limits);
-    body->robot = (ff_robot_config){.kind = FF_ROBOT_DELAY,
-                                    .base = ff_pose_identity(),
-                                    .tool = ff_pose_identity(),
-                                    .damping = 1.0,
-                                    .velocity = FF_INF,
-                                    .acceleration = FF_INF,
-                                    .jerk = FF_INF,
-                                    .angular_velocity = FF_INF,
-                                    .angular_acceleration = FF_INF,
-                                    .angular_jerk = FF_INF};
-    body->sensor = (ff_sensor_config){
-        .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
+    body->robot = test_robot(FF_ROBOT_DELAY, 0.0);
+    body->sensor = test_sensor();
     ff_contact *wall = &s->contact[0];
     *wall = (ff_contact){.kind = FF_CONTACT_WALL, .body = 0, .against = -1, .depth = FF_INF};
     snprintf(wall->name, sizeof wall->name, "wall");

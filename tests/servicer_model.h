@@ -1,5 +1,5 @@
-/* The servicer of the capture of Envisat: base of 1500 kg and the arm of seven joints on which the project's
- * figures for destefano2021 were taken. One table for tests and bench. */
+/* Client and servicer of the capture of Envisat: base of 1500 kg and the arm of seven joints on which the
+ * project's figures for destefano2021 were taken. One table for tests and bench. */
 #ifndef FF_TESTS_SERVICER_MODEL_H
 #define FF_TESTS_SERVICER_MODEL_H
 
@@ -50,6 +50,14 @@ static inline void servicer_model_make(servicer_model *model) {
     const ff_pose mount = {ff_quat_exp(ff_vec3_make(0, FF_PI / 2, 0)), {{0.95, 0, 0}}};
     model->link[0].pose = ff_pose_mul(mount, model->link[0].pose);
 }
+
+/* Joints at the start of the mission and with the gripper at the grapple point [rad]. */
+static const double servicer_folded[SERVICER_JOINTS] = {0, 1, 0, 2, 0, 1, 0},
+                    servicer_reached[SERVICER_JOINTS] = {0, .7031, 0, 1.4497, 0, .7466, 0};
+
+/* The client: Envisat's public figures. */
+static const ff_rigid_config envisat_rigid = {
+    7828, {{{17023.3, 397.1, -2171.4}, {397.1, 124825.7, 344.2}, {-2171.4, 344.2, 129112.2}}}};
 
 /* End effector in link 7. */
 static inline ff_tree_frame servicer_gripper(void) {

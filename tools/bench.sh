@@ -40,6 +40,7 @@ if command -v valgrind > /dev/null; then
   count_steps "impact, bar and cone, 12 ms" build-release/bench/bench_impact count cone
   count_steps "impact, bar and cone, 40 ms" build-release/bench/bench_impact count late
   count_steps "impact, limited robots, 0.5 N of noise" build-release/bench/bench_impact count noisy
+  count_steps "impact, the same, 1 ms, long in contact" build-release/bench/bench_impact count long
   count_steps "two rigid bodies, absolute" build-release/bench/bench_servicer count absolute
   count_steps "two rigid bodies, relative" build-release/bench/bench_servicer count relative
   echo

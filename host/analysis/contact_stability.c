@@ -398,8 +398,7 @@ ff_status ff_contact_stability_analyze(const ff_contact_stability_config *config
     ff_contact_stability r = {.growth_rate = FF_NAN,
                               .peak_transmissivity = FF_NAN,
                               .peak_frequency_radps = FF_NAN,
-                              .force_sensitivity = FF_NAN,
-                              .stiff_limit = !l.elastic};
+                              .force_sensitivity = FF_NAN};
     /* (33) lambda_max(Q) < 2 w_a/w_p, w_p = 2 G_p/G_v */
     r.q_critical = (l.delayed ? 1.0 / l.delay : l.wa) * l.gv / l.gp;
     if (!l.delayed && !l.elastic) {

@@ -33,7 +33,6 @@ typedef struct ff_contact_stability {
     double constraint_sensitivity; /* (27) largest |M_r Phi / d| [s2]; divide by M_r [kg] for m per N */
     double force_sensitivity;      /* (28) largest |e_f / d|; FF_NAN without Q */
     bool stable;                   /* growth_rate < 0; false without Q */
-    bool stiff_limit;              /* the contact's stiffness is taken as unlimited */
 } ff_contact_stability;
 
 void ff_contact_stability_default(ff_contact_stability_config *config);

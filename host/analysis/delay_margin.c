@@ -247,7 +247,7 @@ static ff_status fill_map(work *w, ff_delay_margin *out, char *message, size_t s
         if (!out->method[m].at_least && isfinite(out->method[m].largest_delay))
             top = fmax(top, 1.5 * out->method[m].largest_delay);
     top = fmin(fmax(top, 0.25 * out->delay_max), out->delay_max);
-    out->cell = calloc((size_t)(out->methods * n * n), sizeof *out->cell);
+    out->cell = calloc((size_t)out->methods * (size_t)n * (size_t)n, sizeof *out->cell);
     if (!out->cell)
         return fail(FF_ERR_MEMORY, message, size, "no memory");
     out->map = n;
@@ -335,12 +335,13 @@ ff_status ff_delay_margin_analyze(const ff_scenario *scenario, const ff_delay_ma
         !(isnan(config->delay_max) || (config->delay_max > 0.0 && isfinite(config->delay_max))))
         return fail(FF_ERR_ARGUMENT, message, size,
                     "delay_max must be > 0, the stiffness span > 1, the map 0 to 25 points");
-    work w = {.scenario = scenario, .config = config, .copy = malloc(sizeof *scenario)};
-    if (!w.copy)
+    ff_scenario *copy = malloc(sizeof *copy);
+    if (!copy)
         return fail(FF_ERR_MEMORY, message, size, "no memory");
+    work w = {.scenario = scenario, .config = config, .copy = copy};
     const ff_status status = analyze(&w, out, message, size);
     ff_ideal_free(&w.ideal);
-    free(w.copy);
+    free(copy);
     if (status < 0)
         ff_delay_margin_free(out);
     return status;

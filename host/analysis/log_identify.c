@@ -251,10 +251,11 @@ static ff_status load_series(const ff_log_table *t, int body, double delay_max, 
     }
     s->rows = rows;
     s->cycle = t->cycle;
-    s->first = (size_t)ceil(delay_max / t->cycle) + 1;
-    if (s->first + 20 > rows)
+    const double first = ceil(delay_max / t->cycle) + 1.0;
+    if (rows < 21 || !(first + 20.0 <= (double)rows))
         return fail(FF_ERR_ARGUMENT, message, size,
                     "the log is too short for the largest delay that is tried");
+    s->first = (size_t)first;
     s->u = malloc(5 * rows * SIGNALS * sizeof *s->u);
     if (!s->u)
         return fail(FF_ERR_MEMORY, message, size, "no memory");

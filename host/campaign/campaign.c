@@ -313,14 +313,6 @@ static bool count_samples(reader *r, const ff_node *root) {
 
 /* --------------------------------------------------------------------------------- methods and metrics -- */
 
-static bool is_top_key(const char *key, size_t length) {
-    static const char *const top[] = {"integrator", "frame", "nominal"};
-    for (size_t i = 0; i < sizeof top / sizeof *top; i++)
-        if (strlen(top[i]) == length && strncmp(top[i], key, length) == 0)
-            return true;
-    return memchr(key, '.', length) != NULL;
-}
-
 static bool read_method(reader *r, const ff_node *node, ff_campaign_method *method) {
     if (!read_text(r, node, "a method", method->label, sizeof method->label))
         return false;
@@ -337,17 +329,9 @@ static bool read_method(reader *r, const ff_node *node, ff_campaign_method *meth
         if (!equals || equals == c || method->sets == FF_CAMPAIGN_SETS)
             return fail(r, node->place, "'%s' must have the form METHOD:key=value",
                         ff_show(method->label).text);
-        char *set = method->set[method->sets++];
-        const bool whole = is_top_key(c, (size_t)(equals - c));
-        const size_t head = whole ? 0 : strlen(method->method) + 1;
-        if (head + n >= sizeof method->set[0])
+        if (!ff_scenario_variant_set(method->method, c, n, method->set[method->sets++],
+                                     sizeof method->set[0]))
             return fail(r, node->place, "'%s' is too long", ff_show(method->label).text);
-        if (head) { /* a key without a dot is the method's own */
-            memcpy(set, method->method, head - 1);
-            set[head - 1] = '.';
-        }
-        memcpy(set + head, c, n);
-        set[head + n] = 0;
         c += n;
     }
     return true;
@@ -444,16 +428,54 @@ static void default_maps(ff_campaign *c) {
             axis[axes++] = i;
     for (int m = 0; axes && m < c->metrics && c->maps < 8; m++)
         if (!c->metric[m].scenario_only)
-            c->map[c->maps++] = (ff_campaign_map){axis[0],
-                                                  axis[1],
-                                                  m,
-                                                  is_log(c, axis[0]),
-                                                  is_log(c, axis[1]),
-                                                  ff_metric_requirement(&c->metric[m], &c->scenario)};
+            c->map[c->maps++] =
+                (ff_campaign_map){.x = axis[0],
+                                  .y = axis[1],
+                                  .show = m,
+                                  .log_x = is_log(c, axis[0]),
+                                  .log_y = is_log(c, axis[1]),
+                                  .contour = ff_metric_requirement(&c->metric[m], &c->scenario)};
+}
+
+/* The text that a picture shows for a limit that has none of its own. */
+static void name_limit(const ff_campaign *c, ff_map_limit *limit) {
+    char at[32] = "";
+    if (isfinite(limit->at))
+        snprintf(at, sizeof at, " = %.6g", limit->at);
+    snprintf(limit->label, sizeof limit->label, "%.60s%s", ff_campaign_column(c, limit->column), at);
+}
+
+static bool read_limits(reader *r, const ff_node *node, ff_campaign_map *map) {
+    static const char *const keys[] = {"of", "at", "label", NULL};
+    if (node->kind != FF_NODE_LIST || node->count > FF_MAP_LIMITS)
+        return fail(r, node->place, "limits must be a list of at most %d, e.g. [{of: causal_limit, at: 1.2}]",
+                    FF_MAP_LIMITS);
+    for (const ff_node *item = node->child; item; item = item->next) {
+        if (item->kind != FF_NODE_MAP)
+            return fail(r, item->place, "a limit must be {of: COLUMN, at: LEVEL, label: TEXT}");
+        if (!check_keys(r, item, "a limit", keys))
+            return false;
+        ff_map_limit *limit = &map->limit[map->limits++];
+        const ff_node *of = ff_node_find(item, "of"), *at = ff_node_find(item, "at"),
+                      *label = ff_node_find(item, "label");
+        if (!of)
+            return fail(r, item->place, "a limit lacks the key 'of', allowed: a column");
+        limit->at = map->y < 0 ? FF_NAN : map->contour;
+        if (!read_column(r, of, "of", false, &limit->column) || (at && !read_number(r, at, "at", &limit->at)))
+            return false;
+        if (map->y >= 0 && !isfinite(limit->at))
+            return fail(r, item->place,
+                        "a limit lacks the key 'at', allowed: the level of its line, since "
+                        "the map has no contour");
+        name_limit(r->campaign, limit);
+        if (label && !read_text(r, label, "label", limit->label, sizeof limit->label))
+            return false;
+    }
+    return true;
 }
 
 static bool read_maps(reader *r, const ff_node *node) {
-    static const char *const keys[] = {"x", "y", "show", "contour", NULL};
+    static const char *const keys[] = {"x", "y", "show", "contour", "limits", NULL};
     ff_campaign *c = r->campaign;
     if (!node) {
         default_maps(c);
@@ -470,7 +492,8 @@ static bool read_maps(reader *r, const ff_node *node) {
             return false;
         ff_campaign_map *map = &c->map[c->maps++];
         const ff_node *x = ff_node_find(item, "x"), *y = ff_node_find(item, "y"),
-                      *show = ff_node_find(item, "show"), *contour = ff_node_find(item, "contour");
+                      *show = ff_node_find(item, "show"), *contour = ff_node_find(item, "contour"),
+                      *limits = ff_node_find(item, "limits");
         if (!x || !show)
             return fail(r, item->place, "a map lacks the key '%s'", x ? "show" : "x");
         map->y = -1;
@@ -481,7 +504,8 @@ static bool read_maps(reader *r, const ff_node *node) {
         map->log_x = is_log(c, map->x);
         map->log_y = is_log(c, map->y);
         map->contour = ff_metric_requirement(&c->metric[map->show], &c->scenario);
-        if (contour && !read_number(r, contour, "contour", &map->contour))
+        if ((contour && !read_number(r, contour, "contour", &map->contour)) ||
+            (limits && !read_limits(r, limits, map)))
             return false;
     }
     return true;

@@ -14,6 +14,8 @@ enum {
     FF_CAMPAIGN_METHODS = 32,
     FF_CAMPAIGN_METRICS = 32,
     FF_CAMPAIGN_MAPS = 32,
+    FF_MAP_LIMITS = 4, /* lines of limits in one picture */
+    FF_LABEL_SIZE = 128,
     FF_CAMPAIGN_SETS = 8,    /* of one method's variant */
     FF_CAMPAIGN_WORST = 100, /* runs that `keep: {worst}` can ask for */
     FF_PATH_SIZE = 256,
@@ -51,12 +53,22 @@ typedef struct ff_campaign_method {
     int sets;
 } ff_campaign_method;
 
+/* A line of its own in a picture: where a column has the level `at`; in curves without `at` the column
+ * itself. */
+typedef struct ff_map_limit {
+    int column;
+    double at; /* FF_NAN: the column itself */
+    char label[FF_LABEL_SIZE];
+} ff_map_limit;
+
 /* A picture: `show` over x and y; without y curves over x, one for each method. */
 typedef struct ff_campaign_map {
     int x, y; /* columns: varied values first, then metrics; y -1: curves */
     int show; /* metric */
     bool log_x, log_y;
     double contour; /* FF_NAN: none */
+    int limits;
+    ff_map_limit limit[FF_MAP_LIMITS];
 } ff_campaign_map;
 
 typedef struct ff_campaign {

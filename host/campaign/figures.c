@@ -8,7 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL_W = 300, PANEL_H = 240, LEFT = 74, TOP = 58, GAP_X = 96, GAP_Y = 84, RIGHT = 120, BOTTOM = 56 };
+enum {
+    PANEL_W = 300,
+    PANEL_H = 240,
+    LEFT = 74,
+    TOP = 58,
+    GAP_X = 96,
+    GAP_Y = 84,
+    RIGHT = 120,
+    BOTTOM = 56,
+    LIMIT_H = 18
+};
 
 typedef struct canvas {
     FILE *file;
@@ -169,11 +179,6 @@ static const ff_cell *cell_at(const ff_picture *p, int method, int x, int y) {
     return &p->cell[(method * p->y.count + y) * p->x.count + x];
 }
 
-static double value_at(const ff_picture *p, int method, int x, int y) {
-    const ff_cell *cell = cell_at(p, method, x, y);
-    return cell->count ? cell->most : FF_NAN;
-}
-
 /* Logarithmic where values differ by more than a factor of 50 and none is negative; rounding's depths, more
  * than five decades down, need no colours of their own. */
 static scale value_scale(const ff_output *o, const ff_picture *p) {
@@ -204,36 +209,72 @@ static scale value_scale(const ff_output *o, const ff_picture *p) {
     return s;
 }
 
-/* Marching squares between the centres of the cells; a piece for each side that the level crosses. */
-static void contour(FILE *f, const ff_picture *p, int method, const scale *sx, const scale *sy,
-                    double level) {
-    fputs("<path fill=\"none\" stroke=\"#fff\" stroke-width=\"4\" stroke-linecap=\"round\" d=\"", f);
+static const char *const limit_dash[FF_MAP_LIMITS] = {"none", "7 4", "2 4", "9 3 2 3"};
+
+/* A line of pieces, edged in white so that it shows on every colour. */
+static void put_segments(FILE *f, const ff_segment *segment, int count, const scale *sx, const scale *sy,
+                         const char *stroke, const char *dash) {
     for (int pass = 0; pass < 2; pass++) {
-        for (int y = 0; y + 1 < p->y.count; y++)
-            for (int x = 0; x + 1 < p->x.count; x++) {
-                const double v[4] = {value_at(p, method, x, y), value_at(p, method, x + 1, y),
-                                     value_at(p, method, x + 1, y + 1), value_at(p, method, x, y + 1)};
-                const double px[4] = {place(sx, p->x.at[x]), place(sx, p->x.at[x + 1]),
-                                      place(sx, p->x.at[x + 1]), place(sx, p->x.at[x])};
-                const double py[4] = {place(sy, p->y.at[y]), place(sy, p->y.at[y]), place(sy, p->y.at[y + 1]),
-                                      place(sy, p->y.at[y + 1])};
-                double cx[4], cy[4];
-                int n = 0;
-                for (int k = 0; k < 4; k++) {
-                    const int j = (k + 1) % 4;
-                    if (isnan(v[k]) || isnan(v[j]) || (v[k] > level) == (v[j] > level))
-                        continue;
-                    const double s = (level - v[k]) / (v[j] - v[k]);
-                    cx[n] = px[k] + s * (px[j] - px[k]);
-                    cy[n++] = py[k] + s * (py[j] - py[k]);
-                }
-                for (int k = 0; k + 1 < n; k += 2)
-                    fprintf(f, "M%.1f %.1fL%.1f %.1f", cx[k], cy[k], cx[k + 1], cy[k + 1]);
-            }
-        fputs(pass ? "\"/>\n"
-                   : "\"/>\n<path fill=\"none\" stroke=\"#d00\" stroke-width=\"1.8\" "
-                     "stroke-linecap=\"round\" d=\"",
-              f);
+        fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-linecap=\"round\"",
+                pass ? stroke : "#fff", pass ? "1.8" : "4");
+        if (pass && strcmp(dash, "none") != 0)
+            fprintf(f, " stroke-dasharray=\"%s\"", dash);
+        fputs(" d=\"", f);
+        for (int i = 0; i < count; i++) {
+            const ff_segment *s = &segment[i];
+            /* pieces that follow each other are one line, so that dashes go on */
+            if (i == 0 || s->x[0] != segment[i - 1].x[1] || s->y[0] != segment[i - 1].y[1])
+                fprintf(f, "M%.1f %.1f", place(sx, s->x[0]), place(sy, s->y[0]));
+            fprintf(f, "L%.1f %.1f", place(sx, s->x[1]), place(sy, s->y[1]));
+        }
+        fputs("\"/>\n", f);
+    }
+}
+
+static void map_lines(FILE *f, const ff_output *o, int map, int method, const scale *sx, const scale *sy) {
+    const ff_campaign_map *m = &o->campaign->map[map];
+    const ff_picture *p = &o->picture[map];
+    ff_segment *segment = malloc(FF_CONTOUR_SEGMENTS * sizeof *segment);
+    if (!segment)
+        return;
+    for (int i = 0; i < m->limits; i++) {
+        const ff_cell *cell = ff_picture_limit(o, map, i, method);
+        const int n = ff_picture_contour(p, cell, true, m->limit[i].at, segment);
+        put_segments(f, segment, n, sx, sy, "#000", limit_dash[i]);
+    }
+    if (isfinite(m->contour)) {
+        const int n = ff_picture_contour(p, cell_at(p, method, 0, 0), false, m->contour, segment);
+        put_segments(f, segment, n, sx, sy, "#d00", "none");
+    }
+    free(segment);
+}
+
+/* Whether a limit's line lies in the picture at all. */
+static bool limit_shown(const ff_output *o, int map, int limit) {
+    const ff_picture *p = &o->picture[map];
+    const ff_map_limit *l = &o->campaign->map[map].limit[limit];
+    bool above = false, below = false;
+    for (int m = 0; m < (p->y.column < 0 ? 1 : o->campaign->methods); m++)
+        for (int i = 0; i < p->x.count * p->y.count; i++) {
+            const ff_cell *cell = &ff_picture_limit(o, map, limit, m)[i];
+            above = above || (cell->count && cell->sum / (double)cell->count > l->at);
+            below = below || (cell->count && cell->sum / (double)cell->count <= l->at);
+        }
+    return (above && below) || !isfinite(l->at);
+}
+
+/* One line of text for each limit, from y down. */
+static void put_limits(FILE *f, const ff_output *o, int n, double x, double y) {
+    const ff_campaign_map *map = &o->campaign->map[n];
+    for (int i = 0; i < map->limits; i++, y += LIMIT_H) {
+        fprintf(f, "<path d=\"M%.1f %.1fh30\" stroke=\"#000\" stroke-width=\"1.8\"", x, y - 4.0);
+        if (strcmp(limit_dash[i], "none") != 0)
+            fprintf(f, " stroke-dasharray=\"%s\"", limit_dash[i]);
+        fputs("/>\n", f);
+        char text[FF_LABEL_SIZE + 32];
+        snprintf(text, sizeof text, "%s%s", map->limit[i].label,
+                 limit_shown(o, n, i) ? "" : " (outside this picture)");
+        put_label(f, x + 38.0, y, "", text, "");
     }
 }
 
@@ -264,8 +305,7 @@ static void panel(FILE *f, const ff_output *o, int map, int method, double left,
                     x1 - x0, y1 - y0, fill);
         }
     fputs("</g>\n", f);
-    if (isfinite(c->map[map].contour))
-        contour(f, p, method, &sx, &sy, c->map[map].contour);
+    map_lines(f, o, map, method, &sx, &sy);
     fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#444\"/>\n",
             left, top, PANEL_W, PANEL_H);
     axis_x(f, &sx, top + PANEL_H, tail(ff_campaign_column(c, p->x.column), 44),
@@ -315,12 +355,39 @@ static void title(FILE *f, const ff_output *o, int map) {
     put_label(f, 16.0, 38.0, "fill=\"#666\"", text, "");
 }
 
+/* Of the first method: limits follow from the scenario. The column itself where it has a value on the
+ * scale, or upright lines where it crosses its level. */
+static void curve_limit(FILE *f, const ff_output *o, int map, int limit, const scale *sx, const scale *sy) {
+    const ff_picture *p = &o->picture[map];
+    const ff_map_limit *l = &o->campaign->map[map].limit[limit];
+    const ff_cell *cell = ff_picture_limit(o, map, limit, 0);
+    fputs("<path fill=\"none\" stroke=\"#000\" stroke-width=\"1.8\"", f);
+    if (strcmp(limit_dash[limit], "none") != 0)
+        fprintf(f, " stroke-dasharray=\"%s\"", limit_dash[limit]);
+    fputs(" d=\"", f);
+    if (isfinite(l->at)) {
+        double at[8];
+        const int n = ff_picture_crossings(p, cell, l->at, at, 8);
+        for (int i = 0; i < n; i++)
+            fprintf(f, "M%.1f %.1fV%.1f", place(sx, at[i]), sy->a, sy->b);
+    }
+    bool pen = false;
+    for (int x = 0; !isfinite(l->at) && x < p->x.count; x++) {
+        const double value = cell[x].count ? cell[x].sum / (double)cell[x].count : FF_NAN;
+        const bool shown = value >= sy->from && value <= sy->to;
+        if (shown)
+            fprintf(f, "%s%.1f %.1f", pen ? "L" : "M", place(sx, p->x.at[x]), place(sy, value));
+        pen = shown;
+    }
+    fputs("\"/>\n", f);
+}
+
 static char *curves(ff_output *o, int map) {
     const ff_campaign *c = o->campaign;
     const ff_picture *p = &o->picture[map];
     const double width = LEFT + 460 + 250, height = TOP + 300 + BOTTOM;
     canvas paper;
-    if (!canvas_open(&paper, width, height))
+    if (!canvas_open(&paper, width, height + LIMIT_H * c->map[map].limits))
         return NULL;
     FILE *f = paper.file;
     title(f, o, map);
@@ -374,6 +441,9 @@ static char *curves(ff_output *o, int map) {
         fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#d00\" text-anchor=\"end\">limit %.4g</text>\n",
                 LEFT + 456, place(&sy, level) - 4.0, level);
     }
+    for (int i = 0; i < c->map[map].limits; i++)
+        curve_limit(f, o, map, i, &sx, &sy);
+    put_limits(f, o, map, LEFT, height + 4.0);
     axis_x(f, &sx, TOP + 300, ff_campaign_column(c, p->x.column), ff_campaign_unit(c, p->x.column));
     axis_y(f, &sy, LEFT, c->metric[c->map[map].show].name, c->metric[c->map[map].show].unit);
     return canvas_close(&paper);
@@ -390,7 +460,7 @@ char *ff_figure_map(ff_output *o, int map) {
     const double width = LEFT + columns * PANEL_W + (columns - 1) * GAP_X + RIGHT,
                  height = TOP + 10 + rows * PANEL_H + (rows - 1) * GAP_Y + BOTTOM;
     canvas paper;
-    if (!canvas_open(&paper, width, height))
+    if (!canvas_open(&paper, width, height + LIMIT_H * c->map[map].limits))
         return NULL;
     const scale values = value_scale(o, p);
     title(paper.file, o, map);
@@ -400,6 +470,7 @@ char *ff_figure_map(ff_output *o, int map) {
               &values);
     }
     legend(paper.file, o, map, width - RIGHT + 22.0, TOP + 10, &values);
+    put_limits(paper.file, o, map, LEFT, height + 4.0);
     return canvas_close(&paper);
 }
 

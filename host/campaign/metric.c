@@ -76,7 +76,8 @@ enum {
     DERIVED_VELOCITY_ERROR,
     DERIVED_OMEGA_ERROR,
     DERIVED_CONTACTS,
-    DERIVED_PASS
+    DERIVED_PASS,
+    DERIVED_LIMIT /* and those after it: ff_limit */
 };
 static const entry derived_entries[] = {
     {"rebound_error", DERIVED_REBOUND_ERROR, 0, true, "m/s"},
@@ -89,6 +90,15 @@ static const entry derived_entries[] = {
     {"angular_velocity_error", DERIVED_OMEGA_ERROR, 0, true, "rad/s"},
     {"contacts", DERIVED_CONTACTS, 0, false, ""},
     {"pass", DERIVED_PASS, 0, true, ""},
+    {"causal_limit", DERIVED_LIMIT + FF_LIMIT_CAUSAL, 0, false, ""},
+    {"causal_floor", DERIVED_LIMIT + FF_LIMIT_CAUSAL_FLOOR, 0, false, ""},
+    {"noise_limit", DERIVED_LIMIT + FF_LIMIT_NOISE, 0, false, "m/s"},
+    {"noise_figure", DERIVED_LIMIT + FF_LIMIT_NOISE_FIGURE, 0, false, "m/s"},
+    {"skew_limit", DERIVED_LIMIT + FF_LIMIT_SKEW, 0, false, "m/s"},
+    {"skew_share", DERIVED_LIMIT + FF_LIMIT_SKEW_SHARE, 0, false, ""},
+    {"direct_limit", DERIVED_LIMIT + FF_LIMIT_DIRECT, 0, false, ""},
+    {"samples_in_contact", DERIVED_LIMIT + FF_LIMIT_SAMPLES, 0, false, ""},
+    {"force_over_noise", DERIVED_LIMIT + FF_LIMIT_FORCE, 0, false, ""},
 };
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
@@ -166,13 +176,17 @@ static ff_status parse_text(const ff_scenario *scenario, const char *path, ff_me
     free(text);
     ff_metrics_free(&metrics);
     free(brief);
-    if (!found)
+    if (!found) {
+        char names[400] = "";
+        for (int i = 0; i < COUNT(derived_entries); i++) {
+            const size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, ", %s", derived_entries[i].path);
+        }
         return refuse(message, size,
                       "no number '%s' in summary.json, allowed: a path such as "
-                      "satellites.%s.contacts.0.speed_after_mps, or rebound_error, rebound_ratio, "
-                      "peak_force_ratio, omega_tau, restitution, energy_ratio, velocity_error, "
-                      "angular_velocity_error, contacts, pass",
-                      path, scenario->satellite[0].name);
+                      "satellites.%s.contacts.0.speed_after_mps, or%s",
+                      path, scenario->satellite[0].name, names + 1);
+    }
     metric->kind = FF_METRIC_TEXT;
     metric->needs_ideal = strstr(path, "error_vs_ideal") || strncmp(path, "requirements", 12) == 0;
     metric->unit = unit_by_suffix(path);
@@ -229,7 +243,8 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
         metric->code = (int)derived_entries[i].offset;
         metric->needs_ideal = derived_entries[i].ideal;
         metric->unit = derived_entries[i].unit;
-        metric->scenario_only = metric->code == DERIVED_OMEGA_TAU || metric->code == DERIVED_RESTITUTION;
+        metric->scenario_only = metric->code == DERIVED_OMEGA_TAU || metric->code == DERIVED_RESTITUTION ||
+                                metric->code >= DERIVED_LIMIT;
         return FF_OK;
     }
     if (strncmp(path, "satellites.", 11) != 0)
@@ -279,7 +294,7 @@ static double mobility(const ff_satellite *satellite, ff_vec3 r_b, ff_vec3 n_w) 
     return model.mass_inv + ff_vec3_dot(arm, ff_rigid_angular_acceleration(&model, ff_vec3_zero(), arm));
 }
 
-static double effective_mass(const ff_scenario *scenario, const ff_contact *contact) {
+double ff_effective_mass(const ff_scenario *scenario, const ff_contact *contact) {
     const ff_satellite *body = &scenario->satellite[contact->body];
     if (contact->kind == FF_CONTACT_STOPS)
         return body->rigid.mass;
@@ -308,7 +323,7 @@ double ff_omega_tau(const ff_scenario *scenario) {
     double delay = delay_of(&scenario->satellite[contact->body].robot);
     if (contact->against >= 0)
         delay = fmax(delay, delay_of(&scenario->satellite[contact->against].robot));
-    return delay * sqrt(contact->stiffness / effective_mass(scenario, contact));
+    return delay * sqrt(contact->stiffness / ff_effective_mass(scenario, contact));
 }
 
 /* m d'' + c d' + k d = 0 from d = 0, d' = 1 until the force k d + c d' ends. With a = c/2m, w0^2 = k/m,
@@ -317,7 +332,7 @@ double ff_restitution(const ff_scenario *scenario) {
     if (!scenario->contacts)
         return FF_NAN;
     const ff_contact *contact = &scenario->contact[0];
-    const double m = effective_mass(scenario, contact), a = contact->satellite_damping / (2.0 * m),
+    const double m = ff_effective_mass(scenario, contact), a = contact->satellite_damping / (2.0 * m),
                  w0 = contact->satellite_stiffness / m, wd2 = w0 - a * a;
     if (!(wd2 > 0.0))
         return FF_NAN;
@@ -382,8 +397,10 @@ static double derived(const ff_metric *metric, const ff_metrics *metrics, const 
         return ideal ? metrics->requirement[1].value : FF_NAN;
     case DERIVED_CONTACTS:
         return metrics->episodes;
-    default:
+    case DERIVED_PASS:
         return metrics->pass ? 1.0 : 0.0;
+    default:
+        return ff_limit_value((ff_limit)(metric->code - DERIVED_LIMIT), scenario);
     }
 }
 

@@ -37,6 +37,23 @@ double ff_metric_value(const ff_metric *metric, const ff_metrics *metrics, const
 /* The limit that the scenario sets for it; FF_NAN without. */
 double ff_metric_requirement(const ff_metric *metric, const ff_scenario *scenario);
 
+/* campaign/limits.c: limits of the first contact that follow from the scenario alone. */
+typedef enum ff_limit {
+    FF_LIMIT_CAUSAL, /* least peak_force_ratio on a wall met for the first time, onset just after a sample */
+    FF_LIMIT_CAUSAL_FLOOR, /* the same with the onset at a sample: no phase gives less */
+    FF_LIMIT_NOISE,        /* [m/s] least standard deviation of the rebound speed (Cramer-Rao) */
+    FF_LIMIT_NOISE_FIGURE, /* [m/s] what `fused` promises: .3 % + 7 (sigma/F)/sqrt(N) of the approach */
+    FF_LIMIT_SKEW,         /* [m/s] rebound error of a skew that is not told */
+    FF_LIMIT_SKEW_SHARE,   /* the same over the rebound */
+    FF_LIMIT_DIRECT,       /* delay over the largest with which `direct` in lasting contact is stable */
+    FF_LIMIT_SAMPLES,      /* cycles in the ideal contact */
+    FF_LIMIT_FORCE         /* ideal peak force over the noise */
+} ff_limit;
+/* FF_NAN where the contact is neither a wall nor a pair, or does not close. */
+double ff_limit_value(ff_limit limit, const ff_scenario *scenario);
+
+/* [kg] of a contact at its point along its normal, at the start. */
+double ff_effective_mass(const ff_scenario *scenario, const ff_contact *contact);
 /* w tau of the first contact: sqrt(stiffness/effective mass) times the largest delay of its robots. */
 double ff_omega_tau(const ff_scenario *scenario);
 /* Rebound speed over approach speed of the satellites' first contact (one degree of freedom, closed form). */

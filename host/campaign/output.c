@@ -280,6 +280,16 @@ static int cell_of(const ff_axis *axis, double value) {
     return low;
 }
 
+static void add_to_cell(ff_cell *cell, double value) {
+    if (!isfinite(value)) {
+        cell->failed++;
+        return;
+    }
+    cell->most = cell->count && cell->most > value ? cell->most : value;
+    cell->sum += value;
+    cell->count++;
+}
+
 static ff_status take_second(void *user, const ff_record *record) {
     pass *p = user;
     ff_output *o = p->output;
@@ -293,14 +303,11 @@ static ff_status take_second(void *user, const ff_record *record) {
             picture->y.column < 0 ? 0 : cell_of(&picture->y, column_value(p, picture->y.column, record));
         if (x < 0 || y < 0)
             continue;
-        ff_cell *cell = &picture->cell[(method * picture->y.count + y) * picture->x.count + x];
-        const double value = record->metric[c->map[i].show];
-        cell->failed += isfinite(value) ? 0u : 1u;
-        if (isfinite(value)) {
-            cell->most = cell->count && cell->most > value ? cell->most : value;
-            cell->sum += value;
-            cell->count++;
-        }
+        const int own = (method * picture->y.count + y) * picture->x.count + x;
+        add_to_cell(&picture->cell[own], record->metric[c->map[i].show]);
+        const int layer = c->methods * picture->y.count * picture->x.count;
+        for (int n = 0; n < c->map[i].limits; n++)
+            add_to_cell(&picture->limit[n * layer + own], column_value(p, c->map[i].limit[n].column, record));
     }
     for (int i = 0; i < c->metrics; i++) {
         ff_bars *bars = &o->bars[i];
@@ -356,9 +363,10 @@ static ff_status prepare_second(pass *p) {
         ff_picture *picture = &o->picture[i];
         make_axis(c, map->x, map->log_x, map->y >= 0, &p->column[map->x], &picture->x);
         make_axis(c, map->y, map->log_y, true, map->y < 0 ? &none : &p->column[map->y], &picture->y);
-        picture->cell = calloc((size_t)c->methods * (size_t)picture->x.count * (size_t)picture->y.count,
-                               sizeof *picture->cell);
-        if (!picture->cell)
+        const size_t layer = (size_t)c->methods * (size_t)picture->x.count * (size_t)picture->y.count;
+        picture->cell = calloc(layer, sizeof *picture->cell);
+        picture->limit = map->limits ? calloc(layer * (size_t)map->limits, sizeof *picture->limit) : NULL;
+        if (!picture->cell || (map->limits && !picture->limit))
             return FF_ERR_MEMORY;
     }
     p->index = UINT64_MAX;
@@ -425,7 +433,9 @@ void ff_output_free(ff_output *output) {
             free(output->spread[m][i].value);
             free(output->spread[m][i].bucket);
         }
-    for (int i = 0; i < FF_CAMPAIGN_MAPS; i++)
+    for (int i = 0; i < FF_CAMPAIGN_MAPS; i++) {
         free(output->picture[i].cell);
+        free(output->picture[i].limit);
+    }
     free(output->bars);
 }

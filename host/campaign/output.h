@@ -43,9 +43,16 @@ typedef struct ff_cell {
 } ff_cell;
 
 typedef struct ff_picture {
-    ff_axis x, y;  /* y.count 1: curves */
-    ff_cell *cell; /* [method][y][x] */
+    ff_axis x, y;   /* y.count 1: curves */
+    ff_cell *cell;  /* [method][y][x] */
+    ff_cell *limit; /* [limit][method][y][x]: the columns of the limits; NULL without */
 } ff_picture;
+
+/* A piece of a line, in the units of the axes. */
+typedef struct ff_segment {
+    double x[2], y[2];
+} ff_segment;
+enum { FF_CONTOUR_SEGMENTS = 2 * (FF_AXIS_CELLS - 1) * (FF_AXIS_CELLS - 1) };
 
 typedef struct ff_bars {
     double from, to;
@@ -75,6 +82,15 @@ double ff_spread_quantile(ff_spread *spread, double part);
 void ff_spread_add(ff_spread *spread, double value);
 /* How many worst runs are listed for each method. */
 int ff_output_worst(const ff_campaign *campaign);
+
+/* campaign/contour.c: where the cells of one method cross a level, between their centres: at most
+ * FF_CONTOUR_SEGMENTS pieces, how many is returned. `mean`: the cells' means, not their largest values. */
+int ff_picture_contour(const ff_picture *picture, const ff_cell *cell, bool mean, double level,
+                       ff_segment *segment);
+/* The cells of a limit's column under one method. */
+const ff_cell *ff_picture_limit(const ff_output *output, int map, int limit, int method);
+/* In curves: the places on x where a limit's column crosses its level; at most `most`. */
+int ff_picture_crossings(const ff_picture *picture, const ff_cell *cell, double level, double *at, int most);
 
 /* campaign/figures.c: a picture or a distribution as SVG; malloc'ed. */
 char *ff_figure_map(ff_output *output, int map);

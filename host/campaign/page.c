@@ -167,6 +167,28 @@ static ff_study_axis axis_of(const ff_campaign *c, const ff_axis *a) {
         ff_campaign_column(c, a->column), ff_campaign_unit(c, a->column), a->log, a->count, a->at, a->edge};
 }
 
+/* The limits of a map, as its pictures have them. */
+static void map_limits(ff_study *study, const ff_output *o, int n) {
+    const ff_campaign_map *m = &o->campaign->map[n];
+    ff_segment *segment = malloc(FF_CONTOUR_SEGMENTS * sizeof *segment);
+    double *piece = malloc(FF_CONTOUR_SEGMENTS * 4 * sizeof *piece);
+    for (int i = 0; segment && piece && i < m->limits; i++)
+        for (int k = 0; k < o->campaign->methods; k++) {
+            const int count = ff_picture_contour(&o->picture[n], ff_picture_limit(o, n, i, k), true,
+                                                 m->limit[i].at, segment);
+            for (int j = 0; j < count; j++) {
+                piece[4 * j] = segment[j].x[0];
+                piece[4 * j + 1] = segment[j].y[0];
+                piece[4 * j + 2] = segment[j].x[1];
+                piece[4 * j + 3] = segment[j].y[1];
+            }
+            if (count)
+                ff_study_map_line(study, k, i, m->limit[i].label, piece, count);
+        }
+    free(segment);
+    free(piece);
+}
+
 static void map(ff_study *study, const ff_output *o, int n) {
     const ff_campaign *c = o->campaign;
     const ff_picture *p = &o->picture[n];
@@ -188,7 +210,33 @@ static void map(ff_study *study, const ff_output *o, int n) {
             }
         ff_study_panel(study, c->method[k].label, value, p->x.count, p->y.count);
     }
+    map_limits(study, o, n);
     ff_study_map_end(study);
+}
+
+/* A limit as one more line; where it has a level, two points upright at each crossing. */
+static void curve_limits(ff_study *study, const ff_output *o, int n, const double *ends, bool log) {
+    const ff_campaign *c = o->campaign;
+    const ff_picture *p = &o->picture[n];
+    for (int i = 0; i < c->map[n].limits; i++) {
+        const ff_map_limit *limit = &c->map[n].limit[i];
+        const ff_cell *cell = ff_picture_limit(o, n, i, 0);
+        double at[8], y[FF_AXIS_CELLS];
+        if (isfinite(limit->at)) {
+            const int count = ff_picture_crossings(p, cell, limit->at, at, 8);
+            for (int k = 0; k < count; k++) {
+                const double upright[2] = {at[k], at[k]};
+                ff_study_line(study, limit->label, c->methods + i, false, upright, ends, 2);
+            }
+            continue;
+        }
+        for (int x = 0; x < p->x.count; x++) {
+            y[x] = cell[x].count ? cell[x].sum / (double)cell[x].count : FF_NAN;
+            if (log && !(y[x] > 0.0))
+                y[x] = FF_NAN;
+        }
+        ff_study_line(study, limit->label, c->methods + i, false, p->x.at, y, p->x.count);
+    }
 }
 
 static void curves(ff_study *study, const ff_output *o, int n) {
@@ -204,6 +252,7 @@ static void curves(ff_study *study, const ff_output *o, int n) {
                                .x_unit = ff_campaign_unit(c, p->x.column),
                                .x_log = p->x.log};
     ff_study_curves_open(study, &s);
+    double ends[2] = {FF_NAN, FF_NAN}; /* of what is drawn */
     for (int k = 0; k < c->methods; k++) {
         double mean[FF_AXIS_CELLS], most[FF_AXIS_CELLS];
         for (int x = 0; x < p->x.count; x++) {
@@ -214,12 +263,15 @@ static void curves(ff_study *study, const ff_output *o, int n) {
                 mean[x] = FF_NAN; /* a logarithmic axis has no zero */
             if (s.log && !(most[x] > 0.0))
                 most[x] = FF_NAN;
+            ends[0] = fmin(ends[0], mean[x]); /* fmin and fmax pass over what is no number */
+            ends[1] = fmax(ends[1], most[x]);
         }
         char label[FF_NAME_SIZE + 16];
         snprintf(label, sizeof label, "%s, largest", c->method[k].label);
         ff_study_line(study, label, k, true, p->x.at, most, p->x.count);
         ff_study_line(study, c->method[k].label, k, false, p->x.at, mean, p->x.count);
     }
+    curve_limits(study, o, n, ends, s.log);
     ff_study_curves_end(study);
 }
 

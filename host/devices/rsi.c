@@ -49,6 +49,8 @@ static ff_status read_values(ff_span attributes, const char *const names[6], dou
 }
 
 /* One counter in the attribute `key`. */
+static const char *const record_names[FF_RSI_RECORDS] = {"FT1", "FT2", "FT3", "FT4"};
+
 static ff_status read_count(ff_span attributes, const char *key, uint64_t *count) {
     bool seen = false;
     for (;;) {
@@ -116,6 +118,9 @@ ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob) {
         } else if (ff_span_equal(token.name, "Arrival")) {
             status = got.fields & FF_RSI_ARRIVAL ? FF_ERR_FORMAT
                                                  : read_count(token.attributes, "NS", &got.arrival_ns);
+            for (int n = 0; n < FF_RSI_RECORDS && status == FF_OK; n++)
+                if (read_count(token.attributes, record_names[n], &got.record_ns[n]) != FF_OK)
+                    got.record_ns[n] = 0; /* nobody has to say it */
             got.fields |= FF_RSI_ARRIVAL;
         } else {
             for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -302,6 +307,13 @@ ff_status ff_rsi_rob_encode(const ff_rsi_rob *rob, int decimals, char *buffer, s
     if (rob->fields & FF_RSI_ARRIVAL) {
         ff_text_put(&out, "<Arrival NS=\"");
         ff_text_put_u64(&out, rob->arrival_ns);
+        for (int n = 0; n < FF_RSI_RECORDS; n++)
+            if (rob->record_ns[n]) {
+                ff_text_put(&out, "\" ");
+                ff_text_put(&out, record_names[n]);
+                ff_text_put(&out, "=\"");
+                ff_text_put_u64(&out, rob->record_ns[n]);
+            }
         ff_text_put(&out, "\"/>");
     }
     put_ipoc(&out, rob->ipoc);
@@ -486,7 +498,7 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
         state->started = true;
         state->first = got;
         state->ipoc_step = config->ipoc_step;
-        state->first_delay = state->last_delay = got.delay;
+        state->first_delay = got.delay;
     } else {
         if (got.ipoc == state->ipoc) {
             state->info.repeated++;
@@ -505,10 +517,8 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
         }
         state->info.unanswered += state->due;
     }
-    if (got.fields & FF_RSI_DELAY) {
-        state->last_delay = got.delay;
+    if (got.fields & FF_RSI_DELAY)
         state->info.late = got.delay >= state->first_delay ? got.delay - state->first_delay : got.delay;
-    }
     state->ipoc = got.ipoc;
     state->last = got;
     state->due = true;

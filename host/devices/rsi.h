@@ -38,6 +38,8 @@ enum { /* which elements a Rob telegram has */
        FF_RSI_ARRIVAL = 64, /* of the virtual controller only */
 };
 
+enum { FF_RSI_RECORDS = 4 };
+
 typedef struct ff_rsi_rob {
     unsigned fields;     /* FF_RSI_RIST ... */
     double rist[6];      /* [mm deg] actual TCP pose X Y Z A B C */
@@ -49,6 +51,7 @@ typedef struct ff_rsi_rob {
     uint64_t ipoc;       /* cycle stamp */
     uint64_t arrival_ns; /* lock step only: the virtual time at which this telegram arrives; in wall-clock
                             time the kernel's stamp says so */
+    uint64_t record_ns[FF_RSI_RECORDS]; /* the same of each satellite's newest sensor record; 0: not told */
 } ff_rsi_rob;
 
 /* Reads by name, in any order; unknown elements and the root's attributes are ignored. Writes *rob on FF_OK
@@ -148,7 +151,7 @@ typedef struct ff_rsi_client_state {
     bool due;      /* a telegram waits for its answer */
     uint64_t ipoc; /* of the last telegram */
     uint64_t ipoc_step;
-    uint64_t first_delay, last_delay;
+    uint64_t first_delay;
     ff_rsi_rob first, last;               /* telegrams */
     double sent[18];                      /* [mm deg] total correction, as the controller rounds it */
     double recent[FF_RSI_WINDOW_MAX][18]; /* [mm deg] ring of totals */

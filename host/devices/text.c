@@ -160,10 +160,6 @@ void ff_text_put(ff_text_out *out, const char *text) {
     put_bytes(out, text, strlen(text));
 }
 
-void ff_text_put_span(ff_text_out *out, ff_span span) {
-    put_bytes(out, span.at, span.size);
-}
-
 void ff_text_put_u64(ff_text_out *out, uint64_t value) {
     char digits[20];
     size_t n = sizeof digits;

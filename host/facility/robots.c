@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { LOSSES = 1 << 20 }; /* the stream of lost commands, beside that of the jitter */
+
 /* ---------------------------------------------------------------------------------------------- delay -- */
 
 /* Before t = 0 the robot was told the initial twist, for ever: constant velocity, constant body rate. */
@@ -26,7 +28,19 @@ static void hold_until(ff_robot *robot, uint64_t k) {
     }
 }
 
+/* Whether the command of cycle k is lost: drawn once, also where it is written anew. */
+static bool is_lost(ff_robot *robot, uint64_t k) {
+    const double lost = robot->config.kind == FF_ROBOT_IDEAL ? 0.0 : robot->config.lost;
+    for (; lost > 0.0 && robot->drawn <= k; robot->drawn++)
+        robot->lost_now = ff_rng_uniform(&robot->losses) < lost;
+    return lost > 0.0 && robot->lost_now;
+}
+
 void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command) {
+    if (is_lost(robot, k)) {
+        hold_until(robot, k);
+        return;
+    }
     if (k > 0)
         hold_until(robot, k - 1);
     robot->ring[k & robot->mask] = *command;
@@ -427,6 +441,8 @@ void ff_robot_reset(ff_robot *robot) {
     robot->whole_now = robot->whole;
     robot->part_now = robot->part;
     ff_rng_seed(&robot->rng, robot->seed, robot->stream);
+    robot->drawn = 0;
+    ff_rng_seed(&robot->losses, robot->seed, robot->stream + LOSSES);
     robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
     robot->now = robot->last = robot->measured = robot->target;
     robot->acceleration = ff_twist_zero();

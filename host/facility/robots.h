@@ -29,7 +29,9 @@ typedef struct ff_robot {
     uint64_t whole_now; /* and that of the cycle at hand, where it scatters */
     double part_now;
     uint64_t seed, stream;
-    ff_rng rng;
+    ff_rng rng, losses;
+    uint64_t drawn;    /* commands whose loss has been drawn */
+    bool lost_now;     /* the last of them */
     double lead;       /* [s] how far ahead the commands before t = 0 were issued */
     ff_setpoint start; /* the initial motion at t = 0 */
     ff_robot_lag lag;

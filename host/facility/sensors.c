@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { LOSSES = 1 << 20 }; /* the stream of lost readings, beside that of the noise */
+
 void ff_sensor_frames(const ff_scenario *scenario, int body, ff_wrench_config *frames) {
     const ff_satellite *satellite = &scenario->satellite[body];
     const ff_pose T_wl = ff_pose_inverse(scenario->facility_pose); /* lab to inertial */
@@ -103,6 +105,8 @@ void ff_sensor_free(ff_sensor *sensor) {
 
 void ff_sensor_reset(ff_sensor *sensor) {
     ff_rng_seed(&sensor->rng, sensor->seed, sensor->stream);
+    ff_rng_seed(&sensor->losses, sensor->seed, sensor->stream + LOSSES);
+    sensor->missed = 0;
     sensor->started = false;
     sensor->swing = ff_vec3_zero();
 }
@@ -179,9 +183,15 @@ void ff_sensor_step(ff_sensor *sensor, uint64_t k, const ff_robot *robot, ff_wre
     const ff_sensor_config *c = &sensor->config;
     const double t = (double)k * sensor->cycle;
     const ff_wrench x = low_pass(sensor, delayed(sensor, k, in->f_s));
+    const bool lost = c->lost > 0.0 && ff_rng_uniform(&sensor->losses) < c->lost && sensor->started;
     sensor->started = true;
     in->f_s.f = convert(sensor, x.f, c->bias.f, c->drift_force * t, c->force_noise, c->resolution_force,
                         c->range_force);
     in->f_s.t = convert(sensor, x.t, c->bias.t, c->drift_torque * t, c->torque_noise, c->resolution_torque,
                         c->range_torque);
+    sensor->missed = lost ? sensor->missed + 1 : 0;
+    if (lost)
+        in->f_s = sensor->reading;
+    in->age = sensor->missed * sensor->cycle;
+    sensor->reading = in->f_s;
 }

@@ -22,8 +22,10 @@ typedef struct ff_sensor {
 
     ff_wrench *ring; /* true wrench of cycle k, sensor frame, at ring[k & mask]; NULL without delay */
     uint64_t mask;
-    ff_rng rng;
+    ff_rng rng, losses;
     ff_wrench input, filtered; /* of the last cycle */
+    ff_wrench reading;         /* the last that arrived */
+    unsigned missed;           /* cycles since then */
     bool started;
 } ff_sensor;
 

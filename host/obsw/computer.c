@@ -9,8 +9,12 @@ const char *ff_obsw_kind_name(ff_obsw_kind kind) {
 }
 
 void ff_computer_default(ff_computer_config *config) {
-    *config = (ff_computer_config){
-        .cycle = 0.004, .seed = 1, .hold = 0.04, .force_limit = FF_INF, .torque_limit = FF_INF};
+    *config = (ff_computer_config){.cycle = 0.004,
+                                   .seed = 1,
+                                   .hold = 0.04,
+                                   .force_limit = FF_INF,
+                                   .torque_limit = FF_INF,
+                                   .library_timeout = 1.0};
     ff_builtin_default(&config->builtin);
     ff_obsw_udp_default(&config->udp);
 }
@@ -40,7 +44,8 @@ ff_status ff_computer_open(const ff_computer_config *config, ff_computer *c, cha
     if (!config->record.read) {
         const ff_obsw_setup setup = {FF_OBSW_VERSION, (uint32_t)c->joints, config->cycle};
         if (config->kind == FF_OBSW_SHARED)
-            status = ff_obsw_shared_open(&c->shared, config->library, &setup, message, size);
+            status = ff_obsw_shared_open(&c->shared, config->library, &setup, config->library_timeout,
+                                         message, size);
         else if (config->kind == FF_OBSW_UDP)
             status = open_udp(c, message, size);
     }
@@ -65,8 +70,12 @@ static bool answer(ff_computer *c, double t, ff_obsw_out *out, ff_status *status
         ff_builtin_step(&c->config.builtin, &c->in, out);
         return true;
     }
-    if (c->config.kind == FF_OBSW_SHARED)
-        return c->shared.step(c->shared.self, &c->in, out) == 0;
+    if (c->config.kind == FF_OBSW_SHARED) {
+        const bool good = ff_obsw_shared_step(&c->shared, &c->in, out) == FF_OK;
+        if (c->in.sequence == 0 && ff_obsw_shared_text(&c->shared.info, c->shared.timeout, message, size))
+            *status = FF_ERR_DEVICE; /* before anything has moved */
+        return good;
+    }
     *status = ff_obsw_exchange_step(&c->exchange, &c->in, t - c->heard, c->config.hold, out);
     if (*status < 0)
         snprintf(message, size,
@@ -95,6 +104,7 @@ ff_status ff_computer_step(ff_computer *c, double t, const ff_rigid_state *clien
     ff_obsw_sensors_step(&c->sensors, t, client, base, q, qd, &c->in);
     const bool good = answer(c, t, out, &status, message, size) && ff_obsw_out_finite(out, c->joints);
     info->exchange = c->exchange.info;
+    info->shared = c->shared.info;
     if (status < 0)
         return status;
     c->in.sequence++;

@@ -28,6 +28,7 @@ typedef struct ff_computer_config {
     double force_limit, torque_limit; /* [N, N m] of the thrusters, each axis; FF_INF */
     ff_builtin_config builtin;        /* tree and work are needed for every kind: they say the joints */
     const char *library;              /* FF_OBSW_SHARED */
+    double library_timeout;           /* [s] wall clock, for one step; its start may take ten times as long */
     ff_obsw_udp_config udp;           /* FF_OBSW_UDP */
     ff_obsw_opener *opener;           /* FF_OBSW_UDP; NULL: there is no network */
     ff_obsw_record record;            /* read NULL: none; else instead of the software */
@@ -43,6 +44,7 @@ typedef struct ff_obsw_info {
     double longest_silence;         /* [s] */
     double most_force, most_torque; /* [N, N m] asked for, largest axis */
     ff_obsw_exchange_info exchange; /* UDP */
+    ff_obsw_shared_info shared;     /* a shared object's process */
 } ff_obsw_info;
 
 typedef struct ff_computer {
@@ -63,7 +65,8 @@ ff_status ff_computer_open(const ff_computer_config *config, ff_computer *comput
                            size_t size);
 void ff_computer_close(ff_computer *computer);
 /* One cycle; states are inertial, mapped by (23). *out is what acts, finite and within the thrusters' limits.
- * FF_OK; FF_ERR_DEVICE with a sentence: a program over UDP never answered. */
+ * FF_OK; FF_ERR_DEVICE with a sentence: a program over UDP never answered, a shared object did not survive
+ * its first step. */
 ff_status ff_computer_step(ff_computer *computer, double t, const ff_rigid_state *client,
                            const ff_rigid_state *base, const double *q, const double *qd, ff_obsw_out *out,
                            ff_obsw_action *action, char *message, size_t size);

@@ -37,6 +37,11 @@ static void grow(double *largest, double value) {
         *largest = value;
 }
 
+double ff_metrics_noise(const ff_noise_state *noise) {
+    const double deviation = ff_noise_deviation(noise);
+    return noise->samples == 0 ? FF_NAN : deviation > 1.001 * FF_NOISE_LEAST ? deviation : 0.0;
+}
+
 static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     const ff_row_body *b = &row->body[i];
     ff_body_metrics *m = &metrics->body[i];
@@ -66,6 +71,10 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     if (!row->final && row->status == FF_OK) {
         grow(&m->max_force_correction, ff_vec3_norm(ff_vec3_sub(b->measured_b.f, b->corrected_b.f)));
         grow(&m->max_torque_correction, ff_vec3_norm(ff_vec3_sub(b->measured_b.t, b->corrected_b.t)));
+        if (metrics->scenario->satellite[i].sensor.kind != FF_SENSOR_IDEAL) {
+            ff_noise_step(&m->force_noise, 0.0, b->measured_b.f);
+            ff_noise_step(&m->torque_noise, 0.0, b->measured_b.t);
+        }
     }
     grow(&m->max_velocity_correction, ff_vec3_norm(b->velocity_correction.v));
     grow(&m->max_omega_correction, ff_vec3_norm(b->velocity_correction.w));

@@ -48,10 +48,11 @@ typedef struct ff_body_metrics {
     int observers;
     double max_force_correction, max_torque_correction; /* [N], [N m] */
     double max_velocity_correction, max_omega_correction;
-    ff_setpoint robot_initial, robot_final; /* commanded */
-    double travel, rotation;                /* [m], [rad] largest distance from the start */
-    double tracking;                        /* [m] */
-    ff_way_metrics way[FF_WAYS];            /* whichever frame was run */
+    ff_setpoint robot_initial, robot_final;   /* commanded */
+    double travel, rotation;                  /* [m], [rad] largest distance from the start */
+    double tracking;                          /* [m] */
+    ff_noise_state force_noise, torque_noise; /* of the sensor, measured in flight */
+    ff_way_metrics way[FF_WAYS];              /* whichever frame was run */
 } ff_body_metrics;
 
 typedef struct ff_pair_metrics {
@@ -112,6 +113,8 @@ ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics);
 /* Starts again for another scenario in the memory that ff_metrics_init took. */
 void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_free(ff_metrics *metrics);
+/* Standard deviation per axis [N], [N m]: FF_NAN where nothing was measured, 0 below FF_NOISE_LEAST. */
+double ff_metrics_noise(const ff_noise_state *noise);
 ff_sink ff_metrics_sink(ff_metrics *metrics);
 /* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; FF_NAN where
  * nothing is known. */

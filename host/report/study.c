@@ -4,6 +4,7 @@
 
 void ff_study_open(ff_study *s, const char *lead) {
     s->part = 0;
+    s->lines = false;
     ff_json_init(&s->json, false);
     ff_json_open(&s->json, NULL, '{');
     ff_json_string(&s->json, "lead", lead);
@@ -84,7 +85,23 @@ void ff_study_panel(ff_study *s, const char *label, const double *values, int co
     ff_json_close(&s->json, '}');
 }
 
+void ff_study_map_line(ff_study *s, int panel, int style, const char *label, const double *pieces,
+                       int count) {
+    if (!s->lines) {
+        ff_json_close(&s->json, ']');
+        ff_json_open(&s->json, "lines", '[');
+        s->lines = true;
+    }
+    ff_json_open(&s->json, NULL, '{');
+    ff_json_integer(&s->json, "panel", panel);
+    ff_json_integer(&s->json, "style", style);
+    ff_json_string(&s->json, "label", label);
+    ff_json_vector(&s->json, "pieces", pieces, 4 * count);
+    ff_json_close(&s->json, '}');
+}
+
 void ff_study_map_end(ff_study *s) {
+    s->lines = false;
     ff_json_close(&s->json, ']');
     ff_json_close(&s->json, '}');
 }

@@ -8,7 +8,8 @@
 
 typedef struct ff_study {
     ff_json json;
-    int part; /* 0: tables, 1: maps, 2: curves */
+    int part;   /* 0: tables, 1: maps, 2: curves */
+    bool lines; /* of the map that is open */
 } ff_study;
 
 /* One axis of a map: `count` cells, count + 1 edges. */
@@ -43,6 +44,9 @@ void ff_study_table_end(ff_study *study);
  */
 void ff_study_map_open(ff_study *study, const ff_study_map *map);
 void ff_study_panel(ff_study *study, const char *label, const double *values, int columns, int rows);
+/* After the panels: a line in one of them, `count` pieces [x0, y0, x1, y1] in the units of the axes. */
+void ff_study_map_line(ff_study *study, int panel, int style, const char *label, const double *pieces,
+                       int count);
 void ff_study_map_end(ff_study *study);
 /* Curves over one axis. */
 void ff_study_curves_open(ff_study *study, const ff_study_curves *curves);

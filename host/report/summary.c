@@ -134,6 +134,10 @@ static void satellite(ff_json *json, const ff_metrics *metrics, int i) {
     ff_json_number(json, "max_velocity_correction_mps", m->max_velocity_correction);
     ff_json_number(json, "max_angular_velocity_correction_radps", m->max_omega_correction);
     ff_json_close(json, '}');
+    ff_json_open(json, "noise", '{');
+    ff_json_number(json, "force_N", ff_metrics_noise(&m->force_noise));
+    ff_json_number(json, "torque_Nm", ff_metrics_noise(&m->torque_noise));
+    ff_json_close(json, '}');
     ff_json_open(json, "robot", '{');
     ff_json_open(json, "initial", '{');
     twist(json, "twist", &m->robot_initial);
@@ -178,6 +182,16 @@ static void packets(ff_json *json, const ff_obsw_exchange_info *x) {
     ff_json_close(json, '}');
 }
 
+/* A shared object's process; null: it did not happen. */
+static void process(ff_json *json, const ff_obsw_shared_info *s) {
+    ff_json_open(json, "process", '{');
+    ff_json_integer(json, "steps_not_returned", (long long)s->stuck);
+    ff_json_number(json, "not_returned_at_s", s->stuck ? s->stuck_at : FF_NAN);
+    ff_json_number(json, "died_at_s", s->died ? s->died_at : FF_NAN);
+    ff_json_number(json, "died_of_signal", s->died && s->died_signal ? s->died_signal : FF_NAN);
+    ff_json_close(json, '}');
+}
+
 static void servicer(ff_json *json, const ff_metrics *metrics, const ff_run_result *run) {
     const ff_satellite *satellite = &metrics->scenario->satellite[ff_scenario_servicer(metrics->scenario)];
     const ff_servicer_metrics *m = &metrics->servicer;
@@ -193,6 +207,8 @@ static void servicer(ff_json *json, const ff_metrics *metrics, const ff_run_resu
     ff_json_number(json, "longest_silence_s", o->longest_silence);
     if (satellite->obsw.kind == FF_OBSW_UDP)
         packets(json, &o->exchange);
+    if (satellite->obsw.kind == FF_OBSW_SHARED)
+        process(json, &o->shared);
     ff_json_close(json, '}');
     ff_json_open(json, "actuation", '{');
     ff_json_number(json, "max_force_N", m->max_force);

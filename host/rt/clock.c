@@ -1,12 +1,14 @@
 #include "rt/clock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 static int64_t read_clock(clockid_t id) {
     struct timespec t;
@@ -37,7 +39,25 @@ static void touch_stack(void) {
     (void)stack[0];
 }
 
-void ff_rights_take(int priority, int cpu, ff_rights *rights) {
+/* The request lives as long as the file is open. */
+static bool stay_awake(int *fd) {
+    const int32_t latency_us = 0;
+    *fd = open("/dev/cpu_dma_latency", O_RDWR | O_CLOEXEC);
+    if (*fd < 0)
+        return false;
+    if (write(*fd, &latency_us, sizeof latency_us) == (ssize_t)sizeof latency_us)
+        return true;
+    close(*fd);
+    return false;
+}
+
+void ff_rights_release(ff_rights *rights) {
+    if (rights->awake && rights->latency_fd >= 0)
+        close(rights->latency_fd);
+    rights->latency_fd = -1;
+}
+
+void ff_rights_take(int priority, int cpu, bool awake, ff_rights *rights) {
     *rights = (ff_rights){.priority = priority, .cpu = cpu};
     cpu_set_t set;
     if (cpu < 0 && sched_getaffinity(0, sizeof set, &set) == 0)
@@ -49,14 +69,25 @@ void ff_rights_take(int priority, int cpu, ff_rights *rights) {
         CPU_SET((size_t)rights->cpu, &set);
         rights->pinned = sched_setaffinity(0, sizeof set, &set) == 0;
     }
+    rights->awake = awake && stay_awake(&rights->latency_fd);
     rights->locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
     const struct sched_param parameter = {.sched_priority = priority};
     rights->fifo = sched_setscheduler(0, SCHED_FIFO, &parameter) == 0;
     touch_stack();
-    if (!rights->fifo || !rights->locked || !rights->pinned)
-        snprintf(rights->missing, sizeof rights->missing, "not granted: %s%s%s; running best effort",
-                 rights->fifo ? "" : "SCHED_FIFO ", rights->locked ? "" : "locked memory ",
-                 rights->pinned ? "" : "CPU affinity ");
+    const struct {
+        bool granted;
+        const char *name;
+    } asked[] = {{rights->fifo, "SCHED_FIFO"},
+                 {rights->locked, "locked memory"},
+                 {rights->pinned, "CPU affinity"},
+                 {rights->awake || !awake, "an awake processor (/dev/cpu_dma_latency)"}};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (!asked[i].granted)
+            used += (size_t)snprintf(rights->missing + used, sizeof rights->missing - used, "%s%s",
+                                     used ? ", " : "not granted: ", asked[i].name);
+    if (used)
+        snprintf(rights->missing + used, sizeof rights->missing - used, "; running best effort");
 }
 
 ff_faults ff_faults_now(void) {

@@ -7,22 +7,12 @@
 #include "record/log.h"
 #include "rt/check.h"
 #include "rt/clock.h"
+#include "rt/histogram.h"
 #include "rt/plan.h"
 #include "rt/telemetry.h"
 #include "run/run.h"
 
 #include <stdatomic.h>
-
-/* Counts of durations in bins of 1 us up to 4 ms; what is longer lies in the last. */
-enum { FF_HISTOGRAM_BINS = 4096 };
-typedef struct ff_histogram {
-    uint64_t count, bin[FF_HISTOGRAM_BINS];
-    int64_t largest_ns;
-} ff_histogram;
-
-void ff_histogram_add(ff_histogram *histogram, int64_t ns);
-/* [us] at least `part` of the durations are at most so long. */
-double ff_histogram_at(const ff_histogram *histogram, double part);
 
 typedef enum ff_rt_note_kind { FF_NOTE_STATE, FF_NOTE_TRIP, FF_NOTE_TEXT, FF_NOTE_SAY } ff_rt_note_kind;
 
@@ -39,6 +29,7 @@ typedef struct ff_rt_options {
     double wait;       /* [s] for the devices to speak; 0: 10 */
     double silence;    /* [s] without a telegram; 0: 0.1 */
     int priority, cpu; /* 0: 80; < 0: the last */
+    bool doze;         /* lets the processor sleep deeply between cycles: wakes later, saves power */
     const atomic_bool *stop;
     /* In the caller's thread: after the standstill, before the robot moves for a test of CHECK; false ends.
      * NULL: it may, if every device is virtual. */

@@ -34,9 +34,14 @@ typedef struct device {
     uint8_t overtaken[FF_ATI_RECORD_SIZE]; /* a record that jitter made later than the telegram */
     size_t overtaken_size;
     double rob_late, ft_late; /* [s] this cycle's jitter */
+    double sensor_period;     /* [s] of the sensor's own clock */
+    bool sensor_apart;        /* not that of the first robot */
+    uint64_t sensor_ticks;    /* done */
+    ff_wrench reading;        /* of the cycle before */
+    double overtaken_at,
+        record_at; /* [s] arrival of the record that waits, and of the newest that was sent */
     ff_pose stuck;
-    ff_wrench stuck_wrench;
-    bool was_stuck, was_frozen;
+    bool was_stuck;
     int32_t counts[6];
     int push;        /* what the pendant asks for, -1: nothing */
     uint64_t pushed; /* since this cycle */
@@ -178,13 +183,20 @@ static ff_status open_device(facility *f, int i, char *message, size_t size) {
 }
 
 static void set_clocks(facility *f) {
-    double ppm[FF_MAX_BODIES] = {0};
-    for (int n = 0; n < f->scenario->faults; n++)
-        if (f->scenario->fault[n].kind == FF_FAULT_CLOCK_DRIFT)
-            ppm[f->scenario->fault[n].body] = f->scenario->fault[n].value;
+    double ppm[FF_MAX_BODIES] = {0}, sensor[FF_MAX_BODIES] = {0};
+    for (int n = 0; n < f->scenario->faults; n++) {
+        const ff_fault *fault = &f->scenario->fault[n];
+        if (fault->kind == FF_FAULT_CLOCK_DRIFT)
+            ppm[fault->body] = fault->value;
+        if (fault->kind == FF_FAULT_FT_CLOCK_DRIFT)
+            sensor[fault->body] = fault->value;
+    }
     for (int i = 0; i < f->plan.bodies; i++) {
         f->device[i].period = f->plan.cycle * (1.0 + 1e-6 * ppm[i]);
         f->device[i].apart = ppm[i] != ppm[0];
+        /* a sensor without a clock of its own is read by the first robot's */
+        f->device[i].sensor_apart = sensor[i] != 0.0;
+        f->device[i].sensor_period = f->plan.cycle * (1.0 + 1e-6 * sensor[i]);
     }
 }
 
@@ -204,7 +216,8 @@ static void start_session(facility *f) {
         d->motion = (ff_motion_state){0};
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->push = -1;
-        d->was_stuck = d->was_frozen = d->failed = d->met = false;
+        d->reading = ff_wrench_zero();
+        d->was_stuck = d->failed = d->met = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
     }
@@ -230,9 +243,9 @@ static void serve_requests(facility *f) {
     }
 }
 
-static void send_record(facility *f, int i, const ff_wrench *reading) {
+/* One record, made at `tick` [s]. */
+static void send_record(facility *f, int i, ff_wrench wrench, double tick) {
     device *d = &f->device[i];
-    ff_wrench wrench = *reading;
     uint32_t status = 0;
     double size;
     if (!isnan(size = acts(f, FF_FAULT_FT_SILENT, i)))
@@ -264,21 +277,49 @@ static void send_record(facility *f, int i, const ff_wrench *reading) {
     memcpy(&to.sin_addr, d->server.peer.address, 4);
     if (!isnan(acts(f, FF_FAULT_FT_CORRUPT, i)))
         used -= 7;
-    if (d->overtaken_size)
+    if (d->overtaken_size) {
         ff_socket_send(d->ati, d->overtaken, d->overtaken_size, &to);
+        d->record_at = d->overtaken_at;
+    }
     d->overtaken_size = 0;
     f->result->records++;
     if (d->ft_late > d->rob_late && used <= sizeof d->overtaken) { /* the loop reads it a cycle later */
         memcpy(d->overtaken, bytes, used);
         d->overtaken_size = used;
+        d->overtaken_at = tick + d->ft_late;
         return;
     }
     ff_socket_send(d->ati, bytes, used, &to);
+    d->record_at = tick + d->ft_late;
     if (!isnan(acts(f, FF_FAULT_FT_REPEATED, i)))
         ff_socket_send(d->ati, bytes, used, &to);
     if (!isnan(acts(f, FF_FAULT_FT_REORDERED, i)))
         ff_socket_send(d->ati, d->last_record, sizeof d->last_record, &to);
     memcpy(d->last_record, bytes, sizeof d->last_record);
+}
+
+/* The records of a sensor with a clock of its own, up to t [s]. The plant knows the force at the first
+ * robot's cycles: in lock step, where the cycle is over when its records are made, the reading lies on the
+ * line between two of them; in wall-clock time it is the last one. */
+static void sense_until(facility *f, int i, double t) {
+    device *d = &f->device[i];
+    while ((double)d->sensor_ticks * d->sensor_period <= t) {
+        const double tick = (double)d->sensor_ticks++ * d->sensor_period, T = f->device[0].period;
+        const double s = f->options->lockstep ? fmin(1.0, fmax(0.0, 1.0 - (t - tick) / T)) : 1.0;
+        const ff_wrench now = f->in.sensor[i].f_s;
+        send_record(f, i, ff_wrench_add(now, ff_wrench_scale(s - 1.0, ff_wrench_sub(now, d->reading))), tick);
+    }
+}
+
+static void sense(facility *f) {
+    for (int i = 0; i < f->plan.bodies; i++) {
+        device *d = &f->device[i];
+        if (d->sensor_apart)
+            sense_until(f, i, f->time);
+        else
+            send_record(f, i, f->in.sensor[i].f_s, f->time);
+        d->reading = f->in.sensor[i].f_s;
+    }
 }
 
 /* ----------------------------------------------------------------------------------------------- robot -- */
@@ -318,6 +359,8 @@ static void send_rob(facility *f, int i) {
     if (!isnan(size = acts(f, FF_FAULT_ROB_LATE, i)))
         late += size;
     rob.arrival_ns = (uint64_t)llround(1e9 * (d->tick + late));
+    for (int n = 0; i == 0 && n < f->plan.bodies && n < FF_RSI_RECORDS; n++)
+        rob.record_ns[n] = (uint64_t)llround(1e9 * f->device[n].record_at);
     char text[FF_RSI_READ_MAX + 512];
     size_t used = 0;
     if (ff_rsi_controller_send(&d->config, &d->state, &rob, text, FF_RSI_SEND_MAX, &used) != FF_OK)
@@ -482,6 +525,13 @@ static void wait_answers(facility *f) {
             if (now >= f->close)
                 return;
             int64_t until = f->close;
+            for (int i = 0; i < n; i++)
+                if (f->device[i].sensor_apart) {
+                    sense_until(f, i, time_now(f, now));
+                    const double ahead =
+                        (double)f->device[i].sensor_ticks * f->device[i].sensor_period - time_now(f, now);
+                    until = ahead < 1e-9 * (double)(until - now) ? now + (int64_t)(1e9 * ahead) + 1 : until;
+                }
             for (int i = 1; i < n; i++) {
                 const device *d = &f->device[i];
                 tick_until(f, i, time_now(f, now));
@@ -568,8 +618,7 @@ static bool cycle(facility *f) {
     if (f->options->watch)
         f->options->watch(f->options->user, f->k, &f->truth);
     serve_requests(f);
-    for (int i = 0; i < n; i++)
-        send_record(f, i, &f->in.sensor[i].f_s);
+    sense(f);
     /* the first robot last: in lock step its telegram finds those of the same time already there */
     for (int i = n - 1; i >= 0; i--) {
         device *d = &f->device[i];

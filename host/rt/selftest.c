@@ -20,6 +20,7 @@ static void read_line(const char *path, char *text, size_t size) {
 typedef struct job {
     ff_selftest *test;
     double seconds;
+    bool doze;
     ff_status status;
 } job;
 
@@ -60,13 +61,13 @@ static ff_status measure_udp(const job *j) {
 
 static void *work(void *self) {
     job *j = self;
-    ff_rights_take(80, -1, &j->test->rights);
+    ff_rights_take(80, -1, !j->doze, &j->test->rights);
     measure_wake(j);
     j->status = measure_udp(j);
     return NULL;
 }
 
-ff_status ff_selftest_run(double seconds, ff_selftest *test) {
+ff_status ff_selftest_run(double seconds, bool doze, ff_selftest *test) {
     *test = (ff_selftest){.governor = "?"};
     struct utsname name;
     char line[256] = "";
@@ -78,11 +79,12 @@ ff_status ff_selftest_run(double seconds, ff_selftest *test) {
     struct timespec resolution = {0, 0};
     clock_getres(CLOCK_MONOTONIC, &resolution);
     test->clock_ns = resolution.tv_nsec;
-    job j = {.test = test, .seconds = seconds};
+    job j = {.test = test, .seconds = seconds, .doze = doze};
     pthread_t thread;
     if (pthread_create(&thread, NULL, work, &j) != 0)
         return FF_ERR_MEMORY;
     pthread_join(thread, NULL);
+    ff_rights_release(&test->rights);
     /* A tenth of the cycle may be lost to the wake-up in 99 % of the cycles, half of it in 99.99 %. */
     const double p99 = ff_histogram_at(&test->wake, 0.99), p9999 = ff_histogram_at(&test->wake, 0.9999);
     const double trip = ff_histogram_at(&test->udp, 0.99);

@@ -109,7 +109,7 @@ bool ff_tuning_set(ff_tuning_table *table, int parameter, double value, ff_loop_
             return false;
         ff_detector_config next = *d;
         *(p->kind == FF_TUNING_THRESHOLD ? &next.force_on : &next.torque_on) = value;
-        next.multiple = 0.0; /* the operator's number, not the measured noise's */
+        next.fixed = true; /* the operator's number, not the measured noise's */
         *why = "set refused: outside its range";
         if (ff_detector_validate(&next) != FF_OK)
             return false;

@@ -65,6 +65,7 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
     c->force_limit = o->force_limit;
     c->torque_limit = o->torque_limit;
     c->library = o->library;
+    c->library_timeout = o->timeout;
     snprintf(c->udp.address, sizeof c->udp.address, "%.63s", o->address);
     snprintf(c->udp.local_address, sizeof c->udp.local_address, "%.63s", o->local_address);
     c->udp.port = (unsigned)o->port;
@@ -88,6 +89,7 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
         m->obsw.grasp = g->closes;
         m->grapple = g->at;
         m->grasp_reach = g->reach;
+        m->held = ff_scenario_holds(s, servicer);
         m->grasp_stiffness = g->stiffness;
         m->grasp_damping = g->damping;
         m->grasp_rotation_stiffness = g->rotation_stiffness;

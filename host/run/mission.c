@@ -152,7 +152,6 @@ static void fill_row(const ff_mission_config *config, const tree *orbit, const f
     memcpy(row->qd, s->qd, sizeof row->qd);
     const ff_rigid_state b = ff_relative_from_absolute(client, &row->base);
     row->base_error = ff_vec3_sub(b.position, config->obsw.goal.p);
-    row->turn_error = ff_quat_log(ff_quat_mul(ff_quat_conj(config->obsw.goal.q), b.attitude));
     row->rate = b.omega;
     ff_tree_kinematics(orbit->model, s, orbit->work, ff_vec3_zero());
     const ff_pose gripper = ff_tree_frame_pose(orbit->model, orbit->work, &config->gripper);
@@ -251,7 +250,8 @@ static bool arm_rate(facility *f, double s, const double *q, const double *qd, c
     return true;
 }
 
-/* The arm from t_(k-1) to t_k: in each of its own cycles the torque (22) once, then one RK4 step. */
+/* The arm from t_(k-1) to t_k: in each of its own cycles the torque (22) once, then one RK4 step. The torque
+ * is held, so it is the one of the cycle's middle: at its start, gravity alone would be half a cycle old. */
 static bool arm_advance(facility *f) {
     const int parts = (int)lround(f->config->cycle / f->config->arm_cycle);
     const double h = f->config->cycle / parts;
@@ -260,11 +260,14 @@ static bool arm_advance(facility *f) {
     double tau_q[MOST], k1[MOST], k2[MOST], k3[MOST], k4[MOST], v2[MOST], v3[MOST], v4[MOST], y[MOST];
     for (int p = 0; p < parts; p++) {
         const double s = (double)p / parts, ds = 1.0 / parts;
-        const carried base = between(&f->before[SERVICER], &f->robot[SERVICER].now, s, f->config->cycle);
+        const carried base =
+            between(&f->before[SERVICER], &f->robot[SERVICER].now, s + 0.5 * ds, f->config->cycle);
         f->arm_in.g_m = base.T;
         f->arm_in.V_m = base.V;
-        memcpy(f->arm_in.q, f->q, sizeof f->q);
-        memcpy(f->arm_in.qd, f->qd, sizeof f->qd);
+        for (size_t i = 0; i < n; i++) {
+            f->arm_in.q[i] = f->q[i] + 0.5 * h * f->qd[i];
+            f->arm_in.qd[i] = f->qd[i];
+        }
         memcpy(f->arm_in.tau, f->tau, sizeof f->tau);
         ff_servicer_torque(&f->model.config.servicer, f->orbit.work, &f->arm_in, tau_q);
         for (size_t i = 0; i < n; i++) {
@@ -349,7 +352,7 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
     f->gravity = ff_quat_unrotate(config->lab.q, config->gravity);
     ff_capture_config capture = {.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = config->cycle},
                                  .client = config->client,
-                                 .servicer = {f->orbit.model, config->gripper, f->gravity},
+                                 .servicer = {f->orbit.model, config->gripper, f->gravity, config->held},
                                  .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED
                                                                                    : FF_NOMINAL_FREE,
                                  .nominal_start = {.attitude = {1, 0, 0, 0}},

@@ -29,6 +29,7 @@ typedef struct ff_mission_config {
     ff_rigid_load (*load)(const void *of, int which, double t);
     const void *load_of;
     ff_vec3 grapple; /* [m] the place that is held, client's body frame */
+    bool held;       /* the contact wrench is held over the cycle; else an impulse at its start */
     double grasp_stiffness, grasp_damping, grasp_rotation_stiffness, grasp_rotation_damping;
     ff_pose lab;              /* placement of the robots' frame in the lab */
     ff_vec3 gravity;          /* [m/s2] lab */
@@ -63,7 +64,6 @@ typedef struct ff_mission_row {
     double step_ns;
     ff_setpoint robot[2];          /* true motion in the robots' frame */
     ff_vec3 base_error;            /* [m] base against its goal, client's axes */
-    ff_vec3 turn_error;            /* [rad] */
     ff_vec3 rate;                  /* [rad/s] base relative to the client, base axes */
     double gripper_speed;          /* [m/s] of the gripper relative to the grapple point */
     ff_vec3 linear, origin;        /* total momentum, inertial, about the origin */

@@ -46,6 +46,19 @@ static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellit
     }
 }
 
+static void set_mount(const ff_scenario *scenario, const ff_satellite *satellite, ff_mount_config *mount) {
+    const ff_mockup_config *mockup = &satellite->mockup;
+    if (!mockup->present || !isfinite(mockup->frequency) || mockup->unknown ||
+        satellite->sensor.environment || scenario->frame == FF_FRAME_RELATIVE)
+        return;
+    ff_mount_default(mount);
+    mount->cycle = scenario->cycle;
+    mount->mass = mockup->mass;
+    mount->rate = 2.0 * FF_PI * mockup->frequency;
+    mount->ratio = mockup->damping_ratio;
+    mount->noise = satellite->sensor.kind == FF_SENSOR_IDEAL ? 0.0 : satellite->sensor.force_noise;
+}
+
 int ff_scenario_servicer(const ff_scenario *scenario) {
     for (int i = 0; i < scenario->satellites; i++)
         if (scenario->satellite[i].arm.present)
@@ -129,6 +142,47 @@ static void set_impact(const ff_scenario *scenario, ff_impact_config *impact) {
     }
 }
 
+bool ff_scenario_holds(const ff_scenario *scenario, int body) {
+    if (scenario->contact_wrench != FF_CONTACT_RULE_DEFAULT)
+        return scenario->contact_wrench == FF_CONTACT_RULE_HELD;
+    bool grasps = false;
+    for (int i = 0; i < scenario->contacts; i++)
+        grasps |= scenario->contact[i].kind == FF_CONTACT_GRASP &&
+                  (scenario->contact[i].body == body || scenario->contact[i].against == body);
+    return grasps && ff_scheme_holds(scenario->integrate.scheme) && ff_scenario_servicer(scenario) < 0;
+}
+
+/* Satellites that grasps connect, in a chain too, hold their wrenches to one of them: their momentum stays.
+ */
+static void set_held(const ff_scenario *scenario, ff_loop_config *loop) {
+    for (int i = 0; i < scenario->satellites; i++)
+        loop->body[i].held = ff_scenario_holds(scenario, i);
+    for (int i = 0; i < scenario->contacts; i++) {
+        const ff_contact *c = &scenario->contact[i];
+        if (c->kind != FF_CONTACT_GRASP)
+            continue;
+        int *const a = &loop->body[c->body].held_by, *const o = &loop->body[c->against].held_by;
+        const int by = *o >= 0 ? *o : *a >= 0 ? *a : c->against, old = *a;
+        *a = *o = by;
+        for (int k = 0; k < scenario->satellites && old >= 0; k++)
+            if (loop->body[k].held_by == old)
+                loop->body[k].held_by = by;
+    }
+}
+
+/* The observer of a pair takes what both sensors read for one contact and its reaction: true as long as the
+ * two satellites touch nothing but each other. */
+static bool only_each_other(const ff_scenario *scenario, int a, int o) {
+    for (int i = 0; i < scenario->contacts; i++) {
+        const ff_contact *c = &scenario->contact[i];
+        const int other = c->kind == FF_CONTACT_WALL || c->kind == FF_CONTACT_STOPS ? -1 : c->against;
+        const bool first = c->body == a || c->body == o, second = other == a || other == o;
+        if (first != second)
+            return false;
+    }
+    return true;
+}
+
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
     ff_loop_default(loop);
@@ -141,7 +195,8 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                                           .start = ff_scenario_nominal(scenario),
                                           .integrated = scenario->relative_integrated};
     for (int i = 0; i < scenario->contacts; i++)
-        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed) {
+        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed &&
+            only_each_other(scenario, scenario->contact[i].body, scenario->contact[i].against)) {
             loop->fidelity.pair = (ff_pair_config){scenario->contact[i].body, scenario->contact[i].against,
                                                    scenario->contact[i].point};
             break;
@@ -152,6 +207,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         body->rigid = satellite->rigid;
         body->start = satellite->start;
         set_wrench(scenario, satellite, &body->wrench);
+        set_mount(scenario, satellite, &body->mount);
         body->gate = satellite->limits;
         body->gate.cycle = scenario->cycle;
         if (satellite->robot.kind == FF_ROBOT_JOINTS) {
@@ -163,9 +219,13 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                 body->gear_stiffness[a] = satellite->robot.gear_stiffness[a];
         }
         force_noise = fmax(force_noise, satellite->sensor.force_noise);
+        ff_mount_model mount; /* what is felt of a bending mock-up is an estimate */
+        if (body->mount.mass > 0.0 && ff_mount_create(&body->mount, &mount) == FF_OK)
+            force_noise = fmax(force_noise, mount.noise);
         torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
         delay = fmax(delay, satellite->sensor.delay);
     }
+    set_held(scenario, loop);
     ff_impact_config *impact = &loop->fidelity.impact;
     impact->noise = force_noise;
     if (scenario->fidelity.method == FF_METHOD_IMPACT)
@@ -175,23 +235,26 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     for (int i = 0; i < scenario->satellites; i++)
         noisy |= scenario->satellite[i].sensor.kind == FF_SENSOR_ATI_RDT ||
                  scenario->satellite[i].sensor.force_noise > 0.0;
-    if (!scenario->impact_detector_given) {
+    impact->detector.multiple = noisy ? 5.0 : 0.0;
+    impact->detector.fixed = scenario->impact_detector_given;
+    if (!scenario->impact_detector_given)
         impact->detector.force_on = 5.0 * force_noise;
-        impact->detector.multiple = noisy ? 5.0 : 0.0;
-    }
     /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
     ff_detector_config *detector = &loop->fidelity.tdpa.detector;
     if (!scenario->detector_given)
         detector->force_on = 5.0 * force_noise;
     if (!scenario->torque_detector_given)
         detector->torque_on = 5.0 * torque_noise;
+    detector->multiple = noisy ? 5.0 : 0.0;
+    detector->fixed = scenario->detector_given || scenario->torque_detector_given;
     ff_damping_config *damping = &loop->fidelity.damping;
     if (!scenario->damping_given.threshold)
         damping->detector.force_on = 5.0 * force_noise;
     if (!scenario->damping_given.torque_threshold)
         damping->detector.torque_on = 5.0 * torque_noise;
-    if (!scenario->damping_given.threshold && !scenario->damping_given.torque_threshold)
-        damping->detector.multiple = noisy ? 5.0 : 0.0;
+    damping->detector.multiple = noisy ? 5.0 : 0.0;
+    damping->detector.fixed = scenario->damping_given.threshold || scenario->damping_given.torque_threshold;
+    damping->measured_noise = noisy && !scenario->damping_given.noise;
     if (!scenario->damping_given.noise)
         damping->identify.noise = force_noise;
     if (!scenario->damping_given.skew) /* time stamps say it on hardware */

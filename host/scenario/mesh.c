@@ -41,7 +41,8 @@ static int vertex_of(builder *b, const float given[3]) {
             b->slot[at] = (uint32_t)++m->vertices;
             return (int)m->vertices - 1;
         }
-        if (memcmp(m->vertex + 3 * (size_t)(b->slot[at] - 1), v, sizeof v) == 0)
+        const float *there = m->vertex + 3 * (size_t)(b->slot[at] - 1);
+        if (there[0] == v[0] && there[1] == v[1] && there[2] == v[2])
             return (int)b->slot[at] - 1;
     }
 }

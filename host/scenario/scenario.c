@@ -175,6 +175,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
                         : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
+                        : key->range == FF_RANGE_SHARE        ? *value >= 0.0 && *value < 1.0
                         : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
                                                               : true;
     if (!inside)
@@ -946,11 +947,15 @@ static bool check_obsw(reader *r, const ff_node *node, ff_obsw_config *o) {
     const ff_node *navigation = ff_node_find(node, "navigation");
     if (!ff_node_find(node, "hold"))
         o->hold = FF_NAN; /* ten cycles, once the cycle is known */
+    if (!ff_node_find(node, "timeout"))
+        o->timeout = o->kind == 1 ? 1.0 : 0.5;
     if (navigation &&
         (!check_most(r, navigation, "delay", o->navigation.delay, 60) ||
          !check_most(r, navigation, "star_tracker_delay", o->navigation.star_tracker_delay, 60) ||
          !check_most(r, navigation, "gyro_delay", o->navigation.gyro_delay, 60) ||
          !check_most(r, navigation, "encoder_delay", o->navigation.encoder_delay, 60)))
+        return false;
+    if (!check_most(r, node, "timeout", o->timeout, 60))
         return false;
     if (o->kind != 2)
         return true;
@@ -962,7 +967,7 @@ static bool check_obsw(reader *r, const ff_node *node, ff_obsw_config *o) {
            check_most(r, node, "local_port", (double)o->local_port, 65535) &&
            check_most(r, node, "apid", (double)o->apid, 2046) &&
            check_most(r, node, "command_apid", (double)o->command_apid, 2046) &&
-           check_most(r, node, "timeout", o->timeout, 60) && check_most(r, node, "connect", o->connect, 600);
+           check_most(r, node, "connect", o->connect, 600);
 }
 
 /* Arm and on-board software belong together; the tree must be physical. */
@@ -1311,9 +1316,11 @@ static bool check_impact(reader *r, const ff_node *root) {
     for (int c = 0; c < s->contacts && item; c++, item = item->next)
         if (s->contact[c].kind != FF_CONTACT_WALL && s->contact[c].kind != FF_CONTACT_PAIR &&
             s->contact[c].kind != FF_CONTACT_CONE)
-            return fail(r, item->place,
-                        "method 'impact' does not know contacts of this kind, allowed: wall, "
-                        "pair, cone");
+            return fail(
+                r, item->place,
+                "method 'impact' does not know contacts of this kind, allowed: wall, pair, cone; for the "
+                "others method direct, tdpa, damping%s",
+                ff_scenario_servicer(s) < 0 ? ", fused" : "");
     return true;
 }
 
@@ -1374,6 +1381,10 @@ static bool check_servicer(reader *r, const ff_node *root) {
                     "allowed: ideal, direct, tdpa, damping",
                     ff_method_name(s->fidelity.method));
     }
+    if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)
+        return fail(r, ff_node_find(root, "integrator")->place,
+                    "integrator '%s' knows no arm, allowed: lie-midpoint",
+                    ff_scheme_name(s->integrate.scheme));
     ff_servicer_arm *arm = &s->satellite[servicer].arm;
     if (!(arm->cycle > 0.0))
         arm->cycle = 0.25 * s->cycle;
@@ -1495,6 +1506,11 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
                 s->nominal_of = i;
                 break;
             }
+    if (s->contact_wrench == FF_CONTACT_RULE_HELD && !ff_scheme_holds(s->integrate.scheme))
+        return fail(
+            r, ff_node_find(root, "contact_wrench")->place,
+            "contact_wrench 'held' does not go with integrator '%s', allowed: lie-midpoint, splitting",
+            ff_scheme_name(s->integrate.scheme));
     if (!check_servicer(r, root))
         return false;
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
@@ -1752,4 +1768,15 @@ ff_status ff_scenario_load(const char *path, const ff_scenario_options *options,
     status = ff_scenario_parse(path, text, length, options, scenario, message, size, warnings, warnings_size);
     free(text);
     return status;
+}
+
+bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size) {
+    static const char *const top[] = {"integrator", "frame", "nominal"};
+    const char *equals = memchr(text, '=', length);
+    const size_t key = equals ? (size_t)(equals - text) : length;
+    bool whole = memchr(text, '.', key) != NULL;
+    for (size_t i = 0; i < sizeof top / sizeof *top; i++)
+        whole = whole || (strlen(top[i]) == key && strncmp(top[i], text, key) == 0);
+    const int n = snprintf(set, size, "%s%s%.*s", whole ? "" : method, whole ? "" : ".", (int)length, text);
+    return n >= 0 && (size_t)n < size;
 }

@@ -34,6 +34,7 @@ typedef struct ff_robot_config {
     ff_robot_kind kind;
     double delay;                        /* [s] >= 0 */
     double jitter;                       /* [s] >= 0, half width */
+    double lost;                         /* share of commands that do not arrive */
     double frequency;                    /* [Hz] lag */
     double damping;                      /* ratio, lag, default 1 */
     double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], FF_INF: absent */
@@ -70,6 +71,7 @@ typedef struct ff_sensor_config {
     double range_force, range_torque;           /* [N], [N m]; FF_INF */
     double bandwidth;                           /* [Hz]; FF_INF */
     double delay;                               /* [s] */
+    double lost;                                /* share of readings that do not arrive */
     ff_quat turned;                             /* the virtual one: sensor as it is, in the sensor as named */
     ff_vec3 wired;                              /* +-1, 2, 3: axis that each channel carries */
     char address[FF_NAME_SIZE];                 /* ati-rdt: the sensor's */
@@ -112,6 +114,7 @@ typedef struct ff_mockup_config {
     ff_mat3 inertia;      /* [kg m2] about its CoM */
     double frequency;     /* [Hz] of its bending on the flange, the flange held; FF_INF: rigid */
     double damping_ratio; /* of the same */
+    bool unknown;         /* compensation: off */
 } ff_mockup_config;
 
 typedef struct ff_mesh_config { /* only to be looked at */
@@ -158,7 +161,7 @@ typedef struct ff_obsw_config {
     int mode;    /* 0: lock step, 1: free running */
     int packets; /* 0: cFS, 1: PUS-C */
     uint64_t apid, command_apid;
-    double timeout; /* [s] wall clock, for one answer in lock step */
+    double timeout; /* [s] wall clock, for one answer in lock step, or one step of a shared object */
     double connect; /* [s] wall clock, for the first answer */
     double hold;    /* [s] of run time */
     ff_pose goal;
@@ -268,7 +271,8 @@ typedef enum ff_fault_kind {
     FF_FAULT_STRANGER,
     FF_FAULT_JITTER,
     FF_FAULT_CLOCK_STEP,
-    FF_FAULT_CLOCK_DRIFT, /* [ppm] the controller's cycle is longer by so much, all the time */
+    FF_FAULT_CLOCK_DRIFT,    /* [ppm] the controller's cycle is longer by so much, all the time */
+    FF_FAULT_FT_CLOCK_DRIFT, /* [ppm] the same of the sensor's period */
     FF_FAULTS
 } ff_fault_kind;
 
@@ -288,6 +292,14 @@ typedef struct ff_requirements {
 
 /* What an emulated target is. */
 typedef enum ff_target_kind { FF_TARGET_FLEXIBLE_JOINT, FF_TARGET_ARM } ff_target_kind;
+
+/* How a measured contact wrench enters the integrator. Words in schema.c, same order. */
+typedef enum ff_contact_rule {
+    /* held for satellites without an arm that a grasp connects, if the integrator can; else impulse */
+    FF_CONTACT_RULE_DEFAULT,
+    FF_CONTACT_RULE_IMPULSE,
+    FF_CONTACT_RULE_HELD
+} ff_contact_rule;
 
 typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
@@ -314,6 +326,7 @@ typedef struct ff_scenario {
         bool delay, force_noise, torque_noise, skew;
     } fused_given;
     ff_integrate_config integrate;
+    ff_contact_rule contact_wrench;
     ff_frame_kind frame;
     ff_nominal_kind nominal;
     int nominal_of;           /* satellite index */
@@ -354,6 +367,8 @@ ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
 void ff_scenario_clearance(const ff_scenario *scenario, double *clearance);
 /* The loop's configuration for this scenario. */
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
+/* `contact_wrench` for one satellite: held over the cycle, or an impulse at its start. */
+bool ff_scenario_holds(const ff_scenario *scenario, int body);
 
 /* One override of --set: "path=value". */
 typedef struct ff_scenario_options {
@@ -365,6 +380,11 @@ typedef struct ff_scenario_options {
     bool (*file)(void *self, const char *name, const char **text, size_t *length);
     void *file_self;
 } ff_scenario_options;
+
+/* KEY=VALUE of a method's variant, as --methods and campaigns write it, into `set` with its full path: a key
+ * of the scenario's top (integrator) or with dots stands as it is, any other belongs to the method's own
+ * section. false: it does not fit. */
+bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size);
 
 /* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT (message is the one line for the user). warnings: one line
  * each, newline separated (may be empty). */

@@ -17,9 +17,10 @@ static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
-    "stranger", "jitter", "clock-step", "clock-drift", NULL};
+    "stranger", "jitter", "clock-step", "clock-drift", "ft-clock-drift", NULL};
 static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
+static const char *const rule_words[] = {"default", "impulse", "held", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
 static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
 static const char *const robot_words[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
@@ -80,9 +81,10 @@ static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(
 #define DELAYED (~BIT(FF_ROBOT_IDEAL))
 #define RSI BIT(FF_ROBOT_KUKA_RSI)
 static const ff_key robot_keys[] = {
-    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
+    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is told."),
+    KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~RSI, "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is told. (`facility`: the fault `answer-lost`.)"),
     KEY("frequency", NUMBER, "Hz", POSITIVE, "required", ROBOT(frequency), LAG, "Natural frequency of the tracking."),
     KEY("damping", NUMBER, "", POSITIVE, "1", ROBOT(damping), LAG, "Damping ratio of the tracking."),
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", ROBOT(velocity), LIMITED, "Limit per axis."),
@@ -122,6 +124,7 @@ static const ff_key sensor_keys[] = {
     KEY("range", PAIR, "N, N m", POSITIVE, "none", SENSOR(range_force), NOISY, "Largest reading; at and beyond it the sample is refused."),
     KEY("bandwidth", NUMBER, "Hz", POSITIVE, "none", SENSOR(bandwidth), NOISY, "First-order low pass."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", SENSOR(delay), NOISY, "Age of the reading."),
+    KEY("lost", NUMBER, "", SHARE, "0", SENSOR(lost), BIT(FF_SENSOR_NOISY), "Share of readings that do not arrive, drawn in every cycle: the last one stands in, with its age. (`facility`: the fault `ft-lost`.)"),
     KEY("turned", QUATERNION, "", ANY, "[1, 0, 0, 0]", SENSOR(turned), NOISY, "Error of the virtual sensor's mounting: its axes, body to body, from those that `pose` names. The loop does not know it; the hand-push test of `rt` finds it."),
     KEY("wired", VEC3, "", ANY, "[1, 2, 3]", SENSOR(wired), NOISY, "Error of the virtual sensor's wiring: the axis (1 x, 2 y, 3 z) that each channel really carries, negative with the wrong sign; forces and torques alike."),
     KEY("address", TEXT, "", ANY, "127.0.0.1", SENSOR(address), ATI, "The sensor's address. On loopback it is a virtual one."),
@@ -134,8 +137,9 @@ static const ff_key mockup_keys[] = {
     KEY("mass", NUMBER, "kg", POSITIVE, "required", offsetof(ff_mockup_config, mass), 0, "Mass behind the sensor."),
     KEY("com", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, com), 0, "Its centre of mass in the body frame, from the satellite's CoM."),
     KEY("inertia", INERTIA, "kg m2", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, inertia), 0, "About its own centre of mass, body axes; all zero: a point mass."),
-    KEY("frequency", NUMBER, "Hz", POSITIVE, "none", offsetof(ff_mockup_config, frequency), 0, "Of an elastic mount between flange and mock-up, the flange held: it bends the same in all three directions and does not turn. No method is told. None: rigid."),
+    KEY("frequency", NUMBER, "Hz", POSITIVE, "none", offsetof(ff_mockup_config, frequency), 0, "Of an elastic mount between flange and mock-up, the flange held: it bends the same in all three directions and does not turn. None: rigid."),
     KEY("damping_ratio", NUMBER, "", NOT_NEGATIVE, "0.02", offsetof(ff_mockup_config, damping_ratio), 0, "Of the elastic mount."),
+    WORD("compensation", FLAG, tracking_words, "on", offsetof(ff_mockup_config, unknown), 0, "Whether the loop is told of the elastic mount and works with the mock-up's own motion and contact force, or takes it for rigid. Not with `mount: environment` or `frame: relative`."),
 };
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
 
@@ -220,7 +224,7 @@ static const ff_key obsw_keys[] = {
     WORD("packets", WORD, packet_words, "cfs", OBSW(packets), UDP, "Secondary header of the space packets: cFS, or ECSS PUS-C."),
     KEY("apid", INTEGER, "", ANY, "160", OBSW(apid), UDP, "Application process of the sensors' packets."),
     KEY("command_apid", INTEGER, "", ANY, "161", OBSW(command_apid), UDP, "And of the commands; a packet with another is refused."),
-    KEY("timeout", NUMBER, "s", POSITIVE, "0.5", OBSW(timeout), UDP, "Wall clock: longest wait for one answer in lock step. At most 60."),
+    KEY("timeout", NUMBER, "s", POSITIVE, "(udp 0.5, shared 1)", OBSW(timeout), UDP | BIT(1), "Wall clock: longest wait for one answer in lock step, or for one step of the shared object to return (its start may take ten times as long). At most 60."),
     KEY("connect", NUMBER, "s", POSITIVE, "10", OBSW(connect), UDP, "Wall clock: longest wait for the first answer; without it the run fails. At most 600."),
     KEY("hold", NUMBER, "s", NOT_NEGATIVE, "(ten cycles)", OBSW(hold), 0, "Without a good answer the last one acts for this long, then nothing acts."),
     SECTION("goal", SECTION, &pose_section, "required", OBSW(goal), 1, "Pose of the base that it keeps in the client's body frame."),
@@ -383,9 +387,9 @@ static const ff_key tdpa_keys[] = {
     WORD("velocity", WORD, velocity_words, "(midpoint; printed: start)", TDPA(velocity), 0, "Velocity that the force is paired with."),
     WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
     WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
-    WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
-    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact."),
-    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact."),
+    WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list whose bodies touch nothing else), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
+    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
+    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact. A number is taken as it is."),
 };
 static const ff_section tdpa_section = {"tdpa", "", TABLE(tdpa_keys), "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another method."};
 
@@ -406,7 +410,7 @@ static const ff_key damping_keys[] = {
     WORD("form", WORD, form_words, "(offset; printed: increments)", IDENTIFY(form), 0, "Identification from the force itself with an unknown offset, or from its increments, (21)."),
     WORD("adapt", WORD, adapt_words, "fixed", IDENTIFY(adapt), 0, "Which noise the Sage-Husa filter learns: none, the force's, or the force's and the parameters'."),
     KEY("forget", NUMBER, "", PART, "0.98", IDENTIFY(forget), 0, "Forgetting factor of that adaptation."),
-    KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
+    KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(measured in flight; before that the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
     KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", IDENTIFY(skew), 0, "By how much the force is older than the robot's pose."),
     KEY("prior", NUMBER, "", POSITIVE, "(0.1; printed: 0.05)", IDENTIFY(prior), 0, "Standard deviation of the damping ratio before a contact."),
     KEY("stiffness_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.1)", IDENTIFY(stiffness_walk), 0, "How far the stiffness may wander in one contact, as part of itself."),
@@ -431,7 +435,7 @@ static const ff_key impact_keys[] = {
     KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),
     KEY("restitution", NUMBER, "", RESTITUTION, "(from the satellites' damping)", IMPACT(restitution), 0, "Of the satellites' contacts, in place of their damping."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(each robot's `delay`)", offsetof(ff_scenario, impact_delay), 0, "How far ahead to predict."),
-    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 63 cycles."),
+    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 1023 cycles."),
     KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
     KEY("position_error", NUMBER, "m", POSITIVE, "0.01", IMPACT(position_error), 0, "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."),
     KEY("drift", NUMBER, "m/sqrt(s)", NOT_NEGATIVE, "5e-5", IMPACT(drift), 0, "Random walk of a surface's place during a contact: how fast older forces are forgotten."),
@@ -577,6 +581,7 @@ static const ff_key top_keys[] = {
     SECTION("time", SECTION, &time_section, "required", 0, 0, "The clock of the run."),
     WORD("method", WORD, method_words, "tdpa", TOP(fidelity.method), 0, "How the delay is dealt with; `--method` overrides it."),
     WORD("integrator", WORD, scheme_words, "lie-midpoint", TOP(integrate.scheme), 0, "How the satellite is advanced by one cycle."),
+    WORD("contact_wrench", WORD, rule_words, "default", TOP(contact_wrench), 0, "How a contact wrench enters the integrator: `impulse`, all of it at the start of the cycle, lossless in contact; `held`, constant over the cycle, which acts as half a cycle more delay. Default: `held` for satellites that a grasp connects, `impulse` for all others and with an arm. `held` goes with lie-midpoint and splitting."),
     WORD("frame", WORD, frame_words, "absolute", TOP(frame), 0, "Robots make the satellites' motion itself, or the one relative to `nominal`."),
     SECTION("satellites", SATELLITES, &satellite_section, "(required, or `emulation`)", 0, 0, "Map from name to satellite, 1 to 4."),
     SECTION("emulation", SECTION, &emulation_section, "none", 0, 0, "In place of `satellites`: a robot stands in for another one."),
@@ -605,6 +610,8 @@ const char *ff_range_text(ff_range range) {
         return "> 0 and < pi/2";
     case FF_RANGE_PART:
         return "> 0 and < 1";
+    case FF_RANGE_SHARE:
+        return ">= 0 and < 1";
     case FF_RANGE_RESTITUTION:
         return "0.3 to 1";
     default:

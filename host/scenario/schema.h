@@ -45,6 +45,7 @@ typedef enum ff_range {
     FF_RANGE_NOT_NEGATIVE,
     FF_RANGE_ACUTE,
     FF_RANGE_PART,
+    FF_RANGE_SHARE, /* as PART, or 0 */
     FF_RANGE_RESTITUTION
 } ff_range;
 

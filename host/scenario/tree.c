@@ -149,6 +149,15 @@ typedef struct builder {
     ff_node *root;
 } builder;
 
+static void link_last(ff_node *parent, ff_node *node) {
+    if (parent->last)
+        parent->last->next = node;
+    else
+        parent->child = node;
+    parent->last = node;
+    parent->count++;
+}
+
 static ff_status add(builder *b, ff_node_kind kind, ff_place place, ff_node **out) {
     if (++b->tree->nodes > FF_TREE_NODES)
         return fault(b->error, place, "more than %d values, allowed: fewer", FF_TREE_NODES);
@@ -168,12 +177,7 @@ static ff_status add(builder *b, ff_node_kind kind, ff_place place, ff_node **ou
         node->hash = hash_of(b->key);
         b->key = NULL;
     }
-    if (parent->last)
-        parent->last->next = node;
-    else
-        parent->child = node;
-    parent->last = node;
-    parent->count++;
+    link_last(parent, node);
     return FF_OK;
 }
 
@@ -332,12 +336,7 @@ static ff_node *append(ff_tree *tree, ff_node *parent, const char *key, ff_place
         node->key = key;
         node->hash = hash_of(key);
     }
-    if (parent->last)
-        parent->last->next = node;
-    else
-        parent->child = node;
-    parent->last = node;
-    parent->count++;
+    link_last(parent, node);
     return node;
 }
 

@@ -7,19 +7,8 @@ ff_quat ff_quat_unit(ff_quat q) {
     return (ff_quat){q.w / n, q.x / n, q.y / n, q.z / n};
 }
 
-ff_quat ff_quat_exp(ff_vec3 r) {
-    /* exp(r) = (cos(a/2), sin(a/2)/a r), a = |r|; below 1e-3 rad the series is exact to rounding (a^6 term).
-     */
-    const double a2 = ff_vec3_dot(r, r);
-    double c, s;
-    if (a2 < 1e-6) {
-        c = 1.0 - a2 / 8.0 + a2 * a2 / 384.0;
-        s = 0.5 - a2 / 48.0 + a2 * a2 / 3840.0;
-    } else {
-        const double a = sqrt(a2);
-        c = cos(0.5 * a);
-        s = sin(0.5 * a) / a;
-    }
+ff_quat ff_quat_exp_large(ff_vec3 r) {
+    const double a = ff_vec3_norm(r), c = cos(0.5 * a), s = a > 0.0 ? sin(0.5 * a) / a : 0.5;
     return (ff_quat){c, s * r.x, s * r.y, s * r.z};
 }
 

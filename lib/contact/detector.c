@@ -9,26 +9,29 @@
  * does not keep the true one from being measured. The first and the last sample of a contact count, and so
  * does an outlier; the median of many does not feel them. */
 #define MEDIAN_CHI2_6 5.348120627447116
-#define SMALLEST_NOISE 1e-3 /* start where nothing is believed, and least value [N], [N m] */
-#define QUICK 0.1           /* change of the median's logarithm by one pair, at first ... */
-#define SLOW 0.005          /* ... and later: the deviation then scatters by 3 % */
-#define MEMORY 5.0          /* pairs over it: between both */
-#define ODD_RUN 40          /* so many in a row on one side: the noise has changed */
+#define QUICK 0.1  /* change of the median's logarithm by one pair, at first ... */
+#define SLOW 0.005 /* ... and later: the deviation then scatters by 3 % */
+#define MEMORY 5.0 /* pairs over it: between both */
+#define ODD_RUN 40 /* so many in a row on one side: the noise has changed */
 
 void ff_noise_reset(ff_noise_state *state) {
     *state = (ff_noise_state){0};
 }
 
+double ff_noise_deviation(const ff_noise_state *state) {
+    return sqrt(state->median / MEDIAN_CHI2_6);
+}
+
 double ff_noise_step(ff_noise_state *state, double start, ff_vec3 sample) {
-    const double least = MEDIAN_CHI2_6 * SMALLEST_NOISE * SMALLEST_NOISE;
+    const double least = MEDIAN_CHI2_6 * FF_NOISE_LEAST * FF_NOISE_LEAST;
     if (!ff_vec3_finite(sample))
-        return sqrt(state->median / MEDIAN_CHI2_6);
+        return ff_noise_deviation(state);
     const ff_vec3 last = state->last;
     state->last = sample;
     if (!state->begun) {
         state->begun = true;
         state->median = fmax(MEDIAN_CHI2_6 * start * start, least);
-        return sqrt(state->median / MEDIAN_CHI2_6);
+        return ff_noise_deviation(state);
     }
     const ff_vec3 sum = ff_vec3_add(sample, last), change = ff_vec3_sub(sample, last);
     if (ff_vec3_dot(sum, sum) <= 4.0 * ff_vec3_dot(change, change)) {
@@ -42,7 +45,7 @@ double ff_noise_step(ff_noise_state *state, double start, ff_vec3 sample) {
         }
         state->median = fmax(state->median * exp(above ? gain : -gain), least);
     }
-    return sqrt(state->median / MEDIAN_CHI2_6);
+    return ff_noise_deviation(state);
 }
 
 /* ---------------------------------------------------------------------------------------------- detector --
@@ -69,8 +72,10 @@ void ff_detector_observe(const ff_detector_config *config, ff_detector_state *st
     if (!(config->multiple > 0.0))
         return;
     const double n = config->multiple;
-    state->force_on = n * ff_noise_step(&state->force_noise, config->force_on / n, measured.f);
-    state->torque_on = n * ff_noise_step(&state->torque_noise, config->torque_on / n, measured.t);
+    const double force = n * ff_noise_step(&state->force_noise, config->force_on / n, measured.f);
+    const double torque = n * ff_noise_step(&state->torque_noise, config->torque_on / n, measured.t);
+    state->force_on = config->fixed ? 0.0 : force;
+    state->torque_on = config->fixed ? 0.0 : torque;
 }
 
 double ff_detector_force_on(const ff_detector_config *config, const ff_detector_state *state) {

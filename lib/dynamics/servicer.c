@@ -141,7 +141,9 @@ void ff_servicer_reset(const ff_servicer_model *model, ff_tree_work *work, const
                        ff_servicer_state *state) {
     ff_tree_kinematics(model->tree, start, work, ff_vec3_zero());
     const ff_tree_momentum m = ff_tree_total_momentum(model->tree, work);
-    *state = (ff_servicer_state){start->base, start->twist, m.linear, m.origin};
+    *state = (ff_servicer_state){start->base, start->twist, m.linear, m.origin, {0}};
+    for (size_t i = 0; i < ff_tree_joints(model->tree); i++)
+        state->qd[i] = start->qd[i];
 }
 
 /* M_b V_b = Ad(g_b)^T h - M_bq q' */
@@ -150,14 +152,23 @@ static ff_twist twist_at(const base_inertia *b, ff_pose g, ff_vec3 linear, ff_ve
     return solve(b, ff_wrench_sub(h, coupling(b, qd)));
 }
 
-static void positions(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in, double h,
+/* Joints h seconds after they were measured, at the q'' of the last cycle. */
+static void foresee(const ff_servicer_model *model, const ff_servicer_in *in, const double *qdd, double h,
+                    ff_tree_state *x) {
+    x->base = ff_pose_identity();
+    x->twist = ff_twist_zero();
+    for (size_t i = 0; i < ff_tree_joints(model->tree); i++) {
+        x->qd[i] = in->qd[i] + h * qdd[i];
+        x->q[i] = in->q[i] + 0.5 * h * (in->qd[i] + x->qd[i]);
+    }
+}
+
+static void positions(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in,
                       base_inertia *b) {
     ff_tree_state x;
     x.base = ff_pose_identity();
     x.twist = ff_twist_zero();
     set_joints(model, in, &x);
-    for (size_t i = 0; i < ff_tree_joints(model->tree); i++)
-        x.q[i] += h * in->qd[i];
     ff_tree_positions(model->tree, &x, work, ff_vec3_zero());
     take_inertia(model->tree, work, b);
 }
@@ -166,7 +177,7 @@ void ff_servicer_locked(const ff_servicer_model *model, ff_tree_work *work, cons
                         ff_servicer_rigid *out) {
     base_inertia b;
     ff_tree_state x;
-    positions(model, work, in, 0.0, &b);
+    positions(model, work, in, &b);
     const double m = b.M_b[6 * 3 + 3];
     /* M_b = [I_o, m [c]; m [c]^T, m 1] */
     const ff_vec3 c = ff_vec3_make(b.M_b[6 * 2 + 4] / m, b.M_b[6 * 0 + 5] / m, b.M_b[6 * 1 + 3] / m);
@@ -187,28 +198,51 @@ void ff_servicer_locked(const ff_servicer_model *model, ff_tree_work *work, cons
 void ff_servicer_update(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in,
                         ff_servicer_state *state) {
     base_inertia b;
-    positions(model, work, in, 0.0, &b);
+    positions(model, work, in, &b);
     state->V_b = twist_at(&b, state->g_b, state->linear, state->origin, in->qd);
 }
 
-static void push(ff_pose g, ff_wrench F_b, double h, ff_servicer_state *state) {
-    const ff_wrench F = ff_wrench_transform(g, F_b);
+static void push_at_origin(ff_wrench F, double h, ff_servicer_state *state) {
     state->linear = ff_vec3_axpy(h, F.f, state->linear);
     state->origin = ff_vec3_axpy(h, F.t, state->origin);
 }
 
+static void push(ff_pose g, ff_wrench F_b, double h, ff_servicer_state *state) {
+    push_at_origin(ff_wrench_transform(g, F_b), h, state);
+}
+
 void ff_servicer_step(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in, double T,
-                      ff_servicer_state *state) {
+                      ff_servicer_state *state, ff_wrench *late) {
     base_inertia b;
-    positions(model, work, in, 0.0, &b);
-    push(state->g_b, on_base(model, work, in->F_e), T, state);
+    ff_tree_state x;
+    double qdd[FF_TREE_JOINTS_MAX];
+    const ff_wrench F_e = model->held ? ff_wrench_scale(0.5, in->F_e) : in->F_e;
+    /* The joints between now and then are guessed from the last cycle. What is guessed wrong is not carried
+     * on: the next velocities are measured again, and the pose is wrong by T^2/2 times the q'' of now. */
+    for (size_t i = 0; i < ff_tree_joints(model->tree); i++) {
+        qdd[i] = (in->qd[i] - state->qd[i]) / T;
+        state->qd[i] = in->qd[i];
+    }
+    positions(model, work, in, &b);
+    push(state->g_b, on_base(model, work, F_e), T, state);
     const ff_twist V = twist_at(&b, state->g_b, state->linear, state->origin, in->qd);
     const ff_pose half = ff_pose_mul(state->g_b, ff_pose_exp(ff_twist_scale(0.5 * T, V)));
     push(half, in->F_b, 0.5 * T, state);
-    positions(model, work, in, 0.5 * T, &b);
-    const ff_twist mean = twist_at(&b, half, state->linear, state->origin, in->qd);
+    foresee(model, in, qdd, 0.5 * T, &x);
+    ff_tree_positions(model->tree, &x, work, ff_vec3_zero());
+    take_inertia(model->tree, work, &b);
+    const ff_twist mean = twist_at(&b, half, state->linear, state->origin, x.qd);
     state->g_b = ff_pose_mul(state->g_b, ff_pose_exp(ff_twist_scale(T, mean)));
     state->g_b.q = ff_quat_unit(state->g_b.q);
     push(half, in->F_b, 0.5 * T, state);
-    state->V_b = twist_at(&b, state->g_b, state->linear, state->origin, in->qd);
+    foresee(model, in, qdd, T, &x);
+    ff_wrench last = ff_wrench_zero();
+    if (model->held) {
+        ff_tree_positions(model->tree, &x, work, ff_vec3_zero());
+        last = ff_wrench_transform(state->g_b, on_base(model, work, F_e));
+        push_at_origin(last, T, state);
+    }
+    if (late)
+        *late = last;
+    state->V_b = twist_at(&b, state->g_b, state->linear, state->origin, x.qd);
 }

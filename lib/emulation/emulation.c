@@ -188,19 +188,26 @@ static ff_status make_consistent(const ff_emulation_model *model, ff_emulation_w
     return FF_OK;
 }
 
-/* M_s^-1 J_s^T and J_s M_s^-1 J_s^T, factored. */
-static ff_status factor_target(const ff_emulation_model *model, ff_emulation_work *work, const double *force,
-                               bool *damped) {
-    const size_t n = model->target.task, m = model->target.dof;
+/* L of M_s and X = M_s^-1 J_s^T, by rows. */
+static bool solve_inertia(size_t n, size_t m, ff_emulation_work *work) {
     for (size_t i = 0; i < m * m; i++)
         work->L[i] = work->s.M[i];
     if (ff_cholesky_factor(m, work->L) != FF_OK)
-        return FF_ERR_SINGULAR;
+        return false;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < m; j++)
             work->X[i * m + j] = work->s.J[i * m + j];
         ff_cholesky_solve(m, work->L, work->X + i * m);
     }
+    return true;
+}
+
+/* M_s^-1 J_s^T and J_s M_s^-1 J_s^T, factored. */
+static ff_status factor_target(const ff_emulation_model *model, ff_emulation_work *work, const double *force,
+                               bool *damped) {
+    const size_t n = model->target.task, m = model->target.dof;
+    if (!solve_inertia(n, m, work))
+        return FF_ERR_SINGULAR;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k <= i; k++) {
             double sum = 0.0;
@@ -594,15 +601,8 @@ ff_status ff_emulation_cartesian_inertia(const ff_mechanism *mechanism, const do
                                          ff_emulation_work *work, double *inertia) {
     const size_t n = mechanism->task, m = mechanism->dof;
     mechanism->terms(mechanism, q, work->v, FF_TERMS_POSITION, &work->s);
-    for (size_t i = 0; i < m * m; i++)
-        work->L[i] = work->s.M[i];
-    if (ff_cholesky_factor(m, work->L) != FF_OK)
+    if (!solve_inertia(n, m, work))
         return FF_ERR_SINGULAR;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < m; j++)
-            work->X[i * m + j] = work->s.J[i * m + j];
-        ff_cholesky_solve(m, work->L, work->X + i * m);
-    }
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
             double sum = 0.0;

@@ -67,11 +67,17 @@ typedef struct robot_force { /* of one body, at its robot */
     ff_vec3 f_w;             /* f_b's force, inertial */
 } robot_force;
 
+/* [N] standard deviation of a sensor's force per axis. */
+static double noise_of(const ff_damping_config *config, const ff_detector_state *detector) {
+    return config->measured_noise ? ff_noise_deviation(&detector->force_noise) : config->identify.noise;
+}
+
 /* Two bodies touch each other when their forces cancel; a force that no other answers is the environment's.
  */
-static int find_partner(const ff_fidelity_model *model, const robot_force *force, int i) {
+static int find_partner(const ff_fidelity_model *model, const ff_damping_state *state,
+                        const robot_force *force, int i) {
     const double size = ff_vec3_norm(force[i].f_w);
-    double best = 0.25 * size + 5.0 * model->config.damping.identify.noise;
+    double best = 0.25 * size + 5.0 * noise_of(&model->config.damping, &state->detector[i]);
     int partner = -1;
     for (int j = 0; j < model->bodies; j++) {
         const double rest = ff_vec3_norm(ff_vec3_add(force[i].f_w, force[j].f_w));
@@ -150,11 +156,12 @@ static void identify(const ff_fidelity_model *model, ff_damping_state *state, co
     approach(state, in->sample, force, i, port->partner, normal, &step, &speed);
     ff_identify_out found;
     const ff_identify_in sample = {.cycle = T, .force = size, .step = step, .speed = speed, .mass = mass};
-    ff_identify_step(&config->identify, &port->identify, &sample, &found);
+    ff_identify_config other = config->identify;
+    other.noise = noise_of(config, &state->detector[i]);
+    ff_identify_step(&other, &port->identify, &sample, &found);
     out->bounds |= found.bounds;
     take_known(config, &found, &port->known);
     if (config->law == FF_DAMPING_LAW_CLAMP) {
-        ff_identify_config other = config->identify;
         other.shallow = true;
         ff_identify_step(&other, &port->own, &sample, &found);
         take_known(config, &found, &port->known_own);
@@ -328,7 +335,7 @@ static void sense(const ff_fidelity_model *model, ff_damping_state *state, const
             state->energy = fmax(0.0, state->energy - port->loss);
             end_port(port);
         } else if (!port->identify.started) {
-            const int partner = force[i].contact ? find_partner(model, force, i) : -1;
+            const int partner = force[i].contact ? find_partner(model, state, force, i) : -1;
             if (partner != port->partner) {
                 ff_identify_reset(&port->identify);
                 ff_identify_reset(&port->own);

@@ -35,8 +35,12 @@
 #define CHANGE 1e-12        /* [m] an offset that changed less has not changed */
 #define PHASE 0.06          /* [rad] w h of a substep */
 #define SUBSTEPS 16
-#define FLIGHT 0.02 /* [s] step of a prediction without contact */
-#define SLIDES 2e-3 /* [m/s] slip of the robots from which friction is known to be Coulomb's */
+#define FLIGHT 0.02      /* [s] step of a prediction without contact */
+#define SLIDE_STEPS 40   /* of friction within a substep, */
+#define SLIDE_LEAST 4e-3 /* and the slip, over its growth in a substep, that is none */
+#define LEAST_ROWS 8     /* that a spread recomputation advances in a cycle which looks back besides */
+#define PACE 16.0        /* rows that may be looked back again for each cycle since the last time */
+#define SLIDES 2e-3      /* [m/s] slip of the robots from which friction is known to be Coulomb's */
 
 /* ------------------------------------------------------------------------------------------------- setup --
  */
@@ -127,6 +131,19 @@ ff_vec3 ff_impact_contact_point(ff_wrench f_b, ff_vec3 d_t) {
     return ff_vec3_axpy(1.0 / square, ff_vec3_cross(f_b.f, m_t), d_t);
 }
 
+/* [N] standard deviation per axis of the forces that tell of a contact: measured in flight, else the
+ * config's.
+ */
+static double force_noise(const ff_impact_config *config, const ff_impact_state *state, int c) {
+    const ff_impact_contact *contact = &config->contact[c];
+    if (!(config->detector.multiple > 0.0))
+        return config->noise;
+    const double own = ff_noise_deviation(&state->detector[contact->body].force_noise);
+    return contact->against < 0
+               ? own
+               : fmax(own, ff_noise_deviation(&state->detector[contact->against].force_noise));
+}
+
 /* The slope of force over depth, weighed with what was believed before (to one half of itself). The intercept
  * is left out, so absolute positions do not enter. */
 double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state *state, int contact,
@@ -136,7 +153,7 @@ double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state
     if (!config->identified)
         return k;
     const ff_impact_episode *e = &state->episode[contact];
-    const double noise = config->noise + 1e-3, square = noise * noise;
+    const double noise = force_noise(config, state, contact) + 1e-3, square = noise * noise;
     const double belief = 4.0 / (k * k), information = belief + e->Sxx / square;
     *deviation = 1.0 / sqrt(information);
     return fmin(fmax((k * belief + e->Sxy / square) / information, 0.1 * k), 10.0 * k);
@@ -218,8 +235,10 @@ static double contact_mobility(const ff_fidelity_model *model, const ff_impact_c
 typedef struct flow {
     const ff_fidelity_model *model;
     const ff_impact_state *state;
-    unsigned contacts;                    /* bit c: contact c acts */
-    unsigned bodies;                      /* bit i: body i moves here */
+    unsigned contacts;                 /* bit c: contact c acts */
+    unsigned bodies;                   /* bit i: body i moves here */
+    double offset[FF_IMPACT_CONTACTS]; /* [m] of the surfaces */
+    double mu[FF_IMPACT_CONTACTS];
     ff_rigid_load load[FF_MAX_BODIES];    /* held */
     ff_rigid_state body[FF_MAX_BODIES];   /* in and out */
     ff_rigid_load impulse[FF_MAX_BODIES]; /* out: of the contacts; force part inertial, torque part body */
@@ -262,30 +281,91 @@ static ff_vec3 slips(const flow *f, const ff_impact_contact *c, ff_vec3 p, ff_ve
                           : ff_vec3_add(v, yields(&f->model->body[c->against], &f->body[c->against], p, J));
 }
 
-/* Coulomb's friction over a substep with the normal impulse N. It holds the tip if an impulse within mu N
- * can; otherwise it opposes the slip in the middle of the substep. The satellites slide and stick by their
- * own slip, not when the late robots do. */
+typedef struct slide { /* two directions in the surface, over a substep of length 1 */
+    double a, b, d;    /* [1/kg] slip by an impulse: the matrix [a b; b d] */
+    double g1, g2;     /* [m/s] slip by the normal impulse */
+    double most;       /* [N s] mu times the normal impulse */
+} slide;
+
+/* The impulse after which a slip u has ended at the end of a time. */
+static void stopping(const slide *s, double time, double u1, double u2, double *j1, double *j2) {
+    const double det = s->a * s->d - s->b * s->b, v1 = u1 + time * s->g1, v2 = u2 + time * s->g2;
+    *j1 = -(s->d * v1 - s->b * v2) / det;
+    *j2 = -(s->a * v2 - s->b * v1) / det;
+}
+
+/* How slip u grows while friction opposes the direction e. */
+static void sliding(const slide *s, double e1, double e2, double *w1, double *w2) {
+    *w1 = s->g1 - s->most * (s->a * e1 + s->b * e2);
+    *w2 = s->g2 - s->most * (s->b * e1 + s->d * e2);
+}
+
+/* From rest where friction cannot hold: slip keeps the direction e in which it grows, g - most A e = r e, so
+ * |(most A + r)^-1 g| = 1, which falls with r. Halving is enough: where r is small so is what it moves. */
+static void depart(const slide *s, double *e1, double *e2) {
+    double low = 0.0, high = hypot(s->g1, s->g2);
+    for (int n = 0; n < 24; n++) {
+        const double r = 0.5 * (low + high), a = s->most * s->a + r, b = s->most * s->b,
+                     d = s->most * s->d + r, det = a * d - b * b;
+        *e1 = (d * s->g1 - b * s->g2) / det;
+        *e2 = (a * s->g2 - b * s->g1) / det;
+        if (*e1 * *e1 + *e2 * *e2 > 1.0)
+            low = r;
+        else
+            high = r;
+    }
+    const double size = hypot(*e1, *e2);
+    *e1 /= size;
+    *e2 /= size;
+}
+
+/* Coulomb's friction over a substep with the normal impulse N. It opposes the slip, in steps that turn or
+ * change it by less than a third: a slip that ends and begins again the other way within the substep would
+ * else be pushed by the wrong sign for a part of it. Where the slip has ended friction holds if mu N can. The
+ * satellites slide and stick by their own slip, not when the late robots do. */
 static ff_vec3 friction(const flow *f, const ff_impact_contact *c, const touch *t, double mu, double N) {
     const ff_vec3 some = fabs(t->n.x) < 0.6 ? ff_vec3_make(1, 0, 0) : ff_vec3_make(0, 1, 0);
     const ff_vec3 e1 = ff_vec3_unit(ff_vec3_cross(t->n, some)), e2 = ff_vec3_cross(t->n, e1);
     const ff_vec3 by_n = slips(f, c, t->p, t->n), by_1 = slips(f, c, t->p, e1), by_2 = slips(f, c, t->p, e2);
-    const double a = ff_vec3_dot(e1, by_1), b = ff_vec3_dot(e1, by_2), d = ff_vec3_dot(e2, by_2);
-    const double u1 = ff_vec3_dot(e1, t->v), u2 = ff_vec3_dot(e2, t->v);
-    const double g1 = N * ff_vec3_dot(e1, by_n), g2 = N * ff_vec3_dot(e2, by_n), det = a * d - b * b;
-    double j1 = -(d * (u1 + g1) - b * (u2 + g2)) / det, j2 = -(a * (u2 + g2) - b * (u1 + g1)) / det;
-    const double most = mu * N, size = hypot(j1, j2);
-    if (size > most) {
-        double m1 = u1 + 0.5 * g1, m2 = u2 + 0.5 * g2, slip = hypot(m1, m2);
-        if (slip > 0.0) {
-            const double h1 = -0.5 * most * m1 / slip, h2 = -0.5 * most * m2 / slip;
-            m1 += a * h1 + b * h2;
-            m2 += b * h1 + d * h2;
-            slip = hypot(m1, m2);
+    const slide s = {.a = ff_vec3_dot(e1, by_1),
+                     .b = ff_vec3_dot(e1, by_2),
+                     .d = ff_vec3_dot(e2, by_2),
+                     .g1 = N * ff_vec3_dot(e1, by_n),
+                     .g2 = N * ff_vec3_dot(e2, by_n),
+                     .most = mu * N};
+    double u1 = ff_vec3_dot(e1, t->v), u2 = ff_vec3_dot(e2, t->v), J1 = 0.0, J2 = 0.0, left = 1.0, j1, j2;
+    stopping(&s, 1.0, 0.0, 0.0, &j1, &j2);
+    const bool holds = hypot(j1, j2) <= s.most; /* a tip at rest */
+    for (int n = 0; left > 0.0; n++) {
+        const double slip = hypot(u1, u2);
+        stopping(&s, left, u1, u2, &j1, &j2);
+        if (holds && hypot(j1, j2) <= s.most * left) {
+            J1 += j1;
+            J2 += j2;
+            break;
         }
-        j1 = slip > 0.0 ? -most * m1 / slip : most * j1 / size;
-        j2 = slip > 0.0 ? -most * m2 / slip : most * j2 / size;
+        double w1 = 0.0, w2 = 0.0, d1 = 0.0, d2 = 0.0;
+        if (slip > 0.0)
+            sliding(&s, u1 / slip, u2 / slip, &w1, &w2);
+        const double growth = hypot(w1, w2);
+        if (!(slip > SLIDE_LEAST * growth)) {
+            depart(&s, &d1, &d2);
+            J1 -= s.most * left * d1;
+            J2 -= s.most * left * d2;
+            break;
+        }
+        const double h = n < SLIDE_STEPS ? fmin(left, 0.3 * slip / growth) : left;
+        const double m1 = u1 + 0.5 * h * w1, m2 = u2 + 0.5 * h * w2, middle = hypot(m1, m2);
+        d1 = middle > 0.0 ? m1 / middle : u1 / slip;
+        d2 = middle > 0.0 ? m2 / middle : u2 / slip;
+        sliding(&s, d1, d2, &w1, &w2);
+        J1 -= s.most * h * d1;
+        J2 -= s.most * h * d2;
+        u1 += h * w1;
+        u2 += h * w2;
+        left -= h;
     }
-    return ff_vec3_add(ff_vec3_scale(j1, e1), ff_vec3_scale(j2, e2));
+    return ff_vec3_add(ff_vec3_scale(J1, e1), ff_vec3_scale(J2, e2));
 }
 
 /* (12) at the middle of the substep, with the mean velocity in the damper: depth' falls by h F/m over it. */
@@ -293,7 +373,7 @@ static void kick(flow *f, int index, double h, unsigned *inside) {
     const ff_impact_contact *c = &f->model->config.impact.contact[index];
     const ff_impact_episode *e = &f->state->episode[index];
     touch t = touch_at(c, f->body);
-    const double s = t.depth + e->offset;
+    const double s = t.depth + f->offset[index], mu = f->mu[index];
     if (t.off || !(s > 0.0)) {
         *inside &= ~(1u << index);
         return;
@@ -311,8 +391,8 @@ static void kick(flow *f, int index, double h, unsigned *inside) {
     if (!(force > 0.0)) /* never pulls */
         return;
     ff_vec3 F = ff_vec3_scale(force, t.n);
-    if (e->mu > 0.0 && !measured)
-        F = ff_vec3_axpy(1.0 / h, friction(f, c, &t, e->mu, h * force), F);
+    if (mu > 0.0 && !measured)
+        F = ff_vec3_axpy(1.0 / h, friction(f, c, &t, mu, h * force), F);
     push_at(f, c->body, h, F, t.p);
     if (c->against >= 0)
         push_at(f, c->against, h, ff_vec3_neg(F), t.p);
@@ -330,7 +410,7 @@ static double until_contact(const flow *f, double h, double resolution, unsigned
         if (!(f->contacts >> c & 1u) || (inside >> c & 1u))
             continue;
         const touch t = touch_at(&f->model->config.impact.contact[c], f->body);
-        const double s = t.depth + f->state->episode[c].offset;
+        const double s = t.depth + f->offset[c];
         if (!t.off && s < 0.0 && t.rate > 0.0 && s + h * t.rate > 0.0 && -s / t.rate > resolution)
             h = -s / t.rate;
     }
@@ -340,7 +420,7 @@ static double until_contact(const flow *f, double h, double resolution, unsigned
 static bool is_apart(const flow *f) {
     for (int c = 0; c < f->model->config.impact.contacts; c++) {
         const touch t = touch_at(&f->model->config.impact.contact[c], f->body);
-        if ((f->contacts >> c & 1u) && !t.off && !(t.depth + f->state->episode[c].offset < 0.0))
+        if ((f->contacts >> c & 1u) && !t.off && !(t.depth + f->offset[c] < 0.0))
             return false;
     }
     return true;
@@ -379,6 +459,8 @@ static void flow_run(flow *f, double time, int substeps) {
 static void add_contact(flow *f, int c) {
     const ff_impact_contact *contact = &f->model->config.impact.contact[c];
     f->contacts |= 1u << c;
+    f->offset[c] = f->state->episode[c].offset;
+    f->mu[c] = f->state->episode[c].mu;
     f->bodies |= 1u << contact->body;
     if (contact->against >= 0)
         f->bodies |= 1u << contact->against;
@@ -407,6 +489,7 @@ typedef struct measured {
     ff_vec3 torque_b[FF_MAX_BODIES];
     touch at[FF_IMPACT_CONTACTS];
     double force_n[FF_IMPACT_CONTACTS];    /* [N] normal force of each contact */
+    double noise[FF_IMPACT_CONTACTS];      /* [N] its standard deviation, as it is divided in this cycle */
     double compliance[FF_IMPACT_CONTACTS]; /* [m/N] of the robots along each normal */
 } measured;
 
@@ -451,38 +534,51 @@ static double projection(const ff_fidelity_model *model, const ff_fidelity_in *i
 }
 
 /* Divides the measured wrenches among the contacts that can be their cause: least squares, without those that
- * would pull. One alone needs the forces only, and takes the mean of both sensors. */
+ * would pull. One alone needs the forces only, and takes the mean of both sensors. White noise of variance
+ * s^2 makes the share of contact a scatter by s^2 (G^-1)_aa: walls that differ little share it enlarged. */
 static void divide(const ff_fidelity_model *model, const ff_fidelity_in *in, const ff_impact_state *state,
                    measured *m) {
     const ff_impact_config *config = &model->config.impact;
     int list[AT_ONCE], count = 0;
     for (int c = 0; c < config->contacts; c++) {
         m->force_n[c] = 0.0;
+        m->noise[c] = force_noise(config, state, c);
         const double reach = m->at[c].depth + config->position_error;
         if (m->at[c].off || !(reach > 0.0) || count == AT_ONCE)
             continue;
         list[count++] = c;
     }
-    (void)state;
     while (count > 0) {
-        double G[AT_ONCE * AT_ONCE], g[AT_ONCE];
+        double G[AT_ONCE * AT_ONCE], g[AT_ONCE], scatter[AT_ONCE];
         const double per_length2 = count > 1 ? 10.0 : 0.0; /* torques over 0.3 m */
         for (int a = 0; a < count; a++) {
             for (int b = 0; b < count; b++)
                 G[a * count + b] = product(model, m, list[a], list[b], per_length2) + (a == b ? 1e-9 : 0.0);
             g[a] = projection(model, in, m, list[a], per_length2);
         }
-        if (count == 1)
+        for (int a = 0; a < count; a++)
+            scatter[a] = 1.0;
+        if (count == 1) {
             g[0] /= G[0] - 1e-9;
-        else if (ff_cholesky_factor((size_t)count, G) == FF_OK)
+            scatter[0] = 1.0 / (G[0] - 1e-9);
+        } else if (ff_cholesky_factor((size_t)count, G) == FF_OK) {
             ff_cholesky_solve((size_t)count, G, g);
+            for (int a = 0; a < count; a++) {
+                double column[AT_ONCE] = {0};
+                column[a] = 1.0;
+                ff_cholesky_solve((size_t)count, G, column);
+                scatter[a] = column[a];
+            }
+        }
         int worst = -1;
         for (int a = 0; a < count; a++)
             if (g[a] < 0.0 && (worst < 0 || g[a] < g[worst]))
                 worst = a;
         if (worst < 0) {
-            for (int a = 0; a < count; a++)
+            for (int a = 0; a < count; a++) {
                 m->force_n[list[a]] = g[a];
+                m->noise[list[a]] *= sqrt(scatter[a]);
+            }
             return;
         }
         list[worst] = list[--count];
@@ -538,8 +634,9 @@ static void identify(ff_impact_episode *e, double depth, double force) {
 /* (18) and (24): the force less its damper, over the stiffness, less the depth of the robots. The filter's
  * state is the offset, a slow random walk; its first value is unknown within position_error. */
 static void filter(const ff_impact_config *config, const ff_impact_state *state, int index, double T,
-                   const touch *robot, double compliance, ff_impact_episode *e) {
+                   const measured *m, ff_impact_episode *e) {
     const ff_impact_contact *c = &config->contact[index];
+    const touch *robot = &m->at[index];
     const double damper =
         config->observer ? c->damping * damping_part(c, robot->depth + e->estimate) * robot->rate : 0.0;
     const double spring = e->force - damper;
@@ -547,8 +644,8 @@ static void filter(const ff_impact_config *config, const ff_impact_state *state,
     double deviation;
     double k = ff_impact_stiffness(config, state, index, &deviation);
     if (!config->identified) /* the identified one contains it */
-        k /= 1.0 + k * compliance;
-    const double R = config->noise * config->noise / (k * k) + 1e-24;
+        k /= 1.0 + k * m->compliance[index];
+    const double R = m->noise[index] * m->noise[index] / (k * k) + 1e-24;
     e->variance += config->drift * config->drift * T;
     const double gain = e->variance / (e->variance + R);
     e->estimate += gain * (spring / k - robot->depth - e->estimate);
@@ -558,32 +655,27 @@ static void filter(const ff_impact_config *config, const ff_impact_state *state,
     e->since = robot->rate > 0.0 ? fmin(spring / (k * robot->rate), T) : 0.0;
 }
 
-/* Friction from the samples in which the robots slide; the scenario's coefficient is the most, and what is
- * believed before (to one half of itself). True when it changed by a hundredth. */
-static bool note_friction(const ff_impact_config *config, int index, const measured *m,
-                          ff_impact_episode *e) {
+/* Friction from the samples in which the robots slide, where it differs from the scenario's by more than
+ * noise does; the scenario's coefficient is the most. */
+static void note_friction(const ff_impact_config *config, const ff_impact_state *state, int index,
+                          const measured *m, ff_impact_episode *e) {
     const ff_impact_contact *c = &config->contact[index];
     if (!(c->friction > 0.0))
-        return false;
+        return;
     for (int k = 0; k < config->contacts; k++) { /* one force, two causes: nothing to learn */
         const ff_impact_contact *x = &config->contact[k];
         if (k != index && m->force_n[k] > 0.0 && (x->body == c->body || x->against == c->body))
-            return false;
+            return;
     }
     const touch *t = &m->at[index];
     const ff_vec3 slip = ff_vec3_axpy(-ff_vec3_dot(t->n, t->v), t->n, t->v);
     const double speed = ff_vec3_norm(slip);
     if (speed < SLIDES)
-        return false;
+        return;
     e->mu_xx += e->force * e->force;
     e->mu_xy -= e->force * ff_vec3_dot(m->force[c->body], slip) / speed;
-    const double part = config->noise / (0.5 * c->friction), belief = part * part;
-    const double mu = (e->mu_xy + c->friction * belief) / (e->mu_xx + belief);
-    const double bounded = fmin(fmax(mu, 0.0), c->friction);
-    if (fabs(bounded - e->mu) <= 0.01 * c->friction)
-        return false;
-    e->mu = bounded;
-    return true;
+    const double mu = e->mu_xy / e->mu_xx, deviation = force_noise(config, state, index) / sqrt(e->mu_xx);
+    e->mu_found = fabs(mu - c->friction) > 4.0 * deviation ? fmin(fmax(mu, 0.0), c->friction) : c->friction;
 }
 
 /* (17), and the torque of (21) beyond force times lever. */
@@ -613,7 +705,7 @@ static void note_surface(const ff_fidelity_model *model, int index, const measur
     ff_identify_config config;
     ff_identify_out out;
     ff_identify_default(&config);
-    config.noise = model->config.impact.noise;
+    config.noise = m->noise[index];
     ff_identify_step(&config, &e->surface, &sample, &out);
     if (out.valid)
         e->found = out;
@@ -628,11 +720,19 @@ static void open_episode(const ff_fidelity_model *model, int index, uint64_t row
                          ff_impact_episode *e) {
     const ff_impact_config *config = &model->config.impact;
     const ff_impact_contact *c = &config->contact[index];
-    const double Sxx = e->Sxx, Sxy = e->Sxy;
-    *e = (ff_impact_episode){.open = true, .known = true, .begin = row, .last = row, .Sxx = Sxx, .Sxy = Sxy};
+    /* stiffness and friction are the surface's, whichever contact told them */
+    const ff_impact_episode before = *e;
+    *e = (ff_impact_episode){.open = true,
+                             .known = true,
+                             .begin = row,
+                             .last = row,
+                             .Sxx = before.Sxx,
+                             .Sxy = before.Sxy,
+                             .mu_xx = before.mu_xx,
+                             .mu_xy = before.mu_xy};
     e->variance = config->position_error * config->position_error;
     e->damping = c->satellite_damping;
-    e->mu = c->friction;
+    e->mu = e->mu_found = before.mu_xx > 0.0 ? before.mu_found : c->friction;
     if (!isnan(config->restitution)) {
         const touch t = touch_at(c, body);
         const double inverse = contact_mobility(model, c, body, &t);
@@ -646,9 +746,47 @@ static double most_cycles(const ff_fidelity_model *model) {
     return fmin(floor(model->config.impact.look_back / model->integrate.cycle + 1e-9), FF_HISTORY_ROWS - 1);
 }
 
-/* Follows one contact for one cycle. True when the satellites' past should be looked at again. *bounded: the
- * look-back was too short for a correction. */
-static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int index, uint64_t row,
+/* What a cycle asks for: nothing, the past within this cycle, or spread over several. */
+typedef enum look { LOOK_NOT, LOOK_NOW, LOOK_SPREAD } look;
+
+static void take_newest(ff_impact_episode *e) {
+    e->offset = e->estimate;
+    e->mu = e->mu_found;
+}
+
+/* Whether what is known of the contact should be applied to the whole of it. Such a change does no work, so
+ * it can wait until it is worth it; one that cannot be applied, because the contact is older than the
+ * look-back, would do work and is left out: *bounded. */
+static look settle(const ff_fidelity_model *model, const ff_impact_state *state, double noise, int index,
+                   uint64_t row, bool begins, ff_impact_episode *e, bool *bounded) {
+    const ff_impact_config *config = &model->config.impact;
+    if (!config->recomputation) {
+        take_newest(e);
+        return LOOK_NOT;
+    }
+    const double worth = CHANGE + (begins ? 0.0 : 0.3 * noise / e->stiffness);
+    const bool differs = fabs(e->estimate - e->offset) > worth ||
+                         fabs(e->mu_found - e->mu) > 0.01 * config->contact[index].friction;
+    e->again = false;
+    if (!differs && !begins)
+        return LOOK_NOT;
+    const double age = (double)(row - e->begin);
+    if (age > most_cycles(model)) {
+        *bounded = true;
+        return LOOK_NOT;
+    }
+    if (e->touching && (double)(row - state->looked) * PACE < age) { /* there will be more to tell soon */
+        e->again = true;
+        return LOOK_NOT;
+    }
+    if (age > FF_IMPACT_REPLAY_ROWS)
+        return LOOK_SPREAD;
+    take_newest(e);
+    return LOOK_NOW;
+}
+
+/* Follows one contact for one cycle; says whether the satellites' past should be looked at again. */
+static look follow(const ff_fidelity_model *model, ff_impact_state *state, int index, uint64_t row,
                    const ff_rigid_state *body, const measured *m, bool *bounded) {
     const ff_impact_config *config = &model->config.impact;
     const ff_impact_contact *c = &config->contact[index];
@@ -656,36 +794,29 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
     double on = fmax(ff_detector_force_on(&config->detector, &state->detector[c->body]), SMALLEST_FORCE);
     if (c->against >= 0)
         on = fmax(on, ff_detector_force_on(&config->detector, &state->detector[c->against]));
+    if (config->detector.multiple > 0.0 && !config->detector.fixed)
+        on = fmax(on, config->detector.multiple * m->noise[index]);
     const double force = m->force_n[index];
     const bool begins = !e->open && force > on;
     if (begins)
         open_episode(model, index, row, body, e);
     e->force = force;
-    e->touching = e->open && force > (begins ? on : fmax(config->detector.off_ratio * on, SMALLEST_FORCE));
-    if (!e->open) {
-        e->known = e->known && e->last + FF_HISTORY_ROWS > row;
-        return false;
-    }
-    bool changed = begins;
+    /* Between the thresholds the force of a robot that has left the surface may be noise, and as a sample of
+     * where the surface lies it would draw it out to the robot: then the place decides. */
+    e->touching = e->open && (force > on || (force > fmax(config->detector.off_ratio * on, SMALLEST_FORCE) &&
+                                             m->at[index].depth + e->estimate > -3.0 * sqrt(e->variance)));
     if (e->touching) {
-        filter(config, state, index, model->integrate.cycle, &m->at[index], m->compliance[index], e);
-        changed |= note_friction(config, index, m, e);
+        filter(config, state, index, model->integrate.cycle, m, e);
+        note_friction(config, state, index, m, e);
         note_printed(c, index, m, e);
         note_surface(model, index, m, e);
-        /* A change that is applied to the whole contact does no work, so it can wait until it is worth it;
-         * one that cannot be, because the contact is older than the look-back, would do work and is left out.
-         */
-        const bool all = config->recomputation && !begins;
-        const double worth = all ? CHANGE + 0.3 * config->noise / e->stiffness : 0.0;
-        const bool reached = !all || (double)(row - e->begin) <= most_cycles(model);
-        if (fabs(e->estimate - e->offset) > worth) {
-            if (reached) {
-                changed |= fabs(e->estimate - e->offset) > CHANGE;
-                e->offset = e->estimate;
-            } else {
-                *bounded = true;
-            }
-        }
+    }
+    look asks = LOOK_NOT;
+    if (e->touching || (e->again && e->known))
+        asks = settle(model, state, m->noise[index], index, row, begins, e, bounded);
+    if (!e->open) {
+        e->known = e->known && e->last + FF_HISTORY_ROWS > row;
+        return asks;
     }
     const touch t = touch_at(c, body);
     const bool apart = t.off || !(t.depth + e->offset > 0.0);
@@ -695,83 +826,211 @@ static bool follow(const ff_fidelity_model *model, ff_impact_state *state, int i
     } else if (++e->quiet >= config->detector.quiet_cycles) {
         e->open = false;
     }
-    return changed;
+    return asks;
 }
 
 /* ----------------------------------------------------------------------------------------------- causality
  * -- */
 
 /* How deep the satellites of one row stood in the surface [m]; not positive: outside. */
-static double was_inside(const ff_impact_contact *c, const ff_impact_episode *e, const ff_history_row *row,
-                         int bodies) {
+static double was_inside(const ff_impact_contact *c, double offset, const ff_history_row *row, int bodies) {
     ff_rigid_state body[FF_MAX_BODIES];
     for (int i = 0; i < bodies; i++)
         body[i] = row->body[i].satellite;
     const touch t = touch_at(c, body);
-    return t.off ? 0.0 : t.depth + e->offset;
+    return t.off ? 0.0 : t.depth + offset;
+}
+
+/* Moves the begin of a contact back to the last row in which the satellites stood outside, within the
+ * look-back. Returns how deep they stood there all the same [m]: it began before the look-back reaches. */
+static double find_begin(const ff_fidelity_model *model, ff_history *history, int index, uint64_t oldest,
+                         double offset, ff_impact_episode *e) {
+    if (e->begin < oldest) { /* an old contact that is merely crossed */
+        e->begin = oldest;
+        return 0.0;
+    }
+    double inside;
+    while ((inside = was_inside(&model->config.impact.contact[index], offset,
+                                ff_history_at(history, e->begin), model->bodies)) > 0.0 &&
+           e->begin > oldest)
+        e->begin--;
+    return fmax(inside, 0.0);
+}
+
+static uint64_t oldest_row(const ff_fidelity_model *model, uint64_t now) {
+    const double most = most_cycles(model);
+    return (double)now > most ? now - (uint64_t)most : 0;
+}
+
+/* The contacts that act on the satellites from row `start` on. */
+static void add_known(flow *f, uint64_t start) {
+    for (int c = 0; c < f->model->config.impact.contacts; c++)
+        if (f->state->episode[c].known && (f->state->episode[c].open || f->state->episode[c].last >= start))
+            add_contact(f, c);
+}
+
+/* The rows from `from` to `to` again, from f->body on; `spread`: beside those that hold now. */
+static void replay_rows(flow *f, ff_history *history, uint64_t from, uint64_t to, bool spread) {
+    const double T = f->model->integrate.cycle;
+    const int count = substeps(f, T);
+    for (uint64_t j = from; j < to; j++) {
+        const ff_history_row *row = ff_history_at(history, j);
+        ff_history_row *next = ff_history_at(history, j + 1);
+        for (int i = 0; i < f->model->bodies; i++) {
+            f->load[i] = row->body[i].load;
+            if (!(f->bodies >> i & 1u))
+                f->body[i] = row->body[i].satellite;
+        }
+        flow_run(f, T, count);
+        for (int i = 0; i < f->model->bodies; i++)
+            if (f->bodies >> i & 1u)
+                *(spread ? &next->body[i].replayed : &next->body[i].satellite) = f->body[i];
+    }
 }
 
 /* IV-F: a contact that is known now may have begun in steps that are done. Finds the row before it began,
- * within the look-back, recomputes from there, and gives the satellites of this cycle. */
+ * recomputes from there, and gives the satellites of this cycle. What is too long for one cycle is added to
+ * *spread; until that is done the surface stands where the satellites are. Returns the rows. */
 static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
-                     uint64_t now, ff_rigid_state *body, bool *bounded) {
-    const ff_impact_config *config = &model->config.impact;
-    const double T = model->integrate.cycle, most = most_cycles(model);
-    const uint64_t oldest = (double)now > most ? now - (uint64_t)most : 0;
+                     uint64_t now, unsigned looks, unsigned *spread, ff_rigid_state *body, bool *bounded) {
+    const uint64_t oldest = oldest_row(model, now);
     uint64_t start = now;
-    for (int c = 0; c < config->contacts; c++) {
-        ff_impact_episode *e = &state->episode[c];
-        if (!e->open)
+    for (int c = 0; c < model->config.impact.contacts; c++) {
+        if (!(looks >> c & 1u))
             continue;
-        if (e->begin < oldest) { /* an old contact that is merely crossed */
-            e->begin = oldest;
-        } else {
-            double inside;
-            while ((inside = was_inside(&config->contact[c], e, ff_history_at(history, e->begin),
-                                        model->bodies)) > 0.0 &&
-                   e->begin > oldest)
-                e->begin--;
-            /* Begun before the look-back reaches: a contact that starts compressed would give energy that
-             * nobody put in, so the surface is taken to stand where the satellites are then. */
-            if (inside > 0.0) {
-                e->offset -= inside;
-                *bounded = true;
-            }
+        ff_impact_episode *e = &state->episode[c];
+        /* Begun before the look-back reaches: a contact that starts compressed would give energy that nobody
+         * put in, so the surface is taken to stand where the satellites are then. */
+        const double inside = find_begin(model, history, c, oldest, e->offset, e);
+        if (inside > 0.0) {
+            e->offset -= inside;
+            *bounded = true;
         }
-        if (e->begin < start)
+        if (now - e->begin > FF_IMPACT_REPLAY_ROWS) {
+            *spread |= 1u << c;
+            e->offset -= fmax(was_inside(&model->config.impact.contact[c], e->offset,
+                                         ff_history_at(history, now), model->bodies),
+                              0.0);
+        } else if (e->begin < start) {
             start = e->begin;
+        }
     }
     if (start == now)
         return 0;
     flow f = {.model = model, .state = state};
-    for (int c = 0; c < config->contacts; c++)
-        if (state->episode[c].known && (state->episode[c].open || state->episode[c].last >= start))
-            add_contact(&f, c);
+    add_known(&f, start);
     for (int i = 0; i < model->bodies; i++)
         f.body[i] = ff_history_at(history, start)->body[i].satellite;
-    const int count = substeps(&f, T);
-    for (uint64_t j = start; j < now; j++) {
-        ff_history_row *row = ff_history_at(history, j), *next = ff_history_at(history, j + 1);
-        for (int i = 0; i < model->bodies; i++) {
-            f.load[i] = row->body[i].load;
-            f.impulse[i] = (ff_rigid_load){ff_vec3_zero(), ff_vec3_zero()};
-            if (!(f.bodies >> i & 1u))
-                f.body[i] = row->body[i].satellite;
-        }
-        flow_run(&f, T, count);
-        for (int i = 0; i < model->bodies; i++)
-            if (f.bodies >> i & 1u) {
-                row->body[i].applied_b =
-                    (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
-                                ff_quat_unrotate(row->body[i].satellite.attitude,
-                                                 ff_vec3_scale(1.0 / T, f.impulse[i].force))};
-                next->body[i].satellite = f.body[i];
-            }
-    }
+    replay_rows(&f, history, start, now, false);
     for (int i = 0; i < model->bodies; i++)
         if (f.bodies >> i & 1u)
             body[i] = f.body[i];
     return (int)(now - start);
+}
+
+static void begin_replay(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+                         uint64_t now, unsigned spread) {
+    ff_impact_replay *r = &state->replay;
+    const uint64_t oldest = oldest_row(model, now);
+    *r = (ff_impact_replay){.running = true, .start = now};
+    for (int c = 0; c < model->config.impact.contacts; c++)
+        if (spread >> c & 1u) {
+            ff_impact_episode *e = &state->episode[c];
+            const double inside = find_begin(model, history, c, oldest, e->estimate, e);
+            r->offset[c] = e->estimate - inside;
+            r->mu[c] = e->mu_found;
+            if (e->begin < r->start)
+                r->start = e->begin;
+        }
+    flow f = {.model = model, .state = state};
+    add_known(&f, r->start);
+    r->contacts = f.contacts;
+    for (int c = 0; c < model->config.impact.contacts; c++)
+        if ((r->contacts & ~spread) >> c & 1u) {
+            r->offset[c] = state->episode[c].offset;
+            r->mu[c] = state->episode[c].mu;
+        }
+    r->row = r->start;
+    for (int i = 0; i < model->bodies; i++)
+        r->body[i] = ff_history_at(history, r->start)->body[i].satellite;
+}
+
+/* A contact that was measured since the replay began acts in it, too. */
+static void join_replay(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history) {
+    ff_impact_replay *r = &state->replay;
+    for (int c = 0; c < model->config.impact.contacts; c++) {
+        const ff_impact_episode *e = &state->episode[c];
+        if (!e->open || (r->contacts >> c & 1u))
+            continue;
+        r->contacts |= 1u << c;
+        r->offset[c] = e->offset;
+        r->mu[c] = e->mu;
+        if (e->begin >= r->row)
+            continue;
+        r->row = e->begin > r->start ? e->begin : r->start;
+        const ff_history_row *row = ff_history_at(history, r->row);
+        for (int i = 0; i < model->bodies; i++)
+            r->body[i] = r->row > r->start ? row->body[i].replayed : row->body[i].satellite;
+    }
+}
+
+/* At most so many rows more. When it has reached the present, its motion is the satellites' from then on.
+ * Returns the rows looked back then, else 0. */
+static int continue_replay(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+                           uint64_t now, int rows, ff_rigid_state *body) {
+    ff_impact_replay *r = &state->replay;
+    const int contacts = model->config.impact.contacts;
+    flow f = {.model = model, .state = state};
+    for (int c = 0; c < contacts; c++)
+        if (r->contacts >> c & 1u) {
+            add_contact(&f, c);
+            f.offset[c] = r->offset[c];
+            f.mu[c] = r->mu[c];
+        }
+    for (int i = 0; i < model->bodies; i++)
+        f.body[i] = r->body[i];
+    const uint64_t to = now - r->row > (uint64_t)rows ? r->row + (uint64_t)rows : now;
+    replay_rows(&f, history, r->row, to, true);
+    r->row = to;
+    for (int i = 0; i < model->bodies; i++)
+        r->body[i] = f.body[i];
+    if (to < now)
+        return 0;
+    r->running = false;
+    for (uint64_t j = r->start + 1; j <= now; j++) {
+        ff_history_row *row = ff_history_at(history, j);
+        for (int i = 0; i < model->bodies && row; i++)
+            if (f.bodies >> i & 1u)
+                row->body[i].satellite = row->body[i].replayed;
+    }
+    for (int i = 0; i < model->bodies; i++)
+        if (f.bodies >> i & 1u)
+            body[i] = f.body[i];
+    for (int c = 0; c < contacts; c++)
+        if (r->contacts >> c & 1u) {
+            ff_impact_episode *e = &state->episode[c];
+            e->offset = r->offset[c];
+            e->mu = r->mu[c];
+            e->again = true;
+        }
+    return (int)(now - r->start);
+}
+
+/* All that this cycle looks back. Returns how far [cycles]. */
+static int look_back(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+                     uint64_t now, unsigned looks, unsigned spread, ff_rigid_state *body, bool *bounded) {
+    const int rows = looks ? recompute(model, state, history, now, looks, &spread, body, bounded) : 0;
+    int longest = rows;
+    if (spread && !state->replay.running)
+        begin_replay(model, state, history, now, spread);
+    if (state->replay.running) {
+        join_replay(model, state, history);
+        const int left = FF_IMPACT_REPLAY_ROWS - rows;
+        const int far =
+            continue_replay(model, state, history, now, left < LEAST_ROWS ? LEAST_ROWS : left, body);
+        longest = far > longest ? far : longest;
+    }
+    return longest;
 }
 
 /* Without recomputation: the steps that are done stay, but the contact begins where the robots touched within
@@ -859,26 +1118,27 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
     ff_history_row *row = ff_history_push(history);
     row->t = in->t;
     for (int i = 0; i < model->bodies; i++)
-        row->body[i] = (ff_history_body){.satellite = body[i],
-                                         .T_wr = in->sample[i].T_wr,
-                                         .twist_r = in->sample[i].twist_r,
-                                         .measured_b = in->sample[i].f_b,
-                                         .load = in->sample[i].load};
+        row->body[i] = (ff_history_body){.satellite = body[i], .load = in->sample[i].load};
 
     for (int i = 0; i < model->bodies; i++)
         ff_detector_observe(&config->detector, &state->detector[i], in->sample[i].f_b);
     measured m;
     measure(model, in, state, &m);
-    bool changed = false, any = false, bounded = false;
+    unsigned looks = 0, spread = 0;
+    bool any = false, bounded = false;
     for (int c = 0; c < config->contacts; c++) {
         const bool before = state->episode[c].open;
-        changed |= follow(model, state, c, now, body, &m, &bounded);
+        const look asks = follow(model, state, c, now, body, &m, &bounded);
+        looks |= asks == LOOK_NOW ? 1u << c : 0u;
+        spread |= asks == LOOK_SPREAD ? 1u << c : 0u;
         any |= state->episode[c].open;
         if (!config->recomputation && !before && state->episode[c].open)
             begin_within_cycle(model, state, c, in, body);
     }
-    if (changed && config->recomputation) {
-        out->look_back = recompute(model, state, history, now, body, &bounded);
+    if (looks || (spread && !state->replay.running))
+        state->looked = now;
+    if (looks || spread || state->replay.running) {
+        out->look_back = look_back(model, state, history, now, looks, spread, body, &bounded);
         if (out->look_back > 0)
             state->recomputations++;
         if (out->look_back > state->longest_look_back)
@@ -915,7 +1175,6 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
             out->f_b[i] =
                 (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
                             ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, f.impulse[i].force))};
-            row->body[i].applied_b = out->f_b[i];
         }
     if (config->prediction) {
         out->has_command = true;

@@ -148,6 +148,7 @@ void ff__tdpa_step(const ff_fidelity_model *model, ff_tdpa_state *state, const f
     for (int i = 0; i < model->bodies; i++) {
         ff_wrench f_b = in->sample[i].f_b;
         bool began, ended;
+        ff_detector_observe(&config->detector, &state->detector[i], f_b);
         const bool contact = ff_detector_step(&config->detector, &state->detector[i], ff_vec3_norm(f_b.f),
                                               ff_vec3_norm(f_b.t), &began, &ended);
         out->in_contact[i] = contact;

@@ -32,8 +32,12 @@ static ff_quat renormalise(ff_quat q) {
     return (ff_quat){s * q.w, s * q.x, s * q.y, s * q.z};
 }
 
+static inline ff_quat turned(ff_quat q, ff_vec3 rotation) {
+    return renormalise(ff_quat_mul(q, ff_quat_exp(rotation)));
+}
+
 static void turn(ff_rigid_state *body, ff_vec3 rotation) {
-    body->attitude = renormalise(ff_quat_mul(body->attitude, ff_quat_exp(rotation)));
+    body->attitude = turned(body->attitude, rotation);
 }
 
 /* Energy of an impulse p (force T F, torque T tau) in discrete time: p.H^-1 p/2, (21) and the last term of
@@ -66,12 +70,26 @@ static void step_euler(const ff_rigid_model *model, double T, ff_rigid_load cont
     body->omega = ff_vec3_add(w, dw);
 }
 
+/* [rad/s2] I^-1 S(I w) w */
+static inline ff_vec3 gyroscopic(const ff_mat3 *inertia, const ff_mat3 *inverse, ff_vec3 w) {
+    return ff_mat3_apply(inverse, ff_vec3_cross(ff_mat3_apply(inertia, w), w));
+}
+
 /* One step of the rotation by the explicit midpoint rule under a constant torque; returns the mean rate. */
 static ff_vec3 midpoint_rotation(const ff_rigid_model *model, double T, ff_vec3 torque, ff_vec3 *w,
                                  ff_vec3 *gyro) {
     const ff_vec3 half = ff_vec3_axpy(0.5 * T, ff_rigid_angular_acceleration(model, *w, torque), *w);
     *gyro = ff_vec3_cross(ff_mat3_apply(&model->inertia, half), half);
     const ff_vec3 next = ff_vec3_axpy(T, ff_mat3_apply(&model->inertia_inv, ff_vec3_add(*gyro, torque)), *w);
+    const ff_vec3 mean = ff_vec3_scale(0.5, ff_vec3_add(*w, next));
+    *w = next;
+    return mean;
+}
+
+/* The same without torque: no work to account for, and prediction takes many such steps a cycle. */
+static inline ff_vec3 free_rotation(const ff_mat3 *inertia, const ff_mat3 *inverse, double T, ff_vec3 *w) {
+    const ff_vec3 half = ff_vec3_axpy(0.5 * T, gyroscopic(inertia, inverse, *w), *w);
+    const ff_vec3 next = ff_vec3_axpy(T, gyroscopic(inertia, inverse, half), *w);
     const ff_vec3 mean = ff_vec3_scale(0.5, ff_vec3_add(*w, next));
     *w = next;
     return mean;
@@ -231,14 +249,34 @@ void ff_integrate_step(const ff_integrate_config *config, const ff_rigid_model *
     }
 }
 
+bool ff_scheme_holds(ff_scheme scheme) {
+    return scheme == FF_SCHEME_LIE_MIDPOINT || scheme == FF_SCHEME_SPLITTING;
+}
+
+void ff_integrate_finish(const ff_rigid_model *model, double T, ff_rigid_load late, ff_rigid_state *body,
+                         ff_integrate_state *state, ff_integrate_out *out) {
+    const double work =
+        T * ff_rigid_power(late, body->velocity, body->omega) + impulse_energy(model, late, T);
+    body->velocity = ff_vec3_axpy(T * model->mass_inv, late.force, body->velocity);
+    body->omega = ff_vec3_axpy(T, ff_mat3_apply(&model->inertia_inv, late.torque), body->omega);
+    state->velocity_c = body->velocity;
+    state->omega_c = body->omega;
+    /* the port delivers T F.V at the start of the cycle, whatever the rule; the rest is the scheme's */
+    out->scheme += work - out->contact;
+    out->contact *= 2.0;
+}
+
 void ff_integrate_coast(const ff_rigid_model *model, double h, double step, ff_rigid_state *body) {
     body->position = ff_vec3_axpy(h, body->velocity, body->position);
+    const ff_mat3 inertia = model->inertia, inverse = model->inertia_inv;
+    ff_quat q = body->attitude;
+    ff_vec3 w = body->omega;
     double left = h;
     for (int guard = 0; left != 0.0 && guard < 1000000; guard++) {
         const double piece = fabs(left) > step ? copysign(step, left) : left;
-        ff_vec3 gyro;
-        const ff_vec3 mean = midpoint_rotation(model, piece, ff_vec3_zero(), &body->omega, &gyro);
-        turn(body, ff_vec3_scale(piece, mean));
+        q = turned(q, ff_vec3_scale(piece, free_rotation(&inertia, &inverse, piece, &w)));
         left -= piece;
     }
+    body->attitude = q;
+    body->omega = w;
 }

@@ -22,6 +22,8 @@ ff_status ff_capture_create(const ff_capture_config *config, ff_capture_model *m
         return fault(status, "integrator", message, size);
     if ((status = ff_rigid_create(&config->client, &model->client)) != FF_OK)
         return fault(status, "client", message, size);
+    if (config->servicer.held && !ff_scheme_holds(config->integrate.scheme))
+        return fault(FF_ERR_UNSUPPORTED, "held contact wrench", message, size);
     if (!config->servicer.tree || ff_tree_fixed_base(config->servicer.tree))
         return fault(FF_ERR_ARGUMENT, "servicer", message, size);
     if (!ff_rigid_finite(&config->client_start) || !ff_pose_finite(config->servicer_start.base) ||
@@ -228,10 +230,18 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
     ff_servicer_state servicer = state->servicer;
     ff_nominal_state nominal = state->nominal;
     ff_integrate_out energies;
-    ff_integrate_step(&config->integrate, &model->client,
-                      ff_rigid_load_from_body(client.attitude, out->reaction), in->load[CLIENT], &client,
-                      &output, &energies);
-    ff_servicer_step(&config->servicer, work, &s, T, &servicer);
+    const bool held = config->servicer.held;
+    ff_wrench late; /* on the servicer, about the inertial origin */
+    ff_integrate_step(
+        &config->integrate, &model->client,
+        ff_rigid_load_from_body(client.attitude, held ? ff_wrench_scale(0.5, out->reaction) : out->reaction),
+        in->load[CLIENT], &client, &output, &energies);
+    ff_servicer_step(&config->servicer, work, &s, T, &servicer, &late);
+    if (held)
+        ff_integrate_finish(&model->client, T,
+                            ff_rigid_load_from_body(client.attitude, reaction_at(ff_rigid_pose(&client),
+                                                                                 ff_pose_identity(), late)),
+                            &client, &output, &energies);
     ff_nominal_step(&model->nominal, &config->integrate, state->k, &nominal);
     const ff_rigid_state base = base_state(&servicer);
     if (!ff_rigid_finite(&client) || !ff_rigid_finite(&base) || !ff_rigid_finite(&nominal.motion)) {

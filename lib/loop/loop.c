@@ -10,6 +10,7 @@ void ff_loop_default(ff_loop_config *config) {
         body->start.attitude = ff_quat_identity();
         ff_wrench_default(&body->wrench);
         ff_gate_default(&body->gate);
+        body->held_by = -1;
     }
 }
 
@@ -79,9 +80,19 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, cha
             return fault(FF_ERR_NOT_FINITE, i, "start", message, size);
         if ((status = ff_wrench_validate(&body->wrench)) != FF_OK)
             return fault(status, i, "sensor", message, size);
+        model->mount[i].elastic = false;
+        if (body->mount.mass > 0.0) {
+            model->config.body[i].mount.cycle = config->integrate.cycle;
+            if (body->wrench.environment || config->relative.enabled)
+                return fault(FF_ERR_UNSUPPORTED, i, "elastic mount", message, size);
+            if ((status = ff_mount_create(&model->config.body[i].mount, &model->mount[i])) != FF_OK)
+                return fault(status, i, "elastic mount", message, size);
+        }
         model->config.body[i].gate.cycle = config->integrate.cycle;
         if ((status = ff_gate_validate(&model->config.body[i].gate)) != FF_OK)
             return fault(status, i, "limits", message, size);
+        if (body->held && (!ff_scheme_holds(config->integrate.scheme) || body->held_by >= config->bodies))
+            return fault(FF_ERR_UNSUPPORTED, i, "held contact wrench", message, size);
         for (int a = 0; a < 6 && body->elastic; a++)
             if (!(body->gear_stiffness[a] > 0.0))
                 return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
@@ -138,6 +149,7 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
     for (int i = 0; i < model->config.bodies; i++) {
         ff_integrate_reset(&state->body[i], &state->integrate[i]);
         state->last_wrench[i] = ff_wrench_zero();
+        ff_mount_reset(&state->mount[i]);
         state->energy[i] =
             (ff_energy){.kinetic = ff_rigid_kinetic_energy(&model->fidelity.body[i], &state->body[i])};
         const ff_setpoint start =
@@ -244,6 +256,24 @@ static void own_step(const ff_rigid_model *model, double T, ff_rigid_load contac
                   out->loads;
 }
 
+/* The second half of a held wrench, as it acts on `body` at the end of the cycle: f_b carried on by the
+ * motion of the body that holds it, from `before` to `next`. */
+static ff_rigid_load late_half(const ff_loop_body_config *config, int i, ff_wrench f_b,
+                               const ff_rigid_state *before, const ff_rigid_state *next) {
+    const int o = config->held_by;
+    ff_wrench f = f_b;
+    if (o < 0) {
+        const ff_quat back = ff_quat_mul(ff_quat_conj(next[i].attitude), before[i].attitude);
+        f = (ff_wrench){ff_quat_rotate(back, f_b.t), ff_quat_rotate(back, f_b.f)};
+    } else if (o != i) {
+        const ff_pose then =
+                          ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&before[o])), ff_rigid_pose(&before[i])),
+                      now = ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&next[i])), ff_rigid_pose(&next[o]));
+        f = ff_wrench_transform(ff_pose_mul(now, then), f_b);
+    }
+    return ff_rigid_load_from_body(next[i].attitude, f);
+}
+
 /* J K^-1 J^T at the motors' angles: how the CoM gives way to a wrench. False where the pose has no solution.
  */
 static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_arm_joints *joints,
@@ -262,6 +292,19 @@ static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_ar
     return true;
 }
 
+/* Stage 1 of one body. With an elastic mount it is the mock-up's motion that meets the environment, not the
+ * flange's. */
+static ff_status tip_of(const ff_loop_model *model, int i, ff_mount_state *mount, const ff_wrench_in *in,
+                        bool fresh, ff_wrench_in *tip, ff_wrench *f_b) {
+    const ff_wrench_config *wrench = &model->config.body[i].wrench;
+    *tip = *in;
+    ff_status status = ff_wrench_condition(wrench, in, f_b);
+    if (status != FF_OK || !model->mount[i].elastic)
+        return status;
+    ff_mount_step(&model->mount[i], mount, wrench, in, fresh, tip);
+    return ff_wrench_condition(wrench, tip, f_b);
+}
+
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                        const ff_loop_in *in, ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
@@ -273,7 +316,9 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     bool refused = false;
     for (int i = 0; i < n; i++) {
         ff_wrench f_b = state->last_wrench[i];
-        const ff_status status = ff_wrench_condition(&config->body[i].wrench, &in->sensor[i], &f_b);
+        const bool fresh = in->sensor[i].age < 0.5 * T; /* else the last reading stands in for a lost one */
+        ff_wrench_in tip;
+        const ff_status status = tip_of(model, i, &state->mount[i], &in->sensor[i], fresh, &tip, &f_b);
         out->sensor_status[i] = status;
         info->not_finite += status == FF_ERR_NOT_FINITE;
         info->stale += status == FF_INFO_STALE;
@@ -283,10 +328,10 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         out->measured_b[i] = f_b;
         /* (23): measured states, mapped to the inertial frame */
         sample[i] = (ff_body_sample){.f_b = f_b,
-                                     .T_wr = in->sensor[i].T_wb,
-                                     .twist_r = in->sensor[i].twist,
+                                     .T_wr = tip.T_wb,
+                                     .twist_r = tip.twist,
                                      .load = in->load[i],
-                                     .valid = status == FF_OK};
+                                     .valid = status == FF_OK && fresh};
         if (config->relative.enabled) {
             const ff_rigid_state *nominal = &state->nominal.motion;
             map_to_inertial(nominal, &in->sensor[i].T_wb, &in->sensor[i].twist, &sample[i].T_wr,
@@ -320,14 +365,19 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     if (config->relative.enabled)
         ff_nominal_step(&model->nominal, &config->integrate, state->k, &nominal);
     bool finite = ff_rigid_finite(&nominal.motion);
+    bool held[FF_MAX_BODIES];
+    ff_wrench half[FF_MAX_BODIES];
     for (int i = 0; i < n; i++) {
         next[i] = body[i];
+        held[i] = config->body[i].held && !out->fidelity.has_next[i];
+        half[i] = ff_wrench_scale(0.5, out->fidelity.f_b[i]);
         if (config->integrate.scheme != FF_SCHEME_PASSIVE) { /* a method may have recomputed the state */
             state->integrate[i].velocity_c = body[i].velocity;
             state->integrate[i].omega_c = body[i].omega;
         }
         integrate[i] = state->integrate[i];
-        const ff_rigid_load contact = ff_rigid_load_from_body(body[i].attitude, out->fidelity.f_b[i]);
+        const ff_rigid_load contact =
+            ff_rigid_load_from_body(body[i].attitude, held[i] ? half[i] : out->fidelity.f_b[i]);
         if (out->fidelity.has_next[i])
             own_step(&model->fidelity.body[i], T, contact, in->load[i], &body[i], &out->fidelity.next[i],
                      &next[i], &integrate[i], &step[i]);
@@ -338,6 +388,12 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
         else
             ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
                               &integrate[i], &step[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        if (held[i])
+            ff_integrate_finish(&model->fidelity.body[i], T,
+                                late_half(&config->body[i], i, half[i], body, next), &next[i], &integrate[i],
+                                &step[i]);
         finite = finite && is_sane(&next[i]);
     }
     if (!finite) {

@@ -6,9 +6,8 @@
 
 #include "analysis/contact_stability.h"
 #include "analyze.h"
+#include "cli.h"
 #include "scenario/scenario.h"
-
-enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
 /* Each analysis is one row; argv[0] is its own name. */
 typedef struct analysis {
@@ -43,18 +42,18 @@ static void usage(FILE *out) {
 int ff_cmd_analyze(int argc, char **argv) {
     if (argc < 2) {
         usage(stderr);
-        return USAGE;
+        return FF_EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         usage(stdout);
-        return DONE;
+        return FF_EXIT_DONE;
     }
     for (size_t i = 0; i < ANALYSES; i++)
         if (strcmp(argv[1], analyses[i].name) == 0)
             return analyses[i].run(argc - 1, argv + 1);
     fprintf(stderr, "freefloat analyze: unknown analysis '%s'; freefloat analyze --help lists them\n",
             argv[1]);
-    return USAGE;
+    return FF_EXIT_USAGE;
 }
 
 /* --------------------------------------------------------------------------------------- contact-stability
@@ -87,19 +86,6 @@ static const char contact_help[] =
     "exit status: 0 done, 1 the plot could not be written or a root not confirmed, 2 bad usage\n"
     "example: freefloat analyze contact-stability --velocity-gain 32 --position-gain 256 --bandwidth 60 "
     "--inertia-ratio 3\n";
-
-static int usage_error(const char *format, const char *a, const char *b) {
-    fputs("freefloat analyze contact-stability: ", stderr);
-    fprintf(stderr, format, a, b);
-    fputs("\n", stderr);
-    return USAGE;
-}
-
-bool ff_analyze_number(const char *text, double *value) {
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*value);
-}
 
 /* Q of a scenario that emulates, at its start. Returns the number of rows, 0 with a message otherwise. */
 static size_t read_scenario(const char *path, double *Q, char *message, size_t size) {
@@ -146,7 +132,7 @@ static size_t read_matrix(const char *path, double *Q, char *message, size_t siz
         char *save = NULL;
         for (char *word = strtok_r(line, " ,;\t\r", &save); word; word = strtok_r(NULL, " ,;\t\r", &save)) {
             double v;
-            if (!ff_analyze_number(word, &v) || columns >= 6 || rows >= 6) {
+            if (!ff_cli_number(word, &v) || columns >= 6 || rows >= 6) {
                 snprintf(message, size,
                          "%s:%zu: '%s' does not fit, allowed are up to 6 rows of up to 6 numbers", path, at,
                          word);
@@ -274,70 +260,49 @@ static void print_text(const ff_contact_stability_config *c, const ff_contact_st
     }
 }
 
+#define CONTACT "analyze contact-stability"
+
 static int contact_stability(int argc, char **argv) {
     ff_contact_stability_config c;
     ff_contact_stability_default(&c);
     const char *ratio = NULL, *plot = NULL;
     bool json = false, quiet = false;
-    const struct {
-        const char *name;
-        double *number;
-        const char **text;
-        bool *flag;
-    } option[] = {
-        {"--velocity-gain", &c.velocity_gain, NULL, NULL},
-        {"--position-gain", &c.position_gain, NULL, NULL},
-        {"--bandwidth", &c.bandwidth, NULL, NULL},
-        {"--delay", &c.delay, NULL, NULL},
-        {"--robot-inertia", &c.robot_inertia, NULL, NULL},
-        {"--contact-damping", &c.contact_damping, NULL, NULL},
-        {"--contact-stiffness", &c.contact_stiffness, NULL, NULL},
-        {"--inertia-ratio", NULL, &ratio, NULL},
-        {"--plot", NULL, &plot, NULL},
-        {"--json", NULL, NULL, &json},
-        {"--quiet", NULL, NULL, &quiet},
+    const ff_option options[] = {
+        FF_OPT_NUMBER("--velocity-gain", &c.velocity_gain),
+        FF_OPT_NUMBER("--position-gain", &c.position_gain),
+        FF_OPT_NUMBER("--bandwidth", &c.bandwidth),
+        FF_OPT_NUMBER("--delay", &c.delay),
+        FF_OPT_NUMBER("--robot-inertia", &c.robot_inertia),
+        FF_OPT_NUMBER("--contact-damping", &c.contact_damping),
+        FF_OPT_NUMBER("--contact-stiffness", &c.contact_stiffness),
+        FF_OPT("--inertia-ratio", &ratio),
+        FF_OPT("--plot", &plot),
+        FF_OPT_FLAG("--json", &json),
+        FF_OPT_FLAG("--quiet", &quiet),
+        {0},
     };
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(contact_help, stdout);
-            return DONE;
-        }
-        size_t k = 0;
-        const size_t length = strcspn(argv[i], "=");
-        for (; k < sizeof option / sizeof *option; k++)
-            if (strlen(option[k].name) == length && strncmp(argv[i], option[k].name, length) == 0)
-                break;
-        if (k == sizeof option / sizeof *option)
-            return usage_error("unknown option '%s'; %s", argv[i], "--help lists them");
-        if (option[k].flag) {
-            if (argv[i][length])
-                return usage_error("%s takes no value%s", option[k].name, "");
-            *option[k].flag = true;
-            continue;
-        }
-        const char *value = argv[i][length] ? argv[i] + length + 1 : i + 1 < argc ? argv[++i] : NULL;
-        if (!value)
-            return usage_error("%s needs a value%s", option[k].name, "");
-        if (option[k].text)
-            *option[k].text = value;
-        else if (!ff_analyze_number(value, option[k].number))
-            return usage_error("%s '%s' is not a finite number", option[k].name, value);
+    int exit_status;
+    if (ff_cli_parse(argc, argv, CONTACT, contact_help, options, NULL, NULL, &exit_status))
+        return exit_status;
+    if (isnan(c.velocity_gain) || isnan(c.position_gain)) {
+        ff_cli_error("freefloat " CONTACT ": %s is missing",
+                     isnan(c.velocity_gain) ? "--velocity-gain" : "--position-gain");
+        return FF_EXIT_USAGE;
     }
-    if (isnan(c.velocity_gain) || isnan(c.position_gain))
-        return usage_error("%s is missing%s", isnan(c.velocity_gain) ? "--velocity-gain" : "--position-gain",
-                           "");
 
     char message[256] = "";
     double Q[36];
     ff_contact_stability_axes axes = {.n = 0};
     ff_contact_stability r;
     ff_status status;
-    if (ratio && !ff_analyze_number(ratio, &c.inertia_ratio)) {
+    if (ratio && !ff_cli_number(ratio, &c.inertia_ratio)) {
         c.inertia_ratio = FF_NAN;
         const size_t n = is_scenario(ratio) ? read_scenario(ratio, Q, message, sizeof message)
                                             : read_matrix(ratio, Q, message, sizeof message);
-        if (n == 0)
-            return usage_error("%s%s", message, "");
+        if (n == 0) {
+            ff_cli_error("freefloat " CONTACT ": %s", message);
+            return FF_EXIT_USAGE;
+        }
         status = ff_contact_stability_matrix(&c, n, Q, &axes, &r, message, sizeof message);
         if (status == FF_OK)
             c.inertia_ratio = axes.value[axes.worst];
@@ -345,8 +310,8 @@ static int contact_stability(int argc, char **argv) {
         status = ff_contact_stability_analyze(&c, &r, message, sizeof message);
     }
     if (status != FF_OK) {
-        usage_error("%s%s", message, "");
-        return status == FF_ERR_CONVERGENCE ? FAILED : USAGE;
+        ff_cli_error("freefloat " CONTACT ": %s", message);
+        return status == FF_ERR_CONVERGENCE ? FF_EXIT_FAILED : FF_EXIT_USAGE;
     }
     const double controller = 2.0 * c.position_gain / c.velocity_gain; /* w_p of (33) */
     if (c.bandwidth < controller && !quiet)
@@ -357,8 +322,8 @@ static int contact_stability(int argc, char **argv) {
     const bool page = plot_length > 5 && strcmp(plot + plot_length - 5, ".html") == 0;
     if (plot && (page ? ff_contact_stability_write_html(&c, &r, plot)
                       : ff_contact_stability_write_svg(&c, &r, plot)) != FF_OK) {
-        usage_error("'%s' cannot be written%s", plot, "");
-        return FAILED;
+        ff_cli_error("freefloat " CONTACT ": '%s' cannot be written", plot);
+        return FF_EXIT_FAILED;
     }
     if (json)
         print_json(&c, &r, ratio != NULL, &axes);
@@ -366,5 +331,5 @@ static int contact_stability(int argc, char **argv) {
         print_text(&c, &r, ratio != NULL, &axes);
     if (plot && !json && !quiet)
         printf("\nplot: %s\n", plot);
-    return DONE;
+    return FF_EXIT_DONE;
 }

@@ -2,13 +2,8 @@
 #ifndef FF_ANALYZE_H
 #define FF_ANALYZE_H
 
-#include <stdbool.h>
-
 int ff_analyze_delay_margin(int argc, char **argv);
 int ff_analyze_workspace(int argc, char **argv);
 int ff_analyze_log(int argc, char **argv);
-
-/* A finite number and nothing else. */
-bool ff_analyze_number(const char *text, double *value);
 
 #endif

@@ -163,16 +163,16 @@ static void print_table(const ff_scenario *s, const ff_delay_margin *m, const ch
 /* Reads the options that are numbers. 0, or -1 after one line. */
 static int numbers(const char *delay_max, const char *map, const char *span, ff_delay_margin_config *config) {
     double n = config->map;
-    if (delay_max && (!ff_analyze_number(delay_max, &config->delay_max) || !(config->delay_max > 0.0))) {
+    if (delay_max && (!ff_cli_number(delay_max, &config->delay_max) || !(config->delay_max > 0.0))) {
         ff_cli_error("freefloat analyze delay-margin: --delay-max '%s', allowed: > 0 [s]", delay_max);
         return -1;
     }
-    if (map && (!ff_analyze_number(map, &n) || n < 0.0 || n > FF_DELAY_MAP || n != floor(n))) {
+    if (map && (!ff_cli_number(map, &n) || n < 0.0 || n > FF_DELAY_MAP || n != floor(n))) {
         ff_cli_error("freefloat analyze delay-margin: --map '%s', allowed: 0 to %d", map, FF_DELAY_MAP);
         return -1;
     }
     config->map = (int)n;
-    if (span && (!ff_analyze_number(span, &config->stiffness_span) || !(config->stiffness_span > 1.0))) {
+    if (span && (!ff_cli_number(span, &config->stiffness_span) || !(config->stiffness_span > 1.0))) {
         ff_cli_error("freefloat analyze delay-margin: --span '%s', allowed: > 1", span);
         return -1;
     }
@@ -196,38 +196,28 @@ static void tell_runs(void *progress, double runs) {
 int ff_analyze_delay_margin(int argc, char **argv) {
     const char *file = NULL, *method = NULL, *methods = NULL, *delay_max = NULL, *map = NULL, *span = NULL,
                *out = NULL, *sets[FF_MAX_SETS];
-    int set_count = 0, words, status;
+    int set_count = 0, status;
     bool json = false, quiet = false;
-    const ff_option options[] = {
-        {"--method", &method, NULL, NULL, NULL},
-        {"--methods", &methods, NULL, NULL, NULL},
-        {"--delay-max", &delay_max, NULL, NULL, NULL},
-        {"--map", &map, NULL, NULL, NULL},
-        {"--span", &span, NULL, NULL, NULL},
-        {"--set", NULL, NULL, sets, &set_count},
-        {"--out", &out, NULL, NULL, NULL},
-        {"--json", NULL, &json, NULL, NULL},
-        {"--quiet", NULL, &quiet, NULL, NULL},
-    };
-    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+    const ff_option options[] = {FF_OPT("--method", &method),
+                                 FF_OPT("--methods", &methods),
+                                 FF_OPT("--delay-max", &delay_max),
+                                 FF_OPT("--map", &map),
+                                 FF_OPT("--span", &span),
+                                 FF_OPT_LIST("--set", sets, &set_count),
+                                 FF_OPT("--out", &out),
+                                 FF_OPT_FLAG("--json", &json),
+                                 FF_OPT_FLAG("--quiet", &quiet),
+                                 {0}};
+    if (ff_cli_parse(argc, argv, "analyze delay-margin", help, options, "scenario", &file, &status))
         return status;
-    if (!file) {
-        ff_cli_error("freefloat analyze delay-margin: which scenario? see --help");
-        return FF_EXIT_USAGE;
-    }
     ff_delay_margin_config config;
     ff_delay_margin_default(&config);
     if (numbers(delay_max, map, span, &config) != 0 || (methods && pick_methods(methods, &config) != 0))
         return FF_EXIT_USAGE;
-    ff_session *session = calloc(1, sizeof *session);
-    if (!session)
-        return FF_EXIT_FAILED;
     const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
-    status = ff_session_load(session, file, &load);
-    if (status != FF_EXIT_DONE) {
-        free(session);
+    ff_session *session = ff_session_open(file, &load, &status);
+    if (!session)
         return status;
-    }
     const ff_scenario *scenario = &session->scenario;
     ff_progress progress;
     ff_progress_start(&progress, "delay margin", quiet || json);
@@ -265,7 +255,6 @@ int ff_analyze_delay_margin(int argc, char **argv) {
         }
         ff_delay_margin_free(&margin);
     }
-    ff_session_free(session);
-    free(session);
+    ff_session_close(session);
     return status;
 }

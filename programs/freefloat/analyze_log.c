@@ -181,7 +181,7 @@ static bool read_gravity(const char *text, ff_vec3 *g) {
             return false;
         memcpy(part, text, n);
         part[n] = 0;
-        if (!ff_analyze_number(part, &g->a[i]))
+        if (!ff_cli_number(part, &g->a[i]))
             return false;
         text += n + 1;
     }
@@ -208,32 +208,26 @@ static ff_session *own_scenario(const char *file) {
 int ff_analyze_log(int argc, char **argv) {
     const char *file = NULL, *what = NULL, *body = NULL, *delay_max = NULL, *skew = NULL, *scenario = NULL,
                *gravity = NULL;
-    int words, status;
+    int status;
     bool json = false, quiet = false;
     const ff_option options[] = {
-        {"--identify", &what, NULL, NULL, NULL},       {"--body", &body, NULL, NULL, NULL},
-        {"--delay-max", &delay_max, NULL, NULL, NULL}, {"--skew", &skew, NULL, NULL, NULL},
-        {"--scenario", &scenario, NULL, NULL, NULL},   {"--gravity", &gravity, NULL, NULL, NULL},
-        {"--json", NULL, &json, NULL, NULL},           {"--quiet", NULL, &quiet, NULL, NULL},
-    };
-    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+        FF_OPT("--identify", &what),  FF_OPT("--body", &body),         FF_OPT("--delay-max", &delay_max),
+        FF_OPT("--skew", &skew),      FF_OPT("--scenario", &scenario), FF_OPT("--gravity", &gravity),
+        FF_OPT_FLAG("--json", &json), FF_OPT_FLAG("--quiet", &quiet),  {0}};
+    if (ff_cli_parse(argc, argv, "analyze log", help, options, "log", &file, &status))
         return status;
     request r = {.file = file, .what = what, .body = body, .delay_max = FF_NAN, .gravity = {{0, 0, -9.81}}};
-    if (!file) {
-        ff_cli_error("freefloat analyze log: which log? see --help");
-        return FF_EXIT_USAGE;
-    }
     if (!what ||
         (strcmp(what, "delay") != 0 && strcmp(what, "contact") != 0 && strcmp(what, "payload") != 0)) {
         ff_cli_error("freefloat analyze log: --identify '%s', allowed: delay, contact, payload",
                      what ? what : "");
         return FF_EXIT_USAGE;
     }
-    if (delay_max && (!ff_analyze_number(delay_max, &r.delay_max) || !(r.delay_max > 0.0))) {
+    if (delay_max && (!ff_cli_number(delay_max, &r.delay_max) || !(r.delay_max > 0.0))) {
         ff_cli_error("freefloat analyze log: --delay-max '%s', allowed: > 0 [s]", delay_max);
         return FF_EXIT_USAGE;
     }
-    if (skew && (!ff_analyze_number(skew, &r.skew) || !(r.skew >= 0.0))) {
+    if (skew && (!ff_cli_number(skew, &r.skew) || !(r.skew >= 0.0))) {
         ff_cli_error("freefloat analyze log: --skew '%s', allowed: >= 0 [s]", skew);
         return FF_EXIT_USAGE;
     }
@@ -243,15 +237,9 @@ int ff_analyze_log(int argc, char **argv) {
     }
     ff_session *session = NULL;
     if (scenario) {
-        session = calloc(1, sizeof *session);
+        session = ff_session_open(scenario, NULL, &status);
         if (!session)
-            return FF_EXIT_FAILED;
-        const ff_scenario_options load = {0};
-        status = ff_session_load(session, scenario, &load);
-        if (status != FF_EXIT_DONE) {
-            free(session);
             return status;
-        }
         r.scenario = &session->scenario;
     }
     ff_log_table table;
@@ -267,8 +255,6 @@ int ff_analyze_log(int argc, char **argv) {
         status = run(&r, &table, json, quiet);
         ff_log_table_free(&table);
     }
-    if (session)
-        ff_session_free(session);
-    free(session);
+    ff_session_close(session);
     return status;
 }

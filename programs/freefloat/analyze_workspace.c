@@ -111,21 +111,19 @@ static void print_table(const ff_scenario *s, const ff_workspace *w) {
 
 int ff_analyze_workspace(int argc, char **argv) {
     const char *file = NULL, *arm = NULL, *margin = NULL, *ball = NULL, *sets[FF_MAX_SETS];
-    int set_count = 0, words, status;
+    int set_count = 0, status;
     bool json = false, quiet = false;
-    const ff_option options[] = {
-        {"--arm", &arm, NULL, NULL, NULL},   {"--margin", &margin, NULL, NULL, NULL},
-        {"--ball", &ball, NULL, NULL, NULL}, {"--set", NULL, NULL, sets, &set_count},
-        {"--json", NULL, &json, NULL, NULL}, {"--quiet", NULL, &quiet, NULL, NULL},
-    };
-    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+    const ff_option options[] = {FF_OPT("--arm", &arm),
+                                 FF_OPT("--margin", &margin),
+                                 FF_OPT("--ball", &ball),
+                                 FF_OPT_LIST("--set", sets, &set_count),
+                                 FF_OPT_FLAG("--json", &json),
+                                 FF_OPT_FLAG("--quiet", &quiet),
+                                 {0}};
+    if (ff_cli_parse(argc, argv, "analyze workspace", help, options, "scenario", &file, &status))
         return status;
     ff_workspace_config config;
     ff_workspace_default(&config);
-    if (!file) {
-        ff_cli_error("freefloat analyze workspace: which scenario? see --help");
-        return FF_EXIT_USAGE;
-    }
     if (arm && strcmp(arm, "kr120") != 0 && strcmp(arm, "kr16") != 0) {
         ff_cli_error("freefloat analyze workspace: --arm '%s', allowed: kr120, kr16", arm);
         return FF_EXIT_USAGE;
@@ -133,20 +131,17 @@ int ff_analyze_workspace(int argc, char **argv) {
     if (arm && strcmp(arm, "kr16") == 0)
         config.arm = FF_ARM_KR16;
     if (margin &&
-        (!ff_analyze_number(margin, &config.margin) || !(config.margin >= 0.0 && config.margin < 1.0))) {
+        (!ff_cli_number(margin, &config.margin) || !(config.margin >= 0.0 && config.margin < 1.0))) {
         ff_cli_error("freefloat analyze workspace: --margin '%s', allowed: 0 to 1", margin);
         return FF_EXIT_USAGE;
     }
-    if (ball && (!ff_analyze_number(ball, &config.ball) || !(config.ball > 0.0))) {
+    if (ball && (!ff_cli_number(ball, &config.ball) || !(config.ball > 0.0))) {
         ff_cli_error("freefloat analyze workspace: --ball '%s', allowed: > 0 [m]", ball);
         return FF_EXIT_USAGE;
     }
-    ff_session *session = calloc(1, sizeof *session);
-    if (!session)
-        return FF_EXIT_FAILED;
     const ff_scenario_options load = {.set = sets, .sets = set_count};
-    status = ff_session_load(session, file, &load);
-    if (status == FF_EXIT_DONE) {
+    ff_session *session = ff_session_open(file, &load, &status);
+    if (session) {
         ff_workspace workspace;
         char message[256] = "";
         ff_progress progress;
@@ -166,7 +161,6 @@ int ff_analyze_workspace(int argc, char **argv) {
             print_table(&session->scenario, &workspace);
         }
     }
-    ff_session_free(session);
-    free(session);
+    ff_session_close(session);
     return status;
 }

@@ -483,18 +483,16 @@ static int with_ranks(const options *o, ff_ranks *ranks) {
 int ff_cmd_campaign(int argc, char **argv) {
     options o = {0};
     const char *threads = NULL;
-    int words, status;
-    const ff_option list[] = {
-        {"--threads", &threads, NULL, NULL, NULL},   {"--out", &o.out, NULL, NULL, NULL},
-        {"--dry-run", NULL, &o.dry_run, NULL, NULL}, {"--yes", NULL, &o.yes, NULL, NULL},
-        {"--json", NULL, &o.json, NULL, NULL},       {"--quiet", NULL, &o.quiet, NULL, NULL},
-    };
-    if (ff_cli_parse(argc, argv, list, sizeof list / sizeof *list, help, &o.file, 1, &words, &status))
+    int status;
+    const ff_option list[] = {FF_OPT("--threads", &threads),
+                              FF_OPT("--out", &o.out),
+                              FF_OPT_FLAG("--dry-run", &o.dry_run),
+                              FF_OPT_FLAG("--yes", &o.yes),
+                              FF_OPT_FLAG("--json", &o.json),
+                              FF_OPT_FLAG("--quiet", &o.quiet),
+                              {0}};
+    if (ff_cli_parse(argc, argv, "campaign", help, list, "campaign", &o.file, &status))
         return status;
-    if (!o.file) {
-        ff_cli_error("freefloat campaign: which campaign? see freefloat campaign --help");
-        return FF_EXIT_USAGE;
-    }
     if (threads) {
         char *end;
         const long n = strtol(threads, &end, 10);

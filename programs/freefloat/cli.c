@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,44 +36,73 @@ void ff_cli_warn_lines(const char *lines) {
         fprintf(stderr, "%s\n", lines);
 }
 
-static const ff_option *find_option(const ff_option *options, int count, const char *name, size_t length) {
-    for (int i = 0; i < count; i++)
-        if (strlen(options[i].name) == length && strncmp(options[i].name, name, length) == 0)
-            return &options[i];
+static const ff_option *find_option(const ff_option *option, const char *name, size_t length) {
+    for (; option->name; option++)
+        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+            return option;
     return NULL;
 }
 
-int ff_cli_parse(int argc, char **argv, const ff_option *options, int count, const char *help,
-                 const char **words, int most, int *found, int *exit_status) {
-    *found = 0;
+bool ff_cli_number(const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*value);
+}
+
+int ff_cli_missing(const char *command, const char *what) {
+    ff_cli_error("freefloat %s: which %s? see freefloat %s --help", command, what, command);
+    return FF_EXIT_USAGE;
+}
+
+/* false after one line */
+static bool take_value(const char *command, const ff_option *option, const char *value) {
+    if (option->list && *option->count == FF_MAX_SETS) {
+        ff_cli_error("freefloat %s: more than %d %s", command, FF_MAX_SETS, option->name);
+        return false;
+    }
+    if (option->number && !ff_cli_number(value, option->number)) {
+        ff_cli_error("freefloat %s: %s '%s' is not a finite number", command, option->name, value);
+        return false;
+    }
+    if (option->list)
+        option->list[(*option->count)++] = value;
+    else if (option->value)
+        *option->value = value;
+    return true;
+}
+
+int ff_cli_parse(int argc, char **argv, const char *command, const char *help, const ff_option *options,
+                 const char *what, const char **word, int *exit_status) {
     *exit_status = FF_EXIT_USAGE;
+    if (word)
+        *word = NULL;
     for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        const char *given = argv[i];
+        if (strcmp(given, "--help") == 0 || strcmp(given, "-h") == 0) {
             fputs(help, stdout);
             *exit_status = FF_EXIT_DONE;
             return 1;
         }
-        if (word[0] != '-' || word[1] == 0) {
-            if (*found == most) {
-                ff_cli_error("freefloat %s: unexpected '%s'; see freefloat %s --help", argv[0], word,
-                             argv[0]);
+        if (given[0] != '-' || given[1] == 0) {
+            if (!word || *word) {
+                ff_cli_error("freefloat %s: unexpected '%s'; see freefloat %s --help", command, given,
+                             command);
                 return 1;
             }
-            words[(*found)++] = word;
+            *word = given;
             continue;
         }
-        const char *equals = strchr(word, '=');
-        const size_t length = equals ? (size_t)(equals - word) : strlen(word);
-        const ff_option *option = find_option(options, count, word, length);
+        const char *equals = strchr(given, '=');
+        const size_t length = equals ? (size_t)(equals - given) : strlen(given);
+        const ff_option *option = find_option(options, given, length);
         if (!option) {
-            ff_cli_error("freefloat %s: unknown option '%.*s'; see freefloat %s --help", argv[0], (int)length,
-                         word, argv[0]);
+            ff_cli_error("freefloat %s: unknown option '%.*s'; see freefloat %s --help", command, (int)length,
+                         given, command);
             return 1;
         }
         if (option->flag) {
             if (equals) {
-                ff_cli_error("freefloat %s: %s takes no value", argv[0], option->name);
+                ff_cli_error("freefloat %s: %s takes no value", command, option->name);
                 return 1;
             }
             *option->flag = true;
@@ -81,21 +111,17 @@ int ff_cli_parse(int argc, char **argv, const ff_option *options, int count, con
         }
         const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
         if (!value) {
-            ff_cli_error("freefloat %s: %s needs a value", argv[0], option->name);
+            ff_cli_error("freefloat %s: %s needs a value", command, option->name);
             return 1;
         }
-        if (option->list) {
-            if (*option->count == FF_MAX_SETS) {
-                ff_cli_error("freefloat %s: more than %d %s", argv[0], FF_MAX_SETS, option->name);
-                return 1;
-            }
-            option->list[(*option->count)++] = value;
-        } else {
-            *option->value = value;
-        }
+        if (!take_value(command, option, value))
+            return 1;
     }
     signal(SIGINT, on_interrupt);
-    return 0;
+    if (!what || !word || *word)
+        return 0;
+    *exit_status = ff_cli_missing(command, what);
+    return 1;
 }
 
 /* ------------------------------------------------------------------------------------------ progress -- */

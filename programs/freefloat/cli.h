@@ -9,19 +9,34 @@
 
 enum { FF_EXIT_DONE = 0, FF_EXIT_FAILED = 1, FF_EXIT_USAGE = 2, FF_MAX_SETS = 64 };
 
-/* An option takes a value unless `flag` is given. */
+/* One option; which field is set says what it takes. A list of options ends with {0}. */
 typedef struct ff_option {
     const char *name;   /* "--out" */
-    const char **value; /* set to the last value given, or NULL */
-    bool *flag;
-    const char **list; /* collects every value, up to FF_MAX_SETS */
+    const char **value; /* set to the last value given */
+    double *number;     /* the same, finite */
+    bool *flag;         /* takes no value */
+    const char **list;  /* collects every value, up to FF_MAX_SETS */
     int *count;
 } ff_option;
 
-/* Parses argv into options and at most `most` positional words. Answers --help by printing `help` and
- * returning 1 with *exit_status = 0. Returns 0 to go on, 1 to exit with *exit_status. */
-int ff_cli_parse(int argc, char **argv, const ff_option *options, int count, const char *help,
-                 const char **words, int most, int *found, int *exit_status);
+#define FF_OPT(name_, value_) \
+    { .name = (name_), .value = (value_) }
+#define FF_OPT_NUMBER(name_, number_) \
+    { .name = (name_), .number = (number_) }
+#define FF_OPT_FLAG(name_, flag_) \
+    { .name = (name_), .flag = (flag_) }
+#define FF_OPT_LIST(name_, list_, count_) \
+    { .name = (name_), .list = (list_), .count = (count_) }
+
+/* Parses the words of "freefloat COMMAND" into options and at most one word that is none (word NULL: there
+ * may be none). `what` names that word ("scenario") where it must be given, else NULL. Answers --help by
+ * printing `help` and returning 1 with *exit_status = 0. Returns 0 to go on, 1 to exit with *exit_status. */
+int ff_cli_parse(int argc, char **argv, const char *command, const char *help, const ff_option *options,
+                 const char *what, const char **word, int *exit_status);
+/* Says that `what` is missing; FF_EXIT_USAGE. */
+int ff_cli_missing(const char *command, const char *what);
+/* A finite number and nothing else. */
+bool ff_cli_number(const char *text, double *value);
 /* "freefloat COMMAND: message" on stderr. */
 void ff_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void ff_cli_warn_lines(const char *lines); /* one warning a line */
@@ -30,7 +45,7 @@ void ff_cli_warn_lines(const char *lines); /* one warning a line */
 struct ff_plan_options;
 int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_plan_options *ports);
 /* freefloat rt --selftest. Exit status. */
-int ff_cli_selftest(bool json);
+int ff_cli_selftest(bool json, bool doze);
 
 /* A progress bar on a terminal, from the second second on. */
 typedef struct ff_progress {

@@ -97,23 +97,14 @@ static void print_json(const ff_session *const *sessions, int count) {
 }
 
 int ff_cmd_compare(int argc, char **argv) {
-    const char *file = NULL, *methods = "ideal,direct,tdpa", *out = NULL, *log = "csv", *sets[FF_MAX_SETS];
-    int set_count = 0, words, status;
-    bool json = false, strict = false, quiet = false;
-    const ff_option options[] = {
-        {"--methods", &methods, NULL, NULL, NULL}, {"--set", NULL, NULL, sets, &set_count},
-        {"--out", &out, NULL, NULL, NULL},         {"--log", &log, NULL, NULL, NULL},
-        {"--json", NULL, &json, NULL, NULL},       {"--strict", NULL, &strict, NULL, NULL},
-        {"--quiet", NULL, &quiet, NULL, NULL},
-    };
-    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+    const char *file, *methods = "ideal,direct,tdpa";
+    int status;
+    ff_session_ask ask = {.log = "csv"};
+    const ff_option options[] = {FF_OPT("--methods", &methods), FF_SESSION_OPTS(&ask), {0}};
+    if (ff_cli_parse(argc, argv, "compare", help, options, "scenario", &file, &status))
         return status;
-    if (!file) {
-        ff_cli_error("freefloat compare: which scenario? see freefloat compare --help");
-        return FF_EXIT_USAGE;
-    }
-    ff_session_options session_options = {.quiet = quiet || json};
-    if (ff_session_logs(log, &session_options) != 0)
+    ff_session_options session_options = {.quiet = ask.quiet || ask.json};
+    if (ff_session_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
 
     ff_variant variant[FF_MAX_VARIANTS];
@@ -126,7 +117,7 @@ int ff_cmd_compare(int argc, char **argv) {
     for (; loaded < count && status == FF_EXIT_DONE;
          loaded++) { /* every variant is checked before any runs */
         session[loaded] = calloc(1, sizeof **session);
-        status = session[loaded] ? ff_variant_load(session[loaded], file, &variant[loaded], sets, set_count)
+        status = session[loaded] ? ff_variant_load(session[loaded], file, &variant[loaded], ask.set, ask.sets)
                                  : FF_EXIT_FAILED;
     }
     if (status == FF_EXIT_DONE && session[0]->scenario.emulates) {
@@ -135,7 +126,8 @@ int ff_cmd_compare(int argc, char **argv) {
                      file);
         status = FF_EXIT_USAGE;
     }
-    char *folder = status == FF_EXIT_DONE ? ff_session_folder(out, session[0]->scenario.name, NULL) : NULL;
+    char *folder =
+        status == FF_EXIT_DONE ? ff_session_folder(ask.out, session[0]->scenario.name, NULL) : NULL;
     for (int i = 0; i < loaded && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
         char *sub = ff_session_folder(folder, NULL, variant[i].label);
         session_options.out = sub;
@@ -143,7 +135,7 @@ int ff_cmd_compare(int argc, char **argv) {
         free(sub);
         if (result > status)
             status = result;
-        if (strict && !session[i]->metrics.pass && status == FF_EXIT_DONE)
+        if (ask.strict && !session[i]->metrics.pass && status == FF_EXIT_DONE)
             status = FF_EXIT_FAILED;
     }
     if (status != FF_EXIT_USAGE) {
@@ -154,18 +146,15 @@ int ff_cmd_compare(int argc, char **argv) {
                 done[n++] = session[i];
         if (n && ff_session_report(done, n, folder) != 0 && status == FF_EXIT_DONE)
             status = FF_EXIT_FAILED;
-        if (n && json)
+        if (n && ask.json)
             print_json(done, n);
-        else if (n && !quiet) {
+        else if (n && !ask.quiet) {
             print_table(done, n);
             printf("report %s/report.html\n", folder);
         }
     }
-    for (int i = 0; i < loaded; i++) {
-        if (session[i])
-            ff_session_free(session[i]);
-        free(session[i]);
-    }
+    for (int i = 0; i < loaded; i++)
+        ff_session_close(session[i]);
     free(folder);
     return status;
 }

@@ -104,16 +104,17 @@ static int write_all(const char *list, const char *folder, const char *stem, con
 
 int ff_cmd_export(int argc, char **argv) {
     const char *path = NULL, *list = NULL, *out = NULL;
-    int words, exit_status;
+    int exit_status;
     bool json_wanted = false, quiet = false;
-    const ff_option options[] = {{"--to", &list, NULL, NULL, NULL},
-                                 {"--out", &out, NULL, NULL, NULL},
-                                 {"--json", NULL, &json_wanted, NULL, NULL},
-                                 {"--quiet", NULL, &quiet, NULL, NULL}};
-    if (ff_cli_parse(argc, argv, options, 4, help, &path, 1, &words, &exit_status))
+    const ff_option options[] = {FF_OPT("--to", &list),
+                                 FF_OPT("--out", &out),
+                                 FF_OPT_FLAG("--json", &json_wanted),
+                                 FF_OPT_FLAG("--quiet", &quiet),
+                                 {0}};
+    if (ff_cli_parse(argc, argv, "export", help, options, "log", &path, &exit_status))
         return exit_status;
-    if (!path || !list) {
-        ff_cli_error("freefloat export: %s see freefloat export --help", path ? "--to what?" : "which log?");
+    if (!list) {
+        ff_cli_error("freefloat export: --to what? see freefloat export --help");
         return FF_EXIT_USAGE;
     }
     for (const char *c = list; *c;) {

@@ -73,21 +73,21 @@ static void print_json(const ff_scenario *scenario, const ff_facility_result *re
 int ff_cmd_facility(int argc, char **argv) {
     const char *file = NULL, *sets[FF_MAX_SETS], *rsi = NULL, *ati = NULL, *http = NULL, *method = NULL,
                *late = NULL;
-    int set_count = 0, words, status;
+    int set_count = 0, status;
     bool lockstep = false, once = false, quiet = false, json = false;
-    const ff_option options[] = {
-        {"--lockstep", NULL, &lockstep, NULL, NULL}, {"--once", NULL, &once, NULL, NULL},
-        {"--quiet", NULL, &quiet, NULL, NULL},       {"--set", NULL, NULL, sets, &set_count},
-        {"--rsi-port", &rsi, NULL, NULL, NULL},      {"--ati-port", &ati, NULL, NULL, NULL},
-        {"--http-port", &http, NULL, NULL, NULL},    {"--method", &method, NULL, NULL, NULL},
-        {"--timeout", &late, NULL, NULL, NULL},      {"--json", NULL, &json, NULL, NULL},
-    };
-    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+    const ff_option options[] = {FF_OPT_FLAG("--lockstep", &lockstep),
+                                 FF_OPT_FLAG("--once", &once),
+                                 FF_OPT_FLAG("--quiet", &quiet),
+                                 FF_OPT_LIST("--set", sets, &set_count),
+                                 FF_OPT("--rsi-port", &rsi),
+                                 FF_OPT("--ati-port", &ati),
+                                 FF_OPT("--http-port", &http),
+                                 FF_OPT("--method", &method),
+                                 FF_OPT("--timeout", &late),
+                                 FF_OPT_FLAG("--json", &json),
+                                 {0}};
+    if (ff_cli_parse(argc, argv, "facility", help, options, "scenario", &file, &status))
         return status;
-    if (!file) {
-        ff_cli_error("freefloat facility: which scenario? see freefloat facility --help");
-        return FF_EXIT_USAGE;
-    }
     ff_facility_options facility = {
         .lockstep = lockstep, .once = once, .stop = &stop, .say = say, .user = &quiet};
     if (late) {
@@ -101,12 +101,9 @@ int ff_cmd_facility(int argc, char **argv) {
     }
     if (ff_cli_ports(rsi, ati, http, &facility.ports) != 0)
         return FF_EXIT_USAGE;
-    ff_session *session = calloc(1, sizeof *session);
-    if (!session)
-        return FF_EXIT_FAILED;
     const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
-    status = ff_session_load(session, file, &load);
-    if (status == FF_EXIT_DONE) {
+    ff_session *session = ff_session_open(file, &load, &status);
+    if (session) {
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
         ff_facility_result result;
@@ -120,6 +117,6 @@ int ff_cmd_facility(int argc, char **argv) {
             status = result.status == FF_ERR_DEVICE ? FF_EXIT_FAILED : FF_EXIT_USAGE;
         }
     }
-    free(session);
+    ff_session_close(session);
     return status;
 }

@@ -107,7 +107,12 @@ void ff_paper_case_free(ff_paper_case *c) {
     free(c);
 }
 
-ff_paper_row *ff_paper_add(ff_paper_table *table, const char *claim) {
+void ff_paper_cases_free(ff_paper_case *const *c, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        ff_paper_case_free(c[i]);
+}
+
+ff_paper_row *ff_paper_add(ff_paper_table *table, const char *claim, const char *says) {
     if (table->rows == table->capacity) {
         const int capacity = table->capacity ? 2 * table->capacity : 32;
         ff_paper_row *row = realloc(table->row, (size_t)capacity * sizeof *row);
@@ -119,11 +124,19 @@ ff_paper_row *ff_paper_add(ff_paper_table *table, const char *claim) {
     ff_paper_row *row = &table->row[table->rows++];
     *row = (ff_paper_row){0};
     FF_CELL(row->claim, "%s", claim);
+    FF_CELL(row->paper, "%s", says);
     return row;
 }
 
 const ff_episode *ff_paper_episode(const ff_paper_case *c, int n) {
     return c && n < c->session.metrics.episodes ? &c->session.metrics.episode[n] : NULL;
+}
+
+ff_episode_info ff_paper_info(const ff_paper_case *c, int n) {
+    ff_episode_info info = {.cov = FF_NAN, .cof = FF_NAN, .restitution = FF_NAN};
+    if (ff_paper_episode(c, n))
+        ff_metrics_episode(&c->session.metrics, n, &info);
+    return info;
 }
 
 static void print_table(const ff_paper_table *table) {
@@ -158,10 +171,10 @@ static void add_json(ff_json *json, const char *key, const ff_paper_table *table
 
 int ff_cmd_papers(int argc, char **argv) {
     const char *key = NULL;
-    int words, status;
+    int status;
     bool json = false, quiet = false;
-    const ff_option options[] = {{"--json", NULL, &json, NULL, NULL}, {"--quiet", NULL, &quiet, NULL, NULL}};
-    if (ff_cli_parse(argc, argv, options, 2, help, &key, 1, &words, &status))
+    const ff_option options[] = {FF_OPT_FLAG("--json", &json), FF_OPT_FLAG("--quiet", &quiet), {0}};
+    if (ff_cli_parse(argc, argv, "papers", help, options, NULL, &key, &status))
         return status;
     const size_t count = sizeof papers / sizeof *papers;
     bool known = key == NULL, failed = false;

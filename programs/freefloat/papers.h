@@ -36,14 +36,26 @@ typedef struct ff_paper_case {
  * by NULL. NULL after one line on stderr and table->failed when it cannot. Free with ff_paper_case_free. */
 ff_paper_case *ff_paper_run(ff_paper_table *table, const char *file, const char *variant, ...)
     __attribute__((sentinel));
-void ff_paper_case_free(ff_paper_case *c);
-/* The next row, cells empty. */
-ff_paper_row *ff_paper_add(ff_paper_table *table, const char *claim);
-/* printf into one cell of a row. */
+void ff_paper_case_free(ff_paper_case *c); /* NULL is allowed */
+void ff_paper_cases_free(ff_paper_case *const *c, size_t count);
+#define FF_PAPER_FREE(...)                                     \
+    ff_paper_cases_free((ff_paper_case *const[]){__VA_ARGS__}, \
+                        sizeof(ff_paper_case *[]){__VA_ARGS__} / sizeof(ff_paper_case *))
+/* The next row: claim and the paper's word on it; the other cells are empty. */
+ff_paper_row *ff_paper_add(ff_paper_table *table, const char *claim, const char *paper);
+/* printf into one cell of a row; into two or three alike. */
 #define FF_CELL(field, ...) snprintf(field, sizeof field, __VA_ARGS__)
+#define FF_CELLS(row, format, printed_, ours_, ideal_)                               \
+    (FF_CELL((row)->printed, format, printed_), FF_CELL((row)->ours, format, ours_), \
+     FF_CELL((row)->ideal, format, ideal_))
+#define FF_CELLS_KNOWN(row, format, printed_, ours_, ideal_)                         \
+    (FF_CELL((row)->printed, format, printed_), FF_CELL((row)->ours, format, ours_), \
+     FF_CELL((row)->ideal, "%s", ideal_))
 
 /* Episode n of body 0, or NULL. */
 const ff_episode *ff_paper_episode(const ff_paper_case *c, int n);
+/* Its ratios, not a number where there is none. */
+ff_episode_info ff_paper_info(const ff_paper_case *c, int n);
 
 void ff_paper_destefano2019(ff_paper_table *table);
 void ff_paper_he2022(ff_paper_table *table);

@@ -19,32 +19,23 @@ static void unforced_rows(ff_paper_table *table) {
         const ff_pair_metrics *p = &relative->session.metrics.pair[0][1],
                               *e = &euler->session.metrics.pair[0][1];
         ff_paper_row *r =
-            ff_paper_add(table, "Fig. 8: relative position without forces, 60 s, largest error [m]");
-        FF_CELL(r->paper, "1e-3");
-        FF_CELL(r->printed, "%.2g", e->error_position);
-        FF_CELL(r->ours, "%.2g", p->error_position);
-        FF_CELL(r->ideal, "0");
+            ff_paper_add(table, "Fig. 8: relative position without forces, 60 s, largest error [m]", "1e-3");
+        FF_CELLS_KNOWN(r, "%.2g", e->error_position, p->error_position, "0");
         FF_CELL(r->remark, "printed: Euler; the paper's figure holds the robots' accuracy");
-        r = ff_paper_add(table, "Fig. 9: relative attitude, largest error [rad]");
-        FF_CELL(r->paper, "2e-3");
-        FF_CELL(r->printed, "%.2g", e->error_attitude);
-        FF_CELL(r->ours, "%.2g", p->error_attitude);
-        FF_CELL(r->ideal, "0");
-        r = ff_paper_add(table, "III: the client's robot, unforced: travel [m], rotation [rad]");
-        FF_CELL(r->paper, "0");
+        r = ff_paper_add(table, "Fig. 9: relative attitude, largest error [rad]", "2e-3");
+        FF_CELLS_KNOWN(r, "%.2g", e->error_attitude, p->error_attitude, "0");
+        r = ff_paper_add(table, "III: the client's robot, unforced: travel [m], rotation [rad]", "0");
         FF_CELL(r->ours, "%.2g, %.2g", relative->session.metrics.body[0].travel,
                 relative->session.metrics.body[0].rotation);
         FF_CELL(r->ideal, "0");
         FF_CELL(r->remark, "absolute: %.2g m, %.3f rad", absolute->session.metrics.body[0].travel,
                 absolute->session.metrics.body[0].rotation);
     }
-    ff_paper_case_free(relative);
-    ff_paper_case_free(euler);
-    ff_paper_case_free(absolute);
+    FF_PAPER_FREE(relative, euler, absolute);
 }
 
 typedef struct figures {
-    double base9, rate, grasp, before, after, power_max, W_c0, W_c, star, bound;
+    double base9, rate, grasp, before, after, W_c0, W_c, bound;
     ff_vec3 linear, origin;
     double drift;
     bool held;
@@ -162,8 +153,7 @@ static void workspace_rows(ff_paper_table *table, const ff_scenario *scenario) {
         span_text(&span[0][i], relative, sizeof relative);
         span_text(&span[1][i], absolute, sizeof absolute);
         snprintf(title, sizeof title, "II: KR 120 reaches, %s: absolute, relative [s]", name[i]);
-        ff_paper_row *r = ff_paper_add(table, title);
-        FF_CELL(r->paper, i == 1 ? "14, fits" : "-, fits");
+        ff_paper_row *r = ff_paper_add(table, title, i == 1 ? "14, fits" : "-, fits");
         FF_CELL(r->ours, "%s, %s", absolute, relative);
         if (isfinite(span[1][i].ball))
             FF_CELL(r->remark, "absolute: %s; it leaves the ball of 1.744 m at %.1f s",
@@ -229,8 +219,7 @@ static void assumption_rows(ff_paper_table *table, const ff_scenario *scenario) 
         }
         char title[120];
         snprintf(title, sizeof title, "assumption 2 violated, %s: base [mm], joints [rad]", what[w]);
-        ff_paper_row *r = ff_paper_add(table, title);
-        FF_CELL(r->paper, "assumed");
+        ff_paper_row *r = ff_paper_add(table, title, "assumed");
         FF_CELL(r->ours, "%.1f, %.2f", 1e3 * base, joint);
         FF_CELL(r->ideal, "0, 0");
         FF_CELL(r->remark, "largest difference to the orbit in %.0f s of approach", config.duration);
@@ -251,50 +240,41 @@ static void capture_rows(ff_paper_table *table) {
     if (relative && absolute && mission(table, &relative->session.scenario, false, &exact) &&
         mission(table, &relative->session.scenario, true, &noisy)) {
         const ff_metrics *m = &relative->session.metrics;
-        ff_paper_row *r = ff_paper_add(table, "Fig. 12: base error at 9 s [mm]");
-        FF_CELL(r->paper, "near 0");
+        ff_paper_row *r = ff_paper_add(table, "Fig. 12: base error at 9 s [mm]", "near 0");
         FF_CELL(r->ours, "%.3f", 1e3 * exact.base9);
         FF_CELL(r->ideal, "0");
-        r = ff_paper_add(table, "Fig. 13: rate relative to the client, 15 s to grasp [deg/s]");
-        FF_CELL(r->paper, "0.2");
+        r = ff_paper_add(table, "Fig. 13: rate relative to the client, 15 s to grasp [deg/s]", "0.2");
         FF_CELL(r->ours, "%.3f", noisy.rate);
         FF_CELL(r->ideal, "%.2g", exact.rate);
         FF_CELL(r->remark, "navigation at 10 Hz, +-5 mm, 0.2 deg, 2 mm/s, 0.15 deg/s; ideal: without");
-        r = ff_paper_add(table, "V: grasp [s]");
-        FF_CELL(r->paper, "32.6");
+        r = ff_paper_add(table, "V: grasp [s]", "32.6");
         FF_CELL(r->ours, "%.3f", exact.grasp);
-        r = ff_paper_add(table, "V: relative speed after the grasp, 0-5 s and after 10 s [mm/s]");
-        FF_CELL(r->paper, "decays");
+        r = ff_paper_add(table, "V: relative speed after the grasp, 0-5 s and after 10 s [mm/s]", "decays");
         FF_CELL(r->ours, "%.2f, %.2f", 1e3 * exact.before, 1e3 * exact.after);
         FF_CELL(r->ideal, "decays");
-        r = ff_paper_add(table, "facility against orbit (12), 48 s: base [m], [rad]");
+        r = ff_paper_add(table, "facility against orbit (12), 48 s: base [m], [rad]", "");
         FF_CELL(r->ours, "%.2g, %.2g", m->body[1].error_position, m->body[1].error_attitude);
         FF_CELL(r->ideal, "0");
         FF_CELL(r->remark, "arm at 1 ms under gravity, base at 4 ms");
-        r = ff_paper_add(table, "(25): W_c in the approach, change [J]");
-        FF_CELL(r->paper, "0");
+        r = ff_paper_add(table, "(25): W_c in the approach, change [J]", "0");
         FF_CELL(r->ours, "%.2g", exact.W_c);
         FF_CELL(r->ideal, "0");
-        r = ff_paper_add(table, "(29): speed of the servicer robot beyond its bound [m/s]");
-        FF_CELL(r->paper, "<= 0");
+        r = ff_paper_add(table, "(29): speed of the servicer robot beyond its bound [m/s]", "<= 0");
         FF_CELL(r->ours, "%.3f", exact.bound);
-        r = ff_paper_add(table, "angular momentum after the grasp, relative change");
+        r = ff_paper_add(table, "angular momentum after the grasp, relative change", "");
         FF_CELL(r->ours, "%.1g", exact.drift);
         FF_CELL(r->ideal, "0");
-        r = ff_paper_add(table, "III: travel of client and servicer robot [m]");
-        FF_CELL(r->paper, "fits");
+        r = ff_paper_add(table, "III: travel of client and servicer robot [m]", "fits");
         FF_CELL(r->ours, "%.3f, %.3f", m->body[0].travel, m->body[1].travel);
         FF_CELL(r->remark, "absolute: %.3f, %.3f", absolute->session.metrics.body[0].travel,
                 absolute->session.metrics.body[1].travel);
-        r = ff_paper_add(table, "II: absolute, time until the grapple point has moved 1.744 m [s]");
-        FF_CELL(r->paper, "14");
+        r = ff_paper_add(table, "II: absolute, time until the grapple point has moved 1.744 m [s]", "14");
         FF_CELL(r->ours, "%.2f", 2.0 * asin(1.744 / (2.0 * 2.9)) / (2.5 * DEG));
         FF_CELL(r->remark, "2.9 m at 2.5 deg/s: a ball around the start, in closed form");
         workspace_rows(table, &relative->session.scenario);
         assumption_rows(table, &relative->session.scenario);
     }
-    ff_paper_case_free(relative);
-    ff_paper_case_free(absolute);
+    FF_PAPER_FREE(relative, absolute);
 }
 
 void ff_paper_destefano2021(ff_paper_table *table) {

@@ -24,19 +24,11 @@ static ff_paper_case *run(ff_paper_table *table, const he_case *c, const char *v
 }
 
 static double cov(const ff_paper_case *c, int n) {
-    ff_episode_info info;
-    if (!ff_paper_episode(c, n))
-        return FF_NAN;
-    ff_metrics_episode(&c->session.metrics, n, &info);
-    return info.cov;
+    return ff_paper_info(c, n).cov;
 }
 
 static double cof(const ff_paper_case *c, int n) {
-    ff_episode_info info;
-    if (!ff_paper_episode(c, n))
-        return FF_NAN;
-    ff_metrics_episode(&c->session.metrics, n, &info);
-    return info.cof;
+    return ff_paper_info(c, n).cof;
 }
 
 static double cov_of(ff_paper_table *table, const he_case *c, const char *variant, int n) {
@@ -79,43 +71,31 @@ static void delay_rows(ff_paper_table *table) {
         c.delay[0] = delay[i].set[0];
         c.delay[1] = delay[i].set[1];
         snprintf(claim, sizeof claim, "4.1: CoV of the first collision, no control, %s", delay[i].name);
-        ff_paper_row *r = ff_paper_add(table, claim);
+        ff_paper_row *r = ff_paper_add(table, claim, "diverges");
         const double ideal = cov_of(table, &c, "ideal", 0), direct = cov_of(table, &c, "direct", 0);
-        FF_CELL(r->paper, "diverges");
-        FF_CELL(r->printed, "%.4f", direct);
-        FF_CELL(r->ours, "%.4f", direct);
-        FF_CELL(r->ideal, "%.4f", ideal);
+        FF_CELLS(r, "%.4f", direct, direct, ideal);
         snprintf(claim, sizeof claim, "4.1: the same, controlled, %s", delay[i].name);
-        r = ff_paper_add(table, claim);
-        FF_CELL(r->paper, "about 1 (Fig. 12)");
-        FF_CELL(r->printed, "%.4f", cov_of(table, &c, "damping:reading=printed", 0));
-        FF_CELL(r->ours, "%.4f", cov_of(table, &c, "damping", 0));
-        FF_CELL(r->ideal, "%.4f", ideal);
+        r = ff_paper_add(table, claim, "about 1 (Fig. 12)");
+        FF_CELLS(r, "%.4f", cov_of(table, &c, "damping:reading=printed", 0), cov_of(table, &c, "damping", 0),
+                 ideal);
         FF_CELL(r->remark, "printed over-damps: the delayed damping force dissipates once more");
         he_case lossless = c;
         lossless.damping[0] = "contacts.front.damping=0";
         lossless.damping[1] = "contacts.rear.damping=0";
         snprintf(claim, sizeof claim, "4.1: the same without contact damping, %s", delay[i].name);
-        r = ff_paper_add(table, claim);
-        FF_CELL(r->paper, "1 (\"unchangeable\")");
-        FF_CELL(r->printed, "%.4f", cov_of(table, &lossless, "damping:reading=printed", 0));
-        FF_CELL(r->ours, "%.4f", cov_of(table, &lossless, "damping", 0));
-        FF_CELL(r->ideal, "1");
+        r = ff_paper_add(table, claim, "1 (\"unchangeable\")");
+        FF_CELLS_KNOWN(r, "%.4f", cov_of(table, &lossless, "damping:reading=printed", 0),
+                       cov_of(table, &lossless, "damping", 0), "1");
     }
     ff_paper_case *ideal = run(table, &wall, "ideal"), *ours = run(table, &wall, "damping"),
                   *printed = run(table, &wall, "damping:reading=printed");
     for (int n = 0; n < 3; n++) {
         char claim[96];
         snprintf(claim, sizeof claim, "4.1: CoV of collision %d, 20 ms", n + 1);
-        ff_paper_row *r = ff_paper_add(table, claim);
-        FF_CELL(r->paper, "about 1 (Fig. 12)");
-        FF_CELL(r->printed, "%.4f", cov(printed, n));
-        FF_CELL(r->ours, "%.4f", cov(ours, n));
-        FF_CELL(r->ideal, "%.4f", cov(ideal, n));
+        ff_paper_row *r = ff_paper_add(table, claim, "about 1 (Fig. 12)");
+        FF_CELLS(r, "%.4f", cov(printed, n), cov(ours, n), cov(ideal, n));
     }
-    ff_paper_case_free(ideal);
-    ff_paper_case_free(ours);
-    ff_paper_case_free(printed);
+    FF_PAPER_FREE(ideal, ours, printed);
 }
 
 static void identification_rows(ff_paper_table *table) {
@@ -123,20 +103,13 @@ static void identification_rows(ff_paper_table *table) {
     c.noise[0] = "satellites.servicer.sensor.force_noise=0.2";
     c.noise[1] = "satellites.target.sensor.force_noise=0.2";
     ff_paper_case *ours = run(table, &c, "damping"), *printed = run(table, &c, "damping:reading=printed");
-    ff_paper_row *r = ff_paper_add(table, "4.1: mean identified stiffness [N/mm]");
-    FF_CELL(r->paper, "70.23");
-    FF_CELL(r->printed, "%.2f", 1e-3 * mean_of(printed, false, NULL));
-    FF_CELL(r->ours, "%.2f", 1e-3 * mean_of(ours, false, NULL));
-    FF_CELL(r->ideal, "70");
+    ff_paper_row *r = ff_paper_add(table, "4.1: mean identified stiffness [N/mm]", "70.23");
+    FF_CELLS_KNOWN(r, "%.2f", 1e-3 * mean_of(printed, false, NULL), 1e-3 * mean_of(ours, false, NULL), "70");
     FF_CELL(r->remark, "0.2 N of noise, 20 ms");
-    r = ff_paper_add(table, "4.1: mean identified damping [N s/mm]");
-    FF_CELL(r->paper, "0.068");
-    FF_CELL(r->printed, "%.3f", 1e-3 * mean_of(printed, true, NULL));
-    FF_CELL(r->ours, "%.3f", 1e-3 * mean_of(ours, true, NULL));
-    FF_CELL(r->ideal, "0.065");
+    r = ff_paper_add(table, "4.1: mean identified damping [N s/mm]", "0.068");
+    FF_CELLS_KNOWN(r, "%.3f", 1e-3 * mean_of(printed, true, NULL), 1e-3 * mean_of(ours, true, NULL), "0.065");
     FF_CELL(r->remark, "true mean over the time of the contact; it grows from 0 to 0.1 with depth");
-    ff_paper_case_free(ours);
-    ff_paper_case_free(printed);
+    FF_PAPER_FREE(ours, printed);
 }
 
 static void real_rows(ff_paper_table *table) {
@@ -159,36 +132,24 @@ static void real_rows(ff_paper_table *table) {
             const double m =
                 1.0 / (ours->session.metrics.model[0].mass_inv + ours->session.metrics.model[1].mass_inv);
             snprintf(claim, sizeof claim, "4.2: contact frequency (25), %s [Hz]", mass[i].name);
-            ff_paper_row *r = ff_paper_add(table, claim);
-            FF_CELL(r->paper, "%s", mass[i].paper);
-            FF_CELL(r->printed, "%.3f", sqrt(pk / m) / (2 * FF_PI));
-            FF_CELL(r->ours, "%.3f", sqrt(k / m) / (2 * FF_PI));
-            FF_CELL(r->ideal, "%.3f", sqrt(78630 / m) / (2 * FF_PI));
+            ff_paper_row *r = ff_paper_add(table, claim, mass[i].paper);
+            FF_CELLS(r, "%.3f", sqrt(pk / m) / (2 * FF_PI), sqrt(k / m) / (2 * FF_PI),
+                     sqrt(78630 / m) / (2 * FF_PI));
             snprintf(claim, sizeof claim, "4.2: stiffness, mean and (26), %s [N/mm]", mass[i].name);
-            r = ff_paper_add(table, claim);
-            FF_CELL(r->paper, i == 1 ? "78.63" : "very close");
+            r = ff_paper_add(table, claim, i == 1 ? "78.63" : "very close");
             FF_CELL(r->printed, "%.2f, %.2f", 1e-3 * pk, 1e-3 * printed_sd);
             FF_CELL(r->ours, "%.2f, %.2f", 1e-3 * k, 1e-3 * sd);
             FF_CELL(r->ideal, "78.63");
             snprintf(claim, sizeof claim, "4.2: CoV after three collisions, %s", mass[i].name);
-            r = ff_paper_add(table, claim);
-            FF_CELL(r->paper, "converges (Fig. 17)");
-            FF_CELL(r->printed, "%.4f", cov(printed, 2));
-            FF_CELL(r->ours, "%.4f", cov(ours, 2));
-            FF_CELL(r->ideal, "%.4f", cov(ideal, 2));
+            r = ff_paper_add(table, claim, "converges (Fig. 17)");
+            FF_CELLS(r, "%.4f", cov(printed, 2), cov(ours, 2), cov(ideal, 2));
             FF_CELL(r->remark, "without control %.2f", cov(direct, 2));
             snprintf(claim, sizeof claim, "4.2: CoF of the third collision, %s", mass[i].name);
-            r = ff_paper_add(table, claim);
-            FF_CELL(r->paper, "falls (Fig. 17)");
-            FF_CELL(r->printed, "%.4f", cof(printed, 2));
-            FF_CELL(r->ours, "%.4f", cof(ours, 2));
-            FF_CELL(r->ideal, "%.4f", cof(ideal, 2));
+            r = ff_paper_add(table, claim, "falls (Fig. 17)");
+            FF_CELLS(r, "%.4f", cof(printed, 2), cof(ours, 2), cof(ideal, 2));
             FF_CELL(r->remark, "without control %.2f", cof(direct, 2));
         }
-        ff_paper_case_free(ours);
-        ff_paper_case_free(printed);
-        ff_paper_case_free(direct);
-        ff_paper_case_free(ideal);
+        FF_PAPER_FREE(ours, printed, direct, ideal);
     }
 }
 
@@ -223,23 +184,14 @@ static void one_robot_rows(ff_paper_table *table) {
                       *printed = ff_paper_run(table, file[i].one, "damping:reading=printed", NULL),
                       *ideal = ff_paper_run(table, file[i].one, "ideal", NULL);
         snprintf(claim, sizeof claim, "%s: CoV after three collisions, one robot (Fig. 5)", file[i].name);
-        ff_paper_row *r = ff_paper_add(table, claim);
-        FF_CELL(r->paper, i ? "converges (Fig. 17)" : "about 1 (Fig. 12)");
-        FF_CELL(r->printed, "%.4f", cov(printed, 2));
-        FF_CELL(r->ours, "%.4f", cov(one, 2));
-        FF_CELL(r->ideal, "%.4f", cov(ideal, 2));
+        ff_paper_row *r = ff_paper_add(table, claim, i ? "converges (Fig. 17)" : "about 1 (Fig. 12)");
+        FF_CELLS(r, "%.4f", cov(printed, 2), cov(one, 2), cov(ideal, 2));
         snprintf(claim, sizeof claim, "%s: one robot against two, velocities [m/s]", file[i].name);
-        r = ff_paper_add(table, claim);
-        FF_CELL(r->paper, "-");
-        FF_CELL(r->printed, "%.1e", velocity_difference(two_printed, printed));
-        FF_CELL(r->ours, "%.1e", velocity_difference(two, one));
-        FF_CELL(r->ideal, "0");
+        r = ff_paper_add(table, claim, "-");
+        FF_CELLS_KNOWN(r, "%.1e", velocity_difference(two_printed, printed), velocity_difference(two, one),
+                       "0");
         FF_CELL(r->remark, "largest, after each contact and at the end");
-        ff_paper_case_free(two);
-        ff_paper_case_free(two_printed);
-        ff_paper_case_free(one);
-        ff_paper_case_free(printed);
-        ff_paper_case_free(ideal);
+        FF_PAPER_FREE(two, two_printed, one, printed, ideal);
     }
 }
 

@@ -21,11 +21,7 @@ static double peak(const ff_paper_case *c, bool robot) {
 }
 
 static double restitution(const ff_paper_case *c) {
-    ff_episode_info info;
-    if (!ff_paper_episode(c, 0))
-        return FF_NAN;
-    ff_metrics_episode(&c->session.metrics, 0, &info);
-    return info.restitution;
+    return ff_paper_info(c, 0).restitution;
 }
 
 static int closed_contacts(const ff_paper_case *c) {
@@ -41,31 +37,20 @@ typedef struct runs {
 } runs;
 
 static void free_runs(runs *r) {
-    ff_paper_case_free(r->ideal);
-    ff_paper_case_free(r->printed);
-    ff_paper_case_free(r->ours);
+    FF_PAPER_FREE(r->ideal, r->printed, r->ours);
 }
 
 static void figure_6(ff_paper_table *table) {
     static const char *const file = FOLDER "fig-6.yaml";
     runs r = {ff_paper_run(table, file, "ideal", NULL), ff_paper_run(table, file, "impact", PRINTED, NULL),
               ff_paper_run(table, file, "impact", NULL)};
-    ff_paper_row *row = ff_paper_add(table, "Fig. 6: client after the impact [m/s]");
-    FF_CELL(row->paper, "servicer's speed");
-    FF_CELL(row->printed, "%.5f", velocity(r.printed, 1).x);
-    FF_CELL(row->ours, "%.5f", velocity(r.ours, 1).x);
-    FF_CELL(row->ideal, "%.5f", velocity(r.ideal, 1).x);
-    row = ff_paper_add(table, "Fig. 6: largest force between the satellites [N]");
-    FF_CELL(row->paper, "157");
-    FF_CELL(row->printed, "%.1f", peak(r.printed, false));
-    FF_CELL(row->ours, "%.1f", peak(r.ours, false));
-    FF_CELL(row->ideal, "%.1f", peak(r.ideal, false));
+    ff_paper_row *row = ff_paper_add(table, "Fig. 6: client after the impact [m/s]", "servicer's speed");
+    FF_CELLS(row, "%.5f", velocity(r.printed, 1).x, velocity(r.ours, 1).x, velocity(r.ideal, 1).x);
+    row = ff_paper_add(table, "Fig. 6: largest force between the satellites [N]", "157");
+    FF_CELLS(row, "%.1f", peak(r.printed, false), peak(r.ours, false), peak(r.ideal, false));
     FF_CELL(row->remark, "1581 N s/m times the speed, which is not given: 157 N mean 0.1 m/s");
-    row = ff_paper_add(table, "Fig. 6: largest force between the robots [N]");
-    FF_CELL(row->paper, "364");
-    FF_CELL(row->printed, "%.1f", peak(r.printed, true));
-    FF_CELL(row->ours, "%.1f", peak(r.ours, true));
-    FF_CELL(row->ideal, "%.1f", peak(r.ideal, true));
+    row = ff_paper_add(table, "Fig. 6: largest force between the robots [N]", "364");
+    FF_CELLS(row, "%.1f", peak(r.printed, true), peak(r.ours, true), peak(r.ideal, true));
     FF_CELL(row->remark, "limits are not given: 0.411 m/s2 after 12 ms");
     free_runs(&r);
 }
@@ -86,8 +71,7 @@ static void causality(ff_paper_table *table) {
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         ff_paper_case *c = ff_paper_run(table, file, "impact", DELAYED, row[i].set[0], row[i].set[1], NULL);
-        ff_paper_row *r = ff_paper_add(table, row[i].claim);
-        FF_CELL(r->paper, "%s", row[i].paper);
+        ff_paper_row *r = ff_paper_add(table, row[i].claim, row[i].paper);
         FF_CELL(r->ours, "%.5f", velocity(c, 1).x);
         FF_CELL(r->ideal, "0.10000");
         if (c)
@@ -102,24 +86,19 @@ static void figure_7(ff_paper_table *table) {
     static const char *const file = FOLDER "fig-7.yaml";
     runs r = {ff_paper_run(table, file, "ideal", NULL), ff_paper_run(table, file, "impact", PRINTED, NULL),
               ff_paper_run(table, file, "impact", NULL)};
-    ff_paper_row *row = ff_paper_add(table, "Fig. 7: contacts of bar and cone");
-    FF_CELL(row->paper, "4");
-    FF_CELL(row->printed, "%d", closed_contacts(r.printed));
-    FF_CELL(row->ours, "%d", closed_contacts(r.ours));
-    FF_CELL(row->ideal, "%d", closed_contacts(r.ideal));
+    ff_paper_row *row = ff_paper_add(table, "Fig. 7: contacts of bar and cone", "4");
+    FF_CELLS(row, "%d", closed_contacts(r.printed), closed_contacts(r.ours), closed_contacts(r.ideal));
     FF_CELL(row->remark,
             "geometry is not given: half-angle 45 deg, tip 0.8 m, apex -0.6 m, offset 0.1 m, 0.05 m/s");
-    row = ff_paper_add(table, "Fig. 7: servicer at the end [m/s]");
-    FF_CELL(row->paper, "diverge");
+    row = ff_paper_add(table, "Fig. 7: servicer at the end [m/s]", "diverge");
     FF_CELL(row->printed, "%.5f %.5f", velocity(r.printed, 0).x, velocity(r.printed, 0).y);
     FF_CELL(row->ours, "%.5f %.5f", velocity(r.ours, 0).x, velocity(r.ours, 0).y);
     FF_CELL(row->ideal, "%.5f %.5f", velocity(r.ideal, 0).x, velocity(r.ideal, 0).y);
     if (r.ideal && r.printed && r.ours) {
-        row = ff_paper_add(table, "Fig. 7: servicer's spin at the end [rad/s]");
-        FF_CELL(row->paper, "small");
-        FF_CELL(row->printed, "%.5f", r.printed->session.metrics.body[0].final.omega.z);
-        FF_CELL(row->ours, "%.5f", r.ours->session.metrics.body[0].final.omega.z);
-        FF_CELL(row->ideal, "%.5f", r.ideal->session.metrics.body[0].final.omega.z);
+        row = ff_paper_add(table, "Fig. 7: servicer's spin at the end [rad/s]", "small");
+        FF_CELLS(row, "%.5f", r.printed->session.metrics.body[0].final.omega.z,
+                 r.ours->session.metrics.body[0].final.omega.z,
+                 r.ideal->session.metrics.body[0].final.omega.z);
     }
     free_runs(&r);
 }
@@ -136,17 +115,13 @@ static void stiffness_rows(ff_paper_table *table) {
         const char *guess = i == 3 ? "impact.guess=35e3" : "impact.delay=0.012";
         ff_paper_case *printed = ff_paper_run(table, file, "impact", PRINTED, row[i].set, guess, NULL);
         ff_paper_case *ours = ff_paper_run(table, file, "impact", row[i].set, guess, NULL);
-        ff_paper_row *r = ff_paper_add(table, row[i].claim);
-        FF_CELL(r->paper, i < 3 ? "marginal" : "-");
-        FF_CELL(r->printed, "%.5f", velocity(printed, 1).x);
-        FF_CELL(r->ours, "%.5f", velocity(ours, 1).x);
-        FF_CELL(r->ideal, "0.10000");
+        ff_paper_row *r = ff_paper_add(table, row[i].claim, i < 3 ? "marginal" : "-");
+        FF_CELLS_KNOWN(r, "%.5f", velocity(printed, 1).x, velocity(ours, 1).x, "0.10000");
         if (i < 3)
             FF_CELL(r->remark, "limited robots; with a pure delay it does not matter");
         else
             FF_CELL(r->remark, "started 30 %% low");
-        ff_paper_case_free(printed);
-        ff_paper_case_free(ours);
+        FF_PAPER_FREE(printed, ours);
     }
 }
 
@@ -162,13 +137,9 @@ static void restitution_rows(ff_paper_table *table) {
             ff_paper_case *printed =
                 ff_paper_run(table, file, "impact", DELAYED, PRINTED, damping[d], e[i], NULL);
             ff_paper_case *ours = ff_paper_run(table, file, "impact", DELAYED, damping[d], e[i], NULL);
-            ff_paper_row *r = ff_paper_add(table, claim);
-            FF_CELL(r->paper, "future work");
-            FF_CELL(r->printed, "%.4f", restitution(printed));
-            FF_CELL(r->ours, "%.4f", restitution(ours));
-            FF_CELL(r->ideal, i ? "0.5" : "0.8");
-            ff_paper_case_free(printed);
-            ff_paper_case_free(ours);
+            ff_paper_row *r = ff_paper_add(table, claim, "future work");
+            FF_CELLS_KNOWN(r, "%.4f", restitution(printed), restitution(ours), i ? "0.5" : "0.8");
+            FF_PAPER_FREE(printed, ours);
         }
 }
 
@@ -183,16 +154,14 @@ static void wall_rows(ff_paper_table *table) {
         ff_paper_case *ours =
             ff_paper_run(table, FOLDER "wall.yaml", "impact", delay[i], "time.duration=3", NULL);
         snprintf(claim, sizeof claim, "III-B: speed ratio at a wall, %d ms", 10 * (i + 1));
-        ff_paper_row *r = ff_paper_add(table, claim);
+        ff_paper_row *r = ff_paper_add(table, claim, "increased");
         const ff_episode *a = ff_paper_episode(direct, 0), *b = ff_paper_episode(ours, 0);
-        FF_CELL(r->paper, "increased");
         FF_CELL(r->printed, "%.3f", a ? ff_vec3_norm(a->after[0].velocity) / 0.1 : FF_NAN);
         FF_CELL(r->ours, "%.4f", b ? ff_vec3_norm(b->after[0].velocity) / 0.1 : FF_NAN);
         FF_CELL(r->ideal, "1");
         FF_CELL(r->remark, "printed: (1) with the measured force; robot's peak %.1f N, ideal 223.6",
                 peak(ours, true));
-        ff_paper_case_free(direct);
-        ff_paper_case_free(ours);
+        FF_PAPER_FREE(direct, ours);
     }
 }
 

@@ -41,15 +41,11 @@ static void print_json(const char *path, const ff_scenario *scenario, const ff_r
 
 int ff_cmd_replay(int argc, char **argv) {
     const char *path = NULL;
-    int words, exit_status;
+    int exit_status;
     bool quiet = false, json = false;
-    const ff_option options[] = {{"--quiet", NULL, &quiet, NULL, NULL}, {"--json", NULL, &json, NULL, NULL}};
-    if (ff_cli_parse(argc, argv, options, 2, help, &path, 1, &words, &exit_status))
+    const ff_option options[] = {FF_OPT_FLAG("--quiet", &quiet), FF_OPT_FLAG("--json", &json), {0}};
+    if (ff_cli_parse(argc, argv, "replay", help, options, "log", &path, &exit_status))
         return exit_status;
-    if (!path) {
-        ff_cli_error("freefloat replay: which log? see freefloat replay --help");
-        return FF_EXIT_USAGE;
-    }
     char message[1024] = "";
     ff_logfile file;
     ff_scenario *scenario = malloc(sizeof *scenario);

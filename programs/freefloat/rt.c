@@ -31,6 +31,7 @@ static const char help[] =
     "  --wait S           how long to wait for the devices (default 10)\n"
     "  --silence S        a robot silent for so long is lost (default 0.1)\n"
     "  --cpu N            CPU of the real-time thread (default the last)\n"
+    "  --doze             lets the processor sleep deeply between cycles: wakes later, saves power\n"
     "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never arm\n"
     "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
     "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
@@ -292,7 +293,8 @@ static void write_last(const desk *d, const char *folder) {
         printf("last 2 s before the fault %s\n", path);
 }
 
-static void show_end(const desk *d) {
+static void show_end(const void *self) {
+    const desk *d = self;
     const ff_rt_result *r = &d->result;
     printf("%s%s; wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us, input and output p99 %.0f us; %llu "
            "cycles "
@@ -306,7 +308,7 @@ static void show_end(const desk *d) {
         const ff_run_clock *c = &r->run.clock[i];
         if (c->known)
             printf("%s: controller's clock %+.2f ppm, arrivals %.3g ms rms about it, %.3g ms at most; sensor "
-                   "%.6g Hz, %.3g ms rms\n",
+                   "%.4f Hz, %.3g ms rms\n",
                    d->scenario->satellite[i].name, c->drift_ppm, 1e3 * c->residual_s, 1e3 * c->largest_s,
                    c->sensor_hz, 1e3 * c->sensor_s);
     }
@@ -327,15 +329,14 @@ static bool number(const char *name, const char *text, double low, double high, 
 }
 
 static int close_loop(desk *d, const char *file, const ff_scenario_options *load, ff_session_options *options,
-                      const char *out, bool json, bool strict) {
-    ff_session *session = calloc(1, sizeof *session);
+                      const ff_session_ask *ask) {
+    int status;
+    ff_session *session = ff_session_open(file, load, &status);
     if (!session)
-        return FF_EXIT_FAILED;
-    int status = ff_session_load(session, file, load);
+        return status;
     ff_plan plan;
     char message[256] = "";
-    if (status == FF_EXIT_DONE &&
-        ff_plan_create(&session->scenario, &d->options.ports, &plan, message, sizeof message) != FF_OK) {
+    if (ff_plan_create(&session->scenario, &d->options.ports, &plan, message, sizeof message) != FF_OK) {
         ff_cli_error("%s: %s", file, message);
         status = FF_EXIT_USAGE;
     }
@@ -350,7 +351,7 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
             d->arm = true; /* nothing real can move */
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
-        char *folder = ff_session_folder(out, session->scenario.name, NULL);
+        char *folder = ff_session_folder(ask->out, session->scenario.name, NULL);
         options->out = folder;
         session->devices = true;
         if (d->address)
@@ -358,70 +359,48 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         if (status == FF_EXIT_DONE)
             status = ff_session_execute(session, options);
         if (d->live && session->summary && d->result.trip.code == FF_TRIP_FINISHED)
-            ff_live_event(d->live, session->metrics.pass ? FF_LIVE_INFO : FF_LIVE_WARNING,
-                          (double)session->run.cycles * session->scenario.cycle,
-                          session->metrics.pass
-                              ? "ended: every requirement is met"
-                              : "ended: not every requirement is met, the report says which");
+            ff_session_tell(session, d->live);
         if (d->live && d->result.state != FF_SAFE_FAULT)
             ff_live_set_phase(d->live,
                               d->result.trip.code == FF_TRIP_FINISHED ? FF_LIVE_ENDED : FF_LIVE_STOPPED);
         ff_live_stop(d->live);
         d->live = NULL;
         if (session->summary) {
-            const ff_session *one = session;
-            if (ff_session_report(&one, 1, folder) != 0 && status == FF_EXIT_DONE)
-                status = FF_EXIT_FAILED;
             write_last(d, folder);
-            if (json)
-                fputs(session->summary, stdout);
-            else if (!d->quiet) {
-                ff_session_print(session);
-                show_end(d);
-                printf("report %s/report.html\n", folder);
-            }
-            if (strict && status == FF_EXIT_DONE && !session->metrics.pass)
-                status = FF_EXIT_FAILED;
+            status = ff_session_show(session, folder, ask, status, show_end, d);
         }
         free(folder);
-        ff_session_free(session);
         free(d->result.last);
     }
-    free(session);
+    ff_session_close(session);
     return status;
 }
 
 int ff_cmd_rt(int argc, char **argv) {
-    const char *file = NULL, *method = NULL, *out = NULL, *log = "csv,mcap", *sets[FF_MAX_SETS];
-    const char *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL, *cpu = NULL,
-               *live = NULL;
-    int set_count = 0, words, status;
-    bool json = false, strict = false, quiet = false, arm = false, selftest = false, control = false;
-    const ff_option options[] = {
-        {"--method", &method, NULL, NULL, NULL},     {"--set", NULL, NULL, sets, &set_count},
-        {"--out", &out, NULL, NULL, NULL},           {"--log", &log, NULL, NULL, NULL},
-        {"--json", NULL, &json, NULL, NULL},         {"--strict", NULL, &strict, NULL, NULL},
-        {"--quiet", NULL, &quiet, NULL, NULL},       {"--arm", NULL, &arm, NULL, NULL},
-        {"--selftest", NULL, &selftest, NULL, NULL}, {"--rsi-port", &rsi, NULL, NULL, NULL},
-        {"--ati-port", &ati, NULL, NULL, NULL},      {"--http-port", &http, NULL, NULL, NULL},
-        {"--wait", &wait, NULL, NULL, NULL},         {"--silence", &silence, NULL, NULL, NULL},
-        {"--cpu", &cpu, NULL, NULL, NULL},           {"--live", &live, NULL, NULL, NULL},
-        {"--control", NULL, &control, NULL, NULL},
-    };
-    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+    const char *file, *method = NULL, *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL,
+                      *cpu = NULL, *live = NULL;
+    int status;
+    bool arm = false, selftest = false, control = false, doze = false;
+    ff_session_ask ask = {.log = "csv,mcap"};
+    const ff_option options[] = {FF_OPT("--method", &method),   FF_SESSION_OPTS(&ask),
+                                 FF_OPT_FLAG("--arm", &arm),    FF_OPT_FLAG("--selftest", &selftest),
+                                 FF_OPT("--rsi-port", &rsi),    FF_OPT("--ati-port", &ati),
+                                 FF_OPT("--http-port", &http),  FF_OPT("--wait", &wait),
+                                 FF_OPT("--silence", &silence), FF_OPT("--cpu", &cpu),
+                                 FF_OPT("--live", &live),       FF_OPT_FLAG("--control", &control),
+                                 FF_OPT_FLAG("--doze", &doze),  {0}};
+    if (ff_cli_parse(argc, argv, "rt", help, options, NULL, &file, &status))
         return status;
     if (selftest)
-        return ff_cli_selftest(json);
-    if (!file) {
-        ff_cli_error("freefloat rt: which scenario? see freefloat rt --help");
-        return FF_EXIT_USAGE;
-    }
+        return ff_cli_selftest(ask.json, doze);
+    if (!file)
+        return ff_cli_missing("rt", "scenario");
     if (control && !live) {
         ff_cli_error("freefloat rt: --control needs --live; see freefloat rt --help");
         return FF_EXIT_USAGE;
     }
     static desk d; /* large: it holds the histograms */
-    d = (desk){.arm = arm, .quiet = quiet || json, .address = live, .control = control};
+    d = (desk){.arm = arm, .quiet = ask.quiet || ask.json, .address = live, .control = control};
     ff_log *open_log = NULL;
     double seconds = 0.0, silent = 0.0, which = -1.0;
     if (!number("--wait", wait, 0.1, 3600.0, &seconds) ||
@@ -432,6 +411,7 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.silence = silent;
     d.options.priority = 80;
     d.options.cpu = (int)which;
+    d.options.doze = doze;
     d.options.stop = &stop;
     d.options.permit = permit;
     d.options.confirm = confirm;
@@ -440,8 +420,8 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.log = &open_log;
     ff_session_options session_options = {
         .quiet = d.quiet, .runner = runner, .runner_self = &d, .extend = add_check, .log = &open_log};
-    if (ff_session_logs(log, &session_options) != 0)
+    if (ff_session_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
-    return close_loop(&d, file, &load, &session_options, out, json, strict);
+    const ff_scenario_options load = {.set = ask.set, .sets = ask.sets, .method = method};
+    return close_loop(&d, file, &load, &session_options, &ask);
 }

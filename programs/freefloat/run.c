@@ -50,10 +50,7 @@ static void end_live(ff_live_control *control, const ff_session *session) {
         if (fault)
             ff_live_event(control->live, FF_LIVE_ALARM, t, session->run.message);
         else if (session->summary)
-            ff_live_event(control->live, session->metrics.pass ? FF_LIVE_INFO : FF_LIVE_WARNING, t,
-                          session->metrics.pass
-                              ? "ended: every requirement is met"
-                              : "ended: not every requirement is met, the report says which");
+            ff_session_tell(session, control->live);
         ff_live_set_phase(control->live, fault                                      ? FF_LIVE_FAULT
                                          : control->stopped || ff_cli_interrupted() ? FF_LIVE_STOPPED
                                                                                     : FF_LIVE_ENDED);
@@ -63,59 +60,40 @@ static void end_live(ff_live_control *control, const ff_session *session) {
 }
 
 int ff_cmd_run(int argc, char **argv) {
-    const char *file = NULL, *method = NULL, *out = NULL, *log = "csv", *live = NULL, *sets[FF_MAX_SETS];
-    int set_count = 0, words, status;
-    bool json = false, strict = false, quiet = false, token = false;
-    const ff_option options[] = {
-        {"--method", &method, NULL, NULL, NULL}, {"--set", NULL, NULL, sets, &set_count},
-        {"--out", &out, NULL, NULL, NULL},       {"--log", &log, NULL, NULL, NULL},
-        {"--json", NULL, &json, NULL, NULL},     {"--strict", NULL, &strict, NULL, NULL},
-        {"--quiet", NULL, &quiet, NULL, NULL},   {"--live", &live, NULL, NULL, NULL},
-        {"--control", NULL, &token, NULL, NULL},
-    };
-    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &file, 1, &words, &status))
+    const char *file, *method = NULL, *live = NULL;
+    int status;
+    bool token = false;
+    ff_session_ask ask = {.log = "csv"};
+    const ff_option options[] = {FF_OPT("--method", &method),
+                                 FF_SESSION_OPTS(&ask),
+                                 FF_OPT("--live", &live),
+                                 FF_OPT_FLAG("--control", &token),
+                                 {0}};
+    if (ff_cli_parse(argc, argv, "run", help, options, "scenario", &file, &status))
         return status;
-    if (!file) {
-        ff_cli_error("freefloat run: which scenario? see freefloat run --help");
-        return FF_EXIT_USAGE;
-    }
     if (token && !live) {
         ff_cli_error("freefloat run: --control needs --live; see freefloat run --help");
         return FF_EXIT_USAGE;
     }
-    ff_session_options session_options = {.quiet = quiet || json};
-    if (ff_session_logs(log, &session_options) != 0)
+    ff_session_options session_options = {.quiet = ask.quiet || ask.json};
+    if (ff_session_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
-    ff_session *session = calloc(1, sizeof *session);
+    const ff_scenario_options load = {.set = ask.set, .sets = ask.sets, .method = method};
+    ff_session *session = ff_session_open(file, &load, &status);
     if (!session)
-        return FF_EXIT_FAILED;
-    status = ff_session_load(session, file, &load);
-    if (status == FF_EXIT_DONE) {
-        char *folder = ff_session_folder(out, session->scenario.name, NULL);
-        session_options.out = folder;
-        ff_live_control *control = live ? calloc(1, sizeof *control) : NULL;
-        status = live ? start_live(control, session, live, token, &session_options) : FF_EXIT_DONE;
-        if (status == FF_EXIT_DONE)
-            status = ff_session_execute(session, &session_options);
-        if (control)
-            end_live(control, session);
-        if (session->summary) {
-            const ff_session *one = session;
-            if (ff_session_report(&one, 1, folder) != 0 && status == FF_EXIT_DONE)
-                status = FF_EXIT_FAILED;
-            if (json)
-                fputs(session->summary, stdout);
-            else if (!quiet) {
-                ff_session_print(session);
-                printf("report %s/report.html\n", folder);
-            }
-            if (strict && status == FF_EXIT_DONE && !session->metrics.pass)
-                status = FF_EXIT_FAILED;
-        }
-        free(folder);
-        ff_session_free(session);
-    }
-    free(session);
+        return status;
+    char *folder = ff_session_folder(ask.out, session->scenario.name, NULL);
+    session_options.out = folder;
+    ff_live_control *control = live ? calloc(1, sizeof *control) : NULL;
+    if (live)
+        status = start_live(control, session, live, token, &session_options);
+    if (status == FF_EXIT_DONE)
+        status = ff_session_execute(session, &session_options);
+    if (control)
+        end_live(control, session);
+    if (session->summary)
+        status = ff_session_show(session, folder, &ask, status, NULL, NULL);
+    free(folder);
+    ff_session_close(session);
     return status;
 }

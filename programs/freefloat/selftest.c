@@ -47,23 +47,25 @@ static void bars(const ff_histogram *h) {
     }
 }
 
-int ff_cli_selftest(bool json) {
+int ff_cli_selftest(bool json, bool doze) {
     static ff_selftest test; /* large */
-    if (ff_selftest_run(2.0, &test) != FF_OK) {
+    if (ff_selftest_run(2.0, doze, &test) != FF_OK) {
         ff_cli_error("freefloat rt --selftest: no thread or socket");
         return FF_EXIT_FAILED;
     }
     const ff_rights *rights = &test.rights;
     if (json) {
-        printf("{\"preempt_rt\": %s, \"fifo\": %s, \"locked\": %s, \"pinned\": %s, \"wake_p50_us\": %g, "
+        printf("{\"preempt_rt\": %s, \"fifo\": %s, \"locked\": %s, \"pinned\": %s, \"awake\": %s, "
+               "\"wake_p50_us\": %g, "
                "\"wake_p99_us\": %g, \"wake_max_us\": %g, \"udp_p99_us\": %g, \"may_250_hz\": %s, "
                "\"may_1000_hz\": "
                "%s}\n",
                test.preempt_rt ? "true" : "false", rights->fifo ? "true" : "false",
                rights->locked ? "true" : "false", rights->pinned ? "true" : "false",
-               ff_histogram_at(&test.wake, 0.5), ff_histogram_at(&test.wake, 0.99),
-               1e-3 * (double)test.wake.largest_ns, ff_histogram_at(&test.udp, 0.99),
-               test.fit_250 ? "true" : "false", test.fit_1000 ? "true" : "false");
+               rights->awake ? "true" : "false", ff_histogram_at(&test.wake, 0.5),
+               ff_histogram_at(&test.wake, 0.99), 1e-3 * (double)test.wake.largest_ns,
+               ff_histogram_at(&test.udp, 0.99), test.fit_250 ? "true" : "false",
+               test.fit_1000 ? "true" : "false");
         return FF_EXIT_DONE;
     }
     printf("kernel       %s%s\n", test.kernel, test.preempt_rt ? "" : " (not PREEMPT_RT)");
@@ -71,6 +73,10 @@ int ff_cli_selftest(bool json) {
     printf("memory       %s\n", rights->locked ? "locked" : "cannot be locked");
     printf("CPU          %s %d, governor %s\n", rights->pinned ? "pinned to" : "could not be pinned to",
            rights->cpu, test.governor);
+    printf("idle states  %s\n",
+           rights->awake ? "held off while the loop runs (/dev/cpu_dma_latency at 0)"
+           : doze        ? "allowed by --doze: the processor wakes later"
+                         : "cannot be held off (/dev/cpu_dma_latency): the processor may wake late");
     printf("timer        %ld ns\n", test.clock_ns);
     printf("wake-up      p50 %.0f us, p99 %.0f us, largest %.0f us of %llu at 1 kHz\n",
            ff_histogram_at(&test.wake, 0.5), ff_histogram_at(&test.wake, 0.99),

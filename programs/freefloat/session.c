@@ -12,6 +12,21 @@
 #include "rt/obsw_socket.h"
 #include "run/capture.h"
 
+ff_session *ff_session_open(const char *path, const ff_scenario_options *options, int *status) {
+    ff_session *session = malloc(sizeof *session);
+    *status = session ? ff_session_load(session, path, options) : FF_EXIT_FAILED;
+    if (*status == FF_EXIT_DONE)
+        return session;
+    free(session);
+    return NULL;
+}
+
+void ff_session_close(ff_session *session) {
+    if (session)
+        ff_session_free(session);
+    free(session);
+}
+
 int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options) {
     char message[1024], warnings[4096];
     *session = (ff_session){0};
@@ -363,6 +378,9 @@ static void print_satellite(const ff_metrics *metrics, int i) {
     const ff_body_metrics *m = &metrics->body[i];
     printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
            m->max_energy);
+    const double force = ff_metrics_noise(&m->force_noise), torque = ff_metrics_noise(&m->torque_noise);
+    if (!isnan(force))
+        printf("sensor's noise, measured: %.3g N, %.3g N m per axis\n", force, torque);
 }
 
 static void print_servicer(const ff_session *session) {
@@ -376,6 +394,9 @@ static void print_servicer(const ff_session *session) {
            "nothing in %llu\n",
            ff_obsw_kind_name((ff_obsw_kind)satellite->obsw.kind), (unsigned long long)o->steps,
            (unsigned long long)o->missed, (unsigned long long)o->held, (unsigned long long)o->zeroed);
+    char text[200];
+    if (ff_obsw_shared_text(&o->shared, satellite->obsw.timeout, text, sizeof text))
+        printf("%s\n", text);
     bool any = false;
     for (int i = 0; i < FF_OBSW_REFUSALS; i++)
         if (o->exchange.refused[i]) {
@@ -454,4 +475,26 @@ int ff_session_logs(const char *list, ff_session_options *options) {
         c += n + (c[n] == ',');
     }
     return 0;
+}
+
+int ff_session_show(const ff_session *session, const char *folder, const ff_session_ask *ask, int status,
+                    void (*more)(const void *), const void *user) {
+    if (ff_session_report(&session, 1, folder) != 0 && status == FF_EXIT_DONE)
+        status = FF_EXIT_FAILED;
+    if (ask->json) {
+        fputs(session->summary, stdout);
+    } else if (!ask->quiet) {
+        ff_session_print(session);
+        if (more)
+            more(user);
+        printf("report %s/report.html\n", folder);
+    }
+    return ask->strict && status == FF_EXIT_DONE && !session->metrics.pass ? FF_EXIT_FAILED : status;
+}
+
+void ff_session_tell(const ff_session *session, ff_live *live) {
+    ff_live_event(live, session->metrics.pass ? FF_LIVE_INFO : FF_LIVE_WARNING,
+                  (double)session->run.cycles * session->scenario.cycle,
+                  session->metrics.pass ? "ended: every requirement is met"
+                                        : "ended: not every requirement is met, the report says which");
 }

@@ -44,6 +44,21 @@ typedef struct ff_session_options {
     void *between_user;
 } ff_session_options;
 
+/* What may be asked of every command that runs a scenario into a folder. */
+typedef struct ff_session_ask {
+    const char *out, *log, *set[FF_MAX_SETS];
+    int sets;
+    bool json, strict, quiet;
+} ff_session_ask;
+
+#define FF_SESSION_OPTS(ask)                                                      \
+    FF_OPT_LIST("--set", (ask)->set, &(ask)->sets), FF_OPT("--out", &(ask)->out), \
+        FF_OPT("--log", &(ask)->log), FF_OPT_FLAG("--json", &(ask)->json),        \
+        FF_OPT_FLAG("--strict", &(ask)->strict), FF_OPT_FLAG("--quiet", &(ask)->quiet)
+
+/* A new session with the scenario loaded, or NULL and *status after one line. */
+ff_session *ff_session_open(const char *path, const ff_scenario_options *options, int *status);
+void ff_session_close(ff_session *session); /* NULL is allowed */
 /* Loads; on failure prints the line and returns FF_EXIT_USAGE. */
 int ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options);
 /* Runs and writes. Returns FF_EXIT_DONE, FF_EXIT_FAILED (summary still written), FF_EXIT_USAGE (folder). */
@@ -54,6 +69,15 @@ int ff_session_emulate(ff_session *session, const ff_session_options *options);
 void ff_session_print_emulation(const ff_session *session);
 /* Writes folder/report.html, with all sessions that have a summary. 0, or -1 after one printed line. */
 int ff_session_report(const ff_session *const *sessions, int count, const char *folder);
+
+/* The same for one session, then what was asked for on stdout: the summary, or the table and what `more` adds
+ * (NULL: nothing). `status` as it was, FF_EXIT_FAILED where the report or, with --strict, the verdict says
+ * so.
+ */
+int ff_session_show(const ff_session *session, const char *folder, const ff_session_ask *ask, int status,
+                    void (*more)(const void *), const void *user);
+/* The verdict as an event of the live page. */
+void ff_session_tell(const ff_session *session, ff_live *live);
 
 /* out/NAME with everything outside [A-Za-z0-9._=:-] replaced; malloc'ed. */
 char *ff_session_folder(const char *out, const char *name, const char *sub);

@@ -3,15 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys that stand at the top of a scenario; others without a dot belong to the method's own section. */
-static bool is_top_key(const char *key, size_t length) {
-    static const char *const top[] = {"integrator", "frame", "nominal"};
-    for (size_t i = 0; i < sizeof top / sizeof *top; i++)
-        if (strlen(top[i]) == length && strncmp(top[i], key, length) == 0)
-            return true;
-    return memchr(key, '.', length) != NULL;
-}
-
 static int parse_one(const char *text, size_t length, ff_variant *variant) {
     *variant = (ff_variant){0};
     if (length == 0 || length >= sizeof variant->label) {
@@ -30,11 +21,7 @@ static int parse_one(const char *text, size_t length, ff_variant *variant) {
             ff_cli_error("--methods: '%s' must have the form METHOD:key=value", variant->label);
             return -1;
         }
-        char *set = variant->set[variant->sets++];
-        if (is_top_key(c, (size_t)(equals - c)))
-            snprintf(set, sizeof variant->set[0], "%.*s", (int)n, c);
-        else
-            snprintf(set, sizeof variant->set[0], "%s.%.*s", variant->method, (int)n, c);
+        ff_scenario_variant_set(variant->method, c, n, variant->set[variant->sets++], sizeof variant->set[0]);
         c += n;
     }
     return 0;

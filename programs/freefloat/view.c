@@ -123,16 +123,10 @@ static int play(const char *folder, const char *address, bool quiet) {
 
 int ff_cmd_view(int argc, char **argv) {
     const char *folder = NULL, *address = "127.0.0.1:8080";
-    int words, status;
+    int status;
     bool quiet = false;
-    const ff_option options[] = {{"--live", &address, NULL, NULL, NULL},
-                                 {"--quiet", NULL, &quiet, NULL, NULL}};
-    if (ff_cli_parse(argc, argv, options, sizeof options / sizeof *options, help, &folder, 1, &words,
-                     &status))
+    const ff_option options[] = {FF_OPT("--live", &address), FF_OPT_FLAG("--quiet", &quiet), {0}};
+    if (ff_cli_parse(argc, argv, "view", help, options, "folder", &folder, &status))
         return status;
-    if (!folder) {
-        ff_cli_error("freefloat view: which folder? see freefloat view --help");
-        return FF_EXIT_USAGE;
-    }
     return play(folder, address, quiet);
 }

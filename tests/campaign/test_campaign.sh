@@ -2,21 +2,8 @@
 # Campaigns as a user meets them: the same table from any number of threads and ranks, after kills and cuts; bad
 # input; a disk that is full or read-only; memory that does not grow.
 set -u
-work=$(mktemp -d)
+. "$FF_SOURCE_DIR/tests/expect.sh"
 trap 'umount "$work/small" 2>/dev/null; chmod -R u+w "$work"; rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
-# expect STATUS PATTERN command...: exit status, and stdout+stderr match
-expect() {
-  local want=$1 pattern=$2 got
-  shift 2
-  "$@" > out.txt 2>&1
-  got=$?
-  [ $got -eq "$want" ] || fail "exit $got instead of $want: $*: $(head -c 300 out.txt)"
-  [ -z "$pattern" ] || grep -Eq -- "$pattern" out.txt || fail "no '$pattern' in: $(head -c 300 out.txt) ($*)"
-}
-one_line() { [ "$(wc -l < out.txt)" -eq 1 ] || fail "not one line: $(cat out.txt)"; }
 cp "$FF_SOURCE_DIR/scenarios/wall.yaml" .
 long=${FF_TEST_LONG:-0}
 samples=150

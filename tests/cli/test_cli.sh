@@ -1,21 +1,7 @@
 #!/usr/bin/env bash
 # The command line as a user meets it: outputs, messages, exit codes.
 set -u
-work=$(mktemp -d)
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
-# expect STATUS PATTERN command...: exit status, and stdout+stderr match
-expect() {
-  local want=$1 pattern=$2 got
-  shift 2
-  "$@" > out.txt 2>&1
-  got=$?
-  [ $got -eq "$want" ] || fail "exit $got instead of $want: $*: $(head -c 300 out.txt)"
-  [ -z "$pattern" ] || grep -Eq -- "$pattern" out.txt || fail "no '$pattern' in: $(head -c 300 out.txt) ($*)"
-}
-one_line() { [ "$(wc -l < out.txt)" -eq 1 ] || fail "not one line: $(cat out.txt)"; }
+. "$FF_SOURCE_DIR/tests/expect.sh"
 S=$FF_SOURCE_DIR/scenarios/deos-client.yaml
 
 expect 2 "usage: freefloat COMMAND" "$FREEFLOAT"
@@ -48,6 +34,11 @@ for case in he2022/4-1 lange/fig-6; do
     grep -Eq "\"$key\": \[-?[0-9]" c/summary.json || fail "$case: no vector for $key"
   done
 done
+
+# the sensors' noise as it was measured, null where the sensor is ideal
+NOISY="satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.02}"
+expect 0 "sensor's noise, measured: 0.[45]" "$FREEFLOAT" run "$S" --set "$NOISY" --out n --log none
+tr -d ' \n' < n/summary.json | grep -Eq '"noise":\{"force_N":0\.[45][0-9]*,"torque_Nm":0\.0[12]' || fail "no measured noise in summary.json"
 
 # the default run: files, verdict, quiet, json, strict
 expect 0 "verdict" "$FREEFLOAT" run "$S" --out r

@@ -2,12 +2,9 @@
 # Every command that prints a table or counts prints the same as JSON: one value, nothing else on standard output.
 # Colour is for terminals alone, and NO_COLOR is honoured there.
 set -u
-work=$(mktemp -d)
+. "$FF_SOURCE_DIR/tests/expect.sh"
 facility=
 trap '[ -z "$facility" ] || kill "$facility" 2> /dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
 S=$FF_SOURCE_DIR/scenarios
 # json EXPRESSION command...: standard output is one JSON value v, and the expression holds
 json() {
@@ -31,7 +28,8 @@ json '"stable" in v and "q_critical" in v' "$FREEFLOAT" analyze contact-stabilit
 json 'v["map"] is not None' "$FREEFLOAT" analyze delay-margin "$S/wall.yaml" --map 0 --methods tdpa --json
 json 'len(v) > 0' "$FREEFLOAT" analyze workspace "$S/deos-client.yaml" $short --json
 json 'len(v) > 0' "$FREEFLOAT" analyze log r/log.csv --identify delay --json
-json '"may_250_hz" in v' "$FREEFLOAT" rt --selftest --json
+json '"may_250_hz" in v and v["awake"] in (True, False)' "$FREEFLOAT" rt --selftest --json
+json 'v["awake"] is False' "$FREEFLOAT" rt --selftest --doze --json
 json 'len(v) > 0' "$FREEFLOAT" papers lange --json
 }
 json 'v["runs"] > 0 and v["failed"] == 0' "$FREEFLOAT" campaign "$FF_SOURCE_DIR/campaigns/integrators.yaml" --out k --json

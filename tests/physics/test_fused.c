@@ -646,7 +646,7 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
 
 static void test_no_contact_gives_energy(void **unused) {
     (void)unused;
-    energy_of_random_contacts(test_count(500, 43000), false, 31);
+    energy_of_random_contacts(test_count(500, 46000), false, 31);
 }
 
 static void test_no_contact_gives_energy_even_with_a_random_estimator(void **unused) {

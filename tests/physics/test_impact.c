@@ -310,6 +310,69 @@ static void test_wrong_stiffness(void **state) {
     }
 }
 
+/* Largest difference of the velocities at the end from those of the reference [m/s]. */
+static double last_error(const outcome *o, int bodies) {
+    double last = 0.0;
+    for (int b = 0; b < bodies; b++)
+        last = fmax(last, ff_vec3_norm(ff_vec3_sub(o->final[b].velocity, o->ideal[b].velocity)));
+    return last;
+}
+
+/* What the velocity at the end may be off [m/s]: 2e-4, and the impulse that white noise makes over the cycles
+ * of the contact, sigma T sqrt(N), on the lighter satellite. */
+static double allowed_error(double noise, double cycle, int cycles, double mass) {
+    return 2e-4 + noise * cycle * sqrt((double)cycles) / mass;
+}
+
+/* A scenario that believes a hundredth of the noise: it is measured, so that nothing changes. tdpa does not
+ * take noise for contact either. */
+typedef struct noisy_run {
+    double believed; /* [N] */
+    int contacts[2]; /* cycles without and with */
+} noisy_run;
+
+static void believe_noise(void *self, ff_loop_config *config) {
+    const double believed = ((const noisy_run *)self)->believed;
+    config->fidelity.impact.noise = believed;
+    config->fidelity.impact.detector.force_on = 5.0 * believed;
+    config->fidelity.tdpa.detector.force_on = 5.0 * believed;
+    config->fidelity.tdpa.detector.torque_on = 0.5 * believed;
+}
+
+static void count_noise(void *self, uint64_t k, const ff_plant_truth *truth, const ff_loop_in *in,
+                        const ff_loop_out *out) {
+    noisy_run *r = self;
+    (void)truth, (void)in;
+    if (k >= 400)
+        r->contacts[out->fidelity.in_contact[0] || out->fidelity.in_contact[1]]++;
+}
+
+static void test_noise_is_measured(void **state) {
+    (void)state;
+    static ff_scenario s;
+    static ff_loop_state loop;
+    static const char *const set[] = {
+        DELAY(24), "satellites.servicer.sensor={kind: noisy, force_noise: 3, torque_noise: 0.3}",
+        "satellites.client.sensor={kind: noisy, force_noise: 3, torque_noise: 0.3}",
+        "time={cycle: 0.001, duration: 2}"};
+    test_load(CASES "fig-6.yaml", NULL, set, 5, &s);
+    for (int i = 0; i < 2; i++) {
+        noisy_run r = {.believed = i ? 0.03 : 3.0};
+        test_drive_loop(&s, &(test_drive){.believe = believe_noise, .self = &r}, &loop);
+        print_message("noise 3 N, believed %.2f: client %.6f m/s\n", r.believed, loop.body[1].velocity.x);
+        assert_vec3_near(loop.body[1].velocity, ff_vec3_make(0.1, 0, 0),
+                         allowed_error(3.0, 0.001, 150, 100.0));
+    }
+    const char *const apart[] = {
+        set[0], set[1], set[2], set[3], set[4], "method=tdpa", "satellites.servicer.velocity=[0, 0, 0]"};
+    test_load(CASES "fig-6.yaml", NULL, apart, 7, &s);
+    noisy_run r = {.believed = 0.03};
+    test_drive_loop(&s, &(test_drive){.believe = believe_noise, .look = count_noise, .self = &r}, &loop);
+    print_message("tdpa: noise is taken for contact in %d of %d cycles\n", r.contacts[1],
+                  r.contacts[0] + r.contacts[1]);
+    assert_true(r.contacts[1] < 20);
+}
+
 /* Surfaces that do not lie where the scenario puts them: the force says where. */
 static void misplace(void *self, ff_loop_config *config) {
     config->fidelity.impact.contact[0].at.x += *(const double *)self; /* what the method believes */
@@ -345,31 +408,16 @@ static void test_contact_point(void **state) {
     }
 }
 
-/* Largest difference of the velocities at the end from those of the reference [m/s]. */
-static double last_error(const outcome *o, int bodies) {
-    double last = 0.0;
-    for (int b = 0; b < bodies; b++)
-        last = fmax(last, ff_vec3_norm(ff_vec3_sub(o->final[b].velocity, o->ideal[b].velocity)));
-    return last;
-}
-
-/* What the velocity at the end may be off [m/s]: 2e-4, and the impulse that white noise makes over the cycles
- * of the contact, sigma T sqrt(N), on the lighter satellite. */
-static double allowed_error(double noise, double cycle, int cycles, double mass) {
-    return 2e-4 + noise * cycle * sqrt((double)cycles) / mass;
-}
-
 /* Whatever the contact, noise and robots: the satellites never gain energy. Up to 5 N of noise. And their
- * motion is right, unless the loop itself says that the look-back was too short; then the robots were indeed
- * longer in contact than it reaches. */
+ * motion is right; none of these contacts is longer than the history. */
 static void test_no_energy_is_gained(void **state) {
     (void)state;
     ff_rng rng;
     const uint64_t seed = test_seed();
     ff_rng_seed(&rng, seed, 7);
     double worst = 0.0, momentum = 0.0, error = 0.0, reached = 0.0, rubbed = 0.0;
-    double short_of = 0.0, part = 0.0;
-    int touched = 0, bounded = 0, wrong = 0;
+    double part = 0.0, rubbed_part = 0.0;
+    int touched = 0, bounded = 0, spread = 0;
     const int count = test_count(60, 2000);
     for (int i = 0; i < count; i++) {
         char set[12][200];
@@ -413,18 +461,14 @@ static void test_no_energy_is_gained(void **state) {
         bounded += o.bounded > 0;
         if (mu > 0.0) {
             rubbed = fmax(rubbed, last);
-        } else if (!o.bounded) {
+            /* where the tip sticks the reference creeps by 1e-4 m/s, and later bounces enlarge that: with a
+             * tenth of it the largest error is 8.5e-5 m/s */
+            rubbed_part = fmax(rubbed_part, last / (3e-4 + allowed_error(noise, cycle, o.longest, mass)));
+        } else {
             reached = fmax(reached, last);
             part = fmax(part, last / allowed_error(noise, cycle, o.longest, mass));
-        } else if (last > allowed_error(noise, cycle, o.longest, mass)) {
-            wrong++;
-            short_of = fmax(short_of, last);
-            print_message("case %d: %.2g m/s off, look-back too short in %d cycles, robots in contact for %d "
-                          "cycles\n",
-                          i, last, (int)o.bounded, o.longest);
-            assert_int_equal(o.look_back, FF_HISTORY_ROWS - 1);
-            assert_true(o.longest >= FF_HISTORY_ROWS);
         }
+        spread += o.look_back > FF_IMPACT_REPLAY_ROWS;
         if (o.energy > 1e-3 * o.start_energy)
             fail_msg(
                 "case %d: energy grew by %.3g of %.3g J (cone %d, noise %.2f N, k %.3g N/m, delay %.3g s)", i,
@@ -432,15 +476,62 @@ static void test_no_energy_is_gained(void **state) {
     }
     print_message(
         "%d cases, %d in contact: largest gain %.2g of the energy, momentum %.1g N s, largest velocity "
-        "error %.3g m/s until the robots touch; at the end %.2g m/s, with friction %.2g m/s; look-back too "
-        "short in %d, of which %d are off by more than the noise allows, at most %.2g m/s; else %.2f of "
-        "that\n",
-        count, touched, worst, momentum, error, reached, rubbed, bounded, wrong, short_of, part);
+        "error %.3g m/s until the robots touch; at the end %.2g m/s, %.2f of what the noise allows, with "
+        "friction %.2g m/s, %.2f; recomputations spread over cycles in %d, look-back too short in %d\n",
+        count, touched, worst, momentum, error, reached, part, rubbed, rubbed_part, spread, bounded);
     /* what the late robots have not touched yet is not known; once they have, it is recomputed */
+    assert_int_equal(bounded, 0);
     assert_true(part < 1.0);
-    assert_true(rubbed < 5e-3); /* the reference creeps by 1e-4 m/s where it should stick, and bounces on */
+    assert_true(rubbed_part < 1.0);
     assert_true(touched > count * 9 / 10);
     assert_true(momentum < 1e-9);
+}
+
+/* Slow robots whose contact lasts for hundreds of cycles: the recomputation is spread over cycles, and the
+ * motion is right as far as the history reaches. */
+static void test_long_contacts(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 63);
+    double part = 0.0, beyond = 0.0, energy = 0.0;
+    int longest = 0, spread = 0, bounded = 0, rows = 0;
+    const int count = test_count(20, 400);
+    for (int n = 0; n < count; n++) {
+        char set[6][128];
+        const double cycle = ff_rng_range(&rng, 0.001, 0.003), a = pow(10, ff_rng_range(&rng, -1.3, -0.4)),
+                     noise = n % 3 ? ff_rng_range(&rng, 0, 5) : 0.0;
+        snprintf(set[0], sizeof set[0], "time={cycle: %g, duration: 3, seed: %d}", cycle, n + 1);
+        for (int b = 0; b < 2; b++) {
+            const char *name = b ? "client" : "servicer";
+            snprintf(set[1 + b], sizeof set[1],
+                     "satellites.%s.robot={kind: limited, delay: 0.02, acceleration: %g}", name, a);
+            snprintf(set[3 + b], sizeof set[3], "satellites.%s.sensor={kind: noisy, force_noise: %g}", name,
+                     noise);
+        }
+        snprintf(set[5], sizeof set[5], "contacts.docking.damping=%g",
+                 n % 2 ? 0.0 : ff_rng_range(&rng, 0, 200));
+        const outcome o = run_case("fig-6.yaml", set[0], set[1], set[2], set[3], set[4], set[5], NULL);
+        const double ratio = last_error(&o, 2) / allowed_error(noise, cycle, o.longest, 100.0);
+        energy = fmax(energy, o.energy / o.start_energy);
+        longest = o.longest > longest ? o.longest : longest;
+        rows = o.look_back > rows ? o.look_back : rows;
+        spread += o.look_back > FF_IMPACT_REPLAY_ROWS;
+        if (o.bounded) {
+            bounded++;
+            beyond = fmax(beyond, last_error(&o, 2));
+            assert_true(o.longest >= FF_HISTORY_ROWS);
+        } else {
+            part = fmax(part, ratio);
+        }
+    }
+    print_message(
+        "%d cases, robots in contact for up to %d cycles, looked back up to %d, spread in %d: within "
+        "%.2f of what the noise allows; beyond the history %d, within %.2g m/s; energy %.2g\n",
+        count, longest, rows, spread, part, bounded, beyond, energy);
+    assert_true(spread > count / 2);
+    assert_true(part < 1.0);
+    assert_true(beyond < 1e-3);
+    assert_true(energy < 1e-3);
 }
 
 /* Two contacts at once: a corner of two walls at any angle, or two tips of one satellite against the other,
@@ -486,8 +577,9 @@ static void test_two_contacts_at_once(void **state) {
                 "servicer, point: low, against: client, at: [-0.5, 0, 0], normal: [-1, 0, 0], stiffness: "
                 "%g, damping: %g}]",
                 k, damping, k2, damping);
-        } else { /* both walls are about equally far along the way */
-            const double angle = ff_rng_range(&rng, 0.5, 2.0), ahead = ff_rng_range(&rng, -0.4, 0.4) * angle,
+        } else { /* both walls are about equally far along the way, and the satellite starts before both */
+            const double angle = ff_rng_range(&rng, 0.5, 2.0), side = ff_rng_range(&rng, -0.4, 0.4) * angle,
+                         most = 1.45 - 0.5 * angle, ahead = fmin(fmax(side, -most), most),
                          speed = ff_rng_range(&rng, 0.05, 0.12), late = ff_rng_range(&rng, 0, 5e-4);
             const double a = ahead + 0.5 * angle, b = ahead - 0.5 * angle;
             snprintf(set[i++], 512, "satellites.client.velocity=[%g, 0, 0]", speed);
@@ -502,13 +594,10 @@ static void test_two_contacts_at_once(void **state) {
         const double last = last_error(&o, pair ? 2 : 1);
         at_once += o.at_once > 0;
         bounded += o.bounded > 0;
-        if (!o.bounded) {
-            worst[pair][noise > 0.0] = fmax(worst[pair][noise > 0.0], last);
-            /* walls that differ by half a radian share the noise four times enlarged */
-            part = fmax(part, last / allowed_error(pair ? noise : 4.0 * noise, cycle, o.longest,
-                                                   pair ? fmin(mass, 100.0) : mass));
-        } else if (last > 1e-3)
-            assert_int_equal(o.look_back, FF_HISTORY_ROWS - 1);
+        worst[pair][noise > 0.0] = fmax(worst[pair][noise > 0.0], last);
+        /* walls that differ by half a radian share the noise four times enlarged */
+        part = fmax(part, last / allowed_error(pair ? noise : 4.0 * noise, cycle, o.longest,
+                                               pair ? fmin(mass, 100.0) : mass));
         energy = fmax(energy, o.energy / o.start_energy);
         if (pair) {
             momentum = fmax(momentum, o.momentum);
@@ -525,6 +614,31 @@ static void test_two_contacts_at_once(void **state) {
     assert_true(momentum < 1e-12 && spin < 1e-9);
     assert_true(fmax(worst[0][0], worst[1][0]) < 2e-4);
     assert_true(part < 1.0);
+}
+
+/* The robot has left one wall while the other still pushes: noise that the division gives to the first wall
+ * must not be taken for its force, or the surface would be drawn out to the robot (seed 895: 1.3e-3 m/s). */
+static void test_noise_after_the_robot_left(void **state) {
+    (void)state;
+    double worst = 0.0;
+    const int count = test_count(20, 400);
+    for (int n = 0; n < count; n++) {
+        char time[96];
+        snprintf(time, sizeof time, "time={cycle: 0.00235563, duration: 0.7, seed: %d}", n ? n : 895);
+        const outcome o =
+            run_case("wall.yaml", time, "satellites.client.robot={kind: delay, delay: 0.00246083}",
+                     "satellites.client.sensor={kind: noisy, force_noise: 0.418053, torque_noise: 0.0418053}",
+                     "satellites.client.mass=126.18", "satellites.client.velocity=[0.0690737, 0, 0]",
+                     "contacts=[{name: a, kind: wall, body: client, at: [0.03, 0, 0], normal: [-0.671862506, "
+                     "-0.740675889, 0], stiffness: 42928.3, damping: 72.2417}, {name: b, kind: wall, body: "
+                     "client, at: "
+                     "[0.030112, 0, 0], normal: [-0.985996106, 0.166768342, 0], stiffness: 68848.3, damping: "
+                     "72.2417}]",
+                     NULL);
+        worst = fmax(worst, last_error(&o, 1) / allowed_error(4.0 * 0.418053, 0.00235563, o.longest, 126.18));
+    }
+    print_message("%d times: within %.2f of what the noise allows\n", count, worst);
+    assert_true(worst < 1.0);
 }
 
 /* Friction, two contacts at once, and one that is lost and found again. */
@@ -555,20 +669,28 @@ static void test_friction_and_two_contacts(void **state) {
     assert_true(chatter.energy < 1e-3 * chatter.start_energy);
 }
 
-/* The reference creeps by 1e-4 m/s where the tip sticks, and later bounces enlarge that; with a cycle of 1 ms
- * the method's own motion differs by 3e-5 m/s from that at 4 ms. */
+/* Bounce after bounce. In the fourth case the slip of the second contact ends and begins again the other way
+ * within one substep: friction of one sign over all of it would leave 1e-3 m/s. The reference itself is not
+ * that sensitive: a start that differs by 1e-6 m/s changes its end by 3e-7 m/s. */
 static void test_friction_in_the_cone(void **state) {
     (void)state;
-    for (int i = 1; i <= 3; i++) {
+    for (int i = 1; i <= 4; i++) {
         char friction[64];
-        snprintf(friction, sizeof friction, "contacts.cone.friction=%g", 0.1 * i);
-        const outcome o = run_case("fig-7.yaml", friction, NULL);
-        print_message("friction %.1f: %d contacts, servicer within %.2g m/s, %.2g rad/s\n", 0.1 * i,
-                      o.contacts, ff_vec3_norm(ff_vec3_sub(o.final[0].velocity, o.ideal[0].velocity)),
+        snprintf(friction, sizeof friction, "contacts.cone.friction=%g", i < 4 ? 0.1 * i : 0.435792);
+        const outcome o =
+            i < 4 ? run_case("fig-7.yaml", friction, NULL)
+                  : run_case("fig-7.yaml", friction, "time={cycle: 0.00294129, duration: 12}",
+                             "satellites.servicer.robot={kind: delay, delay: 0.00112587}",
+                             "satellites.client.robot={kind: delay, delay: 0.00112587}",
+                             "satellites.servicer.mass=186.943", "satellites.client.mass=169.018",
+                             "contacts.cone.stiffness=62551.4", "contacts.cone.damping=0",
+                             "satellites.servicer.velocity=[0.0672508, 0.000979127, -0.00462853]", NULL);
+        print_message("%s: %d contacts, servicer within %.2g m/s, %.2g rad/s\n", friction, o.contacts,
+                      ff_vec3_norm(ff_vec3_sub(o.final[0].velocity, o.ideal[0].velocity)),
                       ff_vec3_norm(ff_vec3_sub(o.final[0].omega, o.ideal[0].omega)));
         for (int b = 0; b < 2; b++) {
-            assert_vec3_near(o.final[b].velocity, o.ideal[b].velocity, 1e-3);
-            assert_vec3_near(o.final[b].omega, o.ideal[b].omega, 5e-3);
+            assert_vec3_near(o.final[b].velocity, o.ideal[b].velocity, 1e-4);
+            assert_vec3_near(o.final[b].omega, o.ideal[b].omega, 5e-4);
         }
         assert_true(o.momentum < 1e-12 && o.spin < 1e-9);
     }
@@ -857,10 +979,13 @@ int main(void) {
         cmocka_unit_test(test_wall_keeps_its_speed),
         cmocka_unit_test(test_restitution),
         cmocka_unit_test(test_wrong_stiffness),
+        cmocka_unit_test(test_noise_is_measured),
         cmocka_unit_test(test_misplaced_surface),
         cmocka_unit_test(test_contact_point),
         cmocka_unit_test(test_no_energy_is_gained),
+        cmocka_unit_test(test_long_contacts),
         cmocka_unit_test(test_two_contacts_at_once),
+        cmocka_unit_test(test_noise_after_the_robot_left),
         cmocka_unit_test(test_friction_and_two_contacts),
         cmocka_unit_test(test_friction_in_the_cone),
         cmocka_unit_test(test_friction_that_sticks),

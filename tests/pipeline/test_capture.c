@@ -1,79 +1,23 @@
 /* A servicer with an arm on robots that are late, lag or have limits, with loads and with the methods that
  * know an arm [destefano2021]. */
-#include "support.h"
+#include "mission_support.h"
 
-#include "run/mission.h"
-#include "servicer_model.h"
-
-#define DEG (FF_PI / 180)
-enum { ROWS = 12001 };
-
-typedef struct record {
-    int n;
-    ff_mission_row row[ROWS];
-} record;
-
-static ff_status keep(void *self, const ff_mission_row *row) {
-    record *r = self;
-    if (r->n < ROWS)
-        r->row[r->n++] = *row;
-    return FF_OK;
-}
-
-static servicer_model table;
-static record facility, orbit;
-static const double folded[SERVICER_JOINTS] = {0, 1, 0, 2, 0, 1, 0},
-                    reached[SERVICER_JOINTS] = {0, .7031, 0, 1.4497, 0, .7466, 0};
-
-/* The mission of section V. */
 static void make(ff_mission_config *c) {
-    servicer_model_make(&table);
-    ff_mission_default(c);
-    c->duration = 48;
-    c->client = (ff_rigid_config){
-        7828, {{{17023.3, 397.1, -2171.4}, {397.1, 124825.7, 344.2}, {-2171.4, 344.2, 129112.2}}}};
-    c->client_start = (ff_rigid_state){.attitude = {1, 0, 0, 0}, .omega = {{0.001, -0.002, -2.5 * DEG}}};
-    c->servicer = &table.config;
-    c->gripper = servicer_gripper();
-    c->servicer_start = (ff_pose){ff_quat_from_abc(2 * DEG, -1.5 * DEG, 1 * DEG), {{-5.25, .08, -.05}}};
-    memcpy(c->q_start, folded, sizeof folded);
-    c->grapple = ff_vec3_make(-2.9, 0, 0);
-    c->grasp_stiffness = 2000;
-    c->grasp_damping = 150;
-    c->grasp_rotation_stiffness = 200;
-    c->grasp_rotation_damping = 2;
-    c->obsw.goal = (ff_pose){{1, 0, 0, 0}, {{-5.10, 0, 0}}};
-    memcpy(c->obsw.q_start, folded, sizeof folded);
-    memcpy(c->obsw.q_goal, reached, sizeof reached);
-}
-
-static void run(const ff_mission_config *c, record *to) {
-    char message[200] = "";
-    ff_mission_info info;
-    to->n = 0;
-    if (ff_mission_run(c, (ff_mission_sink){to, keep}, &info, message, sizeof message) != FF_OK)
-        fail_msg("%s", message);
-}
-
-static void fly(const ff_mission_config *c, record *to) {
-    char message[200] = "";
-    to->n = 0;
-    if (ff_mission_orbit(c, (ff_mission_sink){to, keep}, message, sizeof message) != FF_OK)
-        fail_msg("%s", message);
+    mission_make(c, ff_vec3_make(0.001, -0.002, -2.5 * DEG));
 }
 
 /* Held from the start, gripper at the grapple point, 2 mm/s between the two. */
 static void held(ff_mission_config *c, double K, ff_method method, double delay) {
     make(c);
-    c->duration = 20;
+    c->duration = 18;
     c->obsw.grasp = 0;
     c->grasp_stiffness = K;
     c->grasp_damping = 0;
     c->grasp_rotation_stiffness = 0.5 * K;
     c->grasp_rotation_damping = 0;
     c->servicer_start = c->obsw.goal;
-    memcpy(c->q_start, reached, sizeof reached);
-    memcpy(c->obsw.q_start, reached, sizeof reached);
+    memcpy(c->q_start, servicer_reached, sizeof servicer_reached);
+    memcpy(c->obsw.q_start, servicer_reached, sizeof servicer_reached);
     c->absolute_start = true;
     const ff_rigid_state still = {c->obsw.goal.p, c->obsw.goal.q, {{0, 0, 0}}, {{0, 0, 0}}};
     c->start = ff_relative_to_absolute(&c->client_start, &still);
@@ -97,7 +41,7 @@ static void test_methods_on_a_stiff_grasp(void **state) {
         for (int m = 0; m < 3; m++) {
             ff_mission_config c;
             held(&c, 1e4, methods[m], delay[d]);
-            run(&c, &facility);
+            mission_run(&c, &facility);
             double most = 0, late = 0, linear = 0;
             for (int k = 0; k < facility.n; k++) {
                 const ff_mission_row *r = &facility.row[k];
@@ -116,7 +60,7 @@ static void test_methods_on_a_stiff_grasp(void **state) {
         }
 }
 
-static double apart(const record *a, const record *b, int from, int to) {
+static double apart(const mission_record *a, const mission_record *b, int from, int to) {
     double most = 0;
     for (int k = from; k < to && k < a->n && k < b->n; k++) {
         most = fmax(most, ff_vec3_norm(ff_vec3_sub(a->row[k].base.position, b->row[k].base.position)));
@@ -150,15 +94,15 @@ static void test_loads_as_in_orbit(void **state) {
     ff_mission_config c;
     make(&c);
     c.duration = 15;
-    fly(&c, &orbit);
+    mission_fly(&c, &orbit);
     const ff_vec3 free_end = orbit.row[orbit.n - 1].client.position;
     c.load = pulses;
-    fly(&c, &orbit);
+    mission_fly(&c, &orbit);
     assert_true(ff_vec3_norm(ff_vec3_sub(free_end, orbit.row[orbit.n - 1].client.position)) > 0.05);
     for (int absolute = 0; absolute < 2; absolute++) {
         c.absolute = absolute;
-        run(&c, &facility);
-        const double off = apart(&facility, &orbit, 0, ROWS);
+        mission_run(&c, &facility);
+        const double off = apart(&facility, &orbit, 0, MISSION_ROWS);
         print_message("loads, %s: %.2g m off the orbit\n", absolute ? "absolute" : "relative", off);
         assert_true(off < 0.5e-3);
     }
@@ -191,7 +135,7 @@ static void test_robots_and_closing(void **state) {
             }
             c.obsw.grasp = near ? 5 : 32.6; /* on proximity: armed at 5 s, within 3 mm */
             c.grasp_reach = near ? 0.003 : FF_INF;
-            run(&c, &facility);
+            mission_run(&c, &facility);
             int closed = 0;
             while (closed < facility.n && !facility.row[closed].held)
                 closed++;
@@ -230,14 +174,14 @@ static void test_wrench_robots_move_as_commanded(void **state) {
         c.duration = 40;
         c.gravity = ff_vec3_zero(); /* (16) has none; the drive would carry the arm's weight too */
         c.absolute = absolute;
-        run(&c, &orbit); /* the admittance form */
+        mission_run(&c, &orbit); /* the admittance form */
         const ff_rigid_config carry = {900, {{{250, 5, -4}, {5, 300, 3}, {-4, 3, 280}}}};
         for (int i = 0; i < 2; i++) {
             c.robot[i].kind = FF_ROBOT_WRENCH;
             c.robot[i].inertia = carry;
         }
-        run(&c, &facility);
-        const double off = apart(&facility, &orbit, 0, ROWS);
+        mission_run(&c, &facility);
+        const double off = apart(&facility, &orbit, 0, MISSION_ROWS);
         assert_true(off < 1e-12);
 
         /* (16) with the base inertia of the robot and the same arm */
@@ -252,7 +196,7 @@ static void test_wrench_robots_move_as_commanded(void **state) {
         memcpy(own.config.base_inertia, inertia, sizeof inertia);
         assert_int_equal(ff_tree_create(&own.config, robot_a, sizeof robot_a, &robot, NULL, 0), FF_OK);
         assert_int_equal(ff_tree_work_create(robot, robot_b, sizeof robot_b, &robot_work), FF_OK);
-        const ff_servicer_model model = {tree, c.gripper, {{0, 0, 0}}};
+        const ff_servicer_model model = {tree, c.gripper, {{0, 0, 0}}, true};
         ff_rigid_model client;
         assert_int_equal(ff_rigid_create(&c.client, &client), FF_OK);
         double largest = 0, error = 0;

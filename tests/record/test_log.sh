@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # run --log mcap, replay, export: as a user meets them.
 set -u
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
+. "$FF_SOURCE_DIR/tests/expect.sh"
 S=$FF_SOURCE_DIR/scenarios
 
 "$FREEFLOAT" run "$S/deos-client.yaml" --log mcap,csv --out a --quiet || fail "run"

@@ -12,6 +12,20 @@
 #include <pthread.h>
 #include <unistd.h>
 
+/* A body on its way to a wall. */
+#define PAIR_SCENARIO(name, duration)                \
+    "name: " name "\n"                               \
+    "time: {cycle: 0.004, duration: " duration "}\n" \
+    "method: tdpa\n"                                 \
+    "satellites:\n"                                  \
+    "  body:\n"                                      \
+    "    mass: 100\n"                                \
+    "    inertia: [10, 10, 10]\n"                    \
+    "    velocity: [0.05, 0.01, 0]\n"                \
+    "    robot: {kind: delay, delay: 0.016}\n"       \
+    "contacts:\n"                                    \
+    "  - {name: right, kind: wall, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 5000, damping: 5}\n"
+
 typedef struct pair {
     ff_scenario scenario;         /* what the loop believes */
     ff_scenario truth;            /* what the facility is */

@@ -3,18 +3,7 @@
  * that a trip must leave behind. */
 #include "pair.h"
 
-static const char base_text[] =
-    "name: check\n"
-    "time: {cycle: 0.004, duration: 1}\n"
-    "method: tdpa\n"
-    "satellites:\n"
-    "  body:\n"
-    "    mass: 100\n"
-    "    inertia: [10, 10, 10]\n"
-    "    velocity: [0.05, 0.01, 0]\n"
-    "    robot: {kind: delay, delay: 0.016}\n"
-    "contacts:\n"
-    "  - {name: right, kind: wall, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 5000, damping: 5}\n";
+static const char base_text[] = PAIR_SCENARIO("check", "1");
 
 /* Overrides of both sides; those after "truth:" hold only for the facility. */
 static pair *play(const char *const *set) {

@@ -191,6 +191,45 @@ static void test_pose_under_jitter(void **state) {
     drop(p);
 }
 
+#define SENSORS                                          \
+    "{kind: ft-clock-drift, body: client, value: 150}, " \
+    "{kind: ft-clock-drift, body: servicer, value: -80}, " DRIFT
+
+/* ppm by which a sensor's period is longer than the cycle. */
+static double sensor_ppm(const pair *p, int i) {
+    return 1e6 * (1.0 / (p->rt.run.clock[i].sensor_hz * p->scenario.cycle) - 1.0);
+}
+
+/* Two controllers and two sensors, four clocks: each fit says its own drift. The arrivals are exact to 1 ns;
+ * what is left of a controller's is the time when its drift was news. Then the same with packets that scatter
+ * evenly over 2 ms: sd 2/sqrt(12). */
+static void test_four_clocks(void **state) {
+    (void)state;
+    pair *p = play(SENSORS, NULL);
+    for (int i = 0; i < 2; i++)
+        print_message("%s: controller %.3f ppm, residual %.2g s; sensor %.3f ppm, residual %.2g s\n",
+                      p->scenario.satellite[i].name, p->rt.run.clock[i].drift_ppm,
+                      p->rt.run.clock[i].residual_s, sensor_ppm(p, i), p->rt.run.clock[i].sensor_s);
+    assert_true(fabs(p->rt.run.clock[0].drift_ppm) < 0.1 && fabs(p->rt.run.clock[1].drift_ppm - 200.0) < 0.1);
+    assert_true(fabs(sensor_ppm(p, 0) - 150.0) < 0.1 && fabs(sensor_ppm(p, 1) + 80.0) < 0.1);
+    for (int i = 0; i < 2; i++)
+        assert_true(p->rt.run.clock[i].residual_s < 1e-6 && p->rt.run.clock[i].sensor_s < 1e-8);
+    /* the slow one leaves a cycle without a record every 27 s, the fast one makes two in one every 50 s */
+    assert_int_equal(p->rt.missed, 0);
+    drop(p);
+    p = play(SENSORS
+             ", {kind: jitter, body: client, value: 0.002}, {kind: jitter, body: servicer, value: 0.002}",
+             NULL);
+    static const double true_ppm[2] = {150.0, -80.0}, sd = 0.002 / 3.4641016;
+    for (int i = 0; i < 2; i++) {
+        print_message("with jitter, %s: sensor %.1f ppm, residual %.3g ms\n", p->scenario.satellite[i].name,
+                      sensor_ppm(p, i), 1e3 * p->rt.run.clock[i].sensor_s);
+        assert_true(fabs(sensor_ppm(p, i) - true_ppm[i]) < 10.0);
+        assert_true(fabs(p->rt.run.clock[i].sensor_s / sd - 1.0) < 0.2);
+    }
+    drop(p);
+}
+
 static void same_commands(const pair *a, const pair *b, int i) {
     for (uint64_t k = 0; k < a->rows; k++)
         if (memcmp(&a->command[k][i], &b->command[k][i], sizeof a->command[k][i]) != 0)
@@ -221,6 +260,20 @@ static void test_late_packets_do_not_touch_the_other(void **state) {
                   "difference %.3g m instead of %.3g m\n",
                   worst, shaken, step);
     assert_true(worst < 5e-5); /* of a lost answer: HOLDON lets the robot stand for a cycle, v T = 9e-5 m */
+    drop(calm);
+    drop(late);
+}
+
+/* One sensor's records come late, or not at all, by a clock of its own: the other satellite does not notice.
+ */
+static void test_a_sensors_late_records_do_not_touch_the_other(void **state) {
+    (void)state;
+    pair *calm = play("", WALLS);
+    pair *late = play("{kind: ft-clock-drift, body: servicer, value: 300}, {kind: ft-lost, body: servicer, "
+                      "probability: 0.05}, {kind: jitter, body: servicer, value: 0.002}",
+                      WALLS);
+    assert_true(late->rt.ati[1].lost > 100);
+    same_commands(calm, late, 0);
     drop(calm);
     drop(late);
 }
@@ -283,6 +336,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pose_of_a_drifting_robot),
         cmocka_unit_test(test_pose_under_jitter),
+        cmocka_unit_test(test_four_clocks),
+        cmocka_unit_test(test_a_sensors_late_records_do_not_touch_the_other),
         cmocka_unit_test(test_late_packets_do_not_touch_the_other),
         cmocka_unit_test(test_a_late_pacing_robot_does_not_jerk_the_other),
         cmocka_unit_test(test_the_second_robot_is_watched_too),

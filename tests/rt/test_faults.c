@@ -2,18 +2,7 @@
  * the reaction asserted. Facility and executive in one process over loopback. */
 #include "pair.h"
 
-static const char base_text[] =
-    "name: faults\n"
-    "time: {cycle: 0.004, duration: 1.2}\n"
-    "method: tdpa\n"
-    "satellites:\n"
-    "  body:\n"
-    "    mass: 100\n"
-    "    inertia: [10, 10, 10]\n"
-    "    velocity: [0.05, 0.01, 0]\n"
-    "    robot: {kind: delay, delay: 0.016}\n"
-    "contacts:\n"
-    "  - {name: right, kind: wall, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 5000, damping: 5}\n";
+static const char base_text[] = PAIR_SCENARIO("faults", "1.2");
 
 /* Loads the scenario with overrides (ends with NULL) and runs both sides. The caller frees. */
 static pair *play(const char *first, ...) {

@@ -89,5 +89,5 @@ done
 
 # the computer's own fitness
 timeout 30 "$FREEFLOAT" rt --selftest > self.txt || fail "selftest: $(cat self.txt)"
-grep -q "^this computer " self.txt && grep -q "^wake-up " self.txt && grep -q "^UDP " self.txt || fail "selftest: $(cat self.txt)"
+grep -q "^this computer " self.txt && grep -q "^wake-up " self.txt && grep -q "^UDP " self.txt && grep -q "^idle states " self.txt || fail "selftest: $(cat self.txt)"
 [ $failures -eq 0 ]

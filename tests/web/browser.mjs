@@ -1,19 +1,72 @@
-// What the tests of the live page share: Chromium, checks, waiting.
+// What the tests of the pages share: Chromium, checks, pages that are watched, waiting.
 import {mkdtempSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {chromium} from "playwright-core";
 
 export async function launch(options = {}) {
-  const profile = mkdtempSync(join(tmpdir(), "ff-live-"));
+  const profile = mkdtempSync(join(tmpdir(), "ff-web-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1280, height: 900}, ...options,
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
   });
-  return {context, end: async () => {
+  return {context, profile, end: async () => {
     await context.close();
     rmSync(profile, {recursive: true, force: true});
   }};
+}
+
+/** Every check prints one line; the first failure of a check is told, all others still run. FF_ONLY chooses by name.
+ * `after` clears up behind each; `finish` tells the result and ends the program with it. */
+export function checks(after = async () => {}) {
+  let failures = 0;
+  const only = process.env.FF_ONLY ? new RegExp(process.env.FF_ONLY) : null;
+  const check = async (name, body) => {
+    if (only && !only.test(name)) return;
+    try {
+      await body();
+      console.log(`ok      ${name}`);
+    } catch (error) {
+      failures++;
+      console.log(`FAILED  ${name}: ${error.message}`);
+    }
+    await after();
+  };
+  return {check, finish: () => {
+    console.log(failures ? `${failures} checks failed` : "all checks passed");
+    process.exit(failures ? 1 : 0);
+  }};
+}
+
+export async function closePages(context) {
+  for (const page of context.pages().slice(1)) await page.close();
+}
+
+/** A new page; its errors and dialogs are collected in `troubles`, what it asks of the network in `asked`. */
+export async function watched(context, options = {}) {
+  const page = await context.newPage();
+  page.troubles = [];
+  page.asked = [];
+  page.on("console", (m) => m.type() === "error" && page.troubles.push(`console: ${m.text()}`));
+  page.on("pageerror", (e) => page.troubles.push(`error: ${e.message}`));
+  page.on("dialog", (d) => {
+    page.troubles.push(`dialog: ${d.message()}`);
+    d.dismiss();
+  });
+  page.on("request", (r) => page.asked.push(r.url()));
+  page.on("websocket", (w) => page.asked.push(w.url()));
+  if (options.width) await page.setViewportSize({width: options.width, height: options.height ?? 900});
+  if (options.scheme) await page.emulateMedia({colorScheme: options.scheme});
+  return page;
+}
+
+/** A page from a file, once it is ready: a request that leaves the disk is one of its troubles. */
+export async function openFile(context, path, options = {}) {
+  const page = await watched(context, options);
+  page.on("request", (r) => !r.url().startsWith("file:") && page.troubles.push(`request: ${r.url().slice(0, 100)}`));
+  await page.goto(`file://${path}`);
+  await page.waitForSelector("html[data-ready=true]");
+  return page;
 }
 
 /** Waits until a function of the page is true (playwright's own waiting needs eval, which the policy forbids). */

@@ -1,5 +1,4 @@
 // The live page in a real browser: node live.test.mjs SCRATCH FREEFLOAT SCENARIOS
-// Every check prints one line; the first failure of a check is told, all others still run.
 import assert from "node:assert/strict";
 import {spawn} from "node:child_process";
 import {readFileSync, writeFileSync} from "node:fs";
@@ -7,30 +6,19 @@ import dgram from "node:dgram";
 import http from "node:http";
 import net from "node:net";
 import {join, resolve} from "node:path";
-import {launch, until} from "./browser.mjs";
+import {checks, closePages, launch, until, watched} from "./browser.mjs";
 
 const [scratch, freefloat, scenarios] = process.argv.slice(2).map((p) => resolve(p));
 const deos = join(scenarios, "deos-client.yaml");
 const {context, end} = await launch();
 const children = [];
-let failures = 0;
-const only = process.env.FF_ONLY ? new RegExp(process.env.FF_ONLY) : null;
-
-async function check(name, body) {
-  if (only && !only.test(name)) return;
-  try {
-    await body();
-    console.log(`ok      ${name}`);
-  } catch (error) {
-    failures++;
-    console.log(`FAILED  ${name}: ${error.message}`);
-  }
-  for (const page of context.pages().slice(1)) await page.close();
+const {check, finish} = checks(async () => {
+  await closePages(context);
   for (const child of children.splice(0)) {
     child.kill("SIGCONT");
     child.kill("SIGKILL");
   }
-}
+});
 
 /** Starts freefloat and waits for its address. */
 async function serve(...args) {
@@ -50,19 +38,7 @@ async function serve(...args) {
 const run = (duration, out, ...more) => serve("run", deos, "--live", "127.0.0.1:0", "--set", `time.duration=${duration}`, "--out", join(scratch, out), ...more);
 
 async function open(url, options = {}) {
-  const page = await context.newPage();
-  page.troubles = [];
-  page.on("console", (m) => m.type() === "error" && page.troubles.push(`console: ${m.text()}`));
-  page.on("pageerror", (e) => page.troubles.push(`error: ${e.message}`));
-  page.on("dialog", (d) => {
-    page.troubles.push(`dialog: ${d.message()}`);
-    d.dismiss();
-  });
-  page.asked = [];
-  page.on("request", (r) => page.asked.push(r.url()));
-  page.on("websocket", (w) => page.asked.push(w.url()));
-  if (options.width) await page.setViewportSize({width: options.width, height: options.height ?? 900});
-  if (options.scheme) await page.emulateMedia({colorScheme: options.scheme});
+  const page = await watched(context, options);
   await page.goto(url);
   await page.waitForSelector("html[data-ready=true]");
   await until(page, () => window.freefloat.connected() && window.freefloat.rows() > 2);
@@ -480,5 +456,4 @@ await check("rt: a facility that dies is a fault, in words", async () => {
 });
 
 await end();
-console.log(failures ? `${failures} failed` : "all passed");
-process.exit(failures ? 1 : 0);
+finish();

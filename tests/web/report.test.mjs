@@ -1,52 +1,16 @@
 // The report in a real browser: node report.test.mjs SAMPLES_DIR SCREENS_DIR
-// Every check prints one line; the first failure of a check is told, all others still run.
 import assert from "node:assert/strict";
-import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from "node:fs";
-import {tmpdir} from "node:os";
+import {readFileSync, statSync, writeFileSync} from "node:fs";
 import {join, resolve} from "node:path";
-import {chromium} from "playwright-core";
+import {checks, launch, openFile, until, watched} from "./browser.mjs";
 
 const [samples, screens] = process.argv.slice(2).map((p) => resolve(p));
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
-const profile = mkdtempSync(join(tmpdir(), "ff-web-"));
-const executablePath = process.env.FF_CHROMIUM ?? "/usr/bin/chromium";
-const context = await chromium.launchPersistentContext(profile, {executablePath, args: FLAGS, viewport: {width: 1280, height: 900}});
-
-let failures = 0;
-async function check(name, body) {
-  try {
-    await body();
-    console.log(`ok      ${name}`);
-  } catch (error) {
-    failures++;
-    console.log(`FAILED  ${name}: ${error.message}`);
-  }
-}
-
-/** Waits until a function of the page is true (playwright's own waiting needs eval, which the policy forbids). */
-async function until(page, condition) {
-  for (let i = 0; i < 600; i++) {
-    if (await page.evaluate(condition)) return;
-    await page.waitForTimeout(50);
-  }
-  throw new Error(`never true: ${condition}`);
-}
+const {context, profile, end} = await launch();
+const {check, finish} = checks();
 
 /** Opens a report; whatever it logs as an error or asks of the network is collected. */
 async function open(kind, options = {}) {
-  const page = await context.newPage();
-  page.troubles = [];
-  page.on("console", (m) => m.type() === "error" && page.troubles.push(`console: ${m.text()}`));
-  page.on("pageerror", (e) => page.troubles.push(`error: ${e.message}`));
-  page.on("dialog", (d) => {
-    page.troubles.push(`dialog: ${d.message()}`);
-    d.dismiss();
-  });
-  page.on("request", (r) => !r.url().startsWith("file:") && page.troubles.push(`request: ${r.url().slice(0, 100)}`));
-  if (options.width) await page.setViewportSize({width: options.width, height: options.height ?? 900});
-  if (options.scheme || options.reduced) await page.emulateMedia({colorScheme: options.scheme});
-  await page.goto(`file://${join(samples, `${kind}.html`)}`);
-  await page.waitForSelector("html[data-ready=true]");
+  const page = await openFile(context, join(samples, `${kind}.html`), options);
   if (options.scene !== false) await until(page, () => window.freefloat.frames() > 0);
   return page;
 }
@@ -385,23 +349,14 @@ await check("built without Node: plain tables with the verdict, names as text", 
   const data = /<script type="application\/json" id="ff-data">[^<]*<\/script>/.exec(readFileSync(join(samples, "hostile.html"), "utf8"))[0];
   const template = readFileSync(new URL("../../web/plain.html", import.meta.url), "utf8");
   writeFileSync(join(samples, "plain.html"), template.replace("<!--ff:data-->", () => data));
-  const page = await context.newPage();
-  const troubles = [];
-  page.on("console", (m) => m.type() === "error" && troubles.push(m.text()));
-  page.on("pageerror", (e) => troubles.push(e.message));
-  page.on("dialog", (d) => {
-    troubles.push(d.message());
-    d.dismiss();
-  });
+  const page = await watched(context);
   await page.goto(`file://${join(samples, "plain.html")}`);
   const text = await page.locator("body").innerText();
   assert.match(text, /Valid/);
   assert.ok(text.includes("<b>sat</b></script><script>alert(2)</script>"));
-  assert.deepEqual(troubles, []);
+  assert.deepEqual(page.troubles, []);
   await page.close();
 });
 
-await context.close();
-rmSync(profile, {recursive: true, force: true});
-console.log(failures ? `${failures} checks failed` : "all checks passed");
-process.exit(failures ? 1 : 0);
+await end();
+finish();

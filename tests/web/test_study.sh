@@ -1,19 +1,7 @@
 #!/usr/bin/env bash
 # Maps and curves of campaigns and analyses, meshes, arms and emulations in Debian's Chromium.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$here/../..
-build=${FF_BUILD_DIR:-$root/build}
-freefloat=${FREEFLOAT:-$build/freefloat}
-fail() { echo "test_study: $*" >&2; exit 1; }
-command -v node >/dev/null || fail "node is missing"
-[ -x "${FF_CHROMIUM:-/usr/bin/chromium}" ] || fail "chromium is missing (apt-get install chromium)"
-[ -x "$freefloat" ] || fail "$freefloat is missing: build first"
-if [ ! -e "$here/node_modules/playwright-core/package.json" ]; then
-    (cd "$here" && npm ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error)
-fi
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/browser.sh"
+
 cd "$scratch"
 cat > map.yaml <<Y
 name: "<img src=x onerror=alert(1)>"
@@ -22,10 +10,12 @@ methods: [direct, tdpa]
 vary:
   satellites.body.robot.delay: {grid: [0.005, 0.03, 4]}
   contacts.right.stiffness: {log_grid: [1000, 8000, 3]}
-metrics: {rebound: rebound_error, force: peak_force_ratio}
+metrics: {rebound: rebound_error, force: peak_force_ratio, wt: omega_tau}
 maps:
-  - {x: satellites.body.robot.delay, y: contacts.right.stiffness, show: force}
-  - {x: satellites.body.robot.delay, show: rebound}
+  - {x: satellites.body.robot.delay, y: contacts.right.stiffness, show: force,
+     limits: [{of: wt, at: 0.1, label: 'w tau is <0.1>'}]}
+  - {x: satellites.body.robot.delay, show: rebound,
+     limits: [{of: wt, label: wt itself}, {of: wt, at: 0.1}]}
 Y
 "$freefloat" campaign map.yaml --out campaign --threads 1 --quiet
 "$freefloat" analyze delay-margin "$root/scenarios/wall.yaml" --map 3 --methods direct,fused --out margin --quiet

@@ -47,6 +47,15 @@ export function colour(name: string): string {
   return colours.getPropertyValue(`--${name}`).trim() || "#888";
 }
 export const lineColour = (line: {style: number; ink?: boolean}): string => (line.ink ? colour("ink") : colour(`line-${line.style % 8}`));
+/** The canvas of a plot, saved and clipped to where the lines go; restore() ends it. */
+export function clipped(u: uPlot): CanvasRenderingContext2D {
+  const {left, top, width, height} = u.bbox;
+  u.ctx.save();
+  u.ctx.beginPath();
+  u.ctx.rect(left, top, width, height);
+  u.ctx.clip();
+  return u.ctx;
+}
 export const dash = (style: number): number[] => DASHES[style % DASHES.length]!;
 
 function translucent(css: string, alpha: number): string {
@@ -373,12 +382,8 @@ export class Panel {
   }
 
   private shade(u: uPlot): void {
-    const {ctx} = u;
+    const ctx = clipped(u);
     const {left, top, width, height} = u.bbox;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(left, top, width, height);
-    ctx.clip();
     ctx.fillStyle = colour("contact");
     for (const contact of this.group.contacts) {
       const a = u.valToPos(contact.start_s, "x", true);

@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import {h, table as htmlTable} from "./dom";
 import {number, sentence, unitText} from "./format";
-import {colour, logAxis, PlotGroup, type Line} from "./plots";
+import {clipped, colour, logAxis, PlotGroup, type Line} from "./plots";
 import type {Column, Table} from "./data";
 
 interface Axis {
@@ -34,6 +34,8 @@ interface HeatMap {
   y: MapAxis;
   /** values[y][x]; null: no value, "": nothing was run there. */
   panels: {label: string; values: (number | null | "")[][]}[];
+  /** Limits of theory: pieces [x0, y0, x1, y1] one after the other. */
+  lines?: {panel: number; style: number; label: string; pieces: number[]}[];
 }
 export interface Study {
   lead: string;
@@ -66,6 +68,9 @@ function shade(part: number): string {
   const i = Math.min(STOPS.length - 2, Math.floor(s));
   return `rgb(${[0, 1, 2].map((k) => Math.round(STOPS[i]![k]! + (s - i) * (STOPS[i + 1]![k]! - STOPS[i]![k]!))).join(",")})`;
 }
+
+const DASHES = [[], [7, 4], [2, 4], [9, 3, 2, 3]] as const;
+const DASH_WORDS = ["Full", "Dashed", "Dotted", "Dash-dotted"];
 
 /** One method's map: cells over two axes, zoom by dragging, the cell under the cursor (or chosen by arrow keys) in words. */
 class MapPanel {
@@ -103,7 +108,12 @@ class MapPanel {
       ctx.fillRect(i, 0, 1, 10);
     }
     const limit = typeof this.map.limit === "number" ? ` The red line, edged in white, is the limit, ${number(this.map.limit, 4)}.` : "";
-    return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? " and beyond, logarithmic" : ""}. Hatched: no value.${limit}`);
+    const lines = this.lines().map((l) => ` ${DASH_WORDS[l.style % DASHES.length]} black: ${l.label}.`).join("");
+    return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? " and beyond, logarithmic" : ""}. Hatched: no value.${limit}${lines}`);
+  }
+
+  private lines(): NonNullable<HeatMap["lines"]> {
+    return (this.map.lines ?? []).filter((l) => l.panel === this.index);
   }
 
   value(x: number, y: number): number | null | "" {
@@ -212,12 +222,8 @@ class MapPanel {
 
   private paint(u: uPlot): void {
     const {map} = this;
-    const {ctx} = u;
+    const ctx = clipped(u);
     const {left, top, width, height} = u.bbox;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(left, top, width, height);
-    ctx.clip();
     const px = map.x.edge.map((v) => u.valToPos(v, "x", true));
     const py = map.y.edge.map((v) => u.valToPos(v, "y", true));
     for (let j = 0; j < map.y.at.length; j++)
@@ -229,11 +235,29 @@ class MapPanel {
         ctx.fillRect(box[0], box[1], box[2] + 0.5, box[3] + 0.5);
         if (v === null) hatch(ctx, box);
       }
+    for (const l of this.lines()) this.line(u, l.pieces, DASHES[l.style % DASHES.length]!);
     if (typeof map.limit === "number") this.contour(u, map.limit);
     ctx.strokeStyle = colour("rule");
     ctx.lineWidth = devicePixelRatio;
     ctx.strokeRect(left, top, width, height);
     ctx.restore();
+  }
+
+  private line(u: uPlot, pieces: number[], dash: readonly number[]): void {
+    const {ctx} = u;
+    const path = new Path2D();
+    for (let i = 0; i + 3 < pieces.length; i += 4) {
+      const at = (n: number): [number, number] => [u.valToPos(pieces[i + n]!, "x", true), u.valToPos(pieces[i + n + 1]!, "y", true)];
+      if (i === 0 || pieces[i] !== pieces[i - 2] || pieces[i + 1] !== pieces[i - 1]) path.moveTo(...at(0));
+      path.lineTo(...at(2));
+    }
+    for (const [style, size] of [["#fff", 4], ["#000", 1.8]] as const) {
+      ctx.setLineDash(style === "#000" ? dash.map((d) => d * devicePixelRatio) : []);
+      ctx.strokeStyle = style;
+      ctx.lineWidth = size * devicePixelRatio;
+      ctx.stroke(path);
+    }
+    ctx.setLineDash([]);
   }
 
   /** Marching squares between the centres of the cells. */
@@ -270,15 +294,11 @@ class MapPanel {
 
   private mark(u: uPlot): void {
     if (!this.cell) return;
-    const {ctx} = u;
     const [i, j] = this.cell;
     const {x, y} = this.map;
     const a = u.valToPos(x.edge[i]!, "x", true);
     const b = u.valToPos(y.edge[j + 1]!, "y", true);
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
-    ctx.clip();
+    const ctx = clipped(u);
     for (const [style, size] of [["#fff", 3], ["#000", 1]] as const) {
       ctx.strokeStyle = style;
       ctx.lineWidth = size * devicePixelRatio;

@@ -179,7 +179,17 @@ static inline ff_vec3 ff_quat_unrotate(ff_quat q, ff_vec3 v) {
 /* Unit quaternion along q; identity if q is zero or not finite. */
 ff_quat ff_quat_unit(ff_quat q);
 /* Exponential: rotation vector [rad] to quaternion; exact to rounding for every size, also near zero. */
-ff_quat ff_quat_exp(ff_vec3 rotation);
+ff_quat ff_quat_exp_large(ff_vec3 rotation); /* any angle, by sine and cosine */
+/* exp(r) = (cos(a/2), sin(a/2)/a r), a = |r|; below 1e-3 rad the series is exact to rounding (a^6 term): that
+ * is every step of a loop, so it stands here for the compiler to put in place. */
+static inline ff_quat ff_quat_exp(ff_vec3 r) {
+    const double a2 = ff_vec3_dot(r, r);
+    if (!(a2 < 1e-6))
+        return ff_quat_exp_large(r);
+    const double c = 1.0 - a2 * 0.125 + a2 * a2 * (1.0 / 384.0);
+    const double s = 0.5 - a2 * (1.0 / 48.0) + a2 * a2 * (1.0 / 3840.0);
+    return (ff_quat){c, s * r.x, s * r.y, s * r.z};
+}
 /* Logarithm: rotation vector of the shorter arc, |.| <= pi. */
 ff_vec3 ff_quat_log(ff_quat q);
 /* Geodesic from a (s = 0) to b (s = 1), shorter arc; s outside [0, 1] extrapolates. */

@@ -18,9 +18,13 @@ typedef struct ff_noise_state {
     int run;          /* pairs in a row on one side of the median, negative below it */
 } ff_noise_state;
 
+#define FF_NOISE_LEAST 1e-3 /* [N], [N m]: start where nothing is believed; what is smaller shows as this */
+
 void ff_noise_reset(ff_noise_state *state);
 /* One sample; `start` > 0 is what is believed before the first one. Returns the standard deviation. */
 double ff_noise_step(ff_noise_state *state, double start, ff_vec3 sample);
+/* The standard deviation so far; 0 before the first sample. */
+double ff_noise_deviation(const ff_noise_state *state);
 
 /* Contact on or off from the size of the wrench, with hysteresis and a count of quiet cycles. A threshold of
  * zero takes every wrench that is not zero as contact: right where the sensor is ideal. */
@@ -28,6 +32,7 @@ typedef struct ff_detector_config {
     double force_on;  /* [N] contact begins above it; 3 to 5 standard deviations of the noise */
     double torque_on; /* [N m] likewise */
     double multiple;  /* thresholds are at least so many measured standard deviations; 0: not measured */
+    bool fixed;       /* thresholds stay as given; the noise is measured all the same */
     double off_ratio; /* contact is quiet below this part of the thresholds, 0..1 */
     int quiet_cycles; /* so many quiet cycles end the contact */
 } ff_detector_config;

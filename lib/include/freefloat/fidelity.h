@@ -72,14 +72,11 @@ typedef struct ff_fidelity_out {
 /* ---------------------------------------------------------------------------------------------- history --
  */
 
-#define FF_HISTORY_ROWS 64
+#define FF_HISTORY_ROWS 1024
 
 typedef struct ff_history_body {
     ff_rigid_state satellite; /* at t_j; rewritten by a recomputation */
-    ff_pose T_wr;             /* robot, as measured */
-    ff_twist twist_r;         /* w body, v inertial */
-    ff_wrench measured_b;     /* robot's body axes */
-    ff_wrench applied_b;      /* mean over [t_j, t_(j+1)], satellite's body axes at t_j */
+    ff_rigid_state replayed;  /* the same of a recomputation that is spread over cycles, until it is done */
     ff_rigid_load load;       /* held over the cycle */
 } ff_history_body;
 
@@ -152,6 +149,7 @@ typedef struct ff_damping_config {
     ff_damping_axes axes;     /* printed: controller along the force, or on each axis as in (11)-(13) */
     ff_lead_config lead;
     ff_identify_config identify;
+    bool measured_noise; /* identify with the noise measured in flight, not identify.noise */
     double known_stiffness, known_damping; /* [N/m], [N s/m] instead of the identified; FF_NAN: none */
     ff_detector_config detector;
 } ff_damping_config;
@@ -189,6 +187,8 @@ ff_status ff_damping_validate(const ff_damping_config *config);
  */
 
 #define FF_IMPACT_CONTACTS 16
+/* Rows recomputed in one cycle; longer recomputations are spread over cycles. */
+#define FF_IMPACT_REPLAY_ROWS 63
 
 typedef enum ff_impact_shape {
     FF_IMPACT_PLANE, /* a half space: wall, pair */
@@ -256,7 +256,10 @@ typedef struct ff_impact_episode {
     double variance;     /* [m2] of it */
     double damping;      /* [N s/m] d_d: the satellite's damping, or from the restitution */
     double mu;           /* friction in use */
-    double mu_xx, mu_xy; /* [N2] normal force squared, and times the tangential one, while the robots slide */
+    double mu_found;     /* the one that the robots show */
+    bool again;          /* a spread recomputation ended with an older offset than is known now */
+    double mu_xx, mu_xy; /* [N2] normal force squared, and times the tangential one, while the robots slide,
+                            all contacts so far */
     ff_vec3 n_o;         /* (17): direction of the force on `body`, frame of `against` */
     ff_vec3 rest_b[2];   /* [N m] (21): measured torque less force times lever, of `body` and `against` */
     double force;        /* [N] measured normal force */
@@ -267,12 +270,25 @@ typedef struct ff_impact_episode {
     ff_identify_out found, found_graded;
 } ff_impact_episode;
 
+/* A recomputation that is longer than FF_IMPACT_REPLAY_ROWS, a part in each cycle. The satellites keep the
+ * motion they have until it reaches the present. */
+typedef struct ff_impact_replay {
+    bool running;
+    unsigned contacts;                 /* bit c: contact c acts in it, */
+    uint64_t start, row;               /* history rows: where it began, how far it is */
+    double offset[FF_IMPACT_CONTACTS]; /* [m] with this offset */
+    double mu[FF_IMPACT_CONTACTS];     /* and this friction */
+    ff_rigid_state body[FF_MAX_BODIES];
+} ff_impact_replay;
+
 typedef struct ff_impact_state {
     ff_impact_episode episode[FF_IMPACT_CONTACTS];
     ff_detector_state detector[FF_MAX_BODIES]; /* noise of each sensor; contacts begin and end per episode */
-    uint64_t recomputations;                   /* steps that rewrote the past */
-    int longest_look_back;                     /* cycles */
-    uint64_t bounded; /* cycles in which the look-back was too short for a correction of a contact */
+    ff_impact_replay replay;
+    uint64_t looked;         /* row of the last recomputation's begin */
+    uint64_t recomputations; /* steps that rewrote the past */
+    int longest_look_back;   /* cycles */
+    uint64_t bounded;        /* cycles in which the look-back was too short for a correction of a contact */
 } ff_impact_state;
 
 void ff_impact_default(ff_impact_config *config);

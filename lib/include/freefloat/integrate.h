@@ -47,6 +47,15 @@ void ff_integrate_reset(const ff_rigid_state *body, ff_integrate_state *state);
 void ff_integrate_step(const ff_integrate_config *config, const ff_rigid_model *model, ff_rigid_load contact,
                        ff_rigid_load loads, ff_rigid_state *body, ff_integrate_state *state,
                        ff_integrate_out *out);
+/* A contact wrench that is held over the cycle instead of acting as an impulse at t_k: half of its impulse at
+ * each end, so that x gains T v(k) + T^2 F/2m, as under a constant force. The caller gives ff_integrate_step
+ * (or ff_relative_step) one half and this function the other, `late`, as it acts at the end of the cycle:
+ * what turns and moves with the thing that is held is for the caller to say, so that it can be equal and
+ * opposite on two bodies. Schemes lie-midpoint and splitting. */
+void ff_integrate_finish(const ff_rigid_model *model, double T, ff_rigid_load late, ff_rigid_state *body,
+                         ff_integrate_state *state, ff_integrate_out *out);
+/* True for the schemes that a held wrench goes with: euler and passive say themselves how forces act. */
+bool ff_scheme_holds(ff_scheme scheme);
 /* Free flight over h seconds (any sign), by the midpoint rule in at most T-sized steps: prediction and
  * history. */
 void ff_integrate_coast(const ff_rigid_model *model, double h, double step, ff_rigid_state *body);

@@ -14,8 +14,12 @@ typedef struct ff_loop_body_config {
     ff_rigid_config rigid;
     ff_rigid_state start;    /* satellite at t = 0 */
     ff_wrench_config wrench; /* stage 1 */
+    ff_mount_config mount;   /* before it: an elastic mount of the mock-up; all zero: rigid */
     ff_gate_config gate;     /* stage 4; its cycle is taken from the loop's */
-    bool elastic;            /* the robot's axes give way behind its motors: arm and gears are known */
+    bool held;               /* the contact wrench is held over the cycle; else an impulse at t_k */
+    int held_by;  /* held: the body whose motion carries the wrench on through the cycle. Bodies that name the
+                     same one keep their common momentum. Negative: none, it keeps its inertial direction */
+    bool elastic; /* the robot's axes give way behind its motors: arm and gears are known */
     ff_arm_config arm;
     double gear_stiffness[6]; /* [N m/rad] > 0 */
 } ff_loop_body_config;
@@ -42,6 +46,7 @@ typedef struct ff_loop_model {
     ff_loop_config config;
     ff_fidelity_model fidelity;      /* holds the bodies' models */
     ff_arm_model arm[FF_MAX_BODIES]; /* of elastic robots */
+    ff_mount_model mount[FF_MAX_BODIES];
     ff_nominal_config nominal;
 } ff_loop_model;
 
@@ -66,6 +71,7 @@ typedef struct ff_loop_state {
     ff_gate_state gate[FF_MAX_BODIES];
     ff_arm_joints joints[FF_MAX_BODIES];  /* motors of elastic robots, last cycle */
     ff_wrench last_wrench[FF_MAX_BODIES]; /* last valid contact wrench */
+    ff_mount_state mount[FF_MAX_BODIES];
     ff_energy energy[FF_MAX_BODIES];
     ff_nominal_state nominal; /* at t_k; the inertial frame itself unless relative */
     ff_fidelity_state fidelity;
@@ -122,7 +128,7 @@ typedef struct ff_capture_config {
     ff_integrate_config integrate;
     ff_rigid_config client;
     ff_rigid_state client_start;
-    ff_servicer_model servicer;
+    ff_servicer_model servicer;   /* its `held` is the rule for both bodies */
     ff_tree_state servicer_start; /* joints included */
     ff_nominal_kind nominal;      /* free (the client's) or prescribed */
     ff_rigid_state nominal_start; /* prescribed */

@@ -42,6 +42,44 @@ ff_status ff_wrench_condition(const ff_wrench_config *config, const ff_wrench_in
 /* What the sensor reads from the mock-up's weight and inertia alone, body axes about the CoM. */
 ff_wrench ff_wrench_mockup(const ff_wrench_config *config, const ff_wrench_in *in);
 
+/* -------------------------------------------------------------------------------------------- mount -- */
+
+/* A mock-up that bends on the flange behind the sensor (flange mount only): the same in all directions,
+ * without turning. From reading and flange motion follows what the mock-up itself does, and what touches it.
+ */
+enum { FF_MOUNT_STATES = 4 };
+
+typedef struct ff_mount_config {
+    double mass;  /* [kg] of the mock-up */
+    double rate;  /* [rad/s] of its bending, the flange held; FF_INF: rigid */
+    double ratio; /* damping ratio of the same */
+    double cycle; /* [s] */
+    double noise; /* [N] standard deviation of the reading */
+    double slope; /* [N/s] by which the contact force may change its slope in a cycle */
+} ff_mount_config;
+
+typedef struct ff_mount_model {
+    ff_mount_config config;
+    bool elastic;
+    double A[FF_MOUNT_STATES][FF_MOUNT_STATES], B[FF_MOUNT_STATES]; /* over one cycle */
+    double H[FF_MOUNT_STATES], gain[FF_MOUNT_STATES];
+    double noise; /* [N] standard deviation of the contact force it finds, without contact */
+} ff_mount_model;
+
+typedef struct ff_mount_state {
+    double x[3][FF_MOUNT_STATES]; /* inertial axes: way [m], its rate, contact force over mass, its rate */
+} ff_mount_state;
+
+void ff_mount_default(ff_mount_config *config);
+ff_status ff_mount_validate(const ff_mount_config *config);
+/* FF_ERR_ARGUMENT, FF_ERR_NOT_FINITE. */
+ff_status ff_mount_create(const ff_mount_config *config, ff_mount_model *model);
+void ff_mount_reset(ff_mount_state *state);
+/* One cycle: *tip is *in with the motion of the mock-up in place of the flange's, as ff_wrench_condition
+ * wants it. fresh: the reading is of this cycle and may be used. */
+void ff_mount_step(const ff_mount_model *model, ff_mount_state *state, const ff_wrench_config *wrench,
+                   const ff_wrench_in *in, bool fresh, ff_wrench_in *tip);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,15 +5,14 @@
 
 #include "freefloat/integrate.h"
 #include "freefloat/loop.h"
+#include "servicer_model.h"
 
 #define T 0.004
 enum { CYCLES = 15000 }; /* 60 s */
 
 static ff_rigid_model envisat(void) {
-    const ff_rigid_config config = {
-        7828, {{{17023.3, 397.1, -2171.4}, {397.1, 124825.7, 344.2}, {-2171.4, 344.2, 129112.2}}}};
     ff_rigid_model model;
-    assert_int_equal(ff_rigid_create(&config, &model), FF_OK);
+    assert_int_equal(ff_rigid_create(&envisat_rigid, &model), FF_OK);
     return model;
 }
 

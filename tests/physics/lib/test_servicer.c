@@ -45,10 +45,8 @@ static void rig_make(rig *r) {
     r->robot = make_tree(r, &config, &r->robot_work);
     r->lab = (ff_pose){ff_quat_unit((ff_quat){0.7, 0.1, 0.7, -0.2}), {{1, 2, 0.5}}};
     r->model = (ff_servicer_model){r->orbit, servicer_gripper(),
-                                   ff_quat_unrotate(r->lab.q, ff_vec3_make(0, 0, -9.81))};
-    const ff_rigid_config envisat = {
-        7828, {{{17023.3, 397.1, -2171.4}, {397.1, 124825.7, 344.2}, {-2171.4, 344.2, 129112.2}}}};
-    assert_int_equal(ff_rigid_create(&envisat, &r->client), FF_OK);
+                                   ff_quat_unrotate(r->lab.q, ff_vec3_make(0, 0, -9.81)), true};
+    assert_int_equal(ff_rigid_create(&envisat_rigid, &r->client), FF_OK);
 }
 
 static void rig_free(rig *r) {
@@ -89,12 +87,12 @@ static void control(double t, const double *q, const double *qd, double *tau) {
 
 static bool without_contact; /* F_e = 0 */
 
-/* Thrusters and contact, held within a step. */
-static void wrenches(int k, ff_wrench *F_b, ff_wrench *F_e) {
+/* Thrusters and contact, held within a step that begins at t. */
+static void wrenches(double t, ff_wrench *F_b, ff_wrench *F_e) {
     *F_b = *F_e = ff_wrench_zero();
-    if (k >= 200 && k < 700)
+    if (t > 0.8 - 1e-9 && t < 2.8 - 1e-9)
         *F_b = (ff_wrench){{{3, -2, 4}}, {{10, -6, 8}}};
-    if (k >= 800 && k < 1000 && !without_contact)
+    if (t > 3.2 - 1e-9 && t < 4.0 - 1e-9 && !without_contact)
         *F_e = (ff_wrench){{{0.5, -0.3, 0.2}}, {{6, -8, 5}}};
 }
 
@@ -205,7 +203,8 @@ static void print22(rig *r, int drop, const ff_servicer_in *in, double *tau) {
     }
 }
 
-static void slope(rig *r, int drop, double t, int k, const all *x, all_rate *d) {
+/* t0: when the step began. */
+static void slope(rig *r, int drop, double t, double t0, const all *x, all_rate *d) {
     ff_servicer_in in = {.g_n = x->g_n,
                          .V_n = x->V_n,
                          .A_n = ff_rigid_body_acceleration(&r->client, x->V_n, ff_wrench_zero()),
@@ -213,7 +212,7 @@ static void slope(rig *r, int drop, double t, int k, const all *x, all_rate *d) 
                          .V_s = x->V_s,
                          .g_m = x->g_s,
                          .V_m = x->V_s};
-    wrenches(k, &in.F_b, &in.F_e);
+    wrenches(t0, &in.F_b, &in.F_e);
     ff_wrench external[N] = {{{{0, 0, 0}}, {{0, 0, 0}}}};
     external[N - 1] = ff_wrench_transform(r->model.gripper.offset, in.F_e);
 
@@ -294,13 +293,13 @@ static all shift(const all *x, double h, const all_rate *d) {
 static void rk4(rig *r, int drop, int k, double T, all *x) {
     all_rate k1, k2, k3, k4;
     const double t = k * T;
-    slope(r, drop, t, k, x, &k1);
+    slope(r, drop, t, t, x, &k1);
     all y = shift(x, T / 2, &k1);
-    slope(r, drop, t + T / 2, k, &y, &k2);
+    slope(r, drop, t + T / 2, t, &y, &k2);
     y = shift(x, T / 2, &k2);
-    slope(r, drop, t + T / 2, k, &y, &k3);
+    slope(r, drop, t + T / 2, t, &y, &k3);
     y = shift(x, T, &k3);
-    slope(r, drop, t + T, k, &y, &k4);
+    slope(r, drop, t + T, t, &y, &k4);
     *x = shift(x, T / 6, &k1);
     *x = shift(x, T / 3, &k2);
     *x = shift(x, T / 3, &k3);
@@ -465,13 +464,14 @@ static void test_each_state_feeds_its_equations(void **state) {
     rig_free(&r);
 }
 
-/* Discrete time: the momentum form follows the orbit's base from its joints, sampled at 4 ms, and keeps the
- * momentum to rounding. */
-static void sampled(double *distance_out, double *angle_out) {
+/* Discrete time: the momentum form follows the orbit's base from its joints, sampled, and keeps the momentum
+ * to rounding. */
+static void sampled(double T, bool held, double *distance_out, double *angle_out) {
     rig r;
     rig_make(&r);
-    const int cycles = test_count(1500, 15000);
-    const double T = 0.004;
+    r.model.held = held;
+    const double seconds = test_count(6, 60);
+    const int cycles = (int)lround(seconds / T);
     all x = start(&r);
     ff_tree_state s;
     ff_servicer_state base;
@@ -485,11 +485,11 @@ static void sampled(double *distance_out, double *angle_out) {
         ff_servicer_in in = {.g_n = x.g_n};
         memcpy(in.q, x.q, sizeof x.q);
         memcpy(in.qd, x.qd, sizeof x.qd);
-        wrenches(k, &in.F_b, &in.F_e);
+        wrenches(k * T, &in.F_b, &in.F_e);
         ff_servicer_update(&r.model, r.work, &in, &base);
         speed = fmax(speed, ff_vec3_norm(ff_vec3_sub(base.V_b.v, x.V_b.v)));
         const ff_vec3 linear = base.linear, origin = base.origin;
-        ff_servicer_step(&r.model, r.work, &in, T, &base);
+        ff_servicer_step(&r.model, r.work, &in, T, &base, NULL);
         if (ff_vec3_norm(in.F_b.f) == 0 && ff_vec3_norm(in.F_e.f) == 0) {
             assert_memory_equal(&linear, &base.linear, sizeof linear);
             assert_memory_equal(&origin, &base.origin, sizeof origin);
@@ -498,26 +498,46 @@ static void sampled(double *distance_out, double *angle_out) {
         distance = fmax(distance, ff_vec3_norm(ff_vec3_sub(base.g_b.p, x.g_b.p)));
         angle = fmax(angle, ff_quat_angle(base.g_b.q, x.g_b.q));
     }
-    print_message("sampled base against orbit, %d cycles: %.2g m, %.2g rad, %.2g m/s\n", cycles, distance,
-                  angle, speed);
+    print_message("sampled base against orbit, %g s at %g ms%s: %.2g m, %.2g rad, %.2g m/s\n", seconds,
+                  1e3 * T,
+                  without_contact ? ""
+                  : held          ? ", contact wrench held"
+                                  : ", contact as an impulse",
+                  distance, angle, speed);
     *distance_out = distance;
     *angle_out = angle;
     rig_free(&r);
 }
 
+/* The arm swings at 1 m/s, also while a contact pushes at its gripper. */
 static void test_sampled_base_follows_orbit(void **state) {
     (void)state;
     double distance, angle;
     without_contact = true;
-    sampled(&distance, &angle);
+    sampled(0.004, true, &distance, &angle);
     without_contact = false;
     /* the midpoint rule's error grows with time: 6 s, or 60 s in the long form */
     assert_true(distance < test_count(1, 10) * 1e-5);
     assert_true(angle < test_count(1, 10) * 1e-5);
-    /* a contact acts at the gripper's place of t_k for the whole cycle, while the arm swings at 1 m/s */
-    sampled(&distance, &angle);
+    sampled(0.004, true, &distance, &angle);
     assert_true(distance < 5e-4);
-    assert_true(angle < 1e-3);
+    assert_true(angle < 1e-4);
+}
+
+/* Half the cycle, a quarter of the error when the contact wrench is held; half of it as an impulse at t_k,
+ * because the gripper swings on while it stays where it was. */
+static void test_sampled_base_converges(void **state) {
+    (void)state;
+    double error[2][3], distance;
+    for (int i = 0; i < 3; i++)
+        for (int held = 0; held < 2; held++)
+            sampled(0.008 / (1 << i), held, &distance, &error[held][i]);
+    for (int i = 0; i < 2; i++) {
+        print_message("order %.2f held, %.2f as an impulse\n", log2(error[1][i] / error[1][i + 1]),
+                      log2(error[0][i] / error[0][i + 1]));
+        assert_true(error[1][i] > 3.5 * error[1][i + 1]);
+        assert_true(error[0][i] < 2.5 * error[0][i + 1]);
+    }
 }
 
 int main(void) {
@@ -527,6 +547,7 @@ int main(void) {
         cmocka_unit_test(test_impedance_moves_as_admittance),
         cmocka_unit_test(test_each_state_feeds_its_equations),
         cmocka_unit_test(test_sampled_base_follows_orbit),
+        cmocka_unit_test(test_sampled_base_converges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

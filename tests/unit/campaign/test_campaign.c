@@ -136,6 +136,22 @@ static void test_refuses_with_line_and_column(void **state) {
          "is a list"},
         {"name: t\nbase: base.yaml\nsamples: 2\nmetrics: {a: timing.cycle_max_ns}\n", "times differ"},
         {"name: t\nbase: base.yaml\nsamples: 2\nkeep: {worst: 1000}\n", "c.yaml:4:15:"},
+        {"name: t\nbase: base.yaml\nvary: {time.cycle: {list: [0.002, 0.004]}}\nmetrics: [contacts, "
+         "causal_limit]\nmaps: [{x: time.cycle, y: causal_limit, show: contacts, limits: [{of: "
+         "causal_limit}]}]\n",
+         "lacks the key 'at'"},
+        {"name: t\nbase: base.yaml\nvary: {time.cycle: {list: [0.002, 0.004]}}\n"
+         "maps: [{x: time.cycle, show: rebound_error, limits: [{at: 3}]}]\n",
+         "c.yaml:4:54: a limit lacks the key 'of'"},
+        {"name: t\nbase: base.yaml\nvary: {time.cycle: {list: [0.002, 0.004]}}\n"
+         "maps: [{x: time.cycle, show: rebound_error, limits: [{of: nothing}]}]\n",
+         "of names no column"},
+        {"name: t\nbase: base.yaml\nvary: {time.cycle: {list: [0.002, 0.004]}}\n"
+         "maps: [{x: time.cycle, show: rebound_error, limits: [{of: time.cycle, level: 2}]}]\n",
+         "unknown key 'level' in a limit"},
+        {"name: t\nbase: base.yaml\nvary: {time.cycle: {list: [0.002, 0.004]}}\n"
+         "maps: [{x: time.cycle, show: rebound_error, limits: 3}]\n",
+         "limits must be a list"},
         {"name: t\nbase: base.yaml\nsamples: 2\nmaps: [{x: nothing, show: rebound_error}]\n",
          "c.yaml:4:12: x names no column"},
         {"name: t\nbase: base.yaml\nsamples: 2\nlimit: 0\n", "c.yaml:4:8: limit is 0"},

@@ -149,6 +149,18 @@ static void test_hysteresis_and_fixed_threshold(void **state) {
         assert_int_equal(began, k == 1);
     }
     assert_near(d.force_on, 0.0, 0.0); /* not measured */
+    /* a number that is given is kept, and the noise is known all the same */
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 55);
+    config.multiple = 5.0;
+    config.fixed = true;
+    for (int k = 0; k < 2000; k++) {
+        bool began;
+        feed(&config, &d, noise(&rng, 0.7), noise(&rng, 0.1), &began);
+        assert_near(ff_detector_force_on(&config, &d), 2.0, 0.0);
+    }
+    assert_near(ff_noise_deviation(&d.force_noise) / 0.7, 1.0, 0.2);
+    assert_near(ff_noise_deviation(&d.torque_noise) / 0.1, 1.0, 0.2);
     config.multiple = -1.0;
     assert_int_equal(ff_detector_validate(&config), FF_ERR_ARGUMENT);
 }

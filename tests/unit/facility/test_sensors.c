@@ -30,6 +30,39 @@ static void test_noisy_without_faults_is_ideal(void **state) {
     ff_plant_free(plant);
 }
 
+/* A reading that is lost is stood in for by the last, with its age; the noise of the others stays as it is
+ * without losses. */
+static void test_lost_readings_repeat_the_last_with_its_age(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    ff_scenario s;
+    sensor_scenario(&s);
+    s.satellite[0].sensor.force_noise = 0.3;
+    ff_plant *whole = make_plant(&s);
+    s.satellite[0].sensor.lost = 0.2;
+    ff_plant *plant = make_plant(&s);
+    int lost = 0, twice = 0;
+    unsigned aged = 0;
+    ff_wrench last = ff_wrench_zero();
+    for (uint64_t k = 0; k < N; k++) {
+        const double newtons = 1.0 + (double)(k % 10);
+        const ff_wrench right = read_at(whole, k, newtons), f = read_at(plant, k, newtons);
+        ff_loop_in in;
+        assert_int_equal(ff_plant_read(plant, k, &in, NULL), FF_OK);
+        const bool gone = in.sensor[0].age > 0.0;
+        twice += gone && aged > 0;
+        aged = gone ? aged + 1 : 0;
+        lost += gone;
+        assert_near(in.sensor[0].age, aged * s.cycle, 1e-15);
+        assert_memory_equal(&f, gone ? &last : &right, sizeof f);
+        last = f;
+    }
+    assert_near((double)lost / N, 0.2, 5.0 * sqrt(0.16 / N));
+    assert_near((double)twice / N, 0.04, 5.0 * sqrt(0.04 / N));
+    ff_plant_free(plant);
+    ff_plant_free(whole);
+}
+
 static void test_noise_mean_and_deviation(void **state) {
     (void)state;
     ff_scenario s;
@@ -218,6 +251,7 @@ static void test_delay_whole_and_fraction(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noisy_without_faults_is_ideal),
+        cmocka_unit_test(test_lost_readings_repeat_the_last_with_its_age),
         cmocka_unit_test(test_noise_mean_and_deviation),
         cmocka_unit_test(test_same_seed_same_bits_after_reset),
         cmocka_unit_test(test_resolution_rounds_to_quanta),

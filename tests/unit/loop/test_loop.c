@@ -114,6 +114,17 @@ static void test_create_names_what_is_wrong(void **unused) {
     config = base_config();
     config.fidelity.tdpa.detector.quiet_cycles = 0;
     assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_ERR_ARGUMENT);
+    config = base_config();
+    ff_mount_default(&config.body[0].mount);
+    config.body[0].mount.rate = 100.0;
+    assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_OK);
+    assert_true(model.mount[0].elastic);
+    config.body[0].mount.ratio = -1.0;
+    assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_ERR_ARGUMENT);
+    assert_non_null(strstr(message, "body 0: elastic mount"));
+    config.body[0].mount.ratio = 0.02;
+    config.body[0].wrench.environment = true; /* that sensor does not bend with the mock-up */
+    assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_ERR_UNSUPPORTED);
 }
 
 /* The ledger closes to 1e-12 of the energy exchanged, for every scheme and both tdpa readings, in contact. */

@@ -34,77 +34,82 @@ static ff_safety_in calm(void) {
     return in;
 }
 
-/* Brings the machine to FLOAT. */
-static void go(const ff_safety_config *c, ff_safety_state *s) {
-    const ff_safety_in in = calm();
+/* A machine and what it sees. */
+typedef struct machine {
+    ff_safety_config c;
+    ff_safety_state s;
+    ff_safety_in in;
     bool tripped;
-    ff_safety_reset(s);
+} machine;
+
+static ff_safety_action step(machine *m) {
+    return ff_safety_step(&m->c, &m->s, &m->in, &m->tripped);
+}
+
+/* Brought to FLOAT. */
+static machine floating(ff_safety_config c) {
+    machine m = {.c = c, .in = calm()};
+    ff_safety_reset(&m.s);
     for (int i = 0; i < 5; i++)
-        ff_safety_step(c, s, &in, &tripped);
-    assert_int_equal(s->name, FF_SAFE_FLOAT);
+        step(&m);
+    assert_int_equal(m.s.name, FF_SAFE_FLOAT);
+    return m;
 }
 
 static void test_states_need_each_command_in_turn(void **state) {
     (void)state;
-    const ff_safety_config c = config_one();
-    ff_safety_state s;
-    bool tripped;
-    ff_safety_reset(&s);
-    ff_safety_in in = calm();
-    in.ready = in.checked = in.arm = in.start = false;
+    machine m = {.c = config_one(), .in = calm()};
+    ff_safety_reset(&m.s);
+    m.in.ready = m.in.checked = m.in.arm = m.in.start = false;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_REST);
-    assert_int_equal(s.name, FF_SAFE_OFF);
-    in.arm = in.start = true; /* nothing arms before the checks */
-    ff_safety_step(&c, &s, &in, &tripped);
-    assert_int_equal(s.name, FF_SAFE_OFF);
-    in.ready = true;
-    ff_safety_step(&c, &s, &in, &tripped);
-    ff_safety_step(&c, &s, &in, &tripped);
-    assert_int_equal(s.name, FF_SAFE_CHECK);
-    in.checked = true;
-    ff_safety_step(&c, &s, &in, &tripped);
-    assert_int_equal(s.name, FF_SAFE_ZEROED);
-    in.arm = false;
-    ff_safety_step(&c, &s, &in, &tripped);
-    assert_int_equal(s.name, FF_SAFE_ZEROED);
-    in.arm = true;
-    assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_REST);
-    assert_int_equal(s.name, FF_SAFE_ARMED);
-    ff_safety_step(&c, &s, &in, &tripped);
-    assert_int_equal(s.name, FF_SAFE_FLOAT);
-    assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_MOVE);
-    in.body[0].f_b.f.x = -2.0;
-    ff_safety_step(&c, &s, &in, &tripped);
-    assert_int_equal(s.name, FF_SAFE_CONTACT);
-    in.body[0].f_b.f.x = 0.5;
-    ff_safety_step(&c, &s, &in, &tripped);
-    assert_int_equal(s.name, FF_SAFE_FLOAT);
-    in.stop = true;
-    in.stop_reason = FF_TRIP_OPERATOR;
-    assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_BRAKE);
-    assert_true(tripped);
-    assert_int_equal(s.name, FF_SAFE_HOLD);
+        assert_int_equal(step(&m), FF_ACT_REST);
+    assert_int_equal(m.s.name, FF_SAFE_OFF);
+    m.in.arm = m.in.start = true; /* nothing arms before the checks */
+    step(&m);
+    assert_int_equal(m.s.name, FF_SAFE_OFF);
+    m.in.ready = true;
+    step(&m);
+    step(&m);
+    assert_int_equal(m.s.name, FF_SAFE_CHECK);
+    m.in.checked = true;
+    step(&m);
+    assert_int_equal(m.s.name, FF_SAFE_ZEROED);
+    m.in.arm = false;
+    step(&m);
+    assert_int_equal(m.s.name, FF_SAFE_ZEROED);
+    m.in.arm = true;
+    assert_int_equal(step(&m), FF_ACT_REST);
+    assert_int_equal(m.s.name, FF_SAFE_ARMED);
+    step(&m);
+    assert_int_equal(m.s.name, FF_SAFE_FLOAT);
+    assert_int_equal(step(&m), FF_ACT_MOVE);
+    m.in.body[0].f_b.f.x = -2.0;
+    step(&m);
+    assert_int_equal(m.s.name, FF_SAFE_CONTACT);
+    m.in.body[0].f_b.f.x = 0.5;
+    step(&m);
+    assert_int_equal(m.s.name, FF_SAFE_FLOAT);
+    m.in.stop = true;
+    m.in.stop_reason = FF_TRIP_OPERATOR;
+    assert_int_equal(step(&m), FF_ACT_BRAKE);
+    assert_true(m.tripped);
+    assert_int_equal(m.s.name, FF_SAFE_HOLD);
 }
 
 static void test_fault_latches(void **state) {
     (void)state;
-    const ff_safety_config c = config_one();
-    ff_safety_state s;
-    bool tripped;
-    go(&c, &s);
-    ff_safety_in in = calm();
-    in.missed = 6;
-    assert_int_equal(ff_safety_step(&c, &s, &in, &tripped), FF_ACT_BRAKE);
-    assert_true(tripped);
-    const ff_safety_in good = calm();
+    machine m = floating(config_one());
+    m.in.missed = 6;
+    assert_int_equal(step(&m), FF_ACT_BRAKE);
+    assert_true(m.tripped);
+    m.in = calm();
     for (int i = 0; i < 10; i++)
-        assert_int_equal(ff_safety_step(&c, &s, &good, &tripped), FF_ACT_BRAKE);
-    assert_false(tripped);
-    assert_int_equal(s.name, FF_SAFE_FAULT);
-    assert_int_equal(s.trip.code, FF_TRIP_MISSED);
-    assert_near(s.trip.value, 6.0, 0.0);
-    assert_near(s.trip.limit, 5.0, 0.0);
+        assert_int_equal(step(&m), FF_ACT_BRAKE);
+    assert_false(m.tripped);
+    assert_int_equal(m.s.name, FF_SAFE_FAULT);
+    assert_int_equal(m.s.trip.code, FF_TRIP_MISSED);
+    assert_near(m.s.trip.value, 6.0, 0.0);
+    assert_near(m.s.trip.limit, 5.0, 0.0);
 }
 
 /* Each limit alone: a little below passes, a little above trips with its code, value and limit. */
@@ -114,7 +119,6 @@ static void test_each_limit_trips_at_its_value(void **state) {
         for (int above = 0; above < 2; above++) {
             ff_safety_config c = config_one();
             ff_safety_limits *l = &c.limits[0];
-            ff_safety_state s;
             const double x = above ? 1.001 : 0.999;
             ff_safety_in in = calm();
             ff_safety_body_in *b = &in.body[0];
@@ -185,28 +189,23 @@ static void test_each_limit_trips_at_its_value(void **state) {
                 code = FF_TRIP_CLIPPED;
                 break;
             }
-            go(&c, &s);
-            bool tripped;
-            const ff_safety_in still = calm();
-            ff_safety_step(&c, &s, &still, &tripped); /* differences need neighbours */
-            ff_safety_step(&c, &s, &still, &tripped);
-            ff_safety_step(&c, &s, &in, &tripped);
-            if (tripped != (above == 1) || (above && s.trip.code != code))
+            machine m = floating(c);
+            step(&m); /* differences need neighbours */
+            step(&m);
+            m.in = in;
+            step(&m);
+            if (m.tripped != (above == 1) || (above && m.s.trip.code != code))
                 fail_msg("limit %s, %s: tripped %d by %s", ff_trip_name(code), above ? "above" : "below",
-                         tripped, ff_trip_name(s.trip.code));
+                         m.tripped, ff_trip_name(m.s.trip.code));
         }
 }
 
 static void test_not_finite_trips(void **state) {
     (void)state;
-    const ff_safety_config c = config_one();
-    ff_safety_state s;
-    bool tripped;
-    go(&c, &s);
-    ff_safety_in in = calm();
-    in.body[0].measured.T.p.z = FF_NAN;
-    ff_safety_step(&c, &s, &in, &tripped);
-    assert_int_equal(s.trip.code, FF_TRIP_NOT_FINITE);
+    machine m = floating(config_one());
+    m.in.body[0].measured.T.p.z = FF_NAN;
+    step(&m);
+    assert_int_equal(m.s.trip.code, FF_TRIP_NOT_FINITE);
 }
 
 /* The stop: never faster than before, deceleration within its bound, and it stands v^2/(2 a) further on. */

@@ -444,10 +444,10 @@ static void test_keys_are_strict(void **state) {
                "F:1:1: the scenario lacks the key 'satellites', allowed: map");
     expect_bad(with(contract, "time: {cycle: 0.004, ", "time: {"),
                "F:2:7: time lacks the key 'cycle', allowed: number [s]");
-    expect_bad(
-        with(contract, "{kind: delay, delay: 0.040}", "{kind: delay, frequency: 8}"),
-        "F:15:26: key 'frequency' does not belong to robot kind 'delay', allowed: kind, delay, jitter, base, "
-        "tool, rail");
+    expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: delay, frequency: 8}"),
+               "F:15:26: key 'frequency' does not belong to robot kind 'delay', allowed: kind, delay, "
+               "jitter, lost, base, "
+               "tool, rail");
     expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: lag}"),
                "F:15:12: satellites.client.robot lacks the key 'frequency', allowed: number [Hz]");
     expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: delayed}"),

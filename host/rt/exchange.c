@@ -1,0 +1,252 @@
+#include "rt/internal.h"
+
+#include <poll.h>
+#include <string.h>
+
+enum { DATAGRAMS = 32 }; /* read at most in one cycle: a flood does not stop the loop */
+
+/* [s] when a datagram arrived, by the kernel's stamp. */
+static double local_time(const ff_executive *e, int64_t stamp) {
+    const int64_t now = ff_clock_now(), age = stamp ? ff_clock_real() - stamp : 0;
+    return 1e-9 * (double)(now - (age > 0 ? age : 0) - e->epoch);
+}
+
+/* ft_sequence against our clock. How many a second the sensor makes is its own affair: taken from the first
+ * records. */
+static void fit_sensor(ff_executive *e, ff_rt_body *b, const ff_ati_record *record, int64_t stamp) {
+    const uint64_t told = e->body[0].rob.record_ns[b - e->body]; /* lock step */
+    const double local = isnan(e->virtual_now) ? local_time(e, stamp)
+                         : told                ? 1e-9 * (double)told
+                                               : e->virtual_now;
+    const uint32_t step = record->ft_sequence - b->ft.last;
+    b->ft.last = record->ft_sequence;
+    if (b->ft.records++ == 0 || step > INT32_MAX) { /* the first, or a sensor that began again */
+        b->ft.records = 1;
+        b->ft.count = 0;
+        b->ft.first = local;
+        b->ft.tick = 0.0;
+        ff_clockfit_reset(&b->ft.fit);
+        return;
+    }
+    b->ft.count += step;
+    if (b->ft.records == FF_RT_CHECK_CYCLES && b->ft.count && local > b->ft.first)
+        b->ft.tick = (local - b->ft.first) / (double)b->ft.count;
+    if (b->ft.tick > 0.0)
+        ff_clockfit_add(&e->fitting_sensor, &b->ft.fit, (double)b->ft.count * b->ft.tick, local);
+}
+
+/* Newest usable record of those that wait. */
+static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
+    uint8_t bytes[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE + 8];
+    size_t used;
+    struct sockaddr_in from;
+    int64_t stamp;
+    const ff_plan_body *plan = &e->plan.body[b - e->body];
+    bool came = false;
+    for (int n = 0; n < DATAGRAMS; n++) {
+        const long size = ff_socket_receive(b->ati_fd, bytes, sizeof bytes, &from, &stamp);
+        if (size == 0)
+            break;
+        if (size > 0 && !ff_socket_same(&from, &plan->ati)) {
+            e->result->strangers++;
+            continue;
+        }
+        ff_ati_record record;
+        const ff_status status =
+            ff_ati_client_receive(&b->ati_config, &b->ati, now, bytes, size > 0 ? (size_t)size : 0, &record);
+        if (status == FF_INFO_STALE || status == FF_ERR_FORMAT)
+            continue;
+        if (isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF)
+            fit_sensor(e, b, &record, stamp);
+        b->same = memcmp(b->record.counts, record.counts, sizeof record.counts) == 0 ? b->same + 1 : 0;
+        b->record = record;
+        b->has_record = came = true;
+        b->ati_status = status == FF_INFO_GAP || status == FF_INFO_LIMITED ? FF_OK : status;
+    }
+    if (came && !isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF) /* the newest one's time was told */
+        fit_sensor(e, b, &b->record, 0);
+    b->aged = came ? 0 : b->aged + 1;
+    if (ff_ati_client_poll(&b->ati_config, &b->ati, now, bytes, sizeof bytes, &used) == FF_OK && used)
+        ff_socket_send(b->ati_fd, bytes, used, &plan->ati);
+}
+
+/* One telegram of this body, if one waits. */
+bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
+    char text[FF_RSI_READ_MAX + 8];
+    struct sockaddr_in from;
+    for (int n = 0; n < DATAGRAMS; n++) {
+        const long size = ff_socket_receive(b->rsi_fd, text, sizeof text, &from, arrived);
+        if (size == 0)
+            return false;
+        if (size > 0 && b->known && !ff_socket_same(&from, &b->peer)) {
+            e->result->strangers++;
+            continue;
+        }
+        const uint64_t lost = b->rsi.info.lost;
+        const ff_status status = ff_rsi_client_receive(
+            &b->rsi_config, &b->rsi, text, size > 0 ? (size_t)size : FF_RSI_READ_MAX + 1, &b->rob);
+        if (status != FF_OK && status != FF_INFO_GAP)
+            continue;
+        b->peer = from;
+        b->known = true;
+        b->gap = b->rsi.info.lost - lost;
+        b->fresh = true;
+        b->ticks += b->follow.count ? 1 + b->gap : 0;
+        b->taken = ff_clock_now();
+        b->arrived = local_time(e, *arrived);
+        if (e->plan.virtual && b->rob.fields & FF_RSI_ARRIVAL) {
+            b->arrived = 1e-9 * (double)b->rob.arrival_ns;
+            if (b == e->body)
+                e->virtual_now = b->arrived;
+        }
+        ff_follow_add(&e->fitting, &b->follow, (double)b->ticks * e->plan.cycle, b->arrived,
+                      ff_plan_from_rist(&e->plan.body[b - e->body], ff_rsi_rob_pose(&b->rob)));
+        return true;
+    }
+    return false;
+}
+
+bool ff__rt_clock_known(const ff_executive *e, const ff_rt_body *b) {
+    return ff_clockfit_ready(&e->fitting, &b->follow.fit);
+}
+
+/* A command made at the pacing robot's time, at the time of this robot's newest telegram. */
+ff_setpoint ff__rt_command_for(const ff_executive *e, const ff_rt_body *b) {
+    if (b == e->body || !ff__rt_clock_known(e, b) || !ff__rt_clock_known(e, e->body))
+        return b->command;
+    const double braking = e->safety_config.limits[b - e->body].stop_acceleration;
+    return ff_follow_command(&b->before, &b->command, e->plan.cycle, braking,
+                             ff_follow_time(&b->follow) - e->pace);
+}
+
+/* The robot's command as an answer to its last telegram. */
+void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
+    ff_rt_body *b = &e->body[i];
+    const ff_plan_body *plan = &e->plan.body[i];
+    ff_rsi_command command = {.stop = end};
+    bool give = !hold;
+    if (give && plan->channel == FF_RSI_BY_AXES) {
+        ff_arm_joints joints;
+        ff_arm_info info;
+        const ff_pose T = ff__rt_command_for(e, b).T;
+        if (ff_arm_inverse_after(&plan->arm, &T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK) {
+            b->joints = joints;
+        } else if (e->other.code == FF_TRIP_NONE) {
+            const bool joint = info.reason == FF_ARM_JOINT_LIMIT;
+            e->other = (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
+                                 .body = i,
+                                 .value = joint ? info.excess * 180.0 / FF_PI : info.excess,
+                                 .axis = joint ? info.axis : 0};
+        }
+        memcpy(command.axes, b->joints.a, sizeof command.axes);
+        command.external[0] = b->joints.rail;
+    } else if (give) {
+        command.pose = ff_plan_to_rist(plan, ff__rt_command_for(e, b).T);
+    } else if (end) { /* the last correction with the stop tag */
+        give = b->tracked > 0;
+        memcpy(command.axes, b->joints.a, sizeof command.axes);
+        command.external[0] = b->joints.rail;
+        command.pose = ff_plan_to_rist(plan, b->command.T);
+    }
+    if (!hold && !b->again)
+        b->track[b->tracked++ % FF_RT_TRACK] = b->command.T.p;
+    if (!b->fresh)
+        return;
+    b->fresh = false;
+    char text[FF_RSI_SEND_MAX];
+    size_t used;
+    command.text = b->text;
+    b->text = NULL;
+    if ((end || command.text) && !give) { /* never moved: hold where the first telegram found the robot */
+        ff_rsi_rob_axes(&b->rsi.first, command.axes);
+        command.external[0] = 1e-3 * b->rsi.first.eipos[0];
+        command.pose = ff_rsi_rob_pose(&b->rsi.first);
+        give = true;
+    }
+    const ff_status status =
+        ff_rsi_client_answer(&b->rsi_config, &b->rsi, give ? &command : NULL, text, sizeof text, &used);
+    if (status == FF_ERR_LIMIT && e->other.code == FF_TRIP_NONE)
+        e->other = (ff_trip){.code = FF_TRIP_ROTATION,
+                             .body = i,
+                             .value = ff_quat_angle(command.pose.q, ff_rsi_rob_pose(&b->rsi.first).q) *
+                                      180.0 / FF_PI,
+                             .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
+    if (used)
+        ff_socket_send(b->rsi_fd, text, used, &b->peer);
+    b->ended |= end;
+}
+
+static void answer_at_once(ff_executive *e, int i) {
+    ff_rt_body *b = &e->body[i];
+    b->again = true;
+    ff__rt_answer(e, i, b->tracked == 0, false);
+    b->again = false;
+}
+
+/* The other robots' telegrams come when their own clocks say so, and nobody waits for them. One that belongs
+ * to the first half of the running cycle is answered now, from the command there is; a later one waits for
+ * the pacing robot's next, but not longer than half a cycle. Which half it is says the fitted time, not the
+ * arrival: jitter does not make it change sides, and a late packet is answered as if it had come in time. */
+static void attend_others(ff_executive *e) {
+    int64_t arrived;
+    const bool off = e->safety.name == FF_SAFE_OFF; /* nothing is answered yet but the newest */
+    /* in lock step the pacing telegram follows at once, but a busy machine may be long over it */
+    const int64_t patience = isnan(e->virtual_now) ? (int64_t)(0.5e9 * e->plan.cycle) : 50000000;
+    for (int i = 1; i < e->plan.bodies; i++) {
+        ff_rt_body *b = &e->body[i];
+        for (int n = 0; n < DATAGRAMS; n++) {
+            if (!off && b->fresh && ff_clock_now() - b->taken > patience) {
+                b->late++;
+                answer_at_once(e, i);
+            }
+            const uint64_t gap = b->gap;
+            if ((b->fresh && !off) || !ff__rt_take_telegram(e, b, &arrived))
+                break;
+            b->gap = gap > b->gap ? gap : b->gap;
+            if (!off && ff__rt_clock_known(e, b) && ff__rt_clock_known(e, e->body) &&
+                ff_follow_time(&b->follow) - e->pace < 0.5 * e->plan.cycle)
+                answer_at_once(e, i);
+        }
+    }
+}
+
+/* Waits for the pacing robot's next telegram. False: silence. */
+bool ff__rt_wait_telegram(ff_executive *e, double patience) {
+    ff_rt_body *b = &e->body[0];
+    int64_t arrived = 0;
+    const int64_t begin = ff_clock_now(), give_up = begin + (int64_t)(1e9 * patience);
+    for (;;) {
+        attend_others(e);
+        if (ff__rt_take_telegram(e, b, &arrived))
+            break;
+        const int64_t left = give_up - ff_clock_now();
+        if (left <= 0 ||
+            (atomic_load_explicit(e->options->stop, memory_order_relaxed) && e->safety.name == FF_SAFE_OFF))
+            return false;
+        const int64_t nap = left < 50000000 ? left : 50000000;
+        const struct timespec t = {0, (long)nap};
+        struct pollfd p[FF_MAX_BODIES];
+        bool waits = false; /* a telegram that is not read yet must not keep us awake */
+        for (int i = 0; i < e->plan.bodies; i++) {
+            p[i] = (struct pollfd){.fd = e->body[i].rsi_fd, .events = POLLIN};
+            waits |= i > 0 && (e->body[i].fresh || e->safety.name == FF_SAFE_OFF);
+        }
+        ppoll(p, waits ? 1 : (nfds_t)e->plan.bodies, waits ? &(struct timespec){0, 500000} : &t, NULL);
+        if (e->safety.name == FF_SAFE_OFF)
+            for (int i = 0; i < e->plan.bodies; i++)
+                drain_sensor(e, &e->body[i], 1e-9 * (double)ff_clock_now());
+    }
+    e->wake = ff_clock_now();
+    attend_others(e); /* sent before the pacing telegram, perhaps, but not read yet */
+    if (arrived && e->safety.name >= FF_SAFE_FLOAT)
+        ff_histogram_add(&e->result->lateness, ff_clock_real() - arrived);
+    e->row.lateness_ns = arrived ? (double)(ff_clock_real() - arrived) : 0.0;
+    e->pace = ff__rt_clock_known(e, b) ? ff_follow_time(&b->follow) : b->arrived;
+    for (int i = 0; i < e->plan.bodies; i++)
+        e->body[i].before = e->body[i].command;
+    const double now = 1e-9 * (double)e->wake;
+    for (int i = 0; i < e->plan.bodies; i++)
+        drain_sensor(e, &e->body[i], now);
+    e->io_ns = (double)(ff_clock_now() - e->wake);
+    return true;
+}

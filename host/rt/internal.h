@@ -1,0 +1,166 @@
+/* rt/internal.h - the executive from inside: what its files share. executive.c holds the cycle and its
+ * states; what crosses the network, leaves by the rings, is tried before arming or brings the robot to rest
+ * has a file of its own. Everything runs in the real-time thread unless it says otherwise. */
+#ifndef FF_RT_INTERNAL_H
+#define FF_RT_INTERNAL_H
+
+#include "rt/executive.h"
+#include "rt/follow.h"
+#include "rt/ring.h"
+
+enum {
+    FF_RT_CHECK_CYCLES = 100, /* samples at standstill */
+    FF_RT_SETTLE_CYCLES = 25, /* rest after a stop, before RSI is ended */
+    FF_RT_TRACK = 512         /* commands remembered for the tracking error */
+};
+
+typedef struct ff_rt_body {
+    int rsi_fd, ati_fd;
+    bool known; /* the controller's address */
+    struct sockaddr_in peer;
+    ff_rsi_client_config rsi_config;
+    ff_rsi_client_state rsi;
+    ff_rsi_rob rob;
+    bool fresh;
+    bool again;         /* repeats the last command */
+    bool ended;         /* was told to stop */
+    uint64_t late;      /* telegrams answered after their cycle */
+    uint64_t gap;       /* cycles lost before this telegram */
+    ff_follow follow;   /* its poses and its controller's clock */
+    uint64_t ticks;     /* of that clock since the first telegram [cycles] */
+    double arrived;     /* [s] local time of the newest telegram's arrival */
+    int64_t taken;      /* [ns] when it was read */
+    ff_setpoint before; /* the command before this one */
+    struct {
+        ff_clockfit_state fit;
+        uint64_t count, records; /* ft_sequence since the first record, and how many records told */
+        uint32_t last;
+        double first, tick; /* [s] arrival of the first; period of ft_sequence, 0: not known yet */
+    } ft;
+    ff_ati_client_config ati_config;
+    ff_ati_client_state ati;
+    ff_ati_scale scale;
+    ff_ati_record record;
+    bool has_record;
+    ff_status ati_status;
+    unsigned same;  /* records in a row with the same six counts */
+    unsigned aged;  /* [cycles] since the last record */
+    ff_wrench bias; /* sensor frame */
+    ff_pose pose;   /* of the last telegram */
+    ff_motion_state motion;
+    ff_setpoint measured;
+    ff_twist acceleration;
+    ff_wrench_config wrench; /* to know the force before the loop's step */
+    ff_wrench f_b;
+    bool force_valid;
+    ff_vec3 last_force; /* [N] inertial, last valid */
+    ff_arm_joints joints;
+    ff_setpoint command;
+    ff_vec3 track[FF_RT_TRACK];
+    uint64_t tracked;
+    unsigned window;
+    ff_stop_state stop;
+    struct {
+        ff_wrench sum, square;
+        ff_pose first;
+        double apart, apart_angle, moved;
+    } standing;
+    /* tests of CHECK */
+    ff_trial trial;
+    ff_trial_sample *sample;
+    size_t samples, sample_capacity;
+    ff_wrench rest_b;    /* contact wrench at standstill, before the zero */
+    const char *text;    /* to the pendant with the next answer */
+    double threshold[2]; /* [N], [N m] of a push */
+    ff_push_state push;
+    bool weighed; /* the mock-up is the identified one, not the scenario's */
+    ff_wrench_config identified;
+} ff_rt_body;
+
+typedef struct ff_executive {
+    const ff_scenario *scenario;
+    const ff_run_options *run;
+    const ff_rt_options *options;
+    ff_rt_result *result;
+    ff_plan plan;
+    double lead[FF_MAX_BODIES]; /* [s] by which the method's commands are ahead */
+    ff_rt_body body[FF_MAX_BODIES];
+
+    ff_loop_config loop_config;
+    ff_loop_model model;
+    ff_loop_state state;
+    ff_rigid_state nominal; /* at this cycle */
+    ff_loop_in in;
+    ff_loop_out out;
+    ff_row row;
+
+    ff_safety_config safety_config;
+    ff_safety_state safety;
+    ff_trip other;       /* found by the executive, told in the next cycle */
+    unsigned standing;   /* cycles of CHECK */
+    uint64_t runup;      /* cycles of it done */
+    bool finished;       /* the last row was made */
+    unsigned rest;       /* cycles since the stop was done */
+    ff_faults faults;    /* when it began to float */
+    int64_t wake, began; /* [ns] this cycle, and k = 0 */
+    int64_t epoch;       /* [ns] of the local time */
+    double pace;         /* [s] local time of the running cycle, by the pacing robot's clock */
+    double virtual_now;  /* [s] lock step: arrival of its newest telegram; else NaN */
+    ff_clockfit_config fitting, fitting_sensor;
+    double io_ns;
+
+    ff_ring rows, notes;
+    ff_telemetry telemetry;
+    ff_tuning tuning;
+    bool held, stopped; /* asked for by the owner of commands */
+    uint64_t since;     /* cycles since the last of the loop: of braking and holding */
+    double level[FF_MAX_BODIES][FF_LEVEL_COUNT];
+    atomic_bool ready, measured, tests, tested, checked, armed, ended, recorder_failed, quit;
+    bool testing;         /* the robot moves for a test */
+    uint64_t trial_cycle; /* of the test motions */
+    double trial_end;     /* [s] of the longest */
+    int64_t trial_began;  /* [ns] */
+    int push_body, push_axis;
+    bool asked; /* the push was asked for */
+    ff_status recorder_status;
+
+    /* recorder */
+    ff_row *last;
+    size_t last_capacity, last_next, last_count;
+    ff_touch touch;
+} ff_executive;
+
+/* [s] of the run; negative in the run-up. */
+double ff__rt_now(const ff_executive *e);
+
+/* exchange.c: the devices' datagrams. */
+bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived);
+bool ff__rt_clock_known(const ff_executive *e, const ff_rt_body *b);
+ff_setpoint ff__rt_command_for(const ff_executive *e, const ff_rt_body *b);
+void ff__rt_answer(ff_executive *e, int i, bool hold, bool end);
+bool ff__rt_wait_telegram(ff_executive *e, double patience);
+
+/* rows.c: what leaves by the rings, and the orders that come back. */
+void ff__rt_push_row(ff_executive *e);
+void ff__rt_show_cycle(ff_executive *e);
+void ff__rt_take_orders(ff_executive *e);
+void ff__rt_push_aside(ff_executive *e, double t);
+void ff__rt_spare_recorder(const ff_executive *e, int64_t began, uint64_t cycles);
+
+/* preflight.c: standstill and tests of CHECK; evaluate and begin_tests in the caller's thread. */
+void ff__rt_stand(ff_executive *e, int i);
+void ff__rt_test_once(ff_executive *e);
+void ff__rt_evaluate(ff_executive *e, bool tested);
+bool ff__rt_begin_tests(ff_executive *e);
+
+/* brake.c: the way to rest. */
+bool ff__rt_brake(ff_executive *e);
+void ff__rt_end_others(ff_executive *e);
+void ff__rt_brake_others(ff_executive *e, double patience);
+
+/* In the caller's thread, in this order. attend.c: records, asks the operator, waits for the end. */
+ff_status ff__rt_open_all(ff_executive *e, char *message, size_t size);
+void ff__rt_attend(ff_executive *e);
+void ff__rt_conclude(ff_executive *e);
+
+#endif

@@ -1,0 +1,123 @@
+#include "rt/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static ff_status read_scale(ff_executive *e, int i, char *message, size_t size) {
+    char *page = malloc(FF_ATI_XML_MAX + 1024);
+    size_t used = 0;
+    ff_ati_page parsed;
+    ff_status status = page ? FF_OK : FF_ERR_MEMORY;
+    /* the facility may be starting at this moment */
+    const int64_t give_up =
+        ff_clock_now() + (int64_t)(1e9 * (e->options->wait > 0.0 ? e->options->wait : 10.0));
+    for (; !status;) {
+        status = ff_http_get(&e->plan.body[i].http, FF_ATI_HTTP_PATH, 1.0, page, FF_ATI_XML_MAX, &used,
+                             message, size);
+        if (status != FF_ERR_DEVICE || ff_clock_now() > give_up || atomic_load(e->options->stop))
+            break;
+        status = FF_OK;
+        ff_clock_sleep_until(ff_clock_now() + 50000000);
+    }
+    if (!status) {
+        message[0] = 0;
+        status = ff_ati_page_decode(page, used, &parsed);
+        if (!status)
+            status = ff_ati_page_scale(&parsed, &e->body[i].scale);
+        if (status != FF_OK)
+            snprintf(message, size, "the sensor's page: %s", ff_status_text(status));
+        else if (parsed.has_range) {
+            e->body[i].wrench.force_limit = fmin(e->body[i].wrench.force_limit, parsed.range[0]);
+            e->body[i].wrench.torque_limit = fmin(e->body[i].wrench.torque_limit, parsed.range[3]);
+        }
+    }
+    free(page);
+    return status;
+}
+
+static ff_status open_body(ff_executive *e, int i, char *message, size_t size) {
+    ff_rt_body *b = &e->body[i];
+    const ff_plan_body *plan = &e->plan.body[i];
+    ff_status status = ff_socket_open(&plan->rsi, &b->rsi_fd, NULL, message, size);
+    if (status != FF_OK)
+        return status;
+    struct sockaddr_in any = {.sin_family = AF_INET};
+    if (ff_socket_is_loopback(&plan->ati))
+        any.sin_addr = plan->ati.sin_addr;
+    status = ff_socket_open(&any, &b->ati_fd, NULL, message, size);
+    if (status != FF_OK)
+        return status;
+    const double cycles = ceil(plan->delay / e->plan.cycle);
+    b->window = (unsigned)fmin(FF_RT_TRACK, cycles + 50.0);
+    b->rsi_config = ff_rsi_client_config_default();
+    b->rsi_config.channel = plan->channel;
+    b->rsi_config.mode = plan->mode;
+    b->rsi_config.decimals = 9;
+    b->rsi_config.ipoc_step = 0;
+    b->rsi_config.use_external = b->rsi_config.external_linear[0] =
+        plan->arm.config.rail.rule != FF_ARM_RAIL_NONE;
+    b->rsi_config.clip_window = (unsigned)fmin(FF_RSI_WINDOW_MAX, cycles + 50.0);
+    ff_rsi_client_reset(&b->rsi);
+    b->ati_config = ff_ati_client_config_default();
+    ff_ati_client_reset(&b->ati);
+    ff_ati_client_start(&b->ati);
+    b->joints = plan->home;
+    b->command = ff_plan_runup(&e->plan, i, -FF_INF);
+    b->wrench = e->loop_config.body[i].wrench;
+    return read_scale(e, i, message, size);
+}
+
+ff_status ff__rt_open_all(ff_executive *e, char *message, size_t size) {
+    const ff_scenario *scenario = e->scenario;
+    ff_status status = ff_plan_create(scenario, &e->options->ports, &e->plan, message, size);
+    if (status != FF_OK)
+        return status;
+    if (!e->plan.virtual && !e->options->confirm) {
+        snprintf(message, size, "real devices are armed by the operator at the console, after the check");
+        return FF_ERR_ARGUMENT;
+    }
+    ff_scenario_loop(scenario, &e->loop_config);
+    if ((status = ff_loop_create(&e->loop_config, &e->model, message, size)) != FF_OK)
+        return status;
+    ff_loop_reset(&e->model, &e->state, &e->result->run.info, &e->out);
+    /* a method that predicts issues its commands ahead of the motion: so does the run-up, and begins earlier
+     */
+    double most = 0.0;
+    for (int i = 0; i < e->plan.bodies; i++) {
+        e->lead[i] = fmax(0.0, ff_fidelity_lead(&e->model.fidelity, &e->state.fidelity, i));
+        most = fmax(most, e->lead[i]);
+    }
+    if (e->plan.runup)
+        e->plan.runup += (uint64_t)ceil(most / e->plan.cycle);
+    ff_safety_configure(scenario, NULL, &e->safety_config);
+    ff_safety_reset(&e->safety);
+    if ((status = ff_touch_create(&e->touch, scenario, message, size)) != FF_OK)
+        return status;
+    /* two seconds and more: the recorder may be held up by its disk */
+    const size_t slots = (size_t)fmax(1024.0, ceil(2.5 / e->plan.cycle));
+    e->last_capacity = (size_t)fmax(16.0, ceil(2.0 / e->plan.cycle));
+    e->last = calloc(e->last_capacity, sizeof *e->last);
+    if (!e->last || ff_ring_create(&e->rows, sizeof(ff_row), slots) != FF_OK ||
+        ff_tuning_create(&e->tuning, scenario, true) != FF_OK ||
+        ff_ring_create(&e->notes, sizeof(ff_rt_note), 64) != FF_OK) {
+        snprintf(message, size, "no memory for the recorder's ring");
+        return FF_ERR_MEMORY;
+    }
+    for (int i = 0; i < e->plan.bodies && !status; i++) {
+        ff_rt_body *b = &e->body[i];
+        ff_trial_plan(scenario, &e->plan, i, &b->trial);
+        e->trial_end = fmax(e->trial_end, b->trial.end);
+        if (b->trial.end > 0.0) {
+            b->sample_capacity = (size_t)(b->trial.end / e->plan.cycle) + 2;
+            b->sample = calloc(b->sample_capacity, sizeof *b->sample);
+            if (!b->sample) {
+                snprintf(message, size, "no memory for the tests");
+                return FF_ERR_MEMORY;
+            }
+        }
+        status = open_body(e, i, message, size);
+    }
+    if (!status)
+        status = ff_telemetry_start(&e->telemetry, &e->options->viewer, &e->tuning, &e->touch, e->run->ideal);
+    return status;
+}

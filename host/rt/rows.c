@@ -1,0 +1,111 @@
+#include "rt/internal.h"
+
+#include <string.h>
+
+void ff__rt_push_row(ff_executive *e) {
+    e->row.missed = e->result->missed;
+    e->row.io_ns = e->io_ns;
+    for (int i = 0; i < e->plan.bodies; i++) {
+        const ff_rt_body *b = &e->body[i];
+        const ff_clockfit_state *fit = &b->follow.fit;
+        e->row.body[i].robot = b->measured;
+        e->row.body[i].inertial = ff_loop_to_inertial(&e->model, &e->nominal, b->measured);
+        e->row.body[i].device = (ff_row_device){.has_joints = true,
+                                                .has_clock = ff__rt_clock_known(e, b),
+                                                .joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]),
+                                                .drift = fit->rate,
+                                                .offset = fit->offset,
+                                                .residual = fit->residual,
+                                                .rms = ff_clockfit_rms(fit)};
+    }
+    ff_ring_push(&e->rows, &e->row);
+}
+
+/* Once a cycle, whatever the state: the newest row, and how far it is to each limit. */
+void ff__rt_show_cycle(ff_executive *e) {
+    ff_sample *s = e->telemetry.out;
+    if (!s || e->safety.name == FF_SAFE_OFF)
+        return;
+    const bool looped = e->safety.name >= FF_SAFE_FLOAT && e->runup >= e->plan.runup && e->since == 0;
+    if (!looped) { /* nothing came out of the loop in this cycle */
+        const double lateness = e->row.lateness_ns;
+        ff_row_begin(e->scenario, &e->state, e->state.k, true, &e->row);
+        for (int i = 0; i < e->plan.bodies; i++) {
+            ff_row_body *b = &e->row.body[i];
+            b->robot = e->body[i].measured;
+            b->inertial = ff_loop_to_inertial(&e->model, &e->nominal, e->body[i].measured);
+            b->command = e->body[i].command;
+            b->measured_b = e->body[i].f_b;
+        }
+        e->row.io_ns = e->io_ns;
+        e->row.lateness_ns = lateness;
+        e->row.missed = e->result->missed;
+        e->row.final = false;
+        e->row.t = ff__rt_now(e) + (double)e->since * e->plan.cycle;
+    }
+    s->row = e->row;
+    s->state = e->safety.name;
+    memcpy(s->level, e->level, sizeof s->level);
+    ff_telemetry_push(&e->telemetry, s);
+}
+
+/* What the owner of commands asks, between two cycles. */
+void ff__rt_take_orders(ff_executive *e) {
+    if (!e->telemetry.running)
+        return;
+    ff_tuning_access a = {.t = ff__rt_now(e),
+                          .cycle = e->plan.cycle,
+                          .bodies = e->plan.bodies,
+                          .moves = e->safety.name == FF_SAFE_FLOAT || e->safety.name == FF_SAFE_CONTACT,
+                          .touching = e->safety.name == FF_SAFE_CONTACT,
+                          .model = &e->model,
+                          .safety = &e->safety_config};
+    for (int i = 0; i < e->plan.bodies; i++) {
+        ff_rt_body *b = &e->body[i];
+        a.touching |= e->state.k > 0 && e->out.fidelity.in_contact[i];
+        a.bias[i] = &b->bias;
+        a.reading_s[i] = ff_tuning_reading(&b->wrench, b->measured.T, b->f_b);
+    }
+    ff_tuning_advance(&e->tuning, &a);
+    ff_tuning_apply(&e->tuning, &a);
+    e->held |= a.hold;
+    e->stopped |= a.stop;
+    if (a.changed) { /* into the log, too: a replay knows the scenario only */
+        const ff_tuning_parameter *p = &e->tuning.table.parameter[a.changed - 1];
+        ff_rt_note note = {.kind = FF_NOTE_TEXT,
+                           .t = a.t,
+                           .state = e->safety.name,
+                           .trip = {.value = p->value, .limit = a.was}};
+        memcpy(note.text, p->name, sizeof note.text < sizeof p->name ? sizeof note.text : sizeof p->name);
+        note.text[sizeof note.text - 1] = 0;
+        ff_ring_push(&e->notes, &note);
+    }
+}
+
+/* A cycle outside the run, for the last 2 s before a fault: run-up, tests of CHECK, the one that tripped. */
+void ff__rt_push_aside(ff_executive *e, double t) {
+    const double lateness = e->row.lateness_ns;
+    ff_row_begin(e->scenario, &e->state, e->state.k, false, &e->row);
+    e->row.t = t;
+    e->row.aside = true;
+    e->row.lateness_ns = lateness;
+    e->row.missed = e->result->missed;
+    for (int i = 0; i < e->plan.bodies; i++) {
+        ff_row_body *b = &e->row.body[i];
+        b->robot = e->body[i].measured;
+        b->inertial = ff_loop_to_inertial(&e->model, &e->nominal, e->body[i].measured);
+        b->command = e->body[i].command;
+        b->measured_b = e->body[i].f_b;
+        b->sensor = e->in.sensor[i];
+    }
+    ff_ring_push(&e->rows, &e->row);
+}
+
+/* In lock step the run's time can pass faster than the wall's. There is no deadline then, and the recorder is
+ * waited for; in wall-clock time this never waits. */
+void ff__rt_spare_recorder(const ff_executive *e, int64_t began, uint64_t cycles) {
+    while (ff_ring_count(&e->rows) > 3 * (e->rows.mask / 4) &&
+           (double)(ff_clock_now() - began) < 0.5e9 * (double)cycles * e->plan.cycle &&
+           !atomic_load_explicit(&e->recorder_failed, memory_order_relaxed))
+        ff_clock_sleep_until(ff_clock_now() + 1000000);
+}
