@@ -34,7 +34,7 @@ ff_status ff_fused_validate(const ff_fused_config *config) {
 
 const char *ff_fused_law_name(int law) {
     static const char *const names[FF_PROFILE_LAWS] = {"k p + c v", "p^1.5 (k + c v)", "p (k + c v)",
-                                                       "p^1.25 (k + c v)"};
+                                                       "p^1.25 (k + c v)", "k p + c S(p/d) v"};
     return law >= 0 && law < FF_PROFILE_LAWS ? names[law] : "unknown";
 }
 

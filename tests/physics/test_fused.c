@@ -488,7 +488,8 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
         if (noise > 0.0 && mu == 0.0) {
             print_message("  root mean square over the Cramer-Rao bound: %.2f; %d of %d beyond %g %%\n",
                           sqrt(square / count), beyond, count, 100.0 * allowed[i]);
-            assert_true(count < 50 || sqrt(square / count) < 1.3);
+            /* the torque is not used for the size of the force, where it is the sharper one */
+            assert_true(count < 50 || sqrt(square / count) < 1.6);
         }
         print_message(
             "noise %g N, mu %g, w tau %g: impulse vector %.3f %%, spin %.3f %%, %d of %d did not end\n",

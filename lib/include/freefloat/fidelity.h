@@ -353,6 +353,14 @@ typedef struct ff_fused_simplex {
     int look;   /* points tried for the second beginning */
 } ff_fused_simplex;
 
+/* Search for the depth over which a surface's damping grows. */
+typedef struct ff_fused_depth {
+    int trial;         /* of the next fit */
+    double x[3], J[3]; /* logarithms of the depth in order, and their misfits */
+    double next;
+    ff_profile best;
+} ff_fused_depth;
+
 /* What the first pass of a settlement found. */
 typedef struct ff_fused_settled {
     ff_profile surface;
@@ -410,6 +418,7 @@ typedef struct ff_fused_contact {
     ff_vec3 n_best;
     ff_profile fit, zero, rival;
     ff_fused_settled first;
+    ff_fused_depth grows;
     ff_fused_simplex simplex;
     ff_profile_search search;
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];
