@@ -271,7 +271,7 @@ typedef enum ff_fault_kind {
     FF_FAULT_STRANGER,
     FF_FAULT_JITTER,
     FF_FAULT_CLOCK_STEP,
-    FF_FAULT_CLOCK_DRIFT, /* [ppm] the controller's cycle is longer by so much, all the time */
+    FF_FAULT_CLOCK_DRIFT,    /* [ppm] the controller's cycle is longer by so much, all the time */
     FF_FAULT_FT_CLOCK_DRIFT, /* [ppm] the same of the sensor's period */
     FF_FAULTS
 } ff_fault_kind;

@@ -201,6 +201,7 @@ static double mean_damping_of(const ff_identify_state *s, double *sd) {
 
 static void publish(const ff_identify_config *config, ff_identify_state *s, double mass, unsigned *bounds) {
     double sd_k, sd_c, k = stiffness_of(s, &sd_k), c = damping_of(s, &sd_c);
+    const double free = c;
     if (!s->published) {
         if (!(k > 0.0) || !(sd_k <= config->trust * k))
             return;
@@ -219,7 +220,7 @@ static void publish(const ff_identify_config *config, ff_identify_state *s, doub
     s->stiffness = k;
     s->damping = c;
     s->stiffness_sum += k;
-    s->damping_sum += c;
+    s->damping_sum += free; /* the mean of bounded values would be too large where they scatter about zero */
     s->count++;
     s->published = true;
 }
@@ -281,7 +282,7 @@ void ff_identify_step(const ff_identify_config *config, ff_identify_state *s, co
     damping_of(s, &out->damping_sd);
     if (config->form == FF_IDENTIFY_INCREMENTS) {
         out->mean_stiffness = s->stiffness_sum / (double)s->count;
-        out->mean_damping = s->damping_sum / (double)s->count;
+        out->mean_damping = fmax(0.0, s->damping_sum / (double)s->count);
         out->mean_damping_sd = out->damping_sd;
     } else {
         out->mean_stiffness = s->stiffness; /* all of the contact is in the fit already */

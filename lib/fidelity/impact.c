@@ -35,10 +35,12 @@
 #define CHANGE 1e-12        /* [m] an offset that changed less has not changed */
 #define PHASE 0.06          /* [rad] w h of a substep */
 #define SUBSTEPS 16
-#define FLIGHT 0.02  /* [s] step of a prediction without contact */
-#define LEAST_ROWS 8 /* that a spread recomputation advances in a cycle which looks back besides */
-#define PACE 16.0    /* rows that may be looked back again for each cycle since the last time */
-#define SLIDES 2e-3  /* [m/s] slip of the robots from which friction is known to be Coulomb's */
+#define FLIGHT 0.02      /* [s] step of a prediction without contact */
+#define SLIDE_STEPS 40   /* of friction within a substep, */
+#define SLIDE_LEAST 4e-3 /* and the slip, over its growth in a substep, that is none */
+#define LEAST_ROWS 8     /* that a spread recomputation advances in a cycle which looks back besides */
+#define PACE 16.0        /* rows that may be looked back again for each cycle since the last time */
+#define SLIDES 2e-3      /* [m/s] slip of the robots from which friction is known to be Coulomb's */
 
 /* ------------------------------------------------------------------------------------------------- setup --
  */
@@ -279,30 +281,91 @@ static ff_vec3 slips(const flow *f, const ff_impact_contact *c, ff_vec3 p, ff_ve
                           : ff_vec3_add(v, yields(&f->model->body[c->against], &f->body[c->against], p, J));
 }
 
-/* Coulomb's friction over a substep with the normal impulse N. It holds the tip if an impulse within mu N
- * can; otherwise it opposes the slip in the middle of the substep. The satellites slide and stick by their
- * own slip, not when the late robots do. */
+typedef struct slide { /* two directions in the surface, over a substep of length 1 */
+    double a, b, d;    /* [1/kg] slip by an impulse: the matrix [a b; b d] */
+    double g1, g2;     /* [m/s] slip by the normal impulse */
+    double most;       /* [N s] mu times the normal impulse */
+} slide;
+
+/* The impulse after which a slip u has ended at the end of a time. */
+static void stopping(const slide *s, double time, double u1, double u2, double *j1, double *j2) {
+    const double det = s->a * s->d - s->b * s->b, v1 = u1 + time * s->g1, v2 = u2 + time * s->g2;
+    *j1 = -(s->d * v1 - s->b * v2) / det;
+    *j2 = -(s->a * v2 - s->b * v1) / det;
+}
+
+/* How slip u grows while friction opposes the direction e. */
+static void sliding(const slide *s, double e1, double e2, double *w1, double *w2) {
+    *w1 = s->g1 - s->most * (s->a * e1 + s->b * e2);
+    *w2 = s->g2 - s->most * (s->b * e1 + s->d * e2);
+}
+
+/* From rest where friction cannot hold: slip keeps the direction e in which it grows, g - most A e = r e, so
+ * |(most A + r)^-1 g| = 1, which falls with r. Halving is enough: where r is small so is what it moves. */
+static void depart(const slide *s, double *e1, double *e2) {
+    double low = 0.0, high = hypot(s->g1, s->g2);
+    for (int n = 0; n < 24; n++) {
+        const double r = 0.5 * (low + high), a = s->most * s->a + r, b = s->most * s->b,
+                     d = s->most * s->d + r, det = a * d - b * b;
+        *e1 = (d * s->g1 - b * s->g2) / det;
+        *e2 = (a * s->g2 - b * s->g1) / det;
+        if (*e1 * *e1 + *e2 * *e2 > 1.0)
+            low = r;
+        else
+            high = r;
+    }
+    const double size = hypot(*e1, *e2);
+    *e1 /= size;
+    *e2 /= size;
+}
+
+/* Coulomb's friction over a substep with the normal impulse N. It opposes the slip, in steps that turn or
+ * change it by less than a third: a slip that ends and begins again the other way within the substep would
+ * else be pushed by the wrong sign for a part of it. Where the slip has ended friction holds if mu N can. The
+ * satellites slide and stick by their own slip, not when the late robots do. */
 static ff_vec3 friction(const flow *f, const ff_impact_contact *c, const touch *t, double mu, double N) {
     const ff_vec3 some = fabs(t->n.x) < 0.6 ? ff_vec3_make(1, 0, 0) : ff_vec3_make(0, 1, 0);
     const ff_vec3 e1 = ff_vec3_unit(ff_vec3_cross(t->n, some)), e2 = ff_vec3_cross(t->n, e1);
     const ff_vec3 by_n = slips(f, c, t->p, t->n), by_1 = slips(f, c, t->p, e1), by_2 = slips(f, c, t->p, e2);
-    const double a = ff_vec3_dot(e1, by_1), b = ff_vec3_dot(e1, by_2), d = ff_vec3_dot(e2, by_2);
-    const double u1 = ff_vec3_dot(e1, t->v), u2 = ff_vec3_dot(e2, t->v);
-    const double g1 = N * ff_vec3_dot(e1, by_n), g2 = N * ff_vec3_dot(e2, by_n), det = a * d - b * b;
-    double j1 = -(d * (u1 + g1) - b * (u2 + g2)) / det, j2 = -(a * (u2 + g2) - b * (u1 + g1)) / det;
-    const double most = mu * N, size = hypot(j1, j2);
-    if (size > most) {
-        double m1 = u1 + 0.5 * g1, m2 = u2 + 0.5 * g2, slip = hypot(m1, m2);
-        if (slip > 0.0) {
-            const double h1 = -0.5 * most * m1 / slip, h2 = -0.5 * most * m2 / slip;
-            m1 += a * h1 + b * h2;
-            m2 += b * h1 + d * h2;
-            slip = hypot(m1, m2);
+    const slide s = {.a = ff_vec3_dot(e1, by_1),
+                     .b = ff_vec3_dot(e1, by_2),
+                     .d = ff_vec3_dot(e2, by_2),
+                     .g1 = N * ff_vec3_dot(e1, by_n),
+                     .g2 = N * ff_vec3_dot(e2, by_n),
+                     .most = mu * N};
+    double u1 = ff_vec3_dot(e1, t->v), u2 = ff_vec3_dot(e2, t->v), J1 = 0.0, J2 = 0.0, left = 1.0, j1, j2;
+    stopping(&s, 1.0, 0.0, 0.0, &j1, &j2);
+    const bool holds = hypot(j1, j2) <= s.most; /* a tip at rest */
+    for (int n = 0; left > 0.0; n++) {
+        const double slip = hypot(u1, u2);
+        stopping(&s, left, u1, u2, &j1, &j2);
+        if (holds && hypot(j1, j2) <= s.most * left) {
+            J1 += j1;
+            J2 += j2;
+            break;
         }
-        j1 = slip > 0.0 ? -most * m1 / slip : most * j1 / size;
-        j2 = slip > 0.0 ? -most * m2 / slip : most * j2 / size;
+        double w1 = 0.0, w2 = 0.0, d1 = 0.0, d2 = 0.0;
+        if (slip > 0.0)
+            sliding(&s, u1 / slip, u2 / slip, &w1, &w2);
+        const double growth = hypot(w1, w2);
+        if (!(slip > SLIDE_LEAST * growth)) {
+            depart(&s, &d1, &d2);
+            J1 -= s.most * left * d1;
+            J2 -= s.most * left * d2;
+            break;
+        }
+        const double h = n < SLIDE_STEPS ? fmin(left, 0.3 * slip / growth) : left;
+        const double m1 = u1 + 0.5 * h * w1, m2 = u2 + 0.5 * h * w2, middle = hypot(m1, m2);
+        d1 = middle > 0.0 ? m1 / middle : u1 / slip;
+        d2 = middle > 0.0 ? m2 / middle : u2 / slip;
+        sliding(&s, d1, d2, &w1, &w2);
+        J1 -= s.most * h * d1;
+        J2 -= s.most * h * d2;
+        u1 += h * w1;
+        u2 += h * w2;
+        left -= h;
     }
-    return ff_vec3_add(ff_vec3_scale(j1, e1), ff_vec3_scale(j2, e2));
+    return ff_vec3_add(ff_vec3_scale(J1, e1), ff_vec3_scale(J2, e2));
 }
 
 /* (12) at the middle of the substep, with the mean velocity in the damper: depth' falls by h F/m over it. */
@@ -592,10 +655,10 @@ static void filter(const ff_impact_config *config, const ff_impact_state *state,
     e->since = robot->rate > 0.0 ? fmin(spring / (k * robot->rate), T) : 0.0;
 }
 
-/* Friction from the samples in which the robots slide; the scenario's coefficient is the most, and what is
- * believed before (to one half of itself). */
-static void note_friction(const ff_impact_config *config, int index, const measured *m,
-                          ff_impact_episode *e) {
+/* Friction from the samples in which the robots slide, where it differs from the scenario's by more than
+ * noise does; the scenario's coefficient is the most. */
+static void note_friction(const ff_impact_config *config, const ff_impact_state *state, int index,
+                          const measured *m, ff_impact_episode *e) {
     const ff_impact_contact *c = &config->contact[index];
     if (!(c->friction > 0.0))
         return;
@@ -611,9 +674,8 @@ static void note_friction(const ff_impact_config *config, int index, const measu
         return;
     e->mu_xx += e->force * e->force;
     e->mu_xy -= e->force * ff_vec3_dot(m->force[c->body], slip) / speed;
-    const double part = m->noise[index] / (0.5 * c->friction), belief = part * part;
-    const double mu = (e->mu_xy + c->friction * belief) / (e->mu_xx + belief);
-    e->mu_found = fmin(fmax(mu, 0.0), c->friction);
+    const double mu = e->mu_xy / e->mu_xx, deviation = force_noise(config, state, index) / sqrt(e->mu_xx);
+    e->mu_found = fabs(mu - c->friction) > 4.0 * deviation ? fmin(fmax(mu, 0.0), c->friction) : c->friction;
 }
 
 /* (17), and the torque of (21) beyond force times lever. */
@@ -658,11 +720,19 @@ static void open_episode(const ff_fidelity_model *model, int index, uint64_t row
                          ff_impact_episode *e) {
     const ff_impact_config *config = &model->config.impact;
     const ff_impact_contact *c = &config->contact[index];
-    const double Sxx = e->Sxx, Sxy = e->Sxy;
-    *e = (ff_impact_episode){.open = true, .known = true, .begin = row, .last = row, .Sxx = Sxx, .Sxy = Sxy};
+    /* stiffness and friction are the surface's, whichever contact told them */
+    const ff_impact_episode before = *e;
+    *e = (ff_impact_episode){.open = true,
+                             .known = true,
+                             .begin = row,
+                             .last = row,
+                             .Sxx = before.Sxx,
+                             .Sxy = before.Sxy,
+                             .mu_xx = before.mu_xx,
+                             .mu_xy = before.mu_xy};
     e->variance = config->position_error * config->position_error;
     e->damping = c->satellite_damping;
-    e->mu = e->mu_found = c->friction;
+    e->mu = e->mu_found = before.mu_xx > 0.0 ? before.mu_found : c->friction;
     if (!isnan(config->restitution)) {
         const touch t = touch_at(c, body);
         const double inverse = contact_mobility(model, c, body, &t);
@@ -737,7 +807,7 @@ static look follow(const ff_fidelity_model *model, ff_impact_state *state, int i
                                              m->at[index].depth + e->estimate > -3.0 * sqrt(e->variance)));
     if (e->touching) {
         filter(config, state, index, model->integrate.cycle, m, e);
-        note_friction(config, index, m, e);
+        note_friction(config, state, index, m, e);
         note_printed(c, index, m, e);
         note_surface(model, index, m, e);
     }

@@ -416,7 +416,7 @@ static void test_no_energy_is_gained(void **state) {
     const uint64_t seed = test_seed();
     ff_rng_seed(&rng, seed, 7);
     double worst = 0.0, momentum = 0.0, error = 0.0, reached = 0.0, rubbed = 0.0;
-    double part = 0.0;
+    double part = 0.0, rubbed_part = 0.0;
     int touched = 0, bounded = 0, spread = 0;
     const int count = test_count(60, 2000);
     for (int i = 0; i < count; i++) {
@@ -461,6 +461,9 @@ static void test_no_energy_is_gained(void **state) {
         bounded += o.bounded > 0;
         if (mu > 0.0) {
             rubbed = fmax(rubbed, last);
+            /* where the tip sticks the reference creeps by 1e-4 m/s, and later bounces enlarge that: with a
+             * tenth of it the largest error is 8.5e-5 m/s */
+            rubbed_part = fmax(rubbed_part, last / (3e-4 + allowed_error(noise, cycle, o.longest, mass)));
         } else {
             reached = fmax(reached, last);
             part = fmax(part, last / allowed_error(noise, cycle, o.longest, mass));
@@ -474,12 +477,12 @@ static void test_no_energy_is_gained(void **state) {
     print_message(
         "%d cases, %d in contact: largest gain %.2g of the energy, momentum %.1g N s, largest velocity "
         "error %.3g m/s until the robots touch; at the end %.2g m/s, %.2f of what the noise allows, with "
-        "friction %.2g m/s; recomputations spread over cycles in %d, look-back too short in %d\n",
-        count, touched, worst, momentum, error, reached, part, rubbed, spread, bounded);
+        "friction %.2g m/s, %.2f; recomputations spread over cycles in %d, look-back too short in %d\n",
+        count, touched, worst, momentum, error, reached, part, rubbed, rubbed_part, spread, bounded);
     /* what the late robots have not touched yet is not known; once they have, it is recomputed */
     assert_int_equal(bounded, 0);
     assert_true(part < 1.0);
-    assert_true(rubbed < 5e-3); /* the reference creeps by 1e-4 m/s where it should stick, and bounces on */
+    assert_true(rubbed_part < 1.0);
     assert_true(touched > count * 9 / 10);
     assert_true(momentum < 1e-9);
 }
@@ -666,20 +669,28 @@ static void test_friction_and_two_contacts(void **state) {
     assert_true(chatter.energy < 1e-3 * chatter.start_energy);
 }
 
-/* The reference creeps by 1e-4 m/s where the tip sticks, and later bounces enlarge that; with a cycle of 1 ms
- * the method's own motion differs by 3e-5 m/s from that at 4 ms. */
+/* Bounce after bounce. In the fourth case the slip of the second contact ends and begins again the other way
+ * within one substep: friction of one sign over all of it would leave 1e-3 m/s. The reference itself is not
+ * that sensitive: a start that differs by 1e-6 m/s changes its end by 3e-7 m/s. */
 static void test_friction_in_the_cone(void **state) {
     (void)state;
-    for (int i = 1; i <= 3; i++) {
+    for (int i = 1; i <= 4; i++) {
         char friction[64];
-        snprintf(friction, sizeof friction, "contacts.cone.friction=%g", 0.1 * i);
-        const outcome o = run_case("fig-7.yaml", friction, NULL);
-        print_message("friction %.1f: %d contacts, servicer within %.2g m/s, %.2g rad/s\n", 0.1 * i,
-                      o.contacts, ff_vec3_norm(ff_vec3_sub(o.final[0].velocity, o.ideal[0].velocity)),
+        snprintf(friction, sizeof friction, "contacts.cone.friction=%g", i < 4 ? 0.1 * i : 0.435792);
+        const outcome o =
+            i < 4 ? run_case("fig-7.yaml", friction, NULL)
+                  : run_case("fig-7.yaml", friction, "time={cycle: 0.00294129, duration: 12}",
+                             "satellites.servicer.robot={kind: delay, delay: 0.00112587}",
+                             "satellites.client.robot={kind: delay, delay: 0.00112587}",
+                             "satellites.servicer.mass=186.943", "satellites.client.mass=169.018",
+                             "contacts.cone.stiffness=62551.4", "contacts.cone.damping=0",
+                             "satellites.servicer.velocity=[0.0672508, 0.000979127, -0.00462853]", NULL);
+        print_message("%s: %d contacts, servicer within %.2g m/s, %.2g rad/s\n", friction, o.contacts,
+                      ff_vec3_norm(ff_vec3_sub(o.final[0].velocity, o.ideal[0].velocity)),
                       ff_vec3_norm(ff_vec3_sub(o.final[0].omega, o.ideal[0].omega)));
         for (int b = 0; b < 2; b++) {
-            assert_vec3_near(o.final[b].velocity, o.ideal[b].velocity, 1e-3);
-            assert_vec3_near(o.final[b].omega, o.ideal[b].omega, 5e-3);
+            assert_vec3_near(o.final[b].velocity, o.ideal[b].velocity, 1e-4);
+            assert_vec3_near(o.final[b].omega, o.ideal[b].omega, 5e-4);
         }
         assert_true(o.momentum < 1e-12 && o.spin < 1e-9);
     }

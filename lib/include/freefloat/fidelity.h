@@ -258,7 +258,8 @@ typedef struct ff_impact_episode {
     double mu;           /* friction in use */
     double mu_found;     /* the one that the robots show */
     bool again;          /* a spread recomputation ended with an older offset than is known now */
-    double mu_xx, mu_xy; /* [N2] normal force squared, and times the tangential one, while the robots slide */
+    double mu_xx, mu_xy; /* [N2] normal force squared, and times the tangential one, while the robots slide,
+                            all contacts so far */
     ff_vec3 n_o;         /* (17): direction of the force on `body`, frame of `against` */
     ff_vec3 rest_b[2];   /* [N m] (21): measured torque less force times lever, of `body` and `against` */
     double force;        /* [N] measured normal force */
@@ -316,12 +317,14 @@ enum {
 
 /* The project's own method: docs/methods/fused.md. Nothing is known of what is touched. */
 typedef struct ff_fused_config {
-    double delay[FF_MAX_BODIES]; /* [s] >= 0 told: from command to motion, dead time and lag */
-    bool delay_fixed;            /* keep it as told */
-    double force_noise;          /* [N] sd of one axis of the sensor */
-    double torque_noise;         /* [N m] likewise */
-    double skew;                 /* [s] the force is so much older than the pose */
-    double stiffness;            /* [N/m] a guess, used as a weak prior; 0: none */
+    double delay[FF_MAX_BODIES];        /* [s] >= 0 told: from command to motion, dead time and lag */
+    bool delay_fixed;                   /* keep it as told */
+    double acceleration[FF_MAX_BODIES]; /* [m/s2] the robot's limit, for the causal limit in the report alone;
+                                           0: none */
+    double force_noise;                 /* [N] sd of one axis of the sensor */
+    double torque_noise;                /* [N m] likewise */
+    double skew;                        /* [s] the force is so much older than the pose */
+    double stiffness;                   /* [N/m] a guess, used as a weak prior; 0: none */
     int plane_of[FF_MAX_BODIES]; /* a contact between two bodies: 1 where the body carries the surface, 0 the
                                     tip; equal: the first one carries the tip */
     uint64_t random_estimates;   /* tests only: not 0 seeds an estimator that answers at random */
