@@ -267,6 +267,8 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
             fused->delay[i] += 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
         if (scenario->fused_given.delay)
             fused->delay[i] = scenario->fused_delay;
+        fused->acceleration[i] =
+            robot->kind == FF_ROBOT_LIMITED && isfinite(robot->acceleration) ? robot->acceleration : 0.0;
         fused->plane_of[i] = 0;
     }
     for (int c = 0; c < scenario->contacts;

@@ -1,7 +1,7 @@
 /* Profiled least squares over the unknown surface (docs/methods/fused.md, section 3).
  *
  * Trial x0, p = s - x0. Rows with p <= 0 must read zero and add f^2. The others are linear in (k, c):
- *   law 0: f = k p + c v;   laws 1, 2, 3: f = k p^n + c p^n v
+ *   law 0: f = k p + c v;   laws 1, 2, 3: f = k p^n + c p^n v;   law 4: f = k p + c S(p/d) v
  * The rows behind every trial surface (s > hi) enter law 0 through ten moments about hi, taken once: with
  * d = hi - x0, p = (s - hi) + d, so that a trial costs only the rows near the onset. */
 #include "freefloat/contact.h"
@@ -9,7 +9,7 @@
 static const double k_min = 1.0; /* [N/m] softer than any surface, keeps the fit regular */
 
 double ff_profile_exponent(int law) {
-    static const double n[FF_PROFILE_LAWS] = {1.0, 1.5, 1.0, 1.25};
+    static const double n[FF_PROFILE_LAWS] = {1.0, 1.5, 1.0, 1.25, 1.0};
     return n[law];
 }
 
@@ -21,12 +21,21 @@ double ff_profile_shape(int law, double p) {
     return p;
 }
 
+double ff_profile_brake(int law, double depth, double p) {
+    if (law == 0)
+        return 1.0;
+    if (law != FF_PROFILE_STEP)
+        return ff_profile_shape(law, p);
+    const double q = p < depth ? fmax(0.0, p) / depth : 1.0;
+    return q * q * (3.0 - 2.0 * q);
+}
+
 double ff_profile_force(const ff_profile *surface, double s, double v) {
     const double p = s - surface->x0;
     if (!(p > 0.0))
         return 0.0;
     const double g = ff_profile_shape(surface->law, p);
-    const double f = surface->k * g + surface->c * v * (surface->law ? g : 1.0);
+    const double f = surface->k * g + surface->c * v * ff_profile_brake(surface->law, surface->depth, p);
     return f > 0.0 ? f : 0.0;
 }
 
@@ -65,8 +74,8 @@ static void take_trial(const ff_profile_in *in, int law, const moments *deep, in
     } else
         for (int i = 0; i < in->rows; i += stride)
             if (in->use[i] && in->s[i] > in->hi) {
-                const double g = ff_profile_shape(law, in->s[i] - x0);
-                add(z, g, g * in->v[i], in->f[i], (double)stride);
+                const double p = in->s[i] - x0, g = ff_profile_shape(law, p);
+                add(z, g, ff_profile_brake(law, in->depth, p) * in->v[i], in->f[i], (double)stride);
             }
     for (int e = 0; e < edges; e++) {
         const int i = edge[e];
@@ -75,7 +84,7 @@ static void take_trial(const ff_profile_in *in, int law, const moments *deep, in
             z->before += in->f[i] * in->f[i];
         } else {
             const double g = ff_profile_shape(law, p);
-            add(z, g, law ? g * in->v[i] : in->v[i], in->f[i], 1.0);
+            add(z, g, ff_profile_brake(law, in->depth, p) * in->v[i], in->f[i], 1.0);
         }
     }
 }
@@ -90,7 +99,7 @@ static double solve(const ff_profile_in *in, int law, const sums *z, ff_profile 
         af += 1.0 / in->prior_k;
         prior = 1.0;
     }
-    if (law && in->speed > 0.0) {
+    if (law && law != FF_PROFILE_STEP && in->speed > 0.0) {
         /* k and c v are collinear while the speed is constant: c ~ N(0, (0.7 k_1/v)^2), k_1 with c = 0 */
         const double k_1 = aa > 0.0 ? af / aa : 0.0, sd = 0.7 * fmax(k_1, k_min) / in->speed;
         bb += 1.0 / (sd * sd);
@@ -248,6 +257,7 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
     take_trial(in, law, &m, stride, trial.x0, edge, edges, &z);
     trial.J = solve(in, law, &z, &trial);
     trial.law = law;
+    trial.depth = in->depth;
     trial.valid = true;
     if (!isfinite(trial.k) || !isfinite(trial.c) || !isfinite(trial.x0))
         return FF_PROFILE_NONE;

@@ -24,7 +24,7 @@ void ff_fused_default(ff_fused_config *config) {
 
 ff_status ff_fused_validate(const ff_fused_config *config) {
     for (int i = 0; i < FF_MAX_BODIES; i++)
-        if (!(config->delay[i] >= 0.0 && config->delay[i] < 10.0))
+        if (!(config->delay[i] >= 0.0 && config->delay[i] < 10.0) || !(config->acceleration[i] >= 0.0))
             return FF_ERR_ARGUMENT;
     if (!(config->force_noise >= 0.0) || !(config->torque_noise >= 0.0) || !(config->stiffness >= 0.0) ||
         !isfinite(config->force_noise + config->torque_noise + config->stiffness + config->skew))
@@ -34,7 +34,7 @@ ff_status ff_fused_validate(const ff_fused_config *config) {
 
 const char *ff_fused_law_name(int law) {
     static const char *const names[FF_PROFILE_LAWS] = {"k p + c v", "p^1.5 (k + c v)", "p (k + c v)",
-                                                       "p^1.25 (k + c v)"};
+                                                       "p^1.25 (k + c v)", "k p + c S(p/d) v"};
     return law >= 0 && law < FF_PROFILE_LAWS ? names[law] : "unknown";
 }
 

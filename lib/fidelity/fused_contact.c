@@ -218,11 +218,17 @@ void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state
     r->samples = samples;
     const double w = e->valid && e->law == 0 ? sqrt(e->k / c->mass) : FF_PI / ((samples + 1) * T);
     if (e->valid && e->law == 0) {
+        /* free flight until the first sample has gone round, then the robots brake as hard as they can */
+        const double a = config->acceleration[c->a], b = c->b < 0 ? 0.0 : config->acceleration[c->b];
+        const double brake = a > 0.0 && (c->b < 0 || b > 0.0) ? a + b : 0.0;
         r->peak_limit = c->speed * (e->k * (delay + T) + e->c);
+        if (brake > 0.0)
+            r->peak_limit += 0.5 * e->k * c->speed * c->speed / brake;
         const double z = fmin(0.99, e->c / (2.0 * sqrt(e->k * c->mass)));
         /* peak of a spring-damper hit with v: at the step c v, or where f' = 0 */
-        const double root = sqrt(1.0 - z * z), b = atan2(root * (1.0 - 4.0 * z * z), z * (3.0 - 4.0 * z * z));
-        const double phi = z < 0.5 ? exp(-z / root * b) : 2.0 * z;
+        const double root = sqrt(1.0 - z * z),
+                     turn = atan2(root * (1.0 - 4.0 * z * z), z * (3.0 - 4.0 * z * z));
+        const double phi = z < 0.5 ? exp(-z / root * turn) : 2.0 * z;
         r->peak_ideal = phi * c->speed * sqrt(e->k * c->mass);
     } else {
         r->peak_limit = r->peak_ideal = FF_NAN;

@@ -37,18 +37,119 @@ static void choose_rivals(ff_fused_contact *c, uint64_t k, bool final) {
     if (!c->fit.valid || (final && c->passes > 0))
         return;
     if (final) {
-        c->laws = 0xeu;
+        c->laws = 0x1eu;
         c->law_trial = 0;
     } else if (c->law_trial) {
         c->laws = 1u << c->law_trial;
-        c->law_trial = (c->law_trial + 1) % FF_PROFILE_LAWS;
+        /* the depth of growing damping takes many fits: a short contact has better things to do */
+        c->law_trial = (c->law_trial + 1) % (age < 48 ? FF_PROFILE_STEP : FF_PROFILE_LAWS);
     }
     c->laws &= ~(1u << c->fit.law);
+    if (c->fit.law == FF_PROFILE_STEP)
+        c->laws |= 1u << FF_PROFILE_STEP; /* its depth again */
+    c->grows.trial = 0;
     if (c->fit.law == 0 && c->fit.J <= 20.0) /* no rival can reach half of it less ten */
         c->laws = 0;
     c->zero = c->fit;
     if (c->laws && c->fit.law != 0)
         c->laws |= 1u; /* the first law again, to compare with */
+}
+
+/* Logarithm of the next depth to try: three along the way in turn, from the deepest row down until the misfit
+ * rises again (or beside the depth known so far), then the least of the parabola through them. False at the
+ * end. */
+static bool next_depth(ff_fused_depth *z, bool known) {
+    enum { COARSE = 9, FINE = 9 };
+    const double step = known ? 0.03 : 0.35;
+    const bool rises = z->trial >= 3 && z->J[1] <= z->J[0] && z->J[1] <= z->J[2];
+    if (z->trial < 3 || (!rises && z->trial < COARSE)) {
+        if (z->trial >= 3 && z->J[0] < z->J[2]) /* the other way */
+            z->next = z->x[0] - fabs(step);
+        else
+            z->next = z->trial ? z->x[(z->trial < 3 ? z->trial : 3) - 1] + step : z->next;
+        return true;
+    }
+    if (!rises || z->trial >= COARSE + FINE)
+        return false;
+    const double a = z->x[1] - z->x[0], b = z->x[1] - z->x[2], fa = z->J[1] - z->J[2], fb = z->J[1] - z->J[0];
+    const double bottom = a * fa - b * fb;
+    if (!(fabs(bottom) > 0.0))
+        return false;
+    const double x = z->x[1] - 0.5 * (a * a * fa - b * b * fb) / bottom;
+    if (!(x > z->x[0] && x < z->x[2]) || fabs(x - z->x[1]) < 1e-7)
+        return false;
+    z->next = x;
+    return true;
+}
+
+/* A trial takes its place among the three, which stay in order. */
+static void place_depth(ff_fused_depth *z, double J) {
+    const double x = z->next;
+    const int have = z->trial < 3 ? z->trial : 3;
+    if (have < 3) {
+        z->x[have] = x;
+        z->J[have] = J;
+    } else if (x < z->x[0] || x > z->x[2]) { /* on along the way */
+        const bool up = x > z->x[2];
+        for (int i = 0; i < 2; i++) {
+            const int to = up ? i : 2 - i, from = up ? i + 1 : 1 - i;
+            z->x[to] = z->x[from];
+            z->J[to] = z->J[from];
+        }
+        z->x[up ? 2 : 0] = x;
+        z->J[up ? 2 : 0] = J;
+    } else { /* the least of the four is the new middle, or beside it */
+        const bool upper = x > z->x[1];
+        if (J < z->J[1]) {
+            z->x[upper ? 0 : 2] = z->x[1];
+            z->J[upper ? 0 : 2] = z->J[1];
+            z->x[1] = x;
+            z->J[1] = J;
+        } else {
+            z->x[upper ? 2 : 0] = x;
+            z->J[upper ? 2 : 0] = J;
+        }
+    }
+    z->trial++;
+}
+
+/* The law whose damping grows with depth: its depth is sought beside the rest. */
+static ff_profile_progress try_depth(const ff_profile_in *in, ff_fused_contact *c, int *work) {
+    ff_fused_depth *z = &c->grows;
+    const bool known = c->fit.law == FF_PROFILE_STEP;
+    if (z->trial == 0) {
+        double deepest = 0.0;
+        for (int i = 0; i < in->rows; i++)
+            if (in->use[i])
+                deepest = fmax(deepest, in->s[i] - c->fit.x0);
+        if (!(deepest > 0.0))
+            return FF_PROFILE_NONE;
+        z->next = known ? log(c->fit.depth) - 0.03 : log(0.3 * deepest);
+        z->best = (ff_profile){.J = FF_INF};
+    }
+    while (next_depth(z, known)) {
+        ff_profile_in at = *in;
+        ff_profile trial = c->surface;
+        at.depth = exp(z->next);
+        at.thin = 64;
+        const ff_profile_progress progress =
+            ff_profile_continue(&at, FF_PROFILE_STEP, &c->search, work, &trial);
+        if (progress == FF_PROFILE_MORE)
+            return progress;
+        ff_profile_begin(in, &c->search);
+        if (progress == FF_PROFILE_DONE && trial.J < z->best.J)
+            z->best = trial;
+        place_depth(z, progress == FF_PROFILE_DONE ? trial.J : FF_INF);
+        if (*work <= 0)
+            return FF_PROFILE_MORE;
+    }
+    c->rival = z->best;
+    if (!z->best.valid)
+        return FF_PROFILE_NONE;
+    /* it has one parameter more than the others: a better misfit alone is not enough */
+    if (!known && c->fit.law && !(z->best.J < 0.25 * c->fit.J - 10.0))
+        return FF_PROFILE_NONE;
+    return FF_PROFILE_DONE;
 }
 
 /* The next part of a trial of another law. True when all are done. */
@@ -62,7 +163,9 @@ static bool try_rival(const ff_profile_in *in, ff_fused_state *state, ff_fused_c
     if (law)
         coarse.thin = 48;
     c->rival = law ? c->surface : c->zero;
-    const ff_profile_progress progress = ff_profile_continue(&coarse, law, &c->search, work, &c->rival);
+    const ff_profile_progress progress = law == FF_PROFILE_STEP
+                                             ? try_depth(in, c, work)
+                                             : ff_profile_continue(&coarse, law, &c->search, work, &c->rival);
     if (progress == FF_PROFILE_MORE)
         return false;
     c->laws &= ~(1u << law);

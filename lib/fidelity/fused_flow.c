@@ -175,8 +175,8 @@ static give across(const fused_actor *z, double s, double v, double bend, double
             const double t = (passed - 0.5) * h;
             const double p = s + t * (v + 0.5 * t * bend) + y_i - e->x0, p_dot = v + t * bend + u_i;
             const double g = e->law ? ff_profile_shape(e->law, fmax(0.0, p)) : p;
-            const double f =
-                e->k * g + e->c * (e->law ? g : 1.0) * p_dot + f_begin + passed * (f_end - f_begin);
+            const double f = e->k * g + e->c * ff_profile_brake(e->law, e->depth, p) * p_dot + f_begin +
+                             passed * (f_end - f_begin);
             slope[i] = f > 0.0 ? -mobility * f : 0.0;
             speed[i] = u_i;
             const double on = i < 2 ? 0.5 * part : part;

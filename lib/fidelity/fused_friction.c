@@ -280,18 +280,15 @@ bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *s
     }
     if (z->again && z->look < LOOKS) {
         look_around(state, c, work);
-        if (z->look < LOOKS)
+        return false;
+    }
+    if (z->again && z->look < LOOKS + 3) { /* what was kept, judged by the law as well */
+        const int i = z->look++ - LOOKS;
+        z->J[i] = judge_normal(model, state, c, tilted(z->middle, z->x[i]), true, &mu, &fit, work);
+        if (z->look < LOOKS + 3)
             return false;
-        double least = FF_INF;
-        int best = 0;
-        for (int i = 0; i < 3; i++) {
-            const double J = judge_normal(model, state, c, tilted(z->middle, z->x[i]), true, &mu, &fit, work);
-            if (J < least) {
-                least = J;
-                best = i;
-            }
-        }
-        z->middle = tilted(z->middle, z->x[best]);
+        const int best = z->J[1] < z->J[0] ? 1 : 0, least = z->J[2] < z->J[best] ? 2 : best;
+        z->middle = tilted(z->middle, z->x[least]);
         open_simplex(z, 0.02, 3.6);
         c->mu_side = 1;
         return false;

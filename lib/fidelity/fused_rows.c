@@ -275,6 +275,7 @@ void ff__fused_fill_table(const ff_fidelity_model *model, const ff_fused_contact
                           .noise = fmax(fused_noise_of(config, c), fmax(1e-3 * c->force_max, 1e-9)),
                           .noise_least = fmax(fused_noise_of(config, c), fmax(1e-6 * c->force_max, 1e-12)),
                           .speed = c->speed,
+                          .depth = c->fit.depth,
                           .prior_k = c->torque ? 0.0 : config->stiffness};
     if (!(in->hi > in->lo))
         in->lo = in->hi - c->speed * model->integrate.cycle;

@@ -124,6 +124,46 @@ static fused_plant two_walls(double T, double delay, double mass, double w_tau, 
     return plant;
 }
 
+/* Peak force, over ideal, on a robot that is commanded the ideal motion itself, one delay and lag ahead: from
+ * the first force sample on, or (known) from the beginning. No method that lets the robot move as the
+ * satellite does can be below the first one on an unknown wall, nor below the second one on a known wall. */
+static double oracle_peak(fused_plant plant, double mass, double speed, bool known) {
+    enum { FINE = 40, ROWS = 60000 };
+    static double z[ROWS], u[ROWS];
+    const double h = plant.T / FINE, at = plant.wall[0].at.z, k = plant.wall[0].k, c = plant.wall[0].c;
+    const double ahead = plant.delay + (plant.lag > 0.0 ? 2.0 / plant.lag : 0.0);
+    double x = 0.0, v = speed, ideal = 0.0, peak = 0.0;
+    for (int i = 0; i < ROWS; i++) { /* the ideal contact, at every fine step */
+        z[i] = x;
+        u[i] = v;
+        for (int part = 0; part < 10; part++) {
+            x += 0.05 * h * v;
+            const double f = x > at ? fmax(0.0, k * (x - at) + c * v) : 0.0;
+            ideal = fmax(ideal, f);
+            v -= 0.1 * h * f / mass;
+            x += 0.05 * h * v;
+        }
+    }
+    const ff_rigid_state start = {.attitude = ff_quat_identity(), .velocity = {{0, 0, speed}}};
+    fused_plant_start(&plant, &start, ahead);
+    bool felt = known;
+    for (uint64_t n = 0; n < ROWS / FINE; n++) {
+        ff_loop_in in = {0};
+        fused_plant_cycle(&plant, n, &in);
+        peak = fmax(peak, plant.force);
+        felt |= plant.force > 0.0;
+        const double t = (double)n * plant.T + ahead;
+        const int row = (int)fmin(t / h, ROWS - 2.0);
+        const double part = t / h - row;
+        plant.ring[n % 1024] = (ff_setpoint){
+            {ff_quat_identity(), {{0, 0, felt ? z[row] + part * (z[row + 1] - z[row]) : speed * t}}},
+            {ff_vec3_zero(), {{0, 0, felt ? u[row] + part * (u[row + 1] - u[row]) : speed}}}};
+        if (plant.now.T.p.z < -0.01)
+            break;
+    }
+    return peak / ideal;
+}
+
 static const double map_w_tau[] = {0.05, 0.1, 0.2, 0.5, 1.0, 1.5}, map_e[] = {1.0, 0.8, 0.5, 0.3};
 
 /* The whole map at one cycle time and one change of the plant; largest errors in *worst. */
@@ -140,6 +180,9 @@ static void map(double T, double delay, double told, double lag, double accelera
                     two_walls(T, delay, 200.0, map_w_tau[i], map_e[j], 1e-4 + 0.05 * T * phase / phases);
                 plant.lag = lag;
                 plant.acceleration = acceleration;
+                const bool slow = lag > 0.0 || acceleration > 0.0;
+                const double robot_first = slow ? oracle_peak(plant, 200.0, 0.05, false) : 0.0;
+                const double robot_known = slow ? oracle_peak(plant, 200.0, 0.05, true) : 1.0;
                 bounce b[3];
                 if (bounces(&plant, told, 200.0, 0.05, shift, b, 3) != 3)
                     fail_msg("w tau %g, e %g: a contact is missing", map_w_tau[i], map_e[j]);
@@ -147,14 +190,18 @@ static void map(double T, double delay, double told, double lag, double accelera
                     bounce *worst = n ? third : first;
                     worst->e_error = fmax(worst->e_error, fabs(b[n].e_error));
                     worst->time_error = fmax(worst->time_error, fabs(b[n].time_error));
-                    worst->peak = fmax(worst->peak, n ? b[n].peak : b[n].peak / fmax(1.0, b[n].limit));
+                    const double limit = slow ? robot_first : b[n].limit;
+                    worst->peak = fmax(worst->peak, n ? b[n].peak : b[n].peak / fmax(1.0, limit));
+                    /* a wall that has moved is a first contact again */
+                    worst->limit =
+                        fmax(worst->limit, b[n].peak / fmax(1.0, n && shift == 0.0 ? robot_known : limit));
                 }
             }
     print_message(
         "T %g delay %g told %g lag %g a %g shift %g: e %.4f %% %.4f %%, time %.4f %% %.4f %%, peak over "
-        "limit %.3f, third over ideal %.3f\n",
+        "the robot's causal limit %.3f, third over ideal %.3f, over its limit %.3f\n",
         T, delay, told, lag, acceleration, shift, 100.0 * first->e_error, 100.0 * third->e_error,
-        100.0 * first->time_error, 100.0 * third->time_error, first->peak, third->peak);
+        100.0 * first->time_error, 100.0 * third->time_error, first->peak, third->peak, third->limit);
 }
 
 static void test_one_axis_rebounds_as_the_ideal_contact(void **unused) {
@@ -182,8 +229,10 @@ static void test_a_wrong_delay_a_lag_and_a_slow_robot_change_nothing(void **unus
     assert_true(first.e_error < 0.001 && third.e_error < 0.001);
     map(0.004, 0.04, 0.04 + 2.0 / 94.2, 94.2, 0, 0, &first, &third); /* 15 Hz */
     assert_true(first.e_error < 0.001 && third.e_error < 0.001);
+    assert_true(first.peak < 1.10 && third.limit < 1.20);
     map(0.004, 0.04, 0.04, 0, 1.0, 0, &first, &third);
     assert_true(first.e_error < 0.001 && third.e_error < 0.001);
+    assert_true(first.peak < 1.10 && third.limit < 1.20);
 }
 
 static void test_a_wall_that_moved_is_found_again(void **unused) {
@@ -193,6 +242,7 @@ static void test_a_wall_that_moved_is_found_again(void **unused) {
     assert_true(third.e_error < 0.001);
     map(0.004, 0.04, 0.04, 0, 0, -0.002, &first, &third);
     assert_true(third.e_error < 0.001);
+    assert_true(third.limit < 1.10); /* met before it was expected: as if it were unknown */
 }
 
 static void test_a_guess_of_the_stiffness_may_be_wrong_by_three(void **unused) {
@@ -438,7 +488,8 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
         if (noise > 0.0 && mu == 0.0) {
             print_message("  root mean square over the Cramer-Rao bound: %.2f; %d of %d beyond %g %%\n",
                           sqrt(square / count), beyond, count, 100.0 * allowed[i]);
-            assert_true(count < 50 || sqrt(square / count) < 1.3);
+            /* the torque is not used for the size of the force, where it is the sharper one */
+            assert_true(count < 50 || sqrt(square / count) < 1.6);
         }
         print_message(
             "noise %g N, mu %g, w tau %g: impulse vector %.3f %%, spin %.3f %%, %d of %d did not end\n",

@@ -165,7 +165,9 @@ ff_wrench ff_lead_step(const ff_lead_config *config, ff_lead_state *state, doubl
  * its step c v behind it: that tells damping and offset apart. docs/methods/fused.md derives it. */
 
 enum {
-    FF_PROFILE_LAWS = 4, /* p = s - x0: k p + c v; p^1.5 (k + c v); p (k + c v); p^1.25 (k + c v) */
+    FF_PROFILE_LAWS = 5, /* p = s - x0: k p + c v; p^1.5 (k + c v); p (k + c v); p^1.25 (k + c v); and */
+    FF_PROFILE_STEP = 4, /* k p + c S(p/d) v, damping that grows with depth, S(q) = q^2 (3 - 2 q) up to q = 1
+                            [he2022, (23), (24)] */
     FF_PROFILE_GRID = 17,
     FF_PROFILE_LEVELS = 5,
     FF_PROFILE_ROWS = 128 /* of the laws beyond the first, rows beyond it are thinned out */
@@ -176,6 +178,7 @@ typedef struct ff_profile {
     bool valid;
     int law;               /* 0..FF_PROFILE_LAWS - 1 */
     double k, c;           /* [N/m], [N s/m] of law 0; [N/m^n], [N s/m^(n+1)] of the others */
+    double depth;          /* [m] d of FF_PROFILE_STEP */
     double x0;             /* [m] */
     double sd_k, sd_c;     /* standard deviations at this x0 and over x0 */
     double sd_x0;          /* [m] */
@@ -193,6 +196,7 @@ typedef struct ff_profile_in {
     double noise_least;       /* [N] what it may be where the law explains the rows better; 0: the same */
     double speed;             /* [m/s] at the onset; bounds the damping of laws 1 to 3 */
     int thin;                 /* of laws beyond the first, so many rows at most (0: FF_PROFILE_ROWS) */
+    double depth;             /* [m] d of FF_PROFILE_STEP, > 0 */
     double prior_k;           /* [N/m] a guess with itself as standard deviation; 0: none */
 } ff_profile_in;
 
@@ -201,6 +205,8 @@ double ff_profile_force(const ff_profile *surface, double s, double v);
 /* p^n of the law, and its exponent n. */
 double ff_profile_shape(int law, double p);
 double ff_profile_exponent(int law);
+/* What c v is multiplied with at depth p. */
+double ff_profile_brake(int law, double depth, double p);
 /* Best surface of one law. False when no row lies behind any trial surface; *fit is then untouched. Work:
  * rows + LEVELS GRID (rows at s <= hi) for law 0; LEVELS GRID (ROWS + rows at s <= hi) for the others. */
 bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit);

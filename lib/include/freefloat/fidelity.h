@@ -317,12 +317,14 @@ enum {
 
 /* The project's own method: docs/methods/fused.md. Nothing is known of what is touched. */
 typedef struct ff_fused_config {
-    double delay[FF_MAX_BODIES]; /* [s] >= 0 told: from command to motion, dead time and lag */
-    bool delay_fixed;            /* keep it as told */
-    double force_noise;          /* [N] sd of one axis of the sensor */
-    double torque_noise;         /* [N m] likewise */
-    double skew;                 /* [s] the force is so much older than the pose */
-    double stiffness;            /* [N/m] a guess, used as a weak prior; 0: none */
+    double delay[FF_MAX_BODIES];        /* [s] >= 0 told: from command to motion, dead time and lag */
+    bool delay_fixed;                   /* keep it as told */
+    double acceleration[FF_MAX_BODIES]; /* [m/s2] the robot's limit, for the causal limit in the report alone;
+                                           0: none */
+    double force_noise;                 /* [N] sd of one axis of the sensor */
+    double torque_noise;                /* [N m] likewise */
+    double skew;                        /* [s] the force is so much older than the pose */
+    double stiffness;                   /* [N/m] a guess, used as a weak prior; 0: none */
     int plane_of[FF_MAX_BODIES]; /* a contact between two bodies: 1 where the body carries the surface, 0 the
                                     tip; equal: the first one carries the tip */
     uint64_t random_estimates;   /* tests only: not 0 seeds an estimator that answers at random */
@@ -350,6 +352,14 @@ typedef struct ff_fused_simplex {
     bool again; /* begun a second time */
     int look;   /* points tried for the second beginning */
 } ff_fused_simplex;
+
+/* Search for the depth over which a surface's damping grows. */
+typedef struct ff_fused_depth {
+    int trial;         /* of the next fit */
+    double x[3], J[3]; /* logarithms of the depth in order, and their misfits */
+    double next;
+    ff_profile best;
+} ff_fused_depth;
 
 /* What the first pass of a settlement found. */
 typedef struct ff_fused_settled {
@@ -408,6 +418,7 @@ typedef struct ff_fused_contact {
     ff_vec3 n_best;
     ff_profile fit, zero, rival;
     ff_fused_settled first;
+    ff_fused_depth grows;
     ff_fused_simplex simplex;
     ff_profile_search search;
     double s[FF_FUSED_RING], v[FF_FUSED_RING], f[FF_FUSED_RING], residual[FF_FUSED_RING];

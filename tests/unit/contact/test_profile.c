@@ -40,6 +40,7 @@ static ff_profile fit_of(int law, const ff_profile *truth, double noise, ff_rng 
                               .hi = s[6],
                               .noise = fmax(noise, 1e-3 * most),
                               .noise_least = fmax(noise, 1e-6 * most),
+                              .depth = truth->depth > 0.0 ? truth->depth : 0.001,
                               .speed = 0.05};
     ff_profile fit = {0};
     assert_true(ff_profile_fit(&in, law, &fit));
@@ -50,18 +51,32 @@ static void test_fit_finds_surface_stiffness_and_damping_of_each_law(void **unus
     (void)unused;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 1);
-    const double k[FF_PROFILE_LAWS] = {2e5, 7e6, 2e5, 1.2e6};
+    const double k[FF_PROFILE_LAWS] = {2e5, 7e6, 2e5, 1.2e6, 2e5};
     for (int law = 0; law < FF_PROFILE_LAWS; law++)
         for (int damped = 0; damped < 2; damped++) {
-            const ff_profile truth = {
-                .law = law, .k = k[law], .c = damped ? (law ? 4.0 * k[law] : 2500.0) : 0.0, .x0 = 0.0123};
+            const ff_profile truth = {.law = law,
+                                      .k = k[law],
+                                      .c = !damped                 ? 0.0
+                                           : law % FF_PROFILE_STEP ? 4.0 * k[law]
+                                                                   : 2500.0,
+                                      .depth = 0.0012,
+                                      .x0 = 0.0123};
             const ff_profile fit = fit_of(law, &truth, 0.0, &rng);
             /* far finer than a row's weight, a thousandth of the peak, would have it: the rows fit exactly */
             assert_near(fit.x0, truth.x0, 1e-10);
             assert_near(fit.k / truth.k, 1.0, 1e-7);
-            assert_near(fit.c, truth.c, 1e-6 * (law ? truth.k / 0.05 : 2500.0));
+            assert_near(fit.c, truth.c, 1e-6 * (law % FF_PROFILE_STEP ? truth.k / 0.05 : 2500.0));
             assert_true(fit.J < 1.0);
         }
+}
+
+/* [he2022, (24)]: half the damping at half the depth, all of it from there on. */
+static void test_damping_grows_with_depth(void **unused) {
+    (void)unused;
+    const ff_profile e = {.law = FF_PROFILE_STEP, .k = 100.0, .c = 50.0, .depth = 0.5, .x0 = 1.0};
+    assert_near(ff_profile_force(&e, 1.25, 2.0), 25.0 + 50.0, 1e-12);
+    assert_near(ff_profile_force(&e, 1.5, 2.0), 50.0 + 100.0, 1e-12);
+    assert_near(ff_profile_force(&e, 2.0, -0.5), 100.0 - 25.0, 1e-12);
 }
 
 static void test_misfit_tells_the_laws_apart(void **unused) {
@@ -73,7 +88,7 @@ static void test_misfit_tells_the_laws_apart(void **unused) {
     assert_true(right.J < 0.5 * wrong.J - 10.0);
     const ff_profile linear = {.law = 0, .k = 2e5, .c = 1000.0, .x0 = 0.01};
     const ff_profile zero = fit_of(0, &linear, 0.0, &rng);
-    for (int law = 1; law < FF_PROFILE_LAWS; law++)
+    for (int law = 1; law < FF_PROFILE_STEP; law++)
         assert_true(fit_of(law, &linear, 0.0, &rng).J > 0.5 * zero.J - 10.0);
 }
 
@@ -108,18 +123,20 @@ static void test_fit_without_a_row_behind_the_surface_fails(void **unused) {
 static void test_force_is_zero_outside_and_never_pulls(void **unused) {
     (void)unused;
     for (int law = 0; law < FF_PROFILE_LAWS; law++) {
-        const ff_profile e = {.law = law, .k = 100.0, .c = 50.0, .x0 = 1.0};
+        const ff_profile e = {.law = law, .k = 100.0, .c = 50.0, .depth = 0.5, .x0 = 1.0};
         assert_true(ff_profile_force(&e, 1.0, 5.0) == 0.0);
         assert_true(ff_profile_force(&e, 0.5, 5.0) == 0.0);
         assert_true(ff_profile_force(&e, 1.1, -1e3) == 0.0);
-        assert_near(ff_profile_force(&e, 1.16, 2.0),
-                    law ? pow(0.16, ff_profile_exponent(law)) * 200.0 : 116.0, 1e-9);
+        if (law != FF_PROFILE_STEP)
+            assert_near(ff_profile_force(&e, 1.16, 2.0),
+                        law ? pow(0.16, ff_profile_exponent(law)) * 200.0 : 116.0, 1e-9);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fit_finds_surface_stiffness_and_damping_of_each_law),
+        cmocka_unit_test(test_damping_grows_with_depth),
         cmocka_unit_test(test_misfit_tells_the_laws_apart),
         cmocka_unit_test(test_standard_deviations_hold_the_errors),
         cmocka_unit_test(test_fit_without_a_row_behind_the_surface_fails),
