@@ -19,7 +19,8 @@ static void fused_entry(ff_json *json, const ff_fused_report *r) {
         "fewer than 4 samples in contact",    "the peak is below 10 times the noise",
         "the skew matters at this stiffness", "longer than the history",
         "no surface was identified",          "w tau above 1.65 on a first contact",
-        "another contact at the same time",   "friction above 0.15, or noise hides how much"};
+        "another contact at the same time",   "friction above 0.15, or noise hides how much",
+        "no law explains the force"};
     char text[480] = "inside";
     size_t used = 0;
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)

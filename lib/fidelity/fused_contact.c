@@ -248,6 +248,11 @@ void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state
         outside |= FF_FUSED_LATE;
     if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noisy(config, c)))
         outside |= FF_FUSED_FRICTION;
+    /* a misfit of three times the noise, or of a fiftieth of the peak: no law of ours */
+    const double least = fmax(fused_noise_of(config, c), 1e-3 * c->force_max);
+    const double unit = fused_noisy(config, c) ? 3.0 : 0.02 * c->force_max / least;
+    if (ended && e->valid && e->J > unit * unit * (double)(c->until - c->row_from + 1))
+        outside |= FF_FUSED_MISFIT;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
         if (fused_beside(o, c) && (o->a == body || o->b == body))

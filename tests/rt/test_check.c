@@ -256,7 +256,7 @@ static void test_delay_is_identified(void **state) {
 static void test_skew_is_identified(void **state) {
     (void)state;
     static const double skew[] = {0.0, 0.004, 0.0053, 0.0119};
-    for (int n = 0; n < 8; n++) {
+    for (int n = 0; n < 8; n += test_count(2, 1)) {
         const double true_skew = skew[n % 4];
         char truth[160], seed[32];
         snprintf(truth, sizeof truth, "satellites.body.sensor={kind: noisy, delay: %g, %s}", true_skew,

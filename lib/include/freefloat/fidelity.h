@@ -452,9 +452,10 @@ enum { /* why a contact lies outside the domain in which the method is known to 
        FF_FUSED_SKEW = 4,        /* skew and w: (pi/2) w skew above 1 % */
        FF_FUSED_LOOK_BACK = 8,   /* longer than the history */
        FF_FUSED_NO_ESTIMATE = 16,
-       FF_FUSED_LATE = 32,     /* w tau above 1.65 on a first contact */
-       FF_FUSED_SEVERAL = 64,  /* another contact acted on the body at the same time */
-       FF_FUSED_FRICTION = 128 /* friction above .15, or under noise with w tau above 1 */
+       FF_FUSED_LATE = 32,      /* w tau above 1.65 on a first contact */
+       FF_FUSED_SEVERAL = 64,   /* another contact acted on the body at the same time */
+       FF_FUSED_FRICTION = 128, /* friction above .15, or under noise with w tau above 1 */
+       FF_FUSED_MISFIT = 256    /* no law explains the force */
 };
 
 /* What is known of the last contact of a body: while it lasts, and after. */
