@@ -74,7 +74,8 @@ function stat(what,   word, n, part, c, i, j, good, v, m, factor, at, lost, low,
             for (j = 2; j <= n; j++) good = good && keeps(chosen[i], word[j])
             m += good
         }
-        return count ? (m == 0 || m == count ? 100 * m / count : sprintf("%.1f", 100 * m / count)) : "-"
+        if (!count || m == 0 || m == count) return count ? 100 * m / count : "-"
+        return sprintf(m > 0.999 * count || m < 0.001 * count ? "%.2f" : "%.1f", 100 * m / count)
     }
     if (word[1] == "border") { # the least value at which one fails, and the largest below it
         c = column(word[4]); lost = ""

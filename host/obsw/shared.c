@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,16 +77,18 @@ static bool load(software *s, const char *path, struct ff_obsw_room *room) {
     return false;
 }
 
-/* Gives the processor away while it spins: a hand-over between two processes that sleep takes ten times
- * longer than a step. */
-enum { SPINS = 200 };
+/* Looks for some ten microseconds before it sleeps: to wake a sleeper takes longer than a step. It does not
+ * yield meanwhile: on a busy machine that gives a whole time slice away. */
+static bool look(sem_t *semaphore) {
+    for (int i = 0; i < 2000; i++)
+        if (sem_trywait(semaphore) == 0)
+            return true;
+    return false;
+}
 
 static void take(sem_t *semaphore) {
-    for (int i = 0; i < SPINS; i++) {
-        if (sem_trywait(semaphore) == 0)
-            return;
-        sched_yield();
-    }
+    if (look(semaphore))
+        return;
     while (sem_wait(semaphore) != 0 && errno == EINTR)
         ;
 }
@@ -131,12 +132,9 @@ static bool is_gone(ff_obsw_shared *s) {
 
 /* True: it has answered. Waits in short pieces, because a dead child posts nothing. */
 static bool wait_answer(ff_obsw_shared *s, double wait) {
-    for (int i = 0; i < SPINS; i++) {
-        if (sem_trywait(&s->room->answer) == 0)
-            return true;
-        sched_yield();
-    }
     const double end = now_s() + wait;
+    if (look(&s->room->answer))
+        return true;
     for (;;) {
         const double left = end - now_s(), piece = left < 0.01 ? left : 0.01;
         struct timespec until;

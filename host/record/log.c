@@ -143,6 +143,18 @@ static ff_status add_body(ff_log *log, uint16_t schemas[FF_MESSAGE_KINDS], int i
     return FF_OK;
 }
 
+ff_status ff_log_found(ff_log *log, const char *const *set, int count) {
+    char keys[FF_LOG_MAX_FOUND][16];
+    ff_mcap_pair pairs[FF_LOG_MAX_FOUND];
+    if (count > FF_LOG_MAX_FOUND)
+        return FF_ERR_SIZE;
+    for (int i = 0; i < count; i++) {
+        snprintf(keys[i], sizeof keys[i], "set.%d", i);
+        pairs[i] = (ff_mcap_pair){keys[i], set[i]};
+    }
+    return ff_mcap_writer_metadata(log->writer, "freefloat.check", pairs, (size_t)count);
+}
+
 static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
     char keys[FF_LOG_MAX_SETS][16], cycle[40];
     ff_mcap_pair pairs[FF_LOG_MAX_SETS + 8];

@@ -14,7 +14,7 @@
 #include "record/messages.h"
 
 #define FF_LOG_FLUSH 0.1 /* [s] of run time: the most that a kill loses */
-enum { FF_LOG_INPUTS = 32, FF_LOG_MAX_SETS = 64 };
+enum { FF_LOG_INPUTS = 32, FF_LOG_MAX_SETS = 64, FF_LOG_MAX_FOUND = 4 };
 
 typedef struct ff_log_source { /* the scenario as it was given */
     const char *path;          /* its name in messages */
@@ -52,6 +52,9 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
                       ff_log *log);
 ff_sink ff_log_sink(ff_log *log);
 /* Between rows, by the thread that feeds the sink. t: run time [s], also before zero. */
+/* Overrides that the check before a run found ("fused.skew=0.001"), at most FF_LOG_MAX_FOUND, once: a replay
+ * applies them after those of the command line. */
+ff_status ff_log_found(ff_log *log, const char *const *set, int count);
 ff_status ff_log_event(ff_log *log, double t, int code, ff_message_level level, const char *text,
                        double value, double limit);
 ff_status ff_log_state(ff_log *log, double t, int state, const char *name);

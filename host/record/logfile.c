@@ -96,8 +96,8 @@ ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, cha
     if (ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text) != FF_OK)
         return refuse(FF_ERR_FORMAT, message, size, "the log holds no scenario");
     static const size_t room = 512;
-    char *memory = malloc(room * (FF_LOG_MAX_SETS + 1)), method[64] = "";
-    const char *set[FF_LOG_MAX_SETS];
+    char *memory = malloc(room * (FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND)), method[64] = "";
+    const char *set[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND];
     if (!memory)
         return refuse(FF_ERR_MEMORY, message, size, "no memory");
     ff_logfile *self = (ff_logfile *)(uintptr_t)file; /* read only */
@@ -107,17 +107,20 @@ ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, cha
         options.method = method;
     }
     ff_status status = FF_OK;
-    for (; options.sets < FF_LOG_MAX_SETS; options.sets++) {
-        char key[16];
-        snprintf(key, sizeof key, "set.%d", options.sets);
-        if (ff_mcap_reader_metadata(file->reader, "freefloat", key, &value) != FF_OK)
-            break;
-        char *at = memory + (size_t)options.sets * room;
-        if (value.size >= room)
-            status = refuse(FF_ERR_SIZE, message, size, "an override in the log is too long");
-        copy_text(value, at, room);
-        set[options.sets] = at;
-    }
+    /* those of the command line, then those that the check found */
+    static const char *const source[] = {"freefloat", "freefloat.check"};
+    for (int from = 0; from < 2; from++)
+        for (int n = 0; options.sets < FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND; n++) {
+            char key[16];
+            snprintf(key, sizeof key, "set.%d", n);
+            if (ff_mcap_reader_metadata(file->reader, source[from], key, &value) != FF_OK)
+                break;
+            char *at = memory + (size_t)options.sets * room;
+            if (value.size >= room)
+                status = refuse(FF_ERR_SIZE, message, size, "an override in the log is too long");
+            copy_text(value, at, room);
+            set[options.sets++] = at;
+        }
     char warnings[512];
     if (!status)
         status = ff_scenario_parse("scenario.yaml in the log", text.at, text.size, &options, scenario,

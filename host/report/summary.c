@@ -90,6 +90,8 @@ static void satellite(ff_json *json, const ff_metrics *metrics, int i) {
     const ff_scenario *scenario = metrics->scenario;
     const ff_body_metrics *m = &metrics->body[i];
     ff_json_open(json, scenario->satellite[i].name, '{');
+    if (ff_scheme_holds(scenario->integrate.scheme)) /* the other integrators have their own rule */
+        ff_json_string(json, "contact_wrench", ff_scenario_holds(scenario, i) ? "held" : "impulse");
     ff_json_open(json, "initial", '{');
     ff_json_number(json, "kinetic_energy_J", m->initial_energy);
     ff_json_close(json, '}');

@@ -1,5 +1,6 @@
 #include "rt/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void record_row(ff_executive *e, ff_row *row) {
@@ -38,10 +39,27 @@ static void record_note(ff_executive *e, const ff_rt_note *note) {
         e->options->note(e->options->user, note);
 }
 
+/* What the loop will use in place of the scenario's value stands in the log: a replay needs it. */
+static void record_skew(ff_executive *e) {
+    double skew = -FF_INF;
+    for (int i = 0; i < e->plan.bodies; i++)
+        if (e->result->check.body[i].aligned)
+            skew = fmax(skew, e->result->check.body[i].skew.value);
+    ff_log *log = e->options->log ? *e->options->log : NULL;
+    if (!log || !isfinite(skew))
+        return;
+    char fused[64], damping[64];
+    snprintf(fused, sizeof fused, "fused.skew=%.17g", skew);
+    snprintf(damping, sizeof damping, "damping.skew=%.17g", skew);
+    ff_log_found(log, (const char *const[]){fused, damping}, 2);
+}
+
 static void ask_operator(ff_executive *e) {
     const ff_rt_check *check = &e->result->check;
     const bool go = check->no_go.code == FF_TRIP_NONE;
     const bool yes = e->options->confirm ? e->options->confirm(e->options->user, check) : e->plan.virtual;
+    if (go)
+        record_skew(e);
     if (go)
         atomic_store_explicit(&e->checked, true, memory_order_release);
     if (go && yes)

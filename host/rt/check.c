@@ -57,10 +57,11 @@ void ff_check_show(ff_rt_check *check, int body, const char *what, const char *k
     row->verdict = FF_CHECK_SHOWN;
 }
 
-void ff_check_skip(ff_rt_check *check, int body, const char *what, const char *key) {
+void ff_check_skip(ff_rt_check *check, int body, const char *what, const char *key, const char *reason) {
     ff_check_row *row = append(check, body, what, key);
     row->value = FF_NAN;
     row->verdict = FF_CHECK_SKIPPED;
+    snprintf(row->reason, sizeof row->reason, "%s", reason);
 }
 
 char *ff_check_text(const ff_scenario *scenario, const ff_rt_check *check) {
@@ -256,13 +257,27 @@ static double chirp(double t) {
            (1.0 - cos(2.0 * FF_PI * turns));
 }
 
+bool ff_trial_weighs(const ff_scenario *scenario, int body, const char **why) {
+    const ff_satellite *satellite = &scenario->satellite[body];
+    *why = "";
+    if (satellite->check.weight == FF_WEIGHT_POSES)
+        return true;
+    if (satellite->check.weight == FF_WEIGHT_SCENARIO)
+        *why = "check: {weight: scenario}: the values of mockup are believed";
+    else if (satellite->sensor.environment)
+        *why = "the sensor stands in the environment: what it carries does not turn";
+    else if (!(ff_vec3_norm(scenario->facility_gravity) > 0.0))
+        *why = "no facility.gravity: nothing has a weight";
+    return !**why;
+}
+
 void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, ff_trial *trial) {
     const ff_satellite *satellite = &scenario->satellite[body];
     const ff_check_config *c = &satellite->check;
     const ff_safety_limits *limit = &satellite->safety;
     *trial = (ff_trial){.park = ff_plan_runup(plan, body, -FF_INF).T,
                         .cycle = plan->cycle,
-                        .poses = c->poses,
+                        .poses = ff_trial_weighs(scenario, body, &(const char *){NULL}),
                         .chirp = c->chirp,
                         .dwell = DWELL + plan->body[body].delay,
                         .settle = SETTLE + plan->body[body].delay};
@@ -326,6 +341,15 @@ static ff_pose trial_pose(const ff_trial *trial, double t) {
         T.p = ff_vec3_axpy(trial->amplitude * chirp(t - trial->tilt_end), trial->direction, T.p);
     }
     return T;
+}
+
+ff_setpoint ff_trial_between(ff_pose from, ff_pose to, double u, double span) {
+    const double h = STEP / span, rate = (smooth(u + h) - smooth(u - h)) / (2.0 * h * span);
+    const ff_vec3 turn = ff_quat_log(ff_quat_mul(ff_quat_conj(from.q), to.q)),
+                  way = ff_vec3_sub(to.p, from.p);
+    const ff_pose T = {ff_quat_mul(from.q, ff_quat_exp(ff_vec3_scale(smooth(u), turn))),
+                       ff_vec3_axpy(smooth(u), way, from.p)};
+    return (ff_setpoint){T, {ff_vec3_scale(rate, turn), ff_vec3_scale(rate, way)}};
 }
 
 ff_setpoint ff_trial_at(const ff_trial *trial, double t) {
@@ -475,6 +499,111 @@ ff_status ff_trial_time(const ff_trial *trial, const ff_trial_sample *sample, si
     status = ff_log_identify_delay(&table, 0, longest, delay, message, size);
     ff_log_table_free(&table);
     return status;
+}
+
+/* Acceleration of the robot in sensor axes at a sample, by the second difference: no phase. */
+static ff_vec3 accelerated(const ff_trial *trial, const ff_wrench_config *frames,
+                           const ff_trial_sample *sample, size_t k) {
+    const ff_vec3 a = ff_vec3_scale(1.0 / (trial->cycle * trial->cycle),
+                                    ff_vec3_sub(ff_vec3_add(sample[k + 1].robot.T.p, sample[k - 1].robot.T.p),
+                                                ff_vec3_scale(2.0, sample[k].robot.T.p)));
+    return ff_quat_unrotate(frames->T_bs.q, ff_quat_unrotate(sample[k].robot.T.q, a));
+}
+
+enum { SKEW_BEFORE = 3, SKEW_BEHIND = 16 }; /* [cycles] searched */
+
+/* Sums of a line through force over acceleration of `skew` cycles earlier; each axis has a bias of its own.
+ */
+typedef struct aligned {
+    double xx, xy, yy, slope_xx, n;
+} aligned;
+
+static aligned align_at(const ff_vec3 *x, const ff_trial_sample *sample, size_t from, size_t to,
+                        double skew) {
+    aligned sum = {0};
+    const double whole = floor(skew), u = 1.0 - (skew - whole); /* between k - whole - 1 and k - whole */
+    ff_vec3 mean_x = ff_vec3_zero(), mean_y = ff_vec3_zero();
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t k = from; k < to; k++) {
+            const ff_vec3 *p = x + ((ptrdiff_t)k - (ptrdiff_t)whole - 1);
+            for (int a = 0; a < 3; a++) {
+                const double p0 = p[-1].a[a], p1 = p[0].a[a], p2 = p[1].a[a], p3 = p[2].a[a];
+                /* cubic through the two, with central slopes */
+                const double c1 = 0.5 * (p2 - p0), c2 = p0 - 2.5 * p1 + 2.0 * p2 - 0.5 * p3,
+                             c3 = 0.5 * (p3 - p0) + 1.5 * (p1 - p2);
+                const double value = p1 + u * (c1 + u * (c2 + u * c3)),
+                             slope = c1 + u * (2.0 * c2 + u * 3.0 * c3), force = sample[k].f_s.f.a[a];
+                if (pass == 0) {
+                    mean_x.a[a] += value / (double)(to - from);
+                    mean_y.a[a] += force / (double)(to - from);
+                    continue;
+                }
+                const double dx = value - mean_x.a[a], dy = force - mean_y.a[a];
+                sum.xx += dx * dx;
+                sum.xy += dx * dy;
+                sum.yy += dy * dy;
+                sum.slope_xx += slope * slope;
+            }
+        }
+    sum.n = 3.0 * (double)(to - from) - 5.0; /* three biases, the mass, the skew */
+    return sum;
+}
+
+/* What the line leaves of the force. */
+static double left_over(aligned s) {
+    return s.xx > 0.0 ? s.yy - s.xy * s.xy / s.xx : s.yy;
+}
+
+/* The chirp does not turn the mock-up: its weight is constant, and the force is f = bias - m a(t - skew). */
+ff_status ff_trial_align(const ff_trial *trial, const ff_wrench_config *frames, double behind,
+                         const ff_trial_sample *sample, size_t count, ff_estimate *skew, char *message,
+                         size_t size) {
+    const size_t begin = (size_t)(trial->tilt_end / trial->cycle), room = SKEW_BEHIND + 4;
+    *skew = (ff_estimate){FF_NAN, FF_NAN};
+    if (count < begin + 2 * room + 50) {
+        snprintf(message, size, "the chirp was cut short");
+        return FF_ERR_ARGUMENT;
+    }
+    if (frames->environment) {
+        snprintf(message, size, "the sensor stands in the environment: it feels no inertia of the mock-up");
+        return FF_ERR_ARGUMENT;
+    }
+    ff_vec3 *x = calloc(count - begin, sizeof *x);
+    if (!x) {
+        snprintf(message, size, "no memory");
+        return FF_ERR_MEMORY;
+    }
+    const ff_trial_sample *chirped = sample + begin;
+    for (size_t k = begin ? 0 : 1; k + 1 < count - begin; k++)
+        x[k] = accelerated(trial, frames, sample, begin + k);
+    const size_t from = room, to = count - begin - room;
+    double best = 0.0, least = FF_INF;
+    for (int n = -4 * SKEW_BEFORE; n <= 4 * SKEW_BEHIND; n++) {
+        const aligned s = align_at(x, chirped, from, to, 0.25 * n);
+        if (s.xy < 0.0 && left_over(s) < least) {
+            least = left_over(s);
+            best = 0.25 * n;
+        }
+    }
+    double low = best - 0.25, high = best + 0.25;
+    for (int n = 0; n < 40; n++) { /* golden section: one minimum between */
+        const double a = high - 0.618034 * (high - low), b = low + 0.618034 * (high - low);
+        if (left_over(align_at(x, chirped, from, to, a)) < left_over(align_at(x, chirped, from, to, b)))
+            high = b;
+        else
+            low = a;
+    }
+    best = 0.5 * (low + high);
+    const aligned s = align_at(x, chirped, from, to, best);
+    free(x);
+    const double sd = sqrt(fmax(0.0, left_over(s)) / s.n), mass = -s.xy / s.xx;
+    if (!isfinite(least) || !(mass * sqrt(s.xx) > 10.0 * sd)) {
+        snprintf(message, size,
+                 "the mock-up's inertia force is not seen: it has no mass, or the noise hides it");
+        return FF_ERR_ARGUMENT;
+    }
+    *skew = (ff_estimate){best * trial->cycle - behind, trial->cycle * sd / (mass * sqrt(s.slope_xx))};
+    return FF_OK;
 }
 
 double ff_check_margin(const ff_plan_body *body, const ff_rigid_state *state, size_t stride, uint64_t samples,

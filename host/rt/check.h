@@ -30,7 +30,7 @@ typedef struct ff_check_row {
     char reason[160];  /* a sentence; may be empty */
 } ff_check_row;
 
-enum { FF_CHECK_ROWS = 24 * FF_MAX_BODIES };
+enum { FF_CHECK_ROWS = 32 * FF_MAX_BODIES };
 
 /* One push: what was asked for and what the sensor said. */
 typedef struct ff_check_push {
@@ -56,6 +56,8 @@ typedef struct ff_rt_check {
         ff_log_payload payload;
         bool timed; /* by a chirp */
         ff_log_delay delay;
+        bool aligned;     /* force against pose, by the same chirp */
+        ff_estimate skew; /* [s] the force is so much older */
         double margin,
             margin_time; /* [rad, s] smallest distance of the ideal motion from a joint's end; NaN */
         ff_forecast forecast;
@@ -73,7 +75,8 @@ void ff_check_least(ff_rt_check *check, int body, const char *what, const char *
                     double limit, const char *unit, ff_trip_code code, const char *reason);
 void ff_check_show(ff_rt_check *check, int body, const char *what, const char *key, double value,
                    const char *unit);
-void ff_check_skip(ff_rt_check *check, int body, const char *what, const char *key);
+/* Left out, and why. */
+void ff_check_skip(ff_rt_check *check, int body, const char *what, const char *key, const char *reason);
 /* The table as text, one line a row; and as JSON, an object. malloc'ed; NULL: no memory. */
 char *ff_check_text(const ff_scenario *scenario, const ff_rt_check *check);
 char *ff_check_json(const ff_scenario *scenario, const ff_rt_check *check);
@@ -125,8 +128,12 @@ typedef struct ff_trial {
     double end;              /* [s] of everything */
 } ff_trial;
 
+/* Whether the robot tilts the mock-up; else *why has the reason. */
+bool ff_trial_weighs(const ff_scenario *scenario, int body, const char **why);
 /* From the scenario; the amplitude keeps half of the velocity, acceleration and jerk that `safety` allows. */
 void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, ff_trial *trial);
+/* A smooth way from one pose to another, at rest at both ends; u from 0 to 1 in `span` [s]. */
+ff_setpoint ff_trial_between(ff_pose from, ff_pose to, double u, double span);
 ff_setpoint ff_trial_at(const ff_trial *trial, double t);
 /* FF_ERR_REACH with a sentence. */
 ff_status ff_trial_reach(const ff_trial *trial, const ff_plan_body *body, char *message, size_t size);
@@ -146,6 +153,13 @@ double ff_trial_drift(const ff_trial *trial, const ff_wrench_config *fitted, ff_
 /* Delay from the chirp. */
 ff_status ff_trial_time(const ff_trial *trial, const ff_trial_sample *sample, size_t count, double longest,
                         ff_log_delay *delay, char *message, size_t size);
+
+/* By how much the force is older than the pose, from the mock-up's inertia force while the chirp moves it.
+ * `behind` [s]: that force's own age, half a cycle for virtual sensors, whose robots' acceleration is the
+ * mean over the last cycle. FF_ERR_ARGUMENT with a sentence where the force cannot be seen. */
+ff_status ff_trial_align(const ff_trial *trial, const ff_wrench_config *frames, double behind,
+                         const ff_trial_sample *sample, size_t count, ff_estimate *skew, char *message,
+                         size_t size);
 
 /* Smallest distance [rad] from a joint's end over a motion of `samples` states, one a cycle; negative: the
  * first state that the arm cannot reach. *when [s]. */

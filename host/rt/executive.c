@@ -11,6 +11,34 @@ double ff__rt_now(const ff_executive *e) {
                                     : (double)e->state.k * e->plan.cycle;
 }
 
+/* The way from where the robots stand to where their motion begins: one cycle of it. False: they are there.
+ */
+static bool approach(ff_executive *e) {
+    static const double span = 0.5; /* [s] for 1 mm and 0.1 deg, the most that CHECK lets pass */
+    if (e->arrived)
+        return false;
+    if (e->approached++ == 0) {
+        bool there = true;
+        for (int i = 0; i < e->plan.bodies; i++) {
+            const ff_pose park = ff_plan_runup(&e->plan, i, -FF_INF).T;
+            e->body[i].stood = e->body[i].measured.T;
+            there &= ff_vec3_norm(ff_vec3_sub(park.p, e->body[i].stood.p)) < 1e-6 &&
+                     ff_quat_angle(park.q, e->body[i].stood.q) < 1e-6;
+        }
+        if (there) { /* to the telegrams' decimals */
+            e->arrived = true;
+            return false;
+        }
+    }
+    const double t = (double)e->approached * e->plan.cycle;
+    for (int i = 0; i < e->plan.bodies; i++)
+        e->body[i].command =
+            ff_trial_between(e->body[i].stood, ff_plan_runup(&e->plan, i, -FF_INF).T, t / span, span);
+    e->arrived = t >= span;
+    ff__rt_push_aside(e, ff__rt_now(e) - span + t);
+    return true;
+}
+
 static bool asked_to_stop(const ff_executive *e) {
     return e->stopped || atomic_load_explicit(e->options->stop, memory_order_relaxed) ||
            atomic_load_explicit(&e->quit, memory_order_relaxed);
@@ -216,9 +244,13 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
 
 /* The zero is taken between CHECK and ZEROED: the checks' mean is the bias. */
 static void take_zero(ff_executive *e) {
+    double skew = FF_NAN; /* the methods know one for all sensors: the largest, as from the scenario */
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
         b->bias = e->result->check.body[i].bias;
+        if (e->result->check.body[i].aligned)
+            skew = isnan(skew) ? e->result->check.body[i].skew.value
+                               : fmax(skew, e->result->check.body[i].skew.value);
         if (!e->result->check.body[i].weighed)
             continue;
         b->identified = b->wrench;
@@ -226,6 +258,10 @@ static void take_zero(ff_executive *e) {
         for (int a = 0; a < 3; a++)
             b->identified.mockup_com_b.a[a] = e->result->check.body[i].payload.com[a].value;
         b->weighed = true;
+    }
+    if (!isnan(skew)) {
+        e->model.fidelity.config.fused.skew = skew;
+        e->model.fidelity.config.damping.identify.skew = skew;
     }
 }
 
@@ -273,7 +309,9 @@ static void *real_time(void *self) {
         if (before == FF_SAFE_CHECK && e->safety.name == FF_SAFE_ZEROED)
             take_zero(e);
         if (action == FF_ACT_MOVE) {
-            if (e->runup < e->plan.runup) {
+            if (approach(e))
+                ;
+            else if (e->runup < e->plan.runup) {
                 const double t = ff__rt_now(e);
                 for (int i = 0; i < e->plan.bodies; i++)
                     e->body[i].command = ff_plan_runup(&e->plan, i, t + e->lead[i]);

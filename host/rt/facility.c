@@ -97,6 +97,14 @@ static double acts(const facility *f, ff_fault_kind kind, int body) {
     return f->fault[kind][body];
 }
 
+/* A fault of the set-up, in every cycle; else NaN. */
+static double always(const facility *f, ff_fault_kind kind, int body) {
+    for (int n = 0; n < f->scenario->faults; n++)
+        if (f->scenario->fault[n].kind == kind && f->scenario->fault[n].body == body)
+            return f->scenario->fault[n].value;
+    return FF_NAN;
+}
+
 /* Drawn once a cycle, so that every place that asks gets the same answer. */
 static void draw_faults(facility *f) {
     for (int kind = 0; kind < FF_FAULTS; kind++)
@@ -256,6 +264,11 @@ static void send_record(facility *f, int i, ff_wrench wrench, double tick) {
         wrench.f.x += size;
     if (!isnan(size = acts(f, FF_FAULT_FT_SPIKE, i)))
         wrench.f.x += size;
+    if (!isnan(always(f, FF_FAULT_FT_SWAPPED, i)))
+        wrench = (ff_wrench){ff_vec3_make(wrench.t.y, wrench.t.x, wrench.t.z),
+                             ff_vec3_make(wrench.f.y, wrench.f.x, wrench.f.z)};
+    if (!isnan(always(f, FF_FAULT_FT_DEAF, i)))
+        wrench = ff_wrench_zero();
     if (!isnan(acts(f, FF_FAULT_FT_SATURATED, i)))
         status = (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
     if (!isnan(acts(f, FF_FAULT_FT_BROKEN, i)))
@@ -352,7 +365,10 @@ static void send_rob(facility *f, int i) {
     if (ff_arm_inverse_after(&body->arm, &T, &d->joints, d->period, &joints, NULL) == FF_OK)
         d->joints = joints;
     ff_rsi_rob rob = {0};
-    ff_rsi_from_pose(ff_plan_to_rist(body, T), rob.rist);
+    ff_pose rist = ff_plan_to_rist(body, T);
+    if (!isnan(size = always(f, FF_FAULT_TOOL_OFF, i)))
+        rist.p = ff_vec3_axpy(size, ff_quat_rotate(rist.q, ff_vec3_make(0.0, 0.0, 1.0)), rist.p);
+    ff_rsi_from_pose(rist, rob.rist);
     ff_arm_to_kuka(&d->joints, rob.aipos, &rob.eipos[0]);
     if (!isnan(acts(f, FF_FAULT_IPOC_JUMP, i)))
         d->state.ipoc += 400;
@@ -734,6 +750,8 @@ static ff_plant *create_plant(const facility *f, char *message, size_t size) {
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_satellite *satellite = &scenario->satellite[i];
         const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;
+        const double later = always(f, FF_FAULT_ROBOT_LATER, i);
+        satellite->robot.delay += isnan(later) ? 0.0 : later;
         satellite->start = (ff_rigid_state){park.p, ff_quat_unit(park.q), ff_vec3_zero(), ff_vec3_zero()};
     }
     ff_plant *plant = ff_plant_create(scenario, message, size);

@@ -31,6 +31,7 @@ typedef struct ff_rt_body {
     double arrived;     /* [s] local time of the newest telegram's arrival */
     int64_t taken;      /* [ns] when it was read */
     ff_setpoint before; /* the command before this one */
+    ff_pose stood;      /* where the robot stood before it was first moved */
     struct {
         ff_clockfit_state fit;
         uint64_t count, records; /* ft_sequence since the first record, and how many records told */
@@ -117,6 +118,8 @@ typedef struct ff_executive {
     double level[FF_MAX_BODIES][FF_LEVEL_COUNT];
     atomic_bool ready, measured, tests, tested, checked, armed, ended, recorder_failed, quit;
     bool testing;         /* the robot moves for a test */
+    bool arrived;         /* where the motion begins */
+    uint64_t approached;  /* cycles of the way there */
     uint64_t trial_cycle; /* of the test motions */
     double trial_end;     /* [s] of the longest */
     int64_t trial_began;  /* [ns] */

@@ -32,6 +32,8 @@ void ff__rt_test_once(ff_executive *e) {
     for (int i = 0; i < e->plan.bodies; i++)
         e->testing |= t < e->body[i].trial.end;
     if (e->testing) {
+        for (int i = 0; i < e->plan.bodies && e->trial_cycle == 0; i++)
+            e->body[i].trial.park = e->body[i].measured.T; /* from where it stands, and back there */
         e->trial_cycle++;
         for (int i = 0; i < e->plan.bodies; i++) {
             ff_rt_body *b = &e->body[i];
@@ -95,7 +97,10 @@ static void evaluate_trial(ff_executive *e, int i) {
                                                 &check->body[i].payload, message, sizeof message);
         const ff_log_payload *p = &check->body[i].payload;
         check->body[i].weighed = status == FF_OK;
-        if (status != FF_OK) {
+        if (status != FF_OK && e->scenario->satellite[i].check.weight == FF_WEIGHT_AUTO &&
+            !(b->wrench.mockup_mass > 0.0)) { /* nothing was said to hang there, and nothing does */
+            ff_check_skip(check, i, "mock-up's weight", "mockup_mass_kg", message);
+        } else if (status != FF_OK) {
             ff_check_add(check, i, "mock-up's mass", "mockup_mass_kg", FF_NAN, FF_NAN, "kg", FF_TRIP_WEIGHT,
                          message);
         } else {
@@ -112,6 +117,9 @@ static void evaluate_trial(ff_executive *e, int i) {
             check->body[i].drift = ff_trial_drift(&b->trial, &fitted, p->bias, b->sample, b->samples) / mass;
         }
     }
+    const char *why;
+    if (!ff_trial_weighs(e->scenario, i, &why))
+        ff_check_skip(check, i, "mock-up's weight", "mockup_mass_kg", why);
     /* an answer is never older than the telegram before: one cycle at least */
     const double cycle = e->plan.cycle, said = fmax(e->plan.body[i].delay, cycle);
     if (b->trial.chirp) {
@@ -124,6 +132,14 @@ static void evaluate_trial(ff_executive *e, int i) {
                      FF_TRIP_DELAY, status == FF_OK ? NULL : message);
         if (status == FF_OK)
             ff_check_show(check, i, "delay, by the chirp", "delay_ms", 1e3 * d->delay.value, "ms");
+        check->body[i].aligned =
+            ff_trial_align(&b->trial, &b->wrench, e->plan.virtual ? 0.5 * cycle : 0.0, b->sample, b->samples,
+                           &check->body[i].skew, message, sizeof message) == FF_OK;
+        if (check->body[i].aligned)
+            ff_check_show(check, i, "force older than pose", "skew_ms", 1e3 * check->body[i].skew.value,
+                          "ms");
+        else
+            ff_check_skip(check, i, "force older than pose", "skew_ms", message);
     } else {
         ff_check_show(check, i, "delay, from the scenario", "delay_ms", 1e3 * said, "ms");
     }
@@ -133,7 +149,7 @@ static void evaluate_pushes(ff_executive *e, int i) {
     ff_rt_check *check = &e->result->check;
     static const char *const key[] = {"push_x", "push_y", "push_z", "twist_x", "twist_y", "twist_z"};
     if (e->scenario->satellite[i].check.no_push) {
-        ff_check_skip(check, i, "hand-push test", "push");
+        ff_check_skip(check, i, "hand-push test", "push", "check: {push: skip}");
         return;
     }
     for (int axis = 0; axis < 6; axis++) {

@@ -97,14 +97,20 @@ typedef struct ff_safety_limits {
     double stop_angular_acceleration; /* [rad/s2] */
 } ff_safety_limits;
 
+typedef enum ff_weight_check {
+    FF_WEIGHT_AUTO, /* by poses wherever a sensor feels weight */
+    FF_WEIGHT_POSES,
+    FF_WEIGHT_SCENARIO
+} ff_weight_check;
+
 /* What is tried before a run on devices. */
 typedef struct ff_check_config {
-    bool no_push;     /* leave out the hand-push test */
-    bool poses;       /* identify the mock-up's mass and CoM */
-    bool chirp;       /* identify the robot's delay */
-    double angle;     /* [rad] tilt */
-    double amplitude; /* [m] of the chirp */
-    double wait;      /* [s] for each push */
+    bool no_push;           /* leave out the hand-push test */
+    ff_weight_check weight; /* how the mock-up's mass and CoM are known */
+    bool chirp;             /* identify the robot's delay */
+    double angle;           /* [rad] tilt */
+    double amplitude;       /* [m] of the chirp */
+    double wait;            /* [s] for each push */
 } ff_check_config;
 
 typedef struct ff_mockup_config {
@@ -273,6 +279,11 @@ typedef enum ff_fault_kind {
     FF_FAULT_CLOCK_STEP,
     FF_FAULT_CLOCK_DRIFT,    /* [ppm] the controller's cycle is longer by so much, all the time */
     FF_FAULT_FT_CLOCK_DRIFT, /* [ppm] the same of the sensor's period */
+    /* of the set-up: from the beginning to the end, before anything moves */
+    FF_FAULT_FT_SWAPPED,  /* x and y of force and torque */
+    FF_FAULT_FT_DEAF,     /* reads nothing */
+    FF_FAULT_ROBOT_LATER, /* [s] its delay is longer than the scenario's */
+    FF_FAULT_TOOL_OFF,    /* [m] the controller's tool is longer than the scenario's */
     FF_FAULTS
 } ff_fault_kind;
 

@@ -17,7 +17,7 @@ static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
-    "stranger", "jitter", "clock-step", "clock-drift", "ft-clock-drift", NULL};
+    "stranger", "jitter", "clock-step", "clock-drift", "ft-clock-drift", "ft-swapped", "ft-deaf", "robot-later", "tool-off", NULL};
 static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const rule_words[] = {"default", "impulse", "held", NULL};
@@ -26,7 +26,7 @@ static const char *const nominal_words[] = {"free", "prescribed", "satellite", N
 static const char *const robot_words[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
 static const char *const sensor_words[] = {"ideal", "noisy", "ati-rdt", NULL};
 static const char *const push_words[] = {"hand", "skip", NULL};
-static const char *const weight_words[] = {"scenario", "poses", NULL};
+static const char *const weight_words[] = {"auto", "poses", "scenario", NULL};
 static const char *const delay_words[] = {"scenario", "chirp", NULL};
 static const char *const mount_words[] = {"flange", "environment", NULL};
 static const char *const contact_words[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
@@ -262,8 +262,8 @@ static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(sa
 #define CHECK(field) offsetof(ff_check_config, field)
 static const ff_key check_keys[] = {
     WORD("push", FLAG, push_words, "hand", CHECK(no_push), 0, "The operator pushes the mock-up along its three axes and twists it about them, and the sensor must say the same; on virtual devices the facility pushes. `skip` leaves it out, and the report says so."),
-    WORD("weight", FLAG, weight_words, "scenario", CHECK(poses), 0, "The mock-up's mass and CoM: taken from `mockup`, or identified while the robot tilts it."),
-    WORD("delay", FLAG, delay_words, "scenario", CHECK(chirp), 0, "The robot's delay: taken from `robot.delay`, or identified by a small chirp and compared with it."),
+    WORD("weight", WORD, weight_words, "auto", CHECK(weight), 0, "The mock-up's mass and CoM: identified while the robot tilts it (`poses`), or taken from `mockup` (`scenario`). `auto`: by poses wherever a sensor on the flange feels weight, that is with `facility.gravity`."),
+    WORD("delay", FLAG, delay_words, "scenario", CHECK(chirp), 0, "The robot's delay: taken from `robot.delay`, or identified by a small chirp and compared with it. With a mock-up behind the sensor the chirp also tells by how much the force is older than the pose, and `fused` and `damping` use that."),
     KEY("angle", NUMBER, "rad", POSITIVE, "0.3", CHECK(angle), 0, "Largest tilt for `weight: poses`; Cartesian corrections: at most 4.5 degrees."),
     KEY("amplitude", NUMBER, "m", POSITIVE, "0.002", CHECK(amplitude), 0, "Of the chirp, away from the motion to come; less if half of a limit of `safety` asks for it."),
     KEY("wait", NUMBER, "s", POSITIVE, "30", CHECK(wait), 0, "How long each push is waited for."),

@@ -1,5 +1,5 @@
 /* On-board software that goes wrong, as OBSW_FAULT says, in its step OBSW_AT (-1: in its start): hang, crash,
- * exit, slow (sleeps for 0.3 s, once). Until then it pushes with 1 N. */
+ * exit, wait (until the file OBSW_GATE exists). Until then it pushes with 1 N. */
 #define _POSIX_C_SOURCE 200809L
 #include "../../examples/obsw/obsw.h"
 
@@ -24,8 +24,9 @@ static void fault(long step) {
     }
     if (strcmp(what, "exit") == 0)
         exit(3);
-    if (strcmp(what, "slow") == 0)
-        nanosleep(&(struct timespec){0, 300000000}, NULL);
+    if (strcmp(what, "wait") == 0)
+        while (access(getenv("OBSW_GATE"), F_OK) != 0)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
 uint32_t ff_obsw_version(void) {

@@ -37,20 +37,20 @@ grep -q '"verdict": "fail"' "$DIR/out/summary.json" || fail "a failed run has no
 bad() { # FAULT AT
     export OBSW_FAULT=$1 OBSW_AT=$2
 }
-B="$O={kind: shared, library: $FF_BUILD_DIR/tests/libobsw_bad.so, timeout: 0.2}"
-bad hang -1 && refuse 1 "did not return from its start within 2 s" "$S" --set "$B"
-bad crash -1 && refuse 1 "crashed in its start: Segmentation fault" "$S" --set "$B"
-bad exit -1 && refuse 1 "ended in its start" "$S" --set "$B"
-bad hang 0 && refuse 1 "did not return from its step at 0.000 s within 0.2 s" "$S" --set "$B"
-bad crash 0 && refuse 1 "crashed in its step at 0.000 s: Segmentation fault" "$S" --set "$B"
+B() { echo "$O={kind: shared, library: $FF_BUILD_DIR/tests/libobsw_bad.so, timeout: ${1:-30}}"; }
+bad hang -1 && refuse 1 "did not return from its start within 2 s" "$S" --set "$(B 0.2)"
+bad crash -1 && refuse 1 "crashed in its start: Segmentation fault" "$S" --set "$(B)"
+bad exit -1 && refuse 1 "ended in its start" "$S" --set "$(B)"
+bad hang 0 && refuse 1 "did not return from its step at 0.000 s within 0.5 s" "$S" --set "$(B 0.5)"
+bad crash 0 && refuse 1 "crashed in its step at 0.000 s: Segmentation fault" "$S" --set "$(B)"
 # later the last answer acts for ten cycles, then nothing, and the run ends as it should
-later() { # FAULT SENTENCE MISSED HELD ZEROED
+later() { # FAULT SENTENCE MISSED HELD ZEROED [TIMEOUT]
     bad "$1" 50
-    text=$("$FREEFLOAT" run "$S" --set time.duration=0.4 --set "$B" --log csv --out "$DIR/bad") || fail "$1: exit status $?"
+    text=$("$FREEFLOAT" run "$S" --set time.duration=0.4 --set "$(B "${6:-30}")" --log csv --out "$DIR/bad") || fail "$1: exit status $?"
     printf '%s\n' "$text" | grep -qF "101 cycles, $3 without a good answer; the last one acted in $4, nothing in $5" || fail "$1: $text"
     [ -z "$2" ] || printf '%s\n' "$text" | grep -qF "$2" || fail "$1: the terminal lacks '$2'"
 }
-later hang "did not return from its step at 0.200 s within 0.2 s" 51 10 41
+later hang "did not return from its step at 0.200 s within 2 s" 51 10 41 2
 grep -q '"steps_not_returned": 1' "$DIR/bad/summary.json" || fail "the summary does not say that it hung"
 column=$(head -1 "$DIR/bad/log.csv" | tr ',' '\n' | grep -n 'servicer.thrust_force.x' | cut -d: -f1)
 [ "$(awk -F, -v c="$column" 'NR == 52 || NR == 61 || NR == 62 {printf "%g ", $c}' "$DIR/bad/log.csv")" = "1 1 0 " ] ||
@@ -58,7 +58,7 @@ column=$(head -1 "$DIR/bad/log.csv" | tr ',' '\n' | grep -n 'servicer.thrust_for
 later crash "crashed in its step at 0.200 s: Segmentation fault" 51 10 41
 grep -q '"died_of_signal": 11' "$DIR/bad/summary.json" || fail "the summary does not say that it crashed"
 later exit "ended its process in its step at 0.200 s" 51 10 41
-bad hang -2 && run "$S" --set "$B" || fail "one that does not return from its end"
+bad hang -2 && run "$S" --set "$(B 1)" || fail "one that does not return from its end"
 unset OBSW_FAULT OBSW_AT
 # keys
 refuse 2 "timeout is 100, allowed: at most 60" "$S" --set "$O={kind: shared, library: x.so, timeout: 100}"

@@ -35,5 +35,6 @@ damaged() { # TOPIC COLUMN CYCLE WHAT: one bit there, and replay names cycle and
 damaged /cycle "servicer.command.position.x [m]" 0 "0 (0.000 s): servicer.command.position.x \[m\] differs"
 damaged /cycle "client.velocity.x [m/s]" 400 "400 (1.600 s): client.velocity.x \[m/s\] differs"
 damaged /cycle "client.velocity.x [m/s]" 750 "750 (3.000 s): client.velocity.x \[m/s\] differs"
-damaged /input "servicer.sensor.force.x [N]" 420 "420 (1.680 s): servicer."
+# a changed input shows in whatever it moves first, in its own cycle
+damaged /input "servicer.sensor.force.x [N]" 420 "420 (1.680 s): [a-z]*\."
 [ $failures -eq 0 ]

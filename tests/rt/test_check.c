@@ -114,6 +114,7 @@ static void test_pushes_can_be_left_out_and_the_table_says_so(void **state) {
  */
 
 #define WEIGHS "satellites.body.check={weight: poses}"
+#define BELIEVES "satellites.body.check={weight: scenario}"
 #define EARTH "facility.gravity=[0, 0, -9.81]"
 #define ERRORS "satellites.body.sensor={kind: noisy, bias: [3, -2, 1, 0.1, 0.2, -0.3], " NOISE "}"
 
@@ -161,11 +162,12 @@ static void test_weight_is_identified(void **state) {
 }
 
 /* Compensated: a satellite that turns in the lab's gravity without touching anything keeps its velocity,
- * though the scenario's mock-up is wrong by 4 kg. Without the poses it would fall by that weight's change. */
+ * though the scenario's mock-up is wrong by 4 kg: by poses is the default where there is gravity. Without the
+ * poses it would fall by that weight's change. */
 static void test_identified_weight_is_compensated(void **state) {
     (void)state;
     for (int n = 0; n < 2; n++) {
-        pair *p = PLAY(n ? WEIGHS : "satellites.body.check={push: hand}", EARTH, "time.duration=4",
+        pair *p = PLAY(n ? "satellites.body.check={push: hand}" : BELIEVES, EARTH, "time.duration=4",
                        "method=direct", "satellites.body.velocity=[0, 0, 0]",
                        "satellites.body.angular_velocity=[0.1, 0, 0]", "satellites.body.mockup={mass: 1}",
                        "truth:", "satellites.body.mockup={mass: 5, com: [0, 0.05, 0.1]}");
@@ -186,6 +188,34 @@ static void test_weight_without_gravity_is_refused(void **state) {
     expect(p, FF_SAFE_FAULT, FF_TRIP_WEIGHT);
     assert_non_null(strstr(p->rt.run.message, "without gravity"));
     assert_int_equal(p->rows, 0);
+    drop(p);
+}
+
+/* Where nothing weighs, or the scenario is to be believed, the table says why nothing was weighed. */
+static void test_weight_left_out_has_its_reason(void **state) {
+    (void)state;
+    static const struct {
+        const char *set[2], *reason;
+    } cases[] = {
+        {{"satellites.body.mockup={mass: 3}", "method=tdpa"}, "no facility.gravity"},
+        {{EARTH, BELIEVES}, "the values of mockup are believed"},
+        {{EARTH, "satellites.body.sensor={kind: noisy, mount: environment}"}, "stands in the environment"},
+        {{EARTH, "satellites.body.sensor={kind: noisy, " NOISE "}"}, "there is no mock-up"},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        pair *p = PLAY(cases[n].set[0], cases[n].set[1]);
+        expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+        const ff_check_row *row = row_of(p, "mockup_mass_kg");
+        assert_int_equal(row->verdict, FF_CHECK_SKIPPED);
+        assert_false(p->rt.check.body[0].weighed);
+        if (!strstr(row->reason, cases[n].reason))
+            fail_msg("%s", row->reason);
+        drop(p);
+    }
+    /* said to be there, and not felt: that is no reason to go on */
+    pair *p =
+        PLAY(EARTH, "satellites.body.mockup={mass: 3}", "truth:", "satellites.body.mockup={mass: 0.0000001}");
+    expect(p, FF_SAFE_FAULT, FF_TRIP_WEIGHT);
     drop(p);
 }
 
@@ -218,6 +248,44 @@ static void test_delay_is_identified(void **state) {
         assert_near(row_of(p, "delay_ms")->value, 1e3 * fit->delay.value, 1e-12);
         drop(p);
     }
+}
+
+/* The chirp's inertia force of the mock-up tells how much older the force is than the pose; the scenario
+ * knows nothing of it. With noise the fit's own standard deviation is true. The weight does not disturb it.
+ */
+static void test_skew_is_identified(void **state) {
+    (void)state;
+    static const double skew[] = {0.0, 0.004, 0.0053, 0.0119};
+    for (int n = 0; n < 8; n += test_count(2, 1)) {
+        const double true_skew = skew[n % 4];
+        char truth[160], seed[32];
+        snprintf(truth, sizeof truth, "satellites.body.sensor={kind: noisy, delay: %g, %s}", true_skew,
+                 n < 4 ? "bias: [3, -2, 1, 0.1, 0.2, -0.3]" : NOISE);
+        snprintf(seed, sizeof seed, "time.seed=%d", 3 + n);
+        pair *p = PLAY("satellites.body.check={delay: chirp, weight: scenario}", EARTH, seed, "method=direct",
+                       "contacts.right.at=[9, 0, 0]", "satellites.body.mockup={mass: 5, com: [0, 0.02, 0.1]}",
+                       n < 4 ? "satellites.body.sensor={kind: noisy}"
+                             : "satellites.body.sensor={kind: noisy, " NOISE "}",
+                       "truth:", truth);
+        expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+        const ff_estimate *fit = &p->rt.check.body[0].skew;
+        print_message("skew %.4f ms: %.4f ms, sd %.2g ms\n", 1e3 * true_skew, 1e3 * fit->value,
+                      1e3 * fit->sd);
+        assert_true(p->rt.check.body[0].aligned);
+        if (n < 4)
+            assert_near(fit->value, true_skew, 2e-5);
+        else
+            assert_true(fabs(fit->value - true_skew) < 4.5 * fit->sd && fit->sd < 2.5e-4);
+        assert_near(row_of(p, "skew_ms")->value, 1e3 * fit->value, 1e-12);
+        drop(p);
+    }
+    /* nothing hangs behind the sensor: not observable, and the table says so */
+    pair *p = PLAY(CHIRPS, "method=fused", "satellites.body.sensor={kind: noisy, " NOISE "}");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_false(p->rt.check.body[0].aligned);
+    assert_int_equal(row_of(p, "skew_ms")->verdict, FF_CHECK_SKIPPED);
+    assert_non_null(strstr(row_of(p, "skew_ms")->reason, "inertia force is not seen"));
+    drop(p);
 }
 
 /* A robot with another delay than the scenario's by more than a cycle is refused. */
@@ -283,6 +351,33 @@ static void test_no_go_has_its_reason(void **state) {
     }
 }
 
+/* What is wrong with the set-up, by the facility's own keys: each is a no-go before the run, and nothing has
+ * moved for it but the chirp. */
+static void test_faults_of_the_set_up(void **state) {
+    (void)state;
+    static const struct {
+        const char *fault, *check;
+        ff_trip_code code;
+        const char *sentence;
+    } cases[] = {
+        {"{kind: ft-swapped}", "{push: hand}", FF_TRIP_PUSH, "pushed towards +x: the sensor says +y"},
+        {"{kind: ft-deaf}", "{wait: 1}", FF_TRIP_PUSH, "the sensor saw nothing"},
+        {"{kind: robot-later, value: 0.0051}", "{delay: chirp}", FF_TRIP_DELAY, "DELAY"},
+        {"{kind: tool-off, value: 0.0012}", "{push: hand}", FF_TRIP_KINEMATICS, "KINEMATICS"},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        char fault[96], check[64];
+        snprintf(fault, sizeof fault, "facility.faults=[%s]", cases[n].fault);
+        snprintf(check, sizeof check, "satellites.body.check=%s", cases[n].check);
+        pair *p = PLAY(check, fault);
+        expect(p, FF_SAFE_FAULT, cases[n].code);
+        assert_int_equal(p->rows, 0);
+        if (!strstr(p->rt.run.message, cases[n].sentence))
+            fail_msg("%s: %s", cases[n].fault, p->rt.run.message);
+        drop(p);
+    }
+}
+
 /* A controller's robot with this tool; a tool of its own for each of two calls. */
 static const char *arm(const char *tool) {
     static char text[2][200];
@@ -294,6 +389,21 @@ static const char *arm(const char *tool) {
     return text[n];
 }
 #define RDT "satellites.body.sensor={kind: ati-rdt}"
+
+/* The robot may stand up to a millimetre off: it is led to the start without a jump. A mock-up of 5 kg would
+ * feel one: 0.8 mm in a cycle are 250 N and more. With and without a test motion before. */
+static void test_the_start_has_no_jump(void **state) {
+    (void)state;
+    for (int n = 0; n < 2; n++) {
+        pair *p = PLAY(arm(""), EARTH, "satellites.body.mockup={mass: 5}", "contacts.right.at=[9, 0, 0]",
+                       "method=direct", "satellites.body.sensor={kind: noisy, range: [100, 30]}",
+                       n ? "satellites.body.check={delay: chirp}" : BELIEVES,
+                       "truth:", "satellites.body.position=[0, 0.0005, 0.0006]");
+        expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+        assert_near(row_of(p, "start_mm")->value, 0.781, 1e-3);
+        drop(p);
+    }
+}
 
 /* Axes and pose that do not agree: a tool of another length on the controller than in the scenario. */
 static void test_kinematics_must_agree(void **state) {
@@ -500,6 +610,10 @@ int main(void) {
         cmocka_unit_test(test_weight_is_identified),
         cmocka_unit_test(test_identified_weight_is_compensated),
         cmocka_unit_test(test_weight_without_gravity_is_refused),
+        cmocka_unit_test(test_weight_left_out_has_its_reason),
+        cmocka_unit_test(test_skew_is_identified),
+        cmocka_unit_test(test_the_start_has_no_jump),
+        cmocka_unit_test(test_faults_of_the_set_up),
         cmocka_unit_test(test_delay_is_identified),
         cmocka_unit_test(test_wrong_delay_is_refused),
         cmocka_unit_test(test_test_motions_obey_the_limits),

@@ -51,12 +51,12 @@ console() {
 }
 moved() { grep -q FLOAT "$1.rt"; }
 # the report, then the operator's word: only `arm` moves
-console yes "push: hand" "arm?=arm"
+console yes "weight: scenario" "arm?=arm"
 [ $got -eq 0 ] && moved yes || fail "arm: exit $got: $(cat yes.rt)"
 grep -q "check: go" yes.rt && grep -q "push +x" yes.rt || fail "no report before arming: $(cat yes.rt)"
 awk '/check: go/ { go = NR } /arm\?/ { ask = NR } /FLOAT/ && !fly { fly = NR } END { exit !(go && go <= ask && ask < fly) }' yes.rt || fail "order: $(cat yes.rt)"
 for word in no ARM "arm now" ""; do
-  console no "push: hand" "arm?=$word"
+  console no "weight: scenario" "arm?=$word"
   [ $got -ne 0 ] && ! moved no || fail "'$word' armed: exit $got: $(cat no.rt)"
   grep -q "ended as asked" no.facility || fail "'$word': the controller was not told: $(cat no.facility)"
 done

@@ -170,9 +170,9 @@ static void test_nothing_arms_on_a_no_go(void **state) {
 
 static void test_bias_is_measured_and_removed(void **state) {
     (void)state;
-    pair *p =
-        play("satellites.body.sensor={kind: noisy, bias: [3, -2, 1, 0.1, 0.2, 0.3]}",
-             "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}", "facility.gravity=[0, 0, -9.81]", NULL);
+    pair *p = play("satellites.body.sensor={kind: noisy, bias: [3, -2, 1, 0.1, 0.2, 0.3]}",
+                   "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}", "facility.gravity=[0, 0, -9.81]",
+                   "satellites.body.check={weight: scenario}", NULL);
     expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
     assert_vec3_near(p->rt.check.body[0].bias.f, ff_vec3_make(3, -2, 1), 2e-6);
     assert_vec3_near(p->rt.check.body[0].bias.t, ff_vec3_make(0.1, 0.2, 0.3), 2e-6);

@@ -66,6 +66,19 @@ pair short --lockstep rail.yaml --set "satellites.body.robot={$robot}" --silence
 # a slow carriage: the arm reaches ahead of it
 check slow rail.yaml --set satellites.body.robot.rail.speed=0.2
 facility_options=()
+# the force is older than the scenario says: the chirp tells it, the loop uses it, the log holds it, and the replay is the same
+mockup=(--set facility.gravity=[0,0,-9.81] --set "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}" --set time.duration=2 --method fused)
+facility_options=("${mockup[@]}" --set "satellites.body.sensor={kind: noisy, delay: 0.0053}")
+pair skew --lockstep "$S/wall.yaml" "${mockup[@]}" --set "satellites.body.sensor={kind: noisy}" --set "satellites.body.check={delay: chirp}" --silence 5
+[ $got -eq 0 ] && grep -q "force older than pose" skew.rt || fail "skew: exit $got: $(cat skew.rt)"
+python3 - << 'P' || fail "skew in summary.json"
+import json
+b = json.load(open("skew/summary.json"))["check"]["satellites"]["body"]
+assert abs(b["skew_ms"]["value"] - 5.3) < 0.05 and abs(b["mockup_mass_kg"]["value"] - 5) < 0.1, b
+P
+grep -qa "fused.skew=0.0053" skew/log.mcap || fail "the log does not hold the skew"
+"$FREEFLOAT" replay skew/log.mcap --quiet || fail "the skew's log does not replay"
+facility_options=()
 # two satellites, two robots, two sensors
 cat > two.yaml << 'Y'
 name: two

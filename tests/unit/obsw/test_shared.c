@@ -28,9 +28,15 @@ static void open_bad(ff_obsw_shared *s, const char *fault, const char *at, doubl
 static void test_slow_step_is_missed_once(void **state) {
     (void)state;
     ff_obsw_shared s;
-    open_bad(&s, "slow", "3", 0.05);
+    char gate[] = "/tmp/ff-gate-XXXXXX";
+    close(mkstemp(gate));
+    unlink(gate);
+    setenv("OBSW_GATE", gate, 1);
+    open_bad(&s, "wait", "3", 60);
     int missed = 0;
     for (uint64_t k = 0; k < 8; k++) {
+        s.timeout =
+            k == 3 ? 0.02 : 60; /* only the one that waits shall be late, however busy the machine is */
         const ff_obsw_in in = {.sequence = k, .t = 0.004 * (double)k};
         ff_obsw_out out = {.force = {0}};
         const ff_status status = ff_obsw_shared_step(&s, &in, &out);
@@ -38,10 +44,12 @@ static void test_slow_step_is_missed_once(void **state) {
             assert_int_equal(status, FF_INFO_HELD);
         if (k == 4) { /* not waited for again */
             assert_int_equal(status, FF_INFO_HELD);
-            for (int i = 0; i < 1000 && s.busy; i++) {
-                usleep(10000);
-                const ff_obsw_in same = in;
-                ff_obsw_shared_step(&s, &same, &out);
+            FILE *const opened = fopen(gate, "w");
+            assert_non_null(opened);
+            fclose(opened);
+            while (s.busy) {
+                usleep(1000);
+                ff_obsw_shared_step(&s, &in, &out);
             }
         }
         if (status == FF_OK)
@@ -54,12 +62,13 @@ static void test_slow_step_is_missed_once(void **state) {
     assert_false(s.info.died);
     ff_obsw_shared_close(&s);
     ff_obsw_shared_close(&s);
+    unlink(gate);
 }
 
 static void test_many_steps(void **state) {
     (void)state;
     ff_obsw_shared s;
-    open_bad(&s, "none", "0", 1);
+    open_bad(&s, "none", "0", 60);
     const double begin = now_s();
     for (uint64_t k = 0; k < 5000; k++) {
         const ff_obsw_in in = {.sequence = k};
@@ -74,8 +83,8 @@ static void test_many_steps(void **state) {
 static void test_two_at_once(void **state) {
     (void)state;
     ff_obsw_shared a, b;
-    open_bad(&a, "crash", "2", 1);
-    open_bad(&b, "none", "0", 1);
+    open_bad(&a, "crash", "2", 60);
+    open_bad(&b, "none", "0", 60);
     for (uint64_t k = 0; k < 5; k++) {
         const ff_obsw_in in = {.sequence = k, .t = (double)k};
         ff_obsw_out out = {.force = {0}};
