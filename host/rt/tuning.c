@@ -180,7 +180,7 @@ static void set(ff_tuning *tuning, ff_tuning_access *access, const ff_order *ord
 }
 
 /* The bias goes to its new value in as many equal steps as were averaged: no jump of the force, no spike. */
-void ff_tuning_advance(ff_tuning *tuning, const ff_tuning_access *access) {
+void ff_tuning_advance(ff_tuning *tuning, ff_tuning_access *access) {
     if (tuning->ramp_left) {
         tuning->ramp_left--;
         for (int i = 0; i < access->bodies; i++)
@@ -207,6 +207,8 @@ void ff_tuning_advance(ff_tuning *tuning, const ff_tuning_access *access) {
         answer.is = fmax(answer.is, ff_vec3_norm(mean.f));
     }
     tuning->ramp_left = tuning->zero_cycles;
+    access->zeroed = true;
+    access->removed = answer.is;
     ff_ring_push(&tuning->answers, &answer);
 }
 
