@@ -193,7 +193,7 @@ static void sleep_until(int64_t ns) {
 bool ff_live_control_between(void *self, const ff_run_access *access) {
     ff_live_control *control = self;
     if (access->k > 0 && access->model) {
-        const ff_tuning_access a = lend(control, access);
+        ff_tuning_access a = lend(control, access);
         ff_tuning_advance(&control->tuning, &a);
         tell_answers(control);
     }

@@ -110,6 +110,18 @@ static char *join_inputs(const ff_scenario *scenario) {
     return text;
 }
 
+static char *join_tuning(const ff_scenario *scenario) {
+    const size_t size = 64 + (size_t)scenario->satellites * 6 * (FF_NAME_SIZE + 32);
+    char *text = malloc(size), *at = text;
+    if (text)
+        at += sprintf(at, "threshold [N],torque_threshold [N m],threshold_fixed");
+    for (int i = 0; text && i < scenario->satellites; i++)
+        for (int j = 0; j < 6; j++)
+            at += sprintf(at, ",%s.bias.%s.%c [%s]", scenario->satellite[i].name, j < 3 ? "force" : "torque",
+                          "xyz"[j % 3], j < 3 ? "N" : "N m");
+    return text;
+}
+
 static ff_status add_body(ff_log *log, uint16_t schemas[FF_MESSAGE_KINDS], int i) {
     const char *name = log->scenario->satellite[i].name;
     const struct {
@@ -174,17 +186,22 @@ static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
 
 static ff_status add_channels(ff_log *log) {
     uint16_t schemas[FF_MESSAGE_KINDS] = {0};
-    char *columns = join_columns(&log->columns), *inputs = join_inputs(log->scenario);
-    ff_status status = columns && inputs ? FF_OK : FF_ERR_MEMORY;
-    const ff_mcap_pair all = {"columns", columns}, in = {"columns", inputs};
+    char *columns = join_columns(&log->columns), *inputs = join_inputs(log->scenario),
+         *tuning = join_tuning(log->scenario);
+    ff_status status = columns && inputs && tuning ? FF_OK : FF_ERR_MEMORY;
+    const ff_mcap_pair all = {"columns", columns}, in = {"columns", inputs}, tuned = {"columns", tuning};
     if (!status)
         status =
             ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/cycle", &all, 1, &log->cycle);
     if (!status)
         status =
             ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/input", &in, 1, &log->input);
+    if (!status)
+        status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/tuning", &tuned, 1,
+                                        &log->tuning);
     free(columns);
     free(inputs);
+    free(tuning);
     if (!status)
         status =
             ff_message_add_channel(log->writer, schemas, FF_MESSAGE_STATE, "/state", NULL, 0, &log->state);
@@ -318,6 +335,23 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
     return FF_OK;
 }
 
+/* Before its row: a log that is cut anywhere holds what its rows were made with. */
+static ff_status take_tuned(ff_log *log, const ff_row *row) {
+    double values[FF_TUNED_VALUES];
+    const size_t n = 3 + 6 * (size_t)log->scenario->satellites;
+    if (!row->tuned.known)
+        return FF_OK;
+    ff_tuned_put(&row->tuned, log->scenario->satellites, values);
+    if (log->has_tuned && memcmp(values, log->tuned, n * sizeof *values) == 0)
+        return FF_OK;
+    memcpy(log->tuned, values, n * sizeof *values);
+    log->has_tuned = true;
+    size_t used;
+    const ff_status encoded =
+        ff_message_cycle(stamp(row->t), row->k, values, n, log->buffer, log->size, &used);
+    return put(log, log->tuning, row->t, encoded, used);
+}
+
 static ff_status take(void *self, const ff_row *row) {
     ff_log *log = self;
     size_t used;
@@ -325,9 +359,12 @@ static ff_status take(void *self, const ff_row *row) {
         log->started = true;
         log->flushed = row->t;
     }
+    ff_status status = take_tuned(log, row);
+    if (status != FF_OK)
+        return status;
     ff_columns_values(&log->columns, row, log->values);
-    ff_status status = ff_message_cycle(stamp(row->t), row->k, log->values, (size_t)log->columns.count,
-                                        log->buffer, log->size, &used);
+    status = ff_message_cycle(stamp(row->t), row->k, log->values, (size_t)log->columns.count, log->buffer,
+                              log->size, &used);
     if ((status = put(log, log->cycle, row->t, status, used)) != FF_OK)
         return status;
     if (!row->final) {

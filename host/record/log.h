@@ -2,11 +2,12 @@
  * needs.
  *
  * Channels: /cycle (all columns of the log, by name), /input (what the devices said and the loads: the loop's
- * input), /state and /event, /timing, and for each satellite /NAME/pose, /NAME/twist, /NAME/robot/pose,
- * /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy; on devices also
- * /NAME/joints (measured) and /NAME/clock (the controller's, as fitted). The scenario's text is the
- * attachment scenario.yaml, the URDF files that it names are attachments model/NAME; the metadata `freefloat`
- * holds version, method, overrides and the cycle. */
+ * input), /tuning (what an order may change of the loop: before the first cycle, and before each one with
+ * other values), /state and /event, /timing, and for each satellite /NAME/pose, /NAME/twist,
+ * /NAME/robot/pose, /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy; on
+ * devices also /NAME/joints (measured) and /NAME/clock (the controller's, as fitted). The scenario's text is
+ * the attachment scenario.yaml, the URDF files that it names are attachments model/NAME; the metadata
+ * `freefloat` holds version, method, overrides and the cycle. */
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H
 
@@ -35,7 +36,9 @@ typedef struct ff_log {
     double *values;
     uint8_t *buffer;
     size_t size; /* [bytes] of buffer */
-    uint16_t cycle, input, state, event, timing;
+    uint16_t cycle, input, tuning, state, event, timing;
+    double tuned[FF_TUNED_VALUES]; /* as it was written last */
+    bool has_tuned;
     struct {
         uint16_t pose, twist, robot, command, wrench, energy, joints, clock;
         bool in_contact;

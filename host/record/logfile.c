@@ -145,16 +145,27 @@ ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, 
             *kind = FF_LOGFILE_END;
             return FF_OK;
         }
-        if (message.channel != file->cycle && message.channel != file->input) {
+        uint64_t time;
+        if (message.channel != file->cycle && message.channel != file->input &&
+            message.channel != file->tuning) {
             const ff_mcap_channel *channel = ff_mcap_reader_channel(file->reader, message.channel);
             if (channel && !file->cycle && ff_mcap_text_equal(channel->topic, "/cycle"))
                 file->cycle = message.channel;
             else if (channel && !file->input && ff_mcap_text_equal(channel->topic, "/input"))
                 file->input = message.channel;
+            else if (channel && !file->tuning && ff_mcap_text_equal(channel->topic, "/tuning"))
+                file->tuning = message.channel;
             else
                 continue;
         }
-        uint64_t time;
+        if (message.channel == file->tuning) {
+            const ff_status read = ff_message_read_cycle(message.data, message.size, &time, &file->tuned_from,
+                                                         file->tuned, FF_TUNED_VALUES, &file->tuned_count);
+            if (read != FF_OK)
+                return read;
+            file->retuned = true;
+            continue;
+        }
         *kind = message.channel == file->cycle ? FF_LOGFILE_CYCLE : FF_LOGFILE_INPUT;
         return ff_message_read_cycle(message.data, message.size, &time, k, values, capacity, n);
     }
@@ -229,6 +240,18 @@ static bool compare_row(replay *r, ff_replay_result *result) {
     return true;
 }
 
+/* Orders that were carried out before this cycle. */
+static ff_status retune(ff_logfile *file, const ff_scenario *scenario, replay *r) {
+    ff_tuned tuned;
+    if (!file->retuned)
+        return FF_OK;
+    file->retuned = false;
+    if (file->tuned_from != r->state.k || file->tuned_count != 3 + 6 * (size_t)scenario->satellites)
+        return FF_ERR_FORMAT;
+    ff_tuned_take(file->tuned, scenario->satellites, &tuned);
+    return ff_tuned_apply(&r->model, scenario->satellites, &tuned);
+}
+
 static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, ff_replay_result *result,
                       char *message, size_t size) {
     const size_t inputs = (size_t)scenario->satellites * FF_LOG_INPUTS;
@@ -265,6 +288,9 @@ static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, 
         if (row_next) {
             if (kind != FF_LOGFILE_CYCLE || (int)n != r->columns.count || k != r->state.k)
                 return refuse(FF_ERR_FORMAT, message, size, "the log's rows are not in turn");
+            if (retune(file, scenario, r) != FF_OK)
+                return refuse(FF_ERR_FORMAT, message, size,
+                              "an order in the log does not belong to its row, or cannot have been given");
             waiting = true;
             continue;
         }

@@ -8,7 +8,12 @@ typedef struct ff_logfile {
     ff_mcap_reader *reader;
     int columns;
     char (*name)[FF_COLUMN_NAME];
-    uint16_t cycle, input; /* channels; 0 before they were seen */
+    uint16_t cycle, input, tuning; /* channels; 0 before they were seen */
+    /* what was tuned, as the last such message said: it stands before the row that it holds from */
+    bool retuned; /* it was not looked at yet */
+    uint64_t tuned_from;
+    size_t tuned_count;
+    double tuned[FF_TUNED_VALUES];
     char version[32];
     /* Of ff_replay, to be set after opening: may be NULL; false stops with FF_ERR_LIMIT. */
     bool (*progress)(void *user, double part);

@@ -452,11 +452,33 @@ static ff_status make_table(const ff_trial_sample *sample, size_t count, double 
     return FF_OK;
 }
 
+/* The end of the rest at a tilt, [from, to): a delayed robot has arrived, and so has an old force. */
+static size_t rest_of(const ff_trial *trial, int leg, size_t count, size_t *to) {
+    const double end = (leg + 1) * (trial->move + trial->dwell);
+    const size_t last = (size_t)ceil(end / trial->cycle);
+    *to = last < count ? last : count;
+    const size_t from = (size_t)((end - STILL) / trial->cycle);
+    return from < *to ? from : *to;
+}
+
+/* Only what was felt at rest: there it does not matter by how much the force is older than the pose, nor what
+ * inertia the mock-up has. */
 ff_status ff_trial_weigh(const ff_trial *trial, const ff_wrench_config *frames, const ff_trial_sample *sample,
                          size_t count, ff_log_payload *payload, char *message, size_t size) {
     ff_log_table table;
-    const size_t tilts = (size_t)(trial->tilt_end / trial->cycle);
-    ff_status status = make_table(sample, count < tilts ? count : tilts, trial->cycle, &table, message, size);
+    ff_trial_sample *rest = calloc(count + 1, sizeof *rest);
+    if (!rest) {
+        snprintf(message, size, "no memory");
+        return FF_ERR_MEMORY;
+    }
+    size_t used = 0;
+    for (int leg = 0; leg < 5; leg++) {
+        size_t to;
+        for (size_t k = rest_of(trial, leg, count, &to); k < to; k++)
+            rest[used++] = sample[k];
+    }
+    ff_status status = make_table(rest, used, trial->cycle, &table, message, size);
+    free(rest);
     if (status != FF_OK)
         return status;
     status = ff_log_identify_payload(&table, 0, frames->gravity_w, frames->T_bs, payload, message, size);
@@ -468,12 +490,10 @@ double ff_trial_drift(const ff_trial *trial, const ff_wrench_config *fitted, ff_
                       const ff_trial_sample *sample, size_t count) {
     double worst = 0.0;
     for (int leg = 0; leg < 5; leg++) {
-        const double end = (leg + 1) * (trial->move + trial->dwell);
         ff_wrench sum = ff_wrench_zero();
         int used = 0;
-        /* the end of the rest: a delayed robot has arrived */
-        for (size_t k = (size_t)((end - STILL) / trial->cycle); k < count && (double)k * trial->cycle < end;
-             k++) {
+        size_t to;
+        for (size_t k = rest_of(trial, leg, count, &to); k < to; k++) {
             const ff_wrench_in in = {.T_wb = sample[k].robot.T};
             const ff_wrench f_b = ff_wrench_transform(fitted->T_bs, ff_wrench_sub(sample[k].f_s, bias_s));
             sum = ff_wrench_add(sum, ff_wrench_sub(f_b, ff_wrench_mockup(fitted, &in)));

@@ -95,6 +95,7 @@ static void float_once(ff_executive *e, bool filled) {
         ff_row_settle(scenario, &e->out);
         e->finished = true;
     } else {
+        ff_tuned_get(&e->model, e->plan.bodies, &e->row.tuned);
         const int64_t begin = ff_clock_now();
         status = ff_loop_step(&e->model, &e->state, &e->result->run.info, &e->in, &e->out);
         const int64_t took = ff_clock_now() - begin;

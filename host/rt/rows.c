@@ -49,6 +49,15 @@ void ff__rt_show_cycle(ff_executive *e) {
     ff_telemetry_push(&e->telemetry, s);
 }
 
+/* Into the log and to the operator: what was ordered, and the value before. */
+static void note_order(ff_executive *e, double t, const char *name, double value, double was) {
+    ff_rt_note note = {
+        .kind = FF_NOTE_TEXT, .t = t, .state = e->safety.name, .trip = {.value = value, .limit = was}};
+    for (size_t n = 0; n + 1 < sizeof note.text && name[n]; n++)
+        note.text[n] = name[n];
+    ff_ring_push(&e->notes, &note);
+}
+
 /* What the owner of commands asks, between two cycles. */
 void ff__rt_take_orders(ff_executive *e) {
     if (!e->telemetry.running)
@@ -70,16 +79,12 @@ void ff__rt_take_orders(ff_executive *e) {
     ff_tuning_apply(&e->tuning, &a);
     e->held |= a.hold;
     e->stopped |= a.stop;
-    if (a.changed) { /* into the log, too: a replay knows the scenario only */
+    if (a.changed) {
         const ff_tuning_parameter *p = &e->tuning.table.parameter[a.changed - 1];
-        ff_rt_note note = {.kind = FF_NOTE_TEXT,
-                           .t = a.t,
-                           .state = e->safety.name,
-                           .trip = {.value = p->value, .limit = a.was}};
-        memcpy(note.text, p->name, sizeof note.text < sizeof p->name ? sizeof note.text : sizeof p->name);
-        note.text[sizeof note.text - 1] = 0;
-        ff_ring_push(&e->notes, &note);
+        note_order(e, a.t, p->name, p->value, a.was);
     }
+    if (a.zeroed)
+        note_order(e, a.t, "zeroed", a.removed, 0.0);
 }
 
 /* A cycle outside the run, for the last 2 s before a fault: run-up, tests of CHECK, the one that tripped. */

@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static ff_detector_config *detector_of(ff_fidelity_config *f) {
-    return f->method == FF_METHOD_TDPA      ? &f->tdpa.detector
-           : f->method == FF_METHOD_DAMPING ? &f->damping.detector
-                                            : NULL;
-}
-
 static void add(ff_tuning_table *table, ff_tuning_parameter p, const char *body, const char *name) {
     if (table->count == FF_TUNING_PARAMETERS)
         return;
@@ -53,7 +47,7 @@ void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *
     ff_loop_config loop;
     *table = (ff_tuning_table){0};
     ff_scenario_loop(scenario, &loop);
-    const ff_detector_config *d = detector_of(&loop.fidelity);
+    const ff_detector_config *d = ff_tuned_detector(&loop.fidelity);
     if (d) {
         add(table,
             (ff_tuning_parameter){.unit = "N",
@@ -104,7 +98,7 @@ bool ff_tuning_set(ff_tuning_table *table, int parameter, double value, ff_loop_
         *limit_at(&safety->limits[p->body], p->limit) = value;
     } else {
         *why = "set refused: this method has nothing to tune";
-        ff_detector_config *d = model ? detector_of(&model->fidelity.config) : NULL;
+        ff_detector_config *d = model ? ff_tuned_detector(&model->fidelity.config) : NULL;
         if (!d)
             return false;
         ff_detector_config next = *d;
@@ -186,7 +180,7 @@ static void set(ff_tuning *tuning, ff_tuning_access *access, const ff_order *ord
 }
 
 /* The bias goes to its new value in as many equal steps as were averaged: no jump of the force, no spike. */
-void ff_tuning_advance(ff_tuning *tuning, const ff_tuning_access *access) {
+void ff_tuning_advance(ff_tuning *tuning, ff_tuning_access *access) {
     if (tuning->ramp_left) {
         tuning->ramp_left--;
         for (int i = 0; i < access->bodies; i++)
@@ -213,6 +207,8 @@ void ff_tuning_advance(ff_tuning *tuning, const ff_tuning_access *access) {
         answer.is = fmax(answer.is, ff_vec3_norm(mean.f));
     }
     tuning->ramp_left = tuning->zero_cycles;
+    access->zeroed = true;
+    access->removed = answer.is;
     ff_ring_push(&tuning->answers, &answer);
 }
 

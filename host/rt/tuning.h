@@ -9,6 +9,7 @@
 
 #include "rt/levels.h"
 #include "rt/ring.h"
+#include "run/tuned.h"
 
 enum {
     FF_TUNING_ORDERS = 16,    /* that may wait */
@@ -78,6 +79,8 @@ typedef struct ff_tuning_access {
     bool hold, stop; /* set here: the operator's stop was asked for */
     int changed;     /* set here: a parameter that has a new value, counted from 1; 0: none */
     double was;      /* and its old one */
+    bool zeroed;     /* set here: a zeroing has its mean, and ramps it in from the next cycle on */
+    double removed;  /* [N] the largest force that it takes away */
     ff_loop_model *model;
     ff_safety_config *safety;
     ff_wrench
@@ -103,7 +106,7 @@ bool ff_tuning_answer(ff_tuning *tuning, ff_order_answer *answer);
 void ff_tuning_text(const ff_tuning *tuning, const ff_order_answer *answer, char *text, size_t size);
 /* The loop's thread, between cycles; bounded, no lock, no call into the system. First once a cycle what a
  * zeroing still has to do, then at most one order. */
-void ff_tuning_advance(ff_tuning *tuning, const ff_tuning_access *access);
+void ff_tuning_advance(ff_tuning *tuning, ff_tuning_access *access);
 void ff_tuning_apply(ff_tuning *tuning, ff_tuning_access *access);
 /* What is left of a contact wrench [body axes] in its sensor's frame. */
 ff_wrench ff_tuning_reading(const ff_wrench_config *config, ff_pose T_wb, ff_wrench f_b);

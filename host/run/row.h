@@ -2,7 +2,7 @@
 #ifndef FF_RUN_ROW_H
 #define FF_RUN_ROW_H
 
-#include "scenario/scenario.h"
+#include "run/tuned.h"
 
 /* On devices: the robot's axes, and its controller's clock as fitted to ours. */
 typedef struct ff_row_device {
@@ -61,6 +61,7 @@ typedef struct ff_row {
     bool aside;      /* on devices: no cycle of the run; kept only for the last 2 s before a fault */
     bool filled;     /* on devices: stands for a cycle whose telegram was lost */
     unsigned bounds; /* FF_BOUND_...: bounds of the identification that acted */
+    ff_tuned tuned;  /* what orders can change, as this cycle's step had it */
     ff_row_body body[FF_MAX_BODIES];
     ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
     bool touching[FF_MAX_CONTACTS];

@@ -158,6 +158,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
         if (m->row.final) { /* where everything stands at the end */
             ff_row_settle(scenario, &m->out);
         } else {
+            ff_tuned_get(&m->model, scenario->satellites, &m->row.tuned);
             const double start = options->timing ? now_ns() : 0.0;
             status = ff_loop_step(&m->model, &m->state, &result->info, &m->in, &m->out);
             if (options->timing) {

@@ -150,6 +150,8 @@ static void note(void *user, const ff_rt_note *n) {
         ff_cli_error("%.3f s: %s, %s", n->t, ff_safety_state_name(n->state), sentence);
     } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
         printf("%8.3f s  %s\n", n->t, n->text);
+    } else if (!d->quiet && n->kind == FF_NOTE_TEXT && strcmp(n->text, "zeroed") == 0) {
+        printf("%8.3f s  zeroed, %.3g N taken away at most\n", n->t, n->trip.value);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
         printf("%8.3f s  %s set to %.6g, it was %.6g\n", n->t, n->text, n->trip.value, n->trip.limit);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)

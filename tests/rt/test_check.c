@@ -161,6 +161,31 @@ static void test_weight_is_identified(void **state) {
     }
 }
 
+/* A force that is older than its pose weighs the same: only what was felt at rest counts. */
+static void test_weight_does_not_know_the_skew(void **state) {
+    (void)state;
+    static const double skew[] = {0.0053, 0.0119, 0.03};
+    for (int n = 0; n < 3; n += test_count(2, 1)) {
+        char truth[120];
+        snprintf(truth, sizeof truth,
+                 "satellites.body.sensor={kind: noisy, delay: %g, bias: [3, -2, 1, 0.1, 0.2, -0.3]}",
+                 skew[n]);
+        pair *p = PLAY(WEIGHS, EARTH, "satellites.body.mockup={mass: 5, com: [0.03, -0.02, 0.1]}",
+                       "satellites.body.sensor={kind: noisy}", "satellites.body.velocity=[0, 0, 0]",
+                       "truth:", truth);
+        expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+        const ff_log_payload *fit = &p->rt.check.body[0].payload;
+        print_message("skew %.4g ms: %.6f kg, CoM %.6f %.6f %.6f m\n", 1e3 * skew[n], fit->mass.value,
+                      fit->com[0].value, fit->com[1].value, fit->com[2].value);
+        assert_near(fit->mass.value, 5.0, 1e-4);
+        assert_near(fit->com[0].value, 0.03, 2e-5);
+        assert_near(fit->com[1].value, -0.02, 2e-5);
+        assert_near(fit->com[2].value, 0.1, 2e-5);
+        assert_vec3_near(p->rt.check.body[0].bias.f, ff_vec3_make(3, -2, 1), 1e-4);
+        drop(p);
+    }
+}
+
 /* Compensated: a satellite that turns in the lab's gravity without touching anything keeps its velocity,
  * though the scenario's mock-up is wrong by 4 kg: by poses is the default where there is gravity. Without the
  * poses it would fall by that weight's change. */
@@ -608,6 +633,7 @@ int main(void) {
         cmocka_unit_test(test_push_that_is_not_felt_is_refused),
         cmocka_unit_test(test_pushes_can_be_left_out_and_the_table_says_so),
         cmocka_unit_test(test_weight_is_identified),
+        cmocka_unit_test(test_weight_does_not_know_the_skew),
         cmocka_unit_test(test_identified_weight_is_compensated),
         cmocka_unit_test(test_weight_without_gravity_is_refused),
         cmocka_unit_test(test_weight_left_out_has_its_reason),

@@ -153,12 +153,119 @@ static void test_input_round_trip_keeps_every_bit(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------------------------------------ orders --
+ */
+
+enum { KEPT, BIAS_BIT, THRESHOLD, ORDERS_LOST, MOVED, IMPOSSIBLE };
+
+typedef struct tuner {
+    ff_log *log;
+    int damage;
+    ff_tuned tuned;
+} tuner;
+
+/* As the live page does it: thresholds and bias of the model between two cycles. */
+static bool tune(void *self, const ff_run_access *access) {
+    (void)self;
+    ff_fidelity_config *f = &access->model->fidelity.config;
+    ff_wrench *bias = &access->model->config.body[0].wrench.bias_s;
+    if (access->k == 20) {
+        ff_tuned_detector(f)->force_on = 6.0;
+        ff_tuned_detector(f)->fixed = true;
+    }
+    if (access->k >= 40 && access->k < 60)
+        bias->f.y += 0.01;
+    if (access->k == 200)
+        ff_tuned_detector(f)->torque_on = 3.0;
+    return true;
+}
+
+static ff_status tuned_row(void *self, const ff_row *row) {
+    tuner *t = self;
+    ff_row copy = *row;
+    if (t->damage == BIAS_BIT && row->k == 50)
+        copy.tuned.bias_s[0].f.y = nextafter(copy.tuned.bias_s[0].f.y, 1.0);
+    if (t->damage == THRESHOLD && row->k >= 20)
+        copy.tuned.force_on = 3.0;
+    if (t->damage == ORDERS_LOST && row->k > 0)
+        copy.tuned = t->tuned;
+    if (t->damage == IMPOSSIBLE && row->k >= 20)
+        copy.tuned.force_on = -1.0;
+    t->tuned = row->k == 0 ? copy.tuned : t->tuned;
+    const ff_sink sink = ff_log_sink(t->log);
+    if (t->damage == MOVED && row->k == 20) { /* the order's message says another cycle than the row's */
+        t->log->has_tuned = false;
+        copy.k = 21;
+    }
+    return sink.row(sink.self, &copy);
+}
+
+static ff_status replay_tuned(int damage, ff_replay_result *result, char *message, size_t size) {
+    char path[64], warnings[256];
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    path_of(path);
+    const ff_scenario_options options = {0};
+    assert_int_equal(
+        ff_scenario_parse("log", text, sizeof text - 1, &options, scenario, message, size, warnings, 256),
+        FF_OK);
+    const ff_log_source source = {.path = "log", .text = text, .length = sizeof text - 1};
+    ff_log log;
+    assert_int_equal(ff_log_open(path, scenario, &source, &log), FF_OK);
+    tuner t = {&log, damage, {0}};
+    const ff_sink sink = {&t, tuned_row};
+    const ff_run_options run = {.sinks = &sink, .count = 1, .between = tune};
+    ff_run_result done;
+    ff_run(scenario, &run, &done);
+    assert_int_equal(done.status, FF_OK);
+    assert_int_equal(ff_log_close(&log), FF_OK);
+    ff_logfile file;
+    assert_int_equal(ff_logfile_open(path, &file, message, size), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&file, scenario, message, size), FF_OK);
+    const ff_status status = ff_replay(&file, scenario, result, message, size);
+    ff_logfile_close(&file);
+    unlink(path);
+    free(scenario);
+    return status;
+}
+
+/* A run whose thresholds and bias were changed on the way: the log knows it. */
+static void test_replay_applies_orders(void **state) {
+    (void)state;
+    char message[256];
+    ff_replay_result r;
+    assert_int_equal(replay_tuned(KEPT, &r, message, sizeof message), FF_OK);
+    if (r.differs)
+        fail_msg("cycle %llu, %s: recorded %.17g, replayed %.17g", (unsigned long long)r.cycle, r.column,
+                 r.recorded, r.replayed);
+    assert_int_equal(r.cycles, 501);
+}
+
+static void test_replay_finds_damaged_orders(void **state) {
+    (void)state;
+    char message[256];
+    ff_replay_result r;
+    /* a bias moves the measured force in its own cycle */
+    assert_int_equal(replay_tuned(BIAS_BIT, &r, message, sizeof message), FF_OK);
+    assert_true(r.differs && r.cycle == 50);
+    /* a threshold shows when a force lies between it and the true one */
+    assert_int_equal(replay_tuned(THRESHOLD, &r, message, sizeof message), FF_OK);
+    assert_true(r.differs && r.cycle > 20);
+    print_message("another threshold: cycle %llu, %s\n", (unsigned long long)r.cycle, r.column);
+    assert_int_equal(replay_tuned(ORDERS_LOST, &r, message, sizeof message), FF_OK);
+    assert_true(r.differs && r.cycle >= 20 && r.cycle <= 40);
+    assert_int_equal(replay_tuned(MOVED, &r, message, sizeof message), FF_ERR_FORMAT);
+    assert_int_equal(replay_tuned(IMPOSSIBLE, &r, message, sizeof message), FF_ERR_FORMAT);
+    assert_non_null(strstr(message, "an order in the log"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replay_whole_log_same_bits),
         cmocka_unit_test(test_replay_changed_bit_names_cycle_and_column),
         cmocka_unit_test(test_replay_cut_log_loses_at_most_a_tenth),
         cmocka_unit_test(test_input_round_trip_keeps_every_bit),
+        cmocka_unit_test(test_replay_applies_orders),
+        cmocka_unit_test(test_replay_finds_damaged_orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

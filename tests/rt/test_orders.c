@@ -1,0 +1,183 @@
+/* Orders to a loop on devices, by the queue, in lock step: what they changed stands in the log at its cycle,
+ * the log replays to the bit, and an order that was damaged is found. */
+#include "support.h"
+
+#include "record/logfile.h"
+#include "rt/executive.h"
+#include "rt/facility.h"
+
+#include "rt/ports.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+static const char text[] =
+    "name: orders\n"
+    "time: {cycle: 0.004, duration: 30}\n"
+    "method: tdpa\n"
+    "satellites:\n"
+    "  body:\n"
+    "    mass: 100\n"
+    "    inertia: [10, 10, 10]\n"
+    "    velocity: [0.05, 0, 0]\n"
+    "    robot: {kind: delay, delay: 0.016}\n"
+    "    sensor: {kind: noisy, force_noise: 0.02, torque_noise: 0.002, bias: [0.5, -0.3, 0.2, 0.01, 0, 0]}\n"
+    "    check: {push: skip}\n"
+    "    safety: {force: 80}\n"
+    "contacts:\n"
+    "  - {name: right, kind: wall, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 3000, damping: 0}\n"
+    "  - {name: left, kind: wall, at: [-0.05, 0, 0], normal: [1, 0, 0], stiffness: 3000, damping: 0}\n";
+
+static const ff_order orders[] = {{.verb = FF_ORDER_SET, .parameter = 0, .value = 4.0},
+                                  {.verb = FF_ORDER_ZERO},
+                                  {.verb = FF_ORDER_SET, .parameter = 1, .value = 0.5},
+                                  {.verb = FF_ORDER_SET, .parameter = 2, .value = 60.0}};
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+typedef struct bench {
+    ff_scenario scenario;
+    ff_facility_options facility_options;
+    ff_facility_result facility;
+    ff_rt_result rt;
+    atomic_bool stop_facility, stop_rt;
+    atomic_bool floats;
+    unsigned next; /* telemetry thread: the order that is to be carried out now */
+    bool waits;
+    ff_log log[2];
+    uint64_t first; /* cycle with another threshold than at the start */
+    double start;
+} bench;
+
+static void *serve(void *self) {
+    bench *b = self;
+    ff_facility_run(&b->scenario, &b->facility_options, &b->facility);
+    return NULL;
+}
+
+static void watch(void *self, const ff_sample *sample) {
+    bench *b = self;
+    if (sample->state == FF_SAFE_FLOAT && sample->row.t > 0.2)
+        atomic_store(&b->floats, true);
+}
+
+static bool give(void *self, ff_order *order) {
+    bench *b = self;
+    if (!atomic_load(&b->floats) || b->waits || b->next == ORDERS)
+        return false;
+    *order = orders[b->next];
+    return b->waits = true;
+}
+
+static void answer(void *self, const ff_order_answer *a, const char *words) {
+    bench *b = self;
+    print_message("%.3f s: %s\n", a->t, words);
+    b->waits = false;
+    b->next += a->done; /* refused in contact: once more */
+}
+
+/* Both logs at once; in the second the threshold that was ordered is another. */
+static ff_status keep(void *self, const ff_row *row) {
+    bench *b = self;
+    ff_row copy = *row;
+    if (row->k == 0)
+        b->start = row->tuned.force_on;
+    else if (!b->first && !row->final && row->tuned.force_on != b->start)
+        b->first = row->k;
+    if (b->first && !row->final)
+        copy.tuned.force_on = 2.0;
+    ff_sink sink = ff_log_sink(&b->log[0]);
+    const ff_status status = sink.row(sink.self, row);
+    sink = ff_log_sink(&b->log[1]);
+    return status ? status : sink.row(sink.self, &copy);
+}
+
+static ff_replay_result replay(const char *path, int *zeroed, int *set) {
+    ff_logfile file;
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    ff_replay_result result;
+    char message[256] = "";
+    assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&file, scenario, message, sizeof message), FF_OK);
+    if (ff_replay(&file, scenario, &result, message, sizeof message) != FF_OK)
+        fail_msg("%s", message);
+    ff_mcap_reader_rewind(file.reader);
+    for (bool end = false; !end;) { /* every order is an event, too */
+        ff_mcap_message m;
+        assert_int_equal(ff_mcap_reader_next(file.reader, &m, &end), FF_OK);
+        const ff_mcap_channel *channel = end ? NULL : ff_mcap_reader_channel(file.reader, m.channel);
+        if (!channel || !ff_mcap_text_equal(channel->topic, "/event"))
+            continue;
+        uint64_t time;
+        int32_t code;
+        uint8_t level;
+        char words[160];
+        double value, limit;
+        assert_int_equal(
+            ff_message_read_event(m.data, m.size, &time, &code, &level, words, sizeof words, &value, &limit),
+            FF_OK);
+        *zeroed += strcmp(words, "zeroed") == 0;
+        *set += strstr(words, "threshold") != NULL || strstr(words, "body.limit.") != NULL;
+    }
+    ff_logfile_close(&file);
+    free(scenario);
+    return result;
+}
+
+static void test_run_with_orders_replays(void **state) {
+    (void)state;
+    bench *b = calloc(1, sizeof *b);
+    char message[256] = "", warnings[256], path[2][64];
+    const ff_scenario_options options = {0};
+    assert_int_equal(ff_scenario_parse("orders", text, sizeof text - 1, &options, &b->scenario, message,
+                                       sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    const ff_log_source source = {.path = "orders", .text = text, .length = sizeof text - 1};
+    for (int n = 0; n < 2; n++) {
+        snprintf(path[n], sizeof path[n], "/tmp/freefloat-orders-XXXXXX");
+        const int file = mkstemp(path[n]);
+        assert_true(file >= 0);
+        close(file);
+        assert_int_equal(ff_log_open(path[n], &b->scenario, &source, &b->log[n]), FF_OK);
+    }
+    ff_log *log = &b->log[0];
+    const ff_plan_options ports = free_ports();
+    b->facility_options =
+        (ff_facility_options){.ports = ports, .lockstep = true, .once = true, .stop = &b->stop_facility};
+    const ff_rt_options rt = {
+        .ports = ports, .silence = 5.0, .stop = &b->stop_rt, .log = &log, .viewer = {b, watch, give, answer}};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, serve, b), 0);
+    const ff_sink sink = {b, keep};
+    const ff_run_options run = {.sinks = &sink, .count = 1};
+    ff_rt_run(&b->scenario, &run, &rt, &b->rt);
+    atomic_store(&b->stop_facility, true);
+    pthread_join(thread, NULL);
+    if (b->rt.trip.code != FF_TRIP_FINISHED)
+        fail_msg("%s %s", b->rt.run.message, b->facility.message);
+    for (int n = 0; n < 2; n++)
+        assert_int_equal(ff_log_close(&b->log[n]), FF_OK);
+    assert_int_equal(b->next, ORDERS);
+    assert_true(b->first > 0);
+
+    int zeroed = 0, set = 0, none = 0;
+    const ff_replay_result good = replay(path[0], &zeroed, &set);
+    if (good.differs)
+        fail_msg("cycle %llu, %s: recorded %.17g, replayed %.17g", (unsigned long long)good.cycle,
+                 good.column, good.recorded, good.replayed);
+    assert_int_equal(good.cycles, b->scenario.cycles + 1);
+    assert_int_equal(zeroed, 1);
+    assert_int_equal(set, 3);
+    const ff_replay_result bad = replay(path[1], &none, &none);
+    assert_true(bad.differs && bad.cycle >= b->first);
+    print_message("ordered in cycle %llu, a false order shows in cycle %llu: %s\n",
+                  (unsigned long long)b->first, (unsigned long long)bad.cycle, bad.column);
+    for (int n = 0; n < 2; n++)
+        unlink(path[n]);
+    free(b->rt.last);
+    free(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_run_with_orders_replays)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
