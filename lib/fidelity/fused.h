@@ -16,7 +16,7 @@ enum {
     WORK_ROW = 24    /* a row along the normal */
 };
 /* An estimate goes through these; REST: none is under way. */
-enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, COMMIT, SETTLE };
+enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, TAKE_FIRST, COMMIT, SETTLE };
 static const double force_least = 0.02;   /* [N] no force below it is a contact */
 static const double arm_longest = 3.0;    /* [m] a torque at a longer arm is a torque of its own */
 static const double torque_least = 0.003; /* [N m] */
@@ -105,8 +105,8 @@ static inline bool fused_sample_ok(ff_fused_state *state, const ff_fused_contact
 
 /* Both act, or acted, at one time. */
 static inline bool fused_beside(const ff_fused_contact *o, const ff_fused_contact *c) {
-    return o != c && (o->open || o->settled) && !(o->settled && o->end <= c->anchor) &&
-           !(c->settled && c->end <= o->anchor);
+    return o != c && !o->united && !c->united && (o->open || o->settled) &&
+           !(o->settled && o->end <= c->anchor) && !(c->settled && c->end <= o->anchor);
 }
 
 /* Contact o acts on the body at sample k. */
@@ -173,6 +173,7 @@ void ff__fused_take_rows(ff_fused_state *state, ff_fused_contact *c, uint64_t k,
 ff_vec3 ff__fused_normal_with_friction(const ff_fused_config *config, ff_fused_state *state,
                                        const ff_fused_contact *c, uint64_t k, double mu, ff_vec3 n,
                                        uint64_t stride);
+double ff__fused_friction_rows(const ff_fused_contact *c);
 bool ff__fused_step_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
                              int *work);
 bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
@@ -192,6 +193,8 @@ void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state
 bool ff__fused_is_over(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
                        uint64_t k);
 void ff__fused_finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k);
+void ff__fused_absorb(ff_fused_state *state, ff_fused_contact *c);
+void ff__fused_part(ff_fused_contact *c);
 void ff__fused_sweep(ff_fused_state *state);
 void ff__fused_work_on(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work);
 

@@ -73,7 +73,7 @@ void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int 
     for (int i = 0; i < FF_FUSED_CONTACTS; i++)
         busy |= state->contact[i].open && (group_before >> state->contact[i].a & 1u);
     c->open = true;
-    c->settled = c->frozen = c->closing = false;
+    c->settled = c->frozen = c->closing = c->united = c->tried = false;
     c->stage = REST;
     c->torque = torque;
     c->a = a;
@@ -386,6 +386,77 @@ static void conclude(const ff_fidelity_model *model, ff_fused_state *state, ff_f
     c->stage = REST;
 }
 
+/* Takes the place of the contacts beside it. */
+void ff__fused_absorb(ff_fused_state *state, ff_fused_contact *c) {
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        ff_fused_contact *o = &state->contact[i];
+        if (o == c || !o->settled || o->a != c->a || o->anchor >= c->end)
+            continue;
+        o->settled = false;
+        if (o->wall >= 0 && o->wall != c->wall)
+            state->wall[o->wall].valid = false;
+        state->report[c->a].contacts--;
+    }
+}
+
+/* Is one of several again. */
+void ff__fused_part(ff_fused_contact *c) {
+    c->united = false;
+    c->end = c->until = c->end_before;
+    c->n = c->n_new = c->before.n;
+    c->r = c->r_new = c->before.r;
+    c->mu = c->before.mu;
+    c->surface = c->fit = c->before.surface;
+    c->first.surface.valid = false;
+}
+
+/* Friction of a third of the normal force looks like a second contact while the sliding turns round. When all
+ * contacts of a body on the world are settled that acted at one time, under noise, the earliest is judged
+ * once more as the only one, with the whole force and friction. */
+static void unite(const ff_fidelity_model *model, ff_fused_state *state, const ff_fused_contact *last,
+                  uint64_t k) {
+    ff_fused_contact *e = NULL;
+    int count = 0;
+    uint64_t end = 0;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+        ff_fused_contact *o = &state->contact[i];
+        if (o != last && !fused_beside(o, last))
+            continue;
+        if (o->a != last->a && o->b != last->a && o->a != last->b)
+            continue;
+        if (o->open || o->closing || o->frozen || o->a != last->a || o->b >= 0)
+            return;
+        count++;
+        end = o->end > end ? o->end : end;
+        if (!o->torque && (!e || fused_is_earlier(o, e)))
+            e = o;
+    }
+    if (count < 2 || !e || !fused_noisy(&model->config.fused, e) || model->config.fused.random_estimates ||
+        k - e->row_from > FF_FUSED_RING / 2)
+        return;
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
+        if (state->contact[i].settled && state->contact[i].a == e->a && state->contact[i].anchor < e->anchor)
+            return;
+    e->before = (ff_fused_settled){e->surface, e->n, e->r, e->mu, 0.0};
+    e->end_before = e->end;
+    e->end = end;
+    e->united = e->closing = e->tried = true;
+    e->mu = 0.0;
+    e->stage = PLACE;
+    e->row = e->row_from;
+    e->asked = k;
+    e->first.surface.valid = false;
+    e->passes = 1;
+    state->report[e->a].contacts--;
+}
+
+static void settle(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+    const bool again = c->tried;
+    conclude(model, state, c);
+    if (!again)
+        unite(model, state, c, k);
+}
+
 /* Estimates and replays, as far as the work of a cycle allows; the contact that has waited longest first. */
 void ff__fused_work_on(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work) {
     ff__fused_replay_some(model, state, k, work);
@@ -401,14 +472,17 @@ void ff__fused_work_on(const ff_fidelity_model *model, ff_fused_state *state, ui
         if (!c)
             return;
         done |= 1u << (c - state->contact);
-        if (c->closing && k - c->row_from > FF_FUSED_RING - 16)
+        if (c->closing && k - c->row_from > FF_FUSED_RING - 16) {
             c->stage = SETTLE; /* its rows leave the history: what is known stands */
+            if (c->united)
+                ff__fused_part(c);
+        }
         for (int stage = -1; stage != c->stage && *work > 0;) {
             stage = c->stage;
             ff__fused_estimate(model, state, c, c->closing ? c->end : k, k, work);
         }
         ff__fused_replay_some(model, state, k, work);
         if (c->stage == SETTLE && !ff__fused_replaying(state, ff__fused_group_of(state, c->a)))
-            conclude(model, state, c);
+            settle(model, state, c, k);
     }
 }

@@ -2,6 +2,8 @@
  */
 #include "fidelity/fused.h"
 
+static const double union_misfit = 6.0; /* mean of J for a row of one contact in place of several */
+
 static void random_surface(ff_fused_state *state, const ff_fused_contact *c, double lo, double hi,
                            ff_profile *e) {
     ff_rng *rng = &state->rng;
@@ -212,10 +214,11 @@ static double misfit(const ff_fused_contact *c) {
 }
 
 /* The settlement's second pass judges the rows by the first one's surface. Where it then explains them far
- * worse, that surface has let in rows that are none of the contact's: the first pass stands. */
-static void keep_better(ff_fused_contact *c) {
-    if (!c->closing || !c->fit.valid)
-        return;
+ * worse, that surface has let in rows that are none of the contact's: the first pass stands. True where the
+ * rows must then be taken along its normal again. */
+static bool keep_better(ff_fused_contact *c) {
+    if (!c->closing || !c->fit.valid || c->united)
+        return false;
     const double now = misfit(c);
     if (c->passes > 0) {
         c->first = (ff_fused_settled){c->fit, c->n_new, c->r_new, c->mu, now};
@@ -224,7 +227,24 @@ static void keep_better(ff_fused_contact *c) {
         c->n_new = c->first.n;
         c->r_new = c->first.r;
         c->mu = c->first.mu;
+        c->first.surface.valid = false;
+        return true;
     }
+    return false;
+}
+
+/* One contact with friction in place of several: it stands if it explains force and sliding to the noise (the
+ * mean of J is three for a row, of three components), otherwise all is as it was. True where the rows must be
+ * taken again. */
+static bool judge_union(ff_fused_state *state, ff_fused_contact *c) {
+    const double J = fmin(c->simplex.least, c->mu_without);
+    if (c->fit.valid && c->mu_try > 0 && J < union_misfit * ff__fused_friction_rows(c)) {
+        ff__fused_absorb(state, c);
+        c->united = false;
+        return false;
+    }
+    ff__fused_part(c);
+    return true;
 }
 
 /* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
@@ -330,13 +350,25 @@ void ff__fused_estimate(const ff_fidelity_model *model, ff_fused_state *state, f
         }
         c->stage = COMMIT;
     }
+    if (c->stage == TAKE_FIRST) {
+        ff__fused_take_rows(state, c, c->until, work);
+        if (c->row <= c->until)
+            return;
+        c->force_max = c->force_new;
+        c->torque_max = c->torque_new;
+        ff__fused_choose_rows(config, state, c);
+        c->stage = COMMIT;
+    }
     if (c->stage == COMMIT) {
         /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
          * is little to repeat */
         if (*work <= 0 || (k - c->anchor > 24 &&
                            ff__fused_replay_reached(state, ff__fused_group_of(state, c->a)) > c->anchor))
             return;
-        keep_better(c);
+        if (keep_better(c) || (c->united && c->passes == 0 && judge_union(state, c))) {
+            begin_rows(c, TAKE_FIRST);
+            return;
+        }
         commit(config, state, c, last);
         *work -= 3 * (int)(last - c->row_from);
         if (c->closing && c->passes > 0) {

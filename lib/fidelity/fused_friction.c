@@ -192,6 +192,12 @@ static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state
     return done ? J + fit->J : FF_INF;
 }
 
+/* How many rows judge_normal() looks at. */
+double ff__fused_friction_rows(const ff_fused_contact *c) {
+    const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
+    return (double)(c->detected - c->row_from + 1 + (c->until - c->detected) / stride);
+}
+
 static ff_vec3 tilted(ff_vec3 n, const double x[2]) {
     const ff_vec3 e1 = ff_vec3_unit(fabs(n.x) < 0.6 ? ff_vec3_cross(n, ff_vec3_make(1, 0, 0))
                                                     : ff_vec3_cross(n, ff_vec3_make(0, 1, 0)));

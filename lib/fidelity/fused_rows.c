@@ -35,7 +35,7 @@ double ff__fused_share(ff_fused_state *state, const ff_fused_contact *c, uint64_
     int count = 1;
     n[0] = c->b < 0 ? c->n : ff_quat_rotate(fused_at(state, c->b, k)->T_r.q, c->n);
     const ff_vec3 own = n[0];
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
+    for (int i = 0; i < FF_FUSED_CONTACTS && !c->united; i++) {
         const ff_fused_contact *o = &state->contact[i];
         if (o == c || o->torque || !(o->open || o->settled) || o->a != c->a || k < o->anchor ||
             (o->settled && k >= o->end))
@@ -104,7 +104,7 @@ static ff_vec3 own_part(ff_fused_state *state, const ff_fused_contact *c, uint64
     ff_vec3 F =
         c->torque ? ff__fused_pure_torque(state, c->a, i, c) : fused_measured_force(state, c->a, c->b, i);
     /* next to an earlier contact only the part across its normal is known to be ours */
-    for (int o = 0; o < FF_FUSED_CONTACTS; o++) {
+    for (int o = 0; o < FF_FUSED_CONTACTS && !c->united; o++) {
         const ff_fused_contact *e = &state->contact[o];
         if (e == c || e->torque != c->torque || !fused_acts_at(e, c->a, i) || !fused_is_earlier(e, c))
             continue;

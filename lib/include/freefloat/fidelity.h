@@ -418,6 +418,10 @@ typedef struct ff_fused_contact {
     ff_vec3 n_best;
     ff_profile fit, zero, rival;
     ff_fused_settled first;
+    bool tried;              /* so judged once */
+    bool united;             /* judged as the only contact, with friction, in place of all those beside it */
+    ff_fused_settled before; /* what it was as one of them */
+    uint64_t end_before;
     ff_fused_depth grows;
     ff_fused_simplex simplex;
     ff_profile_search search;
