@@ -20,6 +20,8 @@ enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, TAKE_FIRS
 static const double force_least = 0.02;   /* [N] no force below it is a contact */
 static const double arm_longest = 3.0;    /* [m] a torque at a longer arm is a torque of its own */
 static const double torque_least = 0.003; /* [N m] */
+/* Mean of J for a row, along the normal and across it, that noise may make: three is expected. */
+static const double union_misfit = 6.0;
 
 /* What a contact or a remembered wall touches with. */
 typedef struct fused_place {
@@ -173,7 +175,6 @@ void ff__fused_take_rows(ff_fused_state *state, ff_fused_contact *c, uint64_t k,
 ff_vec3 ff__fused_normal_with_friction(const ff_fused_config *config, ff_fused_state *state,
                                        const ff_fused_contact *c, uint64_t k, double mu, ff_vec3 n,
                                        uint64_t stride);
-double ff__fused_friction_rows(const ff_fused_contact *c);
 bool ff__fused_step_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
                              int *work);
 bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,

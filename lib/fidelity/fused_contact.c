@@ -82,6 +82,7 @@ void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int 
     c->r = ff_vec3_zero();
     c->mu = 0.0;
     c->mu_step = 0.05;
+    c->lean_misfit = 0.0;
     c->surface = (ff_profile){0};
     c->detected = k;
     c->due = k + 1;
@@ -253,6 +254,8 @@ void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state
     const double unit = fused_noisy(config, c) ? 3.0 : 0.02 * c->force_max / least;
     if (ended && e->valid && e->J > unit * unit * (double)(c->until - c->row_from + 1))
         outside |= FF_FUSED_MISFIT;
+    if (ended && fused_noisy(config, c) && c->mu == 0.0 && c->lean_misfit > union_misfit)
+        outside |= FF_FUSED_MISFIT; /* what is across the normal is no noise, and no friction explains it */
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         const ff_fused_contact *o = &state->contact[i];
         if (fused_beside(o, c) && (o->a == body || o->b == body))
@@ -392,6 +395,7 @@ void ff__fused_absorb(ff_fused_state *state, ff_fused_contact *c) {
         ff_fused_contact *o = &state->contact[i];
         if (o == c || !o->settled || o->a != c->a || o->anchor >= c->end)
             continue;
+        ff__fused_replay_from(state, ff__fused_group_of(state, c->a), o->anchor);
         o->settled = false;
         if (o->wall >= 0 && o->wall != c->wall)
             state->wall[o->wall].valid = false;
@@ -418,6 +422,7 @@ static void unite(const ff_fidelity_model *model, ff_fused_state *state, const f
     ff_fused_contact *e = NULL;
     int count = 0;
     uint64_t end = 0;
+    double several = 0.0;
     for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
         ff_fused_contact *o = &state->contact[i];
         if (o != last && !fused_beside(o, last))
@@ -427,17 +432,22 @@ static void unite(const ff_fidelity_model *model, ff_fused_state *state, const f
         if (o->open || o->closing || o->frozen || o->a != last->a || o->b >= 0)
             return;
         count++;
+        several += o->surface.valid ? o->surface.J / (double)(o->until - o->row_from + 1) : FF_INF;
         end = o->end > end ? o->end : end;
         if (!o->torque && (!e || fused_is_earlier(o, e)))
             e = o;
     }
     if (count < 2 || !e || !fused_noisy(&model->config.fused, e) || model->config.fused.random_estimates ||
-        k - e->row_from > FF_FUSED_RING / 2)
+        k - e->row_from > 3 * FF_FUSED_RING / 4)
         return;
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
-        if (state->contact[i].settled && state->contact[i].a == e->a && state->contact[i].anchor < e->anchor)
+    for (int i = 0; i < FF_FUSED_CONTACTS; i++) { /* the group must be all that acts there */
+        const ff_fused_contact *o = &state->contact[i];
+        const bool one = o == last || fused_beside(o, last);
+        if (o->settled && o->a == e->a && o != e && o->anchor < end &&
+            (!one || !fused_beside(o, e) || k - o->anchor > 3 * FF_FUSED_RING / 4))
             return;
-    e->before = (ff_fused_settled){e->surface, e->n, e->r, e->mu, 0.0};
+    }
+    e->before = (ff_fused_settled){e->surface, e->n, e->r, e->mu, several};
     e->end_before = e->end;
     e->end = end;
     e->united = e->closing = e->tried = true;

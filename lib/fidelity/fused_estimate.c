@@ -2,8 +2,6 @@
  */
 #include "fidelity/fused.h"
 
-static const double union_misfit = 6.0; /* mean of J for a row of one contact in place of several */
-
 static void random_surface(ff_fused_state *state, const ff_fused_contact *c, double lo, double hi,
                            ff_profile *e) {
     ff_rng *rng = &state->rng;
@@ -233,12 +231,11 @@ static bool keep_better(ff_fused_contact *c) {
     return false;
 }
 
-/* One contact with friction in place of several: it stands if it explains force and sliding to the noise (the
- * mean of J is three for a row, of three components), otherwise all is as it was. True where the rows must be
- * taken again. */
+/* One contact with friction in place of several: it stands if it explains force and sliding to the noise or
+ * ten times better than the several do, otherwise all is as it was. True where the rows must be taken again.
+ */
 static bool judge_union(ff_fused_state *state, ff_fused_contact *c) {
-    const double J = fmin(c->simplex.least, c->mu_without);
-    if (c->fit.valid && c->mu_try > 0 && J < union_misfit * ff__fused_friction_rows(c)) {
+    if (c->fit.valid && c->mu_try > 0 && c->lean_misfit < fmax(union_misfit, 0.1 * c->before.misfit)) {
         ff__fused_absorb(state, c);
         c->united = false;
         return false;

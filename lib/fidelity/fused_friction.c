@@ -193,7 +193,7 @@ static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state
 }
 
 /* How many rows judge_normal() looks at. */
-double ff__fused_friction_rows(const ff_fused_contact *c) {
+static double friction_rows(const ff_fused_contact *c) {
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     return (double)(c->detected - c->row_from + 1 + (c->until - c->detected) / stride);
 }
@@ -375,6 +375,7 @@ bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *s
         return false;
     }
     c->mu_side = 0;
+    c->lean_misfit = fmin(z->least, c->mu_without) / friction_rows(c);
     if (!significant(&model->config.fused, c, c->mu_without, z->least)) {
         c->mu_best = 0.0;
         c->n_best = c->n_force;

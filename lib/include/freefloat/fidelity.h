@@ -415,6 +415,7 @@ typedef struct ff_fused_contact {
     bool have_fit;       /* `fit` comes from this estimate */
     int mu_side, mu_try; /* where the search for friction stands */
     double mu_best, mu_without;
+    double lean_misfit; /* what the settlement's search for friction left: mean of a row */
     ff_vec3 n_best;
     ff_profile fit, zero, rival;
     ff_fused_settled first;
