@@ -165,13 +165,14 @@ typedef struct give {
 static give across(const fused_actor *z, double s, double v, double bend, double mobility, double h,
                    double f_begin, double f_end) {
     enum { PARTS = 2 };
+    static const double tick[4] = {0.0, 0.5, 0.5, 1.0};
     const ff_profile *e = z->surface;
     double y = 0.0, u = 0.0; /* what the force has changed so far */
     const double part = h / PARTS;
     for (int j = 0; j < PARTS; j++) {
         double slope[4], speed[4], y_i = y, u_i = u;
         for (int i = 0; i < 4; i++) {
-            const double passed = (j + 0.5 * ((i + 1) / 2)) / PARTS; /* of the sub-step: 0, 1/2, 1/2, 1 */
+            const double passed = (j + tick[i]) / PARTS; /* of the sub-step */
             const double t = (passed - 0.5) * h;
             const double p = s + t * (v + 0.5 * t * bend) + y_i - e->x0, p_dot = v + t * bend + u_i;
             const double g = e->law ? ff_profile_shape(e->law, fmax(0.0, p)) : p;
