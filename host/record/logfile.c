@@ -159,10 +159,9 @@ ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, 
                 continue;
         }
         if (message.channel == file->tuning) {
-            const ff_status read = ff_message_read_cycle(message.data, message.size, &time, &file->tuned_from,
-                                                         file->tuned, FF_TUNED_VALUES, &file->tuned_count);
-            if (read != FF_OK)
-                return read;
+            if (ff_message_read_cycle(message.data, message.size, &time, &file->tuned_from, file->tuned,
+                                      FF_TUNED_VALUES, &file->tuned_count) != FF_OK)
+                file->tuned_count = 0; /* only a replay minds */
             file->retuned = true;
             continue;
         }

@@ -151,21 +151,29 @@ void ff__fused_add_place(const ff_fused_config *config, ff_fused_state *state, f
 
 /* Contact point: least squares of M = r x F with a weak prior around zero (1 m) or a known wall's point (2
  * mm). Along n it shows only as far as the force turns in the body's axes during the contact; so the prior
- * must not weigh more than the misfit that it meets. */
+ * must not weigh more than the misfit that it meets. The force's noise looks like turning, by 2 sigma^2 a
+ * row: left in, it draws the point along n towards zero (to a third of its arm in contacts that turn as
+ * little as they are noisy). It is taken off but for twice its own scatter. */
 static void find_point(const ff_fused_config *config, ff_fused_contact *c, const ff_fused_wall *wall) {
-    const double *R = c->sum_r, trace = R[0] + R[3] + R[5];
+    const double *R = c->sum_r, trace = R[0] + R[3] + R[5], rows = (double)c->rows_r;
+    double blur = fmax(0.0, 2.0 * rows - 4.0 * sqrt(rows)) * config->force_noise * config->force_noise;
     double spread = fmax(fmax(config->torque_noise, 1e-3 * c->torque_max), 1e-9);
     const double least = fmax(fmax(config->torque_noise, 1e-6 * c->torque_max), 1e-12);
     for (int pass = 0; pass < 2; pass++) {
         const double weight = wall ? spread * spread / (0.002 * 0.002) : spread * spread;
         /* the weak prior along n is many orders below the rest: a touch on the diagonal keeps the factor */
         const double ridge = weight + 1e-14 * (2.0 * trace + 3.0 * weight);
-        double a[9] = {trace - R[0] + ridge, -R[1], -R[2], -R[1], trace - R[3] + ridge, -R[4], -R[2], -R[4],
-                       trace - R[5] + ridge};
+        const double d = trace + ridge - blur;
+        double a[9] = {d - R[0], -R[1], -R[2], -R[1], d - R[3], -R[4], -R[2], -R[4], d - R[5]};
         const ff_vec3 y = wall ? ff_vec3_axpy(weight, wall->r, c->sum_y) : c->sum_y;
         double b[3] = {y.x, y.y, y.z};
-        if (ff_cholesky_factor(3, a) != FF_OK)
-            return;
+        if (ff_cholesky_factor(3, a) != FF_OK) {
+            if (blur == 0.0)
+                return;
+            blur = 0.0; /* no turning beyond the noise */
+            pass--;
+            continue;
+        }
         ff_cholesky_solve(3, a, b);
         const ff_vec3 r = {{b[0], b[1], b[2]}};
         if (!ff_vec3_finite(r) || !(ff_vec3_norm(r) < 1e3))

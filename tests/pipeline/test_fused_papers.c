@@ -54,6 +54,54 @@ static outcome judge(void) {
     return o;
 }
 
+/* Heavy bodies that turn slowly in long, soft contacts under noise: the force turns in the body's axes no
+ * more than its noise does. The point's arm along the normal (0.4 m here) must not be drawn towards zero by
+ * that noise, for then the torque left over looks like a second contact. */
+static ff_fused_report last;
+
+static ff_status keep_last(void *self, const ff_row *row) {
+    (void)self;
+    last = row->body[0].fused;
+    return FF_OK;
+}
+
+static void test_the_point_of_long_turning_contacts(void **unused) {
+    (void)unused;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 5);
+    const int cases = test_count(40, 200);
+    double worst = 0.0;
+    for (int i = 0; i < cases; i++) {
+        const double mass = ff_rng_range(&rng, 1000, 2000), w = ff_rng_range(&rng, 0.9, 1.4);
+        const ff_vec3 rate = test_random_vec3(&rng, 0.03);
+        char text[1024], message[256] = "", warnings[512] = "";
+        snprintf(text, sizeof text,
+                 "name: long\ntime: {cycle: 0.004, duration: 6, seed: %d}\nmethod: fused\nsatellites:\n"
+                 "  body: {mass: %.17g, inertia: [30, 40, 50], velocity: [%.17g, %.17g, %.17g],\n"
+                 "         angular_velocity: [%.17g, %.17g, %.17g], points: {tip: [%.17g, %.17g, 0.4]},\n"
+                 "         robot: {kind: delay, delay: 0.03},\n"
+                 "         sensor: {kind: noisy, force_noise: 0.5, torque_noise: 0.05}}\n"
+                 "contacts:\n  - {name: front, kind: wall, body: body, point: tip, at: [0, 0, 0.46],\n"
+                 "     normal: [0, 0, -1], stiffness: %.17g, damping: %.17g}\n",
+                 i + 1, mass, ff_rng_range(&rng, -0.01, 0.01), ff_rng_range(&rng, -0.01, 0.01),
+                 ff_rng_range(&rng, 0.04, 0.08), rate.x, rate.y, rate.z, ff_rng_range(&rng, -0.03, 0.03),
+                 ff_rng_range(&rng, -0.03, 0.03), mass * w * w, ff_rng_range(&rng, 0.0, 100.0));
+        if (ff_scenario_parse("text", text, strlen(text), NULL, &scenario, message, sizeof message, warnings,
+                              sizeof warnings) != FF_OK)
+            fail_msg("%s", message);
+        const ff_sink sink = {NULL, keep_last};
+        const ff_run_options options = {.sinks = &sink, .count = 1};
+        ff_run_result result;
+        ff_run(&scenario, &options, &result);
+        if (result.status < 0)
+            fail_msg("case %d: %s", i, result.message);
+        if (last.outside & (FF_FUSED_SEVERAL | FF_FUSED_MISFIT | FF_FUSED_NO_ESTIMATE))
+            fail_msg("case %d: outside %u", i, last.outside);
+        worst = fmax(worst, fabs(last.point.z - 0.4));
+    }
+    print_message("%d long contacts: the point along the normal within %.0f mm of 400\n", cases, 1e3 * worst);
+}
+
 static outcome run_file(const char *file, const char *method) {
     char message[256] = "", warnings[512] = "";
     const ff_scenario_options options = {.method = method};
@@ -140,6 +188,7 @@ static void test_two_free_satellites(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_papers_scenarios),
+        cmocka_unit_test(test_the_point_of_long_turning_contacts),
         cmocka_unit_test(test_two_free_satellites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

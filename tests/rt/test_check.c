@@ -444,6 +444,19 @@ static void test_kinematics_must_agree(void **state) {
     p = PLAY(arm(""), RDT, "truth:", arm("position: [0, 0, 0.0008], "), RDT);
     expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
     drop(p);
+    /* a tool turned by 0.12 degrees, and by 0.08 */
+    for (int n = 0; n < 2; n++) {
+        const double angle = (n ? 0.08 : 0.12) * FF_PI / 180.0;
+        char turned[240];
+        snprintf(turned, sizeof turned,
+                 "satellites.body.robot={kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}, "
+                 "tool: {attitude: [%.17g, 0, %.17g, 0]}}",
+                 sin(0.5 * angle), cos(0.5 * angle));
+        p = PLAY(arm(""), RDT, "truth:", turned, RDT);
+        expect(p, n ? FF_SAFE_HOLD : FF_SAFE_FAULT, n ? FF_TRIP_FINISHED : FF_TRIP_KINEMATICS);
+        assert_near(row_of(p, "kinematics_deg")->value, n ? 0.08 : 0.12, 1e-5);
+        drop(p);
+    }
     /* the robot stands elsewhere than the run begins */
     p = PLAY(arm(""), RDT, "truth:", "satellites.body.position=[0, 0.0012, 0]");
     expect(p, FF_SAFE_FAULT, FF_TRIP_START);

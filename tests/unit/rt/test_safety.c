@@ -202,10 +202,16 @@ static void test_each_limit_trips_at_its_value(void **state) {
 
 static void test_not_finite_trips(void **state) {
     (void)state;
-    machine m = floating(config_one());
-    m.in.body[0].measured.T.p.z = FF_NAN;
-    step(&m);
-    assert_int_equal(m.s.trip.code, FF_TRIP_NOT_FINITE);
+    for (int n = 0; n < 10; n++) {
+        machine m = floating(config_one());
+        ff_safety_body_in *b = &m.in.body[0];
+        double *const value[] = {&b->measured.T.p.z,     &b->measured.T.q.w, &b->measured.twist.v.x,
+                                 &b->measured.twist.w.y, &b->f_b.f.z,        &b->f_b.t.x};
+        *value[n % 6] = n < 6 ? FF_NAN : FF_INF;
+        step(&m);
+        assert_int_equal(m.s.trip.code, FF_TRIP_NOT_FINITE);
+        assert_int_equal(m.s.trip.state, FF_SAFE_FAULT);
+    }
 }
 
 /* The stop: never faster than before, deceleration within its bound, and it stands v^2/(2 a) further on. */
