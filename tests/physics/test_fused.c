@@ -472,7 +472,7 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
             if (mu > 0.0 && h.impulse > 0.03) {
                 beyond++;
                 silent += h.outside == 0;
-                assert_true(mu > 0.2 || h.outside != 0);
+                assert_true(h.outside != 0);
             }
             if (noise > 0.0 && mu == 0.0) {
                 square += h.impulse * h.impulse / (h.bound * h.bound);
@@ -486,6 +486,8 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
         if (mu > 0.0)
             print_message("  %d of %d beyond 3 %%, %d of them not reported as outside the validity domain\n",
                           beyond, count, silent);
+        if (mu > 0.0 && noise > 0.0) /* twenty samples do not always tell friction from a second contact */
+            assert_true(beyond <= 1 + (w_tau[i] > 1.0 ? count / 5 : 0));
         if (noise > 0.0 && mu == 0.0) {
             print_message("  root mean square over the Cramer-Rao bound: %.2f; %d of %d beyond %g %%\n",
                           sqrt(square / count), beyond, count, 100.0 * allowed[i]);
@@ -522,7 +524,7 @@ static void test_friction_of_a_tenth(void **unused) {
 
 static void test_friction_of_three_tenths(void **unused) {
     (void)unused;
-    const double allowed[4] = {0.06, 0.06, 0.06, 0.06}, noisy[4] = {1.0, 1.0, 1.0, 1.0};
+    const double allowed[4] = {0.06, 0.06, 0.06, 0.06}, noisy[4] = {0.03, 0.05, 0.07, 0.30};
     oblique_map(0.0, 0.3, test_count(3, 100), allowed);
     oblique_map(0.3, 0.3, test_count(3, 100), noisy);
 }
