@@ -194,8 +194,9 @@ static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state
 
 /* How many rows judge_normal() looks at. */
 static double friction_rows(const ff_fused_contact *c) {
-    const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
-    return (double)(c->detected - c->row_from + 1 + (c->until - c->detected) / stride);
+    const uint64_t behind = c->until - c->detected, stride = 1 + behind / FRICTION_ROWS;
+    const uint64_t rows = c->detected - c->row_from + 1 + behind / stride;
+    return (double)rows;
 }
 
 static ff_vec3 tilted(ff_vec3 n, const double x[2]) {
