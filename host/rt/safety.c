@@ -158,6 +158,19 @@ static bool in_contact(const ff_safety_config *config, const ff_safety_in *in) {
     return false;
 }
 
+/* A robot that stops in order, or is held, must not be pressed beyond its limits either. What the stop itself
+ * does (its deceleration, a jump of a force that lets go) is no reason to trip. */
+static ff_trip examine_at_rest(const ff_safety_config *config, const ff_safety_in *in, int i) {
+    const ff_safety_body_in *b = &in->body[i];
+    const ff_safety_limits *limit = &config->limits[i];
+    const double force = ff_vec3_norm(b->f_b.f), torque = ff_vec3_norm(b->f_b.t);
+    if (b->force_valid && !(force <= limit->force))
+        return (ff_trip){.code = FF_TRIP_FORCE, .body = i, .value = force, .limit = limit->force};
+    if (b->force_valid && !(torque <= limit->torque))
+        return (ff_trip){.code = FF_TRIP_TORQUE, .body = i, .value = torque, .limit = limit->torque};
+    return (ff_trip){.code = FF_TRIP_NONE};
+}
+
 /* The transitions, as docs/safety.md draws them. */
 ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state *state,
                                 const ff_safety_in *in, bool *tripped) {
@@ -173,14 +186,20 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
         if (trip.code != FF_TRIP_NONE) {
             const bool orderly = trip.code == FF_TRIP_OPERATOR || trip.code == FF_TRIP_FINISHED;
             trip.state = orderly ? FF_SAFE_HOLD : FF_SAFE_FAULT;
+            state->zeroed = moves && state->name != FF_SAFE_CHECK;
             state->trip = trip;
             state->name = trip.state;
             *tripped = true;
         }
-    } else if (state->name == FF_SAFE_HOLD && in->other.code != FF_TRIP_NONE) {
-        state->trip = in->other; /* a fault while stopping in order */
-        state->trip.state = state->name = FF_SAFE_FAULT;
-        *tripped = true;
+    } else if (state->name == FF_SAFE_HOLD) {
+        ff_trip trip = in->other; /* a fault while stopping in order */
+        for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE && state->zeroed; i++)
+            trip = examine_at_rest(config, in, i);
+        if (trip.code != FF_TRIP_NONE) {
+            state->trip = trip;
+            state->trip.state = state->name = FF_SAFE_FAULT;
+            *tripped = true;
+        }
     }
     switch (state->name) {
     case FF_SAFE_OFF:

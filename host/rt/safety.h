@@ -136,7 +136,8 @@ typedef struct ff_safety_state {
     ff_vec3 force_last[FF_MAX_BODIES];
     ff_twist twist_last[FF_MAX_BODIES];
     ff_vec3 acceleration_last[FF_MAX_BODIES];
-    int seen; /* cycles of motion, up to 3: differences need neighbours */
+    int seen;    /* cycles of motion, up to 3: differences need neighbours */
+    bool zeroed; /* HOLD was entered from motion: forces are above the zero */
 } ff_safety_state;
 
 void ff_safety_reset(ff_safety_state *state);

@@ -112,6 +112,43 @@ static void test_fault_latches(void **state) {
     assert_near(m.s.trip.limit, 5.0, 0.0);
 }
 
+/* Held in order, the robot is still watched for being pressed; a held robot that was never zeroed is not. */
+static void test_a_held_robot_must_not_be_pressed(void **state) {
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        ff_safety_config c = config_one();
+        c.limits[0].force = 100.0;
+        c.limits[0].torque = 10.0;
+        machine m = floating(c);
+        if (which == 2) {
+            ff_safety_reset(&m.s);
+            m.in.checked = false;
+            step(&m);
+        }
+        m.in.stop = true;
+        m.in.stop_reason = FF_TRIP_OPERATOR;
+        step(&m);
+        assert_int_equal(m.s.name, FF_SAFE_HOLD);
+        m.in.body[0].f_b.f.y = 0.999 * m.c.limits[0].force;
+        m.in.body[0].f_b.t.z = -0.999 * m.c.limits[0].torque;
+        step(&m);
+        assert_int_equal(m.s.name, FF_SAFE_HOLD);
+        if (which == 1)
+            m.in.body[0].f_b.t.z *= 1.01;
+        else
+            m.in.body[0].f_b.f.y *= 1.01;
+        assert_int_equal(step(&m), FF_ACT_BRAKE);
+        if (which == 2) {
+            assert_int_equal(m.s.name, FF_SAFE_HOLD);
+            continue;
+        }
+        assert_true(m.tripped);
+        assert_int_equal(m.s.name, FF_SAFE_FAULT);
+        assert_int_equal(m.s.trip.code, which ? FF_TRIP_TORQUE : FF_TRIP_FORCE);
+        assert_near(m.s.trip.limit, which ? m.c.limits[0].torque : m.c.limits[0].force, 0.0);
+    }
+}
+
 /* Each limit alone: a little below passes, a little above trips with its code, value and limit. */
 static void test_each_limit_trips_at_its_value(void **state) {
     (void)state;
@@ -338,6 +375,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states_need_each_command_in_turn),
         cmocka_unit_test(test_fault_latches),
+        cmocka_unit_test(test_a_held_robot_must_not_be_pressed),
         cmocka_unit_test(test_each_limit_trips_at_its_value),
         cmocka_unit_test(test_not_finite_trips),
         cmocka_unit_test(test_stop_distance_and_deceleration),
