@@ -149,14 +149,31 @@ void ff__fused_add_place(const ff_fused_config *config, ff_fused_state *state, f
     c->rows_r++;
 }
 
+/* The force's noise looks like turning: it adds 2 sigma^2 a row to what tells the point along n, and so draws
+ * the point there towards zero (to a third of its arm in contacts that turn as little as they are noisy). How
+ * much of it can be taken off: all, where the turning stands above the noise's own scatter; never more than
+ * leaves twice that scatter, for what is left divides. */
+static double turning_noise(const ff_fused_config *config, const ff_fused_contact *c, double trace) {
+    const double *R = c->sum_r, rows = (double)c->rows_r, square = config->force_noise * config->force_noise;
+    ff_vec3 v = R[0] > R[3] && R[0] > R[5] ? ff_vec3_make(R[0], R[1], R[2])
+                : R[3] > R[5]              ? ff_vec3_make(R[1], R[3], R[4])
+                                           : ff_vec3_make(R[2], R[4], R[5]);
+    double largest = 0.0; /* eigenvalue of sum F F', by its own powers: the normal's is far above the rest */
+    for (int pass = 0; pass < 4; pass++) {
+        v = ff_vec3_unit(v);
+        const ff_vec3 w = {{R[0] * v.x + R[1] * v.y + R[2] * v.z, R[1] * v.x + R[3] * v.y + R[4] * v.z,
+                            R[2] * v.x + R[4] * v.y + R[5] * v.z}};
+        largest = ff_vec3_dot(v, w);
+        v = w;
+    }
+    return fmax(0.0, fmin(2.0 * rows * square, trace - largest - 4.0 * sqrt(rows) * square));
+}
+
 /* Contact point: least squares of M = r x F with a weak prior around zero (1 m) or a known wall's point (2
  * mm). Along n it shows only as far as the force turns in the body's axes during the contact; so the prior
- * must not weigh more than the misfit that it meets. The force's noise looks like turning, by 2 sigma^2 a
- * row: left in, it draws the point along n towards zero (to a third of its arm in contacts that turn as
- * little as they are noisy). It is taken off but for twice its own scatter. */
+ * must not weigh more than the misfit that it meets. */
 static void find_point(const ff_fused_config *config, ff_fused_contact *c, const ff_fused_wall *wall) {
-    const double *R = c->sum_r, trace = R[0] + R[3] + R[5], rows = (double)c->rows_r;
-    double blur = fmax(0.0, 2.0 * rows - 4.0 * sqrt(rows)) * config->force_noise * config->force_noise;
+    const double *R = c->sum_r, trace = R[0] + R[3] + R[5], blur = turning_noise(config, c, trace);
     double spread = fmax(fmax(config->torque_noise, 1e-3 * c->torque_max), 1e-9);
     const double least = fmax(fmax(config->torque_noise, 1e-6 * c->torque_max), 1e-12);
     for (int pass = 0; pass < 2; pass++) {
@@ -167,13 +184,8 @@ static void find_point(const ff_fused_config *config, ff_fused_contact *c, const
         double a[9] = {d - R[0], -R[1], -R[2], -R[1], d - R[3], -R[4], -R[2], -R[4], d - R[5]};
         const ff_vec3 y = wall ? ff_vec3_axpy(weight, wall->r, c->sum_y) : c->sum_y;
         double b[3] = {y.x, y.y, y.z};
-        if (ff_cholesky_factor(3, a) != FF_OK) {
-            if (blur == 0.0)
-                return;
-            blur = 0.0; /* no turning beyond the noise */
-            pass--;
-            continue;
-        }
+        if (ff_cholesky_factor(3, a) != FF_OK)
+            return;
         ff_cholesky_solve(3, a, b);
         const ff_vec3 r = {{b[0], b[1], b[2]}};
         if (!ff_vec3_finite(r) || !(ff_vec3_norm(r) < 1e3))
