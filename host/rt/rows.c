@@ -21,27 +21,32 @@ void ff__rt_push_row(ff_executive *e) {
     ff_ring_push(&e->rows, &e->row);
 }
 
+/* The row of a cycle in which nothing came out of the loop: what was measured and commanded. */
+static void fill_aside(ff_executive *e, bool final, double t) {
+    const double lateness = e->row.lateness_ns;
+    ff_row_begin(e->scenario, &e->state, e->state.k, final, &e->row);
+    e->row.t = t;
+    e->row.lateness_ns = lateness;
+    e->row.missed = e->result->missed;
+    for (int i = 0; i < e->plan.bodies; i++) {
+        ff_row_body *b = &e->row.body[i];
+        b->robot = e->body[i].measured;
+        b->inertial = ff_loop_to_inertial(&e->model, &e->nominal, e->body[i].measured);
+        b->command = e->body[i].command;
+        b->measured_b = e->body[i].f_b;
+    }
+}
+
 /* Once a cycle, whatever the state: the newest row, and how far it is to each limit. */
 void ff__rt_show_cycle(ff_executive *e) {
     ff_sample *s = e->telemetry.out;
     if (!s || e->safety.name == FF_SAFE_OFF)
         return;
     const bool looped = e->safety.name >= FF_SAFE_FLOAT && e->runup >= e->plan.runup && e->since == 0;
-    if (!looped) { /* nothing came out of the loop in this cycle */
-        const double lateness = e->row.lateness_ns;
-        ff_row_begin(e->scenario, &e->state, e->state.k, true, &e->row);
-        for (int i = 0; i < e->plan.bodies; i++) {
-            ff_row_body *b = &e->row.body[i];
-            b->robot = e->body[i].measured;
-            b->inertial = ff_loop_to_inertial(&e->model, &e->nominal, e->body[i].measured);
-            b->command = e->body[i].command;
-            b->measured_b = e->body[i].f_b;
-        }
+    if (!looped) {
+        fill_aside(e, true, ff__rt_now(e) + (double)e->since * e->plan.cycle);
         e->row.io_ns = e->io_ns;
-        e->row.lateness_ns = lateness;
-        e->row.missed = e->result->missed;
         e->row.final = false;
-        e->row.t = ff__rt_now(e) + (double)e->since * e->plan.cycle;
     }
     s->row = e->row;
     s->state = e->safety.name;
@@ -89,20 +94,10 @@ void ff__rt_take_orders(ff_executive *e) {
 
 /* A cycle outside the run, for the last 2 s before a fault: run-up, tests of CHECK, the one that tripped. */
 void ff__rt_push_aside(ff_executive *e, double t) {
-    const double lateness = e->row.lateness_ns;
-    ff_row_begin(e->scenario, &e->state, e->state.k, false, &e->row);
-    e->row.t = t;
+    fill_aside(e, false, t);
     e->row.aside = true;
-    e->row.lateness_ns = lateness;
-    e->row.missed = e->result->missed;
-    for (int i = 0; i < e->plan.bodies; i++) {
-        ff_row_body *b = &e->row.body[i];
-        b->robot = e->body[i].measured;
-        b->inertial = ff_loop_to_inertial(&e->model, &e->nominal, e->body[i].measured);
-        b->command = e->body[i].command;
-        b->measured_b = e->body[i].f_b;
-        b->sensor = e->in.sensor[i];
-    }
+    for (int i = 0; i < e->plan.bodies; i++)
+        e->row.body[i].sensor = e->in.sensor[i];
     ff_ring_push(&e->rows, &e->row);
 }
 

@@ -124,6 +124,12 @@ static void add_square(double z[6], ff_vec3 F) {
     z[5] += F.z * F.z;
 }
 
+/* Such a sum, as a symmetric matrix, times v. */
+static ff_vec3 square_times(const double z[6], ff_vec3 v) {
+    return ff_vec3_make(z[0] * v.x + z[1] * v.y + z[2] * v.z, z[1] * v.x + z[3] * v.y + z[4] * v.z,
+                        z[2] * v.x + z[4] * v.y + z[5] * v.z);
+}
+
 /* One row of the sums for normal and contact point. */
 void ff__fused_add_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
                          const fused_reach *z, uint64_t i) {
@@ -161,8 +167,7 @@ static double turning_noise(const ff_fused_config *config, const ff_fused_contac
     double largest = 0.0; /* eigenvalue of sum F F', by its own powers: the normal's is far above the rest */
     for (int pass = 0; pass < 4; pass++) {
         v = ff_vec3_unit(v);
-        const ff_vec3 w = {{R[0] * v.x + R[1] * v.y + R[2] * v.z, R[1] * v.x + R[3] * v.y + R[4] * v.z,
-                            R[2] * v.x + R[4] * v.y + R[5] * v.z}};
+        const ff_vec3 w = square_times(R, v);
         largest = ff_vec3_dot(v, w);
         v = w;
     }
@@ -191,8 +196,7 @@ static void find_point(const ff_fused_config *config, ff_fused_contact *c, const
         if (!ff_vec3_finite(r) || !(ff_vec3_norm(r) < 1e3))
             return;
         c->r_new = r;
-        const ff_vec3 Rr = {{R[0] * r.x + R[1] * r.y + R[2] * r.z, R[1] * r.x + R[3] * r.y + R[4] * r.z,
-                             R[2] * r.x + R[4] * r.y + R[5] * r.z}};
+        const ff_vec3 Rr = square_times(R, r);
         const double left =
             c->sum_m - 2.0 * ff_vec3_dot(r, c->sum_y) + trace * ff_vec3_dot(r, r) - ff_vec3_dot(r, Rr);
         const double misfit = c->rows_r > 3 ? sqrt(fmax(0.0, left) / (double)(2 * c->rows_r - 3)) : spread;
@@ -208,9 +212,7 @@ static ff_vec3 along_force(const ff_fused_contact *c, const ff_fused_wall *wall,
     const double *S = c->sum_n;
     for (int pass = 0; pass < 3; pass++) {
         ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
-        sum.x += S[0] * n.x + S[1] * n.y + S[2] * n.z;
-        sum.y += S[1] * n.x + S[3] * n.y + S[4] * n.z;
-        sum.z += S[2] * n.x + S[4] * n.y + S[5] * n.z;
+        sum = ff_vec3_add(sum, square_times(S, n));
         const double size = ff_vec3_norm(sum);
         if (size > 0.0)
             n = ff_vec3_scale(1.0 / size, sum);
