@@ -679,7 +679,6 @@ void ff_mcap_reader_rewind(ff_mcap_reader *r) {
     r->chunk_pos = r->chunk_end = 0;
     r->done = false;
     r->info.truncated = false;
-    r->info.lost_bytes = 0;
     r->info.bad_chunks = 0;
 }
 
@@ -795,8 +794,7 @@ ff_status ff_mcap_reader_next(ff_mcap_reader *r, ff_mcap_message *message, bool 
             }
             r->done = true;
             r->info.truncated = pos < r->size; /* else unclosed, but whole to the last record */
-            r->info.lost_bytes = r->size - pos;
-            if (r->info.closed) /* a footer is there, so a length in between is wrong */
+            if (r->info.closed)                /* a footer is there, so a length in between is wrong */
                 return FF_ERR_FORMAT;
             break;
         }
@@ -825,10 +823,8 @@ ff_status ff_mcap_reader_next(ff_mcap_reader *r, ff_mcap_message *message, bool 
             r->done = true;
             if (crc && crc != ff_mcap_crc32(0, r->at, pos))
                 return FF_ERR_FORMAT;
-            if (!r->info.closed) { /* cut within the summary: all messages are there */
+            if (!r->info.closed) /* cut within the summary: all messages are there */
                 r->info.truncated = true;
-                r->info.lost_bytes = r->size - next;
-            }
             break;
         }
         case OP_FOOTER:

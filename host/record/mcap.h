@@ -95,7 +95,6 @@ typedef struct ff_mcap_reader_info {
     ff_status summary;   /* FF_OK: CRC of the summary is right; FF_ERR_FORMAT: damaged; FF_INFO_GAP: none */
     uint64_t messages;   /* of the summary's statistics; 0 without */
     bool truncated;      /* the data ended inside a record */
-    uint64_t lost_bytes; /* [bytes] of that record */
     uint64_t bad_chunks; /* chunks skipped so far: CRC, size or compression */
 } ff_mcap_reader_info;
 

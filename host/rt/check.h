@@ -58,8 +58,6 @@ typedef struct ff_rt_check {
         ff_log_delay delay;
         bool aligned;     /* force against pose, by the same chirp */
         ff_estimate skew; /* [s] the force is so much older */
-        double margin,
-            margin_time; /* [rad, s] smallest distance of the ideal motion from a joint's end; NaN */
         ff_forecast forecast;
     } body[FF_MAX_BODIES];
     ff_check_row row[FF_CHECK_ROWS];

@@ -216,8 +216,6 @@ void ff__rt_evaluate(ff_executive *e, bool tested) {
                                                   ideal->samples, e->plan.cycle, &when);
             char reason[160];
             snprintf(reason, sizeof reason, "the true motion leaves the arm's reach at %.2f s", when);
-            check->body[i].margin = margin;
-            check->body[i].margin_time = when;
             ff_check_least(check, i, "joints of the true motion", "joint_margin_deg", margin / deg, 0.0,
                            "deg", isfinite(margin) ? FF_TRIP_JOINT : FF_TRIP_REACH, reason);
         }

@@ -106,7 +106,6 @@ static double solve(const ff_profile_in *in, int law, const sums *z, ff_profile 
     }
     const double det = aa * bb - ab * ab;
     double k = 0.0, c = 0.0;
-    bool c_bound = false;
     if (det > 1e-13 * aa * bb) {
         k = (bb * af - ab * bf) / det;
         c = (aa * bf - ab * af) / det;
@@ -115,14 +114,12 @@ static double solve(const ff_profile_in *in, int law, const sums *z, ff_profile 
     if (!(c >= 0.0)) {
         c = 0.0;
         k = aa > 0.0 ? af / aa : 0.0;
-        c_bound = true;
     }
     fit->k_bound = !(k >= k_min);
     if (fit->k_bound) {
         k = k_min;
         c = bb > 0.0 ? fmax(0.0, (bf - ab * k) / bb) : 0.0;
     }
-    fit->c_bound = c_bound;
     fit->k = k;
     fit->c = c;
     fit->sd_k = det > 0.0 ? sqrt(bb / det) : FF_INF;

@@ -62,7 +62,6 @@ void ff_fidelity_step(const ff_fidelity_model *model, ff_fidelity_state *state, 
         out->has_next[i] = false;
     }
     out->fused = NULL;
-    out->fused_info = NULL;
     switch (model->config.method) {
     case FF_METHOD_TDPA:
         ff__tdpa_step(model, &state->tdpa, in, body, out);

@@ -262,6 +262,5 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         ff_integrate_coast(&model->body[i], state->delay[i], T, &out->next_command[i]);
     }
     out->fused = state->report;
-    out->fused_info = &state->info;
     state->k++;
 }

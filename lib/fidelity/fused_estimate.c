@@ -285,7 +285,6 @@ void ff__fused_estimate(const ff_fidelity_model *model, ff_fused_state *state, f
         c->fit = again ? c->rival : c->surface;
         if (c->closing && c->passes > 0 && !again)
             c->fit.law = 0; /* friction may have feigned another law */
-        c->have_fit = false;
         c->mu_side = 0;
         c->mu_try = again ? c->mu_try : 0;
         if (config->random_estimates) {

@@ -102,9 +102,6 @@ void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_stat
     in->V_s = ff_rigid_twist(&s);
     in->g_m = measured[SERVICER].T;
     in->V_m = body_twist(&measured[SERVICER]);
-    const ff_rigid_state c = ff_relative_from_absolute(n, &state->client);
-    in->g_c = ff_rigid_pose(&c);
-    in->V_c = ff_rigid_twist(&c);
     in->g_cm = measured[CLIENT].T;
     in->V_cm = body_twist(&measured[CLIENT]);
 }

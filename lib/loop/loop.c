@@ -179,7 +179,6 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
     out->fidelity.bounds = 0;
     out->fidelity.has_command = false;
     out->fidelity.fused = NULL;
-    out->fidelity.fused_info = NULL;
 }
 
 static ff_status hold_all(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,

@@ -176,14 +176,14 @@ enum {
 /* A surface along s. Force zero for s <= x0, never negative. */
 typedef struct ff_profile {
     bool valid;
-    int law;               /* 0..FF_PROFILE_LAWS - 1 */
-    double k, c;           /* [N/m], [N s/m] of law 0; [N/m^n], [N s/m^(n+1)] of the others */
-    double depth;          /* [m] d of FF_PROFILE_STEP */
-    double x0;             /* [m] */
-    double sd_k, sd_c;     /* standard deviations at this x0 and over x0 */
-    double sd_x0;          /* [m] */
-    double J;              /* misfit, sum of squares over the variance */
-    bool k_bound, c_bound; /* k at its least value, c at zero */
+    int law;           /* 0..FF_PROFILE_LAWS - 1 */
+    double k, c;       /* [N/m], [N s/m] of law 0; [N/m^n], [N s/m^(n+1)] of the others */
+    double depth;      /* [m] d of FF_PROFILE_STEP */
+    double x0;         /* [m] */
+    double sd_k, sd_c; /* standard deviations at this x0 and over x0 */
+    double sd_x0;      /* [m] */
+    double J;          /* misfit, sum of squares over the variance */
+    bool k_bound;      /* k at its least value */
 } ff_profile;
 
 /* One row for each sample; arrays of the caller. */

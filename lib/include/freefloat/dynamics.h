@@ -337,9 +337,7 @@ typedef struct ff_servicer_in {
     /* measured motion of the base in the robots' frame: (22), (23) */
     ff_pose g_m;
     ff_twist V_m;
-    /* the client in the robots' frame. Commanded: (9), (11); measured: (23), (25) */
-    ff_pose g_c;
-    ff_twist V_c;
+    /* measured motion of the client in the robots' frame: (23), (25) */
     ff_pose g_cm;
     ff_twist V_cm;
     /* measured joints: every equation of the servicer; qdd (16) and (18) only */

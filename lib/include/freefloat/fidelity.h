@@ -66,7 +66,6 @@ typedef struct ff_fidelity_out {
     double damping_sd[FF_MAX_BODIES];    /* [N s/m] */
     unsigned bounds;                     /* FF_BOUND_... that acted in this cycle */
     const struct ff_fused_report *fused; /* per body, NULL: not this method */
-    const struct ff_fused_info *fused_info;
 } ff_fidelity_out;
 
 /* ---------------------------------------------------------------------------------------------- history --
@@ -412,7 +411,6 @@ typedef struct ff_fused_contact {
     double force_new, torque_new, peak;
     double f_last[2];    /* the two rows before, for the median of three */
     unsigned laws;       /* bit mask: still to be tried */
-    bool have_fit;       /* `fit` comes from this estimate */
     int mu_side, mu_try; /* where the search for friction stands */
     double mu_best, mu_without;
     double lean_misfit; /* what the settlement's search for friction left: mean of a row */

@@ -13,7 +13,7 @@
 
 #include "support.h"
 
-enum { SAMPLES = 1000, COLUMNS = 7 };
+enum { SAMPLES = 1000, COLUMNS = 7, PUBLISHED = 1000 /* [ns] before the log time */ };
 
 static double column(int k, int i) {
     return sin(0.1 * k + i) * pow(10, i - 3);
@@ -54,12 +54,12 @@ static ff_status write_sample(const char *path, int samples, bool finish, ff_mca
         double values[COLUMNS];
         for (int i = 0; i < COLUMNS; i++)
             values[i] = column(k, i);
-#define WRITE(kind, encode)                                           \
-    do {                                                              \
-        if (status == FF_OK)                                          \
-            status = (encode);                                        \
-        if (status == FF_OK)                                          \
-            status = ff_mcap_writer_message(w, ch[kind], t, t, b, n); \
+#define WRITE(kind, encode)                                                       \
+    do {                                                                          \
+        if (status == FF_OK)                                                      \
+            status = (encode);                                                    \
+        if (status == FF_OK)                                                      \
+            status = ff_mcap_writer_message(w, ch[kind], t, t - PUBLISHED, b, n); \
     } while (0)
         WRITE(FF_MESSAGE_WRENCH_STAMPED,
               ff_message_wrench(t, "ft_sensor", (ff_wrench){v, u}, b, sizeof b, &n));
@@ -119,8 +119,8 @@ static counts read_all(ff_mcap_reader *r) {
         uint64_t time, cycle;
         size_t n;
         assert_int_equal(ff_message_read_cycle(m.data, m.size, &time, &cycle, values, COLUMNS, &n), FF_OK);
-        assert_true(n == COLUMNS && time == m.log_time && time == epoch + cycle * 4000000u &&
-                    m.sequence == cycle);
+        assert_true(n == COLUMNS && time == m.log_time && time == m.publish_time + PUBLISHED &&
+                    time == epoch + cycle * 4000000u && m.sequence == cycle);
         for (int i = 0; i < COLUMNS; i++) {
             const double want = column((int)cycle, i);
             assert_memory_equal(&values[i], &want, sizeof want);
@@ -173,8 +173,10 @@ static void test_whole_file(void **state) {
     assert_true(ff_mcap_text_equal(text, "c0,c1,c2,c3,c4,c5,c6"));
     assert_int_equal(ff_mcap_map_get(channel->metadata, "nothing", &text), FF_ERR_ARGUMENT);
     assert_int_equal(ff_mcap_map_get((ff_mcap_text){"abc", 3}, "a", &text), FF_ERR_FORMAT);
-    assert_true(
-        ff_mcap_text_equal(ff_mcap_reader_schema(r, channel->schema)->name, "freefloat_msgs/msg/Cycle"));
+    assert_true(ff_mcap_text_equal(channel->encoding, "cdr"));
+    const ff_mcap_schema *schema = ff_mcap_reader_schema(r, channel->schema);
+    assert_true(ff_mcap_text_equal(schema->name, "freefloat_msgs/msg/Cycle"));
+    assert_true(ff_mcap_text_equal(schema->encoding, "ros2msg"));
     assert_null(ff_mcap_reader_channel(r, 500));
     assert_null(ff_mcap_reader_schema(r, 0));
     assert_int_equal(ff_mcap_reader_metadata(r, "freefloat", "scenario", &text), FF_OK);
