@@ -23,7 +23,7 @@ typedef struct item {
 } item;
 
 typedef struct report {
-    uint64_t runs, failed;
+    uint64_t runs;
     uint32_t wants; /* asks for work */
     uint32_t bye;
     double rate; /* samples a second */
@@ -49,7 +49,7 @@ typedef struct pool {
     unsigned char *out;
     size_t used, room;
     /* both */
-    uint64_t runs, failed, samples;
+    uint64_t runs, samples;
     int busy; /* threads still at work */
     char message[512];
 } pool;
@@ -111,20 +111,19 @@ static bool take_item(pool *p, item *work) {
 
 /* -------------------------------------------------------------------------------------------- results -- */
 
-static void write_records(pool *p, const unsigned char *bytes, size_t count, uint64_t runs, uint64_t failed) {
+static void write_records(pool *p, const unsigned char *bytes, size_t count, uint64_t runs) {
     pthread_mutex_lock(&p->writing);
     if (!p->error && count && ff_journal_append(p->journal, bytes, count) != FF_OK) {
         p->error = errno ? errno : EIO;
         atomic_store(&p->stop, true);
     } else if (!p->error) {
         p->runs += runs;
-        p->failed += failed;
         p->done += runs;
     }
     pthread_mutex_unlock(&p->writing);
 }
 
-static void keep_records(pool *p, const unsigned char *bytes, size_t count, uint64_t runs, uint64_t failed) {
+static void keep_records(pool *p, const unsigned char *bytes, size_t count, uint64_t runs) {
     pthread_mutex_lock(&p->writing);
     if (p->used + count > p->room) {
         const size_t room = 2 * (p->used + count) + 65536;
@@ -138,7 +137,6 @@ static void keep_records(pool *p, const unsigned char *bytes, size_t count, uint
         memcpy(p->out + p->used, bytes, count);
         p->used += count;
         p->runs += runs;
-        p->failed += failed;
     }
     p->samples++;
     pthread_mutex_unlock(&p->writing);
@@ -162,12 +160,9 @@ static void *work_on(void *user) {
             if (ff_worker_run(worker, work.index, work.mask, records, &count) < 0 && count == 0)
                 continue; /* stopped in the middle: nothing is kept of it */
             size_t n = 0;
-            uint64_t failed = 0;
-            for (int i = 0; i < count; i++) {
+            for (int i = 0; i < count; i++)
                 n += ff_record_encode(&records[i], p->campaign->metrics, bytes + n);
-                failed += records[i].status < 0;
-            }
-            (p->journal ? write_records : keep_records)(p, bytes, n, (uint64_t)count, failed);
+            (p->journal ? write_records : keep_records)(p, bytes, n, (uint64_t)count);
         }
     ff_worker_free(worker);
     free(records);
@@ -224,7 +219,7 @@ static int serve(pool *p, unsigned char **buffer, size_t *room, int *alive) {
         if (kind != REPORT || bytes < sizeof head)
             continue;
         memcpy(&head, *buffer, sizeof head);
-        write_records(p, *buffer + sizeof head, bytes - sizeof head, head.runs, head.failed);
+        write_records(p, *buffer + sizeof head, bytes - sizeof head, head.runs);
         if (head.wants)
             send_work(p, from, head.rate);
         if (head.bye)
@@ -322,7 +317,6 @@ static void follow(pool *p) {
             bye = busy == 0 && (over || atomic_load(&p->stop)) && !asked;
             if (bye || wants || (p->used && now() - sent > 0.005)) {
                 const report head = {.runs = p->runs,
-                                     .failed = p->failed,
                                      .wants = wants,
                                      .bye = bye,
                                      .rate = (double)p->samples / (now() - begin + 1e-6)};
@@ -334,7 +328,7 @@ static void follow(pool *p) {
                         memcpy(sending + sizeof head, p->out, p->used);
                     ff_ranks_post(p->ranks, 0, REPORT, sending, sizeof head + p->used);
                     p->used = 0;
-                    p->runs = p->failed = 0;
+                    p->runs = 0;
                     sent = now();
                     asked = asked || wants;
                     if (wants)
@@ -397,7 +391,6 @@ ff_status ff_pool_run(const ff_campaign *campaign, ff_journal *journal, const ff
         options->progress(options->user, p->done, campaign->samples * (uint64_t)campaign->methods);
     result->seconds = now() - begin;
     result->runs = p->runs;
-    result->failed = p->failed;
     ff_references_count(p->references, &result->references, &result->shared);
     ff_status status = FF_OK;
     if (p->error) {

@@ -15,7 +15,7 @@ typedef struct ff_pool_options {
 
 typedef struct ff_pool_result {
     bool stopped;                /* by progress */
-    uint64_t runs, failed;       /* made now */
+    uint64_t runs;               /* made now */
     double seconds;              /* they took */
     uint64_t references, shared; /* ideal references computed, and found in store (this rank) */
     char message[512];           /* one line when the status is negative */

@@ -135,7 +135,6 @@ const ff_reference *ff_references_take(ff_references *store, const ff_scenario *
     const bool arm = ff_scenario_servicer(scenario) >= 0;
     r->status = arm ? ff_capture_reference(scenario, NULL, &r->result, r->message, sizeof r->message)
                     : ff_ideal_closed(scenario, &r->result);
-    r->closed = !arm && r->status == FF_OK;
     if (!arm && r->status == FF_ERR_UNSUPPORTED)
         r->status = ff_ideal_solve(scenario, progress, user, &r->result, r->message, sizeof r->message);
     pthread_mutex_lock(&store->lock);

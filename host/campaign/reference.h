@@ -10,7 +10,6 @@ typedef struct ff_reference {
     ff_ideal_result result;
     ff_status status;
     char message[200];
-    bool closed; /* by closed form */
     /* of the store */
     uint64_t key[2];
     int users;

@@ -172,7 +172,7 @@ ff_status ff_worker_rerun(ff_worker *worker, uint64_t index, int method,
     const ff_sink extra = prepare(user, &worker->scenario);
     simulate(worker, extra.row ? &extra : NULL, &reference);
     if (worker->run.status >= 0 || worker->metrics.rows) {
-        *view = (ff_worker_view){&worker->scenario, &worker->metrics, &worker->run};
+        *view = (ff_worker_view){&worker->metrics, &worker->run};
         status = FF_OK;
     } else
         status = worker->run.status;

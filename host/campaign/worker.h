@@ -21,7 +21,6 @@ ff_status ff_worker_check(ff_worker *worker, uint64_t index, char *message, size
 ff_status ff_worker_run(ff_worker *worker, uint64_t index, uint32_t mask, ff_record *records, int *count);
 /* One run again with a sink more (a log); fills what a report wants. Valid until the next call. */
 typedef struct ff_worker_view {
-    const ff_scenario *scenario;
     const ff_metrics *metrics;
     const ff_run_result *run;
 } ff_worker_view;

@@ -579,10 +579,8 @@ ff_status ff_ati_client_receive(const ff_ati_client_config *config, ff_ati_clien
         state->unhealthy++;
         return health;
     }
-    if (config->frozen && state->same >= config->frozen) {
-        state->frozen++;
+    if (config->frozen && state->same >= config->frozen)
         return FF_INFO_HELD;
-    }
     return gap ? FF_INFO_GAP : FF_OK;
 }
 
@@ -601,12 +599,8 @@ ff_status ff_ati_server_receive(ff_ati_server_state *state, ff_ati_peer from, co
                                 size_t size) {
     ff_ati_request request;
     const ff_status status = ff_ati_request_decode(bytes, size, &request);
-    if (status != FF_OK) {
-        state->malformed += status == FF_ERR_FORMAT;
-        state->unsupported += status == FF_ERR_UNSUPPORTED;
+    if (status != FF_OK)
         return status;
-    }
-    state->requests++;
     if (request.extended) {
         memcpy(from.address, request.address, 4);
         from.port = request.port;
@@ -620,7 +614,6 @@ ff_status ff_ati_server_receive(ff_ati_server_state *state, ff_ati_peer from, co
         break;
     case FF_ATI_BIAS:
         memcpy(state->bias, state->counts, sizeof state->bias);
-        state->biased++;
         break;
     default: { /* the starts; the last one to ask owns the stream */
         const bool stolen = state->streaming && !same_peer(&state->peer, &from);

@@ -146,7 +146,7 @@ typedef struct ff_ati_client_state {
     bool bias_asked; /* a bias request waits to be sent */
     bool stop_asked;
     unsigned same; /* records in a row with one ft_sequence */
-    uint64_t starts, malformed, unhealthy, frozen;
+    uint64_t starts, malformed, unhealthy;
     ff_ati_sequence sequence;
     ff_ati_record last;
 } ff_ati_client_state;
@@ -188,7 +188,7 @@ typedef struct ff_ati_server_state {
     bool latched;      /* threshold latch, until reset */
     unsigned held;     /* records waiting for a full datagram */
     uint8_t pending[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE];
-    uint64_t requests, malformed, unsupported, stolen, biased;
+    uint64_t stolen; /* starts that took the stream from another client */
 } ff_ati_server_state;
 
 void ff_ati_server_reset(ff_ati_server_state *state);

@@ -520,7 +520,6 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
     if (got.fields & FF_RSI_DELAY)
         state->info.late = got.delay >= state->first_delay ? got.delay - state->first_delay : got.delay;
     state->ipoc = got.ipoc;
-    state->last = got;
     state->due = true;
     state->info.received++;
     watch_clipping(config, state, &got);

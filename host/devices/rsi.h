@@ -152,7 +152,7 @@ typedef struct ff_rsi_client_state {
     uint64_t ipoc; /* of the last telegram */
     uint64_t ipoc_step;
     uint64_t first_delay;
-    ff_rsi_rob first, last;               /* telegrams */
+    ff_rsi_rob first;                     /* telegram */
     double sent[18];                      /* [mm deg] total correction, as the controller rounds it */
     double recent[FF_RSI_WINDOW_MAX][18]; /* [mm deg] ring of totals */
     unsigned recent_count, recent_next;

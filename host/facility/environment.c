@@ -160,7 +160,7 @@ bool ff_environment_grasp(const ff_contact *contact, ff_grasp *grasp, double t, 
         /* half a nanosecond: cycles are multiples of a number that binary cannot hold */
         if (t < contact->closes - 5e-10 || ff_vec3_norm(ff_vec3_sub(p, contact->at)) > contact->reach)
             return false;
-        *grasp = (ff_grasp){true, t, p, T_oa.q};
+        *grasp = (ff_grasp){true, p, T_oa.q};
     }
     const ff_vec3 v_a =
         ff_vec3_add(a->twist.v, ff_quat_rotate(a->T.q, ff_vec3_cross(a->twist.w, contact->point)));

@@ -24,7 +24,6 @@ typedef struct ff_cone_foot {
 /* What a grasp remembers: the pose it closed at, in the frame of `against`. */
 typedef struct ff_grasp {
     bool closed;
-    double t;   /* [s] */
     ff_vec3 at; /* [m] where `point` is held */
     ff_quat q;  /* attitude of `body` in `against` that is held */
 } ff_grasp;

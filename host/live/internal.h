@@ -43,7 +43,7 @@ typedef struct ff_live_touch { /* one contact as the rows show it */
 struct ff_live {
     /* set at the start, then constant */
     unsigned open, guarded;
-    bool control, rows, recorded;
+    bool control, rows;
     char token[33];
     char host[64], url[96];
     bool loopback;
@@ -63,7 +63,7 @@ struct ff_live {
     atomic_int phase;
     _Atomic(const char *) state;
     _Atomic(double) limit_now[FF_LIVE_MAX_LIMITS];
-    atomic_uint_fast64_t pushed, frames_made, refused;
+    atomic_uint_fast64_t pushed, frames_made;
     atomic_int viewers;
     double late_ns; /* the loop's */
 

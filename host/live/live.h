@@ -101,7 +101,6 @@ typedef struct ff_live_config {
 typedef struct ff_live_info {
     uint64_t rows, dropped; /* pushed in, refused because the ring was full */
     uint64_t frames;        /* rows made for viewers */
-    uint64_t refused;       /* connections and commands refused */
     int viewers;
 } ff_live_info;
 

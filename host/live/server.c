@@ -125,8 +125,7 @@ static int send_head(server *s, struct lws *wsi) {
     return 0;
 }
 
-static int refuse(server *s, struct lws *wsi, unsigned code) {
-    atomic_fetch_add_explicit(&s->live->refused, 1, memory_order_relaxed);
+static int refuse(struct lws *wsi, unsigned code) {
     if (lws_return_http_status(wsi, code, NULL))
         return -1;
     return lws_http_transaction_completed(wsi) ? -1 : 0;
@@ -135,16 +134,16 @@ static int refuse(server *s, struct lws *wsi, unsigned code) {
 static int answer_request(server *s, struct lws *wsi, viewer *v, const char *path) {
     *v = (viewer){0};
     if (!host_good(s->live, wsi))
-        return refuse(s, wsi, HTTP_STATUS_FORBIDDEN);
+        return refuse(wsi, HTTP_STATUS_FORBIDDEN);
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
-        return refuse(s, wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
+        return refuse(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
     if (strcmp(path, "/favicon.ico") == 0)
         return lws_return_http_status(wsi, HTTP_STATUS_NO_CONTENT, NULL) ||
                        lws_http_transaction_completed(wsi)
                    ? -1
                    : 0;
     if (strcmp(path, "/") != 0)
-        return refuse(s, wsi, HTTP_STATUS_NOT_FOUND);
+        return refuse(wsi, HTTP_STATUS_NOT_FOUND);
     return send_head(s, wsi);
 }
 
@@ -324,13 +323,11 @@ static int order(server *s, struct lws *wsi, viewer *v) {
         }
         snprintf(answer.text, sizeof answer.text, "refused: too many commands wait for the loop");
     }
-    atomic_fetch_add_explicit(&s->live->refused, 1, memory_order_relaxed);
     return reply(wsi, v, &answer);
 }
 
 static int hear(server *s, struct lws *wsi, viewer *v, const char *bytes, size_t n) {
     if (lws_frame_is_binary(wsi) || v->length + n + lws_remaining_packet_payload(wsi) > sizeof v->message) {
-        atomic_fetch_add_explicit(&s->live->refused, 1, memory_order_relaxed);
         lws_close_reason(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, NULL, 0);
         return -1;
     }
@@ -408,7 +405,6 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
         if (host_good(s->live, wsi) && origin_good(s->live, wsi) && slot_of(s, NULL) >= 0)
             return 0;
         if (reason == LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION) {
-            atomic_fetch_add_explicit(&s->live->refused, 1, memory_order_relaxed);
             lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
             return -1;
         }

@@ -666,6 +666,5 @@ ff_live_info ff_live_get_info(const ff_live *live) {
     return (ff_live_info){.rows = atomic_load_explicit(&live->pushed, memory_order_relaxed),
                           .dropped = ff_ring_dropped(&live->ring),
                           .frames = atomic_load_explicit(&live->frames_made, memory_order_relaxed),
-                          .refused = atomic_load_explicit(&live->refused, memory_order_relaxed),
                           .viewers = atomic_load_explicit(&live->viewers, memory_order_relaxed)};
 }

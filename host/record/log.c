@@ -396,7 +396,6 @@ static ff_status take(void *self, const ff_row *row) {
         if (status != FF_OK)
             return status;
     }
-    log->cycles++;
     /* one row more would lie beyond the bound */
     if (row->t + 2.0 * log->scenario->cycle - log->flushed > FF_LOG_FLUSH || row->status < 0) {
         log->flushed = row->t + log->scenario->cycle;

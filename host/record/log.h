@@ -47,7 +47,6 @@ typedef struct ff_log {
     ff_status last;
     double flushed; /* [s] run time of the last flush */
     bool started;
-    uint64_t cycles;
 } ff_log;
 
 /* FF_ERR_IO when the file cannot be created, FF_ERR_MEMORY. */

@@ -170,10 +170,8 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     if (open < 0) {
         if (!active)
             return;
-        if (metrics->episodes == FF_MAX_EPISODES) {
-            metrics->lost_episodes++;
+        if (metrics->episodes == FF_MAX_EPISODES) /* more than fit are not kept */
             return;
-        }
         open = metrics->open[c] = metrics->episodes++;
         metrics->quiet[c] = 0;
         ff_episode *e = &metrics->episode[open];
@@ -360,7 +358,6 @@ void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info 
     double mass_inv = metrics->model[contact->body].mass_inv;
     if (contact->against >= 0)
         mass_inv += metrics->model[contact->against].mass_inv;
-    info->mass = 1.0 / mass_inv;
     info->frequency = sqrt(e->stiffness * mass_inv) / (2.0 * FF_PI);
     const ff_vec3 nan3 = {{FF_NAN, FF_NAN, FF_NAN}}, n = ff_vec3_unit(e->force_sum);
     for (int j = 0; j < 2; j++)

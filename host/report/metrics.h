@@ -94,7 +94,6 @@ typedef struct ff_metrics {
     ff_pair_metrics pair[FF_MAX_BODIES][FF_MAX_BODIES]; /* [a][b], a < b */
     ff_servicer_metrics servicer;                       /* where the scenario has an arm */
     int episodes;
-    int lost_episodes; /* more than fit: counted, not kept */
     ff_episode *episode;
     /* while running */
     int open[FF_MAX_CONTACTS];     /* episode index or -1 */
@@ -116,10 +115,8 @@ void ff_metrics_free(ff_metrics *metrics);
 /* Standard deviation per axis [N], [N m]: FF_NAN where nothing was measured, 0 below FF_NOISE_LEAST. */
 double ff_metrics_noise(const ff_noise_state *noise);
 ff_sink ff_metrics_sink(ff_metrics *metrics);
-/* What follows from an episode. mass: of the two bodies against each other, or of the one [kg]; FF_NAN where
- * nothing is known. */
+/* What follows from an episode; FF_NAN where nothing is known. */
 typedef struct ff_episode_info {
-    double mass;
     double frequency;   /* [Hz] sqrt(k/m)/(2 pi), he2022 (25) */
     double cov;         /* relative speed after over that before the first contact of the run */
     double cof;         /* peak robot force over that of the run's first contact */

@@ -30,7 +30,6 @@ static void judge(ff_rt_check *check, int body, const char *what, const char *ke
     row->verdict = go ? FF_CHECK_GO : FF_CHECK_NO_GO;
     if (row->verdict == FF_CHECK_GO)
         return;
-    row->code = code;
     snprintf(row->reason, sizeof row->reason, "%s", reason ? reason : ff_trip_text(code));
     if (check->no_go.code != FF_TRIP_NONE)
         return;
@@ -180,7 +179,6 @@ bool ff_push_step(ff_push_state *state, double threshold, double wait, double cy
     const double size = ff_vec3_norm(v);
     state->waited += cycle;
     if (!state->pushed && state->waited > wait) {
-        state->failed = true;
         *push = (ff_check_push){.done = true, .seen = -1, .part = FF_INF};
         return true;
     }

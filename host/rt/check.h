@@ -26,8 +26,7 @@ typedef struct ff_check_row {
     double limit;     /* FF_NAN: none */
     const char *unit;
     ff_check_verdict verdict;
-    ff_trip_code code; /* of a no-go */
-    char reason[160];  /* a sentence; may be empty */
+    char reason[160]; /* a sentence; may be empty */
 } ff_check_row;
 
 enum { FF_CHECK_ROWS = 32 * FF_MAX_BODIES };
@@ -99,7 +98,6 @@ typedef struct ff_push_state {
     unsigned released; /* [cycles] */
     ff_vec3 sum;
     unsigned count;
-    bool failed; /* nobody pushed in time */
 } ff_push_state;
 
 void ff_push_start(ff_push_state *state, int axis);

@@ -58,7 +58,7 @@ void ff_rights_release(ff_rights *rights) {
 }
 
 void ff_rights_take(int priority, int cpu, bool awake, ff_rights *rights) {
-    *rights = (ff_rights){.priority = priority, .cpu = cpu};
+    *rights = (ff_rights){.cpu = cpu};
     cpu_set_t set;
     if (cpu < 0 && sched_getaffinity(0, sizeof set, &set) == 0)
         for (int i = 0; i < CPU_SETSIZE; i++)

@@ -14,7 +14,7 @@ typedef struct ff_rights {
     bool locked; /* mlockall */
     bool pinned; /* to `cpu` */
     bool awake;  /* deep idle states were held off */
-    int priority, cpu;
+    int cpu;
     int latency_fd;    /* of the request that holds them off; -1 once released */
     char missing[200]; /* one sentence when something was refused; else empty */
 } ff_rights;

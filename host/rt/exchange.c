@@ -195,10 +195,8 @@ static void attend_others(ff_executive *e) {
     for (int i = 1; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
         for (int n = 0; n < DATAGRAMS; n++) {
-            if (!off && b->fresh && ff_clock_now() - b->taken > patience) {
-                b->late++;
+            if (!off && b->fresh && ff_clock_now() - b->taken > patience)
                 answer_at_once(e, i);
-            }
             const uint64_t gap = b->gap;
             if ((b->fresh && !off) || !ff__rt_take_telegram(e, b, &arrived))
                 break;

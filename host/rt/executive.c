@@ -79,7 +79,7 @@ static double tracking_error(const ff_rt_body *b) {
 }
 
 /* One cycle of the loop on e->in. */
-static void float_once(ff_executive *e, bool filled) {
+static void float_once(ff_executive *e) {
     const ff_scenario *scenario = e->scenario;
     const double lateness = e->row.lateness_ns;
     const bool final = e->state.k == scenario->cycles;
@@ -88,7 +88,6 @@ static void float_once(ff_executive *e, bool filled) {
         e->in.load[i] = ff_scenario_load_at(scenario, i, t);
     ff_row_begin(scenario, &e->state, e->state.k, final, &e->row);
     e->row.lateness_ns = lateness;
-    e->row.filled = filled;
     e->nominal = e->state.nominal.motion;
     ff_status status = FF_OK;
     if (final) {
@@ -133,7 +132,7 @@ static void advance(ff_executive *e, bool floats) {
         if (e->runup < e->plan.runup)
             e->runup++;
         else if (!e->finished)
-            float_once(e, true);
+            float_once(e);
         e->result->filled++;
     }
     for (int i = 0; i < e->plan.bodies; i++)
@@ -321,7 +320,7 @@ static void *real_time(void *self) {
             } else if (!e->finished) {
                 if (e->state.k == 0)
                     e->began = e->wake;
-                float_once(e, false);
+                float_once(e);
                 ff__rt_spare_recorder(e, e->began, e->state.k);
             }
             for (int i = 0; i < e->plan.bodies; i++)

@@ -24,7 +24,6 @@ typedef struct ff_rt_body {
     bool fresh;
     bool again;         /* repeats the last command */
     bool ended;         /* was told to stop */
-    uint64_t late;      /* telegrams answered after their cycle */
     uint64_t gap;       /* cycles lost before this telegram */
     ff_follow follow;   /* its poses and its controller's clock */
     uint64_t ticks;     /* of that clock since the first telegram [cycles] */
@@ -116,7 +115,7 @@ typedef struct ff_executive {
     bool held, stopped; /* asked for by the owner of commands */
     uint64_t since;     /* cycles since the last of the loop: of braking and holding */
     double level[FF_MAX_BODIES][FF_LEVEL_COUNT];
-    atomic_bool ready, measured, tests, tested, checked, armed, ended, recorder_failed, quit;
+    atomic_bool measured, tests, tested, checked, armed, ended, recorder_failed, quit;
     bool testing;         /* the robot moves for a test */
     bool arrived;         /* where the motion begins */
     uint64_t approached;  /* cycles of the way there */

@@ -259,7 +259,6 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         const ff_vec3 w = slow_down(&c->twist.w, T * limit->stop_angular_acceleration);
         c->T.p = ff_vec3_axpy(T, v, c->T.p);
         c->T.q = ff_quat_unit(ff_quat_mul(c->T.q, ff_quat_exp(ff_vec3_scale(T, w))));
-        state->travelled += T * ff_vec3_norm(v);
         return;
     }
     const double push = ff_vec3_norm(force);
@@ -281,7 +280,6 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
     const double step = fmin(state->left, T * RETREAT_SPEED);
     c->T.p = ff_vec3_axpy(step, state->normal, c->T.p);
     state->left -= step;
-    state->travelled += step;
     state->done = !(state->left > 0.0);
     if (state->done)
         state->why = FF_STOP_RETREATED;
@@ -306,18 +304,5 @@ void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_dela
     *forecast = (ff_forecast){.frequency = sqrt(k / mass), .delay = delay};
     forecast->w_tau = forecast->frequency * delay;
     forecast->force = speed * sqrt(k * mass) * exp(forecast->w_tau);
-    const double most = forecast->most = scenario->fidelity.method == FF_METHOD_DIRECT ? 0.5 : 1.0;
-    if (forecast->w_tau > most) {
-        forecast->verdict = FF_TRIP_NO_GO;
-        forecast->value = forecast->w_tau;
-        forecast->limit = most;
-    } else if (forecast->force > satellite->safety.force) {
-        forecast->verdict = FF_TRIP_FORCE;
-        forecast->value = forecast->force;
-        forecast->limit = satellite->safety.force;
-    } else if (forecast->force > satellite->sensor.range_force) {
-        forecast->verdict = FF_TRIP_RANGE;
-        forecast->value = forecast->force;
-        forecast->limit = satellite->sensor.range_force;
-    }
+    forecast->most = scenario->fidelity.method == FF_METHOD_DIRECT ? 0.5 : 1.0;
 }

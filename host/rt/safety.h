@@ -168,7 +168,6 @@ typedef struct ff_stop_state {
     ff_setpoint command; /* the last one issued */
     ff_vec3 normal;      /* out of the contact, inertial */
     double left;         /* [m] of the retreat */
-    double travelled;    /* [m] */
 } ff_stop_state;
 
 void ff_stop_start(ff_stop_state *state, ff_setpoint command);
@@ -182,12 +181,10 @@ ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoin
  */
 
 typedef struct ff_forecast {
-    double frequency;     /* [rad/s] of the stiffest contact with this body: sqrt(k/m) */
-    double delay;         /* [s] robot, sensor and one cycle */
-    double w_tau, most;   /* contact frequency times delay, and its bound */
-    double force;         /* [N] predicted peak: v sqrt(k m), grown by the delay: exp(w tau) */
-    ff_trip_code verdict; /* NONE: go; NO_GO, FORCE (beyond the limit), RANGE (beyond the sensor) */
-    double value, limit;
+    double frequency;   /* [rad/s] of the stiffest contact with this body: sqrt(k/m) */
+    double delay;       /* [s] robot, sensor and one cycle */
+    double w_tau, most; /* contact frequency times delay, and its bound */
+    double force;       /* [N] predicted peak: v sqrt(k m), grown by the delay: exp(w tau) */
 } ff_forecast;
 
 /* robot_delay [s] as identified; FF_NAN: the scenario's. docs/safety.md tells the bounds. */

@@ -228,7 +228,6 @@ typedef struct gatherer {
     ff_ideal_result *result;
     int servicer;
     uint64_t k;
-    double end;
 } gatherer;
 
 static ff_status gather(void *self, const ff_mission_row *m) {

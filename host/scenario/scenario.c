@@ -975,7 +975,6 @@ static bool read_servicer(reader *r, const ff_node *node, const ff_section *sect
                           ff_satellite *satellite) {
     const ff_node *arm = ff_node_find(node, "arm"), *obsw = ff_node_find(node, "obsw");
     satellite->arm.present = arm != NULL;
-    satellite->obsw.present = obsw != NULL;
     if (!arm && obsw)
         return fail(r, obsw->place, "obsw without an arm, allowed: on a satellite with an arm");
     if (!arm)

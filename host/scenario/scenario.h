@@ -159,7 +159,6 @@ typedef struct ff_servicer_arm {
 } ff_servicer_arm;
 
 typedef struct ff_obsw_config {
-    bool present;
     int kind;                   /* 0: built-in, 1: shared object, 2: UDP */
     char library[FF_NAME_SIZE]; /* its path, from the working folder */
     char address[FF_NAME_SIZE], local_address[FF_NAME_SIZE];

@@ -19,7 +19,7 @@ ff_status ff_gate_validate(const ff_gate_config *config) {
 }
 
 void ff_gate_reset(ff_setpoint start, ff_gate_state *state, ff_gate_info *info) {
-    *state = (ff_gate_state){.last = start, .started = true};
+    *state = (ff_gate_state){.last = start};
     *info = (ff_gate_info){0};
 }
 

@@ -91,11 +91,9 @@ bool ff_detector_step(const ff_detector_config *config, ff_detector_state *state
         if (force > force_on || torque > torque_on) {
             state->contact = *began = true;
             state->quiet = 0;
-            state->cycles = 0;
         }
         return state->contact;
     }
-    state->cycles++;
     const bool quiet = force <= config->off_ratio * force_on && torque <= config->off_ratio * torque_on;
     state->quiet = quiet ? state->quiet + 1 : 0;
     if (state->quiet >= config->quiet_cycles) {

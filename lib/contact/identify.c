@@ -245,7 +245,6 @@ void ff_identify_step(const ff_identify_config *config, ff_identify_state *s, co
     s->speed = in->speed;
     s->p_aligned = p_aligned;
     s->speed_aligned = speed;
-    s->samples++;
     if (!s->begun) {
         s->begun = true;
         s->force_first = in->force;

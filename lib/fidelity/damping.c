@@ -346,7 +346,6 @@ static void sense(const ff_fidelity_model *model, ff_damping_state *state, const
     }
     if (!any)
         state->energy = 0.0;
-    state->contact = any;
 }
 
 void ff__damping_step(const ff_fidelity_model *model, ff_damping_state *state, const ff_fidelity_in *in,

@@ -292,16 +292,13 @@ static void remember(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
                 slot = w;
         }
     }
-    const ff_fused_report *r = &state->report[c->a];
     state->wall[slot] = (ff_fused_wall){.valid = true,
                                         .torque = c->torque,
                                         .a = c->a,
                                         .b = c->b,
                                         .n = c->n,
                                         .r = c->r,
-                                        .point = r->surface,
                                         .surface = c->surface,
-                                        .mass = c->mass,
                                         .mu = c->mu,
                                         .force_max = c->force_max,
                                         .last = k};

@@ -1116,7 +1116,6 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
     const double T = model->integrate.cycle;
     const uint64_t now = history->count;
     ff_history_row *row = ff_history_push(history);
-    row->t = in->t;
     for (int i = 0; i < model->bodies; i++)
         row->body[i] = (ff_history_body){.satellite = body[i], .load = in->sample[i].load};
 

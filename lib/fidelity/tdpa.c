@@ -167,7 +167,6 @@ void ff__tdpa_step(const ff_fidelity_model *model, ff_tdpa_state *state, const f
         for (int i = 0; i < FF_MAX_BODIES; i++)
             for (int a = 0; a < 6; a++)
                 state->energy[i][a] = 0.0;
-    state->contact = any;
 
     if (config->observer == FF_TDPA_OBSERVER_WRENCH)
         step_wrench(model, state, F, velocity, out, F_c);

@@ -160,8 +160,7 @@ static ff_wrench correct(const ff_capture_model *model, ff_capture_state *state,
                                      .valid = true};
         ff_integrate_reset(&body[i], &output[i]);
     }
-    const ff_fidelity_in fidelity = {
-        .t = (double)state->k * model->config.integrate.cycle, .sample = sample, .output = output};
+    const ff_fidelity_in fidelity = {.sample = sample, .output = output};
     ff_fidelity_out result;
     ff_fidelity_step(&m, &state->fidelity, &fidelity, body, &result);
     if (result.observers > 0)
@@ -191,7 +190,6 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
         for (int i = 0; i < 2; i++) {
             ff_gate_hold(&state->gate[i], &out->command[i]);
             out->next[i] = out->command[i];
-            out->gate_status[i] = FF_INFO_HELD;
         }
         state->k++;
         return FF_INFO_HELD;
@@ -254,8 +252,7 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
     state->nominal = nominal;
     for (int i = 0; i < 2; i++) {
         out->command[i] = state->gate[i].last;
-        out->gate_status[i] =
-            ff_gate_step(&config->gate[i], &state->gate[i], &info, wish(state, i), &out->next[i]);
+        ff_gate_step(&config->gate[i], &state->gate[i], &info, wish(state, i), &out->next[i]);
     }
     /* (29), both lines, of what is about to leave */
     out->bound = fmax(excess(&nominal.motion, &out->next[CLIENT], ff_rigid_twist(&client)),

@@ -353,7 +353,7 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     ff_rigid_state before[FF_MAX_BODIES], body[FF_MAX_BODIES];
     for (int i = 0; i < n; i++)
         before[i] = body[i] = state->body[i];
-    const ff_fidelity_in fidelity = {.t = (double)state->k * T, .sample = sample, .output = state->integrate};
+    const ff_fidelity_in fidelity = {.sample = sample, .output = state->integrate};
     ff_fidelity_step(&model->fidelity, &state->fidelity, &fidelity, body, &out->fidelity);
 
     /* advance the satellites */

@@ -36,7 +36,7 @@ static void unforced_rows(ff_paper_table *table) {
 
 typedef struct figures {
     double base9, rate, grasp, before, after, W_c0, W_c, bound;
-    ff_vec3 linear, origin;
+    ff_vec3 origin;
     double drift;
     bool held;
 } figures;
@@ -56,7 +56,6 @@ static ff_status take(void *self, const ff_mission_row *m) {
     if (m->held && !f->held) {
         f->held = true;
         f->grasp = m->t;
-        f->linear = m->linear;
         f->origin = m->origin;
     }
     if (f->held) {

@@ -28,7 +28,6 @@ typedef struct ff_gate_config {
 typedef struct ff_gate_state {
     ff_setpoint last;      /* the last safe command */
     ff_twist acceleration; /* of the commands, while a limit acts: w' body, v' lab */
-    bool started;
 } ff_gate_state;
 
 typedef struct ff_gate_info {

@@ -39,8 +39,7 @@ typedef struct ff_detector_config {
 
 typedef struct ff_detector_state {
     bool contact;
-    int quiet;       /* quiet cycles so far */
-    uint64_t cycles; /* cycles since this contact began */
+    int quiet; /* quiet cycles so far */
     ff_noise_state force_noise, torque_noise;
     double force_on, torque_on; /* [N], [N m] from the measured noise, 0: not measured */
 } ff_detector_state;
@@ -100,7 +99,6 @@ typedef struct ff_identify_in {
 
 typedef struct ff_identify_state {
     bool begun, started, published;
-    uint64_t samples;
     double p, force, speed;          /* [m], [N], [m/s] of the last sample; p from the first one */
     double p_aligned, speed_aligned; /* the same at the force's time */
     double force_first, p_first;     /* where the contact began */

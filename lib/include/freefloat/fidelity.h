@@ -43,7 +43,6 @@ typedef struct ff_body_sample {
 
 /* The bodies a method acts on, with what it may read of each. */
 typedef struct ff_fidelity_in {
-    double t; /* [s] t_k */
     const ff_body_sample *sample;
     const ff_integrate_state *output; /* velocity the robot was told, per body: V_c(k) */
 } ff_fidelity_in;
@@ -80,7 +79,6 @@ typedef struct ff_history_body {
 } ff_history_body;
 
 typedef struct ff_history_row {
-    double t; /* [s] t_j */
     ff_history_body body[FF_MAX_BODIES];
 } ff_history_row;
 
@@ -120,7 +118,6 @@ typedef struct ff_tdpa_state {
     double energy[FF_MAX_BODIES]
                  [6]; /* [J] per-axis observers; with one observer energy[0][0] holds the total */
     ff_detector_state detector[FF_MAX_BODIES];
-    bool contact; /* any body in contact */
 } ff_tdpa_state;
 
 void ff_tdpa_default(ff_tdpa_config *config);
@@ -171,7 +168,6 @@ typedef struct ff_damping_port {
 
 typedef struct ff_damping_state {
     double energy; /* [J] absorbed by the environment in this contact, all bodies, not yet given back */
-    bool contact;
     ff_detector_state detector[FF_MAX_BODIES];
     ff_lead_state lead[FF_MAX_BODIES];
     ff_pose last[FF_MAX_BODIES]; /* robots' poses of the last cycle */
@@ -440,9 +436,8 @@ typedef struct ff_fused_wall {
     bool torque;
     int a, b;
     ff_vec3 n, r;
-    ff_vec3 point; /* [m] on the surface, b's axes */
     ff_profile surface;
-    double mass, mu;
+    double mu;
     double force_max;
     uint64_t last; /* cycle of its last contact */
     int missing;   /* cycles in which the robot should have felt it and did not */

@@ -168,7 +168,6 @@ typedef struct ff_capture_out {
     ff_wrench F_c;      /* on the gripper after stage 3, gripper coordinates: what the satellites feel */
     ff_wrench reaction; /* on the client about its CoM, body axes */
     double observer;    /* [J] of the method; FF_NAN: it has none */
-    ff_status gate_status[2];
     double W_c; /* [J] (25): kinetic energy of the client from the robots' motion, constant without forces */
     double bound; /* [m/s, rad/s] (29) of the commands `next`: the larger of |V_s| - |V_b| - |Delta V_s| and
                      |V_c| - |V_t| - |Delta V_c|; not positive */

@@ -253,6 +253,11 @@ static void test_gate_follows_within_all_limits(void **unused) {
     assert_int_equal(counts.limited, (uint64_t)k);
     assert_memory_equal(&command, &wish, sizeof wish);
     assert_int_equal(ff_gate_step(&config, &gate, &counts, wish, &command), FF_OK);
+    ff_setpoint bad = wish;
+    bad.twist.v.y = FF_NAN;
+    assert_int_equal(ff_gate_step(&config, &gate, &counts, bad, &command), FF_INFO_HELD);
+    assert_int_equal(counts.held, 1);
+    assert_memory_equal(&command, &wish, sizeof wish); /* which stands still */
     config.jerk = 0.0;
     assert_int_equal(ff_gate_validate(&config), FF_ERR_ARGUMENT);
 }
