@@ -27,9 +27,6 @@ typedef struct ff_line_rebound {
 
 /* Solved step by step: m x'' = -max(0, k x_r + c x_r'), x_r(t) = x(t - delay). FF_ERR_ARGUMENT. */
 ff_status ff_line_contact_solve(const ff_line_contact *contact, ff_line_rebound *out);
-/* Without delay, released at zero force [lange, IV-C]: exp(-(pi - 2 asin z) z / sqrt(1 - z^2)),
- * z = c/(2 sqrt(k m)); for z >= 1 the limits of the same solution. */
-double ff_line_restitution(double mass, double stiffness, double damping);
 
 /* What is asked. */
 typedef struct ff_delay_margin_config {

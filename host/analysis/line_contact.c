@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
-double ff_line_restitution(double mass, double stiffness, double damping) {
+/* Without delay, released at zero force [lange, IV-C]: exp(-(pi - 2 asin z) z / sqrt(1 - z^2)),
+ * z = c/(2 sqrt(k m)); for z >= 1 the limits of the same solution. */
+static double restitution(double mass, double stiffness, double damping) {
     const double z = 0.5 * damping / sqrt(stiffness * mass);
     if (z < 1.0 - 1e-6)
         return exp(-(FF_PI - 2.0 * asin(z)) * z / sqrt(1.0 - z * z));
@@ -54,7 +56,7 @@ ff_status ff_line_contact_solve(const ff_line_contact *c, ff_line_rebound *out) 
         return FF_OK;
     }
     if (!(c->delay > 0.0)) {
-        out->rebound = ff_line_restitution(c->mass, c->stiffness, c->damping);
+        out->rebound = restitution(c->mass, c->stiffness, c->damping);
         if (z < 0.5) { /* each derivative turns the phase by b; the force is largest where x''' = 0 */
             const double r = sqrt(1.0 - z * z), b = atan2(r, -z), wt = (2.0 * FF_PI - 3.0 * b) / r;
             out->peak = c->speed * sqrt(c->stiffness * c->mass) * exp(-z * wt);

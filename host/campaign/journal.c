@@ -61,7 +61,8 @@ size_t ff_record_encode(const ff_record *record, int metrics, unsigned char *byt
     return n;
 }
 
-size_t ff_record_decode(const unsigned char *bytes, size_t count, int metrics, ff_record *record) {
+/* Bytes of the record at the start; 0 when there is no whole one. */
+static size_t decode_record(const unsigned char *bytes, size_t count, int metrics, ff_record *record) {
     if (count < 24 || get(bytes, 2) != RECORD_MAGIC)
         return 0;
     const size_t n = (size_t)get(bytes + 2, 2), reason = (size_t)get(bytes + 20, 2);
@@ -165,7 +166,7 @@ static uint64_t scan(ff_journal *journal, uint64_t from, uint64_t to,
     while (s.buffer && record && offset < to) {
         size_t count;
         const unsigned char *bytes = at(&s, offset, &count);
-        const size_t n = ff_record_decode(bytes, count, journal->metrics, record);
+        const size_t n = decode_record(bytes, count, journal->metrics, record);
         if (!n) {
             if (!count)
                 break;
@@ -235,7 +236,7 @@ ff_status ff_journal_each(ff_journal *journal, ff_status (*take)(void *user, con
             if (!w.offset[i])
                 continue;
             const unsigned char *bytes = at(&s, w.offset[i], &count);
-            if (!ff_record_decode(bytes, count, journal->metrics, record))
+            if (!decode_record(bytes, count, journal->metrics, record))
                 status = FF_ERR_IO;
             else
                 status = take(user, record);

@@ -59,8 +59,6 @@ ff_status ff_journal_each(ff_journal *journal, ff_status (*take)(void *user, con
                           void *user);
 
 size_t ff_record_encode(const ff_record *record, int metrics, unsigned char *bytes);
-/* Bytes of the record at the start; 0 when there is no whole one. */
-size_t ff_record_decode(const unsigned char *bytes, size_t count, int metrics, ff_record *record);
 
 ff_status ff_slots_create(ff_slots *slots, uint64_t count);
 void ff_slots_free(ff_slots *slots);

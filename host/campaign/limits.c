@@ -27,7 +27,7 @@ typedef struct line {
     double peak, duration, rebound; /* of the ideal contact */
 } line;
 
-/* Time from touch to zero force: the force is proportional to sin(wd t + phase), see ff_restitution. For
+/* Time from touch to zero force: the force is proportional to sin(wd t + phase), see metric.c. For
  * z >= 1 it ends only in the limit. */
 static double ideal_duration(double mass, double k, double c) {
     const double a = c / (2.0 * mass), w2 = k / mass, wd2 = w2 - a * a;

@@ -326,9 +326,10 @@ double ff_omega_tau(const ff_scenario *scenario) {
     return delay * sqrt(contact->stiffness / ff_effective_mass(scenario, contact));
 }
 
-/* m d'' + c d' + k d = 0 from d = 0, d' = 1 until the force k d + c d' ends. With a = c/2m, w0^2 = k/m,
+/* Rebound speed over approach speed of the satellites' first contact (one degree of freedom, closed form).
+ * m d'' + c d' + k d = 0 from d = 0, d' = 1 until the force k d + c d' ends. With a = c/2m, w0^2 = k/m,
  * wd^2 = w0^2 - a^2 the force is proportional to e^(-a t) ((w0^2 - 2 a^2) sin(wd t) + 2 a wd cos(wd t)). */
-double ff_restitution(const ff_scenario *scenario) {
+static double restitution(const ff_scenario *scenario) {
     if (!scenario->contacts)
         return FF_NAN;
     const ff_contact *contact = &scenario->contact[0];
@@ -384,7 +385,7 @@ static double derived(const ff_metric *metric, const ff_metrics *metrics, const 
     case DERIVED_OMEGA_TAU:
         return ff_omega_tau(scenario);
     case DERIVED_RESTITUTION:
-        return ff_restitution(scenario);
+        return restitution(scenario);
     case DERIVED_ENERGY_RATIO:
         for (int i = 0; i < scenario->satellites; i++) {
             value += metrics->body[i].max_energy;

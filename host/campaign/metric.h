@@ -56,8 +56,6 @@ double ff_limit_value(ff_limit limit, const ff_scenario *scenario);
 double ff_effective_mass(const ff_scenario *scenario, const ff_contact *contact);
 /* w tau of the first contact: sqrt(stiffness/effective mass) times the largest delay of its robots. */
 double ff_omega_tau(const ff_scenario *scenario);
-/* Rebound speed over approach speed of the satellites' first contact (one degree of freedom, closed form). */
-double ff_restitution(const ff_scenario *scenario);
 /* A number in JSON text by its path (names and indices separated by dots); false when it is not there. null
  * is FF_NAN. */
 bool ff_json_lookup(const char *json, const char *path, double *value);

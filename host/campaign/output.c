@@ -86,13 +86,14 @@ double ff_spread_quantile(ff_spread *s, double part) {
 
 /* ---------------------------------------------------------------------------------------------- worst -- */
 
-int ff_output_worst(const ff_campaign *campaign) {
+/* How many worst runs are listed for each method. */
+static int count_worst(const ff_campaign *campaign) {
     return campaign->keep_worst ? campaign->keep_worst : 3;
 }
 
 static void rank_worst(ff_output *o, int method, const ff_record *record) {
     const double value = record->metric[o->campaign->worst_by];
-    const int most = ff_output_worst(o->campaign);
+    const int most = count_worst(o->campaign);
     ff_listed *list = o->worst[method];
     int n = o->worsts[method];
     if (!isfinite(value) || (n == most && !(value > list[n - 1].value)))

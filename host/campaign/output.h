@@ -80,8 +80,6 @@ void ff_output_free(ff_output *output);
 /* 0 <= part <= 1; FF_NAN without values. */
 double ff_spread_quantile(ff_spread *spread, double part);
 void ff_spread_add(ff_spread *spread, double value);
-/* How many worst runs are listed for each method. */
-int ff_output_worst(const ff_campaign *campaign);
 
 /* campaign/contour.c: where the cells of one method cross a level, between their centres: at most
  * FF_CONTOUR_SEGMENTS pieces, how many is returned. `mean`: the cells' means, not their largest values. */

@@ -170,12 +170,6 @@ void ff_text_put_u64(ff_text_out *out, uint64_t value) {
     put_bytes(out, digits + n, sizeof digits - n);
 }
 
-void ff_text_put_i64(ff_text_out *out, int64_t value) {
-    if (value < 0)
-        put_bytes(out, "-", 1);
-    ff_text_put_u64(out, value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value);
-}
-
 /* The nearest multiple of 10^-decimals, as an integer; ties to even, exact. The whole part is exact; the
  * product of the fraction is known with its rounding error (fma), so the decision is made on the true value.
  */

@@ -44,7 +44,6 @@ typedef struct ff_text_out {
 void ff_text_begin(ff_text_out *out, char *buffer, size_t size);
 void ff_text_put(ff_text_out *out, const char *text);
 void ff_text_put_u64(ff_text_out *out, uint64_t value);
-void ff_text_put_i64(ff_text_out *out, int64_t value);
 /* Fixed notation, nearest value, decimals in [0, 9]; never "-0.000". Sets FF_ERR_NOT_FINITE for NaN and
  * infinity, FF_ERR_ARGUMENT beyond FF_TEXT_VALUE_MAX. */
 void ff_text_put_double(ff_text_out *out, double value, int decimals);

@@ -125,8 +125,6 @@ typedef struct ff_emulate_joint {
     bool sampled;
 } ff_emulate_joint;
 
-void ff_emulate_joint_default(
-    ff_emulate_joint *joint); /* Appendix E, with the constants that docs/methods/aghili.md names */
 /* Warnings, one line each (may be empty): bandwidth below the controller's, Q outside the stable band. */
 ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result *result, char *message,
                                size_t size, char *warnings, size_t warnings_size);

@@ -3,29 +3,6 @@
 
 #include <stdio.h>
 
-/* [aghili, Appendix E]; c_s, the gains, the wall and the torque are not printed there. */
-void ff_emulate_joint_default(ff_emulate_joint *joint) {
-    *joint = (ff_emulate_joint){.target = {.link_inertia = 0.05,
-                                           .drive_inertia = 0.1,
-                                           .length = 0.3,
-                                           .stiffness = 3.0,
-                                           .damping = 0.1,
-                                           .drive_friction = 0.022},
-                                .robot_inertia = 0.05,
-                                .robot_friction = 0.022,
-                                .gravity_torque = 0.5,
-                                .actuator_bandwidth = FF_INF,
-                                .torque_limit = FF_INF,
-                                .seed = 1,
-                                .torque = 0.5,
-                                .wall_at = 0.06,
-                                .wall_stiffness = 1e4,
-                                .wall_damping = 20.0,
-                                .duration = 15.0,
-                                .cycle = 0.001};
-    ff_emulation_default(&joint->emulation);
-}
-
 static void warn(char *warnings, size_t size, size_t *used, const char *format, double a, double b,
                  double c) {
     if (*used >= size)

@@ -300,9 +300,3 @@ ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_tr
 void ff_plant_push(ff_plant *plant, int body, ff_wrench push_b) {
     plant->push[body] = push_b;
 }
-
-ff_pose ff_plant_flange(const ff_plant *plant, int body) {
-    const ff_robot *robot = &plant->robot[body];
-    return ff_pose_mul(ff_pose_inverse(robot->config.base),
-                       ff_pose_mul(robot->now.T, ff_pose_inverse(robot->config.tool)));
-}

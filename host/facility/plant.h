@@ -49,7 +49,5 @@ void ff_plant_set_lead(ff_plant *plant, int body, double lead);
 /* A hand on the mock-up: a wrench about the CoM in body axes that the sensor feels from the next read on,
  * beside the contacts'. No truth tells of it. Gone after a reset. */
 void ff_plant_push(ff_plant *plant, int body, ff_wrench push_b);
-/* The flange in the robot's base after the last read: inverse(base) T_wb inverse(tool). */
-ff_pose ff_plant_flange(const ff_plant *plant, int body);
 
 #endif

@@ -69,7 +69,9 @@ static void draw_delay(ff_robot *robot) {
     split(fmax(drawn, 0.0) / robot->cycle, &robot->whole_now, &robot->part_now);
 }
 
-ff_setpoint ff_robot_delayed(ff_robot *robot, uint64_t k) {
+/* The command issued at t_k minus the delay of this cycle. Command k - delay need not have been written: the
+ * robot then holds. */
+static ff_setpoint delayed_command(ff_robot *robot, uint64_t k) {
     const uint64_t whole = robot->whole_now;
     const bool fraction = robot->part_now > 0.0;
     if (k < whole || (k == whole && fraction))
@@ -456,7 +458,7 @@ void ff_robot_reset(ff_robot *robot) {
 
 void ff_robot_step(ff_robot *robot, uint64_t k) {
     draw_delay(robot);
-    const ff_setpoint target = ff_robot_delayed(robot, k);
+    const ff_setpoint target = delayed_command(robot, k);
     const ff_twist before = robot->now.twist;
     robot->last = robot->now;
     if (robot->config.kind == FF_ROBOT_JOINTS) {

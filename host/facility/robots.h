@@ -67,9 +67,6 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
 void ff_robot_free(ff_robot *robot);
 void ff_robot_reset(ff_robot *robot);
 void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command);
-/* The command issued at t_k minus the delay of this cycle. Command k - delay need not have been written: the
- * robot then holds. */
-ff_setpoint ff_robot_delayed(ff_robot *robot, uint64_t k);
 /* wrench: what acts on the robot during the next step, and what its drive is told of it. */
 void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench told);
 /* Advances from cycle k-1 to k. */

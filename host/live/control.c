@@ -139,7 +139,8 @@ static void tell_answers(ff_live_control *control) {
     }
 }
 
-void ff_live_control_apply(ff_live_control *control, const ff_run_access *access) {
+/* Takes the commands that wait and applies them. model may be NULL. */
+static void apply(ff_live_control *control, const ff_run_access *access) {
     ff_live_command command;
     char text[FF_LIVE_TEXT];
     while (ff_live_next_command(control->live, &command)) {
@@ -197,12 +198,12 @@ bool ff_live_control_between(void *self, const ff_run_access *access) {
         ff_tuning_advance(&control->tuning, &a);
         tell_answers(control);
     }
-    ff_live_control_apply(control, access);
+    apply(control, access);
     while (control->held && !control->stopped && !(control->interrupted && control->interrupted())) {
         ff_live_set_phase(control->live, FF_LIVE_HELD);
         control->anchor_ns = 0;
         sleep_until(ff_live__now() + 5000000);
-        ff_live_control_apply(control, access);
+        apply(control, access);
     }
     ff_live_set_phase(control->live, control->stopped ? FF_LIVE_STOPPED : FF_LIVE_RUNNING);
     if (control->stopped || (control->interrupted && control->interrupted()))

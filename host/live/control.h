@@ -34,7 +34,7 @@ ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *sce
                                 bool token, char *message, size_t size);
 /* Ends the server and frees. */
 void ff_live_control_stop(ff_live_control *control);
-/* In place of ff_live_sink: adds the command's acceleration and jerk, which stand in no column. */
+/* Pushes the rows, with the command's acceleration and jerk, which stand in no column; it never fails. */
 ff_sink ff_live_control_sink(ff_live_control *control);
 /* What it adds: for each satellite acceleration, angular acceleration, jerk, angular jerk. */
 enum { FF_LIVE_GATE = 4 };
@@ -42,7 +42,5 @@ void ff_live_control_gauges(ff_live_control *control, const ff_row *row,
                             double gauge[FF_LIVE_GATE * FF_MAX_BODIES]);
 /* For ff_run_options.between. */
 bool ff_live_control_between(void *control, const ff_run_access *access);
-/* Takes the commands that wait and applies them. model may be NULL. */
-void ff_live_control_apply(ff_live_control *control, const ff_run_access *access);
 
 #endif

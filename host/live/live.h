@@ -125,8 +125,6 @@ enum {
     FF_LIVE_KEEP = 2     /* this row itself is shown, however many come at once */
 };
 bool ff_live_push_values(ff_live *live, const double *values, unsigned flags);
-/* The same as a sink; it never fails. */
-ff_sink ff_live_sink(ff_live *live);
 void ff_live_set_phase(ff_live *live, ff_live_phase phase);
 /* A word for the state where the phase says too little ("ARMED"); static text, not copied; NULL: none. */
 void ff_live_set_state(ff_live *live, const char *state);

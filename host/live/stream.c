@@ -50,15 +50,6 @@ bool ff_live_push_values(ff_live *live, const double *values, unsigned flags) {
     return !live->rows && push(live, NULL, values, (size_t)live->count * sizeof *values, flags);
 }
 
-static ff_status take(void *self, const ff_row *row) {
-    ff_live_push(self, row);
-    return FF_OK;
-}
-
-ff_sink ff_live_sink(ff_live *live) {
-    return (ff_sink){live, take};
-}
-
 void ff_live_set_phase(ff_live *live, ff_live_phase phase) {
     atomic_store_explicit(&live->phase, (int)phase, memory_order_release);
 }

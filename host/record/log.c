@@ -271,7 +271,7 @@ ff_status ff_log_state(ff_log *log, double t, int state, const char *name) {
     return put(log, log->state, t, encoded, used);
 }
 
-ff_status ff_log_timing(ff_log *log, double t, const ff_message_timing *timing) {
+static ff_status put_timing(ff_log *log, double t, const ff_message_timing *timing) {
     size_t used;
     const ff_status encoded = ff_message_put_timing(stamp(t), timing, log->buffer, log->size, &used);
     return put(log, log->timing, t, encoded, used);
@@ -381,7 +381,7 @@ static ff_status take(void *self, const ff_row *row) {
                                       .compute = 1e-9 * row->compute_ns,
                                       .io = 1e-9 * row->io_ns,
                                       .missed = row->missed};
-    if ((status = ff_log_timing(log, row->t, &timing)) != FF_OK)
+    if ((status = put_timing(log, row->t, &timing)) != FF_OK)
         return status;
     for (int i = 0; i < log->scenario->satellites; i++)
         if ((status = take_body(log, row, i)) != FF_OK || (status = take_device(log, row, i)) != FF_OK)

@@ -60,7 +60,6 @@ ff_status ff_log_found(ff_log *log, const char *const *set, int count);
 ff_status ff_log_event(ff_log *log, double t, int code, ff_message_level level, const char *text,
                        double value, double limit);
 ff_status ff_log_state(ff_log *log, double t, int state, const char *name);
-ff_status ff_log_timing(ff_log *log, double t, const ff_message_timing *timing);
 /* What was said so far reaches the file: rows see to it themselves, states and events before and after them
  * do not. */
 ff_status ff_log_flush(ff_log *log);

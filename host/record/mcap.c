@@ -447,10 +447,6 @@ ff_status ff_mcap_writer_attachment(ff_mcap_writer *w, const char *name, const c
     return index->failed ? fail(w, FF_ERR_MEMORY) : FF_OK;
 }
 
-ff_mcap_writer_info ff_mcap_writer_get_info(const ff_mcap_writer *w) {
-    return (ff_mcap_writer_info){w->messages, w->chunks, w->offset, w->pending};
-}
-
 /* DataEnd, summary grouped by op, one SummaryOffset for each group, footer. */
 static ff_status put_tail(ff_mcap_writer *w) {
     buffer *out = &w->out, statistics = {0};

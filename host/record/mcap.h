@@ -35,12 +35,6 @@ typedef struct ff_mcap_writer_config {
     bool sync;           /* fdatasync after every flush: survives a power cut too, at its price */
 } ff_mcap_writer_config;
 
-typedef struct ff_mcap_writer_info {
-    uint64_t messages, chunks; /* written to the file, not merely buffered */
-    uint64_t bytes;            /* [bytes] file size */
-    uint64_t buffered;         /* messages that wait for the next flush */
-} ff_mcap_writer_info;
-
 ff_mcap_writer_config
 ff_mcap_writer_config_default(void); /* ros2, freefloat and its version, 1 MiB, no sync */
 
@@ -62,7 +56,6 @@ ff_status ff_mcap_writer_attachment(ff_mcap_writer *writer, const char *name, co
                                     uint64_t log_time, const void *data, size_t size);
 /* Writes the open chunk, if it has messages. */
 ff_status ff_mcap_writer_flush(ff_mcap_writer *writer);
-ff_mcap_writer_info ff_mcap_writer_get_info(const ff_mcap_writer *writer);
 /* Flushes, writes summary and footer, frees the writer (also on error; NULL is fine). FF_OK only if the whole
  * file was written and closed without error. */
 ff_status ff_mcap_writer_close(ff_mcap_writer *writer);

@@ -85,14 +85,6 @@ static const struct {
                           "float64 rms # s\n" TIME_PART},
 };
 
-const char *ff_message_name(ff_message_kind kind) {
-    return schemas_of[kind].name;
-}
-
-const char *ff_message_schema(ff_message_kind kind) {
-    return schemas_of[kind].text;
-}
-
 ff_status ff_message_add_channel(ff_mcap_writer *writer, uint16_t schemas[FF_MESSAGE_KINDS],
                                  ff_message_kind kind, const char *topic, const ff_mcap_pair *metadata,
                                  size_t pairs, uint16_t *channel) {

@@ -23,9 +23,6 @@ typedef enum ff_message_kind {
     FF_MESSAGE_KINDS
 } ff_message_kind;
 
-const char *ff_message_name(ff_message_kind kind);   /* "geometry_msgs/msg/WrenchStamped" */
-const char *ff_message_schema(ff_message_kind kind); /* .msg text with its dependencies */
-
 /* Adds the schema (encoding ros2msg) and a channel (encoding cdr) for it; schemas[kind] is 0 or the id from
  * before. */
 ff_status ff_message_add_channel(ff_mcap_writer *writer, uint16_t schemas[FF_MESSAGE_KINDS],

@@ -216,14 +216,6 @@ size_t ff_report_series_rows(const ff_report_series *series) {
     return series->rows + (series->pending > 1 ? 2 : series->pending);
 }
 
-uint64_t ff_report_series_cycles(const ff_report_series *series) {
-    return series->cycles;
-}
-
-uint64_t ff_report_series_bucket(const ff_report_series *series) {
-    return series->bucket;
-}
-
 double ff_report_series_value(const ff_report_series *s, size_t row, int column) {
     size_t width = (size_t)s->columns - 1;
     if (row < s->rows)

@@ -29,10 +29,8 @@ void ff_report_series_destroy(ff_report_series *series); /* NULL is allowed */
 /* row: `columns` values, time first and never falling. A value that is not finite leaves a gap.
  * FF_ERR_ARGUMENT: the time is not finite or falls (the row is not taken); FF_ERR_MEMORY. */
 ff_status ff_report_add_row(ff_report_series *series, const double *row);
-size_t ff_report_series_rows(const ff_report_series *series);     /* rows kept so far */
-uint64_t ff_report_series_cycles(const ff_report_series *series); /* rows added */
-uint64_t ff_report_series_bucket(const ff_report_series *series); /* cycles per pair of rows; 1: all kept */
-/* Value of a kept row, for tests: row < rows, column < columns. */
+size_t ff_report_series_rows(const ff_report_series *series); /* rows kept so far */
+/* Value of a kept row: row < rows, column < columns. */
 double ff_report_series_value(const ff_report_series *series, size_t row, int column);
 
 typedef struct ff_report_contact {

@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------ the report -- */
 
-const char *ff_check_verdict_text(ff_check_verdict verdict) {
+static const char *verdict_text(ff_check_verdict verdict) {
     static const char *const text[] = {"go", "no-go", "skipped", ""};
     return (unsigned)verdict < sizeof text / sizeof *text ? text[verdict] : "?";
 }
@@ -86,7 +86,7 @@ char *ff_check_text(const ff_scenario *scenario, const ff_rt_check *check) {
         else if (!isnan(row->limit))
             snprintf(allowed, sizeof allowed, "any");
         PRINT("%-12s %-30s %12s %12s %-7s %s%s%s\n", scenario->satellite[row->body].name, row->what, seen,
-              allowed, row->unit, ff_check_verdict_text(row->verdict), *row->reason ? ": " : "", row->reason);
+              allowed, row->unit, verdict_text(row->verdict), *row->reason ? ": " : "", row->reason);
     }
     if (check->no_go.code == FF_TRIP_NONE)
         PRINT("check: go\n");
@@ -114,7 +114,7 @@ char *ff_check_json(const ff_scenario *scenario, const ff_rt_check *check) {
             ff_json_number(&json, "value", row->value);
             ff_json_number(&json, "limit", row->limit);
             ff_json_string(&json, "verdict",
-                           row->verdict == FF_CHECK_SHOWN ? "shown" : ff_check_verdict_text(row->verdict));
+                           row->verdict == FF_CHECK_SHOWN ? "shown" : verdict_text(row->verdict));
             if (*row->reason)
                 ff_json_string(&json, "reason", row->reason);
             ff_json_close(&json, '}');

@@ -16,8 +16,6 @@ typedef enum ff_check_verdict {
     FF_CHECK_SHOWN    /* a number without a limit */
 } ff_check_verdict;
 
-const char *ff_check_verdict_text(ff_check_verdict verdict); /* "no-go" */
-
 typedef struct ff_check_row {
     int body;
     const char *what; /* "bias and noise" */

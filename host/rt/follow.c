@@ -1,9 +1,5 @@
 #include "rt/follow.h"
 
-void ff_follow_reset(ff_follow *f) {
-    *f = (ff_follow){0};
-}
-
 void ff_follow_add(const ff_clockfit_config *config, ff_follow *f, double stamp, double local, ff_pose T) {
     const uint64_t restarts = f->fit.restarts;
     ff_clockfit_add(config, &f->fit, stamp, local);

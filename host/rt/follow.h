@@ -5,7 +5,7 @@
 #include "freefloat/command.h"
 #include "rt/clockfit.h"
 
-/* The newest three poses, stamped by the controller's clock, and that clock's fit. */
+/* The newest three poses, stamped by the controller's clock, and that clock's fit. Zero at first. */
 typedef struct ff_follow {
     ff_clockfit_state fit;
     int count;
@@ -13,7 +13,6 @@ typedef struct ff_follow {
     ff_pose T[3];
 } ff_follow;
 
-void ff_follow_reset(ff_follow *follow);
 /* A telegram: stamp by its IPOC, arrival on our clock. */
 void ff_follow_add(const ff_clockfit_config *config, ff_follow *follow, double stamp, double local,
                    ff_pose T);

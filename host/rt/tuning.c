@@ -82,8 +82,10 @@ void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *
         }
 }
 
-bool ff_tuning_set(ff_tuning_table *table, int parameter, double value, ff_loop_model *model,
-                   ff_safety_config *safety, const char **why) {
+/* Checks and sets one; safety may be NULL without devices. False: `why` (static text), and nothing changed.
+ */
+static bool set_parameter(ff_tuning_table *table, int parameter, double value, ff_loop_model *model,
+                          ff_safety_config *safety, const char **why) {
     *why = "set refused: no such parameter";
     if (parameter < 0 || parameter >= table->count)
         return false;
@@ -172,7 +174,7 @@ static void set(ff_tuning *tuning, ff_tuning_access *access, const ff_order *ord
     const int n = order->parameter;
     ff_order_answer answer = {.order = *order, .t = access->t};
     answer.was = n >= 0 && n < tuning->table.count ? tuning->table.parameter[n].value : FF_NAN;
-    answer.done = ff_tuning_set(&tuning->table, n, order->value, access->model, access->safety, &answer.text);
+    answer.done = set_parameter(&tuning->table, n, order->value, access->model, access->safety, &answer.text);
     answer.is = order->value;
     access->changed = answer.done ? n + 1 : 0;
     access->was = answer.was;

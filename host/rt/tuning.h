@@ -43,10 +43,6 @@ typedef struct ff_tuning_table {
 void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *table);
 /* Is this limit the one that the level is held against? */
 bool ff_tuning_watches(const ff_tuning_parameter *parameter, ff_level_name level);
-/* Checks and sets one; safety may be NULL without devices. False: `why` (static text), and nothing changed.
- */
-bool ff_tuning_set(ff_tuning_table *table, int parameter, double value, ff_loop_model *model,
-                   ff_safety_config *safety, const char **why);
 
 typedef enum ff_order_verb {
     FF_ORDER_HOLD, /* come to rest and stay, until stopped */

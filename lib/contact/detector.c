@@ -14,10 +14,6 @@
 #define MEMORY 5.0 /* pairs over it: between both */
 #define ODD_RUN 40 /* so many in a row on one side: the noise has changed */
 
-void ff_noise_reset(ff_noise_state *state) {
-    *state = (ff_noise_state){0};
-}
-
 double ff_noise_deviation(const ff_noise_state *state) {
     return sqrt(state->median / MEDIAN_CHI2_6);
 }

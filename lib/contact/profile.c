@@ -261,10 +261,3 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
     *fit = trial;
     return FF_PROFILE_DONE;
 }
-
-bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit) {
-    ff_profile_search search;
-    int work = INT32_MAX;
-    ff_profile_begin(in, &search);
-    return ff_profile_continue(in, law, &search, &work, fit) == FF_PROFILE_DONE;
-}

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Standard deviation of a sensor's noise per axis, measured in flight: a running median in bounded memory,
- * see detector.c. Contacts and single outliers hardly move it. */
+ * see detector.c. Contacts and single outliers hardly move it. All zero at first. */
 typedef struct ff_noise_state {
     bool begun;
     ff_vec3 last;     /* sample before */
@@ -20,7 +20,6 @@ typedef struct ff_noise_state {
 
 #define FF_NOISE_LEAST 1e-3 /* [N], [N m]: start where nothing is believed; what is smaller shows as this */
 
-void ff_noise_reset(ff_noise_state *state);
 /* One sample; `start` > 0 is what is believed before the first one. Returns the standard deviation. */
 double ff_noise_step(ff_noise_state *state, double start, ff_vec3 sample);
 /* The standard deviation so far; 0 before the first sample. */
@@ -205,13 +204,12 @@ double ff_profile_shape(int law, double p);
 double ff_profile_exponent(int law);
 /* What c v is multiplied with at depth p. */
 double ff_profile_brake(int law, double depth, double p);
-/* Best surface of one law. False when no row lies behind any trial surface; *fit is then untouched. Work:
- * rows + LEVELS GRID (rows at s <= hi) for law 0; LEVELS GRID (ROWS + rows at s <= hi) for the others. */
-bool ff_profile_fit(const ff_profile_in *in, int law, ff_profile *fit);
 
-/* The same in parts, for cycles of bounded work. *work is what may be spent, in row evaluations (about twenty
+/* Best surface of one law, in parts, for cycles of bounded work. NONE when no row lies behind any trial
+ * surface; *fit is untouched unless DONE. *work is what may be spent, in row evaluations (about twenty
  * instructions each), and is lowered by what was; at least one level of the grid is done. The rows must not
- * change between the parts. */
+ * change between the parts. In all: rows + LEVELS GRID (rows at s <= hi) for law 0; LEVELS GRID (ROWS + rows
+ * at s <= hi) for the others. */
 typedef enum ff_profile_progress { FF_PROFILE_MORE, FF_PROFILE_DONE, FF_PROFILE_NONE } ff_profile_progress;
 typedef struct ff_profile_search {
     int level;

@@ -117,8 +117,7 @@ static void test_noise_that_changes(void **state) {
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 54);
     for (int n = 0; n < 100; n++) {
-        ff_noise_state s;
-        ff_noise_reset(&s);
+        ff_noise_state s = {0};
         double sd = 0.0;
         for (int k = 0; k < 3000; k++)
             sd = ff_noise_step(&s, 0.0, noise(&rng, 0.3));

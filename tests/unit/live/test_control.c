@@ -163,7 +163,7 @@ static void run_bench(bench *b, ff_run_result *result) {
     if (started != FF_OK)
         fail_msg("%s", message);
     b->control.paced = false;
-    const ff_sink sink = ff_live_sink(b->control.live);
+    const ff_sink sink = ff_live_control_sink(&b->control);
     const ff_run_options options = {.sinks = &sink, .count = 1, .between = between, .between_user = b};
     ff_run(&scenario, &options, result);
     ff_live_control_stop(&b->control);

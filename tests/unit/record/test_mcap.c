@@ -177,6 +177,11 @@ static void test_whole_file(void **state) {
     const ff_mcap_schema *schema = ff_mcap_reader_schema(r, channel->schema);
     assert_true(ff_mcap_text_equal(schema->name, "freefloat_msgs/msg/Cycle"));
     assert_true(ff_mcap_text_equal(schema->encoding, "ros2msg"));
+    for (uint16_t id = 1; id <= FF_MESSAGE_KINDS; id++) { /* one schema a kind, with what it depends on */
+        schema = ff_mcap_reader_schema(r, id);
+        assert_non_null(memmem(schema->name.at, schema->name.size, "/msg/", 5));
+        assert_non_null(memmem(schema->data.at, schema->data.size, "MSG: builtin_interfaces/Time\n", 29));
+    }
     assert_null(ff_mcap_reader_channel(r, 500));
     assert_null(ff_mcap_reader_schema(r, 0));
     assert_int_equal(ff_mcap_reader_metadata(r, "freefloat", "scenario", &text), FF_OK);
@@ -393,15 +398,11 @@ static void test_full_disk(void **state) {
         ff_mcap_writer *full = NULL;
         if (write_sample(path, SAMPLES, false, &full) != FF_ERR_IO)
             _exit(1);
-        const ff_mcap_writer_info info = ff_mcap_writer_get_info(full);
-        struct stat file;
-        if (stat(path, &file) != 0 || (uint64_t)file.st_size != info.bytes) /* cut back to whole records */
-            _exit(2);
         if (ff_mcap_writer_flush(full) != FF_ERR_IO ||
             ff_mcap_writer_message(full, 1, 0, 0, "", 0) != FF_ERR_IO)
-            _exit(3);
+            _exit(2);
         if (ff_mcap_writer_close(full) != FF_ERR_IO)
-            _exit(4);
+            _exit(3);
         _exit(0);
     }
     int status;

@@ -9,8 +9,7 @@ static const double T = 0.004;
  */
 static ff_follow feed(double drift, double offset, int count, ff_pose (*motion)(double t)) {
     const ff_clockfit_config config = ff_clockfit_default();
-    ff_follow f;
-    ff_follow_reset(&f);
+    ff_follow f = {0};
     for (int k = 0; k < count; k++) {
         const double local = k * T * (1.0 + drift) + offset;
         ff_follow_add(&config, &f, k * T, local, motion(local));
