@@ -218,19 +218,10 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         ff_rigid_state x[FF_MAX_BODIES];
         ff_rigid_load load[FF_MAX_BODIES];
         fused_actor act[FF_FUSED_CONTACTS];
-        for (int b = 0; b < model->bodies; b++) {
-            x[b] = fused_at(state, b, k)->body;
-            load[b] = fused_at(state, b, k)->load;
-        }
-        fused_flow w = {.model = model,
-                        .start = state->start,
-                        .bodies = group,
-                        .x = x,
-                        .load = load,
-                        .act = act,
-                        .acts = ff__fused_touched(state, i) ? ff__fused_actors(state, group, k, k, act) : 0,
-                        .net = ff__fused_touched(state, i),
-                        .limit = fused_at(state, i, k)->limit};
+        fused_flow w = ff__fused_flow_from(model, state, group, k, x, load, act);
+        w.net = ff__fused_touched(state, i);
+        w.acts = w.net ? ff__fused_actors(state, group, k, k, act) : 0;
+        w.limit = fused_at(state, i, k)->limit;
         ff__fused_advance(&w, T);
         state->info.net += w.net_count;
         for (int b = 0; b < model->bodies; b++)

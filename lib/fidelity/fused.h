@@ -142,6 +142,8 @@ void ff__fused_coordinate(const fused_place *p, ff_quat start, const ff_rigid_st
 void ff__fused_open_port(const ff_fidelity_model *model, const fused_place *p, const ff_rigid_state *a,
                          const ff_rigid_state *b, ff_vec3 side, fused_port *q);
 double ff__fused_group_energy(const ff_fidelity_model *model, unsigned bodies, const ff_rigid_state *x);
+fused_flow ff__fused_flow_from(const ff_fidelity_model *model, ff_fused_state *state, unsigned bodies,
+                               uint64_t k, ff_rigid_state *x, ff_rigid_load *load, fused_actor *act);
 int ff__fused_advance(fused_flow *w, double T);
 
 /* fused_replay.c: the satellites recomputed, and one delay ahead */

@@ -329,6 +329,18 @@ static int steps_for(fused_flow *w, double T) {
     return n < 1.0 ? 1 : n > most ? (int)most : (int)n;
 }
 
+/* A flow of these bodies from sample k, where they stand and with what loads them there; actors and net are
+ * the caller's. x and load hold FF_MAX_BODIES. */
+fused_flow ff__fused_flow_from(const ff_fidelity_model *model, ff_fused_state *state, unsigned bodies,
+                               uint64_t k, ff_rigid_state *x, ff_rigid_load *load, fused_actor *act) {
+    for (int i = 0; i < model->bodies; i++) {
+        x[i] = fused_at(state, i, k)->body;
+        load[i] = fused_at(state, i, k)->load;
+    }
+    return (fused_flow){
+        .model = model, .start = state->start, .bodies = bodies, .x = x, .load = load, .act = act};
+}
+
 /* Advances the group over T; at most 2 crossings split a sub-step. Returns the sub-steps. */
 int ff__fused_advance(fused_flow *w, double T) {
     const int n = w->acts ? steps_for(w, T) : 1;

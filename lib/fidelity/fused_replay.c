@@ -54,19 +54,12 @@ uint64_t ff__fused_replay_to(const ff_fidelity_model *model, ff_fused_state *sta
     int first = 0, cost = 0;
     while (!(group >> first & 1u))
         first++;
-    for (int i = 0; i < model->bodies; i++) {
-        x[i] = fused_at(state, i, from)->body;
+    fused_flow w = ff__fused_flow_from(model, state, group, from, x, load, act);
+    w.net = true;
+    w.limit = fused_at(state, first, from)->limit;
+    for (int i = 0; i < model->bodies; i++)
         if (group >> i & 1u)
             cost += ff_vec3_dot(x[i].omega, x[i].omega) > 0.0 ? WORK_SPIN : WORK_STEP;
-    }
-    fused_flow w = {.model = model,
-                    .start = state->start,
-                    .bodies = group,
-                    .x = x,
-                    .load = load,
-                    .act = act,
-                    .net = true,
-                    .limit = fused_at(state, first, from)->limit};
     uint64_t i = from;
     for (; i<k && * work> 0; i++) {
         for (int b = 0; b < model->bodies; b++)
@@ -139,24 +132,20 @@ void ff__fused_predict(const ff_fidelity_model *model, ff_fused_state *state, in
     ff_rigid_state x[FF_MAX_BODIES];
     ff_rigid_load load[FF_MAX_BODIES];
     fused_actor act[FF_FUSED_CONTACTS + FF_FUSED_WALLS];
-    for (int i = 0; i < model->bodies; i++) {
-        x[i] = fused_at(state, i, k)->body;
-        load[i] = fused_at(state, i, k)->load;
-    }
+    fused_flow flow = ff__fused_flow_from(model, state, ff__fused_group_of(state, body), k, x, load, act);
     if (!(ahead > 0.0)) {
         *command = x[body];
         return;
     }
-    unsigned group = ff__fused_group_of(state, body);
-    int acts = 0;
     for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
         const ff_fused_contact *o = &state->contact[c];
-        if (o->open && (group >> o->a & 1u) && o->surface.valid)
-            act[acts++] = (fused_actor){.p = fused_contact_place(o), .surface = &o->surface, .mu = o->mu};
+        if (o->open && (flow.bodies >> o->a & 1u) && o->surface.valid)
+            act[flow.acts++] =
+                (fused_actor){.p = fused_contact_place(o), .surface = &o->surface, .mu = o->mu};
     }
     for (int w = 0; w < FF_FUSED_WALLS; w++) {
         const ff_fused_wall *o = &state->wall[w];
-        if (!o->valid || !((group >> o->a & 1u) || (o->b >= 0 && (group >> o->b & 1u))))
+        if (!o->valid || !((flow.bodies >> o->a & 1u) || (o->b >= 0 && (flow.bodies >> o->b & 1u))))
             continue;
         bool open = false;
         for (int c = 0; c < FF_FUSED_CONTACTS; c++)
@@ -170,26 +159,19 @@ void ff__fused_predict(const ff_fidelity_model *model, ff_fused_state *state, in
         /* a satellite that leaves is not hit again from inside: the wall's own contact has just ended */
         if (s > o->surface.x0 && v < 0.0)
             continue;
-        group |= 1u << o->a | (o->b >= 0 ? 1u << o->b : 0u);
-        act[acts++] = (fused_actor){.p = p, .surface = &o->surface, .mu = o->mu};
+        flow.bodies |= 1u << o->a | (o->b >= 0 ? 1u << o->b : 0u);
+        act[flow.acts++] = (fused_actor){.p = p, .surface = &o->surface, .mu = o->mu};
     }
-    fused_flow w = {.model = model,
-                    .start = state->start,
-                    .bodies = group,
-                    .x = x,
-                    .load = load,
-                    .act = act,
-                    .acts = acts};
     /* no residual acts: pieces as long as the turn of the bodies allows, not cycles */
     double turn = 0.0;
     for (int i = 0; i < model->bodies; i++)
-        if (group >> i & 1u)
+        if (flow.bodies >> i & 1u)
             turn = fmax(turn, ff_vec3_norm(x[i].omega));
     const double longest = fmax(T, fmin(0.02 / fmax(turn, 1e-3), STEPS_MAX * T));
     double left = ahead;
     while (left > 1e-12) {
         const double piece = left > longest ? longest : left;
-        ff__fused_advance(&w, piece);
+        ff__fused_advance(&flow, piece);
         left -= piece;
     }
     *command = x[body];

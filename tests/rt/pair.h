@@ -2,15 +2,7 @@
 #ifndef FF_TESTS_RT_PAIR_H
 #define FF_TESTS_RT_PAIR_H
 
-#include "support.h"
-
-#include "rt/executive.h"
-#include "rt/facility.h"
-
-#include "rt/ports.h"
-
-#include <pthread.h>
-#include <unistd.h>
+#include "sides.h"
 
 /* A body on its way to a wall. */
 #define PAIR_SCENARIO(name, duration)                \
@@ -30,20 +22,12 @@ typedef struct pair {
     ff_scenario scenario;         /* what the loop believes */
     ff_scenario truth;            /* what the facility is */
     const ff_ideal_result *ideal; /* or NULL */
-    ff_facility_options facility_options;
     ff_facility_result facility;
     ff_rt_options options;
     ff_rt_result rt;
-    atomic_bool stop_facility, stop_rt, ready;
     uint64_t rows;
     ff_row last;
 } pair;
-
-static void *serve(void *self) {
-    pair *p = self;
-    ff_facility_run(&p->truth, &p->facility_options, &p->facility);
-    return NULL;
-}
 
 static ff_status count_row(void *self, const ff_row *row) {
     pair *p = self;
@@ -62,23 +46,18 @@ static void load(ff_scenario *scenario, const char *text, const char *const *set
 
 /* Runs both sides. The caller frees. */
 static void run_pair(pair *p) {
-    const ff_plan_options ports = free_ports();
     /* in lock step a busy machine cannot make a cycle late: all limits are the product's own. Only silence is
      * of the wall clock */
-    p->facility_options = (ff_facility_options){.ports = ports,
-                                                .lockstep = true,
-                                                .once = true,
-                                                .patience = 20.0,
-                                                .stop = &p->stop_facility,
-                                                .ready = &p->ready};
-    p->options = (ff_rt_options){.ports = ports, .wait = 30.0, .silence = 3.0, .stop = &p->stop_rt};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
-    const ff_sink sink = {p, count_row};
-    const ff_run_options run = {.ideal = p->ideal, .sinks = &sink, .count = 1};
-    ff_rt_run(&p->scenario, &run, &p->options, &p->rt);
-    atomic_store(&p->stop_facility, true);
-    pthread_join(thread, NULL);
+    sides both = {.scenario = &p->scenario,
+                  .truth = &p->truth,
+                  .ideal = p->ideal,
+                  .facility_options = {.lockstep = true, .patience = 20.0},
+                  .options = {.wait = 30.0, .silence = 3.0},
+                  .sink = {p, count_row},
+                  .facility = &p->facility,
+                  .rt = &p->rt};
+    run_sides(&both);
+    p->options = both.options;
 }
 
 static void drop(pair *p) {

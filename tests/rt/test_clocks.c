@@ -1,14 +1,7 @@
 /* Two robots whose controllers' clocks drift apart, in lock step with virtual time: the second robot's pose
  * is known at the first one's time, its commands do not jerk when a cycle slips, and a late packet of one
  * does not touch the other. */
-#include "support.h"
-
-#include "rt/executive.h"
-#include "rt/facility.h"
-
-#include "rt/ports.h"
-
-#include <pthread.h>
+#include "sides.h"
 
 static const char text[] =
     "name: clocks\n"
@@ -25,19 +18,11 @@ static const char text[] =
 enum { ROWS = 12000 };
 typedef struct pair {
     ff_scenario scenario;
-    ff_facility_options facility_options;
     ff_facility_result facility;
     ff_rt_result rt;
-    atomic_bool stop_facility, stop_rt;
     uint64_t rows, cycles;
     ff_setpoint measured[ROWS][2], command[ROWS][2], truth[ROWS][2];
 } pair;
-
-static void *serve(void *self) {
-    pair *p = self;
-    ff_facility_run(&p->scenario, &p->facility_options, &p->facility);
-    return NULL;
-}
 
 static void watch(void *self, uint64_t k, const ff_plant_truth *truth) {
     pair *p = self;
@@ -67,17 +52,14 @@ static pair *try(const char *faults, const char *more) {
     if (ff_scenario_parse("clocks", text, sizeof text - 1, &options, &p->scenario, message, sizeof message,
                           warnings, sizeof warnings) != FF_OK)
         fail_msg("%s", message);
-    const ff_plan_options ports = free_ports();
-    p->facility_options = (ff_facility_options){
-        .ports = ports, .lockstep = true, .once = true, .stop = &p->stop_facility, .watch = watch, .user = p};
-    const ff_rt_options rt = {.ports = ports, .wait = 20.0, .silence = silence, .stop = &p->stop_rt};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
-    const ff_sink sink = {p, keep};
-    const ff_run_options run = {.sinks = &sink, .count = 1};
-    ff_rt_run(&p->scenario, &run, &rt, &p->rt);
-    atomic_store(&p->stop_facility, true);
-    pthread_join(thread, NULL);
+    sides both = {.scenario = &p->scenario,
+                  .truth = &p->scenario,
+                  .facility_options = {.lockstep = true, .watch = watch, .user = p},
+                  .options = {.wait = 20.0, .silence = silence},
+                  .sink = {p, keep},
+                  .facility = &p->facility,
+                  .rt = &p->rt};
+    run_sides(&both);
     return p;
 }
 

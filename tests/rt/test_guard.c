@@ -1,13 +1,6 @@
 /* The real-time thread neither allocates nor meets a page fault, over many cycles in lock step; and a long
  * run with lost packets and jitter gains no energy. malloc is replaced by one that counts. */
-#include "support.h"
-
-#include "rt/executive.h"
-#include "rt/facility.h"
-
-#include "rt/ports.h"
-
-#include <pthread.h>
+#include "sides.h"
 
 static _Thread_local bool guarded;
 static atomic_ulong allocations;
@@ -61,22 +54,14 @@ static const char text[] =
 
 typedef struct pair {
     ff_scenario scenario;
-    ff_facility_options facility_options;
     ff_facility_result facility;
     ff_rt_result rt;
-    atomic_bool stop_facility, stop_rt;
     double start_energy, most_energy, last_energy;
     int contacts;
     bool touching;
     uint64_t rows;
     uint64_t samples, asked, answers, done;
 } pair;
-
-static void *serve(void *self) {
-    pair *p = self;
-    ff_facility_run(&p->scenario, &p->facility_options, &p->facility);
-    return NULL;
-}
 
 static ff_status watch_row(void *self, const ff_row *row) {
     pair *p = self;
@@ -122,32 +107,24 @@ static pair *play(bool lockstep, double duration, const char *faults) {
     assert_int_equal(ff_scenario_parse("guard", text, sizeof text - 1, &options, &p->scenario, message,
                                        sizeof message, warnings, sizeof warnings),
                      FF_OK);
-    const ff_plan_options ports = free_ports();
-    p->facility_options = (ff_facility_options){.ports = ports,
-                                                .lockstep = lockstep,
-                                                .once = true,
-                                                /* in wall-clock time a busy machine's stalls are no fault */
-                                                .timeout = lockstep ? 0 : 1000,
-                                                .stop = &p->stop_facility};
     if (!lockstep) {
         p->scenario.satellite[0].safety.missed = 1000;
         p->scenario.satellite[0].safety.age = 5.0;
     }
-    const ff_rt_options rt = {.ports = ports,
-                              .silence = 5.0,
-                              .stop = &p->stop_rt,
+    /* in wall-clock time a busy machine's stalls are no fault */
+    sides both = {.scenario = &p->scenario,
+                  .truth = &p->scenario,
+                  .facility_options = {.lockstep = lockstep, .timeout = lockstep ? 0 : 1000},
+                  .options = {.silence = 5.0,
                               .enter = enter,
                               .leave = leave,
                               .user = p,
-                              .viewer = {p, watch_sample, next_order, take_answer}};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, serve, p), 0);
-    const ff_sink sink = {p, watch_row};
-    const ff_run_options run = {.sinks = &sink, .count = 1};
+                              .viewer = {p, watch_sample, next_order, take_answer}},
+                  .sink = {p, watch_row},
+                  .facility = &p->facility,
+                  .rt = &p->rt};
     atomic_store(&allocations, 0);
-    ff_rt_run(&p->scenario, &run, &rt, &p->rt);
-    atomic_store(&p->stop_facility, true);
-    pthread_join(thread, NULL);
+    run_sides(&both);
     if (p->rt.trip.code != FF_TRIP_FINISHED)
         fail_msg("%s %s", p->rt.run.message, p->facility.message);
     return p;

@@ -1,14 +1,9 @@
 /* Orders to a loop on devices, by the queue, in lock step: what they changed stands in the log at its cycle,
  * the log replays to the bit, and an order that was damaged is found. */
-#include "support.h"
+#include "sides.h"
 
 #include "record/logfile.h"
-#include "rt/executive.h"
-#include "rt/facility.h"
 
-#include "rt/ports.h"
-
-#include <pthread.h>
 #include <unistd.h>
 
 static const char text[] =
@@ -36,10 +31,8 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 
 typedef struct bench {
     ff_scenario scenario;
-    ff_facility_options facility_options;
     ff_facility_result facility;
     ff_rt_result rt;
-    atomic_bool stop_facility, stop_rt;
     atomic_bool floats;
     atomic_uint next; /* the order that is to be carried out now */
     bool waits;
@@ -47,12 +40,6 @@ typedef struct bench {
     uint64_t first; /* cycle with another threshold than at the start */
     double start;
 } bench;
-
-static void *serve(void *self) {
-    bench *b = self;
-    ff_facility_run(&b->scenario, &b->facility_options, &b->facility);
-    return NULL;
-}
 
 static void watch(void *self, const ff_sample *sample) {
     bench *b = self;
@@ -143,18 +130,14 @@ static void test_run_with_orders_replays(void **state) {
         assert_int_equal(ff_log_open(path[n], &b->scenario, &source, &b->log[n]), FF_OK);
     }
     ff_log *log = &b->log[0];
-    const ff_plan_options ports = free_ports();
-    b->facility_options =
-        (ff_facility_options){.ports = ports, .lockstep = true, .once = true, .stop = &b->stop_facility};
-    const ff_rt_options rt = {
-        .ports = ports, .silence = 5.0, .stop = &b->stop_rt, .log = &log, .viewer = {b, watch, give, answer}};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, serve, b), 0);
-    const ff_sink sink = {b, keep};
-    const ff_run_options run = {.sinks = &sink, .count = 1};
-    ff_rt_run(&b->scenario, &run, &rt, &b->rt);
-    atomic_store(&b->stop_facility, true);
-    pthread_join(thread, NULL);
+    sides both = {.scenario = &b->scenario,
+                  .truth = &b->scenario,
+                  .facility_options = {.lockstep = true},
+                  .options = {.silence = 5.0, .log = &log, .viewer = {b, watch, give, answer}},
+                  .sink = {b, keep},
+                  .facility = &b->facility,
+                  .rt = &b->rt};
+    run_sides(&both);
     if (b->rt.trip.code != FF_TRIP_FINISHED)
         fail_msg("%s %s", b->rt.run.message, b->facility.message);
     for (int n = 0; n < 2; n++)

@@ -1,0 +1,47 @@
+/* Both sides of a run on devices, over loopback: the facility in a thread of its own, the executive here. */
+#ifndef FF_TESTS_RT_SIDES_H
+#define FF_TESTS_RT_SIDES_H
+
+#include "support.h"
+
+#include "rt/executive.h"
+#include "rt/facility.h"
+
+#include "rt/ports.h"
+
+#include <pthread.h>
+
+typedef struct sides {
+    const ff_scenario *scenario;  /* what the loop believes */
+    const ff_scenario *truth;     /* what the facility is */
+    const ff_ideal_result *ideal; /* or NULL */
+    ff_facility_options facility_options;
+    ff_rt_options options;
+    ff_sink sink;
+    ff_facility_result *facility;
+    ff_rt_result *rt;
+} sides;
+
+static inline void *serve(void *self) {
+    const sides *s = self;
+    ff_facility_run(s->truth, &s->facility_options, s->facility);
+    return NULL;
+}
+
+/* Until the executive ends. Ports and stops are set here. */
+static inline void run_sides(sides *s) {
+    atomic_bool stop_facility = false, stop_rt = false;
+    s->facility_options.ports = s->options.ports = free_ports();
+    s->facility_options.once = true;
+    s->facility_options.stop = &stop_facility;
+    s->options.stop = &stop_rt;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, serve, s), 0);
+    const ff_run_options run = {.ideal = s->ideal, .sinks = &s->sink, .count = 1};
+    ff_rt_run(s->scenario, &run, &s->options, s->rt);
+    atomic_store(&stop_facility, true);
+    pthread_join(thread, NULL);
+    s->facility_options.stop = s->options.stop = NULL;
+}
+
+#endif
