@@ -70,6 +70,8 @@ static void run_pair(pair *p) {
                                                 .once = true,
                                                 .patience = 20.0,
                                                 .stop = &p->stop_facility,
+                                                .say = p->facility_options.say,
+                                                .user = p->facility_options.user,
                                                 .ready = &p->ready};
     p->options = (ff_rt_options){.ports = ports, .wait = 30.0, .silence = 3.0, .stop = &p->stop_rt};
     pthread_t thread;
