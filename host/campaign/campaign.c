@@ -735,7 +735,10 @@ ff_status ff_campaign_load(const char *path, ff_campaign *campaign, char *messag
         campaign->hash[0] = 0xCBF29CE484222325u;
         digest(campaign->hash, text, length);
         digest(campaign->hash, campaign->text, campaign->length);
+        char buffer[65];
+        const char *build = ff_build(buffer);
         digest(campaign->hash, ff_version(), strlen(ff_version()));
+        digest(campaign->hash, build, strlen(build));
     }
     ff_tree_free(&tree);
     free(text);

@@ -95,7 +95,7 @@ typedef struct ff_campaign {
     int maps;
     ff_campaign_map map[FF_CAMPAIGN_MAPS];
     double limit;         /* [s] wall-clock time of one run */
-    uint64_t hash[2];     /* of file, base and version: results of another campaign are refused */
+    uint64_t hash[2];     /* of file, base and program: results of another campaign are refused */
     ff_scenario scenario; /* the base with the first method, for names and requirements */
 } ff_campaign;
 

@@ -339,7 +339,7 @@ ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_jo
     if (had < HEAD || memcmp(found, head, HEAD) != 0) {
         const bool ours = had == HEAD && memcmp(found, "freefloat campaign 1 ", 21) == 0;
         snprintf(message, size,
-                 ours ? "%s: holds the results of another campaign (its file, base scenario or version "
+                 ours ? "%s: holds the results of another campaign (its file, base scenario or program "
                         "differs); choose another folder with --out, or remove this one"
                       : "%s: is no journal of a campaign; choose another folder with --out",
                  journal->path);

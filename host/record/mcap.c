@@ -144,6 +144,7 @@ struct ff_mcap_writer {
     int fd;
     bool sync;
     ff_status status; /* first fault, kept for good */
+    int error;        /* errno then */
     uint64_t offset;  /* [bytes] whole records in the file */
     uint32_t crc;     /* of all of them */
     size_t chunk_size;
@@ -165,8 +166,10 @@ ff_mcap_writer_config ff_mcap_writer_config_default(void) {
 }
 
 static ff_status fail(ff_mcap_writer *w, ff_status status) {
-    if (w->status == FF_OK)
+    if (w->status == FF_OK) {
         w->status = status;
+        w->error = errno;
+    }
     return w->status;
 }
 
@@ -183,10 +186,11 @@ static ff_status emit(ff_mcap_writer *w) {
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
+            const ff_status failed = fail(w, FF_ERR_IO);
             if (ftruncate(w->fd, (off_t)w->offset) != 0) {
                 /* not a regular file: the reader drops the cut record by its length */
             }
-            return fail(w, FF_ERR_IO);
+            return failed;
         }
         done += (size_t)n;
     }
@@ -515,8 +519,11 @@ ff_status ff_mcap_writer_close(ff_mcap_writer *w) {
     ff_status status = ff_mcap_writer_flush(w);
     if (status == FF_OK)
         status = put_tail(w);
+    const int error = w->error;
     if (close(w->fd) != 0 && status == FF_OK)
         status = FF_ERR_IO;
+    else if (error)
+        errno = error; /* of the first write that failed, maybe in another thread */
     writer_free(w);
     return status;
 }

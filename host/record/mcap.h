@@ -57,7 +57,7 @@ ff_status ff_mcap_writer_attachment(ff_mcap_writer *writer, const char *name, co
 /* Writes the open chunk, if it has messages. */
 ff_status ff_mcap_writer_flush(ff_mcap_writer *writer);
 /* Flushes, writes summary and footer, frees the writer (also on error; NULL is fine). FF_OK only if the whole
- * file was written and closed without error. */
+ * file was written and closed without error; after FF_ERR_IO errno says why the first write failed. */
 ff_status ff_mcap_writer_close(ff_mcap_writer *writer);
 
 /* ---------------------------------------------------------------------------------------------- reader -- */

@@ -3,4 +3,7 @@
 #define FF_RECORD_VERSION_H
 #include "freefloat/base.h"
 const char *ff_version(void);
+/* The linker's id of the running program, as hexadecimal digits: another build has another one. Empty where
+ * the linker made none. */
+const char *ff_build(char text[65]);
 #endif

@@ -3,6 +3,7 @@
 #include "facility/plant.h"
 #include "rt/check.h"
 #include "rt/clock.h"
+#include "rt/outside.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -60,20 +61,22 @@ typedef struct device {
 } device;
 
 typedef struct facility {
-    const ff_scenario *scenario;
+    const ff_scenario *scenario; /* as the facility really is */
     const ff_facility_options *options;
     ff_facility_result *result;
     ff_plan plan;
     ff_plant *plant;
     device device[FF_MAX_BODIES];
     int stranger;
-    uint64_t k;       /* cycles of this session */
-    uint64_t moving;  /* first cycle with a correction + 1; 0: none yet */
-    bool client;      /* someone has answered */
-    int64_t deadline; /* [ns] of the running cycle */
-    int64_t close;    /* [ns] until when its answers count */
-    uint64_t cycles;  /* of the first robot since the facility's start */
-    double time;      /* [s] of its running cycle: the plant's */
+    ff_outside outside;
+    struct sockaddr_in peer; /* whose answer came last */
+    uint64_t k;              /* cycles of this session */
+    uint64_t moving;         /* first cycle with a correction + 1; 0: none yet */
+    bool client;             /* someone has answered */
+    int64_t deadline;        /* [ns] of the running cycle */
+    int64_t close;           /* [ns] until when its answers count */
+    uint64_t cycles;         /* of the first robot since the facility's start */
+    double time;             /* [s] of its running cycle: the plant's */
     ff_loop_in in;
     ff_plant_truth truth;
     ff_twist before[FF_MAX_BODIES]; /* of the robots, one cycle earlier */
@@ -103,6 +106,27 @@ static double always(const facility *f, ff_fault_kind kind, int body) {
         if (f->scenario->fault[n].kind == kind && f->scenario->fault[n].body == body)
             return f->scenario->fault[n].value;
     return FF_NAN;
+}
+
+/* What befalls the processes. The one that answers is looked for only if a fault will need it. */
+static void meet_loop(facility *f) {
+    for (int n = 0; n < f->scenario->faults; n++)
+        if (ff_outside_is(f->scenario->fault[n].kind)) {
+            f->outside = (ff_outside){.loop = ff_outside_owner(&f->peer)};
+            return;
+        }
+}
+
+static void strike(facility *f) {
+    for (int n = 0; n < f->scenario->faults; n++) {
+        const ff_fault *fault = &f->scenario->fault[n];
+        const char *line =
+            ff_outside_is(fault->kind)
+                ? ff_outside_strike(&f->outside, fault->kind, !isnan(acts(f, fault->kind, fault->body)))
+                : NULL;
+        if (line)
+            say(f, "%s", line);
+    }
 }
 
 /* Drawn once a cycle, so that every place that asks gets the same answer. */
@@ -237,6 +261,11 @@ static void serve_requests(facility *f) {
     for (int i = 0; i < f->plan.bodies; i++) {
         device *d = &f->device[i];
         uint8_t bytes[64];
+        size_t used;
+        const ff_ati_request start = {.command = FF_ATI_START};
+        if (f->stranger >= 0 && !isnan(acts(f, FF_FAULT_SECOND_CLIENT, i)) &&
+            ff_ati_request_encode(&start, bytes, sizeof bytes, &used) == FF_OK)
+            ff_socket_send(f->stranger, bytes, used, &f->plan.body[i].ati);
         struct sockaddr_in from;
         int64_t stamp;
         for (int n = 0; n < 16; n++) {
@@ -267,6 +296,12 @@ static void send_record(facility *f, int i, ff_wrench wrench, double tick) {
     if (!isnan(always(f, FF_FAULT_FT_SWAPPED, i)))
         wrench = (ff_wrench){ff_vec3_make(wrench.t.y, wrench.t.x, wrench.t.z),
                              ff_vec3_make(wrench.f.y, wrench.f.x, wrench.f.z)};
+    if (!isnan(size = always(f, FF_FAULT_FT_MIRRORED, i)))
+        *(size <= 3.0 ? &wrench.f.a[(int)size - 1] : &wrench.t.a[(int)size - 4]) *= -1.0;
+    if (!isnan(size = always(f, FF_FAULT_FT_TURNED, i))) {
+        const ff_quat q = ff_quat_exp(ff_vec3_make(0.0, 0.0, size * FF_PI / 180.0));
+        wrench = (ff_wrench){ff_quat_unrotate(q, wrench.t), ff_quat_unrotate(q, wrench.f)};
+    }
     if (!isnan(always(f, FF_FAULT_FT_DEAF, i)))
         wrench = ff_wrench_zero();
     if (!isnan(acts(f, FF_FAULT_FT_SATURATED, i)))
@@ -443,6 +478,7 @@ static bool take_answers(facility *f) {
                 d->late_size = (size_t)size;
                 continue;
             }
+            f->peer = from;
             ff_rsi_controller_receive(&d->config, &d->state, text, (size_t)size);
         }
         d->met |= d->state.answered;
@@ -623,6 +659,7 @@ static void push_by_hand(facility *f) {
 static bool cycle(facility *f) {
     const int n = f->plan.bodies;
     draw_faults(f);
+    strike(f);
     push_by_hand(f);
     f->time = (double)f->cycles++ * f->device[0].period;
     for (int i = 0; i < n; i++)
@@ -676,8 +713,10 @@ static bool cycle(facility *f) {
         ff_plant_reset(f->plant);
         return true;
     }
-    if (!f->client)
+    if (!f->client) {
         say(f, "a client answers");
+        meet_loop(f);
+    }
     f->client = true;
     if (f->options->lockstep && !answered && !unanswerable(f, 0)) {
         for (int i = 0; i < n; i++)
@@ -717,6 +756,7 @@ static void end_session(facility *f) {
                                               "aborted: the correction left the monitored range",
                                           [FF_RSI_STOP_ASKED] = "ended as asked"};
     ff_facility_result *result = f->result;
+    ff_outside_release(&f->outside);
     result->sessions++;
     result->cycles = f->k;
     result->stopped = FF_RSI_RUNNING;
@@ -759,15 +799,32 @@ static ff_plant *create_plant(const facility *f, char *message, size_t size) {
     return plant;
 }
 
+/* Faults of the set-up that make another facility of it than the scenario tells. */
+static void misplace(ff_scenario *s) {
+    for (int n = 0; n < s->faults; n++) {
+        const ff_fault *fault = &s->fault[n];
+        if (fault->kind == FF_FAULT_ROBOT_ASIDE)
+            s->satellite[fault->body].start.position.y += fault->value;
+        if (fault->kind == FF_FAULT_WALL_HARDER)
+            for (int c = 0; c < s->contacts; c++)
+                s->contact[c].stiffness *= fault->value;
+    }
+}
+
 void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *options,
                      ff_facility_result *result) {
     *result = (ff_facility_result){0};
     facility *f = calloc(1, sizeof *f);
-    if (!f) {
+    ff_scenario *real = malloc(sizeof *real);
+    if (!f || !real) {
         result->status = FF_ERR_MEMORY;
+        free(real);
+        free(f);
         return;
     }
-    f->scenario = scenario;
+    *real = *scenario;
+    misplace(real);
+    f->scenario = real;
     f->options = options;
     f->result = result;
     f->stranger = -1;
@@ -775,7 +832,7 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         f->device[i].rsi = f->device[i].ati = -1;
     char *message = result->message;
     const size_t size = sizeof result->message;
-    ff_status status = ff_plan_create(scenario, &options->ports, &f->plan, message, size);
+    ff_status status = ff_plan_create(real, &options->ports, &f->plan, message, size);
     if (!status && !f->plan.virtual) {
         snprintf(message, size, "the scenario names devices that are not on loopback: they are not virtual");
         status = FF_ERR_UNSUPPORTED;
@@ -818,6 +875,8 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
     }
     if (f->stranger >= 0)
         close(f->stranger);
+    ff_outside_release(&f->outside);
     ff_plant_free(f->plant);
+    free(real);
     free(f);
 }

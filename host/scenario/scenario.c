@@ -1213,6 +1213,11 @@ static bool read_faults(reader *r, const ff_node *node, const ff_key *key) {
             return false;
         if (!(fault->to > fault->from))
             return fail(r, item->place, "to is %.9g, allowed: after from = %.9g [s]", fault->to, fault->from);
+        if (fault->kind == FF_FAULT_FT_MIRRORED &&
+            !(fault->value >= 1.0 && fault->value <= 6.0 && fault->value == floor(fault->value)))
+            return fail(r, item->place, "value is %.9g, allowed: an axis, 1 to 6 (Fx to Tz)", fault->value);
+        if (fault->kind == FF_FAULT_WALL_HARDER && !(fault->value > 0.0))
+            return fail(r, item->place, "value is %.9g, allowed: above 0, times the stiffness", fault->value);
     }
     r->path[0] = 0;
     return true;

@@ -17,7 +17,8 @@ static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
-    "stranger", "jitter", "clock-step", "clock-drift", "ft-clock-drift", "ft-swapped", "ft-deaf", "robot-later", "tool-off", NULL};
+    "stranger", "jitter", "clock-step", "second-client", "loop-interrupted", "loop-terminated", "loop-killed", "loop-stalled", "disk-full", "facility-killed", "clock-drift",
+    "ft-clock-drift", "ft-swapped", "ft-mirrored", "ft-turned", "ft-deaf", "robot-later", "robot-aside", "tool-off", "wall-harder", NULL};
 static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const rule_words[] = {"default", "impulse", "held", NULL};
@@ -311,14 +312,14 @@ static const ff_key fault_keys[] = {
     KEY("body", BODY, "", ANY, "(the first satellite)", FAULT(body), 0, "Whose robot or sensor."),
     KEY("from", NUMBER, "s", NOT_NEGATIVE, "0", FAULT(from), 0, "Begin, counted from the robot's first motion."),
     KEY("to", NUMBER, "s", NOT_NEGATIVE, "none", FAULT(to), 0, "End."),
-    KEY("value", NUMBER, "", ANY, "0", FAULT(value), 0, "Its size: s, m, N, deg or ppm, as the fault has it."),
+    KEY("value", NUMBER, "", ANY, "0", FAULT(value), 0, "Its size, in the fault's own unit (docs/safety.md)."),
     KEY("probability", NUMBER, "", POSITIVE, "1", FAULT(probability), 0, "Of acting in each cycle; drawn from the scenario's seed."),
 };
-static const ff_section fault_section = {"facility.faults.INDEX", "fault", TABLE(fault_keys), "What the virtual devices of `freefloat facility` do wrong, to see what the loop does about it. `run` knows none of them."};
+static const ff_section fault_section = {"facility.faults.INDEX", "fault", TABLE(fault_keys), "What the virtual devices of `freefloat facility` do wrong, or what it does to the loop's process, to see what the loop does about it. `run` knows none of them."};
 static const ff_key facility_keys[] = {
     SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, facility_pose), 0, "Placement of the scenario in the lab."),
     KEY("gravity", VEC3, "m/s2", ANY, "[0, 0, 0]", offsetof(ff_scenario, facility_gravity), 0, "Gravity in the lab; it acts on mock-ups, never on satellites."),
-    SECTION("faults", FAULTS, &fault_section, "[]", 0, 0, "Faults of the virtual devices, at most 16."),
+    SECTION("faults", FAULTS, &fault_section, "[]", 0, 0, "Faults, at most 16."),
 };
 static const ff_section facility_section = {"facility", "", TABLE(facility_keys), "The lab."};
 

@@ -181,6 +181,11 @@ static bool keep_log(ff_worker *worker, const ff_campaign *c, uint64_t slot, con
         if (text)
             good = ff_write_whole(sub, "summary.json", text) == 0;
         free(text);
+        char *command = ff_campaign_command(c, index, method), *line = NULL;
+        if (command && asprintf(&line, "%s\n", command) > 0)
+            good = good && ff_write_whole(sub, "command", line) == 0;
+        free(line);
+        free(command);
     }
     free(kept);
     free(sub);

@@ -144,13 +144,15 @@ int ff_cmd_compare(int argc, char **argv) {
         for (int i = 0; i < count; i++)
             if (session[i] && session[i]->summary)
                 done[n++] = session[i];
-        if (n && ff_session_report(done, n, folder) != 0 && status == FF_EXIT_DONE)
+        const bool written = n && ff_session_report(done, n, folder) == 0;
+        if (n && !written && status == FF_EXIT_DONE)
             status = FF_EXIT_FAILED;
         if (n && ask.json)
             print_json(done, n);
         else if (n && !ask.quiet) {
             print_table(done, n);
-            printf("report %s/report.html\n", folder);
+            if (written)
+                printf("report %s/report.html\n", folder);
         }
     }
     for (int i = 0; i < loaded; i++)

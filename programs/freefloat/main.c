@@ -1,4 +1,5 @@
 /* freefloat: the command line. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ static void usage(FILE *out) {
 }
 
 int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); /* a file that cannot grow is an error to report, as a full disk is */
     if (argc < 2) {
         usage(stderr);
         return FF_EXIT_USAGE;

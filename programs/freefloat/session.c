@@ -479,7 +479,8 @@ int ff_session_logs(const char *list, ff_session_options *options) {
 
 int ff_session_show(const ff_session *session, const char *folder, const ff_session_ask *ask, int status,
                     void (*more)(const void *), const void *user) {
-    if (ff_session_report(&session, 1, folder) != 0 && status == FF_EXIT_DONE)
+    const bool written = ff_session_report(&session, 1, folder) == 0;
+    if (!written && status == FF_EXIT_DONE)
         status = FF_EXIT_FAILED;
     if (ask->json) {
         fputs(session->summary, stdout);
@@ -487,7 +488,8 @@ int ff_session_show(const ff_session *session, const char *folder, const ff_sess
         ff_session_print(session);
         if (more)
             more(user);
-        printf("report %s/report.html\n", folder);
+        if (written)
+            printf("report %s/report.html\n", folder);
     }
     return ask->strict && status == FF_EXIT_DONE && !session->metrics.pass ? FF_EXIT_FAILED : status;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's program is examples/minimal.c; links lead somewhere; headers stand alone in C and C++; every public function is documented in docs by its header; every command has --help with an example.
+# The README's program is examples/minimal.c; links lead somewhere; headers stand alone in C and C++; every public function is documented in docs by its header; every command has --help with an example; every row of the fault table has its fault and its test.
 set -eu
 cd "$FF_SOURCE_DIR"
 work=$(mktemp -d)
@@ -26,4 +26,19 @@ done
 for file in $(find scenarios -name '*.yaml'); do
   "$FREEFLOAT" run "$file" --set time.duration=0.1 --set time.cycle=0.01 --log none --quiet --out "$work/out" || { echo "$file: does not run"; status=1; }
 done
+# every row of the fault table is injected through facility.faults, by the test that it names
+rows=0
+while IFS='|' read -r _ number fault by _; do
+  rows=$((rows + 1))
+  tests=$(grep -o 'test_[a-z]*\.[a-z]*' <<< "$by" || echo test_faults.c)
+  kinds=$(grep -o '`[a-z-]*`' <<< "$by" | tr -d '`')
+  [ -n "$kinds" ] || { echo "docs/safety.md, row$number:$fault: no fault kind"; status=1; continue; }
+  for kind in $kinds; do
+    grep -q "\"$kind\"" host/scenario/schema.c || { echo "docs/safety.md, row$number: $kind is no fault kind"; status=1; }
+    for test in $tests; do
+      grep -q -- "$kind" "tests/rt/$test" || { echo "docs/safety.md, row$number: $kind is not in tests/rt/$test"; status=1; }
+    done
+  done
+done < <(grep -E '^\| [0-9]+ \|' docs/safety.md)
+[ $rows -ge 30 ] || { echo "docs/safety.md: $rows rows of faults"; status=1; }
 exit $status

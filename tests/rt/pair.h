@@ -5,23 +5,15 @@
 #include "sides.h"
 
 /* A body on its way to a wall. */
-#define PAIR_SCENARIO(name, duration)                \
-    "name: " name "\n"                               \
-    "time: {cycle: 0.004, duration: " duration "}\n" \
-    "method: tdpa\n"                                 \
-    "satellites:\n"                                  \
-    "  body:\n"                                      \
-    "    mass: 100\n"                                \
-    "    inertia: [10, 10, 10]\n"                    \
-    "    velocity: [0.05, 0.01, 0]\n"                \
-    "    robot: {kind: delay, delay: 0.016}\n"       \
-    "contacts:\n"                                    \
+#define PAIR_SCENARIO(name, duration)               \
+    ONE_BODY(name, duration, "[0.05, 0.01, 0]", "") \
     "  - {name: right, kind: wall, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 5000, damping: 5}\n"
 
 typedef struct pair {
-    ff_scenario scenario;         /* what the loop believes */
-    ff_scenario truth;            /* what the facility is */
-    const ff_ideal_result *ideal; /* or NULL */
+    ff_scenario scenario;                 /* what the loop believes */
+    ff_scenario truth;                    /* what the facility is */
+    const ff_ideal_result *ideal;         /* or NULL */
+    ff_facility_options facility_options; /* only who hears what it says */
     ff_facility_result facility;
     ff_rt_options options;
     ff_rt_result rt;
@@ -51,7 +43,10 @@ static void run_pair(pair *p) {
     sides both = {.scenario = &p->scenario,
                   .truth = &p->truth,
                   .ideal = p->ideal,
-                  .facility_options = {.lockstep = true, .patience = 20.0},
+                  .facility_options = {.lockstep = true,
+                                       .patience = 20.0,
+                                       .say = p->facility_options.say,
+                                       .user = p->facility_options.user},
                   .options = {.wait = 30.0, .silence = 3.0},
                   .sink = {p, count_row},
                   .facility = &p->facility,

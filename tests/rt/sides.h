@@ -11,6 +11,24 @@
 
 #include <pthread.h>
 
+/* A satellite; more: further lines of it. The contacts follow. */
+#define ONE_BODY(name, duration, velocity, more)     \
+    "name: " name "\n"                               \
+    "time: {cycle: 0.004, duration: " duration "}\n" \
+    "method: tdpa\n"                                 \
+    "satellites:\n"                                  \
+    "  body:\n"                                      \
+    "    mass: 100\n"                                \
+    "    inertia: [10, 10, 10]\n"                    \
+    "    velocity: " velocity "\n"                   \
+    "    robot: {kind: delay, delay: 0.016}\n" more "contacts:\n"
+
+/* It goes to and fro between two walls. */
+#define BETWEEN_WALLS(name, duration, more)                                                              \
+    ONE_BODY(name, duration, "[0.05, 0, 0]", more)                                                       \
+    "  - {name: right, kind: wall, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 3000, damping: 0}\n" \
+    "  - {name: left, kind: wall, at: [-0.05, 0, 0], normal: [1, 0, 0], stiffness: 3000, damping: 0}\n"
+
 typedef struct sides {
     const ff_scenario *scenario;  /* what the loop believes */
     const ff_scenario *truth;     /* what the facility is */

@@ -386,6 +386,21 @@ static void test_faults_of_the_set_up(void **state) {
         const char *sentence;
     } cases[] = {
         {"{kind: ft-swapped}", "{push: hand}", FF_TRIP_PUSH, "pushed towards +x: the sensor says +y"},
+        {"{kind: ft-mirrored, value: 1}", "{push: hand}", FF_TRIP_PUSH,
+         "pushed towards +x: the sensor says -x"},
+        {"{kind: ft-mirrored, value: 2}", "{push: hand}", FF_TRIP_PUSH,
+         "pushed towards +y: the sensor says -y"},
+        {"{kind: ft-mirrored, value: 3}", "{push: hand}", FF_TRIP_PUSH,
+         "pushed towards +z: the sensor says -z"},
+        {"{kind: ft-mirrored, value: 4}", "{push: hand}", FF_TRIP_PUSH,
+         "twisted about +x: the sensor says -x"},
+        {"{kind: ft-mirrored, value: 5}", "{push: hand}", FF_TRIP_PUSH,
+         "twisted about +y: the sensor says -y"},
+        {"{kind: ft-mirrored, value: 6}", "{push: hand}", FF_TRIP_PUSH,
+         "twisted about +z: the sensor says -z"},
+        /* what the sensor turned by +90 degrees feels of a push along x is along its own -y */
+        {"{kind: ft-turned, value: 90}", "{push: hand}", FF_TRIP_PUSH,
+         "pushed towards +x: the sensor says -y"},
         {"{kind: ft-deaf}", "{wait: 1}", FF_TRIP_PUSH, "the sensor saw nothing"},
         {"{kind: robot-later, value: 0.0051}", "{delay: chirp}", FF_TRIP_DELAY, "DELAY"},
         {"{kind: tool-off, value: 0.0012}", "{push: hand}", FF_TRIP_KINEMATICS, "KINEMATICS"},
@@ -457,10 +472,14 @@ static void test_kinematics_must_agree(void **state) {
         assert_near(row_of(p, "kinematics_deg")->value, n ? 0.08 : 0.12, 1e-5);
         drop(p);
     }
-    /* the robot stands elsewhere than the run begins */
-    p = PLAY(arm(""), RDT, "truth:", "satellites.body.position=[0, 0.0012, 0]");
+    /* the robot stands elsewhere than the run begins; up to a millimetre it is led there */
+    p = PLAY(arm(""), RDT, "facility.faults=[{kind: robot-aside, value: 0.0012}]");
     expect(p, FF_SAFE_FAULT, FF_TRIP_START);
+    assert_int_equal(p->rows, 0);
     assert_near(row_of(p, "start_mm")->value, 1.2, 1e-3);
+    drop(p);
+    p = PLAY(arm(""), RDT, "facility.faults=[{kind: robot-aside, value: 0.0008}]");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
     drop(p);
     p = PLAY(arm(""), RDT, "truth:", "satellites.body.attitude=[0.9999995, 0.001, 0, 0]");
     expect(p, FF_SAFE_FAULT, FF_TRIP_START);

@@ -93,6 +93,56 @@ SURVIVES(test_stranger, "stranger" SOME, p->rt.strangers >= 2)
 SURVIVES(test_jitter, "jitter, value: 0.002, to: 1", p->rt.missed == 0)
 SURVIVES(test_clock_step, "clock-step, value: 0.05" ONCE, p->rt.missed == 0)
 
+/* a second client takes the sensor's stream: what we have gets old */
+static void test_second_client(void **state) {
+    (void)state;
+    pair *p = play(FAULT("second-client" ONCE), NULL);
+    expect(p, FF_SAFE_FAULT, FF_TRIP_AGE);
+    assert_int_equal(p->facility.injected[FF_FAULT_SECOND_CLIENT], 1);
+    assert_int_equal(p->facility.stolen, 1);
+    assert_true(p->rt.last_count > 50);
+    drop(p);
+}
+
+/* the wall is ten times as hard as the forecast had it: the limit ends it, and the robot leaves the wall */
+static void test_wall_harder(void **state) {
+    (void)state;
+    const char *limit = "satellites.body.safety.force=60";
+    pair *p = play(FAULT("wall-harder, value: 1"), limit, NULL);
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    drop(p);
+    p = play(FAULT("wall-harder, value: 10"), limit, NULL);
+    expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
+    assert_true(p->rt.trip.value > 60.0);
+    assert_true(p->rt.last_count > 50);
+    assert_true(p->rt.retreated);
+    assert_true(p->facility.force[0] < 0.5);
+    drop(p);
+}
+
+/* A fault of the loop's process cannot be done where both are one: it is said, and nothing happens. */
+static void keep_line(void *user, const char *line) {
+    if (strstr(line, "a fault:"))
+        snprintf(user, 160, "%s", line);
+}
+
+static void test_own_process_is_spared(void **state) {
+    (void)state;
+    pair *p = calloc(1, sizeof *p);
+    char line[160] = "";
+    const char *set[] = {
+        "facility.faults=[{kind: loop-killed, from: 0.5}, {kind: loop-stalled, from: 0.4, to: 0.6}, "
+        "{kind: disk-full, from: 0.3}]"};
+    load(&p->scenario, base_text, set, 1);
+    p->truth = p->scenario;
+    p->facility_options.say = keep_line;
+    p->facility_options.user = line;
+    run_pair(p);
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_non_null(strstr(line, "cannot be seen from here"));
+    drop(p);
+}
+
 /* ----------------------------------------------------------------- the limits, and where the robot stands --
  */
 
@@ -221,6 +271,9 @@ int main(void) {
         cmocka_unit_test(test_stranger),
         cmocka_unit_test(test_jitter),
         cmocka_unit_test(test_clock_step),
+        cmocka_unit_test(test_second_client),
+        cmocka_unit_test(test_wall_harder),
+        cmocka_unit_test(test_own_process_is_spared),
         cmocka_unit_test(test_limit_box),
         cmocka_unit_test(test_limit_velocity),
         cmocka_unit_test(test_limit_acceleration),

@@ -38,19 +38,7 @@ static void leave(void *user) {
     guarded = false;
 }
 
-static const char text[] =
-    "name: guard\n"
-    "time: {cycle: 0.004, duration: 40}\n"
-    "method: tdpa\n"
-    "satellites:\n"
-    "  body:\n"
-    "    mass: 100\n"
-    "    inertia: [10, 10, 10]\n"
-    "    velocity: [0.05, 0, 0]\n"
-    "    robot: {kind: delay, delay: 0.016}\n"
-    "contacts:\n"
-    "  - {name: right, kind: wall, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 3000, damping: 0}\n"
-    "  - {name: left, kind: wall, at: [-0.05, 0, 0], normal: [1, 0, 0], stiffness: 3000, damping: 0}\n";
+static const char text[] = BETWEEN_WALLS("guard", "40", "");
 
 typedef struct pair {
     ff_scenario scenario;

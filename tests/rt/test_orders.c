@@ -6,22 +6,11 @@
 
 #include <unistd.h>
 
-static const char text[] =
-    "name: orders\n"
-    "time: {cycle: 0.004, duration: 30}\n"
-    "method: tdpa\n"
-    "satellites:\n"
-    "  body:\n"
-    "    mass: 100\n"
-    "    inertia: [10, 10, 10]\n"
-    "    velocity: [0.05, 0, 0]\n"
-    "    robot: {kind: delay, delay: 0.016}\n"
+static const char text[] = BETWEEN_WALLS(
+    "orders", "30",
     "    sensor: {kind: noisy, force_noise: 0.02, torque_noise: 0.002, bias: [0.5, -0.3, 0.2, 0.01, 0, 0]}\n"
     "    check: {push: skip}\n"
-    "    safety: {force: 80}\n"
-    "contacts:\n"
-    "  - {name: right, kind: wall, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 3000, damping: 0}\n"
-    "  - {name: left, kind: wall, at: [-0.05, 0, 0], normal: [1, 0, 0], stiffness: 3000, damping: 0}\n";
+    "    safety: {force: 80}\n");
 
 static const ff_order orders[] = {{.verb = FF_ORDER_SET, .parameter = 0, .value = 4.0},
                                   {.verb = FF_ORDER_ZERO},

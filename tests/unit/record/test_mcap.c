@@ -4,6 +4,7 @@
 #include "record/mcap.h"
 #include "record/messages.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -401,7 +402,8 @@ static void test_full_disk(void **state) {
         if (ff_mcap_writer_flush(full) != FF_ERR_IO ||
             ff_mcap_writer_message(full, 1, 0, 0, "", 0) != FF_ERR_IO)
             _exit(2);
-        if (ff_mcap_writer_close(full) != FF_ERR_IO)
+        errno = 0;
+        if (ff_mcap_writer_close(full) != FF_ERR_IO || errno != EFBIG)
             _exit(3);
         _exit(0);
     }

@@ -1024,6 +1024,43 @@ static void test_arm_is_read_and_checked(void **state) {
     }
 }
 
+static void test_faults_are_read_and_checked(void **state) {
+    (void)state;
+    static const struct {
+        const char *word;
+        ff_fault_kind kind;
+    } some[] = {{"rob-lost", FF_FAULT_ROB_LOST},
+                {"ft-restart", FF_FAULT_FT_RESTART},
+                {"clock-step", FF_FAULT_CLOCK_STEP},
+                {"second-client", FF_FAULT_SECOND_CLIENT},
+                {"loop-interrupted", FF_FAULT_LOOP_INTERRUPTED},
+                {"loop-terminated", FF_FAULT_LOOP_TERMINATED},
+                {"loop-killed", FF_FAULT_LOOP_KILLED},
+                {"loop-stalled", FF_FAULT_LOOP_STALLED},
+                {"disk-full", FF_FAULT_DISK_FULL},
+                {"facility-killed", FF_FAULT_FACILITY_KILLED},
+                {"clock-drift", FF_FAULT_CLOCK_DRIFT},
+                {"ft-mirrored", FF_FAULT_FT_MIRRORED},
+                {"robot-aside", FF_FAULT_ROBOT_ASIDE},
+                {"wall-harder", FF_FAULT_WALL_HARDER}};
+    for (size_t n = 0; n < sizeof some / sizeof *some; n++) {
+        char set[128];
+        snprintf(set, sizeof set, "facility.faults=[{kind: %s, from: 1, to: 2, value: 3}]", some[n].word);
+        set_good(minimal, set);
+        assert_int_equal(s.faults, 1);
+        assert_int_equal(s.fault[0].kind, some[n].kind);
+        assert_true(s.fault[0].from == 1 && s.fault[0].to == 2 && s.fault[0].value == 3);
+    }
+    set_bad(minimal, "facility.faults=[{kind: ft-mirrored}]",
+            "value is 0, allowed: an axis, 1 to 6 (Fx to Tz)");
+    set_bad(minimal, "facility.faults=[{kind: ft-mirrored, value: 1.5}]",
+            "value is 1.5, allowed: an axis, 1 to 6 (Fx to Tz)");
+    set_bad(minimal, "facility.faults=[{kind: wall-harder}]",
+            "value is 0, allowed: above 0, times the stiffness");
+    set_bad(minimal, "facility.faults=[{kind: rob-lost, from: 2, to: 1}]",
+            "to is 1, allowed: after from = 2 [s]");
+}
+
 /* Every key of the on-board software and its sensors arrives; what is absent has its default. */
 static void test_onboard_software_is_read(void **state) {
     (void)state;
@@ -1077,6 +1114,7 @@ static void test_onboard_software_is_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_faults_are_read_and_checked),
         cmocka_unit_test(test_onboard_software_is_read),
         cmocka_unit_test(test_contract_example_is_read),
         cmocka_unit_test(test_defaults_of_the_smallest_scenario),
