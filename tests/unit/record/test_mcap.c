@@ -178,8 +178,8 @@ static void test_whole_file(void **state) {
     const ff_mcap_schema *schema = ff_mcap_reader_schema(r, channel->schema);
     assert_true(ff_mcap_text_equal(schema->name, "freefloat_msgs/msg/Cycle"));
     assert_true(ff_mcap_text_equal(schema->encoding, "ros2msg"));
-    for (uint16_t id = 1; id <= FF_MESSAGE_KINDS; id++) { /* one schema a kind, with what it depends on */
-        schema = ff_mcap_reader_schema(r, id);
+    for (int id = 1; id <= FF_MESSAGE_KINDS; id++) { /* one schema a kind, with what it depends on */
+        schema = ff_mcap_reader_schema(r, (uint16_t)id);
         assert_non_null(memmem(schema->name.at, schema->name.size, "/msg/", 5));
         assert_non_null(memmem(schema->data.at, schema->data.size, "MSG: builtin_interfaces/Time\n", 29));
     }
