@@ -60,7 +60,8 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
     const ff_plan_body *plan = &e->plan.body[b - e->body];
     bool came = false;
     int64_t newest = 0;
-    for (int n = 0; n < RECORDS; n++) {
+    int n = 0;
+    for (; n < RECORDS; n++) {
         const long size = ff_socket_receive(b->ati_fd, bytes, sizeof bytes, &from, &stamp);
         if (size == 0)
             break;
@@ -83,7 +84,8 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
     }
     if (came && !isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF) /* the newest one's time was told */
         fit_sensor(e, b, &b->record, 0);
-    b->aged = came ? waited(e, b, newest) : b->aged + 1;
+    const unsigned wait = waited(e, b, newest);
+    b->aged = !came ? b->aged + 1 : n == RECORDS ? wait : 0; /* read empty: it is the newest there is */
     if (ff_ati_client_poll(&b->ati_config, &b->ati, now, bytes, sizeof bytes, &used) == FF_OK && used)
         ff_socket_send(b->ati_fd, bytes, used, &plan->ati);
 }
