@@ -3,7 +3,11 @@
 #include <poll.h>
 #include <string.h>
 
-enum { DATAGRAMS = 32 }; /* read at most in one cycle: a flood does not stop the loop */
+/* read at most in one cycle: a flood does not stop the loop */
+enum {
+    DATAGRAMS = 32,
+    RECORDS = 256 /* of a sensor: 8 kHz for 12 ms, and as many again to catch up */
+};
 
 /* [s] when a datagram arrived, by the kernel's stamp. */
 static double local_time(const ff_executive *e, int64_t stamp) {
@@ -35,6 +39,18 @@ static void fit_sensor(ff_executive *e, ff_rt_body *b, const ff_ati_record *reco
         ff_clockfit_add(&e->fitting_sensor, &b->ft.fit, (double)b->ft.count * b->ft.tick, local);
 }
 
+/* [cycles] that a record has waited to be read: more than two only if others stood before it, a flood of
+ * strangers' or a sensor faster than it is read. The kernel stamps by the computer's clock, which may be set
+ * at any time: a cycle in which it was says nothing. */
+static unsigned waited(const ff_executive *e, ff_rt_body *b, int64_t stamp) {
+    const int64_t real = ff_clock_real(), ahead = real - ff_clock_now(), step = ahead - b->clock_ahead;
+    b->clock_ahead = ahead;
+    if (!isnan(e->virtual_now) || !stamp || step > 1000000 || step < -1000000)
+        return 0;
+    const double cycles = 1e-9 * (double)(real - stamp) / e->plan.cycle;
+    return cycles > 2.0 ? (unsigned)fmin(cycles, 1e6) : 0;
+}
+
 /* Newest usable record of those that wait. */
 static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
     uint8_t bytes[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE + 8];
@@ -43,7 +59,9 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
     int64_t stamp;
     const ff_plan_body *plan = &e->plan.body[b - e->body];
     bool came = false;
-    for (int n = 0; n < DATAGRAMS; n++) {
+    int64_t newest = 0;
+    int n = 0;
+    for (; n < RECORDS; n++) {
         const long size = ff_socket_receive(b->ati_fd, bytes, sizeof bytes, &from, &stamp);
         if (size == 0)
             break;
@@ -61,11 +79,13 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
         b->same = memcmp(b->record.counts, record.counts, sizeof record.counts) == 0 ? b->same + 1 : 0;
         b->record = record;
         b->has_record = came = true;
+        newest = stamp;
         b->ati_status = status == FF_INFO_GAP || status == FF_INFO_LIMITED ? FF_OK : status;
     }
     if (came && !isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF) /* the newest one's time was told */
         fit_sensor(e, b, &b->record, 0);
-    b->aged = came ? 0 : b->aged + 1;
+    const unsigned wait = waited(e, b, newest);
+    b->aged = !came ? b->aged + 1 : n == RECORDS ? wait : 0; /* read empty: it is the newest there is */
     if (ff_ati_client_poll(&b->ati_config, &b->ati, now, bytes, sizeof bytes, &used) == FF_OK && used)
         ff_socket_send(b->ati_fd, bytes, used, &plan->ati);
 }

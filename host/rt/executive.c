@@ -49,11 +49,25 @@ static void note_state(ff_executive *e) {
     ff_ring_push(&e->notes, &note);
 }
 
+static double largest(ff_vec3 v) {
+    return fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
+}
+
+/* The range is the sensor's own: it ends where the reading does, whatever bias is subtracted later. A count
+ * below it is at it: the counts are rounded. */
+static bool beyond_range(const ff_rt_body *b) {
+    return b->most_force >= b->wrench.force_limit - b->scale.force ||
+           b->most_torque >= b->wrench.torque_limit - b->scale.torque;
+}
+
 static void measure(ff_executive *e, int i, ff_pose T) {
     ff_rt_body *b = &e->body[i];
     b->measured = ff_motion_step(&b->motion, T, e->plan.cycle, &b->acceleration);
     ff_wrench_in *in = &e->in.sensor[i];
-    in->f_s = ff_wrench_sub(ff_ati_to_wrench(b->scale, b->record.counts), b->bias);
+    const ff_wrench read = ff_ati_to_wrench(b->scale, b->record.counts);
+    b->most_force = largest(read.f);
+    b->most_torque = largest(read.t);
+    in->f_s = ff_wrench_sub(read, b->bias);
     in->age = (double)b->aged * e->plan.cycle;
     in->T_wb = b->measured.T;
     in->twist = b->measured.twist;
@@ -64,7 +78,7 @@ static void measure(ff_executive *e, int i, ff_pose T) {
         in->f_s = ff_wrench_sub(in->f_s, ff_wrench_transform(ff_pose_inverse(b->wrench.T_bs), more));
     }
     const ff_status status = ff_wrench_condition(&b->wrench, in, &b->f_b);
-    b->force_valid = status == FF_OK && b->ati_status == FF_OK && b->aged == 0;
+    b->force_valid = status == FF_OK && b->ati_status == FF_OK && b->aged == 0 && !beyond_range(b);
     if (b->force_valid)
         b->last_force = ff_quat_rotate(b->measured.T.q, b->f_b.f);
 }
@@ -154,13 +168,13 @@ static ff_trip_code sensor_trip(const ff_executive *e, const ff_rt_body *b, doub
         return FF_TRIP_FROZEN;
     if (b->ati_status < 0)
         return FF_TRIP_SENSOR;
-    *value = ff_vec3_norm(e->in.sensor[i].f_s.f);
+    *value = fmax(ff_vec3_norm(e->in.sensor[i].f_s.f), b->most_force);
     *limit = b->wrench.force_limit;
-    if (*value >= *limit)
+    if (*value >= *limit - b->scale.force)
         return FF_TRIP_RANGE;
-    *value = ff_vec3_norm(e->in.sensor[i].f_s.t);
+    *value = fmax(ff_vec3_norm(e->in.sensor[i].f_s.t), b->most_torque);
     *limit = b->wrench.torque_limit;
-    if (*value >= *limit)
+    if (*value >= *limit - b->scale.torque)
         return FF_TRIP_RANGE;
     return FF_TRIP_NONE;
 }
@@ -175,10 +189,17 @@ static double joint_share(const ff_rt_body *b, const ff_arm_model *arm) {
     return share;
 }
 
+/* [s] without a telegram until the robot counts as silent. */
+static double patience_of(const ff_executive *e) {
+    if (e->safety.name == FF_SAFE_OFF)
+        return e->options->wait > 0.0 ? e->options->wait : 10.0;
+    return e->options->silence > 0.0 ? e->options->silence : 0.1;
+}
+
 static ff_safety_action judge(ff_executive *e, bool silent) {
     ff_safety_in in = {0};
     bool speaks = true;
-    const double silence = e->options->silence > 0 ? e->options->silence : 0.1;
+    const double silence = patience_of(e);
     for (int i = 0; i < e->plan.bodies; i++) {
         const ff_rt_body *b = &e->body[i];
         ff_safety_body_in *at = &in.body[i];
@@ -276,9 +297,7 @@ static void *real_time(void *self) {
     e->faults = ff_faults_now();
     for (;;) {
         const bool off = e->safety.name == FF_SAFE_OFF;
-        const double patience = off ? (e->options->wait > 0.0 ? e->options->wait : 10.0)
-                                : e->options->silence > 0.0 ? e->options->silence
-                                                            : 0.1;
+        const double patience = patience_of(e);
         if (!ff__rt_wait_telegram(e, patience)) {
             const bool asked = off && atomic_load(e->options->stop);
             if (!asked)
@@ -354,6 +373,7 @@ static void *real_time(void *self) {
     if (e->options->leave)
         e->options->leave(e->options->user);
     atomic_store_explicit(&e->ended, true, memory_order_release);
+    atomic_store(&e->result->ended, true);
     return NULL;
 }
 

@@ -47,6 +47,7 @@ typedef struct ff_rt_options {
 } ff_rt_options;
 
 typedef struct ff_rt_result {
+    atomic_bool ended; /* the real-time thread has: set while permit and confirm may still wait */
     ff_run_result run;
     ff_safety_name state; /* at the end */
     ff_trip trip;         /* why it ended */

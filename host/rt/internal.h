@@ -43,10 +43,12 @@ typedef struct ff_rt_body {
     ff_ati_record record;
     bool has_record;
     ff_status ati_status;
-    unsigned same;  /* records in a row with the same six counts */
-    unsigned aged;  /* [cycles] since the last record */
-    ff_wrench bias; /* sensor frame */
-    ff_pose pose;   /* of the last telegram */
+    unsigned same;       /* records in a row with the same six counts */
+    unsigned aged;       /* [cycles] since the last record, or that it waited to be read */
+    int64_t clock_ahead; /* [ns] the computer's clock before the steady one, when a record was last read */
+    double most_force, most_torque; /* [N], [N m] largest component of the reading, bias and all */
+    ff_wrench bias;                 /* sensor frame */
+    ff_pose pose;                   /* of the last telegram */
     ff_motion_state motion;
     ff_setpoint measured;
     ff_twist acceleration;

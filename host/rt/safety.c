@@ -52,6 +52,7 @@ const char *ff_stop_text(ff_stop_why why) {
         "no valid force: the robot holds where it stopped, perhaps in contact",
         "in contact, but no stiffness is known: the robot holds",
         "a grasp may be closed: the robot holds",
+        "the robot has retreated as far as it may, and is still in contact: it holds",
     };
     return (unsigned)why < sizeof text / sizeof *text ? text[why] : "?";
 }
@@ -261,6 +262,10 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         c->T.q = ff_quat_unit(ff_quat_mul(c->T.q, ff_quat_exp(ff_vec3_scale(T, w))));
         return;
     }
+    /* the robot rests a delay after its command: before that its force does not say how deep it will stand */
+    const bool goes = state->retreats && state->left > 0.0;
+    if (!goes && (double)state->rested++ * T < config->delay[body] + 2.0 * T)
+        return;
     const double push = ff_vec3_norm(force);
     if (state->grasped || !force_valid || !(push > config->contact[body]) ||
         !(config->stiffness[body] > 0.0)) {
@@ -277,12 +282,15 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         state->normal = ff_vec3_scale(1.0 / push, force);
         state->left = push / config->stiffness[body] + RETREAT_EXTRA;
     }
+    if (!(state->left > 0.0)) {
+        state->done = true;
+        state->why = FF_STOP_STILL_PUSHED;
+        return;
+    }
     const double step = fmin(state->left, T * RETREAT_SPEED);
     c->T.p = ff_vec3_axpy(step, state->normal, c->T.p);
     state->left -= step;
-    state->done = !(state->left > 0.0);
-    if (state->done)
-        state->why = FF_STOP_RETREATED;
+    state->rested = 0;
 }
 
 /* ------------------------------------------------------------------------------------------- go / no-go --

@@ -148,15 +148,17 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
 /* ------------------------------------------------------------------------------------------------- stop --
  */
 
-/* A controlled stop of one body: the commanded twist goes to zero with bounded deceleration; then, if the
- * last valid force says contact, the body retreats along it by at most force/stiffness + 1 mm at 10 mm/s,
- * until the force is gone. Without a valid force or stiffness, or in a grasp, it holds. */
+/* A controlled stop of one body: the commanded twist goes to zero with bounded deceleration; then, once the
+ * robot has come after it, if the last valid force says contact, the body retreats along it by at most
+ * force/stiffness + 1 mm at 10 mm/s, until the force is gone. Without a valid force or stiffness, or in a
+ * grasp, it holds. */
 typedef enum ff_stop_why {
     FF_STOP_FREE,         /* nothing pushes */
     FF_STOP_RETREATED,    /* out of the contact */
     FF_STOP_NO_FORCE,     /* no valid force: nobody knows where to go */
     FF_STOP_NO_STIFFNESS, /* or how far */
-    FF_STOP_GRASPED       /* a closed grasp is not pulled at */
+    FF_STOP_GRASPED,      /* a closed grasp is not pulled at */
+    FF_STOP_STILL_PUSHED  /* retreated as far as it may: what is touched is softer than the scenario says */
 } ff_stop_why;
 
 const char *ff_stop_text(ff_stop_why why); /* what the stop came to, a sentence */
@@ -168,6 +170,7 @@ typedef struct ff_stop_state {
     ff_setpoint command; /* the last one issued */
     ff_vec3 normal;      /* out of the contact, inertial */
     double left;         /* [m] of the retreat */
+    unsigned rested;     /* [cycles] since the command last moved */
 } ff_stop_state;
 
 void ff_stop_start(ff_stop_state *state, ff_setpoint command);

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -66,9 +67,20 @@ static void show_check(const desk *d, const ff_rt_check *check) {
     fflush(stdout);
 }
 
-static bool typed(const char *word) {
+/* Waits for the operator as long as there is something to decide: Ctrl-C and a loop that has ended, a silent
+ * robot's for example, end it, too. */
+static bool typed(const desk *d, const char *word) {
     char line[64] = "";
     const size_t n = strlen(word);
+    struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+    int ready = 0;
+    while (ready == 0 || (ready < 0 && errno == EINTR)) {
+        if (atomic_load(&stop) || atomic_load(&d->result.ended)) {
+            printf("\n");
+            return false;
+        }
+        ready = poll(&keys, 1, 50);
+    }
     return fgets(line, sizeof line, stdin) && strncmp(line, word, n) == 0 && strcmp(line + n, "\n") == 0;
 }
 
@@ -81,12 +93,12 @@ static bool permit(void *user, const ff_rt_check *check) {
     show_check(d, check);
     printf("test? The robot will tilt its tool or move by millimetres, and come back. Type test and Enter: ");
     fflush(stdout);
-    return typed("test");
+    return typed(d, "test");
 }
 
 static bool confirm(void *user, const ff_rt_check *check) {
     const desk *d = user;
-    if (!d->quiet) {
+    if (!d->quiet || !d->arm) { /* nobody decides without having seen it */
         ff_progress_clear();
         show_check(d, check);
     }
@@ -96,7 +108,7 @@ static bool confirm(void *user, const ff_rt_check *check) {
         return true;
     printf("arm? The robot will move. Type arm and Enter: ");
     fflush(stdout);
-    return typed("arm");
+    return typed(d, "arm");
 }
 
 static void tell_event(desk *d, ff_live_level level, double t, const char *text) {

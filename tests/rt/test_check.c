@@ -623,6 +623,24 @@ static void test_reading_at_the_range_trips(void **state) {
     drop(p);
 }
 
+/* The range ends where the reading does: a bias that was zeroed takes its share of it. A force that clips
+ * there is no measurement, although what is left after the zero lies below the range. */
+static void test_range_is_the_readings_own(void **state) {
+    (void)state;
+    static const char *const sensor[] = {
+        "satellites.body.sensor={kind: noisy, range: [100.1234567, 30], bias: [-20, 0, 0, 0, 0, 0]}",
+        "satellites.body.sensor={kind: noisy, range: [900, 10.5], bias: [0, 0, 0, 0, 0, 3]}"};
+    for (int n = 0; n < 2; n++) {
+        pair *p = PLAY(sensor[n], "satellites.body.velocity=[0, 0, 0]", "contacts.right.at=[0.002, 0, 0]",
+                       n ? "contacts.right.point=[0, 0.2, 0]" : "contacts.right.point=com",
+                       "loads=[{force: [200, 0, 0], from: 0, to: 1}]");
+        expect(p, FF_SAFE_FAULT, FF_TRIP_RANGE);
+        assert_near(p->rt.trip.value, n ? 10.5 : 100.1234567, 1e-6);
+        assert_int_equal(p->rt.stopped[0], FF_STOP_NO_FORCE);
+        drop(p);
+    }
+}
+
 /* -------------------------------------------------------------------------------------------- the stop -- */
 
 /* In contact: retreat along the force by at most force/stiffness + 1 mm; it says what it did. */
@@ -633,6 +651,34 @@ static void test_retreat_is_as_far_as_promised(void **state) {
     assert_int_equal(p->rt.stopped[0], FF_STOP_RETREATED);
     assert_true(p->facility.force[0] < 1e-3);
     assert_true(p->rt.robot[0].T.p.x <= 0.01 + 1e-6 && p->rt.robot[0].T.p.x >= 0.01 - 0.0011);
+    drop(p);
+}
+
+/* A robot far behind its command when that has come to rest: the force that counts is that of its own rest.
+ */
+static void test_retreat_of_a_late_robot_is_far_enough(void **state) {
+    (void)state;
+    pair *p = PLAY("satellites.body.velocity=[0.1, 0, 0]", "satellites.body.robot.delay=0.06",
+                   "contacts.right.at=[0.01, 0, 0]", "contacts.right.point=[0, 0.2, 0]",
+                   "satellites.body.safety.torque=3", "satellites.body.safety.stop_acceleration=5");
+    expect(p, FF_SAFE_FAULT, FF_TRIP_TORQUE);
+    print_message("%s; %g N\n", ff_stop_text(p->rt.stopped[0]), p->facility.force[0]);
+    assert_int_equal(p->rt.stopped[0], FF_STOP_RETREATED);
+    assert_true(p->facility.force[0] < 1e-3);
+    assert_true(p->rt.robot[0].T.p.x >= 0.01 - 0.0011);
+    drop(p);
+}
+
+/* What is touched is softer than the scenario says: the retreat ends in contact, and nothing else is said. */
+static void test_retreat_that_ends_in_contact_says_so(void **state) {
+    (void)state;
+    pair *p = PLAY("contacts.right.stiffness=20000", "satellites.body.safety.box=[0.025, free, free]",
+                   "truth:", "contacts.right.stiffness=2000");
+    expect(p, FF_SAFE_FAULT, FF_TRIP_BOX);
+    print_message("%s; %g N\n", ff_stop_text(p->rt.stopped[0]), p->facility.force[0]);
+    assert_true(p->facility.force[0] > 1.0);
+    assert_true(p->rt.retreated);
+    assert_int_equal(p->rt.stopped[0], FF_STOP_STILL_PUSHED);
     drop(p);
 }
 
@@ -682,6 +728,9 @@ int main(void) {
         cmocka_unit_test(test_every_limit_trips_with_all_it_must_leave),
         cmocka_unit_test(test_reading_at_the_range_trips),
         cmocka_unit_test(test_retreat_is_as_far_as_promised),
+        cmocka_unit_test(test_retreat_of_a_late_robot_is_far_enough),
+        cmocka_unit_test(test_retreat_that_ends_in_contact_says_so),
+        cmocka_unit_test(test_range_is_the_readings_own),
         cmocka_unit_test(test_without_force_or_in_a_grasp_it_holds_and_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

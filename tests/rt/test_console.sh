@@ -27,7 +27,8 @@ while time.time() - begin < 90:
         seen += data.decode(errors="replace")
     if talk and talk[0][0] in seen[at:]:
         at = len(seen)
-        os.write(fd, (talk.pop(0)[1] + "\n").encode())
+        answer = talk.pop(0)[1]
+        os.write(fd, b"\x03" if answer == "^C" else (answer + "\n").encode())
 open(out, "w").write(seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 P
@@ -42,13 +43,14 @@ console() {
   timeout 100 "$FREEFLOAT" facility "$S" --once --lockstep $P "${both[@]}" --set "satellites.body.robot={kind: kuka-rsi, $arm}" > "$name.facility" 2>&1 &
   facility_pid=$!
   # shellcheck disable=SC2086
-  timeout 100 python3 console.py "$name.rt" "$@" -- "$FREEFLOAT" rt "$S" --out "$name" $P --silence 5 "${both[@]}" --set "satellites.body.check={$check}" \
+  timeout 100 python3 console.py "$name.rt" "$@" -- "$FREEFLOAT" rt "$S" --out "$name" $P $quiet --silence 5 "${both[@]}" --set "satellites.body.check={$check}" \
     --set "satellites.body.robot={kind: kuka-rsi, address: 0.0.0.0, $arm}"
   got=$?
   kill "$facility_pid" 2> /dev/null
   wait "$facility_pid" 2> /dev/null
   facility_pid=
 }
+quiet=
 moved() { grep -q FLOAT "$1.rt"; }
 # the report, then the operator's word: only `arm` moves
 console yes "weight: scenario" "arm?=arm"
@@ -60,6 +62,15 @@ for word in no ARM "arm now" ""; do
   [ $got -ne 0 ] && ! moved no || fail "'$word' armed: exit $got: $(cat no.rt)"
   grep -q "ended as asked" no.facility || fail "'$word': the controller was not told: $(cat no.facility)"
 done
+# Ctrl-C at the question ends it, without another key
+console interrupted "weight: scenario" "arm?=^C"
+[ $got -eq 1 ] && ! moved interrupted || fail "Ctrl-C: exit $got: $(cat interrupted.rt)"
+grep -q "HOLD, OPERATOR" interrupted.rt && grep -q "ended as asked" interrupted.facility || fail "Ctrl-C: $(cat interrupted.rt interrupted.facility)"
+# whoever is asked has seen the report, however quiet
+quiet=--quiet
+console silent "weight: scenario" "arm?=no"
+grep -q "check: go" silent.rt || fail "no report before the question: $(cat silent.rt)"
+quiet=
 # motions of the check need the operator's word, too
 console test "weight: poses, delay: chirp" "test?=test" "arm?=arm"
 [ $got -eq 0 ] && moved test && grep -q "mock-up's mass" test.rt && grep -q "delay, by the chirp" test.rt || fail "test: exit $got: $(cat test.rt)"

@@ -297,7 +297,29 @@ static void test_retreat_is_bounded_and_along_the_force(void **state) {
     }
     assert_true(s.retreats);
     assert_vec3_near(s.command.T.p, ff_vec3_make(-0.6 * 0.006, 0.0, 0.8 * 0.006), 1e-12);
-    assert_near((double)steps, 150.0, 1.0); /* 6 mm at 10 mm/s */
+    assert_int_equal(s.why, FF_STOP_STILL_PUSHED); /* this force never ends */
+    assert_near((double)steps, 150.0 + 2 * 7 + 2,
+                1.0); /* 6 mm at 10 mm/s; a delay and 2 cycles before, after */
+    /* a wall of that stiffness, and a robot that follows by the delay: out of it, not a millimetre too far */
+    for (int a = 1; a < 5; a++) {
+        const int late = 5;
+        ff_vec3 told[8];
+        const double wall = -0.004 * a;
+        ff_stop_start(&s, (ff_setpoint){ff_pose_identity(), {{{0.05, 0, 0}}, {{0, 0, 0}}}});
+        c.limits[0].stop_acceleration = 20.0;
+        for (int n = 0; n < 8; n++)
+            told[n] = ff_vec3_make(-0.05 * 0.004 * (8 - n), 0, 0);
+        double depth = 0.0;
+        for (int n = 0; n < 10000 && !s.done; n++) {
+            depth = told[(n + 8 - late) % 8].x - wall;
+            ff_stop_step(&c, 0, &s, ff_vec3_make(depth > 0.0 ? -2000.0 * depth : 0.0, 0, 0), true);
+            told[n % 8] = s.command.T.p;
+        }
+        const double rest = s.command.T.p.x - wall;
+        assert_true(s.done && s.retreats && s.why == FF_STOP_RETREATED);
+        assert_true(rest < 0.0006 && rest > -0.0011); /* 1 N is no contact: half a millimetre */
+    }
+    c.limits[0].stop_acceleration = 1.0;
     /* no force, no valid force, no stiffness: it holds */
     for (int n = 0; n < 3; n++) {
         c.stiffness[0] = n == 2 ? 0.0 : 2000.0;
