@@ -380,7 +380,8 @@ static ff_status take(void *self, const ff_row *row) {
                                       .lateness = 1e-9 * row->lateness_ns,
                                       .compute = 1e-9 * row->compute_ns,
                                       .io = 1e-9 * row->io_ns,
-                                      .missed = row->missed};
+                                      .missed = row->missed,
+                                      .dropped = row->dropped};
     if ((status = put_timing(log, row->t, &timing)) != FF_OK)
         return status;
     for (int i = 0; i < log->scenario->satellites; i++)

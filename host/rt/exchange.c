@@ -65,7 +65,7 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
         const long size = ff_socket_receive(b->ati_fd, bytes, sizeof bytes, &from, &stamp);
         if (size == 0)
             break;
-        if (size > 0 && !ff_socket_same(&from, &plan->ati)) {
+        if (!ff_socket_same(&from, &plan->ati)) {
             e->result->strangers++;
             continue;
         }
@@ -85,7 +85,12 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
     if (came && !isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF) /* the newest one's time was told */
         fit_sensor(e, b, &b->record, 0);
     const unsigned wait = waited(e, b, newest);
-    b->aged = !came ? b->aged + 1 : n == RECORDS ? wait : 0; /* read empty: it is the newest there is */
+    if (came && n < RECORDS) /* read empty: it is the newest there is */
+        b->aged = 0;
+    else if (came && isnan(e->virtual_now))
+        b->aged = wait;
+    else /* none; or, where time stands still until we answer, one behind others that were not read */
+        b->aged++;
     if (ff_ati_client_poll(&b->ati_config, &b->ati, now, bytes, sizeof bytes, &used) == FF_OK && used)
         ff_socket_send(b->ati_fd, bytes, used, &plan->ati);
 }
@@ -98,7 +103,7 @@ bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
         const long size = ff_socket_receive(b->rsi_fd, text, sizeof text, &from, arrived);
         if (size == 0)
             return false;
-        if (size > 0 && b->known && !ff_socket_same(&from, &b->peer)) {
+        if (b->known && !ff_socket_same(&from, &b->peer)) {
             e->result->strangers++;
             continue;
         }

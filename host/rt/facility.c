@@ -325,6 +325,9 @@ static void send_record(facility *f, int i, ff_wrench wrench, double tick) {
     memcpy(&to.sin_addr, d->server.peer.address, 4);
     if (!isnan(acts(f, FF_FAULT_FT_CORRUPT, i)))
         used -= 7;
+    const double flood = acts(f, FF_FAULT_FT_FLOOD, i); /* every other one is empty */
+    for (int n = 0; n < flood && f->stranger >= 0; n++)
+        ff_socket_send(f->stranger, bytes, n % 2 ? 0 : FF_ATI_RECORD_SIZE, &to);
     if (d->overtaken_size) {
         ff_socket_send(d->ati, d->overtaken, d->overtaken_size, &to);
         d->record_at = d->overtaken_at;

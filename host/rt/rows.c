@@ -4,6 +4,7 @@
 
 void ff__rt_push_row(ff_executive *e) {
     e->row.missed = e->result->missed;
+    e->row.dropped = ff_ring_dropped(&e->telemetry.samples);
     e->row.io_ns = e->io_ns;
     for (int i = 0; i < e->plan.bodies; i++) {
         const ff_rt_body *b = &e->body[i];

@@ -75,8 +75,10 @@ long ff_socket_receive(int fd, void *buffer, size_t size, struct sockaddr_in *fr
                              .msg_control = control.bytes,
                              .msg_controllen = sizeof control.bytes};
     *arrived_ns = 0;
-    const ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
-    if (n <= 0) /* also a refusal that an earlier send met */
+    ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
+    if (n < 0 && errno != EAGAIN) /* a refusal that an earlier send met: it is no end of what waits */
+        n = recvmsg(fd, &message, MSG_DONTWAIT);
+    if (n < 0)
         return 0;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
@@ -84,7 +86,7 @@ long ff_socket_receive(int fd, void *buffer, size_t size, struct sockaddr_in *fr
             memcpy(&t, CMSG_DATA(c), sizeof t);
             *arrived_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
         }
-    return message.msg_flags & MSG_TRUNC ? -1 : (long)n;
+    return n == 0 || message.msg_flags & MSG_TRUNC ? -1 : (long)n;
 }
 
 bool ff_socket_send(int fd, const void *bytes, size_t size, const struct sockaddr_in *to) {

@@ -16,7 +16,7 @@ bool ff_socket_same(const struct sockaddr_in *a, const struct sockaddr_in *b);
  * a sentence. */
 ff_status ff_socket_open(const struct sockaddr_in *at, int *fd, struct sockaddr_in *bound, char *message,
                          size_t size);
-/* One datagram. Returns its size, 0: none waits (or an empty one), -1: longer than the buffer, dropped.
+/* One datagram. Returns its size, 0: none waits, -1: empty or longer than the buffer, dropped.
  * *arrived_ns is the kernel's stamp on CLOCK_REALTIME, 0 without. No allocation. */
 long ff_socket_receive(int fd, void *buffer, size_t size, struct sockaddr_in *from, int64_t *arrived_ns);
 /* False when the datagram could not be handed to the kernel. */

@@ -58,6 +58,7 @@ typedef struct ff_row {
     double compute_ns;
     double lateness_ns, io_ns; /* on devices: of the wake-up, of receiving and sending */
     uint64_t missed;           /* on devices: cycles without a telegram so far */
+    uint64_t dropped;          /* samples that the ring to the viewer did not take, so far */
     bool aside;      /* on devices: no cycle of the run; kept only for the last 2 s before a fault */
     unsigned bounds; /* FF_BOUND_...: bounds of the identification that acted */
     ff_tuned tuned;  /* what orders can change, as this cycle's step had it */

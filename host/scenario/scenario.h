@@ -276,6 +276,7 @@ typedef enum ff_fault_kind {
     FF_FAULT_STRANGER,
     FF_FAULT_JITTER,
     FF_FAULT_CLOCK_STEP,
+    FF_FAULT_FT_FLOOD,      /* datagrams of a stranger before each record */
     FF_FAULT_SECOND_CLIENT, /* asks the sensor for its stream */
     /* of the processes (rt/outside.h) */
     FF_FAULT_LOOP_INTERRUPTED, /* SIGINT, once */

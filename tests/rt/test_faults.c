@@ -89,6 +89,10 @@ FAULTS(test_ft_drift, FF_TRIP_FORCE, "ft-drift, value: -70, from: 0.2", "satelli
 FAULTS(test_ft_spike, FF_TRIP_SPIKE, "ft-spike, value: 200" ONCE, "satellites.body.safety.spike=50", )
 FAULTS(test_ft_offset, FF_TRIP_FORCE, "ft-offset, value: 100, from: 0.7", "satellites.body.safety.force=60", )
 FAULTS(test_ft_restart, FF_TRIP_AGE, "ft-restart" ONCE, )
+/* 200 datagrams a cycle from elsewhere, every other one empty: the record behind them is read in its cycle */
+SURVIVES(test_ft_flood, "ft-flood, value: 200, from: 0.6, to: 0.9",
+         p->rt.strangers == 200 * p->facility.injected[FF_FAULT_FT_FLOOD] && p->rt.ati[0].lost == 0)
+FAULTS(test_ft_flood_long, FF_TRIP_AGE, "ft-flood, value: 600, from: 0.8", )
 SURVIVES(test_stranger, "stranger" SOME, p->rt.strangers >= 2)
 SURVIVES(test_jitter, "jitter, value: 0.002, to: 1", p->rt.missed == 0)
 SURVIVES(test_clock_step, "clock-step, value: 0.05" ONCE, p->rt.missed == 0)
@@ -268,6 +272,8 @@ int main(void) {
         cmocka_unit_test(test_ft_spike),
         cmocka_unit_test(test_ft_offset),
         cmocka_unit_test(test_ft_restart),
+        cmocka_unit_test(test_ft_flood),
+        cmocka_unit_test(test_ft_flood_long),
         cmocka_unit_test(test_stranger),
         cmocka_unit_test(test_jitter),
         cmocka_unit_test(test_clock_step),
