@@ -170,8 +170,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     if (open < 0) {
         if (!active)
             return;
-        if (metrics->episodes == FF_MAX_EPISODES) /* more than fit are not kept */
+        if (metrics->episodes == FF_MAX_EPISODES) {
+            metrics->more = true;
             return;
+        }
         open = metrics->open[c] = metrics->episodes++;
         metrics->quiet[c] = 0;
         ff_episode *e = &metrics->episode[open];
@@ -318,6 +320,7 @@ static const ff_ideal_contact *reference(const ff_ideal_result *ideal, int conta
 /* The reference's episodes have located times and peaks: take them instead of the sampled ones. */
 static void exact_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
     metrics->episodes = 0;
+    metrics->more = ideal->contacts > FF_MAX_EPISODES;
     for (int i = 0; i < ideal->contacts && i < FF_MAX_EPISODES; i++) {
         const ff_ideal_contact *x = &ideal->contact[i];
         metrics->episode[metrics->episodes++] = (ff_episode){

@@ -95,6 +95,7 @@ typedef struct ff_metrics {
     ff_servicer_metrics servicer;                       /* where the scenario has an arm */
     int episodes;
     ff_episode *episode;
+    bool more; /* contacts than FF_MAX_EPISODES: the later ones are not listed */
     /* while running */
     int open[FF_MAX_CONTACTS];     /* episode index or -1 */
     int quiet[FF_MAX_CONTACTS];    /* quiet cycles so far */

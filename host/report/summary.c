@@ -302,6 +302,7 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     for (int i = 0; i < scenario->satellites; i++)
         limited += (long long)run->info.gate[i].limited;
     ff_json_integer(&json, "limited", limited);
+    ff_json_bool(&json, "all_contacts_listed", !metrics->more);
     ff_json_close(&json, '}');
     bool clocks = false;
     for (int i = 0; i < scenario->satellites; i++)

@@ -374,6 +374,8 @@ static void print_satellite(const ff_metrics *metrics, int i) {
         ff_table_print(&table);
     else
         printf("no contact\n");
+    if (metrics->more)
+        printf("later contacts are not listed: more than %d\n", FF_MAX_EPISODES);
     ff_table_free(&table);
     const ff_body_metrics *m = &metrics->body[i];
     printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,

@@ -77,6 +77,21 @@ expect 1 "diverged" "$FREEFLOAT" run "$S" --out d --log none --method direct --s
 [ -s d/summary.json ] || fail "no summary after a failed run"
 grep -q -i 'nan\|inf' d/summary.json && fail "summary.json holds nan or inf"
 
+# more contacts than are kept: it says so
+cat > many.yaml << 'Y'
+name: many
+time: {cycle: 0.001, duration: 22}
+method: tdpa
+satellites:
+  body: {mass: 1, inertia: [1, 1, 1], velocity: [1, 0, 0], robot: {kind: ideal}}
+contacts:
+  - {name: a, kind: wall, at: [0.001, 0, 0], normal: [-1, 0, 0], stiffness: 1000000}
+  - {name: b, kind: wall, at: [-0.001, 0, 0], normal: [1, 0, 0], stiffness: 1000000}
+Y
+expect 0 "later contacts are not listed: more than 4096" "$FREEFLOAT" run many.yaml --out many --log none
+grep -q '"all_contacts_listed": false' many/summary.json || fail "all_contacts_listed"
+grep -q '"all_contacts_listed": true' r/summary.json || fail "all_contacts_listed"
+
 # numbers of the contract
 if command -v python3 > /dev/null; then
   python3 - <<'P' || fail "summary keys"
