@@ -2,6 +2,16 @@
 
 #include <stdio.h>
 
+/* The command from which a stop begins: the last one, or, after a gap, what the robot was last told. The loop
+ * has gone on through the lost cycles, or those that a counter jumped over, but the robot has not: its
+ * controller held, and it stands. After a mere jump, and where another robot's telegrams were lost, it moves.
+ */
+static ff_setpoint stops_from(const ff_executive *e, const ff_rt_body *b) {
+    if (b->gapped && b->held)
+        return (ff_setpoint){b->sent.T, ff_twist_zero()};
+    return b->gapped || e->body[0].gapped ? b->sent : b->command;
+}
+
 /* True when everything has come to rest and RSI may end. */
 bool ff__rt_brake(ff_executive *e) {
     bool done = true;
@@ -9,10 +19,10 @@ bool ff__rt_brake(ff_executive *e) {
         ff_rt_body *b = &e->body[i];
         if (b->tracked == 0) /* never moved */
             continue;
-        if (!b->stop.started) {
+        if (!b->stop.started) { /* its first step follows at once: the same command again would be a jerk */
+            b->command = b->before = stops_from(e, b);
             ff_stop_start(&b->stop, b->command);
             b->stop.grasped = ff__rt_now(e) >= e->safety_config.grasp[i];
-            continue;
         }
         if (!b->stop.done) {
             ff_stop_step(&e->safety_config, i, &b->stop, b->last_force, b->force_valid);

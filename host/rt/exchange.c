@@ -118,12 +118,14 @@ bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
         b->fresh = true;
         b->ticks += b->follow.count ? 1 + b->gap : 0;
         b->taken = ff_clock_now();
+        const double last = b->arrived;
         b->arrived = local_time(e, *arrived);
         if (e->plan.virtual && b->rob.fields & FF_RSI_ARRIVAL) {
             b->arrived = 1e-9 * (double)b->rob.arrival_ns;
             if (b == e->body)
                 e->virtual_now = b->arrived;
         }
+        b->held = b->gap > 0 && b->arrived - last > 1.5 * e->plan.cycle;
         ff_follow_add(&e->fitting, &b->follow, (double)b->ticks * e->plan.cycle, b->arrived,
                       ff_plan_from_rist(&e->plan.body[b - e->body], ff_rsi_rob_pose(&b->rob)));
         return true;
@@ -153,9 +155,10 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
     if (give && plan->channel == FF_RSI_BY_AXES) {
         ff_arm_joints joints;
         ff_arm_info info;
-        const ff_pose T = ff__rt_command_for(e, b).T;
-        if (ff_arm_inverse_after(&plan->arm, &T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK) {
+        const ff_setpoint to = ff__rt_command_for(e, b);
+        if (ff_arm_inverse_after(&plan->arm, &to.T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK) {
             b->joints = joints;
+            b->sent = to;
         } else if (e->other.code == FF_TRIP_NONE) {
             const bool joint = info.reason == FF_ARM_JOINT_LIMIT;
             e->other = (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
@@ -166,7 +169,8 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
         memcpy(command.axes, b->joints.a, sizeof command.axes);
         command.external[0] = b->joints.rail;
     } else if (give) {
-        command.pose = ff_plan_to_rist(plan, ff__rt_command_for(e, b).T);
+        b->sent = ff__rt_command_for(e, b);
+        command.pose = ff_plan_to_rist(plan, b->sent.T);
     } else if (end) { /* the last correction with the stop tag */
         give = b->tracked > 0;
         memcpy(command.axes, b->joints.a, sizeof command.axes);
@@ -223,9 +227,11 @@ static void attend_others(ff_executive *e) {
             if (!off && b->fresh && ff_clock_now() - b->taken > patience)
                 answer_at_once(e, i);
             const uint64_t gap = b->gap;
+            const bool held = b->held && gap > 0;
             if ((b->fresh && !off) || !ff__rt_take_telegram(e, b, &arrived))
                 break;
             b->gap = gap > b->gap ? gap : b->gap;
+            b->held |= held;
             if (!off && ff__rt_clock_known(e, b) && ff__rt_clock_known(e, e->body) &&
                 ff_follow_time(&b->follow) - e->pace < 0.5 * e->plan.cycle)
                 answer_at_once(e, i);

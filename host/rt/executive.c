@@ -223,6 +223,7 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
         if (i > 0 && b->known && e->pace - b->arrived > silence && e->other.code == FF_TRIP_NONE)
             e->other =
                 (ff_trip){.code = FF_TRIP_SILENT, .body = i, .value = e->pace - b->arrived, .limit = silence};
+        e->body[i].gapped = b->gap > 0;
         e->body[i].gap = 0;
     }
     in.ready = speaks;

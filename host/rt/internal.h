@@ -29,7 +29,10 @@ typedef struct ff_rt_body {
     uint64_t ticks;     /* of that clock since the first telegram [cycles] */
     double arrived;     /* [s] local time of the newest telegram's arrival */
     int64_t taken;      /* [ns] when it was read */
+    bool gapped;        /* telegrams were lost before this one, or its counter jumped */
+    bool held;          /* they were lost: it came late, and the controller held meanwhile */
     ff_setpoint before; /* the command before this one */
+    ff_setpoint sent;   /* the last one that was given to the robot */
     ff_pose stood;      /* where the robot stood before it was first moved */
     struct {
         ff_clockfit_state fit;

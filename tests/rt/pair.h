@@ -13,9 +13,9 @@ typedef struct pair {
     ff_scenario scenario;                 /* what the loop believes */
     ff_scenario truth;                    /* what the facility is */
     const ff_ideal_result *ideal;         /* or NULL */
-    ff_facility_options facility_options; /* only who hears what it says */
+    ff_facility_options facility_options; /* only who hears and sees what it does */
     ff_facility_result facility;
-    ff_rt_options options;
+    ff_rt_options options; /* in: only who views */
     ff_rt_result rt;
     uint64_t rows;
     ff_row last;
@@ -46,8 +46,9 @@ static void run_pair(pair *p) {
                   .facility_options = {.lockstep = true,
                                        .patience = 20.0,
                                        .say = p->facility_options.say,
+                                       .watch = p->facility_options.watch,
                                        .user = p->facility_options.user},
-                  .options = {.wait = 30.0, .silence = 3.0},
+                  .options = {.wait = 30.0, .silence = 3.0, .viewer = p->options.viewer},
                   .sink = {p, count_row},
                   .facility = &p->facility,
                   .rt = &p->rt};

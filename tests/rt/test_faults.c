@@ -2,6 +2,8 @@
  * the reaction asserted. Facility and executive in one process over loopback. */
 #include "pair.h"
 
+#include "rt/clock.h"
+
 static const char base_text[] = PAIR_SCENARIO("faults", "1.2");
 
 /* Loads the scenario with overrides (ends with NULL) and runs both sides. The caller frees. */
@@ -72,7 +74,58 @@ FAULTS(test_robot_jump, FF_TRIP_TRACKING, "robot-jump, value: 0.05, from: 0.8", 
 FAULTS(test_robot_slow, FF_TRIP_CLIPPED, "robot-slow, value: 0.01, from: 0.6", )
 FAULTS(test_robot_clipped, FF_TRIP_CLIPPED, "robot-clipped, from: 0.6", )
 FAULTS(test_robot_aborts, FF_TRIP_SILENT, "robot-aborts, from: 0.8", )
-SURVIVES(test_answer_lost, "answer-lost" ONCE, p->rt.rsi[0].late == 1 && p->facility.rsi[0].late == 1)
+/* The controller counts the late answer, and HOLDON holds: without an answer the correction stays for one
+ * cycle, so the robot stands for it and then makes both steps. Seen along the wall, where nothing else
+ * happens. */
+typedef struct track {
+    uint64_t count;
+    ff_vec3 p[2000];
+} track;
+
+static void watch_track(void *user, uint64_t k, const ff_plant_truth *truth) {
+    track *t = user;
+    if (k < sizeof t->p / sizeof *t->p) {
+        t->p[k] = truth->robot[0].T.p;
+        t->count = k + 1;
+    }
+}
+
+/* The run with these overrides, and the robot's way. The caller frees both. */
+static pair *play_tracked(const char *const *set, int sets, track **way) {
+    pair *p = calloc(1, sizeof *p);
+    *way = calloc(1, sizeof **way);
+    load(&p->scenario, base_text, set, sets);
+    p->truth = p->scenario;
+    p->facility_options.watch = watch_track;
+    p->facility_options.user = *way;
+    run_pair(p);
+    return p;
+}
+
+static void test_answer_lost(void **state) {
+    (void)state;
+    for (int n = 0; n < 2; n++) {
+        const char *set[] = {n ? FAULT("answer-lost" ONCE) : "facility.faults=[]"};
+        track *t;
+        pair *p = play_tracked(set, 1, &t);
+        expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+        assert_int_equal(p->rt.rsi[0].late, n);
+        assert_int_equal(p->facility.rsi[0].late, n);
+        assert_int_equal(p->rows, p->scenario.cycles + 1);
+        int stands = 0;
+        for (uint64_t k = 2; k + 1 < t->count; k++) {
+            const double before = t->p[k - 1].y - t->p[k - 2].y, step = t->p[k].y - t->p[k - 1].y,
+                         after = t->p[k + 1].y - t->p[k].y;
+            if (fabs(before - 4e-5) < 4e-7 && fabs(step) < 4e-7) { /* 0.01 m/s for 4 ms */
+                stands++;
+                assert_near(after, 8e-5, 4e-7);
+            }
+        }
+        assert_int_equal(stands, n);
+        free(t);
+        drop(p);
+    }
+}
 FAULTS(test_answer_lost_long, FF_TRIP_SILENT, "answer-lost, from: 0.8", )
 SURVIVES(test_answer_late, "answer-late" ONCE, p->facility.rsi[0].too_late == 1 && p->rt.rsi[0].late == 1)
 SURVIVES(test_ft_lost, "ft-lost" SOME, p->rt.ati[0].lost >= 2)
@@ -147,6 +200,49 @@ static void test_own_process_is_spared(void **state) {
     drop(p);
 }
 
+/* A viewer that hears nothing until the run is over: the loop does not wait, and what was lost is counted. */
+typedef struct deaf {
+    atomic_bool woken;
+    uint64_t samples;
+} deaf;
+
+static void hear_late(void *self, const ff_sample *sample) {
+    (void)sample;
+    deaf *d = self;
+    while (!atomic_load(&d->woken))
+        ff_clock_sleep_until(ff_clock_now() + 1000000);
+    d->samples++;
+}
+
+static void wake_viewer(void *user, uint64_t k, const ff_plant_truth *truth) {
+    (void)truth;
+    deaf *d = user;
+    if (k == 4000)
+        atomic_store(&d->woken, true);
+}
+
+static void test_slow_viewer_is_not_waited_for(void **state) {
+    (void)state;
+    pair *p = calloc(1, sizeof *p);
+    deaf d = {0};
+    const char *set[] = {"time.duration=14", "contacts.right.at=[0.5, 0, 0]"};
+    load(&p->scenario, base_text, set, 2);
+    p->truth = p->scenario;
+    p->options.viewer = (ff_viewer){.self = &d, .sample = hear_late};
+    p->facility_options.watch = wake_viewer;
+    p->facility_options.user = &d;
+    run_pair(p);
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_int_equal(p->rows, p->scenario.cycles + 1);
+    assert_int_equal(p->rt.dropped_rows, 0);
+    print_message("%llu samples heard, %llu dropped\n", (unsigned long long)d.samples,
+                  (unsigned long long)p->rt.dropped_telemetry);
+    assert_true(p->rt.dropped_telemetry > 1000);
+    assert_true(p->last.dropped > 1000 && p->last.dropped <= p->rt.dropped_telemetry);
+    assert_true(d.samples > 0 && d.samples + p->rt.dropped_telemetry >= p->rows);
+    drop(p);
+}
+
 /* ----------------------------------------------------------------- the limits, and where the robot stands --
  */
 
@@ -190,6 +286,40 @@ static void test_forecast_beyond_limit_does_not_arm(void **state) {
     expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
     assert_int_equal(p->rows, 0);
     drop(p);
+}
+
+/* From the first motion to rest nothing jerks: neither the end of a run nor a trip, with or without contact,
+ * accelerates the robot by more than the stop may and the contact does. */
+static void test_stop_is_smooth(void **state) {
+    (void)state;
+    static const struct {
+        const char *set;
+        double most; /* [m/s2] */
+    } cases[] = {
+        {"time.duration=1", 0.5},                                /* the end, on the way back */
+        {"time.duration=0.2", 0.5},                              /* the end, before the wall */
+        {"facility.faults=[{kind: ft-silent, from: 0.7}]", 0.5}, /* before the wall */
+        {"facility.faults=[{kind: rob-lost, from: 0.7, to: 0.732}]",
+         0.05099 / 0.004}, /* the controller held meanwhile */
+        {"facility.faults=[{kind: ipoc-jump, from: 0.7, to: 0.704}]", 0.5}, /* no cycle was lost */
+        {"satellites.body.safety={box: [0.015, free, free]}", 0.5},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        track *t;
+        pair *p = play_tracked(&cases[n].set, 1, &t);
+        const double T = p->scenario.cycle, stop = p->scenario.satellite[0].safety.stop_acceleration;
+        double most = 0.0;
+        for (uint64_t k = 1; k + 1 < t->count; k++)
+            most = fmax(most, ff_vec3_norm(ff_vec3_sub(ff_vec3_add(t->p[k + 1], t->p[k - 1]),
+                                                       ff_vec3_scale(2.0, t->p[k]))) /
+                                  (T * T));
+        print_message("%s: %s, at most %.3f m/s2, stop %.3f\n", cases[n].set, ff_trip_name(p->rt.trip.code),
+                      most, stop);
+        assert_true(most <= fmax(stop, cases[n].most) * 1.01);
+        assert_true(ff_vec3_norm(p->rt.robot[0].twist.v) < 1e-3);
+        free(t);
+        drop(p);
+    }
 }
 
 /* Stopped in contact, the robot retreats until nothing pushes. */
@@ -280,6 +410,7 @@ int main(void) {
         cmocka_unit_test(test_second_client),
         cmocka_unit_test(test_wall_harder),
         cmocka_unit_test(test_own_process_is_spared),
+        cmocka_unit_test(test_slow_viewer_is_not_waited_for),
         cmocka_unit_test(test_limit_box),
         cmocka_unit_test(test_limit_velocity),
         cmocka_unit_test(test_limit_acceleration),
@@ -287,6 +418,7 @@ int main(void) {
         cmocka_unit_test(test_limit_force),
         cmocka_unit_test(test_limit_energy),
         cmocka_unit_test(test_forecast_beyond_limit_does_not_arm),
+        cmocka_unit_test(test_stop_is_smooth),
         cmocka_unit_test(test_stop_in_contact_retreats),
         cmocka_unit_test(test_stop_in_contact_without_sensor_holds),
         cmocka_unit_test(test_nothing_arms_on_a_no_go),
