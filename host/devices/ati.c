@@ -204,6 +204,15 @@ ff_status ff_ati_page_scale(const ff_ati_page *page, ff_ati_scale *scale) {
     return FF_OK;
 }
 
+double ff_ati_page_range(const ff_ati_page *page, bool torque) {
+    double least = FF_INF, factor = 1.0;
+    unit_factor(torque ? page->torque_unit : page->force_unit, torque, &factor);
+    for (int a = torque ? 3 : 0; page->has_range && a < (torque ? 6 : 3); a++)
+        if (page->range[a] > 0.0)
+            least = fmin(least, page->range[a] * factor);
+    return least;
+}
+
 /* Six numbers parted by semicolons; one more semicolon may end the list. */
 static ff_status read_six(ff_span text, double values[6]) {
     for (int i = 0; i < 6; i++) {
@@ -540,6 +549,14 @@ ff_status ff_ati_client_poll(const ff_ati_client_config *config, ff_ati_client_s
     return FF_OK;
 }
 
+/* A start was asked for, but this record was under way before: it goes on with the old numbering. */
+static bool still_old(const ff_ati_client_config *config, const ff_ati_client_state *state, double now,
+                      const ff_ati_record *record) {
+    return state->sequence.started && now - state->asked_at <= config->retry &&
+           (int32_t)(record->rdt_sequence - state->last.rdt_sequence) > 0 &&
+           (int32_t)(record->ft_sequence - state->last.ft_sequence) > 0;
+}
+
 ff_status ff_ati_client_receive(const ff_ati_client_config *config, ff_ati_client_state *state, double now,
                                 const uint8_t *bytes, size_t size, ff_ati_record *record) {
     ff_ati_record records[FF_ATI_BUFFERED_MAX];
@@ -552,12 +569,12 @@ ff_status ff_ati_client_receive(const ff_ati_client_config *config, ff_ati_clien
     if (state->phase == FF_ATI_IDLE ||
         state->phase == FF_ATI_FAILED) /* leftovers of a stream that was stopped */
         return FF_INFO_STALE;
-    if (state->fresh) { /* also a silent spell is over: what was lost meanwhile cannot be counted */
-        state->fresh = false;
-        state->sequence.started = false;
-    }
     bool any = false, gap = false;
     for (size_t k = 0; k < count; k++) {
+        if (state->fresh && !still_old(config, state, now, &records[k])) {
+            state->fresh = false;
+            state->sequence.started = false; /* what was lost in a silent spell cannot be counted */
+        }
         const ff_status step = ff_ati_sequence_step(&state->sequence, records[k].rdt_sequence);
         if (step == FF_INFO_STALE)
             continue;

@@ -103,6 +103,10 @@ ff_status ff_ati_page_encode(const ff_ati_page *page, char *buffer, size_t size,
  * FF_ERR_UNSUPPORTED, FF_ERR_ARGUMENT. */
 ff_status ff_ati_page_scale(const ff_ati_page *page, ff_ati_scale *scale);
 
+/* [N], or [N m] for the torques: the smallest of the page's three ranges that are told. FF_INF: none is. Of a
+ * page whose units are known. */
+double ff_ati_page_range(const ff_ati_page *page, bool torque);
+
 ff_wrench ff_ati_to_wrench(ff_ati_scale scale, const int32_t counts[6]);
 /* Nearest counts, saturated at 32 bit. FF_OK, FF_INFO_SATURATED, FF_ERR_NOT_FINITE (counts untouched). */
 ff_status ff_ati_from_wrench(ff_ati_scale scale, ff_wrench wrench, int32_t counts[6]);
@@ -142,7 +146,7 @@ typedef struct ff_ati_client_state {
     double asked_at; /* [s] last start request */
     double heard_at; /* [s] last good record */
     unsigned tries;  /* starts in a row without a record */
-    bool fresh;      /* the next record opens a new numbering */
+    bool fresh;      /* the next record that does not go on with the old numbering opens a new one */
     bool bias_asked; /* a bias request waits to be sent */
     bool stop_asked;
     unsigned same; /* records in a row with one ft_sequence */

@@ -95,11 +95,8 @@ ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, cha
     ff_mcap_text text, value;
     if (ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text) != FF_OK)
         return refuse(FF_ERR_FORMAT, message, size, "the log holds no scenario");
-    static const size_t room = 512;
-    char *memory = malloc(room * (FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND)), method[64] = "";
+    char *memory[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND], method[64] = "";
     const char *set[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND];
-    if (!memory)
-        return refuse(FF_ERR_MEMORY, message, size, "no memory");
     ff_logfile *self = (ff_logfile *)(uintptr_t)file; /* read only */
     ff_scenario_options options = {.set = set, .file = model_in_log, .file_self = self};
     if (ff_mcap_reader_metadata(file->reader, "freefloat", "method", &value) == FF_OK && value.size) {
@@ -115,17 +112,21 @@ ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, cha
             snprintf(key, sizeof key, "set.%d", n);
             if (ff_mcap_reader_metadata(file->reader, source[from], key, &value) != FF_OK)
                 break;
-            char *at = memory + (size_t)options.sets * room;
-            if (value.size >= room)
-                status = refuse(FF_ERR_SIZE, message, size, "an override in the log is too long");
-            copy_text(value, at, room);
+            char *at = malloc(value.size + 1);
+            if (!at) {
+                status = refuse(FF_ERR_MEMORY, message, size, "no memory");
+                break;
+            }
+            copy_text(value, at, value.size + 1);
+            memory[options.sets] = at;
             set[options.sets++] = at;
         }
     char warnings[512];
     if (!status)
         status = ff_scenario_parse("scenario.yaml in the log", text.at, text.size, &options, scenario,
                                    message, size, warnings, sizeof warnings);
-    free(memory);
+    for (int i = 0; i < options.sets; i++)
+        free(memory[i]);
     return status;
 }
 

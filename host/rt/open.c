@@ -26,9 +26,10 @@ static ff_status read_scale(ff_executive *e, int i, char *message, size_t size) 
             status = ff_ati_page_scale(&parsed, &e->body[i].scale);
         if (status != FF_OK)
             snprintf(message, size, "the sensor's page: %s", ff_status_text(status));
-        else if (parsed.has_range) {
-            e->body[i].wrench.force_limit = fmin(e->body[i].wrench.force_limit, parsed.range[0]);
-            e->body[i].wrench.torque_limit = fmin(e->body[i].wrench.torque_limit, parsed.range[3]);
+        else {
+            ff_wrench_config *wrench = &e->body[i].wrench;
+            wrench->force_limit = fmin(wrench->force_limit, ff_ati_page_range(&parsed, false));
+            wrench->torque_limit = fmin(wrench->torque_limit, ff_ati_page_range(&parsed, true));
         }
     }
     free(page);

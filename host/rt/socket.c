@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -102,6 +103,32 @@ static bool wait_for(int fd, short events, int64_t deadline) {
     return left > 0 && poll(&p, 1, (int)(left / 1000000) + 1) == 1;
 }
 
+/* [bytes] of the whole answer if its headers are there and tell the body's length; else SIZE_MAX: it ends
+ * with the connection. */
+static size_t told_size(const char *buffer, size_t used) {
+    static const char key[] = "content-length:";
+    size_t told = SIZE_MAX;
+    for (size_t line = 0; line + 1 < used;) {
+        const char *end = memchr(buffer + line, '\n', used - line);
+        if (!end)
+            return SIZE_MAX;
+        const size_t next = (size_t)(end - buffer) + 1;
+        if (buffer[line] == '\r' || buffer[line] == '\n') /* the empty line */
+            return told < SIZE_MAX / 2 ? next + told : SIZE_MAX;
+        if (next - line > sizeof key && strncasecmp(buffer + line, key, sizeof key - 1) == 0) {
+            size_t at = line + sizeof key - 1, n = 0;
+            while (buffer[at] == ' ')
+                at++;
+            for (told = 0; buffer[at] >= '0' && buffer[at] <= '9' && n < 9; n++)
+                told = 10 * told + (size_t)(buffer[at++] - '0');
+            if (n == 0 || n == 9)
+                told = SIZE_MAX;
+        }
+        line = next;
+    }
+    return SIZE_MAX;
+}
+
 static ff_status exchange(int fd, const struct sockaddr_in *server, const char *path, int64_t deadline,
                           char *buffer, size_t size, size_t *used) {
     if (connect(fd, (const struct sockaddr *)server, sizeof *server) != 0 && errno != EINPROGRESS)
@@ -121,6 +148,11 @@ static ff_status exchange(int fd, const struct sockaddr_in *server, const char *
         return FF_ERR_DEVICE;
     *used = 0;
     for (;;) {
+        const size_t told = told_size(buffer, *used);
+        if (told <= *used) { /* some servers keep the connection open, whatever was asked */
+            *used = told;
+            return FF_OK;
+        }
         if (*used == size)
             return FF_ERR_SIZE;
         if (!wait_for(fd, POLLIN, deadline)) {
@@ -128,8 +160,10 @@ static ff_status exchange(int fd, const struct sockaddr_in *server, const char *
             return FF_ERR_DEVICE;
         }
         const ssize_t got = recv(fd, buffer + *used, size - *used, 0);
-        if (got == 0)
-            return FF_OK;
+        if (got == 0) {
+            errno = ECONNRESET; /* if it was cut */
+            return told == SIZE_MAX ? FF_OK : FF_ERR_DEVICE;
+        }
         if (got < 0 && errno != EAGAIN && errno != EINTR)
             return FF_ERR_DEVICE;
         *used += got > 0 ? (size_t)got : 0;

@@ -77,16 +77,21 @@ static int write_all(const char *list, const char *folder, const char *stem, con
     int result = FF_EXIT_DONE;
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
-        char path[PATH_MAX + 8];
+        char path[2 * PATH_MAX], part[2 * PATH_MAX];
         snprintf(path, sizeof path, "%s/%s.%.*s", folder, stem, (int)n, c);
-        const ff_status status =
-            strncmp(c, "csv", n) == 0 ? write_csv(path, file, t) : write_mat(path, file, t);
+        snprintf(part, sizeof part, "%s/.%s.%.*s.part", folder, stem, (int)n, c);
+        errno = 0;
+        ff_status status = strncmp(c, "csv", n) == 0 ? write_csv(part, file, t) : write_mat(part, file, t);
+        /* what is there goes only when it may, and only for a whole file */
+        if (status == FF_OK &&
+            ((access(path, F_OK) == 0 && access(path, W_OK) != 0) || rename(part, path) != 0))
+            status = FF_ERR_IO;
         if (status == FF_ERR_UNSUPPORTED) {
             ff_cli_error("freefloat export: this build has no MATLAB writer (matio was not found)");
             result = FF_EXIT_FAILED;
         } else if (status != FF_OK) {
             ff_cli_error("%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
-            unlink(path);
+            unlink(part);
             result = FF_EXIT_FAILED;
         } else if (json) {
             ff_json_open(json, NULL, '{');

@@ -9,6 +9,39 @@ S=$FF_SOURCE_DIR/scenarios
 "$FREEFLOAT" export a/log.mcap --to csv,mat --out e > out.txt 2>&1 || { grep -q "no MATLAB writer" out.txt || fail "export: $(cat out.txt)"; }
 cmp -s e/log.csv a/log.csv || fail "the exported csv is not the run's own"
 if [ -e e/log.mat ]; then head -c 6 e/log.mat | grep -q MATLAB || fail "log.mat is no MATLAB file"; fi
+# numbers and names of the MATLAB file: long names, names that differ in a sign only, and others that MATLAB would not take
+cat > names.yaml << 'Y'
+name: names
+time: {cycle: 0.004, duration: 0.2}
+method: direct
+satellites:
+  "a satellite whose name is so long that no variable of MATLAB could hold it! and more": {mass: 200, inertia: [20, 20, 20], velocity: [0.05, 0, 0], robot: {kind: delay, delay: 0.016}}
+  "a satellite whose name is so long that no variable of MATLAB could hold it; and more": {mass: 200, inertia: [20, 20, 20], position: [2, 0, 0], robot: {kind: delay, delay: 0.016}}
+  "s [1] é": {mass: 200, inertia: [20, 20, 20], position: [4, 0, 0], robot: {kind: delay, delay: 0.016}}
+  "2_x": {mass: 200, inertia: [20, 20, 20], position: [6, 0, 0], robot: {kind: delay, delay: 0.016}}
+Y
+"$FREEFLOAT" run names.yaml --log mcap --out n --quiet || fail "run of odd names"
+"$FREEFLOAT" export n/log.mcap --to csv,mat --out en > out.txt 2>&1 || { grep -q "no MATLAB writer" out.txt || fail "odd names: $(cat out.txt)"; }
+if command -v python3 > /dev/null; then
+  for where in e en; do
+    [ ! -e $where/log.mat ] || python3 "$FF_SOURCE_DIR/tests/record/mat.py" $where/log.mat $where/log.csv > out.txt 2>&1 || fail "$where: $(tail -1 out.txt)"
+  done
+fi
+# a full disk: said so, and what was there before stays
+if mkdir small && mount -t tmpfs -o size=600k none small 2> /dev/null; then
+  for format in csv mat; do
+    echo earlier > small/log.$format
+    "$FREEFLOAT" export a/log.mcap --to $format --out small > out.txt 2>&1; got=$?
+    grep -q "no MATLAB writer" out.txt || { [ $got -eq 1 ] && grep -q "cannot be written (No space" out.txt; } || fail "full disk, $format: exit $got: $(cat out.txt)"
+    [ "$(cat small/log.$format)" = earlier ] && [ "$(ls -A small)" = log.$format ] || fail "full disk, $format: $(ls -lA small)"
+    rm small/log.$format
+  done
+  umount small
+fi
+# an override longer than any line
+long="contacts=[{name: right, kind: wall, body: body, $(printf '%600s' '')at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 2500}]"
+"$FREEFLOAT" run "$S/wall.yaml" --log mcap --out l --quiet --set "$long" || fail "run with a long override"
+"$FREEFLOAT" replay l/log.mcap --quiet || fail "replay with a long override"
 for method in direct damping; do
   "$FREEFLOAT" run "$S/wall.yaml" --log mcap --out b --quiet --method $method --set satellites.body.robot.delay=0.02 || fail "run $method"
   "$FREEFLOAT" replay b/log.mcap --quiet || fail "replay $method"

@@ -322,6 +322,68 @@ static void test_client_gives_up(void **state) {
     assert_int_equal(ff_ati_client_config_validate(&bad), FF_ERR_ARGUMENT);
 }
 
+/* A silent spell, a start, but records of the old numbering are still under way: those of the new one are
+ * used at once. */
+static void test_restart_with_records_under_way(void **state) {
+    (void)state;
+    const ff_ati_client_config cc = ff_ati_client_config_default();
+    ff_ati_client_state c;
+    ff_ati_client_reset(&c);
+    ff_ati_client_start(&c);
+    uint8_t bytes[FF_ATI_RECORD_SIZE];
+    size_t sent;
+    ff_ati_record record;
+    uint32_t sample = 5000;
+    ff_ati_client_poll(&cc, &c, 0.0, bytes, sizeof bytes, &sent);
+    const struct {
+        uint32_t from, to;
+        double now;
+        ff_status status;
+        bool asks; /* before it */
+    } parts[] = {{1, 700, 0.1, FF_OK, false},
+                 {830, 832, 0.2101, FF_INFO_GAP, true},
+                 {1, 900, 0.2102, FF_OK, false}, /* the new numbering */
+                 {899, 899, 0.2102, FF_INFO_STALE, false}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        ff_ati_client_poll(&cc, &c, i ? 0.21 : 0.0, bytes, sizeof bytes, &sent);
+        assert_int_equal(sent, parts[i].asks ? 8 : 0);
+        for (uint32_t n = parts[i].from; n <= parts[i].to; n++) {
+            const ff_ati_record r = {.rdt_sequence = n, .ft_sequence = sample++};
+            ff_ati_record_encode(&r, bytes, sizeof bytes);
+            assert_int_equal(ff_ati_client_receive(&cc, &c, parts[i].now, bytes, sizeof bytes, &record),
+                             n == parts[i].from || parts[i].status == FF_OK ? parts[i].status : FF_OK);
+        }
+    }
+    assert_true(c.sequence.received == 1603 && c.sequence.lost == 129 && c.sequence.reordered == 1);
+    assert_int_equal(c.starts, 2);
+}
+
+static void test_range_in_si(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double force, torque;
+    } cases[] = {
+        {PAGE("1", "1", "N", "Nm", "<cfgmr>580;580;1160;20;20;20</cfgmr>"), 580, 20},
+        {PAGE("1", "1", "lbf", "lbf-in", "<cfgmr>130;130;400;400;400;400</cfgmr>"), 578.268809983865,
+         45.193931611046},
+        {PAGE("1", "1", "kN", "N-mm", "<cfgmr>0.66;0.5;1.98;60000;60000;50000;</cfgmr>"), 500, 50},
+        {PAGE("1", "1", "N", "Nm", "<cfgmr>0;0;0;0;0;0</cfgmr>"), FF_INF, FF_INF},
+        {PAGE("1", "1", "N", "Nm", ""), FF_INF, FF_INF},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ff_ati_page page;
+        assert_int_equal(ff_ati_page_decode(cases[i].text, strlen(cases[i].text), &page), FF_OK);
+        const double force = ff_ati_page_range(&page, false), torque = ff_ati_page_range(&page, true);
+        if (isinf(cases[i].force))
+            assert_true(isinf(force) && isinf(torque));
+        else {
+            assert_near(force, cases[i].force, 1e-9);
+            assert_near(torque, cases[i].torque, 1e-9);
+        }
+    }
+}
+
 static void test_buffered_counted_and_frozen(void **state) {
     (void)state;
     ff_ati_client_config cc = ff_ati_client_config_default();
@@ -373,6 +435,7 @@ int main(void) {
         cmocka_unit_test(test_status_word),     cmocka_unit_test(test_page_round_trip),
         cmocka_unit_test(test_page_refuses),    cmocka_unit_test(test_counts),
         cmocka_unit_test(test_sequence),        cmocka_unit_test(test_client_and_server),
-        cmocka_unit_test(test_client_gives_up), cmocka_unit_test(test_buffered_counted_and_frozen)};
+        cmocka_unit_test(test_client_gives_up), cmocka_unit_test(test_restart_with_records_under_way),
+        cmocka_unit_test(test_range_in_si),     cmocka_unit_test(test_buffered_counted_and_frozen)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
