@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "live/control.h"
 #include "record/csv.h"
+#include "report/json.h"
 #include "rt/executive.h"
 #include "rt/selftest.h"
 #include "session.h"
@@ -270,21 +271,66 @@ static void runner(void *self, const ff_scenario *scenario, const ff_run_options
     *result = d->result.run;
 }
 
-/* The check's table as one more key of summary.json. */
-static char *add_check(void *self, char *summary) {
-    const desk *d = self;
-    char *check = d->result.check.rows ? ff_check_json(d->scenario, &d->result.check) : NULL;
+/* What was lost and late on the way, as each side counted it: the controller's policy is its own. */
+static char *devices_json(const desk *d) {
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_integer(&json, "strangers", (long long)d->result.strangers);
+    ff_json_open(&json, "satellites", '{');
+    for (int i = 0; i < d->scenario->satellites; i++) {
+        const ff_rsi_client_info *rsi = &d->result.rsi[i];
+        const ff_ati_sequence *ati = &d->result.ati[i];
+        ff_json_open(&json, d->scenario->satellite[i].name, '{');
+        ff_json_open(&json, "robot", '{');
+        ff_json_integer(&json, "received", (long long)rsi->received);
+        ff_json_integer(&json, "answered", (long long)rsi->answered);
+        ff_json_integer(&json, "late", (long long)rsi->late);
+        ff_json_integer(&json, "lost", (long long)rsi->lost);
+        ff_json_integer(&json, "repeated", (long long)rsi->repeated);
+        ff_json_integer(&json, "reordered", (long long)rsi->reordered);
+        ff_json_integer(&json, "malformed", (long long)rsi->malformed);
+        ff_json_integer(&json, "empty", (long long)rsi->empty);
+        ff_json_integer(&json, "unanswered", (long long)rsi->unanswered);
+        ff_json_integer(&json, "refused", (long long)rsi->refused);
+        ff_json_close(&json, '}');
+        ff_json_open(&json, "sensor", '{');
+        ff_json_integer(&json, "received", (long long)ati->received);
+        ff_json_integer(&json, "lost", (long long)ati->lost);
+        ff_json_integer(&json, "repeated", (long long)ati->repeated);
+        ff_json_integer(&json, "reordered", (long long)ati->reordered);
+        ff_json_integer(&json, "restarts", (long long)ati->restarts);
+        ff_json_close(&json, '}');
+        ff_json_close(&json, '}');
+    }
+    ff_json_close(&json, '}');
+    ff_json_close(&json, '}');
+    if (!json.failed)
+        return json.text;
+    ff_json_free(&json);
+    return NULL;
+}
+
+/* One more key of summary.json; takes both. */
+static char *add_key(char *summary, const char *key, char *value) {
     char *end = strrchr(summary, '}');
-    char *whole = check && end ? malloc(strlen(summary) + strlen(check) + 32) : NULL;
+    char *whole = value && end ? malloc(strlen(summary) + strlen(key) + strlen(value) + 32) : NULL;
     if (whole) {
         while (end > summary && (end[-1] == '\n' || end[-1] == ' '))
             end--;
-        sprintf(whole, "%.*s,\n  \"check\": %s\n}\n", (int)(end - summary), summary, check);
+        sprintf(whole, "%.*s,\n  \"%s\": %s\n}\n", (int)(end - summary), summary, key, value);
         free(summary);
         summary = whole;
     }
-    free(check);
+    free(value);
     return summary;
+}
+
+static char *add_devices(void *self, char *summary) {
+    const desk *d = self;
+    if (d->result.check.rows)
+        summary = add_key(summary, "check", ff_check_json(d->scenario, &d->result.check));
+    return add_key(summary, "devices", devices_json(d));
 }
 
 /* The last two seconds before a fault, at full rate. */
@@ -310,14 +356,16 @@ static void write_last(const desk *d, const char *folder) {
 static void show_end(const void *self) {
     const desk *d = self;
     const ff_rt_result *r = &d->result;
+    unsigned long long late = 0;
+    for (int i = 0; i < d->scenario->satellites; i++)
+        late += r->rsi[i].late;
     printf("%s%s; wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us, input and output p99 %.0f us; %llu "
            "cycles "
            "missed, %llu answers late, %llu page faults\n",
            ff_safety_state_name(r->state), r->retreated ? " after a retreat" : "",
            ff_histogram_at(&r->lateness, 0.5), ff_histogram_at(&r->lateness, 0.99),
            ff_histogram_at(&r->compute, 0.99), ff_histogram_at(&r->io, 0.99), (unsigned long long)r->missed,
-           (unsigned long long)r->rsi[0].late,
-           (unsigned long long)r->faults.minor + (unsigned long long)r->faults.major);
+           late, (unsigned long long)r->faults.minor + (unsigned long long)r->faults.major);
     for (int i = 0; i < d->scenario->satellites; i++) {
         const ff_run_clock *c = &r->run.clock[i];
         if (c->known)
@@ -433,7 +481,7 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.user = &d;
     d.options.log = &open_log;
     ff_session_options session_options = {
-        .quiet = d.quiet, .runner = runner, .runner_self = &d, .extend = add_check, .log = &open_log};
+        .quiet = d.quiet, .runner = runner, .runner_self = &d, .extend = add_devices, .log = &open_log};
     if (ff_session_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
     const ff_scenario_options load = {.set = ask.set, .sets = ask.sets, .method = method};

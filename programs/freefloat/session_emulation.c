@@ -209,6 +209,9 @@ int ff_session_emulate(ff_session *session, const ff_session_options *options) {
     session->metrics.pass = status >= 0;
     session->summary = summary(session, status);
     if (options->out) {
+        if (options->mcap)
+            ff_cli_error("warning: %s: an emulation has no log.mcap; --log csv writes its log",
+                         session->scenario.name);
         collect(session);
         if (options->csv && write_log(session, options->out) != 0)
             result = FF_EXIT_FAILED;

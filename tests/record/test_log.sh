@@ -53,6 +53,9 @@ head -c $(($(stat -c %s a/log.mcap) / 2)) a/log.mcap > cut.mcap
 "$FREEFLOAT" export cut.mcap --to csv > /dev/null || fail "export of a cut log"
 head -1000 a/log.csv | cmp -s - <(head -1000 cut.csv) || fail "the cut log's rows differ"
 
+# an emulation has no cycles to record: said, not left out in silence
+"$FREEFLOAT" run "$S/planar-arm-emulation.yaml" --log mcap --out m --quiet > out.txt 2>&1 && grep -q "an emulation has no log.mcap" out.txt || fail "emulation: $(cat out.txt)"
+
 # bad input: one line, exit 2
 : > empty; echo "no log" > text
 for bad in "replay empty" "replay text" "replay missing" "replay" "export a/log.mcap --to hdf5" "export a/log.mcap" "export text --to csv"; do

@@ -55,6 +55,10 @@ seen = json.load(open('devices.txt'))
 late = 4 if '$what' == 'late' else 0
 assert seen['stop'] and seen['wrong'] <= seen['late'] and seen['late'] >= late / 2, seen
 assert 20 < seen['largest'] < 35, seen  # 2 s at 10 mm/s, and the stop
+devices = json.load(open('out/summary.json'))['devices']['satellites']['body']  # as the controller counted
+assert abs(devices['robot']['late'] - seen['late']) <= 2 and devices['robot']['malformed'] == 0, (devices, seen)
+assert devices['robot']['answered'] >= seen['answers'] and devices['sensor']['received'] > 500, (devices, seen)
+assert devices['robot']['empty'] <= ('$what' == 'empty') and devices['sensor']['restarts'] == 0, devices
 " || fail "$what: $(cat devices.txt rt.txt)"
   "$FREEFLOAT" replay out/log.mcap --quiet || fail "$what: replay"
 done
