@@ -101,7 +101,7 @@ static void body(walk *w, const ff_row_body *b) {
 static void servicer(walk *w, int joints, const ff_row_servicer *s) {
     char full[64];
     for (int i = 0; i < joints; i++) {
-        char name[16] = "";
+        char name[24] = "";
         if (w->name)
             snprintf(name, sizeof name, "joint.%d", i + 1);
         scalar(w, join(w, name, "angle", full), "rad", s->q[i]);

@@ -166,6 +166,11 @@ static void fill_page(const facility *f, int i, ff_ati_page *page) {
     page->has_range = isfinite(sensor->range_force) && isfinite(sensor->range_torque);
     for (int a = 0; a < 6 && page->has_range; a++)
         page->range[a] = a < 3 ? sensor->range_force : sensor->range_torque;
+    /* the counts have 32 bit: a wide range has coarser ones */
+    while (page->has_range && sensor->range_force * page->counts_per_force > INT32_MAX)
+        page->counts_per_force /= 10.0;
+    while (page->has_range && sensor->range_torque * page->counts_per_torque > INT32_MAX)
+        page->counts_per_torque /= 10.0;
 }
 
 static ff_status open_device(facility *f, int i, char *message, size_t size) {
@@ -309,8 +314,8 @@ static void send_record(facility *f, int i, ff_wrench wrench, double tick) {
     if (!isnan(acts(f, FF_FAULT_FT_BROKEN, i)))
         status = (uint32_t)FF_ATI_STATUS_ERROR | 0x00000001u;
     const bool stuck = !isnan(acts(f, FF_FAULT_FT_STUCK, i));
-    if (!stuck)
-        ff_ati_from_wrench(d->scale, wrench, d->counts);
+    if (!stuck && ff_ati_from_wrench(d->scale, wrench, d->counts) != FF_OK) /* beyond 32 bit: as a device */
+        status |= (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
     if (!isnan(acts(f, FF_FAULT_FT_RESTART, i)))
         d->server.rdt_sequence = 0;
     const bool frozen = !isnan(acts(f, FF_FAULT_FT_FROZEN, i));
