@@ -45,7 +45,8 @@ static void make_unique(char (*names)[LONGEST + 1], int i) {
             char end[12];
             const int digits = snprintf(end, sizeof end, "_%d", number++);
             fit(wanted, LONGEST - digits, names[i]);
-            strcat(names[i], end);
+            const size_t n = strlen(names[i]);
+            snprintf(names[i] + n, sizeof names[i] - n, "%s", end);
             other = -1;
         }
 }
