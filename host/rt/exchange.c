@@ -116,7 +116,6 @@ bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
         b->known = true;
         b->gap = b->rsi.info.lost - lost;
         b->fresh = true;
-        b->ticks += b->follow.count ? 1 + b->gap : 0;
         b->taken = ff_clock_now();
         const double last = b->arrived;
         b->arrived = local_time(e, *arrived);
@@ -126,6 +125,10 @@ bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
                 e->virtual_now = b->arrived;
         }
         b->held = b->gap > 0 && b->arrived - last > 1.5 * e->plan.cycle;
+        /* a counter that jumps is no time that passes: the clock's fit would lead the robots by it. A few
+         * cycles are not told from jitter */
+        const bool jumped = b->gap > 4 && b->arrived - last < 0.5 * (double)b->gap * e->plan.cycle;
+        b->ticks += b->follow.count ? 1 + (jumped ? 0 : b->gap) : 0;
         ff_follow_add(&e->fitting, &b->follow, (double)b->ticks * e->plan.cycle, b->arrived,
                       ff_plan_from_rist(&e->plan.body[b - e->body], ff_rsi_rob_pose(&b->rob)));
         return true;
@@ -141,9 +144,9 @@ bool ff__rt_clock_known(const ff_executive *e, const ff_rt_body *b) {
 ff_setpoint ff__rt_command_for(const ff_executive *e, const ff_rt_body *b) {
     if (b == e->body || !ff__rt_clock_known(e, b) || !ff__rt_clock_known(e, e->body))
         return b->command;
-    const double braking = e->safety_config.limits[b - e->body].stop_acceleration;
-    return ff_follow_command(&b->before, &b->command, e->plan.cycle, braking,
-                             ff_follow_time(&b->follow) - e->pace);
+    const ff_safety_limits *limit = &e->safety_config.limits[b - e->body];
+    return ff_follow_command(&b->before, &b->command, e->plan.cycle, limit->stop_acceleration,
+                             limit->stop_angular_acceleration, ff_follow_time(&b->follow) - e->pace);
 }
 
 /* The robot's command as an answer to its last telegram. */
@@ -151,14 +154,14 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
     ff_rt_body *b = &e->body[i];
     const ff_plan_body *plan = &e->plan.body[i];
     ff_rsi_command command = {.stop = end};
-    bool give = !hold;
+    bool give = !hold, reached = give;
+    const ff_setpoint to = give ? ff__rt_command_for(e, b) : b->sent;
     if (give && plan->channel == FF_RSI_BY_AXES) {
         ff_arm_joints joints;
         ff_arm_info info;
-        const ff_setpoint to = ff__rt_command_for(e, b);
-        if (ff_arm_inverse_after(&plan->arm, &to.T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK) {
+        reached = ff_arm_inverse_after(&plan->arm, &to.T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK;
+        if (reached) {
             b->joints = joints;
-            b->sent = to;
         } else if (e->other.code == FF_TRIP_NONE) {
             const bool joint = info.reason == FF_ARM_JOINT_LIMIT;
             e->other = (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
@@ -169,8 +172,7 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
         memcpy(command.axes, b->joints.a, sizeof command.axes);
         command.external[0] = b->joints.rail;
     } else if (give) {
-        b->sent = ff__rt_command_for(e, b);
-        command.pose = ff_plan_to_rist(plan, b->sent.T);
+        command.pose = ff_plan_to_rist(plan, to.T);
     } else if (end) { /* the last correction with the stop tag */
         give = b->tracked > 0;
         memcpy(command.axes, b->joints.a, sizeof command.axes);
@@ -182,6 +184,10 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
     if (!b->fresh)
         return;
     b->fresh = false;
+    if (reached) { /* only what goes out: a robot without a telegram is told nothing */
+        b->sent = to;
+        b->sent_for = ff_follow_time(&b->follow);
+    }
     char text[FF_RSI_SEND_MAX];
     size_t used;
     command.text = b->text;
@@ -205,10 +211,12 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
     b->ended |= end;
 }
 
+/* A robot that was held for too long stays where it is: the next cycle will stop it there. */
 static void answer_at_once(ff_executive *e, int i) {
     ff_rt_body *b = &e->body[i];
+    const bool held = b->held && (double)b->gap > e->safety_config.limits[i].missed;
     b->again = true;
-    ff__rt_answer(e, i, b->tracked == 0, false);
+    ff__rt_answer(e, i, b->tracked == 0 || held, false);
     b->again = false;
 }
 
