@@ -159,7 +159,8 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
     if (give && plan->channel == FF_RSI_BY_AXES) {
         ff_arm_joints joints;
         ff_arm_info info;
-        reached = ff_arm_inverse_after(&plan->arm, &to.T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK;
+        const ff_pose T = ff_pose_mul(to.T, b->T_ba);
+        reached = ff_arm_inverse_after(&plan->arm, &T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK;
         if (reached) {
             b->joints = joints;
         } else if (e->other.code == FF_TRIP_NONE) {

@@ -61,6 +61,7 @@ typedef struct ff_rt_body {
     bool force_valid;
     ff_vec3 last_force; /* [N] inertial, last valid */
     ff_arm_joints joints;
+    ff_pose T_ba; /* the pose that the axes say in the one that the controller tells, at standstill */
     ff_setpoint command;
     ff_vec3 track[FF_RT_TRACK];
     uint64_t tracked;
