@@ -149,6 +149,47 @@ ff_setpoint ff__rt_command_for(const ff_executive *e, const ff_rt_body *b) {
                              limit->stop_angular_acceleration, ff_follow_time(&b->follow) - e->pace);
 }
 
+static ff_trip out_of_reach(int i, const ff_arm_info *info) {
+    const bool joint = info->reason == FF_ARM_JOINT_LIMIT;
+    return (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
+                     .body = i,
+                     .value = joint ? info->excess * 180.0 / FF_PI : info->excess,
+                     .axis = joint ? info->axis : 0};
+}
+
+static ff_trip turned_too_far(const ff_rt_body *b, int i, double angle) {
+    return (ff_trip){.code = FF_TRIP_ROTATION,
+                     .body = i,
+                     .value = angle * 180.0 / FF_PI,
+                     .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
+}
+
+/* A robot at the end of its reach can only stand still at once. So the arm must reach where a stop would
+ * bring it, one cycle later, too: the run ends before. */
+static void look_ahead(ff_executive *e, int i, const ff_setpoint *to) {
+    const ff_rt_body *b = &e->body[i];
+    const ff_plan_body *plan = &e->plan.body[i];
+    const ff_safety_limits *limit = &e->safety_config.limits[i];
+    if (e->other.code != FF_TRIP_NONE ||
+        (e->safety.name != FF_SAFE_FLOAT && e->safety.name != FF_SAFE_CONTACT))
+        return;
+    const double T = e->plan.cycle, slows = ff_vec3_norm(to->twist.v) / limit->stop_acceleration,
+                 turns = ff_vec3_norm(to->twist.w) / limit->stop_angular_acceleration;
+    const ff_pose rest = {ff_follow_along(to, T + 0.5 * turns).T.q, ff_follow_along(to, T + 0.5 * slows).T.p};
+    if (plan->channel == FF_RSI_BY_AXES) {
+        ff_arm_joints joints;
+        ff_arm_info info;
+        const ff_pose at = ff_pose_mul(rest, b->T_ba);
+        if (ff_arm_inverse_after(&plan->arm, &at, &b->joints, T + fmax(slows, turns), &joints, &info) !=
+            FF_OK)
+            e->other = out_of_reach(i, &info);
+        return;
+    }
+    const double angle = ff_quat_angle(ff_plan_to_rist(plan, rest).q, ff_rsi_rob_pose(&b->rsi.first).q);
+    if (angle > b->rsi_config.max_rotation)
+        e->other = turned_too_far(b, i, angle);
+}
+
 /* The robot's command as an answer to its last telegram. */
 void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
     ff_rt_body *b = &e->body[i];
@@ -163,17 +204,15 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
         reached = ff_arm_inverse_after(&plan->arm, &T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK;
         if (reached) {
             b->joints = joints;
+            look_ahead(e, i, &to);
         } else if (e->other.code == FF_TRIP_NONE) {
-            const bool joint = info.reason == FF_ARM_JOINT_LIMIT;
-            e->other = (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
-                                 .body = i,
-                                 .value = joint ? info.excess * 180.0 / FF_PI : info.excess,
-                                 .axis = joint ? info.axis : 0};
+            e->other = out_of_reach(i, &info);
         }
         memcpy(command.axes, b->joints.a, sizeof command.axes);
         command.external[0] = b->joints.rail;
     } else if (give) {
         command.pose = ff_plan_to_rist(plan, to.T);
+        look_ahead(e, i, &to);
     } else if (end) { /* the last correction with the stop tag */
         give = b->tracked > 0;
         memcpy(command.axes, b->joints.a, sizeof command.axes);
@@ -202,11 +241,7 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
     const ff_status status =
         ff_rsi_client_answer(&b->rsi_config, &b->rsi, give ? &command : NULL, text, sizeof text, &used);
     if (status == FF_ERR_LIMIT && e->other.code == FF_TRIP_NONE)
-        e->other = (ff_trip){.code = FF_TRIP_ROTATION,
-                             .body = i,
-                             .value = ff_quat_angle(command.pose.q, ff_rsi_rob_pose(&b->rsi.first).q) *
-                                      180.0 / FF_PI,
-                             .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
+        e->other = turned_too_far(b, i, ff_quat_angle(command.pose.q, ff_rsi_rob_pose(&b->rsi.first).q));
     if (used)
         ff_socket_send(b->rsi_fd, text, used, &b->peer);
     b->ended |= end;
