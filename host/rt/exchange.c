@@ -149,12 +149,35 @@ ff_setpoint ff__rt_command_for(const ff_executive *e, const ff_rt_body *b) {
                              limit->stop_angular_acceleration, ff_follow_time(&b->follow) - e->pace);
 }
 
-static ff_trip out_of_reach(int i, const ff_arm_info *info) {
-    const bool joint = info->reason == FF_ARM_JOINT_LIMIT;
-    return (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
-                     .body = i,
-                     .value = joint ? info->excess * 180.0 / FF_PI : info->excess,
-                     .axis = joint ? info->axis : 0};
+/* The axes of a pose, dt [s] after others. Near a singularity of the wrist they would have to turn over at
+ * once, whatever the pose does. */
+static ff_trip reach(const ff_executive *e, int i, ff_pose T_wb, double dt, const ff_arm_joints *from,
+                     ff_arm_joints *joints) {
+    const ff_rt_body *b = &e->body[i];
+    const ff_arm_model *arm = &e->plan.body[i].arm;
+    const ff_pose T = ff_pose_mul(T_wb, b->T_ba);
+    ff_arm_info info;
+    if (ff_arm_inverse_after(arm, &T, from, dt, joints, &info) != FF_OK) {
+        const bool joint = info.reason == FF_ARM_JOINT_LIMIT;
+        return (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
+                         .body = i,
+                         .value = joint ? info.excess * 180.0 / FF_PI : info.excess,
+                         .axis = joint ? info.axis : 0};
+    }
+    ff_trip trip = {.code = FF_TRIP_NONE};
+    double most = 1.0;
+    for (int a = 0; a < 6; a++) {
+        const double speed = fabs(joints->a[a] - from->a[a]) / dt;
+        if (!(speed <= most * arm->config.speed[a])) {
+            most = speed / arm->config.speed[a];
+            trip = (ff_trip){.code = FF_TRIP_AXIS,
+                             .body = i,
+                             .value = speed * 180.0 / FF_PI,
+                             .limit = arm->config.speed[a] * 180.0 / FF_PI,
+                             .axis = a + 1};
+        }
+    }
+    return trip;
 }
 
 static ff_trip turned_too_far(const ff_rt_body *b, int i, double angle) {
@@ -177,12 +200,15 @@ static void look_ahead(ff_executive *e, int i, const ff_setpoint *to) {
                  turns = ff_vec3_norm(to->twist.w) / limit->stop_angular_acceleration;
     const ff_pose rest = {ff_follow_along(to, T + 0.5 * turns).T.q, ff_follow_along(to, T + 0.5 * slows).T.p};
     if (plan->channel == FF_RSI_BY_AXES) {
-        ff_arm_joints joints;
-        ff_arm_info info;
-        const ff_pose at = ff_pose_mul(rest, b->T_ba);
-        if (ff_arm_inverse_after(&plan->arm, &at, &b->joints, T + fmax(slows, turns), &joints, &info) !=
-            FF_OK)
-            e->other = out_of_reach(i, &info);
+        /* and, with the speed there is now, the axes must be fast enough from there on: where they are not,
+         * the stop comes to rest */
+        ff_arm_joints joints, on;
+        e->other = reach(e, i, rest, T + fmax(slows, turns), &b->joints, &joints);
+        if (e->other.code == FF_TRIP_NONE) {
+            const ff_pose beyond = {ff_follow_along(to, 2.0 * T + 0.5 * turns).T.q,
+                                    ff_follow_along(to, 2.0 * T + 0.5 * slows).T.p};
+            e->other = reach(e, i, beyond, T, &joints, &on);
+        }
         return;
     }
     const double angle = ff_quat_angle(ff_plan_to_rist(plan, rest).q, ff_rsi_rob_pose(&b->rsi.first).q);
@@ -199,14 +225,13 @@ void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
     const ff_setpoint to = give ? ff__rt_command_for(e, b) : b->sent;
     if (give && plan->channel == FF_RSI_BY_AXES) {
         ff_arm_joints joints;
-        ff_arm_info info;
-        const ff_pose T = ff_pose_mul(to.T, b->T_ba);
-        reached = ff_arm_inverse_after(&plan->arm, &T, &b->joints, e->plan.cycle, &joints, &info) == FF_OK;
+        const ff_trip trip = reach(e, i, to.T, e->plan.cycle, &b->joints, &joints);
+        reached = trip.code == FF_TRIP_NONE;
         if (reached) {
             b->joints = joints;
             look_ahead(e, i, &to);
         } else if (e->other.code == FF_TRIP_NONE) {
-            e->other = out_of_reach(i, &info);
+            e->other = trip;
         }
         memcpy(command.axes, b->joints.a, sizeof command.axes);
         command.external[0] = b->joints.rail;
