@@ -9,7 +9,12 @@
 static ff_setpoint stops_from(const ff_executive *e, const ff_rt_body *b) {
     if (b->gapped && b->held)
         return (ff_setpoint){b->sent.T, ff_twist_zero()};
-    return b->gapped || e->body[0].gapped ? b->sent : b->command;
+    if (!b->gapped && !e->body[0].gapped)
+        return b->command;
+    if (b == e->body || !ff__rt_clock_known(e, b) || !ff__rt_clock_known(e, e->body))
+        return b->sent;
+    /* given for its own telegram's time; a stop goes on from the pacing robot's last */
+    return ff_follow_along(&b->sent, e->pace - e->plan.cycle - b->sent_for);
 }
 
 /* True when everything has come to rest and RSI may end. */
@@ -59,6 +64,7 @@ void ff__rt_end_others(ff_executive *e) {
 /* The pacing robot is gone; the others still speak: each is braked at the pace of its own telegrams. */
 void ff__rt_brake_others(ff_executive *e, double patience) {
     unsigned rest[FF_MAX_BODIES] = {0};
+    bool alone[FF_MAX_BODIES] = {false};
     int64_t arrived, heard = ff_clock_now();
     bool any = e->plan.bodies > 1;
     while (any && 1e-9 * (double)(ff_clock_now() - heard) < patience) {
@@ -71,9 +77,10 @@ void ff__rt_brake_others(ff_executive *e, double patience) {
             if (!b->fresh && !ff__rt_take_telegram(e, b, &arrived))
                 continue;
             heard = ff_clock_now();
-            if (!b->stop.started) { /* from where it has been led meanwhile */
+            if (!alone[i]) { /* from where it has been led meanwhile, in a stop that had begun, too */
                 const ff_setpoint now = ff__rt_command_for(e, b);
                 ff_stop_start(&b->stop, now);
+                alone[i] = true;
             } else if (!b->stop.done)
                 ff_stop_step(&e->safety_config, i, &b->stop, b->last_force, false);
             b->command = b->before = b->stop.command;

@@ -143,6 +143,9 @@ static void advance(ff_executive *e, bool floats) {
             measure(e, i, ff_pose_interpolate(from[i], to[i], (double)j / (double)(gap + 1)));
         if (!floats)
             continue;
+        if (!e->arrived) /* on the way to where the motion begins: that goes on from where the robot was held
+                          */
+            continue;
         if (e->runup < e->plan.runup)
             e->runup++;
         else if (!e->finished)
@@ -343,8 +346,11 @@ static void *real_time(void *self) {
                 float_once(e);
                 ff__rt_spare_recorder(e, e->began, e->state.k);
             }
-            for (int i = 0; i < e->plan.bodies; i++)
+            for (int i = 0; i < e->plan.bodies; i++) {
+                if (e->body[0].gapped) /* caught up with: what was made last is older than a cycle */
+                    e->body[i].before = ff_follow_along(&e->body[i].command, -e->plan.cycle);
                 ff__rt_answer(e, i, false, false);
+            }
         } else if (action == FF_ACT_BRAKE) {
             const bool done = ff__rt_brake(e);
             e->rest += done;

@@ -819,6 +819,22 @@ static void misplace(ff_scenario *s) {
     }
 }
 
+/* The same pose by other axes: the wrist turned over, and the carriage elsewhere on its rail. */
+static void stand_otherwise(facility *f) {
+    for (int i = 0; i < f->plan.bodies; i++) {
+        const double along = always(f, FF_FAULT_ARM_ELSEWHERE, i);
+        ff_plan_body *body = &f->plan.body[i];
+        if (isnan(along))
+            continue;
+        body->arm.config.rail.standoff -= along;
+        const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;
+        ff_arm_inverse(&body->arm, &park, &body->home, &body->home, NULL);
+        body->home.a[3] += body->home.a[3] > 0.0 ? -FF_PI : FF_PI;
+        body->home.a[4] *= -1.0;
+        body->home.a[5] += body->home.a[5] > 0.0 ? -FF_PI : FF_PI;
+    }
+}
+
 void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *options,
                      ff_facility_result *result) {
     *result = (ff_facility_result){0};
@@ -845,6 +861,8 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         snprintf(message, size, "the scenario names devices that are not on loopback: they are not virtual");
         status = FF_ERR_UNSUPPORTED;
     }
+    if (!status)
+        stand_otherwise(f);
     if (!status && !(f->plant = create_plant(f, message, size)))
         status = FF_ERR_UNSUPPORTED;
     for (int i = 0; i < f->plan.bodies && !status; i++)

@@ -24,8 +24,10 @@ double ff_follow_time(const ff_follow *follow);
 ff_pose ff_follow_at(const ff_follow *follow, double cycle, double local);
 /* A command of time zero for a robot that asks dt later, or a little earlier: between the last two commands,
  * after the newest along its velocity. dt = 0 gives the command itself. After 5 cycles without a new command
- * the motion is brought to rest, with `braking` [m/s2, rad/s2]. */
+ * the motion is brought to rest, with at most `braking` [m/s2] and `turning` [rad/s2]. */
 ff_setpoint ff_follow_command(const ff_setpoint *before, const ff_setpoint *command, double cycle,
-                              double braking, double dt);
+                              double braking, double turning, double dt);
+/* The same dt later, along its velocity. */
+ff_setpoint ff_follow_along(const ff_setpoint *command, double dt);
 
 #endif

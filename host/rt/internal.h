@@ -33,6 +33,7 @@ typedef struct ff_rt_body {
     bool held;          /* they were lost: it came late, and the controller held meanwhile */
     ff_setpoint before; /* the command before this one */
     ff_setpoint sent;   /* the last one that was given to the robot */
+    double sent_for;    /* [s] local time of the telegram that it answered */
     ff_pose stood;      /* where the robot stood before it was first moved */
     struct {
         ff_clockfit_state fit;
@@ -61,6 +62,7 @@ typedef struct ff_rt_body {
     bool force_valid;
     ff_vec3 last_force; /* [N] inertial, last valid */
     ff_arm_joints joints;
+    ff_pose T_ba; /* the pose that the axes say in the one that the controller tells, at standstill */
     ff_setpoint command;
     ff_vec3 track[FF_RT_TRACK];
     uint64_t tracked;

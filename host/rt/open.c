@@ -63,6 +63,7 @@ static ff_status open_body(ff_executive *e, int i, char *message, size_t size) {
     ff_ati_client_reset(&b->ati);
     ff_ati_client_start(&b->ati);
     b->joints = plan->home;
+    b->T_ba = ff_pose_identity();
     b->command = ff_plan_runup(&e->plan, i, -FF_INF);
     b->wrench = e->loop_config.body[i].wrench;
     return read_scale(e, i, message, size);

@@ -2,10 +2,26 @@
 
 #include <stdio.h>
 
+/* The arm is led on from where it stands: in the branch of its own axes, from the carriage's own place, and
+ * from its own pose. What that and the controller's differ by, up to the check's limits, would be a jump in
+ * the first command. */
+static void begin_from(ff_executive *e, int i) {
+    ff_rt_body *b = &e->body[i];
+    ff_plan_body *plan = &e->plan.body[i];
+    const ff_arm_joints joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]);
+    const ff_pose T = ff_arm_forward(&plan->arm, &joints);
+    b->joints = plan->home = joints;
+    b->T_ba = ff_pose_mul(ff_pose_inverse(ff_plan_from_rist(plan, ff_rsi_rob_pose(&b->rob))), T);
+    b->T_ba.q = ff_quat_unit(b->T_ba.q);
+    if (plan->arm.config.rail.rule == FF_ARM_RAIL_FOLLOW)
+        plan->arm.config.rail.standoff = ff_arm_along(&plan->arm, &T) - joints.rail;
+}
+
 void ff__rt_stand(ff_executive *e, int i) {
     ff_rt_body *b = &e->body[i];
     const ff_wrench f_s = e->in.sensor[i].f_s;
     if (e->standing == 0) {
+        begin_from(e, i);
         b->standing.sum = b->standing.square = ff_wrench_zero();
         b->standing.first = b->measured.T;
         b->standing.apart = b->standing.apart_angle = b->standing.moved = 0.0;

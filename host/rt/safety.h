@@ -50,7 +50,8 @@ typedef enum ff_safety_name {
     X(NO_GO, "", "this delay, contact and speed are not safe together")              \
     X(PUSH, "", "the sensor's axes are not as the scenario says")                    \
     X(WEIGHT, "", "the mock-up's weight could not be told")                          \
-    X(DELAY, "cycles", "the robot's delay is not the scenario's")
+    X(DELAY, "cycles", "the robot's delay is not the scenario's")                    \
+    X(AXIS, "deg/s", "an axis would have to be faster than it can")
 
 typedef enum ff_trip_code {
 #define FF_TRIP_ENUM(name, unit, text) FF_TRIP_##name,

@@ -38,6 +38,7 @@ typedef struct sides {
     ff_sink sink;
     ff_facility_result *facility;
     ff_rt_result *rt;
+    atomic_bool halt; /* the operator's stop; may be set at any time */
 } sides;
 
 static inline void *serve(void *self) {
@@ -48,11 +49,11 @@ static inline void *serve(void *self) {
 
 /* Until the executive ends. Ports and stops are set here. */
 static inline void run_sides(sides *s) {
-    atomic_bool stop_facility = false, stop_rt = false;
+    atomic_bool stop_facility = false;
     s->facility_options.ports = s->options.ports = free_ports();
     s->facility_options.once = true;
     s->facility_options.stop = &stop_facility;
-    s->options.stop = &stop_rt;
+    s->options.stop = &s->halt;
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, serve, s), 0);
     const ff_run_options run = {.ideal = s->ideal, .sinks = &s->sink, .count = 1};

@@ -65,15 +65,15 @@ static void test_commands_between_ahead_and_at_rest(void **state) {
     (void)state;
     const ff_setpoint before = {{ff_quat_identity(), {{0.0, 0, 0}}}, {{{0, 0, 0}}, {{0.05, 0, 0}}}},
                       now = {{ff_quat_identity(), {{0.0002, 0, 0}}}, {{{0, 0, 0.01}}, {{0.05, 0, 0}}}};
-    ff_setpoint c = ff_follow_command(&before, &now, T, 1.0, 0.0);
+    ff_setpoint c = ff_follow_command(&before, &now, T, 1.0, 2.0, 0.0);
     assert_memory_equal(&c, &now, sizeof c);
-    c = ff_follow_command(&before, &now, T, 1.0, -0.25 * T);
+    c = ff_follow_command(&before, &now, T, 1.0, 2.0, -0.25 * T);
     assert_near(c.T.p.x, 0.00015, 1e-15);
-    c = ff_follow_command(&before, &now, T, 1.0, 0.5 * T);
+    c = ff_follow_command(&before, &now, T, 1.0, 2.0, 0.5 * T);
     assert_near(c.T.p.x, 0.0003, 1e-15);
     assert_near(ff_quat_angle(c.T.q, now.T.q), 0.01 * 0.5 * T, 1e-12);
     /* 5 cycles at 0.05 m/s, then 0.05 s of 1 m/s2: v^2/2a more, and it stands */
-    c = ff_follow_command(&before, &now, T, 1.0, 1.0);
+    c = ff_follow_command(&before, &now, T, 1.0, 2.0, 1.0);
     assert_near(c.T.p.x, 0.0002 + 0.05 * 5.0 * T + 0.5 * 0.05 * 0.05, 1e-12);
     assert_near(ff_vec3_norm(c.twist.v), 0.0, 0.0);
 }
