@@ -99,5 +99,5 @@ double ff_fidelity_lead(const ff_fidelity_model *model, const ff_fidelity_state 
     const ff_fidelity_config *config = &model->config;
     if (config->method == FF_METHOD_IMPACT && config->impact.prediction)
         return config->impact.delay[body];
-    return config->method == FF_METHOD_FUSED ? state->fused.delay[body] : 0.0;
+    return config->method == FF_METHOD_FUSED ? state->fused.lead[body] : 0.0;
 }

@@ -42,7 +42,7 @@ void ff__fused_reset(const ff_fidelity_model *model, const ff_rigid_state *body,
     /* The rings are not cleared: nothing older than `k` is ever read. */
     state->k = 0;
     for (int i = 0; i < FF_MAX_BODIES; i++) {
-        state->delay[i] = model->config.fused.delay[i];
+        state->delay[i] = state->lead[i] = model->config.fused.delay[i];
         state->delay_count[i] = 0;
         state->delay_wait[i] = 0;
         state->quiet_since[i] = state->free_since[i] = 0;
@@ -207,7 +207,7 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         ff__fused_predict(model, state, i, k, &out->command[i]);
     out->has_command = true;
     for (int i = 0; i < model->bodies; i++) {
-        out->lead[i] = state->delay[i];
+        out->lead[i] = state->lead[i];
     }
     seen = 0;
     for (int i = 0; i < model->bodies; i++) {
@@ -250,7 +250,7 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
     for (int i = 0; i < model->bodies; i++) {
         out->has_next[i] = true;
         out->next_command[i] = out->next[i]; /* matters only where the delay is below a cycle */
-        ff_integrate_coast(&model->body[i], state->delay[i], T, &out->next_command[i]);
+        ff_integrate_coast(&model->body[i], state->lead[i], T, &out->next_command[i]);
     }
     out->fused = state->report;
     state->k++;

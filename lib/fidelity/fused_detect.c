@@ -20,8 +20,8 @@ bool ff__fused_settling(const ff_fused_state *state, int body) {
 
 /* The delay as the robot shows it while nothing happens: how far it is behind, over the speed that it makes
  * itself (in relative motion the rest comes without delay, and would turn the sign). */
-void ff__fused_track_delay(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k,
-                           ff_vec3 carried) {
+static void measure_delay(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k,
+                          ff_vec3 carried) {
     const double T = model->integrate.cycle;
     const ff_fused_sample *x = fused_at(state, i, k);
     const bool loaded = ff_vec3_norm(x->load.force) > 0.0 || ff_vec3_norm(x->load.torque) > 0.0;
@@ -48,6 +48,21 @@ void ff__fused_track_delay(const ff_fidelity_model *model, ff_fused_state *state
         state->info.delay_changes++;
     if (fabs(change) > 0.3 * T)
         state->delay_wait[i] = k + (uint64_t)ceil(2.0 * state->delay[i] / T) + 1;
+}
+
+/* The commands follow the delay by a tenth of the time that passes: all of a correction at once would be a
+ * jerk of the robot. What is behind meanwhile says nothing new. */
+void ff__fused_track_delay(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k,
+                           ff_vec3 carried) {
+    const double T = model->integrate.cycle, most = 0.1 * T;
+    measure_delay(model, state, i, k, carried);
+    const double off = state->delay[i] - state->lead[i];
+    if (fabs(off) <= most) {
+        state->lead[i] = state->delay[i];
+        return;
+    }
+    state->lead[i] += copysign(most, off);
+    state->delay_wait[i] = k + (uint64_t)ceil(2.0 * state->delay[i] / T) + 2;
 }
 
 /* A remembered wall through which the robot passes without a force is not there any more. */

@@ -128,7 +128,7 @@ bool ff__fused_replaying(const ff_fused_state *state, unsigned bodies) {
 /* The group one delay ahead, with the surfaces in contact and those remembered; no residual. */
 void ff__fused_predict(const ff_fidelity_model *model, ff_fused_state *state, int body, uint64_t k,
                        ff_rigid_state *command) {
-    const double T = model->integrate.cycle, ahead = state->delay[body];
+    const double T = model->integrate.cycle, ahead = state->lead[body];
     ff_rigid_state x[FF_MAX_BODIES];
     ff_rigid_load load[FF_MAX_BODIES];
     fused_actor act[FF_FUSED_CONTACTS + FF_FUSED_WALLS];

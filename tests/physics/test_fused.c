@@ -576,6 +576,44 @@ static void test_a_contact_that_never_ends(void **unused) {
 /* ------------------------------------------------------------------------------------------------ energy --
  */
 
+/* A delay that was told wrongly is found, and the commands go over to it without a jerk: their velocity
+ * changes by a tenth at most from cycle to cycle. */
+static void test_a_wrong_delay_is_found_without_a_jerk(void **unused) {
+    (void)unused;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 77);
+    double jerk = 0.0, off = 0.0;
+    for (int n = 0; n < test_count(50, 2000); n++) {
+        fused_plant plant = {.T = ff_rng_uniform(&rng) < 0.5 ? 0.004 : 0.001,
+                             .delay = ff_rng_range(&rng, 0.004, 0.06)};
+        const ff_rigid_state start = {.attitude = ff_quat_identity(),
+                                      .velocity = test_random_vec3(&rng, 0.1)};
+        setup(plant.T, plant.delay * ff_rng_range(&rng, 0.5, 1.5), 200.0, ff_mat3_diag(40, 50, 60), &start,
+              0.0, 0.0);
+        begin(&plant);
+        const double speed = ff_vec3_norm(start.velocity);
+        ff_vec3 last[2] = {ff_vec3_zero(), ff_vec3_zero()};
+        const uint64_t cycles = (uint64_t)(2.0 / plant.T);
+        for (uint64_t k = 0; k < cycles; k++) {
+            cycle(&plant, k);
+            const ff_vec3 p = out.command[0].T.p;
+            if (k >= 2)
+                jerk = fmax(jerk,
+                            ff_vec3_norm(ff_vec3_sub(ff_vec3_add(p, last[1]), ff_vec3_scale(2.0, last[0]))) /
+                                (speed * plant.T));
+            last[1] = last[0];
+            last[0] = p;
+        }
+        off = fmax(off, fabs(state.fidelity.fused.delay[0] - plant.delay) / plant.T);
+        assert_true(state.fidelity.fused.lead[0] == state.fidelity.fused.delay[0]);
+    }
+    print_message("wrong delays: velocity of the commands changes by %.4f of itself at most; %.2e cycles off "
+                  "in the end\n",
+                  jerk, off);
+    assert_true(jerk > 0.09 && jerk < 0.1001);
+    assert_true(off < 1e-6);
+}
+
 /* Whatever the plant does and whatever the estimator believes: no contact gives energy. */
 static void energy_of_random_contacts(int count, bool random_estimates, uint64_t stream) {
     ff_rng rng;
@@ -662,6 +700,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_axis_rebounds_as_the_ideal_contact),
         cmocka_unit_test(test_a_wrong_delay_a_lag_and_a_slow_robot_change_nothing),
+        cmocka_unit_test(test_a_wrong_delay_is_found_without_a_jerk),
         cmocka_unit_test(test_a_wall_that_moved_is_found_again),
         cmocka_unit_test(test_a_guess_of_the_stiffness_may_be_wrong_by_three),
         cmocka_unit_test(test_hertzian_walls),

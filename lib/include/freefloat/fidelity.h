@@ -482,8 +482,9 @@ typedef struct ff_fused_info {
 } ff_fused_info;
 
 typedef struct ff_fused_state {
-    uint64_t k; /* cycles done */
-    double delay[FF_MAX_BODIES];
+    uint64_t k;                  /* cycles done */
+    double delay[FF_MAX_BODIES]; /* [s] as the robot shows it */
+    double lead[FF_MAX_BODIES];  /* [s] of the commands: follows it without a jump */
     int delay_count[FF_MAX_BODIES];
     uint64_t delay_wait[FF_MAX_BODIES];
     uint64_t quiet_since[FF_MAX_BODIES]; /* last cycle with a force or a load */
