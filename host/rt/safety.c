@@ -262,11 +262,12 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         c->T.q = ff_quat_unit(ff_quat_mul(c->T.q, ff_quat_exp(ff_vec3_scale(T, w))));
         return;
     }
-    /* the robot rests a delay after its command: before that its force does not say how deep it will stand */
-    const bool goes = state->retreats && state->left > 0.0;
+    /* the robot rests a delay after its command: before that its force does not say how deep it will stand.
+     * Nor does it while it retreats: damping may hide what is left of the contact, a sample may be lost */
+    const double push = ff_vec3_norm(force);
+    const bool goes = state->retreats && state->left > 0.0 && force_valid && push > config->contact[body];
     if (!goes && (double)state->rested++ * T < config->delay[body] + 2.0 * T)
         return;
-    const double push = ff_vec3_norm(force);
     if (state->grasped || !force_valid || !(push > config->contact[body]) ||
         !(config->stiffness[body] > 0.0)) {
         state->done = true; /* nothing pushes, or nothing is known: hold */

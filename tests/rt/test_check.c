@@ -365,6 +365,9 @@ static void test_no_go_has_its_reason(void **state) {
         {"satellites.body.sensor={kind: noisy, range: [330, 10]}",
          "satellites.body.sensor={kind: noisy, range: [330, 10], bias: [170, 0, 0, 0, 0, 0]}", FF_TRIP_BIAS,
          "bias_N"},
+        {"satellites.body.sensor={kind: noisy, range: [330, 10]}", /* 160 N and 5 sd of 2 N are too much */
+         "satellites.body.sensor={kind: noisy, range: [330, 10], bias: [160, 0, 0, 0, 0, 0], force_noise: 2}",
+         FF_TRIP_BIAS, "bias_N"},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         pair *p = cases[n].truth ? PLAY(cases[n].set, "truth:", cases[n].truth) : PLAY(cases[n].set);
@@ -610,6 +613,13 @@ static void test_every_limit_trips_with_all_it_must_leave(void **state) {
     for (size_t n = 0; n < sizeof trips / sizeof *trips; n++) {
         pair *p = play(trips[n].set);
         assert_whole_trip(p, trips[n].code);
+        if (trips[n].code == FF_TRIP_JOINT) {
+            print_message("JOINT by %g deg: %s\n", p->rt.trip.value, p->rt.run.message);
+            assert_int_equal(p->rt.trip.axis, 5);
+            assert_non_null(strstr(p->rt.run.message, "A5: "));
+            /* one cycle's way at 2 rad/s at the most, in degrees; in radians it would be below 0.008 */
+            assert_true(p->rt.trip.value > 0.0081 && p->rt.trip.value < 0.4584);
+        }
         drop(p);
     }
 }
@@ -826,16 +836,36 @@ static void test_the_slower_stop_is_waited_for(void **state) {
     static const char two[] =
         "satellites={a: {mass: 100, inertia: [10, 10, 10], robot: {kind: delay, delay: 0.008}}, "
         "b: {mass: 200, inertia: [20, 20, 20], position: [3, 0, 0], robot: {kind: delay, delay: 0.008}}}";
-    static const char wall[] =
-        "contacts=[{name: wall, kind: wall, body: a, at: [0.01, 0, 0], normal: [-1, 0, "
-        "0], stiffness: 1000, damping: 5}]";
-    pair *p = PLAY(two, wall, "loads=[{body: a, force: [20, 0, 0], from: 0, to: 2}]",
-                   "satellites.a.safety.force=10", "time.duration=3");
-    expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
-    assert_int_equal(p->rt.trip.body, 0);
-    assert_int_equal(p->rt.stopped[0], FF_STOP_RETREATED);
-    assert_int_equal(p->rt.stopped[1], FF_STOP_FREE);
-    assert_true(p->facility.force[0] < 1e-3);
+    static const struct {
+        const char *wall, *load, *limit;
+    } pressed[] = {{"contacts=[{name: wall, kind: wall, body: a, at: [0.01, 0, 0], normal: [-1, 0, 0], "
+                    "stiffness: 1000, damping: 5}]",
+                    "loads=[{body: a, force: [20, 0, 0], from: 0, to: 2}]", "satellites.a.safety.force=10"},
+                   {"contacts=[{name: wall, kind: wall, body: b, at: [3.01, 0, 0], normal: [-1, 0, 0], "
+                    "stiffness: 1000, damping: 5}]",
+                    "loads=[{body: b, force: [20, 0, 0], from: 0, to: 2}]", "satellites.b.safety.force=10"}};
+    for (int n = 0; n < 2; n++) {
+        pair *p = PLAY(two, pressed[n].wall, pressed[n].load, pressed[n].limit, "time.duration=3");
+        expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
+        assert_int_equal(p->rt.trip.body, n);
+        assert_int_equal(p->rt.stopped[n], FF_STOP_RETREATED);
+        assert_int_equal(p->rt.stopped[!n], FF_STOP_FREE);
+        assert_true(p->facility.force[n] < 1e-3);
+        drop(p);
+    }
+}
+
+/* A heavy mock-up that is known: its inertia is not a contact force, and the satellite has its own mass. */
+static void test_inertia_of_the_mockup_is_removed(void **state) {
+    (void)state;
+    pair *p = PLAY("satellites.body.mockup={mass: 20}", "method=direct", "satellites.body.velocity=[0, 0, 0]",
+                   "contacts.right.at=[9, 0, 0]", "loads=[{force: [20, 10, 0], from: 0.1, to: 0.6}]",
+                   "satellites.body.check={push: skip}");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    const ff_vec3 v = p->last.body[0].satellite.velocity;
+    print_message("%.6f %.6f %.6f m/s\n", v.x, v.y, v.z);
+    /* F t/m; the inertia force left in would take a sixth of it */
+    assert_vec3_near(v, ff_vec3_make(0.1, 0.05, 0.0), 5e-4);
     drop(p);
 }
 
@@ -898,6 +928,7 @@ int main(void) {
         cmocka_unit_test(test_a_lost_telegram_is_filled_on_the_line),
         cmocka_unit_test(test_the_slower_stop_is_waited_for),
         cmocka_unit_test(test_level_of_the_joints),
+        cmocka_unit_test(test_inertia_of_the_mockup_is_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

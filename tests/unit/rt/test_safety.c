@@ -325,6 +325,26 @@ static void test_retreat_is_bounded_and_along_the_force(void **state) {
         assert_true(s.done && s.retreats && s.why == FF_STOP_RETREATED);
         assert_true(rest < 0.0006 && rest > -0.0011); /* 1 N is no contact: half a millimetre */
     }
+    /* a wall with damping lets go before it is left, and every tenth sample is lost: at rest nothing pushes
+     */
+    for (int a = 0; a < 20; a++) {
+        ff_vec3 told[8] = {ff_vec3_zero()};
+        double x = 0.0, force_at_rest = 0.0;
+        const double wall = -0.004 - 2.3e-6 * a;
+        ff_stop_start(&s, still);
+        for (int n = 0; n < 10000 && !s.done; n++) {
+            const double before = x;
+            x = told[(n + 8 - 5) % 8].x;
+            const double depth = x - wall, v = (x - before) / c.cycle;
+            force_at_rest = fmax(0.0, 2000.0 * depth);
+            const double f = depth > 0.0 ? fmax(0.0, 2000.0 * depth + 500.0 * v) : 0.0;
+            ff_stop_step(&c, 0, &s, ff_vec3_make(-f, 0, 0), n % 10 != 3);
+            told[n % 8] = s.command.T.p;
+        }
+        assert_true(s.done && s.retreats && s.why == FF_STOP_RETREATED);
+        assert_true(force_at_rest <= c.contact[0]);
+        assert_true(s.command.T.p.x - wall > -0.0011);
+    }
     c.limits[0].stop_acceleration = 1.0;
     /* no force, no valid force, no stiffness: it holds */
     for (int n = 0; n < 3; n++) {
