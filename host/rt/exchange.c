@@ -91,6 +91,13 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
         b->aged = wait;
     else /* none; or, where time stands still until we answer, one behind others that were not read */
         b->aged++;
+    if (came && newest)
+        b->record_at = local_time(e, newest);
+    /* after a stall of ours several telegrams wait, and the first of them took all records: the others' force
+     * is not older than by the clock */
+    const double old = ceil((e->body[0].arrived - b->record_at) / e->plan.cycle);
+    if (!came && isnan(e->virtual_now) && old < (double)b->aged)
+        b->aged = old > 0.0 ? (unsigned)old : 0;
     if (ff_ati_client_poll(&b->ati_config, &b->ati, now, bytes, sizeof bytes, &used) == FF_OK && used)
         ff_socket_send(b->ati_fd, bytes, used, &plan->ati);
 }

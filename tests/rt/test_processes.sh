@@ -45,8 +45,9 @@ fault "loop-killed, from: 0.6" "--timeout 100" "${calm[@]}" --log mcap
 fault "loop-stalled, from: 0.6, to: 1.6" "--timeout 100" "${calm[@]}"
 grep -q "the loop stands still" facility.txt && grep -q "too many late answers" facility.txt || fail "stalled loop: $(cat facility.txt)"
 grep -q "FAULT" rt.txt && [ $got -eq 1 ] || fail "stalled loop: exit $got: $(cat rt.txt)"
-# a stall that the controller bears: it goes on, with the cycles counted
-fault "loop-stalled, from: 0.6, to: 0.7" "--timeout 100" "${calm[@]}" --json
+# a stall that the controller bears: it goes on. 25 telegrams wait then, and the first one takes all records: the sample is not old
+# for the others, by the product's own limit
+fault "loop-stalled, from: 0.6, to: 0.7" "--timeout 100"
 grep -q "the loop goes on" facility.txt && [ $got -eq 0 ] || fail "short stall: exit $got: $(cat rt.txt facility.txt)"
 
 # no file of the loop can grow: the run ends; the terminal is a pipe, for a file would not grow either
