@@ -366,8 +366,9 @@ static void test_fits_find_what_was_put_in(void **state) {
         free(sample);
     }
     /* what the fit says of itself is true: chi2 of 20 */
-    print_message("(error/sd)^2 %.2f in the mean\n", spread / (RUNS / 2));
-    assert_true(spread / (RUNS / 2) > 0.3 && spread / (RUNS / 2) < 2.3);
+    spread /= 0.5 * RUNS;
+    print_message("(error/sd)^2 %.2f in the mean\n", spread);
+    assert_true(spread > 0.3 && spread < 2.3);
     free(scenario);
 }
 
