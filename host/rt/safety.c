@@ -152,11 +152,15 @@ static void remember(const ff_safety_config *config, ff_safety_state *state, con
     state->seen += state->seen < 3;
 }
 
-static bool in_contact(const ff_safety_config *config, const ff_safety_in *in) {
-    for (int i = 0; i < config->bodies; i++)
-        if (in->body[i].force_valid && ff_vec3_norm(in->body[i].f_b.f) > config->contact[i])
-            return true;
-    return false;
+/* A cycle without a record says nothing new: what was touched still counts as touched. */
+static bool in_contact(const ff_safety_config *config, ff_safety_state *state, const ff_safety_in *in) {
+    bool any = false;
+    for (int i = 0; i < config->bodies; i++) {
+        if (in->body[i].force_valid)
+            state->touched[i] = ff_vec3_norm(in->body[i].f_b.f) > config->contact[i];
+        any |= state->touched[i];
+    }
+    return any;
 }
 
 /* A robot that stops in order, or is held, must not be pressed beyond its limits either. What the stop itself
@@ -226,7 +230,7 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
     case FF_SAFE_FLOAT:
     case FF_SAFE_CONTACT:
         remember(config, state, in);
-        state->name = in_contact(config, in) ? FF_SAFE_CONTACT : FF_SAFE_FLOAT;
+        state->name = in_contact(config, state, in) ? FF_SAFE_CONTACT : FF_SAFE_FLOAT;
         return FF_ACT_MOVE;
     case FF_SAFE_HOLD:
     case FF_SAFE_FAULT:
@@ -262,11 +266,12 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         c->T.q = ff_quat_unit(ff_quat_mul(c->T.q, ff_quat_exp(ff_vec3_scale(T, w))));
         return;
     }
-    /* the robot rests a delay after its command: before that its force does not say how deep it will stand */
-    const bool goes = state->retreats && state->left > 0.0;
+    /* the robot rests a delay after its command: before that its force does not say how deep it will stand.
+     * Nor does it while it retreats: damping may hide what is left of the contact, a sample may be lost */
+    const double push = ff_vec3_norm(force);
+    const bool goes = state->retreats && state->left > 0.0 && force_valid && push > config->contact[body];
     if (!goes && (double)state->rested++ * T < config->delay[body] + 2.0 * T)
         return;
-    const double push = ff_vec3_norm(force);
     if (state->grasped || !force_valid || !(push > config->contact[body]) ||
         !(config->stiffness[body] > 0.0)) {
         state->done = true; /* nothing pushes, or nothing is known: hold */

@@ -137,8 +137,9 @@ typedef struct ff_safety_state {
     ff_vec3 force_last[FF_MAX_BODIES];
     ff_twist twist_last[FF_MAX_BODIES];
     ff_vec3 acceleration_last[FF_MAX_BODIES];
-    int seen;    /* cycles of motion, up to 3: differences need neighbours */
-    bool zeroed; /* HOLD was entered from motion: forces are above the zero */
+    int seen;                    /* cycles of motion, up to 3: differences need neighbours */
+    bool touched[FF_MAX_BODIES]; /* by the last valid force */
+    bool zeroed;                 /* HOLD was entered from motion: forces are above the zero */
 } ff_safety_state;
 
 void ff_safety_reset(ff_safety_state *state);
@@ -151,8 +152,8 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
 
 /* A controlled stop of one body: the commanded twist goes to zero with bounded deceleration; then, once the
  * robot has come after it, if the last valid force says contact, the body retreats along it by at most
- * force/stiffness + 1 mm at 10 mm/s, until the force is gone. Without a valid force or stiffness, or in a
- * grasp, it holds. */
+ * force/stiffness + 1 mm at 10 mm/s, until the force is gone, also at rest. Without a valid force or
+ * stiffness, or in a grasp, it holds. */
 typedef enum ff_stop_why {
     FF_STOP_FREE,         /* nothing pushes */
     FF_STOP_RETREATED,    /* out of the contact */

@@ -99,6 +99,7 @@ static void test_push_that_is_not_felt_is_refused(void **state) {
                    "truth:", "satellites.body.sensor={kind: noisy, force_noise: 3, bandwidth: 0.001}");
     expect(p, FF_SAFE_FAULT, FF_TRIP_PUSH);
     assert_non_null(strstr(p->rt.run.message, "pushed towards +x: the sensor saw nothing"));
+    assert_false(p->rt.check.body[0].push[1].done); /* the others are not waited for */
     drop(p);
 }
 
@@ -364,6 +365,9 @@ static void test_no_go_has_its_reason(void **state) {
         {"satellites.body.sensor={kind: noisy, range: [330, 10]}",
          "satellites.body.sensor={kind: noisy, range: [330, 10], bias: [170, 0, 0, 0, 0, 0]}", FF_TRIP_BIAS,
          "bias_N"},
+        {"satellites.body.sensor={kind: noisy, range: [330, 10]}", /* 160 N and 5 sd of 2 N are too much */
+         "satellites.body.sensor={kind: noisy, range: [330, 10], bias: [160, 0, 0, 0, 0, 0], force_noise: 2}",
+         FF_TRIP_BIAS, "bias_N"},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         pair *p = cases[n].truth ? PLAY(cases[n].set, "truth:", cases[n].truth) : PLAY(cases[n].set);
@@ -609,6 +613,13 @@ static void test_every_limit_trips_with_all_it_must_leave(void **state) {
     for (size_t n = 0; n < sizeof trips / sizeof *trips; n++) {
         pair *p = play(trips[n].set);
         assert_whole_trip(p, trips[n].code);
+        if (trips[n].code == FF_TRIP_JOINT) {
+            print_message("JOINT by %g deg: %s\n", p->rt.trip.value, p->rt.run.message);
+            assert_int_equal(p->rt.trip.axis, 5);
+            assert_non_null(strstr(p->rt.run.message, "A5: "));
+            /* one cycle's way at 2 rad/s at the most, in degrees; in radians it would be below 0.008 */
+            assert_true(p->rt.trip.value > 0.0081 && p->rt.trip.value < 0.4584);
+        }
         drop(p);
     }
 }
@@ -704,6 +715,182 @@ static void test_without_force_or_in_a_grasp_it_holds_and_says_so(void **state) 
     drop(p);
 }
 
+/* A body that is turned: the force it feels is along its own axes, the retreat is along the wall's normal. */
+static void test_retreat_of_a_turned_body(void **state) {
+    (void)state;
+    pair *p = PLAY(PUSHED, "satellites.body.safety.force=15", "contacts.right.point=[0, 0, 0]",
+                   "satellites.body.attitude=[0.7071067811865476, 0, 0, 0.7071067811865476]");
+    expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
+    assert_int_equal(p->rt.stopped[0], FF_STOP_RETREATED);
+    assert_true(p->facility.force[0] < 1e-3);
+    assert_near(p->rt.robot[0].T.p.y, 0.0, 1e-6);
+    drop(p);
+}
+
+/* A sensor that reports a fault has no valid force: it holds in contact. */
+static void test_a_broken_sensors_force_is_not_followed(void **state) {
+    (void)state;
+    pair *p = PLAY("facility.faults=[{kind: ft-broken, from: 1.05}]");
+    expect(p, FF_SAFE_FAULT, FF_TRIP_SENSOR);
+    assert_int_equal(p->rt.stopped[0], FF_STOP_NO_FORCE);
+    assert_false(p->rt.retreated);
+    assert_true(p->facility.force[0] > 5.0);
+    drop(p);
+}
+
+/* Noise is no contact: stopped in free flight, nothing retreats from it. */
+static void test_noise_is_not_retreated_from(void **state) {
+    (void)state;
+    pair *p = PLAY("satellites.body.sensor={kind: noisy, " NOISE "}", "time.duration=0.3",
+                   "contacts.right.at=[9, 0, 0]", BELIEVES);
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_int_equal(p->rt.stopped[0], FF_STOP_FREE);
+    assert_false(p->rt.retreated);
+    /* what was measured at rest: the noise about its mean, and the drift that its mean leaves */
+    const double noise = p->rt.check.body[0].force_noise;
+    assert_near(noise, 0.1, 0.03);
+    assert_near(p->rt.check.body[0].torque_noise, 0.01, 0.003);
+    assert_near(p->rt.check.body[0].drift, noise / 10.0 / 100.0, 1e-12);
+    drop(p);
+    p = PLAY("satellites.body.sensor={kind: noisy, bias: [20, -9, 4, 3, 2, -1], " NOISE "}",
+             "time.duration=0.3", "contacts.right.at=[9, 0, 0]");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_near(p->rt.check.body[0].force_noise, 0.1, 0.03);
+    assert_near(p->rt.check.body[0].torque_noise, 0.01, 0.003);
+    drop(p);
+}
+
+/* Before the zero a bias is no contact force: the test motions are watched from what is felt at rest. */
+static void test_bias_does_not_trip_the_test_motions(void **state) {
+    (void)state;
+    pair *p = PLAY(CHIRPS, "satellites.body.sensor={kind: noisy, bias: [50, 0, 0, 0, 0, 0]}",
+                   "satellites.body.safety.force=45", "contacts.right.at=[9, 0, 0]");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    drop(p);
+}
+
+/* A sensor in the environment does not carry the mock-up: its reading at rest is all bias. */
+static void test_bias_of_a_sensor_in_the_environment(void **state) {
+    (void)state;
+    pair *p =
+        PLAY(EARTH, "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}", BELIEVES,
+             "satellites.body.sensor={kind: noisy, mount: environment, bias: [3, -2, 1, 0.1, 0.2, 0.3]}");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_vec3_near(p->rt.check.body[0].bias.f, ff_vec3_make(3, -2, 1), 2e-6);
+    assert_vec3_near(p->rt.check.body[0].bias.t, ff_vec3_make(0.1, 0.2, 0.3), 2e-6);
+    drop(p);
+}
+
+/* Weighed through a sensor that is mounted askew, compensated in its frame: as it turns it keeps its
+ * velocity. */
+static void test_weight_behind_a_mount_is_compensated(void **state) {
+    (void)state;
+    static const char sensor[] = "satellites.body.sensor={kind: noisy, pose: {position: [0.1, -0.05, 0.2], "
+                                 "attitude: [0.5, 0.5, 0.5, 0.5]}}";
+    pair *p = PLAY(EARTH, sensor, "time.duration=4", "method=direct", "satellites.body.velocity=[0, 0, 0]",
+                   "satellites.body.angular_velocity=[0.1, 0, 0]", "satellites.body.mockup={mass: 1}",
+                   "contacts.right.at=[9, 0, 0]",
+                   "truth:", "satellites.body.mockup={mass: 5, com: [0.02, 0.05, 0.1]}");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_near(p->rt.check.body[0].payload.mass.value, 5.0, 1e-4);
+    assert_true(ff_vec3_norm(p->last.body[0].satellite.velocity) < 2e-5);
+    const ff_vec3 w = ff_vec3_sub(p->last.body[0].satellite.omega, ff_vec3_make(0.1, 0, 0));
+    assert_vec3_near(w, ff_vec3_zero(), 1e-4);
+    drop(p);
+}
+
+/* Where a telegram was lost the pose stands on the line between its neighbours, and the cycle counts. */
+static void test_a_lost_telegram_is_filled_on_the_line(void **state) {
+    (void)state;
+    pair *p = PLAY("facility.faults=[{kind: rob-lost, from: 0.8, to: 0.808}]", "contacts.right.at=[9, 0, 0]",
+                   "satellites.body.check={push: skip}");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_int_equal(p->rt.missed, 2);
+    assert_int_equal(p->rt.missed_at_rest, 0);
+    assert_true(p->rt.last_count > 200);
+    /* its answers were lost, too: a delay later the robot stands. That is the first that is seen: a filled
+     * pose off the line would come before, and be another step than -v T */
+    const double T = p->scenario.cycle;
+    for (size_t n = 2; n < p->rt.last_count; n++) {
+        const ff_row *r = &p->rt.last[n];
+        const ff_vec3 d = ff_vec3_sub(ff_vec3_add(r->body[0].robot.T.p, r[-2].body[0].robot.T.p),
+                                      ff_vec3_scale(2.0, r[-1].body[0].robot.T.p));
+        if (r[-2].t < 0.0 || ff_vec3_norm(d) < 1e-8)
+            continue;
+        assert_vec3_near(d, ff_vec3_make(-0.05 * T, -0.01 * T, 0.0), 1e-8);
+        break;
+    }
+    drop(p);
+    p = PLAY("facility.faults=[{kind: rob-lost, from: 0.2, to: 0.204}]",
+             "satellites.body.check={push: skip}");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_int_equal(p->rt.missed, 1); /* in the run-up: that goes on, too */
+    assert_int_equal(p->rt.filled, 1);
+    assert_int_equal(p->rows, p->scenario.cycles + 1);
+    drop(p);
+}
+
+/* One robot stands at once, the other retreats for a while: both are waited for, and each has its own end. */
+static void test_the_slower_stop_is_waited_for(void **state) {
+    (void)state;
+    static const char two[] =
+        "satellites={a: {mass: 100, inertia: [10, 10, 10], robot: {kind: delay, delay: 0.008}}, "
+        "b: {mass: 200, inertia: [20, 20, 20], position: [3, 0, 0], robot: {kind: delay, delay: 0.008}}}";
+    static const struct {
+        const char *wall, *load, *limit;
+    } pressed[] = {{"contacts=[{name: wall, kind: wall, body: a, at: [0.01, 0, 0], normal: [-1, 0, 0], "
+                    "stiffness: 1000, damping: 5}]",
+                    "loads=[{body: a, force: [20, 0, 0], from: 0, to: 2}]", "satellites.a.safety.force=10"},
+                   {"contacts=[{name: wall, kind: wall, body: b, at: [3.01, 0, 0], normal: [-1, 0, 0], "
+                    "stiffness: 1000, damping: 5}]",
+                    "loads=[{body: b, force: [20, 0, 0], from: 0, to: 2}]", "satellites.b.safety.force=10"}};
+    for (int n = 0; n < 2; n++) {
+        pair *p = PLAY(two, pressed[n].wall, pressed[n].load, pressed[n].limit, "time.duration=3");
+        expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
+        assert_int_equal(p->rt.trip.body, n);
+        assert_int_equal(p->rt.stopped[n], FF_STOP_RETREATED);
+        assert_int_equal(p->rt.stopped[!n], FF_STOP_FREE);
+        assert_true(p->facility.force[n] < 1e-3);
+        drop(p);
+    }
+}
+
+/* A heavy mock-up that is known: its inertia is not a contact force, and the satellite has its own mass. */
+static void test_inertia_of_the_mockup_is_removed(void **state) {
+    (void)state;
+    pair *p = PLAY("satellites.body.mockup={mass: 20}", "method=direct", "satellites.body.velocity=[0, 0, 0]",
+                   "contacts.right.at=[9, 0, 0]", "loads=[{force: [20, 10, 0], from: 0.1, to: 0.6}]",
+                   "satellites.body.check={push: skip}");
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    const ff_vec3 v = p->last.body[0].satellite.velocity;
+    print_message("%.6f %.6f %.6f m/s\n", v.x, v.y, v.z);
+    /* F t/m; the inertia force left in would take a sixth of it */
+    assert_vec3_near(v, ff_vec3_make(0.1, 0.05, 0.0), 5e-4);
+    drop(p);
+}
+
+/* The bar of the joints: the arm at (0, -90, 120, 0, 60, 0) deg, A3 of a KR 120 between -120 and 155. */
+static void keep_joint(void *self, const ff_sample *sample) {
+    double *joint = self;
+    if (sample->state == FF_SAFE_FLOAT && sample->row.t >= 0.0 && *joint == 0.0)
+        *joint = sample->level[0][FF_LEVEL_JOINT];
+}
+
+static void test_level_of_the_joints(void **state) {
+    (void)state;
+    pair *p = calloc(1, sizeof *p);
+    double joint = 0.0;
+    const char *set[] = {"satellites.body.velocity=[0, 0, 0]", "satellites.body.check={push: skip}",
+                         "time.duration=0.4"};
+    load(&p->scenario, base_text, set, 3);
+    p->truth = p->scenario;
+    p->options.viewer = (ff_viewer){.self = &joint, .sample = keep_joint};
+    run_pair(p);
+    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    assert_near(joint, (2.0 * 120.0 + 120.0 - 155.0) / (155.0 + 120.0), 1e-6);
+    drop(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right_sensor_passes_six_pushes),
@@ -732,6 +919,16 @@ int main(void) {
         cmocka_unit_test(test_retreat_that_ends_in_contact_says_so),
         cmocka_unit_test(test_range_is_the_readings_own),
         cmocka_unit_test(test_without_force_or_in_a_grasp_it_holds_and_says_so),
+        cmocka_unit_test(test_retreat_of_a_turned_body),
+        cmocka_unit_test(test_a_broken_sensors_force_is_not_followed),
+        cmocka_unit_test(test_noise_is_not_retreated_from),
+        cmocka_unit_test(test_bias_does_not_trip_the_test_motions),
+        cmocka_unit_test(test_bias_of_a_sensor_in_the_environment),
+        cmocka_unit_test(test_weight_behind_a_mount_is_compensated),
+        cmocka_unit_test(test_a_lost_telegram_is_filled_on_the_line),
+        cmocka_unit_test(test_the_slower_stop_is_waited_for),
+        cmocka_unit_test(test_level_of_the_joints),
+        cmocka_unit_test(test_inertia_of_the_mockup_is_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,6 +282,17 @@ static void test_the_second_robot_is_watched_too(void **state) {
     assert_int_equal(p->rt.trip.code, FF_TRIP_MISSED);
     assert_int_equal(p->rt.state, FF_SAFE_FAULT);
     drop(p);
+    p = try("{kind: rob-lost, body: client, from: 1, to: 1.032}", NULL);
+    assert_int_equal(p->rt.trip.code, FF_TRIP_MISSED);
+    assert_near(p->rt.trip.value, 8.0, 0.0);
+    /* the other one has moved on meanwhile, and is stopped from where it was led: 1 m/s2 and no step */
+    double worst = 0.0;
+    for (uint64_t k = 2; k < p->cycles; k++)
+        worst = fmax(worst, ff_vec3_norm(ff_vec3_sub(ff_vec3_add(p->truth[k][1].T.p, p->truth[k - 2][1].T.p),
+                                                     ff_vec3_scale(2.0, p->truth[k - 1][1].T.p))));
+    print_message("the pacing robot's telegrams lost: second difference of the other %.2g m\n", worst);
+    assert_true(worst < 1.0 * 0.004 * 0.004 * 1.05);
+    drop(p);
     silence = 1.0;
     p = try("{kind: robot-silent, body: servicer, from: 1}", "time.duration=8");
     if (p->rt.trip.code != FF_TRIP_SILENT || p->rt.trip.body != 1)

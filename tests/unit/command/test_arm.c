@@ -248,6 +248,12 @@ static void test_unreachable_poses_say_why(void **state) {
     assert_int_equal(info.reason, FF_ARM_JOINT_LIMIT);
     assert_int_equal(info.axis, 1);
     assert_near(info.excess, 0.5, 1e-15);
+    narrow.lower[0] = -1.0;
+    narrow.upper[0] = -0.5;
+    assert_int_equal(ff_arm_create(&narrow, &model), FF_OK);
+    assert_int_equal(ff_arm_inverse(&model, &T, &previous, &j, &info), FF_ERR_REACH);
+    assert_int_equal(info.axis, 1);
+    assert_near(info.excess, 0.5, 1e-15); /* not by a turn more */
     assert_true(info.branches >= 4);
     assert_near(j.rail, 42, 0);
     for (int r = FF_ARM_REACHED; r <= FF_ARM_RAIL_LIMIT; r++)
@@ -291,6 +297,9 @@ static void test_rail_is_given_or_follows_the_wrist(void **state) {
     assert_int_equal(info.reason, FF_ARM_RAIL_LIMIT);
     assert_near(info.excess, 0.5, 1e-15);
     assert_int_equal(ff_arm_outside(&model, &off), 7);
+    off.rail = -0.25;
+    assert_int_equal(ff_arm_inverse(&model, &T, &off, &j, &info), FF_ERR_REACH);
+    assert_near(info.excess, 0.25, 1e-15);
 }
 
 static void test_jacobian_is_the_derivative_and_has_the_known_determinant(void **state) {
@@ -395,6 +404,33 @@ static void test_singular_poses_give_finite_and_exact_answers(void **state) {
     assert_pose_near(ff_arm_forward(&model, &j), T, 1e-12);
 }
 
+/* The wrist on axis 1: any A1 serves, and the one that the arm has stays. The margins told are those of the
+ * answer, not of where the arm was. */
+static void test_wrist_on_axis_one_keeps_its_turn(void **state) {
+    (void)state;
+    const ff_arm_model model = make(FF_ARM_KR16);
+    const double folded = model.forearm_angle + FF_PI / 2 - acos(-model.config.a1 / model.forearm);
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 12);
+    for (int n = 0; n < 50; n++) {
+        const ff_arm_joints there = {.a = {ff_rng_range(&rng, -1, 1), -FF_PI / 2, folded,
+                                           ff_rng_range(&rng, -1, 1), ff_rng_range(&rng, 0.2, 1),
+                                           ff_rng_range(&rng, -1, 1)}};
+        const ff_pose T = ff_arm_forward(&model, &there);
+        ff_arm_joints previous = there, j;
+        for (int a = 1; a < 6; a++)
+            previous.a[a] += ff_rng_range(&rng, -0.02, 0.02);
+        ff_arm_info info;
+        assert_int_equal(ff_arm_inverse(&model, &T, &previous, &j, &info), FF_OK);
+        for (int a = 0; a < 6; a++)
+            assert_near(j.a[a], there.a[a], 1e-9);
+        const ff_arm_margin margin = ff_arm_singularity(&model, &there);
+        assert_near(info.margin.shoulder, margin.shoulder, 1e-9);
+        assert_near(info.margin.elbow, margin.elbow, 1e-9);
+        assert_near(info.margin.wrist, margin.wrist, 1e-9);
+    }
+}
+
 static void test_bad_parameters_are_refused(void **state) {
     (void)state;
     ff_arm_config good, c;
@@ -465,6 +501,7 @@ int main(void) {
         cmocka_unit_test(test_rail_is_given_or_follows_the_wrist),
         cmocka_unit_test(test_jacobian_is_the_derivative_and_has_the_known_determinant),
         cmocka_unit_test(test_singular_poses_give_finite_and_exact_answers),
+        cmocka_unit_test(test_wrist_on_axis_one_keeps_its_turn),
         cmocka_unit_test(test_bad_parameters_are_refused),
         cmocka_unit_test(test_kuka_units_convert_both_ways),
     };

@@ -437,6 +437,29 @@ static void test_target_beyond_the_velocity_limit_is_chased_at_the_limit(void **
     }
 }
 
+/* A pose that is met, but moves faster than the limit: it is not followed, and that is said, of the way as of
+ * the turn. */
+static void test_pose_faster_than_the_limit_is_not_reached(void **state) {
+    (void)state;
+    for (int turns = 0; turns < 2; turns++) {
+        ff_limiter_config config;
+        ff_limiter_default(&config);
+        config.velocity = config.angular_velocity = 0.1;
+        for (int fast = 0; fast < 2; fast++) {
+            const double speed = fast ? 0.2 : 0.1;
+            ff_limiter_in in = {ff_pose_identity(), ff_twist_zero()};
+            *(turns ? &in.velocity.w.x : &in.velocity.v.x) = speed;
+            ff_twist now = ff_twist_zero();
+            *(turns ? &now.w.x : &now.v.x) = 0.1;
+            ff_limiter_state s;
+            ff_limiter_reset(&s, ff_pose_identity(), now);
+            assert_int_equal(ff_limiter_step(&config, &s, &in, 0.004), fast ? FF_INFO_LIMITED : FF_OK);
+            assert_near(turns ? s.velocity.w.x : s.velocity.v.x, 0.1, 1e-15);
+            assert_near(turns ? ff_quat_log(s.pose.q).x : s.pose.p.x, 0.1 * 0.004, 1e-15);
+        }
+    }
+}
+
 static void test_bad_input_changes_nothing(void **state) {
     (void)state;
     const ff_limiter_limits good = {1, 1, 1};
@@ -630,6 +653,7 @@ int main(void) {
         cmocka_unit_test(test_infinite_limits_follow_at_once),
         cmocka_unit_test(test_start_outside_the_limits_returns_at_full_rate),
         cmocka_unit_test(test_target_beyond_the_velocity_limit_is_chased_at_the_limit),
+        cmocka_unit_test(test_pose_faster_than_the_limit_is_not_reached),
         cmocka_unit_test(test_bad_input_changes_nothing),
         cmocka_unit_test(test_extreme_magnitudes_stay_finite),
         cmocka_unit_test(test_pose_about_one_axis_is_the_axis_limiter),

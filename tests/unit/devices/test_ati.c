@@ -384,6 +384,78 @@ static void test_range_in_si(void **state) {
     }
 }
 
+/* The limits of what a number may be: a step back of up to 1000 is an old record, a larger one a sensor that
+ * began again. A start that was answered forgets its tries; silence and retries act at their times. */
+static void test_client_has_its_bounds(void **state) {
+    (void)state;
+    for (uint32_t back = 999; back <= 1002; back++) {
+        ff_ati_sequence s = {.started = true, .last = 70000};
+        assert_int_equal(ff_ati_sequence_step(&s, 70000 - back), back <= 1000 ? FF_INFO_STALE : FF_INFO_GAP);
+        assert_int_equal(s.restarts, back > 1000);
+        assert_int_equal(s.last, back > 1000 ? 70000 - back : 70000);
+    }
+    const ff_ati_client_config cc = ff_ati_client_config_default();
+    ff_ati_client_state c;
+    ff_ati_client_reset(&c);
+    ff_ati_client_start(&c);
+    uint8_t bytes[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE], out[16];
+    size_t sent;
+    ff_ati_record record;
+    ff_ati_client_bias(&c); /* before it streams there is nothing to be zeroed */
+    double now = 0.0, asked = -1.0;
+    int starts = 0;
+    for (int round = 0; round < 2; round++) {
+        for (int k = 0; k < 150; k++, now += 0.01) { /* 1.5 s without an answer: 15 tries of 20 */
+            assert_int_equal(ff_ati_client_poll(&cc, &c, now, out, sizeof out, &sent), FF_OK);
+            if (!sent)
+                continue;
+            assert_int_equal(out[3], FF_ATI_START);
+            assert_true(asked < 0.0 || (now - asked > 0.099 && now - asked < 0.121));
+            asked = now;
+            starts++;
+        }
+        assert_true(starts >= 13 && starts <= 15);
+        /* a record whose ft_sequence is that of the state before any record: the first repeats nothing */
+        const ff_ati_record r = {.rdt_sequence = 500u - 400u * (unsigned)round, .ft_sequence = 0};
+        ff_ati_record_encode(&r, bytes, sizeof bytes);
+        assert_int_equal(ff_ati_client_receive(&cc, &c, now, bytes, 36, &record), FF_OK);
+        assert_int_equal(c.same, round); /* the second one repeats the first */
+        assert_int_equal(c.sequence.lost + c.sequence.reordered, 0);
+        assert_int_equal(c.tries, 0);
+        ff_ati_client_poll(&cc, &c, now + 0.001, out, sizeof out, &sent);
+        assert_int_equal(sent, round ? 0 : 8); /* the bias, once */
+        now += 0.05;
+        ff_ati_client_poll(&cc, &c, now, out, sizeof out, &sent);
+        assert_int_equal(sent, 0);
+        now += 0.051; /* 0.101 s of silence */
+        ff_ati_client_poll(&cc, &c, now, out, sizeof out, &sent);
+        assert_int_equal(sent, 8);
+        assert_int_equal(out[3], FF_ATI_START);
+        asked = now;
+        now += 0.01;
+        starts = 0;
+    }
+    /* a gap inside a datagram is one, also if its last record is in order */
+    ff_ati_client_reset(&c);
+    ff_ati_client_start(&c);
+    ff_ati_client_poll(&cc, &c, 0, out, sizeof out, &sent);
+    static const uint32_t number[] = {1, 4, 5};
+    for (int k = 0; k < 3; k++) {
+        const ff_ati_record r = {.rdt_sequence = number[k], .ft_sequence = number[k]};
+        ff_ati_record_encode(&r, bytes + 36 * k, 36);
+    }
+    assert_int_equal(ff_ati_client_receive(&cc, &c, 0, bytes, 108, &record), FF_INFO_GAP);
+    assert_int_equal(c.sequence.lost, 2);
+    assert_int_equal(record.rdt_sequence, 5);
+    /* what still comes after the stop is not a stream, however new */
+    ff_ati_client_stop(&c);
+    ff_ati_client_poll(&cc, &c, 0, out, sizeof out, &sent);
+    ff_ati_record_encode(&(ff_ati_record){.rdt_sequence = 6, .ft_sequence = 6}, bytes, 36);
+    assert_int_equal(ff_ati_client_receive(&cc, &c, 0, bytes, 36, &record), FF_INFO_STALE);
+    assert_int_equal(c.phase, FF_ATI_IDLE);
+    assert_int_equal(record.rdt_sequence, 5);
+}
+
 static void test_buffered_counted_and_frozen(void **state) {
     (void)state;
     ff_ati_client_config cc = ff_ati_client_config_default();
@@ -430,12 +502,18 @@ static void test_buffered_counted_and_frozen(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_golden),  cmocka_unit_test(test_record_golden_and_round_trip),
-        cmocka_unit_test(test_status_word),     cmocka_unit_test(test_page_round_trip),
-        cmocka_unit_test(test_page_refuses),    cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_sequence),        cmocka_unit_test(test_client_and_server),
-        cmocka_unit_test(test_client_gives_up), cmocka_unit_test(test_restart_with_records_under_way),
-        cmocka_unit_test(test_range_in_si),     cmocka_unit_test(test_buffered_counted_and_frozen)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_request_golden),
+                                       cmocka_unit_test(test_record_golden_and_round_trip),
+                                       cmocka_unit_test(test_status_word),
+                                       cmocka_unit_test(test_page_round_trip),
+                                       cmocka_unit_test(test_page_refuses),
+                                       cmocka_unit_test(test_counts),
+                                       cmocka_unit_test(test_sequence),
+                                       cmocka_unit_test(test_client_and_server),
+                                       cmocka_unit_test(test_client_gives_up),
+                                       cmocka_unit_test(test_restart_with_records_under_way),
+                                       cmocka_unit_test(test_range_in_si),
+                                       cmocka_unit_test(test_client_has_its_bounds),
+                                       cmocka_unit_test(test_buffered_counted_and_frozen)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

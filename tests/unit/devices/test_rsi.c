@@ -581,6 +581,123 @@ static void test_detector_forgives_delay(void **state) {
     assert_false(b.ps.info.clipped);
 }
 
+/* A robot that stands off its command by a little less or more than the bound, either way, on each kind of
+ * correction: clipped in the tenth cycle in a row, by how much and where; a good cycle between begins anew.
+ */
+static void test_detector_has_its_bounds(void **state) {
+    (void)state;
+    static const struct {
+        ff_rsi_channel channel;
+        int tag;
+        double bound; /* [mm or deg] */
+    } cases[] = {{FF_RSI_BY_CARTESIAN, FF_RSI_TAG_CARTESIAN + 1, 1.0},
+                 {FF_RSI_BY_CARTESIAN, FF_RSI_TAG_CARTESIAN + 3, 0.1},
+                 {FF_RSI_BY_AXES, FF_RSI_TAG_AXES + 4, 0.1},
+                 {FF_RSI_BY_AXES, FF_RSI_TAG_EXTERNAL + 0, 1.0},
+                 {FF_RSI_BY_AXES, FF_RSI_TAG_EXTERNAL + 1, 0.1}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+        for (int way = 0; way < 4; way++)
+            for (int broken = 0; broken < 2; broken++) {
+                bench b;
+                bench_reset(&b, FF_RSI_ABSOLUTE, cases[n].channel);
+                b.pc.use_external = cases[n].tag >= FF_RSI_TAG_EXTERNAL;
+                b.pc.external_linear[0] = b.cc.external_linear[0] = true;
+                b.rob.eipos[0] = 1500;
+                b.rob.eipos[1] = -40;
+                const ff_rsi_rob home = b.rob;
+                const double off = (way % 2 ? 1.0 : -1.0) * (way < 2 ? 0.95 : 1.05) * cases[n].bound;
+                int clipped_at = -1;
+                for (int k = 0; k < 40 && clipped_at < 0; k++) {
+                    b.rob = home;
+                    if (k >= 10 && !(broken && k == 19)) {
+                        if (cases[n].tag == FF_RSI_TAG_CARTESIAN + 1)
+                            b.rob.rist[1] += off;
+                        else if (cases[n].tag == FF_RSI_TAG_CARTESIAN + 3) {
+                            ff_pose T = ff_rsi_to_pose(home.rist);
+                            T.q = ff_quat_mul(ff_quat_exp(ff_vec3_make(0, off * DEG, 0)), T.q);
+                            ff_rsi_from_pose(T, b.rob.rist);
+                        } else if (cases[n].tag < FF_RSI_TAG_EXTERNAL)
+                            b.rob.aipos[4] += off;
+                        else
+                            b.rob.eipos[cases[n].tag - FF_RSI_TAG_EXTERNAL] += off;
+                    }
+                    bench_ask(&b);
+                    if (b.ps.info.clipped)
+                        clipped_at = k;
+                    ff_rsi_command command = axes_command(&b, 0);
+                    command.pose = ff_rsi_to_pose(home.rist);
+                    command.external[0] = 1.5;
+                    command.external[1] = -40 * DEG;
+                    assert_int_equal(bench_answer(&b, &command), FF_OK);
+                    bench_deliver(&b);
+                    bench_finish(&b);
+                }
+                assert_int_equal(clipped_at, way < 2 ? -1 : broken ? 29 : 19);
+                if (way < 2)
+                    continue;
+                assert_int_equal(b.ps.info.clipped_tag, cases[n].tag);
+                assert_near(b.ps.info.clipped_by, fabs(off), 2e-6);
+            }
+}
+
+/* The command of a turning robot is composed, not subtracted: a robot that follows a large turn of a
+ * large first attitude exactly is not clipped. */
+static void test_detector_knows_turns(void **state) {
+    (void)state;
+    bench b;
+    bench_reset(&b, FF_RSI_ABSOLUTE, FF_RSI_BY_CARTESIAN);
+    b.rob.rist[3] = 100;
+    b.rob.rist[4] = 40;
+    b.rob.rist[5] = -70;
+    const ff_pose first = ff_rsi_to_pose(b.rob.rist);
+    for (int k = 0; k < 60; k++) {
+        bench_ask(&b);
+        assert_int_equal(b.ps.apart, 0);
+        const double angle = 0.07 * DEG * k;
+        const ff_rsi_command command = {
+            .pose = {ff_quat_mul(ff_quat_exp(ff_vec3_make(angle, 0, 0)), first.q), first.p}};
+        assert_int_equal(bench_answer(&b, &command), FF_OK);
+        bench_deliver(&b);
+        bench_finish(&b);
+        ff_rsi_from_pose(command.pose, b.rob.rist);
+    }
+}
+
+/* Late answers are counted from our first telegram on; a controller that began again counts from zero. A gap
+ * between the first two telegrams does not stay the cycle. A drive that is asked for must be told of. */
+static void test_client_counts_from_its_first_telegram(void **state) {
+    (void)state;
+    bench b;
+    bench_reset(&b, FF_RSI_ABSOLUTE, FF_RSI_BY_AXES);
+    const struct {
+        int ipoc, delay, late, lost;
+        ff_status status;
+    } steps[] = {{100, 7, 0, 0, FF_OK}, {112, 7, 0, 0, FF_OK},        {116, 9, 2, 0, FF_OK},
+                 {120, 9, 2, 0, FF_OK}, {132, 10, 3, 2, FF_INFO_GAP}, {136, 1, 1, 2, FF_OK}};
+    char text[256];
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        snprintf(text, sizeof text,
+                 "<Rob><AIPos A1=\"1\" A2=\"1\" A3=\"1\" A4=\"1\" A5=\"1\" A6=\"1\"/><Delay D=\"%d\"/>"
+                 "<IPOC>%d</IPOC></Rob>",
+                 steps[i].delay, steps[i].ipoc);
+        assert_int_equal(ff_rsi_client_receive(&b.pc, &b.ps, text, strlen(text), &b.seen), steps[i].status);
+        assert_int_equal(b.ps.info.late, steps[i].late);
+        assert_int_equal(b.ps.info.lost, steps[i].lost);
+    }
+    bench_reset(&b, FF_RSI_ABSOLUTE, FF_RSI_BY_AXES);
+    b.pc.use_external = true;
+    assert_int_equal(ff_rsi_client_receive(&b.pc, &b.ps, text, strlen(text), &b.seen), FF_ERR_FORMAT);
+    /* a robot led by its axes need not tell its pose, nor one led by its pose the axes */
+    for (int channel = 0; channel < 2; channel++) {
+        bench_reset(&b, FF_RSI_ABSOLUTE, (ff_rsi_channel)channel);
+        b.cc.fields = channel == FF_RSI_BY_AXES ? FF_RSI_AIPOS : FF_RSI_RIST;
+        assert_int_equal(bench_ask(&b), FF_OK);
+        bench_reset(&b, FF_RSI_ABSOLUTE, (ff_rsi_channel)channel);
+        b.cc.fields = channel == FF_RSI_BY_AXES ? FF_RSI_RIST : FF_RSI_AIPOS;
+        assert_int_equal(bench_ask(&b), FF_ERR_FORMAT);
+    }
+}
+
 static void test_stop_tag(void **state) {
     (void)state;
     bench b;
@@ -685,6 +802,9 @@ int main(void) {
                                        cmocka_unit_test(test_clip_monitor_and_detector),
                                        cmocka_unit_test(test_detector_forgives_delay),
                                        cmocka_unit_test(test_stop_tag),
+                                       cmocka_unit_test(test_detector_has_its_bounds),
+                                       cmocka_unit_test(test_detector_knows_turns),
+                                       cmocka_unit_test(test_client_counts_from_its_first_telegram),
                                        cmocka_unit_test(test_client_counts),
                                        cmocka_unit_test(test_controller_refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,6 +262,68 @@ static void test_gate_follows_within_all_limits(void **unused) {
     assert_int_equal(ff_gate_validate(&config), FF_ERR_ARGUMENT);
 }
 
+/* A steady motion within the limits passes untouched, whatever its pose; each limit alone acts; and what
+ * holds stands still: it starts again from rest. */
+static void test_gate_of_a_moving_wish(void **unused) {
+    (void)unused;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 2);
+    for (int n = 0; n < 20; n++) {
+        ff_gate_config config;
+        ff_gate_default(&config);
+        config.velocity = config.angular_velocity = 1.0;
+        config.acceleration = config.angular_acceleration = 10.0;
+        config.jerk = config.angular_jerk = 1000.0;
+        ff_setpoint wish = {test_random_pose(&rng, 1.0),
+                            {test_random_vec3(&rng, 0.3), test_random_vec3(&rng, 0.3)}},
+                    command;
+        ff_gate_state gate;
+        ff_gate_info counts;
+        ff_gate_reset(wish, &gate, &counts);
+        for (int k = 0; k < 20; k++) {
+            wish.T.p = ff_vec3_axpy(config.cycle, wish.twist.v, wish.T.p);
+            wish.T.q =
+                ff_quat_unit(ff_quat_mul(wish.T.q, ff_quat_exp(ff_vec3_scale(config.cycle, wish.twist.w))));
+            const ff_status status = ff_gate_step(&config, &gate, &counts, wish, &command);
+            /* to rounding it is met in the cycle; what is sent then is the wish itself */
+            if (status == FF_OK)
+                assert_memory_equal(&command, &wish, sizeof wish);
+            assert_vec3_near(command.T.p, wish.T.p, 1e-12);
+            assert_vec3_near(command.twist.v, wish.twist.v, 1e-9);
+            assert_vec3_near(command.twist.w, wish.twist.w, 1e-9);
+            assert_true(ff_quat_angle(command.T.q, wish.T.q) < 1e-9);
+        }
+        wish.T.p.x += 0.5; /* in the middle of a limited motion the wish is lost: it stands, and forgets */
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(ff_gate_step(&config, &gate, &counts, wish, &command), FF_INFO_LIMITED);
+        assert_true(ff_vec3_norm(gate.acceleration.v) > 1.0);
+        const ff_setpoint before = command;
+        ff_setpoint bad = wish;
+        bad.T.p.z = FF_NAN;
+        assert_int_equal(ff_gate_step(&config, &gate, &counts, bad, &command), FF_INFO_HELD);
+        assert_memory_equal(&command.T, &before.T, sizeof command.T);
+        assert_vec3_near(command.twist.v, ff_vec3_zero(), 0.0);
+        assert_vec3_near(command.twist.w, ff_vec3_zero(), 0.0);
+        assert_vec3_near(gate.acceleration.v, ff_vec3_zero(), 0.0);
+        assert_vec3_near(gate.acceleration.w, ff_vec3_zero(), 0.0);
+    }
+    for (int n = 0; n < 6; n++) {
+        ff_gate_config config;
+        ff_gate_default(&config);
+        double *const limit[] = {
+            &config.velocity,         &config.acceleration,         &config.jerk,
+            &config.angular_velocity, &config.angular_acceleration, &config.angular_jerk};
+        *limit[n] = 0.1;
+        ff_gate_state gate;
+        ff_gate_info counts;
+        ff_gate_reset((ff_setpoint){ff_pose_identity(), ff_twist_zero()}, &gate, &counts);
+        const ff_setpoint wish = {{ff_quat_exp(ff_vec3_make(0.2, 0, 0)), {{0.1, 0, 0}}}, ff_twist_zero()};
+        ff_setpoint command;
+        assert_int_equal(ff_gate_step(&config, &gate, &counts, wish, &command), FF_INFO_LIMITED);
+        assert_true(n < 3 ? command.T.p.x < 0.001 : ff_quat_log(command.T.q).x < 0.001);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_sample_holds_last_safe_command),
@@ -271,6 +333,7 @@ int main(void) {
         cmocka_unit_test(test_million_steps_allocate_nothing),
         cmocka_unit_test(test_gate_limits_commands),
         cmocka_unit_test(test_gate_follows_within_all_limits),
+        cmocka_unit_test(test_gate_of_a_moving_wish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

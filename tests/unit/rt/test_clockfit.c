@@ -102,6 +102,48 @@ static void test_stamps_that_do_not_grow_change_nothing(void **state) {
     assert_memory_equal(&s, &before, sizeof s);
 }
 
+/* Very late packets, one in three: never enough of them in a row for a clock that was set. */
+static void test_very_late_packets_do_not_begin_anew(void **state) {
+    (void)state;
+    ff_clockfit_state s;
+    ff_clockfit_reset(&s);
+    for (int k = 0; k < 3000; k++)
+        ff_clockfit_add(config(), &s, 0.004 * k, 0.004 * k + (k % 3 == 1 ? 1.2 : 1.0));
+    assert_int_equal(s.restarts, 0);
+    int after = 0;
+    for (; s.restarts == 0 && after < 100; after++)
+        ff_clockfit_add(config(), &s, 12.0 + 0.004 * after, 14.0 + 0.004 * after);
+    assert_int_equal(after, config()->patience);
+}
+
+/* A rate that changes after minutes is followed within one: the fit does not become blind. */
+static void test_a_rate_that_changes_is_followed(void **state) {
+    (void)state;
+    ff_clockfit_state s;
+    ff_clockfit_reset(&s);
+    double local = 7.0;
+    for (int k = 0; k < 65000; k++, local += 0.004 * (1.0 + (k < 50000 ? 100e-6 : 105e-6)))
+        ff_clockfit_add(config(), &s, 0.004 * k, local);
+    assert_near(ff_clockfit_ppm(&s), 105.0, 0.1);
+    assert_near(ff_clockfit_local(&s, 0.004 * 65000), local, 1e-6);
+}
+
+/* Used only from the 50th packet on, and the largest residual told is of that time. */
+static void test_ready_and_largest_residual(void **state) {
+    (void)state;
+    ff_clockfit_state s;
+    ff_clockfit_reset(&s);
+    for (int k = 0; k < 1000; k++) {
+        assert_int_equal(ff_clockfit_ready(config(), &s), k >= 50);
+        ff_clockfit_add(config(), &s, 0.004 * k, 0.004 * k + (k == 20 ? 0.05 : 0.0));
+    }
+    assert_true(s.largest < 0.002);
+    ff_clockfit_add(config(), &s, 4.0, 4.03);
+    assert_near(s.largest, 0.03, 1e-4);
+    ff_clockfit_add(config(), &s, 4.004, 4.004 - 0.04);
+    assert_near(s.largest, 0.04, 1e-4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noiseless_clock_is_exact),
@@ -109,6 +151,9 @@ int main(void) {
         cmocka_unit_test(test_late_packets_hardly_pull),
         cmocka_unit_test(test_a_clock_that_was_set_is_fitted_anew),
         cmocka_unit_test(test_stamps_that_do_not_grow_change_nothing),
+        cmocka_unit_test(test_very_late_packets_do_not_begin_anew),
+        cmocka_unit_test(test_a_rate_that_changes_is_followed),
+        cmocka_unit_test(test_ready_and_largest_residual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,8 @@ static ff_follow feed(double drift, double offset, int count, ff_pose (*motion)(
 }
 
 static ff_pose parabola(double t) {
-    return (ff_pose){ff_quat_exp(ff_vec3_scale(t, ff_vec3_make(0.1, -0.2, 0.3))),
+    const ff_quat first = ff_quat_exp(ff_vec3_make(1.0, 0.5, -0.7)); /* the rates are of the body's axes */
+    return (ff_pose){ff_quat_mul(first, ff_quat_exp(ff_vec3_scale(t, ff_vec3_make(0.1, -0.2, 0.3)))),
                      ff_vec3_make(1.0 + 0.5 * t, -0.2 * t + 3.0 * t * t, 0.4 - 2.0 * t * t)};
 }
 
@@ -78,12 +79,70 @@ static void test_commands_between_ahead_and_at_rest(void **state) {
     assert_near(ff_vec3_norm(c.twist.v), 0.0, 0.0);
 }
 
+/* Beyond 1.5 cycles the slope at 1.5 cycles is kept, exactly. */
+static void test_straight_on_has_the_last_slope(void **state) {
+    (void)state;
+    const ff_follow f = feed(0.0, 0.0, 500, parabola);
+    const double newest = ff_follow_time(&f), t = newest + 1.5 * T;
+    const ff_vec3 slope = ff_vec3_make(0.5, -0.2 + 6.0 * t, -4.0 * t);
+    for (double h = 0.0; h < 4.0 * T; h += 0.3 * T)
+        assert_vec3_near(ff_follow_at(&f, T, t + h).p, ff_vec3_axpy(h, slope, parabola(t).p), 1e-9);
+}
+
+/* A controller whose clock was set: what was before it is of another time, and no slope is made of it. */
+static void test_a_clock_that_was_set_forgets_the_poses(void **state) {
+    (void)state;
+    const ff_clockfit_config config = ff_clockfit_default();
+    ff_follow f = {0};
+    int k = 0;
+    for (; k < 500; k++)
+        ff_follow_add(&config, &f, k * T, k * T, parabola(k * T));
+    for (; f.fit.restarts == 0 && k < 1000; k++)
+        ff_follow_add(&config, &f, k * T, k * T + 0.5, parabola(k * T + 0.5));
+    assert_int_equal(f.fit.restarts, 1);
+    assert_int_equal(f.count, 1);
+    const ff_pose newest = f.T[0], at = ff_follow_at(&f, T, ff_follow_time(&f) + T);
+    assert_memory_equal(&at, &newest, sizeof at);
+}
+
+/* Any pose and twist: along the velocity, turned about the body's own axes; a turn brakes as a way does. */
+static void test_commands_ahead_of_any_motion(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 8);
+    for (int n = 0; n < 200; n++) {
+        const ff_setpoint now = {
+            test_random_pose(&rng, 1.0),
+            {test_random_vec3(&rng, n % 2 ? 0.1 : 0.01), test_random_vec3(&rng, n % 2 ? 0.01 : 0.1)}};
+        const double braking = ff_rng_range(&rng, 0.5, 2.0), turning = ff_rng_range(&rng, 0.5, 2.0),
+                     dt = ff_rng_range(&rng, 0.0, 10.0 * T);
+        const double fastest = fmax(ff_vec3_norm(now.twist.v) / braking, ff_vec3_norm(now.twist.w) / turning),
+                     late = fmax(0.0, dt - 5.0 * T);
+        const double s = fmin(late, fastest), way = fmin(dt, 5.0 * T) + s - 0.5 * s * s / fastest,
+                     left = 1.0 - s / fastest;
+        const ff_setpoint c = ff_follow_command(&now, &now, T, braking, turning, dt);
+        assert_vec3_near(c.T.p, ff_vec3_axpy(way, now.twist.v, now.T.p), 1e-14);
+        assert_vec3_near(ff_quat_log(ff_quat_mul(ff_quat_conj(now.T.q), c.T.q)),
+                         ff_vec3_scale(way, now.twist.w), 1e-12);
+        assert_vec3_near(c.twist.v, ff_vec3_scale(left, now.twist.v), 1e-14);
+        assert_vec3_near(c.twist.w, ff_vec3_scale(left, now.twist.w), 1e-14);
+        /* never before the command before */
+        const ff_setpoint before = {test_random_pose(&rng, 1.0), now.twist},
+                          early = ff_follow_command(&before, &now, T, braking, turning, -1.7 * T);
+        assert_vec3_near(early.T.p, before.T.p, 1e-12);
+        assert_true(ff_quat_angle(early.T.q, before.T.q) < 1e-7);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parabola_and_steady_rotation_are_exact),
         cmocka_unit_test(test_cubic_is_off_by_its_remainder),
         cmocka_unit_test(test_long_silence_goes_straight),
         cmocka_unit_test(test_commands_between_ahead_and_at_rest),
+        cmocka_unit_test(test_straight_on_has_the_last_slope),
+        cmocka_unit_test(test_a_clock_that_was_set_forgets_the_poses),
+        cmocka_unit_test(test_commands_ahead_of_any_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

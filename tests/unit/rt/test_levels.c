@@ -41,11 +41,12 @@ static void test_levels_above_exactly_when_tripped(void **state) {
                                               .age = 0.1,
                                               .missed = 10,
                                               .stop_acceleration = 0.5};
+        config.origin[0] = some(0.1);
         const ff_level_name tight = (ff_level_name)(n % FF_LEVEL_COUNT);
         /* judged by the executive: it alone knows the sensor's clock and the arm */
         if (tight == FF_LEVEL_AGE || tight == FF_LEVEL_JOINT)
             continue;
-        ff_safety_state before = {.name = FF_SAFE_FLOAT, .seen = 3};
+        ff_safety_state before = {.name = FF_SAFE_FLOAT, .seen = (int)ff_rng_range(&rng, 0, 4)};
         before.force_last[0] = some(50);
         before.twist_last[0] = (ff_twist){some(0.1), some(0.1)};
         before.acceleration_last[0] = some(20);
@@ -86,6 +87,30 @@ static void test_levels_above_exactly_when_tripped(void **state) {
     assert_true(trips > 100 && rests > 100);
 }
 
+/* Those that the executive judges are shown as it saw them: the age that tripped, or the sample's. */
+static void test_levels_of_the_sensor_and_the_arm(void **state) {
+    (void)state;
+    ff_rng_seed(&rng, test_seed(), 1);
+    const ff_safety_config config = {.bodies = 1, .cycle = 0.004};
+    const ff_safety_state before = {.name = FF_SAFE_FLOAT};
+    ff_safety_in in;
+    double level[FF_LEVEL_COUNT];
+    fill(&in);
+    in.body[0].age = 0.008;
+    in.body[0].joint = 0.7;
+    in.body[0].sensor_value = 0.024;
+    in.body[0].sensor = FF_TRIP_RANGE;
+    ff_levels(&config, &before, &in, 0, level);
+    assert_near(level[FF_LEVEL_AGE], 0.008, 0.0);
+    assert_near(level[FF_LEVEL_JOINT], 0.7, 0.0);
+    in.body[0].sensor = FF_TRIP_AGE;
+    ff_levels(&config, &before, &in, 0, level);
+    assert_near(level[FF_LEVEL_AGE], 0.024, 0.0);
+    assert_string_equal(ff_level_unit(FF_LEVEL_BOX_Z), "m");
+    assert_string_equal(ff_level_unit(FF_LEVEL_TORQUE), "N m");
+    assert_string_equal(ff_level_unit(FF_LEVEL_CLIPPED), "cycles");
+}
+
 static void test_levels_clipping_as_the_client_counts(void **state) {
     (void)state;
     assert_int_equal(ff_rsi_client_config_default().clip_cycles, FF_SAFETY_APART + 1);
@@ -93,6 +118,7 @@ static void test_levels_clipping_as_the_client_counts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels_above_exactly_when_tripped),
+                                       cmocka_unit_test(test_levels_of_the_sensor_and_the_arm),
                                        cmocka_unit_test(test_levels_clipping_as_the_client_counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
