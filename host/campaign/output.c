@@ -364,7 +364,7 @@ static ff_status prepare_second(pass *p) {
         ff_picture *picture = &o->picture[i];
         make_axis(c, map->x, map->log_x, map->y >= 0, &p->column[map->x], &picture->x);
         make_axis(c, map->y, map->log_y, true, map->y < 0 ? &none : &p->column[map->y], &picture->y);
-        const size_t layer = (size_t)c->methods * (size_t)picture->x.count * (size_t)picture->y.count;
+        const size_t layer = (size_t)c->methods * (size_t)picture->x.count * (size_t)picture->y.count + 1;
         picture->cell = calloc(layer, sizeof *picture->cell);
         picture->limit = map->limits ? calloc(layer * (size_t)map->limits, sizeof *picture->limit) : NULL;
         if (!picture->cell || (map->limits && !picture->limit))
