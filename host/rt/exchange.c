@@ -39,18 +39,6 @@ static void fit_sensor(ff_executive *e, ff_rt_body *b, const ff_ati_record *reco
         ff_clockfit_add(&e->fitting_sensor, &b->ft.fit, (double)b->ft.count * b->ft.tick, local);
 }
 
-/* [cycles] that a record has waited to be read: more than two only if others stood before it, a flood of
- * strangers' or a sensor faster than it is read. The kernel stamps by the computer's clock, which may be set
- * at any time: a cycle in which it was says nothing. */
-static unsigned waited(const ff_executive *e, ff_rt_body *b, int64_t stamp) {
-    const int64_t real = ff_clock_real(), ahead = real - ff_clock_now(), step = ahead - b->clock_ahead;
-    b->clock_ahead = ahead;
-    if (!isnan(e->virtual_now) || !stamp || step > 1000000 || step < -1000000)
-        return 0;
-    const double cycles = 1e-9 * (double)(real - stamp) / e->plan.cycle;
-    return cycles > 2.0 ? (unsigned)fmin(cycles, 1e6) : 0;
-}
-
 /* Newest usable record of those that wait. */
 static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
     uint8_t bytes[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE + 8];
@@ -84,20 +72,16 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
     }
     if (came && !isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF) /* the newest one's time was told */
         fit_sensor(e, b, &b->record, 0);
-    const unsigned wait = waited(e, b, newest);
-    if (came && n < RECORDS) /* read empty: it is the newest there is */
-        b->aged = 0;
-    else if (came && isnan(e->virtual_now))
-        b->aged = wait;
-    else /* none; or, where time stands still until we answer, one behind others that were not read */
-        b->aged++;
     if (came && newest)
         b->record_at = local_time(e, newest);
-    /* after a stall of ours several telegrams wait, and the first of them took all records: the others' force
-     * is not older than by the clock */
-    const double old = ceil((e->body[0].arrived - b->record_at) / e->plan.cycle);
-    if (!came && isnan(e->virtual_now) && old < (double)b->aged)
-        b->aged = old > 0.0 ? (unsigned)old : 0;
+    b->aged = came && n < RECORDS ? 0 : b->aged + 1; /* read empty: it is the newest there is */
+    if (b->aged > 0 && isnan(e->virtual_now)) {
+        /* By the clock: after a stall of ours several telegrams wait, and the first of them takes all
+         * records; a record behind more than could be read is as old as it is. Lock step counts, for its time
+         * stands still. */
+        const double old = fmax(0.0, ceil((e->body[0].arrived - b->record_at) / e->plan.cycle));
+        b->aged = (unsigned)fmin(old, came ? 1e6 : (double)b->aged);
+    }
     if (ff_ati_client_poll(&b->ati_config, &b->ati, now, bytes, sizeof bytes, &used) == FF_OK && used)
         ff_socket_send(b->ati_fd, bytes, used, &plan->ati);
 }
@@ -194,6 +178,11 @@ static ff_trip turned_too_far(const ff_rt_body *b, int i, double angle) {
                      .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
 }
 
+/* Where a set point leads, by different times of its way and of its turn [s]. */
+static ff_pose led(const ff_setpoint *from, double way, double turn) {
+    return (ff_pose){ff_follow_along(from, turn).T.q, ff_follow_along(from, way).T.p};
+}
+
 /* A robot at the end of its reach can only stand still at once. So the arm must reach where a stop would
  * bring it, one cycle later, too: the run ends before. */
 static void look_ahead(ff_executive *e, int i, const ff_setpoint *to) {
@@ -205,15 +194,14 @@ static void look_ahead(ff_executive *e, int i, const ff_setpoint *to) {
         return;
     const double T = e->plan.cycle, slows = ff_vec3_norm(to->twist.v) / limit->stop_acceleration,
                  turns = ff_vec3_norm(to->twist.w) / limit->stop_angular_acceleration;
-    const ff_pose rest = {ff_follow_along(to, T + 0.5 * turns).T.q, ff_follow_along(to, T + 0.5 * slows).T.p};
+    const ff_pose rest = led(to, T + 0.5 * slows, T + 0.5 * turns);
     if (plan->channel == FF_RSI_BY_AXES) {
         /* and, with the speed there is now, the axes must be fast enough from there on: where they are not,
          * the stop comes to rest */
         ff_arm_joints joints, on;
         e->other = reach(e, i, rest, T + fmax(slows, turns), &b->joints, &joints);
         if (e->other.code == FF_TRIP_NONE) {
-            const ff_pose beyond = {ff_follow_along(to, 2.0 * T + 0.5 * turns).T.q,
-                                    ff_follow_along(to, 2.0 * T + 0.5 * slows).T.p};
+            const ff_pose beyond = led(to, 2.0 * T + 0.5 * slows, 2.0 * T + 0.5 * turns);
             e->other = reach(e, i, beyond, T, &joints, &on);
         }
         return;

@@ -143,8 +143,7 @@ static void advance(ff_executive *e, bool floats) {
             measure(e, i, ff_pose_interpolate(from[i], to[i], (double)j / (double)(gap + 1)));
         if (!floats)
             continue;
-        if (!e->arrived) /* on the way to where the motion begins: that goes on from where the robot was held
-                          */
+        if (!e->arrived) /* the approach goes on from where the robot was held */
             continue;
         if (e->runup < e->plan.runup)
             e->runup++;

@@ -47,10 +47,9 @@ typedef struct ff_rt_body {
     ff_ati_record record;
     bool has_record;
     ff_status ati_status;
-    unsigned same;       /* records in a row with the same six counts */
-    unsigned aged;       /* [cycles] since the last record, or that it waited to be read */
-    double record_at;    /* [s] local time of the newest record's arrival */
-    int64_t clock_ahead; /* [ns] the computer's clock before the steady one, when a record was last read */
+    unsigned same;                  /* records in a row with the same six counts */
+    unsigned aged;                  /* [cycles] since the last record, or that it waited to be read */
+    double record_at;               /* [s] local time of the newest record's arrival */
     double most_force, most_torque; /* [N], [N m] largest component of the reading, bias and all */
     ff_wrench bias;                 /* sensor frame */
     ff_pose pose;                   /* of the last telegram */

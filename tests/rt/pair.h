@@ -28,14 +28,6 @@ static ff_status count_row(void *self, const ff_row *row) {
     return FF_OK;
 }
 
-static void load(ff_scenario *scenario, const char *text, const char *const *set, int sets) {
-    char message[512] = "", warnings[256];
-    const ff_scenario_options options = {.set = set, .sets = sets};
-    if (ff_scenario_parse("pair", text, strlen(text), &options, scenario, message, sizeof message, warnings,
-                          sizeof warnings) != FF_OK)
-        fail_msg("%s", message);
-}
-
 /* Runs both sides. The caller frees. */
 static void run_pair(pair *p) {
     /* in lock step a busy machine cannot make a cycle late: all limits are the product's own. Only silence is

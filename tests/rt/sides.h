@@ -29,6 +29,27 @@
     "  - {name: right, kind: wall, at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 3000, damping: 0}\n" \
     "  - {name: left, kind: wall, at: [-0.05, 0, 0], normal: [1, 0, 0], stiffness: 3000, damping: 0}\n"
 
+static inline void load(ff_scenario *scenario, const char *text, const char *const *set, int sets) {
+    char message[512] = "", warnings[256];
+    const ff_scenario_options options = {.set = set, .sets = sets};
+    if (ff_scenario_parse("sides", text, strlen(text), &options, scenario, message, sizeof message, warnings,
+                          sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+}
+
+/* Overrides of both sides, ended by NULL; those after "truth:" hold only for the facility. */
+static inline void load_both(ff_scenario *scenario, ff_scenario *truth, const char *text,
+                             const char *const *set) {
+    const char *all[24];
+    int n = 0;
+    for (; set[n] && strcmp(set[n], "truth:") != 0; n++)
+        all[n] = set[n];
+    load(scenario, text, all, n);
+    for (int m = n + (set[n] != NULL); set[m]; m++)
+        all[n++] = set[m];
+    load(truth, text, all, n);
+}
+
 typedef struct sides {
     const ff_scenario *scenario;  /* what the loop believes */
     const ff_scenario *truth;     /* what the facility is */

@@ -8,14 +8,7 @@ static const char base_text[] = PAIR_SCENARIO("check", "1");
 /* Overrides of both sides; those after "truth:" hold only for the facility. */
 static pair *play(const char *const *set) {
     pair *p = calloc(1, sizeof *p);
-    const char *both[24];
-    int n = 0;
-    for (; set[n] && strcmp(set[n], "truth:") != 0; n++)
-        both[n] = set[n];
-    load(&p->scenario, base_text, both, n);
-    for (int m = n + (set[n] != NULL); set[m]; m++)
-        both[n++] = set[m];
-    load(&p->truth, base_text, both, n);
+    load_both(&p->scenario, &p->truth, base_text, set);
     run_pair(p);
     return p;
 }

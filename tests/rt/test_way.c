@@ -91,25 +91,10 @@ static void answered(void *self, const ff_order_answer *a, const char *words) {
     (void)words;
 }
 
-static void load(ff_scenario *scenario, const char *text, const char *const *set, int sets) {
-    char message[512] = "", warnings[256];
-    const ff_scenario_options options = {.set = set, .sets = sets};
-    if (ff_scenario_parse("way", text, strlen(text), &options, scenario, message, sizeof message, warnings,
-                          sizeof warnings) != FF_OK)
-        fail_msg("%s", message);
-}
-
 /* The overrides after "truth:" hold only for the facility. */
 static course *go(const char *text, const char *const *set, uint64_t halt, double hold, double silence) {
     course *c = calloc(1, sizeof *c);
-    const char *all[24];
-    int n = 0;
-    for (; set[n] && strcmp(set[n], "truth:") != 0; n++)
-        all[n] = set[n];
-    load(&c->scenario, text, all, n);
-    for (int m = n + (set[n] != NULL); set[m]; m++)
-        all[n++] = set[m];
-    load(&c->truth, text, all, n);
+    load_both(&c->scenario, &c->truth, text, set);
     c->halt = halt;
     c->hold = hold;
     c->both = (sides){.scenario = &c->scenario,
