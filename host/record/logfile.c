@@ -161,7 +161,7 @@ ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, 
         }
         if (message.channel == file->tuning) {
             if (ff_message_read_cycle(message.data, message.size, &time, &file->tuned_from, file->tuned,
-                                      FF_TUNED_VALUES, &file->tuned_count) != FF_OK)
+                                      FF_COLUMNS_TUNING_MAX, &file->tuned_count) != FF_OK)
                 file->tuned_count = 0; /* only a replay minds */
             file->retuned = true;
             continue;
@@ -180,42 +180,11 @@ typedef struct replay { /* large: not on the stack */
     ff_loop_info info;
     ff_loop_in in;
     ff_loop_out out;
-    ff_row row;
-    ff_columns columns;
-    double *recorded, *values, *given;
-    bool *compared;
+    ff_row row, given; /* as it comes out, and what went in */
+    ff_columns columns, inputs, tunings;
+    double *recorded, *values;
+    unsigned left_out; /* flags of fields that this replay does not make */
 } replay;
-
-/* Columns that the loop does not make: a row in which all of that is set differs there from an empty one. */
-static void mark_columns(replay *r) {
-    ff_row *row = calloc(1, sizeof *row);
-    for (int i = 0; i < r->columns.count; i++)
-        r->compared[i] = false;
-    if (!row)
-        return;
-    ff_columns_values(&r->columns, row, r->values);
-    const ff_vec3 one = {{1, 1, 1}};
-    for (int i = 0; i < FF_MAX_BODIES; i++) {
-        row->body[i].ideal = (ff_rigid_state){one, {1, 1, 1, 1}, one, one};
-        /* what went in is not what came out; the last row has none */
-        row->body[i].sensor = (ff_wrench_in){.f_s = {one, one},
-                                             .age = 1.0,
-                                             .T_wb = {{1, 1, 1, 1}, one},
-                                             .twist = {one, one},
-                                             .acceleration = {one, one}};
-        row->body[i].inertial = row->body[i].robot = (ff_setpoint){{{1, 1, 1, 1}, one}, {one, one}};
-        row->body[i].sensor.f_s = (ff_wrench){one, one}; /* an input: the last row has none */
-    }
-    for (int c = 0; c < FF_MAX_CONTACTS; c++) {
-        row->contact_force[c] = one;
-        row->touching[c] = true;
-    }
-    row->compute_ns = 1.0;
-    ff_columns_values(&r->columns, row, r->given);
-    for (int i = 0; i < r->columns.count; i++)
-        r->compared[i] = r->values[i] == r->given[i];
-    free(row);
-}
 
 static bool same_bits(double a, double b) {
     uint64_t x, y;
@@ -227,7 +196,7 @@ static bool same_bits(double a, double b) {
 static bool compare_row(replay *r, ff_replay_result *result) {
     ff_columns_values(&r->columns, &r->row, r->values);
     for (int i = 0; i < r->columns.count; i++) {
-        if (!r->compared[i] || same_bits(r->values[i], r->recorded[i]))
+        if ((r->columns.column[i].field->flags & r->left_out) || same_bits(r->values[i], r->recorded[i]))
             continue;
         result->differs = true;
         result->cycle = r->row.k;
@@ -242,19 +211,18 @@ static bool compare_row(replay *r, ff_replay_result *result) {
 
 /* Orders that were carried out before this cycle. */
 static ff_status retune(ff_logfile *file, const ff_scenario *scenario, replay *r) {
-    ff_tuned tuned;
     if (!file->retuned)
         return FF_OK;
     file->retuned = false;
-    if (file->tuned_from != r->state.k || file->tuned_count != 3 + 6 * (size_t)scenario->satellites)
+    if (file->tuned_from != r->state.k || file->tuned_count != (size_t)r->tunings.count)
         return FF_ERR_FORMAT;
-    ff_tuned_take(file->tuned, scenario->satellites, &tuned);
-    return ff_tuned_apply(&r->model, scenario->satellites, &tuned);
+    ff_columns_take(&r->tunings, file->tuned, &r->given);
+    return ff_tuned_apply(&r->model, scenario->satellites, &r->given.tuned);
 }
 
 static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, ff_replay_result *result,
                       char *message, size_t size) {
-    const size_t inputs = (size_t)scenario->satellites * FF_LOG_INPUTS;
+    const size_t inputs = (size_t)r->inputs.count;
     bool waiting = false; /* a row was read whose input has not come */
     for (;;) {
         ff_logfile_kind kind;
@@ -262,7 +230,7 @@ static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, 
         size_t n;
         const bool row_next = !waiting;
         ff_status status =
-            ff_logfile_next(file, &kind, &k, row_next ? r->recorded : r->given,
+            ff_logfile_next(file, &kind, &k, row_next ? r->recorded : r->values,
                             row_next ? (size_t)r->columns.count : inputs, &n, &result->damaged);
         if (status != FF_OK)
             return refuse(status, message, size, "the log's rows are out of order");
@@ -297,8 +265,11 @@ static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, 
         if (kind != FF_LOGFILE_INPUT || n != inputs || k != r->state.k)
             return refuse(FF_ERR_FORMAT, message, size, "the log's inputs do not belong to its rows");
         waiting = false;
-        for (int i = 0; i < scenario->satellites; i++)
-            ff_log_get_input(&r->given[i * FF_LOG_INPUTS], &r->in.sensor[i], &r->in.load[i]);
+        ff_columns_take(&r->inputs, r->values, &r->given);
+        for (int i = 0; i < scenario->satellites; i++) {
+            r->in.sensor[i] = r->given.body[i].sensor;
+            r->in.load[i] = r->given.body[i].load;
+        }
         ff_row_begin(scenario, &r->state, k, false, &r->row);
         status = ff_loop_step(&r->model, &r->state, &r->info, &r->in, &r->out);
         ff_row_loop(scenario, &r->in, &r->out, status, &r->row);
@@ -320,15 +291,6 @@ typedef struct rerun {
     int phase, action, storage, dissipation, force, torque, joint[FF_MAX_ARM_LINKS], joints; /* columns */
     bool ended, stopped;
 } rerun;
-
-static int find_column(const ff_columns *columns, const char *satellite, const char *name) {
-    char full[FF_COLUMN_NAME];
-    snprintf(full, sizeof full, "%s.%s", satellite, name);
-    for (int i = 0; i < columns->count; i++)
-        if (strcmp(columns->name[i], full) == 0)
-            return i;
-    return 0; /* not reached: the names are ours */
-}
 
 static bool read_answer(void *self, uint64_t k, ff_obsw_out *out) {
     rerun *r = self;
@@ -370,39 +332,28 @@ static bool tell_rerun(void *self, double part) {
     return !r->stopped;
 }
 
-/* All columns but the reference, the timing, and whether a thruster's limit acted before it was recorded. */
-static void mark_rerun_columns(replay *r) {
-    static const char *const left_out[] = {".ideal.", ".error.", "timing.", ".thrust_saturated"};
-    for (int i = 0; i < r->columns.count; i++) {
-        r->compared[i] = true;
-        for (size_t j = 0; j < sizeof left_out / sizeof *left_out; j++)
-            if (strstr(r->columns.name[i], left_out[j]))
-                r->compared[i] = false;
-    }
-}
-
 static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, replay *r,
                                 ff_replay_result *result, char *message, size_t size) {
-    const ff_satellite *s = &scenario->satellite[r->columns.servicer];
+    const ff_satellite *s = &scenario->satellite[ff_scenario_servicer(scenario)];
     const ff_columns *c = &r->columns;
     rerun x = {.file = file,
                .replay = r,
                .result = result,
-               .phase = find_column(c, s->name, "obsw.phase"),
-               .action = find_column(c, s->name, "obsw.action"),
-               .storage = find_column(c, s->name, "monitor.W_a"),
-               .dissipation = find_column(c, s->name, "monitor.delta"),
-               .force = find_column(c, s->name, "thrust_force.x [N]"),
-               .torque = find_column(c, s->name, "thrust_torque.x [N m]"),
+               .phase = ff_columns_find(c, s->name, "obsw.phase"),
+               .action = ff_columns_find(c, s->name, "obsw.action"),
+               .storage = ff_columns_find(c, s->name, "monitor.W_a"),
+               .dissipation = ff_columns_find(c, s->name, "monitor.delta"),
+               .force = ff_columns_find(c, s->name, "thrust_force.x [N]"),
+               .torque = ff_columns_find(c, s->name, "thrust_torque.x [N m]"),
                .joints = s->arm.joints};
     for (int i = 0; i < x.joints; i++) {
         char name[40];
         snprintf(name, sizeof name, "joint.%d.torque [N m]", i + 1);
-        x.joint[i] = find_column(c, s->name, name);
+        x.joint[i] = ff_columns_find(c, s->name, name);
     }
     if (file->columns != c->count)
         return refuse(FF_ERR_FORMAT, message, size, "the log has other columns: another version wrote it");
-    mark_rerun_columns(r);
+    r->left_out = FF_FIELD_REFERENCE | FF_FIELD_TIMING | FF_FIELD_UNREPEATABLE;
     ff_mcap_reader_rewind(file->reader);
     const ff_sink sink = {.self = &x, .row = compare_rerun};
     const ff_run_options options = {
@@ -431,20 +382,21 @@ ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_res
     if (!r)
         return refuse(FF_ERR_MEMORY, message, size, "no memory");
     ff_status status = ff_columns_init(scenario, &r->columns);
+    if (!status)
+        status = ff_columns_init_input(scenario, &r->inputs);
+    if (!status)
+        status = ff_columns_init_tuning(scenario, &r->tunings);
     if (!status) {
-        const size_t inputs = (size_t)scenario->satellites * FF_LOG_INPUTS;
-        const size_t most = (size_t)r->columns.count + inputs;
+        const size_t most = (size_t)r->columns.count + (size_t)r->inputs.count;
         r->recorded = calloc(most, sizeof *r->recorded);
         r->values = calloc(most, sizeof *r->values);
-        r->given = calloc(most, sizeof *r->given);
-        r->compared = calloc(most, sizeof *r->compared);
-        status = r->recorded && r->values && r->given && r->compared ? FF_OK : FF_ERR_MEMORY;
+        status = r->recorded && r->values ? FF_OK : FF_ERR_MEMORY;
     }
     const bool capture = ff_scenario_servicer(scenario) >= 0;
     if (!status && capture) {
         status = replay_capture(file, scenario, r, result, message, size);
     } else if (!status) {
-        mark_columns(r);
+        r->left_out = FF_FIELD_REFERENCE | FF_FIELD_TIMING | FF_FIELD_PLANT;
         ff_scenario_loop(scenario, &r->config);
         status = ff_loop_create(&r->config, &r->model, message, size);
     } else
@@ -455,10 +407,10 @@ ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_res
         status = play(file, scenario, r, result, message, size);
     }
     ff_columns_free(&r->columns);
+    ff_columns_free(&r->inputs);
+    ff_columns_free(&r->tunings);
     free(r->recorded);
     free(r->values);
-    free(r->given);
-    free(r->compared);
     free(r);
     return status;
 }
