@@ -1,6 +1,6 @@
 #include "record/logfile.h"
 
-#include "run/capture.h"
+#include "executive/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

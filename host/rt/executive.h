@@ -10,7 +10,7 @@
 #include "rt/histogram.h"
 #include "rt/plan.h"
 #include "rt/telemetry.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 #include <stdatomic.h>
 

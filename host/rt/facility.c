@@ -78,7 +78,7 @@ typedef struct facility {
     uint64_t cycles;         /* of the first robot since the facility's start */
     double time;             /* [s] of its running cycle: the plant's */
     ff_loop_in in;
-    ff_plant_truth truth;
+    ff_truth truth;
     ff_twist before[FF_MAX_BODIES]; /* of the robots, one cycle earlier */
     ff_rng rng;
     double fault[FF_FAULTS][FF_MAX_BODIES]; /* size of those that act in this cycle, else NaN */

@@ -22,7 +22,7 @@ typedef struct ff_facility_options {
     void *user;
     atomic_bool *ready; /* set once the devices serve; may be NULL */
     /* what is really there in each cycle of the first robot; for tests; may be NULL */
-    void (*watch)(void *user, uint64_t k, const ff_plant_truth *truth);
+    void (*watch)(void *user, uint64_t k, const ff_truth *truth);
 } ff_facility_options;
 
 typedef struct ff_facility_result {

@@ -10,7 +10,7 @@
 #include "record/csv.h"
 #include "report/geometry.h"
 #include "rt/obsw_socket.h"
-#include "run/capture.h"
+#include "executive/capture.h"
 
 ff_session *ff_session_open(const char *path, const ff_scenario_options *options, int *status) {
     ff_session *session = malloc(sizeof *session);

@@ -4,7 +4,7 @@
 
 #include "rt/obsw_socket.h"
 #include "rt/socket.h"
-#include "run/capture.h"
+#include "executive/capture.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -30,7 +30,7 @@ typedef struct bench {
     double start;
 } bench;
 
-static void watch(void *self, const ff_sample *sample) {
+static void watch(void *self, const ff_telemetry_sample *sample) {
     bench *b = self;
     if (sample->state == FF_SAFE_FLOAT && sample->row.t > 0.2)
         atomic_store(&b->floats, true);

@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "record/logfile.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 #include <unistd.h>
 
