@@ -3,11 +3,11 @@
 #include <stdio.h>
 
 ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_station station,
-                            const ff_run_options *options, double (*now_ns)(void), ff_run_result *result) {
+                            const ff_run_options *options, int64_t (*now)(void), ff_run_result *result) {
     e->scenario = scenario;
     e->options = options;
     e->result = result;
-    e->now_ns = now_ns;
+    e->now = now;
     e->station = station;
     e->k = 0;
     e->final = e->ended = false;
@@ -24,15 +24,6 @@ ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_sta
         lead[i] = ff_fidelity_lead(&e->model.fidelity, &e->state.fidelity, i);
     result->status = station.open(station.self, lead, result->message, sizeof result->message);
     return result->status;
-}
-
-ff_status ff_run_feed(const ff_run_options *options, const ff_row *row) {
-    for (int i = 0; i < options->count; i++) {
-        const ff_status status = options->sinks[i].row(options->sinks[i].self, row);
-        if (status < 0)
-            return status;
-    }
-    return FF_OK;
 }
 
 bool ff_run_progress(const ff_run_options *options, uint64_t k, uint64_t cycles) {
@@ -99,10 +90,10 @@ static ff_status step(ff_executive *e) {
     }
     if (e->options->count)
         ff_tuned_get(&e->model, e->scenario->satellites, &e->row.tuned);
-    const double begin = e->now_ns ? e->now_ns() : 0.0;
+    const int64_t begin = e->now ? e->now() : 0;
     const ff_status status = ff_loop_step(&e->model, &e->state, &e->result->info, &e->in, &e->out);
-    if (e->now_ns) {
-        e->row.compute_ns = e->step_ns = e->now_ns() - begin;
+    if (e->now) {
+        e->row.compute_ns = e->step_ns = (double)(e->now() - begin);
         e->total_ns += e->step_ns;
         if (e->step_ns > e->result->cycle_max_ns)
             e->result->cycle_max_ns = e->step_ns;
@@ -138,7 +129,7 @@ static bool feed_row(ff_executive *e, ff_status stepped) {
         return true;
     ff_row_loop(e->scenario, &e->in, &e->out, stepped, &e->row);
     complete(e);
-    const ff_status status = ff_run_feed(e->options, &e->row);
+    const ff_status status = ff_sinks_row(e->options->sinks, e->options->count, &e->row);
     return status >= 0 || fail(e, status);
 }
 
@@ -170,6 +161,6 @@ void ff_executive_close(ff_executive *e) {
     result->impact = e->state.fidelity.impact;
     if (e->scenario->fidelity.method == FF_METHOD_FUSED)
         result->fused = e->state.fidelity.fused.info;
-    if (e->now_ns && result->cycles)
+    if (e->now && result->cycles)
         result->cycle_mean_ns = e->total_ns / (double)result->cycles;
 }

@@ -13,7 +13,7 @@ typedef struct ff_executive {
     const ff_scenario *scenario;   /* lent by the caller until close, as the next three */
     const ff_run_options *options; /* sinks, reference, orders between cycles */
     ff_run_result *result;         /* status, message and counters are kept here */
-    double (*now_ns)(void);        /* clock that times the step; NULL: it is not timed */
+    int64_t (*now)(void);          /* clock that times the step; NULL: it is not timed */
     ff_station station;
     uint64_t k;               /* of this cycle */
     bool final;               /* it is the last: where everything stands at the end */
@@ -31,7 +31,7 @@ typedef struct ff_executive {
 /* Prepares the loop and opens the station. FF_OK, or a negative status and a sentence, both in *result: then
  * nothing is left open. */
 ff_status ff_executive_open(ff_executive *executive, const ff_scenario *scenario, ff_station station,
-                            const ff_run_options *options, double (*now_ns)(void), ff_run_result *result);
+                            const ff_run_options *options, int64_t (*now)(void), ff_run_result *result);
 /* One cycle; the one after the scenario's last ends the run. Returns result->status: FF_OK, or what ended the
  * run: FF_ERR_LIMIT (stopped between two cycles), FF_ERR_DIVERGED, what the station's wait and the sinks say.
  */
@@ -41,8 +41,6 @@ void ff_executive_stop(ff_executive *executive);
 /* Closes the station and completes *result. */
 void ff_executive_close(ff_executive *executive);
 
-/* Gives a row to every sink; the first negative status of one. */
-ff_status ff_run_feed(const ff_run_options *options, const ff_row *row);
 /* About a hundred calls a run, never more: the callback may draw. False: it wants the run to stop. */
 bool ff_run_progress(const ff_run_options *options, uint64_t k, uint64_t cycles);
 

@@ -103,7 +103,7 @@ void ff_reference_run(const ff_scenario *scenario, const ff_run_options *options
         fill_contacts(&w);
         for (int i = 0; i < scenario->satellites; i++)
             fill_body(&w, i);
-        result->status = ff_run_feed(options, &w.row);
+        result->status = ff_sinks_row(options->sinks, options->count, &w.row);
         result->cycles = k;
         if (!ff_run_progress(options, k, scenario->cycles))
             result->status = halt(result, w.row.t);

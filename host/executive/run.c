@@ -3,27 +3,22 @@
 #include "executive/capture.h"
 #include "executive/reference.h"
 #include "facility/virtual.h"
+#include "text/clock.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_executive *e,
                      ff_run_result *result) {
     ff_virtual facility;
     const ff_station station = ff_virtual_station(&facility, scenario);
-    if (ff_executive_open(e, scenario, station, options, options->timing ? now_ns : NULL, result) != FF_OK)
+    if (ff_executive_open(e, scenario, station, options, options->timing ? ff_clock_now : NULL, result) !=
+        FF_OK)
         return;
-    const double begin = now_ns();
+    const double begin = ff_clock_seconds();
     while (!e->ended)
         if (ff_executive_cycle(e) == FF_OK && !ff_run_progress(options, result->cycles, scenario->cycles))
             ff_executive_stop(e);
-    result->wall_s = 1e-9 * (now_ns() - begin);
+    result->wall_s = ff_clock_seconds() - begin;
     ff_executive_close(e);
 }
 
@@ -34,9 +29,9 @@ void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_r
         return;
     }
     if (scenario->fidelity.method == FF_METHOD_IDEAL) {
-        const double begin = now_ns();
+        const double begin = ff_clock_seconds();
         ff_reference_run(scenario, options, result);
-        result->wall_s = 1e-9 * (now_ns() - begin);
+        result->wall_s = ff_clock_seconds() - begin;
         return;
     }
     ff_executive *e = malloc(sizeof *e);
