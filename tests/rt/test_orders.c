@@ -2,7 +2,7 @@
  * the log replays to the bit, and an order that was damaged is found. */
 #include "sides.h"
 
-#include "record/logfile.h"
+#include "record/replay.h"
 
 #include <unistd.h>
 
