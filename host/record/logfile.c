@@ -159,7 +159,7 @@ ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, 
         }
         if (message.channel == file->tuning) {
             if (ff_message_read_cycle(message.data, message.size, &time, &file->tuned_from, file->tuned,
-                                      FF_TUNED_VALUES, &file->tuned_count) != FF_OK)
+                                      FF_COLUMNS_TUNING_MAX, &file->tuned_count) != FF_OK)
                 file->tuned_count = 0; /* only a replay minds */
             file->retuned = true;
             continue;

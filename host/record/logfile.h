@@ -13,7 +13,7 @@ typedef struct ff_logfile {
     bool retuned; /* it was not looked at yet */
     uint64_t tuned_from;
     size_t tuned_count;
-    double tuned[FF_TUNED_VALUES];
+    double tuned[FF_COLUMNS_TUNING_MAX];
     char version[32];
     /* Of a replay, to be set after opening: may be NULL; false stops it. */
     bool (*progress)(void *user, double part);

@@ -15,41 +15,10 @@ static ff_status refuse(ff_status status, char *message, size_t size, const char
 
 typedef struct replay {
     ff_columns columns;
-    double *recorded, *values, *given; /* the log's row, ours, the log's input */
-    bool *compared;                    /* columns */
+    double *recorded, *values; /* the log's row, ours */
+    unsigned left_out;         /* flags of fields that this replay does not make */
     ff_replay_result *result;
 } replay;
-
-/* Columns that the loop does not make: a row in which all of that is set differs there from an empty one. */
-static void mark_columns(replay *r) {
-    ff_row *row = calloc(1, sizeof *row);
-    for (int i = 0; i < r->columns.count; i++)
-        r->compared[i] = false;
-    if (!row)
-        return;
-    ff_columns_values(&r->columns, row, r->values);
-    const ff_vec3 one = {{1, 1, 1}};
-    for (int i = 0; i < FF_MAX_BODIES; i++) {
-        row->body[i].ideal = (ff_rigid_state){one, {1, 1, 1, 1}, one, one};
-        /* what went in is not what came out; the last row has none */
-        row->body[i].sensor = (ff_wrench_in){.f_s = {one, one},
-                                             .age = 1.0,
-                                             .T_wb = {{1, 1, 1, 1}, one},
-                                             .twist = {one, one},
-                                             .acceleration = {one, one}};
-        row->body[i].inertial = row->body[i].robot = (ff_setpoint){{{1, 1, 1, 1}, one}, {one, one}};
-        row->body[i].sensor.f_s = (ff_wrench){one, one}; /* an input: the last row has none */
-    }
-    for (int c = 0; c < FF_MAX_CONTACTS; c++) {
-        row->contact_force[c] = one;
-        row->touching[c] = true;
-    }
-    row->compute_ns = 1.0;
-    ff_columns_values(&r->columns, row, r->given);
-    for (int i = 0; i < r->columns.count; i++)
-        r->compared[i] = r->values[i] == r->given[i];
-    free(row);
-}
 
 static bool same_bits(double a, double b) {
     uint64_t x, y;
@@ -64,7 +33,7 @@ static ff_status compare_row(void *self, const ff_row *row) {
     ff_replay_result *result = r->result;
     ff_columns_values(&r->columns, row, r->values);
     for (int i = 0; i < r->columns.count; i++) {
-        if (!r->compared[i] || same_bits(r->values[i], r->recorded[i]))
+        if ((r->columns.column[i].field->flags & r->left_out) || same_bits(r->values[i], r->recorded[i]))
             continue;
         result->differs = true;
         result->cycle = row->k;
@@ -82,12 +51,9 @@ static ff_status replay_loop(ff_logfile *file, const ff_scenario *scenario, repl
     ff_executive *e = malloc(sizeof *e);
     if (!e)
         return refuse(FF_ERR_MEMORY, message, size, "no memory");
-    mark_columns(r);
-    ff_log_station log = {.file = file,
-                          .scenario = scenario,
-                          .columns = (size_t)r->columns.count,
-                          .recorded = r->recorded,
-                          .given = r->given};
+    r->left_out = FF_FIELD_REFERENCE | FF_FIELD_TIMING | FF_FIELD_PLANT;
+    ff_log_station log = {
+        .file = file, .scenario = scenario, .columns = (size_t)r->columns.count, .recorded = r->recorded};
     const ff_sink sink = {.self = r, .row = compare_row};
     const ff_run_options options = {
         .sinks = &sink, .count = 1, .between = ff_log_station_between, .between_user = &log};
@@ -117,15 +83,6 @@ typedef struct rerun {
     int phase, action, storage, dissipation, force, torque, joint[FF_MAX_ARM_LINKS], joints; /* columns */
     bool ended, stopped;
 } rerun;
-
-static int find_column(const ff_columns *columns, const char *satellite, const char *name) {
-    char full[FF_COLUMN_NAME];
-    snprintf(full, sizeof full, "%s.%s", satellite, name);
-    for (int i = 0; i < columns->count; i++)
-        if (strcmp(columns->name[i], full) == 0)
-            return i;
-    return 0; /* not reached: the names are ours */
-}
 
 static bool read_answer(void *self, uint64_t k, ff_obsw_out *out) {
     rerun *r = self;
@@ -167,39 +124,28 @@ static bool tell_rerun(void *self, double part) {
     return !r->stopped;
 }
 
-/* All columns but the reference, the timing, and whether a thruster's limit acted before it was recorded. */
-static void mark_rerun_columns(replay *r) {
-    static const char *const left_out[] = {".ideal.", ".error.", "timing.", ".thrust_saturated"};
-    for (int i = 0; i < r->columns.count; i++) {
-        r->compared[i] = true;
-        for (size_t j = 0; j < sizeof left_out / sizeof *left_out; j++)
-            if (strstr(r->columns.name[i], left_out[j]))
-                r->compared[i] = false;
-    }
-}
-
 static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, replay *r, char *message,
                                 size_t size) {
     ff_replay_result *result = r->result;
-    const ff_satellite *s = &scenario->satellite[r->columns.servicer];
+    const ff_satellite *s = &scenario->satellite[ff_scenario_servicer(scenario)];
     const ff_columns *c = &r->columns;
     rerun x = {.file = file,
                .replay = r,
-               .phase = find_column(c, s->name, "obsw.phase"),
-               .action = find_column(c, s->name, "obsw.action"),
-               .storage = find_column(c, s->name, "monitor.W_a"),
-               .dissipation = find_column(c, s->name, "monitor.delta"),
-               .force = find_column(c, s->name, "thrust_force.x [N]"),
-               .torque = find_column(c, s->name, "thrust_torque.x [N m]"),
+               .phase = ff_columns_find(c, s->name, "obsw.phase"),
+               .action = ff_columns_find(c, s->name, "obsw.action"),
+               .storage = ff_columns_find(c, s->name, "monitor.W_a"),
+               .dissipation = ff_columns_find(c, s->name, "monitor.delta"),
+               .force = ff_columns_find(c, s->name, "thrust_force.x [N]"),
+               .torque = ff_columns_find(c, s->name, "thrust_torque.x [N m]"),
                .joints = s->arm.joints};
     for (int i = 0; i < x.joints; i++) {
         char name[40];
         snprintf(name, sizeof name, "joint.%d.torque [N m]", i + 1);
-        x.joint[i] = find_column(c, s->name, name);
+        x.joint[i] = ff_columns_find(c, s->name, name);
     }
     if (file->columns != c->count)
         return refuse(FF_ERR_FORMAT, message, size, "the log has other columns: another version wrote it");
-    mark_rerun_columns(r);
+    r->left_out = FF_FIELD_REFERENCE | FF_FIELD_TIMING | FF_FIELD_UNREPEATABLE;
     ff_mcap_reader_rewind(file->reader);
     const ff_sink sink = {.self = &x, .row = compare_rerun};
     const ff_run_options options = {
@@ -227,12 +173,9 @@ ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_res
     replay r = {.result = result};
     ff_status status = ff_columns_init(scenario, &r.columns);
     if (!status) {
-        const size_t most = (size_t)r.columns.count + (size_t)scenario->satellites * FF_LOG_INPUTS;
-        r.recorded = calloc(most, sizeof *r.recorded);
-        r.values = calloc(most, sizeof *r.values);
-        r.given = calloc(most, sizeof *r.given);
-        r.compared = calloc(most, sizeof *r.compared);
-        status = r.recorded && r.values && r.given && r.compared ? FF_OK : FF_ERR_MEMORY;
+        r.recorded = calloc((size_t)r.columns.count, sizeof *r.recorded);
+        r.values = calloc((size_t)r.columns.count, sizeof *r.values);
+        status = r.recorded && r.values ? FF_OK : FF_ERR_MEMORY;
     }
     if (status)
         refuse(status, message, size, ff_status_text(status));
@@ -243,7 +186,5 @@ ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_res
     ff_columns_free(&r.columns);
     free(r.recorded);
     free(r.values);
-    free(r.given);
-    free(r.compared);
     return status;
 }

@@ -1,5 +1,8 @@
 #include "record/station.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static bool end(ff_log_station *s, ff_status status, const char *why) {
     s->status = status;
     s->why = why;
@@ -20,15 +23,13 @@ static bool next(ff_log_station *s, double *values, size_t capacity, ff_logfile_
 /* Orders that were carried out before this cycle. */
 static bool retune(ff_log_station *s, const ff_run_access *access) {
     ff_logfile *file = s->file;
-    const int bodies = s->scenario->satellites;
-    ff_tuned tuned;
     if (!file->retuned)
         return true;
     file->retuned = false;
-    const bool fits = file->tuned_from == access->k && file->tuned_count == 3 + 6 * (size_t)bodies;
+    const bool fits = file->tuned_from == access->k && file->tuned_count == (size_t)s->tunings.count;
     if (fits)
-        ff_tuned_take(file->tuned, bodies, &tuned);
-    return (fits && ff_tuned_apply(access->model, bodies, &tuned) == FF_OK) ||
+        ff_columns_take(&s->tunings, file->tuned, &s->given);
+    return (fits && ff_tuned_apply(access->model, s->scenario->satellites, &s->given.tuned) == FF_OK) ||
            end(s, FF_ERR_FORMAT, "an order in the log does not belong to its row, or cannot have been given");
 }
 
@@ -48,12 +49,29 @@ bool ff_log_station_between(void *self, const ff_run_access *access) {
     return retune(s, access);
 }
 
+static void close(void *self) {
+    ff_log_station *s = self;
+    ff_columns_free(&s->inputs);
+    ff_columns_free(&s->tunings);
+    free(s->values);
+    s->values = NULL;
+}
+
 static ff_status open(void *self, const double *lead, char *message, size_t size) {
-    (void)self;
+    ff_log_station *s = self;
     (void)lead;
-    (void)message;
-    (void)size;
-    return FF_OK;
+    ff_status status = ff_columns_init_input(s->scenario, &s->inputs);
+    if (!status)
+        status = ff_columns_init_tuning(s->scenario, &s->tunings);
+    if (!status) {
+        s->values = calloc((size_t)s->inputs.count, sizeof *s->values);
+        status = s->values ? FF_OK : FF_ERR_MEMORY;
+    }
+    if (!status)
+        return FF_OK;
+    close(s);
+    snprintf(message, size, "%s", ff_status_text(status));
+    return status;
 }
 
 static void offer(void *self, uint64_t k, const ff_setpoint *command, const ff_rigid_state *nominal) {
@@ -67,12 +85,12 @@ static void offer(void *self, uint64_t k, const ff_setpoint *command, const ff_r
  * input is lost. */
 static ff_status wait(void *self, ff_sample *sample) {
     ff_log_station *s = self;
-    const size_t inputs = (size_t)s->scenario->satellites * FF_LOG_INPUTS;
+    const size_t inputs = (size_t)s->inputs.count;
     const bool final = s->k == s->scenario->cycles;
     ff_logfile_kind kind;
     uint64_t k;
     size_t n;
-    if (!next(s, s->given, inputs, &kind, &k, &n)) {
+    if (!next(s, s->values, inputs, &kind, &k, &n)) {
         if (s->status == FF_OK && !s->cut && !final)
             end(s, FF_ERR_FORMAT, "the log's last row has no input");
         return s->status == FF_OK && !s->cut ? FF_OK : FF_ERR_FORMAT;
@@ -82,10 +100,9 @@ static ff_status wait(void *self, ff_sample *sample) {
         return FF_ERR_FORMAT;
     }
     sample->k = k;
-    for (int i = 0; i < s->scenario->satellites; i++) {
-        ff_rigid_load load; /* follows from the scenario */
-        ff_log_get_input(&s->given[i * FF_LOG_INPUTS], &sample->body[i].sensor, &load);
-    }
+    ff_columns_take(&s->inputs, s->values, &s->given); /* the loads follow from the scenario */
+    for (int i = 0; i < s->scenario->satellites; i++)
+        sample->body[i].sensor = s->given.body[i].sensor;
     return FF_OK;
 }
 
@@ -99,10 +116,6 @@ static void write(void *self, uint64_t k, const ff_setpoint *command, const ff_w
 static const ff_truth *truth(const void *self) {
     (void)self;
     return NULL;
-}
-
-static void close(void *self) {
-    (void)self;
 }
 
 ff_station ff_log_station_make(ff_log_station *self) {

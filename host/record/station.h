@@ -10,17 +10,20 @@
 typedef struct ff_log_station {
     ff_logfile *file;
     const ff_scenario *scenario;
-    uint64_t k;       /* offered last */
     size_t columns;   /* of a row */
-    double *recorded; /* the row of the cycle that runs; room for its columns */
-    double *given;    /* its input; room for FF_LOG_INPUTS per satellite */
+    double *recorded; /* the row of the cycle that runs, as many */
+    /* the station's own: */
+    uint64_t k;                 /* offered last */
+    ff_columns inputs, tunings; /* from open to close */
+    double *values;
+    ff_row given;     /* what the values say: input and tuning */
     bool cut;         /* the log was not closed: its last row may have lost its input */
     uint64_t damaged; /* chunks */
     ff_status status; /* negative: why nothing more can be read; FF_OK at the log's end, too */
     const char *why;  /* a sentence with it */
 } ff_log_station;
 
-/* The station of an open log, from its first row on; file, scenario and the arrays are the caller's. */
+/* The station of an open log, from its first row on; the first four fields are the caller's. */
 ff_station ff_log_station_make(ff_log_station *self);
 /* For ff_run_options.between, with the ff_log_station as user: reads the row of the coming cycle and gives
  * the loop what was tuned before it. False at the end of the log, or when `status` says why. */
