@@ -361,10 +361,12 @@ void ff_output_step(const ff_output_config *config, ff_output_state *state, doub
 void ff_output_wire(const ff_output_config *config, ff_output_state *state, ff_pose pose) {
     if (!state->pending || !ff_pose_finite(pose))
         return;
-    const bool moved = ff_vec3_norm(ff_vec3_sub(pose.p, state->sent.p)) > 2.0 * config->resolution,
-               turned = ff_quat_angle(pose.q, state->sent.q) > 2.0 * config->angular_resolution;
+    const bool moved =
+                   ff_vec3_norm(ff_vec3_sub(pose.p, state->sent.p)) > 2.0 * config->resolution + LAST_BITS,
+               turned = ff_vec3_norm(turn_between(state->sent.q, pose.q)) >
+                        2.0 * config->angular_resolution + LAST_BITS;
     if (moved || turned)
-        remember(config, state, pose);
+        remember(config, state, (ff_pose){turned ? pose.q : state->sent.q, moved ? pose.p : state->sent.p});
     state->course[0].exact &= !moved;
     state->course[1].exact &= !turned;
 }
