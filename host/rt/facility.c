@@ -78,7 +78,7 @@ typedef struct facility {
     uint64_t cycles;         /* of the first robot since the facility's start */
     double time;             /* [s] of its running cycle: the plant's */
     ff_loop_in in;
-    ff_plant_truth truth;
+    ff_truth truth;
     ff_twist before[FF_MAX_BODIES]; /* of the robots, one cycle earlier */
     ff_rng rng;
     double fault[FF_FAULTS][FF_MAX_BODIES]; /* size of those that act in this cycle, else NaN */
@@ -521,9 +521,9 @@ static void finish(facility *f, int i) {
     ff_rsi_correction correction;
     d->failed |= ff_rsi_controller_finish(&d->config, &d->state, &correction) < 0;
     const ff_pose T = corrected(f, i, &correction);
-    if (f->options->told)
-        f->options->told(f->options->user, i, f->result->sessions, ipoc,
-                         d->state.answered ? &d->state.sen : NULL, &T);
+    if (f->options->received)
+        f->options->received(f->options->user, i, f->result->sessions, ipoc,
+                             d->state.answered ? &d->state.sen : NULL, &T);
     move_to(f, i, T);
 }
 

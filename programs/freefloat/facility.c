@@ -84,7 +84,7 @@ static bool open_answers(const char *path, listener *l, ff_facility_options *fac
         return false;
     }
     fputs(answers_head, l->answers);
-    facility->told = write_answer;
+    facility->received = write_answer;
     return true;
 }
 

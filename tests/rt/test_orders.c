@@ -2,7 +2,7 @@
  * the log replays to the bit, and an order that was damaged is found. */
 #include "sides.h"
 
-#include "record/logfile.h"
+#include "record/replay.h"
 
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ typedef struct bench {
     double start;
 } bench;
 
-static void watch(void *self, const ff_sample *sample) {
+static void watch(void *self, const ff_telemetry_sample *sample) {
     bench *b = self;
     if (sample->state == FF_SAFE_FLOAT && sample->row.t > 0.2)
         atomic_store(&b->floats, true);
