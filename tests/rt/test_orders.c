@@ -71,11 +71,11 @@ static ff_status keep(void *self, const ff_row *row) {
 }
 
 /* The trips and the operator's orders: in the first log only. */
-static ff_status keep_event(void *self, double t, int code, ff_event_level level, const char *words,
+static ff_status keep_event(void *self, double t, int code, ff_event_level level, const char *what,
                             double value, double limit) {
     bench *b = self;
     const ff_sink sink = ff_log_sink(&b->log[0]);
-    return sink.event(sink.self, t, code, level, words, value, limit);
+    return sink.event(sink.self, t, code, level, what, value, limit);
 }
 
 static ff_status keep_found(void *self, const char *const *set, int count) {
