@@ -1,8 +1,8 @@
 #include "campaign/campaign.h"
 
+#include "scenario/reader.h"
+#include "text/file.h"
 #include "text/version.h"
-#include "scenario/schema.h"
-#include "scenario/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,82 +14,28 @@
 #include <unistd.h>
 
 typedef struct reader {
+    ff_reader in;
     ff_campaign *campaign;
-    const char *file;
-    char *message;
-    size_t size;
 } reader;
 
-/* Always false, so that a reader may `return fail(...)`. */
-static bool fail(reader *r, ff_place place, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static bool fail(reader *r, ff_place place, const char *format, ...) {
-    const int n = snprintf(r->message, r->size, "%s:%d:%d: ", r->file, place.line, place.column);
-    va_list list;
-    va_start(list, format);
-    if (n > 0 && (size_t)n < r->size)
-        vsnprintf(r->message + n, r->size - (size_t)n, format, list);
-    va_end(list);
-    for (char *c = r->message; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
-    return false;
-}
-
-/* --------------------------------------------------------------------------------------------- values -- */
+#define fail(r, ...) ff_reader_fail(&(r)->in, __VA_ARGS__)
 
 static bool as_number(const ff_node *node, double *value) {
-    if (node->kind != FF_NODE_SCALAR || node->quoted || !*node->text ||
-        node->text[strspn(node->text, "0123456789+-.eE")] != 0)
-        return false;
-    char *end;
-    *value = strtod(node->text, &end);
-    return *end == 0 && end != node->text && isfinite(*value);
+    bool in_range;
+    return node->kind == FF_NODE_SCALAR && !node->quoted && ff_number_parse(node->text, value, &in_range) &&
+           in_range;
 }
 
 static bool read_number(reader *r, const ff_node *node, const char *what, double *value) {
-    return as_number(node, value) ||
-           fail(r, node->place, "%s must be a number, not '%s', allowed: a finite number", what,
-                node->kind == FF_NODE_SCALAR ? ff_show(node->text).text : "a list or map");
-}
-
-static bool read_count(reader *r, const ff_node *node, const char *what, double least, uint64_t *value) {
-    double number;
-    if (!as_number(node, &number) || number != floor(number) || number < least || number > 9e15)
-        return fail(r, node->place, "%s must be a whole number from %.0f on, not '%s'", what, least,
-                    node->kind == FF_NODE_SCALAR ? ff_show(node->text).text : "a list or map");
-    *value = (uint64_t)number;
-    return true;
+    return ff_reader_number(&r->in, node, &(ff_key){.key = what, .unit = ""}, value);
 }
 
 static bool read_flag(reader *r, const ff_node *node, const char *what, bool *value) {
-    const bool scalar = node->kind == FF_NODE_SCALAR;
-    const bool yes = scalar && strcmp(node->text, "true") == 0;
-    if (!yes && !(scalar && strcmp(node->text, "false") == 0))
-        return fail(r, node->place, "%s must be true or false", what);
-    *value = yes;
-    return true;
-}
-
-static bool read_text(reader *r, const ff_node *node, const char *what, char *text, size_t size) {
-    if (node->kind != FF_NODE_SCALAR || !*node->text || strlen(node->text) >= size)
-        return fail(r, node->place, "%s must be text, allowed: 1 to %zu bytes", what, size - 1);
-    snprintf(text, size, "%s", node->text);
-    return true;
-}
-
-static bool check_keys(reader *r, const ff_node *map, const char *where, const char *const *allowed) {
-    for (const ff_node *child = map->child; child; child = child->next) {
-        bool known = false;
-        char list[300] = "";
-        for (int i = 0; allowed[i]; i++) {
-            known = known || strcmp(child->key, allowed[i]) == 0;
-            const size_t n = strlen(list);
-            snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", allowed[i]);
-        }
-        if (!known)
-            return fail(r, child->key_place, "unknown key '%s' in %s, allowed: %s", ff_show(child->key).text,
-                        where, list);
-    }
+    static const char *const words[] = {"false", "true", NULL};
+    int word = 0;
+    if (!ff_reader_word(&r->in, node, &(ff_key){.key = what, .words = words}, &word))
+        return false;
+    *value = word == 1;
     return true;
 }
 
@@ -177,7 +123,7 @@ static bool read_range(reader *r, const ff_node *node, ff_vary *vary) {
                         vary->a > 0.0 ? vary->b : vary->a, word);
     }
     vary->count = 1;
-    if (grid && !read_count(r, second->next, "the number of a grid's values", 1, &vary->count))
+    if (grid && !ff_reader_count(&r->in, second->next, "the number of a grid's values", 1, &vary->count))
         return false;
     if (vary->kind == FF_VARY_NORMAL) {
         if (!(vary->b > 0.0))
@@ -215,7 +161,7 @@ static bool read_entry(reader *r, const ff_node *node, bool latin, ff_vary *vary
     if (node->kind != FF_NODE_MAP)
         return fail(r, node->place, "'%s' must say how it varies, e.g. {uniform: [0.1, 0.2]}, {list: [1, 2]}",
                     vary->path);
-    if (!check_keys(r, node, "this entry", keys))
+    if (!ff_reader_keys(&r->in, node, "this entry", keys))
         return false;
     const ff_node *found = NULL;
     for (const ff_node *child = node->child; child; child = child->next) {
@@ -262,7 +208,7 @@ static bool read_vary(reader *r, const ff_node *node, bool latin) {
                         ff_show(child->key).text);
         ff_vary *vary = &c->vary[c->varies++];
         snprintf(vary->path, sizeof vary->path, "%s", child->key);
-        snprintf(vary->place, sizeof vary->place, "%.200s:%d:%d", r->file, child->key_place.line,
+        snprintf(vary->place, sizeof vary->place, "%.200s:%d:%d", r->in.label, child->key_place.line,
                  child->key_place.column);
         vary->unit = unit_of(vary->path);
         for (int i = 0; i + 1 < c->varies; i++)
@@ -298,11 +244,11 @@ static bool count_samples(reader *r, const ff_node *root) {
     if (drawn) {
         if (!samples)
             return fail(r, root->place, "the campaign lacks the key 'samples', allowed: how many are drawn");
-        if (!read_count(r, samples, "samples", 1, &c->draws))
+        if (!ff_reader_count(&r->in, samples, "samples", 1, &c->draws))
             return false;
     } else {
         uint64_t ignored;
-        if (samples && !read_count(r, samples, "samples", 1, &ignored))
+        if (samples && !ff_reader_count(&r->in, samples, "samples", 1, &ignored))
             return false;
     }
     if (c->draws > (uint64_t)9e15 / c->combinations)
@@ -314,7 +260,7 @@ static bool count_samples(reader *r, const ff_node *root) {
 /* --------------------------------------------------------------------------------- methods and metrics -- */
 
 static bool read_method(reader *r, const ff_node *node, ff_campaign_method *method) {
-    if (!read_text(r, node, "a method", method->label, sizeof method->label))
+    if (!ff_reader_text(&r->in, node, "a method", method->label, sizeof method->label))
         return false;
     size_t n = strcspn(method->label, ":");
     if (n >= sizeof method->method || n == 0 || strpbrk(method->label, ",\"\n"))
@@ -453,7 +399,7 @@ static bool read_limits(reader *r, const ff_node *node, ff_campaign_map *map) {
     for (const ff_node *item = node->child; item; item = item->next) {
         if (item->kind != FF_NODE_MAP)
             return fail(r, item->place, "a limit must be {of: COLUMN, at: LEVEL, label: TEXT}");
-        if (!check_keys(r, item, "a limit", keys))
+        if (!ff_reader_keys(&r->in, item, "a limit", keys))
             return false;
         ff_map_limit *limit = &map->limit[map->limits++];
         const ff_node *of = ff_node_find(item, "of"), *at = ff_node_find(item, "at"),
@@ -468,7 +414,7 @@ static bool read_limits(reader *r, const ff_node *node, ff_campaign_map *map) {
                         "a limit lacks the key 'at', allowed: the level of its line, since "
                         "the map has no contour");
         name_limit(r->campaign, limit);
-        if (label && !read_text(r, label, "label", limit->label, sizeof limit->label))
+        if (label && !ff_reader_text(&r->in, label, "label", limit->label, sizeof limit->label))
             return false;
     }
     return true;
@@ -488,7 +434,7 @@ static bool read_maps(reader *r, const ff_node *node) {
     for (const ff_node *item = node->child; item; item = item->next) {
         if (item->kind != FF_NODE_MAP)
             return fail(r, item->place, "a map must be {x: PATH, y: PATH, show: METRIC}");
-        if (!check_keys(r, item, "a map", keys))
+        if (!ff_reader_keys(&r->in, item, "a map", keys))
             return false;
         ff_campaign_map *map = &c->map[c->maps++];
         const ff_node *x = ff_node_find(item, "x"), *y = ff_node_find(item, "y"),
@@ -520,13 +466,13 @@ static bool read_keep(reader *r, const ff_node *node) {
         return true;
     if (node->kind != FF_NODE_MAP)
         return fail(r, node->place, "keep must be a map, e.g. {failed: true, worst: 5}");
-    if (!check_keys(r, node, "keep", keys))
+    if (!ff_reader_keys(&r->in, node, "keep", keys))
         return false;
     const ff_node *failed = ff_node_find(node, "failed"), *worst = ff_node_find(node, "worst"),
                   *by = ff_node_find(node, "by");
     uint64_t count = 0;
     if ((failed && !read_flag(r, failed, "failed", &c->keep_failed)) ||
-        (worst && !read_count(r, worst, "worst", 0, &count)) ||
+        (worst && !ff_reader_count(&r->in, worst, "worst", 0, &count)) ||
         (by && !read_column(r, by, "by", true, &c->worst_by)))
         return false;
     if (count > FF_CAMPAIGN_WORST)
@@ -539,50 +485,16 @@ static bool read_keep(reader *r, const ff_node *node) {
 
 /* ----------------------------------------------------------------------------------------------- base -- */
 
-/* Reads at most FF_TREE_BYTES; malloc'ed. */
-static char *read_file(const char *path, size_t *length, const char **why) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    *why = "it cannot be read";
-    char *text = NULL;
-    *length = 0;
-    if (file >= 0 && fstat(file, &info) == 0 && S_ISDIR(info.st_mode)) {
-        *why = "this is a folder, allowed: a YAML file";
-    } else if (file >= 0) {
-        text = malloc(FF_TREE_BYTES + 2u);
-        ssize_t n = 0;
-        while (
-            text && *length <= FF_TREE_BYTES &&
-            ((n = read(file, text + *length, FF_TREE_BYTES + 1u - *length)) > 0 || (n < 0 && errno == EINTR)))
-            *length += n > 0 ? (size_t)n : 0;
-        if (text && (n < 0 || *length > FF_TREE_BYTES)) {
-            *why = n < 0 ? strerror(errno) : "it has more than 16 MB";
-            free(text);
-            text = NULL;
-        }
-        if (text) {
-            char *smaller = realloc(text, *length + 1);
-            text = smaller ? smaller : text;
-            text[*length] = 0;
-        }
-    } else
-        *why = strerror(errno);
-    if (file >= 0)
-        close(file);
-    return text;
-}
-
 static bool read_base(reader *r, const ff_node *node, char *warnings, size_t warnings_size) {
     ff_campaign *c = r->campaign;
-    char name[2048];
-    const char *why;
-    if (!read_text(r, node, "base", name, sizeof name))
+    char name[2048], why[200];
+    if (!ff_reader_text(&r->in, node, "base", name, sizeof name))
         return false;
-    const char *slash = strrchr(r->file, '/');
+    const char *slash = strrchr(r->in.label, '/');
     if (name[0] == '/' || !slash)
         snprintf(c->base, sizeof c->base, "%s", name);
     else
-        snprintf(c->base, sizeof c->base, "%.*s/%s", (int)(slash - r->file), r->file, name);
+        snprintf(c->base, sizeof c->base, "%.*s/%s", (int)(slash - r->in.label), r->in.label, name);
     /* "campaigns/../scenarios" is "scenarios" wherever "campaigns" is a folder of its own */
     for (char *up; (up = strstr(c->base, "/../")) != NULL && up > c->base;) {
         char *begin = up;
@@ -597,12 +509,11 @@ static bool read_base(reader *r, const ff_node *node, char *warnings, size_t war
             break;
         memmove(begin, up + 4, strlen(up + 4) + 1);
     }
-    c->text = read_file(c->base, &c->length, &why);
-    if (!c->text)
+    if (ff_file_read(c->base, FF_TREE_BYTES, &c->text, &c->length, why, sizeof why) != FF_OK)
         return fail(r, node->place, "the base scenario %s cannot be used: %s", ff_show(c->base).text, why);
     /* the base by itself, so that its own mistakes carry its own lines */
-    if (ff_scenario_parse(c->base, c->text, c->length, NULL, &c->scenario, r->message, r->size, warnings,
-                          warnings_size) != FF_OK)
+    if (ff_scenario_parse(c->base, c->text, c->length, NULL, &c->scenario, r->in.message, r->in.size,
+                          warnings, warnings_size) != FF_OK)
         return false;
     return !c->scenario.emulates ||
            fail(r, node->place, "the base scenario is an emulation, allowed: a scenario with satellites");
@@ -624,8 +535,8 @@ static bool probe(reader *r, const ff_node *root) {
                                        vary->item ? (int)vary->count : 0};
         const ff_scenario_options options = {.method = c->method[0].method};
         ff_scenario_template *t = NULL;
-        good = ff_scenario_template_create(c->base, c->text, c->length, &options, &slot, 1, &t, r->message,
-                                           r->size) == FF_OK;
+        good = ff_scenario_template_create(c->base, c->text, c->length, &options, &slot, 1, &t, r->in.message,
+                                           r->in.size) == FF_OK;
         ff_scenario_template_free(t);
     }
     const ff_node *methods = ff_node_find(root, "methods");
@@ -639,7 +550,7 @@ static bool probe(reader *r, const ff_node *root) {
             if (strncmp(why, "--", 2) == 0 && item)
                 fail(r, item->place, "%s", why);
             else
-                snprintf(r->message, r->size, "%s", why);
+                snprintf(r->in.message, r->in.size, "%s", why);
         }
         ff_scenario_template_free(t);
     }
@@ -672,7 +583,7 @@ static bool read_root(reader *r, const ff_node *root, char *warnings, size_t war
     ff_campaign *c = r->campaign;
     if (root->kind != FF_NODE_MAP)
         return fail(r, root->place, "a campaign must be a map with name, base, vary ...");
-    if (!check_keys(r, root, "the campaign", keys))
+    if (!ff_reader_keys(&r->in, root, "the campaign", keys))
         return false;
     const ff_node *name = ff_node_find(root, "name"), *base = ff_node_find(root, "base"),
                   *methods = ff_node_find(root, "methods"), *seed = ff_node_find(root, "seed"),
@@ -683,8 +594,8 @@ static bool read_root(reader *r, const ff_node *root, char *warnings, size_t war
     bool all_latin = false;
     c->seed = 1;
     c->limit = 60.0;
-    if (!read_text(r, name, "name", c->name, sizeof c->name) ||
-        (seed && !read_count(r, seed, "seed", 0, &c->seed)) ||
+    if (!ff_reader_text(&r->in, name, "name", c->name, sizeof c->name) ||
+        (seed && !ff_reader_count(&r->in, seed, "seed", 0, &c->seed)) ||
         (latin && !read_flag(r, latin, "latin", &all_latin)) ||
         (limit && !read_number(r, limit, "limit", &c->limit)) ||
         !read_base(r, base, warnings, warnings_size) || (vary && !read_vary(r, vary, all_latin)) ||
@@ -711,19 +622,17 @@ ff_status ff_campaign_load(const char *path, ff_campaign *campaign, char *messag
     message[0] = 0;
     if (warnings && warnings_size)
         warnings[0] = 0;
-    reader r = {campaign, path, message, size};
+    reader r = {.in = {.label = path, .message = message, .size = size}, .campaign = campaign};
     const ff_place start = {1, 1, NULL};
     size_t length;
-    const char *why;
+    char *text;
     snprintf(campaign->path, sizeof campaign->path, "%s", path);
-    char *text = read_file(path, &length, &why);
-    if (!text) {
-        fail(&r, start, "the file cannot be used: %s", why);
-        return FF_ERR_IO;
-    }
+    ff_status status = ff_reader_file(&r.in, path, &text, &length);
+    if (status != FF_OK)
+        return status;
     ff_tree tree = {0};
     ff_tree_error error;
-    ff_status status = ff_tree_parse(&tree, text, length, NULL, &tree.root, &error);
+    status = ff_tree_parse(&tree, text, length, NULL, &tree.root, &error);
     if (status != FF_OK)
         fail(&r, error.place, "%s", error.text);
     else if (!tree.root) {

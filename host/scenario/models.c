@@ -38,7 +38,7 @@ static ff_status load_model(const ff_reader *r, const char *name, const char *pa
 /* NULL after fail. Relative names start from the scenario's folder. */
 static const struct ff_tree_model_file *read_model(ff_reader *r, const ff_node *node) {
     char name[FF_NAME_SIZE], text[400];
-    if (!ff_reader_text(r, node, "model", name))
+    if (!ff_reader_text(r, node, "model", name, FF_NAME_SIZE))
         return NULL;
     note_model(r->scenario, name);
     for (const struct ff_tree_model_file *m = r->tree->models; m; m = m->next)
@@ -73,7 +73,7 @@ static const struct ff_tree_model_file *read_model(ff_reader *r, const ff_node *
 /* Read to be checked only: what is drawn reads it again. */
 bool ff__read_mesh(ff_reader *r, const ff_node *node, char *path) {
     char name[FF_NAME_SIZE], text[128];
-    if (!ff_reader_text(r, node, "file", name))
+    if (!ff_reader_text(r, node, "file", name, FF_NAME_SIZE))
         return false;
     const char *slash = name[0] == '/' ? NULL : strrchr(r->label, '/');
     const size_t folder = slash ? (size_t)(slash - r->label) + 1 : 0, length = strlen(name);

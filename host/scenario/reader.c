@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/file.h"
+
 static size_t put_place(char *text, size_t size, const char *label, ff_place place) {
     const int n = place.argument ? snprintf(text, size, "%s: ", place.argument)
                                  : snprintf(text, size, "%s:%d:%d: ", label, place.line, place.column);
@@ -177,19 +179,18 @@ bool ff_reader_integer(ff_reader *r, const ff_node *node, const ff_key *key, uin
     return true;
 }
 
-bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *text) {
+bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *text, size_t size) {
     if (node->kind != FF_NODE_SCALAR ||
         (!node->quoted && (!*node->text || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0)))
-        return ff_reader_fail(r, node->place, "%s must be text, not %s, allowed: 1 to %d bytes", what,
-                              node->kind == FF_NODE_SCALAR ? "empty" : ff_node_kind_text(node),
-                              FF_NAME_SIZE - 1);
+        return ff_reader_fail(r, node->place, "%s must be text, not %s, allowed: 1 to %zu bytes", what,
+                              node->kind == FF_NODE_SCALAR ? "empty" : ff_node_kind_text(node), size - 1);
     const size_t length = strlen(node->text);
-    bool printable = length > 0 && length < FF_NAME_SIZE;
+    bool printable = length > 0 && length < size;
     for (const char *c = node->text; *c && printable; c++)
         printable = (unsigned char)*c >= 0x20 && *c != 0x7f;
     if (!printable)
-        return ff_reader_fail(r, node->place, "%s is '%s', allowed: 1 to %d bytes of printable text", what,
-                              ff_show(node->text).text, FF_NAME_SIZE - 1);
+        return ff_reader_fail(r, node->place, "%s is '%s', allowed: 1 to %zu bytes of printable text", what,
+                              ff_show(node->text).text, size - 1);
     memcpy(text, node->text, length + 1);
     return true;
 }
@@ -204,6 +205,40 @@ bool ff_reader_name(ff_reader *r, ff_place place, const char *what, const char *
         return ff_reader_fail(
             r, place, "%s '%s' is no name, allowed: 1 to %d bytes, not only digits, none of . / , = : \" \\",
             what, ff_show(name).text, FF_NAME_SIZE - 1);
+    return true;
+}
+
+bool ff_reader_unknown(ff_reader *r, const ff_node *child, const char *where, const ff_names *list,
+                       const ff_guess *g) {
+    return ff_reader_fail(r, child->key_place, "unknown key '%s' in %s%s, allowed: %s",
+                          ff_show(child->key).text, where, ff_guess_hint(g).text, list->text);
+}
+
+bool ff_reader_keys(ff_reader *r, const ff_node *map, const char *where, const char *const *allowed) {
+    for (const ff_node *child = map->child; child; child = child->next) {
+        bool known = false;
+        ff_names list = {"", 0};
+        ff_guess g = {.wrong = child->key};
+        for (int i = 0; allowed[i]; i++) {
+            known = known || strcmp(child->key, allowed[i]) == 0;
+            ff_names_add(&list, allowed[i]);
+            ff_guess_add(&g, allowed[i]);
+        }
+        if (!known)
+            return ff_reader_unknown(r, child, where, &list, &g);
+    }
+    return true;
+}
+
+bool ff_reader_count(ff_reader *r, const ff_node *node, const char *what, double least, uint64_t *value) {
+    double number = FF_NAN;
+    bool in_range = false;
+    const bool plain = node->kind == FF_NODE_SCALAR && !node->quoted;
+    if (!plain || !ff_number_parse(node->text, &number, &in_range) || number != floor(number) ||
+        !(number >= least && number <= 9e15))
+        return ff_reader_fail(r, node->place, "%s must be a whole number from %.0f on, not '%s'", what, least,
+                              plain && *node->text ? ff_show(node->text).text : ff_node_kind_text(node));
+    *value = (uint64_t)number;
     return true;
 }
 
@@ -279,4 +314,19 @@ bool ff_reader_half_widths(ff_reader *r, const ff_node *node, const ff_key *key,
             return false;
     }
     return true;
+}
+
+ff_status ff_reader_file(ff_reader *r, const char *path, char **text, size_t *length) {
+    const ff_place start = {1, 1, NULL};
+    char why[200] = "";
+    const ff_status status = ff_file_read(path, FF_TREE_BYTES, text, length, why, sizeof why);
+    if (status == FF_ERR_ARGUMENT)
+        ff_reader_fail(r, start, "this is a folder, allowed: a YAML file");
+    else if (status == FF_ERR_SIZE)
+        ff_reader_fail(r, start, "the file has %zu bytes, allowed: at most 16 MB", *length);
+    else if (status == FF_ERR_MEMORY)
+        ff_reader_fail(r, start, "no memory for the file");
+    else if (status != FF_OK)
+        ff_reader_fail(r, start, "the file cannot be read: %s", why);
+    return status == FF_ERR_ARGUMENT ? FF_ERR_IO : status == FF_ERR_SIZE ? FF_ERR_FORMAT : status;
 }

@@ -28,6 +28,10 @@ void ff_reader_warn(ff_reader *r, ff_place place, const char *format, ...)
 /* One line, whatever the file, the option or the label held. */
 void ff_reader_flatten(char *text);
 
+/* The whole file, malloc'ed. FF_ERR_IO (a folder, too), FF_ERR_FORMAT (above FF_TREE_BYTES), FF_ERR_MEMORY.
+ */
+ff_status ff_reader_file(ff_reader *r, const char *path, char **text, size_t *length);
+
 /* A list of allowed words, and the one that was probably meant. */
 typedef struct ff_names {
     char text[400];
@@ -54,8 +58,15 @@ bool ff_reader_direction(ff_reader *r, const ff_node *node, const ff_key *key, f
 bool ff_reader_quaternion(ff_reader *r, const ff_node *node, const ff_key *key, ff_quat *value);
 bool ff_reader_inertia(ff_reader *r, const ff_node *node, const ff_key *key, ff_mat3 *value);
 bool ff_reader_half_widths(ff_reader *r, const ff_node *node, const ff_key *key, ff_vec3 *value);
-/* Printable text of 1 to FF_NAME_SIZE - 1 bytes. */
-bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *text);
+/* A whole number from `least` on, up to 9e15; 1e4 is one. */
+bool ff_reader_count(ff_reader *r, const ff_node *node, const char *what, double least, uint64_t *value);
+/* Printable text of 1 to size - 1 bytes. */
+bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *text, size_t size);
+/* Every key of the map is one of those allowed, NULL at their end. */
+bool ff_reader_keys(ff_reader *r, const ff_node *map, const char *where, const char *const *allowed);
+/* The message about one that is not; always false. */
+bool ff_reader_unknown(ff_reader *r, const ff_node *child, const char *where, const ff_names *list,
+                       const ff_guess *g);
 /* A name stands in paths (a.b=c), in pairs (a/b), in lists (a,b) and in column titles. */
 bool ff_reader_name(ff_reader *r, ff_place place, const char *what, const char *name);
 

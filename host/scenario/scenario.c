@@ -1,12 +1,8 @@
 #include "scenario/internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 ff_status ff__apply_sets(ff_reader *r, const ff_scenario_options *options, ff_tree_error *error) {
     for (int i = 0; i < (options ? options->sets : 0); i++) {
@@ -63,56 +59,6 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
     return status;
 }
 
-/* Reads at most FF_TREE_BYTES + 1, so that a device or pipe cannot fill the memory. */
-static ff_status read_file(ff_reader *r, const char *path, char **text, size_t *length) {
-    const ff_place start = {1, 1, NULL};
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat info;
-    if (file < 0 || fstat(file, &info) != 0) {
-        ff_reader_fail(r, start, "the file cannot be read: %s", strerror(errno));
-        if (file >= 0)
-            close(file);
-        return FF_ERR_IO;
-    }
-    ff_status status = FF_OK;
-    *text = NULL;
-    *length = 0;
-    if (S_ISDIR(info.st_mode)) {
-        ff_reader_fail(r, start, "this is a folder, allowed: a YAML file");
-        status = FF_ERR_IO;
-    } else if (info.st_size > FF_TREE_BYTES) {
-        ff_reader_fail(r, start, "the file has %lld bytes, allowed: at most 16 MB", (long long)info.st_size);
-        status = FF_ERR_FORMAT;
-    } else {
-        const bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
-        const size_t room = sized ? (size_t)info.st_size + 1 : FF_TREE_BYTES + 1;
-        *text = malloc(room);
-        if (!*text) {
-            ff_reader_fail(r, start, "no memory for the scenario");
-            status = FF_ERR_MEMORY;
-        }
-        if (!S_ISREG(info.st_mode)) /* a pipe is waited for once it is open */
-            fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
-        while (status == FF_OK && *length < room) {
-            const ssize_t n = read(file, *text + *length, room - *length);
-            if (n > 0)
-                *length += (size_t)n;
-            else if (n == 0)
-                break;
-            else if (errno != EINTR) {
-                ff_reader_fail(r, start, "the file cannot be read: %s", strerror(errno));
-                status = FF_ERR_IO;
-            }
-        }
-    }
-    close(file);
-    if (status != FF_OK) {
-        free(*text);
-        *text = NULL;
-    }
-    return status;
-}
-
 ff_status ff_scenario_load(const char *path, const ff_scenario_options *options, ff_scenario *scenario,
                            char *message, size_t size, char *warnings, size_t warnings_size) {
     ff_reader r = {.label = path, .message = message, .size = size};
@@ -122,7 +68,7 @@ ff_status ff_scenario_load(const char *path, const ff_scenario_options *options,
         message[0] = 0;
     if (warnings && warnings_size)
         warnings[0] = 0;
-    ff_status status = read_file(&r, path, &text, &length);
+    ff_status status = ff_reader_file(&r, path, &text, &length);
     if (status != FF_OK)
         return status;
     status = ff_scenario_parse(path, text, length, options, scenario, message, size, warnings, warnings_size);

@@ -46,9 +46,10 @@ static bool read_value(ff_reader *r, const ff_node *node, const ff_key *key, voi
     case FF_TYPE_INTEGER:
         return ff_reader_integer(r, node, key, at);
     case FF_TYPE_TEXT:
-        return ff_reader_text(r, node, key->key, at);
+        return ff_reader_text(r, node, key->key, at, FF_NAME_SIZE);
     case FF_TYPE_NAME:
-        return ff_reader_text(r, node, key->key, at) && ff_reader_name(r, node->place, key->key, at);
+        return ff_reader_text(r, node, key->key, at, FF_NAME_SIZE) &&
+               ff_reader_name(r, node->place, key->key, at);
     case FF_TYPE_WORD:
         if (!ff_reader_word(r, node, key, &word))
             return false;
@@ -232,8 +233,7 @@ static bool check_keys(ff_reader *r, const ff_node *node, const ff_section *sect
             return ff_reader_fail(r, child->key_place,
                                   "key '%s' does not belong to %s kind '%s', allowed: %s", child->key,
                                   section->noun, kind_word, list.text);
-        return ff_reader_fail(r, child->key_place, "unknown key '%s' in %s%s, allowed: %s",
-                              ff_show(child->key).text, ff__where(r), ff_guess_hint(&g).text, list.text);
+        return ff_reader_unknown(r, child, ff__where(r), &list, &g);
     }
     return true;
 }
