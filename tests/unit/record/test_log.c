@@ -1,8 +1,8 @@
 /* The log of a run: written by the sink, read back, replayed bit for bit; a changed number is found. */
 #include "support.h"
 
-#include "record/logfile.h"
-#include "run/run.h"
+#include "record/replay.h"
+#include "executive/run.h"
 
 #include <unistd.h>
 

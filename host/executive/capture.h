@@ -1,9 +1,9 @@
-/* run/capture.h - a scenario with an arm: its mission, its rows, its reference. */
-#ifndef FF_RUN_CAPTURE_H
-#define FF_RUN_CAPTURE_H
+/* executive/capture.h - a scenario with an arm: its mission, its rows, its reference. */
+#ifndef FF_EXECUTIVE_CAPTURE_H
+#define FF_EXECUTIVE_CAPTURE_H
 
-#include "run/mission.h"
-#include "run/run.h"
+#include "executive/mission.h"
+#include "executive/run.h"
 
 /* What a mission's config points to; keep it as long as the config. */
 typedef struct ff_capture_parts {

@@ -1,7 +1,7 @@
-/* run/run.h - the virtual-time executive: connects a scenario's loop to the virtual facility and feeds the
- * sinks. */
-#ifndef FF_RUN_RUN_H
-#define FF_RUN_RUN_H
+/* executive/run.h - a scenario from its start to its end in virtual time: what a run is asked, what it
+ * answers. A run on devices (rt/executive.h) takes and gives the same. */
+#ifndef FF_EXECUTIVE_RUN_H
+#define FF_EXECUTIVE_RUN_H
 
 #include "ideal/ideal.h"
 #include "obsw/computer.h"
@@ -55,7 +55,8 @@ typedef struct ff_run_result {
     char message[256];                  /* one sentence when status is negative */
 } ff_run_result;
 
-/* Runs the scenario to its end, or to the first fault. Rows: one per cycle and a last one with `final`. */
+/* Runs the scenario on the virtual facility to its end, or to the first fault. Rows: one per cycle and a last
+ * one with `final`. */
 void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result);
 
 #endif

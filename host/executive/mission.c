@@ -1,4 +1,4 @@
-#include "run/mission.h"
+#include "executive/mission.h"
 
 #include <stdio.h>
 #include <stdlib.h>

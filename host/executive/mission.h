@@ -1,10 +1,10 @@
-/* run/mission.h - capture of a client by a servicer with an arm, on two virtual robots or in orbit.
+/* executive/mission.h - capture of a client by a servicer with an arm, on two virtual robots or in orbit.
  *
  * The facility: two robots carry client and base and make the motion relative to a nominal one; the arm is a
  * torque-controlled device on the servicer's robot that feels gravity and has its own faster cycle. The
  * orbit: (2) and (12) of destefano2021 as they stand, the same controller: the reference. */
-#ifndef FF_RUN_MISSION_H
-#define FF_RUN_MISSION_H
+#ifndef FF_EXECUTIVE_MISSION_H
+#define FF_EXECUTIVE_MISSION_H
 
 #include "facility/robots.h"
 #include "obsw/computer.h"

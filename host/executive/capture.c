@@ -1,4 +1,4 @@
-#include "run/capture.h"
+#include "executive/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
