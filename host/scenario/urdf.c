@@ -2,6 +2,7 @@
 
 #include "scenario/tree.h"
 #include "text/file.h"
+#include "text/message.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -556,23 +557,17 @@ ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_u
     return status;
 }
 
-static ff_status io_fault(char *message, size_t size, const char *text) {
-    if (message && size)
-        snprintf(message, size, "%s", text);
-    return FF_ERR_IO;
-}
-
 ff_status ff_urdf_load(const char *path, ff_urdf *urdf, char *message, size_t size) {
     char *text;
     size_t length;
     char why[200];
     ff_status status = ff_file_read(path, FF_URDF_BYTES, &text, &length, why, sizeof why);
     if (status == FF_ERR_ARGUMENT)
-        return io_fault(message, size, "not a regular file");
+        return ff_refuse(FF_ERR_IO, message, size, "not a regular file");
     if (status == FF_ERR_SIZE) /* the parser says what is too long */
         return ff_urdf_parse(path, "", length, urdf, message, size);
     if (status != FF_OK)
-        return io_fault(message, size, why);
+        return ff_refuse(FF_ERR_IO, message, size, "%s", why);
     status = ff_urdf_parse(path, text, length, urdf, message, size);
     free(text);
     return status;

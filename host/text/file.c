@@ -1,4 +1,5 @@
 #include "text/file.h"
+#include "text/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,12 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static ff_status refuse(ff_status status, char *why, size_t size, const char *text) {
-    if (why && size)
-        snprintf(why, size, "%s", text);
-    return status;
-}
 
 /* At most room - 1 bytes and a zero. False with errno. */
 static bool fill(int file, char *text, size_t room, size_t *length) {
@@ -30,12 +25,12 @@ static bool fill(int file, char *text, size_t room, size_t *length) {
 static ff_status read_open(int file, size_t limit, char **text, size_t *length, char *why, size_t size) {
     struct stat info;
     if (fstat(file, &info) != 0)
-        return refuse(FF_ERR_IO, why, size, strerror(errno));
+        return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
     if (S_ISDIR(info.st_mode))
-        return refuse(FF_ERR_ARGUMENT, why, size, "it is a folder");
+        return ff_refuse(FF_ERR_ARGUMENT, why, size, "it is a folder");
     if (S_ISREG(info.st_mode) && (size_t)info.st_size > limit) {
         *length = (size_t)info.st_size;
-        return refuse(FF_ERR_SIZE, why, size, "it is too large");
+        return ff_refuse(FF_ERR_SIZE, why, size, "it is too large");
     }
     if (!S_ISREG(info.st_mode)) /* a pipe is waited for once it is open */
         fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
@@ -45,10 +40,10 @@ static ff_status read_open(int file, size_t limit, char **text, size_t *length, 
     const size_t room = (sized ? (size_t)info.st_size : limit + 1) + 1;
     *text = malloc(room);
     if (!*text)
-        return refuse(FF_ERR_MEMORY, why, size, "no memory");
+        return ff_refuse(FF_ERR_MEMORY, why, size, "no memory");
     if (!fill(file, *text, room, length))
-        return refuse(FF_ERR_IO, why, size, strerror(errno));
-    return *length > limit ? refuse(FF_ERR_SIZE, why, size, "it is too large") : FF_OK;
+        return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
+    return *length > limit ? ff_refuse(FF_ERR_SIZE, why, size, "it is too large") : FF_OK;
 }
 
 ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size) {
@@ -56,7 +51,7 @@ ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *leng
     *length = 0;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
-        return refuse(FF_ERR_IO, why, size, strerror(errno));
+        return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
     const ff_status status = read_open(file, limit, text, length, why, size);
     const int error = errno;
     close(file);
