@@ -10,7 +10,7 @@ name: peers
 time: {cycle: 0.004, duration: 2}
 method: direct
 satellites:
-  body: {mass: 200, inertia: [20, 20, 20], velocity: [0.01, 0.002, 0], safety: {missed: 50, age: 1}, check: {push: skip},
+  body: {mass: 200, inertia: [20, 20, 20], velocity: [0.01, 0.002, 0], safety: {missed: 500, age: 2}, check: {push: skip},
     robot: {kind: kuka-rsi, address: 127.0.0.1, delay: 0.008, channel: $1, corrections: $2, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}}}
 Y
 }
@@ -46,7 +46,7 @@ for what in wrap large pounds deaf empty late; do
   # shellcheck disable=SC2086
   timeout 50 python3 "$R/peer_devices.py" $base $((base + 10)) $((base + 20)) $what "$first" > devices.txt 2>&1 & facility_pid=$!
   # shellcheck disable=SC2086
-  timeout 40 "$FREEFLOAT" rt devices.yaml --arm --out out --log mcap "${P[@]}" --silence 2 < /dev/null > rt.txt 2>&1; got=$?
+  timeout 40 "$FREEFLOAT" rt devices.yaml --arm --out out --log mcap "${P[@]}" --silence 10 < /dev/null > rt.txt 2>&1; got=$?
   wait "$facility_pid"; facility_pid=
   [ $got -eq 0 ] || { fail "$what: exit $got: $(cat rt.txt devices.txt)"; continue; }
   python3 -c "
