@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/workspace.h"
+#include "study/workspace.h"
 #include "papers.h"
-#include "run/capture.h"
+#include "executive/capture.h"
 
 #define DEG (FF_PI / 180.0)
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "commands.h"
-#include "record/logfile.h"
-#include "record/version.h"
-#include "report/json.h"
+#include "record/replay.h"
+#include "text/version.h"
+#include "text/json.h"
 #include "session.h"
 
 static const char help[] =

@@ -2,7 +2,7 @@
  * that stands in for a lost one is not learnt from. */
 #include "support.h"
 
-#include "run/run.h"
+#include "executive/run.h"
 
 static ff_scenario scenario;
 static double last_speed, highest;
@@ -28,7 +28,7 @@ static double rebound(double damping, double readings, double commands, unsigned
                           sizeof warnings) != FF_OK)
         fail_msg("%s", message);
     highest = 0.0;
-    const ff_sink sink = {NULL, keep};
+    const ff_sink sink = {.self = NULL, .row = keep};
     const ff_run_options options = {.sinks = &sink, .count = 1};
     ff_run_result result;
     ff_run(&scenario, &options, &result);

@@ -64,7 +64,7 @@ static ff_status watch_row(void *self, const ff_row *row) {
 }
 
 /* A viewer that commands all the time: the guard holds with it, too. */
-static void watch_sample(void *self, const ff_sample *sample) {
+static void watch_sample(void *self, const ff_telemetry_sample *sample) {
     pair *p = self;
     p->samples++;
     if (!isfinite(sample->level[0][FF_LEVEL_FORCE]))
