@@ -19,6 +19,11 @@ enum {
     FF_MAX_MODELS = 4, /* URDF files of one scenario */
 };
 
+/* Names of kinds, in the order of their enums and NULL at the end: the reader's words, and what messages,
+ * reports and pages say. */
+extern const char *const ff_robot_names[], *const ff_sensor_names[], *const ff_contact_names[],
+                                                                         *const ff_arm_names[];
+
 typedef enum ff_robot_kind {
     FF_ROBOT_IDEAL,
     FF_ROBOT_DELAY,
