@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #include "ideal/ideal.h"
-#include "rt/levels.h"
+#include "safety/levels.h"
 #include "rt/touch.h"
 #include "rt/tuning.h"
 

@@ -1,4 +1,4 @@
-#include "rt/safety.h"
+#include "safety/safety.h"
 
 #include <stdio.h>
 
@@ -91,8 +91,7 @@ ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoin
     return ff_vec3_axpy(t, v, measured->T.p);
 }
 
-/* The first limit that is broken, most telling first. */
-static ff_trip examine(const ff_safety_config *config, const ff_safety_state *state, const ff_safety_in *in,
+static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
                        int i) {
     const ff_safety_body_in *b = &in->body[i];
     const ff_safety_limits *limit = &config->limits[i];
@@ -140,7 +139,15 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_state *st
     return (ff_trip){.code = FF_TRIP_NONE};
 }
 
-static void remember(const ff_safety_config *config, ff_safety_state *state, const ff_safety_in *in) {
+ff_trip ff_safety_examine(const ff_safety_config *config, const ff_safety_memory *memory,
+                          const ff_safety_in *in) {
+    ff_trip trip = {.code = FF_TRIP_NONE};
+    for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE; i++)
+        trip = examine(config, memory, in, i);
+    return trip;
+}
+
+void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *state, const ff_safety_in *in) {
     for (int i = 0; i < config->bodies; i++) {
         const ff_safety_body_in *b = &in->body[i];
         if (state->seen >= 1)
@@ -152,8 +159,7 @@ static void remember(const ff_safety_config *config, ff_safety_state *state, con
     state->seen += state->seen < 3;
 }
 
-/* A cycle without a record says nothing new: what was touched still counts as touched. */
-static bool in_contact(const ff_safety_config *config, ff_safety_state *state, const ff_safety_in *in) {
+bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *state, const ff_safety_in *in) {
     bool any = false;
     for (int i = 0; i < config->bodies; i++) {
         if (in->body[i].force_valid)
@@ -163,8 +169,6 @@ static bool in_contact(const ff_safety_config *config, ff_safety_state *state, c
     return any;
 }
 
-/* A robot that stops in order, or is held, must not be pressed beyond its limits either. What the stop itself
- * does (its deceleration, a jump of a force that lets go) is no reason to trip. */
 static ff_trip examine_at_rest(const ff_safety_config *config, const ff_safety_in *in, int i) {
     const ff_safety_body_in *b = &in->body[i];
     const ff_safety_limits *limit = &config->limits[i];
@@ -176,6 +180,13 @@ static ff_trip examine_at_rest(const ff_safety_config *config, const ff_safety_i
     return (ff_trip){.code = FF_TRIP_NONE};
 }
 
+ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_in *in) {
+    ff_trip trip = {.code = FF_TRIP_NONE};
+    for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE; i++)
+        trip = examine_at_rest(config, in, i);
+    return trip;
+}
+
 /* The transitions, as docs/safety.md draws them. */
 ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state *state,
                                 const ff_safety_in *in, bool *tripped) {
@@ -184,8 +195,8 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
                        (state->name == FF_SAFE_CHECK && in->testing);
     if (state->name != FF_SAFE_FAULT && state->name != FF_SAFE_HOLD) {
         ff_trip trip = in->other;
-        for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE && moves; i++)
-            trip = examine(config, state, in, i);
+        if (trip.code == FF_TRIP_NONE && moves)
+            trip = ff_safety_examine(config, &state->memory, in);
         if (trip.code == FF_TRIP_NONE && in->stop)
             trip = (ff_trip){.code = in->stop_reason};
         if (trip.code != FF_TRIP_NONE) {
@@ -198,8 +209,8 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
         }
     } else if (state->name == FF_SAFE_HOLD) {
         ff_trip trip = in->other; /* a fault while stopping in order */
-        for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE && state->zeroed; i++)
-            trip = examine_at_rest(config, in, i);
+        if (trip.code == FF_TRIP_NONE && state->zeroed)
+            trip = ff_safety_examine_at_rest(config, in);
         if (trip.code != FF_TRIP_NONE) {
             state->trip = trip;
             state->trip.state = state->name = FF_SAFE_FAULT;
@@ -213,7 +224,7 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
         return FF_ACT_REST;
     case FF_SAFE_CHECK:
         if (in->testing)
-            remember(config, state, in);
+            ff_safety_remember(config, &state->memory, in);
         if (in->checked)
             state->name = FF_SAFE_ZEROED;
         return FF_ACT_REST;
@@ -224,13 +235,13 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
     case FF_SAFE_ARMED:
         if (in->start) {
             state->name = FF_SAFE_FLOAT;
-            state->seen = 0;
+            state->memory.seen = 0;
         }
         return FF_ACT_REST;
     case FF_SAFE_FLOAT:
     case FF_SAFE_CONTACT:
-        remember(config, state, in);
-        state->name = in_contact(config, state, in) ? FF_SAFE_CONTACT : FF_SAFE_FLOAT;
+        ff_safety_remember(config, &state->memory, in);
+        state->name = ff_safety_touching(config, &state->memory, in) ? FF_SAFE_CONTACT : FF_SAFE_FLOAT;
         return FF_ACT_MOVE;
     case FF_SAFE_HOLD:
     case FF_SAFE_FAULT:

@@ -1,6 +1,6 @@
 /* The bars and the trips agree: a limit trips in ff_safety_step exactly when its level is above it. */
-#include "devices/rsi.h"
-#include "rt/levels.h"
+#include "devices/rsi/rsi.h"
+#include "safety/levels.h"
 #include "support.h"
 
 static ff_rng rng;
@@ -46,10 +46,10 @@ static void test_levels_above_exactly_when_tripped(void **state) {
         /* judged by the executive: it alone knows the sensor's clock and the arm */
         if (tight == FF_LEVEL_AGE || tight == FF_LEVEL_JOINT)
             continue;
-        ff_safety_state before = {.name = FF_SAFE_FLOAT, .seen = (int)ff_rng_range(&rng, 0, 4)};
-        before.force_last[0] = some(50);
-        before.twist_last[0] = (ff_twist){some(0.1), some(0.1)};
-        before.acceleration_last[0] = some(20);
+        ff_safety_state before = {.name = FF_SAFE_FLOAT, .memory.seen = (int)ff_rng_range(&rng, 0, 4)};
+        before.memory.force_last[0] = some(50);
+        before.memory.twist_last[0] = (ff_twist){some(0.1), some(0.1)};
+        before.memory.acceleration_last[0] = some(20);
         ff_safety_in in;
         fill(&in);
         if (tight == FF_LEVEL_FROZEN)
@@ -57,7 +57,7 @@ static void test_levels_above_exactly_when_tripped(void **state) {
         if (tight == FF_LEVEL_CLIPPED)
             in.body[0].apart = floor(ff_rng_range(&rng, FF_SAFETY_APART - 2, FF_SAFETY_APART + 3));
         double level[FF_LEVEL_COUNT];
-        ff_levels(&config, &before, &in, 0, level);
+        ff_levels(&config, &before.memory, &in, 0, level);
         /* a limit just above or just below the level, all others wide */
         double limit = level[tight] * (ff_rng_range(&rng, 0, 1) < 0.5 ? 0.999 : 1.001);
         switch (tight) {
@@ -100,11 +100,11 @@ static void test_levels_of_the_sensor_and_the_arm(void **state) {
     in.body[0].joint = 0.7;
     in.body[0].sensor_value = 0.024;
     in.body[0].sensor = FF_TRIP_RANGE;
-    ff_levels(&config, &before, &in, 0, level);
+    ff_levels(&config, &before.memory, &in, 0, level);
     assert_near(level[FF_LEVEL_AGE], 0.008, 0.0);
     assert_near(level[FF_LEVEL_JOINT], 0.7, 0.0);
     in.body[0].sensor = FF_TRIP_AGE;
-    ff_levels(&config, &before, &in, 0, level);
+    ff_levels(&config, &before.memory, &in, 0, level);
     assert_near(level[FF_LEVEL_AGE], 0.024, 0.0);
     assert_string_equal(ff_level_unit(FF_LEVEL_BOX_Z), "m");
     assert_string_equal(ff_level_unit(FF_LEVEL_TORQUE), "N m");

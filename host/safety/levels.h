@@ -1,9 +1,9 @@
-/* rt/levels.h - what each safety limit watches, as a number beside its limit: how far it is to a trip. For
- * the live page's bars; the limits themselves are judged by ff_safety_step, from the same numbers. */
-#ifndef FF_RT_LEVELS_H
-#define FF_RT_LEVELS_H
+/* safety/levels.h - what each safety limit watches, as a number beside its limit: how far it is to a trip.
+ * For the live page's bars; the limits themselves are judged by ff_safety_step, from the same numbers. */
+#ifndef FF_SAFETY_LEVELS_H
+#define FF_SAFETY_LEVELS_H
 
-#include "rt/safety.h"
+#include "safety/safety.h"
 
 /* X(code, name, field): one list feeds the enum, the names and the limits. `field` is of ff_safety_limits. */
 #define FF_LEVELS(X)                                                                                      \
@@ -45,7 +45,7 @@ const char *ff_level_unit(ff_level_name level);
 ff_trip_code ff_level_trip(ff_level_name level); /* what it ends in */
 double ff_level_limit(const ff_safety_limits *limits, ff_level_name level);
 /* As ff_safety_step would see them now, before its step. Bounded, no call into the system. */
-void ff_levels(const ff_safety_config *config, const ff_safety_state *state, const ff_safety_in *in, int body,
-               double level[FF_LEVEL_COUNT]);
+void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
+               int body, double level[FF_LEVEL_COUNT]);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "rt/plan.h"
 #include "rt/ring.h"
-#include "rt/safety.h"
+#include "safety/safety.h"
 
 static ff_safety_config config_one(void) {
     ff_safety_config c = {

@@ -1,4 +1,4 @@
-#include "rt/levels.h"
+#include "safety/levels.h"
 
 const char *ff_level_text(ff_level_name level) {
     static const char *const text[] = {
@@ -53,8 +53,8 @@ double ff_level_limit(const ff_safety_limits *limits, ff_level_name level) {
     }
 }
 
-void ff_levels(const ff_safety_config *config, const ff_safety_state *state, const ff_safety_in *in, int body,
-               double level[FF_LEVEL_COUNT]) {
+void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
+               int body, double level[FF_LEVEL_COUNT]) {
     const ff_safety_body_in *b = &in->body[body];
     const ff_vec3 rest = ff_stop_point(config, body, &b->measured);
     for (int a = 0; a < 3; a++)

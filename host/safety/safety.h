@@ -1,8 +1,8 @@
-/* rt/safety.h - the states of a run on devices, what ends it, and how it stops. Pure functions: no socket, no
- * clock, no thread. This is never the safety function of the cell: that is the robot controller's and the
- * emergency stop's (docs/safety.md). */
-#ifndef FF_RT_SAFETY_H
-#define FF_RT_SAFETY_H
+/* safety/safety.h - the states of a run on devices, what ends it, and how it stops. Pure functions: no
+ * socket, no clock, no thread. This is never the safety function of the cell: that is the robot controller's
+ * and the emergency stop's (docs/safety.md). */
+#ifndef FF_SAFETY_SAFETY_H
+#define FF_SAFETY_SAFETY_H
 
 #include "scenario/scenario.h"
 
@@ -131,15 +131,32 @@ typedef enum ff_safety_action {
     FF_ACT_BRAKE, /* come to rest, then retreat if in contact */
 } ff_safety_action;
 
-typedef struct ff_safety_state {
-    ff_safety_name name;
-    ff_trip trip; /* the first: latched */
+/* What differences from cycle to cycle need. Zero before the first. */
+typedef struct ff_safety_memory {
     ff_vec3 force_last[FF_MAX_BODIES];
     ff_twist twist_last[FF_MAX_BODIES];
     ff_vec3 acceleration_last[FF_MAX_BODIES];
     int seen;                    /* cycles of motion, up to 3: differences need neighbours */
     bool touched[FF_MAX_BODIES]; /* by the last valid force */
-    bool zeroed;                 /* HOLD was entered from motion: forces are above the zero */
+} ff_safety_memory;
+
+/* The first limit that a sample of a moving robot breaks, most telling first; NONE: none. */
+ff_trip ff_safety_examine(const ff_safety_config *config, const ff_safety_memory *memory,
+                          const ff_safety_in *in);
+/* A robot that stops in order, or is held, must not be pressed beyond its limits either. What the stop itself
+ * does (its deceleration, a jump of a force that lets go) is no reason to trip. */
+ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_in *in);
+/* After a cycle of motion. */
+void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *memory, const ff_safety_in *in);
+/* Does any body touch something? A cycle without a valid force says nothing new: what was touched still
+ * counts as touched. */
+bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *memory, const ff_safety_in *in);
+
+typedef struct ff_safety_state {
+    ff_safety_name name;
+    ff_trip trip; /* the first: latched */
+    ff_safety_memory memory;
+    bool zeroed; /* HOLD was entered from motion: forces are above the zero */
 } ff_safety_state;
 
 void ff_safety_reset(ff_safety_state *state);
