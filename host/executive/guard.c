@@ -32,6 +32,10 @@ static void gather(ff_guard *guard, const ff_sample *sample, const ff_loop_state
     const ff_wrench_in *sensor = &sample->body[i].sensor;
     const double age_limit = guard->config.limits[i].age;
     const bool valid = out->sensor_status[i] == FF_OK && sensor->age < 0.5 * guard->config.cycle;
+    if (b->count == 0) /* before t = 0 the robot has moved with the initial twist */
+        for (unsigned j = b->window - 1; j > 0; j--)
+            b->sent[b->count++ % FF_GUARD_TRACK] = ff_vec3_axpy(
+                -(double)j * guard->config.cycle, out->command[i].twist.v, sample->body[i].sent.p);
     b->sent[b->count++ % FF_GUARD_TRACK] = sample->body[i].sent.p;
     if (valid)
         b->force = ff_quat_rotate(sensor->T_wb.q, out->measured_b[i].f);

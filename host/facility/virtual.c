@@ -47,6 +47,7 @@ static void begin_outputs(ff_virtual *v, const ff_setpoint *first) {
                                 ff_vec3_axpy(-T, V.v, first[i].T.p)};
         ff_output_reset(&v->output[i].state, before);
         v->output[i].state.velocity = V;
+        v->output[i].state.moved = true;
     }
 }
 
