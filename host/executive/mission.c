@@ -177,6 +177,8 @@ typedef struct facility {
     tree orbit, arm, brain;
     tree known; /* wrench robot: the arm as its drive knows it, on a fixed base */
     size_t joints;
+    ff_body_work *body; /* of the loop, in: */
+    void *body_memory;
     ff_capture_model model;
     ff_capture_state state;
     ff_capture_in in;
@@ -353,7 +355,8 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
     f->gravity = ff_quat_unrotate(config->lab.q, config->gravity);
     ff_capture_config capture = {.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = config->cycle},
                                  .client = config->client,
-                                 .servicer = {f->orbit.model, config->gripper, f->gravity, config->held},
+                                 .servicer = {f->orbit.model, config->gripper, f->gravity},
+                                 .held = config->held,
                                  .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED
                                                                                    : FF_NOMINAL_FREE,
                                  .nominal_start = {.attitude = {1, 0, 0, 0}},
@@ -365,7 +368,12 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
         capture.gate[i] = config->gate[i];
     if ((status = ff_capture_create(&capture, &f->model, message, size)) != FF_OK)
         return status;
-    ff_capture_reset(&f->model, &f->state, f->orbit.work, &f->out);
+    const size_t bytes = ff_body_work_memsize(&f->model.servicer);
+    f->body_memory = malloc(bytes);
+    if (!f->body_memory)
+        return FF_ERR_MEMORY;
+    ff_body_work_create(&f->model.servicer, f->body_memory, bytes, &f->body);
+    ff_capture_reset(&f->model, &f->state, f->body, &f->out);
     memcpy(f->q, config->q_start, sizeof f->q);
     for (int i = 0; i < 2; i++) {
         const ff_setpoint *c = &f->out.next[i];
@@ -381,6 +389,7 @@ static void facility_free(facility *f) {
     ff_computer_close(&f->computer);
     for (int i = 0; i < 2; i++)
         ff_robot_free(&f->robot[i]);
+    free(f->body_memory);
     tree_free(&f->orbit);
     tree_free(&f->known);
     tree_free(&f->arm);
@@ -441,13 +450,12 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     memcpy(f->tau, actuation.joint_torque, sizeof f->tau);
 
     const ff_rigid_state client_now = f->state.client;
-    ff_servicer_state servicer_now = f->state.servicer;
-    memcpy(f->arm_in.q, f->q, sizeof f->q);
-    memcpy(f->arm_in.qd, f->qd, sizeof f->qd);
-    ff_servicer_update(&f->model.config.servicer, f->orbit.work, &f->arm_in, &servicer_now);
+    ff_body_state servicer_now = f->state.servicer;
+    ff_body_view view;
+    ff_body_measure(&f->model.servicer, f->body, config->cycle, f->q, f->qd, &servicer_now, &view);
     ff_capture_servicer_in(&f->model, &f->state, f->in.robot, &f->arm_in);
     const double begin = (double)ff_clock_now();
-    const ff_status status = ff_capture_step(&f->model, &f->state, f->orbit.work, &f->in, &f->out);
+    const ff_status status = ff_capture_step(&f->model, &f->state, f->body, &f->in, &f->out);
     const double took = (double)ff_clock_now() - begin;
     info->step_ns += took;
     if (status < 0)
@@ -455,8 +463,8 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     if (sink.row) {
         ff_mission_row *row = &f->row;
         ff_tree_state s = ground;
-        s.base = servicer_now.g_b;
-        s.twist = servicer_now.V_b;
+        s.base = ff_rigid_pose(&servicer_now.motion);
+        s.twist = ff_rigid_twist(&servicer_now.motion);
         row->t = t;
         fill_row(config, &f->orbit, &f->model.client, &client_now, &s, row);
         row->actuation = actuation;
@@ -473,9 +481,9 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
             row->driven[i] = f->robot[i].driven;
             row->inertial[i] = (ff_setpoint){ff_rigid_pose(m), {m->omega, m->velocity}};
         }
-        const ff_pose T_bg = ff_tree_frame_in_base(f->orbit.model, f->orbit.work, &config->gripper);
-        const ff_pose T_cg =
-            ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&client_now)), ff_pose_mul(servicer_now.g_b, T_bg));
+        const ff_pose T_bg = view.port[0];
+        const ff_pose T_cg = ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&client_now)),
+                                         ff_pose_mul(ff_rigid_pose(&servicer_now.motion), T_bg));
         row->on_client = ff_wrench_scale(-1.0, ff_wrench_transform(T_cg, f->in.F_e));
         row->on_base = ff_wrench_transform(T_bg, f->in.F_e);
         row->felt[CLIENT] = f->out.reaction;

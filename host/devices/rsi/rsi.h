@@ -1,4 +1,4 @@
-/* devices/rsi.h - KUKA RobotSensorInterface: XML telegrams, the PC's side and the controller's side, no
+/* devices/rsi/rsi.h - KUKA RobotSensorInterface: XML telegrams, the PC's side and the controller's side, no
  * sockets.
  *
  * The controller sends one Rob telegram per cycle and sets the pace; the PC answers each with one Sen
