@@ -119,8 +119,8 @@ static void test_nothing_is_judged_unless_a_limit_is_named(void **unused) {
     assert_string_equal(eye.states, "CONTACT FLOAT ");
 }
 
-/* 5 N is reached at a depth of 0.6 mm, the damping adds 2 N. The robot brakes from 0.1 m/s with 5 m/s2: 1 mm, and
- * one delay, 2 mm, further; then out of the wall, for which 5 mm are allowed. */
+/* 5 N is reached at a depth of 0.6 mm, the damping adds 2 N. The robot brakes from 0.1 m/s with 5 m/s2: 1 mm,
+ * and one delay, 2 mm, further; then out of the wall, for which 5 mm are allowed. */
 static void test_a_force_beyond_its_limit_brakes_and_leaves_the_contact(void **unused) {
     (void)unused;
     load("safety: {force: 5, stop_acceleration: 5},", "");
