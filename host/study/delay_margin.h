@@ -100,8 +100,6 @@ void ff_delay_margin_sentence(const ff_scenario *scenario, const ff_delay_margin
                               size_t size);
 /* The map. FF_ERR_IO. */
 ff_status ff_delay_margin_write_csv(const ff_delay_margin *out, const char *path);
-ff_status ff_delay_margin_write_svg(const ff_scenario *scenario, const ff_delay_margin *out,
-                                    const char *path);
 /* The maps of every requirement on a page with the report's plots. FF_ERR_IO, FF_ERR_MEMORY. */
 ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay_margin *out,
                                      const char *path);
