@@ -61,7 +61,7 @@ typedef struct ff_contact_stability_axes {
 } ff_contact_stability_axes;
 
 /* Q row-major n x n, 1 <= n <= 6; config->inertia_ratio is ignored. out is for the worst axis.
- * FF_ERR_INERTIA when an eigenvalue is not real and positive: then Q is no ratio of two inertias. */
+ * FF_ERR_INERTIA when an eigenvalue is not real and positive: then Q is not a ratio of two inertias. */
 ff_status ff_contact_stability_matrix(const ff_contact_stability_config *config, size_t n, const double *Q,
                                       ff_contact_stability_axes *axes, ff_contact_stability *out,
                                       char *message, size_t size);

@@ -36,7 +36,8 @@ typedef struct ff_delay_margin_config {
     bool method[FF_METHOD_COUNT]; /* which to judge; those that are not built are left out */
     bool (*progress)(void *user, double part); /* may be NULL; false stops with FF_ERR_LIMIT */
     void *user;
-    void (*begin)(void *user, double runs); /* may be NULL; told once how many runs progress counts */
+    void (*begin)(void *user,
+                  double runs); /* may be NULL; called once with the number of runs that progress counts */
 } ff_delay_margin_config;
 
 enum { FF_DELAY_MAP = 25, FF_DELAY_SCAN = 16, FF_DELAY_BISECTIONS = 7 };
