@@ -121,7 +121,7 @@ int main(void) {
     crowd people = {.port = atoi(strrchr(ff_live_url(control.live), ':') + 1)};
     pthread_t thread;
     pthread_create(&thread, NULL, come_and_go, &people);
-    const ff_sink sink = {&c, take};
+    const ff_sink sink = {.self = &c, .row = take};
     const ff_run_options options = {.sinks = &sink,
                                     .count = 1,
                                     .timing = true,

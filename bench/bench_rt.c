@@ -63,7 +63,7 @@ static void compute_time(const char *method) {
         printf("%s\n", message);
         return;
     }
-    const ff_sink sink = {&h, take_time};
+    const ff_sink sink = {.self = &h, .row = take_time};
     const ff_run_options run = {.sinks = &sink, .count = 1, .timing = true};
     ff_run_result result;
     ff_run(&scenario, &run, &result);

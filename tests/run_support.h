@@ -117,7 +117,7 @@ static inline void test_no_gain(int count, void (*draw)(ff_rng *rng, ff_scenario
         test_energy w = {.bodies = s->satellites};
         for (int i = 0; i < s->satellites; i++)
             assert_int_equal(ff_rigid_create(&s->satellite[i].rigid, &w.model[i]), FF_OK);
-        const ff_sink sink = {&w, test_energy_row};
+        const ff_sink sink = {.self = &w, .row = test_energy_row};
         const ff_run_options options = {.sinks = &sink, .count = 1};
         ff_run_result result;
         ff_run(s, &options, &result);

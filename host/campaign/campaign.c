@@ -1,6 +1,6 @@
 #include "campaign/campaign.h"
 
-#include "record/version.h"
+#include "text/version.h"
 #include "scenario/schema.h"
 #include "scenario/tree.h"
 

@@ -1,7 +1,7 @@
 /* Limits of a scenario's first contact that follow from the scenario alone, in closed form: what no method
  * can pass, where `direct` becomes unstable, and the borders of the domain in which `fused` is known to be
  * right. Derivations: docs/methods/fused.md, sections 6 and 9. One mass along the normal, as it starts. */
-#include "analysis/delay_margin.h"
+#include "study/delay_margin.h"
 #include "campaign/metric.h"
 
 /* [m/s] how fast the contact closes at the start; FF_NAN where no single normal tells. */

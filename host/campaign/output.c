@@ -1,6 +1,6 @@
 #include "campaign/output.h"
 
-#include "report/json.h"
+#include "text/json.h"
 
 #include <errno.h>
 #include <stdio.h>

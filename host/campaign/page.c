@@ -1,8 +1,8 @@
 /* summary.json and report.html of a campaign. */
 #include "campaign/output.h"
 
-#include "record/version.h"
-#include "report/json.h"
+#include "text/version.h"
+#include "text/json.h"
 #include "report/study.h"
 
 #include <stdio.h>

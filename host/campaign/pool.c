@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "text/clock.h"
+
 enum {
     REPORT = 1,           /* to rank 0: a head, then records */
     WORK = 2,             /* from rank 0: items; none: there is no more */
@@ -53,12 +55,6 @@ typedef struct pool {
     int busy; /* threads still at work */
     char message[512];
 } pool;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Between two looks for messages: short at first, when the ranks' rates are not known yet and work comes one
  * by one; later a hundredth of the time passed, at most 2 ms, for each look takes the core from a thread at
@@ -233,12 +229,12 @@ static void lead(pool *p, const ff_pool_options *options, ff_pool_result *result
     unsigned char *buffer = NULL;
     size_t room = 0;
     int alive = p->ranks->count - 1;
-    const double begin = now();
+    const double begin = ff_clock_seconds();
     double shown = 0.0, synced = begin;
     bool told = false;
     while (still_busy(p) || alive) {
         const int handled = serve(p, &buffer, &room, &alive);
-        const double t = now();
+        const double t = ff_clock_seconds();
         if (t - shown > 0.1) {
             shown = t;
             pthread_mutex_lock(&p->writing);
@@ -265,7 +261,7 @@ static void lead(pool *p, const ff_pool_options *options, ff_pool_result *result
                 ff_ranks_send(p->ranks, r, STOP, NULL, 0);
         }
         if (!handled)
-            rest(pause_after(p->ranks->on ? now() - begin : 1.0));
+            rest(pause_after(p->ranks->on ? ff_clock_seconds() - begin : 1.0));
     }
     free(buffer);
 }
@@ -299,7 +295,7 @@ static void receive(pool *p, bool *asked) {
 static void follow(pool *p) {
     unsigned char *sending = NULL;
     bool asked = false, bye = false;
-    double begin = now(), sent = 0.0;
+    double begin = ff_clock_seconds(), sent = 0.0;
     int largest = 1; /* items waiting after the last delivery */
     for (;;) {
         receive(p, &asked);
@@ -315,11 +311,11 @@ static void follow(pool *p) {
             pthread_mutex_lock(&p->writing);
             const bool wants = !over && !asked && waiting <= largest / 2;
             bye = busy == 0 && (over || atomic_load(&p->stop)) && !asked;
-            if (bye || wants || (p->used && now() - sent > 0.005)) {
+            if (bye || wants || (p->used && ff_clock_seconds() - sent > 0.005)) {
                 const report head = {.runs = p->runs,
                                      .wants = wants,
                                      .bye = bye,
-                                     .rate = (double)p->samples / (now() - begin + 1e-6)};
+                                     .rate = (double)p->samples / (ff_clock_seconds() - begin + 1e-6)};
                 unsigned char *larger = realloc(sending, sizeof head + p->used);
                 if (larger) {
                     sending = larger;
@@ -329,7 +325,7 @@ static void follow(pool *p) {
                     ff_ranks_post(p->ranks, 0, REPORT, sending, sizeof head + p->used);
                     p->used = 0;
                     p->runs = 0;
-                    sent = now();
+                    sent = ff_clock_seconds();
                     asked = asked || wants;
                     if (wants)
                         largest = 1;
@@ -338,7 +334,7 @@ static void follow(pool *p) {
             }
             pthread_mutex_unlock(&p->writing);
         }
-        rest(pause_after(now() - begin));
+        rest(pause_after(ff_clock_seconds() - begin));
     }
     free(sending);
 }
@@ -368,7 +364,7 @@ ff_status ff_pool_run(const ff_campaign *campaign, ff_journal *journal, const ff
     pthread_mutex_init(&p->lock, NULL);
     pthread_mutex_init(&p->writing, NULL);
     pthread_cond_init(&p->more, NULL);
-    const double begin = now();
+    const double begin = ff_clock_seconds();
     int started = 0;
     pthread_mutex_lock(&p->lock);
     while (started < threads && pthread_create(&thread[started], NULL, work_on, p) == 0)
@@ -389,7 +385,7 @@ ff_status ff_pool_run(const ff_campaign *campaign, ff_journal *journal, const ff
         p->error = errno ? errno : EIO;
     if (journal && options->progress && !result->stopped)
         options->progress(options->user, p->done, campaign->samples * (uint64_t)campaign->methods);
-    result->seconds = now() - begin;
+    result->seconds = ff_clock_seconds() - begin;
     result->runs = p->runs;
     ff_references_count(p->references, &result->references, &result->shared);
     ff_status status = FF_OK;
@@ -466,7 +462,7 @@ ff_status ff_pool_check(const ff_campaign *campaign, const ff_ranks *ranks, cons
     atomic_init(&stop, false);
     atomic_init(&done, 0);
     atomic_init(&bad, UINT64_MAX);
-    const double begin = now();
+    const double begin = ff_clock_seconds();
     int started = 0;
     for (; part && thread && started < threads; started++) {
         part[started] = (check){.campaign = campaign,
@@ -494,7 +490,7 @@ ff_status ff_pool_check(const ff_campaign *campaign, const ff_ranks *ranks, cons
     for (int i = 0; i < started; i++)
         if (part[i].part != UINT64_MAX)
             pthread_join(thread[i], NULL);
-    result->seconds = now() - begin;
+    result->seconds = ff_clock_seconds() - begin;
     free(part);
     free(thread);
     const bool ran = started > 0;

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "text/clock.h"
 
 struct ff_worker {
     const ff_campaign *campaign;
@@ -19,12 +20,6 @@ struct ff_worker {
     ff_metrics metrics;
     ff_run_result run;
 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 ff_worker *ff_worker_create(const ff_campaign *campaign, ff_references *references, const atomic_bool *stop,
                             char *message, size_t size) {
@@ -79,7 +74,7 @@ static bool go_on(void *user, double part) {
     (void)part;
     worker->stopped = worker->stop && atomic_load_explicit(worker->stop, memory_order_relaxed);
     if (++worker->asked % 8 == 0) /* the clock costs more than the question */
-        worker->late = now() > worker->deadline;
+        worker->late = ff_clock_seconds() > worker->deadline;
     return !worker->stopped && !worker->late;
 }
 
@@ -94,7 +89,7 @@ static void set_reason(ff_worker *worker, const char *text, ff_record *record) {
 /* The run itself, with the worker's scenario. */
 static ff_status simulate(ff_worker *worker, const ff_sink *extra, const ff_reference **reference) {
     const ff_campaign *campaign = worker->campaign;
-    worker->deadline = now() + campaign->limit;
+    worker->deadline = ff_clock_seconds() + campaign->limit;
     worker->late = worker->stopped = false;
     worker->asked = 0;
     worker->run = (ff_run_result){0};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/contact_stability.h"
+#include "study/contact_stability.h"
 
 /* A mechanism and the memory it stands on. */
 typedef struct built {

@@ -8,18 +8,7 @@
 #ifndef FF_EMULATE_EMULATE_H
 #define FF_EMULATE_EMULATE_H
 
-#include "freefloat/emulation.h"
-
-/* A half space in the task's position (plain tasks: x[0..n-1]; spatial: the frame's origin). Free side where
- * normal . (p - at) > 0; depth d = -normal . (p - at); force max(0, stiffness d + damping d') along normal
- * for d > 0. */
-typedef struct ff_emulate_wall {
-    bool present;
-    double at[3];     /* [m] */
-    double normal[3]; /* unit */
-    double stiffness; /* [N/m] */
-    double damping;   /* [N s/m] */
-} ff_emulate_wall;
+#include "scenario/emulation.h"
 
 typedef struct ff_emulate_actuator {
     double bandwidth;                         /* [rad/s] first order; FF_INF: ideal */
@@ -104,26 +93,6 @@ void ff_emulate_default(ff_emulate_config *config);
 ff_status ff_emulate_run(const ff_emulate_config *config, ff_emulate_result *result, char *message,
                          size_t size);
 void ff_emulate_free(ff_emulate_result *result);
-
-/* The scenario's form of it: one flexible joint. Lengths of the task are turned into angles. */
-typedef struct ff_emulate_joint {
-    ff_flexible_joint target;
-    double robot_inertia, robot_friction, gravity_torque; /* [kg m2], [N m s/rad], [N m] */
-    double gravity_model_error;     /* the controller believes gravity_torque (1 + this) */
-    double friction_model_error;    /* and robot_friction (1 + this) */
-    double actuator_bandwidth;      /* [rad/s]; FF_INF: ideal */
-    double actuator_delay;          /* [s] */
-    double torque_limit;            /* [N m]; FF_INF */
-    double force_bias, force_noise; /* [N] of the sensor; noise: sd, sampled only */
-    uint64_t seed;
-    ff_emulation_config emulation;
-    double torque;                                /* [N m] on the target's motor */
-    bool accommodates;                            /* ff_emulate_accommodate in place of `torque` */
-    double rate, compliance, gain;                /* [m/s], [m/(s N)], [N m s/rad] */
-    double wall_at, wall_stiffness, wall_damping; /* length*q [m]; stiffness 0: no wall */
-    double duration, cycle;                       /* [s] */
-    bool sampled;
-} ff_emulate_joint;
 
 /* Warnings, one line each (may be empty): bandwidth below the controller's, Q outside the stable band. */
 ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result *result, char *message,

@@ -1,4 +1,4 @@
-#include "analysis/contact_stability.h"
+#include "study/contact_stability.h"
 #include "emulate/emulate.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "live/internal.h"
 
@@ -74,7 +73,7 @@ static ff_status take(void *self, const ff_row *row) {
 }
 
 ff_sink ff_live_control_sink(ff_live_control *control) {
-    return (ff_sink){control, take};
+    return (ff_sink){.self = control, .row = take};
 }
 
 ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *scenario, const char *address,
@@ -186,10 +185,7 @@ static void apply(ff_live_control *control, const ff_run_access *access) {
     }
 }
 
-static void sleep_until(int64_t ns) {
-    const struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-}
+enum { LONGEST_SLEEP = 50000000 }; /* [ns] an interrupt is answered within this, at any speed */
 
 bool ff_live_control_between(void *self, const ff_run_access *access) {
     ff_live_control *control = self;
@@ -202,7 +198,7 @@ bool ff_live_control_between(void *self, const ff_run_access *access) {
     while (control->held && !control->stopped && !(control->interrupted && control->interrupted())) {
         ff_live_set_phase(control->live, FF_LIVE_HELD);
         control->anchor_ns = 0;
-        sleep_until(ff_live__now() + 5000000);
+        ff_clock_sleep_until(ff_clock_now() + 5000000);
         apply(control, access);
     }
     ff_live_set_phase(control->live, control->stopped ? FF_LIVE_STOPPED : FF_LIVE_RUNNING);
@@ -210,16 +206,15 @@ bool ff_live_control_between(void *self, const ff_run_access *access) {
         return false;
     if (!control->paced)
         return true;
-    int64_t now = ff_live__now();
+    int64_t now = ff_clock_now();
     if (!control->anchor_ns) {
         control->anchor_ns = now;
         control->anchor_t = access->t;
     }
     const int64_t due =
         control->anchor_ns + (int64_t)(1e9 * (access->t - control->anchor_t) / control->speed);
-    if (due > now)
-        sleep_until(due);
-    now = ff_live__now();
+    for (; now < due && !(control->interrupted && control->interrupted()); now = ff_clock_now())
+        ff_clock_sleep_until(due - now > LONGEST_SLEEP ? now + LONGEST_SLEEP : due);
     ff_live_set_late(control->live, now > due ? (double)(now - due) : 0.0);
     if (now - due > 500000000) /* the machine slept: go on from here, do not catch up */
         control->anchor_ns = 0;

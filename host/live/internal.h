@@ -3,6 +3,7 @@
 #define FF_LIVE_INTERNAL_H
 
 #include "live/live.h"
+#include "text/clock.h"
 
 enum {
     FF_LIVE_HEAD =
@@ -88,7 +89,6 @@ struct ff_live {
     void *server;
 };
 
-int64_t ff_live__now(void); /* [ns] CLOCK_MONOTONIC */
 /* Takes all rows that wait into at most one frame, and what they say into notes. True: a frame was made. */
 bool ff_live__drain(ff_live *live);
 /* A line of the page into a checked command. False: `text` says why not. loopback: of this server. */

@@ -13,7 +13,7 @@
 #define FF_LIVE_LIVE_H
 
 #include "rt/ring.h"
-#include "record/columns.h"
+#include "rows/columns.h"
 
 typedef struct ff_live ff_live;
 

@@ -247,7 +247,7 @@ static int send_rows(server *s, struct lws *wsi, viewer *v) {
         return -1;
     const double head[2] = {1.0, (double)width};
     memcpy(at, head, sizeof head);
-    const int64_t now = ff_live__now();
+    const int64_t now = ff_clock_now();
     for (uint64_t r = 0; r < rows; r++) {
         const uint64_t slot = (from + r * stride) % FF_LIVE_HISTORY;
         unsigned char *row = at + sizeof head + r * width * sizeof(double);
@@ -318,7 +318,7 @@ static int order(server *s, struct lws *wsi, viewer *v) {
         taken = free_slot >= 0 && ff_ring_push(&s->live->commands, &command);
         if (taken) {
             v->pending[free_slot].id = command.id;
-            v->pending[free_slot].deadline = ff_live__now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
+            v->pending[free_slot].deadline = ff_clock_now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
             return 0;
         }
         snprintf(answer.text, sizeof answer.text, "refused: too many commands wait for the loop");
@@ -358,7 +358,7 @@ static void deliver(server *s) {
                 }
         }
     }
-    const int64_t now = ff_live__now();
+    const int64_t now = ff_clock_now();
     for (int i = 0; i < FF_LIVE_VIEWERS; i++)
         for (int p = 0; s->who[i] && p < FF_LIVE_OUTBOX; p++)
             if (s->who[i]->pending[p].deadline && s->who[i]->pending[p].deadline < now) {
@@ -373,7 +373,7 @@ static void on_tick(lws_sorted_usec_list_t *list) {
     server *s = lws_container_of(list, server, tick);
     const bool fresh = ff_live__drain(s->live);
     deliver(s);
-    const int64_t now = ff_live__now();
+    const int64_t now = ff_clock_now();
     const bool status = now >= s->status_at;
     if (status)
         s->status_at = now + 250000000;
@@ -427,7 +427,7 @@ static void *serve(void *self) {
     server *s = self;
     lws_sul_schedule(s->context, 0, &s->tick, on_tick, 1);
     while (lws_service(s->context, 0) >= 0)
-        if (atomic_load(&s->stop) && ff_live__now() > s->stop_at)
+        if (atomic_load(&s->stop) && ff_clock_now() > s->stop_at)
             break;
     return NULL;
 }
@@ -503,7 +503,7 @@ void ff_live__unserve(ff_live *live) {
     if (!s)
         return;
     /* the last row and the verdict go out, also from a busy machine */
-    s->stop_at = ff_live__now() + (atomic_load(&live->viewers) ? 1500000000 : 0);
+    s->stop_at = ff_clock_now() + (atomic_load(&live->viewers) ? 1500000000 : 0);
     atomic_store(&s->stop, true);
     lws_cancel_service(s->context);
     pthread_join(s->thread, NULL);

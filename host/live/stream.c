@@ -5,23 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "live/internal.h"
 #include "report/geometry.h"
-#include "report/json.h"
-
-int64_t ff_live__now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+#include "text/json.h"
 
 /* ------------------------------------------------------------------------------------------ the loop's side
  */
 
 static bool push(ff_live *live, const double *gauge, const void *data, size_t size, unsigned flags) {
-    const ff_live_item item = {ff_live__now(), live->late_ns, flags};
+    const ff_live_item item = {ff_clock_now(), live->late_ns, flags};
     atomic_fetch_add_explicit(&live->pushed, 1, memory_order_relaxed);
     unsigned char *slot = ff_ring_slot(&live->ring);
     if (!slot)
@@ -400,7 +393,7 @@ char *ff_live__status_json(const ff_live *live) {
     ff_json_string(&json, "phase", phase[atomic_load_explicit(&live->phase, memory_order_acquire)]);
     ff_json_string(&json, "state", atomic_load_explicit(&live->state, memory_order_acquire));
     ff_json_number(&json, "age_s",
-                   live->last_stamp ? 1e-9 * (double)(ff_live__now() - live->last_stamp) : FF_NAN);
+                   live->last_stamp ? 1e-9 * (double)(ff_clock_now() - live->last_stamp) : FF_NAN);
     ff_json_integer(&json, "dropped", (long long)ff_ring_dropped(&live->ring));
     ff_json_integer(&json, "viewers", atomic_load_explicit(&live->viewers, memory_order_relaxed));
     ff_json_open(&json, "limits", '['); /* as they are now: some may be tightened */

@@ -7,7 +7,7 @@
 #define FF_OBSW_COMPUTER_H
 
 #include "obsw/builtin.h"
-#include "obsw/link.h"
+#include "obsw/exchange.h"
 #include "obsw/sensors.h"
 #include "obsw/shared.h"
 

@@ -10,6 +10,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
+
+#include "text/clock.h"
 #include <unistd.h>
 
 typedef enum order { ORDER_STEP, ORDER_END } order;
@@ -24,12 +26,6 @@ struct ff_obsw_room {
     int returned; /* by step; after the start: 0 it is ready */
     char message[400];
 };
-
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ------------------------------------------------------------------------------------------ the child -- */
 
@@ -132,11 +128,11 @@ static bool is_gone(ff_obsw_shared *s) {
 
 /* True: it has answered. Waits in short pieces, because a dead child posts nothing. */
 static bool wait_answer(ff_obsw_shared *s, double wait) {
-    const double end = now_s() + wait;
+    const double end = ff_clock_seconds() + wait;
     if (look(&s->room->answer))
         return true;
     for (;;) {
-        const double left = end - now_s(), piece = left < 0.01 ? left : 0.01;
+        const double left = end - ff_clock_seconds(), piece = left < 0.01 ? left : 0.01;
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         const long ns = until.tv_nsec + (long)(1e9 * (piece > 0.0 ? piece : 0.0));
@@ -146,7 +142,7 @@ static bool wait_answer(ff_obsw_shared *s, double wait) {
             return true;
         if (is_gone(s)) /* it may have answered, then ended */
             return sem_trywait(&s->room->answer) == 0;
-        if (now_s() >= end)
+        if (ff_clock_seconds() >= end)
             return false;
     }
 }
@@ -250,7 +246,7 @@ void ff_obsw_shared_close(ff_obsw_shared *s) {
     if (!s->busy && !s->info.died) {
         s->room->order = ORDER_END;
         sem_post(&s->room->ask);
-        for (const double end = now_s() + s->timeout; !is_gone(s) && now_s() < end;)
+        for (const double end = ff_clock_seconds() + s->timeout; !is_gone(s) && ff_clock_seconds() < end;)
             nanosleep(&(struct timespec){0, 200000}, NULL);
     }
     end_child(s);

@@ -66,7 +66,7 @@ static ff_status take(void *self, const ff_row *row) {
 }
 
 ff_sink ff_csv_sink(ff_csv *csv) {
-    return (ff_sink){csv, take};
+    return (ff_sink){.self = csv, .row = take};
 }
 
 ff_status ff_csv_close(ff_csv *csv) {

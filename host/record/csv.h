@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-#include "record/columns.h"
+#include "rows/columns.h"
+#include "rows/sink.h"
 
 typedef struct ff_csv {
     FILE *file;

@@ -1,6 +1,6 @@
 #include "record/log.h"
 
-#include "record/version.h"
+#include "text/version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +155,8 @@ static ff_status add_body(ff_log *log, uint16_t schemas[FF_MESSAGE_KINDS], int i
     return FF_OK;
 }
 
-ff_status ff_log_found(ff_log *log, const char *const *set, int count) {
+static ff_status take_found(void *self, const char *const *set, int count) {
+    ff_log *log = self;
     char keys[FF_LOG_MAX_FOUND][16];
     ff_mcap_pair pairs[FF_LOG_MAX_FOUND];
     if (count > FF_LOG_MAX_FOUND)
@@ -257,15 +258,17 @@ static ff_status put(ff_log *log, uint16_t channel, double t, ff_status encoded,
                : ff_mcap_writer_message(log->writer, channel, stamp(t), stamp(t), log->buffer, used);
 }
 
-ff_status ff_log_event(ff_log *log, double t, int code, ff_message_level level, const char *text,
-                       double value, double limit) {
+static ff_status take_event(void *self, double t, int code, ff_event_level level, const char *text,
+                            double value, double limit) {
+    ff_log *log = self;
     size_t used;
     const ff_status encoded =
         ff_message_event(stamp(t), code, (uint8_t)level, text, value, limit, log->buffer, log->size, &used);
     return put(log, log->event, t, encoded, used);
 }
 
-ff_status ff_log_state(ff_log *log, double t, int state, const char *name) {
+static ff_status take_state(void *self, double t, int state, const char *name) {
+    ff_log *log = self;
     size_t used;
     const ff_status encoded = ff_message_state(stamp(t), (uint8_t)state, name, log->buffer, log->size, &used);
     return put(log, log->state, t, encoded, used);
@@ -330,7 +333,7 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
         log->body[i].in_contact = b->in_contact;
         char text[FF_NAME_SIZE + 32];
         snprintf(text, sizeof text, "%s: contact %s", name, b->in_contact ? "begins" : "ends");
-        return ff_log_event(log, row->t, 0, FF_MESSAGE_INFO, text, ff_vec3_norm(b->measured_b.f), FF_NAN);
+        return take_event(log, row->t, 0, FF_EVENT_INFO, text, ff_vec3_norm(b->measured_b.f), FF_NAN);
     }
     return FF_OK;
 }
@@ -389,28 +392,34 @@ static ff_status take(void *self, const ff_row *row) {
             return status;
     if (row->status != log->last) {
         log->last = row->status;
-        status = ff_log_event(log, row->t, row->status,
-                              row->status < 0   ? FF_MESSAGE_FAULT
-                              : row->status > 0 ? FF_MESSAGE_WARNING
-                                                : FF_MESSAGE_INFO,
-                              ff_status_text(row->status), FF_NAN, FF_NAN);
+        status = take_event(log, row->t, row->status,
+                            row->status < 0   ? FF_EVENT_FAULT
+                            : row->status > 0 ? FF_EVENT_WARNING
+                                              : FF_EVENT_INFO,
+                            ff_status_text(row->status), FF_NAN, FF_NAN);
         if (status != FF_OK)
             return status;
     }
     /* one row more would lie beyond the bound */
-    if (row->t + 2.0 * log->scenario->cycle - log->flushed > FF_LOG_FLUSH || row->status < 0) {
+    if (row->t + 2.0 * log->scenario->cycle - log->flushed > FF_SINK_FLUSH || row->status < 0) {
         log->flushed = row->t + log->scenario->cycle;
         return ff_mcap_writer_flush(log->writer);
     }
     return FF_OK;
 }
 
-ff_sink ff_log_sink(ff_log *log) {
-    return (ff_sink){log, take};
+static ff_status flush(void *self) {
+    const ff_log *log = self;
+    return ff_mcap_writer_flush(log->writer);
 }
 
-ff_status ff_log_flush(ff_log *log) {
-    return ff_mcap_writer_flush(log->writer);
+ff_sink ff_log_sink(ff_log *log) {
+    return (ff_sink){.self = log,
+                     .row = take,
+                     .state = take_state,
+                     .event = take_event,
+                     .found = take_found,
+                     .flush = flush};
 }
 
 ff_status ff_log_close(ff_log *log) {

@@ -11,10 +11,10 @@
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H
 
-#include "record/columns.h"
 #include "record/messages.h"
+#include "rows/columns.h"
+#include "rows/sink.h"
 
-#define FF_LOG_FLUSH 0.1 /* [s] of run time: the most that a kill loses */
 enum { FF_LOG_INPUTS = 32, FF_LOG_MAX_SETS = 64, FF_LOG_MAX_FOUND = 4 };
 
 typedef struct ff_log_source { /* the scenario as it was given */
@@ -52,17 +52,8 @@ typedef struct ff_log {
 /* FF_ERR_IO when the file cannot be created, FF_ERR_MEMORY. */
 ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_log_source *source,
                       ff_log *log);
+/* With states, events and findings; at most FF_LOG_MAX_FOUND of these. */
 ff_sink ff_log_sink(ff_log *log);
-/* Between rows, by the thread that feeds the sink. t: run time [s], also before zero. */
-/* Overrides that the check before a run found ("fused.skew=0.001"), at most FF_LOG_MAX_FOUND, once: a replay
- * applies them after those of the command line. */
-ff_status ff_log_found(ff_log *log, const char *const *set, int count);
-ff_status ff_log_event(ff_log *log, double t, int code, ff_message_level level, const char *text,
-                       double value, double limit);
-ff_status ff_log_state(ff_log *log, double t, int state, const char *name);
-/* What was said so far reaches the file: rows see to it themselves, states and events before and after them
- * do not. */
-ff_status ff_log_flush(ff_log *log);
 /* FF_ERR_IO when not everything reached the file. */
 ff_status ff_log_close(ff_log *log);
 

@@ -404,7 +404,7 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
         return refuse(FF_ERR_FORMAT, message, size, "the log has other columns: another version wrote it");
     mark_rerun_columns(r);
     ff_mcap_reader_rewind(file->reader);
-    const ff_sink sink = {&x, compare_rerun};
+    const ff_sink sink = {.self = &x, .row = compare_rerun};
     const ff_run_options options = {
         .sinks = &sink, .count = 1, .record = {&x, read_answer}, .progress = tell_rerun, .user = &x};
     ff_run_result run;

@@ -73,8 +73,6 @@ ff_status ff_message_put_clock(uint64_t time, const ff_message_clock *clock, voi
 ff_status ff_message_state(uint64_t time, uint8_t state, const char *name, void *buffer, size_t size,
                            size_t *used);
 
-typedef enum ff_message_level { FF_MESSAGE_INFO, FF_MESSAGE_WARNING, FF_MESSAGE_FAULT } ff_message_level;
-
 ff_status ff_message_event(uint64_t time, int32_t code, uint8_t level, const char *text, double value,
                            double limit, void *buffer, size_t size, size_t *used);
 /* Every column of the log, bit for bit; the names stand in the channel's metadata under "columns", comma

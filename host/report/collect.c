@@ -64,5 +64,5 @@ static ff_status take(void *self, const ff_row *row) {
 }
 
 ff_sink ff_report_collector_sink(ff_report_collector *collector) {
-    return (ff_sink){collector, take};
+    return (ff_sink){.self = collector, .row = take};
 }

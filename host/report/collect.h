@@ -2,7 +2,8 @@
 #ifndef FF_REPORT_COLLECT_H
 #define FF_REPORT_COLLECT_H
 
-#include "record/columns.h"
+#include "rows/columns.h"
+#include "rows/sink.h"
 #include "report/html.h"
 
 typedef struct ff_report_collector {

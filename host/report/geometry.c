@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/json.h"
+#include "text/json.h"
 #include "report/limits.h"
 #include "scenario/mesh.h"
 

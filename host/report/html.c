@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "record/version.h"
+#include "text/version.h"
 #ifdef FF_HAVE_ZLIB
 #include <zlib.h>
 #endif

@@ -2,7 +2,7 @@
 #ifndef FF_REPORT_LIMITS_H
 #define FF_REPORT_LIMITS_H
 
-#include "record/columns.h"
+#include "rows/columns.h"
 
 enum { FF_REPORT_LIMITS = 64 };
 

@@ -306,7 +306,7 @@ static ff_status take(void *self, const ff_row *row) {
 }
 
 ff_sink ff_metrics_sink(ff_metrics *metrics) {
-    return (ff_sink){metrics, take};
+    return (ff_sink){.self = metrics, .row = take};
 }
 
 /* The nth contact of that index in the reference, or NULL. */

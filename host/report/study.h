@@ -4,7 +4,7 @@
 #ifndef FF_REPORT_STUDY_H
 #define FF_REPORT_STUDY_H
 
-#include "report/json.h"
+#include "text/json.h"
 
 typedef struct ff_study {
     ff_json json;

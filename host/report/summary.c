@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/version.h"
-#include "report/json.h"
+#include "text/version.h"
+#include "text/json.h"
 #include "report/metrics.h"
 
 static void twist(ff_json *json, const char *key, const ff_setpoint *setpoint) {

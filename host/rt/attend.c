@@ -14,27 +14,28 @@ static void record_row(ff_executive *e, ff_row *row) {
     e->last_count += e->last_count < e->last_capacity;
     if (row->aside)
         return;
-    for (int s = 0; s < e->run->count && e->recorder_status == FF_OK; s++) {
-        const ff_status status = e->run->sinks[s].row(e->run->sinks[s].self, row);
-        if (status < 0) {
-            e->recorder_status = status;
-            atomic_store(&e->recorder_failed, true);
-        }
+    const ff_status status =
+        e->recorder_status < 0 ? e->recorder_status : ff_sinks_row(e->run->sinks, e->run->count, row);
+    if (status < 0) {
+        e->recorder_status = status;
+        atomic_store(&e->recorder_failed, true);
     }
     e->result->run.cycles = row->k;
 }
 
 static void record_note(ff_executive *e, const ff_rt_note *note) {
-    ff_log *log = e->options->log ? *e->options->log : NULL;
-    if (log && note->kind == FF_NOTE_STATE)
-        ff_log_state(log, note->t, (int)note->state, ff_safety_state_name(note->state));
-    if (log && note->kind == FF_NOTE_TRIP) {
+    const ff_sink *sinks = e->run->sinks;
+    const int count = e->run->count;
+    if (note->kind == FF_NOTE_STATE)
+        ff_sinks_state(sinks, count, note->t, (int)note->state, ff_safety_state_name(note->state));
+    if (note->kind == FF_NOTE_TRIP) {
         const bool orderly = note->trip.code <= FF_TRIP_FINISHED;
-        ff_log_event(log, note->t, (int)note->trip.code, orderly ? FF_MESSAGE_INFO : FF_MESSAGE_FAULT,
-                     ff_trip_text(note->trip.code), note->trip.value, note->trip.limit);
+        ff_sinks_event(sinks, count, note->t, (int)note->trip.code, orderly ? FF_EVENT_INFO : FF_EVENT_FAULT,
+                       ff_trip_text(note->trip.code), note->trip.value, note->trip.limit);
     }
-    if (log && note->kind == FF_NOTE_TEXT)
-        ff_log_event(log, note->t, 0, FF_MESSAGE_INFO, note->text, note->trip.value, note->trip.limit);
+    if (note->kind == FF_NOTE_TEXT)
+        ff_sinks_event(sinks, count, note->t, 0, FF_EVENT_INFO, note->text, note->trip.value,
+                       note->trip.limit);
     if (e->options->note)
         e->options->note(e->options->user, note);
 }
@@ -45,13 +46,12 @@ static void record_skew(ff_executive *e) {
     for (int i = 0; i < e->plan.bodies; i++)
         if (e->result->check.body[i].aligned)
             skew = fmax(skew, e->result->check.body[i].skew.value);
-    ff_log *log = e->options->log ? *e->options->log : NULL;
-    if (!log || !isfinite(skew))
+    if (!isfinite(skew))
         return;
     char fused[64], damping[64];
     snprintf(fused, sizeof fused, "fused.skew=%.17g", skew);
     snprintf(damping, sizeof damping, "damping.skew=%.17g", skew);
-    ff_log_found(log, (const char *const[]){fused, damping}, 2);
+    ff_sinks_found(e->run->sinks, e->run->count, (const char *const[]){fused, damping}, 2);
 }
 
 static void ask_operator(ff_executive *e) {
@@ -87,9 +87,8 @@ void ff__rt_attend(ff_executive *e) {
             record_note(e, &note);
         if (any)
             busy = ff_clock_now();
-        else if (e->options->log && *e->options->log &&
-                 ff_clock_now() - busy > (int64_t)(0.5e9 * FF_LOG_FLUSH)) { /* no rows: before, after them */
-            ff_log_flush(*e->options->log);
+        else if (ff_clock_now() - busy > (int64_t)(0.5e9 * FF_SINK_FLUSH)) { /* no rows: before, after them */
+            ff_sinks_flush(e->run->sinks, e->run->count);
             busy = ff_clock_now();
         }
         if (ended && !any)

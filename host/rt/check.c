@@ -1,6 +1,6 @@
 #include "rt/check.h"
 
-#include "report/json.h"
+#include "text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef FF_RT_CHECK_H
 #define FF_RT_CHECK_H
 
-#include "analysis/log.h"
+#include "fit/log.h"
 #include "rt/plan.h"
 #include "rt/safety.h"
 

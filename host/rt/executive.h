@@ -4,13 +4,13 @@
 #define FF_RT_EXECUTIVE_H
 
 #include "devices/ati.h"
-#include "record/log.h"
 #include "rt/check.h"
-#include "rt/clock.h"
 #include "rt/histogram.h"
 #include "rt/plan.h"
+#include "rt/rights.h"
 #include "rt/telemetry.h"
 #include "run/run.h"
+#include "text/clock.h"
 
 #include <stdatomic.h>
 
@@ -41,7 +41,6 @@ typedef struct ff_rt_options {
     void (*note)(void *user, const ff_rt_note *note);
     void *user;
     ff_viewer viewer;          /* who watches and commands, in the telemetry thread; sample NULL: nobody */
-    ff_log *const *log;        /* for states and trips; may be NULL */
     void (*enter)(void *user); /* in the real-time thread before its first cycle; for tests */
     void (*leave)(void *user); /* and after its last */
 } ff_rt_options;

@@ -2,7 +2,7 @@
 
 #include "facility/plant.h"
 #include "rt/check.h"
-#include "rt/clock.h"
+#include "text/clock.h"
 #include "rt/outside.h"
 
 #include <poll.h>

@@ -3,7 +3,7 @@
 #define FF_RT_FOLLOW_H
 
 #include "freefloat/command.h"
-#include "rt/clockfit.h"
+#include "fit/clockfit.h"
 
 /* The newest three poses, stamped by the controller's clock, and that clock's fit. Zero at first. */
 typedef struct ff_follow {

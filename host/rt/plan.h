@@ -4,7 +4,7 @@
 #define FF_RT_PLAN_H
 
 #include "devices/rsi.h"
-#include "rt/socket.h"
+#include "net/socket.h"
 #include "scenario/scenario.h"
 
 typedef struct ff_plan_options {

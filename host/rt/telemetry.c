@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "rt/clock.h"
+#include "text/clock.h"
 
 enum {
     SAMPLES = 256,    /* in the ring */

@@ -3,7 +3,7 @@
 #ifndef FF_RT_TOUCH_H
 #define FF_RT_TOUCH_H
 
-#include "run/row.h"
+#include "rows/row.h"
 
 typedef struct ff_touch {
     const ff_scenario *scenario;

@@ -9,7 +9,7 @@
 
 #include "rt/levels.h"
 #include "rt/ring.h"
-#include "run/tuned.h"
+#include "rows/tuned.h"
 
 enum {
     FF_TUNING_ORDERS = 16,    /* that may wait */

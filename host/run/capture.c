@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "text/clock.h"
 
 enum { CLIENT, SERVICER };
 
@@ -171,11 +172,9 @@ static ff_status feed(void *self, const ff_mission_row *m) {
         row->contact_force[0] = ff_quat_rotate(m->base.attitude, m->on_base.f);
     }
     fill_servicer(m, s->satellite[f->servicer].arm.joints, &row->servicer);
-    for (int i = 0; i < f->options->count; i++) {
-        const ff_status status = f->options->sinks[i].row(f->options->sinks[i].self, row);
-        if (status < 0)
-            return status;
-    }
+    const ff_status status = ff_sinks_row(f->options->sinks, f->options->count, row);
+    if (status < 0)
+        return status;
     if (m->step_ns > f->result->cycle_max_ns)
         f->result->cycle_max_ns = m->step_ns;
     if (f->options->progress && k % (s->cycles / 128 + 1) == 0 &&
@@ -186,12 +185,6 @@ static ff_status feed(void *self, const ff_mission_row *m) {
     return FF_OK;
 }
 
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void ff_capture_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
     ff_capture_parts *parts = malloc(sizeof *parts);
     ff_mission_config *mission = malloc(sizeof *mission);
@@ -199,7 +192,7 @@ void ff_capture_run(const ff_scenario *scenario, const ff_run_options *options, 
     *result = (ff_run_result){.status = FF_ERR_MEMORY};
     if (parts && mission && f) {
         ff_mission_info info = {0};
-        const double begin = now_s();
+        const double begin = ff_clock_seconds();
         *f = (feeder){.scenario = scenario,
                       .options = options,
                       .result = result,
@@ -213,7 +206,7 @@ void ff_capture_run(const ff_scenario *scenario, const ff_run_options *options, 
         result->status = scenario->fidelity.method == FF_METHOD_IDEAL
                              ? ff_mission_orbit(mission, sink, result->message, sizeof result->message)
                              : ff_mission_run(mission, sink, &info, result->message, sizeof result->message);
-        result->wall_s = now_s() - begin;
+        result->wall_s = ff_clock_seconds() - begin;
         result->cycle_mean_ns = info.step_ns;
         result->obsw = info.obsw;
         if (result->status < 0 && !result->message[0])

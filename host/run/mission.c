@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "text/clock.h"
 
 enum { CLIENT, SERVICER, MOST = FF_TREE_JOINTS_MAX };
 
@@ -392,12 +393,6 @@ static ff_rigid_state mapped(const facility *f, int which) {
     return ff_relative_to_absolute(&f->state.nominal.motion, &r);
 }
 
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
 static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, ff_mission_info *info,
                                 char *message, size_t size) {
     const ff_mission_config *config = f->config;
@@ -451,9 +446,9 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     memcpy(f->arm_in.qd, f->qd, sizeof f->qd);
     ff_servicer_update(&f->model.config.servicer, f->orbit.work, &f->arm_in, &servicer_now);
     ff_capture_servicer_in(&f->model, &f->state, f->in.robot, &f->arm_in);
-    const double begin = now_ns();
+    const double begin = (double)ff_clock_now();
     const ff_status status = ff_capture_step(&f->model, &f->state, f->orbit.work, &f->in, &f->out);
-    const double took = now_ns() - begin;
+    const double took = (double)ff_clock_now() - begin;
     info->step_ns += took;
     if (status < 0)
         return status;

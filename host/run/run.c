@@ -4,24 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "facility/plant.h"
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-static ff_status feed(const ff_run_options *options, const ff_row *row) {
-    for (int i = 0; i < options->count; i++) {
-        const ff_status status = options->sinks[i].row(options->sinks[i].self, row);
-        if (status < 0)
-            return status;
-    }
-    return FF_OK;
-}
+#include "text/clock.h"
 
 /* About a hundred calls a run, never more: the callback may draw. */
 static bool report_progress(const ff_run_options *options, uint64_t k, uint64_t cycles) {
@@ -92,7 +77,7 @@ static void run_ideal(const ff_scenario *scenario, const ff_run_options *options
                 b->observer[a] = FF_NAN;
             b->identified_stiffness = b->identified_damping = b->identified_damping_sd = FF_NAN;
         }
-        result->status = feed(options, &row);
+        result->status = ff_sinks_row(options->sinks, options->count, &row);
         result->cycles = k;
         if (!report_progress(options, k, scenario->cycles)) {
             snprintf(result->message, sizeof result->message, "stopped");
@@ -135,7 +120,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             ff_plant_set_lead(plant, i, lead);
     }
     double total = 0.0;
-    const double begin = now_ns();
+    const double begin = (double)ff_clock_now();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
         const double t = (double)k * scenario->cycle;
         const ff_run_access access = {k, t, &m->model, &m->in, &m->out};
@@ -159,10 +144,10 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             ff_row_settle(scenario, &m->out);
         } else {
             ff_tuned_get(&m->model, scenario->satellites, &m->row.tuned);
-            const double start = options->timing ? now_ns() : 0.0;
+            const double start = options->timing ? (double)ff_clock_now() : 0.0;
             status = ff_loop_step(&m->model, &m->state, &result->info, &m->in, &m->out);
             if (options->timing) {
-                m->row.compute_ns = now_ns() - start;
+                m->row.compute_ns = (double)ff_clock_now() - start;
                 total += m->row.compute_ns;
                 if (m->row.compute_ns > result->cycle_max_ns)
                     result->cycle_max_ns = m->row.compute_ns;
@@ -173,7 +158,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
         if (options->count) {
             ff_row_loop(scenario, &m->in, &m->out, status, &m->row);
             fill_row(scenario, options->ideal, &m->truth, &m->row);
-            const ff_status fed = feed(options, &m->row);
+            const ff_status fed = ff_sinks_row(options->sinks, options->count, &m->row);
             if (fed < 0) {
                 result->status = fed;
                 snprintf(result->message, sizeof result->message, "%s", ff_status_text(fed));
@@ -195,7 +180,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
     result->impact = m->state.fidelity.impact;
     if (scenario->fidelity.method == FF_METHOD_FUSED)
         result->fused = m->state.fidelity.fused.info;
-    result->wall_s = 1e-9 * (now_ns() - begin);
+    result->wall_s = 1e-9 * ((double)ff_clock_now() - begin);
     if (options->timing && result->cycles)
         result->cycle_mean_ns = total / (double)result->cycles;
 }
@@ -212,9 +197,9 @@ void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_r
             snprintf(result->message, sizeof result->message, "the ideal method needs its reference");
             return;
         }
-        const double begin = now_ns();
+        const double begin = (double)ff_clock_now();
         run_ideal(scenario, options, result);
-        result->wall_s = 1e-9 * (now_ns() - begin);
+        result->wall_s = 1e-9 * ((double)ff_clock_now() - begin);
         return;
     }
     run_memory *m = malloc(sizeof *m);

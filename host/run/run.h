@@ -5,7 +5,7 @@
 
 #include "ideal/ideal.h"
 #include "obsw/computer.h"
-#include "run/row.h"
+#include "rows/sink.h"
 
 /* What may be looked at and changed between two cycles. model, in and out are NULL for the method
  * `ideal` and for captures: nothing of theirs is tuned. */

@@ -6,7 +6,7 @@
 #ifndef FF_SCENARIO_SCENARIO_H
 #define FF_SCENARIO_SCENARIO_H
 
-#include "emulate/arm.h"
+#include "scenario/emulation.h"
 #include "freefloat/loop.h"
 
 enum {

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/contact_stability.h"
+#include "study/contact_stability.h"
 #include "analyze.h"
 #include "cli.h"
+#include "emulate/arm.h"
 #include "scenario/scenario.h"
 
 /* Each analysis is one row; argv[0] is its own name. */

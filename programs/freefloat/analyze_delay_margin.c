@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/delay_margin.h"
+#include "study/delay_margin.h"
 #include "analyze.h"
-#include "report/json.h"
+#include "text/json.h"
 #include "session.h"
 
 static const char help[] =

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/log.h"
+#include "record/table.h"
 #include "analyze.h"
 #include "facility/sensors.h"
 #include "record/logfile.h"
-#include "report/json.h"
+#include "text/json.h"
 #include "session.h"
 
 static const char help[] =

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/workspace.h"
+#include "study/workspace.h"
 #include "analyze.h"
-#include "report/json.h"
+#include "text/json.h"
 #include "session.h"
 
 static const char help[] =

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "campaign/output.h"
@@ -13,6 +12,7 @@
 #include "commands.h"
 #include "record/csv.h"
 #include "session.h"
+#include "text/clock.h"
 
 static const char help[] =
     "usage: freefloat campaign FILE [options]\n"
@@ -36,12 +36,6 @@ typedef struct options {
     bool dry_run, yes, json, quiet;
 } options;
 
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* -------------------------------------------------------------------------------------------- progress -- */
 
 typedef struct bar {
@@ -58,7 +52,7 @@ static bool show(void *user, uint64_t done, uint64_t total) {
         b->started = true;
         b->start = done;
     }
-    const double seconds = now_s() - b->progress.begin;
+    const double seconds = ff_clock_seconds() - b->progress.begin;
     const uint64_t fresh = done - b->start, left = total - b->start;
     snprintf(b->label, sizeof b->label, "%s %llu of %llu, %.0f/s", b->what, (unsigned long long)done,
              (unsigned long long)total, seconds > 0.0 ? (double)fresh / seconds : 0.0);
@@ -106,11 +100,11 @@ static int dry_run(const ff_campaign *c, const options *o, const ff_ranks *ranks
         free(records);
         return FF_EXIT_FAILED;
     }
-    const double begin = now_s();
+    const double begin = ff_clock_seconds();
     uint64_t probes = 0, most = c->samples < 256 ? c->samples : 256;
     int failed = 0, runs = 0;
     double first = 0.0;
-    for (; probes < most && now_s() - begin < 1.0; probes++) {
+    for (; probes < most && ff_clock_seconds() - begin < 1.0; probes++) {
         int count;
         const uint64_t index = (uint64_t)((double)c->samples * ((double)probes + 0.5) / (double)most);
         ff_worker_run(worker, index, UINT32_MAX, records, &count);
@@ -118,9 +112,9 @@ static int dry_run(const ff_campaign *c, const options *o, const ff_ranks *ranks
             failed += records[i].status < 0;
         runs += count;
         if (probes == 0)
-            first = now_s() - begin; /* caches fill here */
+            first = ff_clock_seconds() - begin; /* caches fill here */
     }
-    const double spent = now_s() - begin;
+    const double spent = ff_clock_seconds() - begin;
     const double each = probes > 1 ? (spent - first) / (double)(probes - 1) : spent;
     const double workers = (double)o->threads * ranks->count;
     const double all = each * (double)c->samples / workers + 2e-5 * (double)c->samples * c->methods;

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "text/clock.h"
 
 static volatile sig_atomic_t interrupted;
 static bool silent; /* --quiet: nothing but errors */
@@ -126,15 +127,9 @@ int ff_cli_parse(int argc, char **argv, const char *command, const char *help, c
 
 /* ------------------------------------------------------------------------------------------ progress -- */
 
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void ff_progress_start(ff_progress *progress, const char *label, bool quiet) {
     *progress = (ff_progress){.label = label, .enabled = !quiet && isatty(STDERR_FILENO), .to = 1.0};
-    progress->begin = progress->last = now_s();
+    progress->begin = progress->last = ff_clock_seconds();
 }
 
 void ff_progress_phase(ff_progress *progress, double from, double to, double amount, const char *unit) {
@@ -142,7 +137,7 @@ void ff_progress_phase(ff_progress *progress, double from, double to, double amo
     progress->to = to;
     progress->amount = amount;
     progress->unit = unit;
-    progress->phase = now_s();
+    progress->phase = ff_clock_seconds();
 }
 
 /* "12.3 k" */
@@ -158,7 +153,7 @@ bool ff_progress_update(void *self, double part) {
     ff_progress *progress = self;
     if (interrupted)
         return false;
-    const double t = now_s(), done = part;
+    const double t = ff_clock_seconds(), done = part;
     part = progress->from + part * (progress->to - progress->from);
     if (!progress->enabled || t - progress->begin < 1.0 || t - progress->last < 0.1)
         return true;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "report/json.h"
+#include "text/json.h"
 #include "session.h"
 #include "variant.h"
 

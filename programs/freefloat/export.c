@@ -9,7 +9,7 @@
 #include "commands.h"
 #include "record/csv.h"
 #include "record/logfile.h"
-#include "report/json.h"
+#include "text/json.h"
 #include "session.h"
 
 static const char help[] = "usage: freefloat export LOG --to LIST [options]\n\n"

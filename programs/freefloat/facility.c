@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "report/json.h"
+#include "text/json.h"
 #include "rt/facility.h"
 #include "session.h"
 

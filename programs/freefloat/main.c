@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "record/version.h"
+#include "text/version.h"
 
 typedef struct command {
     const char *name;

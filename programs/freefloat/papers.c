@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "report/json.h"
+#include "text/json.h"
 #include "variant.h"
 
 static const char help[] =

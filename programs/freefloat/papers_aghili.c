@@ -2,7 +2,7 @@
  * that can be measured. What it leaves open is chosen in scenarios/papers/aghili/appendix-e.yaml. */
 #include <stdio.h>
 
-#include "analysis/contact_stability.h"
+#include "study/contact_stability.h"
 #include "papers.h"
 
 #define FILE_E "aghili/appendix-e.yaml"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/workspace.h"
+#include "study/workspace.h"
 #include "papers.h"
 #include "run/capture.h"
 

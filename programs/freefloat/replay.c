@@ -4,8 +4,8 @@
 
 #include "commands.h"
 #include "record/logfile.h"
-#include "record/version.h"
-#include "report/json.h"
+#include "text/version.h"
+#include "text/json.h"
 #include "session.h"
 
 static const char help[] =

@@ -11,7 +11,7 @@
 #include "commands.h"
 #include "live/control.h"
 #include "record/csv.h"
-#include "report/json.h"
+#include "text/json.h"
 #include "rt/executive.h"
 #include "rt/selftest.h"
 #include "session.h"
@@ -463,7 +463,6 @@ int ff_cmd_rt(int argc, char **argv) {
     }
     static desk d; /* large: it holds the histograms */
     d = (desk){.arm = arm, .quiet = ask.quiet || ask.json, .address = live, .control = control};
-    ff_log *open_log = NULL;
     double seconds = 0.0, silent = 0.0, which = -1.0;
     if (!number("--wait", wait, 0.1, 3600.0, &seconds) ||
         !number("--silence", silence, 0.01, 60.0, &silent) || !number("--cpu", cpu, 0.0, 1023.0, &which) ||
@@ -479,9 +478,8 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.confirm = confirm;
     d.options.note = note;
     d.options.user = &d;
-    d.options.log = &open_log;
     ff_session_options session_options = {
-        .quiet = d.quiet, .runner = runner, .runner_self = &d, .extend = add_devices, .log = &open_log};
+        .quiet = d.quiet, .runner = runner, .runner_self = &d, .extend = add_devices};
     if (ff_session_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
     const ff_scenario_options load = {.set = ask.set, .sets = ask.sets, .method = method};

@@ -9,7 +9,7 @@
 
 #include "record/csv.h"
 #include "report/geometry.h"
-#include "rt/obsw_socket.h"
+#include "obsw/udp.h"
 #include "run/capture.h"
 
 ff_session *ff_session_open(const char *path, const ff_scenario_options *options, int *status) {
@@ -108,7 +108,7 @@ static int solve_ideal(ff_session *session, ff_progress *progress) {
     char message[256] = "";
     ff_progress_phase(progress, 0.0, 0.3, 0.0, "");
     const ff_status status = ff_scenario_servicer(&session->scenario) >= 0
-                                 ? ff_capture_reference(&session->scenario, ff_rt_obsw_open, &session->ideal,
+                                 ? ff_capture_reference(&session->scenario, ff_obsw_udp_open, &session->ideal,
                                                         message, sizeof message)
                                  : ff_ideal_solve(&session->scenario, ff_progress_update, progress,
                                                   &session->ideal, message, sizeof message);
@@ -210,8 +210,6 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
             return FF_EXIT_USAGE;
         }
         sinks[count++] = ff_log_sink(&mcap);
-        if (options->log)
-            *options->log = &mcap;
     }
     ff_progress_phase(&progress, 0.3, 1.0, (double)session->scenario.cycles, "cycles");
     const ff_run_options run = {.ideal = &session->ideal,
@@ -222,14 +220,12 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
                                 .user = &progress,
                                 .between = options->between,
                                 .between_user = options->between_user,
-                                .opener = ff_rt_obsw_open};
+                                .opener = ff_obsw_udp_open};
     if (options->runner)
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
         ff_run(&session->scenario, &run, &session->run);
     ff_progress_stop(&progress);
-    if (options->log)
-        *options->log = NULL;
     if (log_mcap && ff_log_close(&mcap) < 0) {
         ff_cli_error("%s: cannot be written (%s); what was flushed before can be read", mcap_path,
                      strerror(errno ? errno : ENOSPC));

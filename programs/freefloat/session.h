@@ -39,7 +39,6 @@ typedef struct ff_session_options {
     void *runner_self;
     char *(*extend)(void *runner_self,
                     char *summary); /* more keys of summary.json; takes and gives malloc'ed */
-    ff_log **log;                   /* where the runner finds the open log for its events, or NULL */
     bool (*between)(void *user, const ff_run_access *access); /* as in ff_run_options */
     void *between_user;
 } ff_session_options;

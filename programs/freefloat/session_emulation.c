@@ -4,8 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/version.h"
-#include "report/json.h"
+#include "text/version.h"
+#include "text/json.h"
+#include "emulate/arm.h"
 #include "session.h"
 
 static const char *scheme(const ff_session *session) {

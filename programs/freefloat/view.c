@@ -1,12 +1,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "commands.h"
 #include "live/recording.h"
+#include "text/clock.h"
 
 static const char help[] =
     "usage: freefloat view DIR [options]\n\n"
@@ -105,9 +105,7 @@ static int play(const char *folder, const char *address, bool quiet) {
         if (!quiet)
             fprintf(stderr, "%zu rows of %s; Ctrl-C ends\n", recording.rows, path);
         for (bool go = true; go && !ff_cli_interrupted();) {
-            struct timespec t;
-            clock_gettime(CLOCK_MONOTONIC, &t);
-            go = ff_player_step(&player, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
+            go = ff_player_step(&player, ff_clock_now());
             usleep(8000);
         }
         status = FF_EXIT_DONE;

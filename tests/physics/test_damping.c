@@ -62,7 +62,7 @@ static void execute(ff_scenario *scenario, outcome *out) {
     ff_run_result result;
     *out = (outcome){0};
     watch w = {.scenario = scenario, .truth = scenario->contact[0].stiffness, .least = FF_INF};
-    test_run(scenario, (ff_sink){&w, watch_row}, &metrics, &ideal, &result);
+    test_run(scenario, (ff_sink){.self = &w, .row = watch_row}, &metrics, &ideal, &result);
     for (int n = 0; n < metrics.episodes && n < 8; n++) {
         ff_episode_info info;
         ff_metrics_episode(&metrics, n, &info);

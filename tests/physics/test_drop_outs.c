@@ -28,7 +28,7 @@ static double rebound(double damping, double readings, double commands, unsigned
                           sizeof warnings) != FF_OK)
         fail_msg("%s", message);
     highest = 0.0;
-    const ff_sink sink = {NULL, keep};
+    const ff_sink sink = {.self = NULL, .row = keep};
     const ff_run_options options = {.sinks = &sink, .count = 1};
     ff_run_result result;
     ff_run(&scenario, &options, &result);

@@ -43,7 +43,7 @@ static ff_status keep_speed(void *self, const ff_row *row) {
  * mock-up may ring on, so that a contact by the force never ends. */
 static double rebound(double mass, double frequency, double noise, bool told) {
     load_wall(mass, frequency, noise, told);
-    const ff_sink sink = {NULL, keep_speed};
+    const ff_sink sink = {.self = NULL, .row = keep_speed};
     const ff_run_options options = {.sinks = &sink, .count = 1};
     ff_run_result result;
     ff_run(&scenario, &options, &result);
@@ -155,7 +155,7 @@ static void test_random_mounts(void **unused) {
                 "     normal: [-1, 0, 0], stiffness: %.17g, damping: %.17g}\n",
                 i + 1, M, v, delay, noise, mass, frequency, ratio, told ? "on" : "off", k, c);
             load(text);
-            const ff_sink sink = {NULL, keep_report};
+            const ff_sink sink = {.self = NULL, .row = keep_report};
             const ff_run_options options = {.sinks = &sink, .count = 1};
             ff_run_result result;
             ff_run(&scenario, &options, &result);

@@ -75,7 +75,7 @@ static void execute(const ff_scenario *scenario, outcome *out) {
     watch w = {.scenario = scenario, .shortest_gap = 1000};
     for (int i = 0; i < scenario->satellites; i++)
         ff_rigid_create(&scenario->satellite[i].rigid, &w.model[i]);
-    test_run(scenario, (ff_sink){&w, watch_row}, &metrics, &ideal, &result);
+    test_run(scenario, (ff_sink){.self = &w, .row = watch_row}, &metrics, &ideal, &result);
     for (int n = 0; n < metrics.episodes && n < 16; n++) {
         ff_episode_info info;
         ff_metrics_episode(&metrics, n, &info);

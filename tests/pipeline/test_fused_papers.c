@@ -38,7 +38,7 @@ static outcome judge(void) {
         fail_msg("%s", message);
     assert_int_equal(ff_metrics_init(&scenario, &metrics), FF_OK);
     sum total = {0};
-    const ff_sink sinks[2] = {ff_metrics_sink(&metrics), {&total, sum_row}};
+    const ff_sink sinks[2] = {ff_metrics_sink(&metrics), {.self = &total, .row = sum_row}};
     const ff_run_options options = {.ideal = &ideal, .sinks = sinks, .count = 2};
     ff_run_result result;
     ff_run(&scenario, &options, &result);
@@ -89,7 +89,7 @@ static void test_the_point_of_long_turning_contacts(void **unused) {
         if (ff_scenario_parse("text", text, strlen(text), NULL, &scenario, message, sizeof message, warnings,
                               sizeof warnings) != FF_OK)
             fail_msg("%s", message);
-        const ff_sink sink = {NULL, keep_last};
+        const ff_sink sink = {.self = NULL, .row = keep_last};
         const ff_run_options options = {.sinks = &sink, .count = 1};
         ff_run_result result;
         ff_run(&scenario, &options, &result);

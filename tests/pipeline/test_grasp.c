@@ -127,7 +127,7 @@ static void run(const ff_scenario *s, watch *w) {
     w->s = s;
     for (int i = 0; i < 2; i++)
         assert_int_equal(ff_rigid_create(&s->satellite[i].rigid, &w->model[i]), FF_OK);
-    const ff_sink sink = {w, watch_row};
+    const ff_sink sink = {.self = w, .row = watch_row};
     const ff_run_options options = {.sinks = &sink, .count = 1};
     ff_run_result result;
     ff_run(s, &options, &result);
@@ -382,7 +382,7 @@ static void test_held_wrench_in_every_frame(void **state) {
         s.frame = how[h].frame;
         s.relative_integrated = how[h].integrated;
         s.integrate.scheme = how[h].scheme;
-        const ff_sink sink = {&l[h], ledger_row};
+        const ff_sink sink = {.self = &l[h], .row = ledger_row};
         const ff_run_options options = {.sinks = &sink, .count = 1};
         ff_run(&s, &options, &result);
         assert_int_equal(result.status, FF_OK);

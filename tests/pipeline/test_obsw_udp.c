@@ -2,8 +2,8 @@
  * nothing. */
 #include "support.h"
 
-#include "rt/obsw_socket.h"
-#include "rt/socket.h"
+#include "obsw/udp.h"
+#include "net/socket.h"
 #include "run/capture.h"
 
 #include <signal.h>
@@ -80,7 +80,7 @@ static void make(double duration, ff_mission_config *c) {
 
 static void go_over_udp(ff_mission_config *c) {
     c->computer.kind = FF_OBSW_UDP;
-    c->computer.opener = ff_rt_obsw_open;
+    c->computer.opener = ff_obsw_udp_open;
     c->computer.udp.timeout = 10; /* a loaded machine is not a late peer */
     free_ports(&c->computer.udp.port, &c->computer.udp.local_port);
 }

@@ -2,7 +2,7 @@
  * the reaction asserted. Facility and executive in one process over loopback. */
 #include "pair.h"
 
-#include "rt/clock.h"
+#include "text/clock.h"
 
 static const char base_text[] = PAIR_SCENARIO("faults", "1.2");
 

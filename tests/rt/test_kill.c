@@ -47,14 +47,13 @@ static ff_status count(void *self, const ff_row *row) {
 static void live(const char *path) {
     static ff_log log;
     static ff_rt_result result;
-    ff_log *const open = &log;
     const ff_log_source source = {.path = "killed", .text = text, .length = sizeof text - 1};
     pthread_t thread;
     if (ff_log_open(path, &scenario, &source, &log) != FF_OK || pthread_create(&thread, NULL, serve, NULL))
         _exit(1);
-    const ff_sink sinks[] = {{NULL, count}, ff_log_sink(&log)};
+    const ff_sink sinks[] = {{.row = count}, ff_log_sink(&log)};
     const ff_run_options run = {.sinks = sinks, .count = 2};
-    const ff_rt_options options = {.ports = ports, .wait = 20.0, .silence = 3.0, .stop = &stop, .log = &open};
+    const ff_rt_options options = {.ports = ports, .wait = 20.0, .silence = 3.0, .stop = &stop};
     ff_rt_run(&scenario, &run, &options, &result);
     _exit(2); /* it ended before it was killed */
 }
@@ -102,7 +101,7 @@ static void test_kill_loses_a_tenth_of_a_second_at_most(void **state) {
         assert_true(rows >= replayed.cycles);
         worst = lost > worst ? lost : worst;
         /* the row in hand, and the 0.1 s that may wait for their chunk */
-        assert_true((double)(lost - (lost > 0)) * scenario.cycle <= FF_LOG_FLUSH);
+        assert_true((double)(lost - (lost > 0)) * scenario.cycle <= FF_SINK_FLUSH);
         if (keep)
             print_message("rows %llu\n", rows);
     }

@@ -70,6 +70,20 @@ static ff_status keep(void *self, const ff_row *row) {
     return status ? status : sink.row(sink.self, &copy);
 }
 
+/* The trips and the operator's orders: in the first log only. */
+static ff_status keep_event(void *self, double t, int code, ff_event_level level, const char *what,
+                            double value, double limit) {
+    bench *b = self;
+    const ff_sink sink = ff_log_sink(&b->log[0]);
+    return sink.event(sink.self, t, code, level, what, value, limit);
+}
+
+static ff_status keep_found(void *self, const char *const *set, int count) {
+    bench *b = self;
+    const ff_sink sink = ff_log_sink(&b->log[0]);
+    return sink.found(sink.self, set, count);
+}
+
 static ff_replay_result replay(const char *path, int *zeroed, int *set) {
     ff_logfile file;
     ff_scenario *scenario = malloc(sizeof *scenario);
@@ -118,12 +132,11 @@ static void test_run_with_orders_replays(void **state) {
         close(file);
         assert_int_equal(ff_log_open(path[n], &b->scenario, &source, &b->log[n]), FF_OK);
     }
-    ff_log *log = &b->log[0];
     sides both = {.scenario = &b->scenario,
                   .truth = &b->scenario,
                   .facility_options = {.lockstep = true},
-                  .options = {.silence = 5.0, .log = &log, .viewer = {b, watch, give, answer}},
-                  .sink = {b, keep},
+                  .options = {.silence = 5.0, .viewer = {b, watch, give, answer}},
+                  .sink = {.self = b, .row = keep, .event = keep_event, .found = keep_found},
                   .facility = &b->facility,
                   .rt = &b->rt};
     run_sides(&both);

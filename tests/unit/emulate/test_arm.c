@@ -2,6 +2,7 @@
  * with the target simulated directly, and what is refused. */
 #include "support.h"
 
+#include "emulate/arm.h"
 #include "scenario/scenario.h"
 
 static ff_scenario s;

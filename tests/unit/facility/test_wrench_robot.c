@@ -159,7 +159,7 @@ static void test_scenario_moves_alike(void **state) {
                 if (ff_scenario_parse("T", text, sizeof text - 1, &options, &s, message, sizeof message,
                                       warnings, sizeof warnings) != FF_OK)
                     fail_msg("%s", message);
-                const ff_sink sink = {&end[r], last};
+                const ff_sink sink = {.self = &end[r], .row = last};
                 const ff_run_options run_options = {.sinks = &sink, .count = 1};
                 ff_run_result result;
                 ff_run(&s, &run_options, &result);

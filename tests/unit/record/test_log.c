@@ -49,7 +49,7 @@ static void make_log(const char *path, ff_scenario *scenario, uint64_t cycle) {
     ff_log log;
     assert_int_equal(ff_log_open(path, scenario, &source, &log), FF_OK);
     tamper t = {&log, cycle};
-    const ff_sink sink = {&t, tampered_row};
+    const ff_sink sink = {.self = &t, .row = tampered_row};
     const ff_run_options run = {.sinks = &sink, .count = 1};
     ff_run_result result;
     ff_run(scenario, &run, &result);
@@ -212,7 +212,7 @@ static ff_status replay_tuned(int damage, ff_replay_result *result, char *messag
     ff_log log;
     assert_int_equal(ff_log_open(path, scenario, &source, &log), FF_OK);
     tuner t = {&log, damage, {0}};
-    const ff_sink sink = {&t, tuned_row};
+    const ff_sink sink = {.self = &t, .row = tuned_row};
     const ff_run_options run = {.sinks = &sink, .count = 1, .between = tune};
     ff_run_result done;
     ff_run(scenario, &run, &done);

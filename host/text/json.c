@@ -1,0 +1,144 @@
+#include "text/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ff_json_init(ff_json *json, bool pretty) {
+    *json = (ff_json){.pretty = pretty};
+}
+
+void ff_json_free(ff_json *json) {
+    free(json->text);
+    *json = (ff_json){0};
+}
+
+static void put(ff_json *json, const char *bytes, size_t count) {
+    if (json->failed)
+        return;
+    if (json->length + count + 1 > json->capacity) {
+        const size_t capacity = 2 * (json->length + count) + 256;
+        char *text = realloc(json->text, capacity);
+        if (!text) {
+            json->failed = true;
+            return;
+        }
+        json->text = text;
+        json->capacity = capacity;
+    }
+    memcpy(json->text + json->length, bytes, count);
+    json->length += count;
+    json->text[json->length] = 0;
+}
+
+static void put_text(ff_json *json, const char *text) {
+    put(json, text, strlen(text));
+}
+
+static void put_string(ff_json *json, const char *value) {
+    put_text(json, "\"");
+    for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
+        char escape[8];
+        if (*c == '"' || *c == '\\') {
+            escape[0] = '\\';
+            escape[1] = (char)*c;
+            put(json, escape, 2);
+        } else if (*c < 0x20) {
+            snprintf(escape, sizeof escape, "\\u%04x", *c);
+            put_text(json, escape);
+        } else {
+            put(json, (const char *)c, 1);
+        }
+    }
+    put_text(json, "\"");
+}
+
+static void begin(ff_json *json, const char *key) {
+    if (json->comma)
+        put_text(json, json->pretty && key ? "," : json->pretty ? ", " : ",");
+    if (json->pretty && key && json->depth) {
+        put_text(json, "\n");
+        for (int i = 0; i < json->depth; i++)
+            put_text(json, "  ");
+    }
+    if (key) {
+        put_string(json, key);
+        put_text(json, json->pretty ? ": " : ":");
+    }
+    json->comma = true;
+}
+
+void ff_json_open(ff_json *json, const char *key, char bracket) {
+    begin(json, key);
+    put(json, &bracket, 1);
+    json->depth++;
+    json->comma = false;
+}
+
+void ff_json_close(ff_json *json, char bracket) {
+    json->depth--;
+    if (json->pretty && bracket == '}' && json->comma) {
+        put_text(json, "\n");
+        for (int i = 0; i < json->depth; i++)
+            put_text(json, "  ");
+    }
+    put(json, &bracket, 1);
+    json->comma = true;
+    if (json->depth == 0)
+        put_text(json, "\n");
+}
+
+void ff_json_format(double value, char *buffer) {
+    if (!isfinite(value)) {
+        memcpy(buffer, "null", 5);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, 32, "%.*g", digits, value);
+        if (strtod(buffer, NULL) == value)
+            return;
+    }
+}
+
+void ff_json_number(ff_json *json, const char *key, double value) {
+    char buffer[32];
+    ff_json_format(value, buffer);
+    begin(json, key);
+    put_text(json, buffer);
+}
+
+void ff_json_integer(ff_json *json, const char *key, long long value) {
+    char buffer[32];
+    snprintf(buffer, sizeof buffer, "%lld", value);
+    begin(json, key);
+    put_text(json, buffer);
+}
+
+void ff_json_bool(ff_json *json, const char *key, bool value) {
+    begin(json, key);
+    put_text(json, value ? "true" : "false");
+}
+
+void ff_json_string(ff_json *json, const char *key, const char *value) {
+    begin(json, key);
+    if (value)
+        put_string(json, value);
+    else
+        put_text(json, "null");
+}
+
+void ff_json_vector(ff_json *json, const char *key, const double *values, int count) {
+    ff_json_open(json, key, '[');
+    for (int i = 0; i < count; i++)
+        ff_json_number(json, NULL, values[i]);
+    ff_json_close(json, ']');
+}
+
+void ff_json_vec3(ff_json *json, const char *key, ff_vec3 value) {
+    ff_json_vector(json, key, value.a, 3);
+}
+
+void ff_json_quat(ff_json *json, const char *key, ff_quat q) {
+    const double values[4] = {q.w, q.x, q.y, q.z};
+    ff_json_vector(json, key, values, 4);
+}

@@ -1,0 +1,9 @@
+/* text/version.h - the version that every file this project writes carries. */
+#ifndef FF_TEXT_VERSION_H
+#define FF_TEXT_VERSION_H
+#include "freefloat/base.h"
+const char *ff_version(void);
+/* The linker's id of the running program, as hexadecimal digits: another build has another one. Empty where
+ * the linker made none. */
+const char *ff_build(char text[65]);
+#endif

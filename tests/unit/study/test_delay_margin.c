@@ -1,0 +1,184 @@
+/* Go or no go: the contact along a line against closed forms, and against the scenario's own runs. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "study/delay_margin.h"
+
+static const char wall[] = "name: t\n"
+                           "time: {cycle: 0.001, duration: 3}\n"
+                           "method: %s\n"
+                           "satellites:\n"
+                           "  client: {mass: 100, inertia: [8, 9, 10], velocity: [0.05, 0, 0],\n"
+                           "    robot: {kind: delay, delay: %g}}\n"
+                           "contacts:\n"
+                           "  - {name: front, kind: wall, point: %s, at: [%g, 0, 0], normal: [-1, 0, 0], "
+                           "stiffness: 2000, damping: %g}\n";
+
+static ff_scenario *load(const char *method, double delay, const char *point, double at, double damping) {
+    char text[1024], message[512], warnings[256];
+    ff_scenario *s = malloc(sizeof *s);
+    snprintf(text, sizeof text, wall, method, delay, point, at, damping);
+    if (ff_scenario_parse("t", text, strlen(text), NULL, s, message, sizeof message, warnings,
+                          sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    return s;
+}
+
+static ff_line_rebound solve(double damping, double delay) {
+    const ff_line_contact c = {100.0, 2000.0, damping, 0.0, 0.05, delay};
+    ff_line_rebound r;
+    assert_int_equal(ff_line_contact_solve(&c, &r), FF_OK);
+    return r;
+}
+
+static void test_line_without_delay_is_the_closed_form(void **state) {
+    (void)state;
+    const double w = sqrt(20.0);
+    assert_near(solve(0.0, 0.0).rebound, 1.0, 1e-12);
+    assert_near(solve(0.0, 0.0).peak, 0.05 * sqrt(2000.0 * 100.0), 1e-9);
+    /* The stepped solution at a delay near zero must meet it, under, at and over the critical damping. */
+    for (double z = 0.05; z < 3.0; z *= 1.7) {
+        const double c = 2.0 * z * sqrt(2000.0 * 100.0);
+        const ff_line_rebound sharp = solve(c, 0.0), late = solve(c, 1e-5 / w);
+        assert_near(late.rebound, sharp.rebound, 1e-4);
+        assert_near(late.peak / sharp.peak, 1.0, 1e-4);
+    }
+}
+
+static void test_line_with_delay_grows_by_the_law(void **state) {
+    (void)state;
+    const double w = sqrt(20.0);
+    /* readings: the law is too high by .1 % at .13, 2.5 % at .4, 8 % at .6, 29 % at 1 */
+    const struct {
+        double x, excess, within;
+    } row[] = {{0.13, 0.001, 0.0005}, {0.4, 0.025, 0.002}, {0.6, 0.08, 0.004}, {1.0, 0.29, 0.01}};
+    for (int i = 0; i < 4; i++) {
+        const double ratio = exp(0.5 * FF_PI * row[i].x) / solve(0.0, row[i].x / w).rebound - 1.0;
+        print_message("w tau %.2f: the law is too high by %.2f %%\n", row[i].x, 100.0 * ratio);
+        assert_near(ratio, row[i].excess, row[i].within);
+    }
+}
+
+static void test_bad_line_is_refused(void **state) {
+    (void)state;
+    const ff_line_contact bad[] = {{0, 1, 0, 0, 1, 0}, {1, 0, 0, 0, 1, 0},  {1, 1, -1, 0, 1, 0},
+                                   {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 1, -1}, {1, 1, 0, 0, 1, FF_NAN}};
+    ff_line_rebound r;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(ff_line_contact_solve(&bad[i], &r), FF_ERR_ARGUMENT);
+}
+
+static ff_delay_margin analyze(const ff_scenario *s, int map) {
+    ff_delay_margin_config config;
+    ff_delay_margin m;
+    char message[256] = "";
+    ff_delay_margin_default(&config);
+    config.map = map;
+    for (int i = FF_METHOD_DAMPING; i < FF_METHOD_COUNT;
+         i++) /* this is about the analysis, not the methods */
+        config.method[i] = false;
+    if (ff_delay_margin_analyze(s, &config, &m, message, sizeof message) != FF_OK)
+        fail_msg("%s", message);
+    return m;
+}
+
+static const ff_delay_method *find(const ff_delay_margin *m, ff_method method) {
+    for (int i = 0; i < m->methods; i++)
+        if (m->method[i].method == method)
+            return &m->method[i];
+    fail_msg("%s was not judged", ff_method_name(method));
+    return NULL;
+}
+
+static void test_theory_foretells_the_run(void **state) {
+    (void)state;
+    const double damping[] = {0.0, 40.0, 150.0}, delay[] = {0.01, 0.04, 0.1};
+    for (int c = 0; c < 3; c++)
+        for (int d = 0; d < 3; d++) {
+            ff_scenario *s = load("direct", delay[d], "com", 0.05, damping[c]);
+            ff_delay_margin m = analyze(s, 0);
+            assert_near(m.mass, 100.0, 1e-9);
+            assert_near(m.frequency, sqrt(20.0), 1e-12);
+            assert_near(m.w_tau, sqrt(20.0) * delay[d], 1e-12);
+            assert_near(m.speed, 0.05, 1e-12);
+            const ff_delay_method *direct = find(&m, FF_METHOD_DIRECT);
+            print_message("c %g, %g ms: rebound %.5f theory %.5f, force %.4f theory %.4f N\n", damping[c],
+                          1e3 * delay[d], direct->now.rebound, direct->rebound_theory, direct->now.peak_force,
+                          direct->peak_force_theory);
+            assert_near(direct->now.rebound, direct->rebound_theory, 2e-3);
+            assert_near(direct->now.peak_force / direct->peak_force_theory, 1.0, 4e-3);
+            assert_true(find(&m, FF_METHOD_TDPA)->now.rebound <= 1.0005);
+            ff_delay_margin_free(&m);
+            free(s);
+        }
+}
+
+/* An off-centre point is lighter: 1/m + (r x n) I^-1 (r x n). */
+static void test_effective_mass_of_an_off_centre_point(void **state) {
+    (void)state;
+    ff_scenario *s = load("direct", 0.02, "[0, 0.3, 0]", 0.05, 0.0);
+    ff_delay_margin m = analyze(s, 0);
+    assert_near(m.mass, 1.0 / (0.01 + 0.09 / 10.0), 1e-6);
+    assert_near(find(&m, FF_METHOD_DIRECT)->now.rebound, find(&m, FF_METHOD_DIRECT)->rebound_theory, 3e-3);
+    ff_delay_margin_free(&m);
+    free(s);
+}
+
+static void test_largest_delay_is_the_edge_of_the_requirements(void **state) {
+    (void)state;
+    ff_scenario *s = load("direct", 0.01, "com", 0.05, 40.0);
+    ff_delay_margin m = analyze(s, 3);
+    const double edge = find(&m, FF_METHOD_DIRECT)->largest_delay;
+    print_message("direct keeps the requirements up to %.3f ms\n", 1e3 * edge);
+    assert_true(edge > 0.0 && !find(&m, FF_METHOD_DIRECT)->at_least);
+    const double step = m.delay_max / FF_DELAY_SCAN / (1 << FF_DELAY_BISECTIONS);
+    for (int side = 0; side < 2; side++) {
+        ff_scenario *near = load("direct", edge + (side ? 1.001 * step : 0.0), "com", 0.05, 40.0);
+        ff_delay_margin one = analyze(near, 0);
+        assert_int_equal(find(&one, FF_METHOD_DIRECT)->now.met, side == 0);
+        ff_delay_margin_free(&one);
+        free(near);
+    }
+    assert_int_equal(m.cells, 9 * m.methods);
+    for (int i = 0; i < m.cells; i++) {
+        const ff_delay_cell *c = &m.cell[i];
+        assert_near(c->w_tau, sqrt(c->stiffness / 100.0) * c->delay, 1e-9);
+        if (c->delay == 0.0)
+            assert_near(c->run.rebound, c->rebound_ideal, 3e-3);
+    }
+    char text[512];
+    ff_delay_margin_sentence(s, &m, text, sizeof text);
+    assert_non_null(strstr(text, find(&m, FF_METHOD_DIRECT)->now.met ? "GO: direct" : "NO GO: direct"));
+    ff_delay_margin_free(&m);
+    free(s);
+}
+
+static void test_a_motion_without_contact_is_refused(void **state) {
+    (void)state;
+    ff_scenario *s = load("direct", 0.01, "com", 5.0, 0.0);
+    ff_delay_margin_config config;
+    ff_delay_margin m;
+    char message[256] = "";
+    ff_delay_margin_default(&config);
+    assert_int_equal(ff_delay_margin_analyze(s, &config, &m, message, sizeof message), FF_ERR_ARGUMENT);
+    assert_non_null(strstr(message, "no contact"));
+    config.map = 99;
+    assert_int_equal(ff_delay_margin_analyze(s, &config, &m, message, sizeof message), FF_ERR_ARGUMENT);
+    free(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_line_without_delay_is_the_closed_form),
+        cmocka_unit_test(test_line_with_delay_grows_by_the_law),
+        cmocka_unit_test(test_bad_line_is_refused),
+        cmocka_unit_test(test_theory_foretells_the_run),
+        cmocka_unit_test(test_effective_mass_of_an_off_centre_point),
+        cmocka_unit_test(test_largest_delay_is_the_edge_of_the_requirements),
+        cmocka_unit_test(test_a_motion_without_contact_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
