@@ -175,8 +175,7 @@ ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, 
 
 typedef struct replay { /* large: not on the stack */
     ff_loop_config config;
-    ff_loop_model model;
-    ff_loop_state state;
+    ff_loop_memory loop;
     ff_loop_info info;
     ff_loop_in in;
     ff_loop_out out;
@@ -246,10 +245,10 @@ static ff_status retune(ff_logfile *file, const ff_scenario *scenario, replay *r
     if (!file->retuned)
         return FF_OK;
     file->retuned = false;
-    if (file->tuned_from != r->state.k || file->tuned_count != 3 + 6 * (size_t)scenario->satellites)
+    if (file->tuned_from != r->loop.state->k || file->tuned_count != 3 + 6 * (size_t)scenario->satellites)
         return FF_ERR_FORMAT;
     ff_tuned_take(file->tuned, scenario->satellites, &tuned);
-    return ff_tuned_apply(&r->model, scenario->satellites, &tuned);
+    return ff_tuned_apply(r->loop.model, scenario->satellites, &tuned);
 }
 
 static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, ff_replay_result *result,
@@ -276,9 +275,9 @@ static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, 
              * row whose input is lost. */
             if (result->cut)
                 return FF_OK;
-            ff_row_begin(scenario, &r->state, r->state.k, true, &r->row);
+            ff_row_begin(scenario, r->loop.state, r->loop.state->k, true, &r->row);
             ff_row_settle(scenario, &r->out);
-            ff_row_loop(scenario, &r->in, &r->out, FF_OK, &r->row);
+            ff_row_loop(scenario, r->loop.model, r->loop.state, &r->in, &r->out, FF_OK, &r->row);
             for (int i = 0; i < scenario->satellites; i++)
                 r->row.body[i].load = ff_scenario_load_at(scenario, i, r->row.t);
             /* the plant's last reading is not the loop's business */
@@ -286,7 +285,7 @@ static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, 
             return FF_OK;
         }
         if (row_next) {
-            if (kind != FF_LOGFILE_CYCLE || (int)n != r->columns.count || k != r->state.k)
+            if (kind != FF_LOGFILE_CYCLE || (int)n != r->columns.count || k != r->loop.state->k)
                 return refuse(FF_ERR_FORMAT, message, size, "the log's rows are not in turn");
             if (retune(file, scenario, r) != FF_OK)
                 return refuse(FF_ERR_FORMAT, message, size,
@@ -294,14 +293,14 @@ static ff_status play(ff_logfile *file, const ff_scenario *scenario, replay *r, 
             waiting = true;
             continue;
         }
-        if (kind != FF_LOGFILE_INPUT || n != inputs || k != r->state.k)
+        if (kind != FF_LOGFILE_INPUT || n != inputs || k != r->loop.state->k)
             return refuse(FF_ERR_FORMAT, message, size, "the log's inputs do not belong to its rows");
         waiting = false;
         for (int i = 0; i < scenario->satellites; i++)
             ff_log_get_input(&r->given[i * FF_LOG_INPUTS], &r->in.sensor[i], &r->in.load[i]);
-        ff_row_begin(scenario, &r->state, k, false, &r->row);
-        status = ff_loop_step(&r->model, &r->state, &r->info, &r->in, &r->out);
-        ff_row_loop(scenario, &r->in, &r->out, status, &r->row);
+        ff_row_begin(scenario, r->loop.state, k, false, &r->row);
+        status = ff_loop_step(r->loop.model, r->loop.state, &r->info, &r->in, &r->out);
+        ff_row_loop(scenario, r->loop.model, r->loop.state, &r->in, &r->out, status, &r->row);
         if (!compare_row(r, result) || status < 0)
             return FF_OK;
         if (file->progress && k % (scenario->cycles / 128 + 1) == 0 &&
@@ -424,7 +423,7 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
 ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_result *result, char *message,
                     size_t size) {
     *result = (ff_replay_result){.cut = !ff_mcap_reader_get_info(file->reader).closed};
-    if (scenario->emulates || scenario->fidelity.method == FF_METHOD_IDEAL)
+    if (scenario->emulates || !scenario->method)
         return refuse(FF_ERR_UNSUPPORTED, message, size,
                       "the ideal reference and emulations have no loop to replay");
     replay *r = calloc(1, sizeof *r);
@@ -446,14 +445,15 @@ ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_res
     } else if (!status) {
         mark_columns(r);
         ff_scenario_loop(scenario, &r->config);
-        status = ff_loop_create(&r->config, &r->model, message, size);
+        status = ff_loop_memory_open(&r->config, &r->loop, message, size);
     } else
         refuse(status, message, size, ff_status_text(status));
     if (!status && !capture) {
-        ff_loop_reset(&r->model, &r->state, &r->info, &r->out);
+        ff_loop_reset(r->loop.model, r->loop.state, r->loop.state_bytes, &r->info, &r->out);
         ff_mcap_reader_rewind(file->reader);
         status = play(file, scenario, r, result, message, size);
     }
+    ff_loop_memory_close(&r->loop);
     ff_columns_free(&r->columns);
     free(r->recorded);
     free(r->values);

@@ -103,8 +103,7 @@ static void fill_row(const ff_scenario *scenario, const ff_ideal_result *ideal, 
 
 typedef struct run_memory { /* large: not on the stack */
     ff_loop_config config;
-    ff_loop_model model;
-    ff_loop_state state;
+    ff_loop_memory loop;
     ff_loop_in in;
     ff_loop_out out;
     ff_plant_truth truth;
@@ -113,9 +112,11 @@ typedef struct run_memory { /* large: not on the stack */
 
 static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_plant *plant,
                      run_memory *m, ff_run_result *result) {
-    ff_loop_reset(&m->model, &m->state, &result->info, &m->out);
+    ff_loop_model *model = m->loop.model;
+    ff_loop_state *state = m->loop.state;
+    ff_loop_reset(model, state, m->loop.state_bytes, &result->info, &m->out);
     for (int i = 0; i < scenario->satellites; i++) { /* a predicting method was already running */
-        const double lead = ff_fidelity_lead(&m->model.fidelity, &m->state.fidelity, i);
+        const double lead = ff_loop_lead(model, state, i);
         if (lead > 0.0)
             ff_plant_set_lead(plant, i, lead);
     }
@@ -123,16 +124,16 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
     const double begin = (double)ff_clock_now();
     for (uint64_t k = 0; k <= scenario->cycles; k++) {
         const double t = (double)k * scenario->cycle;
-        const ff_run_access access = {k, t, &m->model, &m->in, &m->out};
+        const ff_run_access access = {k, t, model, &m->in, &m->out};
         if (options->between && !options->between(options->between_user, &access)) {
             result->status = FF_ERR_LIMIT;
             snprintf(result->message, sizeof result->message, "stopped at %.3f s", t);
             break;
         }
-        ff_row_begin(scenario, &m->state, k, k == scenario->cycles, &m->row);
+        ff_row_begin(scenario, state, k, k == scenario->cycles, &m->row);
         for (int i = 0; i < scenario->satellites; i++)
             m->in.load[i] = ff_scenario_load_at(scenario, i, t);
-        ff_plant_write_nominal(plant, &m->state.nominal.motion);
+        ff_plant_write_nominal(plant, &state->nominal.motion);
         ff_plant_write(plant, k, m->out.next);
         ff_status status = ff_plant_read(plant, k, &m->in, &m->truth);
         if (status < 0) {
@@ -143,9 +144,9 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
         if (m->row.final) { /* where everything stands at the end */
             ff_row_settle(scenario, &m->out);
         } else {
-            ff_tuned_get(&m->model, scenario->satellites, &m->row.tuned);
+            ff_tuned_get(model, scenario->satellites, &m->row.tuned);
             const double start = options->timing ? (double)ff_clock_now() : 0.0;
-            status = ff_loop_step(&m->model, &m->state, &result->info, &m->in, &m->out);
+            status = ff_loop_step(model, state, &result->info, &m->in, &m->out);
             if (options->timing) {
                 m->row.compute_ns = (double)ff_clock_now() - start;
                 total += m->row.compute_ns;
@@ -156,7 +157,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             ff_plant_write_contact(plant, m->out.measured_b);
         }
         if (options->count) {
-            ff_row_loop(scenario, &m->in, &m->out, status, &m->row);
+            ff_row_loop(scenario, model, state, &m->in, &m->out, status, &m->row);
             fill_row(scenario, options->ideal, &m->truth, &m->row);
             const ff_status fed = ff_sinks_row(options->sinks, options->count, &m->row);
             if (fed < 0) {
@@ -177,9 +178,7 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
             break;
         }
     }
-    result->impact = m->state.fidelity.impact;
-    if (scenario->fidelity.method == FF_METHOD_FUSED)
-        result->fused = m->state.fidelity.fused.info;
+    result->reports = ff_loop_report(model, state, -1, result->report);
     result->wall_s = 1e-9 * ((double)ff_clock_now() - begin);
     if (options->timing && result->cycles)
         result->cycle_mean_ns = total / (double)result->cycles;
@@ -191,7 +190,7 @@ void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_r
         ff_capture_run(scenario, options, result);
         return;
     }
-    if (scenario->fidelity.method == FF_METHOD_IDEAL) {
+    if (!scenario->method) {
         if (!options->ideal) {
             result->status = FF_ERR_ARGUMENT;
             snprintf(result->message, sizeof result->message, "the ideal method needs its reference");
@@ -210,9 +209,11 @@ void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_r
         result->status = m ? FF_ERR_UNSUPPORTED : FF_ERR_MEMORY;
     } else {
         ff_scenario_loop(scenario, &m->config);
-        result->status = ff_loop_create(&m->config, &m->model, result->message, sizeof result->message);
-        if (result->status == FF_OK)
+        result->status = ff_loop_memory_open(&m->config, &m->loop, result->message, sizeof result->message);
+        if (result->status == FF_OK) {
             run_loop(scenario, options, plant, m, result);
+            ff_loop_memory_close(&m->loop);
+        }
     }
     ff_plant_free(plant);
     free(m);

@@ -155,8 +155,13 @@ static void know_numbers(ff_node *node) {
         know_numbers(child);
 }
 
+static bool within(const ff_key *key, double value) {
+    return (key->above_low ? value > key->low : value >= key->low) &&
+           (key->below_high ? value < key->high : value <= key->high);
+}
+
 static bool read_number(reader *r, const ff_node *node, const ff_key *key, double *value) {
-    const char *const range = ff_range_text(key->range);
+    const char *const range = ff_range_text(key);
     const char *const unit = key->unit;
     bool in_range = true;
     if (node->known) {
@@ -176,7 +181,7 @@ static bool read_number(reader *r, const ff_node *node, const ff_key *key, doubl
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
                         : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
                         : key->range == FF_RANGE_SHARE        ? *value >= 0.0 && *value < 1.0
-                        : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
+                        : key->range == FF_RANGE_BOUNDS       ? within(key, *value)
                                                               : true;
     if (!inside)
         return fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key, ff_show(node->text).text, range,
@@ -212,6 +217,8 @@ static bool read_integer(reader *r, const ff_node *node, const ff_key *key, uint
         return fail(r, node->place, "%s must be a whole number, not %s, allowed: 0 to 18446744073709551615",
                     key->key,
                     node->kind == FF_NODE_SCALAR && *node->text ? ff_show(node->text).text : kind_text(node));
+    if (key->range == FF_RANGE_BOUNDS && !within(key, (double)sum))
+        return fail(r, node->place, "%s is %s, allowed: %s", key->key, ff_show(node->text).text, key->bounds);
     *value = sum;
     return true;
 }
@@ -364,6 +371,34 @@ static bool read_below(reader *r, const ff_node *node, const ff_key *key, void *
     return good;
 }
 
+static const ff_node *setting_node(const ff_node *node, const char *name) {
+    const char *dot = strchr(name, '.');
+    char group[FF_NAME_SIZE];
+    if (!dot)
+        return ff_node_find(node, name);
+    snprintf(group, sizeof group, "%.*s", (int)(dot - name), name);
+    return ff_node_find(ff_node_find(node, group), dot + 1);
+}
+
+/* The settings of one method, by its own table. */
+static bool read_method(reader *r, const ff_node *node, const ff_key *key) {
+    ff_method_setup *setup = NULL;
+    for (int m = 0; m < r->scenario->setups && !setup; m++)
+        if (strcmp(r->scenario->setup[m].method->name, key->key) == 0)
+            setup = &r->scenario->setup[m];
+    if (!setup || !read_below(r, node, key, setup->setting.bytes))
+        return false;
+    const ff_method *method = setup->method;
+    for (uint32_t n = 0; n < method->settings; n++)
+        if (setting_node(node, method->setting[n].name))
+            setup->setting.given |= UINT64_C(1) << n;
+    ff_complaint complaint = {"", "its settings are refused"};
+    if (method->check(NULL, setup->setting.bytes, setup->setting.given, &complaint) == FF_OK)
+        return true;
+    const ff_node *blamed = *complaint.setting ? setting_node(node, complaint.setting) : NULL;
+    return fail(r, blamed ? blamed->place : node->place, "%s", complaint.text);
+}
+
 static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *base) {
     void *at = (char *)base + key->offset;
     double *number = at;
@@ -426,11 +461,18 @@ static bool read_value(reader *r, const ff_node *node, const ff_key *key, void *
     }
     case FF_TYPE_SIX:
         return read_numbers(r, node, key, 6, number);
-    case FF_TYPE_IDENTIFIED: {
-        const bool online = node->kind == FF_NODE_SCALAR && strcmp(node->text, "identified") == 0;
-        r->scenario->fidelity.impact.identified = online;
-        return online || read_number(r, node, key, number);
-    }
+    case FF_TYPE_NUMBER_OR_WORD:
+        if (node->kind != FF_NODE_SCALAR || strcmp(node->text, key->words[0]) != 0)
+            return read_number(r, node, key, number);
+        *number = FF_INF;
+        return true;
+    case FF_TYPE_METHOD_NAME:
+        if (!read_word(r, node, key, &word))
+            return false;
+        r->scenario->method = ff_method_at(word - 1);
+        return true;
+    case FF_TYPE_METHOD:
+        return read_method(r, node, key);
     case FF_TYPE_BODY:
         return read_body(r, node, key, at);
     case FF_TYPE_POINT: /* needs the body: read with the contact */
@@ -503,7 +545,7 @@ static void fallbacks_add(const ff_section *section, int depth) {
 }
 
 static void fallbacks_create(void) {
-    fallbacks_add(&ff_schema, 0);
+    fallbacks_add(ff_schema_top(), 0);
 }
 
 /* The table's own text is read like a file's: what the reference says is what happens. */
@@ -600,7 +642,7 @@ static bool read_section(reader *r, const ff_node *node, const ff_section *secti
         const bool below = key->section || key->type == FF_TYPE_POINTS;
         /* a pair given as one number leaves the other at its default */
         const bool replaced = child && (below || key->type != FF_TYPE_PAIR);
-        if (!required && !replaced && !read_fallback(r, key, base))
+        if (!required && !replaced && !key->preset && !read_fallback(r, key, base))
             return false;
         if (child && !read_value(r, child, key, base))
             return false;
@@ -1240,22 +1282,20 @@ static bool check_time(reader *r, const ff_node *root) {
     return true;
 }
 
-static bool check_method(reader *r, ff_place place) {
-    if (ff_schema_method_available(r->scenario->fidelity.method))
-        return true;
-    names list = {"", 0};
-    for (int m = 0; m < FF_METHOD_COUNT; m++)
-        if (ff_schema_method_available((ff_method)m))
-            names_add(&list, ff_method_name((ff_method)m));
-    return fail(r, place, "method '%s' is not available yet; available: %s",
-                ff_method_name(r->scenario->fidelity.method), list.text);
+static bool is_printed(const ff_node *root, const char *method) {
+    const ff_node *reading = ff_node_find(ff_node_find(root, method), "reading");
+    return reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0;
 }
 
-static void set_defaults(ff_scenario *s) {
+/* The settings of a method start from one variant or the other before single keys override them. */
+static void set_defaults(ff_scenario *s, const ff_node *root) {
     memset(s, 0, sizeof *s);
-    ff_fidelity_default(&s->fidelity);
     ff_emulation_default(&s->emulation.emulation);
-    s->impact_delay = s->impact_guess = FF_NAN;
+    for (int m = 0; ff_method_at(m) && m < FF_MAX_METHODS; m++) {
+        ff_method_setup *setup = &s->setup[s->setups++];
+        setup->method = ff_method_at(m);
+        ff_settings_default(setup->method, is_printed(root, setup->method->name), &setup->setting);
+    }
 }
 
 /* How far the tip of a contact stands inside the other's surface at the start [m]; negative: free. */
@@ -1306,14 +1346,9 @@ static void warn_untouchable(reader *r, const ff_node *root) {
 }
 
 /* What the method cannot do is said before anything moves. */
-static bool check_impact(reader *r, const ff_node *root) {
-    ff_scenario *s = r->scenario;
-    const ff_node *impact = ff_node_find(root, "impact"), *start = ff_node_find(impact, "guess");
-    s->impact_detector_given = ff_node_find(impact, "threshold") != NULL;
-    if (start && !s->fidelity.impact.identified)
-        return fail(r, start->place,
-                    "guess belongs to stiffness: identified, allowed: stiffness: identified");
-    if (s->fidelity.method != FF_METHOD_IMPACT)
+static bool check_geometry(reader *r, const ff_node *root) {
+    const ff_scenario *s = r->scenario;
+    if (!s->method || !(s->method->needs & FF_NEEDS_GEOMETRY))
         return true;
     const ff_node *item = ff_node_find(root, "contacts");
     item = item ? item->child : NULL;
@@ -1322,25 +1357,10 @@ static bool check_impact(reader *r, const ff_node *root) {
             s->contact[c].kind != FF_CONTACT_CONE)
             return fail(
                 r, item->place,
-                "method 'impact' does not know contacts of this kind, allowed: wall, pair, cone; for the "
+                "method '%s' does not know contacts of this kind, allowed: wall, pair, cone; for the "
                 "others method direct, tdpa, damping%s",
-                ff_scenario_servicer(s) < 0 ? ", fused" : "");
+                s->method->name, ff_scenario_servicer(s) < 0 ? ", fused" : "");
     return true;
-}
-
-static bool is_printed(const ff_node *root, const char *method) {
-    const ff_node *reading = ff_node_find(ff_node_find(root, method), "reading");
-    return reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0;
-}
-
-/* The settings of a method start from one reading or the other before single keys override them. */
-static void start_methods(ff_scenario *s, const ff_node *root) {
-    if (is_printed(root, "tdpa"))
-        ff_tdpa_printed(&s->fidelity.tdpa);
-    if (is_printed(root, "damping"))
-        ff_damping_printed(&s->fidelity.damping);
-    if (is_printed(root, "impact"))
-        ff_impact_printed(&s->fidelity.impact);
 }
 
 /* A scenario floats satellites or emulates a robot. */
@@ -1378,12 +1398,17 @@ static bool check_servicer(reader *r, const ff_node *root) {
         return fail(r, contacts->place,
                     "contacts of a scenario with an arm, allowed: one grasp whose body is '%s'",
                     s->satellite[servicer].name);
-    if (s->fidelity.method == FF_METHOD_IMPACT || s->fidelity.method == FF_METHOD_FUSED) {
+    if (s->method && !(s->method->can & FF_CAN_TREE)) {
         const ff_node *method = ff_node_find(root, "method");
+        names list = {"", 0};
+        names_add(&list, "ideal");
+        for (int m = 0; m < s->setups; m++)
+            if (s->setup[m].method->can & FF_CAN_TREE)
+                names_add(&list, s->setup[m].method->name);
         return fail(r, method ? method->place : root->place,
                     "method '%s' predicts its satellites as rigid bodies and knows no torques of an arm, "
-                    "allowed: ideal, direct, tdpa, damping",
-                    ff_method_name(s->fidelity.method));
+                    "allowed: %s",
+                    s->method->name, list.text);
     }
     if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)
         return fail(r, ff_node_find(root, "integrator")->place,
@@ -1471,28 +1496,18 @@ static bool check_emulation(reader *r, const ff_node *root) {
 
 static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
-    set_defaults(s);
-    start_methods(s, root);
-    if (!check_subject(r, root) || !read_section(r, root, &ff_schema, s) || !check_time(r, root))
+    set_defaults(s, root);
+    if (!check_subject(r, root) || !read_section(r, root, ff_schema_top(), s) || !check_time(r, root))
         return false;
 
-    const ff_node *given = ff_node_find(root, "method");
-    ff_place place = given ? given->place : root->place;
     if (method) {
         char argument[FF_NAME_SIZE];
         snprintf(argument, sizeof argument, "--method %s", ff_show(method).text);
-        place = (ff_place){1, 1, argument};
-        const ff_node node = {.kind = FF_NODE_SCALAR, .text = method, .place = place};
-        int word = 0;
-        if (!read_word(r, &node, find_key(&ff_schema, "method"), &word))
+        const ff_node node = {.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, argument}};
+        if (!read_value(r, &node, find_key(ff_schema_top(), "method"), s))
             return false;
-        s->fidelity.method = (ff_method)word;
-        if (!check_method(r, place))
-            return false;
-    } else if (!check_method(r, place))
-        return false;
-
-    if (!check_impact(r, root))
+    }
+    if (!check_geometry(r, root))
         return false;
     warn_overlap(r, root);
     warn_untouchable(r, root);
@@ -1518,20 +1533,7 @@ static bool read_scenario(reader *r, const ff_node *root, const char *method) {
     if (!check_servicer(r, root))
         return false;
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
-        s->integrate.passive_printed = s->tdpa_printed;
-    const ff_node *tdpa = ff_node_find(root, "tdpa");
-    s->detector_given = ff_node_find(tdpa, "threshold") != NULL;
-    s->torque_detector_given = ff_node_find(tdpa, "torque_threshold") != NULL;
-    const ff_node *damping = ff_node_find(root, "damping");
-    s->damping_given.threshold = ff_node_find(damping, "threshold") != NULL;
-    s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
-    s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
-    s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
-    const ff_node *fused = ff_node_find(root, "fused");
-    s->fused_given.delay = ff_node_find(fused, "delay") != NULL;
-    s->fused_given.force_noise = ff_node_find(fused, "force_noise") != NULL;
-    s->fused_given.torque_noise = ff_node_find(fused, "torque_noise") != NULL;
-    s->fused_given.skew = ff_node_find(fused, "skew") != NULL;
+        s->integrate.passive_printed = is_printed(root, "tdpa");
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
     s->emulation.cycle = s->cycle;

@@ -34,7 +34,7 @@ static bool setting_good(const ff_method *method, const ff_setting *s) {
         return false;
     if (s->type == FF_SETTING_CHOICE && choices(s) < 2)
         return false;
-    if (s->tunable && (s->type != FF_SETTING_REAL || !(s->tune_low <= s->tune_high) ||
+    if (s->effect && (s->type != FF_SETTING_REAL || !(s->tune_low <= s->tune_high) ||
                        !(s->tune_low >= s->low) || !(s->tune_high <= s->high)))
         return false;
     return s->low <= s->high && s->offset <= method->setting_bytes &&
@@ -184,4 +184,16 @@ int ff_method_values(const ff_method *method, bool run) {
         if (method->column[c].run == run)
             n += method->column[c].type == FF_COLUMN_VECTOR ? 3 : 1;
     return n;
+}
+
+const double *ff_method_value(const ff_method *method, bool run, const double *values, const char *name) {
+    for (uint32_t c = 0; c < method->columns; c++) {
+        const ff_column *column = &method->column[c];
+        if (column->run != run)
+            continue;
+        if (strcmp(column->name, name) == 0)
+            return values;
+        values += column->type == FF_COLUMN_VECTOR ? 3 : 1;
+    }
+    return NULL;
 }

@@ -5,7 +5,7 @@ ff_status ff__stage_prepare(const ff_method *method, ff_world *world, ff_setting
                             ff_loop_stage *stage, ff_complaint *complaint) {
     *complaint = (ff_complaint){"", "there is none"};
     if (!method)
-        return FF_ERR_ARGUMENT;
+        return FF_ERR_UNSUPPORTED;
     *stage = (ff_loop_stage){.method = method, .detects = method->detector != NULL};
     if (!(method->needs & FF_NEEDS_GEOMETRY))
         world->contacts = 0;

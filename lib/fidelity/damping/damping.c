@@ -466,8 +466,8 @@ static const ff_setting table[] = {
     {"known", FF_SETTING_GROUP, "", 0, "{}", ANY, .help = "Stiffness and damping that are known: identification is not used for them."},
     {"known.stiffness", FF_SETTING_REAL, "N/m", AT(known_stiffness), "(identified)", POSITIVE, .help = "Taken instead of the identified one."},
     {"known.damping", FF_SETTING_REAL, "N s/m", AT(known_damping), "(identified)", NOT_NEGATIVE, .help = "Taken instead of the identified one."},
-    {"threshold", FF_SETTING_REAL, "N", AT(threshold), "(5 times the noise measured in flight, at least the largest `force_noise`)", NOT_NEGATIVE, .tunable = true, .tune_high = 50.0, .help = "Force above which there is contact. A number is taken as it is."},
-    {"torque_threshold", FF_SETTING_REAL, "N m", AT(torque_threshold), "(5 times the noise measured in flight, at least the largest `torque_noise`)", NOT_NEGATIVE, .tunable = true, .tune_high = 20.0, .help = "Torque above which there is contact. A number is taken as it is."},
+    {"threshold", FF_SETTING_REAL, "N", AT(threshold), "(5 times the noise measured in flight, at least the largest `force_noise`)", NOT_NEGATIVE, .effect = "forces below it are noise and do not move the satellite", .tune_high = 50.0, .help = "Force above which there is contact. A number is taken as it is."},
+    {"torque_threshold", FF_SETTING_REAL, "N m", AT(torque_threshold), "(5 times the noise measured in flight, at least the largest `torque_noise`)", NOT_NEGATIVE, .effect = "torques below it are noise and do not turn the satellite", .tune_high = 20.0, .help = "Torque above which there is contact. A number is taken as it is."},
 };
 /* clang-format on */
 

@@ -249,8 +249,8 @@ static const ff_setting settings[] = { /* in the order of tdpa.h */
     {"reset", FF_SETTING_CHOICE, "", AT(reset), "(contact; printed: never)", ANY, .choice = resets, .help = "When the observer starts again from zero."},
     {"law", FF_SETTING_CHOICE, "", AT(law), "(clamp; printed: damper)", ANY, .choice = laws, .help = "How the wrench is corrected."},
     {"pair", FF_SETTING_CHOICE, "", AT(pair), "on", ANY, .choice = pairs, .help = "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list whose bodies touch nothing else), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."},
-    {"threshold", FF_SETTING_REAL, "N", AT(threshold), "(5 times the noise measured in flight, at least the largest `force_noise`)", .low = 0.0, .high = FF_INF, .tunable = true, .tune_high = 50.0, .help = "Force above which there is contact. A number is taken as it is."},
-    {"torque_threshold", FF_SETTING_REAL, "N m", AT(torque_threshold), "(5 times the noise measured in flight, at least the largest `torque_noise`)", .low = 0.0, .high = FF_INF, .tunable = true, .tune_high = 20.0, .help = "Torque above which there is contact. A number is taken as it is."},
+    {"threshold", FF_SETTING_REAL, "N", AT(threshold), "(5 times the noise measured in flight, at least the largest `force_noise`)", .low = 0.0, .high = FF_INF, .effect = "forces below it are noise and do not move the satellite", .tune_high = 50.0, .help = "Force above which there is contact. A number is taken as it is."},
+    {"torque_threshold", FF_SETTING_REAL, "N m", AT(torque_threshold), "(5 times the noise measured in flight, at least the largest `torque_noise`)", .low = 0.0, .high = FF_INF, .effect = "torques below it are noise and do not turn the satellite", .tune_high = 20.0, .help = "Torque above which there is contact. A number is taken as it is."},
 };
 /* clang-format on */
 

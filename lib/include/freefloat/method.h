@@ -53,8 +53,8 @@ typedef struct ff_setting {
     bool below_high;           /* high itself is outside */
     const char *const *choice; /* words, NULL at the end */
     const char *help;          /* one line */
-    bool tunable;              /* an operator may change it in a running loop, */
-    double tune_low, tune_high; /* inside this range */
+    const char *effect;         /* of changing it in a running loop, one line; NULL: that is not allowed */
+    double tune_low, tune_high; /* range for that */
 } ff_setting;
 
 /* Settings of one method as they are passed on: the method's own struct, and which of them were given. A
@@ -262,6 +262,8 @@ double ff_settings_get(const ff_method *method, const ff_settings *settings, con
 void ff_settings_forget(const ff_method *method, ff_settings *settings, const char *name);
 /* Values of the columns of a body (run: of the run) in one report. */
 int ff_method_values(const ff_method *method, bool run);
+/* One of them in `values`; NULL: there is no column of that name. */
+const double *ff_method_value(const ff_method *method, bool run, const double *values, const char *name);
 
 #ifdef __cplusplus
 }
