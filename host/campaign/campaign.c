@@ -614,7 +614,7 @@ static bool read_base(reader *r, const ff_node *node, char *warnings, size_t war
 static bool probe(reader *r, const ff_node *root) {
     ff_campaign *c = r->campaign;
     ff_scenario *scenario = malloc(sizeof *scenario);
-    ff_sample *sample = malloc(sizeof *sample);
+    ff_campaign_case *sample = malloc(sizeof *sample);
     bool good = scenario && sample;
     if (good)
         ff_campaign_sample(c, 0, sample);
@@ -802,7 +802,7 @@ static size_t put_word(char *text, size_t size, size_t used, const char *word) {
 }
 
 char *ff_campaign_command(const ff_campaign *campaign, uint64_t index, int method) {
-    ff_sample *sample = malloc(sizeof *sample);
+    ff_campaign_case *sample = malloc(sizeof *sample);
     char *text = NULL;
     size_t size = 0;
     if (!sample)
@@ -819,7 +819,8 @@ char *ff_campaign_command(const ff_campaign *campaign, uint64_t index, int metho
             n = put_word(text, size, n, m->set[i]);
         }
         for (int i = 0; i < campaign->varies + (campaign->seed_varies ? 0 : 1); i++) {
-            const char *value = i < campaign->varies ? ff_sample_text(campaign, sample, i) : sample->text[i];
+            const char *value =
+                i < campaign->varies ? ff_campaign_case_text(campaign, sample, i) : sample->text[i];
             char *word = malloc(strlen(value) + FF_PATH_SIZE + 2);
             if (!word)
                 break;

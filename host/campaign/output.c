@@ -122,7 +122,7 @@ typedef struct range {
 typedef struct pass {
     ff_output *output;
     FILE *csv;
-    ff_sample sample;
+    ff_campaign_case sample;
     uint64_t index; /* of sample */
     range column[FF_CAMPAIGN_VARY + FF_CAMPAIGN_METRICS];
 } pass;
@@ -143,7 +143,8 @@ static void quote(FILE *file, const char *text) {
 
 static double column_value(const pass *p, int column, const ff_record *record) {
     const ff_campaign *c = p->output->campaign;
-    return column < c->varies ? ff_sample_number(c, &p->sample, column) : record->metric[column - c->varies];
+    return column < c->varies ? ff_campaign_case_number(c, &p->sample, column)
+                              : record->metric[column - c->varies];
 }
 
 static void widen(range *r, double value) {
@@ -182,7 +183,7 @@ static ff_status take_first(void *user, const ff_record *record) {
     fputs(c->method[method].label, p->csv);
     for (int i = 0; i < c->varies; i++) {
         fputc(',', p->csv);
-        quote(p->csv, ff_sample_text(c, &p->sample, i));
+        quote(p->csv, ff_campaign_case_text(c, &p->sample, i));
     }
     for (int i = 0; i < c->metrics; i++) {
         char text[32] = "";

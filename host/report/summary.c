@@ -14,7 +14,7 @@ static void twist(ff_json *json, const char *key, const ff_setpoint *setpoint) {
 }
 
 /* "inside", or "outside: because this, that": the labels of a column of flags. */
-static void put_flags(ff_json *json, const ff_column *column, unsigned flags) {
+static void put_flags(ff_json *json, const ff_report_column *column, unsigned flags) {
     char text[480];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", column->label[flags ? 1 : 0]), shown = 0;
     for (size_t i = 0; column->label[i + 2] && used < sizeof text; i++)
@@ -28,26 +28,26 @@ static void put_flags(ff_json *json, const ff_column *column, unsigned flags) {
 static void method_entry(ff_json *json, const ff_method *method, bool run, const double *value) {
     ff_json_open(json, method->name, '{');
     for (uint32_t n = 0; n < method->columns; n++) {
-        const ff_column *c = &method->column[n];
+        const ff_report_column *c = &method->column[n];
         if (c->run != run)
             continue;
         switch (c->type) {
-        case FF_COLUMN_REAL:
+        case FF_REPORT_REAL:
             ff_json_number(json, c->name, *value);
             break;
-        case FF_COLUMN_INTEGER:
+        case FF_REPORT_INTEGER:
             ff_json_integer(json, c->name, (long long)*value);
             break;
-        case FF_COLUMN_BOOLEAN:
+        case FF_REPORT_BOOLEAN:
             ff_json_bool(json, c->name, *value != 0.0);
             break;
-        case FF_COLUMN_CHOICE:
+        case FF_REPORT_CHOICE:
             ff_json_string(json, c->name, c->label[(int)*value]);
             break;
-        case FF_COLUMN_FLAGS:
+        case FF_REPORT_FLAGS:
             put_flags(json, c, (unsigned)*value);
             break;
-        case FF_COLUMN_VECTOR:
+        case FF_REPORT_VECTOR:
             ff_json_vec3(json, c->name, ff_vec3_make(value[0], value[1], value[2]));
             value += 2;
             break;

@@ -9,7 +9,7 @@
 #include "rt/plan.h"
 #include "rt/rights.h"
 #include "rt/telemetry.h"
-#include "run/run.h"
+#include "executive/run.h"
 #include "text/clock.h"
 
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ideal/ideal.h"
-#include "run/capture.h"
+#include "executive/capture.h"
 
 enum { COARSE = 80, SAMPLES_MAX = 20000 };
 

@@ -280,6 +280,36 @@ ff_status ff_limiter_step_axis(const ff_limiter_limits *limits, ff_limiter_axis 
     return dt >= plan.duration && !plan.clamped ? FF_OK : FF_INFO_LIMITED;
 }
 
+ff_status ff_limiter_stop_axis(const ff_limiter_limits *limits, ff_limiter_axis *state, double dt) {
+    const ff_status status = ff_limiter_validate_limits(limits);
+    if (status || !(dt >= 0.0) || !isfinite(dt))
+        return FF_ERR_ARGUMENT;
+    const double A = limits->acceleration, J = limits->jerk;
+    if (!isfinite(state->position) || !isfinite(state->velocity) ||
+        (isfinite(J) && !isfinite(state->acceleration)))
+        return FF_ERR_NOT_FINITE;
+    path stop = {0};
+    double u = state->velocity, a = -copysign(A, u);
+    if (isfinite(J))
+        velocity_move(u, state->acceleration, 0.0, A, J, &stop);
+    else if (isfinite(A))
+        push(&stop, fabs(u) / A, 0.0, &u, &a);
+    point p = {state->position, 0.0, 0.0};
+    double left = dt;
+    for (int i = 0; i < stop.count; i++) {
+        const ff_limiter_segment *s = &stop.segment[i];
+        const double part = fmin(left, s->duration);
+        p = advance((point){p.x, s->velocity, s->acceleration}, s->jerk, part);
+        left -= part;
+        if (part < s->duration) {
+            *state = (ff_limiter_axis){p.x, p.u, isfinite(J) ? p.a : 0.0};
+            return FF_INFO_LIMITED;
+        }
+    }
+    *state = (ff_limiter_axis){p.x, 0.0, 0.0};
+    return FF_OK;
+}
+
 /* ----------------------------------------------------------------------------------------------- a pose --
  */
 

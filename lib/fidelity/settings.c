@@ -79,9 +79,9 @@ ff_status ff_method_validate(const ff_method *method, const char **why) {
     if (method->columns && (!method->column || !method->report))
         return FF_ERR_ARGUMENT;
     for (uint32_t n = 0; n < method->columns; n++) {
-        const ff_column *c = &method->column[n];
+        const ff_report_column *c = &method->column[n];
         if (!c->name || !*c->name || !c->unit || !c->help ||
-            ((c->type == FF_COLUMN_CHOICE || c->type == FF_COLUMN_FLAGS) && !c->label))
+            ((c->type == FF_REPORT_CHOICE || c->type == FF_REPORT_FLAGS) && !c->label))
             return FF_ERR_ARGUMENT;
     }
     if (method->columns > 2 * FF_METHOD_VALUES || ff_method_values(method, false) > FF_METHOD_VALUES ||
@@ -182,18 +182,18 @@ int ff_method_values(const ff_method *method, bool run) {
     int n = 0;
     for (uint32_t c = 0; c < method->columns; c++)
         if (method->column[c].run == run)
-            n += method->column[c].type == FF_COLUMN_VECTOR ? 3 : 1;
+            n += method->column[c].type == FF_REPORT_VECTOR ? 3 : 1;
     return n;
 }
 
 const double *ff_method_value(const ff_method *method, bool run, const double *values, const char *name) {
     for (uint32_t c = 0; c < method->columns; c++) {
-        const ff_column *column = &method->column[c];
+        const ff_report_column *column = &method->column[c];
         if (column->run != run)
             continue;
         if (strcmp(column->name, name) == 0)
             return values;
-        values += column->type == FF_COLUMN_VECTOR ? 3 : 1;
+        values += column->type == FF_REPORT_VECTOR ? 3 : 1;
     }
     return NULL;
 }

@@ -10,7 +10,7 @@
 #include "record/csv.h"
 #include "report/geometry.h"
 #include "obsw/udp.h"
-#include "run/capture.h"
+#include "executive/capture.h"
 
 ff_session *ff_session_open(const char *path, const ff_scenario_options *options, int *status) {
     ff_session *session = malloc(sizeof *session);
@@ -105,7 +105,7 @@ int ff_write_whole(const char *folder, const char *name, const char *text) {
 
 /* The reference takes the first third of the bar, the run the rest. */
 static int solve_ideal(ff_session *session, ff_progress *progress) {
-    char message[256] = "";
+    char message[224] = ""; /* the run's own message holds it behind its first words */
     ff_progress_phase(progress, 0.0, 0.3, 0.0, "");
     const ff_status status = ff_scenario_servicer(&session->scenario) >= 0
                                  ? ff_capture_reference(&session->scenario, ff_obsw_udp_open, &session->ideal,

@@ -34,7 +34,7 @@ static rebound run(const ff_scenario *s) {
     assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_OK);
     test_loop_reset(model, state, &info, &out);
     ff_plant *plant = make_plant(s);
-    ff_plant_truth truth;
+    ff_truth truth;
     rebound r = {0};
     bool touched = false;
     int away = 0;

@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "report/metrics.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 #include "fidelity/fused/fused.h"
 

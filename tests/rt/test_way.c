@@ -27,7 +27,7 @@ typedef struct course {
     shaken robot[2];
 } course;
 
-static void watch(void *self, uint64_t k, const ff_plant_truth *truth) {
+static void watch(void *self, uint64_t k, const ff_truth *truth) {
     course *c = self;
     const double T = c->scenario.cycle;
     for (int i = 0; i < c->scenario.satellites; i++) {
@@ -69,7 +69,7 @@ static ff_status keep(void *self, const ff_row *row) {
     return FF_OK;
 }
 
-static void see(void *self, const ff_sample *sample) {
+static void see(void *self, const ff_telemetry_sample *sample) {
     course *c = self;
     if (sample->row.t > c->hold && sample->state >= FF_SAFE_FLOAT)
         atomic_store(&c->due, true);

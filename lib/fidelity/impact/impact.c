@@ -1129,12 +1129,12 @@ static const ff_setting table[] = {
     {"drift", FF_SETTING_REAL, "m/sqrt(s)", AT(drift), "5e-5", NOT_NEGATIVE, .help = "Random walk of a surface's place during a contact: how fast older forces are forgotten."},
 };
 /* Causality: what was used, how far it looked back. */
-static const ff_column columns[] = {
-    {"prediction", "", FF_COLUMN_BOOLEAN, true, .help = "motion is commanded one delay ahead"},
-    {"recomputation", "", FF_COLUMN_BOOLEAN, true, .help = "steps since the satellites touched are recomputed"},
-    {"recomputations", "", FF_COLUMN_INTEGER, true, .help = "cycles that rewrote the past"},
-    {"longest_look_back_s", "s", FF_COLUMN_REAL, true, .help = "the farthest of them"},
-    {"look_back_bounded_cycles", "", FF_COLUMN_INTEGER, true, .help = "cycles in which the look-back was too short"},
+static const ff_report_column columns[] = {
+    {"prediction", "", FF_REPORT_BOOLEAN, true, .help = "motion is commanded one delay ahead"},
+    {"recomputation", "", FF_REPORT_BOOLEAN, true, .help = "steps since the satellites touched are recomputed"},
+    {"recomputations", "", FF_REPORT_INTEGER, true, .help = "cycles that rewrote the past"},
+    {"longest_look_back_s", "s", FF_REPORT_REAL, true, .help = "the farthest of them"},
+    {"look_back_bounded_cycles", "", FF_REPORT_INTEGER, true, .help = "cycles in which the look-back was too short"},
 };
 /* clang-format on */
 

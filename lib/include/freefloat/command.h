@@ -122,6 +122,10 @@ ff_limiter_axis ff_limiter_plan_at(const ff_limiter_plan *plan, double t);
 ff_status ff_limiter_step_axis(const ff_limiter_limits *limits, ff_limiter_axis *state,
                                const ff_limiter_target *target, double dt);
 
+/* One cycle of dt >= 0 [s] on the fastest motion to rest (velocity and acceleration zero), wherever that
+ * ends. The velocity limit does not act. FF_OK: at rest at the end; otherwise as ff_limiter_step_axis. */
+ff_status ff_limiter_stop_axis(const ff_limiter_limits *limits, ff_limiter_axis *state, double dt);
+
 /* ----------------------------------------------------------------------------------------------- a pose --
  */
 

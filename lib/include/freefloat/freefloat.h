@@ -9,6 +9,7 @@
 #include "freefloat/contact.h"
 #include "freefloat/fidelity.h"
 #include "freefloat/command.h"
+#include "freefloat/output.h"
 #include "freefloat/loop.h"
 #include "freefloat/emulation.h"
 

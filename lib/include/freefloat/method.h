@@ -168,24 +168,24 @@ typedef struct ff_method_out {
 
 /* ---------------------------------------------------------------------------------------------- report --- */
 
-typedef enum ff_column_type {
-    FF_COLUMN_REAL, /* FF_NAN: not known */
-    FF_COLUMN_INTEGER,
-    FF_COLUMN_BOOLEAN,
-    FF_COLUMN_CHOICE, /* index into `label` */
-    FF_COLUMN_FLAGS,  /* bit mask; label: the text for none, the text before a list, then one for each bit */
-    FF_COLUMN_VECTOR  /* three values */
-} ff_column_type;
+typedef enum ff_report_type {
+    FF_REPORT_REAL, /* FF_NAN: not known */
+    FF_REPORT_INTEGER,
+    FF_REPORT_BOOLEAN,
+    FF_REPORT_CHOICE, /* index into `label` */
+    FF_REPORT_FLAGS,  /* bit mask; label: the text for none, the text before a list, then one for each bit */
+    FF_REPORT_VECTOR  /* three values */
+} ff_report_type;
 
 /* What a method reports beyond ff_method_out: of the last contact of each body, or of the whole run. */
-typedef struct ff_column {
+typedef struct ff_report_column {
     const char *name; /* key in summary.json, with its unit */
     const char *unit;
-    ff_column_type type;
+    ff_report_type type;
     bool run; /* of the run, not of a body */
     const char *const *label;
     const char *help;
-} ff_column;
+} ff_report_column;
 
 /* ----------------------------------------------------------------------------------------------- method -- */
 
@@ -212,7 +212,7 @@ typedef struct ff_method {
     const ff_setting *setting;
     uint32_t settings, setting_bytes;
     uint32_t variants; /* >= 1: 0 the default, 1 `reading: printed` */
-    const ff_column *column;
+    const ff_report_column *column;
     uint32_t columns;
 
     /* Settings of a variant; those in brackets that depend on the world are filled by resolve. */

@@ -1,0 +1,372 @@
+/* The output stage of one robot: every answer bounded in velocity, acceleration and jerk against what the
+ * robot last accepted (freefloat/output.h).
+ *
+ * Translation and rotation are two independent parts with the same code: a step d (position in the lab, or
+ * rotation vector in body axes) from the accepted pose. Two layers:
+ *   plan   the target's own step, if it is inside the bounds; else the time-optimal motion towards it, or to
+ *          rest (limiter.c), axis by axis;
+ *   bound  the step's differences clipped as vectors: jerk, then acceleration (the ball holds the value
+ *          before, so the projection on it does not enlarge the jerk), then as far as the velocity can still
+ *          be kept below its limit.
+ * The bound holds whatever the plan is; the plan only has to be good.
+ *
+ * A continuous motion with |a| <= A and |j| <= J has differences within the same bounds: the second one is
+ * the mean of a, the third the mean of j under a B-spline. So the plan is made in continuous time. Where it
+ * begins behind targets that were sent as they are, it begins on the parabola through the last three poses,
+ *   v = v_n + T a_n / 2,  a = a_n,
+ * for which the first differences across the joint are (j0)/6 and (4 j0 + j1)/6. */
+#include "freefloat/output.h"
+
+#define LARGEST 1e6      /* [m, m/s, rad/s] beyond it nothing is a robot's target */
+#define ROUNDING 1e-9    /* relative, in comparisons with a limit */
+#define LAST_BITS 4e-15  /* [m, rad] of a pose some metres away, in doubles */
+#define LEAST_SHARE 0.02 /* of a limit for the axes that hardly move */
+
+typedef struct bounds {
+    double V, A, J, stop; /* [m, s] or [rad, s] */
+    double grain;         /* of the wire */
+} bounds;
+
+/* One part of the state: what the robot does now. */
+typedef struct part {
+    ff_vec3 v, a;
+} part;
+
+static bounds bounds_of(const ff_output_config *c, int turn) {
+    const bounds linear = {c->velocity, c->acceleration, c->jerk, fmin(c->stop_acceleration, c->acceleration),
+                           c->resolution},
+                 angular = {c->angular_velocity, c->angular_acceleration, c->angular_jerk,
+                            fmin(c->stop_angular_acceleration, c->angular_acceleration),
+                            c->angular_resolution};
+    return turn ? angular : linear;
+}
+
+void ff_output_default(ff_output_config *config) {
+    *config = (ff_output_config){.cycle = 0.004,
+                                 .velocity = 1.0,
+                                 .acceleration = 10.0,
+                                 .jerk = 2500.0,
+                                 .angular_velocity = 2.0,
+                                 .angular_acceleration = 20.0,
+                                 .angular_jerk = 5000.0,
+                                 .stop_acceleration = 1.0,
+                                 .stop_angular_acceleration = 2.0,
+                                 .patience = 0.02};
+}
+
+ff_status ff_output_validate(const ff_output_config *c) {
+    const bool limits = c->velocity > 0.0 && c->acceleration > 0.0 && c->jerk > 0.0 &&
+                        c->angular_velocity > 0.0 && c->angular_acceleration > 0.0 && c->angular_jerk > 0.0 &&
+                        c->stop_acceleration > 0.0 && c->stop_angular_acceleration > 0.0;
+    const bool rest = c->cycle > 0.0 && isfinite(c->cycle) && c->patience > 0.0 && c->resolution >= 0.0 &&
+                      isfinite(c->resolution) && c->angular_resolution >= 0.0 &&
+                      isfinite(c->angular_resolution);
+    return limits && rest ? FF_OK : FF_ERR_ARGUMENT;
+}
+
+void ff_output_reset(ff_output_state *state, ff_pose pose) {
+    *state = (ff_output_state){.pose = pose, .sent = pose};
+}
+
+static bool is_target(const ff_setpoint *s) {
+    const ff_quat q = s->T.q;
+    bool sane = ff_pose_finite(s->T) && ff_twist_finite(s->twist);
+    for (int i = 0; i < 3; i++)
+        sane = sane && fabs(s->T.p.a[i]) < LARGEST && fabs(s->twist.v.a[i]) < LARGEST &&
+               fabs(s->twist.w.a[i]) < LARGEST;
+    return sane && fabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1.0) < 1e-6;
+}
+
+ff_status ff_output_target(ff_output_state *state, const ff_setpoint *target, double time) {
+    if (!is_target(target) || !isfinite(time)) {
+        ff_output_brake(state);
+        return FF_INFO_HELD;
+    }
+    if (state->targets && time > state->time) {
+        state->target_before = state->target;
+        state->time_before = state->time;
+        state->targets = 2;
+    } else if (!state->targets || time < state->time) {
+        state->targets = 1;
+    }
+    state->target = *target;
+    state->time = time;
+    state->moved = true;
+    return FF_OK;
+}
+
+void ff_output_brake(ff_output_state *state) {
+    state->targets = 0;
+}
+
+void ff_output_confirm(const ff_output_config *config, ff_output_state *state, bool accepted, bool stood) {
+    (void)config;
+    const bool taken = state->pending && accepted;
+    if (state->pending && !accepted && !state->doubtful) {
+        state->doubtful = true;
+        state->doubt = state->sent;
+    }
+    if (taken) {
+        state->pose = state->sent;
+        state->velocity = state->sent_velocity;
+        state->acceleration = state->sent_acceleration;
+        state->doubtful = false;
+    }
+    if (!taken || stood) {
+        state->velocity = state->acceleration = ff_twist_zero();
+        state->course[0].exact = state->course[1].exact = false;
+    }
+    state->pending = false;
+}
+
+/* ------------------------------------------------------------------------------------------------ bound --
+ */
+
+static ff_vec3 clip(ff_vec3 x, double most) {
+    const double size = ff_vec3_norm(x);
+    return size > most ? ff_vec3_scale(most / size, x) : x;
+}
+
+static bool within(const bounds *b, double T, ff_vec3 d, const part *now) {
+    const ff_vec3 v = ff_vec3_scale(1.0 / T, d), a = ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v)),
+                  j = ff_vec3_scale(1.0 / T, ff_vec3_sub(a, now->a));
+    const double more = 1.0 + ROUNDING;
+    return ff_vec3_norm(v) <= more * b->V && ff_vec3_norm(a) <= more * b->A && ff_vec3_norm(j) <= more * b->J;
+}
+
+/* The acceleration is taken back to zero along its own direction at full jerk: does the velocity stay below
+ * its limit? It moves on a straight line, and a norm is convex: the ends decide. From where this holds,
+ * taking the acceleration back keeps it true, so there is always a step within all three bounds. */
+static bool viable(const bounds *b, double T, ff_vec3 v, ff_vec3 a) {
+    const double most = (1.0 + ROUNDING) * b->V + LAST_BITS / T, size = ff_vec3_norm(a);
+    if (!(ff_vec3_norm(v) <= most))
+        return false;
+    const double change = b->J * T, steps = floor(size / change);
+    if (!(size > 0.0) || !(steps > 0.0))
+        return true;
+    const double gained = T * (steps * size - 0.5 * change * steps * (steps + 1.0));
+    return ff_vec3_norm(ff_vec3_axpy(gained / size, a, v)) <= most;
+}
+
+static bool passes(const bounds *b, double T, ff_vec3 d, const part *now) {
+    const ff_vec3 v = ff_vec3_scale(1.0 / T, d);
+    return within(b, T, d, now) && viable(b, T, v, ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v)));
+}
+
+/* The nearest step on the line from the safe one (the acceleration is taken back) to the one asked for. */
+static ff_vec3 bounded(const bounds *b, double T, ff_vec3 d, const part *now) {
+    if (passes(b, T, d, now))
+        return d;
+    const double change = b->J * T, size = ff_vec3_norm(now->a);
+    ff_vec3 safe = size > change ? ff_vec3_scale(1.0 - change / size, now->a) : ff_vec3_zero();
+    if (!viable(b, T, ff_vec3_axpy(T, safe, now->v), safe)) { /* limits that were tightened: slow down */
+        const ff_vec3 back = ff_vec3_scale(-b->A / ff_vec3_norm(now->v), now->v);
+        safe = clip(ff_vec3_add(now->a, clip(ff_vec3_sub(back, now->a), change)), b->A);
+    }
+    const ff_vec3 a = ff_vec3_scale(1.0 / T, ff_vec3_sub(ff_vec3_scale(1.0 / T, d), now->v));
+    const ff_vec3 wish = clip(ff_vec3_add(now->a, clip(ff_vec3_sub(a, now->a), change)), b->A);
+    ff_vec3 best = safe;
+    double low = 0.0, high = 1.0;
+    for (int i = 0; i < 20; i++) {
+        const double s = i ? 0.5 * (low + high) : 1.0;
+        const ff_vec3 tried = ff_vec3_axpy(s, ff_vec3_sub(wish, safe), safe);
+        if (viable(b, T, ff_vec3_axpy(T, tried, now->v), tried)) {
+            best = tried;
+            low = s;
+            if (i == 0)
+                break;
+        } else {
+            high = s;
+        }
+    }
+    return ff_vec3_scale(T, ff_vec3_axpy(T, best, now->v));
+}
+
+/* ------------------------------------------------------------------------------------------------- plan --
+ */
+
+/* Parts of a limit for each axis, so that a straight motion stays straight and the sum of their squares is 1.
+ */
+static ff_vec3 shares(ff_vec3 m) {
+    const double most = fmax(fabs(m.x), fmax(fabs(m.y), fabs(m.z)));
+    ff_vec3 s;
+    for (int i = 0; i < 3; i++)
+        s.a[i] = most > 0.0 && isfinite(most) ? fmax(fabs(m.a[i]) / most, LEAST_SHARE) : 1.0;
+    return ff_vec3_scale(1.0 / ff_vec3_norm(s), s);
+}
+
+/* What there is to do on each axis, as an acceleration. */
+static ff_vec3 effort(const bounds *b, double A, double T, ff_vec3 x, ff_vec3 u, ff_vec3 a) {
+    const double t = isfinite(A) && isfinite(b->J) ? fmax(A / b->J, T) : T;
+    ff_vec3 m;
+    for (int i = 0; i < 3; i++)
+        m.a[i] = fabs(x.a[i]) / (t * t) + fabs(u.a[i]) / t + fabs(a.a[i]);
+    return m;
+}
+
+/* One cycle towards a target that is at e from here at its start and moves with vt. False: no plan. */
+static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *course, ff_vec3 *d) {
+    const ff_vec3 s = shares(effort(b, b->A, T, e, ff_vec3_sub(vt, course->v), course->a));
+    const double away = ff_vec3_norm(e), aim = away > 0.0 ? fmax(ff_vec3_norm(vt), 0.1 * b->V) / away : 0.0;
+    ff_vec3 m;
+    for (int i = 0; i < 3; i++)
+        m.a[i] = fmax(fmax(fabs(course->v.a[i]), fabs(vt.a[i])), isfinite(b->V) ? aim * fabs(e.a[i]) : 0.0);
+    const ff_vec3 fast = shares(m);
+    for (int i = 0; i < 3; i++) {
+        const ff_limiter_limits limits = {b->V * fast.a[i], b->A * s.a[i], b->J * s.a[i]};
+        ff_limiter_axis axis = {0.0, course->v.a[i], course->a.a[i]};
+        const ff_limiter_target to = {e.a[i], vt.a[i]};
+        if (ff_limiter_step_axis(&limits, &axis, &to, T) < 0)
+            return false;
+        d->a[i] = axis.position;
+        course->v.a[i] = axis.velocity;
+        course->a.a[i] = axis.acceleration;
+    }
+    return ff_vec3_finite(*d) && ff_vec3_finite(course->v) && ff_vec3_finite(course->a);
+}
+
+/* One cycle on the way to rest; s: each axis' part of the limits, the same until there. */
+static void stop(const bounds *b, double T, ff_vec3 s, part *course, ff_vec3 *d) {
+    for (int i = 0; i < 3; i++) {
+        const ff_limiter_limits limits = {FF_INF, b->stop * s.a[i], b->J * s.a[i]};
+        ff_limiter_axis axis = {0.0, course->v.a[i], course->a.a[i]};
+        ff_limiter_stop_axis(&limits, &axis, T);
+        d->a[i] = axis.position;
+        course->v.a[i] = axis.velocity;
+        course->a.a[i] = axis.acceleration;
+    }
+}
+
+/* The step of one part. e: of the target itself, with its velocity; NULL: there is none. True: it is sent.
+ * After it was not, the target is sent again only when it can also be followed from there. */
+static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const part *now,
+                 ff_output_course *course, ff_vec3 *d) {
+    if (e && passes(b, T, *e, now)) {
+        const ff_vec3 v = ff_vec3_scale(1.0 / T, *e);
+        const part then = {v, ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v))};
+        if (!course->active || passes(b, T, ff_vec3_scale(T, vt), &then)) {
+            *course = (ff_output_course){0};
+            *d = *e;
+            return true;
+        }
+    }
+    part c = {course->velocity, course->acceleration};
+    if (!course->active || !course->exact) {
+        const bool curved = isfinite(b->A);
+        c = (part){curved ? ff_vec3_axpy(0.5 * T, now->a, now->v) : now->v, curved ? now->a : ff_vec3_zero()};
+    }
+    const part begun = c;
+    ff_vec3 wanted;
+    const bool chased = e && chase(b, T, ff_vec3_axpy(-T, vt, *e), vt, &c, &wanted);
+    if (!chased) {
+        c = begun;
+        if (!course->stopping || !course->exact)
+            course->share = shares(effort(b, b->stop, T, ff_vec3_zero(), c.v, c.a));
+        stop(b, T, course->share, &c, &wanted);
+    }
+    *d = bounded(b, T, wanted, now);
+    if (!ff_vec3_finite(*d)) {
+        *d = ff_vec3_zero();
+        c = (part){ff_vec3_zero(), ff_vec3_zero()};
+    }
+    const double allowance = isfinite(b->J) ? b->J * T * T * T : 0.0;
+    *course = (ff_output_course){.active = true,
+                                 .exact = ff_vec3_norm(ff_vec3_sub(*d, wanted)) <= 1e-3 * allowance,
+                                 .stopping = !chased,
+                                 .velocity = c.v,
+                                 .acceleration = c.a,
+                                 .share = course->share};
+    return false;
+}
+
+/* The target at a telegram's time. */
+static bool target_at(const ff_output_config *config, const ff_output_state *state, double time,
+                      ff_setpoint *goal) {
+    const double dt = time - state->time, T = config->cycle;
+    if (!state->targets || !(dt <= config->patience * (1.0 + ROUNDING)))
+        return false;
+    *goal = state->target;
+    const double between = state->time - state->time_before;
+    if (dt < 0.0 && state->targets == 2 && between < 1.5 * T)
+        goal->T = ff_pose_interpolate(state->target_before.T, state->target.T, fmax(0.0, 1.0 + dt / between));
+    else if (dt != 0.0) {
+        const double along = fmax(dt, -T);
+        goal->T.p = ff_vec3_axpy(along, goal->twist.v, goal->T.p);
+        goal->T.q = ff_quat_unit(ff_quat_mul(goal->T.q, ff_quat_exp(ff_vec3_scale(along, goal->twist.w))));
+    }
+    return is_target(goal);
+}
+
+static ff_vec3 turn_between(ff_quat a, ff_quat b) {
+    return ff_quat_log(ff_quat_mul(ff_quat_conj(a), b));
+}
+
+static bool near(ff_vec3 from, ff_vec3 d, ff_vec3 other, double most) {
+    return ff_vec3_norm(ff_vec3_sub(ff_vec3_add(from, d), other)) <= most * (1.0 + ROUNDING);
+}
+
+static void remember(const ff_output_config *config, ff_output_state *state, ff_pose pose) {
+    const double T = config->cycle;
+    state->sent = pose;
+    state->sent_velocity.v = ff_vec3_scale(1.0 / T, ff_vec3_sub(pose.p, state->pose.p));
+    state->sent_velocity.w = ff_vec3_scale(1.0 / T, turn_between(state->pose.q, pose.q));
+    state->sent_acceleration = ff_twist_scale(1.0 / T, ff_twist_sub(state->sent_velocity, state->velocity));
+}
+
+void ff_output_step(const ff_output_config *config, ff_output_state *state, double time, ff_output_out *out) {
+    const double T = config->cycle;
+    const bounds linear = bounds_of(config, 0), angular = bounds_of(config, 1);
+    const part moves = {state->velocity.v, state->acceleration.v},
+               turns = {state->velocity.w, state->acceleration.w};
+    const ff_pose from = state->pose;
+    ff_setpoint goal = {from, ff_twist_zero()};
+    const bool has = target_at(config, state, time, &goal);
+    const ff_vec3 e = ff_vec3_sub(goal.T.p, from.p), r = turn_between(from.q, goal.T.q);
+    const ff_vec3 w = ff_quat_rotate(ff_quat_mul(ff_quat_conj(from.q), goal.T.q), goal.twist.w);
+    *out = (ff_output_out){.to = goal, .braking = !has};
+    ff_vec3 d, phi;
+    bool sent = plan(&linear, T, has ? &e : NULL, goal.twist.v, &moves, &state->course[0], &d);
+    /* the other truth: the controller has taken what is called lost */
+    if (state->doubtful && !near(from.p, d, state->doubt.p, T * linear.V)) {
+        d = ff_vec3_zero();
+        state->course[0] = (ff_output_course){.active = true};
+        sent = false;
+    }
+    if (!sent) {
+        out->to.T.p = ff_vec3_add(from.p, d);
+        out->to.twist.v = state->course[0].velocity;
+        out->limited = has;
+    }
+    sent = plan(&angular, T, has ? &r : NULL, w, &turns, &state->course[1], &phi);
+    if (state->doubtful && !near(ff_vec3_zero(), phi, turn_between(from.q, state->doubt.q), T * angular.V)) {
+        phi = ff_vec3_zero();
+        state->course[1] = (ff_output_course){.active = true};
+        sent = false;
+    }
+    if (!sent) {
+        out->to.T.q = ff_vec3_norm(phi) > 0.0 ? ff_quat_unit(ff_quat_mul(from.q, ff_quat_exp(phi))) : from.q;
+        out->to.twist.w = state->course[1].velocity;
+        out->limited = has;
+    }
+    if (has) {
+        out->lag = ff_vec3_norm(ff_vec3_sub(goal.T.p, out->to.T.p));
+        out->lag_angle = ff_quat_angle(goal.T.q, out->to.T.q);
+    }
+    out->rests = !has && ff_vec3_norm(d) <= linear.grain && ff_vec3_norm(phi) <= angular.grain &&
+                 ff_vec3_norm(out->to.twist.v) == 0.0 && ff_vec3_norm(out->to.twist.w) == 0.0;
+    state->pending = true;
+    remember(config, state, out->to.T);
+}
+
+void ff_output_wire(const ff_output_config *config, ff_output_state *state, ff_pose pose) {
+    if (!state->pending || !ff_pose_finite(pose))
+        return;
+    const bool moved =
+                   ff_vec3_norm(ff_vec3_sub(pose.p, state->sent.p)) > 2.0 * config->resolution + LAST_BITS,
+               turned = ff_vec3_norm(turn_between(state->sent.q, pose.q)) >
+                        2.0 * config->angular_resolution + LAST_BITS;
+    if (moved || turned)
+        remember(config, state, (ff_pose){turned ? pose.q : state->sent.q, moved ? pose.p : state->sent.p});
+    state->course[0].exact &= !moved;
+    state->course[1].exact &= !turned;
+}

@@ -1,0 +1,151 @@
+/* freefloat/output.h - the output stage of one robot: the only code that decides what the robot is sent.
+ *
+ * It runs once for every telegram of that robot, not once for every cycle of the loop. Everything that wants
+ * the robot to move (loop, run-up, test motions, retreat) only sets the target. Without a target that is new
+ * enough the stage brakes by itself and stands.
+ *
+ * What is bounded. The robot makes one step per telegram, from the last answer that it accepted to the next.
+ * With p_n the accepted positions and T the cycle, the stage keeps for every answer
+ *   |v| <= velocity,      v_n = (p_n - p_(n-1)) / T
+ *   |a| <= acceleration,  a_n = (v_n - v_(n-1)) / T
+ *   |j| <= jerk,          j_n = (a_n - a_(n-1)) / T
+ * as Euclidean norms (so each component keeps them, too), and the same for the rotation with the rotation
+ * vectors r_n = log(q_(n-1)^-1 q_n) in place of the steps, components in body axes. A target inside these
+ * bounds is sent as it is, to the bit. Any other is followed by the time-optimal limiter (command.h).
+ *
+ * What was accepted. The answer is known to be accepted when the next telegram comes: ff_output_confirm. If
+ * it was not, or if the controller has held the robot meanwhile, the robot stands: the differences above
+ * start again from rest at the last accepted pose. The controller may have taken an answer that is called
+ * lost. Both truths are at most one step apart, that is velocity * T; the next answers keep the bound on the
+ * velocity against both, and those on acceleration and jerk against the one that the controller's counters
+ * support: a step that is within the acceleration of a robot that stands at either of two places exists only
+ * if these are closer than 2 acceleration T^2.
+ *
+ * Real-time safe: no allocation, a bounded number of iterations, no state but the one passed in. */
+#ifndef FREEFLOAT_OUTPUT_H
+#define FREEFLOAT_OUTPUT_H
+
+#include "freefloat/command.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Each > 0; FF_INF: no limit. resolution and angular_resolution may be 0. */
+typedef struct ff_output_config {
+    double cycle;                     /* [s] between two telegrams */
+    double velocity;                  /* [m/s] */
+    double acceleration;              /* [m/s2] */
+    double jerk;                      /* [m/s3] */
+    double angular_velocity;          /* [rad/s] */
+    double angular_acceleration;      /* [rad/s2] */
+    double angular_jerk;              /* [rad/s3] */
+    double stop_acceleration;         /* [m/s2] of a stop; at most `acceleration` acts */
+    double stop_angular_acceleration; /* [rad/s2] */
+    double patience;                  /* [s] a target that is older is none */
+    double resolution;                /* [m] of the wire: the last decimal of an answer */
+    double angular_resolution;        /* [rad] */
+} ff_output_config;
+
+/* The bounded motion on which the stage leads the robot while the target itself is not sent. */
+typedef struct ff_output_course {
+    bool active;
+    bool exact;                     /* the robot is on it: else it begins again from the accepted poses */
+    bool stopping;                  /* to rest, not to the target */
+    ff_vec3 velocity, acceleration; /* at the last answer */
+    ff_vec3 share;                  /* stopping: each axis' part of the limits */
+} ff_output_course;
+
+typedef struct ff_output_state {
+    bool moved; /* a target was given once */
+    /* accepted by the robot, to the wire's rounding; v in the lab, w in body axes */
+    ff_pose pose;
+    ff_twist velocity, acceleration;
+    /* sent since, not yet confirmed */
+    bool pending;
+    ff_pose sent;
+    ff_twist sent_velocity, sent_acceleration;
+    /* an answer called lost that the controller may have taken */
+    bool doubtful;
+    ff_pose doubt;
+    ff_output_course course[2]; /* translation, rotation; at the answer sent */
+    /* the target and the one before it */
+    int targets; /* 0, 1, 2 of them are known */
+    ff_setpoint target, target_before;
+    double time, time_before; /* [s] */
+} ff_output_state;
+
+typedef struct ff_output_out {
+    ff_setpoint to;   /* to be sent */
+    bool limited;     /* it is not the target, because a limit acts */
+    bool braking;     /* there is no target: on the way to rest, or at rest */
+    bool rests;       /* and there: the answer repeats the last one */
+    double lag;       /* [m] from what is sent to the target; 0 without a target */
+    double lag_angle; /* [rad] */
+} ff_output_out;
+
+/* Cautious: 1 m/s, 10 m/s2, 2500 m/s3; 2 rad/s, 20 rad/s2, 5000 rad/s3; stops with 1 m/s2 and 2 rad/s2;
+ * patience five cycles of 4 ms; no rounding. docs/safety.md says where the values come from. */
+void ff_output_default(ff_output_config *config);
+/* FF_ERR_ARGUMENT: a value is not > 0, a resolution is < 0 or not finite. */
+ff_status ff_output_validate(const ff_output_config *config);
+
+/* At rest at `pose` (body in the lab), without a target. */
+void ff_output_reset(ff_output_state *state, ff_pose pose);
+/* A telegram has come. accepted: the robot has taken the answer to the one before; stood: its controller has
+ * held it since, or no answer was sent. Call once per telegram, before ff_output_step. */
+void ff_output_confirm(const ff_output_config *config, ff_output_state *state, bool accepted, bool stood);
+/* The robot shall be there, with that twist (w body, v lab), at `time` [s]. FF_OK, or FF_INFO_HELD: not
+ * finite, and taken as no target. */
+ff_status ff_output_target(ff_output_state *state, const ff_setpoint *target, double time);
+/* There is no target any more. */
+void ff_output_brake(ff_output_state *state);
+/* The answer to the telegram of `time` [s]. A target of another time is led along its twist, or, for a robot
+ * that asks a little earlier, taken between the last two. Never anything that is not finite. */
+void ff_output_step(const ff_output_config *config, ff_output_state *state, double time, ff_output_out *out);
+/* What the wire will really carry for the answer just made. A difference of at most two of its last decimals
+ * is rounding: it does not add up, is no motion, and changes nothing. Any other (the axes stand against it,
+ * the protocol refuses it) replaces what was sent. A pose that is not finite changes nothing. */
+void ff_output_wire(const ff_output_config *config, ff_output_state *state, ff_pose pose);
+
+/* ---------------------------------------------------------------------------------------------- axes -- */
+
+/* The axes behind the pose: checked after the Cartesian bounds, never clamped. A pose that they cannot follow
+ * is not sent; they brake instead, all together on a straight line in axis space, each within its own
+ * deceleration speed / FF_AXES_STOP. */
+#define FF_AXES_STOP 0.25 /* [s] in which an axis at full speed comes to rest */
+
+typedef struct ff_axes_state {
+    ff_arm_joints at, rate;        /* accepted: [rad], [rad/s]; rail [m], [m/s] */
+    ff_arm_joints sent, sent_rate; /* not yet confirmed */
+    bool pending, braking;
+} ff_axes_state;
+
+typedef enum ff_axes_reason {
+    FF_AXES_FOLLOW,
+    FF_AXES_REACH, /* no joints for this pose: info says why */
+    FF_AXES_SPEED  /* an axis would be faster than it can */
+} ff_axes_reason;
+
+typedef struct ff_axes_out {
+    ff_axes_reason reason;
+    ff_arm_info info;
+    int axis;            /* speed: 1..6 */
+    double speed, limit; /* [rad/s] of it */
+    bool rests;          /* braking has come to its end */
+} ff_axes_out;
+
+void ff_axes_reset(ff_axes_state *state, const ff_arm_joints *at);
+void ff_axes_confirm(ff_axes_state *state, bool accepted, bool stood);
+/* Joints of the pose T_wt, dt [s] after those given; FF_AXES_FOLLOW only if every axis is inside its range
+ * and fast enough. */
+ff_axes_reason ff_axes_reach(const ff_arm_model *arm, const ff_pose *T_wt, double dt,
+                             const ff_arm_joints *from, ff_arm_joints *joints, ff_axes_out *out);
+/* The joints to send for the pose. Once they cannot follow they brake to rest, whatever is asked then. */
+void ff_axes_step(const ff_arm_model *arm, double cycle, ff_axes_state *state, const ff_pose *T_wt,
+                  ff_arm_joints *joints, ff_axes_out *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,495 @@
+/* The output stage against its promise, computed here from the poses that a robot accepts: velocity,
+ * acceleration and jerk of every answer, whatever is asked, lost, rounded or not a number. */
+#include "freefloat/output.h"
+#include "support.h"
+
+/* A robot that accepts answers: its own differences, from poses alone. */
+typedef struct robot {
+    ff_pose at;
+    ff_vec3 v[2], a[2]; /* translation in the lab, rotation in body axes */
+} robot;
+
+typedef struct worst {
+    double ratio[2][3]; /* translation, rotation; velocity, acceleration, jerk over their limits */
+} worst;
+
+/* Rotation vector of a^-1 b from the matrix, not from the library's logarithm. */
+static ff_vec3 turned(ff_quat a, ff_quat b) {
+    const ff_quat q = ff_quat_mul(ff_quat_conj(a), b);
+    const double s = q.w < 0.0 ? -1.0 : 1.0, n = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
+    const double f = n > 1e-12 ? 2.0 * atan2(n, s * q.w) / n : 2.0;
+    return ff_vec3_make(s * f * q.x, s * f * q.y, s * f * q.z);
+}
+
+static double limit_of(const ff_output_config *c, int part, int order) {
+    const double linear[] = {c->velocity, c->acceleration, c->jerk},
+                 angular[] = {c->angular_velocity, c->angular_acceleration, c->angular_jerk};
+    return part ? angular[order] : linear[order];
+}
+
+/* The step to `to` as the robot would make it; taken or not. grain: half of it per pose is the wire's. */
+static void step(const ff_output_config *c, robot *r, ff_pose to, bool take, worst *w) {
+    const double T = c->cycle;
+    const ff_vec3 d[2] = {ff_vec3_sub(to.p, r->at.p), turned(r->at.q, to.q)};
+    for (int part = 0; part < 2; part++) {
+        const ff_vec3 v = ff_vec3_scale(1.0 / T, d[part]),
+                      a = ff_vec3_scale(1.0 / T, ff_vec3_sub(v, r->v[part])),
+                      j = ff_vec3_scale(1.0 / T, ff_vec3_sub(a, r->a[part]));
+        const double is[3] = {ff_vec3_norm(v), ff_vec3_norm(a), ff_vec3_norm(j)};
+        const double grain = part ? c->angular_resolution + 1e-14 : c->resolution + 1e-14;
+        for (int order = 0; order < 3; order++) {
+            const double noise = grain * 2.0 * pow(2.0, order) / pow(T, order + 1);
+            if (isfinite(limit_of(c, part, order)))
+                w->ratio[part][order] =
+                    fmax(w->ratio[part][order], (is[order] - noise) / limit_of(c, part, order));
+        }
+        if (take) {
+            r->v[part] = v;
+            r->a[part] = a;
+        }
+    }
+    if (take)
+        r->at = to;
+}
+
+static void stand(robot *r) {
+    for (int part = 0; part < 2; part++)
+        r->v[part] = r->a[part] = ff_vec3_zero();
+}
+
+static void assert_kept(const worst *w, const char *what) {
+    for (int part = 0; part < 2; part++)
+        for (int order = 0; order < 3; order++)
+            if (!(w->ratio[part][order] <= 1.0 + 1e-6))
+                fail_msg("%s: %s %s is %.9g of its limit", what, part ? "angular" : "linear",
+                         (const char *[]){"velocity", "acceleration", "jerk"}[order], w->ratio[part][order]);
+}
+
+static double log_range(ff_rng *rng, double low, double high) {
+    return exp(ff_rng_range(rng, log(low), log(high)));
+}
+
+static ff_output_config random_config(ff_rng *rng) {
+    ff_output_config c;
+    ff_output_default(&c);
+    c.cycle = ff_rng_uniform(rng) < 0.5 ? 0.004 : log_range(rng, 0.001, 0.012);
+    c.velocity = log_range(rng, 0.05, 2.0);
+    c.acceleration = log_range(rng, 0.1, 20.0);
+    c.jerk = log_range(rng, 2.0, 5000.0);
+    c.angular_velocity = log_range(rng, 0.05, 2.0);
+    c.angular_acceleration = log_range(rng, 0.2, 30.0);
+    c.angular_jerk = log_range(rng, 2.0, 5000.0);
+    c.stop_acceleration = log_range(rng, 0.1, 5.0);
+    c.stop_angular_acceleration = log_range(rng, 0.1, 5.0);
+    c.patience = 5.0 * c.cycle;
+    assert_int_equal(ff_output_validate(&c), FF_OK);
+    return c;
+}
+
+/* A target that wanders, jumps, turns, stops, or is no target at all. */
+static ff_setpoint random_target(ff_rng *rng, const ff_output_config *c, ff_setpoint last) {
+    ff_setpoint s = last;
+    const double u = ff_rng_uniform(rng);
+    if (u < 0.05) {
+        s.twist.v = test_random_vec3(rng, 2.0 * c->velocity);
+        s.twist.w = test_random_vec3(rng, 2.0 * c->angular_velocity);
+    } else if (u < 0.07) {
+        s.T.p = ff_vec3_add(s.T.p, test_random_vec3(rng, 0.1));
+        s.T.q = ff_quat_unit(ff_quat_mul(s.T.q, ff_quat_exp(test_random_vec3(rng, 0.5))));
+    } else if (u < 0.09) {
+        s.twist = ff_twist_zero();
+    } else {
+        s.twist.v = ff_vec3_axpy(c->cycle, test_random_vec3(rng, c->acceleration), s.twist.v);
+        s.twist.w = ff_vec3_axpy(c->cycle, test_random_vec3(rng, c->angular_acceleration), s.twist.w);
+    }
+    s.T.p = ff_vec3_axpy(c->cycle, s.twist.v, s.T.p);
+    s.T.q = ff_quat_unit(ff_quat_mul(s.T.q, ff_quat_exp(ff_vec3_scale(c->cycle, s.twist.w))));
+    return s;
+}
+
+static double rounded(double x, double grain) {
+    return grain > 0.0 ? grain * round(x / grain) : x;
+}
+
+/* One random life: targets, gaps without a target, lost answers with either truth, rounding. */
+static void live(ff_rng *rng, bool losses, bool rounds, worst *kept, double *other) {
+    ff_output_config c = random_config(rng);
+    c.resolution = rounds ? log_range(rng, 1e-10, 1e-8) : 0.0;
+    ff_setpoint target = {test_random_pose(rng, 1.0), ff_twist_zero()};
+    ff_output_state state;
+    ff_output_reset(&state, target.T);
+    robot r = {.at = target.T};
+    ff_pose lost = target.T; /* an answer called lost that was taken all the same */
+    bool doubt = false;
+    ff_pose wire = target.T;
+    int silent = 0;
+    for (int n = 0; n < 400; n++) {
+        const double t = n * c.cycle;
+        if (n) {
+            const bool taken = !(losses && ff_rng_uniform(rng) < 0.05);
+            const bool held = !taken || (losses && ff_rng_uniform(rng) < 0.05);
+            if (taken)
+                step(&c, &r, wire, true, kept);
+            if (held)
+                stand(&r);
+            if (!taken && !doubt) {
+                lost = wire;
+                doubt = true;
+            } else if (taken)
+                doubt = false;
+            ff_output_confirm(&c, &state, taken, held);
+        }
+        silent = silent > 0 ? silent - 1 : ff_rng_uniform(rng) < 0.02 ? 1 + (int)ff_rng_range(rng, 0, 60) : 0;
+        target = random_target(rng, &c, target);
+        if (!silent)
+            ff_output_target(&state, &target, t);
+        ff_output_out out;
+        ff_output_step(&c, &state, t, &out);
+        assert_true(ff_pose_finite(out.to.T) && ff_twist_finite(out.to.twist));
+        wire = out.to.T;
+        for (int i = 0; i < 3; i++)
+            wire.p.a[i] = rounded(wire.p.a[i], c.resolution);
+        ff_output_wire(&c, &state, wire);
+        step(&c, &r, wire, false, kept); /* also those that are lost afterwards */
+        if (doubt) {
+            *other = fmax(*other, ff_vec3_norm(ff_vec3_sub(state.sent.p, lost.p)) / (c.cycle * c.velocity));
+            *other =
+                fmax(*other, ff_vec3_norm(turned(lost.q, state.sent.q)) / (c.cycle * c.angular_velocity));
+        }
+    }
+}
+
+static void test_random_lives(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 1);
+    for (int kind = 0; kind < 4; kind++) {
+        worst kept = {0};
+        double other = 0.0;
+        for (int n = 0; n < test_count(300, 20000); n++)
+            live(&rng, kind & 1, kind & 2, &kept, &other);
+        print_message("losses %d, rounding %d: v %.6f a %.6f j %.6f; w %.6f %.6f %.6f; other truth %.6f\n",
+                      kind & 1, kind >> 1, kept.ratio[0][0], kept.ratio[0][1], kept.ratio[0][2],
+                      kept.ratio[1][0], kept.ratio[1][1], kept.ratio[1][2], other);
+        assert_kept(&kept, "random lives");
+        assert_true(other <= 1.0 + 1e-5);
+        assert_true(kept.ratio[0][1] > 0.9 && kept.ratio[0][2] > 0.9); /* the limits did act */
+    }
+}
+
+/* A motion inside the limits goes out to the bit, and nothing is called limited. */
+static void test_inside_the_limits_to_the_bit(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 2);
+    for (int n = 0; n < 200; n++) {
+        ff_output_config c = random_config(&rng);
+        const double W = ff_rng_range(&rng, 1.0, 20.0); /* [rad/s] of a swing */
+        const double size = 0.3 * fmin(c.velocity / W, fmin(c.acceleration / (W * W), c.jerk / (W * W * W)));
+        const double angle = 0.3 * fmin(c.angular_velocity / W,
+                                        fmin(c.angular_acceleration / (W * W), c.angular_jerk / (W * W * W)));
+        const ff_pose at = test_random_pose(&rng, 1.0);
+        const ff_vec3 u = ff_vec3_unit(test_random_vec3(&rng, 1.0)),
+                      axis = ff_vec3_unit(test_random_vec3(&rng, 1.0));
+        ff_output_state s;
+        ff_output_reset(&s, at);
+        for (int k = 0; k < 500; k++) {
+            const double t = k * c.cycle, x = W * t;
+            /* (x - sin x)/W: starts without velocity, acceleration and jerk */
+            const double y = fmin(x, 40.0) - sin(fmin(x, 40.0)), rate = x < 40.0 ? W * (1.0 - cos(x)) : 0.0;
+            const ff_setpoint to = {
+                {ff_quat_unit(ff_quat_mul(at.q, ff_quat_exp(ff_vec3_scale(angle * y, axis)))),
+                 ff_vec3_axpy(size * y, u, at.p)},
+                {ff_vec3_scale(angle * rate, axis), ff_vec3_scale(size * rate, u)}};
+            if (x > 40.0)
+                break;
+            ff_output_confirm(&c, &s, true, false);
+            assert_int_equal(ff_output_target(&s, &to, t), FF_OK);
+            ff_output_out out;
+            ff_output_step(&c, &s, t, &out);
+            assert_memory_equal(&out.to, &to, sizeof to);
+            assert_false(out.limited || out.braking);
+            assert_true(out.lag == 0.0);
+        }
+    }
+}
+
+/* From a steady velocity to rest: v/a + a/j, and half of v times that; straight. */
+static void test_stop_against_the_closed_form(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    for (int n = 0; n < 300; n++) {
+        ff_output_config c = random_config(&rng);
+        c.velocity = 2.0;
+        const double A = fmin(c.stop_acceleration, c.acceleration), J = c.jerk;
+        const double v = ff_rng_range(&rng, 0.05, 0.5);
+        const ff_vec3 u = ff_vec3_unit(test_random_vec3(&rng, 1.0));
+        const double peak = fmin(A, sqrt(v * J)), time = v / peak + peak / J; /* short stops: no plateau */
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        s.velocity.v = ff_vec3_scale(v, u);
+        double rested = 0.0;
+        ff_output_out out;
+        int k = 0;
+        for (; k < 100000; k++) {
+            ff_output_step(&c, &s, k * c.cycle, &out);
+            assert_true(out.braking);
+            /* an axis with less than its least share rests earlier: by at most half of it */
+            assert_true(ff_vec3_norm(ff_vec3_cross(out.to.T.p, u)) <= 0.011 * v * time);
+            if (out.rests)
+                break;
+            rested = (k + 1) * c.cycle;
+            ff_output_confirm(&c, &s, true, false);
+        }
+        assert_true(out.rests);
+        /* the least of an axis' share is 2 %: a thousandth of the limits */
+        assert_near(rested, time, 1.01 * c.cycle + 0.002 * time);
+        assert_true(rested >= time - 1e-9);
+        assert_near(ff_vec3_dot(out.to.T.p, u), 0.5 * v * time, 0.002 * v * time + v * c.cycle);
+        /* and it stays there, to the bit */
+        const ff_pose at = out.to.T;
+        for (int m = 0; m < 10; m++) {
+            ff_output_confirm(&c, &s, m % 2, false);
+            ff_output_step(&c, &s, (k + m) * c.cycle, &out);
+            assert_memory_equal(&out.to.T, &at, sizeof at);
+        }
+    }
+}
+
+/* Along one axis the stop is the closed form to the cycle. */
+static void test_stop_along_an_axis(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    c.stop_acceleration = 1.0;
+    c.jerk = 50.0;
+    for (int turn = 0; turn < 2; turn++) {
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        (turn ? &s.velocity.w : &s.velocity.v)->x = 0.2;
+        c.stop_angular_acceleration = 1.0;
+        c.angular_jerk = 50.0;
+        ff_output_out out;
+        int k = 0;
+        for (; k < 1000; k++) {
+            ff_output_step(&c, &s, 0.0, &out);
+            if (out.rests)
+                break;
+            ff_output_confirm(&c, &s, true, false);
+        }
+        /* 0.2/1 + 1/50 s = 55 cycles; 0.022 m */
+        assert_true(k == 55 || k == 56);
+        const double way = turn ? ff_quat_log(out.to.T.q).x : out.to.T.p.x;
+        assert_near(way, 0.022, 2e-5);
+    }
+}
+
+/* Without a new target the last one is led on for the time of patience, then the robot brakes by itself. */
+static void test_brakes_by_itself(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    ff_output_state s;
+    ff_output_reset(&s, ff_pose_identity());
+    s.velocity.v.x = 0.1;
+    const ff_setpoint target = {{ff_quat_identity(), ff_vec3_make(0.0004, 0, 0)},
+                                {ff_vec3_zero(), ff_vec3_make(0.1, 0, 0)}};
+    ff_output_target(&s, &target, 0.0);
+    ff_output_out out;
+    for (int k = 0; k < 60; k++) {
+        ff_output_confirm(&c, &s, true, false);
+        if (k == 0)
+            s.velocity.v.x = 0.1;
+        ff_output_step(&c, &s, k * c.cycle, &out);
+        assert_true(out.braking == (k > 5));
+        if (k <= 5)
+            assert_near(out.to.T.p.x, 0.0004 * (k + 1), 1e-15);
+    }
+    assert_true(out.rests);
+    assert_near(out.to.T.p.x, 0.0024 + 0.005, 1e-4);
+}
+
+/* A robot that asks between two targets gets what lies between; earlier than both, the earlier one. */
+static void test_asked_earlier(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    ff_output_state s;
+    ff_output_reset(&s, ff_pose_identity());
+    const ff_setpoint a = {ff_pose_identity(), ff_twist_zero()},
+                      b = {{ff_quat_identity(), ff_vec3_make(4e-5, 0, 0)}, ff_twist_zero()};
+    ff_output_target(&s, &a, 1.0);
+    ff_output_target(&s, &b, 1.004);
+    ff_output_out out;
+    const double at[] = {1.003, 1.001, 0.99}, x[] = {3e-5, 1e-5, 0.0};
+    for (int n = 0; n < 3; n++) {
+        ff_output_step(&c, &s, at[n], &out);
+        assert_near(out.to.T.p.x, x[n], 1e-12);
+    }
+}
+
+/* NaN and infinity in every number that is given: never in what is sent, never a step beyond the limits. */
+static void test_not_finite(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    static const double bad[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300};
+    for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
+        for (size_t field = 0; field <= sizeof(ff_setpoint) / sizeof(double); field++) {
+            ff_output_state s;
+            ff_output_reset(&s, ff_pose_identity());
+            robot r = {.at = ff_pose_identity()};
+            worst kept = {0};
+            for (int k = 0; k < 100; k++) {
+                ff_setpoint target = {{ff_quat_identity(), ff_vec3_make(1e-5 * k * k, 0, 0)},
+                                      {ff_vec3_zero(), ff_vec3_make(5e-3 * k, 0, 0)}};
+                double t = k * c.cycle;
+                ff_output_out out;
+                const bool spoiled = k >= 40 && k < 60;
+                if (k)
+                    ff_output_confirm(&c, &s, true, false);
+                if (spoiled && field < sizeof(ff_setpoint) / sizeof(double))
+                    memcpy((char *)&target + field * sizeof(double), &bad[b], sizeof(double));
+                const ff_status status = ff_output_target(&s, &target, spoiled && field == 13 ? bad[b] : t);
+                if (spoiled && field < 13)
+                    assert_int_equal(status, FF_INFO_HELD);
+                ff_output_step(&c, &s, t, &out);
+                ff_output_wire(&c, &s, (ff_pose){out.to.T.q, ff_vec3_make(NAN, 0, 0)});
+                assert_true(ff_pose_finite(out.to.T) && ff_twist_finite(out.to.twist));
+                assert_true(isfinite(out.lag) && isfinite(out.lag_angle));
+                step(&c, &r, s.sent, true, &kept);
+            }
+            assert_kept(&kept, "not finite");
+            ff_output_out out;
+            ff_output_step(&c, &s, bad[b], &out); /* a time that is none */
+            assert_true(ff_pose_finite(out.to.T));
+        }
+}
+
+static void test_no_limits_is_the_target(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    c.velocity = c.acceleration = c.jerk = FF_INF;
+    c.angular_velocity = c.angular_acceleration = c.angular_jerk = FF_INF;
+    assert_int_equal(ff_output_validate(&c), FF_OK);
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 4);
+    ff_output_state s;
+    ff_output_reset(&s, ff_pose_identity());
+    for (int k = 0; k < 100; k++) {
+        const ff_setpoint target = {test_random_pose(&rng, 3.0), ff_twist_zero()};
+        ff_output_out out;
+        ff_output_confirm(&c, &s, true, false);
+        ff_output_target(&s, &target, k);
+        ff_output_step(&c, &s, k, &out);
+        assert_memory_equal(&out.to, &target, sizeof target);
+    }
+}
+
+static void test_validate(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    assert_int_equal(ff_output_validate(&c), FF_OK);
+    for (size_t field = 0; field < sizeof c / sizeof(double); field++)
+        for (int n = 0; n < 3; n++) {
+            ff_output_config wrong = c;
+            const double bad[] = {-1.0, NAN, 0.0};
+            memcpy((char *)&wrong + field * sizeof(double), &bad[n], sizeof(double));
+            const bool may_be_zero = field >= 10 && n == 2;
+            assert_int_equal(ff_output_validate(&wrong), may_be_zero ? FF_OK : FF_ERR_ARGUMENT);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------- axes --
+ */
+
+/* An arm that cannot follow comes to rest on a straight line in axis space, every axis within speed/0.25 s.
+ */
+static void test_axes_brake_together(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 5);
+    ff_arm_config config;
+    ff_arm_model arm;
+    ff_arm_default(FF_ARM_KR120, &config);
+    assert_int_equal(ff_arm_create(&config, &arm), FF_OK);
+    const double T = 0.004;
+    for (int n = 0; n < 100; n++) {
+        ff_arm_joints at = {.a = {0.1, -1.6, 1.8, 0.2, 0.9, -0.3}}, rate = {0};
+        for (int i = 0; i < 6; i++)
+            rate.a[i] = ff_rng_range(&rng, -0.8, 0.8) * config.speed[i];
+        ff_axes_state s;
+        ff_axes_reset(&s, &at);
+        s.rate = rate;
+        const ff_pose far = {ff_quat_identity(), ff_vec3_make(9.0, 0, 0)};
+        ff_arm_joints joints, first = at;
+        ff_axes_out out;
+        for (int k = 0; k < 200; k++) {
+            const ff_arm_joints before = s.rate;
+            ff_axes_step(&arm, T, &s, &far, &joints, &out);
+            assert_int_equal(out.reason, k == 0 ? FF_AXES_REACH : FF_AXES_FOLLOW);
+            for (int i = 0; i < 6; i++) {
+                const double now = (joints.a[i] - s.at.a[i]) / T;
+                assert_true(fabs(now - before.a[i]) / T <= config.speed[i] / FF_AXES_STOP * (1 + 1e-9));
+            }
+            ff_axes_confirm(&s, true, false);
+            if (out.rests)
+                break;
+        }
+        assert_true(out.rests);
+        for (int i = 1; i < 6; i++) /* straight */
+            assert_near((joints.a[i] - first.a[i]) * rate.a[0], (joints.a[0] - first.a[0]) * rate.a[i], 1e-9);
+    }
+}
+
+static void test_axes_follow_and_lost_answers(void **state) {
+    (void)state;
+    ff_arm_config config;
+    ff_arm_model arm;
+    ff_arm_default(FF_ARM_KR120, &config);
+    assert_int_equal(ff_arm_create(&config, &arm), FF_OK);
+    const double T = 0.004;
+    ff_arm_joints at = {.a = {0.1, -1.6, 1.8, 0.2, 0.9, -0.3}}, joints;
+    ff_axes_state s;
+    ff_axes_reset(&s, &at);
+    ff_pose pose = ff_arm_forward(&arm, &at);
+    ff_axes_out out;
+    pose.p.x += 1e-4;
+    ff_axes_step(&arm, T, &s, &pose, &joints, &out);
+    assert_int_equal(out.reason, FF_AXES_FOLLOW);
+    const ff_pose made = ff_arm_forward(&arm, &joints);
+    assert_vec3_near(made.p, pose.p, 1e-9);
+    ff_axes_confirm(&s, false, true); /* lost: it stands where it stood */
+    assert_memory_equal(&s.at, &at, sizeof at);
+    assert_true(s.rate.a[1] == 0.0);
+    ff_axes_step(&arm, T, &s, &pose, &joints, &out);
+    ff_axes_confirm(&s, true, false);
+    assert_memory_equal(&s.at, &joints, sizeof joints);
+    assert_true(fabs(s.rate.a[1]) > 0.0);
+    /* too fast for an axis: said which, and not made */
+    pose.p.x += 0.1;
+    ff_axes_step(&arm, T, &s, &pose, &joints, &out);
+    assert_int_equal(out.reason, FF_AXES_SPEED);
+    assert_true(out.axis >= 1 && out.axis <= 6 && out.speed > out.limit);
+    assert_true(fabs(joints.a[1] - s.at.a[1]) <= fabs(T * s.rate.a[1]));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_lives),
+        cmocka_unit_test(test_inside_the_limits_to_the_bit),
+        cmocka_unit_test(test_stop_against_the_closed_form),
+        cmocka_unit_test(test_stop_along_an_axis),
+        cmocka_unit_test(test_brakes_by_itself),
+        cmocka_unit_test(test_asked_earlier),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_no_limits_is_the_target),
+        cmocka_unit_test(test_validate),
+        cmocka_unit_test(test_axes_brake_together),
+        cmocka_unit_test(test_axes_follow_and_lost_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
