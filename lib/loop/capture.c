@@ -163,7 +163,8 @@ static ff_wrench correct(const ff_capture_model *model, ff_capture_state *state,
                              .output = output,
                              .grasp_point = ff_vec3_sub(view->port[0].p, view->com)};
     ff_method_out result;
-    if (ff__stage_step(&model->stage, model->method, 2, state->detector, state->method, &fidelity, &result) < 0)
+    if (ff__stage_step(&model->stage, model->method, 2, state->detector, state->method, &fidelity, &result) <
+        0)
         return in->F_e;
     if (result.observers > 0)
         out->observer = result.observer[0][0];
@@ -205,9 +206,8 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
     ff_body_view view;
     ff_body_measure(&model->servicer, work, T, in->q, in->qd, &state->servicer, &view);
     out->observer = FF_NAN;
-    out->F_c = s.F_e = model->config.method == &ff_method_direct
-                           ? in->F_e
-                           : correct(model, state, &view, in, &s, out);
+    out->F_c = s.F_e =
+        model->config.method == &ff_method_direct ? in->F_e : correct(model, state, &view, in, &s, out);
 
     /* (25): from the robots' motion, through (23) */
     const ff_rigid_state mapped = ff_rigid_from_twist(ff_pose_mul(s.g_n, s.g_cm),

@@ -223,8 +223,8 @@ static ff_vec3 along_force(const fused_contact *c, const fused_wall *wall, ff_ve
 /* The torque of a force is square to it: n is the vector that makes n'(S/sigma^2 - S_M/sigma_M^2) n largest.
  * Inverse iteration; the shift makes the matrix positive. A torque sensor is often the sharper one: at an arm
  * of 0.3 m, 0.015 N m see as much as 0.05 N. */
-static ff_vec3 across_torque(const fused_config *config, const fused_contact *c,
-                             const fused_wall *wall, ff_vec3 n) {
+static ff_vec3 across_torque(const fused_config *config, const fused_contact *c, const fused_wall *wall,
+                             ff_vec3 n) {
     const double noise = fused_noise_of(config, c),
                  ratio = noise * noise / (config->torque_noise * config->torque_noise);
     double S[6], a[9];

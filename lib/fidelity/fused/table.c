@@ -73,7 +73,8 @@ static double delay_of(const ff_world *world, const fused_settings *s, int body)
 static ff_status check(const ff_world *world, const void *memory, uint64_t given, ff_complaint *complaint) {
     const fused_settings *s = memory;
     (void)given;
-    *complaint = (ff_complaint){"", "noise, stiffness or look_back is negative, or one of its settings not finite"};
+    *complaint =
+        (ff_complaint){"", "noise, stiffness or look_back is negative, or one of its settings not finite"};
     if (!(s->force_noise >= 0.0) || !(s->torque_noise >= 0.0) || !(s->stiffness >= 0.0) ||
         !(s->look_back >= 0.0) || !isfinite(s->force_noise + s->torque_noise + s->stiffness + s->skew))
         return FF_ERR_ARGUMENT;
@@ -196,8 +197,9 @@ const ff_method ff_method_fused = {.abi = FF_METHOD_ABI,
                                    .size = sizeof(ff_method),
                                    .name = "fused",
                                    .version = "1",
-                                   .help = "Settings of the method `fused`, which knows nothing of the contacts. "
-                                           "They may stand in a scenario that runs another method.",
+                                   .help =
+                                       "Settings of the method `fused`, which knows nothing of the contacts. "
+                                       "They may stand in a scenario that runs another method.",
                                    .can = FF_CAN_RELATIVE | FF_CAN_PREDICT,
                                    .setting = settings,
                                    .settings = sizeof settings / sizeof *settings,

@@ -130,7 +130,8 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
  * `world` is not taken). FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED, and the model is as it was, when the method
  * refuses or would need other memory. Bounded time, as a step. */
 ff_status ff_loop_update(ff_loop_model *model, const ff_world *world, const ff_settings *setting);
-/* How far ahead of the satellite this body's robot is commanded [s]: 0 for methods that command the present. */
+/* How far ahead of the satellite this body's robot is commanded [s]: 0 for methods that command the present.
+ */
 double ff_loop_lead(const ff_loop_model *model, const ff_loop_state *state, int body);
 /* The method's columns of a body, or of the run (body < 0); up to FF_METHOD_VALUES. Returns how many. */
 int ff_loop_report(const ff_loop_model *model, const ff_loop_state *state, int body, double *values);
@@ -164,8 +165,8 @@ typedef struct ff_capture_config {
     ff_nominal_kind nominal;      /* free (the client's) or prescribed */
     ff_rigid_state nominal_start; /* prescribed */
     ff_gate_config gate[2];       /* client, servicer */
-    /* NULL: direct. FF_ERR_UNSUPPORTED for methods without FF_CAN_TREE. The grasp of `world` with body >= 0 is
-     * the servicer's of the client; its point is set here. */
+    /* NULL: direct. FF_ERR_UNSUPPORTED for methods without FF_CAN_TREE. The grasp of `world` with body >= 0
+     * is the servicer's of the client; its point is set here. */
     const ff_method *method;
     ff_settings setting;
     ff_world world;
