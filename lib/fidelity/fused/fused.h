@@ -228,6 +228,7 @@ typedef struct fused_state {
     fused_wall wall[FUSED_WALLS];
     fused_replay replay[FF_MAX_BODIES];
     fused_contact contact[FUSED_CONTACTS];
+    uint64_t mask; /* cycle k lies at k & mask */
     int bits; /* 1 << bits cycles of history; behind this struct lie the samples of each body, then the rows
                  of each contact */
 } fused_state;
@@ -316,18 +317,21 @@ static inline ff_rigid_state fused_robot_of(const fused_sample *x) {
 }
 
 static inline fused_sample *fused_at(fused_state *state, int body, uint64_t k) {
-    return (fused_sample *)(state + 1) + ((size_t)body << state->bits) +
-           (k & ((UINT64_C(1) << state->bits) - 1));
+    return (fused_sample *)(state + 1) + ((size_t)body << state->bits) + (k & state->mask);
 }
 
-/* Row of cycle k of a contact. */
+/* Rows of a contact; cycle k lies at k & mask. */
+static inline fused_row *fused_rows(const fused_contact *c) {
+    return (fused_row *)((uintptr_t)c + (uintptr_t)c->rows_at);
+}
+
 static inline fused_row *fused_row_of(const fused_contact *c, uint64_t k) {
-    return (fused_row *)((uintptr_t)c + (uintptr_t)c->rows_at) + (k & c->mask);
+    return fused_rows(c) + (k & c->mask);
 }
 
 /* Samples that a replay or a fit may reach back. */
 static inline uint64_t fused_look_back(const fused_state *state) {
-    return (UINT64_C(1) << state->bits) - SPARE;
+    return state->mask + 1 - SPARE;
 }
 
 /* Measured force along a contact [N], and the whole force on a, inertial: of two bodies the mean. */

@@ -132,7 +132,7 @@ static ff_status update(void *model, const ff_world *world, const void *memory, 
 static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     const fused_model *model = self;
     fused_state *state = memory;
-    *state = (fused_state){.bits = model->bits};
+    *state = (fused_state){.bits = model->bits, .mask = (UINT64_C(1) << model->bits) - 1};
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         state->delay[i] = state->lead[i] = model->config.delay[i];
         state->report[i] = (fused_report){.delay = state->delay[i], .delay_told = state->delay[i]};
@@ -146,7 +146,7 @@ static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     for (int c = 0; c < FUSED_CONTACTS; c++) {
         fused_contact *x = &state->contact[c];
         x->rows_at = rows + ((size_t)c << model->bits) * sizeof(fused_row) - (char *)x;
-        x->mask = (UINT64_C(1) << model->bits) - 1;
+        x->mask = state->mask;
     }
 }
 

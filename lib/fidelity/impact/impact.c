@@ -974,11 +974,10 @@ static void begin_within_cycle(const impact_model *model, const impact_state *st
 
 /* The motion one delay ahead, and one cycle more, with the contacts that are known now and no others: to
  * expect one that is not measured would let the robot turn round before it touches. */
-static void predict(const impact_model *model, const flow *now, ff_method_out *out) {
+static void predict(const impact_model *model, flow *f, ff_method_out *out) {
     const impact_model *config = model;
     const double T = model->integrate.cycle;
-    flow f = *now;
-    f.bodies = (1u << model->bodies) - 1u;
+    f->bodies = (1u << model->bodies) - 1u;
     double goal[2 * FF_MAX_BODIES], t = 0.0;
     for (int i = 0; i < model->bodies; i++) {
         goal[i] = config->delay[i];
@@ -992,17 +991,17 @@ static void predict(const impact_model *model, const flow *now, ff_method_out *o
                 next = goal[g];
         if (next > t) {
             /* free flight is exact in position and needs few steps in attitude */
-            const double cycles = ceil((next - t) / (f.contacts ? T : fmax(T, FLIGHT)) - 1e-9);
-            flow_run(&f, next - t, cycles < 1.0 ? 1 : cycles > 64.0 ? 64 : (int)cycles);
+            const double cycles = ceil((next - t) / (f->contacts ? T : fmax(T, FLIGHT)) - 1e-9);
+            flow_run(f, next - t, cycles < 1.0 ? 1 : cycles > 64.0 ? 64 : (int)cycles);
             t = next;
         }
         for (int g = 0; g < 2 * model->bodies; g++)
             if ((left >> g & 1u) && goal[g] <= t) {
                 left &= ~(1u << g);
                 if (g < model->bodies)
-                    out->command[g] = f.body[g];
+                    out->command[g] = f->body[g];
                 else
-                    out->next_command[g - model->bodies] = f.body[g - model->bodies];
+                    out->next_command[g - model->bodies] = f->body[g - model->bodies];
             }
     }
 }
@@ -1077,22 +1076,23 @@ static ff_status step(const void *self, void *memory, const ff_method_in *in, ff
                 report(&state->episode[c], config->identified ? k : FF_NAN, pair[j], out);
             }
         }
-    const flow start = f;
-    if (any)
-        flow_run(&f, T, substeps(&f, T));
-    for (int i = 0; i < model->bodies; i++)
-        if (f.bodies >> i & 1u) {
-            out->has_next[i] = true;
-            out->next[i] = f.body[i];
-            out->f_b[i] =
-                (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
-                            ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, f.impulse[i].force))};
-        }
+    if (any) {
+        flow moved = f;
+        flow_run(&moved, T, substeps(&moved, T));
+        for (int i = 0; i < model->bodies; i++)
+            if (moved.bodies >> i & 1u) {
+                out->has_next[i] = true;
+                out->next[i] = moved.body[i];
+                out->f_b[i] = (ff_wrench){
+                    ff_vec3_scale(1.0 / T, moved.impulse[i].torque),
+                    ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, moved.impulse[i].force))};
+            }
+    }
     if (config->set.prediction) {
         out->has_command = true;
         for (int i = 0; i < model->bodies; i++)
             out->lead[i] = config->delay[i];
-        predict(model, &start, out);
+        predict(model, &f, out);
     }
     return FF_OK;
 }
