@@ -49,18 +49,22 @@ void ff__rt_aim(ff_executive *e, int i) {
     ff_output_target(&b->output, &b->command, e->pace);
 }
 
-/* Against a command that has moved by more than these, a robot that makes less than a tenth of it stands. */
+/* A robot stands if it makes less than a tenth of what its command has moved by in the same time, whichever
+ * of the last answers it may be at: delay and lag as configured, and LATER cycles more. */
 static bool stands(const ff_executive *e, const ff_rt_body *b, double *by) {
-    const double far = 1e-4, wide = 2e-3; /* [m], [rad] */
-    const unsigned delay = (unsigned)fmin(FF_RT_TRACK - FF_RT_STANDS - 2,
-                                          ceil(e->plan.body[b - e->body].settle / e->plan.cycle));
-    const uint64_t n = b->tracked;
-    if (n < delay + FF_RT_STANDS + 2)
+    enum { LATER = 10 };
+    const double far = 1e-4, wide = 2e-3; /* [m], [rad] less is not judged */
+    const uint64_t n = b->tracked, W = FF_RT_STANDS,
+                   delay = (uint64_t)ceil(e->plan.body[b - e->body].settle / e->plan.cycle) + LATER;
+    if (n < delay + W + 1 || delay + W + 1 > FF_RT_TRACK)
         return false;
-    const ff_pose c1 = b->track[(n - 1 - delay) % FF_RT_TRACK],
-                  c0 = b->track[(n - 1 - delay - FF_RT_STANDS) % FF_RT_TRACK],
-                  m1 = b->seen[(n - 1) % FF_RT_TRACK], m0 = b->seen[(n - 1 - FF_RT_STANDS) % FF_RT_TRACK];
-    const double led = ff_vec3_norm(ff_vec3_sub(c1.p, c0.p)), turned = ff_quat_angle(c1.q, c0.q);
+    double led = FF_INF, turned = FF_INF;
+    for (uint64_t d = delay > LATER + 2 ? delay - LATER - 2 : 0; d <= delay; d++) {
+        const ff_pose c1 = b->track[(n - 1 - d) % FF_RT_TRACK], c0 = b->track[(n - 1 - d - W) % FF_RT_TRACK];
+        led = fmin(led, ff_vec3_norm(ff_vec3_sub(c1.p, c0.p)));
+        turned = fmin(turned, ff_quat_angle(c1.q, c0.q));
+    }
+    const ff_pose m1 = b->seen[(n - 1) % FF_RT_TRACK], m0 = b->seen[(n - 1 - W) % FF_RT_TRACK];
     *by = led;
     return (led > far && ff_vec3_norm(ff_vec3_sub(m1.p, m0.p)) < 0.1 * led) ||
            (turned > wide && ff_quat_angle(m1.q, m0.q) < 0.1 * turned);
