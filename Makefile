@@ -3,14 +3,15 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup setup-run build run test test-long bench lint format install lib clean
+.PHONY: help setup setup-run build build-tests run test test-long coverage bench lint format install lib clean
 
 help:
 	@echo "make run        install what is missing, build, run the default scenario, show where the report is"
-	@echo "make test       the same up to the tests (10 minutes at most on two cores)"
+	@echo "make test       the same up to the tests (8 minutes at most on two cores)"
 	@echo "make test-long  full figures, soaks and fuzzing times"
+	@echo "make coverage   lines and branches that the tests reach"
 	@echo "make bench      speed beside MuJoCo, instructions per step"
-	@echo "make lint       formatting, clang-tidy, gcc and clang without warnings"
+	@echo "make lint       formatting, clang-tidy, gcc and clang without warnings; lists what is too large"
 	@echo "make lib        libfreefloat alone: needs nothing but a C compiler"
 	@echo "make install    headers, libraries, freefloat.pc, CMake package (PREFIX=$(PREFIX), DESTDIR=)"
 	@echo "make setup | build | format | clean"
@@ -30,13 +31,22 @@ build/build.ninja:
 run: build
 	@build/freefloat compare scenarios/deos-client.yaml --methods ideal,direct,tdpa
 
-test: setup build
-	@cmake --preset asan-lib > /dev/null && cmake --build build-asan-lib -j $(JOBS)
-	ctest --test-dir build-asan-lib --output-on-failure -j $(JOBS)
-	ctest --test-dir build --output-on-failure -j $(JOBS)
+# Tested are the ordinary build and those with sanitizers, as one list, so that long tests start first and none waits for a build.
+build-tests: setup build
+	@for tree in asan tsan; do cmake --preset $$tree > /dev/null && cmake --build build-$$tree -j $(JOBS) || exit 1; done
+	@bash tests/fuzz/run.sh build
+	@mkdir -p build-test
+	@printf 'subdirs("%s")\n' $(CURDIR)/build $(CURDIR)/build-asan $(CURDIR)/build-tsan > build-test/CTestTestfile.cmake
 
-test-long: setup build
-	FF_TEST_LONG=1 ctest --test-dir build --output-on-failure -j $(JOBS) --timeout 7200
+# One test more than cores: some sleep, and those in lock step wait for each other.
+test: build-tests
+	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 1))
+
+test-long: build-tests
+	FF_TEST_LONG=1 ctest --test-dir build-test --output-on-failure -j $(JOBS) --timeout 7200
+
+coverage: setup
+	@tools/coverage.sh
 
 bench: build
 	@cmake --preset release > /dev/null && cmake --build build-release -j $(JOBS) --target benches freefloat
@@ -54,7 +64,7 @@ lib:
 	@mkdir -p build-lib
 	@for f in lib/*/*.c; do $(CC) -std=c11 -O2 -fPIC -fno-math-errno -Ilib/include -Ilib -c $$f -o build-lib/$$(echo $$f | tr / _ | sed 's/c$$/o/') || exit 1; done
 	@ar rcs build-lib/libfreefloat.a build-lib/*.o
-	@$(CC) -shared -o build-lib/libfreefloat.so build-lib/*.o -lm
+	@$(CC) -shared -Wl,--version-script=lib/symbols.map -o build-lib/libfreefloat.so build-lib/*.o -lm
 	@echo "build-lib/libfreefloat.a, build-lib/libfreefloat.so; headers in lib/include"
 
 install: build

@@ -60,7 +60,7 @@ typedef struct bench {
     ff_scenario_template *template;
     ff_scenario scenario;
     ff_metrics metrics;
-    ff_sample sample;
+    ff_campaign_case sample;
     ff_record record;
     unsigned char bytes[FF_RECORD_BYTES];
 } bench;

@@ -43,7 +43,7 @@ static void measure(const char *name, ff_robot_kind robot, double delay, ff_sens
         return;
     }
     ff_loop_in in;
-    ff_plant_truth truth;
+    ff_truth truth;
     double best = FF_INF, sum = 0.0;
     enum { BATCH = 20000, BATCHES = 50 };
     uint64_t k = 0;

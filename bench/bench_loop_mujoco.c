@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 enum { BATCH = 500, BATCHES = 401 }; /* short batches: most of them fall between two preemptions */
 

@@ -26,6 +26,7 @@ static void report(const char *name) {
 
 static struct bench_servicer {
     ff_tree_work *work;
+    ff_body_work *body;
     ff_capture_config config;
     ff_capture_model model;
     ff_capture_state state;
@@ -46,11 +47,11 @@ __attribute__((noinline)) void ff_bench_servicer_cycle(void) {
     }
     ff_servicer_torque(&s.model.config.servicer, s.work, &s.arm, s.tau);
     ff_servicer_map(&s.model.config.servicer, &s.arm, &s.orbit);
-    ff_capture_step(&s.model, &s.state, s.work, &s.in, &s.out);
+    ff_capture_step(&s.model, &s.state, s.body, &s.in, &s.out);
 }
 
 static void servicer(ff_method method) {
-    static _Alignas(64) unsigned char a[200000], b[200000];
+    static _Alignas(64) unsigned char a[200000], b[200000], c[200000];
     servicer_model table;
     ff_tree_model *tree;
     servicer_model_make(&table);
@@ -61,7 +62,7 @@ static void servicer(ff_method method) {
     config->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004};
     config->client = (ff_rigid_config){7828, ff_mat3_diag(17000, 124800, 129100)};
     config->client_start = (ff_rigid_state){.attitude = {1, 0, 0, 0}, .omega = {{0.01, 0.02, -0.04}}};
-    config->servicer = (ff_servicer_model){tree, servicer_gripper(), {{0, 0, -9.81}}, false};
+    config->servicer = (ff_servicer_model){tree, servicer_gripper(), {{0, 0, -9.81}}};
     ff_fidelity_default(&config->fidelity);
     config->fidelity.method = method;
     config->fidelity.pair.body = method == FF_METHOD_TDPA ? 1 : -1;
@@ -69,9 +70,10 @@ static void servicer(ff_method method) {
     config->servicer_start.base.p.x = -5;
     for (int i = 0; i < 2; i++)
         ff_gate_default(&config->gate[i]);
-    if (ff_capture_create(config, &s.model, NULL, 0) != FF_OK)
+    if (ff_capture_create(config, &s.model, NULL, 0) != FF_OK ||
+        ff_body_work_create(&s.model.servicer, c, sizeof c, &s.body) != FF_OK)
         return;
-    ff_capture_reset(&s.model, &s.state, s.work, &s.out);
+    ff_capture_reset(&s.model, &s.state, s.body, &s.out);
     for (int k = 0; k < runs; k++) {
         for (int i = 0; i < 2; i++)
             s.in.robot[i] = s.out.next[i];

@@ -10,10 +10,10 @@
 #SBATCH --requeue
 set -eu
 file=${1:?which campaign? sbatch campaigns/slurm.sh FILE [DIR]}
-out=${2:+--out $2}
+out=(${2:+--out "$2"})
 # srun starts the ranks where Open MPI was built with Slurm's PMIx; mpirun does elsewhere.
 if srun --mpi=list 2>&1 | grep -q pmix; then
-  srun --mpi=pmix freefloat campaign "$file" $out --quiet
+  srun --mpi=pmix freefloat campaign "$file" "${out[@]}" --quiet
 else
-  mpirun freefloat campaign "$file" $out --quiet
+  mpirun freefloat campaign "$file" "${out[@]}" --quiet
 fi

@@ -1,7 +1,9 @@
+# shellcheck shell=bash
 # Sourced by the tests of the command line: a scratch folder to work in, failures counted, what a command must answer.
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 cd "$work" || exit 1
+. "$FF_SOURCE_DIR/tests/need.sh"
 failures=0
 fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
 # expect STATUS PATTERN command...: exit status, and stdout+stderr match

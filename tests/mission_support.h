@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "run/mission.h"
+#include "executive/mission.h"
 #include "servicer_model.h"
 
 #define DEG (FF_PI / 180)

@@ -8,7 +8,7 @@
 #include "facility/plant.h"
 #include "plant_support.h"
 #include "report/metrics.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 static inline void test_load(const char *file, const char *method, const char *const *set, int sets,
                              ff_scenario *scenario) {
@@ -147,9 +147,8 @@ static inline void test_no_gain(int count, void (*draw)(ff_rng *rng, ff_scenario
  * say, `look` sees a finished cycle; each may be NULL. The loop's state is left in *loop. */
 typedef struct test_drive {
     void (*believe)(void *self, ff_loop_config *config);
-    void (*sense)(void *self, uint64_t k, const ff_plant_truth *truth, ff_loop_in *in);
-    void (*look)(void *self, uint64_t k, const ff_plant_truth *truth, const ff_loop_in *in,
-                 const ff_loop_out *out);
+    void (*sense)(void *self, uint64_t k, const ff_truth *truth, ff_loop_in *in);
+    void (*look)(void *self, uint64_t k, const ff_truth *truth, const ff_loop_in *in, const ff_loop_out *out);
     void *self;
 } test_drive;
 
@@ -159,7 +158,7 @@ static inline void test_drive_loop(const ff_scenario *s, const test_drive *drive
     static ff_loop_info info;
     static ff_loop_in in;
     static ff_loop_out out;
-    static ff_plant_truth truth;
+    static ff_truth truth;
     char message[512];
     ff_scenario_loop(s, &config);
     if (drive->believe)

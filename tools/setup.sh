@@ -6,7 +6,7 @@ set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev libcmocka-dev zlib1g-dev \
   libmatio-dev libwebsockets-dev libmujoco-dev libopenmpi-dev openmpi-bin nodejs npm"
-check="git clang clang-format clang-tidy libclang-rt-14-dev binutils chromium valgrind gcovr"
+check="git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils iproute2 procps shellcheck chromium valgrind gcovr"
 
 packages=$build
 [ "${1:-all}" = run ] || packages="$build $check"
@@ -15,7 +15,7 @@ packages=$build
 have() {
   case $1 in
     nodejs) command -v node >/dev/null ;;
-    npm | clang | git | make | gcc | cmake | clang-format | clang-tidy) command -v "$1" >/dev/null ;;
+    npm | clang | git | make | gcc | g++ | cmake | clang-format | clang-tidy | python3 | shellcheck) command -v "$1" >/dev/null ;;
     *) [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] ;;
   esac
 }

@@ -3,7 +3,7 @@
  * named in OBSW_SCENARIO for the arm and the goal, so it is linked with freefloat's host library. */
 #include "obsw.h"
 
-#include "run/capture.h"
+#include "executive/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -100,11 +100,11 @@ typedef struct ff_campaign {
 } ff_campaign;
 
 /* The values of one sample: text as it goes into the scenario, the table and the command line. */
-typedef struct ff_sample {
+typedef struct ff_campaign_case {
     uint64_t index;
     ff_scenario_value value[FF_CAMPAIGN_VARY + 1]; /* the last one is time.seed */
     char text[FF_CAMPAIGN_VARY + 1][FF_VALUE_SIZE];
-} ff_sample;
+} ff_campaign_case;
 
 /* FF_OK; FF_ERR_IO, FF_ERR_FORMAT, FF_ERR_MEMORY with one line in message. Free with ff_campaign_free, also
  * after a failure. */
@@ -112,11 +112,11 @@ ff_status ff_campaign_load(const char *path, ff_campaign *campaign, char *messag
                            char *warnings, size_t warnings_size);
 void ff_campaign_free(ff_campaign *campaign);
 
-void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_sample *sample);
+void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_campaign_case *sample);
 /* The text of one varied value of a sample. */
-const char *ff_sample_text(const ff_campaign *campaign, const ff_sample *sample, int vary);
+const char *ff_campaign_case_text(const ff_campaign *campaign, const ff_campaign_case *sample, int vary);
 /* The same as a number; FF_NAN for words. */
-double ff_sample_number(const ff_campaign *campaign, const ff_sample *sample, int vary);
+double ff_campaign_case_number(const ff_campaign *campaign, const ff_campaign_case *sample, int vary);
 /* A template of the base under one method with a slot for each varied value and the seed. */
 ff_status ff_campaign_template(const ff_campaign *campaign, int method, ff_scenario_template **out,
                                char *message, size_t size);

@@ -1,6 +1,6 @@
 #include "campaign/reference.h"
 
-#include "run/capture.h"
+#include "executive/capture.h"
 
 #include "ideal/closed.h"
 

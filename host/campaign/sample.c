@@ -73,7 +73,7 @@ static double drawn(const ff_campaign *campaign, int i, uint64_t draw) {
     return vary->a + (vary->b - vary->a) * u;
 }
 
-void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_sample *sample) {
+void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_campaign_case *sample) {
     const uint64_t draw = index / campaign->combinations, combination = index % campaign->combinations;
     sample->index = index;
     for (int i = 0; i < campaign->varies; i++) {
@@ -97,10 +97,11 @@ void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_sample *
     sample->value[campaign->varies] = (ff_scenario_value){-1, seed};
 }
 
-const char *ff_sample_text(const ff_campaign *campaign, const ff_sample *sample, int vary) {
+const char *ff_campaign_case_text(const ff_campaign *campaign, const ff_campaign_case *sample, int vary) {
     return campaign->vary[vary].kind == FF_VARY_LIST ? sample->value[vary].text : sample->text[vary];
 }
 
-double ff_sample_number(const ff_campaign *campaign, const ff_sample *sample, int vary) {
-    return campaign->vary[vary].numeric ? strtod(ff_sample_text(campaign, sample, vary), NULL) : FF_NAN;
+double ff_campaign_case_number(const ff_campaign *campaign, const ff_campaign_case *sample, int vary) {
+    return campaign->vary[vary].numeric ? strtod(ff_campaign_case_text(campaign, sample, vary), NULL)
+                                        : FF_NAN;
 }

@@ -15,7 +15,7 @@ struct ff_worker {
     bool late, stopped;
     unsigned asked;
     bool needs_text;
-    ff_sample sample;
+    ff_campaign_case sample;
     ff_scenario scenario;
     ff_metrics metrics;
     ff_run_result run;

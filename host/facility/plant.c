@@ -24,7 +24,7 @@ struct ff_plant {
     double cycle;
     ff_wrench push[FF_MAX_BODIES];    /* by hand, body axes */
     ff_wrench_in last[FF_MAX_BODIES]; /* readings of cycle next - 1 */
-    ff_plant_truth truth;             /* and what was there */
+    ff_truth truth;                   /* and what was there */
     bool relative;
     ff_rigid_state start, nominal; /* nominal motion at t = 0 and now */
     ff_status status;
@@ -233,7 +233,7 @@ static void bend(ff_plant *plant) {
 }
 
 static ff_status make_cycle(ff_plant *plant, uint64_t k) {
-    ff_plant_truth *truth = &plant->truth;
+    ff_truth *truth = &plant->truth;
     ff_status status = FF_OK;
     for (int i = 0; i < plant->bodies; i++)
         ff_robot_step(&plant->robot[i], k);
@@ -274,7 +274,7 @@ static ff_status make_cycle(ff_plant *plant, uint64_t k) {
     return status;
 }
 
-ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_truth *truth) {
+ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_truth *truth) {
     if (k + 1 < plant->next)
         return FF_ERR_ARGUMENT;
     while (plant->next <= k)
@@ -295,6 +295,14 @@ ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_tr
         }
     }
     return plant->status;
+}
+
+const ff_wrench_in *ff_plant_sensors(const ff_plant *plant) {
+    return plant->last;
+}
+
+const ff_truth *ff_plant_truth(const ff_plant *plant) {
+    return &plant->truth;
 }
 
 void ff_plant_push(ff_plant *plant, int body, ff_wrench push_b) {

@@ -7,19 +7,9 @@
 #ifndef FF_FACILITY_PLANT_H
 #define FF_FACILITY_PLANT_H
 
-#include "scenario/scenario.h"
+#include "facility/station.h"
 
 typedef struct ff_plant ff_plant;
-
-/* What is really there at t_k, for logs and metrics only: no method may see it. */
-typedef struct ff_plant_truth {
-    ff_setpoint robot[FF_MAX_BODIES];    /* true pose and velocity of the carried body, as commanded */
-    ff_setpoint inertial[FF_MAX_BODIES]; /* the same in the inertial frame: robot, unless frame relative */
-    ff_wrench contact_b[FF_MAX_BODIES];  /* true contact wrench about the CoM, robot's body axes */
-    ff_vec3 force[FF_MAX_CONTACTS];      /* [N] force of each contact on its `body`, inertial (stops: sum) */
-    ff_wrench wrench[FF_MAX_CONTACTS];   /* its wrench on `body` about the CoM, body axes */
-    bool touching[FF_MAX_CONTACTS];      /* the contact's wrench is not zero */
-} ff_plant_truth;
 
 /* NULL with a sentence in message when a part is not supported or memory is short. */
 ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t size);
@@ -36,7 +26,10 @@ void ff_plant_write_contact(ff_plant *plant, const ff_wrench *measured_b);
 void ff_plant_write_nominal(ff_plant *plant, const ff_rigid_state *nominal);
 /* Robots and sensors at t_k into in->sensor[] (the loads are the caller's). FF_OK, or FF_ERR_DIVERGED when a
  * robot's pose is not finite. Never allocates. */
-ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_plant_truth *truth);
+ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_truth *truth);
+/* The same of the cycle read last, in place: one entry per satellite. */
+const ff_wrench_in *ff_plant_sensors(const ff_plant *plant);
+const ff_truth *ff_plant_truth(const ff_plant *plant);
 
 /* `in` and `truth` may be NULL; only the entries of the scenario's satellites and contacts are filled. The
  * same k may be read again and gives the same values; an older one is FF_ERR_ARGUMENT. Cycles left out are

@@ -9,7 +9,7 @@
 
 #include "live/live.h"
 #include "rt/tuning.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 /* What may be tuned, as the page takes it. */
 void ff_live_parameters(const ff_tuning_table *table, ff_live_config *config);

@@ -14,79 +14,6 @@ static uint64_t stamp(double t) {
     return ns > 0.0 ? (uint64_t)llround(ns) : 0;
 }
 
-/* ---------------------------------------------------------------------------------------------- inputs -- */
-
-static double *put3(double *at, ff_vec3 v) {
-    memcpy(at, v.a, sizeof v.a);
-    return at + 3;
-}
-
-static const double *get3(const double *at, ff_vec3 *v) {
-    memcpy(v->a, at, sizeof v->a);
-    return at + 3;
-}
-
-void ff_log_put_input(const ff_wrench_in *sensor, const ff_rigid_load *load, double values[FF_LOG_INPUTS]) {
-    double *at = put3(put3(values, sensor->f_s.f), sensor->f_s.t);
-    *at++ = sensor->age;
-    at = put3(at, sensor->T_wb.p);
-    *at++ = sensor->T_wb.q.w;
-    *at++ = sensor->T_wb.q.x;
-    *at++ = sensor->T_wb.q.y;
-    *at++ = sensor->T_wb.q.z;
-    at = put3(put3(at, sensor->twist.v), sensor->twist.w);
-    at = put3(put3(at, sensor->acceleration.v), sensor->acceleration.w);
-    put3(put3(at, load->force), load->torque);
-}
-
-void ff_log_get_input(const double values[FF_LOG_INPUTS], ff_wrench_in *sensor, ff_rigid_load *load) {
-    const double *at = get3(get3(values, &sensor->f_s.f), &sensor->f_s.t);
-    sensor->age = *at++;
-    at = get3(at, &sensor->T_wb.p);
-    sensor->T_wb.q.w = *at++;
-    sensor->T_wb.q.x = *at++;
-    sensor->T_wb.q.y = *at++;
-    sensor->T_wb.q.z = *at++;
-    at = get3(get3(at, &sensor->twist.v), &sensor->twist.w);
-    at = get3(get3(at, &sensor->acceleration.v), &sensor->acceleration.w);
-    get3(get3(at, &load->force), &load->torque);
-}
-
-static const char *const input_names[FF_LOG_INPUTS] = {
-    "sensor.force.x [N]",
-    "sensor.force.y [N]",
-    "sensor.force.z [N]",
-    "sensor.torque.x [N m]",
-    "sensor.torque.y [N m]",
-    "sensor.torque.z [N m]",
-    "sensor.age [s]",
-    "measured.position.x [m]",
-    "measured.position.y [m]",
-    "measured.position.z [m]",
-    "measured.attitude.w",
-    "measured.attitude.x",
-    "measured.attitude.y",
-    "measured.attitude.z",
-    "measured.velocity.x [m/s]",
-    "measured.velocity.y [m/s]",
-    "measured.velocity.z [m/s]",
-    "measured.angular_velocity.x [rad/s]",
-    "measured.angular_velocity.y [rad/s]",
-    "measured.angular_velocity.z [rad/s]",
-    "measured.acceleration.x [m/s2]",
-    "measured.acceleration.y [m/s2]",
-    "measured.acceleration.z [m/s2]",
-    "measured.angular_acceleration.x [rad/s2]",
-    "measured.angular_acceleration.y [rad/s2]",
-    "measured.angular_acceleration.z [rad/s2]",
-    "load.force.x [N]",
-    "load.force.y [N]",
-    "load.force.z [N]",
-    "load.torque.x [N m]",
-    "load.torque.y [N m]",
-    "load.torque.z [N m]",
-};
-
 /* ---------------------------------------------------------------------------------------------- opening --
  */
 
@@ -98,27 +25,6 @@ static char *join_columns(const ff_columns *columns) {
     char *text = malloc(size), *at = text;
     for (int i = 0; text && i < columns->count; i++)
         at += sprintf(at, "%s%s", i ? "," : "", columns->name[i]);
-    return text;
-}
-
-static char *join_inputs(const ff_scenario *scenario) {
-    const size_t size = (size_t)scenario->satellites * FF_LOG_INPUTS * (FF_NAME_SIZE + 48);
-    char *text = malloc(size), *at = text;
-    for (int i = 0; text && i < scenario->satellites; i++)
-        for (int j = 0; j < FF_LOG_INPUTS; j++)
-            at += sprintf(at, "%s%s.%s", i + j ? "," : "", scenario->satellite[i].name, input_names[j]);
-    return text;
-}
-
-static char *join_tuning(const ff_scenario *scenario) {
-    const size_t size = 64 + (size_t)scenario->satellites * 6 * (FF_NAME_SIZE + 32);
-    char *text = malloc(size), *at = text;
-    if (text)
-        at += sprintf(at, "threshold [N],torque_threshold [N m],threshold_fixed");
-    for (int i = 0; text && i < scenario->satellites; i++)
-        for (int j = 0; j < 6; j++)
-            at += sprintf(at, ",%s.bias.%s.%c [%s]", scenario->satellite[i].name, j < 3 ? "force" : "torque",
-                          "xyz"[j % 3], j < 3 ? "N" : "N m");
     return text;
 }
 
@@ -187,8 +93,8 @@ static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
 
 static ff_status add_channels(ff_log *log) {
     uint16_t schemas[FF_MESSAGE_KINDS] = {0};
-    char *columns = join_columns(&log->columns), *inputs = join_inputs(log->scenario),
-         *tuning = join_tuning(log->scenario);
+    char *columns = join_columns(&log->columns), *inputs = join_columns(&log->inputs),
+         *tuning = join_columns(&log->tunings);
     ff_status status = columns && inputs && tuning ? FF_OK : FF_ERR_MEMORY;
     const ff_mcap_pair all = {"columns", columns}, in = {"columns", inputs}, tuned = {"columns", tuning};
     if (!status)
@@ -221,14 +127,18 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
                       ff_log *log) {
     const ff_mcap_writer_config config = ff_mcap_writer_config_default();
     *log = (ff_log){.scenario = scenario};
-    if (ff_columns_init(scenario, &log->columns) != FF_OK)
-        return FF_ERR_MEMORY;
-    const size_t inputs = (size_t)scenario->satellites * FF_LOG_INPUTS;
-    const size_t most = (size_t)log->columns.count > inputs ? (size_t)log->columns.count : inputs;
+    ff_status status = ff_columns_init(scenario, &log->columns);
+    if (!status)
+        status = ff_columns_init_input(scenario, &log->inputs);
+    if (!status)
+        status = ff_columns_init_tuning(scenario, &log->tunings);
+    const size_t most =
+        (size_t)(log->columns.count > log->inputs.count ? log->columns.count : log->inputs.count);
     log->size = most * sizeof(double) + 1024;
-    log->values = malloc(most * sizeof *log->values);
+    log->values = malloc((most + 1) * sizeof *log->values);
     log->buffer = malloc(log->size);
-    ff_status status = log->values && log->buffer ? FF_OK : FF_ERR_MEMORY;
+    if (!status && (!log->values || !log->buffer))
+        status = FF_ERR_MEMORY;
     if (!status)
         status = ff_mcap_writer_open(path, &config, &log->writer);
     if (!status)
@@ -340,11 +250,11 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
 
 /* Before its row: a log that is cut anywhere holds what its rows were made with. */
 static ff_status take_tuned(ff_log *log, const ff_row *row) {
-    double values[FF_TUNED_VALUES];
-    const size_t n = 3 + 6 * (size_t)log->scenario->satellites;
+    double values[FF_COLUMNS_TUNING_MAX];
+    const size_t n = (size_t)log->tunings.count;
     if (!row->tuned.known)
         return FF_OK;
-    ff_tuned_put(&row->tuned, log->scenario->satellites, values);
+    ff_columns_values(&log->tunings, row, values);
     if (log->has_tuned && memcmp(values, log->tuned, n * sizeof *values) == 0)
         return FF_OK;
     memcpy(log->tuned, values, n * sizeof *values);
@@ -371,11 +281,9 @@ static ff_status take(void *self, const ff_row *row) {
     if ((status = put(log, log->cycle, row->t, status, used)) != FF_OK)
         return status;
     if (!row->final) {
-        for (int i = 0; i < log->scenario->satellites; i++)
-            ff_log_put_input(&row->body[i].sensor, &row->body[i].load, &log->values[i * FF_LOG_INPUTS]);
-        status = ff_message_cycle(stamp(row->t), row->k, log->values,
-                                  (size_t)log->scenario->satellites * FF_LOG_INPUTS, log->buffer, log->size,
-                                  &used);
+        ff_columns_values(&log->inputs, row, log->values);
+        status = ff_message_cycle(stamp(row->t), row->k, log->values, (size_t)log->inputs.count, log->buffer,
+                                  log->size, &used);
         if ((status = put(log, log->input, row->t, status, used)) != FF_OK)
             return status;
     }
@@ -427,6 +335,8 @@ ff_status ff_log_close(ff_log *log) {
     if (log->writer)
         status = ff_mcap_writer_close(log->writer);
     ff_columns_free(&log->columns);
+    ff_columns_free(&log->inputs);
+    ff_columns_free(&log->tunings);
     free(log->values);
     free(log->buffer);
     *log = (ff_log){0};

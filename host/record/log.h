@@ -15,7 +15,7 @@
 #include "rows/columns.h"
 #include "rows/sink.h"
 
-enum { FF_LOG_INPUTS = 32, FF_LOG_MAX_SETS = 64, FF_LOG_MAX_FOUND = 4 };
+enum { FF_LOG_MAX_SETS = 64, FF_LOG_MAX_FOUND = 4 };
 
 typedef struct ff_log_source { /* the scenario as it was given */
     const char *path;          /* its name in messages */
@@ -32,12 +32,12 @@ typedef struct ff_log_source { /* the scenario as it was given */
 typedef struct ff_log {
     ff_mcap_writer *writer;
     const ff_scenario *scenario;
-    ff_columns columns;
+    ff_columns columns, inputs, tunings;
     double *values;
     uint8_t *buffer;
     size_t size; /* [bytes] of buffer */
     uint16_t cycle, input, tuning, state, event, timing;
-    double tuned[FF_TUNED_VALUES]; /* as it was written last */
+    double tuned[FF_COLUMNS_TUNING_MAX]; /* as it was written last */
     bool has_tuned;
     struct {
         uint16_t pose, twist, robot, command, wrench, energy, joints, clock;
@@ -56,9 +56,5 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
 ff_sink ff_log_sink(ff_log *log);
 /* FF_ERR_IO when not everything reached the file. */
 ff_status ff_log_close(ff_log *log);
-
-/* The loop's input of one body as numbers, and back, bit for bit. */
-void ff_log_put_input(const ff_wrench_in *sensor, const ff_rigid_load *load, double values[FF_LOG_INPUTS]);
-void ff_log_get_input(const double values[FF_LOG_INPUTS], ff_wrench_in *sensor, ff_rigid_load *load);
 
 #endif

@@ -13,9 +13,9 @@ typedef struct ff_logfile {
     bool retuned; /* it was not looked at yet */
     uint64_t tuned_from;
     size_t tuned_count;
-    double tuned[FF_TUNED_VALUES];
+    double tuned[FF_COLUMNS_TUNING_MAX];
     char version[32];
-    /* Of ff_replay, to be set after opening: may be NULL; false stops with FF_ERR_LIMIT. */
+    /* Of a replay, to be set after opening: may be NULL; false stops it. */
     bool (*progress)(void *user, double part);
     void *user;
 } ff_logfile;
@@ -33,20 +33,6 @@ typedef enum ff_logfile_kind { FF_LOGFILE_END, FF_LOGFILE_CYCLE, FF_LOGFILE_INPU
  * them are written. Damaged chunks are passed over and counted in *damaged. FF_ERR_SIZE, FF_ERR_FORMAT. */
 ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, double *values,
                           size_t capacity, size_t *n, uint64_t *damaged);
-
-/* Feeds the recorded inputs to the loop and compares what comes out, bit for bit. */
-typedef struct ff_replay_result {
-    uint64_t cycles; /* compared */
-    uint64_t damaged;
-    bool cut;       /* the log was not closed: its writer was killed */
-    bool differs;   /* the first difference: */
-    uint64_t cycle; /* in this cycle */
-    char column[FF_COLUMN_NAME];
-    double recorded, replayed;
-} ff_replay_result;
-
-ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_result *result, char *message,
-                    size_t size);
 
 /* MATLAB v5, one variable a column (letters, digits and _). FF_ERR_UNSUPPORTED without matio; FF_ERR_IO. */
 ff_status ff_matlab_write(const char *path, int columns, char (*name)[FF_COLUMN_NAME], const double *values,

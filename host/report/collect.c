@@ -1,25 +1,6 @@
 #include "report/collect.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* What the log holds and the page does not draw. */
-static bool drawn(const char *name) {
-    static const char *const skipped[] = {".command.",
-                                          ".load_force.",
-                                          ".load_torque.",
-                                          ".robot.angular_velocity.",
-                                          ".in_contact",
-                                          ".inertial.velocity.",
-                                          ".inertial.angular_velocity."};
-    for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
-        if (strstr(name, skipped[i]))
-            return false;
-    if (strncmp(name, "contact.", 8) == 0 &&
-        (strstr(name, ".force.x [N]") || strstr(name, ".force.y [N]") || strstr(name, ".force.z [N]")))
-        return false;
-    return strcmp(name, "status") != 0;
-}
 
 void ff_report_collector_free(ff_report_collector *collector) {
     ff_columns_free(&collector->columns);
@@ -42,7 +23,7 @@ ff_status ff_report_collector_init(const ff_scenario *scenario, ff_report_collec
     const char **names = calloc(n, sizeof *names);
     if (c->kept && c->values && c->row && names) {
         for (int i = 0; i < c->columns.count; i++)
-            if (drawn(c->columns.name[i])) {
+            if (!(c->columns.column[i].field->flags & FF_FIELD_UNDRAWN)) {
                 c->kept[c->count] = i;
                 names[c->count++] = c->columns.name[i];
             }

@@ -1,16 +1,6 @@
 #include "report/limits.h"
 
 #include <stdio.h>
-#include <string.h>
-
-static int column_of(const ff_columns *columns, const char *body, const char *what) {
-    char name[FF_COLUMN_NAME];
-    snprintf(name, sizeof name, "%s%s%s", body, *body ? "." : "", what);
-    for (int i = 0; i < columns->count; i++)
-        if (strcmp(columns->name[i], name) == 0)
-            return i;
-    return -1;
-}
 
 typedef struct list {
     const ff_columns *columns;
@@ -21,7 +11,7 @@ typedef struct list {
 
 static void add(list *l, const char *what, int count, const char *label, const char *unit, double limit,
                 double scale, bool trips) {
-    const int column = column_of(l->columns, l->body, what);
+    const int column = ff_columns_find(l->columns, l->body, what);
     if (column < 0 || l->count == FF_REPORT_LIMITS || !isfinite(limit) || !(limit > 0.0))
         return;
     ff_report_limit *at = &l->limit[l->count++];

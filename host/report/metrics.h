@@ -3,7 +3,7 @@
 #define FF_REPORT_METRICS_H
 
 #include "ideal/ideal.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 enum { FF_MAX_EPISODES = 4096, FF_END_CYCLES = 5 };
 

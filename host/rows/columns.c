@@ -2,178 +2,340 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Both walks below go through the same list in the same order: `name` when names are wanted, else values. */
-typedef struct walk {
-    char (*name)[FF_COLUMN_NAME]; /* NULL: count or values only */
-    double *value;                /* NULL: names only */
-    int count;
-    const char *prefix;
-} walk;
+/* ------------------------------------------------------------------------------------------- the list -- */
 
-static void scalar(walk *w, const char *name, const char *unit, double value) {
-    if (w->name)
-        snprintf(w->name[w->count], FF_COLUMN_NAME, "%s%s%s%s%s%s", w->prefix, *w->prefix ? "." : "", name,
-                 *unit ? " [" : "", unit, *unit ? "]" : "");
-    if (w->value)
-        w->value[w->count] = value;
-    w->count++;
+#define COUNT(list) (int)(sizeof(list) / sizeof *(list))
+#define AT(member) offsetof(ff_row_body, member)
+/* clang-format off */
+#define STATE(prefix, member, flags, more, whose)                                                              \
+    {prefix "position", "m", FF_FIELD_VEC3, flags, AT(member.position), NULL, whose ", centre of mass, inertial"}, \
+    {prefix "attitude", "", FF_FIELD_QUAT, flags, AT(member.attitude), NULL, whose ", body to inertial"},          \
+    {prefix "velocity", "m/s", FF_FIELD_VEC3, (flags) | (more), AT(member.velocity), NULL, whose ", inertial"},    \
+    {prefix "angular_velocity", "rad/s", FF_FIELD_VEC3, (flags) | (more), AT(member.omega), NULL, whose ", body axes"}
+#define MOTION(prefix, member, flags, linear, angular, whose)                                              \
+    {prefix "position", "m", FF_FIELD_VEC3, flags, AT(member.T.p), NULL, whose},                           \
+    {prefix "attitude", "", FF_FIELD_QUAT, flags, AT(member.T.q), NULL, whose},                            \
+    {prefix "velocity", "m/s", FF_FIELD_VEC3, (flags) | (linear), AT(member.twist.v), NULL, whose},        \
+    {prefix "angular_velocity", "rad/s", FF_FIELD_VEC3, (flags) | (angular), AT(member.twist.w), NULL, whose ", body axes"}
+
+enum { UNDRAWN = FF_FIELD_UNDRAWN, PLANT = FF_FIELD_PLANT, REFERENCE = FF_FIELD_REFERENCE };
+
+static double velocity_error(const void *part) {
+    const ff_row_body *b = part;
+    return ff_vec3_norm(ff_vec3_sub(b->satellite.velocity, b->ideal.velocity));
 }
 
-static void vec3(walk *w, const char *name, const char *unit, ff_vec3 v) {
-    static const char axis[3] = {'x', 'y', 'z'};
-    char full[64] = "";
-    for (int i = 0; i < 3; i++) {
-        if (w->name)
-            snprintf(full, sizeof full, "%s.%c", name, axis[i]);
-        scalar(w, full, unit, v.a[i]);
+static double angular_velocity_error(const void *part) {
+    const ff_row_body *b = part;
+    return ff_vec3_norm(ff_vec3_sub(b->satellite.omega, b->ideal.omega));
+}
+
+static double size_of_force(const void *part) {
+    const ff_vec3 *force = part;
+    return ff_vec3_norm(*force);
+}
+
+static const ff_field time_fields[] = {
+    {"t", "s", FF_FIELD_NUMBER, 0, offsetof(ff_row, t), NULL, "cycle times its number"},
+};
+
+static const ff_field body_fields[] = {
+    STATE("", satellite, 0, 0, "simulated satellite"),
+    STATE("ideal.", ideal, REFERENCE, 0, "reference without delay; empty without one"),
+    MOTION("robot.", robot, PLANT, 0, UNDRAWN, "robot as it is, in the frame that the robots move in"),
+    MOTION("command.", command, UNDRAWN, 0, 0, "issued in this cycle, in the same frame"),
+    {"force_measured", "N", FF_FIELD_VEC3, 0, AT(measured_b.f), NULL, "conditioned, robot's body axes"},
+    {"torque_measured", "N m", FF_FIELD_VEC3, 0, AT(measured_b.t), NULL, "about the centre of mass"},
+    {"force_corrected", "N", FF_FIELD_VEC3, 0, AT(corrected_b.f), NULL, "by the method, satellite's body axes"},
+    {"torque_corrected", "N m", FF_FIELD_VEC3, 0, AT(corrected_b.t), NULL, "about the centre of mass"},
+    {"velocity_correction", "m/s", FF_FIELD_VEC3, 0, AT(velocity_correction.v), NULL, "V_pc of the method"},
+    {"angular_velocity_correction", "rad/s", FF_FIELD_VEC3, 0, AT(velocity_correction.w), NULL, "V_pc of the method"},
+    {"load_force", "N", FF_FIELD_VEC3, UNDRAWN, AT(load.force), NULL, "thrusters and disturbances of the scenario"},
+    {"load_torque", "N m", FF_FIELD_VEC3, UNDRAWN, AT(load.torque), NULL, "of the same"},
+    {"energy.kinetic", "J", FF_FIELD_NUMBER, 0, AT(energy.kinetic), NULL, "ledger before this cycle's step"},
+    {"energy.exchanged", "J", FF_FIELD_NUMBER, 0, AT(energy.exchanged), NULL, "through the robot's port"},
+    {"energy.delay", "J", FF_FIELD_NUMBER, 0, AT(energy.delay), NULL, "made by the delay"},
+    {"energy.force_controller", "J", FF_FIELD_NUMBER, 0, AT(energy.force_controller), NULL, "by corrections of the wrench"},
+    {"energy.velocity_controller", "J", FF_FIELD_NUMBER, 0, AT(energy.velocity_controller), NULL, "by corrections of the velocity"},
+    {"energy.integration", "J", FF_FIELD_NUMBER, 0, AT(energy.integration), NULL, "by the integrator"},
+    {"energy.loads", "J", FF_FIELD_NUMBER, 0, AT(energy.loads), NULL, "by the loads"},
+    {"energy.method", "J", FF_FIELD_NUMBER, 0, AT(energy.method), NULL, "by corrections of the state"},
+    {"observer.0", "J", FF_FIELD_NUMBER, 0, AT(observer[0]), NULL, "passivity observers; empty where there is none"},
+    {"observer.1", "J", FF_FIELD_NUMBER, 0, AT(observer[1]), NULL, "of the second axis"},
+    {"observer.2", "J", FF_FIELD_NUMBER, 0, AT(observer[2]), NULL, "of the third axis"},
+    {"observer.3", "J", FF_FIELD_NUMBER, 0, AT(observer[3]), NULL, "of the fourth axis"},
+    {"observer.4", "J", FF_FIELD_NUMBER, 0, AT(observer[4]), NULL, "of the fifth axis"},
+    {"observer.5", "J", FF_FIELD_NUMBER, 0, AT(observer[5]), NULL, "of the sixth axis"},
+    {"error.velocity", "m/s", FF_FIELD_COMPUTED, REFERENCE, 0, velocity_error, "size of satellite minus reference"},
+    {"error.angular_velocity", "rad/s", FF_FIELD_COMPUTED, REFERENCE, 0, angular_velocity_error, "size of satellite minus reference"},
+    {"in_contact", "", FF_FIELD_FLAG, UNDRAWN, AT(in_contact), NULL, "as the method detects it"},
+    {"identified.stiffness", "N/m", FF_FIELD_NUMBER, 0, AT(identified_stiffness), NULL, "of the touched surface, over this contact so far"},
+    {"identified.damping", "N s/m", FF_FIELD_NUMBER, 0, AT(identified_damping), NULL, "of the same"},
+    {"identified.damping_sd", "N s/m", FF_FIELD_NUMBER, 0, AT(identified_damping_sd), NULL, "its standard deviation"},
+    {"sensor.force", "N", FF_FIELD_VEC3, PLANT, AT(sensor.f_s.f), NULL, "raw reading, sensor frame"},
+    {"sensor.torque", "N m", FF_FIELD_VEC3, PLANT, AT(sensor.f_s.t), NULL, "raw reading, sensor frame"},
+};
+
+static const ff_field inertial_fields[] = {
+    MOTION("inertial.", inertial, PLANT, UNDRAWN, UNDRAWN, "robot's motion in the inertial frame"),
+};
+
+#undef AT
+#define AT(member) offsetof(ff_row_servicer, member)
+
+static const ff_field joint_fields[] = {
+    {"angle", "rad", FF_FIELD_NUMBER, 0, AT(q), NULL, "measured"},
+    {"speed", "rad/s", FF_FIELD_NUMBER, 0, AT(qd), NULL, "measured"},
+    {"torque", "N m", FF_FIELD_NUMBER, 0, AT(torque), NULL, "commanded by the on-board software"},
+    {"motor_torque", "N m", FF_FIELD_NUMBER, 0, AT(motor), NULL, "of the motor on the ground, (22)"},
+};
+
+static const ff_field servicer_fields[] = {
+    {"thrust_force", "N", FF_FIELD_VEC3, 0, AT(thrust.f), NULL, "F_b, base axes"},
+    {"thrust_torque", "N m", FF_FIELD_VEC3, 0, AT(thrust.t), NULL, "about the base's origin"},
+    {"thrust_saturated", "", FF_FIELD_FLAG, FF_FIELD_UNREPEATABLE, AT(thrust_saturated), NULL, "a thruster's limit acted"},
+    {"motor_saturated", "", FF_FIELD_FLAG, 0, AT(motor_saturated), NULL, "a motor's limit acted"},
+    {"obsw.phase", "", FF_FIELD_INT, 0, AT(phase), NULL, "as the on-board software reports it"},
+    {"obsw.action", "", FF_FIELD_INT, 0, AT(action), NULL, "0 its answer acts, 1 its last one, 2 nothing"},
+    {"monitor.W_c", "J", FF_FIELD_NUMBER, 0, AT(W_c), NULL, "(25)"},
+    {"monitor.W_a", "", FF_FIELD_NUMBER, 0, AT(W_a), NULL, "(24), in the software's own unit; empty: not reported"},
+    {"monitor.delta", "", FF_FIELD_NUMBER, 0, AT(delta), NULL, "dissipation of (24), in the same unit"},
+    {"monitor.port_power", "W", FF_FIELD_NUMBER, 0, AT(port_power), NULL, "(28)"},
+    {"monitor.bound", "m/s", FF_FIELD_NUMBER, 0, AT(bound), NULL, "(29): not positive"},
+};
+
+#undef AT
+
+static const ff_field force_fields[] = {
+    {"force", "N", FF_FIELD_COMPUTED, PLANT, 0, size_of_force, "its size"},
+    {"force", "N", FF_FIELD_VEC3, PLANT | UNDRAWN, 0, NULL, "true force on the contact's body, inertial; on devices the measured one"},
+};
+
+static const ff_field touching_fields[] = {
+    {"touching", "", FF_FIELD_FLAG, PLANT, 0, NULL, "the bodies touch"},
+};
+
+static const ff_field cycle_fields[] = {
+    {"timing.compute", "ns", FF_FIELD_NUMBER, FF_FIELD_TIMING, offsetof(ff_row, compute_ns), NULL, "of the loop's step"},
+    {"identified.bounds", "", FF_FIELD_UNSIGNED, 0, offsetof(ff_row, bounds), NULL, "bounds of the identification that acted, as bits"},
+    {"status", "", FF_FIELD_INT, UNDRAWN, offsetof(ff_row, status), NULL, "of the loop's step; 0: good"},
+};
+
+#define AT(member) offsetof(ff_row_body, member)
+
+static const ff_field input_fields[] = {
+    {"sensor.force", "N", FF_FIELD_VEC3, 0, AT(sensor.f_s.f), NULL, "raw reading, sensor frame"},
+    {"sensor.torque", "N m", FF_FIELD_VEC3, 0, AT(sensor.f_s.t), NULL, "raw reading, sensor frame"},
+    {"sensor.age", "s", FF_FIELD_NUMBER, 0, AT(sensor.age), NULL, "of the reading"},
+    {"measured.position", "m", FF_FIELD_VEC3, 0, AT(sensor.T_wb.p), NULL, "robot"},
+    {"measured.attitude", "", FF_FIELD_QUAT, 0, AT(sensor.T_wb.q), NULL, "robot"},
+    {"measured.velocity", "m/s", FF_FIELD_VEC3, 0, AT(sensor.twist.v), NULL, "robot"},
+    {"measured.angular_velocity", "rad/s", FF_FIELD_VEC3, 0, AT(sensor.twist.w), NULL, "robot, body axes"},
+    {"measured.acceleration", "m/s2", FF_FIELD_VEC3, 0, AT(sensor.acceleration.v), NULL, "robot"},
+    {"measured.angular_acceleration", "rad/s2", FF_FIELD_VEC3, 0, AT(sensor.acceleration.w), NULL, "robot, body axes"},
+    {"load.force", "N", FF_FIELD_VEC3, 0, AT(load.force), NULL, "thrusters and disturbances of the scenario"},
+    {"load.torque", "N m", FF_FIELD_VEC3, 0, AT(load.torque), NULL, "of the same"},
+};
+
+#undef AT
+
+static const ff_field tuning_fields[] = {
+    {"threshold", "N", FF_FIELD_NUMBER, 0, offsetof(ff_tuned, force_on), NULL, "of the contact detector; empty: the method has none"},
+    {"torque_threshold", "N m", FF_FIELD_NUMBER, 0, offsetof(ff_tuned, torque_on), NULL, "of the contact detector"},
+    {"threshold_fixed", "", FF_FIELD_FLAG, 0, offsetof(ff_tuned, fixed), NULL, "set by the operator, not by the measured noise"},
+};
+
+static const ff_field bias_fields[] = {
+    {"bias.force", "N", FF_FIELD_VEC3, 0, offsetof(ff_wrench, f), NULL, "of the sensor, sensor frame"},
+    {"bias.torque", "N m", FF_FIELD_VEC3, 0, offsetof(ff_wrench, t), NULL, "of the sensor, sensor frame"},
+};
+/* clang-format on */
+
+static const ff_part_fields parts[FF_PARTS] = {
+    [FF_PART_TIME] = {"", time_fields, COUNT(time_fields)},
+    [FF_PART_BODY] = {"NAME.", body_fields, COUNT(body_fields)},
+    [FF_PART_INERTIAL] = {"NAME.", inertial_fields, COUNT(inertial_fields)},
+    [FF_PART_JOINT] = {"NAME.joint.N.", joint_fields, COUNT(joint_fields)},
+    [FF_PART_SERVICER] = {"NAME.", servicer_fields, COUNT(servicer_fields)},
+    [FF_PART_FORCE] = {"contact.NAME.", force_fields, COUNT(force_fields)},
+    [FF_PART_TOUCHING] = {"contact.NAME.", touching_fields, COUNT(touching_fields)},
+    [FF_PART_CYCLE] = {"", cycle_fields, COUNT(cycle_fields)},
+    [FF_PART_INPUT] = {"NAME.", input_fields, COUNT(input_fields)},
+    [FF_PART_TUNING] = {"", tuning_fields, COUNT(tuning_fields)},
+    [FF_PART_BIAS] = {"NAME.", bias_fields, COUNT(bias_fields)},
+};
+
+const ff_part_fields *ff_columns_part(ff_part part) {
+    return &parts[part];
+}
+
+/* ------------------------------------------------------------------------------- columns of a scenario -- */
+
+static int width(const ff_field *field) {
+    return field->type == FF_FIELD_VEC3 ? 3 : field->type == FF_FIELD_QUAT ? 4 : 1;
+}
+
+/* Counts; with memory, also fills it. */
+static void add_part(ff_columns *columns, ff_part part, size_t at, const char *prefix) {
+    for (int f = 0; f < parts[part].count; f++) {
+        const ff_field *field = &parts[part].field[f];
+        const int n = width(field);
+        for (int c = 0; c < n; c++, columns->count++) {
+            if (!columns->name)
+                continue;
+            const char axis[3] = {n > 1 ? '.' : 0, n == 4 ? "wxyz"[c] : "xyz"[c], 0};
+            columns->column[columns->count] = (ff_column){field, at, c};
+            snprintf(columns->name[columns->count], FF_COLUMN_NAME, "%s%s%s%s%s%s%s", prefix,
+                     *prefix ? "." : "", field->name, axis, *field->unit ? " [" : "", field->unit,
+                     *field->unit ? "]" : "");
+        }
     }
 }
 
-static void quat(walk *w, const char *name, ff_quat q) {
-    static const char axis[4] = {'w', 'x', 'y', 'z'};
-    const double value[4] = {q.w, q.x, q.y, q.z};
-    char full[64] = "";
-    for (int i = 0; i < 4; i++) {
-        if (w->name)
-            snprintf(full, sizeof full, "%s.%c", name, axis[i]);
-        scalar(w, full, "", value[i]);
+static void add_log(ff_columns *columns, const ff_scenario *s) {
+    char prefix[FF_NAME_SIZE + 32];
+    const int servicer = ff_scenario_servicer(s);
+    add_part(columns, FF_PART_TIME, 0, "");
+    for (int i = 0; i < s->satellites; i++) {
+        const char *name = s->satellite[i].name;
+        const size_t body = offsetof(ff_row, body) + (size_t)i * sizeof(ff_row_body);
+        add_part(columns, FF_PART_BODY, body, name);
+        if (s->frame == FF_FRAME_RELATIVE)
+            add_part(columns, FF_PART_INERTIAL, body, name);
+        if (i != servicer)
+            continue;
+        for (int j = 0; j < s->satellite[i].arm.joints; j++) {
+            snprintf(prefix, sizeof prefix, "%s.joint.%d", name, j + 1);
+            add_part(columns, FF_PART_JOINT, offsetof(ff_row, servicer) + (size_t)j * sizeof(double), prefix);
+        }
+        add_part(columns, FF_PART_SERVICER, offsetof(ff_row, servicer), name);
     }
-}
-
-/* "position" or "robot.position" */
-static const char *join(const walk *w, const char *name, const char *part, char full[64]) {
-    full[0] = 0;
-    if (w->name)
-        snprintf(full, 64, "%s%s%s", name, *name ? "." : "", part);
-    return full;
-}
-
-static void state(walk *w, const char *name, const ff_rigid_state *s) {
-    char full[64];
-    vec3(w, join(w, name, "position", full), "m", s->position);
-    quat(w, join(w, name, "attitude", full), s->attitude);
-    vec3(w, join(w, name, "velocity", full), "m/s", s->velocity);
-    vec3(w, join(w, name, "angular_velocity", full), "rad/s", s->omega);
-}
-
-static void motion(walk *w, const char *name, const ff_setpoint *s) {
-    const ff_rigid_state as = {s->T.p, s->T.q, s->twist.v, s->twist.w};
-    state(w, name, &as);
-}
-
-static void body(walk *w, const ff_row_body *b) {
-    state(w, "", &b->satellite);
-    state(w, "ideal", &b->ideal);
-    motion(w, "robot", &b->robot);
-    motion(w, "command", &b->command);
-    vec3(w, "force_measured", "N", b->measured_b.f);
-    vec3(w, "torque_measured", "N m", b->measured_b.t);
-    vec3(w, "force_corrected", "N", b->corrected_b.f);
-    vec3(w, "torque_corrected", "N m", b->corrected_b.t);
-    vec3(w, "velocity_correction", "m/s", b->velocity_correction.v);
-    vec3(w, "angular_velocity_correction", "rad/s", b->velocity_correction.w);
-    vec3(w, "load_force", "N", b->load.force);
-    vec3(w, "load_torque", "N m", b->load.torque);
-    scalar(w, "energy.kinetic", "J", b->energy.kinetic);
-    scalar(w, "energy.exchanged", "J", b->energy.exchanged);
-    scalar(w, "energy.delay", "J", b->energy.delay);
-    scalar(w, "energy.force_controller", "J", b->energy.force_controller);
-    scalar(w, "energy.velocity_controller", "J", b->energy.velocity_controller);
-    scalar(w, "energy.integration", "J", b->energy.integration);
-    scalar(w, "energy.loads", "J", b->energy.loads);
-    scalar(w, "energy.method", "J", b->energy.method);
-    for (int a = 0; a < 6; a++) {
-        const char name[] = {'o', 'b', 's', 'e', 'r', 'v', 'e', 'r', '.', (char)('0' + a), 0};
-        scalar(w, name, "J", b->observer[a]);
+    for (int c = 0; c < s->contacts; c++) {
+        snprintf(prefix, sizeof prefix, "contact.%s", s->contact[c].name);
+        add_part(columns, FF_PART_FORCE, offsetof(ff_row, contact_force) + (size_t)c * sizeof(ff_vec3),
+                 prefix);
+        add_part(columns, FF_PART_TOUCHING, offsetof(ff_row, touching) + (size_t)c * sizeof(bool), prefix);
     }
-    scalar(w, "error.velocity", "m/s", ff_vec3_norm(ff_vec3_sub(b->satellite.velocity, b->ideal.velocity)));
-    scalar(w, "error.angular_velocity", "rad/s",
-           ff_vec3_norm(ff_vec3_sub(b->satellite.omega, b->ideal.omega)));
-    scalar(w, "in_contact", "", b->in_contact ? 1.0 : 0.0);
-    scalar(w, "identified.stiffness", "N/m", b->identified_stiffness);
-    scalar(w, "identified.damping", "N s/m", b->identified_damping);
-    scalar(w, "identified.damping_sd", "N s/m", b->identified_damping_sd);
-    vec3(w, "sensor.force", "N", b->sensor.f_s.f);
-    vec3(w, "sensor.torque", "N m", b->sensor.f_s.t);
+    add_part(columns, FF_PART_CYCLE, 0, "");
 }
 
-static void servicer(walk *w, int joints, const ff_row_servicer *s) {
-    char full[64];
-    for (int i = 0; i < joints; i++) {
-        char name[24] = "";
-        if (w->name)
-            snprintf(name, sizeof name, "joint.%d", i + 1);
-        scalar(w, join(w, name, "angle", full), "rad", s->q[i]);
-        scalar(w, join(w, name, "speed", full), "rad/s", s->qd[i]);
-        scalar(w, join(w, name, "torque", full), "N m", s->torque[i]);
-        scalar(w, join(w, name, "motor_torque", full), "N m", s->motor[i]);
-    }
-    vec3(w, "thrust_force", "N", s->thrust.f);
-    vec3(w, "thrust_torque", "N m", s->thrust.t);
-    scalar(w, "thrust_saturated", "", s->thrust_saturated ? 1.0 : 0.0);
-    scalar(w, "motor_saturated", "", s->motor_saturated ? 1.0 : 0.0);
-    scalar(w, "obsw.phase", "", s->phase);
-    scalar(w, "obsw.action", "", s->action);
-    scalar(w, "monitor.W_c", "J", s->W_c);
-    scalar(w, "monitor.W_a", "", s->W_a);
-    scalar(w, "monitor.delta", "", s->delta);
-    scalar(w, "monitor.port_power", "W", s->port_power);
-    scalar(w, "monitor.bound", "m/s", s->bound);
+static void add_input(ff_columns *columns, const ff_scenario *s) {
+    for (int i = 0; i < s->satellites; i++)
+        add_part(columns, FF_PART_INPUT, offsetof(ff_row, body) + (size_t)i * sizeof(ff_row_body),
+                 s->satellite[i].name);
 }
 
-static void row_walk(walk *w, const ff_scenario *scenario, const ff_columns *columns, const ff_row *row) {
-    w->prefix = "";
-    scalar(w, "t", "s", row->t);
-    for (int i = 0; i < columns->satellites; i++) {
-        w->prefix = scenario ? scenario->satellite[i].name : "";
-        body(w, &row->body[i]);
-        if (columns->relative)
-            motion(w, "inertial", &row->body[i].inertial);
-        if (i == columns->servicer)
-            servicer(w, columns->joints, &row->servicer);
+static void add_tuning(ff_columns *columns, const ff_scenario *s) {
+    const size_t tuned = offsetof(ff_row, tuned);
+    add_part(columns, FF_PART_TUNING, tuned, "");
+    for (int i = 0; i < s->satellites; i++)
+        add_part(columns, FF_PART_BIAS, tuned + offsetof(ff_tuned, bias_s) + (size_t)i * sizeof(ff_wrench),
+                 s->satellite[i].name);
+}
+
+static ff_status init(const ff_scenario *scenario, void (*add)(ff_columns *, const ff_scenario *),
+                      ff_columns *columns) {
+    *columns = (ff_columns){0};
+    add(columns, scenario);
+    const size_t count = (size_t)columns->count;
+    *columns = (ff_columns){.name = calloc(count, sizeof *columns->name),
+                            .column = calloc(count, sizeof *columns->column)};
+    if (!columns->name || !columns->column) {
+        ff_columns_free(columns);
+        return FF_ERR_MEMORY;
     }
-    for (int c = 0; c < columns->contacts; c++) {
-        char prefix[FF_NAME_SIZE + 16] = "";
-        if (w->name)
-            snprintf(prefix, sizeof prefix, "contact.%s", scenario->contact[c].name);
-        w->prefix = prefix;
-        scalar(w, "force", "N", ff_vec3_norm(row->contact_force[c]));
-        vec3(w, "force", "N", row->contact_force[c]);
-        scalar(w, "touching", "", row->touching[c] ? 1.0 : 0.0);
-    }
-    w->prefix = "";
-    scalar(w, "timing.compute", "ns", row->compute_ns);
-    scalar(w, "identified.bounds", "", (double)row->bounds);
-    scalar(w, "status", "", (double)row->status);
+    add(columns, scenario);
+    return FF_OK;
 }
 
 ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns) {
-    static const ff_row empty;
-    walk w = {0};
-    *columns = (ff_columns){.satellites = scenario->satellites,
-                            .contacts = scenario->contacts,
-                            .servicer = ff_scenario_servicer(scenario),
-                            .relative = scenario->frame == FF_FRAME_RELATIVE};
-    if (columns->servicer >= 0)
-        columns->joints = scenario->satellite[columns->servicer].arm.joints;
-    row_walk(&w, scenario, columns, &empty);
-    columns->count = w.count;
-    columns->name = calloc((size_t)w.count, sizeof *columns->name);
-    if (!columns->name)
-        return FF_ERR_MEMORY;
-    w = (walk){.name = columns->name};
-    row_walk(&w, scenario, columns, &empty);
-    return FF_OK;
+    return init(scenario, add_log, columns);
+}
+
+ff_status ff_columns_init_input(const ff_scenario *scenario, ff_columns *columns) {
+    return init(scenario, add_input, columns);
+}
+
+ff_status ff_columns_init_tuning(const ff_scenario *scenario, ff_columns *columns) {
+    return init(scenario, add_tuning, columns);
 }
 
 void ff_columns_free(ff_columns *columns) {
     free(columns->name);
+    free(columns->column);
     *columns = (ff_columns){0};
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): written through the walk */
+int ff_columns_find(const ff_columns *columns, const char *body, const char *what) {
+    char name[FF_COLUMN_NAME];
+    snprintf(name, sizeof name, "%s%s%s", body, *body ? "." : "", what);
+    for (int i = 0; i < columns->count; i++)
+        if (strcmp(columns->name[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* ---------------------------------------------------------------------------------------------- values -- */
+
 void ff_columns_values(const ff_columns *columns, const ff_row *row, double *values) {
-    walk w = {.value = values};
-    row_walk(&w, NULL, columns, row);
+    for (int i = 0; i < columns->count; i++) {
+        const ff_column *c = &columns->column[i];
+        const char *part = (const char *)row + c->part, *at = part + c->field->offset;
+        switch (c->field->type) {
+        case FF_FIELD_NUMBER:
+        case FF_FIELD_VEC3:
+        case FF_FIELD_QUAT:
+            memcpy(&values[i], at + (size_t)c->component * sizeof(double), sizeof(double));
+            break;
+        case FF_FIELD_FLAG:
+            values[i] = *(const bool *)at ? 1.0 : 0.0;
+            break;
+        case FF_FIELD_INT: {
+            int value;
+            memcpy(&value, at, sizeof value);
+            values[i] = value;
+            break;
+        }
+        case FF_FIELD_UNSIGNED: {
+            unsigned value;
+            memcpy(&value, at, sizeof value);
+            values[i] = value;
+            break;
+        }
+        case FF_FIELD_COMPUTED:
+            values[i] = c->field->compute(part);
+            break;
+        }
+    }
+}
+
+void ff_columns_take(const ff_columns *columns, const double *values, ff_row *row) {
+    for (int i = 0; i < columns->count; i++) {
+        const ff_column *c = &columns->column[i];
+        char *at = (char *)row + c->part + c->field->offset;
+        switch (c->field->type) {
+        case FF_FIELD_NUMBER:
+        case FF_FIELD_VEC3:
+        case FF_FIELD_QUAT:
+            memcpy(at + (size_t)c->component * sizeof(double), &values[i], sizeof(double));
+            break;
+        case FF_FIELD_FLAG:
+            *(bool *)at = values[i] != 0.0;
+            break;
+        case FF_FIELD_INT: {
+            const int value = (int)values[i];
+            memcpy(at, &value, sizeof value);
+            break;
+        }
+        case FF_FIELD_UNSIGNED: {
+            const unsigned value = (unsigned)values[i];
+            memcpy(at, &value, sizeof value);
+            break;
+        }
+        case FF_FIELD_COMPUTED:
+            break;
+        }
+    }
 }

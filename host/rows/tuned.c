@@ -1,7 +1,5 @@
 #include "rows/tuned.h"
 
-#include <string.h>
-
 static const ff_detector_config *find(const ff_fidelity_config *f) {
     return f->method == FF_METHOD_TDPA      ? &f->tdpa.detector
            : f->method == FF_METHOD_DAMPING ? &f->damping.detector
@@ -38,23 +36,4 @@ ff_status ff_tuned_apply(ff_loop_model *model, int bodies, const ff_tuned *tuned
     for (int i = 0; i < bodies; i++)
         model->config.body[i].wrench.bias_s = tuned->bias_s[i];
     return FF_OK;
-}
-
-void ff_tuned_put(const ff_tuned *tuned, int bodies, double values[FF_TUNED_VALUES]) {
-    values[0] = tuned->force_on;
-    values[1] = tuned->torque_on;
-    values[2] = tuned->fixed;
-    for (int i = 0; i < bodies; i++) {
-        memcpy(&values[3 + 6 * i], tuned->bias_s[i].f.a, 3 * sizeof *values);
-        memcpy(&values[6 + 6 * i], tuned->bias_s[i].t.a, 3 * sizeof *values);
-    }
-}
-
-void ff_tuned_take(const double values[FF_TUNED_VALUES], int bodies, ff_tuned *tuned) {
-    *tuned =
-        (ff_tuned){.known = true, .fixed = values[2] != 0.0, .force_on = values[0], .torque_on = values[1]};
-    for (int i = 0; i < bodies; i++) {
-        memcpy(tuned->bias_s[i].f.a, &values[3 + 6 * i], 3 * sizeof *values);
-        memcpy(tuned->bias_s[i].t.a, &values[6 + 6 * i], 3 * sizeof *values);
-    }
 }

@@ -6,8 +6,6 @@
 
 #include "scenario/scenario.h"
 
-enum { FF_TUNED_VALUES = 3 + 6 * FF_MAX_BODIES }; /* at most, as numbers */
-
 typedef struct ff_tuned {
     bool known;                      /* there is a loop */
     bool fixed;                      /* thresholds are the operator's, not the measured noise's */
@@ -21,9 +19,5 @@ ff_detector_config *ff_tuned_detector(ff_fidelity_config *fidelity);
 void ff_tuned_get(const ff_loop_model *model, int bodies, ff_tuned *tuned);
 /* FF_ERR_ARGUMENT, and the model as it was, when it is not valid or not this method's. */
 ff_status ff_tuned_apply(ff_loop_model *model, int bodies, const ff_tuned *tuned);
-
-/* As numbers for a log, and back, bit for bit; 3 + 6 * bodies of them. */
-void ff_tuned_put(const ff_tuned *tuned, int bodies, double values[FF_TUNED_VALUES]);
-void ff_tuned_take(const double values[FF_TUNED_VALUES], int bodies, ff_tuned *tuned);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "fit/log.h"
 #include "rt/plan.h"
-#include "rt/safety.h"
+#include "safety/safety.h"
 
 /* ------------------------------------------------------------------------------------------ the report -- */
 

@@ -257,7 +257,7 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
     const ff_safety_name before = e->safety.name;
     bool tripped;
     for (int i = 0; i < e->plan.bodies && e->telemetry.running; i++)
-        ff_levels(&e->safety_config, &e->safety, &in, i, e->level[i]);
+        ff_levels(&e->safety_config, &e->safety.memory, &in, i, e->level[i]);
     const ff_safety_action action = ff_safety_step(&e->safety_config, &e->safety, &in, &tripped);
     if (tripped) {
         if (e->safety.trip.code > FF_TRIP_FINISHED && e->body[0].output.moved)

@@ -3,13 +3,13 @@
 #ifndef FF_RT_EXECUTIVE_H
 #define FF_RT_EXECUTIVE_H
 
-#include "devices/ati.h"
+#include "devices/ati/ati.h"
 #include "rt/check.h"
 #include "rt/histogram.h"
 #include "rt/plan.h"
 #include "rt/rights.h"
 #include "rt/telemetry.h"
-#include "run/run.h"
+#include "executive/run.h"
 #include "text/clock.h"
 
 #include <stdatomic.h>

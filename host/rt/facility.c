@@ -78,7 +78,7 @@ typedef struct facility {
     uint64_t cycles;         /* of the first robot since the facility's start */
     double time;             /* [s] of its running cycle: the plant's */
     ff_loop_in in;
-    ff_plant_truth truth;
+    ff_truth truth;
     ff_twist before[FF_MAX_BODIES]; /* of the robots, one cycle earlier */
     ff_rng rng;
     double fault[FF_FAULTS][FF_MAX_BODIES]; /* size of those that act in this cycle, else NaN */
@@ -507,7 +507,8 @@ static bool unanswerable(const facility *f, int i) {
     return false;
 }
 
-static void apply_correction(facility *f, int i, const ff_rsi_correction *correction);
+static ff_pose corrected(const facility *f, int i, const ff_rsi_correction *correction);
+static void move_to(facility *f, int i, ff_pose T);
 
 static void rearm(device *d) {
     d->config.ipoc_start = d->state.ipoc + d->config.ipoc_step;
@@ -516,9 +517,14 @@ static void rearm(device *d) {
 
 static void finish(facility *f, int i) {
     device *d = &f->device[i];
+    const uint64_t ipoc = d->state.ipoc;
     ff_rsi_correction correction;
     d->failed |= ff_rsi_controller_finish(&d->config, &d->state, &correction) < 0;
-    apply_correction(f, i, &correction);
+    const ff_pose T = corrected(f, i, &correction);
+    if (f->options->received)
+        f->options->received(f->options->user, i, f->result->sessions, ipoc,
+                             d->state.answered ? &d->state.sen : NULL, &T);
+    move_to(f, i, T);
 }
 
 /* The cycles of a controller with a clock of its own, up to t: the last one closes, with or without its
@@ -606,9 +612,9 @@ static void wait_answers(facility *f) {
     }
 }
 
-/* The correction as a pose of the body, and its velocity. */
-static void apply_correction(facility *f, int i, const ff_rsi_correction *correction) {
-    device *d = &f->device[i];
+/* The correction as a pose of the body. */
+static ff_pose corrected(const facility *f, int i, const ff_rsi_correction *correction) {
+    const device *d = &f->device[i];
     const ff_plan_body *body = &f->plan.body[i];
     ff_pose T;
     if (body->channel == FF_RSI_BY_AXES) {
@@ -622,6 +628,12 @@ static void apply_correction(facility *f, int i, const ff_rsi_correction *correc
                                               ff_vec3_add(d->first_rist.p, correction->pose.p)});
     }
     T.q = ff_quat_unit(T.q);
+    return T;
+}
+
+/* The robot's next command, with its velocity. */
+static void move_to(facility *f, int i, ff_pose T) {
+    device *d = &f->device[i];
     if (!isnan(acts(f, FF_FAULT_ROBOT_STUCK, i))) {
         if (!d->was_stuck)
             d->stuck = d->command.T;

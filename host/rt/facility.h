@@ -3,8 +3,8 @@
 #ifndef FF_RT_FACILITY_H
 #define FF_RT_FACILITY_H
 
-#include "devices/ati.h"
-#include "devices/rsi.h"
+#include "devices/ati/ati.h"
+#include "devices/rsi/rsi.h"
 #include "facility/plant.h"
 #include "rt/plan.h"
 
@@ -22,7 +22,13 @@ typedef struct ff_facility_options {
     void *user;
     atomic_bool *ready; /* set once the devices serve; may be NULL */
     /* what is really there in each cycle of the first robot; for tests; may be NULL */
-    void (*watch)(void *user, uint64_t k, const ff_plant_truth *truth);
+    void (*watch)(void *user, uint64_t k, const ff_truth *truth);
+    /* each cycle (session from 0, IPOC) of a controller that has met its client: the answer that it took
+     * (NULL: none in time, the tags hold their values), and the pose of the body that it makes of it
+     * (scenario's frame); may be NULL
+     */
+    void (*received)(void *user, int body, uint64_t session, uint64_t ipoc, const ff_rsi_sen *answer,
+                     const ff_pose *T);
 } ff_facility_options;
 
 typedef struct ff_facility_result {

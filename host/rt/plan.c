@@ -1,6 +1,6 @@
 #include "rt/plan.h"
 
-#include "devices/ati.h"
+#include "devices/ati/ati.h"
 
 #include <stdio.h>
 

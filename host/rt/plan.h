@@ -3,7 +3,7 @@
 #ifndef FF_RT_PLAN_H
 #define FF_RT_PLAN_H
 
-#include "devices/rsi.h"
+#include "devices/rsi/rsi.h"
 #include "freefloat/output.h"
 #include "net/socket.h"
 #include "scenario/scenario.h"

@@ -75,7 +75,7 @@ void ff__rt_test_once(ff_executive *e) {
     const ff_satellite *satellite = &e->scenario->satellite[e->push_body];
     if (!e->asked) {
         ff_rt_note note = {.kind = FF_NOTE_SAY, .t = ff__rt_now(e), .state = e->safety.name};
-        snprintf(note.text, sizeof note.text, "%s: %s%s", satellite->name, ff_push_text(e->push_axis),
+        snprintf(note.text, sizeof note.text, "%.60s: %.40s%s", satellite->name, ff_push_text(e->push_axis),
                  e->push_axis < 3 ? " along the mock-up's axis, then let go"
                                   : " about the mock-up's axis, right-handed, then let go");
         ff_ring_push(&e->notes, &note);

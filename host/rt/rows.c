@@ -40,7 +40,7 @@ static void fill_aside(ff_executive *e, bool final, double t) {
 
 /* Once a cycle, whatever the state: the newest row, and how far it is to each limit. */
 void ff__rt_show_cycle(ff_executive *e) {
-    ff_sample *s = e->telemetry.out;
+    ff_telemetry_sample *s = e->telemetry.out;
     if (!s || e->safety.name == FF_SAFE_OFF)
         return;
     const bool looped = e->safety.name >= FF_SAFE_FLOAT && e->runup >= e->plan.runup && e->since == 0;

@@ -10,7 +10,7 @@ enum {
     WAITING = 16
 };
 
-static void show(ff_telemetry *t, ff_sample *sample) {
+static void show(ff_telemetry *t, ff_telemetry_sample *sample) {
     ff_row *row = &sample->row;
     for (int i = 0; i < t->touch.scenario->satellites; i++) {
         t->touch.threshold[i] = atomic_load_explicit(&t->threshold[i], memory_order_relaxed);
@@ -31,7 +31,7 @@ static void bring(ff_telemetry *t, const ff_order_answer *answer) {
 
 static void *watch(void *self) {
     ff_telemetry *t = self;
-    ff_sample *sample = malloc(sizeof *sample);
+    ff_telemetry_sample *sample = malloc(sizeof *sample);
     for (bool last = false; sample;) {
         const bool ends = atomic_load_explicit(&t->stop, memory_order_acquire);
         ff_order order;
@@ -67,14 +67,14 @@ ff_status ff_telemetry_start(ff_telemetry *t, const ff_viewer *viewer, ff_tuning
     if (!viewer->sample)
         return FF_OK;
     t->out = calloc(1, sizeof *t->out);
-    if (!t->out || ff_ring_create(&t->samples, sizeof(ff_sample), SAMPLES) != FF_OK ||
+    if (!t->out || ff_ring_create(&t->samples, sizeof(ff_telemetry_sample), SAMPLES) != FF_OK ||
         pthread_create(&t->thread, NULL, watch, t) != 0)
         return FF_ERR_MEMORY;
     t->running = true;
     return FF_OK;
 }
 
-void ff_telemetry_push(ff_telemetry *t, const ff_sample *sample) {
+void ff_telemetry_push(ff_telemetry *t, const ff_telemetry_sample *sample) {
     if (t->running)
         ff_ring_push(&t->samples, sample);
 }

@@ -11,21 +11,21 @@
 #include <pthread.h>
 
 #include "ideal/ideal.h"
-#include "rt/levels.h"
+#include "safety/levels.h"
 #include "rt/touch.h"
 #include "rt/tuning.h"
 
-typedef struct ff_sample {
+typedef struct ff_telemetry_sample {
     ff_row row; /* t goes on while the robot brakes and holds; the log has the loop's cycles only */
     ff_safety_name state;
     double level[FF_MAX_BODIES][FF_LEVEL_COUNT];
-} ff_sample;
+} ff_telemetry_sample;
 
 /* All of it is called in the telemetry thread. */
 typedef struct ff_viewer {
     void *self;
-    void (*sample)(void *self, const ff_sample *sample); /* NULL: nobody watches */
-    bool (*next)(void *self, ff_order *order);           /* may be NULL: nobody commands */
+    void (*sample)(void *self, const ff_telemetry_sample *sample); /* NULL: nobody watches */
+    bool (*next)(void *self, ff_order *order);                     /* may be NULL: nobody commands */
     void (*answer)(void *self, const ff_order_answer *answer, const char *text);
 } ff_viewer;
 
@@ -39,14 +39,14 @@ typedef struct ff_telemetry {
     pthread_t thread;
     bool running;
     atomic_bool stop;
-    ff_sample *out; /* one, the real-time thread's */
+    ff_telemetry_sample *out; /* one, the real-time thread's */
 } ff_telemetry;
 
 /* FF_OK and not running without a viewer. */
 ff_status ff_telemetry_start(ff_telemetry *telemetry, const ff_viewer *viewer, ff_tuning *tuning,
                              const ff_touch *touch, const ff_ideal_result *ideal);
 /* The real-time thread: wait-free. */
-void ff_telemetry_push(ff_telemetry *telemetry, const ff_sample *sample);
+void ff_telemetry_push(ff_telemetry *telemetry, const ff_telemetry_sample *sample);
 /* Lets the last samples and answers go out. Every order is answered. */
 void ff_telemetry_stop(ff_telemetry *telemetry);
 

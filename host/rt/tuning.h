@@ -7,7 +7,7 @@
 #ifndef FF_RT_TUNING_H
 #define FF_RT_TUNING_H
 
-#include "rt/levels.h"
+#include "safety/levels.h"
 #include "rt/ring.h"
 #include "rows/tuned.h"
 

@@ -69,40 +69,6 @@ static void push(const ff_fidelity_model *model, const fused_place *p, const fus
     }
 }
 
-static ff_vec3 euler(const ff_rigid_model *model, ff_vec3 w) {
-    return ff_mat3_apply(&model->inertia_inv, ff_vec3_cross(ff_mat3_apply(&model->inertia, w), w));
-}
-
-/* Free flight that keeps the kinetic energy: Euler's equation by Runge and Kutta's fourth-order step, the
- * attitude by the Magnus expansion to the same order, what is left of the energy error taken out of the rate.
- * The net compares energies to rounding, so the drift must not make any. A step of the replay turns by less
- * than a hundredth of a radian: an implicit rule would cost four times as much for nothing. */
-static void drift(const ff_rigid_model *model, double h, ff_rigid_state *x) {
-    if (h == 0.0)
-        return;
-    x->position = ff_vec3_axpy(h, x->velocity, x->position);
-    const ff_vec3 w = x->omega;
-    if (w.x == 0.0 && w.y == 0.0 && w.z == 0.0)
-        return;
-    const ff_vec3 Iw = ff_mat3_apply(&model->inertia, w);
-    const ff_vec3 k1 = ff_mat3_apply(&model->inertia_inv, ff_vec3_cross(Iw, w));
-    const ff_vec3 k2 = euler(model, ff_vec3_axpy(0.5 * h, k1, w));
-    const ff_vec3 k3 = euler(model, ff_vec3_axpy(0.5 * h, k2, w));
-    const ff_vec3 k4 = euler(model, ff_vec3_axpy(h, k3, w));
-    const ff_vec3 slope = ff_vec3_add(ff_vec3_add(k1, k4), ff_vec3_scale(2.0, ff_vec3_add(k2, k3)));
-    ff_vec3 w1 = ff_vec3_axpy(h / 6.0, slope, w);
-    const double before = ff_vec3_dot(w, Iw), after = ff_vec3_dot(w1, ff_mat3_apply(&model->inertia, w1));
-    if (after > 0.0)
-        w1 = ff_vec3_scale(sqrt(before / after), w1);
-    /* mean rate (Hermite) and the commutator of body rates */
-    ff_vec3 turn = ff_vec3_scale(0.5 * h, ff_vec3_add(w, w1));
-    turn = ff_vec3_axpy(h * h / 12.0, ff_vec3_add(ff_vec3_sub(k1, k4), ff_vec3_cross(w, w1)), turn);
-    const ff_quat q = ff_quat_mul(x->attitude, ff_quat_exp(turn));
-    const double fix = 1.5 - 0.5 * (q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
-    x->attitude = (ff_quat){fix * q.w, fix * q.x, fix * q.y, fix * q.z};
-    x->omega = w1;
-}
-
 double ff__fused_group_energy(const ff_fidelity_model *model, unsigned bodies, const ff_rigid_state *x) {
     double sum = 0.0;
     for (int i = 0; i < model->bodies; i++)
@@ -114,7 +80,7 @@ double ff__fused_group_energy(const ff_fidelity_model *model, unsigned bodies, c
 static void drift_all(fused_flow *w, double h) {
     for (int i = 0; i < w->model->bodies; i++)
         if (w->bodies >> i & 1u)
-            drift(&w->model->body[i], h, &w->x[i]);
+            ff_rigid_drift(&w->model->body[i], h, &w->x[i]);
 }
 
 static ff_rigid_state *other(fused_flow *w, const fused_place *p) {

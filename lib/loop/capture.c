@@ -22,10 +22,11 @@ ff_status ff_capture_create(const ff_capture_config *config, ff_capture_model *m
         return fault(status, "integrator", message, size);
     if ((status = ff_rigid_create(&config->client, &model->client)) != FF_OK)
         return fault(status, "client", message, size);
-    if (config->servicer.held && !ff_scheme_holds(config->integrate.scheme))
+    if (config->held && !ff_scheme_holds(config->integrate.scheme))
         return fault(FF_ERR_UNSUPPORTED, "held contact wrench", message, size);
-    if (!config->servicer.tree || ff_tree_fixed_base(config->servicer.tree))
-        return fault(FF_ERR_ARGUMENT, "servicer", message, size);
+    if ((status = ff_body_tree(config->servicer.tree, 1, &config->servicer.gripper, &model->servicer)) !=
+        FF_OK)
+        return fault(status, "servicer", message, size);
     if (!ff_rigid_finite(&config->client_start) || !ff_pose_finite(config->servicer_start.base) ||
         !ff_twist_finite(config->servicer_start.twist))
         return fault(FF_ERR_NOT_FINITE, "start", message, size);
@@ -60,24 +61,22 @@ static ff_setpoint relative(const ff_rigid_state *nominal, ff_rigid_state absolu
     return (ff_setpoint){ff_rigid_pose(&c), {c.omega, c.velocity}};
 }
 
-static ff_rigid_state base_state(const ff_servicer_state *s) {
-    return ff_rigid_from_twist(s->g_b, s->V_b);
-}
-
 static ff_setpoint wish(const ff_capture_state *state, int which) {
-    return relative(&state->nominal.motion, which == CLIENT ? state->client : base_state(&state->servicer));
+    return relative(&state->nominal.motion, which == CLIENT ? state->client : state->servicer.motion);
 }
 
-void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
+void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff_body_work *work,
                       ff_capture_out *out) {
     ff_gate_info info;
     *out = (ff_capture_out){0};
     state->k = 0;
     state->client = model->config.client_start;
     ff_integrate_reset(&state->client, &state->output);
-    ff_servicer_reset(&model->config.servicer, work, &model->config.servicer_start, &state->servicer);
+    const ff_tree_state *start = &model->config.servicer_start;
+    const ff_rigid_state base = ff_rigid_from_twist(start->base, start->twist);
+    ff_body_reset(&model->servicer, work, &base, start->q, start->qd, &state->servicer);
     ff_nominal_reset(&model->nominal, &state->nominal);
-    const ff_rigid_state body[FF_MAX_BODIES] = {state->client, base_state(&state->servicer)};
+    const ff_rigid_state body[FF_MAX_BODIES] = {state->client, state->servicer.motion};
     ff_fidelity_reset(&model->fidelity, body, &state->fidelity);
     for (int i = 0; i < 2; i++) {
         out->command[i] = out->next[i] = wish(state, i);
@@ -92,7 +91,7 @@ static ff_twist body_twist(const ff_setpoint *s) {
 void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_state *state,
                             const ff_setpoint *measured, ff_servicer_in *in) {
     const ff_rigid_state *n = &state->nominal.motion;
-    const ff_rigid_state b = base_state(&state->servicer), s = ff_relative_from_absolute(n, &b);
+    const ff_rigid_state s = ff_relative_from_absolute(n, &state->servicer.motion);
     in->g_n = ff_rigid_pose(n);
     in->V_n = ff_rigid_twist(n);
     in->A_n = model->nominal.kind == FF_NOMINAL_FREE
@@ -116,13 +115,6 @@ static bool is_finite(const ff_capture_model *model, const ff_capture_in *in) {
     return finite;
 }
 
-/* The servicer as a rigid body that the gripper belongs to: pose of the base's axes at the CoM. */
-static ff_rigid_state port_state(const ff_servicer_rigid *s, ff_pose base, ff_twist V_b) {
-    const ff_twist V = ff_twist_add(V_b, s->moves);
-    const ff_pose com = {base.q, ff_pose_apply(base, s->com)};
-    return ff_rigid_from_twist(com, (ff_twist){V.w, ff_vec3_add(V.v, ff_vec3_cross(V.w, s->com))});
-}
-
 static ff_wrench reaction_at(ff_pose client, ff_pose gripper, ff_wrench F_e) {
     return ff_wrench_scale(-1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(client), gripper), F_e));
 }
@@ -130,27 +122,25 @@ static ff_wrench reaction_at(ff_pose client, ff_pose gripper, ff_wrench F_e) {
 /* Stage 3: the wrench on the gripper that the satellites should feel. The methods see two rigid bodies: what
  * a corrected wrench adds is not felt by the joints, so the servicer answers it with its joints as they are.
  */
-static ff_wrench correct(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
+static ff_wrench correct(const ff_capture_model *model, ff_capture_state *state, const ff_body_view *view,
                          const ff_capture_in *in, const ff_servicer_in *s, ff_capture_out *out) {
-    ff_servicer_rigid locked;
-    ff_servicer_locked(&model->config.servicer, work, s, &locked);
     ff_fidelity_model m = model->fidelity;
-    if (ff_rigid_create(&locked.rigid, &m.body[SERVICER]) != FF_OK)
-        return in->F_e;
+    m.body[SERVICER] = view->rigid;
     if (m.config.pair.body >= 0)
-        m.config.pair = (ff_pair_config){SERVICER, CLIENT, ff_vec3_sub(locked.gripper.p, locked.com)};
-    ff_rigid_state body[FF_MAX_BODIES] = {state->client,
-                                          port_state(&locked, state->servicer.g_b, state->servicer.V_b)};
+        m.config.pair = (ff_pair_config){SERVICER, CLIENT, ff_vec3_sub(view->port[0].p, view->com)};
+    ff_rigid_state body[FF_MAX_BODIES] = {state->client, ff_view_ride(view, 0, &state->servicer.motion)};
     /* (23) */
     const ff_pose base = ff_pose_mul(s->g_n, s->g_m);
     ff_rigid_state robot[2];
     robot[CLIENT] = ff_rigid_from_twist(ff_pose_mul(s->g_n, s->g_cm),
                                         ff_twist_add(s->V_cm, ff_relative_delta(s->g_cm, s->V_n)));
-    robot[SERVICER] = port_state(&locked, base, ff_twist_add(s->V_m, ff_relative_delta(s->g_m, s->V_n)));
-    const ff_wrench on_base = ff_wrench_transform(locked.gripper, in->F_e);
+    const ff_rigid_state carried =
+        ff_rigid_from_twist(base, ff_twist_add(s->V_m, ff_relative_delta(s->g_m, s->V_n)));
+    robot[SERVICER] = ff_view_ride(view, 0, &carried);
+    const ff_wrench on_base = ff_wrench_transform(view->port[0], in->F_e);
     const ff_wrench f_b[2] = {
-        reaction_at(ff_rigid_pose(&robot[CLIENT]), ff_pose_mul(base, locked.gripper), in->F_e),
-        {ff_vec3_sub(on_base.t, ff_vec3_cross(locked.com, on_base.f)), on_base.f}};
+        reaction_at(ff_rigid_pose(&robot[CLIENT]), ff_pose_mul(base, view->port[0]), in->F_e),
+        {ff_vec3_sub(on_base.t, ff_vec3_cross(view->com, on_base.f)), on_base.f}};
     ff_body_sample sample[FF_MAX_BODIES];
     ff_integrate_state output[FF_MAX_BODIES];
     for (int i = 0; i < 2; i++) {
@@ -166,8 +156,8 @@ static ff_wrench correct(const ff_capture_model *model, ff_capture_state *state,
     if (result.observers > 0)
         out->observer = result.observer[0][0];
     const ff_wrench felt = result.f_b[SERVICER];
-    return ff_wrench_transform(ff_pose_inverse(locked.gripper),
-                               (ff_wrench){ff_vec3_add(felt.t, ff_vec3_cross(locked.com, felt.f)), felt.f});
+    return ff_wrench_transform(ff_pose_inverse(view->port[0]),
+                               (ff_wrench){ff_vec3_add(felt.t, ff_vec3_cross(view->com, felt.f)), felt.f});
 }
 
 static double size_of(ff_twist V) {
@@ -181,7 +171,7 @@ static double excess(const ff_rigid_state *nominal, const ff_setpoint *command, 
     return size_of(own) - size_of(V) - size_of(ff_relative_delta(command->T, ff_rigid_twist(nominal)));
 }
 
-ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
+ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_body_work *work,
                           const ff_capture_in *in, ff_capture_out *out) {
     const ff_capture_config *config = &model->config;
     const double T = config->integrate.cycle;
@@ -200,14 +190,12 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
         s.q[j] = in->q[j];
         s.qd[j] = in->qd[j];
     }
-    s.F_b = ff_wrench_add(in->F_b,
-                          (ff_wrench){in->load[SERVICER].torque,
-                                      ff_quat_unrotate(state->servicer.g_b.q, in->load[SERVICER].force)});
-    ff_servicer_update(&config->servicer, work, &s, &state->servicer);
+    ff_body_view view;
+    ff_body_measure(&model->servicer, work, T, in->q, in->qd, &state->servicer, &view);
     out->observer = FF_NAN;
     out->F_c = s.F_e = model->fidelity.config.method == FF_METHOD_DIRECT
                            ? in->F_e
-                           : correct(model, state, work, in, &s, out);
+                           : correct(model, state, &view, in, &s, out);
 
     /* (25): from the robots' motion, through (23) */
     const ff_rigid_state mapped = ff_rigid_from_twist(ff_pose_mul(s.g_n, s.g_cm),
@@ -215,31 +203,42 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
     out->W_c = ff_rigid_kinetic_energy(&model->client, &mapped);
 
     /* the reaction on the client: -F_e about one point, between the satellites as they stand */
-    const ff_pose gripper = ff_pose_mul(
-        state->servicer.g_b, ff_tree_frame_in_base(config->servicer.tree, work, &config->servicer.gripper));
+    const ff_pose gripper = ff_pose_mul(ff_rigid_pose(&state->servicer.motion), view.port[0]);
     out->reaction = reaction_at(ff_rigid_pose(&state->client), gripper, s.F_e);
 
     /* (2), (4), (18) */
     ff_rigid_state client = state->client;
     ff_integrate_state output = state->output;
-    ff_servicer_state servicer = state->servicer;
+    ff_body_state servicer = state->servicer;
     ff_nominal_state nominal = state->nominal;
     ff_integrate_out energies;
-    const bool held = config->servicer.held;
-    ff_wrench late; /* on the servicer, about the inertial origin */
-    ff_integrate_step(
-        &config->integrate, &model->client,
-        ff_rigid_load_from_body(client.attitude, held ? ff_wrench_scale(0.5, out->reaction) : out->reaction),
-        in->load[CLIENT], &client, &output, &energies);
-    ff_servicer_step(&config->servicer, work, &s, T, &servicer, &late);
-    if (held)
-        ff_integrate_finish(&model->client, T,
-                            ff_rigid_load_from_body(client.attitude, reaction_at(ff_rigid_pose(&client),
-                                                                                 ff_pose_identity(), late)),
-                            &client, &output, &energies);
+    const bool held = config->held;
+    const double part = held ? 0.5 : 1.0;
+    ff_integrate_step(&config->integrate, &model->client,
+                      ff_rigid_load_from_body(client.attitude, ff_wrench_scale(part, out->reaction)),
+                      in->load[CLIENT], &client, &output, &energies);
+    ff_integrate_state unused;
+    const ff_wrench F_e = ff_wrench_scale(part, s.F_e);
+    const ff_body_in body = {
+        .contact = ff_rigid_load_from_body(servicer.motion.attitude, ff_wrench_transform(view.port[0], F_e)),
+        .loads = in->load[SERVICER],
+        .thrust = in->F_b};
+    ff_body_step(&model->servicer, &config->integrate, work, &body, &servicer, &unused, &energies);
+    if (held) { /* the other half, where the gripper then stands */
+        const ff_pose base = ff_rigid_pose(&servicer.motion),
+                      port = ff_body_port_ahead(&model->servicer, work, 0, T, &servicer);
+        ff_integrate_finish(
+            &model->client, T,
+            ff_rigid_load_from_body(client.attitude,
+                                    reaction_at(ff_rigid_pose(&client), ff_pose_mul(base, port), F_e)),
+            &client, &output, &energies);
+        ff_body_finish(&model->servicer, &config->integrate, work,
+                       ff_rigid_load_from_body(base.q, ff_wrench_transform(port, F_e)), &servicer, &unused,
+                       &energies);
+    }
     ff_nominal_step(&model->nominal, &config->integrate, state->k, &nominal);
-    const ff_rigid_state base = base_state(&servicer);
-    if (!ff_rigid_finite(&client) || !ff_rigid_finite(&base) || !ff_rigid_finite(&nominal.motion)) {
+    if (!ff_rigid_finite(&client) || !ff_rigid_finite(&servicer.motion) ||
+        !ff_rigid_finite(&nominal.motion)) {
         for (int i = 0; i < 2; i++) {
             ff_gate_hold(&state->gate[i], &out->command[i]);
             out->next[i] = out->command[i];
@@ -256,7 +255,7 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
     }
     /* (29), both lines, of what is about to leave */
     out->bound = fmax(excess(&nominal.motion, &out->next[CLIENT], ff_rigid_twist(&client)),
-                      excess(&nominal.motion, &out->next[SERVICER], servicer.V_b));
+                      excess(&nominal.motion, &out->next[SERVICER], ff_rigid_twist(&servicer.motion)));
     state->k++;
     return FF_OK;
 }

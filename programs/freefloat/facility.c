@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ static const char help[] =
     "  --ati-port N       the sensor's port for records (default 49152)\n"
     "  --http-port N      the sensor's port for its page (default 49180)\n"
     "  --timeout N        late answers in a row that stop the controller (default 10)\n"
+    "  --answers FILE     write what each controller is told, cycle by cycle, as CSV\n"
     "  --json             print the counts at the end as JSON, and nothing before\n"
     "  --quiet            print nothing but errors\n\n"
     "exit status: 0 done, 1 a port is taken, 2 bad usage or scenario\n"
@@ -38,11 +40,52 @@ static void on_signal(int number) {
     atomic_store(&stop, true);
 }
 
+/* Who hears what the devices say, and what they are told. */
+typedef struct listener {
+    bool quiet;
+    const ff_scenario *scenario;
+    FILE *answers; /* or NULL */
+} listener;
+
 static void say(void *user, const char *line) {
-    if (*(const bool *)user)
+    const listener *l = user;
+    if (l->quiet)
         return;
     printf("%s\n", line);
     fflush(stdout);
+}
+
+static const char answers_head[] =
+    "satellite,session,ipoc,answered,X [mm],Y [mm],Z [mm],A [deg],B [deg],C [deg],A1 "
+    "[deg],A2 [deg],A3 [deg],A4 [deg],"
+    "A5 [deg],A6 [deg],E1,E2,E3,E4,E5,E6,stop,position.x [m],position.y "
+    "[m],position.z [m],attitude.w,attitude.x,"
+    "attitude.y,attitude.z\n";
+
+static void write_answer(void *user, int body, uint64_t session, uint64_t ipoc, const ff_rsi_sen *answer,
+                         const ff_pose *T) {
+    const listener *l = user;
+    fprintf(l->answers, "%s,%llu,%llu,%d", l->scenario->satellite[body].name, (unsigned long long)session,
+            (unsigned long long)ipoc, answer != NULL);
+    for (int n = 0; n < FF_RSI_TAGS; n++)
+        if (answer && (answer->tags & (1u << n)))
+            fprintf(l->answers, ",%.17g", answer->value[n]);
+        else
+            fputc(',', l->answers);
+    fprintf(l->answers, ",%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", T->p.x, T->p.y, T->p.z, T->q.w,
+            T->q.x, T->q.y, T->q.z);
+}
+
+/* False: the file cannot be written; said. */
+static bool open_answers(const char *path, listener *l, ff_facility_options *facility) {
+    l->answers = fopen(path, "w");
+    if (!l->answers) {
+        ff_cli_error("--answers %s: %s", path, strerror(errno));
+        return false;
+    }
+    fputs(answers_head, l->answers);
+    facility->received = write_answer;
+    return true;
 }
 
 static void print_json(const ff_scenario *scenario, const ff_facility_result *result) {
@@ -72,24 +115,20 @@ static void print_json(const ff_scenario *scenario, const ff_facility_result *re
 
 int ff_cmd_facility(int argc, char **argv) {
     const char *file = NULL, *sets[FF_MAX_SETS], *rsi = NULL, *ati = NULL, *http = NULL, *method = NULL,
-               *late = NULL;
+               *late = NULL, *answers = NULL;
     int set_count = 0, status;
-    bool lockstep = false, once = false, quiet = false, json = false;
-    const ff_option options[] = {FF_OPT_FLAG("--lockstep", &lockstep),
-                                 FF_OPT_FLAG("--once", &once),
-                                 FF_OPT_FLAG("--quiet", &quiet),
-                                 FF_OPT_LIST("--set", sets, &set_count),
-                                 FF_OPT("--rsi-port", &rsi),
-                                 FF_OPT("--ati-port", &ati),
-                                 FF_OPT("--http-port", &http),
-                                 FF_OPT("--method", &method),
-                                 FF_OPT("--timeout", &late),
-                                 FF_OPT_FLAG("--json", &json),
-                                 {0}};
+    bool lockstep = false, once = false, json = false;
+    listener heard = {0};
+    const ff_option options[] = {FF_OPT_FLAG("--lockstep", &lockstep), FF_OPT_FLAG("--once", &once),
+                                 FF_OPT_FLAG("--quiet", &heard.quiet), FF_OPT_LIST("--set", sets, &set_count),
+                                 FF_OPT("--rsi-port", &rsi),           FF_OPT("--ati-port", &ati),
+                                 FF_OPT("--http-port", &http),         FF_OPT("--method", &method),
+                                 FF_OPT("--timeout", &late),           FF_OPT("--answers", &answers),
+                                 FF_OPT_FLAG("--json", &json),         {0}};
     if (ff_cli_parse(argc, argv, "facility", help, options, "scenario", &file, &status))
         return status;
     ff_facility_options facility = {
-        .lockstep = lockstep, .once = once, .stop = &stop, .say = say, .user = &quiet};
+        .lockstep = lockstep, .once = once, .stop = &stop, .say = say, .user = &heard};
     if (late) {
         char *end = NULL;
         const long n = strtol(late, &end, 10);
@@ -103,11 +142,14 @@ int ff_cmd_facility(int argc, char **argv) {
         return FF_EXIT_USAGE;
     const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
     ff_session *session = ff_session_open(file, &load, &status);
-    if (session) {
+    if (session && answers && !open_answers(answers, &heard, &facility))
+        status = FF_EXIT_FAILED;
+    else if (session) {
+        heard.scenario = &session->scenario;
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
         ff_facility_result result;
-        quiet = quiet || json;
+        heard.quiet |= json;
         ff_facility_run(&session->scenario, &facility, &result);
         if (json)
             print_json(&session->scenario, &result);
@@ -116,6 +158,10 @@ int ff_cmd_facility(int argc, char **argv) {
                          *result.message ? result.message : ff_status_text(result.status));
             status = result.status == FF_ERR_DEVICE ? FF_EXIT_FAILED : FF_EXIT_USAGE;
         }
+    }
+    if (heard.answers && fclose(heard.answers) != 0) {
+        ff_cli_error("--answers %s: %s", answers, strerror(errno));
+        status = FF_EXIT_FAILED;
     }
     ff_session_close(session);
     return status;

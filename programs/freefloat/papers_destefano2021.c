@@ -5,7 +5,7 @@
 
 #include "study/workspace.h"
 #include "papers.h"
-#include "run/capture.h"
+#include "executive/capture.h"
 
 #define DEG (FF_PI / 180.0)
 

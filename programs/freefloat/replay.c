@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "record/logfile.h"
+#include "record/replay.h"
 #include "text/version.h"
 #include "text/json.h"
 #include "session.h"

@@ -176,7 +176,7 @@ static void note(void *user, const ff_rt_note *n) {
  * --
  */
 
-static void show_sample(void *self, const ff_sample *sample) {
+static void show_sample(void *self, const ff_telemetry_sample *sample) {
     const desk *d = self;
     ff_live_set_late(d->live, sample->row.lateness_ns);
     ff_live_push_gauges(d->live, &sample->row, &sample->level[0][0]);
@@ -345,7 +345,7 @@ static void write_last(const desk *d, const char *folder) {
         const ff_sink sink = ff_csv_sink(&csv);
         for (size_t i = 0; i < d->result.last_count; i++)
             good = sink.row(sink.self, &d->result.last[i]) == FF_OK && good;
-        good = ff_csv_close(&csv) == FF_OK && good;
+        good = ff_csv_close(&csv, good) == FF_OK;
     }
     if (!good)
         ff_cli_error("%s: cannot be written (%s)", path, strerror(errno));

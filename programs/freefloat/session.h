@@ -8,7 +8,7 @@
 #include "record/log.h"
 #include "report/collect.h"
 #include "report/metrics.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 typedef struct ff_session {
     ff_scenario scenario;

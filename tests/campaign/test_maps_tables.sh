@@ -59,6 +59,6 @@ done
 for file in campaigns/*.yaml; do
   grep -q "[ :-]$(basename "$file" .yaml)[ }]" tools/maps.sh || { echo "$file is not in tools/maps.sh"; exit 1; }
 done
-for picture in $(grep -o 'maps/[a-z0-9-]*\.svg' docs/maps.md); do
+while read -r picture; do
   [ -e "docs/$picture" ] || { echo "docs/$picture is missing"; exit 1; }
-done
+done < <(grep -o 'maps/[a-z0-9-]*\.svg' docs/maps.md)

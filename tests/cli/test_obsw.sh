@@ -2,10 +2,10 @@
 # Scenarios with an arm and on-board software on the command line: every mistake is one clear line and nothing
 # moves; the log alone is enough to replay; the summary shows actuation, monitors and refused packets.
 set -u
-[ -x "$FREEFLOAT" ] || { echo "no freefloat binary in this build"; exit 0; }
 S=$FF_SOURCE_DIR/scenarios/envisat-capture.yaml
 DIR=$(mktemp -d)
 PEERS=()
+p=
 trap 'for p in "${PEERS[@]:-}"; do [ -n "$p" ] && kill "$p" 2>/dev/null; done; rm -rf "$DIR"' EXIT
 failures=0
 fail() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's program is examples/minimal.c; links lead somewhere; headers stand alone in C and C++; every public function is documented in docs by its header; every command has --help with an example; every row of the fault table has its fault and its test.
+# The README's program is examples/minimal.c; links lead somewhere; every command has --help with an example; every row of the fault table has its fault and its test.
 set -eu
 cd "$FF_SOURCE_DIR"
 work=$(mktemp -d)
@@ -10,27 +10,24 @@ diff "$work/readme.c" examples/minimal.c || { echo "README.md and examples/minim
 # relative links
 status=0
 for page in README.md CONTRIBUTING.md CHANGELOG.md $(find docs -name '*.md'); do
-  for link in $(grep -o '](\([^)#: ]*\)' "$page" | sed 's/](//' | sort -u); do
-    [ -n "$link" ] && [ ! -e "$(dirname "$page")/$link" ] && { echo "$page: dead link $link"; status=1; }
-  done
-done
-# headers stand alone
-for header in lib/include/freefloat/*.h; do
-  cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -Ilib/include -x c "$header" || status=1
+  while read -r link; do
+    [ -z "$link" ] || [ -e "$(dirname "$page")/$link" ] || { echo "$page: dead link $link"; status=1; }
+  done < <(grep -o '](\([^)#: ]*\)' "$page" | sed 's/](//' | sort -u)
 done
 # each command explains itself with an example
 for command in $("$FREEFLOAT" --help | awk '/^  [a-z]/ {print $1}'); do
   "$FREEFLOAT" "$command" --help | grep -q "example:" || { echo "freefloat $command --help has no example"; status=1; }
 done
 # every scenario that ships can be loaded
-for file in $(find scenarios -name '*.yaml'); do
+while read -r file; do
   "$FREEFLOAT" run "$file" --set time.duration=0.1 --set time.cycle=0.01 --log none --quiet --out "$work/out" || { echo "$file: does not run"; status=1; }
-done
+done < <(find scenarios -name '*.yaml')
 # every row of the fault table is injected through facility.faults, by the test that it names
 rows=0
 while IFS='|' read -r _ number fault by _; do
   rows=$((rows + 1))
   tests=$(grep -o 'test_[a-z]*\.[a-z]*' <<< "$by" || echo test_faults.c)
+  # shellcheck disable=SC2016 # backquotes of the page
   kinds=$(grep -o '`[a-z-]*`' <<< "$by" | tr -d '`')
   [ -n "$kinds" ] || { echo "docs/safety.md, row$number:$fault: no fault kind"; status=1; continue; }
   for kind in $kinds; do

@@ -3,12 +3,13 @@
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-DESTDIR= cmake --install "$FF_BUILD_DIR" --prefix "$work/usr" > /dev/null
-export PKG_CONFIG_PATH=$(dirname "$(find "$work/usr" -name freefloat.pc)")
+DESTDIR="" cmake --install "$FF_BUILD_DIR" --prefix "$work/usr" > /dev/null
+PKG_CONFIG_PATH=$(dirname "$(find "$work/usr" -name freefloat.pc)")
+export PKG_CONFIG_PATH
 lib=$(dirname "$(find "$work/usr" -name libfreefloat.a)")
 # the prefix of the .pc file is the one given at configure time; an installed copy elsewhere says so
-flags=$(pkg-config --define-variable=prefix="$work/usr" --cflags --libs freefloat)
-cc -std=c11 "$FF_SOURCE_DIR/examples/minimal.c" $flags -lm -o "$work/shared"
+read -ra flags < <(pkg-config --define-variable=prefix="$work/usr" --cflags --libs freefloat)
+cc -std=c11 "$FF_SOURCE_DIR/examples/minimal.c" "${flags[@]}" -lm -o "$work/shared"
 LD_LIBRARY_PATH=$lib "$work/shared"
 cc -std=c11 "$FF_SOURCE_DIR/examples/minimal.c" -I"$work/usr/include" "$lib/libfreefloat.a" -lm -o "$work/static"
 "$work/static"

@@ -7,7 +7,7 @@
 
 #include "ideal/ideal.h"
 #include "report/metrics.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 #define CASES FF_SOURCE_DIR "/scenarios/papers/lange/"
 

@@ -2,7 +2,7 @@
  * that stands in for a lost one is not learnt from. */
 #include "support.h"
 
-#include "run/run.h"
+#include "executive/run.h"
 
 static ff_scenario scenario;
 static double last_speed, highest;

@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "facility/plant.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 static ff_scenario scenario;
 

@@ -27,7 +27,7 @@ static int compare(const ff_scenario *s, double tolerance) {
             c[i] = (ff_setpoint){ff_rigid_pose(x), {x->omega, x->velocity}};
         }
         ff_plant_write(plant, k, c);
-        ff_plant_truth truth;
+        ff_truth truth;
         assert_int_equal(ff_plant_read(plant, k, NULL, &truth), FF_OK);
         bool any = false;
         for (int i = 0; i < s->satellites; i++) {

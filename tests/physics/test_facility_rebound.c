@@ -35,7 +35,7 @@ static rebound run(const ff_scenario *s) {
     assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_OK);
     ff_loop_reset(&model, &state, &info, &out);
     ff_plant *plant = make_plant(s);
-    ff_plant_truth truth;
+    ff_truth truth;
     rebound r = {0};
     bool touched = false;
     int away = 0;

@@ -339,7 +339,7 @@ static void believe_noise(void *self, ff_loop_config *config) {
     config->fidelity.tdpa.detector.torque_on = 0.5 * believed;
 }
 
-static void count_noise(void *self, uint64_t k, const ff_plant_truth *truth, const ff_loop_in *in,
+static void count_noise(void *self, uint64_t k, const ff_truth *truth, const ff_loop_in *in,
                         const ff_loop_out *out) {
     noisy_run *r = self;
     (void)truth, (void)in;
@@ -792,7 +792,7 @@ typedef struct dropout {
     int cycle;
 } dropout;
 
-static void drop(void *self, uint64_t k, const ff_plant_truth *truth, ff_loop_in *in) {
+static void drop(void *self, uint64_t k, const ff_truth *truth, ff_loop_in *in) {
     dropout *d = self;
     (void)k;
     d->cycle = truth->touching[0] ? d->cycle + 1 : 0;
@@ -821,7 +821,7 @@ static void test_force_that_drops_out(void **state) {
  */
 
 /* A docking tool that twists about the normal while it touches. */
-static void twist(void *self, uint64_t k, const ff_plant_truth *truth, ff_loop_in *in) {
+static void twist(void *self, uint64_t k, const ff_truth *truth, ff_loop_in *in) {
     (void)k;
     if (truth->touching[0])
         for (int i = 0; i < 2; i++)
@@ -874,7 +874,7 @@ static void test_elastic_gears_give_way(void **state) {
         if (!plant)
             fail_msg("%s", message);
         const ff_setpoint stand = {ff_rigid_pose(&s.satellite[0].start), ff_twist_zero()};
-        ff_plant_truth truth;
+        ff_truth truth;
         ff_loop_in in;
         for (uint64_t k = 0; k < 2500; k++) {
             ff_plant_write(plant, k, &stand);
@@ -932,7 +932,7 @@ typedef struct readings {
     double raw, residual, torque;
 } readings;
 
-static void compare_wrench(void *self, uint64_t k, const ff_plant_truth *truth, const ff_loop_in *in,
+static void compare_wrench(void *self, uint64_t k, const ff_truth *truth, const ff_loop_in *in,
                            const ff_loop_out *out) {
     readings *r = self;
     (void)k;

@@ -1,7 +1,7 @@
 /* destefano2021, IV: the monitors (24), (25), (28), (29), each against the same quantity computed another
  * way, so that a wrong sign fails; and the star tracker of Fig. 10. */
 #include "report/metrics.h"
-#include "run/capture.h"
+#include "executive/capture.h"
 #include "support.h"
 
 #define CAPTURE FF_SOURCE_DIR "/scenarios/envisat-capture.yaml"

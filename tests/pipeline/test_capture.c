@@ -196,7 +196,7 @@ static void test_wrench_robots_move_as_commanded(void **state) {
         memcpy(own.config.base_inertia, inertia, sizeof inertia);
         assert_int_equal(ff_tree_create(&own.config, robot_a, sizeof robot_a, &robot, NULL, 0), FF_OK);
         assert_int_equal(ff_tree_work_create(robot, robot_b, sizeof robot_b, &robot_work), FF_OK);
-        const ff_servicer_model model = {tree, c.gripper, {{0, 0, 0}}, true};
+        const ff_servicer_model model = {tree, c.gripper, {{0, 0, 0}}};
         ff_rigid_model client;
         assert_int_equal(ff_rigid_create(&c.client, &client), FF_OK);
         double largest = 0, error = 0;

@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "report/metrics.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 static ff_scenario scenario;
 static ff_metrics metrics;

@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "report/metrics.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 /* The 1-D wall of readings.md through the whole chain: scenario text, reference, plant, loop, metrics. */
 static void run_wall(const char *method, double stiffness, double damping, double delay, double *ratio,

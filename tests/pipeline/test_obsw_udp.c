@@ -4,7 +4,7 @@
 
 #include "obsw/udp.h"
 #include "net/socket.h"
-#include "run/capture.h"
+#include "executive/capture.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -2,6 +2,7 @@
 # run --log mcap, replay, export: as a user meets them.
 set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
+need python3
 S=$FF_SOURCE_DIR/scenarios
 
 "$FREEFLOAT" run "$S/deos-client.yaml" --log mcap,csv --out a --quiet || fail "run"
@@ -22,11 +23,9 @@ satellites:
 Y
 "$FREEFLOAT" run names.yaml --log mcap --out n --quiet || fail "run of odd names"
 "$FREEFLOAT" export n/log.mcap --to csv,mat --out en > out.txt 2>&1 || { grep -q "no MATLAB writer" out.txt || fail "odd names: $(cat out.txt)"; }
-if command -v python3 > /dev/null; then
-  for where in e en; do
-    [ ! -e $where/log.mat ] || python3 "$FF_SOURCE_DIR/tests/record/mat.py" $where/log.mat $where/log.csv > out.txt 2>&1 || fail "$where: $(tail -1 out.txt)"
-  done
-fi
+for where in e en; do
+  [ ! -e $where/log.mat ] || python3 "$FF_SOURCE_DIR/tests/record/mat.py" $where/log.mat $where/log.csv > out.txt 2>&1 || fail "$where: $(tail -1 out.txt)"
+done
 # a full disk: said so, and what was there before stays
 if mkdir small && mount -t tmpfs -o size=600k none small 2> /dev/null; then
   for format in csv mat; do
@@ -37,6 +36,8 @@ if mkdir small && mount -t tmpfs -o size=600k none small 2> /dev/null; then
     rm small/log.$format
   done
   umount small
+else
+  without "a full disk: no right to mount one"
 fi
 # an override longer than any line
 long="contacts=[{name: right, kind: wall, body: body, $(printf '%600s' '')at: [0.05, 0, 0], normal: [-1, 0, 0], stiffness: 2500}]"
@@ -59,7 +60,8 @@ head -1000 a/log.csv | cmp -s - <(head -1000 cut.csv) || fail "the cut log's row
 # bad input: one line, exit 2
 : > empty; echo "no log" > text
 for bad in "replay empty" "replay text" "replay missing" "replay" "export a/log.mcap --to hdf5" "export a/log.mcap" "export text --to csv"; do
+  # shellcheck disable=SC2086
   "$FREEFLOAT" $bad > out.txt 2>&1; got=$?
   [ $got -eq 2 ] && [ "$(wc -l < out.txt)" -eq 1 ] || fail "$bad: exit $got: $(cat out.txt)"
 done
-[ $failures -eq 0 ]
+ended

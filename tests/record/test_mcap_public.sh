@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Our log as the world's readers see it: @mcap/core and Foxglove's ROS 2 packages read the sample whole, cut and damaged.
 set -euo pipefail
-command -v node >/dev/null && command -v npm >/dev/null || { echo "skipped: needs node and npm"; exit 0; }
+. "$FF_SOURCE_DIR/tests/need.sh"
+need node npm
 work="$FF_BUILD_DIR/record-public"
 mkdir -p "$work"
 cp "$FF_SOURCE_DIR"/tests/record/{package.json,package-lock.json,read.mjs} "$work"

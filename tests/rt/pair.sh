@@ -1,8 +1,10 @@
+# shellcheck shell=bash
 # Sourced by the tests of rt: a facility and its client on free ports of 127.0.0.1, bounded in time.
 work=$(mktemp -d)
 facility_pid=
 trap '[ -z "$facility_pid" ] || kill "$facility_pid" 2> /dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 1
+. "$FF_SOURCE_DIR/tests/need.sh"
 failures=0
 facility_options=()
 fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
@@ -11,7 +13,7 @@ ports() { # three free ports below the ephemeral range
     base=$((10240 + RANDOM % 20000))
     ss -Huanl 2> /dev/null | grep -q ":$base\b\|:$((base + 10))\b" || break
   done
-  P="--rsi-port $base --ati-port $((base + 10)) --http-port $((base + 20))"
+  P=(--rsi-port "$base" --ati-port "$((base + 10))" --http-port "$((base + 20))")
 }
 # pair OUT "facility's options" FILE rt's options...: exit status of rt in $got
 pair() {
@@ -19,10 +21,11 @@ pair() {
   shift 3
   ports
   # shellcheck disable=SC2086
-  timeout 120 "$FREEFLOAT" facility "$file" --once $P $options "${facility_options[@]}" > "$out.facility" 2>&1 &
+  timeout 120 "$FREEFLOAT" facility "$file" --once "${P[@]}" $options "${facility_options[@]}" > "$out.facility" 2>&1 &
   facility_pid=$!
   # shellcheck disable=SC2086
-  timeout 120 "$FREEFLOAT" rt "$file" --arm --out "$out" $P "$@" < /dev/null > "$out.rt" 2>&1
+  timeout 120 "$FREEFLOAT" rt "$file" --arm --out "$out" "${P[@]}" "$@" < /dev/null > "$out.rt" 2>&1
+  # shellcheck disable=SC2034 # for the caller
   got=$?
   kill "$facility_pid" 2> /dev/null
   wait "$facility_pid" 2> /dev/null

@@ -863,7 +863,7 @@ static void test_inertia_of_the_mockup_is_removed(void **state) {
 }
 
 /* The bar of the joints: the arm at (0, -90, 120, 0, 60, 0) deg, A3 of a KR 120 between -120 and 155. */
-static void keep_joint(void *self, const ff_sample *sample) {
+static void keep_joint(void *self, const ff_telemetry_sample *sample) {
     double *joint = self;
     if (sample->state == FF_SAFE_FLOAT && sample->row.t >= 0.0 && *joint == 0.0)
         *joint = sample->level[0][FF_LEVEL_JOINT];

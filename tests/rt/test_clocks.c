@@ -24,7 +24,7 @@ typedef struct pair {
     ff_setpoint measured[ROWS][2], command[ROWS][2], truth[ROWS][2];
 } pair;
 
-static void watch(void *self, uint64_t k, const ff_plant_truth *truth) {
+static void watch(void *self, uint64_t k, const ff_truth *truth) {
     pair *p = self;
     for (int i = 0; i < 2 && k < ROWS; i++)
         p->truth[k][i] = truth->robot[i];

@@ -3,8 +3,8 @@
 # virtual controller sends to it. The answers are typed into a pseudo terminal.
 set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
+need python3
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
-command -v python3 > /dev/null || { echo "skipped: needs python3"; exit 0; }
 cat > console.py << 'P'
 import os, pty, select, sys, time
 # console.py OUT "prompt=answer" ... -- command: types each answer once its prompt is there; exit status of the command
@@ -33,17 +33,17 @@ open(out, "w").write(seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 P
 arm="delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}"
-both=(--set "satellites.body.sensor={kind: ati-rdt}" --set time.duration=2 --set facility.gravity=[0,0,-9.81] --set "satellites.body.mockup={mass: 3}")
+both=(--set "satellites.body.sensor={kind: ati-rdt}" --set time.duration=2 --set "facility.gravity=[0,0,-9.81]" --set "satellites.body.mockup={mass: 3}")
 # console NAME "check section" answers...: a facility in lock step and a loop at a terminal; exit status in $got
 console() {
   local name=$1 check=$2
   shift 2
   ports
   # shellcheck disable=SC2086
-  timeout 100 "$FREEFLOAT" facility "$S" --once --lockstep $P "${both[@]}" --set "satellites.body.robot={kind: kuka-rsi, $arm}" > "$name.facility" 2>&1 &
+  timeout 100 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${both[@]}" --set "satellites.body.robot={kind: kuka-rsi, $arm}" > "$name.facility" 2>&1 &
   facility_pid=$!
   # shellcheck disable=SC2086
-  timeout 100 python3 console.py "$name.rt" "$@" -- "$FREEFLOAT" rt "$S" --out "$name" $P $quiet --silence 5 "${both[@]}" --set "satellites.body.check={$check}" \
+  timeout 100 python3 console.py "$name.rt" "$@" -- "$FREEFLOAT" rt "$S" --out "$name" "${P[@]}" $quiet --silence 5 "${both[@]}" --set "satellites.body.check={$check}" \
     --set "satellites.body.robot={kind: kuka-rsi, address: 0.0.0.0, $arm}"
   got=$?
   kill "$facility_pid" 2> /dev/null

@@ -80,7 +80,7 @@ typedef struct track {
     ff_vec3 p[2000];
 } track;
 
-static void watch_track(void *user, uint64_t k, const ff_plant_truth *truth) {
+static void watch_track(void *user, uint64_t k, const ff_truth *truth) {
     track *t = user;
     if (k < sizeof t->p / sizeof *t->p) {
         t->p[k] = truth->robot[0].T.p;
@@ -210,7 +210,7 @@ typedef struct deaf {
     uint64_t samples;
 } deaf;
 
-static void hear_late(void *self, const ff_sample *sample) {
+static void hear_late(void *self, const ff_telemetry_sample *sample) {
     (void)sample;
     deaf *d = self;
     while (!atomic_load(&d->woken))
@@ -218,7 +218,7 @@ static void hear_late(void *self, const ff_sample *sample) {
     d->samples++;
 }
 
-static void wake_viewer(void *user, uint64_t k, const ff_plant_truth *truth) {
+static void wake_viewer(void *user, uint64_t k, const ff_truth *truth) {
     (void)truth;
     deaf *d = user;
     if (k == 4000)

@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "record/log.h"
-#include "record/logfile.h"
+#include "record/replay.h"
 #include "rt/executive.h"
 #include "rt/facility.h"
 #include "rt/ports.h"

@@ -2,8 +2,8 @@
 # In lock step rt over sockets equals run to the wire's resolution: the same contacts, rebound speeds within 1e-4.
 set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
+need python3
 S=$FF_SOURCE_DIR/scenarios
-command -v python3 > /dev/null || { echo "skipped: needs python3"; exit 0; }
 cat > compare.py << 'P'
 import json, sys
 limit = float(sys.argv[3])
@@ -67,7 +67,7 @@ pair short --lockstep rail.yaml --set "satellites.body.robot={$robot}" --silence
 check slow rail.yaml --set satellites.body.robot.rail.speed=0.2
 facility_options=()
 # the force is older than the scenario says: the chirp tells it, the loop uses it, the log holds it, and the replay is the same
-mockup=(--set facility.gravity=[0,0,-9.81] --set "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}" --set time.duration=2 --method fused)
+mockup=(--set "facility.gravity=[0,0,-9.81]" --set "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}" --set time.duration=2 --method fused)
 facility_options=("${mockup[@]}" --set "satellites.body.sensor={kind: noisy, delay: 0.0053}")
 pair skew --lockstep "$S/wall.yaml" "${mockup[@]}" --set "satellites.body.sensor={kind: noisy}" --set "satellites.body.check={delay: chirp}" --silence 5
 [ $got -eq 0 ] && grep -q "force older than pose" skew.rt || fail "skew: exit $got: $(cat skew.rt)"

@@ -2,7 +2,7 @@
  * the log replays to the bit, and an order that was damaged is found. */
 #include "sides.h"
 
-#include "record/logfile.h"
+#include "record/replay.h"
 
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ typedef struct bench {
     double start;
 } bench;
 
-static void watch(void *self, const ff_sample *sample) {
+static void watch(void *self, const ff_telemetry_sample *sample) {
     bench *b = self;
     if (sample->state == FF_SAFE_FLOAT && sample->row.t > 0.2)
         atomic_store(&b->floats, true);
@@ -71,11 +71,11 @@ static ff_status keep(void *self, const ff_row *row) {
 }
 
 /* The trips and the operator's orders: in the first log only. */
-static ff_status keep_event(void *self, double t, int code, ff_event_level level, const char *text,
+static ff_status keep_event(void *self, double t, int code, ff_event_level level, const char *words,
                             double value, double limit) {
     bench *b = self;
     const ff_sink sink = ff_log_sink(&b->log[0]);
-    return sink.event(sink.self, t, code, level, text, value, limit);
+    return sink.event(sink.self, t, code, level, words, value, limit);
 }
 
 static ff_status keep_found(void *self, const char *const *set, int count) {

@@ -3,8 +3,8 @@
 set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
-start_facility() { ports; timeout 60 "$FREEFLOAT" facility "$S" --once $P "$@" > facility.txt 2>&1 & facility_pid=$!; }
-start_rt() { : > rt.txt; rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out $P --silence 5 "$@" < /dev/null > rt.txt 2>&1 & rt_pid=$!; }
+start_facility() { ports; timeout 60 "$FREEFLOAT" facility "$S" --once "${P[@]}" "$@" > facility.txt 2>&1 & facility_pid=$!; }
+start_rt() { : > rt.txt; rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out "${P[@]}" --silence 5 "$@" < /dev/null > rt.txt 2>&1 & rt_pid=$!; }
 # the facility ends by itself (--once); on a busy machine it needs a moment to say so
 finish() {
   wait "$rt_pid"; got=$?
@@ -51,8 +51,8 @@ fault "loop-stalled, from: 0.6, to: 0.7" "--timeout 100"
 grep -q "the loop goes on" facility.txt && [ $got -eq 0 ] || fail "short stall: exit $got: $(cat rt.txt facility.txt)"
 
 # no file of the loop can grow: the run ends; the terminal is a pipe, for a file would not grow either
-ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep $P --set "facility.faults=[{kind: disk-full, from: 5}]" > facility.txt 2>&1 & facility_pid=$!
-rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out --log mcap $P --silence 5 < /dev/null 2>&1 | cat > rt.txt; got=${PIPESTATUS[0]}
+ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" --set "facility.faults=[{kind: disk-full, from: 5}]" > facility.txt 2>&1 & facility_pid=$!
+rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out --log mcap "${P[@]}" --silence 5 < /dev/null 2>&1 | cat > rt.txt; got=${PIPESTATUS[0]}
 wait "$facility_pid"; facility_pid=
 grep -q "FAULT, RECORDER" rt.txt && [ "$got" -eq 1 ] || fail "files that cannot grow: exit $got: $(cat rt.txt)"
 grep -q "log.mcap: cannot be written (File too large)" rt.txt || fail "the reason: $(cat rt.txt)"
@@ -61,20 +61,22 @@ grep -q "log.mcap: cannot be written (File too large)" rt.txt || fail "the reaso
 
 # a disk that is really full: the run ends, the log that was flushed is readable
 if mkdir small && mount -t tmpfs -o size=1500k none small 2> /dev/null; then
-  ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep $P > facility.txt 2>&1 & facility_pid=$!
-  timeout 60 "$FREEFLOAT" rt "$S" --arm --out small/x --log mcap $P --silence 3 < /dev/null > rt.txt 2>&1 & rt_pid=$!
+  ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" > facility.txt 2>&1 & facility_pid=$!
+  timeout 60 "$FREEFLOAT" rt "$S" --arm --out small/x --log mcap "${P[@]}" --silence 3 < /dev/null > rt.txt 2>&1 & rt_pid=$!
   finish
   grep -q "FAULT, RECORDER" rt.txt && [ $got -eq 1 ] || fail "full disk: exit $got: $(cat rt.txt)"
   umount small
+else
+  without "a full disk: no right to mount one"
 fi
 
 # taken ports, missing devices, real devices: one line each, nothing moves
 start_facility; sleep 0.3
-timeout 20 "$FREEFLOAT" facility "$S" --once $P > second.txt 2>&1; got=$?
+timeout 20 "$FREEFLOAT" facility "$S" --once "${P[@]}" > second.txt 2>&1; got=$?
 [ $got -eq 1 ] && grep -q "cannot be bound\|cannot be served" second.txt || fail "taken port: exit $got: $(cat second.txt)"
 kill "$facility_pid"; wait "$facility_pid" 2> /dev/null; facility_pid=
 ports
-timeout 20 "$FREEFLOAT" rt "$S" --arm --out out $P --wait 0.5 --quiet < /dev/null > rt.txt 2>&1; got=$?
+timeout 20 "$FREEFLOAT" rt "$S" --arm --out out "${P[@]}" --wait 0.5 --quiet < /dev/null > rt.txt 2>&1; got=$?
 [ $got -ne 0 ] && grep -q "no answer to HTTP GET" rt.txt || fail "no devices: exit $got: $(cat rt.txt)"
 real=(--set "satellites.body.robot={kind: kuka-rsi, address: 192.0.2.1, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}}")
 timeout 20 "$FREEFLOAT" rt "$S" --arm --out out "${real[@]}" < /dev/null > rt.txt 2>&1; got=$?
@@ -82,6 +84,7 @@ timeout 20 "$FREEFLOAT" rt "$S" --arm --out out "${real[@]}" < /dev/null > rt.tx
 timeout 20 "$FREEFLOAT" facility "$S" "${real[@]}" > rt.txt 2>&1; got=$?
 [ $got -eq 2 ] && grep -q "not virtual" rt.txt || fail "facility for a real device: exit $got: $(cat rt.txt)"
 for bad in "rt" "facility" "rt $S --rsi-port 0" "rt $S --wait x" "facility $S --http-port 70000" "rt $S --method ideal" "rt $FF_SOURCE_DIR/scenarios/envisat-capture.yaml" "facility $FF_SOURCE_DIR/scenarios/envisat-capture.yaml"; do
+  # shellcheck disable=SC2086
   timeout 20 "$FREEFLOAT" $bad > rt.txt 2>&1 < /dev/null; got=$?
   [ $got -eq 2 ] && [ "$(wc -l < rt.txt)" -eq 1 ] || fail "$bad: exit $got: $(cat rt.txt)"
 done
@@ -89,4 +92,4 @@ done
 # the computer's own fitness
 timeout 30 "$FREEFLOAT" rt --selftest > self.txt || fail "selftest: $(cat self.txt)"
 grep -q "^this computer " self.txt && grep -q "^wake-up " self.txt && grep -q "^UDP " self.txt && grep -q "^idle states " self.txt || fail "selftest: $(cat self.txt)"
-[ $failures -eq 0 ]
+ended

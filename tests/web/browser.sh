@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the tests of the pages share; to be sourced: the build, Chromium, playwright, a scratch folder.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -20,4 +20,4 @@ done
 scenario=$root/scenarios/deos-client.yaml
 "$freefloat" run "$scenario" --quiet --out "$scratch/run"
 "$freefloat" compare "$scenario" --methods ideal,direct,tdpa --quiet --log none --out "$scratch/compared"
-node "$here/report.test.mjs" "$scratch" ${FF_SCREENS:-}
+node "$here/report.test.mjs" "$scratch" ${FF_SCREENS:+"$FF_SCREENS"}

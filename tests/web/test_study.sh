@@ -31,4 +31,4 @@ echo nonsense > body.obj
 status=0
 said=$("$freefloat" run mesh.yaml --quiet --out bad 2>&1) || status=$?
 [ $status -eq 2 ] && [ "$(wc -l <<< "$said")" -eq 1 ] && grep -q 'mesh.yaml:[0-9]*:[0-9]*: mesh' <<< "$said" || fail "a bad mesh: $status $said"
-timeout 600 node "$here/study.test.mjs" "$scratch" ${FF_SCREENS:-}
+timeout 600 node "$here/study.test.mjs" "$scratch" ${FF_SCREENS:+"$FF_SCREENS"}

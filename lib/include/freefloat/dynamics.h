@@ -353,7 +353,6 @@ typedef struct ff_servicer_model {
     const ff_tree_model *tree; /* (12): free base, the orbit's inertia */
     ff_tree_frame gripper;     /* where F_e acts */
     ff_vec3 gravity;           /* [m/s2] in the robots' frame */
-    bool held; /* ff_servicer_step: F_e is held over the cycle; else an impulse at its start */
 } ff_servicer_model;
 
 /* (18): V_s' = M_b^-1 (J_b^T F_e + F_b - M_bq q'' - C_b V_b - C_bq q') - Delta V_s'. */
@@ -367,41 +366,8 @@ void ff_servicer_torque(const ff_servicer_model *model, ff_tree_work *work, cons
  * base inertia of `robot` (the same arm), (14), as (18) does. robot_work belongs to robot. */
 ff_wrench ff_servicer_robot_wrench(const ff_servicer_model *model, const ff_tree_model *robot,
                                    ff_tree_work *work, ff_tree_work *robot_work, const ff_servicer_in *in);
-/* The servicer with its joints as they are, for a wrench on the gripper that the joints do not follow: one
- * rigid body in base axes. `moves` is the gripper's twist against the base, taken at the base's origin (base
- * axes): added to the base's twist it gives the motion of the port. Reads q and qd of in. */
-typedef struct ff_servicer_rigid {
-    ff_rigid_config rigid; /* about the CoM */
-    ff_vec3 com;           /* [m] base frame */
-    ff_pose gripper;       /* base frame */
-    ff_twist moves;
-} ff_servicer_rigid;
-void ff_servicer_locked(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in,
-                        ff_servicer_rigid *out);
 /* (23): the servicer in orbit as the measurements say it. */
 void ff_servicer_map(const ff_servicer_model *model, const ff_servicer_in *in, ff_tree_state *orbit);
-
-/* (18) in discrete time. Integrated once it says that the momentum of base and arm changes by the outer
- * wrenches only; so the state is that momentum, and the base's velocity follows from it and the measured
- * joints: no q'' is needed, and what the arm really does, not what a model expects, moves the base. */
-typedef struct ff_servicer_state {
-    ff_pose g_b;                   /* base, inertial */
-    ff_twist V_b;                  /* its twist at the last joints measured */
-    ff_vec3 linear;                /* [N s] momentum of the whole servicer, inertial */
-    ff_vec3 origin;                /* [N m s] about the inertial origin */
-    double qd[FF_TREE_JOINTS_MAX]; /* joint rates of the cycle before */
-} ff_servicer_state;
-
-void ff_servicer_reset(const ff_servicer_model *model, ff_tree_work *work, const ff_tree_state *start,
-                       ff_servicer_state *state);
-/* The twist at measured joints (reads q, qd of in): call it when new joints are known. */
-void ff_servicer_update(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in,
-                        ff_servicer_state *state);
-/* One cycle of T seconds, F_b over it (reads q, qd, F_b, F_e). F_e is an impulse at its start, or, held, half
- * of it there and half at its end, where the gripper then stands. `late` (may be NULL) gets what acts at the
- * end, about the inertial origin: zero unless held. Its opposite belongs to whatever the gripper touches. */
-void ff_servicer_step(const ff_servicer_model *model, ff_tree_work *work, const ff_servicer_in *in, double T,
-                      ff_servicer_state *state, ff_wrench *late);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 #ifndef FREEFLOAT_INTEGRATE_H
 #define FREEFLOAT_INTEGRATE_H
 
-#include "freefloat/dynamics.h"
+#include "freefloat/body.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,6 +59,23 @@ bool ff_scheme_holds(ff_scheme scheme);
 /* Free flight over h seconds (any sign), by the midpoint rule in at most T-sized steps: prediction and
  * history. */
 void ff_integrate_coast(const ff_rigid_model *model, double h, double step, ff_rigid_state *body);
+
+/* One cycle of any body. */
+typedef struct ff_body_in {
+    ff_rigid_load contact; /* about the origin of the body's motion (CoM; with joints: of the base frame) */
+    ff_rigid_load loads;   /* known, held for the cycle */
+    ff_wrench thrust;      /* [N m, N] of actuators on the body, body axes, about the same origin */
+} ff_body_in;
+/* Rigid: ff_integrate_step. With joints: ff_body_fly, whatever the scheme (euler and passive are for rigid
+ * bodies only); a force of the loads then turns with the base within the cycle, and `scheme` is zero: what is
+ * not the contact's or the loads' is the joints', and shows when they are measured again. */
+void ff_body_step(const ff_body *body, const ff_integrate_config *config, ff_body_work *work,
+                  const ff_body_in *in, ff_body_state *state, ff_integrate_state *output,
+                  ff_integrate_out *out);
+/* ff_integrate_finish of any body. */
+void ff_body_finish(const ff_body *body, const ff_integrate_config *config, ff_body_work *work,
+                    ff_rigid_load late, ff_body_state *state, ff_integrate_state *output,
+                    ff_integrate_out *out);
 
 const char *ff_scheme_name(ff_scheme scheme); /* "lie-midpoint" ... */
 

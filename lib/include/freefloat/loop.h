@@ -128,7 +128,8 @@ typedef struct ff_capture_config {
     ff_integrate_config integrate;
     ff_rigid_config client;
     ff_rigid_state client_start;
-    ff_servicer_model servicer;   /* its `held` is the rule for both bodies */
+    ff_servicer_model servicer;
+    bool held; /* the contact wrench is held over the cycle; else an impulse at its start: both bodies */
     ff_tree_state servicer_start; /* joints included */
     ff_nominal_kind nominal;      /* free (the client's) or prescribed */
     ff_rigid_state nominal_start; /* prescribed */
@@ -141,6 +142,7 @@ typedef struct ff_capture_config {
 typedef struct ff_capture_model {
     ff_capture_config config;
     ff_rigid_model client;
+    ff_body servicer;
     ff_nominal_config nominal;
     ff_fidelity_model fidelity; /* but for the servicer's inertia and gripper, which its joints move */
 } ff_capture_model;
@@ -149,7 +151,7 @@ typedef struct ff_capture_state {
     uint64_t k;
     ff_rigid_state client;
     ff_integrate_state output;
-    ff_servicer_state servicer;
+    ff_body_state servicer;
     ff_nominal_state nominal;
     ff_gate_state gate[2];
     ff_fidelity_state fidelity;
@@ -176,10 +178,10 @@ typedef struct ff_capture_out {
 /* FF_ERR_ARGUMENT and what the parts say; message as in ff_loop_create. */
 ff_status ff_capture_create(const ff_capture_config *config, ff_capture_model *model, char *message,
                             size_t size);
-void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
+void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff_body_work *work,
                       ff_capture_out *out);
 /* Cycle k. FF_OK; FF_INFO_HELD when an input is not finite: nothing moves; FF_ERR_DIVERGED. */
-ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_tree_work *work,
+ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_body_work *work,
                           const ff_capture_in *in, ff_capture_out *out);
 /* Every state that an equation takes, from the loop and the measured robots (client, servicer): for the arm's
  * own cycle (22) and the sensors (23). The caller adds joints and torques. */

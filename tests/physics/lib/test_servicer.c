@@ -3,6 +3,7 @@
  * fixed-base tree that moves as the robot carries it. */
 #include "support.h"
 
+#include "freefloat/integrate.h"
 #include "servicer_model.h"
 
 enum { N = SERVICER_JOINTS, DOF = 6 + N };
@@ -45,7 +46,7 @@ static void rig_make(rig *r) {
     r->robot = make_tree(r, &config, &r->robot_work);
     r->lab = (ff_pose){ff_quat_unit((ff_quat){0.7, 0.1, 0.7, -0.2}), {{1, 2, 0.5}}};
     r->model = (ff_servicer_model){r->orbit, servicer_gripper(),
-                                   ff_quat_unrotate(r->lab.q, ff_vec3_make(0, 0, -9.81)), true};
+                                   ff_quat_unrotate(r->lab.q, ff_vec3_make(0, 0, -9.81))};
     assert_int_equal(ff_rigid_create(&envisat_rigid, &r->client), FF_OK);
 }
 
@@ -469,35 +470,49 @@ static void test_each_state_feeds_its_equations(void **state) {
 static void sampled(double T, bool held, double *distance_out, double *angle_out) {
     rig r;
     rig_make(&r);
-    r.model.held = held;
     const double seconds = test_count(6, 60);
     const int cycles = (int)lround(seconds / T);
     all x = start(&r);
-    ff_tree_state s;
-    ff_servicer_state base;
-    s.base = x.g_b;
-    s.twist = x.V_b;
-    memcpy(s.q, x.q, sizeof x.q);
-    memcpy(s.qd, x.qd, sizeof x.qd);
-    ff_servicer_reset(&r.model, r.work, &s, &base);
+    ff_body body;
+    ff_body_work *work;
+    ff_body_state base;
+    const ff_integrate_config scheme = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = T};
+    assert_int_equal(ff_body_tree(r.orbit, 1, &r.model.gripper, &body), FF_OK);
+    void *memory = malloc(ff_body_work_memsize(&body));
+    assert_int_equal(ff_body_work_create(&body, memory, ff_body_work_memsize(&body), &work), FF_OK);
+    const ff_rigid_state motion = ff_rigid_from_twist(x.g_b, x.V_b);
+    ff_body_reset(&body, work, &motion, x.q, x.qd, &base);
     double distance = 0, angle = 0, speed = 0;
     for (int k = 0; k < cycles; k++) {
-        ff_servicer_in in = {.g_n = x.g_n};
-        memcpy(in.q, x.q, sizeof x.q);
-        memcpy(in.qd, x.qd, sizeof x.qd);
-        wrenches(k * T, &in.F_b, &in.F_e);
-        ff_servicer_update(&r.model, r.work, &in, &base);
-        speed = fmax(speed, ff_vec3_norm(ff_vec3_sub(base.V_b.v, x.V_b.v)));
+        ff_wrench F_b, F_e;
+        ff_body_view view;
+        ff_integrate_state output;
+        ff_integrate_out out;
+        wrenches(k * T, &F_b, &F_e);
+        assert_int_equal(ff_body_measure(&body, work, T, x.q, x.qd, &base, &view), FF_OK);
+        speed = fmax(speed, ff_vec3_norm(ff_vec3_sub(ff_rigid_twist(&base.motion).v, x.V_b.v)));
         const ff_vec3 linear = base.linear, origin = base.origin;
-        ff_servicer_step(&r.model, r.work, &in, T, &base, NULL);
-        if (ff_vec3_norm(in.F_b.f) == 0 && ff_vec3_norm(in.F_e.f) == 0) {
+        const ff_wrench part = ff_wrench_scale(held ? 0.5 : 1.0, F_e);
+        const ff_body_in in = {
+            .contact = ff_rigid_load_from_body(base.motion.attitude, ff_wrench_transform(view.port[0], part)),
+            .thrust = F_b};
+        ff_body_step(&body, &scheme, work, &in, &base, &output, &out);
+        if (held) {
+            const ff_pose port = ff_body_port_ahead(&body, work, 0, T, &base);
+            ff_body_finish(&body, &scheme, work,
+                           ff_rigid_load_from_body(base.motion.attitude, ff_wrench_transform(port, part)),
+                           &base, &output, &out);
+        }
+        assert_memory_equal(&output.velocity_c, &base.motion.velocity, sizeof output.velocity_c);
+        if (ff_vec3_norm(F_b.f) == 0 && ff_vec3_norm(F_e.f) == 0) {
             assert_memory_equal(&linear, &base.linear, sizeof linear);
             assert_memory_equal(&origin, &base.origin, sizeof origin);
         }
         rk4(&r, NONE + 1, k, T, &x);
-        distance = fmax(distance, ff_vec3_norm(ff_vec3_sub(base.g_b.p, x.g_b.p)));
-        angle = fmax(angle, ff_quat_angle(base.g_b.q, x.g_b.q));
+        distance = fmax(distance, ff_vec3_norm(ff_vec3_sub(base.motion.position, x.g_b.p)));
+        angle = fmax(angle, ff_quat_angle(base.motion.attitude, x.g_b.q));
     }
+    free(memory);
     print_message("sampled base against orbit, %g s at %g ms%s: %.2g m, %.2g rad, %.2g m/s\n", seconds,
                   1e3 * T,
                   without_contact ? ""

@@ -175,20 +175,20 @@ static void test_refuses_with_line_and_column(void **state) {
 static void test_sample_follows_from_seed_and_index_alone(void **state) {
     (void)state;
     ff_campaign *c = load_good(good), *d = load_good(good);
-    ff_sample a, b;
+    ff_campaign_case a, b;
     for (uint64_t i = 0; i < c->samples; i++) {
         ff_campaign_sample(c, i, &a);
         ff_campaign_sample(d, c->samples - 1 - i, &b); /* another order before */
         ff_campaign_sample(d, i, &b);
         for (int v = 0; v < c->varies; v++)
-            assert_string_equal(ff_sample_text(c, &a, v), ff_sample_text(d, &b, v));
+            assert_string_equal(ff_campaign_case_text(c, &a, v), ff_campaign_case_text(d, &b, v));
         assert_string_equal(a.text[c->varies], b.text[d->varies]);
-        const double delay = ff_sample_number(c, &a, 0), k = ff_sample_number(c, &a, 1),
-                     v = ff_sample_number(c, &a, 2);
+        const double delay = ff_campaign_case_number(c, &a, 0), k = ff_campaign_case_number(c, &a, 1),
+                     v = ff_campaign_case_number(c, &a, 2);
         assert_true(delay >= 0.005 && delay <= 0.03 && k >= 1000.0 && k <= 20000.0);
         assert_near(v, 0.02 + 0.06 * (double)(i / 6) / 99.0, 1e-9);
-        assert_near(ff_sample_number(c, &a, 4), i / 3 % 2 ? 0.004 : 0.002, 0.0);
-        assert_near(ff_sample_number(c, &a, 5), 20.0 * (double)(i % 3), 0.0);
+        assert_near(ff_campaign_case_number(c, &a, 4), i / 3 % 2 ? 0.004 : 0.002, 0.0);
+        assert_near(ff_campaign_case_number(c, &a, 5), 20.0 * (double)(i % 3), 0.0);
     }
     drop(c);
     drop(d);
@@ -201,10 +201,10 @@ static void test_latin_fills_every_stratum_once(void **state) {
                                "  contacts.right.stiffness: {log: [1000, 20000]}\n");
     bool seen[2][500] = {{0}};
     for (uint64_t i = 0; i < 500; i++) {
-        ff_sample a;
+        ff_campaign_case a;
         ff_campaign_sample(c, i, &a);
-        const int s[2] = {(int)(ff_sample_number(c, &a, 0) / 0.05 * 500.0),
-                          (int)(log(ff_sample_number(c, &a, 1) / 1000.0) / log(20.0) * 500.0)};
+        const int s[2] = {(int)(ff_campaign_case_number(c, &a, 0) / 0.05 * 500.0),
+                          (int)(log(ff_campaign_case_number(c, &a, 1) / 1000.0) / log(20.0) * 500.0)};
         for (int v = 0; v < 2; v++) {
             assert_in_range(s[v], 0, 499);
             assert_false(seen[v][s[v]]);
@@ -242,9 +242,9 @@ static void test_normal_draws_have_mean_and_deviation(void **state) {
         "name: t\nbase: base.yaml\nsamples: 20000\nvary:\n  satellites.body.mass: {normal: [200, 5]}\n");
     double sum = 0.0, squares = 0.0;
     for (uint64_t i = 0; i < c->samples; i++) {
-        ff_sample a;
+        ff_campaign_case a;
         ff_campaign_sample(c, i, &a);
-        const double x = (ff_sample_number(c, &a, 0) - 200.0) / 5.0;
+        const double x = (ff_campaign_case_number(c, &a, 0) - 200.0) / 5.0;
         sum += x;
         squares += x * x;
     }
@@ -267,13 +267,13 @@ static void test_worker_equals_a_run_with_set(void **state) {
         assert_int_equal(ff_worker_run(worker, index, 3, records, &count), FF_OK);
         assert_int_equal(count, 2);
         for (int m = 0; m < 2; m++) {
-            ff_sample sample;
+            ff_campaign_case sample;
             ff_campaign_sample(c, index, &sample);
             char set[FF_CAMPAIGN_VARY + 1][320];
             const char *sets[FF_CAMPAIGN_VARY + 1];
             for (int i = 0; i <= c->varies; i++) {
                 snprintf(set[i], sizeof set[i], "%s=%s", i < c->varies ? c->vary[i].path : "time.seed",
-                         i < c->varies ? ff_sample_text(c, &sample, i) : sample.text[i]);
+                         i < c->varies ? ff_campaign_case_text(c, &sample, i) : sample.text[i]);
                 sets[i] = set[i];
             }
             ff_scenario scenario;

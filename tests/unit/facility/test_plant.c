@@ -39,7 +39,7 @@ static void test_read_ideal_robot_is_where_the_command_is(void **state) {
         const ff_setpoint c[2] = {random_setpoint(&rng, 1.0), random_setpoint(&rng, 1.0)};
         ff_plant_write(plant, k, c);
         ff_loop_in in;
-        ff_plant_truth truth;
+        ff_truth truth;
         assert_int_equal(ff_plant_read(plant, k, &in, &truth), FF_OK);
         for (int i = 0; i < 2; i++) {
             assert_memory_equal(&truth.robot[i], &c[i], sizeof c[i]);
@@ -73,7 +73,7 @@ static void test_read_lever_arm_six_axes(void **state) {
             s.contact[0] = make_wall(r, ff_vec3_axpy(1e-3, n, r), n, 2000.0, 0.0);
             ff_plant *plant = make_plant(&s);
             ff_loop_in in;
-            ff_plant_truth truth;
+            ff_truth truth;
             const ff_setpoint c = {ff_pose_identity(), ff_twist_zero()};
             ff_plant_write(plant, 0, &c);
             assert_int_equal(ff_plant_read(plant, 0, &in, &truth), FF_OK);
@@ -126,7 +126,7 @@ static void test_read_random_frames_stage_one_recovers_contact(void **state) {
         s.contact[0] = make_wall(point, ff_vec3_axpy(d, n, ff_pose_apply(c0.T, point)), n, 2000.0, 0.0);
         ff_plant *plant = make_plant(&s);
         ff_loop_in in;
-        ff_plant_truth truth;
+        ff_truth truth;
         ff_plant_write(plant, 0, &c0);
         ff_plant_read(plant, 0, &in, &truth);
         ff_plant_write(plant, 1, &c1);
@@ -236,7 +236,7 @@ static void test_read_missing_commands_hold(void **state) {
     c.T.p.x = 1.0;
     c.twist.v.x = 0.5;
     ff_plant_write(plant, 0, &c);
-    ff_plant_truth truth;
+    ff_truth truth;
     ff_plant_read(plant, 5, NULL, &truth);
     assert_near(truth.robot[0].T.p.x, 1.0, 0.0);
     assert_near(truth.robot[0].twist.v.x, 0.0, 0.0);
@@ -345,7 +345,7 @@ static void test_read_never_allocates(void **state) {
     if (COUNTS)
         assert_true(allocations > before_create); /* the counter counts */
     ff_loop_in in;
-    ff_plant_truth truth;
+    ff_truth truth;
     ff_setpoint c[4];
     for (int i = 0; i < 4; i++)
         c[i] = random_setpoint(&rng, 0.1);

@@ -25,7 +25,7 @@ static void test_delay_whole_cycles_bit_exact(void **state) {
             for (uint64_t k = 0; k < 80; k++) {
                 command[k] = random_setpoint(&rng, 1.0);
                 ff_plant_write(plant, k, &command[k]);
-                ff_plant_truth truth;
+                ff_truth truth;
                 assert_int_equal(ff_plant_read(plant, k, NULL, &truth), FF_OK);
                 if (k >= n)
                     assert_memory_equal(&truth.robot[0], &command[k - n], sizeof(ff_setpoint));
@@ -46,7 +46,7 @@ static void test_delay_rewritten_command_is_used(void **state) {
         const ff_setpoint first = random_setpoint(&rng, 1.0);
         final[k] = random_setpoint(&rng, 1.0);
         ff_plant_write(plant, k, &first);
-        ff_plant_truth truth;
+        ff_truth truth;
         ff_plant_read(plant, k, NULL, &truth);
         ff_plant_write(plant, k, &final[k]);
         if (k >= 2)
@@ -61,7 +61,7 @@ static double jitter_run(ff_plant *plant, double T, int cycles, double *late) {
     for (int k = 0; k < cycles; k++) {
         const ff_setpoint c = {{ff_quat_identity(), ff_vec3_make(k * T, 0, 0)},
                                {ff_vec3_zero(), ff_vec3_make(1, 0, 0)}};
-        ff_plant_truth truth;
+        ff_truth truth;
         ff_plant_write(plant, (uint64_t)k, &c);
         assert_int_equal(ff_plant_read(plant, (uint64_t)k, NULL, &truth), FF_OK);
         late[k] = k * T - truth.robot[0].T.p.x;
@@ -89,7 +89,7 @@ static void test_lost_commands_leave_the_robot_at_the_last(void **state) {
         double last = 0.0;
         for (int k = 0; k < N; k++) {
             ff_setpoint c = {ff_pose_identity(), {ff_vec3_zero(), ff_vec3_make(1, 0, 0)}};
-            ff_plant_truth truth;
+            ff_truth truth;
             if (pass == 1) { /* told once too early */
                 c.T.p.x = -1.0;
                 ff_plant_write(plant, (uint64_t)k, &c);
@@ -173,7 +173,7 @@ static void test_jitter_is_even_bounded_and_repeatable(void **state) {
         two.satellite[i].robot.jitter = 0.01;
     }
     ff_plant *plant = make_plant(&two);
-    ff_plant_truth truth;
+    ff_truth truth;
     ff_plant_read(plant, 0, NULL, &truth);
     assert_true(truth.robot[0].T.p.x != truth.robot[1].T.p.x);
     ff_plant_free(plant);
@@ -201,7 +201,7 @@ static void test_delay_fraction_interpolates(void **state) {
             if (k > 0) /* less than half a turn, so that the shorter arc is unique */
                 command[k].T.q = ff_quat_mul(command[k - 1].T.q, ff_quat_exp(test_random_vec3(&rng, 0.8)));
             ff_plant_write(plant, (uint64_t)k, &command[k]);
-            ff_plant_truth truth;
+            ff_truth truth;
             ff_plant_read(plant, (uint64_t)k, NULL, &truth);
             const double at = k - cycles; /* [cycles] */
             if (at < 0.0)
@@ -253,7 +253,7 @@ static void test_before_start_moves_with_initial_twist(void **state) {
                          ff_vec3_axpy(t + ahead, start->velocity, start->position)},
                         {start->omega, start->velocity}};
                     ff_plant_write(plant, k, &c);
-                    ff_plant_truth truth;
+                    ff_truth truth;
                     ff_loop_in in;
                     ff_plant_read(plant, k, &in, &truth);
                     assert_vec3_near(truth.robot[0].T.p, ff_vec3_axpy(late, start->velocity, start->position),
@@ -315,7 +315,7 @@ static void test_lag_matches_closed_form(void **state) {
             ff_setpoint c = {{ff_quat_exp(ff_vec3_scale(u, axis)), ff_vec3_scale(u, axis)},
                              {ff_vec3_scale(du, axis), ff_vec3_scale(du, axis)}};
             ff_plant_write(plant, (uint64_t)k, &c);
-            ff_plant_truth truth;
+            ff_truth truth;
             ff_plant_read(plant, (uint64_t)k, NULL, &truth);
             double x = 0.0;
             const double t = k * T - 0.012;
@@ -386,7 +386,7 @@ static double lag_attitude_error(double T) {
             {u, ff_vec3_zero()},
             {ff_vec3_make(0.4 + sin(6 * t), -0.3 + 2 * t, 0.5 * cos(8 * t)), ff_vec3_zero()}};
         ff_plant_write(plant, (uint64_t)k, &c);
-        ff_plant_truth truth;
+        ff_truth truth;
         ff_plant_read(plant, (uint64_t)k, NULL, &truth);
         worst = fmax(worst, ff_quat_angle(truth.robot[0].T.q, q));
     }
@@ -422,7 +422,7 @@ static void test_lag_fast_is_delay(void **state) {
         c.T.q = ff_quat_mul(c.T.q, ff_quat_exp(test_random_vec3(&rng, 0.01)));
         ff_plant_write(lag, k, &c);
         ff_plant_write(delay, k, &c);
-        ff_plant_truth a, b;
+        ff_truth a, b;
         ff_plant_read(lag, k, NULL, &a);
         ff_plant_read(delay, k, NULL, &b);
         assert_vec3_near(a.robot[0].T.p, b.robot[0].T.p, 1e-8);
@@ -453,7 +453,7 @@ static void test_limited_without_limits_is_delay(void **state) {
     for (uint64_t k = 0; k < 50; k++) {
         c[k] = random_setpoint(&rng, 1.0);
         ff_plant_write(plant, k, &c[k]);
-        ff_plant_truth truth;
+        ff_truth truth;
         ff_plant_read(plant, k, NULL, &truth);
         if (k >= 2)
             assert_memory_equal(&truth.robot[0], &c[k - 2], sizeof c[0]);
@@ -489,7 +489,7 @@ static void test_limited_never_exceeds_its_limits(void **state) {
             c.T.p = ff_vec3_axpy(T, c.twist.v, c.T.p);
             c.T.q = ff_quat_mul(c.T.q, ff_quat_exp(ff_vec3_scale(T, c.twist.w)));
             ff_plant_write(plant, k, &c);
-            ff_plant_truth truth;
+            ff_truth truth;
             assert_int_equal(ff_plant_read(plant, k, NULL, &truth), FF_OK);
             ff_twist now = truth.robot[0].twist;
             now.v = ff_quat_unrotate(robot->base.q, now.v);
@@ -530,7 +530,7 @@ static void test_limited_step_is_time_optimal(void **state) {
     c.T.q = ff_quat_exp(ff_vec3_make(0, -D, 0));
     for (uint64_t k = 0; k < 300; k++) {
         ff_plant_write(plant, k, &c);
-        ff_plant_truth truth;
+        ff_truth truth;
         ff_plant_read(plant, k, NULL, &truth);
         const double t = (double)(k + 1) * s.cycle; /* the first step leads from -T to 0 */
         double x = D;

@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "facility/robots.h"
-#include "run/run.h"
+#include "executive/run.h"
 
 static double between(ff_rng *rng, double a) {
     return ff_rng_range(rng, -a, a);

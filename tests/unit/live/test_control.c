@@ -159,7 +159,7 @@ static void run_bench(bench *b, ff_run_result *result) {
     const ff_status started =
         ff_live_control_start(&b->control, &scenario, "127.0.0.1:0", true, message, sizeof message);
     if (started == FF_ERR_UNSUPPORTED)
-        skip();
+        test_skip("built without libwebsockets");
     if (started != FF_OK)
         fail_msg("%s", message);
     b->control.paced = false;
@@ -278,7 +278,7 @@ static void run_capture(const char *method, uint64_t stop_at, ff_run_result *res
     const ff_status started =
         ff_live_control_start(&capture.control, &scenario, "127.0.0.1:0", true, message, sizeof message);
     if (started == FF_ERR_UNSUPPORTED)
-        skip();
+        test_skip("built without libwebsockets");
     if (started != FF_OK)
         fail_msg("%s", message);
     capture.control.interrupted = look;
@@ -318,5 +318,5 @@ int main(void) {
         cmocka_unit_test(test_gauges_of_a_polynomial_command),
         cmocka_unit_test(test_capture_paced_held_and_stopped),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_ended(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -1,8 +1,8 @@
 /* The log of a run: written by the sink, read back, replayed bit for bit; a changed number is found. */
 #include "support.h"
 
-#include "record/logfile.h"
-#include "run/run.h"
+#include "record/replay.h"
+#include "executive/run.h"
 
 #include <unistd.h>
 
@@ -135,24 +135,6 @@ static void test_replay_cut_log_loses_at_most_a_tenth(void **state) {
     free(scenario);
 }
 
-static void test_input_round_trip_keeps_every_bit(void **state) {
-    (void)state;
-    ff_rng rng;
-    ff_rng_seed(&rng, test_seed(), 0);
-    for (int n = 0; n < 100; n++) {
-        double values[FF_LOG_INPUTS], again[FF_LOG_INPUTS];
-        for (int i = 0; i < FF_LOG_INPUTS; i++)
-            values[i] = ff_rng_normal(&rng);
-        ff_wrench_in sensor;
-        ff_rigid_load load;
-        ff_log_get_input(values, &sensor, &load);
-        ff_log_put_input(&sensor, &load, again);
-        assert_memory_equal(values, again, sizeof values);
-        assert_near(sensor.f_s.f.x, values[0], 0.0);
-        assert_near(load.torque.z, values[FF_LOG_INPUTS - 1], 0.0);
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------ orders --
  */
 
@@ -263,7 +245,6 @@ int main(void) {
         cmocka_unit_test(test_replay_whole_log_same_bits),
         cmocka_unit_test(test_replay_changed_bit_names_cycle_and_column),
         cmocka_unit_test(test_replay_cut_log_loses_at_most_a_tenth),
-        cmocka_unit_test(test_input_round_trip_keeps_every_bit),
         cmocka_unit_test(test_replay_applies_orders),
         cmocka_unit_test(test_replay_finds_damaged_orders),
     };

@@ -36,7 +36,7 @@ static asked ask(bool awake, bool nobody) {
 static void test_rights_awake_until_released(void **state) {
     (void)state;
     if (access("/dev/cpu_dma_latency", R_OK | W_OK) != 0)
-        skip();
+        test_skip("no access to /dev/cpu_dma_latency");
     asked a = ask(true, false);
     assert_true(a.rights.awake && a.held);
     assert_null(strstr(a.rights.missing, "awake"));
@@ -69,5 +69,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rights_awake_until_released),
                                        cmocka_unit_test(test_rights_doze_asks_for_nothing),
                                        cmocka_unit_test(test_rights_refused_is_said)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_ended(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -1,6 +1,7 @@
 /* The section `emulation` of a scenario. */
 #include "support.h"
 
+#include "emulate/emulate.h"
 #include "scenario/scenario.h"
 
 static ff_scenario s;

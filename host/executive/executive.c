@@ -1,0 +1,166 @@
+#include "executive/executive.h"
+
+#include <stdio.h>
+
+ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_station station,
+                            const ff_run_options *options, int64_t (*now)(void), ff_run_result *result) {
+    e->scenario = scenario;
+    e->options = options;
+    e->result = result;
+    e->now = now;
+    e->station = station;
+    e->k = 0;
+    e->final = e->ended = false;
+    e->step_ns = e->total_ns = 0.0;
+    e->row = (ff_row){0};
+    e->sample = (ff_sample){0};
+    ff_scenario_loop(scenario, &e->config);
+    result->status = ff_loop_create(&e->config, &e->model, result->message, sizeof result->message);
+    if (result->status != FF_OK)
+        return result->status;
+    ff_loop_reset(&e->model, &e->state, &result->info, &e->out);
+    double lead[FF_MAX_BODIES] = {0};
+    for (int i = 0; i < scenario->satellites; i++)
+        lead[i] = ff_fidelity_lead(&e->model.fidelity, &e->state.fidelity, i);
+    result->status = station.open(station.self, lead, result->message, sizeof result->message);
+    return result->status;
+}
+
+bool ff_run_progress(const ff_run_options *options, uint64_t k, uint64_t cycles) {
+    const uint64_t stride = cycles / 128 + 1;
+    if (!options->progress || k % stride)
+        return true;
+    return options->progress(options->user, (double)k / (double)cycles);
+}
+
+/* Ends the run in this cycle; false, for the caller to pass on. */
+static bool fail(ff_executive *e, ff_status status) {
+    e->ended = true;
+    e->result->status = status;
+    snprintf(e->result->message, sizeof e->result->message, "at %.3f s: %s",
+             (double)e->k * e->scenario->cycle, ff_status_text(status));
+    return false;
+}
+
+void ff_executive_stop(ff_executive *e) {
+    if (e->ended)
+        return;
+    e->ended = true;
+    e->result->status = FF_ERR_LIMIT;
+    snprintf(e->result->message, sizeof e->result->message, "stopped at %.3f s",
+             (double)e->k * e->scenario->cycle);
+}
+
+/* Between two cycles: whoever commands may wait, change what may be changed, or stop. */
+static bool take_orders(ff_executive *e) {
+    const double t = (double)e->k * e->scenario->cycle;
+    const ff_run_access access = {e->k, t, &e->model, &e->in, &e->out};
+    if (!e->options->between || e->options->between(e->options->between_user, &access))
+        return true;
+    ff_executive_stop(e);
+    return false;
+}
+
+/* What will be commanded at t_k as far as it is known before the sample. */
+static void offer(ff_executive *e) {
+    e->final = e->k == e->scenario->cycles;
+    e->station.offer(e->station.self, e->k, e->out.next, &e->state.nominal.motion);
+}
+
+static bool wait_sample(ff_executive *e) {
+    const ff_status status = e->station.wait(e->station.self, &e->sample);
+    return status >= 0 || fail(e, status);
+}
+
+/* Sample and known loads -> the loop's input; the row begins with the satellites before the step. */
+static void fill(ff_executive *e) {
+    const double t = (double)e->k * e->scenario->cycle;
+    for (int i = 0; i < e->scenario->satellites; i++) {
+        e->in.sensor[i] = e->sample.body[i].sensor;
+        e->in.load[i] = ff_scenario_load_at(e->scenario, i, t);
+    }
+    if (e->options->count)
+        ff_row_begin(e->scenario, &e->state, e->k, e->final, &e->row);
+}
+
+static ff_status step(ff_executive *e) {
+    if (e->final) { /* where everything stands at the end */
+        ff_row_settle(e->scenario, &e->out);
+        return FF_OK;
+    }
+    if (e->options->count)
+        ff_tuned_get(&e->model, e->scenario->satellites, &e->row.tuned);
+    const int64_t begin = e->now ? e->now() : 0;
+    const ff_status status = ff_loop_step(&e->model, &e->state, &e->result->info, &e->in, &e->out);
+    if (e->now) {
+        e->row.compute_ns = e->step_ns = (double)(e->now() - begin);
+        e->total_ns += e->step_ns;
+        if (e->step_ns > e->result->cycle_max_ns)
+            e->result->cycle_max_ns = e->step_ns;
+    }
+    return status;
+}
+
+static void write_commands(ff_executive *e) {
+    if (!e->final)
+        e->station.write(e->station.self, e->k, e->out.command, e->out.measured_b);
+}
+
+/* What the station knows beyond its sample, and the reference. */
+static void complete(ff_executive *e) {
+    const ff_ideal_result *ideal = e->options->ideal;
+    const ff_truth *truth = e->station.truth(e->station.self);
+    for (int i = 0; i < e->scenario->satellites; i++) {
+        if (ideal && e->k < ideal->samples)
+            e->row.body[i].ideal = ideal->state[e->k * (uint64_t)ideal->bodies + (uint64_t)i];
+        if (truth) {
+            e->row.body[i].robot = truth->robot[i];
+            e->row.body[i].inertial = truth->inertial[i];
+        }
+    }
+    for (int c = 0; truth && c < e->scenario->contacts; c++) {
+        e->row.contact_force[c] = truth->force[c];
+        e->row.touching[c] = truth->touching[c];
+    }
+}
+
+static bool feed_row(ff_executive *e, ff_status stepped) {
+    if (!e->options->count)
+        return true;
+    ff_row_loop(e->scenario, &e->in, &e->out, stepped, &e->row);
+    complete(e);
+    const ff_status status = ff_sinks_row(e->options->sinks, e->options->count, &e->row);
+    return status >= 0 || fail(e, status);
+}
+
+static void conclude(ff_executive *e, ff_status stepped) {
+    e->result->cycles = e->k;
+    if (stepped < 0)
+        fail(e, stepped);
+    e->ended = e->ended || e->final;
+    e->k++;
+}
+
+ff_status ff_executive_cycle(ff_executive *e) {
+    if (e->ended || !take_orders(e)) /* tune, hold, stop */
+        return e->result->status;
+    offer(e);            /* to the robots: what is known of the command at t_k */
+    if (!wait_sample(e)) /* from robots and sensors: what they report at t_k */
+        return e->result->status;
+    fill(e);                           /* the sample and the known loads as the loop's input */
+    const ff_status stepped = step(e); /* the loop: wrench, contact, fidelity, satellites, command */
+    write_commands(e);                 /* to the robots: the command of t_k */
+    if (feed_row(e, stepped))          /* to the sinks: all of it */
+        conclude(e, stepped);
+    return e->result->status;
+}
+
+void ff_executive_close(ff_executive *e) {
+    ff_run_result *result = e->result;
+    e->station.close(e->station.self);
+    result->impact = e->state.fidelity.impact;
+    if (e->scenario->fidelity.method == FF_METHOD_FUSED)
+        result->fused = e->state.fidelity.fused.info;
+    if (e->now && result->cycles)
+        result->cycle_mean_ns = e->total_ns / (double)result->cycles;
+}

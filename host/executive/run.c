@@ -1,0 +1,43 @@
+#include "executive/executive.h"
+
+#include "executive/capture.h"
+#include "executive/reference.h"
+#include "facility/virtual.h"
+#include "text/clock.h"
+
+#include <stdlib.h>
+
+static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_executive *e,
+                     ff_run_result *result) {
+    ff_virtual facility;
+    const ff_station station = ff_virtual_station(&facility, scenario);
+    if (ff_executive_open(e, scenario, station, options, options->timing ? ff_clock_now : NULL, result) !=
+        FF_OK)
+        return;
+    const double begin = ff_clock_seconds();
+    while (!e->ended)
+        if (ff_executive_cycle(e) == FF_OK && !ff_run_progress(options, result->cycles, scenario->cycles))
+            ff_executive_stop(e);
+    result->wall_s = ff_clock_seconds() - begin;
+    ff_executive_close(e);
+}
+
+void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
+    *result = (ff_run_result){0};
+    if (ff_scenario_servicer(scenario) >= 0) {
+        ff_capture_run(scenario, options, result);
+        return;
+    }
+    if (scenario->fidelity.method == FF_METHOD_IDEAL) {
+        const double begin = ff_clock_seconds();
+        ff_reference_run(scenario, options, result);
+        result->wall_s = ff_clock_seconds() - begin;
+        return;
+    }
+    ff_executive *e = malloc(sizeof *e);
+    if (e)
+        run_loop(scenario, options, e, result);
+    else
+        result->status = FF_ERR_MEMORY;
+    free(e);
+}

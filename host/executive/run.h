@@ -1,0 +1,62 @@
+/* executive/run.h - a scenario from its start to its end in virtual time: what a run is asked, what it
+ * answers. A run on devices (rt/executive.h) takes and gives the same. */
+#ifndef FF_EXECUTIVE_RUN_H
+#define FF_EXECUTIVE_RUN_H
+
+#include "ideal/ideal.h"
+#include "obsw/computer.h"
+#include "rows/sink.h"
+
+/* What may be looked at and changed between two cycles. model, in and out are NULL for the method
+ * `ideal` and for captures: nothing of theirs is tuned. */
+typedef struct ff_run_access {
+    uint64_t k; /* the cycle that comes next */
+    double t;   /* [s] its time */
+    ff_loop_model *model;
+    const ff_loop_in *in;   /* last cycle's readings; meaningless before the first */
+    const ff_loop_out *out; /* and what the loop made of them */
+} ff_run_access;
+
+typedef struct ff_run_options {
+    const ff_ideal_result *ideal; /* reference for the rows; needed for method ideal; may be NULL otherwise */
+    const ff_sink *sinks;
+    int count;
+    bool timing;                               /* measure each step */
+    bool (*progress)(void *user, double part); /* may be NULL; false stops the run */
+    void *user;
+    bool (*between)(void *user, const ff_run_access *access); /* before each cycle: may wait (a paced run) and
+                                                                  tune; may be NULL; false stops the run */
+    void *between_user;
+    ff_obsw_record record;  /* read NULL: none; else answers in place of the on-board software */
+    ff_obsw_opener *opener; /* reaches on-board software over UDP; NULL: such scenarios are refused */
+} ff_run_options;
+
+/* A device's clock against this computer's, as fitted; of a run on devices. */
+typedef struct ff_run_clock {
+    bool known;
+    double drift_ppm;  /* its seconds are longer than ours by so much */
+    double residual_s; /* rms of the arrivals about the fit */
+    double largest_s;  /* in size */
+    uint64_t restarts; /* it was set meanwhile */
+    double sensor_hz;  /* the sensor's count a second of ours; 0: not known */
+    double sensor_s;   /* rms of its records about their fit */
+} ff_run_clock;
+
+typedef struct ff_run_result {
+    ff_status status;                   /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
+    uint64_t cycles;                    /* done */
+    ff_fused_info fused;                /* counters of the method fused */
+    ff_obsw_info obsw;                  /* of the on-board software */
+    ff_loop_info info;                  /* counters of refused samples, held and limited commands */
+    ff_impact_state impact;             /* of the method `impact`: contacts and causality at the end */
+    double wall_s;                      /* time the loop and plant took */
+    double cycle_mean_ns, cycle_max_ns; /* of the loop's step; 0 without timing */
+    ff_run_clock clock[FF_MAX_BODIES];  /* each satellite's robot and sensor */
+    char message[256];                  /* one sentence when status is negative */
+} ff_run_result;
+
+/* Runs the scenario on the virtual facility to its end, or to the first fault. Rows: one per cycle and a last
+ * one with `final`. */
+void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result);
+
+#endif

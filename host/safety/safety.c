@@ -1,0 +1,352 @@
+#include "safety/safety.h"
+
+#include <stdio.h>
+
+#define RETREAT_SPEED 0.010 /* [m/s] */
+#define RETREAT_EXTRA 0.001 /* [m] */
+#define RETREAT_MOST 0.005  /* [m] */
+#define RETREAT_TIME 2.0    /* [s] */
+#define RETREAT_GROWS 1.2   /* of the force at its begin: the wrong direction */
+
+const char *ff_safety_state_name(ff_safety_name state) {
+    static const char *const names[] = {
+#define FF_SAFETY_NAME(name) #name,
+        FF_SAFETY_STATES(FF_SAFETY_NAME)
+#undef FF_SAFETY_NAME
+    };
+    return (unsigned)state < sizeof names / sizeof *names ? names[state] : "?";
+}
+
+static const struct {
+    const char *name, *unit, *text;
+} trips[] = {
+#define FF_TRIP_ROW(name, unit, text) {#name, unit, text},
+    FF_TRIPS(FF_TRIP_ROW)
+#undef FF_TRIP_ROW
+};
+
+const char *ff_trip_name(ff_trip_code code) {
+    return (unsigned)code < FF_TRIP_CODES ? trips[code].name : "?";
+}
+const char *ff_trip_unit(ff_trip_code code) {
+    return (unsigned)code < FF_TRIP_CODES ? trips[code].unit : "";
+}
+const char *ff_trip_text(ff_trip_code code) {
+    return (unsigned)code < FF_TRIP_CODES ? trips[code].text : "?";
+}
+
+void ff_trip_sentence(const ff_trip *trip, char *text, size_t size) {
+    char axis[16] = "";
+    if (trip->axis)
+        snprintf(axis, sizeof axis, "A%d: ", trip->axis);
+    if (trip->value == 0.0 && trip->limit == 0.0)
+        snprintf(text, size, "%s: %s%s", ff_trip_name(trip->code), axis, ff_trip_text(trip->code));
+    else
+        snprintf(text, size, "%s: %s%s (%.6g, allowed %.6g%s%s)", ff_trip_name(trip->code), axis,
+                 ff_trip_text(trip->code), trip->value, trip->limit, *ff_trip_unit(trip->code) ? " " : "",
+                 ff_trip_unit(trip->code));
+}
+
+const char *ff_stop_text(ff_stop_why why) {
+    static const char *const text[] = {
+        "nothing pushes: the robot holds where it stopped",
+        "the robot has retreated out of the contact",
+        "no valid force: the robot holds where it stopped, perhaps in contact",
+        "in contact, but no stiffness is known: the robot holds",
+        "a grasp may be closed: the robot holds",
+        "the robot has retreated as far as it may, and is still in contact: it holds",
+    };
+    return (unsigned)why < sizeof text / sizeof *text ? text[why] : "?";
+}
+
+void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_safety_config *config) {
+    *config = (ff_safety_config){.bodies = scenario->satellites, .cycle = scenario->cycle};
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_satellite *satellite = &scenario->satellite[i];
+        config->delay[i] = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
+        config->limits[i] = satellite->safety;
+        config->origin[i] = satellite->start.position;
+        config->contact[i] = fmax(1e-3, 5.0 * (noise ? noise[i] : satellite->sensor.force_noise));
+        config->grasp[i] = FF_INF;
+        double softest = FF_INF;
+        for (int c = 0; c < scenario->contacts; c++) {
+            const ff_contact *contact = &scenario->contact[c];
+            if (contact->body != i && contact->against != i)
+                continue;
+            if (contact->kind == FF_CONTACT_GRASP)
+                config->grasp[i] = fmin(config->grasp[i], contact->closes);
+            else if (contact->stiffness > 0.0)
+                softest = fmin(softest, contact->stiffness);
+        }
+        config->stiffness[i] = isfinite(softest) ? softest : 0.0;
+    }
+}
+
+void ff_safety_reset(ff_safety_state *state) {
+    *state = (ff_safety_state){.name = FF_SAFE_OFF};
+}
+
+ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured) {
+    const ff_vec3 v = measured->twist.v;
+    const double speed = ff_vec3_norm(v), a = config->limits[body].stop_acceleration;
+    const double t = config->delay[body] + (a > 0.0 ? speed / (2.0 * a) : 0.0);
+    return ff_vec3_axpy(t, v, measured->T.p);
+}
+
+static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
+                       int i) {
+    const ff_safety_body_in *b = &in->body[i];
+    const ff_safety_limits *limit = &config->limits[i];
+    const double T = config->cycle;
+#define TRIP(what, is, most)                                      \
+    return (ff_trip) {                                            \
+        .code = (what), .body = i, .value = (is), .limit = (most) \
+    }
+#define WATCH(what, is, most)           \
+    do {                                \
+        const double value_ = (is);     \
+        if (!(value_ <= (most)))        \
+            TRIP(what, value_, (most)); \
+    } while (0)
+    if (!ff_pose_finite(b->measured.T) || !ff_twist_finite(b->measured.twist) || !ff_wrench_finite(b->f_b))
+        TRIP(FF_TRIP_NOT_FINITE, FF_NAN, 0.0);
+    if (b->sensor != FF_TRIP_NONE)
+        TRIP(b->sensor, b->sensor_value, b->sensor_limit);
+    WATCH(FF_TRIP_FROZEN, b->same, FF_SAFETY_SAME);
+    WATCH(FF_TRIP_MISSED, in->missed, limit->missed);
+    if (b->clipped || !(b->apart <= FF_SAFETY_APART))
+        TRIP(FF_TRIP_CLIPPED, b->clipped_by, b->clipped_limit);
+    WATCH(FF_TRIP_TRACKING, b->tracking, limit->tracking);
+    if (state->seen >= 1)
+        WATCH(FF_TRIP_SPIKE, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i])), limit->spike);
+    WATCH(FF_TRIP_FORCE, ff_vec3_norm(b->f_b.f), limit->force);
+    WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
+    WATCH(FF_TRIP_ENERGY, b->energy, limit->energy);
+    /* the answers keep these limits, whatever is commanded: so the command counts, too */
+    WATCH(FF_TRIP_VELOCITY, fmax(ff_vec3_norm(b->measured.twist.v), ff_vec3_norm(b->command.twist.v)),
+          limit->velocity);
+    WATCH(FF_TRIP_ANGULAR_VELOCITY, fmax(ff_vec3_norm(b->measured.twist.w), ff_vec3_norm(b->command.twist.w)),
+          limit->angular_velocity);
+    WATCH(FF_TRIP_LAG, b->lag, limit->tracking);
+    const ff_vec3 rest = ff_stop_point(config, i, &b->measured);
+    for (int a = 0; a < 3; a++)
+        WATCH(FF_TRIP_BOX, fabs(rest.a[a] - config->origin[i].a[a]), limit->box.a[a]);
+    if (state->seen >= 1) {
+        const ff_twist change = ff_twist_sub(b->command.twist, state->twist_last[i]);
+        const ff_vec3 acceleration = ff_vec3_scale(1.0 / T, change.v);
+        WATCH(FF_TRIP_ACCELERATION, ff_vec3_norm(acceleration), limit->acceleration);
+        WATCH(FF_TRIP_ANGULAR_ACCELERATION, ff_vec3_norm(change.w) / T, limit->angular_acceleration);
+        if (state->seen >= 2)
+            WATCH(FF_TRIP_JERK, ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[i])) / T,
+                  limit->jerk);
+    }
+#undef WATCH
+#undef TRIP
+    return (ff_trip){.code = FF_TRIP_NONE};
+}
+
+ff_trip ff_safety_examine(const ff_safety_config *config, const ff_safety_memory *memory,
+                          const ff_safety_in *in) {
+    ff_trip trip = {.code = FF_TRIP_NONE};
+    for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE; i++)
+        trip = examine(config, memory, in, i);
+    return trip;
+}
+
+void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *state, const ff_safety_in *in) {
+    for (int i = 0; i < config->bodies; i++) {
+        const ff_safety_body_in *b = &in->body[i];
+        if (state->seen >= 1)
+            state->acceleration_last[i] =
+                ff_vec3_scale(1.0 / config->cycle, ff_vec3_sub(b->command.twist.v, state->twist_last[i].v));
+        state->twist_last[i] = b->command.twist;
+        state->force_last[i] = b->f_b.f;
+    }
+    state->seen += state->seen < 3;
+}
+
+bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *state, const ff_safety_in *in) {
+    bool any = false;
+    for (int i = 0; i < config->bodies; i++) {
+        if (in->body[i].force_valid)
+            state->touched[i] = ff_vec3_norm(in->body[i].f_b.f) > config->contact[i];
+        any |= state->touched[i];
+    }
+    return any;
+}
+
+static ff_trip examine_at_rest(const ff_safety_config *config, const ff_safety_in *in, int i) {
+    const ff_safety_body_in *b = &in->body[i];
+    const ff_safety_limits *limit = &config->limits[i];
+    const double force = ff_vec3_norm(b->f_b.f), torque = ff_vec3_norm(b->f_b.t);
+    if (b->force_valid && !(force <= limit->force))
+        return (ff_trip){.code = FF_TRIP_FORCE, .body = i, .value = force, .limit = limit->force};
+    if (b->force_valid && !(torque <= limit->torque))
+        return (ff_trip){.code = FF_TRIP_TORQUE, .body = i, .value = torque, .limit = limit->torque};
+    return (ff_trip){.code = FF_TRIP_NONE};
+}
+
+ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_in *in) {
+    ff_trip trip = {.code = FF_TRIP_NONE};
+    for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE; i++)
+        trip = examine_at_rest(config, in, i);
+    return trip;
+}
+
+/* The transitions, as docs/safety.md draws them. */
+ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state *state,
+                                const ff_safety_in *in, bool *tripped) {
+    *tripped = false;
+    const bool moves = state->name == FF_SAFE_FLOAT || state->name == FF_SAFE_CONTACT ||
+                       (state->name == FF_SAFE_CHECK && in->testing);
+    if (state->name != FF_SAFE_FAULT && state->name != FF_SAFE_HOLD) {
+        ff_trip trip = in->other;
+        if (trip.code == FF_TRIP_NONE && moves)
+            trip = ff_safety_examine(config, &state->memory, in);
+        if (trip.code == FF_TRIP_NONE && in->stop)
+            trip = (ff_trip){.code = in->stop_reason};
+        if (trip.code != FF_TRIP_NONE) {
+            const bool orderly = trip.code == FF_TRIP_OPERATOR || trip.code == FF_TRIP_FINISHED;
+            trip.state = orderly ? FF_SAFE_HOLD : FF_SAFE_FAULT;
+            state->zeroed = moves && state->name != FF_SAFE_CHECK;
+            state->trip = trip;
+            state->name = trip.state;
+            *tripped = true;
+        }
+    } else if (state->name == FF_SAFE_HOLD) {
+        ff_trip trip = in->other; /* a fault while stopping in order */
+        if (trip.code == FF_TRIP_NONE && state->zeroed)
+            trip = ff_safety_examine_at_rest(config, in);
+        if (trip.code != FF_TRIP_NONE) {
+            state->trip = trip;
+            state->trip.state = state->name = FF_SAFE_FAULT;
+            *tripped = true;
+        }
+    }
+    switch (state->name) {
+    case FF_SAFE_OFF:
+        if (in->ready)
+            state->name = FF_SAFE_CHECK;
+        return FF_ACT_REST;
+    case FF_SAFE_CHECK:
+        if (in->testing)
+            ff_safety_remember(config, &state->memory, in);
+        if (in->checked)
+            state->name = FF_SAFE_ZEROED;
+        return FF_ACT_REST;
+    case FF_SAFE_ZEROED:
+        if (in->arm)
+            state->name = FF_SAFE_ARMED;
+        return FF_ACT_REST;
+    case FF_SAFE_ARMED:
+        if (in->start) {
+            state->name = FF_SAFE_FLOAT;
+            state->memory.seen = 0;
+        }
+        return FF_ACT_REST;
+    case FF_SAFE_FLOAT:
+    case FF_SAFE_CONTACT:
+        ff_safety_remember(config, &state->memory, in);
+        state->name = ff_safety_touching(config, &state->memory, in) ? FF_SAFE_CONTACT : FF_SAFE_FLOAT;
+        return FF_ACT_MOVE;
+    case FF_SAFE_HOLD:
+    case FF_SAFE_FAULT:
+        break;
+    }
+    return FF_ACT_BRAKE;
+}
+
+/* ------------------------------------------------------------------------------------------------- stop --
+ */
+
+bool ff_trip_by_sensor(ff_trip_code code) {
+    return code == FF_TRIP_AGE || code == FF_TRIP_RANGE || code == FF_TRIP_FROZEN || code == FF_TRIP_SENSOR ||
+           code == FF_TRIP_SPIKE || code == FF_TRIP_NOT_FINITE;
+}
+
+void ff_stop_start(ff_stop_state *state) {
+    *state = (ff_stop_state){.started = true};
+}
+
+static void finish(ff_stop_state *state, ff_stop_why why) {
+    state->done = true;
+    state->why = why;
+}
+
+/* One more step of the retreat, if it may be made. */
+static bool retreat(const ff_safety_config *config, int body, ff_stop_state *state, double push) {
+    const double T = config->cycle, step = fmin(state->left, T * RETREAT_SPEED);
+    const ff_vec3 to = ff_vec3_axpy(step, state->normal, state->target.T.p);
+    bool may = step > 0.0 && state->spent < RETREAT_TIME && push <= RETREAT_GROWS * state->push;
+    for (int a = 0; a < 3; a++) { /* back into its box, never further out */
+        const double origin = config->origin[body].a[a], from = fabs(state->target.T.p.a[a] - origin);
+        may = may && (fabs(to.a[a] - origin) <= fmax(config->limits[body].box.a[a], from));
+    }
+    if (!may) {
+        state->left = 0.0;
+        return false;
+    }
+    state->left -= step;
+    state->spent += T;
+    state->target.T.p = to;
+    state->target.twist.v = ff_vec3_scale(state->left > 0.0 ? step / T : 0.0, state->normal);
+    return true;
+}
+
+void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state, const ff_stop_in *in) {
+    const double T = config->cycle, push = ff_vec3_norm(in->force);
+    const bool pushed = in->force_valid && push > config->contact[body];
+    if (state->done)
+        return;
+    state->goes = state->goes && pushed && retreat(config, body, state, push);
+    if (state->goes)
+        return;
+    /* the robot rests a delay after its command: before that its force does not say how deep it will stand.
+     * Nor does it while it retreats: damping may hide what is left of the contact, a sample may be lost */
+    state->rested = in->rests ? state->rested + 1 : 0;
+    if ((double)state->rested * T < config->delay[body] + 3.0 * T)
+        return;
+    if (state->grasped)
+        finish(state, FF_STOP_GRASPED);
+    else if (!in->force_valid)
+        finish(state, FF_STOP_NO_FORCE);
+    else if (!pushed)
+        finish(state, state->retreats ? FF_STOP_RETREATED : FF_STOP_FREE);
+    else if (!(config->stiffness[body] > 0.0))
+        finish(state, FF_STOP_NO_STIFFNESS);
+    else {
+        if (!state->retreats) {
+            state->retreats = true;
+            state->normal = ff_vec3_scale(1.0 / push, in->force);
+            state->left = fmin(push / config->stiffness[body] + RETREAT_EXTRA, RETREAT_MOST);
+            state->push = push;
+        }
+        state->target = (ff_setpoint){in->at, ff_twist_zero()};
+        state->rested = 0;
+        state->goes = retreat(config, body, state, push);
+        if (!state->goes)
+            finish(state, FF_STOP_STILL_PUSHED);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- go / no-go --
+ */
+
+/* Beyond w tau = 1 the robot is more than a radian of the contact behind: half a rebound passes before it
+ * answers, and no method of the five papers was shown there. Direct integration multiplies the energy by
+ * about exp(pi w tau / 2) in a rebound (readings of destefano2019), so it is refused above 0.5. */
+void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast) {
+    const ff_satellite *satellite = &scenario->satellite[body];
+    if (isnan(robot_delay))
+        robot_delay = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
+    const double delay = robot_delay + satellite->sensor.delay + scenario->cycle;
+    const double speed = ff_vec3_norm(satellite->start.velocity), mass = satellite->rigid.mass;
+    double k = 0.0;
+    for (int c = 0; c < scenario->contacts; c++)
+        if (scenario->contact[c].body == body || scenario->contact[c].against == body)
+            k = fmax(k, scenario->contact[c].stiffness);
+    *forecast = (ff_forecast){.frequency = sqrt(k / mass), .delay = delay};
+    forecast->w_tau = forecast->frequency * delay;
+    forecast->force = speed * sqrt(k * mass) * exp(forecast->w_tau);
+    forecast->most = scenario->fidelity.method == FF_METHOD_DIRECT ? 0.5 : 1.0;
+}

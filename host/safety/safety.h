@@ -1,0 +1,231 @@
+/* safety/safety.h - the states of a run on devices, what ends it, and how it stops. Pure functions: no
+ * socket, no clock, no thread. This is never the safety function of the cell: that is the robot controller's
+ * and the emergency stop's (docs/safety.md). */
+#ifndef FF_SAFETY_SAFETY_H
+#define FF_SAFETY_SAFETY_H
+
+#include "scenario/scenario.h"
+
+/* X(name, text): one list feeds the enum and the names. */
+#define FF_SAFETY_STATES(X) X(OFF) X(CHECK) X(ZEROED) X(ARMED) X(FLOAT) X(CONTACT) X(HOLD) X(FAULT)
+
+typedef enum ff_safety_name {
+#define FF_SAFETY_ENUM(name) FF_SAFE_##name,
+    FF_SAFETY_STATES(FF_SAFETY_ENUM)
+#undef FF_SAFETY_ENUM
+} ff_safety_name;
+
+#define FF_TRIPS(X)                                                                                \
+    X(NONE, "", "nothing")                                                                         \
+    X(OPERATOR, "", "the operator asked for the end")                                              \
+    X(FINISHED, "", "the run has come to its end")                                                 \
+    X(BOX, "m", "the body would come to rest outside its box")                                     \
+    X(JOINT, "deg", "a joint would leave its range")                                               \
+    X(REACH, "m", "the arm cannot reach the pose")                                                 \
+    X(ROTATION, "deg", "a Cartesian correction turns too far")                                     \
+    X(VELOCITY, "m/s", "the robot is too fast")                                                    \
+    X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast")                                       \
+    X(ACCELERATION, "m/s2", "the command accelerates too much")                                    \
+    X(ANGULAR_ACCELERATION, "rad/s2", "the command's rotation accelerates too much")               \
+    X(JERK, "m/s3", "the command jerks too much")                                                  \
+    X(FORCE, "N", "the contact force is too large")                                                \
+    X(TORQUE, "N m", "the contact torque is too large")                                            \
+    X(SPIKE, "N", "the force jumped within one cycle")                                             \
+    X(ENERGY, "J", "the contact has given too much energy")                                        \
+    X(TRACKING, "m", "the robot does not follow its command")                                      \
+    X(AGE, "s", "the sensor's sample is too old")                                                  \
+    X(RANGE, "", "the sensor is saturated")                                                        \
+    X(FROZEN, "records", "the sensor repeats itself")                                              \
+    X(SENSOR, "", "the sensor reports a fault")                                                    \
+    X(NOT_FINITE, "", "a measured value is not finite")                                            \
+    X(MISSED, "cycles", "too many cycles in a row without a telegram")                             \
+    X(SILENT, "s", "the robot has fallen silent")                                                  \
+    X(CLIPPED, "mm or deg", "the controller clips the correction")                                 \
+    X(DIVERGED, "", "the loop's motion diverged")                                                  \
+    X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                         \
+    X(START, "mm or deg", "the robot does not stand where the run begins")                         \
+    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")                          \
+    X(STANDSTILL, "mm", "the robot moves before it is told to")                                    \
+    X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")                         \
+    X(NO_GO, "", "this delay, contact and speed are not safe together")                            \
+    X(PUSH, "", "the sensor's axes are not as the scenario says")                                  \
+    X(WEIGHT, "", "the mock-up's weight could not be told")                                        \
+    X(DELAY, "cycles", "the robot's delay is not the scenario's")                                  \
+    X(AXIS, "deg/s", "an axis would have to be faster than it can")                                \
+    X(RESTART, "cycles", "the controller's program has begun again: start from the check")         \
+    X(STANDS, "m", "the robot stands still against a moving command: see its drives and override") \
+    X(LATE, "cycles", "the controller calls our answers late: see the computer and the network")   \
+    X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")
+
+typedef enum ff_trip_code {
+#define FF_TRIP_ENUM(name, unit, text) FF_TRIP_##name,
+    FF_TRIPS(FF_TRIP_ENUM)
+#undef FF_TRIP_ENUM
+        FF_TRIP_CODES
+} ff_trip_code;
+
+const char *ff_safety_state_name(ff_safety_name state); /* "FLOAT" */
+const char *ff_trip_name(ff_trip_code code);            /* "BOX" */
+const char *ff_trip_unit(ff_trip_code code);
+const char *ff_trip_text(ff_trip_code code); /* a sentence */
+
+typedef struct ff_trip {
+    ff_trip_code code;
+    int body;
+    double value, limit;
+    int axis;             /* of the arm, 1..6; 0: none is meant */
+    ff_safety_name state; /* that was reached */
+} ff_trip;
+
+/* "FORCE: the contact force is too large (81.2, allowed 60 N)". */
+void ff_trip_sentence(const ff_trip *trip, char *text, size_t size);
+
+typedef struct ff_safety_config {
+    int bodies;
+    double cycle;                    /* [s] */
+    double delay[FF_MAX_BODIES];     /* [s] from command to motion */
+    double contact[FF_MAX_BODIES];   /* [N] a larger force is a contact */
+    double stiffness[FF_MAX_BODIES]; /* [N/m] of what is touched, for the retreat; 0: unknown, no retreat */
+    double grasp[FF_MAX_BODIES];     /* [s] from then on a grasp may be closed; FF_INF: there is none */
+    ff_vec3 origin[FF_MAX_BODIES];   /* [m] centre of the box */
+    ff_safety_limits limits[FF_MAX_BODIES];
+} ff_safety_config;
+
+/* From the scenario: delays, softest contact, limits; `noise` is the measured force noise [N]. */
+void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_safety_config *config);
+
+enum {
+    FF_SAFETY_SAME = 24, /* [records] a noisy sensor's six counts do not repeat for longer */
+    FF_SAFETY_APART = 9, /* [cycles] off its command before the correction counts as clipped */
+};
+
+typedef struct ff_safety_body_in {
+    ff_setpoint measured;
+    ff_setpoint command; /* of the last cycle: what the robot was told */
+    ff_wrench f_b;       /* contact wrench, robot's body axes */
+    bool force_valid;    /* a fresh, healthy sample is behind it */
+    ff_trip_code sensor; /* NONE, or what is wrong: AGE RANGE FROZEN SENSOR NOT_FINITE */
+    double sensor_value; /* with its value */
+    double sensor_limit; /* and what is allowed */
+    double age;          /* [s] of the sample */
+    double energy;       /* [J] given by the port since the start */
+    double tracking;     /* [m] from the nearest recent command */
+    double lag;          /* [m] of what is sent behind the command */
+    bool clipped;
+    double clipped_by, clipped_limit; /* [mm or deg] */
+    double same;  /* [records] in a row equal to the last, of a sensor that was seen to be noisy */
+    double apart; /* [cycles] in a row that the robot is off all its recent commands */
+    double joint; /* the commanded joint nearest to an end of its range: 0 in the middle, 1 at the end */
+} ff_safety_body_in;
+
+typedef struct ff_safety_in {
+    ff_safety_body_in body[FF_MAX_BODIES];
+    double missed;   /* [cycles] in a row without a telegram before this one */
+    ff_trip other;   /* NONE, or what the executive found itself: JOINT DIVERGED SILENT RECORDER ... */
+    bool ready;      /* devices speak */
+    bool testing;    /* CHECK moves the robot: the limits are watched */
+    bool checked;    /* the checks passed */
+    bool arm, start; /* the operator's commands */
+    bool stop;       /* the operator's stop, or the run's end */
+    ff_trip_code stop_reason;
+} ff_safety_in;
+
+typedef enum ff_safety_action {
+    FF_ACT_REST,  /* hold the pose */
+    FF_ACT_MOVE,  /* the loop's command */
+    FF_ACT_BRAKE, /* come to rest, then retreat if in contact */
+} ff_safety_action;
+
+/* What differences from cycle to cycle need. Zero before the first. */
+typedef struct ff_safety_memory {
+    ff_vec3 force_last[FF_MAX_BODIES];
+    ff_twist twist_last[FF_MAX_BODIES];
+    ff_vec3 acceleration_last[FF_MAX_BODIES];
+    int seen;                    /* cycles of motion, up to 3: differences need neighbours */
+    bool touched[FF_MAX_BODIES]; /* by the last valid force */
+} ff_safety_memory;
+
+/* The first limit that a sample of a moving robot breaks, most telling first; NONE: none. */
+ff_trip ff_safety_examine(const ff_safety_config *config, const ff_safety_memory *memory,
+                          const ff_safety_in *in);
+/* A robot that stops in order, or is held, must not be pressed beyond its limits either. What the stop itself
+ * does (its deceleration, a jump of a force that lets go) is no reason to trip. */
+ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_in *in);
+/* After a cycle of motion. */
+void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *memory, const ff_safety_in *in);
+/* Does any body touch something? A cycle without a valid force says nothing new: what was touched still
+ * counts as touched. */
+bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *memory, const ff_safety_in *in);
+
+typedef struct ff_safety_state {
+    ff_safety_name name;
+    ff_trip trip; /* the first: latched */
+    ff_safety_memory memory;
+    bool zeroed; /* HOLD was entered from motion: forces are above the zero */
+} ff_safety_state;
+
+void ff_safety_reset(ff_safety_state *state);
+/* One cycle. Faults latch: FAULT is left only by a reset. Returns what to do; *tripped: in this cycle. */
+ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state *state,
+                                const ff_safety_in *in, bool *tripped);
+
+/* ------------------------------------------------------------------------------------------------- stop --
+ */
+
+/* A controlled stop of one body. The output stage brings the robot to rest; then, once the robot has come
+ * after its command, if the last valid force says contact, the body retreats along it at 10 mm/s, until the
+ * force is gone, also at rest: by at most force/stiffness + 1 mm, 5 mm and 2 s, not out of its box, and not
+ * where the force grows. Without a valid force or stiffness, or in a grasp, it holds. */
+typedef enum ff_stop_why {
+    FF_STOP_FREE,         /* nothing pushes */
+    FF_STOP_RETREATED,    /* out of the contact */
+    FF_STOP_NO_FORCE,     /* no valid force: nobody knows where to go */
+    FF_STOP_NO_STIFFNESS, /* or how far */
+    FF_STOP_GRASPED,      /* a closed grasp is not pulled at */
+    FF_STOP_STILL_PUSHED  /* retreated as far as it may: what is touched is softer than the scenario says */
+} ff_stop_why;
+
+const char *ff_stop_text(ff_stop_why why); /* what the stop came to, a sentence */
+
+typedef struct ff_stop_state {
+    bool started, retreats, done;
+    bool grasped;    /* set by the caller: hold */
+    ff_stop_why why; /* once done */
+    bool goes;       /* in this cycle: `target` is where to; else the robot shall come to rest or stand */
+    ff_setpoint target;
+    ff_vec3 normal;  /* out of the contact, inertial */
+    double left;     /* [m] of the retreat */
+    double spent;    /* [s] on it */
+    double push;     /* [N] when it began */
+    unsigned rested; /* [cycles] at rest */
+} ff_stop_state;
+
+typedef struct ff_stop_in {
+    ff_pose at;       /* what the robot was last sent */
+    bool rests;       /* and it does not change any more */
+    ff_vec3 force;    /* [N] inertial, last valid */
+    bool force_valid; /* in this cycle, from a sensor that is trusted */
+} ff_stop_in;
+
+void ff_stop_start(ff_stop_state *state);
+void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state, const ff_stop_in *in);
+/* The sensor itself is why the run ended: its force leads nowhere. */
+bool ff_trip_by_sensor(ff_trip_code code);
+
+/* Where the body will stand if it is stopped now: v delay + v^2/(2 a) along v [m]. */
+ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured);
+
+/* ------------------------------------------------------------------------------------------- go / no-go --
+ */
+
+typedef struct ff_forecast {
+    double frequency;   /* [rad/s] of the stiffest contact with this body: sqrt(k/m) */
+    double delay;       /* [s] robot, sensor and one cycle */
+    double w_tau, most; /* contact frequency times delay, and its bound */
+    double force;       /* [N] predicted peak: v sqrt(k m), grown by the delay: exp(w tau) */
+} ff_forecast;
+
+/* robot_delay [s] as identified; FF_NAN: the scenario's. docs/safety.md tells the bounds. */
+void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast);
+
+#endif

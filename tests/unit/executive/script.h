@@ -1,0 +1,94 @@
+/* A scripted station: robots that follow at once, a force that the test prescribes, faults where the test
+ * wants them, and a list of what was asked of it. */
+#ifndef FF_TESTS_SCRIPT_H
+#define FF_TESTS_SCRIPT_H
+
+#include "support.h"
+
+#include "executive/executive.h"
+
+enum { SCRIPT_CALLS = 64 };
+
+typedef struct script {
+    int bodies;
+    char calls[SCRIPT_CALLS]; /* O offer, W wait, X write, one letter each */
+    int count, opened, closed;
+    uint64_t k;
+    ff_setpoint offered[FF_MAX_BODIES], written[FF_MAX_BODIES];
+    ff_wrench measured[FF_MAX_BODIES];
+    ff_wrench force;       /* that every sensor reads */
+    ff_status refuses;     /* to open */
+    uint64_t fails_at;     /* this cycle's wait, with: */
+    ff_status failure;     /* FF_OK: never */
+    uint64_t spoils_at;    /* this cycle's sample: */
+    int spoils;            /* the number with this index in the first body's reading is not one; < 0: none */
+    const ff_sample *said; /* instead of all that: these samples, one for each cycle */
+} script;
+
+static void script_call(script *s, char what) {
+    if (s->count < SCRIPT_CALLS - 1)
+        s->calls[s->count++] = what;
+}
+
+static ff_status script_open(void *self, const double *lead, char *message, size_t size) {
+    script *s = self;
+    (void)lead;
+    if (s->refuses < 0) {
+        snprintf(message, size, "the script refuses");
+        return s->refuses;
+    }
+    s->opened++;
+    return FF_OK;
+}
+
+static void script_offer(void *self, uint64_t k, const ff_setpoint *next, const ff_rigid_state *nominal) {
+    script *s = self;
+    (void)nominal;
+    script_call(s, 'O');
+    s->k = k;
+    memcpy(s->offered, next, (size_t)s->bodies * sizeof *next);
+}
+
+static ff_status script_wait(void *self, ff_sample *sample) {
+    script *s = self;
+    script_call(s, 'W');
+    if (s->failure < 0 && s->k == s->fails_at)
+        return s->failure;
+    if (s->said) {
+        *sample = s->said[s->k];
+        return FF_OK;
+    }
+    sample->k = s->k;
+    for (int i = 0; i < s->bodies; i++)
+        sample->body[i].sensor =
+            (ff_wrench_in){.f_s = s->force, .T_wb = s->offered[i].T, .twist = s->offered[i].twist};
+    if (s->spoils >= 0 && s->k == s->spoils_at) {
+        double *number = (double *)&sample->body[0].sensor;
+        number[s->spoils] = FF_NAN;
+    }
+    return FF_OK;
+}
+
+static void script_write(void *self, uint64_t k, const ff_setpoint *command, const ff_wrench *measured_b) {
+    script *s = self;
+    script_call(s, 'X');
+    assert_int_equal(k, s->k);
+    memcpy(s->written, command, (size_t)s->bodies * sizeof *command);
+    memcpy(s->measured, measured_b, (size_t)s->bodies * sizeof *measured_b);
+}
+
+static const ff_truth *script_truth(const void *self) {
+    (void)self;
+    return NULL;
+}
+
+static void script_close(void *self) {
+    script *s = self;
+    s->closed++;
+}
+
+static ff_station script_station(script *s) {
+    return (ff_station){s, script_open, script_offer, script_wait, script_write, script_truth, script_close};
+}
+
+#endif

@@ -1,0 +1,298 @@
+/* The executive's cycle on a scripted station: what it asks of a station and when, what it makes of samples,
+ * and what ends a run. */
+#include "unit/executive/script.h"
+
+#include "facility/virtual.h"
+
+static ff_scenario scenario;
+static ff_executive executive;
+
+enum { CYCLES = 20, ROWS = CYCLES + 1 };
+
+static void load(const char *method, const char *rest) {
+    char text[1024], message[256] = "", warnings[512] = "";
+    snprintf(text, sizeof text,
+             "name: script\ntime: {cycle: 0.01, duration: 0.2}\nmethod: %s\nsatellites:\n"
+             "  body: {mass: 50, inertia: [5, 6, 7], velocity: [0.02, 0, 0]}\n%s",
+             method, rest);
+    if (ff_scenario_parse("text", text, strlen(text), NULL, &scenario, message, sizeof message, warnings,
+                          sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    assert_int_equal(scenario.cycles, CYCLES);
+}
+
+typedef struct rows {
+    ff_row row[ROWS];
+    int count;
+    int refuses_at; /* this row; -1: none */
+} rows;
+
+static rows kept;
+
+static ff_status keep(void *self, const ff_row *row) {
+    rows *r = self;
+    assert_true(r->count < ROWS);
+    if (r->count == r->refuses_at)
+        return FF_ERR_IO;
+    r->row[r->count++] = *row;
+    return FF_OK;
+}
+
+static const ff_sink sink = {.self = &kept, .row = keep};
+
+static ff_status run(script *s, const ff_run_options *more, ff_run_result *result) {
+    const ff_run_options options = more ? *more : (ff_run_options){.sinks = &sink, .count = 1};
+    s->bodies = scenario.satellites;
+    kept.count = 0;
+    *result = (ff_run_result){0};
+    if (ff_executive_open(&executive, &scenario, script_station(s), &options, NULL, result) != FF_OK)
+        return result->status;
+    int cycles = 0;
+    while (!executive.ended) {
+        ff_executive_cycle(&executive);
+        assert_true(++cycles <= ROWS);
+    }
+    const ff_status status = ff_executive_cycle(&executive); /* an ended run stays ended */
+    assert_int_equal(status, result->status);
+    ff_executive_close(&executive);
+    return result->status;
+}
+
+static void test_every_cycle_offers_waits_writes_and_the_last_only_looks(void **unused) {
+    (void)unused;
+    script s = {.spoils = -1};
+    ff_run_result result;
+    kept.refuses_at = -1;
+    load("direct", "");
+    assert_int_equal(run(&s, NULL, &result), FF_OK);
+    char expected[SCRIPT_CALLS] = "";
+    for (int k = 0; k < CYCLES; k++)
+        strcat(expected, "OWX");
+    strcat(expected, "OW");
+    assert_string_equal(s.calls, expected);
+    assert_int_equal(s.opened, 1);
+    assert_int_equal(s.closed, 1);
+    assert_int_equal(result.cycles, CYCLES);
+    assert_int_equal(kept.count, ROWS);
+    for (int k = 0; k < ROWS; k++) {
+        assert_int_equal(kept.row[k].k, k);
+        assert_true(kept.row[k].t == (double)k * scenario.cycle);
+        assert_int_equal(kept.row[k].final, k == CYCLES);
+    }
+}
+
+/* `direct` with lie-midpoint integrates a constant force exactly: v = v0 + t F/m at every t_k; the position
+ * gains T v(k+1). The load of the last cycle that acts is that of t_(k-1). */
+static void test_samples_and_loads_move_the_satellite_as_the_contract_says(void **unused) {
+    (void)unused;
+    script s = {.spoils = -1, .force = {.f = {{0.0, 3.0, 0.0}}}};
+    ff_run_result result;
+    kept.refuses_at = -1;
+    load("direct", "loads:\n  - {body: body, kind: pulse, force: [2, 0, 0], from: 0.05, to: 0.1}\n");
+    assert_int_equal(run(&s, NULL, &result), FF_OK);
+    const double T = scenario.cycle, m = 50.0;
+    double y = 0.0;
+    for (int k = 0; k < ROWS; k++) {
+        const ff_rigid_state *b = &kept.row[k].body[0].satellite;
+        const int pushed = k < 5 ? 0 : k < 10 ? k - 5 : 5; /* cycles with the load before t_k */
+        assert_near(b->velocity.x, 0.02 + pushed * T * 2.0 / m, 1e-15);
+        assert_near(b->velocity.y, k * T * 3.0 / m, 1e-15);
+        y += k ? T * (k * T * 3.0 / m) : 0.0;
+        assert_near(b->position.y, y, 1e-15);
+        assert_near(kept.row[k].body[0].measured_b.f.y, 3.0, 1e-15);
+    }
+    assert_near(s.measured[0].f.y, 3.0, 1e-15); /* the station is given what the loop measured */
+    assert_vec3_near(s.offered[0].T.p, kept.row[CYCLES].body[0].command.T.p, 0.0);
+}
+
+/* Whatever number of a sample is not one: nothing moves in that cycle, every command stays finite, the run
+ * continues. */
+static void test_a_sample_that_is_not_finite_holds_the_robots_for_a_cycle(void **unused) {
+    (void)unused;
+    const int numbers = (int)(offsetof(ff_wrench_in, acceleration) / sizeof(double));
+    kept.refuses_at = -1;
+    for (int n = 0; n < numbers; n++) {
+        script s = {.spoils = n, .spoils_at = 7, .force = {.f = {{0.0, 3.0, 0.0}}}};
+        ff_run_result result;
+        load("direct", "");
+        assert_int_equal(run(&s, NULL, &result), FF_OK);
+        assert_int_equal(kept.row[7].status, FF_INFO_HELD);
+        assert_int_equal(result.info.held, 1);
+        const ff_row_body *before = &kept.row[7].body[0], *after = &kept.row[8].body[0];
+        assert_memory_equal(&before->satellite, &after->satellite, sizeof after->satellite);
+        for (int k = 0; k < ROWS; k++) {
+            assert_true(ff_rigid_finite(&kept.row[k].body[0].satellite));
+            assert_true(ff_pose_finite(kept.row[k].body[0].command.T));
+            assert_true(ff_twist_finite(kept.row[k].body[0].command.twist));
+        }
+        /* one cycle without the force */
+        assert_near(kept.row[CYCLES].body[0].satellite.velocity.y, (CYCLES - 1) * scenario.cycle * 3.0 / 50.0,
+                    1e-15);
+    }
+}
+
+static void test_a_station_that_fails_ends_the_run_there(void **unused) {
+    (void)unused;
+    const ff_status faults[] = {FF_ERR_DIVERGED, FF_ERR_DEVICE, FF_ERR_FORMAT};
+    kept.refuses_at = -1;
+    for (int f = 0; f < 3; f++)
+        for (uint64_t at = 0; at <= CYCLES; at += 5) {
+            script s = {.spoils = -1, .fails_at = at, .failure = faults[f]};
+            ff_run_result result;
+            load("direct", "");
+            assert_int_equal(run(&s, NULL, &result), faults[f]);
+            assert_int_equal(kept.count, at);
+            assert_int_equal(result.cycles, at ? at - 1 : 0);
+            assert_int_equal(s.closed, 1);
+            char when[32];
+            snprintf(when, sizeof when, "at %.3f s: ", (double)at * scenario.cycle);
+            assert_non_null(strstr(result.message, when));
+            assert_non_null(strstr(result.message, ff_status_text(faults[f])));
+        }
+}
+
+static void test_a_force_beyond_all_numbers_ends_the_run_with_its_row(void **unused) {
+    (void)unused;
+    script s = {.spoils = -1, .force = {.f = {{1e300, 0.0, 0.0}}}};
+    ff_run_result result;
+    kept.refuses_at = -1;
+    load("direct", "");
+    assert_int_equal(run(&s, NULL, &result), FF_ERR_DIVERGED);
+    assert_int_equal(kept.count, 1); /* the row says what was measured */
+    assert_int_equal(kept.row[0].status, FF_ERR_DIVERGED);
+    assert_true(ff_pose_finite(s.written[0].T));
+    assert_int_equal(s.closed, 1);
+}
+
+static void test_a_sink_that_fails_ends_the_run(void **unused) {
+    (void)unused;
+    script s = {.spoils = -1};
+    ff_run_result result;
+    kept.refuses_at = 4;
+    load("direct", "");
+    assert_int_equal(run(&s, NULL, &result), FF_ERR_IO);
+    assert_int_equal(kept.count, 4);
+    assert_int_equal(result.cycles, 3);
+    assert_int_equal(s.closed, 1);
+}
+
+static void test_a_station_that_does_not_open_is_not_closed(void **unused) {
+    (void)unused;
+    script s = {.spoils = -1, .refuses = FF_ERR_DEVICE};
+    ff_run_result result;
+    load("direct", "");
+    assert_int_equal(run(&s, NULL, &result), FF_ERR_DEVICE);
+    assert_string_equal(result.message, "the script refuses");
+    assert_int_equal(s.closed, 0);
+    assert_int_equal(s.count, 0);
+}
+
+typedef struct stops {
+    uint64_t at;
+    int asked;
+} stops;
+
+static bool stop_at(void *self, const ff_run_access *access) {
+    stops *s = self;
+    s->asked++;
+    assert_true(access->t == (double)access->k * scenario.cycle);
+    return access->k != s->at;
+}
+
+static void test_orders_come_before_every_cycle_and_may_stop_it(void **unused) {
+    (void)unused;
+    for (uint64_t at = 0; at <= CYCLES + 1; at += 7) {
+        script s = {.spoils = -1};
+        stops asked = {.at = at};
+        ff_run_result result;
+        kept.refuses_at = -1;
+        load("direct", "");
+        const ff_run_options options = {
+            .sinks = &sink, .count = 1, .between = stop_at, .between_user = &asked};
+        const bool whole = at > CYCLES;
+        assert_int_equal(run(&s, &options, &result), whole ? FF_OK : FF_ERR_LIMIT);
+        assert_int_equal(asked.asked, whole ? ROWS : (int)at + 1);
+        assert_int_equal(kept.count, whole ? ROWS : (int)at);
+        char when[40];
+        snprintf(when, sizeof when, "stopped at %.3f s", (double)at * scenario.cycle);
+        assert_string_equal(result.message, whole ? "" : when);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- boundary --
+ */
+
+/* A virtual station that keeps its samples. */
+typedef struct tap {
+    ff_virtual facility;
+    ff_station inside;
+    ff_sample sample[ROWS];
+    uint64_t count;
+} tap;
+
+static tap wire;
+
+static ff_status tapped(void *self, ff_sample *sample) {
+    const ff_status status = wire.inside.wait(self, sample);
+    wire.sample[wire.count++] = *sample;
+    return status;
+}
+
+/* Everything after a sample is a function of the samples: a run on the samples of another has its rows, bit
+ * for bit. */
+static void test_rows_follow_from_the_samples_alone(void **unused) {
+    (void)unused;
+    static const char *const methods[] = {"direct", "tdpa", "damping", "impact", "fused"};
+    static rows first;
+    for (int m = 0; m < 5; m++) {
+        load(methods[m],
+             "contacts:\n  - {kind: wall, name: wall, body: body, at: [0.0005, 0, 0], normal: [-1, 0, "
+             "0], stiffness: 20000, damping: 5}\n");
+        scenario.satellite[0].robot.kind = FF_ROBOT_DELAY;
+        scenario.satellite[0].robot.delay = 0.02;
+        wire.count = 0;
+        wire.inside = ff_virtual_station(&wire.facility, &scenario);
+        ff_station station = wire.inside;
+        station.wait = tapped;
+        const ff_run_options options = {.sinks = &sink, .count = 1};
+        ff_run_result result = {0};
+        kept.count = 0;
+        kept.refuses_at = -1;
+        assert_int_equal(ff_executive_open(&executive, &scenario, station, &options, NULL, &result), FF_OK);
+        while (!executive.ended)
+            ff_executive_cycle(&executive);
+        ff_executive_close(&executive);
+        assert_int_equal(result.status, FF_OK);
+        memcpy(&first, &kept, sizeof first);
+        double pushed = 0.0;
+        for (int k = 0; k < ROWS; k++)
+            pushed = fmax(pushed, fabs(first.row[k].body[0].measured_b.f.x));
+        assert_true(pushed > 1.0); /* there was a contact */
+
+        script s = {.spoils = -1, .said = wire.sample};
+        assert_int_equal(run(&s, NULL, &result), FF_OK);
+        for (int k = 0; k < ROWS; k++) {
+            const ff_row *a = &first.row[k], *b = &kept.row[k];
+            assert_memory_equal(&a->body[0].satellite, &b->body[0].satellite, sizeof a->body[0].satellite);
+            assert_memory_equal(&a->body[0].command, &b->body[0].command, sizeof a->body[0].command);
+            assert_memory_equal(&a->body[0].corrected_b, &b->body[0].corrected_b,
+                                sizeof a->body[0].corrected_b);
+            assert_memory_equal(&a->body[0].energy, &b->body[0].energy, sizeof a->body[0].energy);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_cycle_offers_waits_writes_and_the_last_only_looks),
+        cmocka_unit_test(test_samples_and_loads_move_the_satellite_as_the_contract_says),
+        cmocka_unit_test(test_a_sample_that_is_not_finite_holds_the_robots_for_a_cycle),
+        cmocka_unit_test(test_a_station_that_fails_ends_the_run_there),
+        cmocka_unit_test(test_a_force_beyond_all_numbers_ends_the_run_with_its_row),
+        cmocka_unit_test(test_a_sink_that_fails_ends_the_run),
+        cmocka_unit_test(test_a_station_that_does_not_open_is_not_closed),
+        cmocka_unit_test(test_orders_come_before_every_cycle_and_may_stop_it),
+        cmocka_unit_test(test_rows_follow_from_the_samples_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
