@@ -50,16 +50,17 @@ void ff__rt_aim(ff_executive *e, int i) {
 }
 
 /* A robot stands if it makes less than a tenth of what its command has moved by in the same time, whichever
- * of the last answers it may be at: delay and lag as configured, and LATER cycles more. */
+ * of the last answers it may be at: those of its delay, from two cycles less to three and twice its lag more.
+ */
 static bool stands(const ff_executive *e, const ff_rt_body *b, double *by) {
-    enum { LATER = 10 };
     const double far = 1e-4, wide = 2e-3; /* [m], [rad] less is not judged */
-    const uint64_t n = b->tracked, W = FF_RT_STANDS,
-                   delay = (uint64_t)ceil(e->plan.body[b - e->body].settle / e->plan.cycle) + LATER;
-    if (n < delay + W + 1 || delay + W + 1 > FF_RT_TRACK)
+    const ff_plan_body *plan = &e->plan.body[b - e->body];
+    const uint64_t n = b->tracked, W = FF_RT_STANDS, delay = (uint64_t)floor(plan->delay / e->plan.cycle),
+                   latest = (uint64_t)ceil((plan->delay + 2.0 * plan->lag) / e->plan.cycle) + 3;
+    if (n < latest + W + 1 || latest + W + 1 > FF_RT_TRACK)
         return false;
     double led = FF_INF, turned = FF_INF;
-    for (uint64_t d = delay > LATER + 2 ? delay - LATER - 2 : 0; d <= delay; d++) {
+    for (uint64_t d = delay > 2 ? delay - 2 : 0; d <= latest; d++) {
         const ff_pose c1 = b->track[(n - 1 - d) % FF_RT_TRACK], c0 = b->track[(n - 1 - d - W) % FF_RT_TRACK];
         led = fmin(led, ff_vec3_norm(ff_vec3_sub(c1.p, c0.p)));
         turned = fmin(turned, ff_quat_angle(c1.q, c0.q));
