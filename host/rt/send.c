@@ -94,9 +94,11 @@ void ff__rt_confirm(ff_executive *e, ff_rt_body *b, bool held) {
     if ((double)b->late > most)
         trip(e, (ff_trip){.code = FF_TRIP_LATE, .body = i, .value = (double)b->late, .limit = most});
     const ff_pose at = ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&b->rob));
-    for (uint64_t n = b->gap < FF_RT_TRACK ? b->gap + 1 : FF_RT_TRACK; n > 0; n--, b->tracked++) {
+    const ff_pose before = b->tracked ? b->seen[(b->tracked - 1) % FF_RT_TRACK] : at;
+    const uint64_t cycles = b->gap < FF_RT_TRACK ? b->gap + 1 : FF_RT_TRACK;
+    for (uint64_t n = 1; n <= cycles; n++, b->tracked++) {
         b->track[b->tracked % FF_RT_TRACK] = b->output.pose;
-        b->seen[b->tracked % FF_RT_TRACK] = at;
+        b->seen[b->tracked % FF_RT_TRACK] = ff_pose_interpolate(before, at, (double)n / (double)cycles);
     }
     double by = 0.0;
     b->standing_for = stands(e, b, &by) ? b->standing_for + 1 : 0;
