@@ -366,7 +366,7 @@ static void *real_time(void *self) {
             for (int i = 0; i < e->plan.bodies; i++)
                 ff__rt_answer(e, i, end);
             if (end) {
-                ff__rt_end_others(e);
+                ff__rt_end_all(e);
                 break;
             }
         } else {
