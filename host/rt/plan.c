@@ -81,29 +81,13 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
     return FF_OK;
 }
 
-static double smaller(double a, double b, double otherwise) {
-    const double least = fmin(a, b);
-    return isfinite(least) ? least : otherwise;
-}
-
 void ff_plan_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
                     ff_output_config *output) {
-    const ff_gate_config *limits = &satellite->limits;
-    ff_output_config c;
-    ff_output_default(&c);
-    c.cycle = cycle;
-    c.patience = 5.0 * cycle;
-    c.velocity = smaller(limits->velocity, safety->velocity, c.velocity);
-    c.acceleration = smaller(limits->acceleration, safety->acceleration, c.acceleration);
-    c.jerk = smaller(limits->jerk, safety->jerk, c.jerk);
-    c.angular_velocity = smaller(limits->angular_velocity, safety->angular_velocity, c.angular_velocity);
-    c.angular_acceleration =
-        smaller(limits->angular_acceleration, safety->angular_acceleration, c.angular_acceleration);
-    c.angular_jerk = smaller(limits->angular_jerk, FF_INF, c.angular_jerk);
-    c.stop_acceleration = fmin(safety->stop_acceleration, c.acceleration);
-    c.stop_angular_acceleration = fmin(safety->stop_angular_acceleration, c.angular_acceleration);
-    c.resolution = c.angular_resolution = 1e-9; /* nine decimals of a degree, at the end of the arm */
-    *output = c;
+    ff_output_config cautious;
+    ff_output_default(&cautious);
+    /* nine decimals of a degree, at the end of the arm */
+    cautious.resolution = cautious.angular_resolution = 1e-9;
+    ff_scenario_output(satellite, safety, cycle, &cautious, output);
 }
 
 /* [s] in which the quintic of the run-up gets to a speed within the limits: its largest acceleration is 15/8
@@ -143,7 +127,7 @@ ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *opt
         ff_plan_body *body = &plan->body[i];
         const ff_rigid_state start =
             relative ? ff_relative_from_absolute(&nominal, &satellite->start) : satellite->start;
-        body->start = (ff_setpoint){ff_rigid_pose(&start), {start.omega, start.velocity}};
+        body->start = ff_setpoint_from_state(&start);
         body->channel = robot->cartesian ? FF_RSI_BY_CARTESIAN : FF_RSI_BY_AXES;
         body->mode = robot->relative ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE;
         body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
