@@ -159,7 +159,7 @@ static const ff_key limits_keys[] = {
     KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded, per body axis."),
     KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", offsetof(ff_gate_config, angular_jerk), 0, "Largest angular jerk commanded, per body axis."),
 };
-static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named."};
+static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named; on devices every answer to the robot keeps them, as vectors, and cautious ones where none is named (docs/safety.md)."};
 
 #define LINK(field) offsetof(ff_servicer_link, field)
 static const char *const joint_words[] = {"revolute", "prismatic", "fixed", NULL};
