@@ -218,7 +218,8 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
         at->sensor = sensor_trip(e, b, &at->sensor_value, &at->sensor_limit);
         at->age = (double)b->aged * e->plan.cycle;
         at->energy = e->state->energy[i].exchanged + e->state->energy[i].delay;
-        at->tracking = tracking_error(b);
+        /* a pose that is led on without telegrams says nothing of the robot */
+        at->tracking = e->pace - b->arrived < 1.5 * e->plan.cycle ? tracking_error(b) : 0.0;
         at->lag = b->out.lag;
         at->clipped = b->rsi.info.clipped;
         at->clipped_by = b->rsi.info.clipped_by;
@@ -368,7 +369,7 @@ static void *real_time(void *self) {
             for (int i = 0; i < e->plan.bodies; i++)
                 ff__rt_answer(e, i, end);
             if (end) {
-                ff__rt_end_others(e);
+                ff__rt_end_all(e);
                 break;
             }
         } else {
