@@ -25,6 +25,47 @@ ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double 
     return sum;
 }
 
+bool ff_scenario_watched(const ff_scenario *scenario) {
+    for (int i = 0; i < scenario->satellites; i++)
+        if (scenario->satellite[i].safety_named.any)
+            return true;
+    return false;
+}
+
+ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite) {
+    ff_safety_limits limits = satellite->safety;
+    if (!satellite->safety_named.tracking)
+        limits.tracking = FF_INF;
+    if (!satellite->safety_named.age)
+        limits.age = FF_INF;
+    if (!satellite->safety_named.missed)
+        limits.missed = FF_INF;
+    return limits;
+}
+
+static double smaller(double a, double b, double otherwise) {
+    const double least = fmin(a, b);
+    return isfinite(least) ? least : otherwise;
+}
+
+void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
+                        const ff_output_config *otherwise, ff_output_config *output) {
+    const ff_gate_config *limits = &satellite->limits;
+    ff_output_config c = *otherwise;
+    c.cycle = cycle;
+    c.patience = 5.0 * cycle;
+    c.velocity = smaller(limits->velocity, safety->velocity, c.velocity);
+    c.acceleration = smaller(limits->acceleration, safety->acceleration, c.acceleration);
+    c.jerk = smaller(limits->jerk, safety->jerk, c.jerk);
+    c.angular_velocity = smaller(limits->angular_velocity, safety->angular_velocity, c.angular_velocity);
+    c.angular_acceleration =
+        smaller(limits->angular_acceleration, safety->angular_acceleration, c.angular_acceleration);
+    c.angular_jerk = smaller(limits->angular_jerk, FF_INF, c.angular_jerk);
+    c.stop_acceleration = fmin(safety->stop_acceleration, c.acceleration);
+    c.stop_angular_acceleration = fmin(safety->stop_angular_acceleration, c.angular_acceleration);
+    *output = c;
+}
+
 static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellite, ff_wrench_config *wrench) {
     const ff_sensor_config *sensor = &satellite->sensor;
     ff_wrench_default(wrench);

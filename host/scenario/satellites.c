@@ -193,6 +193,17 @@ static bool read_servicer(ff_reader *r, const ff_node *node, const ff_section *s
     return true;
 }
 
+/* How a robot stops is no limit. */
+static void name_limits(const ff_node *safety, ff_satellite *satellite) {
+    if (!safety)
+        return;
+    for (const ff_node *key = safety->child; key; key = key->next)
+        satellite->safety_named.any |= strncmp(key->key, "stop_", 5) != 0;
+    satellite->safety_named.tracking = ff_node_find(safety, "tracking") != NULL;
+    satellite->safety_named.age = ff_node_find(safety, "age") != NULL;
+    satellite->safety_named.missed = ff_node_find(safety, "missed") != NULL;
+}
+
 static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *section,
                            ff_satellite *satellite) {
     ff_gate_default(&satellite->limits);
@@ -218,6 +229,7 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
     if (wiring && seen != 14)
         return ff_reader_fail(r, wiring->place,
                               "sensor.wired must name each axis once, allowed: 1, 2, 3, each with its sign");
+    name_limits(ff_node_find(node, "safety"), satellite);
     const ff_node *mockup = ff_node_find(node, "mockup");
     satellite->mockup.present = mockup != NULL;
     satellite->mesh.present = ff_node_find(node, "mesh") != NULL;

@@ -8,6 +8,7 @@
 
 #include "scenario/emulation.h"
 #include "freefloat/loop.h"
+#include "freefloat/output.h"
 
 enum {
     FF_NAME_SIZE = 128,
@@ -196,6 +197,9 @@ typedef struct ff_satellite {
     ff_servicer_arm arm;
     ff_obsw_config obsw;
     ff_safety_limits safety;
+    struct {
+        bool any, tracking, age, missed; /* any limit; one that has a default on devices */
+    } safety_named;                      /* by the scenario: only these act in virtual time */
     ff_check_config check;
 } ff_satellite;
 
@@ -380,6 +384,14 @@ typedef struct ff_scenario {
 ff_rigid_load ff_load_at(const ff_load *load, double t);
 /* Sum of the loads on one body at time t. */
 ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
+/* Does a limit of `safety` act in virtual time: is any named? */
+bool ff_scenario_watched(const ff_scenario *scenario);
+/* Those of one satellite; the others FF_INF. How it stops is set in any case. */
+ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite);
+/* What the answers to one robot keep: the smaller of `limits` and of these limits where one is finite, else
+ * what `otherwise` says, whose resolutions are taken over. A target lasts five cycles. */
+void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
+                        const ff_output_config *otherwise, ff_output_config *output);
 /* The satellite with an arm, -1 if there is none. */
 int ff_scenario_servicer(const ff_scenario *scenario);
 /* Its tree: base and arm. link[FF_MAX_ARM_LINKS] is the caller's; names stay the scenario's. */

@@ -121,6 +121,19 @@ static void watch_clipping(const ff_rsi_client_config *config, ff_rsi_client_sta
     }
 }
 
+/* What has become of the last answer, by the controller's own counters. */
+static void settle(ff_rsi_client_state *state, const ff_rsi_rob *got, uint64_t lost) {
+    const bool counts = got->fields & FF_RSI_DELAY;
+    state->restarted |= counts && got->delay < state->delay;
+    state->late = !counts ? lost : got->delay >= state->delay ? got->delay - state->delay : got->delay;
+    state->taken = state->answered && (counts ? state->late <= lost : lost == 0);
+    state->stood = !state->taken || state->late > 0;
+    if (state->taken)
+        memcpy(state->accepted, state->sent, sizeof state->accepted);
+    else
+        memcpy(state->sent, state->accepted, sizeof state->sent);
+}
+
 ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_client_state *state,
                                 const char *bytes, size_t size, ff_rsi_rob *rob) {
     ff_rsi_rob got;
@@ -146,11 +159,15 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
             state->info.repeated++;
             return FF_INFO_STALE;
         }
-        if (got.ipoc < state->ipoc) {
+        if (got.ipoc <
+            state->ipoc) { /* one that was overtaken; two in order are a counter that began again */
+            state->olders = state->olders && got.ipoc > state->older ? state->olders + 1 : 1;
+            state->older = got.ipoc;
+            state->restarted |= state->olders > 1;
             state->info.reordered++;
             return FF_INFO_STALE;
         }
-        const uint64_t step = got.ipoc - state->ipoc;
+        const uint64_t step = got.ipoc - state->ipoc, lost = state->info.lost;
         if (state->ipoc_step == 0 || (config->ipoc_step == 0 && step < state->ipoc_step))
             state->ipoc_step = step; /* a gap between the first two is undone by the first whole cycle */
         if (step > state->ipoc_step) {
@@ -158,7 +175,11 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
             status = FF_INFO_GAP;
         }
         state->info.unanswered += state->due;
+        settle(state, &got, state->info.lost - lost);
     }
+    state->delay = got.delay;
+    state->olders = 0;
+    state->answered = false;
     if (got.fields & FF_RSI_DELAY)
         state->info.late = got.delay >= state->first_delay ? got.delay - state->first_delay : got.delay;
     state->ipoc = got.ipoc;
@@ -263,6 +284,7 @@ ff_status ff_rsi_client_answer(const ff_rsi_client_config *config, ff_rsi_client
     if (state->recent_count < FF_RSI_WINDOW_MAX)
         state->recent_count++;
     state->due = false;
+    state->answered = true;
     state->info.answered++;
     state->info.refused += refused != FF_OK;
     return refused;

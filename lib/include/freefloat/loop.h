@@ -87,6 +87,8 @@ typedef struct ff_loop_out {
     ff_setpoint command[FF_MAX_BODIES];  /* to issue at t_k; relative: to the nominal motion of t_k */
     ff_setpoint next[FF_MAX_BODIES];     /* what will be issued at t_(k+1) unless the next step changes it */
     ff_wrench measured_b[FF_MAX_BODIES]; /* F_e: contact wrench at the CoM, robot's body axes */
+    ff_setpoint tip[FF_MAX_BODIES]; /* measured motion of what meets the environment: the robot's, or that
+                                       of a mock-up on an elastic mount */
     ff_twist velocity_correction[FF_MAX_BODIES]; /* V_pc of the passive integrator, for t_(k+1) */
     ff_status sensor_status[FF_MAX_BODIES];
     ff_status gate_status[FF_MAX_BODIES];
@@ -104,9 +106,17 @@ void ff_loop_default(ff_loop_config *config);
  */
 ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, char *message, size_t size);
 void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, ff_loop_out *out);
-/* Cycle k. FF_OK, or FF_INFO_HELD when a sample of any body was refused: then nothing moves, the satellites
- * stay where they are and every robot is told its last safe pose. FF_ERR_DIVERGED when the motion would leave
- * the finite numbers: the state is left as it was. */
+/* Stage 1 of cycle k alone: measured_b, tip and sensor_status of *out. Also for cycles in which nothing is
+ * advanced: limits are judged by the wrench that the loop uses. FF_OK, or FF_INFO_HELD: a sample of some body
+ * was refused, its measured_b is the last valid one. */
+ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                          const ff_loop_in *in, ff_loop_out *out);
+/* The rest of cycle k, after ff_loop_measure. FF_OK, or FF_INFO_HELD when a sample of any body was refused:
+ * then nothing moves, the satellites stay where they are and every robot is told its last safe pose.
+ * FF_ERR_DIVERGED when the motion would leave the finite numbers: the state is left as it was. */
+ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                          const ff_loop_in *in, ff_loop_out *out);
+/* Both in one. */
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                        const ff_loop_in *in, ff_loop_out *out);
 
