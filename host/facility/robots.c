@@ -410,7 +410,7 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     if (config->kind == FF_ROBOT_WRENCH && ff_rigid_create(&config->inertia, &robot->inertia) != FF_OK)
         return ff_refuse(FF_ERR_ARGUMENT, message, size,
                          "a wrench robot needs a mass and an inertia of its own");
-    robot->start = (ff_setpoint){ff_rigid_pose(start), {start->omega, start->velocity}};
+    robot->start = ff_setpoint_from_state(start);
     if (config->kind == FF_ROBOT_JOINTS) {
         const ff_status status = joints_create(robot, message, size);
         if (status != FF_OK)

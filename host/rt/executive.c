@@ -204,7 +204,8 @@ double ff__rt_patience(const ff_executive *e) {
 }
 
 static ff_safety_action judge(ff_executive *e, bool silent) {
-    ff_safety_in in = {0};
+    /* what the check found is another thread's until this says that it is done */
+    ff_safety_in in = {.checked = atomic_load_explicit(&e->checked, memory_order_acquire)};
     bool speaks = true;
     const double silence = ff__rt_patience(e);
     for (int i = 0; i < e->plan.bodies; i++) {
@@ -223,7 +224,7 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
         at->clipped_by = b->rsi.info.clipped_by;
         at->clipped_limit = b->rsi.info.clipped_tag < 3 ? 1e3 * b->rsi_config.clip_translation
                                                         : b->rsi_config.clip_rotation * 180.0 / FF_PI;
-        at->same = e->result->check.body[i].force_noise > 5e-6 ? (double)b->same : 0.0;
+        at->same = in.checked && e->result->check.body[i].force_noise > 5e-6 ? (double)b->same : 0.0;
         at->apart = b->rsi.apart;
         at->joint = e->plan.body[i].channel == FF_RSI_BY_AXES ? joint_share(b, &e->plan.body[i].arm) : 0.0;
         speaks &= b->known && b->has_record;
@@ -237,7 +238,6 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
     }
     in.ready = speaks;
     in.testing = e->testing;
-    in.checked = atomic_load_explicit(&e->checked, memory_order_acquire);
     in.arm = atomic_load_explicit(&e->armed, memory_order_acquire);
     in.start = true; /* the operator's arming is the start, too */
     in.other = e->other;

@@ -127,7 +127,7 @@ ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *opt
         ff_plan_body *body = &plan->body[i];
         const ff_rigid_state start =
             relative ? ff_relative_from_absolute(&nominal, &satellite->start) : satellite->start;
-        body->start = (ff_setpoint){ff_rigid_pose(&start), {start.omega, start.velocity}};
+        body->start = ff_setpoint_from_state(&start);
         body->channel = robot->cartesian ? FF_RSI_BY_CARTESIAN : FF_RSI_BY_AXES;
         body->mode = robot->relative ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE;
         body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;

@@ -58,7 +58,7 @@ ff_status ff_capture_create(const ff_capture_config *config, ff_capture_model *m
 
 static ff_setpoint relative(const ff_rigid_state *nominal, ff_rigid_state absolute) {
     const ff_rigid_state c = ff_relative_from_absolute(nominal, &absolute);
-    return (ff_setpoint){ff_rigid_pose(&c), {c.omega, c.velocity}};
+    return ff_setpoint_from_state(&c);
 }
 
 static ff_setpoint wish(const ff_capture_state *state, int which) {

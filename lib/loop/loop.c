@@ -120,7 +120,7 @@ static inline void map_to_inertial(const ff_rigid_state *n, const ff_pose *T, co
 
 static inline ff_setpoint map_to_robot(const ff_rigid_state *n, const ff_rigid_state *absolute) {
     const ff_rigid_state relative = ff_relative_from_absolute(n, absolute);
-    return (ff_setpoint){{relative.attitude, relative.position}, {relative.omega, relative.velocity}};
+    return ff_setpoint_from_state(&relative);
 }
 
 ff_setpoint ff_loop_to_inertial(const ff_loop_model *model, const ff_rigid_state *nominal,
@@ -135,7 +135,7 @@ ff_setpoint ff_loop_to_robot(const ff_loop_model *model, const ff_rigid_state *n
                              ff_setpoint inertial) {
     if (!model->config.relative.enabled)
         return inertial;
-    const ff_rigid_state absolute = {inertial.T.p, inertial.T.q, inertial.twist.v, inertial.twist.w};
+    const ff_rigid_state absolute = ff_setpoint_to_state(&inertial);
     return map_to_robot(nominal, &absolute);
 }
 
