@@ -55,18 +55,23 @@ bool ff__rt_brake(ff_executive *e) {
     return done;
 }
 
-/* A robot that had its answer when the stop was sent gets the stop with its next telegram. */
-void ff__rt_end_others(ff_executive *e) {
-    const int64_t until = ff_clock_now() + (int64_t)(2e9 * e->plan.cycle);
-    for (int i = 1; i < e->plan.bodies; i++) {
-        int64_t arrived;
-        ff_rt_body *b = &e->body[i];
-        while (!b->ended && ff_clock_now() < until) {
-            if (ff__rt_take_telegram(e, b, &arrived))
+/* A robot that had its answer when the stop was sent gets the stop with its next telegram; one that goes on
+ * has not had it, and gets it again. */
+void ff__rt_end_all(ff_executive *e) {
+    const int64_t patience = (int64_t)(2e9 * e->plan.cycle);
+    int64_t arrived, until = ff_clock_now() + patience;
+    for (int tries = 0; tries < 20 && ff_clock_now() < until;) {
+        bool any = false;
+        for (int i = 0; i < e->plan.bodies; i++)
+            if (ff__rt_take_telegram(e, &e->body[i], &arrived)) {
                 ff__rt_answer(e, i, true);
-            else
-                ff_clock_sleep_until(ff_clock_now() + 200000);
-        }
+                any = true;
+            }
+        tries += any;
+        if (any)
+            until = ff_clock_now() + patience;
+        else
+            ff_clock_sleep_until(ff_clock_now() + 200000);
     }
 }
 

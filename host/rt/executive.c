@@ -228,7 +228,8 @@ static void gather(ff_executive *e, bool checked, ff_safety_in *in) {
         at->sensor = sensor_trip(e, b, &at->sensor_value, &at->sensor_limit);
         at->age = (double)b->aged * e->plan.cycle;
         at->energy = e->state.energy[i].exchanged + e->state.energy[i].delay;
-        at->tracking = tracking_error(b);
+        /* a pose that is led on without telegrams says nothing of the robot */
+        at->tracking = e->pace - b->arrived < 1.5 * e->plan.cycle ? tracking_error(b) : 0.0;
         at->lag = b->out.lag;
         at->clipped = b->rsi.info.clipped;
         at->clipped_by = b->rsi.info.clipped_by;
@@ -414,7 +415,7 @@ static bool come_to_rest(ff_executive *e) {
     for (int i = 0; i < e->plan.bodies; i++)
         ff__rt_answer(e, i, end);
     if (end)
-        ff__rt_end_others(e);
+        ff__rt_end_all(e);
     return !end;
 }
 

@@ -174,7 +174,7 @@ bool ff__rt_begin_tests(ff_executive *e);
 
 /* brake.c: the way to rest. */
 bool ff__rt_brake(ff_executive *e);
-void ff__rt_end_others(ff_executive *e);
+void ff__rt_end_all(ff_executive *e);
 void ff__rt_brake_others(ff_executive *e, double patience);
 
 /* In the caller's thread, in this order. attend.c: records, asks the operator, waits for the end. */
