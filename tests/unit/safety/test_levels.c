@@ -75,7 +75,9 @@ static void test_levels_above_exactly_when_tripped(void **state) {
         assert_near(ff_level_limit(&config.limits[0], tight), limit, 0.0);
         const ff_trip found = ff_safety_examine(&config, &before.memory, &in);
         const bool tripped = found.code != FF_TRIP_NONE;
-        assert_int_equal(tripped, level[tight] > limit);
+        if (tripped != (level[tight] > limit))
+            fail_msg("%s: %s by %.17g, limit %.17g; level %.17g, its limit %.17g", ff_level_text(tight),
+                     ff_trip_name(found.code), found.value, found.limit, level[tight], limit);
         if (tripped) {
             assert_int_equal(found.code, ff_level_trip(tight));
             if (tight != FF_LEVEL_CLIPPED) /* that one tells how far it is off, not for how long */
