@@ -32,6 +32,8 @@ void ff__rt_conclude(ff_executive *e) {
     }
     result->dropped_rows = ff_ring_dropped(&e->rows);
     result->dropped_telemetry = ff_ring_dropped(&e->telemetry.samples);
+    if (e->state)
+        run->reports = ff_loop_report(e->model, e->state, -1, run->report);
     run->cycle_mean_ns = 0.0;
     for (int n = 0; n < FF_HISTOGRAM_BINS && result->compute.count; n++)
         run->cycle_mean_ns +=

@@ -8,7 +8,7 @@
 
 double ff__rt_now(const ff_executive *e) {
     return e->runup < e->plan.runup ? -(double)(e->plan.runup - e->runup) * e->plan.cycle
-                                    : (double)e->state.k * e->plan.cycle;
+                                    : (double)e->state->k * e->plan.cycle;
 }
 
 /* All robots are led to their commands. */
@@ -111,26 +111,26 @@ static double tracking_error(const ff_rt_body *b) {
 static void float_once(ff_executive *e) {
     const ff_scenario *scenario = e->scenario;
     const double lateness = e->row.lateness_ns;
-    const bool final = e->state.k == scenario->cycles;
-    const double t = (double)e->state.k * e->plan.cycle;
+    const bool final = e->state->k == scenario->cycles;
+    const double t = (double)e->state->k * e->plan.cycle;
     for (int i = 0; i < e->plan.bodies; i++)
         e->in.load[i] = ff_scenario_load_at(scenario, i, t);
-    ff_row_begin(scenario, &e->state, e->state.k, final, &e->row);
+    ff_row_begin(scenario, e->state, e->state->k, final, &e->row);
     e->row.lateness_ns = lateness;
-    e->nominal = e->state.nominal.motion;
+    e->nominal = e->state->nominal.motion;
     ff_status status = FF_OK;
     if (final) {
         ff_row_settle(scenario, &e->out);
         e->finished = true;
     } else {
-        ff_tuned_get(&e->model, e->plan.bodies, &e->row.tuned);
+        ff_tuned_get(e->model, e->plan.bodies, &e->row.tuned);
         const int64_t begin = ff_clock_now();
-        status = ff_loop_step(&e->model, &e->state, &e->result->run.info, &e->in, &e->out);
+        status = ff_loop_step(e->model, e->state, &e->result->run.info, &e->in, &e->out);
         const int64_t took = ff_clock_now() - begin;
         e->row.compute_ns = (double)took;
         ff_histogram_add(&e->result->compute, took);
     }
-    ff_row_loop(scenario, &e->in, &e->out, status, &e->row);
+    ff_row_loop(scenario, e->model, e->state, &e->in, &e->out, status, &e->row);
     ff__rt_push_row(e);
     if (status < 0)
         e->other = (ff_trip){.code = FF_TRIP_DIVERGED};
@@ -227,7 +227,7 @@ static void gather(ff_executive *e, bool checked, ff_safety_in *in) {
         at->force_valid = b->force_valid;
         at->sensor = sensor_trip(e, b, &at->sensor_value, &at->sensor_limit);
         at->age = (double)b->aged * e->plan.cycle;
-        at->energy = e->state.energy[i].exchanged + e->state.energy[i].delay;
+        at->energy = e->state->energy[i].exchanged + e->state->energy[i].delay;
         /* a pose that is led on without telegrams says nothing of the robot */
         at->tracking = e->pace - b->arrived < 1.5 * e->plan.cycle ? tracking_error(b) : 0.0;
         at->lag = b->out.lag;
@@ -334,8 +334,11 @@ static void take_zero(ff_executive *e) {
         b->weighed = true;
     }
     if (!isnan(skew)) {
-        e->model.fidelity.config.fused.skew = skew;
-        e->model.fidelity.config.damping.identify.skew = skew;
+        ff_world world = e->model->config.world;
+        ff_settings setting = e->model->config.setting;
+        world.skew = skew;
+        ff_settings_forget(e->model->config.method, &setting, "skew"); /* what was measured holds */
+        ff_loop_update(e->model, &world, &setting);
     }
 }
 
@@ -389,10 +392,10 @@ static void move(ff_executive *e) {
             go(e, FF_ON_BEGIN);
     }
     if (e->walk.state >= FF_STATE_FLOAT && !e->finished) {
-        if (e->state.k == 0)
+        if (e->state->k == 0)
             e->began = e->wake;
         float_once(e);
-        ff__rt_spare_recorder(e, e->began, e->state.k);
+        ff__rt_spare_recorder(e, e->began, e->state->k);
     }
     aim_all(e);
     for (int i = 0; i < e->plan.bodies; i++)

@@ -97,8 +97,9 @@ typedef struct ff_executive {
     ff_rt_body body[FF_MAX_BODIES];
 
     ff_loop_config loop_config;
-    ff_loop_model model;
-    ff_loop_state state;
+    ff_loop_memory loop;
+    ff_loop_model *model; /* in it */
+    ff_loop_state *state;
     ff_rigid_state nominal; /* at this cycle */
     ff_loop_in in;
     ff_loop_out out;

@@ -100,7 +100,7 @@ ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *opt
                          char *message, size_t size) {
     *plan = (ff_plan){.bodies = scenario->satellites, .cycle = scenario->cycle, .virtual = true};
     const bool arm = ff_scenario_servicer(scenario) >= 0;
-    if (scenario->emulates || arm || scenario->fidelity.method == FF_METHOD_IDEAL) {
+    if (scenario->emulates || arm || !scenario->method) {
         snprintf(message, size, "%s cannot run on devices yet",
                  scenario->emulates ? "an emulation"
                  : arm              ? "a satellite with an arm"

@@ -10,7 +10,7 @@ void ff__rt_push_row(ff_executive *e) {
         const ff_rt_body *b = &e->body[i];
         const ff_clockfit_state *fit = &b->follow.fit;
         e->row.body[i].robot = b->measured;
-        e->row.body[i].inertial = ff_loop_to_inertial(&e->model, &e->nominal, b->measured);
+        e->row.body[i].inertial = ff_loop_to_inertial(e->model, &e->nominal, b->measured);
         e->row.body[i].device = (ff_row_device){.has_joints = true,
                                                 .has_clock = ff__rt_clock_known(e, b),
                                                 .joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]),
@@ -25,14 +25,14 @@ void ff__rt_push_row(ff_executive *e) {
 /* The row of a cycle in which nothing came out of the loop: what was measured and commanded. */
 static void fill_aside(ff_executive *e, bool final, double t) {
     const double lateness = e->row.lateness_ns;
-    ff_row_begin(e->scenario, &e->state, e->state.k, final, &e->row);
+    ff_row_begin(e->scenario, e->state, e->state->k, final, &e->row);
     e->row.t = t;
     e->row.lateness_ns = lateness;
     e->row.missed = e->result->missed;
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_row_body *b = &e->row.body[i];
         b->robot = e->body[i].measured;
-        b->inertial = ff_loop_to_inertial(&e->model, &e->nominal, e->body[i].measured);
+        b->inertial = ff_loop_to_inertial(e->model, &e->nominal, e->body[i].measured);
         b->command = e->body[i].command;
         b->measured_b = e->body[i].f_b;
     }
@@ -73,11 +73,11 @@ void ff__rt_take_orders(ff_executive *e) {
                           .bodies = e->plan.bodies,
                           .moves = ff_state_moves(e->walk.state) && e->walk.state != FF_STATE_TEST,
                           .touching = e->walk.state == FF_STATE_CONTACT,
-                          .model = &e->model,
+                          .model = e->model,
                           .safety = &e->safety_config};
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
-        a.touching |= e->state.k > 0 && e->out.fidelity.in_contact[i];
+        a.touching |= e->state->k > 0 && e->out.fidelity.in_contact[i];
         a.bias[i] = &b->bias;
         a.reading_s[i] = ff_tuning_reading(&b->wrench, b->measured.T, b->f_b);
     }

@@ -272,5 +272,5 @@ void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_dela
     *forecast = (ff_forecast){.frequency = sqrt(k / mass), .delay = delay};
     forecast->w_tau = forecast->frequency * delay;
     forecast->force = speed * sqrt(k * mass) * exp(forecast->w_tau);
-    forecast->most = scenario->fidelity.method == FF_METHOD_DIRECT ? 0.5 : 1.0;
+    forecast->most = scenario->method == &ff_method_direct ? 0.5 : 1.0;
 }

@@ -18,7 +18,7 @@ ff_status ff_delay_margin_write_csv(const ff_delay_margin *out, const char *path
           f);
     for (int i = 0; i < out->cells; i++) {
         const ff_delay_cell *c = &out->cell[i];
-        fputs(ff_method_name(c->method), f);
+        fputs(c->method->name, f);
         number(f, c->stiffness);
         number(f, c->delay);
         number(f, c->w_tau);
@@ -63,7 +63,7 @@ ff_status ff_delay_margin_write_svg(const ff_scenario *scenario, const ff_delay_
         const double x0 = PANEL * m + LEFT, size = (double)SIDE / n;
         const ff_delay_cell *panel = &out->cell[m * n * n];
         fprintf(f, "<text x='%.0f' y='%d' font-size='13' font-weight='bold'>%s</text>\n", x0, TOP - 10,
-                ff_method_name(out->method[m].method));
+                out->method[m].method->name);
         for (int k = 0; k < n; k++) {
             for (int d = 0; d < n; d++) {
                 const ff_delay_cell *c = &panel[k * n + d];

@@ -723,7 +723,7 @@ static void test_forecast_is_its_closed_form(void **state) {
     for (int n = 0; n < 90; n++) {
         ff_scenario *s = three_bodies(&rng);
         static const double stiffest[] = {3000, 2500, 900}, told[] = {0.01, 0.0, 0.03};
-        s->fidelity.method = n % 2 ? FF_METHOD_DIRECT : FF_METHOD_TDPA;
+        s->method = n % 2 ? &ff_method_direct : &ff_method_tdpa;
         const int i = n % 3;
         const double known = n % 4 < 2 ? FF_NAN : ff_rng_range(&rng, 0, 0.05);
         ff_forecast f;
