@@ -71,7 +71,7 @@ void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, co
 #define FF_LEVEL_VALUE(name, trip, words, unit, field, most) level[FF_LEVEL_##name] = b->field;
     FF_LEVELS_FIXED(FF_LEVEL_VALUE)
 #undef FF_LEVEL_VALUE
-    /* differences need neighbours, as in ff_safety_step */
+    /* differences need neighbours, as in ff_safety_examine */
     level[FF_LEVEL_SPIKE] = level[FF_LEVEL_ACCELERATION] = level[FF_LEVEL_ANGULAR_ACCELERATION] =
         level[FF_LEVEL_JERK] = 0.0;
     if (state->seen < 1)
