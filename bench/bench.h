@@ -2,8 +2,11 @@
 #ifndef FF_BENCH_BENCH_H
 #define FF_BENCH_BENCH_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "freefloat/loop.h"
 
 static inline double bench_clock_ns(clockid_t id) {
     struct timespec t;
@@ -28,6 +31,25 @@ static inline void bench_sort(double *x, int n) {
 static inline double bench_median(double *x, int n) {
     bench_sort(x, n);
     return x[n / 2];
+}
+
+/* A loop in memory of its own size; NULL when the configuration is refused. */
+static inline ff_loop_model *bench_loop(const ff_loop_config *config, ff_loop_state **state,
+                                        ff_loop_info *info, ff_loop_out *out) {
+    size_t model_bytes, state_bytes;
+    char message[128] = "";
+    if (ff_loop_bytes(config, &model_bytes, &state_bytes, message, sizeof message) != FF_OK) {
+        fprintf(stderr, "%s\n", message);
+        return NULL;
+    }
+    ff_loop_model *model = malloc(model_bytes);
+    *state = malloc(state_bytes);
+    if (!model || !*state || ff_loop_create(config, model, model_bytes, message, sizeof message) != FF_OK ||
+        ff_loop_reset(model, *state, state_bytes, info, out) != FF_OK) {
+        fprintf(stderr, "%s\n", message);
+        return NULL;
+    }
+    return model;
 }
 
 #endif

@@ -10,29 +10,26 @@
 enum { COUNT = 200000, COUNTED = 1000 }; /* steps timed; counted: four contacts */
 
 /* A pair in steady to and fro contact, so that every step does all its work. */
-static void bench(const char *name, ff_method method, ff_damping_law law, double *ns, int count) {
+static void bench(const char *name, const ff_method *method, int variant, double *ns, int count) {
     ff_loop_config config;
-    ff_loop_model model;
-    ff_loop_state state;
+    ff_loop_state *state;
     ff_loop_info info;
     ff_loop_in in = {0};
     ff_loop_out out;
-    char message[128];
     ff_loop_default(&config);
     config.bodies = 2;
     config.integrate.cycle = 0.001;
-    config.fidelity.method = method;
-    if (law == FF_DAMPING_LAW_PRINTED)
-        ff_damping_printed(&config.fidelity.damping);
-    config.fidelity.damping.identify.noise = 0.2;
-    config.fidelity.damping.detector.force_on = 1.0;
+    config.method = method;
+    ff_settings_default(method, variant, &config.setting);
+    if (method == &ff_method_damping) {
+        ff_settings_set(method, &config.setting, "noise", 0.2);
+        ff_settings_set(method, &config.setting, "threshold", 1.0);
+    }
     config.body[0].rigid = (ff_rigid_config){300, ff_mat3_diag(98, 98, 98)};
     config.body[1].rigid = (ff_rigid_config){4000, ff_mat3_diag(3684, 3684, 3684)};
-    if (ff_loop_create(&config, &model, message, sizeof message) != FF_OK) {
-        fprintf(stderr, "%s\n", message);
+    ff_loop_model *model = bench_loop(&config, &state, &info, &out);
+    if (!model)
         exit(1);
-    }
-    ff_loop_reset(&model, &state, &info, &out);
     double sum = 0.0;
     for (int k = 0; k < count; k++) {
         const double phase = 0.0158 * (k % 250), p = 1.26e-3 * sin(phase), v = 0.02 * cos(phase);
@@ -46,10 +43,12 @@ static void bench(const char *name, ff_method method, ff_damping_law law, double
         in.sensor[0].T_wb.p.x = p;
         in.sensor[0].twist.v.x = v;
         const double begin = bench_now_ns();
-        ff_loop_step(&model, &state, &info, &in, &out);
+        ff_loop_step(model, state, &info, &in, &out);
         ns[k] = bench_now_ns() - begin;
         sum += ns[k];
     }
+    free(model);
+    free(state);
     if (!name)
         return;
     bench_sort(ns, count);
@@ -63,15 +62,15 @@ int main(int argc, char **argv) {
         return 1;
     if (argc > 1 && strcmp(argv[1], "count") == 0) {
         const bool printed = argc > 2 && strcmp(argv[2], "printed") == 0;
-        bench(NULL, FF_METHOD_DAMPING, printed ? FF_DAMPING_LAW_PRINTED : FF_DAMPING_LAW_CLAMP, ns, COUNTED);
+        bench(NULL, &ff_method_damping, printed, ns, COUNTED);
         free(ns);
         return 0;
     }
     printf("one cycle of the loop, two satellites in contact (clock included, about 20 to 40 ns)\n");
-    bench("direct", FF_METHOD_DIRECT, FF_DAMPING_LAW_CLAMP, ns, COUNT);
-    bench("tdpa", FF_METHOD_TDPA, FF_DAMPING_LAW_CLAMP, ns, COUNT);
-    bench("damping", FF_METHOD_DAMPING, FF_DAMPING_LAW_CLAMP, ns, COUNT);
-    bench("damping, printed", FF_METHOD_DAMPING, FF_DAMPING_LAW_PRINTED, ns, COUNT);
+    bench("direct", &ff_method_direct, 0, ns, COUNT);
+    bench("tdpa", &ff_method_tdpa, 0, ns, COUNT);
+    bench("damping", &ff_method_damping, 0, ns, COUNT);
+    bench("damping, printed", &ff_method_damping, 1, ns, COUNT);
     free(ns);
     return 0;
 }

@@ -26,8 +26,6 @@ static const bench_case cases[] = {
 int main(int argc, char **argv) {
     const int only = argc > 1 ? atoi(argv[1]) : -1;
     static ff_loop_config config;
-    static ff_loop_model model;
-    static ff_loop_state state;
     static ff_loop_out out;
     printf("%-44s %12s %12s %12s\n", "case", "contact us", "largest us", "flight us");
     for (int n = 0; n < (int)(sizeof cases / sizeof *cases); n++) {
@@ -36,20 +34,19 @@ int main(int argc, char **argv) {
         const bench_case *c = &cases[n];
         ff_loop_info info;
         ff_loop_in in = {0};
-        char message[128];
+        ff_loop_state *state;
         const ff_vec3 tip = {{0.1, 0.05, 0.3}};
         ff_loop_default(&config);
         config.integrate.cycle = c->T;
-        config.fidelity.method = FF_METHOD_FUSED;
-        config.fidelity.fused.delay[0] = c->delay;
-        config.fidelity.fused.force_noise = c->noise;
-        config.fidelity.fused.torque_noise = 0.05 * c->noise;
+        config.method = &ff_method_fused;
+        ff_settings_default(config.method, 0, &config.setting);
+        config.world.body[0].delay = c->delay;
+        config.world.force_noise = c->noise;
+        config.world.torque_noise = 0.05 * c->noise;
         config.body[0].rigid.mass = 280.0;
         config.body[0].rigid.inertia = ff_mat3_diag(18, 20, 22);
         config.body[0].start.velocity.z = 0.05;
         config.body[0].start.omega = ff_vec3_make(0.3 * c->spin, c->spin, 0.5 * c->spin);
-        if (ff_loop_create(&config, &model, message, sizeof message) != FF_OK)
-            return 1;
         double busy = 0.0, most = 0.0, free_time = 0.0;
         long busy_cycles = 0, free_cycles = 0;
         enum { CYCLES = 3000 };
@@ -61,7 +58,9 @@ int main(int argc, char **argv) {
             static ff_setpoint ring[1024];
             ff_rng rng;
             ff_rng_seed(&rng, 1, 1);
-            ff_loop_reset(&model, &state, &info, &out);
+            ff_loop_model *model = bench_loop(&config, &state, &info, &out);
+            if (!model)
+                return 1;
             const ff_rigid_state *s = &config.body[0].start;
             for (int i = 0; i < 1024; i++)
                 ring[i] = (ff_setpoint){
@@ -82,7 +81,7 @@ int main(int argc, char **argv) {
                 for (int a = 0; a < 3 && c->noise > 0.0; a++)
                     in.sensor[0].f_s.f.a[a] += c->noise * ff_rng_normal(&rng);
                 const double start = bench_now_ns();
-                ff_loop_step(&model, &state, &info, &in, &out);
+                ff_loop_step(model, state, &info, &in, &out);
                 const double took = 1e-3 * (bench_now_ns() - start);
                 ring[i % 1024] = out.command[0];
                 if (out.fidelity.in_contact[0]) {
@@ -94,6 +93,8 @@ int main(int argc, char **argv) {
                     free_cycles++;
                 }
             }
+            free(model);
+            free(state);
         }
         for (int i = 0; i < CYCLES; i++)
             most = least[i] < 1e9 ? fmax(most, least[i]) : most;

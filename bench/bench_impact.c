@@ -24,8 +24,7 @@ enum { RUNS = 40 };
 static struct {
     ff_scenario scenario;
     ff_loop_config config;
-    ff_loop_model model;
-    ff_loop_state state;
+    ff_loop_memory loop;
     ff_loop_info info;
     ff_loop_in in;
     ff_loop_out out;
@@ -41,7 +40,7 @@ static void bench(const char *label, const char *file, const char *const *set, i
     }
     ff_scenario_loop(&m.scenario, &m.config);
     ff_plant *plant = ff_plant_create(&m.scenario, message, sizeof message);
-    if (!plant || ff_loop_create(&m.config, &m.model, message, sizeof message) != FF_OK) {
+    if (!plant || ff_loop_memory_open(&m.config, &m.loop, message, sizeof message) != FF_OK) {
         fprintf(stderr, "%s\n", message);
         exit(1);
     }
@@ -52,14 +51,14 @@ static void bench(const char *label, const char *file, const char *const *set, i
         exit(1);
     int contacts = 0, flights = 0, count = 0;
     for (int r = 0; r < runs; r++) {
-        ff_loop_reset(&m.model, &m.state, &m.info, &m.out);
+        ff_loop_reset(m.loop.model, m.loop.state, m.loop.state_bytes, &m.info, &m.out);
         for (int i = 0; i < m.scenario.satellites; i++)
-            ff_plant_set_lead(plant, i, ff_fidelity_lead(&m.model.fidelity, &m.state.fidelity, i));
+            ff_plant_set_lead(plant, i, ff_loop_lead(m.loop.model, m.loop.state, i));
         for (uint64_t k = 0; k < m.scenario.cycles; k++) {
             ff_plant_write(plant, k, m.out.next);
             ff_plant_read(plant, k, &m.in, NULL);
             const double begin = bench_now_ns();
-            ff_loop_step(&m.model, &m.state, &m.info, &m.in, &m.out);
+            ff_loop_step(m.loop.model, m.loop.state, &m.info, &m.in, &m.out);
             const double ns = bench_now_ns() - begin;
             ff_plant_write(plant, k, m.out.command);
             all[count++] = ns;
@@ -79,6 +78,7 @@ static void bench(const char *label, const char *file, const char *const *set, i
     free(flight);
     free(all);
     ff_plant_free(plant);
+    ff_loop_memory_close(&m.loop);
 }
 
 int main(int argc, char **argv) {

@@ -16,9 +16,9 @@ enum { BATCH = 500, BATCHES = 401 }; /* short batches: most of them fall between
 typedef struct subject {
     const char *name;
     ff_scheme scheme;
-    ff_method method;
-    ff_loop_model model;
-    ff_loop_state state;
+    const ff_method *method;
+    ff_loop_model *model;
+    ff_loop_state *state;
     ff_loop_info info;
     ff_loop_in in;
     ff_loop_out out;
@@ -29,24 +29,25 @@ static void subject_start(subject *s) {
     ff_loop_config config;
     ff_loop_default(&config);
     config.integrate.scheme = s->scheme;
-    config.fidelity.method = s->method;
+    config.method = s->method;
+    ff_settings_default(s->method, 0, &config.setting);
     config.body[0].rigid.mass = 280;
     config.body[0].rigid.inertia = ff_mat3_diag(18, 20, 22);
     config.body[0].start.velocity = ff_vec3_make(0.01, 0.015, 0.02);
     config.body[0].start.omega = ff_vec3_make(0.01, 0.02, 0.03);
-    if (ff_loop_create(&config, &s->model, NULL, 0) != FF_OK)
+    s->model = bench_loop(&config, &s->state, &s->info, &s->out);
+    if (!s->model)
         abort();
-    ff_loop_reset(&s->model, &s->state, &s->info, &s->out);
 }
 
 /* A wrench that swings, so that contact begins, reverses and ends again and again. */
 static void subject_batch(subject *s, int count) {
     for (int k = 0; k < count; k++) {
-        const double f = 10.0 * sin(0.01 * (double)s->state.k);
+        const double f = 10.0 * sin(0.01 * (double)s->state->k);
         s->in.sensor[0].T_wb = s->out.next[0].T;
         s->in.sensor[0].twist = s->out.next[0].twist;
         s->in.sensor[0].f_s = (ff_wrench){{{0.1 * f, -0.05 * f, 0.02 * f}}, {{f > 0 ? 0 : f, 0.3 * f, f}}};
-        if (ff_loop_step(&s->model, &s->state, &s->info, &s->in, &s->out) != FF_OK)
+        if (ff_loop_step(s->model, s->state, &s->info, &s->in, &s->out) != FF_OK)
             abort();
     }
 }
@@ -97,11 +98,11 @@ static void real_time_factor(void) {
 
 int main(int argc, char **argv) {
     static subject subjects[] = {
-        {.name = "tdpa, lie-midpoint", .scheme = FF_SCHEME_LIE_MIDPOINT, .method = FF_METHOD_TDPA},
-        {.name = "tdpa, euler", .scheme = FF_SCHEME_EULER, .method = FF_METHOD_TDPA},
-        {.name = "tdpa, passive", .scheme = FF_SCHEME_PASSIVE, .method = FF_METHOD_TDPA},
-        {.name = "tdpa, splitting", .scheme = FF_SCHEME_SPLITTING, .method = FF_METHOD_TDPA},
-        {.name = "direct, lie-midpoint", .scheme = FF_SCHEME_LIE_MIDPOINT, .method = FF_METHOD_DIRECT}};
+        {.name = "tdpa, lie-midpoint", .scheme = FF_SCHEME_LIE_MIDPOINT, .method = &ff_method_tdpa},
+        {.name = "tdpa, euler", .scheme = FF_SCHEME_EULER, .method = &ff_method_tdpa},
+        {.name = "tdpa, passive", .scheme = FF_SCHEME_PASSIVE, .method = &ff_method_tdpa},
+        {.name = "tdpa, splitting", .scheme = FF_SCHEME_SPLITTING, .method = &ff_method_tdpa},
+        {.name = "direct, lie-midpoint", .scheme = FF_SCHEME_LIE_MIDPOINT, .method = &ff_method_direct}};
     const int count = sizeof subjects / sizeof *subjects;
     for (int i = 0; i < count; i++)
         subject_start(&subjects[i]);

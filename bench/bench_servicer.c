@@ -50,7 +50,7 @@ __attribute__((noinline)) void ff_bench_servicer_cycle(void) {
     ff_capture_step(&s.model, &s.state, s.body, &s.in, &s.out);
 }
 
-static void servicer(ff_method method) {
+static void servicer(const ff_method *method) {
     static _Alignas(64) unsigned char a[200000], b[200000], c[200000];
     servicer_model table;
     ff_tree_model *tree;
@@ -63,9 +63,9 @@ static void servicer(ff_method method) {
     config->client = (ff_rigid_config){7828, ff_mat3_diag(17000, 124800, 129100)};
     config->client_start = (ff_rigid_state){.attitude = {1, 0, 0, 0}, .omega = {{0.01, 0.02, -0.04}}};
     config->servicer = (ff_servicer_model){tree, servicer_gripper(), {{0, 0, -9.81}}};
-    ff_fidelity_default(&config->fidelity);
-    config->fidelity.method = method;
-    config->fidelity.pair.body = method == FF_METHOD_TDPA ? 1 : -1;
+    config->method = method;
+    ff_settings_default(method, 0, &config->setting);
+    config->world.grasp.body = 1;
     ff_tree_state_default(&config->servicer_start);
     config->servicer_start.base.p.x = -5;
     for (int i = 0; i < 2; i++)
@@ -90,14 +90,13 @@ static void servicer(ff_method method) {
         sample[k] = bench_now_ns() - begin;
     }
     char name[64];
-    snprintf(name, sizeof name, "servicer cycle, 7 joints, %s", ff_method_name(method));
+    snprintf(name, sizeof name, "servicer cycle, 7 joints, %s", method->name);
     report(name);
 }
 
 static void rigid(bool relative) {
     static ff_loop_config config;
-    static ff_loop_model model;
-    static ff_loop_state state;
+    ff_loop_state *state;
     static ff_loop_info info;
     static ff_loop_in in;
     static ff_loop_out out;
@@ -108,9 +107,9 @@ static void rigid(bool relative) {
         config.body[i].start.omega = ff_vec3_make(0.01, 0.02, -0.04);
     }
     config.relative.enabled = relative;
-    if (ff_loop_create(&config, &model, NULL, 0) != FF_OK)
+    ff_loop_model *model = bench_loop(&config, &state, &info, &out);
+    if (!model)
         return;
-    ff_loop_reset(&model, &state, &info, &out);
     for (int k = 0; k < runs; k++) {
         for (int i = 0; i < 2; i++) {
             in.sensor[i].T_wb = out.next[i].T;
@@ -118,9 +117,11 @@ static void rigid(bool relative) {
         }
         const double begin = bench_now_ns();
         for (int n = 0; n < (runs < RUNS ? 1 : 8); n++)
-            ff_loop_step(&model, &state, &info, &in, &out);
+            ff_loop_step(model, state, &info, &in, &out);
         sample[k] = (bench_now_ns() - begin) / 8;
     }
+    free(model);
+    free(state);
     report(relative ? "two rigid bodies, relative" : "two rigid bodies, absolute");
 }
 
@@ -129,11 +130,11 @@ int main(int argc, char **argv) {
     if (what)
         runs = COUNTED;
     if (!what || strcmp(what, "servicer") == 0)
-        servicer(FF_METHOD_DIRECT);
+        servicer(&ff_method_direct);
     if (!what || strcmp(what, "tdpa") == 0)
-        servicer(FF_METHOD_TDPA);
+        servicer(&ff_method_tdpa);
     if (!what || strcmp(what, "damping") == 0)
-        servicer(FF_METHOD_DAMPING);
+        servicer(&ff_method_damping);
     if (!what || strcmp(what, "absolute") == 0)
         rigid(false);
     if (!what || strcmp(what, "relative") == 0)

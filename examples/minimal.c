@@ -5,13 +5,12 @@
  * Build:  cc minimal.c $(pkg-config --cflags --libs freefloat) -lm */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <freefloat/freefloat.h>
 
 int main(void) {
     enum { DELAY = 10 }; /* cycles of 4 ms */
-    static ff_loop_model model;
-    static ff_loop_state state;
     static ff_loop_info info;
     static ff_loop_in in;
     static ff_loop_out out;
@@ -23,11 +22,16 @@ int main(void) {
     config.body[0].start.velocity = ff_vec3_make(0.02, 0, 0);
 
     char message[128];
-    if (ff_loop_create(&config, &model, message, sizeof message) != FF_OK) {
+    size_t model_bytes, state_bytes; /* memory is yours: ask how much, keep it as long as the loop */
+    if (ff_loop_bytes(&config, &model_bytes, &state_bytes, message, sizeof message) != FF_OK) {
         fprintf(stderr, "%s\n", message);
         return 1;
     }
-    ff_loop_reset(&model, &state, &info, &out);
+    ff_loop_model *model = malloc(model_bytes);
+    ff_loop_state *state = malloc(state_bytes);
+    if (!model || !state || ff_loop_create(&config, model, model_bytes, message, sizeof message) != FF_OK ||
+        ff_loop_reset(model, state, state_bytes, &info, &out) != FF_OK)
+        return 1;
 
     ff_setpoint sent[DELAY + 1];
     for (int i = 0; i <= DELAY; i++)
@@ -37,11 +41,13 @@ int main(void) {
         const ff_setpoint robot = sent[(k + 1) % (DELAY + 1)]; /* ... which is DELAY cycles behind */
         const double depth = robot.T.p.x - 0.01;               /* a wall of 2000 N/m at x = 10 mm */
         in.sensor[0] = (ff_wrench_in){.T_wb = robot.T, .twist = robot.twist};
-        in.sensor[0].f_s.f.x = depth > 0 ? -2000 * depth : 0;        /* from the sensor */
-        if (ff_loop_step(&model, &state, &info, &in, &out) != FF_OK) /* one cycle */
+        in.sensor[0].f_s.f.x = depth > 0 ? -2000 * depth : 0;      /* from the sensor */
+        if (ff_loop_step(model, state, &info, &in, &out) != FF_OK) /* one cycle */
             return 1;
     }
-    const double before = 0.02, after = -state.body[0].velocity.x;
+    const double before = 0.02, after = -state->body[0].velocity.x;
     printf("speed %.4f m/s before the contact, %.4f after\n", before, after);
+    free(state);
+    free(model);
     return fabs(after - before) < 1e-4 ? 0 : 1;
 }

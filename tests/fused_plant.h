@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "freefloat/freefloat.h"
+#include "loop_support.h"
 
 typedef struct fused_wall_truth {
     ff_vec3 at, n; /* n unit, out of the wall */

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "freefloat/freefloat.h"
+#include "loop_support.h"
 
 typedef struct mini_plant {
     int delay; /* [cycles] */
@@ -47,17 +47,17 @@ static inline void mini_plant_cycle(mini_plant *plant, uint64_t k, const ff_setp
 /* Runs `cycles` cycles; returns the final state. */
 static inline ff_rigid_state mini_plant_run(mini_plant *plant, const ff_loop_config *config, int cycles,
                                             ff_loop_state *state, ff_loop_info *info) {
-    ff_loop_model model;
+    TEST_LOOP_MODEL(model);
     ff_loop_in in = {0};
     ff_loop_out out;
     char message[128] = "";
-    if (ff_loop_create(config, &model, message, sizeof message) != FF_OK)
+    if (test_loop_create(config, model, message, sizeof message) != FF_OK)
         fail_msg("%s", message);
-    ff_loop_reset(&model, state, info, &out);
+    test_loop_reset(model, state, info, &out);
     mini_plant_start(plant, config);
     for (int k = 0; k < cycles; k++) {
         mini_plant_cycle(plant, (uint64_t)k, &out.next[0], &in);
-        assert_int_equal(ff_loop_step(&model, state, info, &in, &out), FF_OK);
+        assert_int_equal(ff_loop_step(model, state, info, &in, &out), FF_OK);
     }
     return state->body[0];
 }

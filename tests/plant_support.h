@@ -24,4 +24,14 @@ static inline ff_sensor_config test_sensor(void) {
         .pose = ff_pose_identity(), .range_force = FF_INF, .range_torque = FF_INF, .bandwidth = FF_INF};
 }
 
+/* Every method with its defaults, and one of them chosen. */
+static inline void test_methods(ff_scenario *s, const ff_method *method) {
+    s->method = method;
+    s->setups = 0;
+    for (int m = 0; ff_method_at(m); m++) {
+        s->setup[s->setups].method = ff_method_at(m);
+        ff_settings_default(ff_method_at(m), 0, &s->setup[s->setups++].setting);
+    }
+}
+
 #endif

@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include "facility/plant.h"
+#include "loop_support.h"
 #include "plant_support.h"
 #include "report/metrics.h"
 #include "executive/run.h"
@@ -40,11 +41,10 @@ static inline void test_run(const ff_scenario *scenario, ff_sink sink, ff_metric
 
 /* One body and one wall with everything that a scenario file would default; mass, motion and surface are the
  * caller's. */
-static inline void test_one_wall(ff_scenario *s, ff_method method, double cycle, double duration) {
+static inline void test_one_wall(ff_scenario *s, const ff_method *method, double cycle, double duration) {
     *s = (ff_scenario){.satellites = 1, .contacts = 1, .seed = 1, .cycle = cycle, .duration = duration};
     s->cycles = (uint64_t)llround(duration / cycle);
-    ff_fidelity_default(&s->fidelity);
-    s->fidelity.method = method;
+    test_methods(s, method);
     s->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = cycle};
     s->facility_pose = ff_pose_identity();
     s->requirements = (ff_requirements){0.01, 0.0087, 1.2};
@@ -154,7 +154,7 @@ typedef struct test_drive {
 
 static inline void test_drive_loop(const ff_scenario *s, const test_drive *drive, ff_loop_state *loop) {
     static ff_loop_config config;
-    static ff_loop_model model;
+    TEST_LOOP_MODEL(model);
     static ff_loop_info info;
     static ff_loop_in in;
     static ff_loop_out out;
@@ -163,19 +163,19 @@ static inline void test_drive_loop(const ff_scenario *s, const test_drive *drive
     ff_scenario_loop(s, &config);
     if (drive->believe)
         drive->believe(drive->self, &config);
-    assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_OK);
-    ff_loop_reset(&model, loop, &info, &out);
+    assert_int_equal(test_loop_create(&config, model, message, sizeof message), FF_OK);
+    test_loop_reset(model, loop, &info, &out);
     ff_plant *plant = ff_plant_create(s, message, sizeof message);
     if (!plant)
         fail_msg("%s", message);
     for (int i = 0; i < s->satellites; i++)
-        ff_plant_set_lead(plant, i, ff_fidelity_lead(&model.fidelity, &loop->fidelity, i));
+        ff_plant_set_lead(plant, i, ff_loop_lead(model, loop, i));
     for (uint64_t k = 0; k < s->cycles; k++) {
         ff_plant_write(plant, k, out.next);
         assert_int_equal(ff_plant_read(plant, k, &in, &truth), FF_OK);
         if (drive->sense)
             drive->sense(drive->self, k, &truth, &in);
-        assert_int_equal(ff_loop_step(&model, loop, &info, &in, &out), FF_OK);
+        assert_int_equal(ff_loop_step(model, loop, &info, &in, &out), FF_OK);
         ff_plant_write(plant, k, out.command);
         if (drive->look)
             drive->look(drive->self, k, &truth, &in, &out);

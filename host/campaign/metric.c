@@ -152,7 +152,7 @@ static ff_status parse_text(const ff_scenario *scenario, const char *path, ff_me
     double value;
     if (brief) {
         *brief = *scenario;
-        brief->fidelity.method = FF_METHOD_DIRECT;
+        brief->method = &ff_method_direct;
         brief->cycles = 1;
         if (ff_metrics_init(brief, &metrics) == FF_OK) {
             const ff_sink sink = ff_metrics_sink(&metrics);

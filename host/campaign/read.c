@@ -79,7 +79,7 @@ static char *flow_text(const ff_node *node) {
 
 /* The unit that the schema gives for a path: names of satellites, contacts and loads are passed over. */
 static const char *unit_of(const char *path) {
-    const ff_section *section = &ff_schema;
+    const ff_section *section = ff_schema_top();
     while (section) {
         const size_t n = strcspn(path, ".");
         const ff_key *key = NULL;
@@ -605,10 +605,10 @@ static bool read_root(reader *r, const ff_node *root, char *warnings, size_t war
         return false;
     if (!methods) {
         c->methods = 1;
-        const char *own = ff_method_name(c->scenario.fidelity.method);
+        const char *own = ff_scenario_method_name(&c->scenario);
         snprintf(c->method[0].label, sizeof c->method[0].label, "%s", own);
         snprintf(c->method[0].method, sizeof c->method[0].method, "%s", own);
-        c->needs_ideal = c->scenario.fidelity.method == FF_METHOD_IDEAL;
+        c->needs_ideal = !c->scenario.method;
     }
     return read_metrics(r, ff_node_find(root, "metrics")) && read_keep(r, ff_node_find(root, "keep")) &&
            read_maps(r, ff_node_find(root, "maps")) && probe(r, root);

@@ -37,7 +37,9 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
     m->gate[SERVICER] = base->limits;
     ff_loop_config loop;
     ff_scenario_loop(s, &loop); /* settings of the method, with what the scenario says of noise */
-    m->fidelity = loop.fidelity;
+    m->method = loop.method;
+    m->setting = loop.setting;
+    m->world = loop.world;
     if (s->loads > 0) {
         m->load = load_of;
         m->load_of = s;
@@ -203,7 +205,7 @@ void ff_capture_run(const ff_scenario *scenario, const ff_run_options *options, 
         mission->computer.opener = options->opener;
         mission->computer.record = options->record;
         const ff_mission_sink sink = {f, feed};
-        result->status = scenario->fidelity.method == FF_METHOD_IDEAL
+        result->status = !scenario->method
                              ? ff_mission_orbit(mission, sink, result->message, sizeof result->message)
                              : ff_mission_run(mission, sink, &info, result->message, sizeof result->message);
         result->wall_s = ff_clock_seconds() - begin;

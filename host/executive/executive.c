@@ -19,14 +19,16 @@ ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_sta
     ff_guard_open(&e->guard, scenario);
     e->guard.watches = e->guard.watches && !station.recorded;
     ff_scenario_loop(scenario, &e->config);
-    result->status = ff_loop_create(&e->config, &e->model, result->message, sizeof result->message);
+    result->status = ff_loop_memory_open(&e->config, &e->loop, result->message, sizeof result->message);
     if (result->status != FF_OK)
         return result->status;
-    ff_loop_reset(&e->model, &e->state, &result->info, &e->out);
+    ff_loop_reset(e->loop.model, e->loop.state, e->loop.state_bytes, &result->info, &e->out);
     double lead[FF_MAX_BODIES] = {0};
     for (int i = 0; i < scenario->satellites; i++)
-        lead[i] = ff_fidelity_lead(&e->model.fidelity, &e->state.fidelity, i);
+        lead[i] = ff_loop_lead(e->loop.model, e->loop.state, i);
     result->status = station.open(station.self, lead, result->message, sizeof result->message);
+    if (result->status != FF_OK)
+        ff_loop_memory_close(&e->loop);
     return result->status;
 }
 
@@ -68,7 +70,7 @@ void ff_executive_stop(ff_executive *e) {
 
 /* Between two cycles: whoever commands may wait, change what may be changed, or stop. */
 static bool take_orders(ff_executive *e) {
-    const ff_run_access access = {e->k, time_of(e), &e->model, &e->in, &e->out};
+    const ff_run_access access = {e->k, time_of(e), e->loop.model, &e->in, &e->out};
     if (!e->options->between || e->options->between(e->options->between_user, &access))
         return true;
     ff_executive_stop(e);
@@ -79,7 +81,7 @@ static bool take_orders(ff_executive *e) {
 static void offer(ff_executive *e) {
     e->final = e->k == e->scenario->cycles;
     e->station.offer(e->station.self, e->tick, e->out.next, floats(e) ? everybody(e) : e->led,
-                     &e->state.nominal.motion);
+                     &e->loop.state->nominal.motion);
 }
 
 static bool wait_sample(ff_executive *e) {
@@ -96,9 +98,9 @@ static void fill(ff_executive *e) {
         e->in.load[i] = ff_scenario_load_at(e->scenario, i, t);
     }
     if (!e->final)
-        ff_loop_measure(&e->model, &e->state, &e->result->info, &e->in, &e->out);
+        ff_loop_measure(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
     if (e->options->count && floats(e))
-        ff_row_begin(e->scenario, &e->state, e->k, e->final, &e->row);
+        ff_row_begin(e->scenario, e->loop.state, e->k, e->final, &e->row);
 }
 
 static void tell_state(const ff_executive *e) {
@@ -112,7 +114,7 @@ static void judge(ff_executive *e) {
     if (!guard->watches || e->final)
         return;
     const ff_state before = guard->walk.state;
-    const bool ends = ff_guard_judge(guard, &e->sample, &e->state, &e->out, e->found);
+    const bool ends = ff_guard_judge(guard, &e->sample, e->loop.state, &e->out, e->found);
     e->found = (ff_trip){.code = FF_TRIP_NONE};
     if (ends) {
         const ff_trip *cause = &guard->walk.cause;
@@ -132,9 +134,9 @@ static ff_status step(ff_executive *e) {
         return FF_OK;
     }
     if (e->options->count)
-        ff_tuned_get(&e->model, e->scenario->satellites, &e->row.tuned);
+        ff_tuned_get(e->loop.model, e->scenario->satellites, &e->row.tuned);
     const int64_t begin = e->now ? e->now() : 0;
-    const ff_status status = ff_loop_advance(&e->model, &e->state, &e->result->info, &e->in, &e->out);
+    const ff_status status = ff_loop_advance(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
     if (e->now) {
         e->row.compute_ns = e->step_ns = (double)(e->now() - begin);
         e->total_ns += e->step_ns;
@@ -181,7 +183,7 @@ static void complete(ff_executive *e) {
 static bool feed_row(ff_executive *e, ff_status stepped) {
     if (!e->options->count)
         return true;
-    ff_row_loop(e->scenario, &e->in, &e->out, stepped, &e->row);
+    ff_row_loop(e->scenario, e->loop.model, e->loop.state, &e->in, &e->out, stepped, &e->row);
     complete(e);
     const ff_status status = ff_sinks_row(e->options->sinks, e->options->count, &e->row);
     return status >= 0 || fail(e, status);
@@ -256,9 +258,8 @@ void ff_executive_close(ff_executive *e) {
     e->station.close(e->station.self);
     if (e->guard.watches)
         keep_safety(e, &result->safety);
-    result->impact = e->state.fidelity.impact;
-    if (e->scenario->fidelity.method == FF_METHOD_FUSED)
-        result->fused = e->state.fidelity.fused.info;
+    result->reports = ff_loop_report(e->loop.model, e->loop.state, -1, result->report);
+    ff_loop_memory_close(&e->loop);
     if (e->now && result->cycles)
         result->cycle_mean_ns = e->total_ns / (double)result->cycles;
 }

@@ -25,8 +25,7 @@ typedef struct ff_executive {
     bool ended;               /* no more cycles: the end was reached, or result->status says why not */
     double step_ns, total_ns; /* time of this cycle's step, of all */
     ff_loop_config config;    /* as the scenario asks */
-    ff_loop_model model;
-    ff_loop_state state;
+    ff_loop_memory loop;      /* model and state in memory of the size that they need */
     ff_loop_in in;
     ff_loop_out out;
     ff_sample sample;

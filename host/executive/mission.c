@@ -20,8 +20,7 @@ void ff_mission_default(ff_mission_config *config) {
     ff_builtin_default(&config->obsw);
     ff_computer_default(&config->computer);
     config->grasp_reach = FF_INF;
-    ff_fidelity_default(&config->fidelity);
-    config->fidelity.method = FF_METHOD_DIRECT;
+    config->world.grasp = (ff_world_grasp){.body = -1, .against = -1};
     for (int i = 0; i < 2; i++)
         ff_gate_default(&config->gate[i]);
     for (int i = 0; i < 2; i++)
@@ -360,7 +359,9 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
                                  .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED
                                                                                    : FF_NOMINAL_FREE,
                                  .nominal_start = {.attitude = {1, 0, 0, 0}},
-                                 .fidelity = config->fidelity};
+                                 .method = config->method,
+                                 .setting = config->setting,
+                                 .world = config->world};
     start_of(config, f->joints, &capture.client_start, &capture.servicer_start);
     if (config->prescribed && !config->absolute)
         capture.nominal_start = config->nominal;

@@ -24,7 +24,10 @@ typedef struct ff_mission_config {
     ff_rigid_state nominal; /* and not the client's unforced one */
     double grasp_reach;     /* [m] the gripper closes only so near to `grapple`; FF_INF */
     ff_gate_config gate[2];
-    ff_fidelity_config fidelity; /* direct, tdpa, damping: what the loop makes of the contact wrench */
+    const ff_method
+        *method; /* one with FF_CAN_TREE: what the loop makes of the contact wrench; NULL: direct */
+    ff_settings setting;
+    ff_world world;
     /* Known loads on client (0) and servicer (1, at the base's origin) at time t; NULL: none. */
     ff_rigid_load (*load)(const void *of, int which, double t);
     const void *load_of;

@@ -437,7 +437,7 @@ static char *make_hello(const ff_live *live, const ff_live_config *config, const
     ff_json_string(&json, "session", session);
     ff_json_string(&json, "mode", config->mode);
     ff_json_string(&json, "title", config->title ? config->title : s ? s->name : "");
-    ff_json_string(&json, "method", s ? ff_method_name(s->fidelity.method) : NULL);
+    ff_json_string(&json, "method", s ? ff_scenario_method_name(s) : NULL);
     ff_json_number(&json, "cycle_s", s ? s->cycle : FF_NAN);
     ff_json_number(&json, "begin_s", config->begin);
     ff_json_number(&json, "end_s", s ? (double)s->cycles * s->cycle : config->end);

@@ -163,7 +163,7 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
 ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_result *result, char *message,
                     size_t size) {
     *result = (ff_replay_result){.cut = !ff_mcap_reader_get_info(file->reader).closed};
-    if (scenario->emulates || scenario->fidelity.method == FF_METHOD_IDEAL)
+    if (scenario->emulates || !scenario->method)
         return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
                          "the ideal reference and emulations have no loop to replay");
     replay r = {.result = result};

@@ -1,5 +1,6 @@
 #include "report/metrics.h"
 
+#include <string.h>
 #include <stdlib.h>
 
 ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics) {
@@ -136,8 +137,8 @@ static void take_pairs(ff_metrics *metrics, const ff_row *row) {
 
 /* The satellite's own contact may begin earlier or last longer than the robot's only where a method gives it
  * a contact of its own; elsewhere the satellite feels what the sensor feels, and noise is no contact. */
-static bool satellite_has_own_contact(ff_method method) {
-    return method == FF_METHOD_IMPACT || method == FF_METHOD_FUSED;
+static bool satellite_has_own_contact(const ff_method *method) {
+    return method && method->can & FF_CAN_PREDICT;
 }
 
 /* [lange, IV-E] the tool centre point d_t of each side: the force passes it at a right angle to the line to
@@ -162,8 +163,7 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     const int bodies[2] = {contact->body, contact->against};
     const int count = contact->against >= 0 ? 2 : 1;
     bool active = row->touching[c];
-    if (!active && satellite_has_own_contact(scenario->fidelity.method) &&
-        metrics->last_touch[contact->body] == c)
+    if (!active && satellite_has_own_contact(scenario->method) && metrics->last_touch[contact->body] == c)
         active = ff_vec3_norm(row->body[contact->body].corrected_b.f) > 0.0;
 
     int open = metrics->open[c];
@@ -187,9 +187,9 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
             e->before[j] = row->body[bodies[j]].satellite;
     }
     ff_episode *e = &metrics->episode[open];
-    if (row->body[contact->body].has_fused && !row->final) {
-        e->has_fused = true;
-        e->fused = row->body[contact->body].fused;
+    if (row->body[contact->body].reports && !row->final) {
+        e->reports = row->body[contact->body].reports;
+        memcpy(e->report, row->body[contact->body].report, sizeof e->report);
     }
     if (active) {
         metrics->quiet[c] = 0;
@@ -207,7 +207,7 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         for (int j = 0; j < count; j++) {
             const ff_wrench f = row->body[bodies[j]].measured_b;
             const ff_vec3 d =
-                ff_vec3_sub(ff_impact_contact_point(f, tool_point(contact, j)), tool_point(contact, j));
+                ff_vec3_sub(ff_contact_tool_point(f, tool_point(contact, j)), tool_point(contact, j));
             const double square = ff_vec3_dot(f.f, f.f);
             e->point_sum[j] = ff_vec3_axpy(square, d, e->point_sum[j]);
             e->force_square[j] += square;
@@ -225,13 +225,13 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         e->end = row->t;
         for (int j = 0; j < count; j++)
             e->after[j] = row->body[bodies[j]].satellite;
-        if (satellite_has_own_contact(scenario->fidelity.method))
+        if (satellite_has_own_contact(scenario->method))
             e->impulse = changed_momentum(metrics, e);
     }
     e->load_impulse = ff_vec3_axpy(scenario->cycle, row->body[contact->body].load.force, e->load_impulse);
     /* a method with a contact of its own may let it go on after a pause */
     if (metrics->quiet[c] >= FF_END_CYCLES &&
-        !(satellite_has_own_contact(scenario->fidelity.method) && row->body[contact->body].in_contact &&
+        !(satellite_has_own_contact(scenario->method) && row->body[contact->body].in_contact &&
           metrics->last_touch[contact->body] == c))
         metrics->open[c] = -1;
 }
@@ -404,7 +404,7 @@ void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_sta
     for (int c = 0; c < scenario->contacts; c++) /* fewer than five quiet cycles before the end: still open */
         if (metrics->open[c] >= 0)
             metrics->episode[metrics->open[c]].end = FF_NAN;
-    if (ideal && scenario->fidelity.method == FF_METHOD_IDEAL)
+    if (ideal && !scenario->method)
         exact_episodes(metrics, ideal);
     if (ideal)
         compare_episodes(metrics, ideal);

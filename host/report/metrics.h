@@ -24,8 +24,8 @@ typedef struct ff_episode {
     ff_vec3 point_sum[2];   /* [N2 m] contact point from the tool's, over f^2; axes of `body`, of `against` */
     double force_square[2]; /* [N2] */
     ff_vec3 force_sum;      /* [N] sum of the true force on `body`, inertial: its normal */
-    bool has_fused;
-    ff_fused_report fused; /* what `fused` learnt, of the last of the surfaces of this contact */
+    int reports; /* what the method reports, of the last of the surfaces of this contact; 0: nothing */
+    double report[FF_METHOD_VALUES];
 } ff_episode;
 
 /* How a robot would have to move to make the satellite's motion in one formulation; sampled every 20 ms. */

@@ -13,43 +13,47 @@ static void twist(ff_json *json, const char *key, const ff_setpoint *setpoint) {
     ff_json_vector(json, key, values, 6);
 }
 
-/* What `fused` says of a contact: law, place, limits, and whether it lies inside the validity domain. */
-static void fused_entry(ff_json *json, const ff_fused_report *r) {
-    static const char *const reasons[] = {
-        "fewer than 4 samples in contact",    "the peak is below 10 times the noise",
-        "the skew matters at this stiffness", "longer than the history",
-        "no surface was identified",          "w tau above 1.65 on a first contact",
-        "another contact at the same time",   "friction above 0.15, or noise hides how much",
-        "no law explains the force"};
-    char text[480] = "inside";
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (r->outside >> i & 1u) {
-            const int n = snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "outside: because ",
-                                   reasons[i]);
-            used += n < 0 ? 0 : (size_t)n;
-            if (used >= sizeof text)
-                break;
+/* "inside", or "outside: because this, that": the labels of a column of flags. */
+static void put_flags(ff_json *json, const ff_report_column *column, unsigned flags) {
+    char text[480];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", column->label[flags ? 1 : 0]), shown = 0;
+    for (size_t i = 0; column->label[i + 2] && used < sizeof text; i++)
+        if (flags >> i & 1u)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", shown++ ? ", " : "",
+                                     column->label[i + 2]);
+    ff_json_string(json, column->name, text);
+}
+
+/* What the method reports of a contact, or of the run, by its own table. */
+static void method_entry(ff_json *json, const ff_method *method, bool run, const double *value) {
+    ff_json_open(json, method->name, '{');
+    for (uint32_t n = 0; n < method->columns; n++) {
+        const ff_report_column *c = &method->column[n];
+        if (c->run != run)
+            continue;
+        switch (c->type) {
+        case FF_REPORT_REAL:
+            ff_json_number(json, c->name, *value);
+            break;
+        case FF_REPORT_INTEGER:
+            ff_json_integer(json, c->name, (long long)*value);
+            break;
+        case FF_REPORT_BOOLEAN:
+            ff_json_bool(json, c->name, *value != 0.0);
+            break;
+        case FF_REPORT_CHOICE:
+            ff_json_string(json, c->name, c->label[(int)*value]);
+            break;
+        case FF_REPORT_FLAGS:
+            put_flags(json, c, (unsigned)*value);
+            break;
+        case FF_REPORT_VECTOR:
+            ff_json_vec3(json, c->name, ff_vec3_make(value[0], value[1], value[2]));
+            value += 2;
+            break;
         }
-    ff_json_open(json, "fused", '{');
-    ff_json_string(json, "law", r->known ? ff_fused_law_name(r->law) : "none");
-    ff_json_string(json, "kind", r->torque ? "torque" : "force");
-    ff_json_number(json, "stiffness", r->known ? r->stiffness : FF_NAN);
-    ff_json_number(json, "stiffness_sd", r->known ? r->stiffness_sd : FF_NAN);
-    ff_json_number(json, "damping", r->known ? r->damping : FF_NAN);
-    ff_json_number(json, "damping_sd", r->known ? r->damping_sd : FF_NAN);
-    ff_json_vec3(json, "surface_m", r->surface);
-    ff_json_number(json, "surface_sd_m", r->known ? r->surface_sd : FF_NAN);
-    ff_json_vec3(json, "normal", r->normal);
-    ff_json_vec3(json, "contact_point_m", r->point);
-    ff_json_number(json, "friction", r->friction);
-    ff_json_number(json, "delay_s", r->delay);
-    ff_json_number(json, "delay_told_s", r->delay_told);
-    ff_json_number(json, "causal_peak_limit_N", r->peak_limit);
-    ff_json_number(json, "ideal_peak_N", r->peak_ideal);
-    ff_json_integer(json, "samples", r->samples);
-    ff_json_bool(json, "known_wall", r->warm);
-    ff_json_string(json, "validity", text);
+        value++;
+    }
     ff_json_close(json, '}');
 }
 
@@ -81,8 +85,8 @@ static void contact_entry(ff_json *json, const ff_metrics *metrics, int n, int s
     ff_json_number(json, "cof", info.cof);
     ff_json_number(json, "restitution", info.restitution);
     ff_json_vec3(json, "contact_point_m", info.point[side]);
-    if (e->has_fused)
-        fused_entry(json, &e->fused);
+    if (e->reports)
+        method_entry(json, metrics->scenario->method, false, e->report);
     ff_json_close(json, '}');
 }
 
@@ -274,7 +278,7 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
     ff_json_string(&json, "scenario", scenario->name);
-    ff_json_string(&json, "method", ff_method_name(scenario->fidelity.method));
+    ff_json_string(&json, "method", ff_scenario_method_name(scenario));
     ff_json_string(&json, "integrator", ff_scheme_name(scenario->integrate.scheme));
     ff_json_string(&json, "version", ff_version());
     ff_json_integer(&json, "seed", (long long)scenario->seed);
@@ -305,17 +309,8 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     ff_json_close(&json, '}');
     if (ff_scenario_servicer(scenario) >= 0)
         servicer(&json, metrics, run);
-    if (scenario->fidelity.method ==
-        FF_METHOD_IMPACT) { /* causality: what was used, how far it looked back */
-        const ff_impact_config *c = &scenario->fidelity.impact;
-        ff_json_open(&json, "impact", '{');
-        ff_json_bool(&json, "prediction", c->prediction);
-        ff_json_bool(&json, "recomputation", c->recomputation);
-        ff_json_integer(&json, "recomputations", (long long)run->impact.recomputations);
-        ff_json_number(&json, "longest_look_back_s", run->impact.longest_look_back * scenario->cycle);
-        ff_json_integer(&json, "look_back_bounded_cycles", (long long)run->impact.bounded);
-        ff_json_close(&json, '}');
-    }
+    if (run->reports)
+        method_entry(&json, scenario->method, true, run->report);
     ff_json_open(&json, "timing", '{');
     ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
     ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);
@@ -351,18 +346,6 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
             ff_json_number(&json, "sensor_residual_rms_s", c->sensor_hz > 0.0 ? c->sensor_s : FF_NAN);
             ff_json_close(&json, '}');
         }
-        ff_json_close(&json, '}');
-    }
-    if (scenario->fidelity.method == FF_METHOD_FUSED) {
-        const ff_fused_info *f = &run->fused;
-        ff_json_open(&json, "fused", '{');
-        ff_json_integer(&json, "energy_net_active", f->net);
-        ff_json_integer(&json, "false_alarms", f->false_alarms);
-        ff_json_integer(&json, "phantom_walls", f->phantoms);
-        ff_json_integer(&json, "law_switches", f->law_switches);
-        ff_json_integer(&json, "stiffness_at_bound", f->bounds);
-        ff_json_integer(&json, "look_back_reached", f->look_back);
-        ff_json_integer(&json, "delay_changes", f->delay_changes);
         ff_json_close(&json, '}');
     }
     ff_json_open(&json, "requirements", '[');

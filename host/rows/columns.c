@@ -142,8 +142,8 @@ static const ff_field input_fields[] = {
 #undef AT
 
 static const ff_field tuning_fields[] = {
-    {"threshold", "N", FF_FIELD_NUMBER, 0, offsetof(ff_tuned, force_on), NULL, "of the contact detector; empty: the method has none"},
-    {"torque_threshold", "N m", FF_FIELD_NUMBER, 0, offsetof(ff_tuned, torque_on), NULL, "of the contact detector"},
+    {"threshold", "N", FF_FIELD_NUMBER, 0, offsetof(ff_tuned, setting[0]), NULL, "of the contact detector; empty: the method has none"},
+    {"torque_threshold", "N m", FF_FIELD_NUMBER, 0, offsetof(ff_tuned, setting[1]), NULL, "of the contact detector"},
     {"threshold_fixed", "", FF_FIELD_FLAG, 0, offsetof(ff_tuned, fixed), NULL, "set by the operator, not by the measured noise"},
 };
 

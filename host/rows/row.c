@@ -23,8 +23,8 @@ void ff_row_begin(const ff_scenario *scenario, const ff_loop_state *state, uint6
     }
 }
 
-void ff_row_loop(const ff_scenario *scenario, const ff_loop_in *in, const ff_loop_out *out, ff_status status,
-                 ff_row *row) {
+void ff_row_loop(const ff_scenario *scenario, const ff_loop_model *model, const ff_loop_state *state,
+                 const ff_loop_in *in, const ff_loop_out *out, ff_status status, ff_row *row) {
     row->status = status;
     row->bounds = out->fidelity.bounds;
     for (int i = 0; i < scenario->satellites; i++) {
@@ -36,9 +36,7 @@ void ff_row_loop(const ff_scenario *scenario, const ff_loop_in *in, const ff_loo
         b->load = in->load[i];
         b->sensor = in->sensor[i];
         b->in_contact = out->fidelity.in_contact[i];
-        b->has_fused = out->fidelity.fused != NULL;
-        if (b->has_fused)
-            b->fused = out->fidelity.fused[i];
+        b->reports = ff_loop_report(model, state, i, b->report);
         b->identified_stiffness = out->fidelity.stiffness[i];
         b->identified_damping = out->fidelity.damping[i];
         b->identified_damping_sd = out->fidelity.damping_sd[i];

@@ -28,8 +28,8 @@ typedef struct ff_row_body {
     bool in_contact;     /* says the method */
     double observer[6];  /* [J] FF_NAN where there is none */
     /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
-    bool has_fused;
-    ff_fused_report fused; /* of the last contact, with has_fused */
+    int reports; /* what the method reports of the last contact, by its columns; 0: nothing */
+    double report[FF_METHOD_VALUES];
     ff_row_device device;
     double identified_stiffness, identified_damping, identified_damping_sd; /* [N/m], [N s/m], [N s/m] */
 } ff_row_body;
@@ -73,8 +73,8 @@ typedef struct ff_row {
 void ff_row_begin(const ff_scenario *scenario, const ff_loop_state *state, uint64_t k, bool final,
                   ff_row *row);
 /* Adds what went into the loop's step and came out of it. */
-void ff_row_loop(const ff_scenario *scenario, const ff_loop_in *in, const ff_loop_out *out, ff_status status,
-                 ff_row *row);
+void ff_row_loop(const ff_scenario *scenario, const ff_loop_model *model, const ff_loop_state *state,
+                 const ff_loop_in *in, const ff_loop_out *out, ff_status status, ff_row *row);
 /* Without a last step: the outputs of the final row. */
 void ff_row_settle(const ff_scenario *scenario, ff_loop_out *out);
 /* A reference that is not there. */

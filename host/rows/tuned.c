@@ -1,38 +1,41 @@
 #include "rows/tuned.h"
 
-static const ff_detector_config *find(const ff_fidelity_config *f) {
-    return f->method == FF_METHOD_TDPA      ? &f->tdpa.detector
-           : f->method == FF_METHOD_DAMPING ? &f->damping.detector
-                                            : NULL;
+const ff_setting *ff_tuned_setting(const ff_method *method, int n) {
+    for (uint32_t i = 0; method && i < method->settings; i++)
+        if (method->setting[i].effect && n-- == 0)
+            return &method->setting[i];
+    return NULL;
 }
 
-ff_detector_config *ff_tuned_detector(ff_fidelity_config *fidelity) {
-    return (ff_detector_config *)(uintptr_t)find(fidelity); /* not const there, so not here */
-}
-
+/* Of the method's settings that may be tuned, the first two: the thresholds of force and torque. */
 void ff_tuned_get(const ff_loop_model *model, int bodies, ff_tuned *tuned) {
-    const ff_detector_config *d = find(&model->fidelity.config);
+    const ff_method *method = model->config.method;
+    const ff_settings *now = &model->config.setting;
     tuned->known = true;
-    tuned->fixed = d && d->fixed;
-    tuned->force_on = d ? d->force_on : FF_NAN;
-    tuned->torque_on = d ? d->torque_on : FF_NAN;
+    tuned->fixed = false;
+    for (int n = 0; n < FF_TUNED_SETTINGS; n++) {
+        const ff_setting *s = ff_tuned_setting(method, n);
+        tuned->setting[n] = s ? ff_settings_get(method, now, s->name) : FF_NAN;
+        tuned->fixed |= s && now->given >> (s - method->setting) & 1u;
+    }
     for (int i = 0; i < bodies; i++)
         tuned->bias_s[i] = model->config.body[i].wrench.bias_s;
 }
 
 ff_status ff_tuned_apply(ff_loop_model *model, int bodies, const ff_tuned *tuned) {
-    ff_detector_config *d = ff_tuned_detector(&model->fidelity.config);
-    if (d) {
-        ff_detector_config next = *d;
-        next.force_on = tuned->force_on;
-        next.torque_on = tuned->torque_on;
-        next.fixed = tuned->fixed;
-        if (ff_detector_validate(&next) != FF_OK)
+    const ff_method *method = model->config.method;
+    ff_settings next = model->config.setting;
+    for (int n = 0; n < FF_TUNED_SETTINGS; n++) {
+        const ff_setting *s = ff_tuned_setting(method, n);
+        if (s ? ff_settings_set(method, &next, s->name, tuned->setting[n]) != FF_OK
+              : !isnan(tuned->setting[n]))
             return FF_ERR_ARGUMENT;
-        *d = next;
-    } else if (!isnan(tuned->force_on) || !isnan(tuned->torque_on)) {
-        return FF_ERR_ARGUMENT;
+        if (s && !tuned->fixed)
+            ff_settings_forget(method, &next, s->name);
     }
+    const ff_status status = ff_loop_update(model, &model->config.world, &next);
+    if (status != FF_OK)
+        return status;
     for (int i = 0; i < bodies; i++)
         model->config.body[i].wrench.bias_s = tuned->bias_s[i];
     return FF_OK;

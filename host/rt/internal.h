@@ -97,15 +97,16 @@ typedef struct ff_executive {
     ff_rt_body body[FF_MAX_BODIES];
 
     ff_loop_config loop_config;
-    ff_loop_model model;
-    ff_loop_state state;
+    ff_loop_memory loop;
+    ff_loop_model *model; /* in it */
+    ff_loop_state *state;
     ff_rigid_state nominal; /* at this cycle */
     ff_loop_in in;
     ff_loop_out out;
     ff_row row;
 
     ff_safety_config safety_config;
-    ff_safety_state safety;
+    ff_walk walk;        /* the state, and what ends the run */
     ff_trip other;       /* found by the executive, told in the next cycle */
     unsigned standing;   /* cycles of CHECK */
     uint64_t runup;      /* cycles of it done */
@@ -174,7 +175,7 @@ bool ff__rt_begin_tests(ff_executive *e);
 
 /* brake.c: the way to rest. */
 bool ff__rt_brake(ff_executive *e);
-void ff__rt_end_others(ff_executive *e);
+void ff__rt_end_all(ff_executive *e);
 void ff__rt_brake_others(ff_executive *e, double patience);
 
 /* In the caller's thread, in this order. attend.c: records, asks the operator, waits for the end. */

@@ -79,21 +79,23 @@ ff_status ff__rt_open_all(ff_executive *e, char *message, size_t size) {
         return FF_ERR_ARGUMENT;
     }
     ff_scenario_loop(scenario, &e->loop_config);
-    if ((status = ff_loop_create(&e->loop_config, &e->model, message, size)) != FF_OK)
+    if ((status = ff_loop_memory_open(&e->loop_config, &e->loop, message, size)) != FF_OK)
         return status;
-    ff_loop_reset(&e->model, &e->state, &e->result->run.info, &e->out);
+    e->model = e->loop.model;
+    e->state = e->loop.state;
+    ff_loop_reset(e->model, e->state, e->loop.state_bytes, &e->result->run.info, &e->out);
     /* a method that predicts issues its commands ahead of the motion: so does the run-up, and begins earlier
      */
     double most = 0.0;
     for (int i = 0; i < e->plan.bodies; i++) {
-        e->lead[i] = fmax(0.0, ff_fidelity_lead(&e->model.fidelity, &e->state.fidelity, i));
+        e->lead[i] = fmax(0.0, ff_loop_lead(e->model, e->state, i));
         most = fmax(most, e->lead[i]);
     }
     if (e->plan.runup)
         e->plan.runup += (uint64_t)ceil(most / e->plan.cycle);
     ff_safety_configure(scenario, NULL, &e->safety_config);
     ff__rt_bound(e);
-    ff_safety_reset(&e->safety);
+    ff_walk_reset(&e->walk, FF_STATE_OFF);
     if ((status = ff_touch_create(&e->touch, scenario, message, size)) != FF_OK)
         return status;
     /* two seconds and more: the recorder may be held up by its disk */

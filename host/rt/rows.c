@@ -10,7 +10,7 @@ void ff__rt_push_row(ff_executive *e) {
         const ff_rt_body *b = &e->body[i];
         const ff_clockfit_state *fit = &b->follow.fit;
         e->row.body[i].robot = b->measured;
-        e->row.body[i].inertial = ff_loop_to_inertial(&e->model, &e->nominal, b->measured);
+        e->row.body[i].inertial = ff_loop_to_inertial(e->model, &e->nominal, b->measured);
         e->row.body[i].device = (ff_row_device){.has_joints = true,
                                                 .has_clock = ff__rt_clock_known(e, b),
                                                 .joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]),
@@ -25,14 +25,14 @@ void ff__rt_push_row(ff_executive *e) {
 /* The row of a cycle in which nothing came out of the loop: what was measured and commanded. */
 static void fill_aside(ff_executive *e, bool final, double t) {
     const double lateness = e->row.lateness_ns;
-    ff_row_begin(e->scenario, &e->state, e->state.k, final, &e->row);
+    ff_row_begin(e->scenario, e->state, e->state->k, final, &e->row);
     e->row.t = t;
     e->row.lateness_ns = lateness;
     e->row.missed = e->result->missed;
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_row_body *b = &e->row.body[i];
         b->robot = e->body[i].measured;
-        b->inertial = ff_loop_to_inertial(&e->model, &e->nominal, e->body[i].measured);
+        b->inertial = ff_loop_to_inertial(e->model, &e->nominal, e->body[i].measured);
         b->command = e->body[i].command;
         b->measured_b = e->body[i].f_b;
     }
@@ -41,16 +41,16 @@ static void fill_aside(ff_executive *e, bool final, double t) {
 /* Once a cycle, whatever the state: the newest row, and how far it is to each limit. */
 void ff__rt_show_cycle(ff_executive *e) {
     ff_telemetry_sample *s = e->telemetry.out;
-    if (!s || e->safety.name == FF_SAFE_OFF)
+    if (!s || e->walk.state == FF_STATE_OFF)
         return;
-    const bool looped = e->safety.name >= FF_SAFE_FLOAT && e->runup >= e->plan.runup && e->since == 0;
+    const bool looped = e->walk.state >= FF_STATE_FLOAT && e->runup >= e->plan.runup && e->since == 0;
     if (!looped) {
         fill_aside(e, true, ff__rt_now(e) + (double)e->since * e->plan.cycle);
         e->row.io_ns = e->io_ns;
         e->row.final = false;
     }
     s->row = e->row;
-    s->state = e->safety.name;
+    s->state = e->walk.state;
     memcpy(s->level, e->level, sizeof s->level);
     ff_telemetry_push(&e->telemetry, s);
 }
@@ -58,7 +58,7 @@ void ff__rt_show_cycle(ff_executive *e) {
 /* Into the log and to the operator: what was ordered, and the value before. */
 static void note_order(ff_executive *e, double t, const char *name, double value, double was) {
     ff_rt_note note = {
-        .kind = FF_NOTE_TEXT, .t = t, .state = e->safety.name, .trip = {.value = value, .limit = was}};
+        .kind = FF_NOTE_TEXT, .t = t, .state = e->walk.state, .trip = {.value = value, .limit = was}};
     for (size_t n = 0; n + 1 < sizeof note.text && name[n]; n++)
         note.text[n] = name[n];
     ff_ring_push(&e->notes, &note);
@@ -71,13 +71,13 @@ void ff__rt_take_orders(ff_executive *e) {
     ff_tuning_access a = {.t = ff__rt_now(e),
                           .cycle = e->plan.cycle,
                           .bodies = e->plan.bodies,
-                          .moves = e->safety.name == FF_SAFE_FLOAT || e->safety.name == FF_SAFE_CONTACT,
-                          .touching = e->safety.name == FF_SAFE_CONTACT,
-                          .model = &e->model,
+                          .moves = ff_state_moves(e->walk.state) && e->walk.state != FF_STATE_TEST,
+                          .touching = e->walk.state == FF_STATE_CONTACT,
+                          .model = e->model,
                           .safety = &e->safety_config};
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
-        a.touching |= e->state.k > 0 && e->out.fidelity.in_contact[i];
+        a.touching |= e->state->k > 0 && e->out.fidelity.in_contact[i];
         a.bias[i] = &b->bias;
         a.reading_s[i] = ff_tuning_reading(&b->wrench, b->measured.T, b->f_b);
     }

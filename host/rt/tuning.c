@@ -47,22 +47,20 @@ void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *
     ff_loop_config loop;
     *table = (ff_tuning_table){0};
     ff_scenario_loop(scenario, &loop);
-    const ff_detector_config *d = ff_tuned_detector(&loop.fidelity);
-    if (d) {
+    const ff_method *method = loop.method;
+    if (method && method->resolve)
+        method->resolve(&loop.world, loop.setting.given, loop.setting.bytes);
+    for (int n = 0; n < FF_TUNED_SETTINGS && ff_tuned_setting(method, n); n++) {
+        const ff_setting *s = ff_tuned_setting(method, n);
         add(table,
-            (ff_tuning_parameter){.unit = "N",
-                                  .effect = "forces below it are noise and do not move the satellite",
-                                  .kind = FF_TUNING_THRESHOLD,
-                                  .high = 50.0,
-                                  .value = d->force_on},
-            "", "threshold");
-        add(table,
-            (ff_tuning_parameter){.unit = "N m",
-                                  .effect = "torques below it are noise and do not turn the satellite",
-                                  .kind = FF_TUNING_TORQUE_THRESHOLD,
-                                  .high = 20.0,
-                                  .value = d->torque_on},
-            "", "torque_threshold");
+            (ff_tuning_parameter){.unit = s->unit,
+                                  .effect = s->effect,
+                                  .kind = FF_TUNING_SETTING,
+                                  .setting = s,
+                                  .low = s->tune_low,
+                                  .high = s->tune_high,
+                                  .value = ff_settings_get(method, &loop.setting, s->name)},
+            "", s->name);
     }
     for (int i = 0; devices && i < scenario->satellites; i++)
         for (size_t n = 0; n < sizeof limits / sizeof *limits; n++) {
@@ -100,16 +98,13 @@ static bool set_parameter(ff_tuning_table *table, int parameter, double value, f
         *limit_at(&safety->limits[p->body], p->limit) = value;
     } else {
         *why = "set refused: this method has nothing to tune";
-        ff_detector_config *d = model ? ff_tuned_detector(&model->fidelity.config) : NULL;
-        if (!d)
+        if (!model || ff_setting_find(model->config.method, p->setting->name) < 0)
             return false;
-        ff_detector_config next = *d;
-        *(p->kind == FF_TUNING_THRESHOLD ? &next.force_on : &next.torque_on) = value;
-        next.fixed = true; /* the operator's number, not the measured noise's */
+        ff_settings next = model->config.setting; /* the operator's number, not the measured noise's */
         *why = "set refused: outside its range";
-        if (ff_detector_validate(&next) != FF_OK)
+        if (ff_settings_set(model->config.method, &next, p->setting->name, value) != FF_OK ||
+            ff_loop_update(model, &model->config.world, &next) != FF_OK)
             return false;
-        *d = next;
     }
     p->value = value;
     *why = "set";

@@ -1,9 +1,10 @@
 /* rt/tuning.h - orders to a running loop: a bounded queue with one producer, applied by the real-time thread
  * between two cycles, each answered through a second queue.
  *
- * What may be tuned is a table (docs/live.md, docs/safety.md): thresholds of the contact detector, which only
- * say what counts as touch, and limits, which may only be tightened. None of them is an input of the motion,
- * so that a change makes no bump; a new bias is ramped in. Nothing here arms, and nothing resumes. */
+ * What may be tuned is a table (docs/live.md, docs/safety.md): settings for which the method's own table
+ * allows it, such as thresholds, which only say what counts as touch, and limits, which may only be
+ * tightened. None of them is an input of the motion, so that a change makes no bump; a new bias is ramped in.
+ * Nothing here arms, and nothing resumes. */
 #ifndef FF_RT_TUNING_H
 #define FF_RT_TUNING_H
 
@@ -19,18 +20,15 @@ enum {
     0.25 /* [s] over which the reading is averaged, and over which it is ramped in \
           */
 
-typedef enum ff_tuning_kind {
-    FF_TUNING_THRESHOLD,
-    FF_TUNING_TORQUE_THRESHOLD,
-    FF_TUNING_LIMIT
-} ff_tuning_kind;
+typedef enum ff_tuning_kind { FF_TUNING_SETTING, FF_TUNING_LIMIT } ff_tuning_kind;
 
 typedef struct ff_tuning_parameter {
     char name[FF_NAME_SIZE + 24];
     const char *unit, *effect;
     ff_tuning_kind kind;
-    int body;     /* of a limit */
-    size_t limit; /* its offset in ff_safety_limits */
+    const ff_setting *setting; /* of the method */
+    int body;                  /* of a limit */
+    size_t limit;              /* its offset in ff_safety_limits */
     double low, high, value;
 } ff_tuning_parameter;
 
@@ -39,7 +37,7 @@ typedef struct ff_tuning_table {
     ff_tuning_parameter parameter[FF_TUNING_PARAMETERS];
 } ff_tuning_table;
 
-/* The detector's thresholds where the method has them; with `devices` also the limits that are finite. */
+/* The method's settings that may be tuned; with `devices` also the limits that are finite. */
 void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *table);
 /* Is this limit the one that the level is held against? */
 bool ff_tuning_watches(const ff_tuning_parameter *parameter, ff_level_name level);

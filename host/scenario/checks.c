@@ -20,24 +20,6 @@ static bool check_time(ff_reader *r, const ff_node *root) {
     return true;
 }
 
-static bool check_method(ff_reader *r, ff_place place) {
-    if (ff_schema_method_available(r->scenario->fidelity.method))
-        return true;
-    ff_names list = {"", 0};
-    for (int m = 0; m < FF_METHOD_COUNT; m++)
-        if (ff_schema_method_available((ff_method)m))
-            ff_names_add(&list, ff_method_name((ff_method)m));
-    return ff_reader_fail(r, place, "method '%s' is not available yet; available: %s",
-                          ff_method_name(r->scenario->fidelity.method), list.text);
-}
-
-static void set_defaults(ff_scenario *s) {
-    memset(s, 0, sizeof *s);
-    ff_fidelity_default(&s->fidelity);
-    ff_emulation_default(&s->emulation.emulation);
-    s->impact_delay = s->impact_guess = FF_NAN;
-}
-
 /* How far the tip of a contact stands inside the other's surface at the start [m]; negative: free. */
 static double start_depth(const ff_scenario *s, const ff_contact *c) {
     const ff_rigid_state *a = &s->satellite[c->body].start;
@@ -86,14 +68,9 @@ static void warn_untouchable(ff_reader *r, const ff_node *root) {
 }
 
 /* What the method cannot do is said before anything moves. */
-static bool check_impact(ff_reader *r, const ff_node *root) {
-    ff_scenario *s = r->scenario;
-    const ff_node *impact = ff_node_find(root, "impact"), *start = ff_node_find(impact, "guess");
-    s->impact_detector_given = ff_node_find(impact, "threshold") != NULL;
-    if (start && !s->fidelity.impact.identified)
-        return ff_reader_fail(r, start->place,
-                              "guess belongs to stiffness: identified, allowed: stiffness: identified");
-    if (s->fidelity.method != FF_METHOD_IMPACT)
+static bool check_geometry(ff_reader *r, const ff_node *root) {
+    const ff_scenario *s = r->scenario;
+    if (!s->method || !(s->method->needs & FF_NEEDS_GEOMETRY))
         return true;
     const ff_node *item = ff_node_find(root, "contacts");
     item = item ? item->child : NULL;
@@ -102,25 +79,10 @@ static bool check_impact(ff_reader *r, const ff_node *root) {
             s->contact[c].kind != FF_CONTACT_CONE)
             return ff_reader_fail(
                 r, item->place,
-                "method 'impact' does not know contacts of this kind, allowed: wall, pair, cone; for the "
+                "method '%s' does not know contacts of this kind, allowed: wall, pair, cone; for the "
                 "others method direct, tdpa, damping%s",
-                ff_scenario_servicer(s) < 0 ? ", fused" : "");
+                s->method->name, ff_scenario_servicer(s) < 0 ? ", fused" : "");
     return true;
-}
-
-static bool is_printed(const ff_node *root, const char *method) {
-    const ff_node *reading = ff_node_find(ff_node_find(root, method), "reading");
-    return reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0;
-}
-
-/* The settings of a method start from one reading or the other before single keys override them. */
-static void start_methods(ff_scenario *s, const ff_node *root) {
-    if (is_printed(root, "tdpa"))
-        ff_tdpa_printed(&s->fidelity.tdpa);
-    if (is_printed(root, "damping"))
-        ff_damping_printed(&s->fidelity.damping);
-    if (is_printed(root, "impact"))
-        ff_impact_printed(&s->fidelity.impact);
 }
 
 /* A scenario floats satellites or emulates a robot. */
@@ -159,13 +121,18 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
         return ff_reader_fail(r, contacts->place,
                               "contacts of a scenario with an arm, allowed: one grasp whose body is '%s'",
                               s->satellite[servicer].name);
-    if (s->fidelity.method == FF_METHOD_IMPACT || s->fidelity.method == FF_METHOD_FUSED) {
+    if (s->method && !(s->method->can & FF_CAN_TREE)) {
         const ff_node *method = ff_node_find(root, "method");
+        ff_names list = {"", 0};
+        ff_names_add(&list, "ideal");
+        for (int m = 0; m < s->setups; m++)
+            if (s->setup[m].method->can & FF_CAN_TREE)
+                ff_names_add(&list, s->setup[m].method->name);
         return ff_reader_fail(
             r, method ? method->place : root->place,
             "method '%s' predicts its satellites as rigid bodies and knows no torques of an arm, "
-            "allowed: ideal, direct, tdpa, damping",
-            ff_method_name(s->fidelity.method));
+            "allowed: %s",
+            s->method->name, list.text);
     }
     if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)
         return ff_reader_fail(r, ff_node_find(root, "integrator")->place,
@@ -189,28 +156,12 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
 
 bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
-    set_defaults(s);
-    start_methods(s, root);
-    if (!check_subject(r, root) || !ff__read_section(r, root, &ff_schema, s) || !check_time(r, root))
+    memset(s, 0, sizeof *s);
+    ff_emulation_default(&s->emulation.emulation);
+    if (!check_subject(r, root) || !ff__start_methods(r, root, method) ||
+        !ff__read_section(r, root, ff_schema_top(), s) || !check_time(r, root))
         return false;
-
-    const ff_node *given = ff_node_find(root, "method");
-    ff_place place = given ? given->place : root->place;
-    if (method) {
-        char argument[FF_NAME_SIZE];
-        snprintf(argument, sizeof argument, "--method %s", ff_show(method).text);
-        place = (ff_place){1, 1, argument};
-        const ff_node node = {.kind = FF_NODE_SCALAR, .text = method, .place = place};
-        int word = 0;
-        if (!ff_reader_word(r, &node, ff__find_key(&ff_schema, "method"), &word))
-            return false;
-        s->fidelity.method = (ff_method)word;
-        if (!check_method(r, place))
-            return false;
-    } else if (!check_method(r, place))
-        return false;
-
-    if (!check_impact(r, root))
+    if (!check_geometry(r, root))
         return false;
     warn_overlap(r, root);
     warn_untouchable(r, root);
@@ -237,20 +188,8 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     if (!check_servicer(r, root))
         return false;
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
-        s->integrate.passive_printed = s->tdpa_printed;
-    const ff_node *tdpa = ff_node_find(root, "tdpa");
-    s->detector_given = ff_node_find(tdpa, "threshold") != NULL;
-    s->torque_detector_given = ff_node_find(tdpa, "torque_threshold") != NULL;
-    const ff_node *damping = ff_node_find(root, "damping");
-    s->damping_given.threshold = ff_node_find(damping, "threshold") != NULL;
-    s->damping_given.torque_threshold = ff_node_find(damping, "torque_threshold") != NULL;
-    s->damping_given.noise = ff_node_find(damping, "noise") != NULL;
-    s->damping_given.skew = ff_node_find(damping, "skew") != NULL;
-    const ff_node *fused = ff_node_find(root, "fused");
-    s->fused_given.delay = ff_node_find(fused, "delay") != NULL;
-    s->fused_given.force_noise = ff_node_find(fused, "force_noise") != NULL;
-    s->fused_given.torque_noise = ff_node_find(fused, "torque_noise") != NULL;
-    s->fused_given.skew = ff_node_find(fused, "skew") != NULL;
+        s->integrate.passive_printed =
+            ff_settings_get(&ff_method_tdpa, ff_scenario_setting(s, &ff_method_tdpa), "reading") == 1.0;
     for (int i = 0; i < s->satellites; i++)
         s->satellite[i].limits.cycle = s->cycle;
     s->emulation.cycle = s->cycle;

@@ -8,6 +8,7 @@
 /* values.c */
 const ff_key *ff__find_key(const ff_section *section, const char *name);
 const char *ff__where(const ff_reader *r);
+bool ff__read_below(ff_reader *r, const ff_node *node, const ff_key *key, void *base);
 bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *section, void *base);
 
 /* satellites.c */
@@ -27,6 +28,10 @@ bool ff__check_list(ff_reader *r, const ff_node *node, const ff_key *key, int mo
 bool ff__read_contacts(ff_reader *r, const ff_node *node, const ff_key *key);
 bool ff__read_loads(ff_reader *r, const ff_node *node, const ff_key *key);
 bool ff__read_faults(ff_reader *r, const ff_node *node, const ff_key *key);
+
+/* methods.c: which method, every method's settings; the settings in a map that is named as the method */
+bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method);
+bool ff__read_method(ff_reader *r, const ff_node *node, const ff_key *key);
 
 /* emulation.c */
 bool ff__read_chain(ff_reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);

@@ -1,6 +1,9 @@
 /* What a scenario means to the loop, and its loads in time. */
 #include "scenario/scenario.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 ff_rigid_load ff_load_at(const ff_load *load, double t) {
     ff_rigid_load value = {ff_vec3_zero(), ff_vec3_zero()};
     if (!(t >= load->from && t < load->to))
@@ -149,38 +152,76 @@ ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
     return scenario->satellite[scenario->nominal_of].start;
 }
 
-/* The tools' shapes and laws, which the method `impact` knows. */
-static void set_impact(const ff_scenario *scenario, ff_impact_config *impact) {
-    impact->contacts = 0;
+ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message,
+                              size_t size) {
+    size_t bytes = 0;
+    *memory = (ff_loop_memory){0};
+    ff_status status = ff_loop_bytes(config, &bytes, &memory->state_bytes, message, size);
+    if (status != FF_OK)
+        return status;
+    memory->model = calloc(1, bytes);
+    memory->state = calloc(1, memory->state_bytes);
+    if (!memory->model || !memory->state) {
+        snprintf(message, size, "no memory for the loop: %zu bytes", bytes + memory->state_bytes);
+        status = FF_ERR_MEMORY;
+    } else
+        status = ff_loop_create(config, memory->model, bytes, message, size);
+    if (status != FF_OK)
+        ff_loop_memory_close(memory);
+    return status;
+}
+
+void ff_loop_memory_close(ff_loop_memory *memory) {
+    free(memory->model);
+    free(memory->state);
+    *memory = (ff_loop_memory){0};
+}
+
+const char *ff_scenario_method_name(const ff_scenario *scenario) {
+    return scenario->method ? scenario->method->name : "ideal";
+}
+
+ff_settings *ff_scenario_setting(ff_scenario *scenario, const ff_method *method) {
+    for (int m = 0; m < scenario->setups; m++)
+        if (scenario->setup[m].method == method)
+            return &scenario->setup[m].setting;
+    return NULL;
+}
+
+/* The tools' shapes and laws, for methods that may know them. */
+static void set_geometry(const ff_scenario *scenario, ff_world *world) {
+    world->contacts = 0;
     for (int c = 0; c < scenario->contacts; c++) {
         const ff_contact *k = &scenario->contact[c];
         if (k->kind != FF_CONTACT_WALL && k->kind != FF_CONTACT_PAIR && k->kind != FF_CONTACT_CONE)
             continue;
-        impact->contact[impact->contacts++] =
-            (ff_impact_contact){.shape = k->kind == FF_CONTACT_CONE ? FF_IMPACT_CONE : FF_IMPACT_PLANE,
-                                .body = k->body,
-                                .against = k->kind == FF_CONTACT_WALL ? -1 : k->against,
-                                .point = k->point,
-                                .at = k->at,
-                                .normal = ff_vec3_unit(k->normal),
-                                .apex = k->apex,
-                                .axis = ff_vec3_unit(k->axis),
-                                .half_angle = k->half_angle,
-                                .depth = k->depth,
-                                .stiffness = k->stiffness,
-                                .damping = k->damping,
-                                .satellite_stiffness = k->satellite_stiffness,
-                                .satellite_damping = k->satellite_damping,
-                                .damping_depth = k->damping_depth,
-                                .friction = k->friction};
+        world->contact[world->contacts++] =
+            (ff_world_contact){.shape = k->kind == FF_CONTACT_CONE ? FF_SHAPE_CONE : FF_SHAPE_PLANE,
+                               .body = k->body,
+                               .against = k->kind == FF_CONTACT_WALL ? -1 : k->against,
+                               .point = k->point,
+                               .at = k->at,
+                               .normal = ff_vec3_unit(k->normal),
+                               .apex = k->apex,
+                               .axis = ff_vec3_unit(k->axis),
+                               .half_angle = k->half_angle,
+                               .depth = k->depth,
+                               .stiffness = k->stiffness,
+                               .damping = k->damping,
+                               .satellite_stiffness = k->satellite_stiffness,
+                               .satellite_damping = k->satellite_damping,
+                               .damping_depth = k->damping_depth,
+                               .friction = k->friction};
     }
-    if (impact->identified)
-        impact->stiffness = scenario->impact_guess;
-    for (int i = 0; i < scenario->satellites; i++) {
-        const ff_robot_config *robot = &scenario->satellite[i].robot;
-        const double own = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
-        impact->delay[i] = isnan(scenario->impact_delay) ? own : scenario->impact_delay;
-    }
+}
+
+/* What methods may know of the robots: delay, lag and limit. */
+static void set_robot(const ff_robot_config *robot, ff_world_body *body) {
+    body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+    if (robot->kind == FF_ROBOT_LAG) /* a ramp is followed 2 z/w late */
+        body->lag = 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
+    body->acceleration =
+        robot->kind == FF_ROBOT_LIMITED && isfinite(robot->acceleration) ? robot->acceleration : 0.0;
 }
 
 bool ff_scenario_holds(const ff_scenario *scenario, int body) {
@@ -225,10 +266,13 @@ static bool only_each_other(const ff_scenario *scenario, int a, int o) {
 }
 
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
-    double force_noise = 0.0, torque_noise = 0.0, delay = 0.0;
+    ff_world *world = &loop->world;
     ff_loop_default(loop);
     loop->integrate = scenario->integrate;
-    loop->fidelity = scenario->fidelity;
+    loop->method = scenario->method;
+    for (int m = 0; m < scenario->setups; m++)
+        if (scenario->setup[m].method == scenario->method)
+            loop->setting = scenario->setup[m].setting;
     loop->bodies = scenario->satellites;
     loop->relative = (ff_relative_config){.enabled = scenario->frame == FF_FRAME_RELATIVE,
                                           .nominal = scenario->nominal,
@@ -236,10 +280,10 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                                           .start = ff_scenario_nominal(scenario),
                                           .integrated = scenario->relative_integrated};
     for (int i = 0; i < scenario->contacts; i++)
-        if (scenario->contact[i].kind == FF_CONTACT_GRASP && !scenario->pair_off && !scenario->tdpa_printed &&
+        if (scenario->contact[i].kind == FF_CONTACT_GRASP &&
             only_each_other(scenario, scenario->contact[i].body, scenario->contact[i].against)) {
-            loop->fidelity.pair = (ff_pair_config){scenario->contact[i].body, scenario->contact[i].against,
-                                                   scenario->contact[i].point};
+            world->grasp = (ff_world_grasp){scenario->contact[i].body, scenario->contact[i].against,
+                                            scenario->contact[i].point};
             break;
         }
     for (int i = 0; i < scenario->satellites; i++) {
@@ -259,67 +303,20 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
             for (int a = 0; a < 6; a++)
                 body->gear_stiffness[a] = satellite->robot.gear_stiffness[a];
         }
-        force_noise = fmax(force_noise, satellite->sensor.force_noise);
+        set_robot(&satellite->robot, &world->body[i]);
+        world->force_noise = fmax(world->force_noise, satellite->sensor.force_noise);
         ff_mount_model mount; /* what is felt of a bending mock-up is an estimate */
         if (body->mount.mass > 0.0 && ff_mount_create(&body->mount, &mount) == FF_OK)
-            force_noise = fmax(force_noise, mount.noise);
-        torque_noise = fmax(torque_noise, satellite->sensor.torque_noise);
-        delay = fmax(delay, satellite->sensor.delay);
+            world->force_noise = fmax(world->force_noise, mount.noise);
+        world->torque_noise = fmax(world->torque_noise, satellite->sensor.torque_noise);
+        world->skew = fmax(world->skew, satellite->sensor.delay);
+        world->noisy |= satellite->sensor.kind == FF_SENSOR_ATI_RDT || satellite->sensor.force_noise > 0.0;
     }
     set_held(scenario, loop);
-    ff_impact_config *impact = &loop->fidelity.impact;
-    impact->noise = force_noise;
-    if (scenario->fidelity.method == FF_METHOD_IMPACT)
-        set_impact(scenario, impact);
-    /* the scenario's noise is where the measured one starts, and its least; an ideal sensor has none */
-    bool noisy = false;
-    for (int i = 0; i < scenario->satellites; i++)
-        noisy |= scenario->satellite[i].sensor.kind == FF_SENSOR_ATI_RDT ||
-                 scenario->satellite[i].sensor.force_noise > 0.0;
-    impact->detector.multiple = noisy ? 5.0 : 0.0;
-    impact->detector.fixed = scenario->impact_detector_given;
-    if (!scenario->impact_detector_given)
-        impact->detector.force_on = 5.0 * force_noise;
-    /* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
-    ff_detector_config *detector = &loop->fidelity.tdpa.detector;
-    if (!scenario->detector_given)
-        detector->force_on = 5.0 * force_noise;
-    if (!scenario->torque_detector_given)
-        detector->torque_on = 5.0 * torque_noise;
-    detector->multiple = noisy ? 5.0 : 0.0;
-    detector->fixed = scenario->detector_given || scenario->torque_detector_given;
-    ff_damping_config *damping = &loop->fidelity.damping;
-    if (!scenario->damping_given.threshold)
-        damping->detector.force_on = 5.0 * force_noise;
-    if (!scenario->damping_given.torque_threshold)
-        damping->detector.torque_on = 5.0 * torque_noise;
-    damping->detector.multiple = noisy ? 5.0 : 0.0;
-    damping->detector.fixed = scenario->damping_given.threshold || scenario->damping_given.torque_threshold;
-    damping->measured_noise = noisy && !scenario->damping_given.noise;
-    if (!scenario->damping_given.noise)
-        damping->identify.noise = force_noise;
-    if (!scenario->damping_given.skew) /* time stamps say it on hardware */
-        damping->identify.skew = delay;
-    ff_fused_config *fused = &loop->fidelity.fused;
-    for (int i = 0; i < scenario->satellites; i++) {
-        const ff_robot_config *robot = &scenario->satellite[i].robot;
-        fused->delay[i] = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
-        if (robot->kind == FF_ROBOT_LAG) /* a ramp is followed 2 z/w late */
-            fused->delay[i] += 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
-        if (scenario->fused_given.delay)
-            fused->delay[i] = scenario->fused_delay;
-        fused->acceleration[i] =
-            robot->kind == FF_ROBOT_LIMITED && isfinite(robot->acceleration) ? robot->acceleration : 0.0;
-        fused->plane_of[i] = 0;
-    }
+    if (scenario->method && scenario->method->needs & FF_NEEDS_GEOMETRY)
+        set_geometry(scenario, world);
     for (int c = 0; c < scenario->contacts;
-         c++) /* which of two bodies carries the surface: no parameter of it */
+         c++) /* which of two bodies carries the surface: nothing else of it */
         if (scenario->contact[c].against >= 0)
-            fused->plane_of[scenario->contact[c].against] = 1;
-    if (!scenario->fused_given.force_noise)
-        fused->force_noise = force_noise;
-    if (!scenario->fused_given.torque_noise)
-        fused->torque_noise = torque_noise;
-    if (!scenario->fused_given.skew)
-        fused->skew = delay;
+            world->body[scenario->contact[c].against].carries_surface = true;
 }

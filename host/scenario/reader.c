@@ -117,8 +117,13 @@ void ff_node_know_numbers(ff_node *node) {
         ff_node_know_numbers(child);
 }
 
+static bool within(const ff_key *key, double value) {
+    return (key->above_low ? value > key->low : value >= key->low) &&
+           (key->below_high ? value < key->high : value <= key->high);
+}
+
 bool ff_reader_number(ff_reader *r, const ff_node *node, const ff_key *key, double *value) {
-    const char *const range = ff_range_text(key->range);
+    const char *const range = ff_range_text(key);
     const char *const unit = key->unit;
     bool in_range = true;
     if (node->known) {
@@ -139,7 +144,7 @@ bool ff_reader_number(ff_reader *r, const ff_node *node, const ff_key *key, doub
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
                         : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
                         : key->range == FF_RANGE_SHARE        ? *value >= 0.0 && *value < 1.0
-                        : key->range == FF_RANGE_RESTITUTION  ? *value >= 0.3 && *value <= 1.0
+                        : key->range == FF_RANGE_BOUNDS       ? within(key, *value)
                                                               : true;
     if (!inside)
         return ff_reader_fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key,
@@ -175,6 +180,9 @@ bool ff_reader_integer(ff_reader *r, const ff_node *node, const ff_key *key, uin
         return ff_reader_fail(
             r, node->place, "%s must be a whole number, not %s, allowed: 0 to 18446744073709551615", key->key,
             node->kind == FF_NODE_SCALAR && *node->text ? ff_show(node->text).text : ff_node_kind_text(node));
+    if (key->range == FF_RANGE_BOUNDS && !within(key, (double)sum))
+        return ff_reader_fail(r, node->place, "%s is %s, allowed: %s", key->key, ff_show(node->text).text,
+                              key->bounds);
     *value = sum;
     return true;
 }

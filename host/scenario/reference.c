@@ -70,11 +70,11 @@ static void put_words(FILE *file, const ff_key *key) {
 }
 
 static void put_allowed(FILE *file, const ff_section *section, const ff_key *key) {
-    const char *range = ff_range_text(key->range);
+    const char *range = ff_range_text(key);
     if (key->words)
         put_words(file, key);
-    else if (*range)
-        fputs(range, file);
+    if (*range)
+        fprintf(file, "%s%s", key->words ? ", or a number " : "", range);
     if (!key->kinds)
         return;
     const ff_key *kind = NULL;
@@ -133,9 +133,9 @@ static void put_section(FILE *file, const ff_section *section, const ff_section 
 
 static void put_methods(FILE *file) {
     fputs("\nMethods of this version:", file);
-    for (int m = 0, shown = 0; m < FF_METHOD_COUNT; m++)
-        if (ff_schema_method_available((ff_method)m))
-            fprintf(file, "%s `%s`", shown++ ? "," : "", ff_method_name((ff_method)m));
+    fputs(" `ideal`", file);
+    for (int m = 0; ff_method_at(m); m++)
+        fprintf(file, ", `%s`", ff_method_at(m)->name);
     fputs(". Naming another one is an error that lists them.\n", file);
 }
 
@@ -147,7 +147,7 @@ ff_status ff_scenario_write_reference(const char *path) {
         return FF_ERR_IO;
     fputs(introduction, file);
     put_methods(file);
-    put_section(file, &ff_schema, seen, &count);
+    put_section(file, ff_schema_top(), seen, &count);
     const bool bad = ferror(file) != 0;
     return fclose(file) != 0 || bad ? FF_ERR_IO : FF_OK;
 }

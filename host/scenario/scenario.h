@@ -17,7 +17,8 @@ enum {
     FF_MAX_POINTS = 16,
     FF_MAX_ARM_LINKS = FF_TREE_JOINTS_MAX, /* rows of an arm's table */
     FF_MAX_FAULTS = 16,
-    FF_MAX_MODELS = 4, /* URDF files of one scenario */
+    FF_MAX_MODELS = 4,  /* URDF files of one scenario */
+    FF_MAX_METHODS = 8, /* methods that a scenario has settings for */
 };
 
 /* Names of kinds, in the order of their enums and NULL at the end: the reader's words, and what messages,
@@ -297,15 +298,16 @@ typedef enum ff_fault_kind {
     FF_FAULT_CLOCK_DRIFT,    /* [ppm] the controller's cycle is longer by so much, all the time */
     FF_FAULT_FT_CLOCK_DRIFT, /* [ppm] the same of the sensor's period */
     /* of the set-up: from the beginning to the end, before anything moves */
-    FF_FAULT_FT_SWAPPED,    /* x and y of force and torque */
-    FF_FAULT_FT_MIRRORED,   /* the sign of one axis, 1 to 6: Fx to Tz */
-    FF_FAULT_FT_TURNED,     /* [deg] about the sensor's z */
-    FF_FAULT_FT_DEAF,       /* reads nothing */
-    FF_FAULT_ROBOT_LATER,   /* [s] its delay is longer than the scenario's */
-    FF_FAULT_ROBOT_ASIDE,   /* [m] along y: it does not stand where the run begins */
-    FF_FAULT_ARM_ELSEWHERE, /* [m] on the rail; wrist turned over */
-    FF_FAULT_TOOL_OFF,      /* [m] the controller's tool is longer than the scenario's */
-    FF_FAULT_WALL_HARDER,   /* how many times stiffer the contacts are than the scenario's */
+    FF_FAULT_FT_SWAPPED,     /* x and y of force and torque */
+    FF_FAULT_FT_MIRRORED,    /* the sign of one axis, 1 to 6: Fx to Tz */
+    FF_FAULT_FT_TURNED,      /* [deg] about the sensor's z */
+    FF_FAULT_FT_DEAF,        /* reads nothing */
+    FF_FAULT_ROBOT_LATER,    /* [s] its delay is longer than the scenario's */
+    FF_FAULT_ROBOT_ASIDE,    /* [m] along y: it does not stand where the run begins */
+    FF_FAULT_ARM_ELSEWHERE,  /* [m] on the rail; wrist turned over */
+    FF_FAULT_TOOL_OFF,       /* [m] the controller's tool is longer than the scenario's */
+    FF_FAULT_WALL_HARDER,    /* how many times stiffer the contacts are than the scenario's */
+    FF_FAULT_ROBOT_RESTARTS, /* silent while it acts; then corrections count from where it stands */
     FF_FAULTS
 } ff_fault_kind;
 
@@ -334,6 +336,12 @@ typedef enum ff_contact_rule {
     FF_CONTACT_RULE_HELD
 } ff_contact_rule;
 
+/* A method and what the scenario says to it. */
+typedef struct ff_method_setup {
+    const ff_method *method;
+    ff_settings setting;
+} ff_method_setup;
+
 typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
     int models;
@@ -341,23 +349,9 @@ typedef struct ff_scenario {
     double cycle, duration;                  /* [s] */
     uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;
-    ff_fidelity_config fidelity; /* method and its settings */
-    bool tdpa_printed;           /* tdpa: {reading: printed} */
-    bool pair_off;               /* tdpa: {pair: off} */
-    bool detector_given;         /* tdpa.threshold given; else taken from the sensors' noise */
-    bool torque_detector_given;  /* tdpa.torque_threshold likewise */
-    bool damping_printed;        /* damping: {reading: printed} */
-    bool impact_printed;         /* impact: {reading: printed} */
-    struct {
-        bool threshold, torque_threshold, noise, skew; /* given; else taken from the sensors */
-    } damping_given;
-    bool impact_detector_given; /* impact.threshold likewise */
-    double impact_delay;        /* [s] impact.delay; FF_NAN: each robot's own */
-    double impact_guess;        /* [N/m] impact.guess; FF_NAN: the contact's */
-    double fused_delay;         /* [s] fused.delay */
-    struct {                    /* fused: keys that stand in the file */
-        bool delay, force_noise, torque_noise, skew;
-    } fused_given;
+    const ff_method *method; /* NULL: ideal, the reference itself */
+    int setups;              /* settings of every method: a scenario may be run with another one */
+    ff_method_setup setup[FF_MAX_METHODS];
     ff_integrate_config integrate;
     ff_contact_rule contact_wrench;
     ff_frame_kind frame;
@@ -408,6 +402,23 @@ ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
 void ff_scenario_clearance(const ff_scenario *scenario, double *clearance);
 /* The loop's configuration for this scenario. */
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
+
+/* A loop in memory of its own size. */
+typedef struct ff_loop_memory {
+    ff_loop_model *model;
+    ff_loop_state *state;
+    size_t state_bytes;
+} ff_loop_memory;
+/* Takes the memory that the configuration needs and creates the model; the state is to be reset. On failure
+ * nothing is held and `message` says why. */
+ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message,
+                              size_t size);
+void ff_loop_memory_close(ff_loop_memory *memory);
+
+/* "ideal", or the method's. */
+const char *ff_scenario_method_name(const ff_scenario *scenario);
+/* What the scenario says to a method; NULL: it is none of those that the scenario was read with. */
+ff_settings *ff_scenario_setting(ff_scenario *scenario, const ff_method *method);
 /* `contact_wrench` for one satellite: held over the cycle, or an impulse at its start. */
 bool ff_scenario_holds(const ff_scenario *scenario, int body);
 

@@ -1,4 +1,10 @@
+/* Every key of a scenario but the methods' own. */
 #include "scenario/schema.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "scenario/methods.h"
 
 /* clang-format off */
 #define KEY(name, kind_of, u, r, absent, where, k, text) \
@@ -18,8 +24,7 @@ static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated"
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
     "stranger", "jitter", "clock-step", "ft-flood", "second-client", "loop-interrupted", "loop-terminated", "loop-killed", "loop-stalled", "disk-full", "facility-killed", "clock-drift",
-    "ft-clock-drift", "ft-swapped", "ft-mirrored", "ft-turned", "ft-deaf", "robot-later", "robot-aside", "arm-elsewhere", "tool-off", "wall-harder", NULL};
-static const char *const method_words[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused", NULL};
+    "ft-clock-drift", "ft-swapped", "ft-mirrored", "ft-turned", "ft-deaf", "robot-later", "robot-aside", "arm-elsewhere", "tool-off", "wall-harder", "robot-restarts", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const rule_words[] = {"default", "impulse", "held", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
@@ -32,19 +37,9 @@ static const char *const delay_words[] = {"scenario", "chirp", NULL};
 static const char *const mount_words[] = {"flange", "environment", NULL};
 const char *const ff_contact_names[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
 static const char *const load_words[] = {"pulse", "halfsine", "sin2", NULL};
-static const char *const impact_normal_words[] = {"tools", "force", NULL};
-static const char *const impact_torque_words[] = {"lever", "measured", NULL};
 static const char *const reading_words[] = {"default", "printed", NULL};
-static const char *const observer_words[] = {"wrench", "axis", NULL};
-static const char *const velocity_words[] = {"midpoint", "start", NULL};
-static const char *const reset_words[] = {"contact", "never", NULL};
-static const char *const switch_words[] = {"false", "true", NULL};
-static const char *const law_words[] = {"clamp", "damper", NULL};
-static const char *const budget_words[] = {"velocity", "restitution", "robot", NULL};
-static const char *const axes_words[] = {"force", "each", NULL};
-static const char *const form_words[] = {"offset", "increments", NULL};
 static const char *const tracking_words[] = {"on", "off", NULL};
-static const char *const adapt_words[] = {"fixed", "R", "RQ", NULL};
+static const char *const switch_words[] = {"false", "true", NULL};
 
 static const char *const target_words[] = {"flexible-joint", "arm", NULL};
 static const char *const emulator_words[] = {"joint", "arm", NULL};
@@ -159,7 +154,7 @@ static const ff_key limits_keys[] = {
     KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded, per body axis."),
     KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", offsetof(ff_gate_config, angular_jerk), 0, "Largest angular jerk commanded, per body axis."),
 };
-static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named."};
+static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named; on devices every answer to the robot keeps them, as vectors, and cautious ones where none is named (docs/safety.md)."};
 
 #define LINK(field) offsetof(ff_servicer_link, field)
 static const char *const joint_words[] = {"revolute", "prismatic", "fixed", NULL};
@@ -380,80 +375,6 @@ static const ff_key requirement_keys[] = {
 };
 static const ff_section requirements_section = {"requirements", "", TABLE(requirement_keys), "What the run must show for the verdict `pass`."};
 
-#define TDPA(field) offsetof(ff_scenario, fidelity.tdpa.field)
-static const char *const pair_words[] = {"on", "off", NULL};
-static const ff_key tdpa_keys[] = {
-    WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, tdpa_printed), 0, "`printed`: sections IV to VI of destefano2019 to the letter, also in the passive integrator. The settings below override single choices."),
-    WORD("observer", WORD, observer_words, "(wrench; printed: axis)", TDPA(observer), 0, "One energy observer on the whole wrench, or one per axis."),
-    WORD("velocity", WORD, velocity_words, "(midpoint; printed: start)", TDPA(velocity), 0, "Velocity that the force is paired with."),
-    WORD("reset", WORD, reset_words, "(contact; printed: never)", TDPA(reset), 0, "When the observer starts again from zero."),
-    WORD("law", WORD, law_words, "(clamp; printed: damper)", TDPA(law), 0, "How the wrench is corrected."),
-    WORD("pair", FLAG, pair_words, "on", offsetof(ff_scenario, pair_off), 0, "With a grasp: one observer on the relative motion of the two bodies (the first grasp of the list whose bodies touch nothing else), which damps it with equal and opposite wrenches; `off`, and `printed`: as other contacts."),
-    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", TDPA(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
-    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `torque_noise`)", TDPA(detector.torque_on), 0, "Torque above which there is contact. A number is taken as it is."),
-};
-static const ff_section tdpa_section = {"tdpa", "", TABLE(tdpa_keys), "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another method."};
-
-#define DAMPING(field) offsetof(ff_scenario, fidelity.damping.field)
-#define IDENTIFY(field) DAMPING(identify.field)
-static const ff_key known_keys[] = {
-    KEY("stiffness", NUMBER, "N/m", POSITIVE, "(identified)", DAMPING(known_stiffness), 0, "Taken instead of the identified one."),
-    KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "(identified)", DAMPING(known_damping), 0, "Taken instead of the identified one."),
-};
-static const ff_section known_section = {"damping.known", "", TABLE(known_keys), "What is known of the touched surface."};
-
-static const ff_key damping_keys[] = {
-    WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, damping_printed), 0, "`printed`: observer, controller and filter of he2022, (8)-(15) and (22), to the letter; they over-damp. The settings below override single choices."),
-    WORD("budget", WORD, budget_words, "velocity", DAMPING(budget), 0, "What the surface keeps of the absorbed energy, the sum of c v2 T: of the contact without delay, of the same in closed form, or at the robot's motion."),
-    WORD("axes", WORD, axes_words, "force", DAMPING(axes), 0, "With `reading: printed`: controller along the force, or on each axis as in (11)-(13)."),
-    KEY("lead", NUMBER, "s", NOT_NEGATIVE, "0", DAMPING(lead.time), 0, "Measurement delay that is compensated, (10): force plus this time its derivative."),
-    KEY("lead_filter", NUMBER, "s", NOT_NEGATIVE, "0.01", DAMPING(lead.filter), 0, "Time constant of the derivative's filter."),
-    WORD("form", WORD, form_words, "(offset; printed: increments)", IDENTIFY(form), 0, "Identification from the force itself with an unknown offset, or from its increments, (21)."),
-    WORD("adapt", WORD, adapt_words, "fixed", IDENTIFY(adapt), 0, "Which noise the Sage-Husa filter learns: none, the force's, or the force's and the parameters'."),
-    KEY("forget", NUMBER, "", PART, "0.98", IDENTIFY(forget), 0, "Forgetting factor of that adaptation."),
-    KEY("noise", NUMBER, "N", NOT_NEGATIVE, "(measured in flight; before that the largest `force_noise`)", IDENTIFY(noise), 0, "Standard deviation of the force that the identification assumes."),
-    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", IDENTIFY(skew), 0, "By how much the force is older than the robot's pose."),
-    KEY("prior", NUMBER, "", POSITIVE, "(0.1; printed: 0.05)", IDENTIFY(prior), 0, "Standard deviation of the damping ratio before a contact."),
-    KEY("stiffness_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.1)", IDENTIFY(stiffness_walk), 0, "How far the stiffness may wander in one contact, as part of itself."),
-    KEY("damping_walk", NUMBER, "", NOT_NEGATIVE, "(0; printed: 0.01)", IDENTIFY(damping_walk), 0, "How far the damping may wander in one contact, as part of sqrt(k m)."),
-    KEY("trust", NUMBER, "", POSITIVE, "(0.015; printed: 0.05)", IDENTIFY(trust), 0, "Estimates are used once the stiffness is known to this part."),
-    KEY("rate", NUMBER, "", POSITIVE, "0.1", IDENTIFY(rate), 0, "Largest change of an estimate in a cycle, as part of k and of sqrt(k m)."),
-    SECTION("known", SECTION, &known_section, "{}", 0, 0, "Stiffness and damping that are known: identification is not used for them."),
-    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", DAMPING(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
-    KEY("torque_threshold", NUMBER, "N m", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `torque_noise`)", DAMPING(detector.torque_on), 0, "Torque above which there is contact. A number is taken as it is."),
-};
-static const ff_section damping_section = {"damping", "", TABLE(damping_keys), "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."};
-#define IMPACT(field) offsetof(ff_scenario, fidelity.impact.field)
-static const ff_key impact_keys[] = {
-    WORD("reading", FLAG, reading_words, "default", offsetof(ff_scenario, impact_printed), 0, "`printed`: section IV-B of lange to the letter: `normal: force`, `torque: measured`, `observer: false`. The settings below override single choices."),
-    WORD("normal", WORD, impact_normal_words, "(tools; printed: force)", IMPACT(normal), 0, "Direction of the satellites' force: normal of the known tools at the satellites, or the measured force's, (17)."),
-    WORD("torque", WORD, impact_torque_words, "(lever; printed: measured)", IMPACT(torque), 0, "Of the satellites: force times lever, (13), or with the rest of the measured torque, (21)."),
-    WORD("prediction", FLAG, switch_words, "true", IMPACT(prediction), 0, "Command the motion one delay ahead."),
-    WORD("recomputation", FLAG, switch_words, "true", IMPACT(recomputation), 0, "Once a contact is measured, recompute the steps since the satellites touched."),
-    WORD("observer", FLAG, switch_words, "(true; printed: false)", IMPACT(observer), 0, "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."),
-    WORD("gears", FLAG, switch_words, "true", IMPACT(gears), 0, "With `joints` robots: count the gears' compliance into the stiffness, 1/k = 1/k_en + n^T J_e K_r^-1 J_e^T n."),
-    KEY("stiffness", IDENTIFIED, "N/m", POSITIVE, "(each contact's own)", IMPACT(stiffness), 0, "What the method believes of the mock-ups' stiffness; `identified`: found from force and position during contact."),
-    KEY("guess", NUMBER, "N/m", POSITIVE, "(each contact's own)", offsetof(ff_scenario, impact_guess), 0, "Where `stiffness: identified` starts from."),
-    KEY("restitution", NUMBER, "", RESTITUTION, "(from the satellites' damping)", IMPACT(restitution), 0, "Of the satellites' contacts, in place of their damping."),
-    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(each robot's `delay`)", offsetof(ff_scenario, impact_delay), 0, "How far ahead to predict."),
-    KEY("look_back", NUMBER, "s", NOT_NEGATIVE, "none", IMPACT(look_back), 0, "The most that is recomputed; never more than 1023 cycles."),
-    KEY("threshold", NUMBER, "N", NOT_NEGATIVE, "(5 times the noise measured in flight, at least the largest `force_noise`)", IMPACT(detector.force_on), 0, "Force above which there is contact. A number is taken as it is."),
-    KEY("position_error", NUMBER, "m", POSITIVE, "0.01", IMPACT(position_error), 0, "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."),
-    KEY("drift", NUMBER, "m/sqrt(s)", NOT_NEGATIVE, "5e-5", IMPACT(drift), 0, "Random walk of a surface's place during a contact: how fast older forces are forgotten."),
-};
-static const ff_section impact_section = {"impact", "", TABLE(impact_keys), "Settings of the method `impact` (lange). It knows the geometry of walls, pairs and cones, their stiffness and damping, and renders the `satellite` contact."};
-
-#define FUSED(field) offsetof(ff_scenario, fidelity.fused.field)
-static const ff_key fused_keys[] = {
-    KEY("delay", NUMBER, "s", NOT_NEGATIVE, "(the robot's: dead time and lag)", offsetof(ff_scenario, fused_delay), 0, "Delay to start from, for every robot; it is corrected in free flight."),
-    WORD("tracking", FLAG, tracking_words, "on", FUSED(delay_fixed), 0, "Whether the delay is followed in free flight, or kept as told."),
-    KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "(the largest `force_noise`)", FUSED(force_noise), 0, "Standard deviation of one axis of the force."),
-    KEY("torque_noise", NUMBER, "N m", NOT_NEGATIVE, "(the largest `torque_noise`)", FUSED(torque_noise), 0, "Standard deviation of one axis of the torque."),
-    KEY("skew", NUMBER, "s", ANY, "(the largest sensor `delay`)", FUSED(skew), 0, "By how much the force is older than the robot's pose; from a calibration."),
-    KEY("stiffness", NUMBER, "N/m", NOT_NEGATIVE, "0", FUSED(stiffness), 0, "A guess that is believed to its own size; 0: none. It is not needed."),
-};
-static const ff_section fused_section = {"fused", "", TABLE(fused_keys), "Settings of the method `fused`, which knows nothing of the contacts. They may stand in a scenario that runs another method."};
-
 static const ff_key passive_keys[] = {
     WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
 };
@@ -576,11 +497,12 @@ static const ff_key emulation_keys[] = {
 };
 static const ff_section emulation_section = {"emulation", "", TABLE(emulation_keys), "Emulation of another robot (aghili), in place of `satellites`. The time series has one row a cycle."};
 
+static const char *method_words[10] = {"ideal"}; /* then the methods, see create_top */
 #define TOP(field) offsetof(ff_scenario, field)
 static const ff_key top_keys[] = {
     KEY("name", TEXT, "", ANY, "required", TOP(name), 0, "Name of the scenario, any printable text; results go to out/NAME by default."),
     SECTION("time", SECTION, &time_section, "required", 0, 0, "The clock of the run."),
-    WORD("method", WORD, method_words, "tdpa", TOP(fidelity.method), 0, "How the delay is dealt with; `--method` overrides it."),
+    WORD("method", METHOD_NAME, method_words, "tdpa", TOP(method), 0, "How the delay is dealt with; `--method` overrides it."),
     WORD("integrator", WORD, scheme_words, "lie-midpoint", TOP(integrate.scheme), 0, "How the satellite is advanced by one cycle."),
     WORD("contact_wrench", WORD, rule_words, "default", TOP(contact_wrench), 0, "How a contact wrench enters the integrator: `impulse`, all of it at the start of the cycle, lossless in contact; `held`, constant over the cycle, which acts as half a cycle more delay. Default: `held` for satellites that a grasp connects, `impulse` for all others and with an arm. `held` goes with lie-midpoint and splitting."),
     WORD("frame", WORD, frame_words, "absolute", TOP(frame), 0, "Robots make the satellites' motion itself, or the one relative to `nominal`."),
@@ -592,17 +514,51 @@ static const ff_key top_keys[] = {
     SECTION("contacts", CONTACTS, &contact_section, "[]", 0, 0, "List of contacts, at most 16."),
     SECTION("loads", LOADS, &load_section, "[]", 0, 0, "List of known loads, at most 64."),
     SECTION("requirements", SECTION, &requirements_section, "{}", TOP(requirements), 0, "Limits for the verdict."),
-    SECTION("tdpa", SECTION, &tdpa_section, "{}", 0, 0, "Settings of the method `tdpa`."),
-    SECTION("damping", SECTION, &damping_section, "{}", 0, 0, "Settings of the method `damping`."),
-    SECTION("impact", SECTION, &impact_section, "{}", 0, 0, "Settings of the method `impact`."),
-    SECTION("fused", SECTION, &fused_section, "{}", 0, 0, "Settings of the method `fused`."),
     SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),
 };
-const ff_section ff_schema = {"", "", TABLE(top_keys), "The top level of the file."};
 /* clang-format on */
 
-const char *ff_range_text(ff_range range) {
-    switch (range) {
+/* The methods' keys stand before the last one, that of the integrator. */
+enum { METHODS = 8, TOP_KEYS = (int)(sizeof top_keys / sizeof *top_keys) };
+static struct {
+    ff_section section;
+    ff_key key[TOP_KEYS + METHODS];
+    ff_method_section method[METHODS];
+    char doc[METHODS][64];
+} top;
+
+static void create_top(void) {
+    int keys = 0;
+    for (int i = 0; i < TOP_KEYS; i++) {
+        for (int m = 0; i == TOP_KEYS - 1 && ff_method_at(m) && m < METHODS; m++) {
+            const ff_method *method = ff_method_at(m);
+            if (!method->settings)
+                continue;
+            ff_method_section_create(method, &top.method[m]);
+            snprintf(top.doc[m], sizeof top.doc[m], "Settings of the method `%s`.", method->name);
+            top.key[keys++] = (ff_key){.key = method->name,
+                                       .type = FF_TYPE_METHOD,
+                                       .unit = "",
+                                       .fallback = "{}",
+                                       .section = &top.method[m].section,
+                                       .preset = true,
+                                       .doc = top.doc[m]};
+        }
+        top.key[keys++] = top_keys[i];
+    }
+    for (int m = 0; ff_method_at(m) && m < METHODS; m++)
+        method_words[m + 1] = ff_method_at(m)->name;
+    top.section = (ff_section){"", "", top.key, keys, "The top level of the file."};
+}
+
+const ff_section *ff_schema_top(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, create_top);
+    return &top.section;
+}
+
+const char *ff_range_text(const ff_key *key) {
+    switch (key->range) {
     case FF_RANGE_POSITIVE:
         return "> 0";
     case FF_RANGE_NOT_NEGATIVE:
@@ -613,8 +569,8 @@ const char *ff_range_text(ff_range range) {
         return "> 0 and < 1";
     case FF_RANGE_SHARE:
         return ">= 0 and < 1";
-    case FF_RANGE_RESTITUTION:
-        return "0.3 to 1";
+    case FF_RANGE_BOUNDS:
+        return key->bounds;
     default:
         return "";
     }
@@ -632,6 +588,7 @@ const char *ff_type_text(ff_type type) {
         return "name";
     case FF_TYPE_WORD:
     case FF_TYPE_FLAG:
+    case FF_TYPE_METHOD_NAME:
         return "word";
     case FF_TYPE_VEC3:
     case FF_TYPE_DIRECTION:
@@ -651,8 +608,8 @@ const char *ff_type_text(ff_type type) {
         return "number or [k1, k2]";
     case FF_TYPE_SIX:
         return "[a1, a2, a3, a4, a5, a6]";
-    case FF_TYPE_IDENTIFIED:
-        return "number or `identified`";
+    case FF_TYPE_NUMBER_OR_WORD:
+        return "number or word";
     case FF_TYPE_BODY:
         return "satellite's name";
     case FF_TYPE_POINT:
@@ -675,11 +632,4 @@ const char *ff_type_text(ff_type type) {
     default:
         return "map";
     }
-}
-
-bool ff_schema_method_available(ff_method method) {
-    ff_fidelity_config config;
-    ff_fidelity_default(&config);
-    config.method = method;
-    return method == FF_METHOD_IDEAL || ff_fidelity_validate(&config) != FF_ERR_UNSUPPORTED;
 }

@@ -25,7 +25,7 @@ static bool read_body(ff_reader *r, const ff_node *node, const ff_key *key, int 
                           ff_show(node->text).text, ff_guess_hint(&g).text, list.text);
 }
 
-static bool read_below(ff_reader *r, const ff_node *node, const ff_key *key, void *base) {
+bool ff__read_below(ff_reader *r, const ff_node *node, const ff_key *key, void *base) {
     const size_t length = strlen(r->path), own = strlen(key->key);
     if (length + own + 2 <= sizeof r->path) { /* not snprintf: campaigns come here every few microseconds */
         r->path[length] = '.';
@@ -100,17 +100,21 @@ static bool read_value(ff_reader *r, const ff_node *node, const ff_key *key, voi
     }
     case FF_TYPE_SIX:
         return ff_reader_numbers(r, node, key, 6, number);
-    case FF_TYPE_IDENTIFIED: {
-        const bool online = node->kind == FF_NODE_SCALAR && strcmp(node->text, "identified") == 0;
-        r->scenario->fidelity.impact.identified = online;
-        return online || ff_reader_number(r, node, key, number);
-    }
+    case FF_TYPE_NUMBER_OR_WORD:
+        if (node->kind != FF_NODE_SCALAR || strcmp(node->text, key->words[0]) != 0)
+            return ff_reader_number(r, node, key, number);
+        *number = FF_INF;
+        return true;
+    case FF_TYPE_METHOD_NAME: /* read before all others */
+        return true;
+    case FF_TYPE_METHOD:
+        return ff__read_method(r, node, key);
     case FF_TYPE_BODY:
         return read_body(r, node, key, at);
     case FF_TYPE_POINT: /* needs the body: read with the contact */
         return true;
     case FF_TYPE_SECTION:
-        return read_below(r, node, key, at);
+        return ff__read_below(r, node, key, at);
     case FF_TYPE_POINTS:
         return ff__read_points(r, node, key, base);
     case FF_TYPE_SATELLITES:
@@ -177,7 +181,7 @@ static void fallbacks_add(const ff_section *section, int depth) {
 }
 
 static void fallbacks_create(void) {
-    fallbacks_add(&ff_schema, 0);
+    fallbacks_add(ff_schema_top(), 0);
 }
 
 /* The table's own text is read like a file's: what the reference says is what happens. */
@@ -273,7 +277,7 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
         const bool below = key->section || key->type == FF_TYPE_POINTS;
         /* a pair given as one number leaves the other at its default */
         const bool replaced = child && (below || key->type != FF_TYPE_PAIR);
-        if (!required && !replaced && !read_fallback(r, key, base))
+        if (!required && !replaced && !key->preset && !read_fallback(r, key, base))
             return false;
         if (child && !read_value(r, child, key, base))
             return false;

@@ -10,7 +10,7 @@
 
 void ff_delay_margin_default(ff_delay_margin_config *config) {
     *config = (ff_delay_margin_config){.delay_max = FF_NAN, .map = 7, .stiffness_span = 4.0};
-    for (int m = FF_METHOD_DIRECT; m < FF_METHOD_COUNT; m++)
+    for (int m = 0; m < FF_MAX_METHODS; m++)
         config->method[m] = true;
 }
 
@@ -97,14 +97,14 @@ static bool tick(work *w) {
 }
 
 /* Runs the copy under a method. False when stopped. */
-static bool judge(work *w, ff_method method, ff_delay_case *out, char *message, size_t size) {
+static bool judge(work *w, const ff_method *method, ff_delay_case *out, char *message, size_t size) {
     *out = (ff_delay_case){.rebound = FF_NAN,
                            .peak_force = FF_NAN,
                            .peak_force_ratio = FF_NAN,
                            .velocity_error = FF_NAN,
                            .angular_velocity_error = FF_NAN};
     ff_metrics metrics;
-    w->copy->fidelity.method = method;
+    w->copy->method = method;
     out->status = ff_metrics_init(w->copy, &metrics);
     if (out->status != FF_OK)
         return true;
@@ -198,10 +198,10 @@ static void theory(const ff_delay_margin *m, ff_delay_method *out) {
     line.delay = 0.0;
     if (ff_line_contact_solve(&line, &sharp) != FF_OK)
         return;
-    const bool aims = out->method == FF_METHOD_IMPACT || out->method == FF_METHOD_FUSED;
-    out->rebound_theory = out->method == FF_METHOD_DIRECT ? late.rebound
-                          : out->method == FF_METHOD_TDPA ? fmin(1.0, late.rebound)
-                                                          : sharp.rebound;
+    const bool aims = out->method->can & FF_CAN_PREDICT;
+    out->rebound_theory = out->method == &ff_method_direct ? late.rebound
+                          : out->method == &ff_method_tdpa ? fmin(1.0, late.rebound)
+                                                           : sharp.rebound;
     out->peak_force_theory = aims ? sharp.peak : late.peak;
 }
 
@@ -251,7 +251,7 @@ static ff_status fill_map(work *w, ff_delay_margin *out, char *message, size_t s
     for (int k = 0; k < n; k++) {
         const double factor = pow(w->config->stiffness_span, n > 1 ? 2.0 * k / (n - 1) - 1.0 : 0.0);
         set_stiffness(w, factor);
-        w->copy->fidelity.method = FF_METHOD_IDEAL;
+        w->copy->method = NULL;
         ff_ideal_free(&w->ideal);
         ff_status status = ff_ideal_solve(w->copy, NULL, NULL, &w->ideal, message, size);
         if (status < 0)
@@ -282,7 +282,7 @@ static ff_status fill_map(work *w, ff_delay_margin *out, char *message, size_t s
 static ff_status analyze(work *w, ff_delay_margin *out, char *message, size_t size) {
     const ff_scenario *s = w->scenario;
     *w->copy = *s;
-    w->copy->fidelity.method = FF_METHOD_IDEAL;
+    w->copy->method = NULL;
     ff_status status = ff_ideal_solve(w->copy, NULL, NULL, &w->ideal, message, size);
     if (status < 0)
         return status;
@@ -295,10 +295,9 @@ static ff_status analyze(work *w, ff_delay_margin *out, char *message, size_t si
     out->delay_max = isnan(w->config->delay_max)
                          ? fmax(4.0 * w->robot_delay, fmin(0.25, 2.0 / out->frequency))
                          : w->config->delay_max;
-    for (int m = FF_METHOD_DIRECT; m < FF_METHOD_COUNT; m++)
-        if ((w->config->method[m] || (ff_method)m == s->fidelity.method) &&
-            ff_schema_method_available((ff_method)m))
-            out->method[out->methods++].method = (ff_method)m;
+    for (int m = 0; m < s->setups; m++)
+        if (w->config->method[m] || s->setup[m].method == s->method)
+            out->method[out->methods++].method = s->setup[m].method;
     if (out->methods == 0)
         return ff_refuse(FF_ERR_ARGUMENT, message, size, "no method to judge");
     /* Progress counts runs, as if every search ran to its end. */
@@ -353,7 +352,7 @@ void ff_delay_margin_sentence(const ff_scenario *scenario, const ff_delay_margin
     const ff_delay_method *own = NULL, *best = NULL;
     for (int m = 0; m < out->methods; m++) {
         const ff_delay_method *method = &out->method[m];
-        if (method->method == scenario->fidelity.method)
+        if (method->method == scenario->method)
             own = method;
         const double reach = method->at_least ? FF_INF : method->largest_delay;
         if (method->now.met && (!best || reach > (best->at_least ? FF_INF : best->largest_delay)))
@@ -368,13 +367,12 @@ void ff_delay_margin_sentence(const ff_scenario *scenario, const ff_delay_margin
         snprintf(reach, sizeof reach, "up to %.4g ms", 1e3 * own->largest_delay);
     int used = snprintf(text, size,
                         "%s: %s at %.4g ms of robot delay (w tau %.3g) %s the requirements; it keeps them %s",
-                        own->now.met ? "GO" : "NO GO", ff_method_name(own->method), 1e3 * out->robot_delay,
-                        out->w_tau, own->now.met ? "keeps" : "breaks", reach);
+                        own->now.met ? "GO" : "NO GO", own->method->name, 1e3 * out->robot_delay, out->w_tau,
+                        own->now.met ? "keeps" : "breaks", reach);
     if (!own->now.met && used > 0 && (size_t)used < size) {
         if (best)
-            snprintf(text + used, size - (size_t)used, "; %s keeps them %s%.4g ms",
-                     ff_method_name(best->method), best->at_least ? "up to at least " : "up to ",
-                     1e3 * best->largest_delay);
+            snprintf(text + used, size - (size_t)used, "; %s keeps them %s%.4g ms", best->method->name,
+                     best->at_least ? "up to at least " : "up to ", 1e3 * best->largest_delay);
         else
             snprintf(text + used, size - (size_t)used, "; no method judged here keeps them");
     }

@@ -30,10 +30,10 @@ ff_status ff_line_contact_solve(const ff_line_contact *contact, ff_line_rebound 
 
 /* What is asked. */
 typedef struct ff_delay_margin_config {
-    double delay_max;             /* [s] largest delay tried; FF_NAN: chosen from the scenario */
-    int map;                      /* delays and stiffnesses of the map, 0 for none; at most FF_DELAY_MAP */
-    double stiffness_span;        /* the map goes from stiffness/span to stiffness*span, > 1 */
-    bool method[FF_METHOD_COUNT]; /* which to judge; those that are not built are left out */
+    double delay_max;            /* [s] largest delay tried; FF_NAN: chosen from the scenario */
+    int map;                     /* delays and stiffnesses of the map, 0 for none; at most FF_DELAY_MAP */
+    double stiffness_span;       /* the map goes from stiffness/span to stiffness*span, > 1 */
+    bool method[FF_MAX_METHODS]; /* which to judge, in the order of ff_method_at */
     bool (*progress)(void *user, double part); /* may be NULL; false stops with FF_ERR_LIMIT */
     void *user;
     void (*begin)(void *user,
@@ -53,7 +53,7 @@ typedef struct ff_delay_case {
 } ff_delay_case;
 
 typedef struct ff_delay_method {
-    ff_method method;
+    const ff_method *method;
     double rebound_theory, peak_force_theory; /* of the first contact; FF_NAN: no theory */
     ff_delay_case now;                        /* with the scenario's own delay */
     double largest_delay; /* [s] up to which all delays tried keep the requirements; FF_NAN: none does */
@@ -62,7 +62,7 @@ typedef struct ff_delay_method {
 } ff_delay_method;
 
 typedef struct ff_delay_cell {
-    ff_method method;
+    const ff_method *method;
     double stiffness; /* [N/m] of the first contact */
     double delay;     /* [s] */
     double w_tau;
@@ -83,7 +83,7 @@ typedef struct ff_delay_margin {
     double rebound_law;               /* e exp(pi w tau / 2): too high above w tau = .3 */
     double delay_max;                 /* [s] tried */
     int methods;
-    ff_delay_method method[FF_METHOD_COUNT];
+    ff_delay_method method[FF_MAX_METHODS];
     int map;             /* points per axis */
     int cells;           /* methods * map * map */
     ff_delay_cell *cell; /* method by method, stiffness by stiffness; free with ff_delay_margin_free */

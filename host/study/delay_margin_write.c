@@ -22,7 +22,7 @@ ff_status ff_delay_margin_write_csv(const ff_delay_margin *out, const char *path
           f);
     for (int i = 0; i < out->cells; i++) {
         const ff_delay_cell *c = &out->cell[i];
-        fputs(ff_method_name(c->method), f);
+        fputs(c->method->name, f);
         number(f, c->stiffness);
         number(f, c->delay);
         number(f, c->w_tau);

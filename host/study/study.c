@@ -68,7 +68,7 @@ ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay
         snprintf(number[1], sizeof number[1], "%.4g", at->now.peak_force_ratio);
         snprintf(number[2], sizeof number[2], "%s%.4g", at->at_least ? "at least " : "",
                  1e3 * at->largest_delay);
-        const char *const cell[] = {ff_method_name(at->method), number[0], number[1], number[2],
+        const char *const cell[] = {at->method->name, number[0], number[1], number[2],
                                     at->now.met ? "met" : "not met"};
         ff_study_row(&study, cell, 5);
     }
@@ -103,7 +103,7 @@ ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay
                 const double v = shown[s].of(&out->cell[m * n * n + i]);
                 value[i] = isfinite(v) ? v : FF_NAN;
             }
-            ff_study_panel(&study, ff_method_name(out->method[m].method), value, n, n);
+            ff_study_panel(&study, out->method[m].method->name, value, n, n);
         }
         ff_study_map_end(&study);
     }

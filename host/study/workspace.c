@@ -295,7 +295,7 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
     ff_status status = copy ? FF_OK : ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     if (status == FF_OK) {
         *copy = *scenario;
-        copy->fidelity.method = FF_METHOD_IDEAL;
+        copy->method = NULL;
         copy->frame = FF_FRAME_ABSOLUTE;
         const int servicer = ff_scenario_servicer(copy);
         status = servicer < 0 ? ff_ideal_solve(copy, NULL, NULL, &forced, message, size)

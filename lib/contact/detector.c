@@ -98,3 +98,12 @@ bool ff_detector_step(const ff_detector_config *config, ff_detector_state *state
     }
     return state->contact;
 }
+
+void ff_detector_run(const ff_detector_config *config, ff_detector_state *state, ff_wrench measured,
+                     ff_detection *detected) {
+    ff_detector_observe(config, state, measured);
+    detected->contact = ff_detector_step(config, state, ff_vec3_norm(measured.f), ff_vec3_norm(measured.t),
+                                         &detected->began, &detected->ended);
+    detected->force_on = ff_detector_force_on(config, state);
+    detected->force_noise = config->multiple > 0.0 ? ff_noise_deviation(&state->force_noise) : 0.0;
+}

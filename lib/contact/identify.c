@@ -361,3 +361,30 @@ ff_wrench ff_lead_step(const ff_lead_config *config, ff_lead_state *state, doubl
     state->last = measured;
     return ff_wrench_add(measured, ff_wrench_scale(config->time, state->slope));
 }
+
+/* e = exp(-(pi - 2 asin z) z/sqrt(1 - z^2)): the spring-damper released when its force is zero, not when it
+ * is straight again. Monotone in z from 1 down to
+ * exp(-2) = 0.135 at z = 1, solved by bisection. */
+double ff_contact_damping_ratio(double restitution) {
+    if (!(restitution < 1.0))
+        return 0.0;
+    double low = 0.0, high = 1.0;
+    for (int i = 0; i < 60; i++) {
+        const double z = 0.5 * (low + high);
+        const double e = exp(-(FF_PI - 2.0 * asin(z)) * z / sqrt(1.0 - z * z));
+        if (e > restitution)
+            low = z;
+        else
+            high = z;
+    }
+    return 0.5 * (low + high);
+}
+
+/* d_c = d_t + |f|^-2 (f x m_t), m_t = m - d_t x f, from (36), (37). */
+ff_vec3 ff_contact_tool_point(ff_wrench f_b, ff_vec3 d_t) {
+    const double square = ff_vec3_dot(f_b.f, f_b.f);
+    if (!(square > 0.0))
+        return d_t;
+    const ff_vec3 m_t = ff_vec3_sub(f_b.t, ff_vec3_cross(d_t, f_b.f));
+    return ff_vec3_axpy(1.0 / square, ff_vec3_cross(f_b.f, m_t), d_t);
+}

@@ -1,4 +1,5 @@
-#include "freefloat/loop.h"
+/* Client and servicer with its arm in one cycle [destefano2021, Fig. 7]. */
+#include "loop/stage.h"
 
 enum { CLIENT, SERVICER };
 
@@ -37,16 +38,25 @@ ff_status ff_capture_create(const ff_capture_config *config, ff_capture_model *m
         if ((status = ff_gate_validate(&model->config.gate[i])) != FF_OK)
             return fault(status, "limits", message, size);
     }
-    const ff_method method =
-        config->fidelity.method == FF_METHOD_IDEAL ? FF_METHOD_DIRECT : config->fidelity.method;
-    model->fidelity =
-        (ff_fidelity_model){.config = config->fidelity, .integrate = config->integrate, .bodies = 2};
-    model->fidelity.config.method = method;
-    model->fidelity.body[CLIENT] = model->client;
-    if (method != FF_METHOD_DIRECT && method != FF_METHOD_TDPA && method != FF_METHOD_DAMPING)
+    ff_complaint complaint;
+    ff_world *world = &model->config.world;
+    world->integrate = config->integrate;
+    world->bodies = 2;
+    world->body[CLIENT].rigid = model->client;
+    if (!config->method) {
+        model->config.method = &ff_method_direct;
+        ff_settings_default(&ff_method_direct, 0, &model->config.setting);
+    }
+    if (!(model->config.method->can & FF_CAN_TREE))
         return fault(FF_ERR_UNSUPPORTED, "method", message, size);
-    if ((status = ff_fidelity_validate(&model->fidelity.config)) != FF_OK)
+    if (world->grasp.body >= 0)
+        world->grasp = (ff_world_grasp){.body = SERVICER, .against = CLIENT};
+    if ((status = ff__stage_prepare(model->config.method, world, &model->config.setting, &model->stage,
+                                    &complaint)) != FF_OK)
         return fault(status, "method", message, size);
+    if (model->stage.model_bytes > sizeof model->method || model->stage.state_bytes > sizeof model->method)
+        return fault(FF_ERR_SIZE, "method", message, size);
+    ff__stage_create(&model->stage, world, &model->config.setting, model->method);
     model->config.client_start.attitude = ff_quat_unit(config->client_start.attitude);
     model->config.servicer_start.base.q = ff_quat_unit(config->servicer_start.base.q);
     model->nominal = (ff_nominal_config){
@@ -77,7 +87,7 @@ void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff
     ff_body_reset(&model->servicer, work, &base, start->q, start->qd, &state->servicer);
     ff_nominal_reset(&model->nominal, &state->nominal);
     const ff_rigid_state body[FF_MAX_BODIES] = {state->client, state->servicer.motion};
-    ff_fidelity_reset(&model->fidelity, body, &state->fidelity);
+    ff__stage_reset(&model->stage, model->method, 2, body, state->detector, state->method);
     for (int i = 0; i < 2; i++) {
         out->command[i] = out->next[i] = wish(state, i);
         ff_gate_reset(out->next[i], &state->gate[i], &info);
@@ -124,10 +134,7 @@ static ff_wrench reaction_at(ff_pose client, ff_pose gripper, ff_wrench F_e) {
  */
 static ff_wrench correct(const ff_capture_model *model, ff_capture_state *state, const ff_body_view *view,
                          const ff_capture_in *in, const ff_servicer_in *s, ff_capture_out *out) {
-    ff_fidelity_model m = model->fidelity;
-    m.body[SERVICER] = view->rigid;
-    if (m.config.pair.body >= 0)
-        m.config.pair = (ff_pair_config){SERVICER, CLIENT, ff_vec3_sub(view->port[0].p, view->com)};
+    const ff_rigid_model rigid[FF_MAX_BODIES] = {model->client, view->rigid};
     ff_rigid_state body[FF_MAX_BODIES] = {state->client, ff_view_ride(view, 0, &state->servicer.motion)};
     /* (23) */
     const ff_pose base = ff_pose_mul(s->g_n, s->g_m);
@@ -150,9 +157,15 @@ static ff_wrench correct(const ff_capture_model *model, ff_capture_state *state,
                                      .valid = true};
         ff_integrate_reset(&body[i], &output[i]);
     }
-    const ff_fidelity_in fidelity = {.sample = sample, .output = output};
-    ff_fidelity_out result;
-    ff_fidelity_step(&m, &state->fidelity, &fidelity, body, &result);
+    ff_method_in fidelity = {.body = body,
+                             .rigid = rigid,
+                             .sample = sample,
+                             .output = output,
+                             .grasp_point = ff_vec3_sub(view->port[0].p, view->com)};
+    ff_method_out result;
+    if (ff__stage_step(&model->stage, model->method, 2, state->detector, state->method, &fidelity, &result) <
+        0)
+        return in->F_e;
     if (result.observers > 0)
         out->observer = result.observer[0][0];
     const ff_wrench felt = result.f_b[SERVICER];
@@ -193,9 +206,8 @@ ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state
     ff_body_view view;
     ff_body_measure(&model->servicer, work, T, in->q, in->qd, &state->servicer, &view);
     out->observer = FF_NAN;
-    out->F_c = s.F_e = model->fidelity.config.method == FF_METHOD_DIRECT
-                           ? in->F_e
-                           : correct(model, state, &view, in, &s, out);
+    out->F_c = s.F_e =
+        model->config.method == &ff_method_direct ? in->F_e : correct(model, state, &view, in, &s, out);
 
     /* (25): from the robots' motion, through (23) */
     const ff_rigid_state mapped = ff_rigid_from_twist(ff_pose_mul(s.g_n, s.g_cm),

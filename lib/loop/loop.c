@@ -1,8 +1,11 @@
-#include "freefloat/loop.h"
+/* One cycle of the loop: sensors in, commands out. */
+#include "loop/stage.h"
 
 void ff_loop_default(ff_loop_config *config) {
     *config = (ff_loop_config){.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004}, .bodies = 1};
-    ff_fidelity_default(&config->fidelity);
+    config->method = &ff_method_tdpa;
+    ff_settings_default(config->method, 0, &config->setting);
+    config->world.grasp = (ff_world_grasp){.body = -1, .against = -1};
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         ff_loop_body_config *body = &config->body[i];
         body->rigid.mass = 1.0;
@@ -49,58 +52,142 @@ static ff_status create_nominal(ff_loop_model *model, char *message, size_t size
             FF_ERR_UNSUPPORTED, -1,
             "the integrated form needs euler or lie-midpoint and a free or prescribed nominal motion",
             message, size);
-    model->nominal.model = model->fidelity.body[relative->of];
+    model->nominal.model = model->rigid[relative->of];
     model->nominal.start = prescribed ? relative->start : config->body[relative->of].start;
     model->nominal.start.attitude = ff_quat_unit(model->nominal.start.attitude);
     return FF_OK;
 }
 
-ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, char *message, size_t size) {
+/* The parts that the method is given, and what it asks for. */
+static ff_status prepare(const ff_loop_config *config, ff_world *world, ff_settings *setting,
+                         ff_loop_stage *stage, char *message, size_t size) {
     ff_status status;
-    model->config = *config;
     if (config->bodies < 1 || config->bodies > FF_MAX_BODIES)
         return fault(FF_ERR_ARGUMENT, -1, "bodies", message, size);
     if ((status = ff_integrate_validate(&config->integrate)) != FF_OK)
         return fault(status, -1, "integrator", message, size);
-    if ((status = ff_fidelity_validate(&config->fidelity)) != FF_OK)
-        return fault(status, -1, "method", message, size);
-    const ff_pair_config *pair = &config->fidelity.pair;
-    if (pair->body >= 0 &&
-        (pair->body >= config->bodies || pair->against < 0 || pair->against >= config->bodies ||
-         pair->against == pair->body || !ff_vec3_finite(pair->point)))
-        return fault(FF_ERR_ARGUMENT, -1, "pair", message, size);
-    model->fidelity.config = config->fidelity;
-    model->fidelity.integrate = config->integrate;
-    model->fidelity.bodies = config->bodies;
+    *world = config->world;
+    *setting = config->setting;
+    world->integrate = config->integrate;
+    world->bodies = config->bodies;
     for (int i = 0; i < config->bodies; i++) {
         const ff_loop_body_config *body = &config->body[i];
-        if ((status = ff_rigid_create(&body->rigid, &model->fidelity.body[i])) != FF_OK)
+        if ((status = ff_rigid_create(&body->rigid, &world->body[i].rigid)) != FF_OK)
             return fault(status, i, "mass and inertia", message, size);
         if (!ff_rigid_finite(&body->start))
             return fault(FF_ERR_NOT_FINITE, i, "start", message, size);
-        if ((status = ff_wrench_validate(&body->wrench)) != FF_OK)
-            return fault(status, i, "sensor", message, size);
-        model->mount[i].elastic = false;
-        if (body->mount.mass > 0.0) {
-            model->config.body[i].mount.cycle = config->integrate.cycle;
-            if (body->wrench.environment || config->relative.enabled)
-                return fault(FF_ERR_UNSUPPORTED, i, "elastic mount", message, size);
-            if ((status = ff_mount_create(&model->config.body[i].mount, &model->mount[i])) != FF_OK)
-                return fault(status, i, "elastic mount", message, size);
-        }
-        model->config.body[i].gate.cycle = config->integrate.cycle;
-        if ((status = ff_gate_validate(&model->config.body[i].gate)) != FF_OK)
-            return fault(status, i, "limits", message, size);
-        if (body->held && (!ff_scheme_holds(config->integrate.scheme) || body->held_by >= config->bodies))
-            return fault(FF_ERR_UNSUPPORTED, i, "held contact wrench", message, size);
-        for (int a = 0; a < 6 && body->elastic; a++)
-            if (!(body->gear_stiffness[a] > 0.0))
-                return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
-        if (body->elastic && (status = ff_arm_create(&body->arm, &model->arm[i])) != FF_OK)
-            return fault(status, i, "arm", message, size);
-        model->config.body[i].start.attitude = ff_quat_unit(body->start.attitude);
+        world->body[i].start = body->start;
+        world->body[i].start.attitude = ff_quat_unit(body->start.attitude);
     }
-    return create_nominal(model, message, size);
+    ff_complaint complaint;
+    if ((status = ff__stage_prepare(config->method, world, setting, stage, &complaint)) != FF_OK)
+        return fault(status, -1, complaint.text, message, size);
+    if (config->relative.enabled && !(config->method->can & FF_CAN_RELATIVE))
+        return fault(FF_ERR_UNSUPPORTED, -1, "the method does not go with relative motion", message, size);
+    return FF_OK;
+}
+
+ff_status ff_loop_bytes(const ff_loop_config *config, size_t *model, size_t *state, char *message,
+                        size_t message_size) {
+    ff_world world;
+    ff_settings setting;
+    ff_loop_stage stage;
+    const ff_status status = prepare(config, &world, &setting, &stage, message, message_size);
+    if (status != FF_OK)
+        return status;
+    *model = ff__loop_round(sizeof(ff_loop_model)) + stage.model_bytes;
+    *state = ff__loop_round(sizeof(ff_loop_state)) + stage.state_bytes;
+    return FF_OK;
+}
+
+/* Everything of one body but its mass. */
+static ff_status create_body(ff_loop_model *model, int i, char *message, size_t size) {
+    ff_status status;
+    ff_loop_config *config = &model->config;
+    ff_loop_body_config *body = &config->body[i];
+    if ((status = ff_wrench_validate(&body->wrench)) != FF_OK)
+        return fault(status, i, "sensor", message, size);
+    model->mount[i].elastic = false;
+    if (body->mount.mass > 0.0) {
+        body->mount.cycle = config->integrate.cycle;
+        if (body->wrench.environment || config->relative.enabled)
+            return fault(FF_ERR_UNSUPPORTED, i, "elastic mount", message, size);
+        if ((status = ff_mount_create(&body->mount, &model->mount[i])) != FF_OK)
+            return fault(status, i, "elastic mount", message, size);
+    }
+    body->gate.cycle = config->integrate.cycle;
+    if ((status = ff_gate_validate(&body->gate)) != FF_OK)
+        return fault(status, i, "limits", message, size);
+    if (body->held && (!ff_scheme_holds(config->integrate.scheme) || body->held_by >= config->bodies))
+        return fault(FF_ERR_UNSUPPORTED, i, "held contact wrench", message, size);
+    for (int a = 0; a < 6 && body->elastic; a++)
+        if (!(body->gear_stiffness[a] > 0.0))
+            return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
+    if (body->elastic && (status = ff_arm_create(&body->arm, &model->arm[i])) != FF_OK)
+        return fault(status, i, "arm", message, size);
+    body->start.attitude = ff_quat_unit(body->start.attitude);
+    return FF_OK;
+}
+
+ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, size_t size, char *message,
+                         size_t message_size) {
+    if (size < sizeof *model)
+        return fault(FF_ERR_SIZE, -1, "memory of the model", message, message_size);
+    model->config = *config;
+    ff_status status =
+        prepare(config, &model->config.world, &model->config.setting, &model->stage, message, message_size);
+    if (status != FF_OK)
+        return status;
+    if (size < ff__loop_round(sizeof *model) + model->stage.model_bytes)
+        return fault(FF_ERR_SIZE, -1, "memory of the model", message, message_size);
+    for (int i = 0; i < config->bodies; i++) {
+        model->rigid[i] = model->config.world.body[i].rigid;
+        if ((status = create_body(model, i, message, message_size)) != FF_OK)
+            return status;
+    }
+    ff__stage_create(&model->stage, &model->config.world, &model->config.setting,
+                     ff__loop_method_model(model));
+    return create_nominal(model, message, message_size);
+}
+
+ff_status ff_loop_update(ff_loop_model *model, const ff_world *world, const ff_settings *setting) {
+    ff_world next = model->config.world;
+    ff_settings set = *setting;
+    ff_loop_stage stage;
+    ff_complaint complaint;
+    next.force_noise = world->force_noise;
+    next.torque_noise = world->torque_noise;
+    next.noisy = world->noisy;
+    next.skew = world->skew;
+    for (int i = 0; i < next.bodies; i++) {
+        next.body[i].delay = world->body[i].delay;
+        next.body[i].lag = world->body[i].lag;
+    }
+    ff_status status = ff__stage_prepare(model->config.method, &next, &set, &stage, &complaint);
+    if (status != FF_OK)
+        return status;
+    if (stage.model_bytes != model->stage.model_bytes || stage.state_bytes != model->stage.state_bytes)
+        return FF_ERR_UNSUPPORTED;
+    status = ff__stage_update(&model->stage, &next, &set, ff__loop_method_model(model));
+    if (status != FF_OK)
+        return status;
+    model->config.world = next;
+    model->config.setting = set;
+    return FF_OK;
+}
+
+double ff_loop_lead(const ff_loop_model *model, const ff_loop_state *state, int body) {
+    const ff_method *method = model->config.method;
+    return method->lead ? method->lead(ff__loop_method_model(model), ff__loop_method_state(state), body)
+                        : 0.0;
+}
+
+int ff_loop_report(const ff_loop_model *model, const ff_loop_state *state, int body, double *values) {
+    const ff_method *method = model->config.method;
+    const int count = ff_method_values(method, body < 0);
+    if (count)
+        method->report(ff__loop_method_model(model), ff__loop_method_state(state), body, values);
+    return count;
 }
 
 static ff_setpoint setpoint(const ff_rigid_state *body, ff_vec3 velocity, ff_vec3 omega) {
@@ -139,28 +226,31 @@ ff_setpoint ff_loop_to_robot(const ff_loop_model *model, const ff_rigid_state *n
     return map_to_robot(nominal, &absolute);
 }
 
-void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, ff_loop_out *out) {
+ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t size, ff_loop_info *info,
+                        ff_loop_out *out) {
+    if (size < ff__loop_round(sizeof *state) + model->stage.state_bytes)
+        return FF_ERR_SIZE;
     *info = (ff_loop_info){0};
     state->k = 0;
     ff_nominal_reset(&model->nominal, &state->nominal);
     for (int i = 0; i < model->config.bodies; i++)
         state->body[i] = model->config.body[i].start;
-    ff_fidelity_reset(&model->fidelity, state->body, &state->fidelity);
+    ff__stage_reset(&model->stage, ff__loop_method_model(model), model->config.bodies, state->body,
+                    state->detector, ff__loop_method_state(state));
     for (int i = 0; i < model->config.bodies; i++) {
         ff_integrate_reset(&state->body[i], &state->integrate[i]);
         state->last_wrench[i] = ff_wrench_zero();
         ff_mount_reset(&state->mount[i]);
-        state->energy[i] =
-            (ff_energy){.kinetic = ff_rigid_kinetic_energy(&model->fidelity.body[i], &state->body[i])};
+        state->energy[i] = (ff_energy){.kinetic = ff_rigid_kinetic_energy(&model->rigid[i], &state->body[i])};
         const ff_setpoint start =
             ff_loop_to_robot(model, &state->nominal.motion,
                              setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega));
         ff_setpoint gate = start;
-        const double lead = ff_fidelity_lead(&model->fidelity, &state->fidelity, i);
+        const double lead = ff_loop_lead(model, state, i);
         if (lead > 0.0) { /* the command before the first one */
             const double T = model->config.integrate.cycle;
             ff_rigid_state before = state->body[i];
-            ff_integrate_coast(&model->fidelity.body[i], lead - T, T, &before);
+            ff_integrate_coast(&model->rigid[i], lead - T, T, &before);
             const ff_rigid_state nominal =
                 ff_nominal_coast(&model->nominal, lead - T, T, &state->nominal.motion);
             gate = ff_loop_to_robot(model, &nominal, setpoint(&before, before.velocity, before.omega));
@@ -178,7 +268,7 @@ void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_inf
     out->fidelity.observers = out->fidelity.look_back = 0;
     out->fidelity.bounds = 0;
     out->fidelity.has_command = false;
-    out->fidelity.fused = NULL;
+    return FF_OK;
 }
 
 static ff_status hold_all(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
@@ -220,7 +310,7 @@ static void book(const ff_rigid_model *model, double T, const ff_body_sample *sa
 
 /* The nominal motion at the time a predicted command is meant for. */
 static ff_rigid_state nominal_ahead(const ff_loop_model *model, const ff_loop_state *state,
-                                    const ff_fidelity_out *fidelity, int body) {
+                                    const ff_method_out *fidelity, int body) {
     const ff_relative_config *relative = &model->config.relative;
     if (!relative->enabled || fidelity->lead[body] == 0.0)
         return state->nominal.motion;
@@ -327,142 +417,178 @@ ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_l
     return refused ? FF_INFO_HELD : FF_OK;
 }
 
-ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
-                       const ff_loop_in *in, ff_loop_out *out) {
-    ff_loop_measure(model, state, info, in, out);
-    return ff_loop_advance(model, state, info, in, out);
-}
+/* What one cycle makes on its way. */
+typedef struct cycle {
+    ff_body_sample sample[FF_MAX_BODIES];   /* 1 */
+    double compliance[FF_MAX_BODIES][6][6]; /* of elastic robots */
+    ff_rigid_state next[FF_MAX_BODIES];     /* satellites at t_(k+1), with their output velocities */
+    ff_integrate_state integrate[FF_MAX_BODIES];
+    ff_integrate_out step[FF_MAX_BODIES]; /* and energies */
+    ff_nominal_state nominal;
+} cycle;
 
-ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
-                          const ff_loop_in *in, ff_loop_out *out) {
+/* What stage 1 has measured, robots mapped to the inertial frame by (23). False: a sample was refused. */
+static bool take_samples(const ff_loop_model *model, const ff_loop_state *state, const ff_loop_in *in, cycle *c,
+                         const ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
-    const double T = config->integrate.cycle;
-    const int n = config->bodies;
-    ff_body_sample sample[FF_MAX_BODIES];
-
-    /* what stage 1 has measured, (23): mapped to the inertial frame */
     bool refused = false;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < config->bodies; i++) {
         const ff_status status = out->sensor_status[i];
         refused |=
             status != FF_OK || !ff_vec3_finite(in->load[i].force) || !ff_vec3_finite(in->load[i].torque);
-        sample[i] = (ff_body_sample){.f_b = out->measured_b[i],
-                                     .T_wr = out->tip[i].T,
-                                     .twist_r = out->tip[i].twist,
-                                     .load = in->load[i],
-                                     .valid = status == FF_OK && is_fresh(model, &in->sensor[i])};
+        c->sample[i] = (ff_body_sample){.f_b = out->measured_b[i],
+                                        .T_wr = out->tip[i].T,
+                                        .twist_r = out->tip[i].twist,
+                                        .load = in->load[i],
+                                        .valid = status == FF_OK && is_fresh(model, &in->sensor[i])};
         if (config->relative.enabled) {
             const ff_rigid_state *nominal = &state->nominal.motion;
-            map_to_inertial(nominal, &in->sensor[i].T_wb, &in->sensor[i].twist, &sample[i].T_wr,
-                            &sample[i].twist_r);
-            if (config->fidelity.method == FF_METHOD_FUSED)
-                sample[i].carried = ff_vec3_add(
-                    nominal->velocity,
-                    ff_quat_rotate(nominal->attitude, ff_vec3_cross(nominal->omega, in->sensor[i].T_wb.p)));
+            map_to_inertial(nominal, &in->sensor[i].T_wb, &in->sensor[i].twist, &c->sample[i].T_wr,
+                            &c->sample[i].twist_r);
+            c->sample[i].carried = ff_vec3_add(
+                nominal->velocity,
+                ff_quat_rotate(nominal->attitude, ff_vec3_cross(nominal->omega, in->sensor[i].T_wb.p)));
         }
     }
-    if (refused)
-        return hold_all(model, state, info, out);
-    double compliance[FF_MAX_BODIES][6][6];
-    for (int i = 0; i < n; i++)
-        if (config->body[i].elastic && !config->relative.enabled && /* arm and satellites in one frame */
-            compliance_at(model, i, sample[i].T_wr, &state->joints[i], compliance[i]))
-            sample[i].compliance = (const double(*)[6])compliance[i];
+    return !refused;
+}
 
-    /* 2, 3 contact and fidelity: the wrench the satellites should feel */
-    ff_rigid_state before[FF_MAX_BODIES], body[FF_MAX_BODIES];
-    for (int i = 0; i < n; i++)
-        before[i] = body[i] = state->body[i];
-    const ff_fidelity_in fidelity = {.sample = sample, .output = state->integrate};
-    ff_fidelity_step(&model->fidelity, &state->fidelity, &fidelity, body, &out->fidelity);
+/* 2, 3 contact and fidelity: the wrench the satellites should feel. */
+static ff_status correct(const ff_loop_model *model, ff_loop_state *state, cycle *c, ff_method_out *out) {
+    const ff_loop_config *config = &model->config;
+    if (config->method->needs & FF_NEEDS_COMPLIANCE)
+        for (int i = 0; i < config->bodies; i++)
+            if (config->body[i].elastic && !config->relative.enabled && /* arm and satellites in one frame */
+                compliance_at(model, i, c->sample[i].T_wr, &state->joints[i], c->compliance[i]))
+                c->sample[i].compliance = (const double(*)[6])c->compliance[i];
+    ff_method_in in = {.body = state->body,
+                       .rigid = model->rigid,
+                       .sample = c->sample,
+                       .output = state->integrate,
+                       .grasp_point = config->world.grasp.point};
+    return ff__stage_step(&model->stage, ff__loop_method_model(model), config->bodies, state->detector,
+                          ff__loop_method_state(state), &in, out);
+}
 
-    /* advance the satellites */
-    ff_rigid_state next[FF_MAX_BODIES];
-    ff_integrate_state integrate[FF_MAX_BODIES];
-    ff_integrate_out step[FF_MAX_BODIES];
-    ff_nominal_state nominal = state->nominal;
+/* The satellites from t_k to t_(k+1). False: they would leave the finite numbers. */
+static bool advance(const ff_loop_model *model, ff_loop_state *state, const ff_loop_in *in,
+                    const ff_method_out *felt, cycle *c) {
+    const ff_loop_config *config = &model->config;
+    const double T = config->integrate.cycle;
+    const ff_rigid_state *body = felt->body;
+    c->nominal = state->nominal;
     if (config->relative.enabled)
-        ff_nominal_step(&model->nominal, &config->integrate, state->k, &nominal);
-    bool finite = ff_rigid_finite(&nominal.motion);
+        ff_nominal_step(&model->nominal, &config->integrate, state->k, &c->nominal);
+    bool finite = ff_rigid_finite(&c->nominal.motion);
     bool held[FF_MAX_BODIES];
     ff_wrench half[FF_MAX_BODIES];
-    for (int i = 0; i < n; i++) {
-        next[i] = body[i];
-        held[i] = config->body[i].held && !out->fidelity.has_next[i];
-        half[i] = ff_wrench_scale(0.5, out->fidelity.f_b[i]);
+    for (int i = 0; i < config->bodies; i++) {
+        c->next[i] = body[i];
+        held[i] = config->body[i].held && !felt->has_next[i];
+        half[i] = ff_wrench_scale(0.5, felt->f_b[i]);
         if (config->integrate.scheme != FF_SCHEME_PASSIVE) { /* a method may have recomputed the state */
             state->integrate[i].velocity_c = body[i].velocity;
             state->integrate[i].omega_c = body[i].omega;
         }
-        integrate[i] = state->integrate[i];
+        c->integrate[i] = state->integrate[i];
         const ff_rigid_load contact =
-            ff_rigid_load_from_body(body[i].attitude, held[i] ? half[i] : out->fidelity.f_b[i]);
-        if (out->fidelity.has_next[i])
-            own_step(&model->fidelity.body[i], T, contact, in->load[i], &body[i], &out->fidelity.next[i],
-                     &next[i], &integrate[i], &step[i]);
+            ff_rigid_load_from_body(body[i].attitude, held[i] ? half[i] : felt->f_b[i]);
+        if (felt->has_next[i])
+            own_step(&model->rigid[i], T, contact, in->load[i], &body[i], &felt->next[i], &c->next[i],
+                     &c->integrate[i], &c->step[i]);
         else if (config->relative.enabled && config->relative.integrated)
-            ff_relative_step(&config->integrate, &model->nominal, &model->fidelity.body[i], contact,
-                             in->load[i], &state->nominal.motion, &nominal.motion, &next[i], &integrate[i],
-                             &step[i]);
+            ff_relative_step(&config->integrate, &model->nominal, &model->rigid[i], contact, in->load[i],
+                             &state->nominal.motion, &c->nominal.motion, &c->next[i], &c->integrate[i],
+                             &c->step[i]);
         else
-            ff_integrate_step(&config->integrate, &model->fidelity.body[i], contact, in->load[i], &next[i],
-                              &integrate[i], &step[i]);
+            ff_integrate_step(&config->integrate, &model->rigid[i], contact, in->load[i], &c->next[i],
+                              &c->integrate[i], &c->step[i]);
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < config->bodies; i++) {
         if (held[i])
-            ff_integrate_finish(&model->fidelity.body[i], T,
-                                late_half(&config->body[i], i, half[i], body, next), &next[i], &integrate[i],
-                                &step[i]);
-        finite = finite && is_sane(&next[i]);
-    }
-    if (!finite) {
-        hold_all(model, state, info, out);
-        return FF_ERR_DIVERGED;
+            ff_integrate_finish(&model->rigid[i], T, late_half(&config->body[i], i, half[i], body, c->next),
+                                &c->next[i], &c->integrate[i], &c->step[i]);
+        finite = finite && is_sane(&c->next[i]);
     }
     if (config->relative.enabled && config->relative.nominal == FF_NOMINAL_SATELLITE)
-        nominal.motion = next[config->relative.of];
+        c->nominal.motion = c->next[config->relative.of];
+    return finite;
+}
 
-    for (int i = 0; i < n; i++) {
-        const ff_rigid_model *rigid = &model->fidelity.body[i];
-        ff_energy *energy = &state->energy[i];
-        energy->method +=
-            ff_rigid_kinetic_energy(rigid, &body[i]) - ff_rigid_kinetic_energy(rigid, &before[i]);
-        book(rigid, T, &sample[i], &out->fidelity.f_b[i], &body[i], &state->integrate[i], &step[i], &next[i],
-             energy);
-        out->velocity_correction[i] = (ff_twist){ff_vec3_sub(next[i].omega, integrate[i].omega_c),
-                                                 ff_vec3_sub(next[i].velocity, integrate[i].velocity_c)};
+/* Where the energy of each body came from in this cycle. */
+static void balance(const ff_loop_model *model, ff_loop_state *state, const cycle *c, ff_loop_out *out) {
+    const ff_method_out *felt = &out->fidelity;
+    for (int i = 0; i < model->config.bodies; i++) {
+        const ff_rigid_model *rigid = &model->rigid[i];
+        state->energy[i].method +=
+            ff_rigid_kinetic_energy(rigid, &felt->body[i]) - ff_rigid_kinetic_energy(rigid, &state->body[i]);
+        book(rigid, model->config.integrate.cycle, &c->sample[i], &felt->f_b[i], &felt->body[i],
+             &state->integrate[i], &c->step[i], &c->next[i], &state->energy[i]);
+        out->velocity_correction[i] =
+            (ff_twist){ff_vec3_sub(c->next[i].omega, c->integrate[i].omega_c),
+                       ff_vec3_sub(c->next[i].velocity, c->integrate[i].velocity_c)};
+    }
+}
 
-        /* 4 command: a predicting method refines the one issued now; the others' next pose is known already
-         */
+/* 4 command: a predicting method refines the one issued now; the others' next pose is known already. */
+static void command(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, const cycle *c,
+                    ff_loop_out *out) {
+    const ff_loop_config *config = &model->config;
+    const double T = config->integrate.cycle;
+    for (int i = 0; i < config->bodies; i++) {
         const ff_gate_config *gate = &config->body[i].gate;
         ff_gate_state *passed = &state->gate[i];
-        const ff_rigid_state told = {next[i].position, next[i].attitude, integrate[i].velocity_c,
-                                     integrate[i].omega_c};
-        const ff_setpoint coming = config->relative.enabled ? map_to_robot(&nominal.motion, &told)
-                                                            : setpoint(&told, told.velocity, told.omega);
         if (out->fidelity.has_command) {
-            const ff_rigid_state *c = &out->fidelity.command[i];
+            const ff_rigid_state *now = &out->fidelity.command[i], *next = &out->fidelity.next_command[i];
             const ff_rigid_state ahead = nominal_ahead(model, state, &out->fidelity, i);
-            const ff_setpoint wish = ff_loop_to_robot(model, &ahead, setpoint(c, c->velocity, c->omega));
+            const ff_setpoint wish =
+                ff_loop_to_robot(model, &ahead, setpoint(now, now->velocity, now->omega));
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], wish, &out->command[i]);
-            const ff_rigid_state *following = &out->fidelity.next_command[i];
             const ff_rigid_state later = ff_nominal_coast(&model->nominal, T, T, &ahead);
             ff_gate_state peek = *passed; /* what the next cycle will let pass */
             ff_gate_info uncounted = {0};
-            ff_gate_step(
-                gate, &peek, &uncounted,
-                ff_loop_to_robot(model, &later, setpoint(following, following->velocity, following->omega)),
-                &out->next[i]);
+            ff_gate_step(gate, &peek, &uncounted,
+                         ff_loop_to_robot(model, &later, setpoint(next, next->velocity, next->omega)),
+                         &out->next[i]);
         } else {
+            const ff_rigid_state told = {c->next[i].position, c->next[i].attitude, c->integrate[i].velocity_c,
+                                         c->integrate[i].omega_c};
+            const ff_setpoint coming = config->relative.enabled ? map_to_robot(&c->nominal.motion, &told)
+                                                                : setpoint(&told, told.velocity, told.omega);
             out->command[i] = passed->last;
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], coming, &out->next[i]);
         }
-
-        state->body[i] = next[i];
-        state->integrate[i] = integrate[i];
-        state->last_wrench[i] = sample[i].f_b;
     }
-    state->nominal = nominal;
+}
+
+static void keep(ff_loop_state *state, int bodies, const cycle *c) {
+    for (int i = 0; i < bodies; i++) {
+        state->body[i] = c->next[i];
+        state->integrate[i] = c->integrate[i];
+        state->last_wrench[i] = c->sample[i].f_b;
+    }
+    state->nominal = c->nominal;
     state->k++;
+}
+
+ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                          const ff_loop_in *in, ff_loop_out *out) {
+    cycle c;
+    if (!take_samples(model, state, in, &c, out))
+        return hold_all(model, state, info, out);
+    const ff_status status = correct(model, state, &c, &out->fidelity);
+    if (status < 0 || !advance(model, state, in, &out->fidelity, &c)) {
+        hold_all(model, state, info, out);
+        return status < 0 ? status : FF_ERR_DIVERGED;
+    }
+    balance(model, state, &c, out);
+    command(model, state, info, &c, out);
+    keep(state, model->config.bodies, &c);
     return FF_OK;
+}
+
+ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                       const ff_loop_in *in, ff_loop_out *out) {
+    ff_loop_measure(model, state, info, in, out);
+    return ff_loop_advance(model, state, info, in, out);
 }

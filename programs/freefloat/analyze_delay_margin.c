@@ -32,8 +32,8 @@ static int pick_methods(const char *list, ff_delay_margin_config *config) {
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
         int found = -1;
-        for (int m = FF_METHOD_DIRECT; m < FF_METHOD_COUNT; m++)
-            if (strlen(ff_method_name((ff_method)m)) == n && strncmp(c, ff_method_name((ff_method)m), n) == 0)
+        for (int m = 0; ff_method_at(m); m++)
+            if (strlen(ff_method_at(m)->name) == n && strncmp(c, ff_method_at(m)->name, n) == 0)
                 found = m;
         if (found < 0) {
             ff_cli_error("freefloat analyze delay-margin: --methods: '%.*s' is no method, allowed: direct, "
@@ -63,7 +63,7 @@ static void print_json(const ff_scenario *s, const ff_delay_margin *m, const cha
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
     ff_json_string(&json, "scenario", s->name);
-    ff_json_string(&json, "method", ff_method_name(s->fidelity.method));
+    ff_json_string(&json, "method", ff_scenario_method_name(s));
     ff_json_string(&json, "contact", s->contact[m->contact].name);
     ff_json_number(&json, "contact_start_s", m->start);
     ff_json_number(&json, "effective_mass_kg", m->mass);
@@ -82,9 +82,9 @@ static void print_json(const ff_scenario *s, const ff_delay_margin *m, const cha
     ff_json_open(&json, "methods", '[');
     for (int i = 0; i < m->methods; i++) {
         const ff_delay_method *one = &m->method[i];
-        go = go || (one->method == s->fidelity.method && one->now.met);
+        go = go || (one->method == s->method && one->now.met);
         ff_json_open(&json, NULL, '{');
-        ff_json_string(&json, "method", ff_method_name(one->method));
+        ff_json_string(&json, "method", one->method->name);
         ff_json_number(&json, "rebound_theory", one->rebound_theory);
         ff_json_number(&json, "peak_force_theory_N", one->peak_force_theory);
         put_case(&json, &one->now);
@@ -97,7 +97,7 @@ static void print_json(const ff_scenario *s, const ff_delay_margin *m, const cha
     for (int i = 0; i < m->cells; i++) {
         const ff_delay_cell *c = &m->cell[i];
         ff_json_open(&json, NULL, '{');
-        ff_json_string(&json, "method", ff_method_name(c->method));
+        ff_json_string(&json, "method", c->method->name);
         ff_json_number(&json, "stiffness_Npm", c->stiffness);
         ff_json_number(&json, "delay_s", c->delay);
         ff_json_number(&json, "w_tau", c->w_tau);
@@ -145,7 +145,7 @@ static void print_table(const ff_scenario *s, const ff_delay_margin *m, const ch
         char reach[40] = "none";
         if (isfinite(one->largest_delay))
             snprintf(reach, sizeof reach, "%s%.4g", one->at_least ? ">= " : "", 1e3 * one->largest_delay);
-        ff_table_add(&table, "%s|%s|%s|%s|%s|%s|%s|%s|%s", ff_method_name(one->method),
+        ff_table_add(&table, "%s|%s|%s|%s|%s|%s|%s|%s|%s", one->method->name,
                      cell(one->rebound_theory, "r", a[0]), cell(one->now.rebound, "r", a[1]),
                      cell(one->peak_force_theory, "g", a[2]), cell(one->now.peak_force, "g", a[3]),
                      cell(one->now.peak_force_ratio, "g", a[4]), cell(one->now.velocity_error, "g", a[5]),

@@ -59,7 +59,8 @@ static void look_back(const ff_paper_runs *runs, int run, double theory, char *t
     const ff_paper_case *c = runs->run[run];
     if (c)
         snprintf(text, size, "looked back %.0f ms; %s",
-                 1e3 * c->session.run.impact.longest_look_back * c->session.scenario.cycle,
+                 1e3 *
+                     *ff_method_value(&ff_method_impact, true, c->session.run.report, "longest_look_back_s"),
                  theory != 0.0 ? "v (1 + sqrt(1 + (w tau)^2))/2 = 0.1128" : "");
 }
 

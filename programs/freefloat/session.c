@@ -38,7 +38,7 @@ int ff_session_load(ff_session *session, const char *path, const ff_scenario_opt
         ff_cli_error("%s", message);
         return FF_EXIT_USAGE;
     }
-    snprintf(session->label, sizeof session->label, "%s", ff_method_name(session->scenario.fidelity.method));
+    snprintf(session->label, sizeof session->label, "%s", ff_scenario_method_name(&session->scenario));
     session->path = path;
     session->method = options ? options->method : NULL;
     for (int i = 0; options && i < options->sets && i < FF_LOG_MAX_SETS; i++)
@@ -405,11 +405,15 @@ void ff_session_print(const ff_session *session) {
     if (ff_scenario_servicer(scenario) >= 0)
         print_servicer(session);
     print_contacts(metrics);
-    if (session->run.impact.bounded)
+    const double *bounded =
+        session->run.reports
+            ? ff_method_value(scenario->method, true, session->run.report, "look_back_bounded_cycles")
+            : NULL;
+    if (bounded && *bounded > 0.0)
         printf(
-            "look-back too short in %llu cycles: contacts lasted longer than it (at most %d cycles), later "
+            "look-back too short in %.0f cycles: contacts lasted longer than it (at most 1023 cycles), later "
             "corrections were left out\n",
-            (unsigned long long)session->run.impact.bounded, FF_HISTORY_ROWS - 1);
+            *bounded);
     ff_table table;
     ff_table_init(&table, 4);
     ff_table_add(&table, "requirement|value|limit|met");

@@ -21,11 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         abort();
     if (status == FF_OK && !scenario.emulates) { /* an emulation has no satellite's loop */
         ff_loop_config loop;
-        ff_loop_model model;
+        ff_loop_memory memory;
         ff_scenario_loop(&scenario, &loop);
-        if (scenario.fidelity.method != FF_METHOD_IDEAL &&
-            ff_loop_create(&loop, &model, message, sizeof message) != FF_OK)
+        if (scenario.method && ff_loop_memory_open(&loop, &memory, message, sizeof message) != FF_OK)
             abort();
+        if (scenario.method)
+            ff_loop_memory_close(&memory);
     }
     return 0;
 }

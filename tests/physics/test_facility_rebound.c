@@ -5,6 +5,8 @@
  * function. */
 #include "unit/facility/plants.h"
 
+#include "loop_support.h"
+
 typedef struct rebound {
     double ratio; /* speed after over before */
     ff_vec3 v;    /* velocity after */
@@ -14,8 +16,7 @@ typedef struct rebound {
 static void wall_scenario(ff_scenario *s, double delay) {
     make_scenario(s, 1);
     s->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = s->cycle};
-    ff_fidelity_default(&s->fidelity);
-    s->fidelity.method = FF_METHOD_DIRECT;
+    test_methods(s, &ff_method_direct);
     ff_gate_default(&s->satellite[0].limits);
     s->satellite[0].start.velocity = ff_vec3_make(0, 0, 0.02);
     s->satellite[0].robot.kind = FF_ROBOT_DELAY;
@@ -26,14 +27,14 @@ static void wall_scenario(ff_scenario *s, double delay) {
 
 static rebound run(const ff_scenario *s) {
     static ff_loop_config config;
-    static ff_loop_model model;
-    static ff_loop_state state;
+    TEST_LOOP_MODEL(model);
+    TEST_LOOP_STATE(state);
     static ff_loop_info info;
     static ff_loop_in in;
     static ff_loop_out out;
     ff_scenario_loop(s, &config);
-    assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_OK);
-    ff_loop_reset(&model, &state, &info, &out);
+    assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_OK);
+    test_loop_reset(model, state, &info, &out);
     ff_plant *plant = make_plant(s);
     ff_truth truth;
     rebound r = {0};
@@ -43,14 +44,14 @@ static rebound run(const ff_scenario *s) {
         ff_plant_write(plant, k, out.next);
         assert_int_equal(ff_plant_read(plant, k, &in, &truth), FF_OK);
         in.load[0] = (ff_rigid_load){ff_vec3_zero(), ff_vec3_zero()};
-        assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
+        assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
         ff_plant_write(plant, k, out.command);
         touched |= truth.touching[0];
         away = touched && !truth.touching[0] ? away + 1 : 0;
         r.peak = fmax(r.peak, ff_vec3_norm(truth.force[0]));
     }
     assert_true(away == 50);
-    r.v = state.body[0].velocity;
+    r.v = state->body[0].velocity;
     r.ratio = ff_vec3_norm(r.v) / ff_vec3_norm(s->satellite[0].start.velocity);
     ff_plant_free(plant);
     return r;

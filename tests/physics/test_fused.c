@@ -1,9 +1,12 @@
 /* fused: the figures that docs/methods/fused.md claims. FF_TEST_LONG=1 runs the full maps. */
 #include "../fused_plant.h"
 
+#include "fidelity/fused/fused.h"
+#include "loop/stage.h"
+
 static ff_loop_config config;
-static ff_loop_model model;
-static ff_loop_state state;
+TEST_LOOP_MODEL(model);
+TEST_LOOP_STATE(state);
 static ff_loop_info info;
 static ff_loop_out out;
 
@@ -12,30 +15,35 @@ static void setup(double T, double told, double mass, ff_mat3 inertia, const ff_
     char message[128] = "";
     ff_loop_default(&config);
     config.integrate.cycle = T;
-    config.fidelity.method = FF_METHOD_FUSED;
-    config.fidelity.fused.delay[0] = told;
-    config.fidelity.fused.force_noise = noise;
-    config.fidelity.fused.torque_noise = torque_noise;
+    test_method(&config, &ff_method_fused, 0);
+    test_setting(&config, "delay", told);
+    test_setting(&config, "force_noise", noise);
+    test_setting(&config, "torque_noise", torque_noise);
     config.body[0].rigid.mass = mass;
     config.body[0].rigid.inertia = inertia;
     config.body[0].start = *start;
-    if (ff_loop_create(&config, &model, message, sizeof message) != FF_OK)
+    if (test_loop_create(&config, model, message, sizeof message) != FF_OK)
         fail_msg("%s", message);
 }
 
+/* The method's own state: what no report says. */
+static fused_state *fused(void) {
+    return ff__loop_method_state(state);
+}
+
 static void begin(fused_plant *plant) {
-    ff_loop_reset(&model, &state, &info, &out);
-    fused_plant_start(plant, &config.body[0].start, ff_fidelity_lead(&model.fidelity, &state.fidelity, 0));
+    test_loop_reset(model, state, &info, &out);
+    fused_plant_start(plant, &config.body[0].start, ff_loop_lead(model, state, 0));
 }
 
 static const ff_rigid_state *satellite(uint64_t k) {
-    return &state.fidelity.fused.ring[0][k % FF_FUSED_RING].body;
+    return &fused_at(fused(), 0, k)->body;
 }
 
 static void cycle(fused_plant *plant, uint64_t k) {
     ff_loop_in in = {0};
     fused_plant_cycle(plant, k, &in);
-    assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
+    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
     plant->ring[k % 1024] = out.command[0];
 }
 
@@ -86,18 +94,18 @@ static int bounces(fused_plant *plant, double told, double mass, double speed, d
         const double t = (double)k * plant->T;
         const int w = n % 2;
         if (now && !was) {
-            const ff_fused_contact *c = state.fidelity.fused.contact;
+            const fused_contact *c = fused()->contact;
             while (!c->open)
                 c++;
             const ff_rigid_state *s = satellite(c->anchor);
             before = s->velocity.z;
             entered = (double)c->anchor * plant->T + (plant->wall[w].at.z - s->position.z) / before;
         }
-        if (was && !now && out.fidelity.fused[0].contacts > (uint32_t)n) { /* not a false alarm */
+        if (was && !now && fused()->report[0].contacts > (uint32_t)n) { /* not a false alarm */
             ff_rigid_state ideal = {.attitude = ff_quat_identity(), .velocity = {{0, 0, before}}};
             ideal.position = plant->wall[w].at;
             double ideal_peak;
-            const double took = fused_ideal(plant, w, &model.fidelity.body[0], 5e-6, &ideal, &ideal_peak);
+            const double took = fused_ideal(plant, w, &model->rigid[0], 5e-6, &ideal, &ideal_peak);
             const ff_rigid_state *s = satellite(k);
             b[n].e_error = (s->velocity.z - ideal.velocity.z) / fabs(before);
             b[n].time_error =
@@ -251,7 +259,8 @@ static void test_a_guess_of_the_stiffness_may_be_wrong_by_three(void **unused) {
         fused_plant plant = two_walls(0.004, 0.04, 200.0, 1.0, 0.5, 1e-4);
         ff_rigid_state start = {.attitude = ff_quat_identity(), .velocity = {{0, 0, 0.05}}};
         setup(0.004, 0.04, 200.0, ff_mat3_diag(20, 20, 20), &start, 0, 0);
-        model.fidelity.config.fused.stiffness = plant.wall[0].k * (i ? 3.0 : 1.0 / 3.0);
+        ((fused_model *)ff__loop_method_model(model))->config.stiffness =
+            plant.wall[0].k * (i ? 3.0 : 1.0 / 3.0);
         begin(&plant);
         bool was = false;
         for (uint64_t k = 0; k < 1000; k++) {
@@ -397,7 +406,7 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
     setup(plant.T, plant.delay, mass, inertia, &start, plant.noise, plant.torque_noise);
     const ff_vec3 arm = ff_vec3_cross(plant.tip, ff_quat_unrotate(start.attitude, n));
     const double m_eff =
-        1.0 / (1.0 / mass + ff_vec3_dot(arm, ff_mat3_apply(&model.fidelity.body[0].inertia_inv, arm)));
+        1.0 / (1.0 / mass + ff_vec3_dot(arm, ff_mat3_apply(&model->rigid[0].inertia_inv, arm)));
     const double w = w_tau / plant.delay, k = m_eff * w * w;
     plant.wall[0] = (fused_wall_truth){.n = n,
                                        .k = k,
@@ -417,10 +426,10 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
                    .n = ff_quat_unrotate(start.attitude, n),
                    .g = arm,
                    .V = ff_quat_unrotate(start.attitude, ff_rigid_point_velocity(&start, plant.tip)),
-                   .body = &model.fidelity.body[0]};
+                   .body = &model->rigid[0]};
     ff_rigid_state ideal = start;
     double ideal_peak, peak = 0.0;
-    const double released = fused_ideal(&plant, 0, &model.fidelity.body[0], 2e-5, &ideal, &ideal_peak);
+    const double released = fused_ideal(&plant, 0, &model->rigid[0], 2e-5, &ideal, &ideal_peak);
     bool was = false;
     for (uint64_t c = 0; c < 2000; c++) {
         cycle(&plant, c);
@@ -432,12 +441,12 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
                          -ff_vec3_dot(n, ff_rigid_point_velocity(&robot, plant.tip)));
         }
         const bool now = out.fidelity.in_contact[0];
-        if (was && !now && out.fidelity.fused[0].contacts > 0) {
+        if (was && !now && fused()->report[0].contacts > 0) {
             if (noise > 0.0)
                 h.bound = impulse_bound(&known);
             const ff_rigid_state *s = satellite(c);
             ff_rigid_state later = ideal;
-            ff_integrate_coast(&model.fidelity.body[0], (double)c * plant.T - released, plant.T, &later);
+            ff_integrate_coast(&model->rigid[0], (double)c * plant.T - released, plant.T, &later);
             h.impulse = ff_vec3_norm(ff_vec3_sub(s->velocity, ideal.velocity)) /
                         ff_vec3_norm(ff_vec3_sub(ideal.velocity, start.velocity));
             h.spin = ff_vec3_norm(ff_vec3_sub(s->omega, later.omega)) /
@@ -445,9 +454,9 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
             h.along = ff_vec3_dot(n, ff_vec3_sub(s->velocity, ideal.velocity)) /
                       ff_vec3_norm(ff_vec3_sub(ideal.velocity, start.velocity));
             h.speed = v;
-            h.outside = out.fidelity.fused[0].outside;
+            h.outside = fused()->report[0].outside;
             h.peak = peak / ideal_peak;
-            h.friction = out.fidelity.fused[0].friction;
+            h.friction = fused()->report[0].friction;
             h.ended = true;
             break;
         }
@@ -536,14 +545,13 @@ static void test_a_contact_longer_than_the_history(void **unused) {
     fused_plant plant = two_walls(0.001, 0.016, 200.0, 0.0314, 1.0, 1e-4);
     bounce b[1];
     assert_int_equal(bounces(&plant, 0.016, 200.0, 0.05, 0.0, b, 1), 1);
-    const ff_fused_report *r = &out.fidelity.fused[0];
+    const fused_report *r = &fused()->report[0];
     print_message("1600 cycles in contact: e %.4f %%, validity %u\n", 100.0 * b[0].e_error, r->outside);
-    assert_true(r->outside & FF_FUSED_LOOK_BACK);
-    assert_true(state.fidelity.fused.info.look_back > 0);
+    assert_true(r->outside & FUSED_LOOK_BACK);
+    assert_true(fused()->info.look_back > 0);
     assert_true(fabs(b[0].e_error) < 0.01);
-    const ff_rigid_state *s = satellite(state.fidelity.fused.k - 1);
-    assert_true(ff_rigid_kinetic_energy(&model.fidelity.body[0], s) <=
-                0.5 * 200.0 * 0.05 * 0.05 * (1.0 + 1e-12));
+    const ff_rigid_state *s = satellite(fused()->k - 1);
+    assert_true(ff_rigid_kinetic_energy(&model->rigid[0], s) <= 0.5 * 200.0 * 0.05 * 0.05 * (1.0 + 1e-12));
 }
 
 /* Pressed against the wall for ever by a known load: the work of a cycle stays bounded, nothing gains energy.
@@ -560,10 +568,10 @@ static void test_a_contact_that_never_ends(void **unused) {
         ff_loop_in in = {0};
         fused_plant_cycle(&plant, k, &in);
         in.load[0].force = push;
-        assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
+        assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
         plant.ring[k % 1024] = out.command[0];
         work = push.z * satellite(k)->position.z;
-        const double energy = ff_rigid_kinetic_energy(&model.fidelity.body[0], satellite(k));
+        const double energy = ff_rigid_kinetic_energy(&model->rigid[0], satellite(k));
         highest = fmax(highest, energy - work - 0.25);
     }
     print_message(
@@ -604,8 +612,8 @@ static void test_a_wrong_delay_is_found_without_a_jerk(void **unused) {
             last[1] = last[0];
             last[0] = p;
         }
-        off = fmax(off, fabs(state.fidelity.fused.delay[0] - plant.delay) / plant.T);
-        assert_true(state.fidelity.fused.lead[0] == state.fidelity.fused.delay[0]);
+        off = fmax(off, fabs(fused()->delay[0] - plant.delay) / plant.T);
+        assert_true(fused()->lead[0] == fused()->delay[0]);
     }
     print_message("wrong delays: velocity of the commands changes by %.4f of itself at most; %.2e cycles off "
                   "in the end\n",
@@ -648,7 +656,8 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
             plant.dropout = 0.05;
         if (ff_rng_uniform(&rng) < 0.3)
             plant.skew = (int)(ff_rng_next(&rng) % 4);
-        model.fidelity.config.fused.random_estimates = random_estimates ? ff_rng_next(&rng) | 1u : 0;
+        ((fused_model *)ff__loop_method_model(model))->config.random_estimates =
+            random_estimates ? ff_rng_next(&rng) | 1u : 0;
         const double w = ff_rng_range(&rng, 2.0, 60.0), k = config.body[0].rigid.mass * w * w;
         for (int q = 0; q < 2; q++) {
             ff_vec3 tilt = spin ? test_random_vec3(&rng, 0.2) : ff_vec3_zero();
@@ -662,11 +671,11 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
         }
         ff_rng_seed(&plant.rng, ff_rng_next(&rng), 5);
         begin(&plant);
-        double limit = ff_rigid_kinetic_energy(&model.fidelity.body[0], &start);
+        double limit = ff_rigid_kinetic_energy(&model->rigid[0], &start);
         for (uint64_t c = 0; c < 700; c++) {
             cycle(&plant, c);
-            const double now = ff_rigid_kinetic_energy(&model.fidelity.body[0], satellite(c));
-            const double next = ff_rigid_kinetic_energy(&model.fidelity.body[0], &state.body[0]);
+            const double now = ff_rigid_kinetic_energy(&model->rigid[0], satellite(c));
+            const double next = ff_rigid_kinetic_energy(&model->rigid[0], &state->body[0]);
             worst = fmax(worst, fmax(now, next) / limit - 1.0);
             if (c % 150 == 149) { /* something changes */
                 const double what = ff_rng_uniform(&rng);
@@ -676,8 +685,8 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
                     plant.wall[ff_rng_next(&rng) % 2].gone ^= true;
             }
         }
-        contacts += out.fidelity.fused[0].contacts;
-        nets += state.fidelity.fused.info.net;
+        contacts += fused()->report[0].contacts;
+        nets += fused()->info.net;
     }
     print_message(
         "%d runs, %llu contacts, net active in %llu sub-steps: largest gain of kinetic energy %.2g\n", count,

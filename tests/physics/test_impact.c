@@ -1,5 +1,6 @@
 /* Method impact against the published cases of lange, the figures of readings and the reference without
  * delay. Velocities are compared as vectors; momentum is summed over both satellites. */
+#include "fidelity/impact/impact.h"
 #include "run_support.h"
 
 #define CASES FF_SOURCE_DIR "/scenarios/papers/lange/"
@@ -105,9 +106,13 @@ static void execute(const ff_scenario *scenario, outcome *out) {
     out->spin = w.worst_spin;
     out->start_energy = w.start;
     out->energy = w.most - w.start;
-    out->look_back = result.impact.longest_look_back;
-    out->recomputations = result.impact.recomputations;
-    out->bounded = result.impact.bounded;
+    if (scenario->method == &ff_method_impact) {
+        const double *r = result.report;
+        out->look_back = (int)lround(*ff_method_value(&ff_method_impact, true, r, "longest_look_back_s") /
+                                     scenario->cycle);
+        out->recomputations = (uint64_t)*ff_method_value(&ff_method_impact, true, r, "recomputations");
+        out->bounded = (uint64_t)*ff_method_value(&ff_method_impact, true, r, "look_back_bounded_cycles");
+    }
     out->longest = w.longest;
     out->at_once = w.at_once;
     out->touches = w.touches;
@@ -270,10 +275,10 @@ static void test_restitution(void **state) {
     for (int b = 0; b < 2; b++)
         assert_vec3_near(o.final[b].velocity, o.ideal[b].velocity, 1e-4);
     for (double x = 0.15; x < 1.0; x += 0.05) {
-        const double z = ff_impact_damping_ratio(x);
+        const double z = ff_contact_damping_ratio(x);
         assert_near(exp(-(FF_PI - 2 * asin(z)) * z / sqrt(1 - z * z)), x, 1e-14);
     }
-    assert_near(ff_impact_damping_ratio(1.0), 0.0, 0.0);
+    assert_near(ff_contact_damping_ratio(1.0), 0.0, 0.0);
 }
 
 /* What a wrong stiffness does: nothing with a pure delay, little with limited robots where the contact is
@@ -333,10 +338,8 @@ typedef struct noisy_run {
 
 static void believe_noise(void *self, ff_loop_config *config) {
     const double believed = ((const noisy_run *)self)->believed;
-    config->fidelity.impact.noise = believed;
-    config->fidelity.impact.detector.force_on = 5.0 * believed;
-    config->fidelity.tdpa.detector.force_on = 5.0 * believed;
-    config->fidelity.tdpa.detector.torque_on = 0.5 * believed;
+    config->world.force_noise = believed;
+    config->world.torque_noise = 0.1 * believed;
 }
 
 static void count_noise(void *self, uint64_t k, const ff_truth *truth, const ff_loop_in *in,
@@ -350,7 +353,7 @@ static void count_noise(void *self, uint64_t k, const ff_truth *truth, const ff_
 static void test_noise_is_measured(void **state) {
     (void)state;
     static ff_scenario s;
-    static ff_loop_state loop;
+    TEST_LOOP_STATE(loop);
     static const char *const set[] = {
         DELAY(24), "satellites.servicer.sensor={kind: noisy, force_noise: 3, torque_noise: 0.3}",
         "satellites.client.sensor={kind: noisy, force_noise: 3, torque_noise: 0.3}",
@@ -358,16 +361,16 @@ static void test_noise_is_measured(void **state) {
     test_load(CASES "fig-6.yaml", NULL, set, 5, &s);
     for (int i = 0; i < 2; i++) {
         noisy_run r = {.believed = i ? 0.03 : 3.0};
-        test_drive_loop(&s, &(test_drive){.believe = believe_noise, .self = &r}, &loop);
-        print_message("noise 3 N, believed %.2f: client %.6f m/s\n", r.believed, loop.body[1].velocity.x);
-        assert_vec3_near(loop.body[1].velocity, ff_vec3_make(0.1, 0, 0),
+        test_drive_loop(&s, &(test_drive){.believe = believe_noise, .self = &r}, loop);
+        print_message("noise 3 N, believed %.2f: client %.6f m/s\n", r.believed, loop->body[1].velocity.x);
+        assert_vec3_near(loop->body[1].velocity, ff_vec3_make(0.1, 0, 0),
                          allowed_error(3.0, 0.001, 150, 100.0));
     }
     const char *const apart[] = {
         set[0], set[1], set[2], set[3], set[4], "method=tdpa", "satellites.servicer.velocity=[0, 0, 0]"};
     test_load(CASES "fig-6.yaml", NULL, apart, 7, &s);
     noisy_run r = {.believed = 0.03};
-    test_drive_loop(&s, &(test_drive){.believe = believe_noise, .look = count_noise, .self = &r}, &loop);
+    test_drive_loop(&s, &(test_drive){.believe = believe_noise, .look = count_noise, .self = &r}, loop);
     print_message("tdpa: noise is taken for contact in %d of %d cycles\n", r.contacts[1],
                   r.contacts[0] + r.contacts[1]);
     assert_true(r.contacts[1] < 20);
@@ -375,19 +378,19 @@ static void test_noise_is_measured(void **state) {
 
 /* Surfaces that do not lie where the scenario puts them: the force says where. */
 static void misplace(void *self, ff_loop_config *config) {
-    config->fidelity.impact.contact[0].at.x += *(const double *)self; /* what the method believes */
+    config->world.contact[0].at.x += *(const double *)self; /* what the method believes */
 }
 
 static void test_misplaced_surface(void **state) {
     (void)state;
     static ff_scenario s;
-    static ff_loop_state loop;
+    TEST_LOOP_STATE(loop);
     test_load(CASES "fig-6.yaml", NULL, NULL, 0, &s);
     for (int mm = -5; mm <= 5; mm += 5) {
         double shift = 1e-3 * mm;
-        test_drive_loop(&s, &(test_drive){.believe = misplace, .self = &shift}, &loop);
-        print_message("surface off by %+d mm: client %.6f m/s\n", mm, loop.body[1].velocity.x);
-        assert_vec3_near(loop.body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
+        test_drive_loop(&s, &(test_drive){.believe = misplace, .self = &shift}, loop);
+        print_message("surface off by %+d mm: client %.6f m/s\n", mm, loop->body[1].velocity.x);
+        assert_vec3_near(loop->body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
     }
 }
 
@@ -404,7 +407,7 @@ static void test_contact_point(void **state) {
             ff_vec3_add(apex, ff_vec3_add(ff_vec3_scale(l * cos(a), axis), ff_vec3_scale(l * sin(a), side)));
         const ff_vec3 n = ff_vec3_sub(ff_vec3_scale(sin(a), axis), ff_vec3_scale(cos(a), side));
         const ff_wrench f = {ff_vec3_cross(point, ff_vec3_scale(-50, n)), ff_vec3_scale(-50, n)};
-        assert_vec3_near(ff_impact_contact_point(f, apex), point, 1e-12);
+        assert_vec3_near(ff_contact_tool_point(f, apex), point, 1e-12);
     }
 }
 
@@ -468,7 +471,7 @@ static void test_no_energy_is_gained(void **state) {
             reached = fmax(reached, last);
             part = fmax(part, last / allowed_error(noise, cycle, o.longest, mass));
         }
-        spread += o.look_back > FF_IMPACT_REPLAY_ROWS;
+        spread += o.look_back > REPLAY_ROWS;
         if (o.energy > 1e-3 * o.start_energy)
             fail_msg(
                 "case %d: energy grew by %.3g of %.3g J (cone %d, noise %.2f N, k %.3g N/m, delay %.3g s)", i,
@@ -515,11 +518,11 @@ static void test_long_contacts(void **state) {
         energy = fmax(energy, o.energy / o.start_energy);
         longest = o.longest > longest ? o.longest : longest;
         rows = o.look_back > rows ? o.look_back : rows;
-        spread += o.look_back > FF_IMPACT_REPLAY_ROWS;
+        spread += o.look_back > REPLAY_ROWS;
         if (o.bounded) {
             bounded++;
             beyond = fmax(beyond, last_error(&o, 2));
-            assert_true(o.longest >= FF_HISTORY_ROWS);
+            assert_true(o.longest >= HISTORY_ROWS);
         } else {
             part = fmax(part, ratio);
         }
@@ -730,7 +733,7 @@ static void test_friction_that_sticks(void **state) {
 }
 
 static void believe_friction(void *self, ff_loop_config *config) {
-    config->fidelity.impact.contact[0].friction = *(const double *)self;
+    config->world.contact[0].friction = *(const double *)self;
 }
 
 /* The scenario's coefficient is the most; the robots' own sliding says how much it really is. */
@@ -739,16 +742,16 @@ static void test_friction_is_measured(void **state) {
     static const char *const set[] = {DELAY(12), "satellites.servicer.velocity=[0.1, 0.2, 0]",
                                       "contacts.docking.friction=0.1"};
     static ff_scenario s;
-    static ff_loop_state loop;
+    TEST_LOOP_STATE(loop);
     test_load(CASES "fig-6.yaml", NULL, set, 4, &s);
     const outcome o = run_case("fig-6.yaml", set[0], set[1], set[2], set[3], NULL);
     double mu = 0.25;
-    test_drive_loop(&s, &(test_drive){.believe = believe_friction, .self = &mu}, &loop);
+    test_drive_loop(&s, &(test_drive){.believe = believe_friction, .self = &mu}, loop);
     print_message("friction 0.1, believed 0.25: client [%.5f %.5f] m/s, ideal [%.5f %.5f]\n",
-                  loop.body[1].velocity.x, loop.body[1].velocity.y, o.ideal[1].velocity.x,
+                  loop->body[1].velocity.x, loop->body[1].velocity.y, o.ideal[1].velocity.x,
                   o.ideal[1].velocity.y);
     for (int b = 0; b < 2; b++)
-        assert_vec3_near(loop.body[b].velocity, o.ideal[b].velocity, 2e-4);
+        assert_vec3_near(loop->body[b].velocity, o.ideal[b].velocity, 2e-4);
 }
 
 /* --------------------------------------------------------------------------------- lost and found again --
@@ -805,15 +808,15 @@ static void drop(void *self, uint64_t k, const ff_truth *truth, ff_loop_in *in) 
 static void test_force_that_drops_out(void **state) {
     (void)state;
     static ff_scenario s;
-    static ff_loop_state loop;
+    TEST_LOOP_STATE(loop);
     static const char *const set[] = {DELAY(12)};
     test_load(CASES "fig-6.yaml", NULL, set, 2, &s);
     for (int first = 0; first < 24; first += 3)
         for (int length = 1; length <= 4; length++) {
             dropout d = {first, length, 0};
-            test_drive_loop(&s, &(test_drive){.sense = drop, .self = &d}, &loop);
-            assert_vec3_near(loop.body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
-            assert_vec3_near(loop.body[0].velocity, ff_vec3_zero(), 1e-4);
+            test_drive_loop(&s, &(test_drive){.sense = drop, .self = &d}, loop);
+            assert_vec3_near(loop->body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
+            assert_vec3_near(loop->body[0].velocity, ff_vec3_zero(), 1e-4);
         }
 }
 
@@ -835,18 +838,18 @@ static void test_printed_equations(void **state) {
     static const char *const reading[] = {"impact.torque=lever", "impact.torque=measured",
                                           "impact.reading=printed"};
     static ff_scenario s;
-    static ff_loop_state loop;
+    TEST_LOOP_STATE(loop);
     double torque = 2.0;
     for (int i = 0; i < 3; i++) {
         const char *const set[] = {DELAY(12), reading[i]};
         test_load(CASES "fig-6.yaml", NULL, set, 3, &s);
-        test_drive_loop(&s, &(test_drive){.sense = twist, .self = &torque}, &loop);
+        test_drive_loop(&s, &(test_drive){.sense = twist, .self = &torque}, loop);
         const double duration = FF_PI / sqrt(5e4 / 50.0), expected = i ? torque * duration / 10.0 : 0.0;
         print_message("%s: client %.6f m/s, spins %.6f %.6f rad/s, expected %.6f\n", reading[i],
-                      loop.body[1].velocity.x, loop.body[0].omega.x, loop.body[1].omega.x, expected);
-        assert_vec3_near(loop.body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
-        assert_vec3_near(loop.body[0].omega, ff_vec3_make(expected, 0, 0), 0.01 * expected + 1e-9);
-        assert_vec3_near(loop.body[1].omega, ff_vec3_make(-expected, 0, 0), 0.01 * expected + 1e-9);
+                      loop->body[1].velocity.x, loop->body[0].omega.x, loop->body[1].omega.x, expected);
+        assert_vec3_near(loop->body[1].velocity, ff_vec3_make(0.1, 0, 0), 1e-4);
+        assert_vec3_near(loop->body[0].omega, ff_vec3_make(expected, 0, 0), 0.01 * expected + 1e-9);
+        assert_vec3_near(loop->body[1].omega, ff_vec3_make(-expected, 0, 0), 0.01 * expected + 1e-9);
     }
 }
 
@@ -954,19 +957,19 @@ static void test_mockup_leaves_no_residual(void **state) {
         "satellites.servicer.mockup={mass: 18, com: [0.2, -0.05, 0.1], inertia: [0.4, 0.5, 0.6]}",
         "satellites.client.mockup={mass: 25, com: [-0.1, 0.02, 0.03], inertia: [0.7, 0.5, 0.6]}"};
     static ff_scenario s;
-    static ff_loop_state loop;
+    TEST_LOOP_STATE(loop);
     readings r = {.raw = 1e9};
     test_load(CASES "fig-6.yaml", NULL, set, 6, &s);
-    test_drive_loop(&s, &(test_drive){.look = compare_wrench, .self = &r}, &loop);
+    test_drive_loop(&s, &(test_drive){.look = compare_wrench, .self = &r}, loop);
     print_message("readings of at least %.1f N without contact, residual %.1g N, %.1g N m; velocity differs "
                   "by %.1g m/s\n",
                   r.raw, r.residual, r.torque,
-                  ff_vec3_norm(ff_vec3_sub(bare.final[0].velocity, loop.body[0].velocity)));
+                  ff_vec3_norm(ff_vec3_sub(bare.final[0].velocity, loop->body[0].velocity)));
     assert_true(r.raw > 150.0); /* what the sensors carry */
     assert_true(r.residual < 1e-11 && r.torque < 1e-11);
     for (int b = 0; b < 2; b++) {
-        assert_vec3_near(loop.body[b].velocity, bare.final[b].velocity, 1e-11);
-        assert_vec3_near(loop.body[b].omega, bare.final[b].omega, 1e-11);
+        assert_vec3_near(loop->body[b].velocity, bare.final[b].velocity, 1e-11);
+        assert_vec3_near(loop->body[b].omega, bare.final[b].omega, 1e-11);
     }
 }
 

@@ -7,7 +7,7 @@ static void make(ff_mission_config *c) {
 }
 
 /* Held from the start, gripper at the grapple point, 2 mm/s between the two. */
-static void held(ff_mission_config *c, double K, ff_method method, double delay) {
+static void held(ff_mission_config *c, double K, const ff_method *method, double delay) {
     make(c);
     c->duration = 18;
     c->obsw.grasp = 0;
@@ -22,9 +22,9 @@ static void held(ff_mission_config *c, double K, ff_method method, double delay)
     const ff_rigid_state still = {c->obsw.goal.p, c->obsw.goal.q, {{0, 0, 0}}, {{0, 0, 0}}};
     c->start = ff_relative_to_absolute(&c->client_start, &still);
     c->start.velocity = ff_vec3_axpy(0.002, ff_vec3_unit(ff_vec3_make(1, 1, 1)), c->start.velocity);
-    c->fidelity.method = method;
-    if (method == FF_METHOD_TDPA)
-        c->fidelity.pair.body = 1;
+    c->method = method;
+    ff_settings_default(method, 0, &c->setting);
+    c->world.grasp.body = 1;
     for (int i = 0; i < 2; i++) {
         c->robot[i].kind = FF_ROBOT_DELAY;
         c->robot[i].delay = delay;
@@ -35,7 +35,7 @@ static void held(ff_mission_config *c, double K, ff_method method, double delay)
  * tdpa and damping see the port as it is and hold the pair, and no method makes momentum. */
 static void test_methods_on_a_stiff_grasp(void **state) {
     (void)state;
-    static const ff_method methods[] = {FF_METHOD_DIRECT, FF_METHOD_TDPA, FF_METHOD_DAMPING};
+    static const ff_method *const methods[] = {&ff_method_direct, &ff_method_tdpa, &ff_method_damping};
     static const double delay[] = {0.020, 0.040, 0.100, 0.150};
     for (int d = 0; d < 4; d++)
         for (int m = 0; m < 3; m++) {
@@ -51,9 +51,9 @@ static void test_methods_on_a_stiff_grasp(void **state) {
                 linear = fmax(linear, ff_vec3_norm(ff_vec3_sub(r->linear, facility.row[0].linear)));
             }
             print_message("%s, %.0f ms: largest %.2f mm/s, after 15 s %.2f; momentum %.2g N s\n",
-                          ff_method_name(methods[m]), 1e3 * delay[d], 1e3 * most, 1e3 * late, linear);
+                          methods[m]->name, 1e3 * delay[d], 1e3 * most, 1e3 * late, linear);
             assert_true(linear < 1e-9);
-            if (methods[m] != FF_METHOD_DIRECT)
+            if (methods[m] != &ff_method_direct)
                 assert_true(most < 0.010);
             else if (d == 3)
                 assert_true(late > 0.1); /* the test would show a method that does nothing */

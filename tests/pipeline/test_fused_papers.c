@@ -5,6 +5,8 @@
 #include "report/metrics.h"
 #include "executive/run.h"
 
+#include "fidelity/fused/fused.h"
+
 static ff_scenario scenario;
 static ff_metrics metrics;
 
@@ -57,11 +59,11 @@ static outcome judge(void) {
 /* Heavy bodies that turn slowly in long, soft contacts under noise: the force turns in the body's axes no
  * more than its noise does. The point's arm along the normal (0.4 m here) must not be drawn towards zero by
  * that noise, for then the torque left over looks like a second contact. */
-static ff_fused_report last;
+static double last[FF_METHOD_VALUES];
 
 static ff_status keep_last(void *self, const ff_row *row) {
     (void)self;
-    last = row->body[0].fused;
+    memcpy(last, row->body[0].report, sizeof last);
     return FF_OK;
 }
 
@@ -95,9 +97,10 @@ static void test_the_point_of_long_turning_contacts(void **unused) {
         ff_run(&scenario, &options, &result);
         if (result.status < 0)
             fail_msg("case %d: %s", i, result.message);
-        if (last.outside & (FF_FUSED_SEVERAL | FF_FUSED_MISFIT | FF_FUSED_NO_ESTIMATE))
-            fail_msg("case %d: outside %u", i, last.outside);
-        worst = fmax(worst, fabs(last.point.z - 0.4));
+        const unsigned outside = (unsigned)*ff_method_value(&ff_method_fused, false, last, "validity");
+        if (outside & (FUSED_SEVERAL | FUSED_MISFIT | FUSED_NO_ESTIMATE))
+            fail_msg("case %d: outside %u", i, outside);
+        worst = fmax(worst, fabs(ff_method_value(&ff_method_fused, false, last, "contact_point_m")[2] - 0.4));
     }
     print_message("%d long contacts: the point along the normal within %.0f mm of 400\n", cases, 1e3 * worst);
 }

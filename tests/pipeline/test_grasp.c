@@ -39,14 +39,13 @@ static void locked(ff_rigid_config *rigid, ff_vec3 *com, ff_pose *gripper) {
     *gripper = ff_tree_frame_in_base(tree, work, &frame);
 }
 
-static void scenario_make(ff_scenario *s, double delay, double duration, ff_method method) {
+static void scenario_make(ff_scenario *s, double delay, double duration, const ff_method *method) {
     ff_vec3 com;
     ff_pose gripper;
     *s = (ff_scenario){.satellites = 2, .contacts = 1, .cycle = 0.004, .seed = 1};
     s->duration = duration;
     s->cycles = (uint64_t)llround(duration / s->cycle);
-    ff_fidelity_default(&s->fidelity);
-    s->fidelity.method = method;
+    test_methods(s, method);
     s->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = s->cycle};
     s->facility_pose = ff_pose_identity();
     s->frame = FF_FRAME_RELATIVE;
@@ -212,7 +211,7 @@ static void test_direct_grows_as_its_equation_says(void **state) {
         double rate[2], equation[2];
         const double end = 18 / readings[i]; /* the fastest mode has left the others behind */
         for (int n = 0; n < 2; n++) {
-            scenario_make(&s, delay[i], end, FF_METHOD_DIRECT);
+            scenario_make(&s, delay[i], end, &ff_method_direct);
             s.contact_wrench = rule[n];
             /* a rate belongs to small motions: start with so little that eighteen e-folds are still
              * millimetres */
@@ -232,7 +231,7 @@ static void test_tdpa_holds_the_pair(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         ff_scenario s;
-        scenario_make(&s, 0.010 * (i + 1), 60, FF_METHOD_TDPA);
+        scenario_make(&s, 0.010 * (i + 1), 60, &ff_method_tdpa);
         run(&s, &w);
         print_message("delay %d ms: largest %.2f mm/s, end %.2f mm/s, momentum %.2g N s, %.2g N m s\n",
                       10 * (i + 1), 1e3 * w.largest, 1e3 * w.speed[w.n - 1], w.linear, w.angular);
@@ -245,7 +244,7 @@ static void test_momentum_with_tumble(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         ff_scenario s;
-        scenario_make(&s, 0.010 * (i + 1), 30, FF_METHOD_TDPA);
+        scenario_make(&s, 0.010 * (i + 1), 30, &ff_method_tdpa);
         const ff_vec3 spin = ff_vec3_make(0.2 * DEG, -0.3 * DEG, -2.5 * DEG);
         s.satellite[0].start.omega = s.satellite[1].start.omega = spin;
         s.satellite[1].start.velocity =
@@ -264,7 +263,7 @@ static void test_grasp_is_the_references(void **state) {
     (void)state;
     for (int near = 0; near < 2; near++) {
         ff_scenario s;
-        scenario_make(&s, 0, 6, FF_METHOD_DIRECT);
+        scenario_make(&s, 0, 6, &ff_method_direct);
         s.cycle = s.integrate.cycle = 0.0005;
         s.cycles = 12000;
         ff_contact *g = &s.contact[0];
@@ -307,7 +306,7 @@ static void test_pair_against_a_wall(void **state) {
     for (int wall = 0; wall < 2; wall++) {
         ff_scenario s;
         ff_loop_config loop;
-        scenario_make(&s, 0.004, 20, FF_METHOD_TDPA);
+        scenario_make(&s, 0.004, 20, &ff_method_tdpa);
         s.contact[0].damping = 2000;
         s.contact[0].rotation_damping = 1000;
         s.contacts = 2;
@@ -329,7 +328,7 @@ static void test_pair_against_a_wall(void **state) {
         for (int i = 0; i < 2; i++)
             s.satellite[i].start.velocity = ff_vec3_make(0.01, i * 0.002, 0);
         ff_scenario_loop(&s, &loop);
-        assert_int_equal(loop.fidelity.pair.body, wall ? -1 : 1);
+        assert_int_equal(loop.world.grasp.body, wall ? -1 : 1);
         assert_true(loop.body[0].held && loop.body[1].held);
         run(&s, &w);
         print_message("%s: momentum changed by %.4g N s\n", wall ? "wall" : "two grasps", w.linear);
@@ -374,7 +373,7 @@ static void test_held_wrench_in_every_frame(void **state) {
     for (int h = 0; h < 4; h++) {
         ff_scenario s;
         ff_run_result result;
-        scenario_make(&s, 0, 6, FF_METHOD_DIRECT);
+        scenario_make(&s, 0, 6, &ff_method_direct);
         const ff_vec3 spin = ff_vec3_make(0.2 * DEG, -0.3 * DEG, -2.5 * DEG);
         s.satellite[0].start.omega = s.satellite[1].start.omega = spin;
         s.satellite[1].start.velocity =

@@ -6,7 +6,7 @@ static void random_scenario(ff_rng *rng, ff_scenario *s) {
     const double cycle = ff_rng_range(rng, 0.001, 0.010);
     const double mass = pow(10.0, ff_rng_range(rng, 0, 4)), size = ff_rng_range(rng, 0.2, 1.5);
     const double w = 2 * FF_PI * pow(10.0, ff_rng_range(rng, log10(0.2), log10(20.0)));
-    test_one_wall(s, FF_METHOD_TDPA, cycle, fmin(20.0, 1.5 + 10.0 / w));
+    test_one_wall(s, &ff_method_tdpa, cycle, fmin(20.0, 1.5 + 10.0 / w));
     ff_satellite *body = &s->satellite[0];
     body->rigid.mass = mass;
     const double a = ff_rng_range(rng, 0.7, 1.3);

@@ -32,7 +32,7 @@ typedef struct bench {
 
 static void watch(void *self, const ff_telemetry_sample *sample) {
     bench *b = self;
-    if (sample->state == FF_SAFE_FLOAT && sample->row.t > 0.2)
+    if (sample->state == FF_STATE_FLOAT && sample->row.t > 0.2)
         atomic_store(&b->floats, true);
 }
 
@@ -57,11 +57,11 @@ static ff_status keep(void *self, const ff_row *row) {
     bench *b = self;
     ff_row copy = *row;
     if (row->k == 0)
-        b->start = row->tuned.force_on;
-    else if (!b->first && !row->final && row->tuned.force_on != b->start)
+        b->start = row->tuned.setting[0];
+    else if (!b->first && !row->final && row->tuned.setting[0] != b->start)
         b->first = row->k;
     if (b->first && !row->final)
-        copy.tuned.force_on = 2.0;
+        copy.tuned.setting[0] = 2.0;
     if (b->next < ORDERS)
         usleep(1000);
     ff_sink sink = ff_log_sink(&b->log[0]);

@@ -54,6 +54,17 @@ double ff_detector_force_on(const ff_detector_config *config, const ff_detector_
 bool ff_detector_step(const ff_detector_config *config, ff_detector_state *state, double force, double torque,
                       bool *began, bool *ended);
 
+/* What stage 2 says of one body in one cycle. */
+typedef struct ff_detection {
+    bool contact, began, ended;
+    double force_on;    /* [N] contact begins above it now */
+    double force_noise; /* [N] standard deviation of one axis, measured; 0: not measured */
+} ff_detection;
+
+/* Observes and steps: stage 2 of one body. */
+void ff_detector_run(const ff_detector_config *config, ff_detector_state *state, ff_wrench measured,
+                     ff_detection *detected);
+
 /* ---------------------------------------------------------------------------------------- identification --
  *
  * Stiffness and damping of the touched surface along the contact force, while in contact [he2022, 3.3]. */
@@ -137,6 +148,12 @@ void ff_identify_step(const ff_identify_config *config, ff_identify_state *state
 ff_vec3 ff_contact_point(ff_wrench wrench);
 /* Restitution of a spring-damper contact that releases at zero force, damping ratio z >= 0 [lange, IV-C]. */
 double ff_contact_restitution(double z);
+/* Its inverse for a restitution of 0.14 to 1. */
+double ff_contact_damping_ratio(double restitution);
+/* [lange, (38)] contact point on a tool whose surface normals pass the tool centre point d_t at a right angle
+ * to the line to the contact (a cone's apex; any point of a plane): from force and torque about the CoM, all
+ * in body axes. */
+ff_vec3 ff_contact_tool_point(ff_wrench f_b, ff_vec3 d_t);
 /* Part of its kinetic energy that a mass loses in this contact, 1 - e^2, as the sum of c v^2 T over it. */
 double ff_contact_loss(double z);
 

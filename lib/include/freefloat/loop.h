@@ -37,14 +37,26 @@ typedef struct ff_relative_config {
 typedef struct ff_loop_config {
     ff_integrate_config integrate;
     ff_relative_config relative;
-    ff_fidelity_config fidelity;
-    int bodies; /* 1..FF_MAX_BODIES */
+    const ff_method *method;
+    ff_settings setting; /* of the method */
+    ff_world world;      /* noise, delay, skew, limits, grasp, contacts; the bodies' models are filled in */
+    int bodies;          /* 1..FF_MAX_BODIES */
     ff_loop_body_config body[FF_MAX_BODIES];
 } ff_loop_config;
 
+/* Stages 2 and 3 as a loop runs them: a method, and the detector with its thresholds. */
+typedef struct ff_loop_stage {
+    const ff_method *method;
+    bool detects;
+    ff_detector_config detector;
+    size_t model_bytes, state_bytes; /* of the method */
+} ff_loop_stage;
+
+/* The method's own model lies behind it: ask ff_loop_bytes for the size. It may be moved by memcpy. */
 typedef struct ff_loop_model {
-    ff_loop_config config;
-    ff_fidelity_model fidelity;      /* holds the bodies' models */
+    ff_loop_config config; /* its settings are resolved: what was not given is chosen */
+    ff_loop_stage stage;
+    ff_rigid_model rigid[FF_MAX_BODIES];
     ff_arm_model arm[FF_MAX_BODIES]; /* of elastic robots */
     ff_mount_model mount[FF_MAX_BODIES];
     ff_nominal_config nominal;
@@ -64,6 +76,8 @@ typedef struct ff_energy {
     double method;              /* change by a method that recomputed the past */
 } ff_energy;
 
+/* The method's own state lies behind it: ask ff_loop_bytes for the size. No pointers: it may be moved, saved
+ * and restored by memcpy. */
 typedef struct ff_loop_state {
     uint64_t k; /* cycles done */
     ff_rigid_state body[FF_MAX_BODIES];
@@ -74,7 +88,7 @@ typedef struct ff_loop_state {
     ff_mount_state mount[FF_MAX_BODIES];
     ff_energy energy[FF_MAX_BODIES];
     ff_nominal_state nominal; /* at t_k; the inertial frame itself unless relative */
-    ff_fidelity_state fidelity;
+    ff_detector_state detector[FF_MAX_BODIES];
 } ff_loop_state;
 
 typedef struct ff_loop_in {
@@ -92,7 +106,7 @@ typedef struct ff_loop_out {
     ff_twist velocity_correction[FF_MAX_BODIES]; /* V_pc of the passive integrator, for t_(k+1) */
     ff_status sensor_status[FF_MAX_BODIES];
     ff_status gate_status[FF_MAX_BODIES];
-    ff_fidelity_out fidelity; /* F_c in fidelity.f_b: integrated, satellite's body axes */
+    ff_method_out fidelity; /* F_c in fidelity.f_b: integrated, satellite's body axes */
 } ff_loop_out;
 
 typedef struct ff_loop_info {
@@ -101,11 +115,28 @@ typedef struct ff_loop_info {
     ff_gate_info gate[FF_MAX_BODIES];
 } ff_loop_info;
 
-void ff_loop_default(ff_loop_config *config);
+void ff_loop_default(ff_loop_config *config); /* tdpa, lie-midpoint, 4 ms, one body of 1 kg */
+/* Memory that model and state of this configuration need [bytes], aligned as malloc's; the caller's. Statuses
+ * and message (may be NULL) as ff_loop_create. */
+ff_status ff_loop_bytes(const ff_loop_config *config, size_t *model, size_t *state, char *message,
+                        size_t message_size);
 /* Checks every part; on failure `message` (may be NULL) gets one sentence that names the body and the field.
+ * `size` is that of the model's memory: FF_ERR_SIZE when it is too small. */
+ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, size_t size, char *message,
+                         size_t message_size);
+/* Satellites, method and commands at t = 0. FF_ERR_SIZE when the state's memory is smaller than ff_loop_bytes
+ * says. */
+ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t size, ff_loop_info *info,
+                        ff_loop_out *out);
+/* Between two cycles: other settings of the method, or another noise, delay or skew of its world (the rest of
+ * `world` is not taken). FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED, and the model is as it was, when the method
+ * refuses or would need other memory. Bounded time, as a step. */
+ff_status ff_loop_update(ff_loop_model *model, const ff_world *world, const ff_settings *setting);
+/* How far ahead of the satellite this body's robot is commanded [s]: 0 for methods that command the present.
  */
-ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, char *message, size_t size);
-void ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, ff_loop_out *out);
+double ff_loop_lead(const ff_loop_model *model, const ff_loop_state *state, int body);
+/* The method's columns of a body, or of the run (body < 0); up to FF_METHOD_VALUES. Returns how many. */
+int ff_loop_report(const ff_loop_model *model, const ff_loop_state *state, int body, double *values);
 /* Stage 1 of cycle k alone: measured_b, tip and sensor_status of *out. Also for cycles in which nothing is
  * advanced: limits are judged by the wrench that the loop uses. FF_OK, or FF_INFO_HELD: a sample of some body
  * was refused, its measured_b is the last valid one. */
@@ -144,17 +175,22 @@ typedef struct ff_capture_config {
     ff_nominal_kind nominal;      /* free (the client's) or prescribed */
     ff_rigid_state nominal_start; /* prescribed */
     ff_gate_config gate[2];       /* client, servicer */
-    /* direct (also all zero), tdpa, damping; tdpa with pair.body >= 0 observes the pair (its other fields are
-     * set here). FF_ERR_UNSUPPORTED for methods that predict or advance the satellites themselves. */
-    ff_fidelity_config fidelity;
+    /* NULL: direct. FF_ERR_UNSUPPORTED for methods without FF_CAN_TREE. The grasp of `world` with body >= 0
+     * is the servicer's of the client; its point is set here. */
+    const ff_method *method;
+    ff_settings setting;
+    ff_world world;
 } ff_capture_config;
+
+enum { FF_CAPTURE_METHOD_BYTES = 16384 }; /* for a method's model, and as much for its state */
 
 typedef struct ff_capture_model {
     ff_capture_config config;
     ff_rigid_model client;
     ff_body servicer;
     ff_nominal_config nominal;
-    ff_fidelity_model fidelity; /* but for the servicer's inertia and gripper, which its joints move */
+    ff_loop_stage stage;
+    double method[FF_CAPTURE_METHOD_BYTES / sizeof(double)];
 } ff_capture_model;
 
 typedef struct ff_capture_state {
@@ -164,7 +200,8 @@ typedef struct ff_capture_state {
     ff_body_state servicer;
     ff_nominal_state nominal;
     ff_gate_state gate[2];
-    ff_fidelity_state fidelity;
+    ff_detector_state detector[FF_MAX_BODIES];
+    double method[FF_CAPTURE_METHOD_BYTES / sizeof(double)];
 } ff_capture_state;
 
 typedef struct ff_capture_in {

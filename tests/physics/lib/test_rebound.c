@@ -15,12 +15,12 @@ static ff_loop_config wall_config(double mass, double T, ff_vec3 velocity, doubl
 /* Speed after one contact with a wall at x = 0 (free side x < 0). */
 static double rebound(ff_loop_config *config, double k, double c, int delay, double *peak) {
     mini_plant plant = {.delay = delay, .normal = {{-1, 0, 0}}, .stiffness = k, .damping = c};
-    ff_loop_state state;
+    TEST_LOOP_STATE(state);
     ff_loop_info info;
     const double m = config->body[0].rigid.mass, T = config->integrate.cycle;
     const double v = config->body[0].start.velocity.x, gap = -config->body[0].start.position.x;
     const double duration = gap / v + FF_PI / sqrt(k / m) * 1.6 + 4.0 * delay * T;
-    const ff_rigid_state end = mini_plant_run(&plant, config, (int)lround(duration / T) + 20, &state, &info);
+    const ff_rigid_state end = mini_plant_run(&plant, config, (int)lround(duration / T) + 20, state, &info);
     if (peak)
         *peak = plant.peak;
     return -end.velocity.x;
@@ -42,7 +42,7 @@ static void test_direct_grows_with_the_delay(void **state) {
         const double wtau = ff_rng_range(&rng, 0.01, 0.13), w = wtau / (delay * T),
                      z = ff_rng_range(&rng, 0.0, 0.1);
         ff_loop_config config = wall_config(m, T, ff_vec3_make(0.05, 0, 0), 0.05 * T * ff_rng_uniform(&rng));
-        config.fidelity.method = FF_METHOD_DIRECT;
+        test_method(&config, &ff_method_direct, 0);
         if (w * T > 0.05)
             continue; /* a contact needs enough samples for the law */
         const double out = rebound(&config, m * w * w, 2.0 * z * m * w, delay, NULL);
@@ -56,7 +56,7 @@ static void test_no_delay_is_lossless(void **state) {
     (void)state;
     for (int i = 0; i < 20; i++) {
         ff_loop_config config = wall_config(280, 0.004, ff_vec3_make(0.02, 0, 0), 0.0016 * i / 20.0);
-        config.fidelity.method = FF_METHOD_DIRECT;
+        test_method(&config, &ff_method_direct, 0);
         assert_near(rebound(&config, 2000, 0, 0, NULL) / 0.02, 1.0, 2e-5);
         config.integrate.scheme = FF_SCHEME_EULER;
         assert_near(rebound(&config, 2000, 0, 0, NULL) / 0.02, 1.0, 2e-5);
@@ -68,15 +68,15 @@ static void test_no_delay_is_lossless(void **state) {
 static void test_paper_vii_first_contact(void **state) {
     (void)state;
     ff_loop_config config = wall_config(280, 0.004, ff_vec3_make(0.02, 0, 0), 0.03);
-    config.fidelity.method = FF_METHOD_DIRECT;
+    test_method(&config, &ff_method_direct, 0);
     assert_near(rebound(&config, 2000, 5, 10, NULL), 0.02340, 5e-6);
-    config.fidelity.method = FF_METHOD_TDPA;
+    test_method(&config, &ff_method_tdpa, 0);
     assert_near(rebound(&config, 2000, 5, 10, NULL), 0.02000, 5e-6);
-    config.fidelity.tdpa.law = FF_TDPA_LAW_DAMPER;
+    test_setting(&config, "law", 1);
     const double damper = rebound(&config, 2000, 5, 10, NULL);
-    config.fidelity.tdpa.velocity = FF_TDPA_VELOCITY_START;
+    test_setting(&config, "velocity", 1);
     const double start = rebound(&config, 2000, 5, 10, NULL);
-    ff_tdpa_printed(&config.fidelity.tdpa);
+    test_method(&config, &ff_method_tdpa, 1);
     config.integrate.scheme = FF_SCHEME_EULER;
     const double iv = rebound(&config, 2000, 5, 10, NULL);
     config.integrate.scheme = FF_SCHEME_PASSIVE;
@@ -113,17 +113,17 @@ static void test_default_never_gains_energy_and_ledger_closes(void **state) {
                             .stiffness = m * w * w,
                             .damping = ff_rng_range(&rng, 0, 0.2) * m * w};
         plant.at = ff_vec3_axpy(-0.01, normal, ff_quat_rotate(config.body[0].start.attitude, plant.point_b));
-        ff_loop_state loop;
+        TEST_LOOP_STATE(loop);
         ff_loop_info info;
         const int cycles = (int)fmin(20000, (2.0 + 6.0 / w) / T);
-        mini_plant_run(&plant, &config, cycles, &loop, &info);
+        mini_plant_run(&plant, &config, cycles, loop, &info);
         ff_rigid_model model;
         ff_rigid_create(&config.body[0].rigid, &model);
         const double start = ff_rigid_kinetic_energy(&model, &config.body[0].start);
-        const double end = ff_rigid_kinetic_energy(&model, &loop.body[0]);
+        const double end = ff_rigid_kinetic_energy(&model, &loop->body[0]);
         if (end > start * 1.001)
             fail_msg("case %d: kinetic energy %.6g -> %.6g", n, start, end);
-        const ff_energy *e = &loop.energy[0];
+        const ff_energy *e = &loop->energy[0];
         const double flow = fabs(e->exchanged) + fabs(e->delay) + start;
         assert_near(end - start, ff_energy_sum(e), 1e-12 * flow);
         assert_near(e->kinetic, end, 0.0);
@@ -136,15 +136,15 @@ static void test_oblique_wall_direction(void **state) {
     (void)state;
     ff_loop_config config = wall_config(280, 0.004, ff_vec3_make(0.1, 0, 0), 0.02);
     mini_plant plant = {.delay = 10, .normal = {{-sqrt(0.5), -sqrt(0.5), 0}}, .stiffness = 2000};
-    ff_loop_state loop;
+    TEST_LOOP_STATE(loop);
     ff_loop_info info;
-    ff_rigid_state end = mini_plant_run(&plant, &config, 1500, &loop, &info);
+    ff_rigid_state end = mini_plant_run(&plant, &config, 1500, loop, &info);
     print_message("default: %.5f %.5f; ", end.velocity.x, end.velocity.y);
     assert_near(ff_vec3_norm(end.velocity), 0.1, 1e-4);
     assert_near(atan2(end.velocity.x, -end.velocity.y), 0.0, FF_PI / 180);
-    ff_tdpa_printed(&config.fidelity.tdpa);
+    test_method(&config, &ff_method_tdpa, 1);
     config.integrate.scheme = FF_SCHEME_EULER;
-    end = mini_plant_run(&plant, &config, 1500, &loop, &info);
+    end = mini_plant_run(&plant, &config, 1500, loop, &info);
     print_message("printed: %.5f %.5f\n", end.velocity.x, end.velocity.y);
     assert_near(end.velocity.x, -0.1004, 2e-3);
     assert_near(end.velocity.y, 0.0, 2e-3);
@@ -157,9 +157,9 @@ static void test_off_centre_spin(void **state) {
     const ff_vec3 r = {{0.3, 0.2, 0}};
     mini_plant plant = {
         .delay = 10, .point_b = r, .at = {{0.3, 0, 0}}, .normal = {{-1, 0, 0}}, .stiffness = 2000};
-    ff_loop_state loop;
+    TEST_LOOP_STATE(loop);
     ff_loop_info info;
-    const ff_rigid_state end = mini_plant_run(&plant, &config, 500, &loop, &info);
+    const ff_rigid_state end = mini_plant_run(&plant, &config, 500, loop, &info);
     /* impulse J = 2 v m_eff, 1/m_eff = 1/m + y^2/Izz; spin about z: r x (-J, 0, 0) = +y J */
     const double J = 2 * 0.05 / (1.0 / 280 + 0.04 / 22), spin = 0.2 * J / 22;
     print_message("v %.5f (elastic %.5f), w %.5f (elastic %.5f)\n", end.velocity.x, 0.05 - J / 280,

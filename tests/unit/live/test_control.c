@@ -145,7 +145,7 @@ static bool between(void *self, const ff_run_access *access) {
     }
     const bool go = ff_live_control_between(&b->control, access);
     b->bias = access->model->config.body[0].wrench.bias_s;
-    b->threshold = access->model->fidelity.config.tdpa.detector.force_on;
+    b->threshold = access->model->stage.detector.force_on;
     return go;
 }
 

@@ -3,8 +3,8 @@
 
 #include <malloc.h>
 
-static ff_loop_model model;
-static ff_loop_state state;
+TEST_LOOP_MODEL(model);
+TEST_LOOP_STATE(state);
 static ff_loop_info info;
 static ff_loop_in in;
 static ff_loop_out out;
@@ -20,8 +20,8 @@ static ff_loop_config base_config(void) {
 
 static void start(const ff_loop_config *config) {
     char message[128] = "";
-    assert_int_equal(ff_loop_create(config, &model, message, sizeof message), FF_OK);
-    ff_loop_reset(&model, &state, &info, &out);
+    assert_int_equal(test_loop_create(config, model, message, sizeof message), FF_OK);
+    test_loop_reset(model, state, &info, &out);
     in = (ff_loop_in){0};
     for (int i = 0; i < FF_MAX_BODIES; i++)
         in.sensor[i].T_wb = ff_pose_identity();
@@ -34,53 +34,53 @@ static void test_bad_sample_holds_last_safe_command(void **unused) {
     config.body[0].wrench.force_limit = 100;
     start(&config);
     for (int k = 0; k < 10; k++)
-        assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
+        assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
     const ff_setpoint safe = out.next[0];
-    const ff_rigid_state before = state.body[0];
+    const ff_rigid_state before = state->body[0];
     const double bad[] = {FF_NAN, FF_INF, -FF_INF};
     for (int i = 0; i < 3; i++)
         for (int a = 0; a < 6; a++) {
             in.sensor[0].f_s = ff_wrench_zero();
             *(a < 3 ? &in.sensor[0].f_s.f.a[a] : &in.sensor[0].f_s.t.a[a - 3]) = bad[i];
-            assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_INFO_HELD);
+            assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_INFO_HELD);
             assert_int_equal(out.sensor_status[0], FF_ERR_NOT_FINITE);
             assert_vec3_near(out.command[0].T.p, safe.T.p, 0.0);
             assert_vec3_near(out.command[0].twist.v, ff_vec3_zero(), 0.0);
-            assert_vec3_near(state.body[0].position, before.position, 0.0);
+            assert_vec3_near(state->body[0].position, before.position, 0.0);
         }
     assert_int_equal(info.not_finite, 18);
     in.sensor[0].f_s = ff_wrench_zero();
     in.sensor[0].age = 0.011;
-    assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_INFO_HELD);
+    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_INFO_HELD);
     assert_int_equal(info.stale, 1);
     in.sensor[0].age = 0;
     in.sensor[0].f_s.f.y = -100;
-    assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_INFO_HELD);
+    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_INFO_HELD);
     assert_int_equal(info.saturated, 1);
     in.sensor[0].f_s.f.y = 0;
     in.load[0].force.x = FF_NAN;
-    assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_INFO_HELD);
+    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_INFO_HELD);
     in.load[0].force.x = 0;
     in.sensor[0].twist.v.z = FF_NAN;
-    assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_INFO_HELD);
+    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_INFO_HELD);
     in.sensor[0].twist.v.z = 0;
     assert_int_equal(info.held, 22);
     /* and it goes on from where it stood */
-    assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
+    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
     assert_vec3_near(out.command[0].T.p, before.position, 1e-15);
 }
 
 static void test_overflow_is_diverged_and_state_stays_finite(void **unused) {
     (void)unused;
     ff_loop_config config = base_config();
-    config.fidelity.method = FF_METHOD_DIRECT;
+    test_method(&config, &ff_method_direct, 0);
     start(&config);
     in.sensor[0].f_s.t = ff_vec3_make(1e300, 1e300, 1e300);
     ff_status status = FF_OK;
     for (int k = 0; k < 20 && status == FF_OK; k++)
-        status = ff_loop_step(&model, &state, &info, &in, &out);
+        status = ff_loop_step(model, state, &info, &in, &out);
     assert_int_equal(status, FF_ERR_DIVERGED);
-    assert_true(ff_rigid_finite(&state.body[0]));
+    assert_true(ff_rigid_finite(&state->body[0]));
     assert_true(ff_pose_finite(out.command[0].T));
 }
 
@@ -89,42 +89,43 @@ static void test_create_names_what_is_wrong(void **unused) {
     char message[128];
     ff_loop_config config = base_config();
     config.bodies = 0;
-    assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_ERR_ARGUMENT);
+    assert_int_equal(test_loop_create(&config, model, message, sizeof message), FF_ERR_ARGUMENT);
     config = base_config();
     config.bodies = 2;
     config.body[1].rigid.mass = -1;
-    assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_ERR_MASS);
+    assert_int_equal(test_loop_create(&config, model, message, sizeof message), FF_ERR_MASS);
     assert_string_equal(message, "body 1: mass and inertia: the mass must be positive");
     config = base_config();
     config.integrate.cycle = 0;
-    assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_ERR_ARGUMENT);
+    assert_int_equal(test_loop_create(&config, model, message, sizeof message), FF_ERR_ARGUMENT);
     config = base_config();
-    config.fidelity.method = FF_METHOD_IDEAL;
-    assert_int_equal(ff_loop_create(&config, &model, message, 8), FF_ERR_UNSUPPORTED);
+    config.method = NULL;
+    assert_int_equal(test_loop_create(&config, model, message, 8), FF_ERR_UNSUPPORTED);
     assert_int_equal(strlen(message), 7);
     config = base_config();
     config.body[0].wrench.force_limit = 0;
-    assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_ERR_ARGUMENT);
+    assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_ERR_ARGUMENT);
     config = base_config();
     config.body[0].gate.velocity = -1;
-    assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_ERR_ARGUMENT);
+    assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_ERR_ARGUMENT);
     config = base_config();
     config.body[0].start.position.x = FF_NAN;
-    assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_ERR_NOT_FINITE);
+    assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_ERR_NOT_FINITE);
     config = base_config();
-    config.fidelity.tdpa.detector.quiet_cycles = 0;
-    assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_ERR_ARGUMENT);
+    config.world.force_noise = FF_NAN; /* and so is the threshold */
+    assert_int_equal(test_loop_create(&config, model, message, sizeof message), FF_ERR_ARGUMENT);
+    assert_non_null(strstr(message, "thresholds must not be negative"));
     config = base_config();
     ff_mount_default(&config.body[0].mount);
     config.body[0].mount.rate = 100.0;
-    assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_OK);
-    assert_true(model.mount[0].elastic);
+    assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_OK);
+    assert_true(model->mount[0].elastic);
     config.body[0].mount.ratio = -1.0;
-    assert_int_equal(ff_loop_create(&config, &model, message, sizeof message), FF_ERR_ARGUMENT);
+    assert_int_equal(test_loop_create(&config, model, message, sizeof message), FF_ERR_ARGUMENT);
     assert_non_null(strstr(message, "body 0: elastic mount"));
     config.body[0].mount.ratio = 0.02;
     config.body[0].wrench.environment = true; /* that sensor does not bend with the mock-up */
-    assert_int_equal(ff_loop_create(&config, &model, NULL, 0), FF_ERR_UNSUPPORTED);
+    assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_ERR_UNSUPPORTED);
 }
 
 /* The ledger closes to 1e-12 of the energy exchanged, for every scheme and both tdpa readings, in contact. */
@@ -136,7 +137,7 @@ static void test_ledger_closes(void **unused) {
             config.integrate.scheme = (ff_scheme)scheme;
             config.body[0].start.omega = ff_vec3_make(0.01, 0.02, 0.03);
             if (printed)
-                ff_tdpa_printed(&config.fidelity.tdpa);
+                test_method(&config, &ff_method_tdpa, 1);
             start(&config);
             mini_plant plant = {.delay = 5,
                                 .point_b = {{0.3, -0.2, 0.4}},
@@ -145,13 +146,13 @@ static void test_ledger_closes(void **unused) {
                                 .stiffness = 5000,
                                 .damping = 30};
             mini_plant_start(&plant, &config);
-            const double begin = state.energy[0].kinetic;
+            const double begin = state->energy[0].kinetic;
             double flow = 0, last = 0, worst = 0;
             for (int k = 0; k < 1500; k++) {
                 mini_plant_cycle(&plant, (uint64_t)k, &out.next[0], &in);
                 in.load[0] = (ff_rigid_load){{{1, -2, 0.5}}, {{0.1, 0.2, -0.1}}};
-                assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
-                const ff_energy *e = &state.energy[0];
+                assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
+                const ff_energy *e = &state->energy[0];
                 flow += fabs(e->exchanged - last);
                 last = e->exchanged;
                 worst = fmax(worst, fabs(e->kinetic - begin - ff_energy_sum(e)));
@@ -177,15 +178,15 @@ static void test_million_steps_allocate_nothing(void **unused) {
     const struct mallinfo2 before = mallinfo2();
     for (int k = 0; k < 1000000; k++) {
         mini_plant_cycle(&plant, (uint64_t)k, &out.next[0], &in);
-        if (ff_loop_step(&model, &state, &info, &in, &out) != FF_OK)
+        if (ff_loop_step(model, state, &info, &in, &out) != FF_OK)
             fail_msg("cycle %d", k);
         if (k % 100000 == 0)
-            plant.at.z = state.body[0].position.z + 0.45;
+            plant.at.z = state->body[0].position.z + 0.45;
     }
     const struct mallinfo2 after = mallinfo2();
     assert_int_equal(after.uordblks, before.uordblks);
     assert_int_equal(after.hblkhd, before.hblkhd);
-    assert_int_equal(state.k, 1000000);
+    assert_int_equal(state->k, 1000000);
 }
 
 /* Limits hold on every axis, and what is not limited passes unchanged. */
@@ -197,7 +198,7 @@ static void test_gate_limits_commands(void **unused) {
     start(&config);
     ff_setpoint last = out.next[0];
     for (int k = 0; k < 100; k++) {
-        assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
+        assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
         const ff_vec3 step = ff_vec3_sub(out.next[0].T.p, last.T.p);
         const ff_vec3 turn = ff_quat_log(ff_quat_mul(ff_quat_conj(last.T.q), out.next[0].T.q));
         for (int a = 0; a < 3; a++) {

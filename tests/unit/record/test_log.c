@@ -65,7 +65,7 @@ static ff_replay_result replay(const char *path) {
     assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
     assert_int_equal(ff_logfile_scenario(&file, scenario, message, sizeof message), FF_OK);
     assert_near(scenario->satellite[0].rigid.mass, 30.0, 0.0); /* the override came along */
-    assert_int_equal(scenario->fidelity.method, FF_METHOD_DIRECT);
+    assert_int_equal(scenario->method == &ff_method_direct, true);
     assert_int_equal(ff_replay(&file, scenario, &result, message, sizeof message), FF_OK);
     ff_logfile_close(&file);
     free(scenario);
@@ -149,16 +149,18 @@ typedef struct tuner {
 /* As the live page does it: thresholds and bias of the model between two cycles. */
 static bool tune(void *self, const ff_run_access *access) {
     (void)self;
-    ff_fidelity_config *f = &access->model->fidelity.config;
+    ff_loop_model *model = access->model;
+    ff_settings setting = model->config.setting;
     ff_wrench *bias = &access->model->config.body[0].wrench.bias_s;
-    if (access->k == 20) {
-        ff_tuned_detector(f)->force_on = 6.0;
-        ff_tuned_detector(f)->fixed = true;
+    if (access->k == 20 || access->k == 200) {
+        const bool force = access->k == 20;
+        assert_int_equal(ff_settings_set(model->config.method, &setting,
+                                         force ? "threshold" : "torque_threshold", force ? 6.0 : 3.0),
+                         FF_OK);
+        assert_int_equal(ff_loop_update(model, &model->config.world, &setting), FF_OK);
     }
     if (access->k >= 40 && access->k < 60)
         bias->f.y += 0.01;
-    if (access->k == 200)
-        ff_tuned_detector(f)->torque_on = 3.0;
     return true;
 }
 
@@ -168,11 +170,11 @@ static ff_status tuned_row(void *self, const ff_row *row) {
     if (t->damage == BIAS_BIT && row->k == 50)
         copy.tuned.bias_s[0].f.y = nextafter(copy.tuned.bias_s[0].f.y, 1.0);
     if (t->damage == THRESHOLD && row->k >= 20)
-        copy.tuned.force_on = 3.0;
+        copy.tuned.setting[0] = 3.0;
     if (t->damage == ORDERS_LOST && row->k > 0)
         copy.tuned = t->tuned;
     if (t->damage == IMPOSSIBLE && row->k >= 20)
-        copy.tuned.force_on = -1.0;
+        copy.tuned.setting[0] = -1.0;
     t->tuned = row->k == 0 ? copy.tuned : t->tuned;
     const ff_sink sink = ff_log_sink(t->log);
     if (t->damage == MOVED && row->k == 20) { /* the order's message says another cycle than the row's */

@@ -1,10 +1,10 @@
 /* Orders to a running loop: bounded, checked twice, answered each, refused in contact; a bias comes in by a
  * ramp. */
 #include "rt/tuning.h"
-#include "support.h"
+#include "loop_support.h"
 
 static ff_scenario scenario;
-static ff_loop_model model;
+TEST_LOOP_MODEL(model);
 static ff_safety_config safety;
 static ff_tuning tuning;
 static ff_wrench bias;
@@ -29,7 +29,7 @@ static int setup(void **state) {
     ff_scenario_loop(&scenario, &config);
     ff_safety_configure(&scenario, NULL, &safety);
     bias = ff_wrench_zero();
-    return ff_loop_create(&config, &model, message, sizeof message) < 0 ||
+    return test_loop_create(&config, model, message, sizeof message) < 0 ||
            ff_tuning_create(&tuning, &scenario, true) < 0;
 }
 
@@ -45,7 +45,7 @@ static ff_tuning_access lend(bool touching) {
                               .bodies = 1,
                               .moves = true,
                               .touching = touching,
-                              .model = &model,
+                              .model = model,
                               .safety = &safety,
                               .bias = {&bias}};
 }
@@ -75,13 +75,13 @@ static void test_set_threshold_between_cycles(void **state) {
     assert_true(a.done);
     assert_int_equal(a.order.id, 7);
     assert_int_equal(a.order.from, 3);
-    assert_near(model.fidelity.config.tdpa.detector.force_on, 2.5, 0.0);
-    assert_true(model.fidelity.config.tdpa.detector.fixed); /* the measured noise does not move it again */
-    const double torque = model.fidelity.config.tdpa.detector.torque_on;
+    assert_near(model->stage.detector.force_on, 2.5, 0.0);
+    assert_true(model->stage.detector.fixed); /* the measured noise does not move it again */
+    const double torque = model->stage.detector.torque_on;
     assert_true(torque != 0.7);
     assert_true(ask((ff_order){FF_ORDER_SET, find("torque_threshold"), 0.7, 0, 0}, false).done);
-    assert_near(model.fidelity.config.tdpa.detector.torque_on, 0.7, 0.0);
-    assert_near(model.fidelity.config.tdpa.detector.force_on, 2.5, 0.0);
+    assert_near(model->stage.detector.torque_on, 0.7, 0.0);
+    assert_near(model->stage.detector.force_on, 2.5, 0.0);
     char words[160];
     ff_tuning_text(&tuning, &a, words, sizeof words);
     assert_string_equal(words, "threshold is now 2.5 N, it was 0");
@@ -156,10 +156,10 @@ static void test_caller_is_told_what_changed(void **state) {
 
 static void test_refused_in_contact_and_at_rest(void **state) {
     (void)state;
-    const double before = model.fidelity.config.tdpa.detector.force_on;
+    const double before = model->stage.detector.force_on;
     assert_false(ask((ff_order){FF_ORDER_SET, find("threshold"), 9, 0, 0}, true).done);
     assert_false(ask((ff_order){FF_ORDER_ZERO, 0, 0, 0, 0}, true).done);
-    assert_near(model.fidelity.config.tdpa.detector.force_on, before, 0.0);
+    assert_near(model->stage.detector.force_on, before, 0.0);
     ff_tuning_access access = lend(false);
     access.moves = false;
     const ff_order order = {FF_ORDER_SET, find("threshold"), 9, 0, 0};

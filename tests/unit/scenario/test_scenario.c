@@ -1,5 +1,5 @@
 /* Scenario files: what they mean, and that every mistake is one line with the right place. */
-#include "support.h"
+#include "loop_support.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -97,7 +97,7 @@ static void test_contract_example_is_read(void **state) {
     assert_string_equal(warnings, "");
     assert_string_equal(s.name, "deos-client");
     assert_true(s.cycle == 0.004 && s.duration == 30.0 && s.cycles == 7500 && s.seed == 1);
-    assert_int_equal(s.fidelity.method, FF_METHOD_TDPA);
+    assert_ptr_equal(s.method, &ff_method_tdpa);
     assert_int_equal(s.integrate.scheme, FF_SCHEME_LIE_MIDPOINT);
     assert_true(s.integrate.cycle == 0.004 && !s.integrate.passive_printed);
     assert_int_equal(s.satellites, 1);
@@ -133,7 +133,7 @@ static void test_contract_example_is_read(void **state) {
 static void test_defaults_of_the_smallest_scenario(void **state) {
     (void)state;
     expect_good(minimal);
-    assert_int_equal(s.fidelity.method, FF_METHOD_TDPA);
+    assert_ptr_equal(s.method, &ff_method_tdpa);
     assert_int_equal(s.integrate.scheme, FF_SCHEME_LIE_MIDPOINT);
     assert_int_equal(s.frame, FF_FRAME_ABSOLUTE);
     assert_int_equal(s.satellite[0].robot.kind, FF_ROBOT_IDEAL);
@@ -143,9 +143,11 @@ static void test_defaults_of_the_smallest_scenario(void **state) {
     assert_true(s.satellite[0].robot.damping == 1.0 && s.seed == 1 && s.contacts == 0 && s.loads == 0);
     assert_true(s.requirements.velocity_error == 0.01 && s.requirements.angular_velocity_error == 0.0087 &&
                 s.requirements.peak_force_ratio == 1.2);
-    ff_tdpa_config tdpa;
-    ff_tdpa_default(&tdpa);
-    assert_memory_equal(&s.fidelity.tdpa, &tdpa, sizeof tdpa);
+    for (int m = 0; ff_method_at(m); m++) { /* whatever the reader does, the method's own defaults hold */
+        ff_settings defaults;
+        ff_settings_default(ff_method_at(m), 0, &defaults);
+        assert_memory_equal(ff_scenario_setting(&s, ff_method_at(m)), &defaults, sizeof defaults);
+    }
 }
 
 static void test_robot_kinds(void **state) {
@@ -231,20 +233,28 @@ static void test_contact_kinds(void **state) {
     assert_int_equal(s.nominal_of, 1); /* the satellite named client */
 }
 
+static double tdpa(const char *name) {
+    return ff_settings_get(&ff_method_tdpa, ff_scenario_setting(&s, &ff_method_tdpa), name);
+}
+
 static void test_tdpa_settings(void **state) {
     (void)state;
     char text[2048];
     snprintf(text, sizeof text, "%stdpa: {law: clamp, reading: printed, threshold: 2}\n", minimal);
     expect_good(text);
-    ff_tdpa_config printed;
-    ff_tdpa_printed(&printed);
-    assert_true(s.tdpa_printed && s.integrate.passive_printed && s.detector_given &&
-                !s.torque_detector_given);
-    assert_int_equal(s.fidelity.tdpa.observer, printed.observer);
-    assert_int_equal(s.fidelity.tdpa.velocity, printed.velocity);
-    assert_int_equal(s.fidelity.tdpa.reset, printed.reset);
-    assert_int_equal(s.fidelity.tdpa.law, FF_TDPA_LAW_CLAMP); /* single settings override */
-    assert_true(s.fidelity.tdpa.detector.force_on == 2);
+    assert_true(s.integrate.passive_printed);
+    assert_near(tdpa("reading"), 1, 0);
+    assert_near(tdpa("observer"), 1, 0);
+    assert_near(tdpa("velocity"), 1, 0);
+    assert_near(tdpa("reset"), 1, 0);
+    assert_near(tdpa("law"), 0, 0); /* single settings override */
+    assert_near(tdpa("threshold"), 2, 0);
+    const uint64_t given = ff_scenario_setting(&s, &ff_method_tdpa)->given;
+    for (uint32_t n = 0; n < ff_method_tdpa.settings; n++) {
+        const char *name = ff_method_tdpa.setting[n].name;
+        assert_int_equal(given >> n & 1u, strcmp(name, "law") == 0 || strcmp(name, "reading") == 0 ||
+                                              strcmp(name, "threshold") == 0);
+    }
 }
 
 static void test_quaternion_is_normalised_with_a_warning(void **state) {
@@ -260,13 +270,14 @@ static void test_quaternion_is_normalised_with_a_warning(void **state) {
 
 static void test_words_stand_in_the_order_of_their_enums(void **state) {
     (void)state;
-    for (int m = 0; m < FF_METHOD_COUNT; m++)
-        if (ff_schema_method_available((ff_method)m)) {
-            char set[64];
-            snprintf(set, sizeof set, "method=%s", ff_method_name((ff_method)m));
-            set_good(minimal, set);
-            assert_int_equal(s.fidelity.method, m);
-        }
+    set_good(minimal, "method=ideal");
+    assert_null(s.method);
+    for (int m = 0; ff_method_at(m); m++) {
+        char set[64];
+        snprintf(set, sizeof set, "method=%s", ff_method_at(m)->name);
+        set_good(minimal, set);
+        assert_ptr_equal(s.method, ff_method_at(m));
+    }
     for (int i = 0; i <= FF_SCHEME_SPLITTING; i++) {
         char set[64];
         snprintf(set, sizeof set, "integrator=%s", ff_scheme_name((ff_scheme)i));
@@ -293,12 +304,14 @@ static void test_words_stand_in_the_order_of_their_enums(void **state) {
         assert_int_equal(s.load[0].kind, i);
     }
     set_good(minimal, "tdpa={observer: axis, velocity: start, reset: never, law: damper}");
-    ff_tdpa_config printed;
-    ff_tdpa_printed(&printed);
-    assert_memory_equal(&s.fidelity.tdpa, &printed, sizeof printed);
-    assert_false(s.tdpa_printed);
+    ff_settings printed;
+    ff_settings_default(&ff_method_tdpa, 1, &printed);
+    static const char *const same[] = {"observer", "velocity", "reset", "law"};
+    for (int i = 0; i < 4; i++)
+        assert_near(tdpa(same[i]), ff_settings_get(&ff_method_tdpa, &printed, same[i]), 0);
+    assert_near(tdpa("reading"), 0, 0);
     set_good(minimal, "passive.reading=printed");
-    assert_true(s.integrate.passive_printed && !s.tdpa_printed);
+    assert_true(s.integrate.passive_printed && tdpa("reading") == 0);
 }
 
 /* --------------------------------------------------------------------------------------------- --set -- */
@@ -317,7 +330,7 @@ static void test_set_changes_values(void **state) {
     set_good(minimal, "satellites.b.robot={kind: lag, frequency: 3}");
     assert_true(s.satellite[0].robot.frequency == 3);
     set_good(minimal, "tdpa.reading=printed");
-    assert_true(s.tdpa_printed);
+    assert_near(tdpa("reading"), 1, 0);
     set_good(minimal, "contacts.0={kind: wall, at: [0, 0, 0], normal: [1, 0, 0], stiffness: 1}");
     assert_int_equal(s.contacts, 1);
     set_good(contract, "contacts.1={kind: wall, at: [0, 0, 0], normal: [1, 0, 0], stiffness: 1}");
@@ -332,7 +345,7 @@ static void test_set_changes_values(void **state) {
                                    "satellites.b.mass=1", "satellites.b.mass=3"};
     assert_int_equal(parse_sets(minimal, several, 4, "direct"), FF_OK);
     assert_true(s.satellite[0].robot.delay == 0.5 && s.satellite[0].rigid.mass == 3);
-    assert_int_equal(s.fidelity.method, FF_METHOD_DIRECT);
+    assert_ptr_equal(s.method, &ff_method_direct);
 }
 
 static void test_set_errors_name_the_set(void **state) {
@@ -429,9 +442,9 @@ static void test_numbers_are_strict(void **state) {
 static void test_keys_are_strict(void **state) {
     (void)state;
     char top[512] = "F:3:1: unknown key 'metod' in the scenario (did you mean 'method'?), allowed: ";
-    for (int i = 0; i < ff_schema.keys; i++) {
+    for (int i = 0; i < ff_schema_top()->keys; i++) {
         strncat(top, i ? ", " : "", sizeof top - strlen(top) - 1);
-        strncat(top, ff_schema.key[i].key, sizeof top - strlen(top) - 1);
+        strncat(top, ff_schema_top()->key[i].key, sizeof top - strlen(top) - 1);
     }
     expect_bad(with(contract, "method:", "metod:"), top);
     expect_bad(with(contract, "    mass: 280\n", "    mass: 280\n    mass: 281\n"),
@@ -489,16 +502,9 @@ static void test_keys_are_strict(void **state) {
     expect_bad(with(contract, "  client:\n", "  a.b:\n"),
                "F:7:3: satellite 'a.b' is no name, allowed: 1 to 127 bytes, not only digits, none of . / , = "
                ": \" \\");
-    for (int m = 0; m < FF_METHOD_COUNT; m++)
-        if (!ff_schema_method_available((ff_method)m)) {
-            char value[64], start[128];
-            snprintf(value, sizeof value, "method: %s", ff_method_name((ff_method)m));
-            snprintf(start, sizeof start,
-                     "F:3:9: method '%s' is not available yet; available: ideal, direct, tdpa",
-                     ff_method_name((ff_method)m));
-            assert_int_equal(parse(with(contract, "method: tdpa", value)), FF_ERR_FORMAT);
-            assert_int_equal(strncmp(message, start, strlen(start)), 0);
-        }
+    assert_int_equal(parse(with(contract, "method: tdpa", "method: magic")), FF_ERR_FORMAT);
+    assert_string_equal(
+        message, "F:3:9: unknown method 'magic', allowed: ideal, direct, tdpa, damping, impact, fused");
 }
 
 static void test_values_must_be_physical(void **state) {
@@ -754,7 +760,7 @@ static void test_load_at(void **state) {
 static void test_loop_configuration(void **state) {
     (void)state;
     ff_loop_config loop;
-    ff_loop_model model;
+    TEST_LOOP_MODEL(model);
     expect_good(with(
         two, "client: {mass: 2, inertia: [1, 1, 1]}",
         "client:\n"
@@ -768,7 +774,7 @@ static void test_loop_configuration(void **state) {
         "    limits: {velocity: 4}\n"
         "facility: {gravity: [0, 0, -9.81]}\n"));
     ff_scenario_loop(&s, &loop);
-    assert_int_equal(ff_loop_create(&loop, &model, message, sizeof message), FF_OK);
+    assert_int_equal(test_loop_create(&loop, model, message, sizeof message), FF_OK);
     assert_int_equal(loop.bodies, 2);
     const ff_wrench_config *wrench = &loop.body[1].wrench;
     /* the CoM lies 0.5 above the flange and is turned by +90 degrees about z: the sensor at (0.1, 0, 0.2) of
@@ -779,12 +785,12 @@ static void test_loop_configuration(void **state) {
                 wrench->mockup_com_b.z == 1 && wrench->gravity_w.z == -9.81 && wrench->bias_s.f.x == 0);
     assert_true(loop.body[1].gate.velocity == 4 && loop.body[1].gate.cycle == 0.004 &&
                 isinf(loop.body[0].gate.velocity));
-    assert_near(loop.fidelity.tdpa.detector.force_on, 0.5, 1e-15);
-    assert_near(loop.fidelity.tdpa.detector.torque_on, 0.1, 1e-15);
+    assert_near(model->stage.detector.force_on, 0.5, 1e-15);
+    assert_near(model->stage.detector.torque_on, 0.1, 1e-15);
 
     set_good(minimal, "satellites.b.sensor={mount: environment, pose: {position: [1, 2, 3]}}");
     ff_scenario_loop(&s, &loop);
-    assert_true(loop.body[0].wrench.environment && loop.fidelity.tdpa.detector.force_on == 0.0);
+    assert_true(loop.body[0].wrench.environment && loop.world.force_noise == 0.0);
     assert_vec3_near(loop.body[0].wrench.T_ws.p, ff_vec3_make(1, 2, 3), 0.0);
     assert_vec3_near(loop.body[0].wrench.T_bs.p, ff_vec3_zero(), 0.0);
 }
@@ -872,13 +878,14 @@ static void test_impact_settings(void **unused) {
     const char *const good[] = {"method=impact",
                                 "impact={stiffness: identified, guess: 1500, restitution: 0.8}"};
     assert_int_equal(parse_sets(contract, good, 2, NULL), FF_OK);
-    assert_true(s.fidelity.impact.identified);
+    const ff_settings *impact = ff_scenario_setting(&s, &ff_method_impact);
+    assert_true(ff_settings_get(&ff_method_impact, impact, "stiffness") == FF_INF);
     static ff_loop_config loop;
     ff_scenario_loop(&s, &loop);
-    assert_near(loop.fidelity.impact.stiffness, 1500, 0);
-    assert_near(loop.fidelity.impact.restitution, 0.8, 0);
-    assert_near(loop.fidelity.impact.delay[0], 0.040, 0);
-    assert_int_equal(loop.fidelity.impact.contacts, 1);
+    assert_near(ff_settings_get(&ff_method_impact, &loop.setting, "guess"), 1500, 0);
+    assert_near(ff_settings_get(&ff_method_impact, &loop.setting, "restitution"), 0.8, 0);
+    assert_near(loop.world.body[0].delay, 0.040, 0);
+    assert_int_equal(loop.world.contacts, 1);
     set_bad(contract, "impact.restitution=0.2", "restitution is 0.2, allowed: 0.3 to 1");
     set_bad(contract, "impact.guess=5",
             "guess belongs to stiffness: identified, allowed: stiffness: identified");
@@ -964,7 +971,7 @@ static void test_contacts_that_cannot_touch(void **unused) {
 static void test_template_shows_every_key(void **state) {
     (void)state;
     char *text = slurp(FF_SOURCE_DIR "/scenarios/template.yaml");
-    check_section(text, &ff_schema);
+    check_section(text, ff_schema_top());
     free(text);
 }
 

@@ -1,5 +1,5 @@
 /* fused: a group of bodies and the surfaces that act on them, through time (docs/methods/fused.md, 4). */
-#include "fidelity/fused.h"
+#include "fidelity/fused/fused.h"
 
 static const double phase_step = 0.16;    /* [rad] of the contact's oscillation in one sub-step */
 static const double phase_sliding = 0.08; /* the same with friction */
@@ -29,7 +29,7 @@ void ff__fused_coordinate(const fused_place *p, ff_quat start, const ff_rigid_st
 }
 
 /* side: tangential force for each unit of normal force, inertial. */
-void ff__fused_open_port(const ff_fidelity_model *model, const fused_place *p, const ff_rigid_state *a,
+void ff__fused_open_port(const fused_model *model, const fused_place *p, const ff_rigid_state *a,
                          const ff_rigid_state *b, ff_vec3 side, fused_port *q) {
     const ff_rigid_model *A = &model->body[p->a];
     if (p->torque) {
@@ -57,7 +57,7 @@ void ff__fused_open_port(const ff_fidelity_model *model, const fused_place *p, c
     }
 }
 
-static void push(const ff_fidelity_model *model, const fused_place *p, const fused_port *q, double impulse,
+static void push(const fused_model *model, const fused_place *p, const fused_port *q, double impulse,
                  ff_rigid_state *a, ff_rigid_state *b) {
     a->omega = ff_vec3_axpy(impulse, q->arm_a, a->omega);
     if (p->torque)
@@ -69,7 +69,7 @@ static void push(const ff_fidelity_model *model, const fused_place *p, const fus
     }
 }
 
-double ff__fused_group_energy(const ff_fidelity_model *model, unsigned bodies, const ff_rigid_state *x) {
+double ff__fused_group_energy(const fused_model *model, unsigned bodies, const ff_rigid_state *x) {
     double sum = 0.0;
     for (int i = 0; i < model->bodies; i++)
         if (bodies >> i & 1u)
@@ -157,8 +157,8 @@ static give across(const fused_actor *z, double s, double v, double bend, double
 }
 
 /* Moves the bodies as if the impulse had acted by ahead/impulse before. No velocity changes. */
-static void advance_place(const ff_fidelity_model *model, const fused_place *p, const fused_port *q,
-                          double ahead, ff_rigid_state *a, ff_rigid_state *b) {
+static void advance_place(const fused_model *model, const fused_place *p, const fused_port *q, double ahead,
+                          ff_rigid_state *a, ff_rigid_state *b) {
     a->attitude = ff_quat_mul(a->attitude, ff_quat_exp(ff_vec3_scale(ahead, q->arm_a)));
     if (p->torque)
         return;
@@ -297,8 +297,8 @@ static int steps_for(fused_flow *w, double T) {
 
 /* A flow of these bodies from sample k, where they stand and with what loads them there; actors and net are
  * the caller's. x and load hold FF_MAX_BODIES. */
-fused_flow ff__fused_flow_from(const ff_fidelity_model *model, ff_fused_state *state, unsigned bodies,
-                               uint64_t k, ff_rigid_state *x, ff_rigid_load *load, fused_actor *act) {
+fused_flow ff__fused_flow_from(const fused_model *model, fused_state *state, unsigned bodies, uint64_t k,
+                               ff_rigid_state *x, ff_rigid_load *load, fused_actor *act) {
     for (int i = 0; i < model->bodies; i++) {
         x[i] = fused_at(state, i, k)->body;
         load[i] = fused_at(state, i, k)->load;

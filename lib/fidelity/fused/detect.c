@@ -1,9 +1,9 @@
 /* fused: free flight: the delay, remembered walls that are gone, new contacts (docs/methods/fused.md, 5). */
-#include "fidelity/fused.h"
+#include "fidelity/fused/fused.h"
 
-bool ff__fused_touched(const ff_fused_state *state, int body) {
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        const ff_fused_contact *x = &state->contact[c];
+bool ff__fused_touched(const fused_state *state, int body) {
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        const fused_contact *x = &state->contact[c];
         if (x->open && (x->a == body || x->b == body))
             return true;
     }
@@ -11,8 +11,8 @@ bool ff__fused_touched(const ff_fused_state *state, int body) {
 }
 
 /* A contact of the body is over but not settled. */
-bool ff__fused_settling(const ff_fused_state *state, int body) {
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+bool ff__fused_settling(const fused_state *state, int body) {
+    for (int c = 0; c < FUSED_CONTACTS; c++)
         if (state->contact[c].closing && (state->contact[c].a == body || state->contact[c].b == body))
             return true;
     return false;
@@ -20,16 +20,15 @@ bool ff__fused_settling(const ff_fused_state *state, int body) {
 
 /* The delay as the robot shows it while nothing happens: how far it is behind, over the speed that it makes
  * itself (in relative motion the rest comes without delay, and would turn the sign). */
-static void measure_delay(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k,
-                          ff_vec3 carried) {
+static void measure_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried) {
     const double T = model->integrate.cycle;
-    const ff_fused_sample *x = fused_at(state, i, k);
+    const fused_sample *x = fused_at(state, i, k);
     const bool loaded = ff_vec3_norm(x->load.force) > 0.0 || ff_vec3_norm(x->load.torque) > 0.0;
     if (ff__fused_touched(state, i) || ff__fused_settling(state, i) || loaded) {
         state->quiet_since[i] = k;
         return;
     }
-    if (model->config.fused.delay_fixed)
+    if (model->config.delay_fixed)
         return;
     const double quiet = (double)(k - state->quiet_since[i]) * T;
     if (quiet < 3.0 * state->delay[i] + 10.0 * T || k < state->delay_wait[i])
@@ -52,8 +51,7 @@ static void measure_delay(const ff_fidelity_model *model, ff_fused_state *state,
 
 /* The commands follow the delay by a tenth of the time that passes: all of a correction at once would be a
  * jerk of the robot. What is behind meanwhile says nothing new. */
-void ff__fused_track_delay(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k,
-                           ff_vec3 carried) {
+void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried) {
     const double T = model->integrate.cycle, most = 0.1 * T;
     measure_delay(model, state, i, k, carried);
     const double off = state->delay[i] - state->lead[i];
@@ -66,11 +64,11 @@ void ff__fused_track_delay(const ff_fidelity_model *model, ff_fused_state *state
 }
 
 /* A remembered wall through which the robot passes without a force is not there any more. */
-void ff__fused_check_walls(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k) {
-    const ff_fused_config *config = &model->config.fused;
+void ff__fused_check_walls(const fused_model *model, fused_state *state, uint64_t k) {
+    const fused_config *config = &model->config;
     const double T = model->integrate.cycle;
-    for (int w = 0; w < FF_FUSED_WALLS; w++) {
-        ff_fused_wall *x = &state->wall[w];
+    for (int w = 0; w < FUSED_WALLS; w++) {
+        fused_wall *x = &state->wall[w];
         if (!x->valid || ff__fused_touched(state, x->a) || ff__fused_settling(state, x->a) ||
             (x->b >= 0 && (ff__fused_touched(state, x->b) || ff__fused_settling(state, x->b))))
             continue;
@@ -81,7 +79,7 @@ void ff__fused_check_walls(const ff_fidelity_model *model, ff_fused_state *state
         ff__fused_coordinate(&p, state->start[x->a], &a, x->b < 0 ? NULL : &b, &s, &v);
         /* a damped wall lets go before the robot has left it: only a robot on its way in can miss it */
         const double law = v >= 0.0 ? ff_profile_force(&x->surface, s - 2.0 * v * T, v) : 0.0;
-        const ff_fused_contact like = {.torque = x->torque, .b = x->b};
+        const fused_contact like = {.torque = x->torque, .b = x->b};
         const double least = x->torque ? fmax(5.0 * config->torque_noise, torque_least)
                                        : fmax(4.5 * fused_noise_of(config, &like), force_least);
         const double f = x->torque ? ff_vec3_dot(x->n, fused_at(state, x->a, k)->torque)
@@ -103,31 +101,31 @@ void ff__fused_check_walls(const ff_fidelity_model *model, ff_fused_state *state
 }
 
 /* Partner of body a in sample k: the body whose force is equal and opposite; -1: the world. */
-static int partner(const ff_fidelity_model *model, ff_fused_state *state, int a, ff_vec3 F, uint64_t k) {
+static int partner(const fused_model *model, fused_state *state, int a, ff_vec3 F, uint64_t k) {
     const double size = ff_vec3_norm(F);
     for (int b = 0; b < model->bodies; b++) {
         if (b == a)
             continue;
         const ff_vec3 G = fused_at(state, b, k)->force;
         const double sum = ff_vec3_norm(ff_vec3_add(F, G));
-        if (ff_vec3_norm(G) > 0.5 * size && sum < 0.2 * size + 7.0 * model->config.fused.force_noise)
+        if (ff_vec3_norm(G) > 0.5 * size && sum < 0.2 * size + 7.0 * model->config.force_noise)
             return b;
     }
     return -1;
 }
 
-void ff__fused_detect(const ff_fidelity_model *model, ff_fused_state *state, int i, uint64_t k) {
-    const ff_fused_config *config = &model->config.fused;
-    const ff_fused_sample *x = fused_at(state, i, k);
+void ff__fused_detect(const fused_model *model, fused_state *state, int i, uint64_t k) {
+    const fused_config *config = &model->config;
+    const fused_sample *x = fused_at(state, i, k);
     if (!x->valid)
         return;
     /* force outside the span of the open normals */
     ff_vec3 F = x->force, M = x->torque, basis[3];
     int normals = 0, force_contacts = 0;
     bool young = false;
-    const ff_fused_contact *bearer = NULL;
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        const ff_fused_contact *o = &state->contact[c];
+    const fused_contact *bearer = NULL;
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        const fused_contact *o = &state->contact[c];
         if (!o->open || (o->a != i && o->b != i))
             continue;
         if (o->torque) {
@@ -211,7 +209,7 @@ void ff__fused_detect(const ff_fidelity_model *model, ff_fused_state *state, int
         if (bearer->a != i || young)
             return;
         M = turned ? unexplained : ff__fused_pure_torque(state, i, k, NULL);
-        for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+        for (int c = 0; c < FUSED_CONTACTS; c++)
             if (state->contact[c].open && state->contact[c].torque && state->contact[c].a == i)
                 M = ff_vec3_axpy(-ff_vec3_dot(M, state->contact[c].n), state->contact[c].n, M);
     }

@@ -3,7 +3,7 @@
  *   symbol           here
  *   x_c, x_dc        tip of `body` at the robots and at the satellites (touch.p)
  *   n^T(x_e - x_c)   depth: how far the tip stands inside the surface, measured along the normal n
- *   k_en, d_en       ff_impact_stiffness, contact->damping: the mock-ups'
+ *   k_en, d_en       stiffness_of(), contact->damping: the mock-ups'
  *   k_d, d_d         contact->satellite_stiffness, episode->damping: the satellites'
  *   x_e, x_de        episode->offset: where the surface really lies, from its place in the scenario
  *   f, f_d           episode->force, normal_force() at the satellites
@@ -29,7 +29,9 @@
  *    offset is corrected, because a surface that moves under load does work on the satellites.
  *  - a cycle in contact is integrated in a few substeps (kick in the middle, damping implicit, begin of the
  *    contact located): second order and lossless, at 25 samples a contact as at 5. */
-#include "fidelity/internal.h"
+#include "fidelity/impact/impact.h"
+
+#include <stddef.h>
 
 #define SMALLEST_FORCE 1e-6 /* [N] below it a force is rounding of stage 1 */
 #define CHANGE 1e-12        /* [m] an offset that changed less has not changed */
@@ -42,117 +44,26 @@
 #define PACE 16.0        /* rows that may be looked back again for each cycle since the last time */
 #define SLIDES 2e-3      /* [m/s] slip of the robots from which friction is known to be Coulomb's */
 
-/* ------------------------------------------------------------------------------------------------- setup --
- */
-
-void ff_impact_default(ff_impact_config *config) {
-    *config = (ff_impact_config){.prediction = true,
-                                 .recomputation = true,
-                                 .observer = true,
-                                 .gears = true,
-                                 .stiffness = FF_NAN,
-                                 .restitution = FF_NAN,
-                                 .look_back = FF_INF,
-                                 .position_error = 0.01,
-                                 .drift = 5e-5};
-    ff_detector_default(&config->detector);
-}
-
-void ff_impact_printed(ff_impact_config *config) {
-    ff_impact_default(config);
-    config->normal = FF_IMPACT_NORMAL_FORCE;
-    config->torque = FF_IMPACT_TORQUE_MEASURED;
-    config->observer = false;
-}
-
-static bool finite_positive(double x) {
-    return x > 0.0 && isfinite(x);
-}
-
-static bool contact_good(const ff_impact_contact *c) {
-    if (c->body < 0 || c->body >= FF_MAX_BODIES || c->against < -1 || c->against >= FF_MAX_BODIES ||
-        c->against == c->body || !ff_vec3_finite(c->point))
-        return false;
-    if (!finite_positive(c->stiffness) || !finite_positive(c->satellite_stiffness) || !(c->damping >= 0.0) ||
-        !(c->satellite_damping >= 0.0) || !(c->damping_depth >= 0.0) || !(c->friction >= 0.0))
-        return false;
-    if (c->shape == FF_IMPACT_PLANE)
-        return ff_vec3_finite(c->at) && fabs(ff_vec3_norm(c->normal) - 1.0) < 1e-6;
-    return c->shape == FF_IMPACT_CONE && ff_vec3_finite(c->apex) && c->half_angle > 0.0 &&
-           c->half_angle < 0.5 * FF_PI && c->depth > 0.0 && fabs(ff_vec3_norm(c->axis) - 1.0) < 1e-6;
-}
-
-ff_status ff_impact_validate(const ff_impact_config *config) {
-    if (config->contacts < 0 || config->contacts > FF_IMPACT_CONTACTS)
-        return FF_ERR_SIZE;
-    const bool number = !isnan(config->stiffness), bounce = !isnan(config->restitution);
-    if ((number && !finite_positive(config->stiffness)) ||
-        (bounce && !(config->restitution >= 0.14 && config->restitution <= 1.0)) ||
-        !(config->look_back >= 0.0) || !(config->noise >= 0.0) || !finite_positive(config->position_error) ||
-        !(config->drift >= 0.0))
-        return FF_ERR_ARGUMENT;
-    for (int i = 0; i < FF_MAX_BODIES; i++)
-        if (!(config->delay[i] >= 0.0) || !isfinite(config->delay[i]))
-            return FF_ERR_ARGUMENT;
-    for (int c = 0; c < config->contacts; c++)
-        if (!contact_good(&config->contact[c]))
-            return FF_ERR_ARGUMENT;
-    return ff_detector_validate(&config->detector);
-}
-
-void ff__impact_reset(ff_impact_state *state) {
-    *state = (ff_impact_state){0};
-}
-
-/* e = exp(-(pi - 2 asin z) z/sqrt(1 - z^2)): the spring-damper released when its force is zero, not when it
- * is straight again. Monotone in z from 1 down to
- * exp(-2) = 0.135 at z = 1, solved by bisection. */
-double ff_impact_damping_ratio(double restitution) {
-    if (!(restitution < 1.0))
-        return 0.0;
-    double low = 0.0, high = 1.0;
-    for (int i = 0; i < 60; i++) {
-        const double z = 0.5 * (low + high);
-        const double e = exp(-(FF_PI - 2.0 * asin(z)) * z / sqrt(1.0 - z * z));
-        if (e > restitution)
-            low = z;
-        else
-            high = z;
-    }
-    return 0.5 * (low + high);
-}
-
-/* d_c = d_t + |f|^-2 (f x m_t), m_t = m - d_t x f, from (36), (37). */
-ff_vec3 ff_impact_contact_point(ff_wrench f_b, ff_vec3 d_t) {
-    const double square = ff_vec3_dot(f_b.f, f_b.f);
-    if (!(square > 0.0))
-        return d_t;
-    const ff_vec3 m_t = ff_vec3_sub(f_b.t, ff_vec3_cross(d_t, f_b.f));
-    return ff_vec3_axpy(1.0 / square, ff_vec3_cross(f_b.f, m_t), d_t);
-}
-
 /* [N] standard deviation per axis of the forces that tell of a contact: measured in flight, else the
  * config's.
  */
-static double force_noise(const ff_impact_config *config, const ff_impact_state *state, int c) {
-    const ff_impact_contact *contact = &config->contact[c];
+static double force_noise(const impact_model *config, const impact_state *state, int c) {
+    const ff_world_contact *contact = &config->contact[c];
     if (!(config->detector.multiple > 0.0))
         return config->noise;
-    const double own = ff_noise_deviation(&state->detector[contact->body].force_noise);
-    return contact->against < 0
-               ? own
-               : fmax(own, ff_noise_deviation(&state->detector[contact->against].force_noise));
+    const double own = state->noise[contact->body];
+    return contact->against < 0 ? own : fmax(own, state->noise[contact->against]);
 }
 
 /* The slope of force over depth, weighed with what was believed before (to one half of itself). The intercept
  * is left out, so absolute positions do not enter. */
-double ff_impact_stiffness(const ff_impact_config *config, const ff_impact_state *state, int contact,
+static double stiffness_of(const impact_model *config, const impact_state *state, int contact,
                            double *deviation) {
     const double k = isnan(config->stiffness) ? config->contact[contact].stiffness : config->stiffness;
     *deviation = 0.0;
     if (!config->identified)
         return k;
-    const ff_impact_episode *e = &state->episode[contact];
+    const impact_episode *e = &state->episode[contact];
     const double noise = force_noise(config, state, contact) + 1e-3, square = noise * noise;
     const double belief = 4.0 / (k * k), information = belief + e->Sxx / square;
     *deviation = 1.0 / sqrt(information);
@@ -170,17 +81,17 @@ typedef struct touch {
 
 static const ff_rigid_state fixed = {.attitude = {1, 0, 0, 0}};
 
-static const ff_rigid_state *other(const ff_impact_contact *c, const ff_rigid_state *body) {
+static const ff_rigid_state *other(const ff_world_contact *c, const ff_rigid_state *body) {
     return c->against >= 0 ? &body[c->against] : &fixed;
 }
 
 /* The cone's cavity is what lies within half_angle of the axis; behind the apex the apex is nearest. */
-static touch touch_at(const ff_impact_contact *c, const ff_rigid_state *body) {
+static touch touch_at(const ff_world_contact *c, const ff_rigid_state *body) {
     const ff_rigid_state *a = &body[c->body], *o = other(c, body);
     touch t = {.p = ff_vec3_add(a->position, ff_quat_rotate(a->attitude, c->point))};
     const ff_vec3 p_o = ff_quat_unrotate(o->attitude, ff_vec3_sub(t.p, o->position));
     ff_vec3 n_o = c->normal;
-    if (c->shape == FF_IMPACT_PLANE) {
+    if (c->shape == FF_SHAPE_PLANE) {
         t.depth = ff_vec3_dot(n_o, ff_vec3_sub(c->at, p_o));
     } else {
         const double ca = cos(c->half_angle), sa = sin(c->half_angle);
@@ -206,7 +117,7 @@ static touch touch_at(const ff_impact_contact *c, const ff_rigid_state *body) {
 }
 
 /* Part of the damping that acts at this depth: [he2022, (24)]. */
-static double damping_part(const ff_impact_contact *c, double depth) {
+static double damping_part(const ff_world_contact *c, double depth) {
     if (depth >= c->damping_depth)
         return 1.0;
     const double s = fmax(depth / c->damping_depth, 0.0);
@@ -220,7 +131,7 @@ static double mobility(const ff_rigid_model *model, const ff_rigid_state *body, 
     return model->mass_inv + ff_vec3_dot(m, ff_mat3_apply(&model->inertia_inv, m));
 }
 
-static double contact_mobility(const ff_fidelity_model *model, const ff_impact_contact *c,
+static double contact_mobility(const impact_model *model, const ff_world_contact *c,
                                const ff_rigid_state *body, const touch *t) {
     double inverse = mobility(&model->body[c->body], &body[c->body], t->n, t->p);
     if (c->against >= 0)
@@ -233,12 +144,12 @@ static double contact_mobility(const ff_fidelity_model *model, const ff_impact_c
 
 /* Several bodies over a time, with the contacts and loads that act on them. */
 typedef struct flow {
-    const ff_fidelity_model *model;
-    const ff_impact_state *state;
+    const impact_model *model;
+    const impact_state *state;
     unsigned contacts;                 /* bit c: contact c acts */
     unsigned bodies;                   /* bit i: body i moves here */
-    double offset[FF_IMPACT_CONTACTS]; /* [m] of the surfaces */
-    double mu[FF_IMPACT_CONTACTS];
+    double offset[FF_METHOD_CONTACTS]; /* [m] of the surfaces */
+    double mu[FF_METHOD_CONTACTS];
     ff_rigid_load load[FF_MAX_BODIES];    /* held */
     ff_rigid_state body[FF_MAX_BODIES];   /* in and out */
     ff_rigid_load impulse[FF_MAX_BODIES]; /* out: of the contacts; force part inertial, torque part body */
@@ -275,7 +186,7 @@ static ff_vec3 yields(const ff_rigid_model *model, const ff_rigid_state *body, f
 }
 
 /* The same of the tip, relative to the surface. */
-static ff_vec3 slips(const flow *f, const ff_impact_contact *c, ff_vec3 p, ff_vec3 J) {
+static ff_vec3 slips(const flow *f, const ff_world_contact *c, ff_vec3 p, ff_vec3 J) {
     const ff_vec3 v = yields(&f->model->body[c->body], &f->body[c->body], p, J);
     return c->against < 0 ? v
                           : ff_vec3_add(v, yields(&f->model->body[c->against], &f->body[c->against], p, J));
@@ -323,7 +234,7 @@ static void depart(const slide *s, double *e1, double *e2) {
  * change it by less than a third: a slip that ends and begins again the other way within the substep would
  * else be pushed by the wrong sign for a part of it. Where the slip has ended friction holds if mu N can. The
  * satellites slide and stick by their own slip, not when the late robots do. */
-static ff_vec3 friction(const flow *f, const ff_impact_contact *c, const touch *t, double mu, double N) {
+static ff_vec3 friction(const flow *f, const ff_world_contact *c, const touch *t, double mu, double N) {
     const ff_vec3 some = fabs(t->n.x) < 0.6 ? ff_vec3_make(1, 0, 0) : ff_vec3_make(0, 1, 0);
     const ff_vec3 e1 = ff_vec3_unit(ff_vec3_cross(t->n, some)), e2 = ff_vec3_cross(t->n, e1);
     const ff_vec3 by_n = slips(f, c, t->p, t->n), by_1 = slips(f, c, t->p, e1), by_2 = slips(f, c, t->p, e2);
@@ -370,8 +281,8 @@ static ff_vec3 friction(const flow *f, const ff_impact_contact *c, const touch *
 
 /* (12) at the middle of the substep, with the mean velocity in the damper: depth' falls by h F/m over it. */
 static void kick(flow *f, int index, double h, unsigned *inside) {
-    const ff_impact_contact *c = &f->model->config.impact.contact[index];
-    const ff_impact_episode *e = &f->state->episode[index];
+    const ff_world_contact *c = &f->model->contact[index];
+    const impact_episode *e = &f->state->episode[index];
     touch t = touch_at(c, f->body);
     const double s = t.depth + f->offset[index], mu = f->mu[index];
     if (t.off || !(s > 0.0)) {
@@ -379,7 +290,7 @@ static void kick(flow *f, int index, double h, unsigned *inside) {
         return;
     }
     *inside |= 1u << index;
-    const bool measured = f->model->config.impact.normal == FF_IMPACT_NORMAL_FORCE; /* friction is in it */
+    const bool measured = f->model->set.normal == NORMAL_FORCE; /* friction is in it */
     if (measured) {
         t.n = ff_quat_rotate(other(c, f->body)->attitude, e->n_o);
         t.rate = -ff_vec3_dot(t.n, t.v);
@@ -396,7 +307,7 @@ static void kick(flow *f, int index, double h, unsigned *inside) {
     push_at(f, c->body, h, F, t.p);
     if (c->against >= 0)
         push_at(f, c->against, h, ff_vec3_neg(F), t.p);
-    if (f->model->config.impact.torque == FF_IMPACT_TORQUE_MEASURED) /* (21) */
+    if (f->model->set.torque == TORQUE_MEASURED) /* (21) */
         for (int j = 0; j < (c->against >= 0 ? 2 : 1); j++) {
             const int i = j ? c->against : c->body;
             push(f, i, h, ff_vec3_zero(), e->rest_b[j]);
@@ -406,10 +317,10 @@ static void kick(flow *f, int index, double h, unsigned *inside) {
 
 /* Ends a substep where a contact begins, so that its damper acts from its first instant. */
 static double until_contact(const flow *f, double h, double resolution, unsigned inside) {
-    for (int c = 0; c < f->model->config.impact.contacts; c++) {
+    for (int c = 0; c < f->model->contacts; c++) {
         if (!(f->contacts >> c & 1u) || (inside >> c & 1u))
             continue;
-        const touch t = touch_at(&f->model->config.impact.contact[c], f->body);
+        const touch t = touch_at(&f->model->contact[c], f->body);
         const double s = t.depth + f->offset[c];
         if (!t.off && s < 0.0 && t.rate > 0.0 && s + h * t.rate > 0.0 && -s / t.rate > resolution)
             h = -s / t.rate;
@@ -418,8 +329,8 @@ static double until_contact(const flow *f, double h, double resolution, unsigned
 }
 
 static bool is_apart(const flow *f) {
-    for (int c = 0; c < f->model->config.impact.contacts; c++) {
-        const touch t = touch_at(&f->model->config.impact.contact[c], f->body);
+    for (int c = 0; c < f->model->contacts; c++) {
+        const touch t = touch_at(&f->model->contact[c], f->body);
         if ((f->contacts >> c & 1u) && !t.off && !(t.depth + f->offset[c] < 0.0))
             return false;
     }
@@ -428,11 +339,11 @@ static bool is_apart(const flow *f) {
 
 /* Half drifts of neighbouring substeps are one drift where nothing must be known between them. */
 static void flow_run(flow *f, double time, int substeps) {
-    const int contacts = f->model->config.impact.contacts;
+    const int contacts = f->model->contacts;
     const double step = time / substeps, resolution = 1e-6 * step;
     double left = time, pending = 0.0;
     unsigned inside = 0;
-    for (int guard = 0; left > resolution && guard < 4 * substeps + 2 * FF_IMPACT_CONTACTS; guard++) {
+    for (int guard = 0; left > resolution && guard < 4 * substeps + 2 * FF_METHOD_CONTACTS; guard++) {
         double h = left < 1.5 * resolution + step ? left : step;
         if (f->contacts & ~inside) {
             if (pending > 0.0)
@@ -457,7 +368,7 @@ static void flow_run(flow *f, double time, int substeps) {
 }
 
 static void add_contact(flow *f, int c) {
-    const ff_impact_contact *contact = &f->model->config.impact.contact[c];
+    const ff_world_contact *contact = &f->model->contact[c];
     f->contacts |= 1u << c;
     f->offset[c] = f->state->episode[c].offset;
     f->mu[c] = f->state->episode[c].mu;
@@ -469,9 +380,9 @@ static void add_contact(flow *f, int c) {
 /* Enough substeps that none turns the fastest contact's phase by more than PHASE. */
 static int substeps(const flow *f, double time) {
     double fastest = 0.0;
-    for (int c = 0; c < f->model->config.impact.contacts; c++)
+    for (int c = 0; c < f->model->contacts; c++)
         if (f->contacts >> c & 1u) {
-            const ff_impact_contact *contact = &f->model->config.impact.contact[c];
+            const ff_world_contact *contact = &f->model->contact[c];
             const touch t = touch_at(contact, f->body);
             fastest = fmax(fastest,
                            contact->satellite_stiffness * contact_mobility(f->model, contact, f->body, &t));
@@ -487,17 +398,17 @@ typedef struct measured {
     ff_rigid_state robot[FF_MAX_BODIES];
     ff_vec3 force[FF_MAX_BODIES]; /* inertial */
     ff_vec3 torque_b[FF_MAX_BODIES];
-    touch at[FF_IMPACT_CONTACTS];
-    double force_n[FF_IMPACT_CONTACTS];    /* [N] normal force of each contact */
-    double noise[FF_IMPACT_CONTACTS];      /* [N] its standard deviation, as it is divided in this cycle */
-    double compliance[FF_IMPACT_CONTACTS]; /* [m/N] of the robots along each normal */
+    touch at[FF_METHOD_CONTACTS];
+    double force_n[FF_METHOD_CONTACTS];    /* [N] normal force of each contact */
+    double noise[FF_METHOD_CONTACTS];      /* [N] its standard deviation, as it is divided in this cycle */
+    double compliance[FF_METHOD_CONTACTS]; /* [m/N] of the robots along each normal */
 } measured;
 
 enum { AT_ONCE = 6 }; /* contacts among which one wrench is divided */
 
 /* Unit normal force of a contact as wrenches on its bodies; torques over a length, so that both compare. */
-static double product(const ff_fidelity_model *model, const measured *m, int c, int d, double per_length2) {
-    const ff_impact_contact *all = model->config.impact.contact, *a = &all[c], *b = &all[d];
+static double product(const impact_model *model, const measured *m, int c, int d, double per_length2) {
+    const ff_world_contact *all = model->contact, *a = &all[c], *b = &all[d];
     double sum = 0.0;
     for (int i = 0; i < model->bodies; i++) {
         const double sign_a = a->body == i      ? 1.0
@@ -515,9 +426,9 @@ static double product(const ff_fidelity_model *model, const measured *m, int c, 
     return sum;
 }
 
-static double projection(const ff_fidelity_model *model, const ff_fidelity_in *in, const measured *m, int c,
+static double projection(const impact_model *model, const ff_method_in *in, const measured *m, int c,
                          double per_length2) {
-    const ff_impact_contact *a = &model->config.impact.contact[c];
+    const ff_world_contact *a = &model->contact[c];
     double sum = 0.0;
     for (int i = 0; i < model->bodies; i++) {
         const double sign = a->body == i ? 1.0 : a->against == i ? -1.0 : 0.0;
@@ -536,14 +447,14 @@ static double projection(const ff_fidelity_model *model, const ff_fidelity_in *i
 /* Divides the measured wrenches among the contacts that can be their cause: least squares, without those that
  * would pull. One alone needs the forces only, and takes the mean of both sensors. White noise of variance
  * s^2 makes the share of contact a scatter by s^2 (G^-1)_aa: walls that differ little share it enlarged. */
-static void divide(const ff_fidelity_model *model, const ff_fidelity_in *in, const ff_impact_state *state,
+static void divide(const impact_model *model, const ff_method_in *in, const impact_state *state,
                    measured *m) {
-    const ff_impact_config *config = &model->config.impact;
+    const impact_model *config = model;
     int list[AT_ONCE], count = 0;
     for (int c = 0; c < config->contacts; c++) {
         m->force_n[c] = 0.0;
         m->noise[c] = force_noise(config, state, c);
-        const double reach = m->at[c].depth + config->position_error;
+        const double reach = m->at[c].depth + config->set.position_error;
         if (m->at[c].off || !(reach > 0.0) || count == AT_ONCE)
             continue;
         list[count++] = c;
@@ -597,7 +508,7 @@ static double give_way(const double (*C)[6], ff_vec3 r, ff_vec3 n) {
     return sum;
 }
 
-static void measure(const ff_fidelity_model *model, const ff_fidelity_in *in, const ff_impact_state *state,
+static void measure(const impact_model *model, const ff_method_in *in, const impact_state *state,
                     measured *m) {
     for (int i = 0; i < model->bodies; i++) {
         const ff_body_sample *s = &in->sample[i];
@@ -605,13 +516,13 @@ static void measure(const ff_fidelity_model *model, const ff_fidelity_in *in, co
         m->force[i] = ff_quat_rotate(s->T_wr.q, s->f_b.f);
         m->torque_b[i] = s->f_b.t;
     }
-    for (int c = 0; c < model->config.impact.contacts; c++) {
-        const ff_impact_contact *contact = &model->config.impact.contact[c];
+    for (int c = 0; c < model->contacts; c++) {
+        const ff_world_contact *contact = &model->contact[c];
         m->at[c] = touch_at(contact, m->robot);
         m->compliance[c] = 0.0;
         const int pair[2] = {contact->body, contact->against};
         for (int j = 0; j < 2; j++)
-            if (pair[j] >= 0 && in->sample[pair[j]].compliance && model->config.impact.gears)
+            if (pair[j] >= 0 && in->sample[pair[j]].compliance && model->set.gears)
                 m->compliance[c] += give_way(in->sample[pair[j]].compliance,
                                              ff_vec3_sub(m->at[c].p, m->robot[pair[j]].position), m->at[c].n);
     }
@@ -622,7 +533,7 @@ static void measure(const ff_fidelity_model *model, const ff_fidelity_in *in, co
  */
 
 /* Slope of force over depth within this contact, added to what earlier ones gave. */
-static void identify(ff_impact_episode *e, double depth, double force) {
+static void identify(impact_episode *e, double depth, double force) {
     e->n += 1.0;
     const double dx = depth - e->x, dy = force - e->y;
     e->x += dx / e->n;
@@ -633,20 +544,20 @@ static void identify(ff_impact_episode *e, double depth, double force) {
 
 /* (18) and (24): the force less its damper, over the stiffness, less the depth of the robots. The filter's
  * state is the offset, a slow random walk; its first value is unknown within position_error. */
-static void filter(const ff_impact_config *config, const ff_impact_state *state, int index, double T,
-                   const measured *m, ff_impact_episode *e) {
-    const ff_impact_contact *c = &config->contact[index];
+static void filter(const impact_model *config, const impact_state *state, int index, double T,
+                   const measured *m, impact_episode *e) {
+    const ff_world_contact *c = &config->contact[index];
     const touch *robot = &m->at[index];
     const double damper =
-        config->observer ? c->damping * damping_part(c, robot->depth + e->estimate) * robot->rate : 0.0;
+        config->set.observer ? c->damping * damping_part(c, robot->depth + e->estimate) * robot->rate : 0.0;
     const double spring = e->force - damper;
     identify(e, robot->depth, spring);
     double deviation;
-    double k = ff_impact_stiffness(config, state, index, &deviation);
+    double k = stiffness_of(config, state, index, &deviation);
     if (!config->identified) /* the identified one contains it */
         k /= 1.0 + k * m->compliance[index];
     const double R = m->noise[index] * m->noise[index] / (k * k) + 1e-24;
-    e->variance += config->drift * config->drift * T;
+    e->variance += config->set.drift * config->set.drift * T;
     const double gain = e->variance / (e->variance + R);
     e->estimate += gain * (spring / k - robot->depth - e->estimate);
     e->variance *= 1.0 - gain;
@@ -657,13 +568,13 @@ static void filter(const ff_impact_config *config, const ff_impact_state *state,
 
 /* Friction from the samples in which the robots slide, where it differs from the scenario's by more than
  * noise does; the scenario's coefficient is the most. */
-static void note_friction(const ff_impact_config *config, const ff_impact_state *state, int index,
-                          const measured *m, ff_impact_episode *e) {
-    const ff_impact_contact *c = &config->contact[index];
+static void note_friction(const impact_model *config, const impact_state *state, int index, const measured *m,
+                          impact_episode *e) {
+    const ff_world_contact *c = &config->contact[index];
     if (!(c->friction > 0.0))
         return;
     for (int k = 0; k < config->contacts; k++) { /* one force, two causes: nothing to learn */
-        const ff_impact_contact *x = &config->contact[k];
+        const ff_world_contact *x = &config->contact[k];
         if (k != index && m->force_n[k] > 0.0 && (x->body == c->body || x->against == c->body))
             return;
     }
@@ -679,7 +590,7 @@ static void note_friction(const ff_impact_config *config, const ff_impact_state 
 }
 
 /* (17), and the torque of (21) beyond force times lever. */
-static void note_printed(const ff_impact_contact *c, int index, const measured *m, ff_impact_episode *e) {
+static void note_printed(const ff_world_contact *c, int index, const measured *m, impact_episode *e) {
     const int pair[2] = {c->body, c->against};
     const double size = ff_vec3_norm(m->force[c->body]);
     if (size > 0.0)
@@ -693,8 +604,8 @@ static void note_printed(const ff_impact_contact *c, int index, const measured *
 }
 
 /* What the report says of the surface; the method itself believes the scenario, or the slope above. */
-static void note_surface(const ff_fidelity_model *model, int index, const measured *m, ff_impact_episode *e) {
-    const ff_impact_contact *c = &model->config.impact.contact[index];
+static void note_surface(const impact_model *model, int index, const measured *m, impact_episode *e) {
+    const ff_world_contact *c = &model->contact[index];
     const touch *t = &m->at[index];
     const bool first = !e->surface.begun;
     const ff_identify_in sample = {.cycle = model->integrate.cycle,
@@ -716,40 +627,40 @@ static void note_surface(const ff_fidelity_model *model, int index, const measur
     e->depth = t->depth;
 }
 
-static void open_episode(const ff_fidelity_model *model, int index, uint64_t row, const ff_rigid_state *body,
-                         ff_impact_episode *e) {
-    const ff_impact_config *config = &model->config.impact;
-    const ff_impact_contact *c = &config->contact[index];
+static void open_episode(const impact_model *model, int index, uint64_t row, const ff_rigid_state *body,
+                         impact_episode *e) {
+    const impact_model *config = model;
+    const ff_world_contact *c = &config->contact[index];
     /* stiffness and friction are the surface's, whichever contact told them */
-    const ff_impact_episode before = *e;
-    *e = (ff_impact_episode){.open = true,
-                             .known = true,
-                             .begin = row,
-                             .last = row,
-                             .Sxx = before.Sxx,
-                             .Sxy = before.Sxy,
-                             .mu_xx = before.mu_xx,
-                             .mu_xy = before.mu_xy};
-    e->variance = config->position_error * config->position_error;
+    const impact_episode before = *e;
+    *e = (impact_episode){.open = true,
+                          .known = true,
+                          .begin = row,
+                          .last = row,
+                          .Sxx = before.Sxx,
+                          .Sxy = before.Sxy,
+                          .mu_xx = before.mu_xx,
+                          .mu_xy = before.mu_xy};
+    e->variance = config->set.position_error * config->set.position_error;
     e->damping = c->satellite_damping;
     e->mu = e->mu_found = before.mu_xx > 0.0 ? before.mu_found : c->friction;
-    if (!isnan(config->restitution)) {
+    if (!isnan(config->set.restitution)) {
         const touch t = touch_at(c, body);
         const double inverse = contact_mobility(model, c, body, &t);
         e->damping =
-            2.0 * ff_impact_damping_ratio(config->restitution) * sqrt(c->satellite_stiffness / inverse);
+            2.0 * ff_contact_damping_ratio(config->set.restitution) * sqrt(c->satellite_stiffness / inverse);
     }
 }
 
 /* Rows that may be looked back. */
-static double most_cycles(const ff_fidelity_model *model) {
-    return fmin(floor(model->config.impact.look_back / model->integrate.cycle + 1e-9), FF_HISTORY_ROWS - 1);
+static double most_cycles(const impact_model *model) {
+    return fmin(floor(model->set.look_back / model->integrate.cycle + 1e-9), HISTORY_ROWS - 1);
 }
 
 /* What a cycle asks for: nothing, the past within this cycle, or spread over several. */
 typedef enum look { LOOK_NOT, LOOK_NOW, LOOK_SPREAD } look;
 
-static void take_newest(ff_impact_episode *e) {
+static void take_newest(impact_episode *e) {
     e->offset = e->estimate;
     e->mu = e->mu_found;
 }
@@ -757,10 +668,10 @@ static void take_newest(ff_impact_episode *e) {
 /* Whether what is known of the contact should be applied to the whole of it. Such a change does no work, so
  * it can wait until it is worth it; one that cannot be applied, because the contact is older than the
  * look-back, would do work and is left out: *bounded. */
-static look settle(const ff_fidelity_model *model, const ff_impact_state *state, double noise, int index,
-                   uint64_t row, bool begins, ff_impact_episode *e, bool *bounded) {
-    const ff_impact_config *config = &model->config.impact;
-    if (!config->recomputation) {
+static look settle(const impact_model *model, const impact_state *state, double noise, int index,
+                   uint64_t row, bool begins, impact_episode *e, bool *bounded) {
+    const impact_model *config = model;
+    if (!config->set.recomputation) {
         take_newest(e);
         return LOOK_NOT;
     }
@@ -779,21 +690,21 @@ static look settle(const ff_fidelity_model *model, const ff_impact_state *state,
         e->again = true;
         return LOOK_NOT;
     }
-    if (age > FF_IMPACT_REPLAY_ROWS)
+    if (age > REPLAY_ROWS)
         return LOOK_SPREAD;
     take_newest(e);
     return LOOK_NOW;
 }
 
 /* Follows one contact for one cycle; says whether the satellites' past should be looked at again. */
-static look follow(const ff_fidelity_model *model, ff_impact_state *state, int index, uint64_t row,
+static look follow(const impact_model *model, impact_state *state, int index, uint64_t row,
                    const ff_rigid_state *body, const measured *m, bool *bounded) {
-    const ff_impact_config *config = &model->config.impact;
-    const ff_impact_contact *c = &config->contact[index];
-    ff_impact_episode *e = &state->episode[index];
-    double on = fmax(ff_detector_force_on(&config->detector, &state->detector[c->body]), SMALLEST_FORCE);
+    const impact_model *config = model;
+    const ff_world_contact *c = &config->contact[index];
+    impact_episode *e = &state->episode[index];
+    double on = fmax(state->force_on[c->body], SMALLEST_FORCE);
     if (c->against >= 0)
-        on = fmax(on, ff_detector_force_on(&config->detector, &state->detector[c->against]));
+        on = fmax(on, state->force_on[c->against]);
     if (config->detector.multiple > 0.0 && !config->detector.fixed)
         on = fmax(on, config->detector.multiple * m->noise[index]);
     const double force = m->force_n[index];
@@ -815,7 +726,7 @@ static look follow(const ff_fidelity_model *model, ff_impact_state *state, int i
     if (e->touching || (e->again && e->known))
         asks = settle(model, state, m->noise[index], index, row, begins, e, bounded);
     if (!e->open) {
-        e->known = e->known && e->last + FF_HISTORY_ROWS > row;
+        e->known = e->known && e->last + HISTORY_ROWS > row;
         return asks;
     }
     const touch t = touch_at(c, body);
@@ -833,72 +744,72 @@ static look follow(const ff_fidelity_model *model, ff_impact_state *state, int i
  * -- */
 
 /* How deep the satellites of one row stood in the surface [m]; not positive: outside. */
-static double was_inside(const ff_impact_contact *c, double offset, const ff_history_row *row, int bodies) {
+static double was_inside(const ff_world_contact *c, double offset, const impact_past *row, int bodies) {
     ff_rigid_state body[FF_MAX_BODIES];
     for (int i = 0; i < bodies; i++)
-        body[i] = row->body[i].satellite;
+        body[i] = row[i].satellite;
     const touch t = touch_at(c, body);
     return t.off ? 0.0 : t.depth + offset;
 }
 
 /* Moves the begin of a contact back to the last row in which the satellites stood outside, within the
  * look-back. Returns how deep they stood there all the same [m]: it began before the look-back reaches. */
-static double find_begin(const ff_fidelity_model *model, ff_history *history, int index, uint64_t oldest,
-                         double offset, ff_impact_episode *e) {
+static double find_begin(const impact_model *model, impact_history *history, int index, uint64_t oldest,
+                         double offset, impact_episode *e) {
     if (e->begin < oldest) { /* an old contact that is merely crossed */
         e->begin = oldest;
         return 0.0;
     }
     double inside;
-    while ((inside = was_inside(&model->config.impact.contact[index], offset,
-                                ff_history_at(history, e->begin), model->bodies)) > 0.0 &&
+    while ((inside = was_inside(&model->contact[index], offset, ff__impact_history_at(history, e->begin),
+                                model->bodies)) > 0.0 &&
            e->begin > oldest)
         e->begin--;
     return fmax(inside, 0.0);
 }
 
-static uint64_t oldest_row(const ff_fidelity_model *model, uint64_t now) {
+static uint64_t oldest_row(const impact_model *model, uint64_t now) {
     const double most = most_cycles(model);
     return (double)now > most ? now - (uint64_t)most : 0;
 }
 
 /* The contacts that act on the satellites from row `start` on. */
 static void add_known(flow *f, uint64_t start) {
-    for (int c = 0; c < f->model->config.impact.contacts; c++)
+    for (int c = 0; c < f->model->contacts; c++)
         if (f->state->episode[c].known && (f->state->episode[c].open || f->state->episode[c].last >= start))
             add_contact(f, c);
 }
 
 /* The rows from `from` to `to` again, from f->body on; `spread`: beside those that hold now. */
-static void replay_rows(flow *f, ff_history *history, uint64_t from, uint64_t to, bool spread) {
+static void replay_rows(flow *f, impact_history *history, uint64_t from, uint64_t to, bool spread) {
     const double T = f->model->integrate.cycle;
     const int count = substeps(f, T);
     for (uint64_t j = from; j < to; j++) {
-        const ff_history_row *row = ff_history_at(history, j);
-        ff_history_row *next = ff_history_at(history, j + 1);
+        const impact_past *row = ff__impact_history_at(history, j);
+        impact_past *next = ff__impact_history_at(history, j + 1);
         for (int i = 0; i < f->model->bodies; i++) {
-            f->load[i] = row->body[i].load;
+            f->load[i] = row[i].load;
             if (!(f->bodies >> i & 1u))
-                f->body[i] = row->body[i].satellite;
+                f->body[i] = row[i].satellite;
         }
         flow_run(f, T, count);
         for (int i = 0; i < f->model->bodies; i++)
             if (f->bodies >> i & 1u)
-                *(spread ? &next->body[i].replayed : &next->body[i].satellite) = f->body[i];
+                *(spread ? &next[i].replayed : &next[i].satellite) = f->body[i];
     }
 }
 
 /* IV-F: a contact that is known now may have begun in steps that are done. Finds the row before it began,
  * recomputes from there, and gives the satellites of this cycle. What is too long for one cycle is added to
  * *spread; until that is done the surface stands where the satellites are. Returns the rows. */
-static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
-                     uint64_t now, unsigned looks, unsigned *spread, ff_rigid_state *body, bool *bounded) {
+static int recompute(const impact_model *model, impact_state *state, impact_history *history, uint64_t now,
+                     unsigned looks, unsigned *spread, ff_rigid_state *body, bool *bounded) {
     const uint64_t oldest = oldest_row(model, now);
     uint64_t start = now;
-    for (int c = 0; c < model->config.impact.contacts; c++) {
+    for (int c = 0; c < model->contacts; c++) {
         if (!(looks >> c & 1u))
             continue;
-        ff_impact_episode *e = &state->episode[c];
+        impact_episode *e = &state->episode[c];
         /* Begun before the look-back reaches: a contact that starts compressed would give energy that nobody
          * put in, so the surface is taken to stand where the satellites are then. */
         const double inside = find_begin(model, history, c, oldest, e->offset, e);
@@ -906,11 +817,11 @@ static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_
             e->offset -= inside;
             *bounded = true;
         }
-        if (now - e->begin > FF_IMPACT_REPLAY_ROWS) {
+        if (now - e->begin > REPLAY_ROWS) {
             *spread |= 1u << c;
-            e->offset -= fmax(was_inside(&model->config.impact.contact[c], e->offset,
-                                         ff_history_at(history, now), model->bodies),
-                              0.0);
+            e->offset -= fmax(
+                was_inside(&model->contact[c], e->offset, ff__impact_history_at(history, now), model->bodies),
+                0.0);
         } else if (e->begin < start) {
             start = e->begin;
         }
@@ -920,7 +831,7 @@ static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_
     flow f = {.model = model, .state = state};
     add_known(&f, start);
     for (int i = 0; i < model->bodies; i++)
-        f.body[i] = ff_history_at(history, start)->body[i].satellite;
+        f.body[i] = ff__impact_history_at(history, start)[i].satellite;
     replay_rows(&f, history, start, now, false);
     for (int i = 0; i < model->bodies; i++)
         if (f.bodies >> i & 1u)
@@ -928,14 +839,14 @@ static int recompute(const ff_fidelity_model *model, ff_impact_state *state, ff_
     return (int)(now - start);
 }
 
-static void begin_replay(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+static void begin_replay(const impact_model *model, impact_state *state, impact_history *history,
                          uint64_t now, unsigned spread) {
-    ff_impact_replay *r = &state->replay;
+    impact_replay *r = &state->replay;
     const uint64_t oldest = oldest_row(model, now);
-    *r = (ff_impact_replay){.running = true, .start = now};
-    for (int c = 0; c < model->config.impact.contacts; c++)
+    *r = (impact_replay){.running = true, .start = now};
+    for (int c = 0; c < model->contacts; c++)
         if (spread >> c & 1u) {
-            ff_impact_episode *e = &state->episode[c];
+            impact_episode *e = &state->episode[c];
             const double inside = find_begin(model, history, c, oldest, e->estimate, e);
             r->offset[c] = e->estimate - inside;
             r->mu[c] = e->mu_found;
@@ -945,21 +856,21 @@ static void begin_replay(const ff_fidelity_model *model, ff_impact_state *state,
     flow f = {.model = model, .state = state};
     add_known(&f, r->start);
     r->contacts = f.contacts;
-    for (int c = 0; c < model->config.impact.contacts; c++)
+    for (int c = 0; c < model->contacts; c++)
         if ((r->contacts & ~spread) >> c & 1u) {
             r->offset[c] = state->episode[c].offset;
             r->mu[c] = state->episode[c].mu;
         }
     r->row = r->start;
     for (int i = 0; i < model->bodies; i++)
-        r->body[i] = ff_history_at(history, r->start)->body[i].satellite;
+        r->body[i] = ff__impact_history_at(history, r->start)[i].satellite;
 }
 
 /* A contact that was measured since the replay began acts in it, too. */
-static void join_replay(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history) {
-    ff_impact_replay *r = &state->replay;
-    for (int c = 0; c < model->config.impact.contacts; c++) {
-        const ff_impact_episode *e = &state->episode[c];
+static void join_replay(const impact_model *model, impact_state *state, impact_history *history) {
+    impact_replay *r = &state->replay;
+    for (int c = 0; c < model->contacts; c++) {
+        const impact_episode *e = &state->episode[c];
         if (!e->open || (r->contacts >> c & 1u))
             continue;
         r->contacts |= 1u << c;
@@ -968,18 +879,18 @@ static void join_replay(const ff_fidelity_model *model, ff_impact_state *state, 
         if (e->begin >= r->row)
             continue;
         r->row = e->begin > r->start ? e->begin : r->start;
-        const ff_history_row *row = ff_history_at(history, r->row);
+        const impact_past *row = ff__impact_history_at(history, r->row);
         for (int i = 0; i < model->bodies; i++)
-            r->body[i] = r->row > r->start ? row->body[i].replayed : row->body[i].satellite;
+            r->body[i] = r->row > r->start ? row[i].replayed : row[i].satellite;
     }
 }
 
 /* At most so many rows more. When it has reached the present, its motion is the satellites' from then on.
  * Returns the rows looked back then, else 0. */
-static int continue_replay(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
+static int continue_replay(const impact_model *model, impact_state *state, impact_history *history,
                            uint64_t now, int rows, ff_rigid_state *body) {
-    ff_impact_replay *r = &state->replay;
-    const int contacts = model->config.impact.contacts;
+    impact_replay *r = &state->replay;
+    const int contacts = model->contacts;
     flow f = {.model = model, .state = state};
     for (int c = 0; c < contacts; c++)
         if (r->contacts >> c & 1u) {
@@ -998,17 +909,17 @@ static int continue_replay(const ff_fidelity_model *model, ff_impact_state *stat
         return 0;
     r->running = false;
     for (uint64_t j = r->start + 1; j <= now; j++) {
-        ff_history_row *row = ff_history_at(history, j);
+        impact_past *row = ff__impact_history_at(history, j);
         for (int i = 0; i < model->bodies && row; i++)
             if (f.bodies >> i & 1u)
-                row->body[i].satellite = row->body[i].replayed;
+                row[i].satellite = row[i].replayed;
     }
     for (int i = 0; i < model->bodies; i++)
         if (f.bodies >> i & 1u)
             body[i] = f.body[i];
     for (int c = 0; c < contacts; c++)
         if (r->contacts >> c & 1u) {
-            ff_impact_episode *e = &state->episode[c];
+            impact_episode *e = &state->episode[c];
             e->offset = r->offset[c];
             e->mu = r->mu[c];
             e->again = true;
@@ -1017,15 +928,15 @@ static int continue_replay(const ff_fidelity_model *model, ff_impact_state *stat
 }
 
 /* All that this cycle looks back. Returns how far [cycles]. */
-static int look_back(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
-                     uint64_t now, unsigned looks, unsigned spread, ff_rigid_state *body, bool *bounded) {
+static int look_back(const impact_model *model, impact_state *state, impact_history *history, uint64_t now,
+                     unsigned looks, unsigned spread, ff_rigid_state *body, bool *bounded) {
     const int rows = looks ? recompute(model, state, history, now, looks, &spread, body, bounded) : 0;
     int longest = rows;
     if (spread && !state->replay.running)
         begin_replay(model, state, history, now, spread);
     if (state->replay.running) {
         join_replay(model, state, history);
-        const int left = FF_IMPACT_REPLAY_ROWS - rows;
+        const int left = REPLAY_ROWS - rows;
         const int far =
             continue_replay(model, state, history, now, left < LEAST_ROWS ? LEAST_ROWS : left, body);
         longest = far > longest ? far : longest;
@@ -1035,10 +946,10 @@ static int look_back(const ff_fidelity_model *model, ff_impact_state *state, ff_
 
 /* Without recomputation: the steps that are done stay, but the contact begins where the robots touched within
  * the last cycle, not at the sample that saw it (which acts as up to one cycle more delay). */
-static void begin_within_cycle(const ff_fidelity_model *model, const ff_impact_state *state, int index,
-                               const ff_fidelity_in *in, ff_rigid_state *body) {
+static void begin_within_cycle(const impact_model *model, const impact_state *state, int index,
+                               const ff_method_in *in, ff_rigid_state *body) {
     flow f = {.model = model, .state = state};
-    for (int c = 0; c < model->config.impact.contacts; c++)
+    for (int c = 0; c < model->contacts; c++)
         if (c != index && state->episode[c].open)
             return; /* what the others did in this cycle is not known apart */
     const double since = state->episode[index].since;
@@ -1063,11 +974,10 @@ static void begin_within_cycle(const ff_fidelity_model *model, const ff_impact_s
 
 /* The motion one delay ahead, and one cycle more, with the contacts that are known now and no others: to
  * expect one that is not measured would let the robot turn round before it touches. */
-static void predict(const ff_fidelity_model *model, const flow *now, ff_fidelity_out *out) {
-    const ff_impact_config *config = &model->config.impact;
+static void predict(const impact_model *model, flow *f, ff_method_out *out) {
+    const impact_model *config = model;
     const double T = model->integrate.cycle;
-    flow f = *now;
-    f.bodies = (1u << model->bodies) - 1u;
+    f->bodies = (1u << model->bodies) - 1u;
     double goal[2 * FF_MAX_BODIES], t = 0.0;
     for (int i = 0; i < model->bodies; i++) {
         goal[i] = config->delay[i];
@@ -1081,17 +991,17 @@ static void predict(const ff_fidelity_model *model, const flow *now, ff_fidelity
                 next = goal[g];
         if (next > t) {
             /* free flight is exact in position and needs few steps in attitude */
-            const double cycles = ceil((next - t) / (f.contacts ? T : fmax(T, FLIGHT)) - 1e-9);
-            flow_run(&f, next - t, cycles < 1.0 ? 1 : cycles > 64.0 ? 64 : (int)cycles);
+            const double cycles = ceil((next - t) / (f->contacts ? T : fmax(T, FLIGHT)) - 1e-9);
+            flow_run(f, next - t, cycles < 1.0 ? 1 : cycles > 64.0 ? 64 : (int)cycles);
             t = next;
         }
         for (int g = 0; g < 2 * model->bodies; g++)
             if ((left >> g & 1u) && goal[g] <= t) {
                 left &= ~(1u << g);
                 if (g < model->bodies)
-                    out->command[g] = f.body[g];
+                    out->command[g] = f->body[g];
                 else
-                    out->next_command[g - model->bodies] = f.body[g - model->bodies];
+                    out->next_command[g - model->bodies] = f->body[g - model->bodies];
             }
     }
 }
@@ -1099,7 +1009,7 @@ static void predict(const ff_fidelity_model *model, const flow *now, ff_fidelity
 /* ---------------------------------------------------------------------------------------------------- step
  * -- */
 
-static void report(const ff_impact_episode *e, double slope, int i, ff_fidelity_out *out) {
+static void report(const impact_episode *e, double slope, int i, ff_method_out *out) {
     if (e->found.valid)
         out->stiffness[i] = e->found.mean_stiffness;
     if (!isnan(slope)) /* the one in use */
@@ -1110,17 +1020,21 @@ static void report(const ff_impact_episode *e, double slope, int i, ff_fidelity_
     }
 }
 
-void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_history *history,
-                     const ff_fidelity_in *in, ff_rigid_state *body, ff_fidelity_out *out) {
-    const ff_impact_config *config = &model->config.impact;
+static ff_status step(const void *self, void *memory, const ff_method_in *in, ff_method_out *out) {
+    const impact_model *model = self, *config = model;
+    impact_state *state = memory;
+    impact_history *history = &state->history;
+    ff_rigid_state *body = out->body;
     const double T = model->integrate.cycle;
     const uint64_t now = history->count;
-    ff_history_row *row = ff_history_push(history);
+    impact_past *row = ff__impact_history_push(history);
     for (int i = 0; i < model->bodies; i++)
-        row->body[i] = (ff_history_body){.satellite = body[i], .load = in->sample[i].load};
+        row[i] = (impact_past){.satellite = body[i], .load = in->sample[i].load};
 
-    for (int i = 0; i < model->bodies; i++)
-        ff_detector_observe(&config->detector, &state->detector[i], in->sample[i].f_b);
+    for (int i = 0; i < model->bodies; i++) {
+        state->noise[i] = in->detected[i].force_noise;
+        state->force_on[i] = in->detected[i].force_on;
+    }
     measured m;
     measure(model, in, state, &m);
     unsigned looks = 0, spread = 0;
@@ -1131,7 +1045,7 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
         looks |= asks == LOOK_NOW ? 1u << c : 0u;
         spread |= asks == LOOK_SPREAD ? 1u << c : 0u;
         any |= state->episode[c].open;
-        if (!config->recomputation && !before && state->episode[c].open)
+        if (!config->set.recomputation && !before && state->episode[c].open)
             begin_within_cycle(model, state, c, in, body);
     }
     if (looks || (spread && !state->replay.running))
@@ -1149,36 +1063,246 @@ void ff__impact_step(const ff_fidelity_model *model, ff_impact_state *state, ff_
     for (int i = 0; i < model->bodies; i++) {
         f.body[i] = body[i];
         f.load[i] = in->sample[i].load;
-        out->f_b[i] = ff_wrench_zero();
-        out->in_contact[i] = false;
     }
     for (int c = 0; c < config->contacts && any; c++)
         if (state->episode[c].open) {
             add_contact(&f, c);
-            const ff_impact_contact *contact = &config->contact[c];
+            const ff_world_contact *contact = &config->contact[c];
             double deviation;
-            const double k = ff_impact_stiffness(config, state, c, &deviation);
+            const double k = stiffness_of(config, state, c, &deviation);
             const int pair[2] = {contact->body, contact->against};
             for (int j = 0; j < (contact->against >= 0 ? 2 : 1); j++) {
                 out->in_contact[pair[j]] = true;
                 report(&state->episode[c], config->identified ? k : FF_NAN, pair[j], out);
             }
         }
-    const flow start = f;
-    if (any)
-        flow_run(&f, T, substeps(&f, T));
-    for (int i = 0; i < model->bodies; i++)
-        if (f.bodies >> i & 1u) {
-            out->has_next[i] = true;
-            out->next[i] = f.body[i];
-            out->f_b[i] =
-                (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
-                            ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, f.impulse[i].force))};
-        }
-    if (config->prediction) {
+    if (any) {
+        flow moved = f;
+        flow_run(&moved, T, substeps(&moved, T));
+        for (int i = 0; i < model->bodies; i++)
+            if (moved.bodies >> i & 1u) {
+                out->has_next[i] = true;
+                out->next[i] = moved.body[i];
+                out->f_b[i] = (ff_wrench){
+                    ff_vec3_scale(1.0 / T, moved.impulse[i].torque),
+                    ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, moved.impulse[i].force))};
+            }
+    }
+    if (config->set.prediction) {
         out->has_command = true;
         for (int i = 0; i < model->bodies; i++)
             out->lead[i] = config->delay[i];
-        predict(model, &start, out);
+        predict(model, &f, out);
     }
+    return FF_OK;
 }
+
+/* ------------------------------------------------------------------------------------------------ table --
+ */
+
+static const char *const readings[] = {"default", "printed", NULL},
+                         *const normals[] = {"tools", "force", NULL},
+                         *const torques[] = {"lever", "measured", NULL},
+                         *const online[] = {"identified", NULL};
+enum { THRESHOLD = 12 }; /* its place in the table */
+
+#define ANY .low = -FF_INF, .high = FF_INF
+#define POSITIVE .low = 0.0, .high = FF_INF, .above_low = true
+#define NOT_NEGATIVE .low = 0.0, .high = FF_INF
+#define AT(field) offsetof(impact_settings, field)
+/* clang-format off */
+static const ff_setting table[] = {
+    {"reading", FF_SETTING_CHOICE, "", AT(reading), "default", ANY, .choice = readings, .help = "`printed`: section IV-B of lange to the letter: `normal: force`, `torque: measured`, `observer: false`. The settings below override single choices."},
+    {"normal", FF_SETTING_CHOICE, "", AT(normal), "(tools; printed: force)", ANY, .choice = normals, .help = "Direction of the satellites' force: normal of the known tools at the satellites, or the measured force's, (17)."},
+    {"torque", FF_SETTING_CHOICE, "", AT(torque), "(lever; printed: measured)", ANY, .choice = torques, .help = "Of the satellites: force times lever, (13), or with the rest of the measured torque, (21)."},
+    {"prediction", FF_SETTING_BOOLEAN, "", AT(prediction), "true", ANY, .help = "Command the motion one delay ahead."},
+    {"recomputation", FF_SETTING_BOOLEAN, "", AT(recomputation), "true", ANY, .help = "Once a contact is measured, recompute the steps since the satellites touched."},
+    {"observer", FF_SETTING_BOOLEAN, "", AT(observer), "(true; printed: false)", ANY, .help = "Take the mock-ups' own damping off the measured force; `false`: it is ignored, as in the paper's section IV-B."},
+    {"gears", FF_SETTING_BOOLEAN, "", AT(gears), "true", ANY, .help = "With `joints` robots: count the gears' compliance into the stiffness, 1/k = 1/k_en + n^T J_e K_r^-1 J_e^T n."},
+    {"stiffness", FF_SETTING_REAL, "N/m", AT(stiffness), "(each contact's own)", POSITIVE, .choice = online, .help = "What the method believes of the mock-ups' stiffness; `identified`: found from force and position during contact."},
+    {"guess", FF_SETTING_REAL, "N/m", AT(guess), "(each contact's own)", POSITIVE, .help = "Where `stiffness: identified` starts from."},
+    {"restitution", FF_SETTING_REAL, "", AT(restitution), "(from the satellites' damping)", .low = 0.3, .high = 1.0, .help = "Of the satellites' contacts, in place of their damping."},
+    {"delay", FF_SETTING_REAL, "s", AT(delay), "(each robot's `delay`)", NOT_NEGATIVE, .help = "How far ahead to predict."},
+    {"look_back", FF_SETTING_REAL, "s", AT(look_back), "none", NOT_NEGATIVE, .help = "The most that is recomputed; never more than 1023 cycles."},
+    {"threshold", FF_SETTING_REAL, "N", AT(threshold), "(5 times the noise measured in flight, at least the largest `force_noise`)", NOT_NEGATIVE, .help = "Force above which there is contact. A number is taken as it is."},
+    {"position_error", FF_SETTING_REAL, "m", AT(position_error), "0.01", POSITIVE, .help = "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."},
+    {"drift", FF_SETTING_REAL, "m/sqrt(s)", AT(drift), "5e-5", NOT_NEGATIVE, .help = "Random walk of a surface's place during a contact: how fast older forces are forgotten."},
+};
+/* Causality: what was used, how far it looked back. */
+static const ff_report_column columns[] = {
+    {"prediction", "", FF_REPORT_BOOLEAN, true, .help = "motion is commanded one delay ahead"},
+    {"recomputation", "", FF_REPORT_BOOLEAN, true, .help = "steps since the satellites touched are recomputed"},
+    {"recomputations", "", FF_REPORT_INTEGER, true, .help = "cycles that rewrote the past"},
+    {"longest_look_back_s", "s", FF_REPORT_REAL, true, .help = "the farthest of them"},
+    {"look_back_bounded_cycles", "", FF_REPORT_INTEGER, true, .help = "cycles in which the look-back was too short"},
+};
+/* clang-format on */
+
+static void defaults(int variant, void *settings) {
+    *(impact_settings *)settings = (impact_settings){.reading = variant,
+                                                     .normal = variant ? NORMAL_FORCE : NORMAL_TOOLS,
+                                                     .torque = variant ? TORQUE_MEASURED : TORQUE_LEVER,
+                                                     .prediction = true,
+                                                     .recomputation = true,
+                                                     .observer = !variant,
+                                                     .gears = true,
+                                                     .stiffness = FF_NAN,
+                                                     .guess = FF_NAN,
+                                                     .restitution = FF_NAN,
+                                                     .delay = FF_NAN,
+                                                     .look_back = FF_INF,
+                                                     .position_error = 0.01,
+                                                     .drift = 5e-5};
+}
+
+/* The scenario's noise is where the measured one starts, and its least; an ideal sensor has none. */
+static void resolve(const ff_world *world, uint64_t given, void *settings) {
+    if (!(given >> THRESHOLD & 1u))
+        ((impact_settings *)settings)->threshold = 5.0 * world->force_noise;
+}
+
+static bool finite_positive(double x) {
+    return x > 0.0 && isfinite(x);
+}
+
+static bool contact_good(const ff_world_contact *c, int bodies) {
+    if (c->body < 0 || c->body >= bodies || c->against < -1 || c->against >= bodies ||
+        c->against == c->body || !ff_vec3_finite(c->point))
+        return false;
+    if (!finite_positive(c->stiffness) || !finite_positive(c->satellite_stiffness) || !(c->damping >= 0.0) ||
+        !(c->satellite_damping >= 0.0) || !(c->damping_depth >= 0.0) || !(c->friction >= 0.0))
+        return false;
+    if (c->shape == FF_SHAPE_PLANE)
+        return ff_vec3_finite(c->at) && fabs(ff_vec3_norm(c->normal) - 1.0) < 1e-6;
+    return c->shape == FF_SHAPE_CONE && ff_vec3_finite(c->apex) && c->half_angle > 0.0 &&
+           c->half_angle < 0.5 * FF_PI && c->depth > 0.0 && fabs(ff_vec3_norm(c->axis) - 1.0) < 1e-6;
+}
+
+static ff_status check(const ff_world *world, const void *settings, uint64_t given, ff_complaint *complaint) {
+    const impact_settings *s = settings;
+    (void)given;
+    *complaint =
+        (ff_complaint){"guess", "guess belongs to stiffness: identified, allowed: stiffness: identified"};
+    if (!isnan(s->guess) && s->stiffness != FF_INF)
+        return FF_ERR_ARGUMENT;
+    *complaint = (ff_complaint){"", "one of its settings is outside its range"};
+    if ((!isnan(s->stiffness) && !(s->stiffness > 0.0)) || (!isnan(s->guess) && !finite_positive(s->guess)) ||
+        (!isnan(s->restitution) && !(s->restitution >= 0.14 && s->restitution <= 1.0)) ||
+        !(s->look_back >= 0.0) || !finite_positive(s->position_error) || !(s->drift >= 0.0) ||
+        !(s->threshold >= 0.0) || s->delay < 0.0)
+        return FF_ERR_ARGUMENT;
+    if (!world)
+        return FF_OK;
+    *complaint = (ff_complaint){"", "a robot's delay, or the sensors' noise, is negative or not finite"};
+    for (int i = 0; i < world->bodies; i++)
+        if (!(world->body[i].delay >= 0.0) || !isfinite(world->body[i].delay))
+            return FF_ERR_ARGUMENT;
+    if (!(world->force_noise >= 0.0))
+        return FF_ERR_ARGUMENT;
+    *complaint = (ff_complaint){"", "a contact lacks body, shape, stiffness or a unit normal"};
+    if (world->contacts < 0 || world->contacts > FF_METHOD_CONTACTS)
+        return FF_ERR_SIZE;
+    for (int c = 0; c < world->contacts; c++)
+        if (!contact_good(&world->contact[c], world->bodies))
+            return FF_ERR_ARGUMENT;
+    return FF_OK;
+}
+
+/* Of the history: what may be looked back, and what passes while a spread recomputation catches up. */
+static uint64_t rows_of(const ff_world *world, const impact_settings *s) {
+    const double most = s->recomputation ? s->look_back / world->integrate.cycle : 0.0;
+    uint64_t rows = 128;
+    while (rows < HISTORY_ROWS && (double)rows < most + 64.0)
+        rows *= 2;
+    return rows;
+}
+
+static size_t bytes(const ff_world *world, const void *settings, size_t *state) {
+    *state = sizeof(impact_state) + rows_of(world, settings) * (size_t)world->bodies * sizeof(impact_past);
+    return sizeof(impact_model);
+}
+
+static void create(const ff_world *world, const void *settings, uint64_t given, void *memory) {
+    const impact_settings *s = settings;
+    impact_model *model = memory;
+    *model = (impact_model){.set = *s,
+                            .identified = s->stiffness == FF_INF,
+                            .stiffness = s->stiffness == FF_INF ? s->guess : s->stiffness,
+                            .noise = world->force_noise,
+                            .integrate = world->integrate,
+                            .rows = rows_of(world, s),
+                            .bodies = world->bodies,
+                            .contacts = world->contacts};
+    for (int i = 0; i < world->bodies; i++) {
+        model->body[i] = world->body[i].rigid;
+        model->delay[i] = isnan(s->delay) ? world->body[i].delay : s->delay;
+    }
+    for (int c = 0; c < world->contacts; c++)
+        model->contact[c] = world->contact[c];
+    ff_detector_default(&model->detector);
+    model->detector.force_on = s->threshold;
+    model->detector.multiple = world->noisy ? 5.0 : 0.0;
+    model->detector.fixed = given >> THRESHOLD & 1u;
+}
+
+static ff_status update(void *model, const ff_world *world, const void *settings, uint64_t given) {
+    create(world, settings, given, model);
+    return FF_OK;
+}
+
+static void detector(const void *model, ff_detector_config *config) {
+    *config = ((const impact_model *)model)->detector;
+}
+
+static void reset(const void *model, const ff_rigid_state *body, void *memory) {
+    impact_state *state = memory;
+    (void)body;
+    *state = (impact_state){0};
+    ff__impact_history_reset(model, &state->history);
+}
+
+static double lead(const void *self, const void *state, int body) {
+    const impact_model *model = self;
+    (void)state;
+    return model->set.prediction ? model->delay[body] : 0.0;
+}
+
+static void report_run(const void *self, const void *memory, int body, double *values) {
+    const impact_model *model = self;
+    const impact_state *state = memory;
+    if (body >= 0)
+        return;
+    values[0] = model->set.prediction;
+    values[1] = model->set.recomputation;
+    values[2] = (double)state->recomputations;
+    values[3] = state->longest_look_back * model->integrate.cycle;
+    values[4] = (double)state->bounded;
+}
+
+const ff_method ff_method_impact = {.abi = FF_METHOD_ABI,
+                                    .size = sizeof(ff_method),
+                                    .name = "impact",
+                                    .version = "1",
+                                    .help =
+                                        "Settings of the method `impact` (lange). It knows the geometry of "
+                                        "walls, pairs and cones, their stiffness and damping, and renders "
+                                        "the `satellite` contact.",
+                                    .needs = FF_NEEDS_GEOMETRY | FF_NEEDS_COMPLIANCE,
+                                    .can = FF_CAN_RELATIVE | FF_CAN_PREDICT,
+                                    .setting = table,
+                                    .settings = sizeof table / sizeof *table,
+                                    .setting_bytes = sizeof(impact_settings),
+                                    .variants = 2,
+                                    .column = columns,
+                                    .columns = sizeof columns / sizeof *columns,
+                                    .defaults = defaults,
+                                    .resolve = resolve,
+                                    .check = check,
+                                    .bytes = bytes,
+                                    .create = create,
+                                    .update = update,
+                                    .detector = detector,
+                                    .reset = reset,
+                                    .lead = lead,
+                                    .step = step,
+                                    .report = report_run};

@@ -1,7 +1,7 @@
 /* fused: how a contact begins, ends, is settled, remembered and reported (docs/methods/fused.md, 5 and 9). */
-#include "fidelity/fused.h"
+#include "fidelity/fused/fused.h"
 
-static double flight_speed(ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
+static double flight_speed(fused_state *state, const fused_contact *c, uint64_t k) {
     const fused_place p = fused_contact_place(c);
     double s, v;
     ff__fused_coordinate(&p, state->start[c->a], &fused_at(state, c->a, k)->body,
@@ -9,12 +9,11 @@ static double flight_speed(ff_fused_state *state, const ff_fused_contact *c, uin
     return v;
 }
 
-static void find_wall(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
-                      uint64_t k) {
+static void find_wall(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
     const double T = model->integrate.cycle;
     double best = FF_INF;
-    for (int w = 0; w < FF_FUSED_WALLS; w++) {
-        const ff_fused_wall *x = &state->wall[w];
+    for (int w = 0; w < FUSED_WALLS; w++) {
+        const fused_wall *x = &state->wall[w];
         if (!x->valid || x->a != c->a || x->b != c->b || x->torque != c->torque ||
             ff_vec3_dot(x->n, c->n) < 0.8)
             continue;
@@ -31,17 +30,17 @@ static void find_wall(const ff_fidelity_model *model, ff_fused_state *state, ff_
     }
 }
 
-static ff_fused_contact *free_contact(ff_fused_state *state) {
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+static fused_contact *free_contact(fused_state *state) {
+    for (int c = 0; c < FUSED_CONTACTS; c++)
         if (!state->contact[c].open && !state->contact[c].settled)
             return &state->contact[c];
     return NULL;
 }
 
-uint64_t ff__fused_group_anchor(const ff_fused_state *state, unsigned group, uint64_t k) {
+uint64_t ff__fused_group_anchor(const fused_state *state, unsigned group, uint64_t k) {
     uint64_t from = k;
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        const ff_fused_contact *x = &state->contact[c];
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        const fused_contact *x = &state->contact[c];
         if (x->open && (group >> x->a & 1u) && x->anchor < from)
             from = x->anchor;
     }
@@ -49,8 +48,7 @@ uint64_t ff__fused_group_anchor(const ff_fused_state *state, unsigned group, uin
 }
 
 /* The energy that a group of bodies may have from sample k on: what it has there. */
-static void limit_from_here(const ff_fidelity_model *model, ff_fused_state *state, unsigned group,
-                            uint64_t k) {
+static void limit_from_here(const fused_model *model, fused_state *state, unsigned group, uint64_t k) {
     ff_rigid_state x[FF_MAX_BODIES];
     for (int i = 0; i < model->bodies; i++)
         x[i] = fused_at(state, i, k)->body;
@@ -61,16 +59,16 @@ static void limit_from_here(const ff_fidelity_model *model, ff_fused_state *stat
 }
 
 /* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's. */
-void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int a, int b, bool torque,
-                     ff_vec3 n, uint64_t k) {
-    ff_fused_contact *c = free_contact(state);
+void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
+                     uint64_t k) {
+    fused_contact *c = free_contact(state);
     if (!c)
         return;
     const double T = model->integrate.cycle;
     const unsigned group_before = ff__fused_group_of(state, a) | (b < 0 ? 0u : ff__fused_group_of(state, b));
     const uint64_t first_anchor = ff__fused_group_anchor(state, group_before, k);
     bool busy = false;
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
+    for (int i = 0; i < FUSED_CONTACTS; i++)
         busy |= state->contact[i].open && (group_before >> state->contact[i].a & 1u);
     c->open = true;
     c->settled = c->frozen = c->closing = c->united = c->tried = false;
@@ -93,9 +91,9 @@ void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int 
     c->abandoned = false;
     c->wall = -1;
     c->wall_used = false;
-    const ff_fused_sample *x = fused_at(state, a, k);
+    const fused_sample *x = fused_at(state, a, k);
     bool turning = false;
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
+    for (int i = 0; i < FUSED_CONTACTS; i++)
         turning |=
             &state->contact[i] != c && state->contact[i].torque && fused_acts_at(&state->contact[i], a, k);
     if (!torque && !turning) { /* what the others leave */
@@ -128,8 +126,7 @@ void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int 
     if (b >= 0 && state->free_since[b] > earliest)
         earliest = state->free_since[b];
     c->anchor = k; /* share() asks */
-    const double level =
-        fmax(1.5 * fused_noise_of(&model->config.fused, c), 3e-3 * ff__fused_share(state, c, k));
+    const double level = fmax(1.5 * fused_noise_of(&model->config, c), 3e-3 * ff__fused_share(state, c, k));
     uint64_t quiet = 0;
     while (quiet < 400 && k > earliest + quiet + 3) {
         double sum = 0.0;
@@ -140,8 +137,8 @@ void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int 
         quiet++;
     }
     back += quiet;
-    if (back > LOOK_BACK)
-        back = LOOK_BACK;
+    if (back > fused_look_back(state))
+        back = fused_look_back(state);
     c->anchor = k > earliest + back ? k - back : earliest;
     c->row_from = c->anchor;
     c->speed = fabs(flight_speed(state, c, c->anchor));
@@ -150,10 +147,10 @@ void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int 
         b >= 0 || ff_vec3_norm(ff_vec3_axpy(-ff_vec3_dot(n, tip_speed), n, tip_speed)) > 1e-4 * c->speed;
     for (uint64_t i = c->anchor; i <= k; i++) {
         ff__fused_take_row(state, c, i);
-        c->residual[i & MASK] = 0.0;
-        c->use[i & MASK] = 1;
+        fused_row_of(c, i)->residual = 0.0;
+        fused_row_of(c, i)->use = 1;
     }
-    c->force_max = c->f[k & MASK];
+    c->force_max = fused_row_of(c, k)->f;
     c->torque_max = ff_vec3_norm(x->torque);
     const unsigned group = ff__fused_group_of(state, a);
     if (!busy || c->anchor < first_anchor) {
@@ -167,7 +164,7 @@ void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int 
     }
     find_wall(model, state, c, k);
     if (c->wall >= 0) { /* known: the next command must not go out without it */
-        const ff_fused_wall *wall = &state->wall[c->wall];
+        const fused_wall *wall = &state->wall[c->wall];
         c->wall_used = true;
         c->n = wall->n;
         c->r = wall->r;
@@ -178,29 +175,29 @@ void ff__fused_begin(const ff_fidelity_model *model, ff_fused_state *state, int 
     }
 }
 
-void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state, const ff_fused_contact *c,
-                           uint64_t k, int body, bool ended) {
-    const ff_fused_config *config = &model->config.fused;
-    ff_fused_report *r = &state->report[body];
+void ff__fused_fill_report(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
+                           int body, bool ended) {
+    const fused_config *config = &model->config;
+    fused_report *r = &state->report[body];
     const double T = model->integrate.cycle, delay = state->delay[c->a];
     const ff_profile *e = &c->surface;
-    *r = (ff_fused_report){.known = e->valid,
-                           .torque = c->torque,
-                           .law = e->law,
-                           .stiffness = e->k,
-                           .stiffness_sd = e->sd_k,
-                           .damping = e->c,
-                           .damping_sd = e->sd_c,
-                           .surface_sd = e->sd_x0,
-                           .normal = c->n,
-                           .point = c->r,
-                           .friction = c->mu,
-                           .delay = delay,
-                           .delay_told = config->delay[body],
-                           .warm = c->wall_used,
-                           .contacts = r->contacts};
+    *r = (fused_report){.known = e->valid,
+                        .torque = c->torque,
+                        .law = e->law,
+                        .stiffness = e->k,
+                        .stiffness_sd = e->sd_k,
+                        .damping = e->c,
+                        .damping_sd = e->sd_c,
+                        .surface_sd = e->sd_x0,
+                        .normal = c->n,
+                        .point = c->r,
+                        .friction = c->mu,
+                        .delay = delay,
+                        .delay_told = config->delay[body],
+                        .warm = c->wall_used,
+                        .contacts = r->contacts};
     /* the tip as it entered, moved along n onto the surface */
-    const ff_fused_sample *x = fused_at(state, c->a, c->detected);
+    const fused_sample *x = fused_at(state, c->a, c->detected);
     ff_vec3 tip = ff_pose_apply(x->T_r, c->r);
     if (c->b >= 0)
         tip = ff_pose_apply(ff_pose_inverse(fused_at(state, c->b, c->detected)->T_r), tip);
@@ -214,7 +211,7 @@ void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state
         double s, v;
         ff__fused_coordinate(&p, state->start[c->a], &fused_at(state, c->a, i)->body,
                              c->b < 0 ? NULL : &fused_at(state, c->b, i)->body, &s, &v);
-        samples += (e->valid ? s > e->x0 : c->f[i & MASK] > 0.0) ? (int)stride : 0;
+        samples += (e->valid ? s > e->x0 : fused_row_of(c, i)->f > 0.0) ? (int)stride : 0;
     }
     r->samples = samples;
     const double w = e->valid && e->law == 0 ? sqrt(e->k / c->mass) : FF_PI / ((samples + 1) * T);
@@ -236,36 +233,36 @@ void ff__fused_fill_report(const ff_fidelity_model *model, ff_fused_state *state
     }
     unsigned outside = 0;
     if (!e->valid)
-        outside |= FF_FUSED_NO_ESTIMATE;
+        outside |= FUSED_NO_ESTIMATE;
     if (samples < 4)
-        outside |= FF_FUSED_FEW_SAMPLES;
+        outside |= FUSED_FEW_SAMPLES;
     if (c->force_max < 10.0 * fused_noise_of(config, c))
-        outside |= FF_FUSED_WEAK;
+        outside |= FUSED_WEAK;
     if (0.5 * FF_PI * w * fabs(config->skew) > 0.01)
-        outside |= FF_FUSED_SKEW;
+        outside |= FUSED_SKEW;
     if (c->frozen)
-        outside |= FF_FUSED_LOOK_BACK;
+        outside |= FUSED_LOOK_BACK;
     if (!c->wall_used && w * delay > 1.65)
-        outside |= FF_FUSED_LATE;
+        outside |= FUSED_LATE;
     if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noisy(config, c)))
-        outside |= FF_FUSED_FRICTION;
+        outside |= FUSED_FRICTION;
     /* a misfit of three times the noise, or of a fiftieth of the peak: no law of ours */
     const double least = fmax(fused_noise_of(config, c), 1e-3 * c->force_max);
     const double unit = fused_noisy(config, c) ? 3.0 : 0.02 * c->force_max / least;
     if (ended && e->valid && e->J > unit * unit * (double)(c->until - c->row_from + 1))
-        outside |= FF_FUSED_MISFIT;
+        outside |= FUSED_MISFIT;
     if (ended && fused_noisy(config, c) && c->mu == 0.0 && c->lean_misfit > union_misfit)
-        outside |= FF_FUSED_MISFIT; /* what is across the normal is no noise, and no friction explains it */
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-        const ff_fused_contact *o = &state->contact[i];
+        outside |= FUSED_MISFIT; /* what is across the normal is no noise, and no friction explains it */
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *o = &state->contact[i];
         if (fused_beside(o, c) && (o->a == body || o->b == body))
-            outside |= FF_FUSED_SEVERAL;
+            outside |= FUSED_SEVERAL;
     }
     r->outside = outside;
 }
 
 /* A free flight from the anchor: what ff__fused_begin() made of noise is undone. */
-void ff__fused_cancel(ff_fused_state *state, ff_fused_contact *c) {
+void ff__fused_cancel(fused_state *state, fused_contact *c) {
     const unsigned group = ff__fused_group_of(state, c->a);
     c->open = false;
     c->stage = REST;
@@ -273,7 +270,7 @@ void ff__fused_cancel(ff_fused_state *state, ff_fused_contact *c) {
     ff__fused_replay_from(state, group, c->anchor);
 }
 
-static void remember(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+static void remember(fused_state *state, fused_contact *c, uint64_t k) {
     if (!c->surface.valid || c->abandoned)
         return;
     int slot = c->wall;
@@ -281,9 +278,9 @@ static void remember(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
         return; /* found missing while the contact was settled */
     if (slot < 0) {
         slot = 0;
-        for (int w = 0; w < FF_FUSED_WALLS; w++) {
+        for (int w = 0; w < FUSED_WALLS; w++) {
             /* a wall of the same kind that stands nearly there has moved: replace it */
-            const ff_fused_wall *x = &state->wall[w];
+            const fused_wall *x = &state->wall[w];
             if (!x->valid) {
                 slot = w;
                 break;
@@ -292,23 +289,23 @@ static void remember(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
                 slot = w;
         }
     }
-    state->wall[slot] = (ff_fused_wall){.valid = true,
-                                        .torque = c->torque,
-                                        .a = c->a,
-                                        .b = c->b,
-                                        .n = c->n,
-                                        .r = c->r,
-                                        .surface = c->surface,
-                                        .mu = c->mu,
-                                        .force_max = c->force_max,
-                                        .last = k};
+    state->wall[slot] = (fused_wall){.valid = true,
+                                     .torque = c->torque,
+                                     .a = c->a,
+                                     .b = c->b,
+                                     .n = c->n,
+                                     .r = c->r,
+                                     .surface = c->surface,
+                                     .mu = c->mu,
+                                     .force_max = c->force_max,
+                                     .last = k};
     c->wall = slot;
 }
 
 /* Contacts that ended stay while an open one of the group reaches back over them. */
-void ff__fused_sweep(ff_fused_state *state) {
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        ff_fused_contact *x = &state->contact[c];
+void ff__fused_sweep(fused_state *state) {
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        fused_contact *x = &state->contact[c];
         if (!x->settled || x->closing)
             continue;
         const unsigned group = ff__fused_group_of(state, x->a);
@@ -316,8 +313,8 @@ void ff__fused_sweep(ff_fused_state *state) {
         for (int i = 0; i < FF_MAX_BODIES; i++)
             needed |= state->replay[i].active && (state->replay[i].bodies >> x->a & 1u) &&
                       state->replay[i].at < x->end;
-        for (int o = 0; o < FF_FUSED_CONTACTS; o++) {
-            const ff_fused_contact *y = &state->contact[o];
+        for (int o = 0; o < FUSED_CONTACTS; o++) {
+            const fused_contact *y = &state->contact[o];
             needed |= (y->open || y->closing) && (group >> y->a & 1u) && y->anchor < x->end;
         }
         if (!needed)
@@ -326,9 +323,8 @@ void ff__fused_sweep(ff_fused_state *state) {
 }
 
 /* Over for the satellite and for the robot? */
-bool ff__fused_is_over(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
-                       uint64_t k) {
-    const ff_fused_config *config = &model->config.fused;
+bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
+    const fused_config *config = &model->config;
     const double noise = fused_noise_of(config, c);
     const fused_place p = fused_contact_place(c);
     double s, v;
@@ -339,19 +335,20 @@ bool ff__fused_is_over(const ff_fidelity_model *model, ff_fused_state *state, ff
     double sum = 0.0;
     int count = 0;
     for (uint64_t i = k; i > c->detected && count < 16; i--, count++)
-        sum += c->f[i & MASK];
-    const bool robot_out = c->f[k & MASK] < fused_threshold(config, c) && c->v[k & MASK] <= 0.0 &&
+        sum += fused_row_of(c, i)->f;
+    const bool robot_out = fused_row_of(c, k)->f < fused_threshold(config, c) &&
+                           fused_row_of(c, k)->v <= 0.0 &&
                            (noise == 0.0 || sum < (double)count * (0.75 * noise + 0.005 * c->force_max));
     c->quiet = satellite_out && robot_out ? c->quiet + 1 : 0;
     /* No force for longer than the robot can be late: it is over, whatever the model says. */
-    c->silent = c->f[k & MASK] < fused_threshold(config, c) ? c->silent + 1 : 0;
+    c->silent = fused_row_of(c, k)->f < fused_threshold(config, c) ? c->silent + 1 : 0;
     c->abandoned = (double)c->silent > 1.5 * state->delay[c->a] / model->integrate.cycle + 24.0;
     return c->quiet >= 3 || c->abandoned;
 }
 
 /* The contact is over: from here on the body flies, while the settlement (a last estimate and replay) goes
  * on. */
-void ff__fused_finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k) {
     c->open = false;
     c->settled = c->closing = true;
     c->end = k;
@@ -361,8 +358,8 @@ void ff__fused_finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
     c->first.surface.valid = false;
     c->passes = 1; /* which rows take part is judged with the last surface: that may be a poor one */
     bool left_a = false, left_b = false;
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-        const ff_fused_contact *o = &state->contact[i];
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *o = &state->contact[i];
         left_a |= o->open && (o->a == c->a || o->b == c->a);
         left_b |= o->open && c->b >= 0 && (o->a == c->b || o->b == c->b);
     }
@@ -373,7 +370,7 @@ void ff__fused_finish(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
 }
 
 /* Settled: what is known of it is final. */
-static void conclude(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c) {
+static void conclude(const fused_model *model, fused_state *state, fused_contact *c) {
     state->report[c->a].contacts++;
     ff__fused_fill_report(model, state, c, c->end, c->a, true);
     remember(state, c, c->end);
@@ -387,9 +384,9 @@ static void conclude(const ff_fidelity_model *model, ff_fused_state *state, ff_f
 }
 
 /* Takes the place of the contacts beside it. */
-void ff__fused_absorb(ff_fused_state *state, ff_fused_contact *c) {
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-        ff_fused_contact *o = &state->contact[i];
+void ff__fused_absorb(fused_state *state, fused_contact *c) {
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        fused_contact *o = &state->contact[i];
         if (o == c || !o->settled || o->a != c->a || o->anchor >= c->end)
             continue;
         ff__fused_replay_from(state, ff__fused_group_of(state, c->a), o->anchor);
@@ -401,7 +398,7 @@ void ff__fused_absorb(ff_fused_state *state, ff_fused_contact *c) {
 }
 
 /* Is one of several again. */
-void ff__fused_part(ff_fused_contact *c) {
+void ff__fused_part(fused_contact *c) {
     c->united = false;
     c->end = c->until = c->end_before;
     c->n = c->n_new = c->before.n;
@@ -414,14 +411,13 @@ void ff__fused_part(ff_fused_contact *c) {
 /* Friction of a third of the normal force looks like a second contact while the sliding turns round. When all
  * contacts of a body on the world are settled that acted at one time, under noise, the earliest is judged
  * once more as the only one, with the whole force and friction. */
-static void unite(const ff_fidelity_model *model, ff_fused_state *state, const ff_fused_contact *last,
-                  uint64_t k) {
-    ff_fused_contact *e = NULL;
+static void unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k) {
+    fused_contact *e = NULL;
     int count = 0;
     uint64_t end = 0;
     double several = 0.0;
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-        ff_fused_contact *o = &state->contact[i];
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        fused_contact *o = &state->contact[i];
         if (o != last && !fused_beside(o, last))
             continue;
         if (o->a != last->a && o->b != last->a && o->a != last->b)
@@ -434,17 +430,17 @@ static void unite(const ff_fidelity_model *model, ff_fused_state *state, const f
         if (!o->torque && (!e || fused_is_earlier(o, e)))
             e = o;
     }
-    if (count < 2 || !e || !fused_noisy(&model->config.fused, e) || model->config.fused.random_estimates ||
-        k - e->row_from > 3 * FF_FUSED_RING / 4)
+    if (count < 2 || !e || !fused_noisy(&model->config, e) || model->config.random_estimates ||
+        k - e->row_from > 3 * (UINT64_C(1) << state->bits) / 4)
         return;
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) { /* the group must be all that acts there */
-        const ff_fused_contact *o = &state->contact[i];
+    for (int i = 0; i < FUSED_CONTACTS; i++) { /* the group must be all that acts there */
+        const fused_contact *o = &state->contact[i];
         const bool one = o == last || fused_beside(o, last);
         if (o->settled && o->a == e->a && o != e && o->anchor < end &&
-            (!one || !fused_beside(o, e) || k - o->anchor > 3 * FF_FUSED_RING / 4))
+            (!one || !fused_beside(o, e) || k - o->anchor > 3 * (UINT64_C(1) << state->bits) / 4))
             return;
     }
-    e->before = (ff_fused_settled){e->surface, e->n, e->r, e->mu, several};
+    e->before = (fused_settled){e->surface, e->n, e->r, e->mu, several};
     e->end_before = e->end;
     e->end = end;
     e->united = e->closing = e->tried = true;
@@ -457,7 +453,7 @@ static void unite(const ff_fidelity_model *model, ff_fused_state *state, const f
     state->report[e->a].contacts--;
 }
 
-static void settle(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+static void settle(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
     const bool again = c->tried;
     conclude(model, state, c);
     if (!again)
@@ -465,13 +461,13 @@ static void settle(const ff_fidelity_model *model, ff_fused_state *state, ff_fus
 }
 
 /* Estimates and replays, as far as the work of a cycle allows; the contact that has waited longest first. */
-void ff__fused_work_on(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work) {
+void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k, int *work) {
     ff__fused_replay_some(model, state, k, work);
     unsigned done = 0;
-    for (int i = 0; i<FF_FUSED_CONTACTS && * work> 0; i++) {
-        ff_fused_contact *c = NULL;
-        for (int j = 0; j < FF_FUSED_CONTACTS; j++) {
-            ff_fused_contact *x = &state->contact[j];
+    for (int i = 0; i<FUSED_CONTACTS && * work> 0; i++) {
+        fused_contact *c = NULL;
+        for (int j = 0; j < FUSED_CONTACTS; j++) {
+            fused_contact *x = &state->contact[j];
             if ((x->open || x->closing) && x->stage != REST && !(done >> j & 1u) &&
                 (!c || x->asked < c->asked))
                 c = x;
@@ -479,7 +475,7 @@ void ff__fused_work_on(const ff_fidelity_model *model, ff_fused_state *state, ui
         if (!c)
             return;
         done |= 1u << (c - state->contact);
-        if (c->closing && k - c->row_from > FF_FUSED_RING - 16) {
+        if (c->closing && k - c->row_from > (UINT64_C(1) << state->bits) - 16) {
             c->stage = SETTLE; /* its rows leave the history: what is known stands */
             if (c->united)
                 ff__fused_part(c);

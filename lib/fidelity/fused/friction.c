@@ -1,5 +1,5 @@
 /* fused: friction, and the normal of a surface that has it (docs/methods/fused.md, 8). */
-#include "fidelity/fused.h"
+#include "fidelity/fused/fused.h"
 
 enum {
     FRICTION_ROWS = 48, /* rows behind the onset that the search looks at */
@@ -8,9 +8,9 @@ enum {
 
 /* One pass over the rows: sum of f (F + mu f u), u the direction of sliding across n, or `along` where that
  * is given; and the sum of f^2 v. */
-static void lean_back(const ff_fused_config *config, ff_fused_state *state, const ff_fused_contact *c,
-                      uint64_t k, double mu, ff_vec3 n, const ff_vec3 *along, uint64_t stride,
-                      ff_vec3 *normal, ff_vec3 *path) {
+static void lean_back(const fused_config *config, fused_state *state, const fused_contact *c, uint64_t k,
+                      double mu, ff_vec3 n, const ff_vec3 *along, uint64_t stride, ff_vec3 *normal,
+                      ff_vec3 *path) {
     const double noise = fused_noise_of(config, c);
     *normal = *path = ff_vec3_zero();
     for (uint64_t i = c->row_from; i <= k; i += stride) {
@@ -36,9 +36,8 @@ static void lean_back(const ff_fused_config *config, ff_fused_state *state, cons
  * along the sum of F + mu f u. u is across n itself. A steep impact slides so little that the lean alone
  * turns u round on the way in; over way in and out the integral of f^2 dx shows the sliding, as that of the
  * normal part cancels (exactly on an elastic surface). From there on each row has its own u. */
-ff_vec3 ff__fused_normal_with_friction(const ff_fused_config *config, ff_fused_state *state,
-                                       const ff_fused_contact *c, uint64_t k, double mu, ff_vec3 n,
-                                       uint64_t stride) {
+ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *state, const fused_contact *c,
+                                       uint64_t k, double mu, ff_vec3 n, uint64_t stride) {
     ff_vec3 normal, path, u = ff_vec3_zero();
     for (int pass = 0; pass < (mu > 0.0 ? 6 : 2); pass++) {
         lean_back(config, state, c, k, pass ? mu : 0.0, n, pass < 3 ? &u : NULL, stride, &normal, &path);
@@ -51,13 +50,13 @@ ff_vec3 ff__fused_normal_with_friction(const ff_fused_config *config, ff_fused_s
 }
 
 /* Normal and rows of a trial friction; rows behind the onset thinned out. */
-static void friction_table(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
-                           double mu, fused_table *t, ff_profile_in *in, ff_vec3 *n) {
+static void friction_table(const fused_model *model, fused_state *state, fused_contact *c, double mu,
+                           fused_table *t, ff_profile_in *in, ff_vec3 *n) {
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     const fused_place p_0 = fused_contact_place(c);
     *n = mu == c->mu && mu > 0.0
              ? c->n_new
-             : ff__fused_normal_with_friction(&model->config.fused, state, c, c->until, mu, c->n_new, stride);
+             : ff__fused_normal_with_friction(&model->config, state, c, c->until, mu, c->n_new, stride);
     fused_place p = p_0;
     p.n = *n;
     p.r = c->r_new;
@@ -69,7 +68,7 @@ static void friction_table(const ff_fidelity_model *model, ff_fused_state *state
         ff__fused_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t->s[rows], &t->v[rows]);
         const ff_vec3 n_w = c->b < 0 ? *n : ff_quat_rotate(b.attitude, *n);
         t->f[rows] = ff_vec3_dot(n_w, fused_measured_force(state, c->a, c->b, i));
-        t->use[rows] = c->use[i & MASK] == 1;
+        t->use[rows] = fused_row_of(c, i)->use == 1;
         if (i == c->detected)
             in->hi = t->s[rows];
     }
@@ -78,8 +77,8 @@ static void friction_table(const ff_fidelity_model *model, ff_fused_state *state
 }
 
 /* One trial friction; true where it explains the contact better than the best so far. */
-static bool try_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
-                         double mu, int law, ff_profile *fit, ff_vec3 *n, int *work) {
+static bool try_friction(const fused_model *model, fused_state *state, fused_contact *c, double mu, int law,
+                         ff_profile *fit, ff_vec3 *n, int *work) {
     fused_table t;
     ff_profile_in in;
     friction_table(model, state, c, mu, &t, &in, n);
@@ -93,22 +92,20 @@ static bool try_friction(const ff_fidelity_model *model, ff_fused_state *state, 
     return done && (c->mu_best < 0.0 || fit->J < c->rival.J);
 }
 
-static void keep_friction(ff_fused_contact *c, double mu, const ff_profile *fit, ff_vec3 n) {
+static void keep_friction(fused_contact *c, double mu, const ff_profile *fit, ff_vec3 n) {
     c->rival = *fit;
     c->mu_best = mu;
     c->n_best = n;
 }
 
 /* Is a friction that lowers the misfit from `without` to `with` more than a chance? */
-static bool significant(const ff_fused_config *config, const ff_fused_contact *c, double without,
-                        double with) {
+static bool significant(const fused_config *config, const fused_contact *c, double without, double with) {
     return fused_noisy(config, c) ? with < without - 25.0 : with < 0.2 * without;
 }
 
 /* The search for mu: the friction whose normal lets one law explain the whole contact. One trial in a call;
  * true when the step is done. During the contact, from where it stands: mu kept, raised, lowered. */
-bool ff__fused_step_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
-                             int *work) {
+bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
     ff_profile fit;
     ff_vec3 n;
     if (c->mu_side == 0)
@@ -116,7 +113,7 @@ bool ff__fused_step_friction(const ff_fidelity_model *model, ff_fused_state *sta
     const double wish = c->mu + (c->mu_side == 1 ? c->mu_step : c->mu_side == 2 ? -c->mu_step : 0.0);
     const double mu = fmin(1.0, fmax(0.0, wish));
     if ((c->mu_side == 0 || mu != c->mu) && try_friction(model, state, c, mu, c->fit.law, &fit, &n, work) &&
-        (c->mu_side == 0 || c->mu > 0.0 || significant(&model->config.fused, c, c->rival.J, fit.J)))
+        (c->mu_side == 0 || c->mu > 0.0 || significant(&model->config, c, c->rival.J, fit.J)))
         keep_friction(c, mu, &fit, n);
     c->mu_side = (c->mu_side + 1) % 3;
     if (c->mu_side)
@@ -129,7 +126,7 @@ bool ff__fused_step_friction(const ff_fidelity_model *model, ff_fused_state *sta
 }
 
 /* Force, and velocity of the tip, of row i in the axes of the normal, with the new contact point. */
-static void slip_of(ff_fused_state *state, const ff_fused_contact *c, uint64_t i, ff_vec3 *F, ff_vec3 *v) {
+static void slip_of(fused_state *state, const fused_contact *c, uint64_t i, ff_vec3 *F, ff_vec3 *v) {
     const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
     *F = fused_measured_force(state, c->a, c->b, i);
     *v = ff_rigid_point_velocity(&a, c->r_new);
@@ -144,14 +141,14 @@ static void slip_of(ff_fused_state *state, const ff_fused_contact *c, uint64_t i
 
 /* How well a trial normal explains force and motion: the law along it, and across it friction against the
  * sliding, whose mu comes out. Force and motion along n and across n are all that was measured. */
-static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
-                           ff_vec3 n, bool friction, double *mu, ff_profile *fit, int *work) {
+static double judge_normal(const fused_model *model, fused_state *state, fused_contact *c, ff_vec3 n,
+                           bool friction, double *mu, ff_profile *fit, int *work) {
     fused_table t;
     ff_profile_in in;
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     const fused_place p = {c->torque, c->a, c->b, n, c->r_new};
     ff__fused_fill_table(model, c, &t, &in);
-    ff_vec3 across[FF_FUSED_RING], slide[FF_FUSED_RING];
+    ff_vec3 across[FUSED_RING], slide[FUSED_RING];
     int rows = 0;
     double top = 0.0, bottom = 0.0, J = 0.0;
     for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride, rows++) {
@@ -162,7 +159,7 @@ static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state
         slip_of(state, c, i, &F, &v);
         const double f = ff_vec3_dot(n, F);
         t.f[rows] = f;
-        t.use[rows] = c->use[i & MASK] == 1;
+        t.use[rows] = fused_row_of(c, i)->use == 1;
         across[rows] = ff_vec3_axpy(-f, n, F);
         slide[rows] = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, v), n, v));
         if (t.use[rows] && f > 0.0) {
@@ -193,7 +190,7 @@ static double judge_normal(const ff_fidelity_model *model, ff_fused_state *state
 }
 
 /* How many rows judge_normal() looks at. */
-static double friction_rows(const ff_fused_contact *c) {
+static double friction_rows(const fused_contact *c) {
     const uint64_t behind = c->until - c->detected, stride = 1 + behind / FRICTION_ROWS;
     const uint64_t rows = c->detected - c->row_from + 1 + behind / stride;
     return (double)rows;
@@ -205,7 +202,7 @@ static ff_vec3 tilted(ff_vec3 n, const double x[2]) {
     return ff_vec3_unit(ff_vec3_axpy(x[0], e1, ff_vec3_axpy(x[1], ff_vec3_cross(n, e1), n)));
 }
 
-static void open_simplex(ff_fused_simplex *z, double size, double turn) {
+static void open_simplex(fused_simplex *z, double size, double turn) {
     for (int i = 0; i < 3; i++) {
         z->x[i][0] = size * cos(2.0943951 * i + turn);
         z->x[i][1] = size * sin(2.0943951 * i + turn);
@@ -215,14 +212,14 @@ static void open_simplex(ff_fused_simplex *z, double size, double turn) {
 
 /* Tilts of the force's direction on rings 0.03 apart, judged by the force across them alone: what friction
  * against the sliding leaves of it. The best three, well apart, stay in the simplex's corners. */
-static void look_around(ff_fused_state *state, ff_fused_contact *c, int *work) {
+static void look_around(fused_state *state, fused_contact *c, int *work) {
     enum { IN_A_CALL = 16 };
-    ff_fused_simplex *z = &c->simplex;
+    fused_simplex *z = &c->simplex;
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     ff_vec3 F[2 * FRICTION_ROWS], v[2 * FRICTION_ROWS];
     int rows = 0;
     for (uint64_t i = c->detected; i <= c->until && rows < 2 * FRICTION_ROWS; i += stride)
-        if (c->use[i & MASK] == 1) {
+        if (fused_row_of(c, i)->use == 1) {
             slip_of(state, c, i, &F[rows], &v[rows]);
             rows++;
         }
@@ -269,10 +266,9 @@ static void look_around(ff_fused_state *state, ff_fused_contact *c, int *work) {
 
 /* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
  * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
-bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
-                               int *work) {
+bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
     enum { TRIALS = 60 };
-    ff_fused_simplex *z = &c->simplex;
+    fused_simplex *z = &c->simplex;
     ff_profile fit;
     double mu;
     if (c->mu_side == 0) { /* the force's own direction, no friction */
@@ -368,7 +364,7 @@ bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *s
         return false;
     /* the misfit has other valleys, as the sliding turns round with the normal: they are looked for */
     const double rows = fmin((double)(c->until - c->row_from), FRICTION_ROWS);
-    if (!z->again && z->least > (fused_noisy(&model->config.fused, c) ? 4.0 : 0.05) * rows) {
+    if (!z->again && z->least > (fused_noisy(&model->config, c) ? 4.0 : 0.05) * rows) {
         z->again = true;
         z->middle = c->n_force;
         z->look = 0;
@@ -377,7 +373,7 @@ bool ff__fused_settle_friction(const ff_fidelity_model *model, ff_fused_state *s
     }
     c->mu_side = 0;
     c->lean_misfit = fmin(z->least, c->mu_without) / friction_rows(c);
-    if (!significant(&model->config.fused, c, c->mu_without, z->least)) {
+    if (!significant(&model->config, c, c->mu_without, z->least)) {
         c->mu_best = 0.0;
         c->n_best = c->n_force;
     }

@@ -1,5 +1,5 @@
 /* Passivity of a pair that holds each other, in relative motion. */
-#include "fidelity/internal.h"
+#include "fidelity/tdpa/tdpa.h"
 
 /* `body` seen from `against`: everything in the axes of `against`, twist and wrench at the gripper. */
 typedef struct view {
@@ -33,14 +33,14 @@ static ff_twist mobility(const ff_rigid_model *model, ff_quat q, ff_vec3 r, ff_w
     return (ff_twist){w, ff_vec3_add(ff_vec3_scale(model->mass_inv, f.f), ff_vec3_cross(w, r))};
 }
 
-static ff_twist relative_mobility(const ff_fidelity_model *model, const view *c, ff_vec3 r_a, ff_wrench f) {
-    const ff_pair_config *pair = &model->config.pair;
-    return ff_twist_add(mobility(&model->body[pair->body], c->q, r_a, f),
-                        mobility(&model->body[pair->against], ff_quat_identity(), c->x, f));
+/* Of the pair's two bodies, body first. */
+static ff_twist relative_mobility(const ff_rigid_model *const model[2], const view *c, ff_vec3 r_a,
+                                  ff_wrench f) {
+    return ff_twist_add(mobility(model[0], c->q, r_a, f), mobility(model[1], ff_quat_identity(), c->x, f));
 }
 
 /* Lambda V: the inertia of the relative motion at the gripper. False when it cannot be had. */
-static bool momentum_of(const ff_fidelity_model *model, const view *c, ff_vec3 r_a, ff_twist V,
+static bool momentum_of(const ff_rigid_model *const model[2], const view *c, ff_vec3 r_a, ff_twist V,
                         ff_wrench *momentum) {
     double A[36], b[6] = {V.w.x, V.w.y, V.w.z, V.v.x, V.v.y, V.v.z};
     for (int j = 0; j < 6; j++) {
@@ -62,17 +62,18 @@ static bool momentum_of(const ff_fidelity_model *model, const view *c, ff_vec3 r
 /* Over one cycle the contact gives, at the robots, (F(k-1) + F(k))/2 . dx (measured displacement; exact for a
  * spring), and the satellites take T F.V + T^2 F.Lambda^-1 F/2. Where they took more than was given, so far,
  * the relative velocity is scaled by 1 - s: the impulse -s Lambda V dissipates (s - s^2/2) V.Lambda V. */
-void ff__pair_step(const ff_fidelity_model *model, ff_pair_state *state, const ff_fidelity_in *in,
-                   const ff_rigid_state *body, ff_fidelity_out *out) {
-    const ff_pair_config *pair = &model->config.pair;
-    const int a = pair->body, o = pair->against;
+void ff__tdpa_pair(const tdpa_model *model, tdpa_pair *state, const ff_method_in *in, ff_method_out *out) {
+    const int a = model->pair.body, o = model->pair.against;
     const double T = model->integrate.cycle;
+    const ff_vec3 point = in->grasp_point;
+    const ff_rigid_state *body = in->body;
+    const ff_rigid_model *const rigid[2] = {&in->rigid[a], &in->rigid[o]};
     const ff_body_sample *sa = &in->sample[a], *so = &in->sample[o];
-    const view m = view_of(sa->T_wr, sa->twist_r, so->T_wr, so->twist_r, pair->point);
+    const view m = view_of(sa->T_wr, sa->twist_r, so->T_wr, so->twist_r, point);
     const view c = view_of(ff_rigid_pose(&body[a]), (ff_twist){body[a].omega, body[a].velocity},
-                           ff_rigid_pose(&body[o]), (ff_twist){body[o].omega, body[o].velocity}, pair->point);
-    const ff_vec3 r_a = ff_quat_rotate(c.q, pair->point);
-    const ff_wrench F = wrench_of(&m, pair->point, sa->f_b, so->f_b);
+                           ff_rigid_pose(&body[o]), (ff_twist){body[o].omega, body[o].velocity}, point);
+    const ff_vec3 r_a = ff_quat_rotate(c.q, point);
+    const ff_wrench F = wrench_of(&m, point, sa->f_b, so->f_b);
 
     if (state->started) {
         const ff_wrench mean = ff_wrench_scale(0.5, ff_wrench_add(state->f, F));
@@ -85,13 +86,13 @@ void ff__pair_step(const ff_fidelity_model *model, ff_pair_state *state, const f
     state->x = m.x;
     state->q = m.q;
 
-    const ff_twist a_F = relative_mobility(model, &c, r_a, F);
+    const ff_twist a_F = relative_mobility(rigid, &c, r_a, F);
     state->energy -= T * ff_power(F, c.V) + 0.5 * T * T * ff_power(F, a_F);
 
     ff_wrench total = F;
     const ff_twist after = ff_twist_add(c.V, ff_twist_scale(T, a_F));
     ff_wrench momentum;
-    if (state->energy < 0.0 && momentum_of(model, &c, r_a, after, &momentum)) {
+    if (state->energy < 0.0 && momentum_of(rigid, &c, r_a, after, &momentum)) {
         const double twice = ff_power(momentum, after);
         if (twice > 0.0) {
             const double part = fmin(1.0, -2.0 * state->energy / twice), s = 1.0 - sqrt(1.0 - part);
@@ -102,7 +103,7 @@ void ff__pair_step(const ff_fidelity_model *model, ff_pair_state *state, const f
 
     /* one wrench about one point, opposite on the two bodies as they stand now */
     out->f_b[a].f = ff_quat_unrotate(c.q, total.f);
-    out->f_b[a].t = ff_vec3_add(ff_quat_unrotate(c.q, total.t), ff_vec3_cross(pair->point, out->f_b[a].f));
+    out->f_b[a].t = ff_vec3_add(ff_quat_unrotate(c.q, total.t), ff_vec3_cross(point, out->f_b[a].f));
     out->f_b[o].f = ff_vec3_neg(total.f);
     out->f_b[o].t = ff_vec3_sub(ff_vec3_neg(total.t), ff_vec3_cross(c.x, total.f));
     out->in_contact[a] = out->in_contact[o] = ff_vec3_dot(F.f, F.f) + ff_vec3_dot(F.t, F.t) > 0.0;

@@ -1,9 +1,8 @@
 /* fused: one estimate of a contact from all its rows, spread over cycles (docs/methods/fused.md, 3 and 10).
  */
-#include "fidelity/fused.h"
+#include "fidelity/fused/fused.h"
 
-static void random_surface(ff_fused_state *state, const ff_fused_contact *c, double lo, double hi,
-                           ff_profile *e) {
+static void random_surface(fused_state *state, const fused_contact *c, double lo, double hi, ff_profile *e) {
     ff_rng *rng = &state->rng;
     *e = (ff_profile){.valid = true,
                       .law = (int)(ff_rng_next(rng) & 3u),
@@ -13,21 +12,21 @@ static void random_surface(ff_fused_state *state, const ff_fused_contact *c, dou
     (void)c;
 }
 
-static void begin_rows(ff_fused_contact *c, int stage) {
+static void begin_rows(fused_contact *c, int stage) {
     c->stage = stage;
     c->row = c->row_from;
     c->force_new = c->torque_new = c->peak = 0.0;
     c->f_last[0] = c->f_last[1] = 0.0;
 }
 
-static void begin_fit(const ff_profile_in *in, ff_fused_contact *c, int stage) {
+static void begin_fit(const ff_profile_in *in, fused_contact *c, int stage) {
     c->stage = stage;
     ff_profile_begin(in, &c->search);
 }
 
 /* Which other laws to try after the first fit. One at each estimate, rounds at growing distance; a long
  * contact has tried them all several times, a short one does so at its end. */
-static void choose_rivals(ff_fused_contact *c, uint64_t k, bool final) {
+static void choose_rivals(fused_contact *c, uint64_t k, bool final) {
     const uint64_t age = k - c->detected;
     c->laws = 0;
     if (k >= c->law_due && age >= 8 && c->law_trial == 0) {
@@ -58,7 +57,7 @@ static void choose_rivals(ff_fused_contact *c, uint64_t k, bool final) {
 /* Logarithm of the next depth to try: three along the way in turn, from the deepest row down until the misfit
  * rises again (or beside the depth known so far), then the least of the parabola through them. False at the
  * end. */
-static bool next_depth(ff_fused_depth *z, bool known) {
+static bool next_depth(fused_depth *z, bool known) {
     enum { COARSE = 9, FINE = 9 };
     const double step = known ? 0.03 : 0.35;
     const bool rises = z->trial >= 3 && z->J[1] <= z->J[0] && z->J[1] <= z->J[2];
@@ -83,7 +82,7 @@ static bool next_depth(ff_fused_depth *z, bool known) {
 }
 
 /* A trial takes its place among the three, which stay in order. */
-static void place_depth(ff_fused_depth *z, double J) {
+static void place_depth(fused_depth *z, double J) {
     const double x = z->next;
     const int have = z->trial < 3 ? z->trial : 3;
     if (have < 3) {
@@ -114,8 +113,8 @@ static void place_depth(ff_fused_depth *z, double J) {
 }
 
 /* The law whose damping grows with depth: its depth is sought beside the rest. */
-static ff_profile_progress try_depth(const ff_profile_in *in, ff_fused_contact *c, int *work) {
-    ff_fused_depth *z = &c->grows;
+static ff_profile_progress try_depth(const ff_profile_in *in, fused_contact *c, int *work) {
+    fused_depth *z = &c->grows;
     const bool known = c->fit.law == FF_PROFILE_STEP;
     if (z->trial == 0) {
         double deepest = 0.0;
@@ -153,7 +152,7 @@ static ff_profile_progress try_depth(const ff_profile_in *in, ff_fused_contact *
 }
 
 /* The next part of a trial of another law. True when all are done. */
-static bool try_rival(const ff_profile_in *in, ff_fused_state *state, ff_fused_contact *c, int *work) {
+static bool try_rival(const ff_profile_in *in, fused_state *state, fused_contact *c, int *work) {
     if (!c->laws)
         return true;
     int law = 0;
@@ -182,44 +181,43 @@ static bool try_rival(const ff_profile_in *in, ff_fused_state *state, ff_fused_c
 }
 
 /* The new estimate takes effect: rows and residuals. */
-static void commit(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c, uint64_t last) {
+static void commit(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last) {
     c->n = c->n_new;
     c->r = c->r_new;
     c->surface = c->fit;
     for (uint64_t i = c->until + 1; i <= last; i++) {
         ff__fused_take_row(state, c, i);
-        c->use[i & MASK] = 1;
+        fused_row_of(c, i)->use = 1;
     }
     if (!c->surface.valid)
         return;
     state->info.bounds += c->surface.k_bound;
     const double least = fused_threshold(config, c);
     for (uint64_t i = c->row_from; i <= last; i++) {
-        const size_t q = i & MASK;
-        const double law = ff_profile_force(&c->surface, c->s[q], c->v[q]);
-        c->residual[q] = (law > 0.0 || c->f[q] > least) && c->use[q] != 2 && fused_sample_ok(state, c, i)
-                             ? c->f[q] - law
-                             : 0.0;
+        fused_row *const q = fused_row_of(c, i);
+        const double law = ff_profile_force(&c->surface, q->s, q->v);
+        q->residual =
+            (law > 0.0 || q->f > least) && q->use != 2 && fused_sample_ok(state, c, i) ? q->f - law : 0.0;
     }
 }
 
 /* Mean misfit of the rows that took part. */
-static double misfit(const ff_fused_contact *c) {
+static double misfit(const fused_contact *c) {
     int rows = 0;
     for (uint64_t i = c->row_from; i <= c->until; i++)
-        rows += c->use[i & MASK] == 1;
+        rows += fused_row_of(c, i)->use == 1;
     return c->fit.J / fmax(1.0, (double)rows);
 }
 
 /* The settlement's second pass judges the rows by the first one's surface. Where it then explains them far
  * worse, that surface has let in rows that are none of the contact's: the first pass stands. True where the
  * rows must then be taken along its normal again. */
-static bool keep_better(ff_fused_contact *c) {
+static bool keep_better(fused_contact *c) {
     if (!c->closing || !c->fit.valid || c->united)
         return false;
     const double now = misfit(c);
     if (c->passes > 0) {
-        c->first = (ff_fused_settled){c->fit, c->n_new, c->r_new, c->mu, now};
+        c->first = (fused_settled){c->fit, c->n_new, c->r_new, c->mu, now};
     } else if (c->first.surface.valid && now > 4.0 * c->first.misfit + 3.0) {
         c->fit = c->first.surface;
         c->n_new = c->first.n;
@@ -234,7 +232,7 @@ static bool keep_better(ff_fused_contact *c) {
 /* One contact with friction in place of several: it stands if it explains force and sliding to the noise or
  * ten times better than the several do, otherwise all is as it was. True where the rows must be taken again.
  */
-static bool judge_union(ff_fused_state *state, ff_fused_contact *c) {
+static bool judge_union(fused_state *state, fused_contact *c) {
     if (c->fit.valid && c->mu_try > 0 && c->lean_misfit < fmax(union_misfit, 0.1 * c->before.misfit)) {
         ff__fused_absorb(state, c);
         c->united = false;
@@ -246,9 +244,9 @@ static bool judge_union(ff_fused_state *state, ff_fused_contact *c) {
 
 /* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
  * work in a cycle: it stops where the work ends and goes on in the next one. */
-void ff__fused_estimate(const ff_fidelity_model *model, ff_fused_state *state, ff_fused_contact *c,
-                        uint64_t last, uint64_t k, int *work) {
-    const ff_fused_config *config = &model->config.fused;
+void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
+                        uint64_t k, int *work) {
+    const fused_config *config = &model->config;
     if (c->stage == PLACE && c->frozen && c->surface.valid) {
         /* the onset has left the history: what it taught stands */
         c->stage = c->closing ? SETTLE : REST;
@@ -288,7 +286,8 @@ void ff__fused_estimate(const ff_fidelity_model *model, ff_fused_state *state, f
         c->mu_side = 0;
         c->mu_try = again ? c->mu_try : 0;
         if (config->random_estimates) {
-            random_surface(state, c, c->s[c->row_from & MASK], c->s[c->detected & MASK], &c->fit);
+            random_surface(state, c, fused_row_of(c, c->row_from)->s, fused_row_of(c, c->detected)->s,
+                           &c->fit);
             c->stage = COMMIT;
         } else
             c->stage = again ? FIT_AGAIN : FIT;

@@ -8,8 +8,8 @@
  * The energy net is part of every kick of the replay: the kinetic energy of the bodies in contact never
  * exceeds its value at the onset plus the work of the known loads.
  *
- * This file: settings and one cycle; fused.h names the others. */
-#include "fidelity/fused.h"
+ * This file: one cycle; table.c has the settings and the report, fused.h names the others. */
+#include "fidelity/fused/fused.h"
 
 enum {
     WORK = 3000,     /* what estimates and replays may spend in a cycle, in units of about twenty
@@ -18,53 +18,11 @@ enum {
                         apart by what is known of the other, late knowledge goes astray */
 };
 
-void ff_fused_default(ff_fused_config *config) {
-    *config = (ff_fused_config){0};
-}
-
-ff_status ff_fused_validate(const ff_fused_config *config) {
-    for (int i = 0; i < FF_MAX_BODIES; i++)
-        if (!(config->delay[i] >= 0.0 && config->delay[i] < 10.0) || !(config->acceleration[i] >= 0.0))
-            return FF_ERR_ARGUMENT;
-    if (!(config->force_noise >= 0.0) || !(config->torque_noise >= 0.0) || !(config->stiffness >= 0.0) ||
-        !isfinite(config->force_noise + config->torque_noise + config->stiffness + config->skew))
-        return FF_ERR_ARGUMENT;
-    return FF_OK;
-}
-
-const char *ff_fused_law_name(int law) {
-    static const char *const names[FF_PROFILE_LAWS] = {"k p + c v", "p^1.5 (k + c v)", "p (k + c v)",
-                                                       "p^1.25 (k + c v)", "k p + c S(p/d) v"};
-    return law >= 0 && law < FF_PROFILE_LAWS ? names[law] : "unknown";
-}
-
-void ff__fused_reset(const ff_fidelity_model *model, const ff_rigid_state *body, ff_fused_state *state) {
-    /* The rings are not cleared: nothing older than `k` is ever read. */
-    state->k = 0;
-    for (int i = 0; i < FF_MAX_BODIES; i++) {
-        state->delay[i] = state->lead[i] = model->config.fused.delay[i];
-        state->delay_count[i] = 0;
-        state->delay_wait[i] = 0;
-        state->quiet_since[i] = state->free_since[i] = 0;
-        state->torque_hits[i] = state->side_hits[i] = 0;
-        state->report[i] = (ff_fused_report){.delay = state->delay[i], .delay_told = state->delay[i]};
-        state->start[i] = i < model->bodies ? body[i].attitude : ff_quat_identity();
-    }
-    state->info = (ff_fused_info){0};
-    ff_rng_seed(&state->rng, model->config.fused.random_estimates, 7);
-    for (int w = 0; w < FF_FUSED_WALLS; w++)
-        state->wall[w].valid = false;
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
-        state->contact[c].open = state->contact[c].settled = state->contact[c].closing = false;
-    for (int i = 0; i < FF_MAX_BODIES; i++)
-        state->replay[i].active = false;
-}
-
-static void store(const ff_fidelity_model *model, ff_fused_state *state, const ff_fidelity_in *in,
+static void store(const fused_model *model, fused_state *state, const ff_method_in *in,
                   const ff_rigid_state *body, uint64_t k) {
-    const double T = model->integrate.cycle, skew = model->config.fused.skew;
+    const double T = model->integrate.cycle, skew = model->config.skew;
     for (int i = 0; i < model->bodies; i++) {
-        ff_fused_sample *x = fused_at(state, i, k);
+        fused_sample *x = fused_at(state, i, k);
         const ff_body_sample *y = &in->sample[i];
         x->body = body[i];
         x->T_r = y->T_wr;
@@ -89,9 +47,11 @@ static void store(const ff_fidelity_model *model, ff_fused_state *state, const f
     }
 }
 
-void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const ff_fidelity_in *in,
-                    ff_rigid_state *body, ff_fidelity_out *out) {
-    const ff_fused_config *config = &model->config.fused;
+ff_status ff__fused_step(const void *self, void *memory, const ff_method_in *in, ff_method_out *out) {
+    const fused_model *model = self;
+    fused_state *state = memory;
+    ff_rigid_state *body = out->body;
+    const fused_config *config = &model->config;
     const double T = model->integrate.cycle;
     const uint64_t k = state->k;
     double limit_now[FF_MAX_BODIES];
@@ -102,40 +62,40 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         fused_at(state, i, k)->limit = limit_now[i];
 
     /* rows of the contacts that are open */
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        ff_fused_contact *x = &state->contact[c];
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        fused_contact *x = &state->contact[c];
         if (!x->open)
             continue;
-        if (k - x->anchor >= LOOK_BACK) { /* the past is frozen: the replay starts later */
-            if (k - x->row_from >= LOOK_BACK) {
-                x->row_from = k - LOOK_BACK + 1;
+        if (k - x->anchor >= fused_look_back(state)) { /* the past is frozen: the replay starts later */
+            if (k - x->row_from >= fused_look_back(state)) {
+                x->row_from = k - fused_look_back(state) + 1;
                 x->frozen = true;
                 if (x->surface.valid)
                     x->stage = REST;
                 state->info.look_back++;
             }
-            x->anchor = k - LOOK_BACK + 1;
+            x->anchor = k - fused_look_back(state) + 1;
         }
         ff__fused_take_row(state, x, k);
-        x->use[k & MASK] = 1;
-        x->residual[k & MASK] = 0.0;
+        fused_row_of(x, k)->use = 1;
+        fused_row_of(x, k)->residual = 0.0;
         if (x->surface.valid && fused_sample_ok(state, x, k)) {
-            const double law = ff_profile_force(&x->surface, x->s[k & MASK], x->v[k & MASK]);
-            if (law > 0.0 || x->f[k & MASK] > fused_threshold(config, x))
-                x->residual[k & MASK] = x->f[k & MASK] - law;
+            const double law = ff_profile_force(&x->surface, fused_row_of(x, k)->s, fused_row_of(x, k)->v);
+            if (law > 0.0 || fused_row_of(x, k)->f > fused_threshold(config, x))
+                fused_row_of(x, k)->residual = fused_row_of(x, k)->f - law;
         }
-        x->force_max = fmax(x->force_max, x->f[k & MASK]);
+        x->force_max = fmax(x->force_max, fused_row_of(x, k)->f);
     }
     ff__fused_check_walls(model, state, k);
     unsigned open_before = 0;
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+    for (int c = 0; c < FUSED_CONTACTS; c++)
         open_before |= state->contact[c].open ? 1u << c : 0u;
     for (int i = 0; i < model->bodies; i++)
         ff__fused_detect(model, state, i, k);
 
     /* false alarms, estimates that fall due */
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        ff_fused_contact *x = &state->contact[c];
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        fused_contact *x = &state->contact[c];
         if (!x->open)
             continue;
         if (!(open_before >> c & 1u)) {
@@ -144,7 +104,7 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         }
         const uint64_t age = k - x->detected;
         const double noise = fused_noise_of(config, x);
-        x->alarm_sum += x->f[k & MASK];
+        x->alarm_sum += fused_row_of(x, k)->f;
         if (noise > 0.0 && age >= 3 && age <= 16 && x->alarm_sum < 2.0 * noise * sqrt((double)age)) {
             ff__fused_cancel(state, x);
             continue;
@@ -168,13 +128,13 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
             ff__fused_replay_to(model, state, group, k - 1, k, &one);
     }
     int work = WORK;
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+    for (int c = 0; c < FUSED_CONTACTS; c++)
         for (int o = 0; o < c; o++)
             if (state->contact[c].open && fused_beside(&state->contact[o], &state->contact[c]))
                 work += WORK_MORE;
     ff__fused_work_on(model, state, k, &work);
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        ff_fused_contact *x = &state->contact[c];
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        fused_contact *x = &state->contact[c];
         if (x->open && ff__fused_is_over(model, state, x, k))
             ff__fused_finish(state, x, k);
         else if (x->open) {
@@ -192,9 +152,8 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         ff__fused_track_delay(model, state, i, k, in->sample[i].carried);
         body[i] = fused_at(state, i, k)->body;
         out->in_contact[i] = ff__fused_touched(state, i) || ff__fused_settling(state, i);
-        out->f_b[i] = ff_wrench_zero();
         state->report[i].delay = state->delay[i];
-        const ff_fused_report *r = &state->report[i];
+        const fused_report *r = &state->report[i];
         if (r->known && !r->torque && r->law == 0) {
             out->stiffness[i] = r->stiffness;
             out->damping[i] = r->damping;
@@ -217,7 +176,7 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         seen |= group;
         ff_rigid_state x[FF_MAX_BODIES];
         ff_rigid_load load[FF_MAX_BODIES];
-        fused_actor act[FF_FUSED_CONTACTS];
+        fused_actor act[FUSED_CONTACTS];
         fused_flow w = ff__fused_flow_from(model, state, group, k, x, load, act);
         w.net = ff__fused_touched(state, i);
         w.acts = w.net ? ff__fused_actors(state, group, k, k, act) : 0;
@@ -252,6 +211,6 @@ void ff__fused_step(const ff_fidelity_model *model, ff_fused_state *state, const
         out->next_command[i] = out->next[i]; /* matters only where the delay is below a cycle */
         ff_integrate_coast(&model->body[i], state->lead[i], T, &out->next_command[i]);
     }
-    out->fused = state->report;
     state->k++;
+    return FF_OK;
 }

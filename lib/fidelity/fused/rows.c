@@ -1,25 +1,25 @@
 /* fused: which force and motion belong to a contact, its normal and its point (docs/methods/fused.md, 2). */
-#include "fidelity/fused.h"
+#include "fidelity/fused/fused.h"
 
 /* The measured torque less that of the forces at their points, a's axes. */
-ff_vec3 ff__fused_pure_torque(ff_fused_state *state, int body, uint64_t k, const ff_fused_contact *except) {
-    const ff_fused_sample *x = fused_at(state, body, k);
+ff_vec3 ff__fused_pure_torque(fused_state *state, int body, uint64_t k, const fused_contact *except) {
+    const fused_sample *x = fused_at(state, body, k);
     ff_vec3 M = x->torque;
     int forces = 0;
-    const ff_fused_contact *only = NULL;
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++)
+    const fused_contact *only = NULL;
+    for (int i = 0; i < FUSED_CONTACTS; i++)
         if (!state->contact[i].torque && fused_acts_at(&state->contact[i], body, k)) {
             only = &state->contact[i];
             forces++;
         }
     if (forces == 1 && only != except) /* a point bears the whole force, friction included */
         return ff_vec3_sub(M, ff_vec3_cross(only->r, ff_quat_unrotate(x->T_r.q, x->force)));
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-        const ff_fused_contact *o = &state->contact[i];
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *o = &state->contact[i];
         if (o == except || o->torque || !fused_acts_at(o, body, k) || k < o->row_from)
             continue;
         const ff_vec3 n = o->b < 0 ? o->n : ff_quat_rotate(fused_at(state, o->b, k)->T_r.q, o->n);
-        const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(o->f[k & MASK], n));
+        const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(fused_row_of(o, k)->f, n));
         M = ff_vec3_sub(M, ff_vec3_cross(o->r, F));
     }
     return M;
@@ -27,16 +27,16 @@ ff_vec3 ff__fused_pure_torque(ff_fused_state *state, int body, uint64_t k, const
 
 /* The measured force along contact c at sample k, with the share of the others that act on the same bodies
  * taken out: normals are made to bear only what their dual direction shows. */
-double ff__fused_share(ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
+double ff__fused_share(fused_state *state, const fused_contact *c, uint64_t k) {
     if (c->torque)
         return ff_vec3_dot(c->n, ff__fused_pure_torque(state, c->a, k, c));
     const ff_vec3 F = fused_measured_force(state, c->a, c->b, k);
-    ff_vec3 n[FF_FUSED_CONTACTS];
+    ff_vec3 n[FUSED_CONTACTS];
     int count = 1;
     n[0] = c->b < 0 ? c->n : ff_quat_rotate(fused_at(state, c->b, k)->T_r.q, c->n);
     const ff_vec3 own = n[0];
-    for (int i = 0; i < FF_FUSED_CONTACTS && !c->united; i++) {
-        const ff_fused_contact *o = &state->contact[i];
+    for (int i = 0; i < FUSED_CONTACTS && !c->united; i++) {
+        const fused_contact *o = &state->contact[i];
         if (o == c || o->torque || !(o->open || o->settled) || o->a != c->a || k < o->anchor ||
             (o->settled && k >= o->end))
             continue;
@@ -57,29 +57,34 @@ double ff__fused_share(ff_fused_state *state, const ff_fused_contact *c, uint64_
     return scale > 0.05 ? ff_vec3_dot(dual, F) / scale : ff_vec3_dot(own, F);
 }
 
-void ff__fused_take_row(ff_fused_state *state, ff_fused_contact *c, uint64_t k) {
+void ff__fused_take_row(fused_state *state, fused_contact *c, uint64_t k) {
     const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, k));
-    const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, k));
+    ff_rigid_state b;
+    const ff_rigid_state *other = NULL;
+    if (c->b >= 0) {
+        b = fused_robot_of(fused_at(state, c->b, k));
+        other = &b;
+    }
     const fused_place p = fused_contact_place(c);
-    const size_t i = k & MASK;
-    ff__fused_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &c->s[i], &c->v[i]);
-    c->f[i] = ff__fused_share(state, c, k);
+    fused_row *const i = fused_row_of(c, k);
+    ff__fused_coordinate(&p, state->start[c->a], &a, other, &i->s, &i->v);
+    i->f = ff__fused_share(state, c, k);
 }
 
 /* No other contact acts on its bodies. */
-bool ff__fused_lone(const ff_fused_state *state, const ff_fused_contact *c) {
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-        const ff_fused_contact *o = &state->contact[i];
+bool ff__fused_lone(const fused_state *state, const fused_contact *c) {
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *o = &state->contact[i];
         if (fused_beside(o, c) && (o->a == c->a || (c->b >= 0 && o->a == c->b) || o->b == c->a))
             return false;
     }
     return true;
 }
 
-fused_reach ff__fused_reach_of(const ff_fused_state *state, const ff_fused_contact *c, uint64_t k) {
+fused_reach ff__fused_reach_of(const fused_state *state, const fused_contact *c, uint64_t k) {
     fused_reach z = {k, k, false, false};
-    for (int i = 0; i < FF_FUSED_CONTACTS; i++) {
-        const ff_fused_contact *o = &state->contact[i];
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *o = &state->contact[i];
         if (!fused_beside(o, c) || o->a != c->a)
             continue;
         if (c->torque) {
@@ -100,12 +105,12 @@ fused_reach ff__fused_reach_of(const ff_fused_state *state, const ff_fused_conta
 }
 
 /* The force, or torque, of row i that is this contact's alone, in the axes of its normal. */
-static ff_vec3 own_part(ff_fused_state *state, const ff_fused_contact *c, uint64_t i) {
+static ff_vec3 own_part(fused_state *state, const fused_contact *c, uint64_t i) {
     ff_vec3 F =
         c->torque ? ff__fused_pure_torque(state, c->a, i, c) : fused_measured_force(state, c->a, c->b, i);
     /* next to an earlier contact only the part across its normal is known to be ours */
-    for (int o = 0; o < FF_FUSED_CONTACTS && !c->united; o++) {
-        const ff_fused_contact *e = &state->contact[o];
+    for (int o = 0; o < FUSED_CONTACTS && !c->united; o++) {
+        const fused_contact *e = &state->contact[o];
         if (e == c || e->torque != c->torque || !fused_acts_at(e, c->a, i) || !fused_is_earlier(e, c))
             continue;
         const ff_vec3 m =
@@ -131,7 +136,7 @@ static ff_vec3 square_times(const double z[6], ff_vec3 v) {
 }
 
 /* One row of the sums for normal and contact point. */
-void ff__fused_add_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
+void ff__fused_add_place(const fused_config *config, fused_state *state, fused_contact *c,
                          const fused_reach *z, uint64_t i) {
     if (!fused_sample_ok(state, c, i))
         return;
@@ -143,7 +148,7 @@ void ff__fused_add_place(const ff_fused_config *config, ff_fused_state *state, f
     }
     if (c->torque || i > z->last_r)
         return;
-    const ff_fused_sample *x = fused_at(state, c->a, i);
+    const fused_sample *x = fused_at(state, c->a, i);
     const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force);
     if (!(ff_vec3_dot(F, F) > 4.0 * noise * noise))
         return;
@@ -159,7 +164,7 @@ void ff__fused_add_place(const ff_fused_config *config, ff_fused_state *state, f
  * the point there towards zero (to a third of its arm in contacts that turn as little as they are noisy). How
  * much of it can be taken off: all, where the turning stands above the noise's own scatter; never more than
  * leaves twice that scatter, for what is left divides. */
-static double turning_noise(const ff_fused_config *config, const ff_fused_contact *c, double trace) {
+static double turning_noise(const fused_config *config, const fused_contact *c, double trace) {
     const double *R = c->sum_r, rows = (double)c->rows_r, square = config->force_noise * config->force_noise;
     ff_vec3 v = R[0] > R[3] && R[0] > R[5] ? ff_vec3_make(R[0], R[1], R[2])
                 : R[3] > R[5]              ? ff_vec3_make(R[1], R[3], R[4])
@@ -177,7 +182,7 @@ static double turning_noise(const ff_fused_config *config, const ff_fused_contac
 /* Contact point: least squares of M = r x F with a weak prior around zero (1 m) or a known wall's point (2
  * mm). Along n it shows only as far as the force turns in the body's axes during the contact; so the prior
  * must not weigh more than the misfit that it meets. */
-static void find_point(const ff_fused_config *config, ff_fused_contact *c, const ff_fused_wall *wall) {
+static void find_point(const fused_config *config, fused_contact *c, const fused_wall *wall) {
     const double *R = c->sum_r, trace = R[0] + R[3] + R[5], blur = turning_noise(config, c, trace);
     double spread = fmax(fmax(config->torque_noise, 1e-3 * c->torque_max), 1e-9);
     const double least = fmax(fmax(config->torque_noise, 1e-6 * c->torque_max), 1e-12);
@@ -208,7 +213,7 @@ static void find_point(const ff_fused_config *config, ff_fused_contact *c, const
 
 /* The force's direction: the largest eigenvector of the sum of F F', by three steps n <- unit(S n) from where
  * it stands. A known wall adds weight. */
-static ff_vec3 along_force(const ff_fused_contact *c, const ff_fused_wall *wall, ff_vec3 n) {
+static ff_vec3 along_force(const fused_contact *c, const fused_wall *wall, ff_vec3 n) {
     const double *S = c->sum_n;
     for (int pass = 0; pass < 3; pass++) {
         ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
@@ -223,8 +228,8 @@ static ff_vec3 along_force(const ff_fused_contact *c, const ff_fused_wall *wall,
 /* The torque of a force is square to it: n is the vector that makes n'(S/sigma^2 - S_M/sigma_M^2) n largest.
  * Inverse iteration; the shift makes the matrix positive. A torque sensor is often the sharper one: at an arm
  * of 0.3 m, 0.015 N m see as much as 0.05 N. */
-static ff_vec3 across_torque(const ff_fused_config *config, const ff_fused_contact *c,
-                             const ff_fused_wall *wall, ff_vec3 n) {
+static ff_vec3 across_torque(const fused_config *config, const fused_contact *c, const fused_wall *wall,
+                             ff_vec3 n) {
     const double noise = fused_noise_of(config, c),
                  ratio = noise * noise / (config->torque_noise * config->torque_noise);
     double S[6], a[9];
@@ -252,9 +257,9 @@ static ff_vec3 across_torque(const ff_fused_config *config, const ff_fused_conta
 }
 
 /* Normal and contact point from the sums. */
-void ff__fused_find_place(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c,
+void ff__fused_find_place(const fused_config *config, fused_state *state, fused_contact *c,
                           const fused_reach *z, uint64_t k) {
-    const ff_fused_wall *wall = c->wall >= 0 && !c->torque ? &state->wall[c->wall] : NULL;
+    const fused_wall *wall = c->wall >= 0 && !c->torque ? &state->wall[c->wall] : NULL;
     /* both channels are told apart by their noise, the torque is that of this force alone */
     const bool both = config->force_noise > 0.0 && config->torque_noise > 0.0 && !c->torque && !z->turning &&
                       !z->earlier && z->last_r == z->last && c->rows_r >= 8 && c->mu == 0.0;
@@ -276,24 +281,26 @@ void ff__fused_find_place(const ff_fused_config *config, ff_fused_state *state, 
     find_point(config, c, wall);
 }
 
-void ff__fused_fill_table(const ff_fidelity_model *model, const ff_fused_contact *c, fused_table *t,
+void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fused_table *t,
                           ff_profile_in *in) {
-    const ff_fused_config *config = &model->config.fused;
+    const fused_config *config = &model->config;
+    const fused_row *const row = fused_rows(c);
+    const uint64_t mask = c->mask, until = c->until;
     int rows = 0;
-    for (uint64_t i = c->row_from; i <= c->until; i++, rows++) {
-        const size_t q = i & MASK;
-        t->s[rows] = c->s[q];
-        t->v[rows] = c->v[q];
-        t->f[rows] = c->f[q];
-        t->use[rows] = c->use[q] == 1;
+    for (uint64_t i = c->row_from; i <= until; i++, rows++) {
+        const fused_row *const q = &row[i & mask];
+        t->s[rows] = q->s;
+        t->v[rows] = q->v;
+        t->f[rows] = q->f;
+        t->use[rows] = q->use == 1;
     }
     *in = (ff_profile_in){.rows = rows,
                           .s = t->s,
                           .v = t->v,
                           .f = t->f,
                           .use = t->use,
-                          .lo = c->s[c->row_from & MASK],
-                          .hi = c->s[c->detected & MASK],
+                          .lo = fused_row_of(c, c->row_from)->s,
+                          .hi = fused_row_of(c, c->detected)->s,
                           .noise = fmax(fused_noise_of(config, c), fmax(1e-3 * c->force_max, 1e-9)),
                           .noise_least = fmax(fused_noise_of(config, c), fmax(1e-6 * c->force_max, 1e-12)),
                           .speed = c->speed,
@@ -306,7 +313,7 @@ void ff__fused_fill_table(const ff_fidelity_model *model, const ff_fused_contact
 /* Which rows take part: c->use is 1, 0 (over, or no sample) or 2 (an outlier). With the last surface: both
  * model and force must say that the contact is over. A wrong model alone must not discard the data that
  * contradict it. */
-void ff__fused_choose_rows(const ff_fused_config *config, ff_fused_state *state, ff_fused_contact *c) {
+void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused_contact *c) {
     const double noise = fused_noise_of(config, c), gate = fmax(8.0 * noise, 0.2 * c->peak);
     const double over = fmax(4.0 * noise, 0.05 * c->force_max);
     /* A damped surface lets go before the robot has left it. A surface that takes those rows for force keeps
@@ -317,26 +324,26 @@ void ff__fused_choose_rows(const ff_fused_config *config, ff_fused_state *state,
     const bool outliers = c->surface.valid && c->until - c->detected >= 6;
     int bad = 0, contact_rows = 0;
     for (uint64_t i = c->row_from; i <= c->until; i++) {
-        const size_t q = i & MASK;
-        c->use[q] = fused_sample_ok(state, c, i);
+        fused_row *const q = fused_row_of(c, i);
+        q->use = fused_sample_ok(state, c, i);
         if (!c->surface.valid)
             continue;
-        const double law = ff_profile_force(&c->surface, c->s[q], c->v[q]);
-        if (c->v[q] < 0.0 && ((law < 0.02 * c->force_max && c->f[q] < over) || (afresh && c->f[q] < weak)))
-            c->use[q] = 0;
+        const double law = ff_profile_force(&c->surface, q->s, q->v);
+        if (q->v < 0.0 && ((law < 0.02 * c->force_max && q->f < over) || (afresh && q->f < weak)))
+            q->use = 0;
         contact_rows += law > 0.0;
-        if (outliers && c->use[q] && fabs(c->f[q] - law) > gate) {
-            c->use[q] = 2;
+        if (outliers && q->use && fabs(q->f - law) > gate) {
+            q->use = 2;
             bad++;
         }
     }
     if (bad > 0 && 8 * bad > contact_rows) /* too many: it is the surface that is wrong */
         for (uint64_t i = c->row_from; i <= c->until; i++)
-            c->use[i & MASK] = c->use[i & MASK] ? 1 : 0;
+            fused_row_of(c, i)->use = fused_row_of(c, i)->use ? 1 : 0;
 }
 
 /* Rows along n_new, r_new; the largest force and the median-of-three peak on the way. */
-void ff__fused_take_rows(ff_fused_state *state, ff_fused_contact *c, uint64_t k, int *work) {
+void ff__fused_take_rows(fused_state *state, fused_contact *c, uint64_t k, int *work) {
     const ff_vec3 n = c->n, r = c->r;
     c->n = c->n_new;
     c->r = c->r_new;
@@ -344,7 +351,7 @@ void ff__fused_take_rows(ff_fused_state *state, ff_fused_contact *c, uint64_t k,
         c->row = c->row_from;
     for (; c->row <= k && *work > 0; c->row++, *work -= WORK_ROW) {
         ff__fused_take_row(state, c, c->row);
-        const double f = c->f[c->row & MASK];
+        const double f = fused_row_of(c, c->row)->f;
         if (c->row >= c->row_from + 2) {
             const double hi = fmax(c->f_last[0], c->f_last[1]), lo = fmin(c->f_last[0], c->f_last[1]);
             c->peak = fmax(c->peak, fmax(lo, fmin(hi, f)));

@@ -1,17 +1,17 @@
 /* fused: the satellites recomputed from before the onset of a contact, and predicted one delay ahead
  * (docs/methods/fused.md, 1 and 4). */
-#include "fidelity/fused.h"
+#include "fidelity/fused/fused.h"
 
 enum {
     WORK_STEP = 60, /* a sub-step of the replay, for each body; of a spinning body */
     WORK_SPIN = 125
 };
 
-unsigned ff__fused_group_of(const ff_fused_state *state, int body) {
+unsigned ff__fused_group_of(const fused_state *state, int body) {
     unsigned mask = 1u << body;
     for (int pass = 0; pass < FF_MAX_BODIES; pass++)
-        for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-            const ff_fused_contact *x = &state->contact[c];
+        for (int c = 0; c < FUSED_CONTACTS; c++) {
+            const fused_contact *x = &state->contact[c];
             if ((!x->open && !x->settled) || x->b < 0)
                 continue;
             const unsigned both = 1u << x->a | 1u << x->b;
@@ -22,21 +22,21 @@ unsigned ff__fused_group_of(const ff_fused_state *state, int body) {
 }
 
 /* Actors of a group over the cycle that begins at sample i; j = i + 1, or i for the newest. */
-int ff__fused_actors(ff_fused_state *state, unsigned group, uint64_t i, uint64_t j, fused_actor *act) {
+int ff__fused_actors(fused_state *state, unsigned group, uint64_t i, uint64_t j, fused_actor *act) {
     int n = 0;
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        ff_fused_contact *x = &state->contact[c];
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        fused_contact *x = &state->contact[c];
         if ((!x->open && !x->settled) || !(group >> x->a & 1u) || i < x->anchor ||
             (x->settled && i >= x->end))
             continue;
         act[n] = (fused_actor){.p = fused_contact_place(x), .mu = x->mu};
         if (x->surface.valid) {
             act[n].surface = &x->surface;
-            act[n].f0 = x->residual[i & MASK];
-            act[n].f1 = x->residual[j & MASK];
+            act[n].f0 = fused_row_of(x, i)->residual;
+            act[n].f1 = fused_row_of(x, j)->residual;
         } else {
-            act[n].f0 = fmax(0.0, x->f[i & MASK]);
-            act[n].f1 = fmax(0.0, x->f[j & MASK]);
+            act[n].f0 = fmax(0.0, fused_row_of(x, i)->f);
+            act[n].f1 = fmax(0.0, fused_row_of(x, j)->f);
         }
         n++;
     }
@@ -45,12 +45,12 @@ int ff__fused_actors(ff_fused_state *state, unsigned group, uint64_t i, uint64_t
 
 /* From sample `from` towards k while there is work left; overwrites the satellites in between. Returns how
  * far it came. */
-uint64_t ff__fused_replay_to(const ff_fidelity_model *model, ff_fused_state *state, unsigned group,
-                             uint64_t from, uint64_t k, int *work) {
+uint64_t ff__fused_replay_to(const fused_model *model, fused_state *state, unsigned group, uint64_t from,
+                             uint64_t k, int *work) {
     const double T = model->integrate.cycle;
     ff_rigid_state x[FF_MAX_BODIES];
     ff_rigid_load load[FF_MAX_BODIES];
-    fused_actor act[FF_FUSED_CONTACTS];
+    fused_actor act[FUSED_CONTACTS];
     int first = 0, cost = 0;
     while (!(group >> first & 1u))
         first++;
@@ -77,11 +77,11 @@ uint64_t ff__fused_replay_to(const ff_fidelity_model *model, ff_fused_state *sta
 }
 
 /* Asks for a recomputation of these bodies from sample `from`: joined with those under way that share one. */
-void ff__fused_replay_from(ff_fused_state *state, unsigned bodies, uint64_t from) {
-    ff_fused_replay *slot = NULL;
+void ff__fused_replay_from(fused_state *state, unsigned bodies, uint64_t from) {
+    fused_replay *slot = NULL;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < FF_MAX_BODIES; i++) {
-            ff_fused_replay *r = &state->replay[i];
+            fused_replay *r = &state->replay[i];
             if (!r->active || !(r->bodies & bodies))
                 continue;
             bodies |= r->bodies;
@@ -92,15 +92,16 @@ void ff__fused_replay_from(ff_fused_state *state, unsigned bodies, uint64_t from
         if (!state->replay[i].active)
             slot = &state->replay[i];
     if (slot)
-        *slot = (ff_fused_replay){true, bodies, from};
+        *slot = (fused_replay){true, bodies, from};
 }
 
-void ff__fused_replay_some(const ff_fidelity_model *model, ff_fused_state *state, uint64_t k, int *work) {
+void ff__fused_replay_some(const fused_model *model, fused_state *state, uint64_t k, int *work) {
     for (int i = 0; i < FF_MAX_BODIES; i++) {
-        ff_fused_replay *r = &state->replay[i];
+        fused_replay *r = &state->replay[i];
         if (!r->active || *work <= 0)
             continue;
-        if (k - r->at > FF_FUSED_RING - 16) { /* it has left the history: the satellite stays as it is */
+        if (k - r->at >
+            (UINT64_C(1) << state->bits) - 16) { /* it has left the history: the satellite stays as it is */
             r->active = false;
             continue;
         }
@@ -110,7 +111,7 @@ void ff__fused_replay_some(const ff_fidelity_model *model, ff_fused_state *state
 }
 
 /* How far a replay of these bodies has come; 0: none is under way. */
-uint64_t ff__fused_replay_reached(const ff_fused_state *state, unsigned bodies) {
+uint64_t ff__fused_replay_reached(const fused_state *state, unsigned bodies) {
     uint64_t at = 0;
     for (int i = 0; i < FF_MAX_BODIES; i++)
         if (state->replay[i].active && (state->replay[i].bodies & bodies) && state->replay[i].at > at)
@@ -118,7 +119,7 @@ uint64_t ff__fused_replay_reached(const ff_fused_state *state, unsigned bodies) 
     return at;
 }
 
-bool ff__fused_replaying(const ff_fused_state *state, unsigned bodies) {
+bool ff__fused_replaying(const fused_state *state, unsigned bodies) {
     for (int i = 0; i < FF_MAX_BODIES; i++)
         if (state->replay[i].active && (state->replay[i].bodies & bodies))
             return true;
@@ -126,29 +127,29 @@ bool ff__fused_replaying(const ff_fused_state *state, unsigned bodies) {
 }
 
 /* The group one delay ahead, with the surfaces in contact and those remembered; no residual. */
-void ff__fused_predict(const ff_fidelity_model *model, ff_fused_state *state, int body, uint64_t k,
+void ff__fused_predict(const fused_model *model, fused_state *state, int body, uint64_t k,
                        ff_rigid_state *command) {
     const double T = model->integrate.cycle, ahead = state->lead[body];
     ff_rigid_state x[FF_MAX_BODIES];
     ff_rigid_load load[FF_MAX_BODIES];
-    fused_actor act[FF_FUSED_CONTACTS + FF_FUSED_WALLS];
+    fused_actor act[FUSED_CONTACTS + FUSED_WALLS];
     fused_flow flow = ff__fused_flow_from(model, state, ff__fused_group_of(state, body), k, x, load, act);
     if (!(ahead > 0.0)) {
         *command = x[body];
         return;
     }
-    for (int c = 0; c < FF_FUSED_CONTACTS; c++) {
-        const ff_fused_contact *o = &state->contact[c];
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        const fused_contact *o = &state->contact[c];
         if (o->open && (flow.bodies >> o->a & 1u) && o->surface.valid)
             act[flow.acts++] =
                 (fused_actor){.p = fused_contact_place(o), .surface = &o->surface, .mu = o->mu};
     }
-    for (int w = 0; w < FF_FUSED_WALLS; w++) {
-        const ff_fused_wall *o = &state->wall[w];
+    for (int w = 0; w < FUSED_WALLS; w++) {
+        const fused_wall *o = &state->wall[w];
         if (!o->valid || !((flow.bodies >> o->a & 1u) || (o->b >= 0 && (flow.bodies >> o->b & 1u))))
             continue;
         bool open = false;
-        for (int c = 0; c < FF_FUSED_CONTACTS; c++)
+        for (int c = 0; c < FUSED_CONTACTS; c++)
             open |= state->contact[c].open && state->contact[c].wall == w;
         /* reached within the look-ahead, with room for the turn of the body? */
         const fused_place p = {o->torque, o->a, o->b, o->n, o->r};

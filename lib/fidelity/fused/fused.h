@@ -1,0 +1,449 @@
+/* Shared by lib/fidelity/fused: settings, model, state, and what the files call of each other.
+ * docs/methods/fused.md tells the whole.
+ *
+ * A contact has a tip on body a and a surface on body b (or the world). With the outward normal n fixed in b,
+ * s = -n.(tip in b's frame) grows into the surface, and the force on a is +f n. */
+#ifndef FF_FIDELITY_FUSED_H
+#define FF_FIDELITY_FUSED_H
+
+#include "freefloat/fidelity.h"
+
+#include <stddef.h>
+
+enum {
+    FUSED_RING = 1024,  /* cycles of history, at most; the look-back is a little shorter */
+    FUSED_CONTACTS = 6, /* contacts at once, over all bodies */
+    FUSED_WALLS = 12    /* surfaces remembered */
+};
+
+/* The project's own method: docs/methods/fused.md. Nothing is known of what is touched. */
+typedef struct fused_settings {
+    int tracking;                     /* 0: the delay is followed in free flight */
+    double delay;                     /* [s] of every robot; FF_NAN: each robot's own */
+    double force_noise, torque_noise; /* [N], [N m] sd of one axis of the sensor */
+    double skew;                      /* [s] the force is so much older than the pose */
+    double stiffness;                 /* [N/m] a guess, used as a weak prior; 0: none */
+    double look_back;                 /* [s] of history; FF_INF: all that may be */
+} fused_settings;
+
+typedef struct fused_config {
+    double delay[FF_MAX_BODIES];        /* [s] >= 0 told: from command to motion, dead time and lag */
+    bool delay_fixed;                   /* keep it as told */
+    double acceleration[FF_MAX_BODIES]; /* [m/s2] the robot's limit, for the causal limit in the report alone;
+                                           0: none */
+    double force_noise;                 /* [N] sd of one axis of the sensor */
+    double torque_noise;                /* [N m] likewise */
+    double skew;                        /* [s] the force is so much older than the pose */
+    double stiffness;                   /* [N/m] a guess, used as a weak prior; 0: none */
+    int plane_of[FF_MAX_BODIES]; /* a contact between two bodies: 1 where the body carries the surface, 0 the
+                                    tip; equal: the first one carries the tip */
+    uint64_t random_estimates;   /* tests only: not 0 seeds an estimator that answers at random */
+} fused_config;
+
+typedef struct fused_model {
+    fused_config config;
+    ff_integrate_config integrate;
+    int bits; /* 1 << bits cycles of history */
+    int bodies;
+    ff_rigid_model body[FF_MAX_BODIES];
+} fused_model;
+
+/* One cycle of one body as it is remembered. */
+typedef struct fused_sample {
+    ff_rigid_state body; /* satellite at t_k */
+    ff_pose T_r;         /* robot at the time of the force */
+    ff_twist twist_r;    /* w body, v inertial */
+    ff_vec3 force;       /* [N] measured contact force, inertial */
+    ff_vec3 torque;      /* [N m] about the CoM, body axes */
+    ff_rigid_load load;  /* known load of the cycle that begins here */
+    double limit;        /* [J] kinetic energy that the body's group may have here while in contact */
+    bool valid;
+} fused_sample;
+
+/* Search for the normal where there is friction, spread over cycles like the rest. */
+typedef struct fused_simplex {
+    ff_vec3 middle;                     /* tilts are counted from here */
+    double x[3][2], J[3];               /* corners, best first */
+    double trial[2], first[2], J_trial; /* next trial; the mirrored one and its misfit */
+    double least;
+    int kind;   /* of the next trial */
+    bool again; /* begun a second time */
+    int look;   /* points tried for the second beginning */
+} fused_simplex;
+
+/* Search for the depth over which a surface's damping grows. */
+typedef struct fused_depth {
+    int trial;         /* of the next fit */
+    double x[3], J[3]; /* logarithms of the depth in order, and their misfits */
+    double next;
+    ff_profile best;
+} fused_depth;
+
+/* What the first pass of a settlement found. */
+typedef struct fused_settled {
+    ff_profile surface;
+    ff_vec3 n, r;
+    double mu;
+    double misfit; /* mean of a row */
+} fused_settled;
+
+/* One cycle of one contact. */
+typedef struct fused_row {
+    double s, v;       /* [m], [m/s] of the robots into the surface */
+    double f;          /* [N] measured */
+    double residual;   /* [N] less the law at the robots */
+    unsigned char use; /* by an estimate: 0 over or no sample, 1, 2 an outlier */
+} fused_row;
+
+/* One contact: along a normal at a point, or (kind torque) about an axis. */
+typedef struct fused_contact {
+    bool open;
+    bool settled; /* ended, but a replay still passes over it */
+    bool torque;  /* a pure torque about n, body axes of a */
+    int a, b;     /* bodies; b < 0: the world */
+    ff_vec3 n;    /* outward normal in b's axes (world: inertial); torque: axis in a's */
+    ff_vec3 r;    /* [m] contact point, a's axes */
+    double mu;    /* identified friction */
+    double mu_step;
+    bool slides; /* the tip moves along the surface: friction is possible */
+    ff_profile surface;
+    uint64_t anchor, detected, end; /* cycles */
+    uint64_t due;                   /* next estimate */
+    uint64_t law_due;               /* next trial of the other laws */
+    int law_trial;                  /* law to try next; 0: none */
+    double mass;                    /* [kg] effective, along n at the contact point */
+    double speed;                   /* [m/s] towards the surface at the anchor */
+    double force_max;               /* [N] */
+    double torque_max;
+    double alarm_sum;
+    int quiet, silent; /* cycles: over for satellite and robot; without a force */
+    bool abandoned;    /* ended for want of a force while the satellite was still inside */
+    int wall;          /* in memory: index, -1 unknown */
+    bool wall_used;
+    uint64_t row_from; /* rows kept from here on */
+    bool frozen;       /* longer than the history: the estimate is kept */
+    bool closing;      /* ended, and being settled: a last estimate and replay are under way */
+    /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
+    int stage;           /* fused.h */
+    uint64_t asked;      /* cycle in which it fell due */
+    uint64_t row, until; /* next row; last row that takes part */
+    int passes;          /* of the settlement: estimates left before the replay */
+    ff_vec3 n_new, r_new;
+    ff_vec3 n_force;           /* direction of the force */
+    double sum_n[6], sum_r[6]; /* of F F', and of (F.F - F F') for the contact point: upper triangles */
+    ff_vec3 sum_y;             /* of F x M */
+    double sum_t[6];           /* of M M', axes of n */
+    double sum_m;              /* of M.M */
+    int rows_r;                /* rows in the sums of the contact point */
+    double force_new, torque_new, peak;
+    double f_last[2];    /* the two rows before, for the median of three */
+    unsigned laws;       /* bit mask: still to be tried */
+    int mu_side, mu_try; /* where the search for friction stands */
+    double mu_best, mu_without;
+    double lean_misfit; /* what the settlement's search for friction left: mean of a row */
+    ff_vec3 n_best;
+    ff_profile fit, zero, rival;
+    fused_settled first;
+    bool tried;           /* so judged once */
+    bool united;          /* judged as the only contact, with friction, in place of all those beside it */
+    fused_settled before; /* what it was as one of them */
+    uint64_t end_before;
+    fused_depth grows;
+    fused_simplex simplex;
+    ff_profile_search search;
+    ptrdiff_t rows_at; /* [bytes] from here to its rows, */
+    uint64_t mask;     /* so many less one; cycle k lies at k & mask */
+} fused_contact;
+
+/* A recomputation that is under way: the history is new up to `at`, old behind it. */
+typedef struct fused_replay {
+    bool active;
+    unsigned bodies; /* bit mask */
+    uint64_t at;
+} fused_replay;
+
+typedef struct fused_wall {
+    bool valid;
+    bool torque;
+    int a, b;
+    ff_vec3 n, r;
+    ff_profile surface;
+    double mu;
+    double force_max;
+    uint64_t last; /* cycle of its last contact */
+    int missing;   /* cycles in which the robot should have felt it and did not */
+    int inside;    /* cycles that the satellite has been in it without a force */
+} fused_wall;
+
+enum { /* why a contact lies outside the domain in which the method is known to be right */
+       FUSED_FEW_SAMPLES = 1, /* fewer than 4 in contact */
+       FUSED_WEAK = 2,        /* peak below 10 times the noise */
+       FUSED_SKEW = 4,        /* skew and w: (pi/2) w skew above 1 % */
+       FUSED_LOOK_BACK = 8,   /* longer than the history */
+       FUSED_NO_ESTIMATE = 16,
+       FUSED_LATE = 32,      /* w tau above 1.65 on a first contact */
+       FUSED_SEVERAL = 64,   /* another contact acted on the body at the same time */
+       FUSED_FRICTION = 128, /* friction above .15, or under noise with w tau above 1 */
+       FUSED_MISFIT = 256    /* no law explains the force */
+};
+
+/* What is known of the last contact of a body: while it lasts, and after. */
+typedef struct fused_report {
+    bool known;                     /* a surface is identified */
+    bool torque;                    /* rotation about the normal: stiffness in N m/rad and so on */
+    int law;                        /* 0..FF_PROFILE_LAWS - 1 */
+    double stiffness, stiffness_sd; /* [N/m], of laws with exponent n [N/m^n] */
+    double damping, damping_sd;     /* [N s/m], laws 1 to 3 [N s/m^(n+1)] */
+    double surface_sd;              /* [m] of its place along the normal */
+    ff_vec3 surface;                /* [m] point on it */
+    ff_vec3 normal;                 /* inertial, on a moving surface in that body's axes */
+    ff_vec3 point;                  /* [m] contact point, body axes */
+    double friction;
+    double delay, delay_told; /* [s] */
+    double peak_limit; /* [N] least robot force that any causal method reaches here without a known wall */
+    double peak_ideal; /* [N] of this surface without delay */
+    int samples;       /* in contact, as the satellite feels it */
+    bool warm;         /* the wall was known before */
+    unsigned outside;  /* FUSED_...; 0: inside the validity domain */
+    uint32_t contacts; /* so far */
+} fused_report;
+
+typedef struct fused_info {
+    uint32_t net, false_alarms, phantoms, law_switches, bounds, look_back, delay_changes;
+} fused_info;
+
+typedef struct fused_state {
+    uint64_t k;                  /* cycles done */
+    double delay[FF_MAX_BODIES]; /* [s] as the robot shows it */
+    double lead[FF_MAX_BODIES];  /* [s] of the commands: follows it without a jump */
+    int delay_count[FF_MAX_BODIES];
+    uint64_t delay_wait[FF_MAX_BODIES];
+    uint64_t quiet_since[FF_MAX_BODIES]; /* last cycle with a force or a load */
+    uint64_t free_since[FF_MAX_BODIES];  /* end of the last contact */
+    int torque_hits[FF_MAX_BODIES], side_hits[FF_MAX_BODIES];
+    ff_quat start[FF_MAX_BODIES]; /* rotations are counted from here */
+    ff_rng rng;
+    fused_info info;
+    fused_report report[FF_MAX_BODIES];
+    fused_wall wall[FUSED_WALLS];
+    fused_replay replay[FF_MAX_BODIES];
+    fused_contact contact[FUSED_CONTACTS];
+    uint64_t mask; /* cycle k lies at k & mask */
+    int bits; /* 1 << bits cycles of history; behind this struct lie the samples of each body, then the rows
+                 of each contact */
+} fused_state;
+
+enum {
+    SPARE = 64,      /* cycles of the history that no replay or fit may reach back */
+    STEPS_MAX = 12,  /* sub-steps of a cycle */
+    WORK_PLACE = 12, /* what a row of the normal and the contact point costs, in units of about twenty
+                        instructions */
+    WORK_ROW = 24    /* a row along the normal */
+};
+/* An estimate goes through these; REST: none is under way. */
+enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, TAKE_FIRST, COMMIT, SETTLE };
+static const double force_least = 0.02;   /* [N] no force below it is a contact */
+static const double arm_longest = 3.0;    /* [m] a torque at a longer arm is a torque of its own */
+static const double torque_least = 0.003; /* [N m] */
+/* Mean of J for a row, along the normal and across it, that noise may make: three is expected. */
+static const double union_misfit = 6.0;
+
+/* What a contact or a remembered wall touches with. */
+typedef struct fused_place {
+    bool torque;
+    int a, b;
+    ff_vec3 n, r;
+} fused_place;
+
+/* Everything a kick needs at one pose: direction and arms in the axes they act in. */
+typedef struct fused_port {
+    ff_vec3 d_w;      /* force direction, inertial */
+    ff_vec3 arm_a;    /* I_a^-1 (r x d), a's axes: rate gained per unit impulse */
+    ff_vec3 arm_b;    /* of b */
+    ff_vec3 moment_a; /* r x d, a's axes */
+    ff_vec3 moment_b; /* b's axes */
+    double mobility;  /* [1/kg] */
+    double u;         /* d.(relative velocity): power per unit force */
+} fused_port;
+
+/* A surface that acts in a flow: an open contact with its residual, or a remembered wall. */
+typedef struct fused_actor {
+    fused_place p;
+    const ff_profile *surface; /* NULL: nothing identified yet, the measured force itself acts */
+    double f0, f1;             /* residual, or force, at the ends of the cycle */
+    double mu;                 /* Coulomb */
+    ff_vec3 side;              /* last friction for each unit of normal force, inertial */
+    double impulse;            /* [N s] given in this flow */
+    double mobility;           /* [1/kg] about what it is along the normal */
+    double v;                  /* [m/s] towards the surface as the sub-step began */
+} fused_actor;
+
+typedef struct fused_flow {
+    const fused_model *model;
+    const ff_quat *start;
+    unsigned bodies; /* bit mask: those that move here */
+    ff_rigid_state *x;
+    const ff_rigid_load *load; /* per body */
+    fused_actor *act;
+    int acts;
+    bool net;      /* the energy limit acts */
+    double limit;  /* [J] */
+    double energy; /* [J] */
+    uint32_t net_count;
+} fused_flow;
+
+/* Rows that say something of this contact's direction and point alone. */
+typedef struct fused_reach {
+    uint64_t last, last_r; /* rows shared with a later contact say nothing of this one */
+    bool earlier, turning; /* an earlier contact acts beside it: a force, a torque */
+} fused_reach;
+
+/* The rows of an estimate side by side, as the profile wants them. */
+typedef struct fused_table {
+    double s[FUSED_RING], v[FUSED_RING], f[FUSED_RING];
+    unsigned char use[FUSED_RING];
+} fused_table;
+
+static inline fused_place fused_contact_place(const fused_contact *c) {
+    return (fused_place){c->torque, c->a, c->b, c->n, c->r};
+}
+
+static inline ff_rigid_state fused_at_rest(void) {
+    return (ff_rigid_state){.attitude = ff_quat_identity()};
+}
+
+static inline ff_rigid_state fused_robot_of(const fused_sample *x) {
+    return (ff_rigid_state){x->T_r.p, x->T_r.q, x->twist_r.v, x->twist_r.w};
+}
+
+static inline fused_sample *fused_at(fused_state *state, int body, uint64_t k) {
+    return (fused_sample *)(state + 1) + ((size_t)body << state->bits) + (k & state->mask);
+}
+
+/* Rows of a contact; cycle k lies at k & mask. */
+static inline fused_row *fused_rows(const fused_contact *c) {
+    return (fused_row *)((uintptr_t)c + (uintptr_t)c->rows_at);
+}
+
+static inline fused_row *fused_row_of(const fused_contact *c, uint64_t k) {
+    return fused_rows(c) + (k & c->mask);
+}
+
+/* Samples that a replay or a fit may reach back. */
+static inline uint64_t fused_look_back(const fused_state *state) {
+    return state->mask + 1 - SPARE;
+}
+
+/* Measured force along a contact [N], and the whole force on a, inertial: of two bodies the mean. */
+static inline ff_vec3 fused_measured_force(fused_state *state, int a, int b, uint64_t k) {
+    const ff_vec3 F = fused_at(state, a, k)->force;
+    return b < 0 ? F : ff_vec3_scale(0.5, ff_vec3_sub(F, fused_at(state, b, k)->force));
+}
+
+static inline bool fused_sample_ok(fused_state *state, const fused_contact *c, uint64_t k) {
+    return fused_at(state, c->a, k)->valid && (c->b < 0 || fused_at(state, c->b, k)->valid);
+}
+
+/* Both act, or acted, at one time. */
+static inline bool fused_beside(const fused_contact *o, const fused_contact *c) {
+    return o != c && !o->united && !c->united && (o->open || o->settled) &&
+           !(o->settled && o->end <= c->anchor) && !(c->settled && c->end <= o->anchor);
+}
+
+/* Contact o acts on the body at sample k. */
+static inline bool fused_acts_at(const fused_contact *o, int body, uint64_t k) {
+    return (o->open || o->settled) && o->a == body && k >= o->anchor && !(o->settled && k >= o->end);
+}
+
+static inline bool fused_is_earlier(const fused_contact *o, const fused_contact *c) {
+    return o->anchor < c->anchor || (o->anchor == c->anchor && o < c);
+}
+
+static inline double fused_noise_of(const fused_config *config, const fused_contact *c) {
+    if (c->torque)
+        return config->torque_noise;
+    return c->b < 0 ? config->force_noise : config->force_noise * 0.70710678118654752;
+}
+
+/* Noise, rather than the inexactness of any law, limits what the rows tell. */
+static inline bool fused_noisy(const fused_config *config, const fused_contact *c) {
+    return fused_noise_of(config, c) > 3e-4 * c->force_max;
+}
+
+static inline double fused_threshold(const fused_config *config, const fused_contact *c) {
+    const double noise = fused_noise_of(config, c);
+    return c->torque ? fmax(5.0 * noise, torque_least) : fmax(4.5 * noise, force_least);
+}
+
+/* fused.c: one cycle */
+ff_status ff__fused_step(const void *model, void *state, const ff_method_in *in, ff_method_out *out);
+
+/* flow.c: bodies and surfaces through time, with the net in every kick */
+void ff__fused_coordinate(const fused_place *p, ff_quat start, const ff_rigid_state *a,
+                          const ff_rigid_state *b, double *s, double *s_dot);
+void ff__fused_open_port(const fused_model *model, const fused_place *p, const ff_rigid_state *a,
+                         const ff_rigid_state *b, ff_vec3 side, fused_port *q);
+double ff__fused_group_energy(const fused_model *model, unsigned bodies, const ff_rigid_state *x);
+fused_flow ff__fused_flow_from(const fused_model *model, fused_state *state, unsigned bodies, uint64_t k,
+                               ff_rigid_state *x, ff_rigid_load *load, fused_actor *act);
+int ff__fused_advance(fused_flow *w, double T);
+
+/* replay.c: the satellites recomputed, and one delay ahead */
+unsigned ff__fused_group_of(const fused_state *state, int body);
+int ff__fused_actors(fused_state *state, unsigned group, uint64_t i, uint64_t j, fused_actor *act);
+uint64_t ff__fused_replay_to(const fused_model *model, fused_state *state, unsigned group, uint64_t from,
+                             uint64_t k, int *work);
+void ff__fused_replay_from(fused_state *state, unsigned bodies, uint64_t from);
+void ff__fused_replay_some(const fused_model *model, fused_state *state, uint64_t k, int *work);
+uint64_t ff__fused_replay_reached(const fused_state *state, unsigned bodies);
+bool ff__fused_replaying(const fused_state *state, unsigned bodies);
+void ff__fused_predict(const fused_model *model, fused_state *state, int body, uint64_t k,
+                       ff_rigid_state *command);
+
+/* rows.c: which force and which motion belong to a contact */
+ff_vec3 ff__fused_pure_torque(fused_state *state, int body, uint64_t k, const fused_contact *except);
+double ff__fused_share(fused_state *state, const fused_contact *c, uint64_t k);
+void ff__fused_take_row(fused_state *state, fused_contact *c, uint64_t k);
+bool ff__fused_lone(const fused_state *state, const fused_contact *c);
+fused_reach ff__fused_reach_of(const fused_state *state, const fused_contact *c, uint64_t k);
+void ff__fused_add_place(const fused_config *config, fused_state *state, fused_contact *c,
+                         const fused_reach *z, uint64_t i);
+void ff__fused_find_place(const fused_config *config, fused_state *state, fused_contact *c,
+                          const fused_reach *z, uint64_t k);
+void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fused_table *t,
+                          ff_profile_in *in);
+void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused_contact *c);
+void ff__fused_take_rows(fused_state *state, fused_contact *c, uint64_t k, int *work);
+
+/* fused_friction.c */
+ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *state, const fused_contact *c,
+                                       uint64_t k, double mu, ff_vec3 n, uint64_t stride);
+bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work);
+bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work);
+
+/* estimate.c: one estimate, spread over cycles */
+void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
+                        uint64_t k, int *work);
+
+/* contact.c: beginning and end of a contact, remembered walls, the report */
+uint64_t ff__fused_group_anchor(const fused_state *state, unsigned group, uint64_t k);
+void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
+                     uint64_t k);
+void ff__fused_cancel(fused_state *state, fused_contact *c);
+void ff__fused_fill_report(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
+                           int body, bool ended);
+bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k);
+void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k);
+void ff__fused_absorb(fused_state *state, fused_contact *c);
+void ff__fused_part(fused_contact *c);
+void ff__fused_sweep(fused_state *state);
+void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k, int *work);
+
+/* detect.c: what happens in free flight */
+bool ff__fused_touched(const fused_state *state, int body);
+bool ff__fused_settling(const fused_state *state, int body);
+void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried);
+void ff__fused_check_walls(const fused_model *model, fused_state *state, uint64_t k);
+void ff__fused_detect(const fused_model *model, fused_state *state, int i, uint64_t k);
+
+#endif

@@ -1,0 +1,219 @@
+/* fused: the table of the method: settings, sizes, report. */
+#include "fidelity/fused/fused.h"
+
+#define NOT_NEGATIVE .low = 0.0, .high = FF_INF
+#define AT(field) offsetof(fused_settings, field)
+enum { FORCE_NOISE = 2, TORQUE_NOISE, SKEW }; /* places in the table */
+
+/* clang-format off */
+static const char *const trackings[] = {"on", "off", NULL};
+static const ff_setting settings[] = {
+    {"delay", FF_SETTING_REAL, "s", AT(delay), "(the robot's: dead time and lag)", NOT_NEGATIVE, .help = "Delay to start from, for every robot; it is corrected in free flight."},
+    {"tracking", FF_SETTING_CHOICE, "", AT(tracking), "on", .choice = trackings, .help = "Whether the delay is followed in free flight, or kept as given."},
+    {"force_noise", FF_SETTING_REAL, "N", AT(force_noise), "(the largest `force_noise`)", NOT_NEGATIVE, .help = "Standard deviation of one axis of the force."},
+    {"torque_noise", FF_SETTING_REAL, "N m", AT(torque_noise), "(the largest `torque_noise`)", NOT_NEGATIVE, .help = "Standard deviation of one axis of the torque."},
+    {"skew", FF_SETTING_REAL, "s", AT(skew), "(the largest sensor `delay`)", .low = -FF_INF, .high = FF_INF, .help = "By how much the force is older than the robot's pose; from a calibration."},
+    {"stiffness", FF_SETTING_REAL, "N/m", AT(stiffness), "0", NOT_NEGATIVE, .help = "A guess that is believed to its own size; 0: none. It is not needed."},
+    {"look_back", FF_SETTING_REAL, "s", AT(look_back), "none", NOT_NEGATIVE, .help = "The longest contact that is recomputed from its beginning: memory is reserved for it. Never more than 960 cycles."},
+};
+
+static const char *const laws[] = {"none", "k p + c v", "p^1.5 (k + c v)", "p (k + c v)", "p^1.25 (k + c v)", "k p + c S(p/d) v", NULL};
+static const char *const kinds[] = {"force", "torque", NULL};
+static const char *const validity[] = {"inside", "outside: because ", /* then FUSED_FEW_SAMPLES ... */
+    "fewer than 4 samples in contact", "the peak is below 10 times the noise", "the skew matters at this stiffness", "longer than the history", "no surface was identified",
+    "w tau above 1.65 on a first contact", "another contact at the same time", "friction above 0.15, or noise hides how much", "no law explains the force", NULL};
+static const ff_report_column columns[] = {
+    {"law", "", FF_REPORT_CHOICE, .label = laws, .help = "force of the surface by depth p and its rate v"},
+    {"kind", "", FF_REPORT_CHOICE, .label = kinds, .help = "along a normal, or about it"},
+    {"stiffness", "N/m", FF_REPORT_REAL, .help = "k of the law; exponent n: N/m^n"},
+    {"stiffness_sd", "N/m", FF_REPORT_REAL, .help = "its standard deviation"},
+    {"damping", "N s/m", FF_REPORT_REAL, .help = "c of the law"},
+    {"damping_sd", "N s/m", FF_REPORT_REAL, .help = "its standard deviation"},
+    {"surface_m", "m", FF_REPORT_VECTOR, .help = "a point on the surface"},
+    {"surface_sd_m", "m", FF_REPORT_REAL, .help = "standard deviation of its place along the normal"},
+    {"normal", "", FF_REPORT_VECTOR, .help = "inertial, on a moving surface in that body's axes"},
+    {"contact_point_m", "m", FF_REPORT_VECTOR, .help = "body axes"},
+    {"friction", "", FF_REPORT_REAL, .help = "Coulomb coefficient"},
+    {"delay_s", "s", FF_REPORT_REAL, .help = "as the robot shows it"},
+    {"delay_told_s", "s", FF_REPORT_REAL, .help = "as configured"},
+    {"causal_peak_limit_N", "N", FF_REPORT_REAL, .help = "least robot force that any causal method reaches without a known wall"},
+    {"ideal_peak_N", "N", FF_REPORT_REAL, .help = "of this surface without delay"},
+    {"samples", "", FF_REPORT_INTEGER, .help = "in contact, as the satellite feels it"},
+    {"known_wall", "", FF_REPORT_BOOLEAN, .help = "the wall was known before"},
+    {"validity", "", FF_REPORT_FLAGS, .label = validity, .help = "inside the validity domain, or why not"},
+    {"energy_net_active", "", FF_REPORT_INTEGER, true, .help = "kicks that the energy limit reduced"},
+    {"false_alarms", "", FF_REPORT_INTEGER, true, .help = "contacts that were noise"},
+    {"phantom_walls", "", FF_REPORT_INTEGER, true, .help = "remembered walls that were not there any more"},
+    {"law_switches", "", FF_REPORT_INTEGER, true, .help = "changes of a surface's law"},
+    {"stiffness_at_bound", "", FF_REPORT_INTEGER, true, .help = "estimates with the least stiffness"},
+    {"look_back_reached", "", FF_REPORT_INTEGER, true, .help = "cycles of contacts longer than the history"},
+    {"delay_changes", "", FF_REPORT_INTEGER, true, .help = "corrections of the delay by more than a cycle"},
+};
+/* clang-format on */
+
+static void defaults(int variant, void *memory) {
+    (void)variant;
+    *(fused_settings *)memory = (fused_settings){.delay = FF_NAN, .look_back = FF_INF};
+}
+
+static void resolve(const ff_world *world, uint64_t given, void *memory) {
+    fused_settings *s = memory;
+    if (!(given >> FORCE_NOISE & 1u))
+        s->force_noise = world->force_noise;
+    if (!(given >> TORQUE_NOISE & 1u))
+        s->torque_noise = world->torque_noise;
+    if (!(given >> SKEW & 1u))
+        s->skew = world->skew;
+}
+
+static double delay_of(const ff_world *world, const fused_settings *s, int body) {
+    return isnan(s->delay) ? world->body[body].delay + world->body[body].lag : s->delay;
+}
+
+static ff_status check(const ff_world *world, const void *memory, uint64_t given, ff_complaint *complaint) {
+    const fused_settings *s = memory;
+    (void)given;
+    *complaint =
+        (ff_complaint){"", "noise, stiffness or look_back is negative, or one of its settings not finite"};
+    if (!(s->force_noise >= 0.0) || !(s->torque_noise >= 0.0) || !(s->stiffness >= 0.0) ||
+        !(s->look_back >= 0.0) || !isfinite(s->force_noise + s->torque_noise + s->stiffness + s->skew))
+        return FF_ERR_ARGUMENT;
+    *complaint = (ff_complaint){"delay", "a robot's delay is 0 to 10 s, and its acceleration not negative"};
+    for (int i = 0; world && i < world->bodies; i++)
+        if (!(delay_of(world, s, i) >= 0.0 && delay_of(world, s, i) < 10.0) ||
+            !(world->body[i].acceleration >= 0.0))
+            return FF_ERR_ARGUMENT;
+    return FF_OK;
+}
+
+static int bits_of(const ff_world *world, const fused_settings *s) {
+    int bits = 8;
+    while (1 << bits < FUSED_RING && (double)(1 << bits) < s->look_back / world->integrate.cycle + SPARE)
+        bits++;
+    return bits;
+}
+
+static size_t samples_bytes(int bodies, int bits) {
+    return ((size_t)bodies << bits) * sizeof(fused_sample);
+}
+
+static size_t bytes(const ff_world *world, const void *memory, size_t *state) {
+    const int bits = bits_of(world, memory);
+    *state = sizeof(fused_state) + samples_bytes(world->bodies, bits) +
+             ((size_t)FUSED_CONTACTS << bits) * sizeof(fused_row);
+    return sizeof(fused_model);
+}
+
+static void create(const ff_world *world, const void *memory, uint64_t given, void *self) {
+    const fused_settings *s = memory;
+    fused_model *model = self;
+    (void)given;
+    *model = (fused_model){.config = {.delay_fixed = s->tracking != 0,
+                                      .force_noise = s->force_noise,
+                                      .torque_noise = s->torque_noise,
+                                      .skew = s->skew,
+                                      .stiffness = s->stiffness},
+                           .integrate = world->integrate,
+                           .bits = bits_of(world, s),
+                           .bodies = world->bodies};
+    for (int i = 0; i < world->bodies; i++) {
+        model->body[i] = world->body[i].rigid;
+        model->config.delay[i] = delay_of(world, s, i);
+        model->config.acceleration[i] = world->body[i].acceleration;
+        model->config.plane_of[i] = world->body[i].carries_surface;
+    }
+}
+
+static ff_status update(void *model, const ff_world *world, const void *memory, uint64_t given) {
+    create(world, memory, given, model);
+    return FF_OK;
+}
+
+static void reset(const void *self, const ff_rigid_state *body, void *memory) {
+    const fused_model *model = self;
+    fused_state *state = memory;
+    *state = (fused_state){.bits = model->bits, .mask = (UINT64_C(1) << model->bits) - 1};
+    for (int i = 0; i < FF_MAX_BODIES; i++) {
+        state->delay[i] = state->lead[i] = model->config.delay[i];
+        state->report[i] = (fused_report){.delay = state->delay[i], .delay_told = state->delay[i]};
+        state->start[i] = i < model->bodies ? body[i].attitude : ff_quat_identity();
+    }
+    ff_rng_seed(&state->rng, model->config.random_estimates, 7);
+    /* Of samples and rows nothing older than `k` is ever read. */
+    for (int i = 0; i < model->bodies; i++)
+        fused_at(state, i, 0)->limit = 0.0;
+    char *const rows = (char *)(state + 1) + samples_bytes(model->bodies, model->bits);
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        fused_contact *x = &state->contact[c];
+        x->rows_at = rows + ((size_t)c << model->bits) * sizeof(fused_row) - (char *)x;
+        x->mask = state->mask;
+    }
+}
+
+static double lead(const void *model, const void *state, int body) {
+    (void)model;
+    return ((const fused_state *)state)->lead[body];
+}
+
+static double *put_vec3(double *values, ff_vec3 v) {
+    for (int a = 0; a < 3; a++)
+        *values++ = v.a[a];
+    return values;
+}
+
+static void report(const void *model, const void *memory, int body, double *values) {
+    const fused_state *state = memory;
+    (void)model;
+    if (body < 0) {
+        const fused_info *f = &state->info;
+        const uint32_t counts[] = {f->net,    f->false_alarms, f->phantoms,     f->law_switches,
+                                   f->bounds, f->look_back,    f->delay_changes};
+        for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
+            values[n] = counts[n];
+        return;
+    }
+    const fused_report *r = &state->report[body];
+    *values++ = r->known ? 1.0 + r->law : 0.0;
+    *values++ = r->torque;
+    *values++ = r->known ? r->stiffness : FF_NAN;
+    *values++ = r->known ? r->stiffness_sd : FF_NAN;
+    *values++ = r->known ? r->damping : FF_NAN;
+    *values++ = r->known ? r->damping_sd : FF_NAN;
+    values = put_vec3(values, r->surface);
+    *values++ = r->known ? r->surface_sd : FF_NAN;
+    values = put_vec3(values, r->normal);
+    values = put_vec3(values, r->point);
+    *values++ = r->friction;
+    *values++ = r->delay;
+    *values++ = r->delay_told;
+    *values++ = r->peak_limit;
+    *values++ = r->peak_ideal;
+    *values++ = r->samples;
+    *values++ = r->warm;
+    *values++ = r->outside;
+}
+
+const ff_method ff_method_fused = {.abi = FF_METHOD_ABI,
+                                   .size = sizeof(ff_method),
+                                   .name = "fused",
+                                   .version = "1",
+                                   .help =
+                                       "Settings of the method `fused`, which knows nothing of the contacts. "
+                                       "They may stand in a scenario that runs another method.",
+                                   .can = FF_CAN_RELATIVE | FF_CAN_PREDICT,
+                                   .setting = settings,
+                                   .settings = sizeof settings / sizeof *settings,
+                                   .setting_bytes = sizeof(fused_settings),
+                                   .variants = 1,
+                                   .column = columns,
+                                   .columns = sizeof columns / sizeof *columns,
+                                   .defaults = defaults,
+                                   .resolve = resolve,
+                                   .check = check,
+                                   .bytes = bytes,
+                                   .create = create,
+                                   .update = update,
+                                   .reset = reset,
+                                   .lead = lead,
+                                   .step = ff__fused_step,
+                                   .report = report};
