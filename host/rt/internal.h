@@ -106,7 +106,7 @@ typedef struct ff_executive {
     ff_row row;
 
     ff_safety_config safety_config;
-    ff_safety_state safety;
+    ff_walk walk;        /* the state, and what ends the run */
     ff_trip other;       /* found by the executive, told in the next cycle */
     unsigned standing;   /* cycles of CHECK */
     uint64_t runup;      /* cycles of it done */

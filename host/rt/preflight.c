@@ -74,7 +74,7 @@ void ff__rt_test_once(ff_executive *e) {
     ff_rt_body *b = &e->body[e->push_body];
     const ff_satellite *satellite = &e->scenario->satellite[e->push_body];
     if (!e->asked) {
-        ff_rt_note note = {.kind = FF_NOTE_SAY, .t = ff__rt_now(e), .state = e->safety.name};
+        ff_rt_note note = {.kind = FF_NOTE_SAY, .t = ff__rt_now(e), .state = e->walk.state};
         snprintf(note.text, sizeof note.text, "%.60s: %.40s%s", satellite->name, ff_push_text(e->push_axis),
                  e->push_axis < 3 ? " along the mock-up's axis, then let go"
                                   : " about the mock-up's axis, right-handed, then let go");

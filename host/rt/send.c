@@ -72,7 +72,7 @@ static bool stands(const ff_executive *e, const ff_rt_body *b, double *by) {
 }
 
 static void trip(ff_executive *e, ff_trip trip) {
-    if (e->other.code == FF_TRIP_NONE && e->safety.name != FF_SAFE_FAULT)
+    if (e->other.code == FF_TRIP_NONE && !ff_walk_failed(&e->walk))
         e->other = trip;
 }
 
@@ -102,8 +102,7 @@ void ff__rt_confirm(ff_executive *e, ff_rt_body *b, bool held) {
     }
     double by = 0.0;
     b->standing_for = stands(e, b, &by) ? b->standing_for + 1 : 0;
-    if (b->standing_for > 1 &&
-        (e->testing || e->safety.name == FF_SAFE_FLOAT || e->safety.name == FF_SAFE_CONTACT))
+    if (b->standing_for > 1 && ff_state_moves(e->walk.state))
         trip(e, (ff_trip){.code = FF_TRIP_STANDS, .body = i, .value = by, .limit = 0.1 * by});
 }
 
@@ -146,8 +145,7 @@ static void look_ahead(ff_executive *e, int i, const ff_setpoint *to, const ff_a
     const ff_rt_body *b = &e->body[i];
     const ff_plan_body *plan = &e->plan.body[i];
     const ff_safety_limits *limit = &e->safety_config.limits[i];
-    if (e->other.code != FF_TRIP_NONE ||
-        (e->safety.name != FF_SAFE_FLOAT && e->safety.name != FF_SAFE_CONTACT))
+    if (e->other.code != FF_TRIP_NONE || !ff_state_moves(e->walk.state) || e->walk.state == FF_STATE_TEST)
         return;
     const double T = e->plan.cycle, slows = ff_vec3_norm(to->twist.v) / limit->stop_acceleration,
                  turns = ff_vec3_norm(to->twist.w) / limit->stop_angular_acceleration;
