@@ -93,6 +93,9 @@ static void fill(ff_executive *e, int i, ff_pose T) {
 /* Stage 1 of the loop, once a cycle: the limits judge the contact wrench that the loop uses. */
 static void condition(ff_executive *e, bool floats) {
     ff_loop_info idle = {0}; /* outside the run nothing is counted */
+    /* what stage 1 has learnt on the way to t = 0 is no part of the run, which a log repeats from there */
+    for (int i = 0; i < e->plan.bodies && floats && e->runup >= e->plan.runup && e->state->k == 0; i++)
+        ff_mount_reset(&e->state->mount[i]);
     ff_loop_measure(e->model, e->state, floats ? &e->result->run.info : &idle, &e->in, &e->out);
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
@@ -387,14 +390,6 @@ static void check(ff_executive *e, ff_state before) {
         take_zero(e);
 }
 
-/* t = 0: what stage 1 has learnt on the way there is no part of the run, which a log repeats from here. */
-static void begin(ff_executive *e) {
-    e->began = e->wake;
-    for (int i = 0; i < e->plan.bodies; i++)
-        ff_mount_reset(&e->state->mount[i]);
-    condition(e, true);
-}
-
 /* APPROACH, RUNUP, FLOAT, CONTACT: the next command. */
 static void move(ff_executive *e) {
     if (e->walk.state == FF_STATE_APPROACH && !approach(e))
@@ -411,7 +406,7 @@ static void move(ff_executive *e) {
     }
     if (e->walk.state >= FF_STATE_FLOAT && !e->finished) {
         if (e->state->k == 0)
-            begin(e);
+            e->began = e->wake;
         float_once(e);
         ff__rt_spare_recorder(e, e->began, e->state->k);
     }
