@@ -57,6 +57,7 @@ void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_sa
         config->delay[i] = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
         config->limits[i] = satellite->safety;
         config->origin[i] = satellite->start.position;
+        config->lag[i] = satellite->safety.tracking;
         config->contact[i] = fmax(1e-3, 5.0 * (noise ? noise[i] : satellite->sensor.force_noise));
         config->grasp[i] = FF_INF;
         double softest = FF_INF;
@@ -114,7 +115,7 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
           limit->velocity);
     WATCH(FF_TRIP_ANGULAR_VELOCITY, fmax(ff_vec3_norm(b->measured.twist.w), ff_vec3_norm(b->command.twist.w)),
           limit->angular_velocity);
-    WATCH(FF_TRIP_LAG, b->lag, limit->tracking);
+    WATCH(FF_TRIP_LAG, b->lag, config->lag[i]);
     const ff_vec3 rest = ff_stop_point(config, i, &b->measured);
     for (int a = 0; a < 3; a++)
         WATCH(FF_TRIP_BOX, fabs(rest.a[a] - config->origin[i].a[a]), limit->box.a[a]);

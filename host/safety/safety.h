@@ -78,6 +78,7 @@ typedef struct ff_safety_config {
     double stiffness[FF_MAX_BODIES]; /* [N/m] of what is touched, for the retreat; 0: unknown, no retreat */
     double grasp[FF_MAX_BODIES];     /* [s] from then on a grasp may be closed; FF_INF: there is none */
     ff_vec3 origin[FF_MAX_BODIES];   /* [m] centre of the box */
+    double lag[FF_MAX_BODIES];       /* [m] what is sent may be behind the command */
     ff_safety_limits limits[FF_MAX_BODIES];
 } ff_safety_config;
 
