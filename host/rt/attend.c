@@ -27,7 +27,7 @@ static void record_note(ff_executive *e, const ff_rt_note *note) {
     const ff_sink *sinks = e->run->sinks;
     const int count = e->run->count;
     if (note->kind == FF_NOTE_STATE)
-        ff_sinks_state(sinks, count, note->t, (int)note->state, ff_safety_state_name(note->state));
+        ff_sinks_state(sinks, count, note->t, (int)note->state, ff_state_name(note->state));
     if (note->kind == FF_NOTE_TRIP) {
         const bool orderly = note->trip.code <= FF_TRIP_FINISHED;
         ff_sinks_event(sinks, count, note->t, (int)note->trip.code, orderly ? FF_EVENT_INFO : FF_EVENT_FAULT,

@@ -106,7 +106,7 @@ typedef struct ff_executive {
     ff_row row;
 
     ff_safety_config safety_config;
-    ff_safety_state safety;
+    ff_walk walk;        /* the state, and what ends the run */
     ff_trip other;       /* found by the executive, told in the next cycle */
     unsigned standing;   /* cycles of CHECK */
     uint64_t runup;      /* cycles of it done */
@@ -175,7 +175,7 @@ bool ff__rt_begin_tests(ff_executive *e);
 
 /* brake.c: the way to rest. */
 bool ff__rt_brake(ff_executive *e);
-void ff__rt_end_others(ff_executive *e);
+void ff__rt_end_all(ff_executive *e);
 void ff__rt_brake_others(ff_executive *e, double patience);
 
 /* In the caller's thread, in this order. attend.c: records, asks the operator, waits for the end. */

@@ -95,7 +95,7 @@ ff_status ff__rt_open_all(ff_executive *e, char *message, size_t size) {
         e->plan.runup += (uint64_t)ceil(most / e->plan.cycle);
     ff_safety_configure(scenario, NULL, &e->safety_config);
     ff__rt_bound(e);
-    ff_safety_reset(&e->safety);
+    ff_walk_reset(&e->walk, FF_STATE_OFF);
     if ((status = ff_touch_create(&e->touch, scenario, message, size)) != FF_OK)
         return status;
     /* two seconds and more: the recorder may be held up by its disk */

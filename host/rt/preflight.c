@@ -74,7 +74,7 @@ void ff__rt_test_once(ff_executive *e) {
     ff_rt_body *b = &e->body[e->push_body];
     const ff_satellite *satellite = &e->scenario->satellite[e->push_body];
     if (!e->asked) {
-        ff_rt_note note = {.kind = FF_NOTE_SAY, .t = ff__rt_now(e), .state = e->safety.name};
+        ff_rt_note note = {.kind = FF_NOTE_SAY, .t = ff__rt_now(e), .state = e->walk.state};
         snprintf(note.text, sizeof note.text, "%.60s: %.40s%s", satellite->name, ff_push_text(e->push_axis),
                  e->push_axis < 3 ? " along the mock-up's axis, then let go"
                                   : " about the mock-up's axis, right-handed, then let go");
@@ -239,11 +239,9 @@ void ff__rt_evaluate(ff_executive *e, bool tested) {
         const ff_output_config *output = &b->output_config;
         const ff_twist start = e->plan.body[i].start.twist;
         ff_check_add(check, i, "speed at the start", "start_speed_mps", ff_vec3_norm(start.v),
-                     output->velocity, "m/s", FF_TRIP_VELOCITY,
-                     "the run begins faster than limits and safety let the robot be led");
+                     output->velocity, "m/s", FF_TRIP_VELOCITY, NULL);
         ff_check_add(check, i, "turning at the start", "start_turn_radps", ff_vec3_norm(start.w),
-                     output->angular_velocity, "rad/s", FF_TRIP_ANGULAR_VELOCITY,
-                     "the run begins turning faster than limits and safety let the robot be led");
+                     output->angular_velocity, "rad/s", FF_TRIP_ANGULAR_VELOCITY, NULL);
         ff_forecast *forecast = &check->body[i].forecast;
         ff_safety_forecast(e->scenario, i, check->body[i].timed ? check->body[i].delay.delay.value : FF_NAN,
                            forecast);
