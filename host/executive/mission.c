@@ -128,8 +128,8 @@ static ff_rigid_load load_at(const ff_mission_config *config, int which, double 
 /* --------------------------------------------------------------------------------------------- the start --
  */
 
-static void start_of(const ff_mission_config *config, size_t joints, ff_rigid_state *client,
-                     ff_tree_state *servicer) {
+static ff_rigid_state start_of(const ff_mission_config *config, size_t joints, ff_rigid_state *client,
+                               ff_tree_state *servicer) {
     *client = config->client_start;
     client->attitude = ff_quat_unit(client->attitude);
     ff_tree_state_default(servicer);
@@ -142,6 +142,7 @@ static void start_of(const ff_mission_config *config, size_t joints, ff_rigid_st
     servicer->twist = ff_rigid_twist(&base);
     for (size_t i = 0; i < joints; i++)
         servicer->q[i] = config->q_start[i];
+    return base;
 }
 
 static void fill_row(const ff_mission_config *config, const tree *orbit, const ff_rigid_model *client_model,
@@ -176,12 +177,15 @@ typedef struct facility {
     tree orbit, arm, brain;
     tree known; /* wrench robot: the arm as its drive knows it, on a fixed base */
     size_t joints;
-    ff_body_work *body; /* of the loop, in: */
-    void *body_memory;
-    ff_capture_model model;
-    ff_capture_state state;
-    ff_capture_in in;
-    ff_capture_out out;
+    ff_servicer_model servicer; /* for (22) */
+    ff_loop_config loop;
+    ff_loop_model *model;
+    ff_loop_state *state;
+    void *body_memory; /* of the loop's body with joints */
+    ff_loop_info loop_info;
+    ff_loop_in in;
+    ff_loop_out out;
+    ff_wrench F_e; /* on the gripper, gripper axes */
     ff_robot robot[2];
     ff_setpoint before[2]; /* robots' true motion one cycle ago */
     double q[MOST], qd[MOST], qdd[MOST];
@@ -271,7 +275,7 @@ static bool arm_advance(facility *f) {
             f->arm_in.qd[i] = f->qd[i];
         }
         memcpy(f->arm_in.tau, f->tau, sizeof f->tau);
-        ff_servicer_torque(&f->model.config.servicer, f->orbit.work, &f->arm_in, tau_q);
+        ff_servicer_torque(&f->servicer, f->orbit.work, &f->arm_in, tau_q);
         for (size_t i = 0; i < n; i++) {
             const double most = ff_tree_joint_limits(f->arm.model, i).torque_max;
             f->motor_saturated = f->motor_saturated || fabs(tau_q[i]) > most;
@@ -316,7 +320,7 @@ static ff_wrench carry(facility *f, const tree *t, const ff_tree_state *x) {
     for (size_t i = 0; i < ff_tree_links(t->model); i++)
         external[i] = ff_wrench_zero();
     if (f->config->gripper.link >= 0)
-        external[f->config->gripper.link] = ff_wrench_transform(f->config->gripper.offset, f->in.F_e);
+        external[f->config->gripper.link] = ff_wrench_transform(f->config->gripper.offset, f->F_e);
     memcpy(a.qdd, f->qdd, sizeof a.qdd);
     ff_tree_kinematics(t->model, x, t->work, f->gravity);
     ff_tree_inverse_dynamics(t->model, t->work, &a, external, &force);
@@ -326,12 +330,74 @@ static ff_wrench carry(facility *f, const tree *t, const ff_tree_state *x) {
 /* What acts on the robots that are told wrenches, (9) and (16): the contact, and on the base also the arm. */
 static void push_robots(facility *f, const ff_tree_state *ground, ff_pose gripper) {
     const ff_wrench on_client = ff_wrench_scale(
-        -1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(f->robot[CLIENT].now.T), gripper), f->in.F_e));
+        -1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(f->robot[CLIENT].now.T), gripper), f->F_e));
     ff_robot_push(&f->robot[CLIENT], on_client, on_client);
     if (f->config->robot[SERVICER].kind != FF_ROBOT_WRENCH)
         return;
     const ff_wrench told = carry(f, &f->known, ground);
     ff_robot_push(&f->robot[SERVICER], carry(f, &f->arm, ground), told);
+}
+
+/* What the loop may know of a robot. */
+static ff_world_body known_of(const ff_robot_config *robot) {
+    return (ff_world_body){.delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay,
+                           .lag = robot->kind == FF_ROBOT_LAG
+                                      ? 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency)
+                                      : 0.0};
+}
+
+static ff_status loop_make(facility *f, char *message, size_t size) {
+    const ff_mission_config *config = f->config;
+    ff_loop_config *loop = &f->loop;
+    ff_tree_state start;
+    ff_body body;
+    ff_loop_default(loop);
+    loop->integrate.cycle = config->cycle;
+    loop->bodies = 2;
+    loop->world = config->world;
+    for (int i = 0; i < 2; i++) {
+        loop->world.body[i] = known_of(&config->robot[i]);
+        loop->body[i].gate = config->gate[i];
+        loop->body[i].held = config->held;
+    }
+    if (loop->world.grasp.body >= 0)
+        loop->world.grasp = (ff_world_grasp){.body = SERVICER, .against = CLIENT};
+    loop->method = config->method ? config->method : &ff_method_direct;
+    loop->setting = config->setting;
+    if (!config->method)
+        ff_settings_default(loop->method, 0, &loop->setting);
+    loop->relative = (ff_relative_config){
+        .enabled = true,
+        .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED : FF_NOMINAL_FREE,
+        .of = CLIENT,
+        .start = {.attitude = {1, 0, 0, 0}}};
+    if (config->prescribed && !config->absolute)
+        loop->relative.start = config->nominal;
+    loop->body[CLIENT].rigid = config->client;
+    loop->body[CLIENT].reaction_of = SERVICER;
+    loop->body[SERVICER].start = start_of(config, f->joints, &loop->body[CLIENT].start, &start);
+    ff_loop_joints_config *joints = &loop->body[SERVICER].joints;
+    joints->tree = f->orbit.model;
+    joints->port = config->gripper;
+    memcpy(joints->q, config->q_start, sizeof joints->q);
+    ff_status status = ff_body_tree(joints->tree, 1, &joints->port, &body);
+    if (status != FF_OK)
+        return status;
+    const size_t bytes = ff_body_work_memsize(&body);
+    f->body_memory = malloc(bytes);
+    if (!f->body_memory)
+        return FF_ERR_MEMORY;
+    ff_body_work_create(&body, f->body_memory, bytes, &joints->work);
+    size_t model_bytes, state_bytes;
+    if ((status = ff_loop_bytes(loop, &model_bytes, &state_bytes, message, size)) != FF_OK)
+        return status;
+    f->model = malloc(model_bytes);
+    f->state = malloc(state_bytes);
+    if (!f->model || !f->state)
+        return FF_ERR_MEMORY;
+    if ((status = ff_loop_create(loop, f->model, model_bytes, message, size)) != FF_OK)
+        return status;
+    return ff_loop_reset(f->model, f->state, state_bytes, &f->loop_info, &f->out);
 }
 
 static ff_status facility_make(const ff_mission_config *config, facility *f, char *message, size_t size) {
@@ -352,29 +418,9 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
         return FF_ERR_ARGUMENT;
     }
     f->gravity = ff_quat_unrotate(config->lab.q, config->gravity);
-    ff_capture_config capture = {.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = config->cycle},
-                                 .client = config->client,
-                                 .servicer = {f->orbit.model, config->gripper, f->gravity},
-                                 .held = config->held,
-                                 .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED
-                                                                                   : FF_NOMINAL_FREE,
-                                 .nominal_start = {.attitude = {1, 0, 0, 0}},
-                                 .method = config->method,
-                                 .setting = config->setting,
-                                 .world = config->world};
-    start_of(config, f->joints, &capture.client_start, &capture.servicer_start);
-    if (config->prescribed && !config->absolute)
-        capture.nominal_start = config->nominal;
-    for (int i = 0; i < 2; i++)
-        capture.gate[i] = config->gate[i];
-    if ((status = ff_capture_create(&capture, &f->model, message, size)) != FF_OK)
+    f->servicer = (ff_servicer_model){f->orbit.model, config->gripper, f->gravity};
+    if ((status = loop_make(f, message, size)) != FF_OK)
         return status;
-    const size_t bytes = ff_body_work_memsize(&f->model.servicer);
-    f->body_memory = malloc(bytes);
-    if (!f->body_memory)
-        return FF_ERR_MEMORY;
-    ff_body_work_create(&f->model.servicer, f->body_memory, bytes, &f->body);
-    ff_capture_reset(&f->model, &f->state, f->body, &f->out);
     memcpy(f->q, config->q_start, sizeof f->q);
     for (int i = 0; i < 2; i++) {
         const ff_setpoint *c = &f->out.next[i];
@@ -382,6 +428,8 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
         if ((status = ff_robot_create(&f->robot[i], &config->robot[i], &start, config->cycle, config->seed, i,
                                       message, size)) != FF_OK)
             return status;
+        f->robot[i].lead = ff_loop_lead(f->model, f->state, i);
+        ff_robot_reset(&f->robot[i]);
     }
     return computer_make(config, &f->brain, false, &f->computer, message, size);
 }
@@ -391,6 +439,8 @@ static void facility_free(facility *f) {
     for (int i = 0; i < 2; i++)
         ff_robot_free(&f->robot[i]);
     free(f->body_memory);
+    free(f->model);
+    free(f->state);
     tree_free(&f->orbit);
     tree_free(&f->known);
     tree_free(&f->arm);
@@ -400,7 +450,31 @@ static void facility_free(facility *f) {
 static ff_rigid_state mapped(const facility *f, int which) {
     const ff_setpoint *s = &f->robot[which].now;
     const ff_rigid_state r = {s->T.p, s->T.q, s->twist.v, s->twist.w};
-    return ff_relative_to_absolute(&f->state.nominal.motion, &r);
+    return ff_relative_to_absolute(&f->state->nominal.motion, &r);
+}
+
+/* Every state that (22) takes; joints and torques are the arm's own cycle's. */
+static void fill_arm(facility *f) {
+    const ff_rigid_state *n = &f->state->nominal.motion;
+    ff_servicer_in *in = &f->arm_in;
+    in->g_n = ff_rigid_pose(n);
+    in->V_n = ff_rigid_twist(n);
+    in->A_n = f->model->nominal.kind == FF_NOMINAL_FREE
+                  ? ff_rigid_body_acceleration(&f->model->nominal.model, in->V_n, ff_wrench_zero())
+                  : ff_twist_zero();
+}
+
+static double size_of(ff_twist V) {
+    return sqrt(ff_vec3_dot(V.w, V.w) + ff_vec3_dot(V.v, V.v));
+}
+
+/* (29): by how much the speed of what is about to leave exceeds |V| + |Delta V|. Metres and radians in one norm,
+ * as printed. */
+static double excess(const facility *f, int i) {
+    const ff_setpoint *command = &f->out.next[i];
+    const ff_twist V_n = ff_rigid_twist(&f->state->nominal.motion);
+    return size_of(body_twist(command)) - size_of(ff_rigid_twist(&f->state->body[i])) -
+           size_of(ff_relative_delta(command->T, V_n));
 }
 
 static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, ff_mission_info *info,
@@ -428,14 +502,15 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
                 f->robot[CLIENT].now.T, &f->grip);
     const carried client = {f->robot[CLIENT].now.T, body_twist(&f->robot[CLIENT].now), ff_twist_zero()};
     ff_twist relative;
-    f->in.F_e = contact_at(f, &client, f->arm.work, &relative);
+    f->F_e = contact_at(f, &client, f->arm.work, &relative);
     push_robots(f, &ground, ff_tree_frame_pose(f->arm.model, f->arm.work, &config->gripper));
     for (int i = 0; i < 2; i++) {
-        f->in.robot[i] = f->robot[i].now;
+        f->in.sensor[i] = (ff_wrench_in){.T_wb = f->robot[i].now.T, .twist = f->robot[i].now.twist};
         f->in.load[i] = load_at(config, i, t);
     }
-    memcpy(f->in.q, f->q, sizeof f->q);
-    memcpy(f->in.qd, f->qd, sizeof f->qd);
+    f->in.sensor[SERVICER].f_s = f->F_e;
+    memcpy(f->in.q[SERVICER], f->q, sizeof f->q);
+    memcpy(f->in.qd[SERVICER], f->qd, sizeof f->qd);
 
     /* on-board software on the mapped states */
     ff_obsw_out actuation;
@@ -447,33 +522,32 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
                                                 &action, message, size);
     if (answered < 0)
         return answered;
-    f->in.F_b = thrust(&actuation);
+    f->in.thrust[SERVICER] = thrust(&actuation);
     memcpy(f->tau, actuation.joint_torque, sizeof f->tau);
 
-    const ff_rigid_state client_now = f->state.client;
-    ff_body_state servicer_now = f->state.servicer;
-    ff_body_view view;
-    ff_body_measure(&f->model.servicer, f->body, config->cycle, f->q, f->qd, &servicer_now, &view);
-    ff_capture_servicer_in(&f->model, &f->state, f->in.robot, &f->arm_in);
+    const ff_rigid_state client_now = f->state->body[CLIENT];
+    fill_arm(f);
     const double begin = (double)ff_clock_now();
-    const ff_status status = ff_capture_step(&f->model, &f->state, f->body, &f->in, &f->out);
+    const ff_status status = ff_loop_step(f->model, f->state, &f->loop_info, &f->in, &f->out);
     const double took = (double)ff_clock_now() - begin;
     info->step_ns += took;
     if (status < 0)
         return status;
+    for (int i = 0; i < 2; i++) /* a method that predicts refined it */
+        ff_robot_write(&f->robot[i], k, &f->out.command[i]);
     if (sink.row) {
         ff_mission_row *row = &f->row;
         ff_tree_state s = ground;
-        s.base = ff_rigid_pose(&servicer_now.motion);
-        s.twist = ff_rigid_twist(&servicer_now.motion);
+        s.base = ff_rigid_pose(&f->out.base[SERVICER]);
+        s.twist = ff_rigid_twist(&f->out.base[SERVICER]);
         row->t = t;
-        fill_row(config, &f->orbit, &f->model.client, &client_now, &s, row);
+        fill_row(config, &f->orbit, &f->model->rigid[CLIENT], &client_now, &s, row);
         row->actuation = actuation;
         row->action = action;
         row->motor_saturated = f->motor_saturated;
         row->thrust_saturated = f->computer.info.saturated > saturated;
         memcpy(row->motor, f->motor, sizeof row->motor);
-        row->F_e = f->in.F_e;
+        row->F_e = f->F_e;
         row->robot[CLIENT] = f->robot[CLIENT].now;
         row->robot[SERVICER] = f->robot[SERVICER].now;
         for (int i = 0; i < 2; i++) {
@@ -482,20 +556,17 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
             row->driven[i] = f->robot[i].driven;
             row->inertial[i] = (ff_setpoint){ff_rigid_pose(m), {m->omega, m->velocity}};
         }
-        const ff_pose T_bg = view.port[0];
-        const ff_pose T_cg = ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&client_now)),
-                                         ff_pose_mul(ff_rigid_pose(&servicer_now.motion), T_bg));
-        row->on_client = ff_wrench_scale(-1.0, ff_wrench_transform(T_cg, f->in.F_e));
-        row->on_base = ff_wrench_transform(T_bg, f->in.F_e);
-        row->felt[CLIENT] = f->out.reaction;
-        row->felt[SERVICER] = ff_wrench_transform(T_bg, f->out.F_c);
-        row->observer = f->out.observer;
+        row->on_client = f->out.measured_b[CLIENT];
+        row->on_base = f->out.measured_b[SERVICER];
+        for (int i = 0; i < 2; i++)
+            row->felt[i] = f->out.fidelity.f_b[i];
+        row->observer = f->out.fidelity.observers > 0 ? f->out.fidelity.observer[0][0] : FF_NAN;
         for (int i = 0; i < 2; i++)
             row->load[i] = f->in.load[i];
         row->step_ns = took;
-        row->W_c = f->out.W_c;
-        row->bound = f->out.bound;
-        row->port_power = ff_power(f->in.F_e, relative);
+        row->W_c = ff_rigid_kinetic_energy(&f->model->rigid[CLIENT], &client_m); /* (25) */
+        row->bound = fmax(excess(f, CLIENT), excess(f, SERVICER));
+        row->port_power = ff_power(f->F_e, relative);
         row->held = f->grip.closed;
         row->mapped_attitude = base_m.attitude;
         memcpy(row->star_tracker, f->computer.in.attitude, sizeof row->star_tracker);

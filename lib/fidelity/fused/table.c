@@ -198,7 +198,7 @@ const ff_method ff_method_fused = {.abi = FF_METHOD_ABI,
                                    .version = "1",
                                    .help = "Settings of the method `fused`, which knows nothing of the contacts. "
                                            "They may stand in a scenario that runs another method.",
-                                   .can = FF_CAN_RELATIVE | FF_CAN_PREDICT,
+                                   .can = FF_CAN_TREE | FF_CAN_RELATIVE | FF_CAN_PREDICT,
                                    .setting = settings,
                                    .settings = sizeof settings / sizeof *settings,
                                    .setting_bytes = sizeof(fused_settings),
