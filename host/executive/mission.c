@@ -19,7 +19,7 @@ void ff_mission_default(ff_mission_config *config) {
     config->gripper = (ff_tree_frame){FF_TREE_BASE, ff_pose_identity()};
     ff_builtin_default(&config->obsw);
     ff_computer_default(&config->computer);
-    config->grasp_reach = FF_INF;
+    config->grasp_reach = config->opens = FF_INF;
     config->world.grasp = (ff_world_grasp){.body = -1, .against = -1};
     for (int i = 0; i < 2; i++)
         ff_gate_default(&config->gate[i]);
@@ -62,7 +62,7 @@ static void tree_free(tree *t) {
 /* --------------------------------------------------------------------------------------------- contact -- */
 
 typedef struct grip {
-    bool closed;
+    bool closed, released;
     ff_vec3 at; /* gripper in the client's frame when it closed */
     ff_quat q;
 } grip;
@@ -86,11 +86,13 @@ static ff_wrench grip_wrench(const ff_mission_config *config, const grip *g, ff_
 }
 
 static void grip_update(const ff_mission_config *config, double t, ff_pose gripper, ff_pose client, grip *g) {
-    if (g->closed || t < config->obsw.grasp - 5e-10)
+    if (t > config->opens - 5e-10)
+        *g = (grip){.released = true};
+    if (g->closed || g->released || t < config->obsw.grasp - 5e-10)
         return;
     const ff_pose T = ff_pose_mul(ff_pose_inverse(client), gripper);
     if (ff_vec3_norm(ff_vec3_sub(T.p, config->grapple)) <= config->grasp_reach)
-        *g = (grip){true, T.p, T.q};
+        *g = (grip){.closed = true, .at = T.p, .q = T.q};
 }
 
 /* -------------------------------------------------------------------------------------- on-board software --
@@ -215,11 +217,25 @@ static carried between(const ff_setpoint *a, const ff_setpoint *b, double s, dou
                      ff_twist_scale(1.0 / T, d)};
 }
 
-static ff_wrench contact_at(facility *f, const carried *client, const ff_tree_work *work,
-                            ff_twist *relative) {
+/* Wrench on the gripper, gripper axes; row (may be NULL) gets its parts. */
+static ff_wrench contact_at(facility *f, const carried *client, const ff_tree_work *work, ff_twist *relative,
+                            ff_mission_row *row) {
     const ff_pose gripper = ff_tree_frame_pose(f->arm.model, work, &f->config->gripper);
     const ff_twist V = ff_tree_frame_twist(f->arm.model, work, &f->config->gripper);
-    return grip_wrench(f->config, &f->grip, gripper, V, client->T, client->V, relative);
+    ff_wrench sum = grip_wrench(f->config, &f->grip, gripper, V, client->T, client->V, relative);
+    if (row)
+        row->grip = sum;
+    const ff_setpoint motion[2] = {
+        [CLIENT] = {client->T, {client->V.w, ff_quat_rotate(client->T.q, client->V.v)}},
+        [SERVICER] = {gripper, {V.w, ff_quat_rotate(gripper.q, V.v)}}};
+    for (int i = 0; i < f->config->bumps; i++) {
+        ff_environment_out out;
+        ff_environment_contact(&f->config->bump[i], motion, &out);
+        sum = ff_wrench_add(sum, out.on_body);
+        if (row)
+            row->bump[i] = out.on_body.f;
+    }
+    return sum;
 }
 
 /* (20): the arm on the moving base, under gravity, the commanded torque and the contact. */
@@ -242,7 +258,7 @@ static bool arm_rate(facility *f, double s, const double *q, const double *qd, c
         external[i] = ff_wrench_zero();
     if (f->config->gripper.link >= 0)
         external[f->config->gripper.link] =
-            ff_wrench_transform(f->config->gripper.offset, contact_at(f, &client, f->arm.work, NULL));
+            ff_wrench_transform(f->config->gripper.offset, contact_at(f, &client, f->arm.work, NULL, NULL));
     ff_tree_force force = {.base = ff_wrench_zero()};
     double friction[MOST] = {0};
     if (f->config->friction)
@@ -340,10 +356,9 @@ static void push_robots(facility *f, const ff_tree_state *ground, ff_pose grippe
 
 /* What the loop may know of a robot. */
 static ff_world_body known_of(const ff_robot_config *robot) {
-    return (ff_world_body){.delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay,
-                           .lag = robot->kind == FF_ROBOT_LAG
-                                      ? 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency)
-                                      : 0.0};
+    return (ff_world_body){
+        .delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay,
+        .lag = robot->kind == FF_ROBOT_LAG ? 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency) : 0.0};
 }
 
 static ff_status loop_make(facility *f, char *message, size_t size) {
@@ -468,8 +483,8 @@ static double size_of(ff_twist V) {
     return sqrt(ff_vec3_dot(V.w, V.w) + ff_vec3_dot(V.v, V.v));
 }
 
-/* (29): by how much the speed of what is about to leave exceeds |V| + |Delta V|. Metres and radians in one norm,
- * as printed. */
+/* (29): by how much the speed of what is about to leave exceeds |V| + |Delta V|. Metres and radians in one
+ * norm, as printed. */
 static double excess(const facility *f, int i) {
     const ff_setpoint *command = &f->out.next[i];
     const ff_twist V_n = ff_rigid_twist(&f->state->nominal.motion);
@@ -502,7 +517,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
                 f->robot[CLIENT].now.T, &f->grip);
     const carried client = {f->robot[CLIENT].now.T, body_twist(&f->robot[CLIENT].now), ff_twist_zero()};
     ff_twist relative;
-    f->F_e = contact_at(f, &client, f->arm.work, &relative);
+    f->F_e = contact_at(f, &client, f->arm.work, &relative, &f->row);
     push_robots(f, &ground, ff_tree_frame_pose(f->arm.model, f->arm.work, &config->gripper));
     for (int i = 0; i < 2; i++) {
         f->in.sensor[i] = (ff_wrench_in){.T_wb = f->robot[i].now.T, .twist = f->robot[i].now.twist};
@@ -568,6 +583,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
         row->bound = fmax(excess(f, CLIENT), excess(f, SERVICER));
         row->port_power = ff_power(f->F_e, relative);
         row->held = f->grip.closed;
+        row->gripper = ff_quat_mul(f->out.base[SERVICER].attitude, f->out.port[SERVICER].q);
         row->mapped_attitude = base_m.attitude;
         memcpy(row->star_tracker, f->computer.in.attitude, sizeof row->star_tracker);
         return sink.row(sink.self, row);
@@ -629,17 +645,48 @@ static ff_quat quat_rate(ff_quat q, ff_vec3 w) {
     return ff_quat_mul(q, (ff_quat){0, 0.5 * w.x, 0.5 * w.y, 0.5 * w.z});
 }
 
+/* The law of a plane on the client as the orbit has it, apart from the facility's code: k d + c(d) d', never
+ * pulling, with Coulomb friction that is smooth at rest. Force on the gripper, gripper axes, at its tip. */
+static ff_wrench plane_wrench(const ff_contact *c, ff_pose gripper, ff_twist V_g, ff_pose client,
+                              ff_twist V_c) {
+    const ff_pose T = ff_pose_mul(ff_pose_inverse(client), gripper);
+    const ff_vec3 p = ff_pose_apply(T, c->point);
+    const ff_vec3 tip = ff_quat_rotate(T.q, ff_vec3_add(V_g.v, ff_vec3_cross(V_g.w, c->point)));
+    const ff_vec3 v = ff_vec3_sub(tip, ff_vec3_add(V_c.v, ff_vec3_cross(V_c.w, p)));
+    const double d = ff_vec3_dot(c->normal, ff_vec3_sub(c->at, p)), rate = -ff_vec3_dot(c->normal, v);
+    const double s = c->damping_depth > 0.0 ? fmin(1.0, d / c->damping_depth) : 1.0;
+    const double f = c->satellite_stiffness * d + c->satellite_damping * s * s * (3.0 - 2.0 * s) * rate;
+    if (d <= 0.0 || f <= 0.0)
+        return ff_wrench_zero();
+    const ff_vec3 slip = ff_vec3_axpy(rate, c->normal, v);
+    const double speed = hypot(ff_vec3_norm(slip), FF_FRICTION_SPEED);
+    const ff_vec3 F = ff_vec3_axpy(-c->friction * f / speed, slip, ff_vec3_scale(f, c->normal)),
+                  F_g = ff_quat_unrotate(T.q, F);
+    return (ff_wrench){ff_vec3_cross(c->point, F_g), F_g};
+}
+
 static bool orbit_slope(space *o, double t, const orbit_state *x, const ff_obsw_out *u, orbit_rate *d,
-                        ff_wrench *F) {
+                        ff_mission_row *row) {
     const ff_rigid_load client_load = load_at(o->config, CLIENT, t),
                         base_load = load_at(o->config, SERVICER, t);
     ff_tree_kinematics(o->orbit.model, &x->s, o->orbit.work, ff_vec3_zero());
     const ff_pose gripper = ff_tree_frame_pose(o->orbit.model, o->orbit.work, &o->config->gripper);
     const ff_twist V = ff_tree_frame_twist(o->orbit.model, o->orbit.work, &o->config->gripper);
-    const ff_wrench F_e = grip_wrench(o->config, &o->grip, gripper, V, ff_rigid_pose(&x->client),
-                                      ff_rigid_twist(&x->client), NULL);
-    if (F)
-        *F = F_e;
+    ff_wrench F_e = grip_wrench(o->config, &o->grip, gripper, V, ff_rigid_pose(&x->client),
+                                ff_rigid_twist(&x->client), NULL);
+    if (row)
+        row->grip = F_e;
+    for (int i = 0; i < o->config->bumps; i++) {
+        const ff_wrench hit = plane_wrench(&o->config->bump[i], gripper, V, ff_rigid_pose(&x->client),
+                                           ff_rigid_twist(&x->client));
+        F_e = ff_wrench_add(F_e, hit);
+        if (row)
+            row->bump[i] = hit.f;
+    }
+    if (row) {
+        row->F_e = F_e;
+        row->gripper = gripper.q;
+    }
     ff_wrench external[FF_TREE_LINKS_MAX];
     for (size_t i = 0; i < ff_tree_links(o->orbit.model); i++)
         external[i] = ff_wrench_zero();
@@ -729,7 +776,8 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
         status = computer_make(config, &o->brain, true, &o->computer, message, size);
     }
     const uint64_t cycles = (uint64_t)llround(config->duration / config->cycle);
-    const int parts = (int)lround(config->cycle / config->arm_cycle);
+    /* a plane's onset is met within a step: an eighth of it for a tenth of a percent of a short contact */
+    const int parts = (int)lround(config->cycle / config->arm_cycle) * (config->bumps ? 8 : 1);
     for (uint64_t k = 0; status == FF_OK && k <= cycles; k++) {
         const double t = (double)k * config->cycle;
         ff_obsw_out u;
@@ -748,7 +796,7 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
             row->actuation = u;
             row->action = action;
             row->held = o->grip.closed;
-            orbit_slope(o, t, &x, &u, &unused, &row->F_e);
+            orbit_slope(o, t, &x, &u, &unused, row);
             fill_row(config, &o->orbit, &o->client, &x.client, &x.s, row);
             row->W_c = ff_rigid_kinetic_energy(&o->client, &x.client);
             const ff_pose T_bg = ff_tree_frame_in_base(o->orbit.model, o->orbit.work, &config->gripper);

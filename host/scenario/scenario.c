@@ -1319,7 +1319,8 @@ static void warn_overlap(reader *r, const ff_node *root) {
     item = item ? item->child : NULL;
     for (int c = 0; c < r->scenario->contacts && item; c++, item = item->next) {
         const ff_contact *contact = &r->scenario->contact[c];
-        if (contact->kind == FF_CONTACT_STOPS || contact->kind == FF_CONTACT_GRASP)
+        if (contact->kind == FF_CONTACT_STOPS || contact->kind == FF_CONTACT_GRASP ||
+            r->scenario->satellite[contact->body].arm.present)
             continue;
         const double depth = start_depth(r->scenario, contact);
         if (depth > 1e-9)
@@ -1385,19 +1386,30 @@ static bool check_subject(reader *r, const ff_node *root) {
 static bool check_servicer(reader *r, const ff_node *root) {
     ff_scenario *s = r->scenario;
     const int servicer = ff_scenario_servicer(s);
+    const ff_node *satellites = ff_node_find(root, "satellites"), *contacts = ff_node_find(root, "contacts");
+    for (int c = 0; c < s->contacts && servicer < 0; c++)
+        if (s->contact[c].kind == FF_CONTACT_GRASP && isfinite(s->contact[c].opens))
+            return fail(r, contacts->place, "only the gripper of an arm opens again, allowed: no key 'opens'");
     if (servicer < 0)
         return true;
-    const ff_node *satellites = ff_node_find(root, "satellites"), *contacts = ff_node_find(root, "contacts");
     if (s->satellites != 2 || s->satellite[1 - servicer].arm.present)
         return fail(r, satellites->place,
                     "a scenario with an arm has %d satellites, allowed: the servicer and one "
                     "client without an arm",
                     s->satellites);
-    if (s->contacts > 1 ||
-        (s->contacts == 1 && (s->contact[0].kind != FF_CONTACT_GRASP || s->contact[0].body != servicer)))
-        return fail(r, contacts->place,
-                    "contacts of a scenario with an arm, allowed: one grasp whose body is '%s'",
-                    s->satellite[servicer].name);
+    int grasps = 0;
+    for (int c = 0; c < s->contacts; c++) {
+        const ff_contact *k = &s->contact[c];
+        grasps += k->kind == FF_CONTACT_GRASP;
+        if (grasps > 1 || k->body != servicer || (k->kind != FF_CONTACT_GRASP && k->kind != FF_CONTACT_PAIR))
+            return fail(r, contacts->place,
+                        "contacts of a scenario with an arm, allowed: one grasp and any pairs, whose body is "
+                        "'%s'",
+                        s->satellite[servicer].name);
+        if (k->kind == FF_CONTACT_GRASP && !(k->opens > k->closes))
+            return fail(r, contacts->place, "the grasp opens at %.9g s, allowed: after it closes, %.9g s",
+                        k->opens, k->closes);
+    }
     if (s->method && !(s->method->can & FF_CAN_TREE)) {
         const ff_node *method = ff_node_find(root, "method");
         names list = {"", 0};
@@ -1406,8 +1418,8 @@ static bool check_servicer(reader *r, const ff_node *root) {
             if (s->setup[m].method->can & FF_CAN_TREE)
                 names_add(&list, s->setup[m].method->name);
         return fail(r, method ? method->place : root->place,
-                    "method '%s' predicts its satellites as rigid bodies and knows no torques of an arm, "
-                    "allowed: %s",
+                    "method '%s' computes the contact force itself, but the arm's joints have felt the "
+                    "measured one (docs/methods/arm.md), allowed: %s",
                     s->method->name, list.text);
     }
     if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)
