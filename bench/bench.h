@@ -34,8 +34,8 @@ static inline double bench_median(double *x, int n) {
 }
 
 /* A loop in memory of its own size; NULL when the configuration is refused. */
-static inline ff_loop_model *bench_loop(const ff_loop_config *config, ff_loop_state **state, ff_loop_info *info,
-                                        ff_loop_out *out) {
+static inline ff_loop_model *bench_loop(const ff_loop_config *config, ff_loop_state **state,
+                                        ff_loop_info *info, ff_loop_out *out) {
     size_t model_bytes, state_bytes;
     char message[128] = "";
     if (ff_loop_bytes(config, &model_bytes, &state_bytes, message, sizeof message) != FF_OK) {

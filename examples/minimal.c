@@ -41,7 +41,7 @@ int main(void) {
         const ff_setpoint robot = sent[(k + 1) % (DELAY + 1)]; /* ... which is DELAY cycles behind */
         const double depth = robot.T.p.x - 0.01;               /* a wall of 2000 N/m at x = 10 mm */
         in.sensor[0] = (ff_wrench_in){.T_wb = robot.T, .twist = robot.twist};
-        in.sensor[0].f_s.f.x = depth > 0 ? -2000 * depth : 0;        /* from the sensor */
+        in.sensor[0].f_s.f.x = depth > 0 ? -2000 * depth : 0;      /* from the sensor */
         if (ff_loop_step(model, state, &info, &in, &out) != FF_OK) /* one cycle */
             return 1;
     }

@@ -5,17 +5,17 @@
 #include "freefloat/freefloat.h"
 #include "support.h"
 
-#define TEST_LOOP_MODEL(name)                        \
-    static union {                                   \
-        ff_loop_model at;                            \
-        double bytes[1 << 13];                       \
-    } name##_memory;                                 \
+#define TEST_LOOP_MODEL(name)  \
+    static union {             \
+        ff_loop_model at;      \
+        double bytes[1 << 13]; \
+    } name##_memory;           \
     static ff_loop_model *const name = &name##_memory.at
-#define TEST_LOOP_STATE(name)                        \
-    static union {                                   \
-        ff_loop_state at;                            \
-        double bytes[1 << 18];                       \
-    } name##_memory;                                 \
+#define TEST_LOOP_STATE(name)  \
+    static union {             \
+        ff_loop_state at;      \
+        double bytes[1 << 18]; \
+    } name##_memory;           \
     static ff_loop_state *const name = &name##_memory.at
 enum { TEST_MODEL_BYTES = 8 << 13, TEST_STATE_BYTES = 8 << 18 };
 

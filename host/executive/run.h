@@ -43,11 +43,11 @@ typedef struct ff_run_clock {
 } ff_run_clock;
 
 typedef struct ff_run_result {
-    ff_status status;                   /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
-    uint64_t cycles;                    /* done */
-    ff_obsw_info obsw;                  /* of the on-board software */
-    ff_loop_info info;                  /* counters of refused samples, held and limited commands */
-    int reports;                        /* what the method reports of the run, by its columns */
+    ff_status status;  /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
+    uint64_t cycles;   /* done */
+    ff_obsw_info obsw; /* of the on-board software */
+    ff_loop_info info; /* counters of refused samples, held and limited commands */
+    int reports;       /* what the method reports of the run, by its columns */
     double report[FF_METHOD_VALUES];
     double wall_s;                      /* time the loop and plant took */
     double cycle_mean_ns, cycle_max_ns; /* of the loop's step; 0 without timing */

@@ -163,8 +163,7 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     const int bodies[2] = {contact->body, contact->against};
     const int count = contact->against >= 0 ? 2 : 1;
     bool active = row->touching[c];
-    if (!active && satellite_has_own_contact(scenario->method) &&
-        metrics->last_touch[contact->body] == c)
+    if (!active && satellite_has_own_contact(scenario->method) && metrics->last_touch[contact->body] == c)
         active = ff_vec3_norm(row->body[contact->body].corrected_b.f) > 0.0;
 
     int open = metrics->open[c];

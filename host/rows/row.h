@@ -28,7 +28,7 @@ typedef struct ff_row_body {
     bool in_contact;     /* says the method */
     double observer[6];  /* [J] FF_NAN where there is none */
     /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
-    int reports;                     /* what the method reports of the last contact, by its columns; 0: nothing */
+    int reports; /* what the method reports of the last contact, by its columns; 0: nothing */
     double report[FF_METHOD_VALUES];
     ff_row_device device;
     double identified_stiffness, identified_damping, identified_damping_sd; /* [N/m], [N s/m], [N s/m] */

@@ -27,7 +27,8 @@ ff_status ff_tuned_apply(ff_loop_model *model, int bodies, const ff_tuned *tuned
     ff_settings next = model->config.setting;
     for (int n = 0; n < FF_TUNED_SETTINGS; n++) {
         const ff_setting *s = ff_tuned_setting(method, n);
-        if (s ? ff_settings_set(method, &next, s->name, tuned->setting[n]) != FF_OK : !isnan(tuned->setting[n]))
+        if (s ? ff_settings_set(method, &next, s->name, tuned->setting[n]) != FF_OK
+              : !isnan(tuned->setting[n]))
             return FF_ERR_ARGUMENT;
         if (s && !tuned->fixed)
             ff_settings_forget(method, &next, s->name);

@@ -1,6 +1,6 @@
 /* rows/tuned.h - what an order to a running loop may change of its model: settings of the method that its
- * table allows it for, and the sensors' bias. Every row says what held in its cycle, so that a replay needs no list of
- * orders. */
+ * table allows it for, and the sensors' bias. Every row says what held in its cycle, so that a replay needs
+ * no list of orders. */
 #ifndef FF_ROWS_TUNED_H
 #define FF_ROWS_TUNED_H
 
@@ -9,10 +9,10 @@
 enum { FF_TUNED_SETTINGS = 2 };
 
 typedef struct ff_tuned {
-    bool known;                      /* there is a loop */
-    bool fixed;                      /* a setting was given, by scenario or operator: not the method's choice */
+    bool known; /* there is a loop */
+    bool fixed; /* a setting was given, by scenario or operator: not the method's choice */
     double setting[FF_TUNED_SETTINGS]; /* of those that may be tuned; FF_NAN: this method has fewer */
-    ff_wrench bias_s[FF_MAX_BODIES]; /* [N m, N] sensor frame */
+    ff_wrench bias_s[FF_MAX_BODIES];   /* [N m, N] sensor frame */
 } ff_tuned;
 
 /* The nth setting of the method that may be tuned; NULL: it has fewer. */

@@ -1,9 +1,10 @@
 /* rt/tuning.h - orders to a running loop: a bounded queue with one producer, applied by the real-time thread
  * between two cycles, each answered through a second queue.
  *
- * What may be tuned is a table (docs/live.md, docs/safety.md): settings for which the method's own table allows
- * it, such as thresholds, which only say what counts as touch, and limits, which may only be tightened. None of them is an input of the motion,
- * so that a change makes no bump; a new bias is ramped in. Nothing here arms, and nothing resumes. */
+ * What may be tuned is a table (docs/live.md, docs/safety.md): settings for which the method's own table
+ * allows it, such as thresholds, which only say what counts as touch, and limits, which may only be
+ * tightened. None of them is an input of the motion, so that a change makes no bump; a new bias is ramped in.
+ * Nothing here arms, and nothing resumes. */
 #ifndef FF_RT_TUNING_H
 #define FF_RT_TUNING_H
 
@@ -19,18 +20,15 @@ enum {
     0.25 /* [s] over which the reading is averaged, and over which it is ramped in \
           */
 
-typedef enum ff_tuning_kind {
-    FF_TUNING_SETTING,
-    FF_TUNING_LIMIT
-} ff_tuning_kind;
+typedef enum ff_tuning_kind { FF_TUNING_SETTING, FF_TUNING_LIMIT } ff_tuning_kind;
 
 typedef struct ff_tuning_parameter {
     char name[FF_NAME_SIZE + 24];
     const char *unit, *effect;
     ff_tuning_kind kind;
     const ff_setting *setting; /* of the method */
-    int body;     /* of a limit */
-    size_t limit; /* its offset in ff_safety_limits */
+    int body;                  /* of a limit */
+    size_t limit;              /* its offset in ff_safety_limits */
     double low, high, value;
 } ff_tuning_parameter;
 

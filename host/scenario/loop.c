@@ -111,7 +111,8 @@ ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
     return scenario->satellite[scenario->nominal_of].start;
 }
 
-ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message, size_t size) {
+ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message,
+                              size_t size) {
     size_t bytes = 0;
     *memory = (ff_loop_memory){0};
     ff_status status = ff_loop_bytes(config, &bytes, &memory->state_bytes, message, size);
@@ -273,7 +274,8 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     set_held(scenario, loop);
     if (scenario->method && scenario->method->needs & FF_NEEDS_GEOMETRY)
         set_geometry(scenario, world);
-    for (int c = 0; c < scenario->contacts; c++) /* which of two bodies carries the surface: nothing else of it */
+    for (int c = 0; c < scenario->contacts;
+         c++) /* which of two bodies carries the surface: nothing else of it */
         if (scenario->contact[c].against >= 0)
             world->body[scenario->contact[c].against].carries_surface = true;
 }

@@ -1356,11 +1356,10 @@ static bool check_geometry(reader *r, const ff_node *root) {
     for (int c = 0; c < s->contacts && item; c++, item = item->next)
         if (s->contact[c].kind != FF_CONTACT_WALL && s->contact[c].kind != FF_CONTACT_PAIR &&
             s->contact[c].kind != FF_CONTACT_CONE)
-            return fail(
-                r, item->place,
-                "method '%s' does not know contacts of this kind, allowed: wall, pair, cone; for the "
-                "others method direct, tdpa, damping%s",
-                s->method->name, ff_scenario_servicer(s) < 0 ? ", fused" : "");
+            return fail(r, item->place,
+                        "method '%s' does not know contacts of this kind, allowed: wall, pair, cone; for the "
+                        "others method direct, tdpa, damping%s",
+                        s->method->name, ff_scenario_servicer(s) < 0 ? ", fused" : "");
     return true;
 }
 

@@ -394,7 +394,8 @@ typedef struct ff_loop_memory {
 } ff_loop_memory;
 /* Takes the memory that the configuration needs and creates the model; the state is to be reset. On failure
  * nothing is held and `message` says why. */
-ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message, size_t size);
+ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message,
+                              size_t size);
 void ff_loop_memory_close(ff_loop_memory *memory);
 
 /* "ideal", or the method's. */

@@ -5,40 +5,40 @@
 #include "scenario/scenario.h"
 
 typedef enum ff_type {
-    FF_TYPE_NUMBER,      /* double */
-    FF_TYPE_INTEGER,     /* uint64_t */
-    FF_TYPE_TEXT,        /* char[FF_NAME_SIZE], any printable text */
-    FF_TYPE_NAME,        /* char[FF_NAME_SIZE], a name that paths and tables can hold */
-    FF_TYPE_WORD,        /* enum: index into words */
-    FF_TYPE_FLAG,        /* bool: index into two words */
-    FF_TYPE_VEC3,        /* ff_vec3 */
-    FF_TYPE_DIRECTION,   /* ff_vec3, normalised, not zero */
-    FF_TYPE_HALF_WIDTHS, /* ff_vec3, each a number or `free` (FF_INF) */
-    FF_TYPE_QUATERNION,  /* ff_quat, normalised with a warning */
-    FF_TYPE_INERTIA,     /* ff_mat3 from 3 or 6 numbers */
-    FF_TYPE_WRENCH,      /* ff_wrench from force, then torque */
-    FF_TYPE_TWIST,       /* ff_twist from linear, then angular */
-    FF_TYPE_PAIR,        /* two doubles: force, torque; one number is the force */
-    FF_TYPE_SERIES,      /* double; two numbers are springs in series */
+    FF_TYPE_NUMBER,         /* double */
+    FF_TYPE_INTEGER,        /* uint64_t */
+    FF_TYPE_TEXT,           /* char[FF_NAME_SIZE], any printable text */
+    FF_TYPE_NAME,           /* char[FF_NAME_SIZE], a name that paths and tables can hold */
+    FF_TYPE_WORD,           /* enum: index into words */
+    FF_TYPE_FLAG,           /* bool: index into two words */
+    FF_TYPE_VEC3,           /* ff_vec3 */
+    FF_TYPE_DIRECTION,      /* ff_vec3, normalised, not zero */
+    FF_TYPE_HALF_WIDTHS,    /* ff_vec3, each a number or `free` (FF_INF) */
+    FF_TYPE_QUATERNION,     /* ff_quat, normalised with a warning */
+    FF_TYPE_INERTIA,        /* ff_mat3 from 3 or 6 numbers */
+    FF_TYPE_WRENCH,         /* ff_wrench from force, then torque */
+    FF_TYPE_TWIST,          /* ff_twist from linear, then angular */
+    FF_TYPE_PAIR,           /* two doubles: force, torque; one number is the force */
+    FF_TYPE_SERIES,         /* double; two numbers are springs in series */
     FF_TYPE_NUMBER_OR_WORD, /* double; the one word of `words`: FF_INF */
-    FF_TYPE_METHOD_NAME, /* const ff_method *: index into words, 0: ideal, NULL */
-    FF_TYPE_METHOD,      /* section: settings of the method that the key names */
-    FF_TYPE_SIX,         /* six doubles */
-    FF_TYPE_BODY,        /* int: name of a satellite */
-    FF_TYPE_POINT,       /* name of a point of the body, or three numbers; read with the contact */
-    FF_TYPE_SECTION,     /* a map of its own */
-    FF_TYPE_POINTS,      /* map: name to three numbers */
-    FF_TYPE_SATELLITES,  /* map: name to section */
-    FF_TYPE_CONTACTS,    /* list of sections */
-    FF_TYPE_LOADS,       /* list of sections */
-    FF_TYPE_LINKS,       /* list of sections, into ff_servicer_arm */
-    FF_TYPE_JOINTS,      /* list of numbers, one for each joint; read with the satellite */
-    FF_TYPE_CHAIN,       /* list of sections, into ff_emulate_arm */
-    FF_TYPE_FAULTS,      /* list of sections */
-    FF_TYPE_ARM_MODEL,   /* a URDF file's name, its links into ff_servicer_arm */
-    FF_TYPE_CHAIN_MODEL, /* the same into ff_emulate_arm */
-    FF_TYPE_MESH,        /* a mesh file's name, opened and checked, its path into char[2 * FF_NAME_SIZE] */
-    FF_TYPE_DRIVES       /* list of sections, one for each joint of a URDF file, into ff_emulate_arm */
+    FF_TYPE_METHOD_NAME,    /* const ff_method *: index into words, 0: ideal, NULL */
+    FF_TYPE_METHOD,         /* section: settings of the method that the key names */
+    FF_TYPE_SIX,            /* six doubles */
+    FF_TYPE_BODY,           /* int: name of a satellite */
+    FF_TYPE_POINT,          /* name of a point of the body, or three numbers; read with the contact */
+    FF_TYPE_SECTION,        /* a map of its own */
+    FF_TYPE_POINTS,         /* map: name to three numbers */
+    FF_TYPE_SATELLITES,     /* map: name to section */
+    FF_TYPE_CONTACTS,       /* list of sections */
+    FF_TYPE_LOADS,          /* list of sections */
+    FF_TYPE_LINKS,          /* list of sections, into ff_servicer_arm */
+    FF_TYPE_JOINTS,         /* list of numbers, one for each joint; read with the satellite */
+    FF_TYPE_CHAIN,          /* list of sections, into ff_emulate_arm */
+    FF_TYPE_FAULTS,         /* list of sections */
+    FF_TYPE_ARM_MODEL,      /* a URDF file's name, its links into ff_servicer_arm */
+    FF_TYPE_CHAIN_MODEL,    /* the same into ff_emulate_arm */
+    FF_TYPE_MESH,           /* a mesh file's name, opened and checked, its path into char[2 * FF_NAME_SIZE] */
+    FF_TYPE_DRIVES          /* list of sections, one for each joint of a URDF file, into ff_emulate_arm */
 } ff_type;
 
 typedef enum ff_range {

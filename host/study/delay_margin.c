@@ -206,7 +206,7 @@ static void theory(const ff_delay_margin *m, ff_delay_method *out) {
     const bool aims = out->method->can & FF_CAN_PREDICT;
     out->rebound_theory = out->method == &ff_method_direct ? late.rebound
                           : out->method == &ff_method_tdpa ? fmin(1.0, late.rebound)
-                                                          : sharp.rebound;
+                                                           : sharp.rebound;
     out->peak_force_theory = aims ? sharp.peak : late.peak;
 }
 
@@ -372,13 +372,12 @@ void ff_delay_margin_sentence(const ff_scenario *scenario, const ff_delay_margin
         snprintf(reach, sizeof reach, "up to %.4g ms", 1e3 * own->largest_delay);
     int used = snprintf(text, size,
                         "%s: %s at %.4g ms of robot delay (w tau %.3g) %s the requirements; it keeps them %s",
-                        own->now.met ? "GO" : "NO GO", own->method->name, 1e3 * out->robot_delay,
-                        out->w_tau, own->now.met ? "keeps" : "breaks", reach);
+                        own->now.met ? "GO" : "NO GO", own->method->name, 1e3 * out->robot_delay, out->w_tau,
+                        own->now.met ? "keeps" : "breaks", reach);
     if (!own->now.met && used > 0 && (size_t)used < size) {
         if (best)
-            snprintf(text + used, size - (size_t)used, "; %s keeps them %s%.4g ms",
-                     best->method->name, best->at_least ? "up to at least " : "up to ",
-                     1e3 * best->largest_delay);
+            snprintf(text + used, size - (size_t)used, "; %s keeps them %s%.4g ms", best->method->name,
+                     best->at_least ? "up to at least " : "up to ", 1e3 * best->largest_delay);
         else
             snprintf(text + used, size - (size_t)used, "; no method judged here keeps them");
     }

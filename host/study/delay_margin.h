@@ -30,9 +30,9 @@ ff_status ff_line_contact_solve(const ff_line_contact *contact, ff_line_rebound 
 
 /* What is asked. */
 typedef struct ff_delay_margin_config {
-    double delay_max;             /* [s] largest delay tried; FF_NAN: chosen from the scenario */
-    int map;                      /* delays and stiffnesses of the map, 0 for none; at most FF_DELAY_MAP */
-    double stiffness_span;        /* the map goes from stiffness/span to stiffness*span, > 1 */
+    double delay_max;            /* [s] largest delay tried; FF_NAN: chosen from the scenario */
+    int map;                     /* delays and stiffnesses of the map, 0 for none; at most FF_DELAY_MAP */
+    double stiffness_span;       /* the map goes from stiffness/span to stiffness*span, > 1 */
     bool method[FF_MAX_METHODS]; /* which to judge, in the order of ff_method_at */
     bool (*progress)(void *user, double part); /* may be NULL; false stops with FF_ERR_LIMIT */
     void *user;

@@ -1,7 +1,6 @@
 /* One cycle of the loop: sensors in, commands out. */
 #include "loop/cycle.h"
 
-
 void ff_loop_default(ff_loop_config *config) {
     *config = (ff_loop_config){.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004}, .bodies = 1};
     config->method = &ff_method_tdpa;
@@ -147,8 +146,8 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, siz
     if (size < sizeof *model)
         return fault(FF_ERR_SIZE, -1, "memory of the model", message, message_size);
     model->config = *config;
-    ff_status status = prepare(config, &model->config.world, &model->config.setting, &model->stage, message,
-                               message_size);
+    ff_status status =
+        prepare(config, &model->config.world, &model->config.setting, &model->stage, message, message_size);
     if (status != FF_OK)
         return status;
     if (size < ff__loop_round(sizeof *model) + model->stage.model_bytes)
@@ -192,7 +191,8 @@ ff_status ff_loop_update(ff_loop_model *model, const ff_world *world, const ff_s
 
 double ff_loop_lead(const ff_loop_model *model, const ff_loop_state *state, int body) {
     const ff_method *method = model->config.method;
-    return method->lead ? method->lead(ff__loop_method_model(model), ff__loop_method_state(state), body) : 0.0;
+    return method->lead ? method->lead(ff__loop_method_model(model), ff__loop_method_state(state), body)
+                        : 0.0;
 }
 
 int ff_loop_report(const ff_loop_model *model, const ff_loop_state *state, int body, double *values) {
@@ -530,8 +530,8 @@ static void balance(const ff_loop_model *model, ff_loop_state *state, const ff__
             out->velocity_correction[i] = ff_twist_zero();
             continue;
         }
-        state->energy[i].method += ff_rigid_kinetic_energy(rigid, &felt->body[i]) -
-                                   ff_rigid_kinetic_energy(rigid, &state->body[i]);
+        state->energy[i].method +=
+            ff_rigid_kinetic_energy(rigid, &felt->body[i]) - ff_rigid_kinetic_energy(rigid, &state->body[i]);
         book(rigid, model->config.integrate.cycle, &c->sample[i], &felt->f_b[i], &felt->body[i],
              &state->integrate[i], &c->step[i], &c->next[i], &state->energy[i]);
         out->velocity_correction[i] =
@@ -551,7 +551,8 @@ static void command(const ff_loop_model *model, ff_loop_state *state, ff_loop_in
         if (out->fidelity.has_command) {
             const ff_rigid_state *now = &out->fidelity.command[i], *next = &out->fidelity.next_command[i];
             const ff_rigid_state ahead = nominal_ahead(model, state, &out->fidelity, i);
-            const ff_setpoint wish = ff_loop_to_robot(model, &ahead, setpoint(now, now->velocity, now->omega));
+            const ff_setpoint wish =
+                ff_loop_to_robot(model, &ahead, setpoint(now, now->velocity, now->omega));
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], wish, &out->command[i]);
             const ff_rigid_state later = ff_nominal_coast(&model->nominal, T, T, &ahead);
             ff_gate_state peek = *passed; /* what the next cycle will let pass */
@@ -562,9 +563,8 @@ static void command(const ff_loop_model *model, ff_loop_state *state, ff_loop_in
         } else {
             const ff_rigid_state told = {c->next[i].position, c->next[i].attitude, c->integrate[i].velocity_c,
                                          c->integrate[i].omega_c};
-            const ff_setpoint coming = config->relative.enabled
-                                           ? map_to_robot(&c->nominal.motion, &told)
-                                           : setpoint(&told, told.velocity, told.omega);
+            const ff_setpoint coming = config->relative.enabled ? map_to_robot(&c->nominal.motion, &told)
+                                                                : setpoint(&told, told.velocity, told.omega);
             out->command[i] = passed->last;
             out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], coming, &out->next[i]);
         }

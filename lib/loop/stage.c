@@ -42,8 +42,8 @@ void ff__stage_reset(const ff_loop_stage *stage, const void *model, int bodies, 
     stage->method->reset(model, body, state);
 }
 
-ff_status ff__stage_step(const ff_loop_stage *stage, const void *model, int bodies, ff_detector_state *detector,
-                         void *state, ff_method_in *in, ff_method_out *out) {
+ff_status ff__stage_step(const ff_loop_stage *stage, const void *model, int bodies,
+                         ff_detector_state *detector, void *state, ff_method_in *in, ff_method_out *out) {
     ff_detection detected[FF_MAX_BODIES];
     for (int i = 0; i < bodies; i++) {
         if (stage->detects)

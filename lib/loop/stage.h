@@ -10,12 +10,13 @@ ff_status ff__stage_prepare(const ff_method *method, ff_world *world, ff_setting
                             ff_loop_stage *stage, ff_complaint *complaint);
 /* After prepare: the method's model. */
 void ff__stage_create(ff_loop_stage *stage, const ff_world *world, const ff_settings *setting, void *model);
-ff_status ff__stage_update(ff_loop_stage *stage, const ff_world *world, const ff_settings *setting, void *model);
+ff_status ff__stage_update(ff_loop_stage *stage, const ff_world *world, const ff_settings *setting,
+                           void *model);
 void ff__stage_reset(const ff_loop_stage *stage, const void *model, int bodies, const ff_rigid_state *body,
                      ff_detector_state *detector, void *state);
 /* One cycle; in->detected is filled here. */
-ff_status ff__stage_step(const ff_loop_stage *stage, const void *model, int bodies, ff_detector_state *detector,
-                         void *state, ff_method_in *in, ff_method_out *out);
+ff_status ff__stage_step(const ff_loop_stage *stage, const void *model, int bodies,
+                         ff_detector_state *detector, void *state, ff_method_in *in, ff_method_out *out);
 
 /* The method's memory behind that of the loop. */
 enum { FF__LOOP_ALIGN = 16 };

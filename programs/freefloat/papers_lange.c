@@ -75,9 +75,10 @@ static void causality(ff_paper_table *table) {
         FF_CELL(r->ours, "%.5f", velocity(c, 1).x);
         FF_CELL(r->ideal, "0.10000");
         if (c)
-            FF_CELL(r->remark, "looked back %.0f ms; %s",
-                    1e3 * *ff_method_value(&ff_method_impact, true, c->session.run.report, "longest_look_back_s"),
-                    i ? "" : "v (1 + sqrt(1 + (w tau)^2))/2 = 0.1128");
+            FF_CELL(
+                r->remark, "looked back %.0f ms; %s",
+                1e3 * *ff_method_value(&ff_method_impact, true, c->session.run.report, "longest_look_back_s"),
+                i ? "" : "v (1 + sqrt(1 + (w tau)^2))/2 = 0.1128");
         ff_paper_case_free(c);
     }
 }

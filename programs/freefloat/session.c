@@ -443,9 +443,10 @@ void ff_session_print(const ff_session *session) {
             ? ff_method_value(scenario->method, true, session->run.report, "look_back_bounded_cycles")
             : NULL;
     if (bounded && *bounded > 0.0)
-        printf("look-back too short in %.0f cycles: contacts lasted longer than it (at most 1023 cycles), later "
-               "corrections were left out\n",
-               *bounded);
+        printf(
+            "look-back too short in %.0f cycles: contacts lasted longer than it (at most 1023 cycles), later "
+            "corrections were left out\n",
+            *bounded);
     ff_table table;
     ff_table_init(&table, 4);
     ff_table_add(&table, "requirement|value|limit|met");

@@ -169,7 +169,8 @@ static void test_random_mounts(void **unused) {
                 fail_msg("case %d: %s", i, result.message);
             error[told] = fabs(last_speed / v + ff_contact_restitution(zeta));
             outside[told] =
-                contacts > 1 ? 1u : (unsigned)*ff_method_value(&ff_method_fused, false, last_report, "validity");
+                contacts > 1 ? 1u
+                             : (unsigned)*ff_method_value(&ff_method_fused, false, last_report, "validity");
         }
         if (outside[1])
             continue;

@@ -5,6 +5,8 @@
  * function. */
 #include "unit/facility/plants.h"
 
+#include "loop_support.h"
+
 typedef struct rebound {
     double ratio; /* speed after over before */
     ff_vec3 v;    /* velocity after */
@@ -42,14 +44,14 @@ static rebound run(const ff_scenario *s) {
         ff_plant_write(plant, k, out.next);
         assert_int_equal(ff_plant_read(plant, k, &in, &truth), FF_OK);
         in.load[0] = (ff_rigid_load){ff_vec3_zero(), ff_vec3_zero()};
-        assert_int_equal(ff_loop_step(&model, &state, &info, &in, &out), FF_OK);
+        assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
         ff_plant_write(plant, k, out.command);
         touched |= truth.touching[0];
         away = touched && !truth.touching[0] ? away + 1 : 0;
         r.peak = fmax(r.peak, ff_vec3_norm(truth.force[0]));
     }
     assert_true(away == 50);
-    r.v = state.body[0].velocity;
+    r.v = state->body[0].velocity;
     r.ratio = ff_vec3_norm(r.v) / ff_vec3_norm(s->satellite[0].start.velocity);
     ff_plant_free(plant);
     return r;

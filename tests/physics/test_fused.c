@@ -259,7 +259,8 @@ static void test_a_guess_of_the_stiffness_may_be_wrong_by_three(void **unused) {
         fused_plant plant = two_walls(0.004, 0.04, 200.0, 1.0, 0.5, 1e-4);
         ff_rigid_state start = {.attitude = ff_quat_identity(), .velocity = {{0, 0, 0.05}}};
         setup(0.004, 0.04, 200.0, ff_mat3_diag(20, 20, 20), &start, 0, 0);
-        ((fused_model *)ff__loop_method_model(model))->config.stiffness = plant.wall[0].k * (i ? 3.0 : 1.0 / 3.0);
+        ((fused_model *)ff__loop_method_model(model))->config.stiffness =
+            plant.wall[0].k * (i ? 3.0 : 1.0 / 3.0);
         begin(&plant);
         bool was = false;
         for (uint64_t k = 0; k < 1000; k++) {
@@ -550,8 +551,7 @@ static void test_a_contact_longer_than_the_history(void **unused) {
     assert_true(fused()->info.look_back > 0);
     assert_true(fabs(b[0].e_error) < 0.01);
     const ff_rigid_state *s = satellite(fused()->k - 1);
-    assert_true(ff_rigid_kinetic_energy(&model->rigid[0], s) <=
-                0.5 * 200.0 * 0.05 * 0.05 * (1.0 + 1e-12));
+    assert_true(ff_rigid_kinetic_energy(&model->rigid[0], s) <= 0.5 * 200.0 * 0.05 * 0.05 * (1.0 + 1e-12));
 }
 
 /* Pressed against the wall for ever by a known load: the work of a cycle stays bounded, nothing gains energy.
@@ -656,7 +656,8 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
             plant.dropout = 0.05;
         if (ff_rng_uniform(&rng) < 0.3)
             plant.skew = (int)(ff_rng_next(&rng) % 4);
-        ((fused_model *)ff__loop_method_model(model))->config.random_estimates = random_estimates ? ff_rng_next(&rng) | 1u : 0;
+        ((fused_model *)ff__loop_method_model(model))->config.random_estimates =
+            random_estimates ? ff_rng_next(&rng) | 1u : 0;
         const double w = ff_rng_range(&rng, 2.0, 60.0), k = config.body[0].rigid.mass * w * w;
         for (int q = 0; q < 2; q++) {
             ff_vec3 tilt = spin ? test_random_vec3(&rng, 0.2) : ff_vec3_zero();

@@ -108,7 +108,8 @@ static void execute(const ff_scenario *scenario, outcome *out) {
     out->energy = w.most - w.start;
     if (scenario->method == &ff_method_impact) {
         const double *r = result.report;
-        out->look_back = (int)lround(*ff_method_value(&ff_method_impact, true, r, "longest_look_back_s") / scenario->cycle);
+        out->look_back = (int)lround(*ff_method_value(&ff_method_impact, true, r, "longest_look_back_s") /
+                                     scenario->cycle);
         out->recomputations = (uint64_t)*ff_method_value(&ff_method_impact, true, r, "recomputations");
         out->bounded = (uint64_t)*ff_method_value(&ff_method_impact, true, r, "look_back_bounded_cycles");
     }

@@ -100,8 +100,7 @@ static void test_the_point_of_long_turning_contacts(void **unused) {
         const unsigned outside = (unsigned)*ff_method_value(&ff_method_fused, false, last, "validity");
         if (outside & (FUSED_SEVERAL | FUSED_MISFIT | FUSED_NO_ESTIMATE))
             fail_msg("case %d: outside %u", i, outside);
-        worst =
-            fmax(worst, fabs(ff_method_value(&ff_method_fused, false, last, "contact_point_m")[2] - 0.4));
+        worst = fmax(worst, fabs(ff_method_value(&ff_method_fused, false, last, "contact_point_m")[2] - 0.4));
     }
     print_message("%d long contacts: the point along the normal within %.0f mm of 400\n", cases, 1e3 * worst);
 }

@@ -196,8 +196,7 @@ static void test_ready_scenarios_in_both_frames(void **state) {
             bool taken = true;
             for (int relative = 0; relative < 2 && taken; relative++) {
                 const char *const set[] = {relative ? "frame=relative" : "frame=absolute"};
-                const ff_scenario_options options = {
-                    .set = set, .sets = 1, .method = ff_method_at(m)->name};
+                const ff_scenario_options options = {.set = set, .sets = 1, .method = ff_method_at(m)->name};
                 taken = ff_scenario_load(path, &options, &scenario, message, sizeof message, warnings,
                                          sizeof warnings) == FF_OK;
                 if (!taken)
@@ -209,7 +208,8 @@ static void test_ready_scenarios_in_both_frames(void **state) {
                 }
                 if (ff_setting_find(ff_method_at(m), "delay") >= 0)
                     assert_int_equal(ff_settings_set(ff_method_at(m),
-                                                     ff_scenario_setting(&scenario, ff_method_at(m)), "delay", 0),
+                                                     ff_scenario_setting(&scenario, ff_method_at(m)), "delay",
+                                                     0),
                                      FF_OK);
                 const double most = test_count(6, 60);
                 if (scenario.duration > most) {
@@ -245,8 +245,8 @@ static void test_ready_scenarios_in_both_frames(void **state) {
                     const double robot = o[w].metrics.body[i].travel,
                                  said = o[w].metrics.body[i].way[w].travel;
                     if (!(fabs(robot - said) < 2e-3))
-                        fail_msg("%s, %s: robot %.4g m, summary %.4g m", file[f],
-                                 ff_method_at(m)->name, robot, said);
+                        fail_msg("%s, %s: robot %.4g m, summary %.4g m", file[f], ff_method_at(m)->name,
+                                 robot, said);
                 }
             }
             if (off > 1e-9)

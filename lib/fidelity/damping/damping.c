@@ -32,7 +32,7 @@ enum { AXES_FORCE, AXES_EACH }; /* printed: controller along the force, or on ea
  * dissipates; `printed` is the observer and controller (8)-(15). */
 typedef struct damping_settings {
     int reading, budget, axes, form, adapt;
-    double lead, lead_filter; /* [s] */
+    double lead, lead_filter;                                                     /* [s] */
     double forget, noise, skew, prior, stiffness_walk, damping_walk, trust, rate; /* ff_identify_config */
     double known_stiffness, known_damping; /* [N/m], [N s/m] instead of the identified; FF_NAN: none */
     double threshold, torque_threshold;    /* [N], [N m] */
@@ -142,8 +142,7 @@ static void approach(const damping_state *state, const ff_body_sample *sample, c
 }
 
 /* Keeps the newest estimate, with what is known beforehand in its place. */
-static void take_known(const damping_model *config, const ff_identify_out *found,
-                       ff_identify_out *known) {
+static void take_known(const damping_model *config, const ff_identify_out *found, ff_identify_out *known) {
     const bool k = !isnan(config->known_stiffness), c = !isnan(config->known_damping);
     if (found->valid)
         *known = *found;
@@ -219,7 +218,8 @@ typedef struct power {
     double FV, FHF, F; /* [W], [N2/kg], [N] of a port */
 } power;
 
-static power power_of(const ff_rigid_model *m, const ff_rigid_load *F, const ff_rigid_state *velocity, int i) {
+static power power_of(const ff_rigid_model *m, const ff_rigid_load *F, const ff_rigid_state *velocity,
+                      int i) {
     return (power){.FV = ff_rigid_power(F[i], velocity[i].velocity, velocity[i].omega),
                    .FHF = m->mass_inv * ff_vec3_dot(F[i].force, F[i].force) +
                           ff_vec3_dot(F[i].torque, ff_mat3_apply(&m->inertia_inv, F[i].torque)),
@@ -228,8 +228,7 @@ static power power_of(const ff_rigid_model *m, const ff_rigid_load *F, const ff_
 
 /* What of the absorbed energy the surface keeps. */
 static void settle_loss(const damping_model *config, damping_port *port, double mass) {
-    const ff_identify_out *known =
-        config->budget == BUDGET_ROBOT ? &port->known : &port->known_own;
+    const ff_identify_out *known = config->budget == BUDGET_ROBOT ? &port->known : &port->known_own;
     if (!known->valid)
         return;
     const double c = significant_damping(known), z = c / (2.0 * sqrt(known->stiffness * mass));
@@ -280,8 +279,8 @@ static double printed_force(damping_port *port, const power *p, double T, double
 }
 
 /* (11)-(14) on each inertial axis: they reduce to F_alpha,i = -E_i/(v_i T), E_i = E |F_i|/|F|. */
-static void printed_axes(const damping_model *model, damping_port *port, int i, const power *p,
-                         double mass, const ff_rigid_state *body, ff_rigid_load *F) {
+static void printed_axes(const damping_model *model, damping_port *port, int i, const power *p, double mass,
+                         const ff_rigid_state *body, ff_rigid_load *F) {
     const double T = model->integrate.cycle, size = p->F;
     const double c = port->known.valid ? port->known.damping : 0.0, v_f = -p->FV / size;
     const int j = port->partner;
@@ -433,7 +432,8 @@ static ff_status step(const void *self, void *memory, const ff_method_in *in, ff
     return FF_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ table -- */
+/* ------------------------------------------------------------------------------------------------ table --
+ */
 
 static const char *const readings[] = {"default", "printed", NULL},
                          *const budgets[] = {"velocity", "restitution", "robot", NULL},

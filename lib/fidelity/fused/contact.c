@@ -9,8 +9,7 @@ static double flight_speed(fused_state *state, const fused_contact *c, uint64_t 
     return v;
 }
 
-static void find_wall(const fused_model *model, fused_state *state, fused_contact *c,
-                      uint64_t k) {
+static void find_wall(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
     const double T = model->integrate.cycle;
     double best = FF_INF;
     for (int w = 0; w < FUSED_WALLS; w++) {
@@ -49,8 +48,7 @@ uint64_t ff__fused_group_anchor(const fused_state *state, unsigned group, uint64
 }
 
 /* The energy that a group of bodies may have from sample k on: what it has there. */
-static void limit_from_here(const fused_model *model, fused_state *state, unsigned group,
-                            uint64_t k) {
+static void limit_from_here(const fused_model *model, fused_state *state, unsigned group, uint64_t k) {
     ff_rigid_state x[FF_MAX_BODIES];
     for (int i = 0; i < model->bodies; i++)
         x[i] = fused_at(state, i, k)->body;
@@ -61,8 +59,8 @@ static void limit_from_here(const fused_model *model, fused_state *state, unsign
 }
 
 /* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's. */
-void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque,
-                     ff_vec3 n, uint64_t k) {
+void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
+                     uint64_t k) {
     fused_contact *c = free_contact(state);
     if (!c)
         return;
@@ -128,8 +126,7 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
     if (b >= 0 && state->free_since[b] > earliest)
         earliest = state->free_since[b];
     c->anchor = k; /* share() asks */
-    const double level =
-        fmax(1.5 * fused_noise_of(&model->config, c), 3e-3 * ff__fused_share(state, c, k));
+    const double level = fmax(1.5 * fused_noise_of(&model->config, c), 3e-3 * ff__fused_share(state, c, k));
     uint64_t quiet = 0;
     while (quiet < 400 && k > earliest + quiet + 3) {
         double sum = 0.0;
@@ -178,27 +175,27 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
     }
 }
 
-void ff__fused_fill_report(const fused_model *model, fused_state *state, const fused_contact *c,
-                           uint64_t k, int body, bool ended) {
+void ff__fused_fill_report(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
+                           int body, bool ended) {
     const fused_config *config = &model->config;
     fused_report *r = &state->report[body];
     const double T = model->integrate.cycle, delay = state->delay[c->a];
     const ff_profile *e = &c->surface;
     *r = (fused_report){.known = e->valid,
-                           .torque = c->torque,
-                           .law = e->law,
-                           .stiffness = e->k,
-                           .stiffness_sd = e->sd_k,
-                           .damping = e->c,
-                           .damping_sd = e->sd_c,
-                           .surface_sd = e->sd_x0,
-                           .normal = c->n,
-                           .point = c->r,
-                           .friction = c->mu,
-                           .delay = delay,
-                           .delay_told = config->delay[body],
-                           .warm = c->wall_used,
-                           .contacts = r->contacts};
+                        .torque = c->torque,
+                        .law = e->law,
+                        .stiffness = e->k,
+                        .stiffness_sd = e->sd_k,
+                        .damping = e->c,
+                        .damping_sd = e->sd_c,
+                        .surface_sd = e->sd_x0,
+                        .normal = c->n,
+                        .point = c->r,
+                        .friction = c->mu,
+                        .delay = delay,
+                        .delay_told = config->delay[body],
+                        .warm = c->wall_used,
+                        .contacts = r->contacts};
     /* the tip as it entered, moved along n onto the surface */
     const fused_sample *x = fused_at(state, c->a, c->detected);
     ff_vec3 tip = ff_pose_apply(x->T_r, c->r);
@@ -293,15 +290,15 @@ static void remember(fused_state *state, fused_contact *c, uint64_t k) {
         }
     }
     state->wall[slot] = (fused_wall){.valid = true,
-                                        .torque = c->torque,
-                                        .a = c->a,
-                                        .b = c->b,
-                                        .n = c->n,
-                                        .r = c->r,
-                                        .surface = c->surface,
-                                        .mu = c->mu,
-                                        .force_max = c->force_max,
-                                        .last = k};
+                                     .torque = c->torque,
+                                     .a = c->a,
+                                     .b = c->b,
+                                     .n = c->n,
+                                     .r = c->r,
+                                     .surface = c->surface,
+                                     .mu = c->mu,
+                                     .force_max = c->force_max,
+                                     .last = k};
     c->wall = slot;
 }
 
@@ -326,8 +323,7 @@ void ff__fused_sweep(fused_state *state) {
 }
 
 /* Over for the satellite and for the robot? */
-bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c,
-                       uint64_t k) {
+bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
     const fused_config *config = &model->config;
     const double noise = fused_noise_of(config, c);
     const fused_place p = fused_contact_place(c);
@@ -340,7 +336,8 @@ bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_conta
     int count = 0;
     for (uint64_t i = k; i > c->detected && count < 16; i--, count++)
         sum += fused_row_of(c, i)->f;
-    const bool robot_out = fused_row_of(c, k)->f < fused_threshold(config, c) && fused_row_of(c, k)->v <= 0.0 &&
+    const bool robot_out = fused_row_of(c, k)->f < fused_threshold(config, c) &&
+                           fused_row_of(c, k)->v <= 0.0 &&
                            (noise == 0.0 || sum < (double)count * (0.75 * noise + 0.005 * c->force_max));
     c->quiet = satellite_out && robot_out ? c->quiet + 1 : 0;
     /* No force for longer than the robot can be late: it is over, whatever the model says. */
@@ -414,8 +411,7 @@ void ff__fused_part(fused_contact *c) {
 /* Friction of a third of the normal force looks like a second contact while the sliding turns round. When all
  * contacts of a body on the world are settled that acted at one time, under noise, the earliest is judged
  * once more as the only one, with the whole force and friction. */
-static void unite(const fused_model *model, fused_state *state, const fused_contact *last,
-                  uint64_t k) {
+static void unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k) {
     fused_contact *e = NULL;
     int count = 0;
     uint64_t end = 0;

@@ -20,8 +20,7 @@ bool ff__fused_settling(const fused_state *state, int body) {
 
 /* The delay as the robot shows it while nothing happens: how far it is behind, over the speed that it makes
  * itself (in relative motion the rest comes without delay, and would turn the sign). */
-static void measure_delay(const fused_model *model, fused_state *state, int i, uint64_t k,
-                          ff_vec3 carried) {
+static void measure_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried) {
     const double T = model->integrate.cycle;
     const fused_sample *x = fused_at(state, i, k);
     const bool loaded = ff_vec3_norm(x->load.force) > 0.0 || ff_vec3_norm(x->load.torque) > 0.0;
@@ -52,8 +51,7 @@ static void measure_delay(const fused_model *model, fused_state *state, int i, u
 
 /* The commands follow the delay by a tenth of the time that passes: all of a correction at once would be a
  * jerk of the robot. What is behind meanwhile says nothing new. */
-void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k,
-                           ff_vec3 carried) {
+void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried) {
     const double T = model->integrate.cycle, most = 0.1 * T;
     measure_delay(model, state, i, k, carried);
     const double off = state->delay[i] - state->lead[i];

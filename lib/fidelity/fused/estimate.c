@@ -2,8 +2,7 @@
  */
 #include "fidelity/fused/fused.h"
 
-static void random_surface(fused_state *state, const fused_contact *c, double lo, double hi,
-                           ff_profile *e) {
+static void random_surface(fused_state *state, const fused_contact *c, double lo, double hi, ff_profile *e) {
     ff_rng *rng = &state->rng;
     *e = (ff_profile){.valid = true,
                       .law = (int)(ff_rng_next(rng) & 3u),
@@ -197,9 +196,8 @@ static void commit(const fused_config *config, fused_state *state, fused_contact
     for (uint64_t i = c->row_from; i <= last; i++) {
         fused_row *const q = fused_row_of(c, i);
         const double law = ff_profile_force(&c->surface, q->s, q->v);
-        q->residual = (law > 0.0 || q->f > least) && q->use != 2 && fused_sample_ok(state, c, i)
-                             ? q->f - law
-                             : 0.0;
+        q->residual =
+            (law > 0.0 || q->f > least) && q->use != 2 && fused_sample_ok(state, c, i) ? q->f - law : 0.0;
     }
 }
 
@@ -246,8 +244,8 @@ static bool judge_union(fused_state *state, fused_contact *c) {
 
 /* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
  * work in a cycle: it stops where the work ends and goes on in the next one. */
-void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c,
-                        uint64_t last, uint64_t k, int *work) {
+void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
+                        uint64_t k, int *work) {
     const fused_config *config = &model->config;
     if (c->stage == PLACE && c->frozen && c->surface.valid) {
         /* the onset has left the history: what it taught stands */
@@ -288,7 +286,8 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
         c->mu_side = 0;
         c->mu_try = again ? c->mu_try : 0;
         if (config->random_estimates) {
-            random_surface(state, c, fused_row_of(c, c->row_from)->s, fused_row_of(c, c->detected)->s, &c->fit);
+            random_surface(state, c, fused_row_of(c, c->row_from)->s, fused_row_of(c, c->detected)->s,
+                           &c->fit);
             c->stage = COMMIT;
         } else
             c->stage = again ? FIT_AGAIN : FIT;

@@ -157,8 +157,8 @@ static give across(const fused_actor *z, double s, double v, double bend, double
 }
 
 /* Moves the bodies as if the impulse had acted by ahead/impulse before. No velocity changes. */
-static void advance_place(const fused_model *model, const fused_place *p, const fused_port *q,
-                          double ahead, ff_rigid_state *a, ff_rigid_state *b) {
+static void advance_place(const fused_model *model, const fused_place *p, const fused_port *q, double ahead,
+                          ff_rigid_state *a, ff_rigid_state *b) {
     a->attitude = ff_quat_mul(a->attitude, ff_quat_exp(ff_vec3_scale(ahead, q->arm_a)));
     if (p->torque)
         return;
@@ -297,8 +297,8 @@ static int steps_for(fused_flow *w, double T) {
 
 /* A flow of these bodies from sample k, where they stand and with what loads them there; actors and net are
  * the caller's. x and load hold FF_MAX_BODIES. */
-fused_flow ff__fused_flow_from(const fused_model *model, fused_state *state, unsigned bodies,
-                               uint64_t k, ff_rigid_state *x, ff_rigid_load *load, fused_actor *act) {
+fused_flow ff__fused_flow_from(const fused_model *model, fused_state *state, unsigned bodies, uint64_t k,
+                               ff_rigid_state *x, ff_rigid_load *load, fused_actor *act) {
     for (int i = 0; i < model->bodies; i++) {
         x[i] = fused_at(state, i, k)->body;
         load[i] = fused_at(state, i, k)->load;

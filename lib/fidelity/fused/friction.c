@@ -8,9 +8,9 @@ enum {
 
 /* One pass over the rows: sum of f (F + mu f u), u the direction of sliding across n, or `along` where that
  * is given; and the sum of f^2 v. */
-static void lean_back(const fused_config *config, fused_state *state, const fused_contact *c,
-                      uint64_t k, double mu, ff_vec3 n, const ff_vec3 *along, uint64_t stride,
-                      ff_vec3 *normal, ff_vec3 *path) {
+static void lean_back(const fused_config *config, fused_state *state, const fused_contact *c, uint64_t k,
+                      double mu, ff_vec3 n, const ff_vec3 *along, uint64_t stride, ff_vec3 *normal,
+                      ff_vec3 *path) {
     const double noise = fused_noise_of(config, c);
     *normal = *path = ff_vec3_zero();
     for (uint64_t i = c->row_from; i <= k; i += stride) {
@@ -36,9 +36,8 @@ static void lean_back(const fused_config *config, fused_state *state, const fuse
  * along the sum of F + mu f u. u is across n itself. A steep impact slides so little that the lean alone
  * turns u round on the way in; over way in and out the integral of f^2 dx shows the sliding, as that of the
  * normal part cancels (exactly on an elastic surface). From there on each row has its own u. */
-ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *state,
-                                       const fused_contact *c, uint64_t k, double mu, ff_vec3 n,
-                                       uint64_t stride) {
+ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *state, const fused_contact *c,
+                                       uint64_t k, double mu, ff_vec3 n, uint64_t stride) {
     ff_vec3 normal, path, u = ff_vec3_zero();
     for (int pass = 0; pass < (mu > 0.0 ? 6 : 2); pass++) {
         lean_back(config, state, c, k, pass ? mu : 0.0, n, pass < 3 ? &u : NULL, stride, &normal, &path);
@@ -51,8 +50,8 @@ ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *
 }
 
 /* Normal and rows of a trial friction; rows behind the onset thinned out. */
-static void friction_table(const fused_model *model, fused_state *state, fused_contact *c,
-                           double mu, fused_table *t, ff_profile_in *in, ff_vec3 *n) {
+static void friction_table(const fused_model *model, fused_state *state, fused_contact *c, double mu,
+                           fused_table *t, ff_profile_in *in, ff_vec3 *n) {
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     const fused_place p_0 = fused_contact_place(c);
     *n = mu == c->mu && mu > 0.0
@@ -78,8 +77,8 @@ static void friction_table(const fused_model *model, fused_state *state, fused_c
 }
 
 /* One trial friction; true where it explains the contact better than the best so far. */
-static bool try_friction(const fused_model *model, fused_state *state, fused_contact *c,
-                         double mu, int law, ff_profile *fit, ff_vec3 *n, int *work) {
+static bool try_friction(const fused_model *model, fused_state *state, fused_contact *c, double mu, int law,
+                         ff_profile *fit, ff_vec3 *n, int *work) {
     fused_table t;
     ff_profile_in in;
     friction_table(model, state, c, mu, &t, &in, n);
@@ -100,15 +99,13 @@ static void keep_friction(fused_contact *c, double mu, const ff_profile *fit, ff
 }
 
 /* Is a friction that lowers the misfit from `without` to `with` more than a chance? */
-static bool significant(const fused_config *config, const fused_contact *c, double without,
-                        double with) {
+static bool significant(const fused_config *config, const fused_contact *c, double without, double with) {
     return fused_noisy(config, c) ? with < without - 25.0 : with < 0.2 * without;
 }
 
 /* The search for mu: the friction whose normal lets one law explain the whole contact. One trial in a call;
  * true when the step is done. During the contact, from where it stands: mu kept, raised, lowered. */
-bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused_contact *c,
-                             int *work) {
+bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
     ff_profile fit;
     ff_vec3 n;
     if (c->mu_side == 0)
@@ -144,8 +141,8 @@ static void slip_of(fused_state *state, const fused_contact *c, uint64_t i, ff_v
 
 /* How well a trial normal explains force and motion: the law along it, and across it friction against the
  * sliding, whose mu comes out. Force and motion along n and across n are all that was measured. */
-static double judge_normal(const fused_model *model, fused_state *state, fused_contact *c,
-                           ff_vec3 n, bool friction, double *mu, ff_profile *fit, int *work) {
+static double judge_normal(const fused_model *model, fused_state *state, fused_contact *c, ff_vec3 n,
+                           bool friction, double *mu, ff_profile *fit, int *work) {
     fused_table t;
     ff_profile_in in;
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
@@ -269,8 +266,7 @@ static void look_around(fused_state *state, fused_contact *c, int *work) {
 
 /* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
  * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
-bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c,
-                               int *work) {
+bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
     enum { TRIALS = 60 };
     fused_simplex *z = &c->simplex;
     ff_profile fit;

@@ -1,4 +1,5 @@
-/* Shared by lib/fidelity/fused: settings, model, state, and what the files call of each other. docs/methods/fused.md tells the whole.
+/* Shared by lib/fidelity/fused: settings, model, state, and what the files call of each other.
+ * docs/methods/fused.md tells the whole.
  *
  * A contact has a tip on body a and a surface on body b (or the world). With the outward normal n fixed in b,
  * s = -n.(tip in b's frame) grows into the surface, and the force on a is +f n. */
@@ -143,8 +144,8 @@ typedef struct fused_contact {
     ff_vec3 n_best;
     ff_profile fit, zero, rival;
     fused_settled first;
-    bool tried;              /* so judged once */
-    bool united;             /* judged as the only contact, with friction, in place of all those beside it */
+    bool tried;           /* so judged once */
+    bool united;          /* judged as the only contact, with friction, in place of all those beside it */
     fused_settled before; /* what it was as one of them */
     uint64_t end_before;
     fused_depth grows;
@@ -227,14 +228,14 @@ typedef struct fused_state {
     fused_wall wall[FUSED_WALLS];
     fused_replay replay[FF_MAX_BODIES];
     fused_contact contact[FUSED_CONTACTS];
+    uint64_t mask; /* cycle k lies at k & mask */
     int bits; /* 1 << bits cycles of history; behind this struct lie the samples of each body, then the rows
                  of each contact */
 } fused_state;
 
-
 enum {
-    SPARE = 64,                     /* cycles of the history that no replay or fit may reach back */
-    STEPS_MAX = 12,                 /* sub-steps of a cycle */
+    SPARE = 64,      /* cycles of the history that no replay or fit may reach back */
+    STEPS_MAX = 12,  /* sub-steps of a cycle */
     WORK_PLACE = 12, /* what a row of the normal and the contact point costs, in units of about twenty
                         instructions */
     WORK_ROW = 24    /* a row along the normal */
@@ -316,17 +317,21 @@ static inline ff_rigid_state fused_robot_of(const fused_sample *x) {
 }
 
 static inline fused_sample *fused_at(fused_state *state, int body, uint64_t k) {
-    return (fused_sample *)(state + 1) + ((size_t)body << state->bits) + (k & ((UINT64_C(1) << state->bits) - 1));
+    return (fused_sample *)(state + 1) + ((size_t)body << state->bits) + (k & state->mask);
 }
 
-/* Row of cycle k of a contact. */
+/* Rows of a contact; cycle k lies at k & mask. */
+static inline fused_row *fused_rows(const fused_contact *c) {
+    return (fused_row *)((uintptr_t)c + (uintptr_t)c->rows_at);
+}
+
 static inline fused_row *fused_row_of(const fused_contact *c, uint64_t k) {
-    return (fused_row *)((uintptr_t)c + (uintptr_t)c->rows_at) + (k & c->mask);
+    return fused_rows(c) + (k & c->mask);
 }
 
 /* Samples that a replay or a fit may reach back. */
 static inline uint64_t fused_look_back(const fused_state *state) {
-    return (UINT64_C(1) << state->bits) - SPARE;
+    return state->mask + 1 - SPARE;
 }
 
 /* Measured force along a contact [N], and the whole force on a, inertial: of two bodies the mean. */
@@ -379,15 +384,15 @@ void ff__fused_coordinate(const fused_place *p, ff_quat start, const ff_rigid_st
 void ff__fused_open_port(const fused_model *model, const fused_place *p, const ff_rigid_state *a,
                          const ff_rigid_state *b, ff_vec3 side, fused_port *q);
 double ff__fused_group_energy(const fused_model *model, unsigned bodies, const ff_rigid_state *x);
-fused_flow ff__fused_flow_from(const fused_model *model, fused_state *state, unsigned bodies,
-                               uint64_t k, ff_rigid_state *x, ff_rigid_load *load, fused_actor *act);
+fused_flow ff__fused_flow_from(const fused_model *model, fused_state *state, unsigned bodies, uint64_t k,
+                               ff_rigid_state *x, ff_rigid_load *load, fused_actor *act);
 int ff__fused_advance(fused_flow *w, double T);
 
 /* replay.c: the satellites recomputed, and one delay ahead */
 unsigned ff__fused_group_of(const fused_state *state, int body);
 int ff__fused_actors(fused_state *state, unsigned group, uint64_t i, uint64_t j, fused_actor *act);
-uint64_t ff__fused_replay_to(const fused_model *model, fused_state *state, unsigned group,
-                             uint64_t from, uint64_t k, int *work);
+uint64_t ff__fused_replay_to(const fused_model *model, fused_state *state, unsigned group, uint64_t from,
+                             uint64_t k, int *work);
 void ff__fused_replay_from(fused_state *state, unsigned bodies, uint64_t from);
 void ff__fused_replay_some(const fused_model *model, fused_state *state, uint64_t k, int *work);
 uint64_t ff__fused_replay_reached(const fused_state *state, unsigned bodies);
@@ -411,27 +416,23 @@ void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused
 void ff__fused_take_rows(fused_state *state, fused_contact *c, uint64_t k, int *work);
 
 /* fused_friction.c */
-ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *state,
-                                       const fused_contact *c, uint64_t k, double mu, ff_vec3 n,
-                                       uint64_t stride);
-bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused_contact *c,
-                             int *work);
-bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c,
-                               int *work);
+ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *state, const fused_contact *c,
+                                       uint64_t k, double mu, ff_vec3 n, uint64_t stride);
+bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work);
+bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work);
 
 /* estimate.c: one estimate, spread over cycles */
-void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c,
-                        uint64_t last, uint64_t k, int *work);
+void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
+                        uint64_t k, int *work);
 
 /* contact.c: beginning and end of a contact, remembered walls, the report */
 uint64_t ff__fused_group_anchor(const fused_state *state, unsigned group, uint64_t k);
-void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque,
-                     ff_vec3 n, uint64_t k);
+void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
+                     uint64_t k);
 void ff__fused_cancel(fused_state *state, fused_contact *c);
-void ff__fused_fill_report(const fused_model *model, fused_state *state, const fused_contact *c,
-                           uint64_t k, int body, bool ended);
-bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c,
-                       uint64_t k);
+void ff__fused_fill_report(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
+                           int body, bool ended);
+bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k);
 void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k);
 void ff__fused_absorb(fused_state *state, fused_contact *c);
 void ff__fused_part(fused_contact *c);
@@ -445,8 +446,7 @@ ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, co
 /* detect.c: what happens in free flight */
 bool ff__fused_touched(const fused_state *state, int body);
 bool ff__fused_settling(const fused_state *state, int body);
-void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k,
-                           ff_vec3 carried);
+void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried);
 void ff__fused_check_walls(const fused_model *model, fused_state *state, uint64_t k);
 void ff__fused_detect(const fused_model *model, fused_state *state, int i, uint64_t k);
 

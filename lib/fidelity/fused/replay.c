@@ -45,8 +45,8 @@ int ff__fused_actors(fused_state *state, unsigned group, uint64_t i, uint64_t j,
 
 /* From sample `from` towards k while there is work left; overwrites the satellites in between. Returns how
  * far it came. */
-uint64_t ff__fused_replay_to(const fused_model *model, fused_state *state, unsigned group,
-                             uint64_t from, uint64_t k, int *work) {
+uint64_t ff__fused_replay_to(const fused_model *model, fused_state *state, unsigned group, uint64_t from,
+                             uint64_t k, int *work) {
     const double T = model->integrate.cycle;
     ff_rigid_state x[FF_MAX_BODIES];
     ff_rigid_load load[FF_MAX_BODIES];
@@ -100,7 +100,8 @@ void ff__fused_replay_some(const fused_model *model, fused_state *state, uint64_
         fused_replay *r = &state->replay[i];
         if (!r->active || *work <= 0)
             continue;
-        if (k - r->at > (UINT64_C(1) << state->bits) - 16) { /* it has left the history: the satellite stays as it is */
+        if (k - r->at >
+            (UINT64_C(1) << state->bits) - 16) { /* it has left the history: the satellite stays as it is */
             r->active = false;
             continue;
         }

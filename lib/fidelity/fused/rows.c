@@ -59,10 +59,15 @@ double ff__fused_share(fused_state *state, const fused_contact *c, uint64_t k) {
 
 void ff__fused_take_row(fused_state *state, fused_contact *c, uint64_t k) {
     const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, k));
-    const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, k));
+    ff_rigid_state b;
+    const ff_rigid_state *other = NULL;
+    if (c->b >= 0) {
+        b = fused_robot_of(fused_at(state, c->b, k));
+        other = &b;
+    }
     const fused_place p = fused_contact_place(c);
     fused_row *const i = fused_row_of(c, k);
-    ff__fused_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &i->s, &i->v);
+    ff__fused_coordinate(&p, state->start[c->a], &a, other, &i->s, &i->v);
     i->f = ff__fused_share(state, c, k);
 }
 
@@ -223,8 +228,8 @@ static ff_vec3 along_force(const fused_contact *c, const fused_wall *wall, ff_ve
 /* The torque of a force is square to it: n is the vector that makes n'(S/sigma^2 - S_M/sigma_M^2) n largest.
  * Inverse iteration; the shift makes the matrix positive. A torque sensor is often the sharper one: at an arm
  * of 0.3 m, 0.015 N m see as much as 0.05 N. */
-static ff_vec3 across_torque(const fused_config *config, const fused_contact *c,
-                             const fused_wall *wall, ff_vec3 n) {
+static ff_vec3 across_torque(const fused_config *config, const fused_contact *c, const fused_wall *wall,
+                             ff_vec3 n) {
     const double noise = fused_noise_of(config, c),
                  ratio = noise * noise / (config->torque_noise * config->torque_noise);
     double S[6], a[9];
@@ -279,9 +284,11 @@ void ff__fused_find_place(const fused_config *config, fused_state *state, fused_
 void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fused_table *t,
                           ff_profile_in *in) {
     const fused_config *config = &model->config;
+    const fused_row *const row = fused_rows(c);
+    const uint64_t mask = c->mask, until = c->until;
     int rows = 0;
-    for (uint64_t i = c->row_from; i <= c->until; i++, rows++) {
-        fused_row *const q = fused_row_of(c, i);
+    for (uint64_t i = c->row_from; i <= until; i++, rows++) {
+        const fused_row *const q = &row[i & mask];
         t->s[rows] = q->s;
         t->v[rows] = q->v;
         t->f[rows] = q->f;

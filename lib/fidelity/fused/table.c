@@ -73,7 +73,8 @@ static double delay_of(const ff_world *world, const fused_settings *s, int body)
 static ff_status check(const ff_world *world, const void *memory, uint64_t given, ff_complaint *complaint) {
     const fused_settings *s = memory;
     (void)given;
-    *complaint = (ff_complaint){"", "noise, stiffness or look_back is negative, or one of its settings not finite"};
+    *complaint =
+        (ff_complaint){"", "noise, stiffness or look_back is negative, or one of its settings not finite"};
     if (!(s->force_noise >= 0.0) || !(s->torque_noise >= 0.0) || !(s->stiffness >= 0.0) ||
         !(s->look_back >= 0.0) || !isfinite(s->force_noise + s->torque_noise + s->stiffness + s->skew))
         return FF_ERR_ARGUMENT;
@@ -131,7 +132,7 @@ static ff_status update(void *model, const ff_world *world, const void *memory, 
 static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     const fused_model *model = self;
     fused_state *state = memory;
-    *state = (fused_state){.bits = model->bits};
+    *state = (fused_state){.bits = model->bits, .mask = (UINT64_C(1) << model->bits) - 1};
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         state->delay[i] = state->lead[i] = model->config.delay[i];
         state->report[i] = (fused_report){.delay = state->delay[i], .delay_told = state->delay[i]};
@@ -145,7 +146,7 @@ static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     for (int c = 0; c < FUSED_CONTACTS; c++) {
         fused_contact *x = &state->contact[c];
         x->rows_at = rows + ((size_t)c << model->bits) * sizeof(fused_row) - (char *)x;
-        x->mask = (UINT64_C(1) << model->bits) - 1;
+        x->mask = state->mask;
     }
 }
 
@@ -196,8 +197,9 @@ const ff_method ff_method_fused = {.abi = FF_METHOD_ABI,
                                    .size = sizeof(ff_method),
                                    .name = "fused",
                                    .version = "1",
-                                   .help = "Settings of the method `fused`, which knows nothing of the contacts. "
-                                           "They may stand in a scenario that runs another method.",
+                                   .help =
+                                       "Settings of the method `fused`, which knows nothing of the contacts. "
+                                       "They may stand in a scenario that runs another method.",
                                    .can = FF_CAN_TREE | FF_CAN_RELATIVE | FF_CAN_PREDICT,
                                    .setting = settings,
                                    .settings = sizeof settings / sizeof *settings,

@@ -52,9 +52,7 @@ static double force_noise(const impact_model *config, const impact_state *state,
     if (!(config->detector.multiple > 0.0))
         return config->noise;
     const double own = state->noise[contact->body];
-    return contact->against < 0
-               ? own
-               : fmax(own, state->noise[contact->against]);
+    return contact->against < 0 ? own : fmax(own, state->noise[contact->against]);
 }
 
 /* The slope of force over depth, weighed with what was believed before (to one half of itself). The intercept
@@ -570,8 +568,8 @@ static void filter(const impact_model *config, const impact_state *state, int in
 
 /* Friction from the samples in which the robots slide, where it differs from the scenario's by more than
  * noise does; the scenario's coefficient is the most. */
-static void note_friction(const impact_model *config, const impact_state *state, int index,
-                          const measured *m, impact_episode *e) {
+static void note_friction(const impact_model *config, const impact_state *state, int index, const measured *m,
+                          impact_episode *e) {
     const ff_world_contact *c = &config->contact[index];
     if (!(c->friction > 0.0))
         return;
@@ -636,13 +634,13 @@ static void open_episode(const impact_model *model, int index, uint64_t row, con
     /* stiffness and friction are the surface's, whichever contact told them */
     const impact_episode before = *e;
     *e = (impact_episode){.open = true,
-                             .known = true,
-                             .begin = row,
-                             .last = row,
-                             .Sxx = before.Sxx,
-                             .Sxy = before.Sxy,
-                             .mu_xx = before.mu_xx,
-                             .mu_xy = before.mu_xy};
+                          .known = true,
+                          .begin = row,
+                          .last = row,
+                          .Sxx = before.Sxx,
+                          .Sxy = before.Sxy,
+                          .mu_xx = before.mu_xx,
+                          .mu_xy = before.mu_xy};
     e->variance = config->set.position_error * config->set.position_error;
     e->damping = c->satellite_damping;
     e->mu = e->mu_found = before.mu_xx > 0.0 ? before.mu_found : c->friction;
@@ -763,8 +761,8 @@ static double find_begin(const impact_model *model, impact_history *history, int
         return 0.0;
     }
     double inside;
-    while ((inside = was_inside(&model->contact[index], offset,
-                                ff__impact_history_at(history, e->begin), model->bodies)) > 0.0 &&
+    while ((inside = was_inside(&model->contact[index], offset, ff__impact_history_at(history, e->begin),
+                                model->bodies)) > 0.0 &&
            e->begin > oldest)
         e->begin--;
     return fmax(inside, 0.0);
@@ -804,8 +802,8 @@ static void replay_rows(flow *f, impact_history *history, uint64_t from, uint64_
 /* IV-F: a contact that is known now may have begun in steps that are done. Finds the row before it began,
  * recomputes from there, and gives the satellites of this cycle. What is too long for one cycle is added to
  * *spread; until that is done the surface stands where the satellites are. Returns the rows. */
-static int recompute(const impact_model *model, impact_state *state, impact_history *history,
-                     uint64_t now, unsigned looks, unsigned *spread, ff_rigid_state *body, bool *bounded) {
+static int recompute(const impact_model *model, impact_state *state, impact_history *history, uint64_t now,
+                     unsigned looks, unsigned *spread, ff_rigid_state *body, bool *bounded) {
     const uint64_t oldest = oldest_row(model, now);
     uint64_t start = now;
     for (int c = 0; c < model->contacts; c++) {
@@ -821,9 +819,9 @@ static int recompute(const impact_model *model, impact_state *state, impact_hist
         }
         if (now - e->begin > REPLAY_ROWS) {
             *spread |= 1u << c;
-            e->offset -= fmax(was_inside(&model->contact[c], e->offset,
-                                         ff__impact_history_at(history, now), model->bodies),
-                              0.0);
+            e->offset -= fmax(
+                was_inside(&model->contact[c], e->offset, ff__impact_history_at(history, now), model->bodies),
+                0.0);
         } else if (e->begin < start) {
             start = e->begin;
         }
@@ -930,8 +928,8 @@ static int continue_replay(const impact_model *model, impact_state *state, impac
 }
 
 /* All that this cycle looks back. Returns how far [cycles]. */
-static int look_back(const impact_model *model, impact_state *state, impact_history *history,
-                     uint64_t now, unsigned looks, unsigned spread, ff_rigid_state *body, bool *bounded) {
+static int look_back(const impact_model *model, impact_state *state, impact_history *history, uint64_t now,
+                     unsigned looks, unsigned spread, ff_rigid_state *body, bool *bounded) {
     const int rows = looks ? recompute(model, state, history, now, looks, &spread, body, bounded) : 0;
     int longest = rows;
     if (spread && !state->replay.running)
@@ -976,11 +974,10 @@ static void begin_within_cycle(const impact_model *model, const impact_state *st
 
 /* The motion one delay ahead, and one cycle more, with the contacts that are known now and no others: to
  * expect one that is not measured would let the robot turn round before it touches. */
-static void predict(const impact_model *model, const flow *now, ff_method_out *out) {
+static void predict(const impact_model *model, flow *f, ff_method_out *out) {
     const impact_model *config = model;
     const double T = model->integrate.cycle;
-    flow f = *now;
-    f.bodies = (1u << model->bodies) - 1u;
+    f->bodies = (1u << model->bodies) - 1u;
     double goal[2 * FF_MAX_BODIES], t = 0.0;
     for (int i = 0; i < model->bodies; i++) {
         goal[i] = config->delay[i];
@@ -994,17 +991,17 @@ static void predict(const impact_model *model, const flow *now, ff_method_out *o
                 next = goal[g];
         if (next > t) {
             /* free flight is exact in position and needs few steps in attitude */
-            const double cycles = ceil((next - t) / (f.contacts ? T : fmax(T, FLIGHT)) - 1e-9);
-            flow_run(&f, next - t, cycles < 1.0 ? 1 : cycles > 64.0 ? 64 : (int)cycles);
+            const double cycles = ceil((next - t) / (f->contacts ? T : fmax(T, FLIGHT)) - 1e-9);
+            flow_run(f, next - t, cycles < 1.0 ? 1 : cycles > 64.0 ? 64 : (int)cycles);
             t = next;
         }
         for (int g = 0; g < 2 * model->bodies; g++)
             if ((left >> g & 1u) && goal[g] <= t) {
                 left &= ~(1u << g);
                 if (g < model->bodies)
-                    out->command[g] = f.body[g];
+                    out->command[g] = f->body[g];
                 else
-                    out->next_command[g - model->bodies] = f.body[g - model->bodies];
+                    out->next_command[g - model->bodies] = f->body[g - model->bodies];
             }
     }
 }
@@ -1034,8 +1031,7 @@ static ff_status step(const void *self, void *memory, const ff_method_in *in, ff
     for (int i = 0; i < model->bodies; i++)
         row[i] = (impact_past){.satellite = body[i], .load = in->sample[i].load};
 
-    for (int i = 0; i < model->bodies; i++)
-    {
+    for (int i = 0; i < model->bodies; i++) {
         state->noise[i] = in->detected[i].force_noise;
         state->force_on[i] = in->detected[i].force_on;
     }
@@ -1080,30 +1076,34 @@ static ff_status step(const void *self, void *memory, const ff_method_in *in, ff
                 report(&state->episode[c], config->identified ? k : FF_NAN, pair[j], out);
             }
         }
-    const flow start = f;
-    if (any)
-        flow_run(&f, T, substeps(&f, T));
-    for (int i = 0; i < model->bodies; i++)
-        if (f.bodies >> i & 1u) {
-            out->has_next[i] = true;
-            out->next[i] = f.body[i];
-            out->f_b[i] =
-                (ff_wrench){ff_vec3_scale(1.0 / T, f.impulse[i].torque),
-                            ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, f.impulse[i].force))};
-        }
+    if (any) {
+        flow moved = f;
+        flow_run(&moved, T, substeps(&moved, T));
+        for (int i = 0; i < model->bodies; i++)
+            if (moved.bodies >> i & 1u) {
+                out->has_next[i] = true;
+                out->next[i] = moved.body[i];
+                out->f_b[i] = (ff_wrench){
+                    ff_vec3_scale(1.0 / T, moved.impulse[i].torque),
+                    ff_quat_unrotate(body[i].attitude, ff_vec3_scale(1.0 / T, moved.impulse[i].force))};
+            }
+    }
     if (config->set.prediction) {
         out->has_command = true;
         for (int i = 0; i < model->bodies; i++)
             out->lead[i] = config->delay[i];
-        predict(model, &start, out);
+        predict(model, &f, out);
     }
     return FF_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ table -- */
+/* ------------------------------------------------------------------------------------------------ table --
+ */
 
-static const char *const readings[] = {"default", "printed", NULL}, *const normals[] = {"tools", "force", NULL},
-                         *const torques[] = {"lever", "measured", NULL}, *const online[] = {"identified", NULL};
+static const char *const readings[] = {"default", "printed", NULL},
+                         *const normals[] = {"tools", "force", NULL},
+                         *const torques[] = {"lever", "measured", NULL},
+                         *const online[] = {"identified", NULL};
 enum { THRESHOLD = 12 }; /* its place in the table */
 
 #define ANY .low = -FF_INF, .high = FF_INF
@@ -1181,7 +1181,8 @@ static bool contact_good(const ff_world_contact *c, int bodies) {
 static ff_status check(const ff_world *world, const void *settings, uint64_t given, ff_complaint *complaint) {
     const impact_settings *s = settings;
     (void)given;
-    *complaint = (ff_complaint){"guess", "guess belongs to stiffness: identified, allowed: stiffness: identified"};
+    *complaint =
+        (ff_complaint){"guess", "guess belongs to stiffness: identified, allowed: stiffness: identified"};
     if (!isnan(s->guess) && s->stiffness != FF_INF)
         return FF_ERR_ARGUMENT;
     *complaint = (ff_complaint){"", "one of its settings is outside its range"};
@@ -1282,9 +1283,10 @@ const ff_method ff_method_impact = {.abi = FF_METHOD_ABI,
                                     .size = sizeof(ff_method),
                                     .name = "impact",
                                     .version = "1",
-                                    .help = "Settings of the method `impact` (lange). It knows the geometry of "
-                                            "walls, pairs and cones, their stiffness and damping, and renders "
-                                            "the `satellite` contact.",
+                                    .help =
+                                        "Settings of the method `impact` (lange). It knows the geometry of "
+                                        "walls, pairs and cones, their stiffness and damping, and renders "
+                                        "the `satellite` contact.",
                                     .needs = FF_NEEDS_GEOMETRY | FF_NEEDS_COMPLIANCE,
                                     .can = FF_CAN_RELATIVE | FF_CAN_PREDICT,
                                     .setting = table,

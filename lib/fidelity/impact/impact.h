@@ -9,7 +9,7 @@ enum {
     REPLAY_ROWS = 63     /* recomputed in one cycle; longer recomputations are spread over cycles */
 };
 
-enum { NORMAL_TOOLS, NORMAL_FORCE };    /* of the known tools, at the satellites; (17): the measured force's */
+enum { NORMAL_TOOLS, NORMAL_FORCE }; /* of the known tools, at the satellites; (17): the measured force's */
 enum { TORQUE_LEVER, TORQUE_MEASURED }; /* (13): force times lever; (21): and what is measured beyond it */
 
 /* [lange]. docs/methods/lange.md */

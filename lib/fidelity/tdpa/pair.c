@@ -34,7 +34,8 @@ static ff_twist mobility(const ff_rigid_model *model, ff_quat q, ff_vec3 r, ff_w
 }
 
 /* Of the pair's two bodies, body first. */
-static ff_twist relative_mobility(const ff_rigid_model *const model[2], const view *c, ff_vec3 r_a, ff_wrench f) {
+static ff_twist relative_mobility(const ff_rigid_model *const model[2], const view *c, ff_vec3 r_a,
+                                  ff_wrench f) {
     return ff_twist_add(mobility(model[0], c->q, r_a, f), mobility(model[1], ff_quat_identity(), c->x, f));
 }
 

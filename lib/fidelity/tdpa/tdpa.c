@@ -60,8 +60,9 @@ static double damper(const port *p, double T, double *E) {
     return alpha * p->V;
 }
 
-static void step_wrench(const tdpa_model *model, tdpa_state *state, const ff_rigid_model *rigid, const ff_rigid_load *F,
-                        const ff_rigid_state *velocity, ff_method_out *out, ff_rigid_load *F_c) {
+static void step_wrench(const tdpa_model *model, tdpa_state *state, const ff_rigid_model *rigid,
+                        const ff_rigid_load *F, const ff_rigid_state *velocity, ff_method_out *out,
+                        ff_rigid_load *F_c) {
     const tdpa_settings *config = &model->settings;
     const double T = model->integrate.cycle;
     port p = {0};
@@ -91,8 +92,9 @@ static void step_wrench(const tdpa_model *model, tdpa_state *state, const ff_rig
     out->observer[0][0] = *E;
 }
 
-static void step_axis(const tdpa_model *model, tdpa_state *state, const ff_rigid_model *rigid, const ff_rigid_load *F,
-                      const ff_rigid_state *velocity, ff_method_out *out, ff_rigid_load *F_c) {
+static void step_axis(const tdpa_model *model, tdpa_state *state, const ff_rigid_model *rigid,
+                      const ff_rigid_load *F, const ff_rigid_state *velocity, ff_method_out *out,
+                      ff_rigid_load *F_c) {
     const tdpa_settings *config = &model->settings;
     const double T = model->integrate.cycle;
     out->observers = 6;
@@ -155,7 +157,8 @@ static void judge(const tdpa_model *model, tdpa_state *state, const ff_method_in
         out->f_b[i] = (ff_wrench){F_c[i].torque, ff_quat_unrotate(body[i].attitude, F_c[i].force)};
 }
 
-/* ------------------------------------------------------------------------------------------------ table -- */
+/* ------------------------------------------------------------------------------------------------ table --
+ */
 
 static void defaults(int variant, void *settings) {
     *(tdpa_settings *)settings = variant ? (tdpa_settings){.reading = variant,
@@ -258,8 +261,9 @@ const ff_method ff_method_tdpa = {.abi = FF_METHOD_ABI,
                                   .size = sizeof(ff_method),
                                   .name = "tdpa",
                                   .version = "1",
-                                  .help = "Settings of the method `tdpa` (destefano2019). They may stand in a "
-                                          "scenario that runs another method.",
+                                  .help =
+                                      "Settings of the method `tdpa` (destefano2019). They may stand in a "
+                                      "scenario that runs another method.",
                                   .needs = FF_NEEDS_GRASP,
                                   .can = FF_CAN_TREE | FF_CAN_RELATIVE,
                                   .setting = settings,

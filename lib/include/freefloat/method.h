@@ -27,7 +27,8 @@ enum {
     FF_METHOD_CONTACTS = 16        /* of ff_world */
 };
 
-/* --------------------------------------------------------------------------------------------- settings -- */
+/* --------------------------------------------------------------------------------------------- settings --
+ */
 
 typedef enum ff_setting_type {
     FF_SETTING_REAL,    /* double; with `choice` also that one word, stored as FF_INF */
@@ -48,11 +49,11 @@ typedef struct ff_setting {
     /* The default as it would stand in a file ("0.1", "none": FF_INF, "true"); in round brackets: words,
      * where it depends on the variant or on the world. */
     const char *absent;
-    double low, high;          /* range; -FF_INF, FF_INF: any number */
-    bool above_low;            /* low itself is outside */
-    bool below_high;           /* high itself is outside */
-    const char *const *choice; /* words, NULL at the end */
-    const char *help;          /* one line */
+    double low, high;           /* range; -FF_INF, FF_INF: any number */
+    bool above_low;             /* low itself is outside */
+    bool below_high;            /* high itself is outside */
+    const char *const *choice;  /* words, NULL at the end */
+    const char *help;           /* one line */
     const char *effect;         /* of changing it in a running loop, one line; NULL: that is not allowed */
     double tune_low, tune_high; /* range for that */
 } ff_setting;
@@ -70,7 +71,8 @@ typedef struct ff_complaint {
     const char *text;    /* cause, and what is allowed */
 } ff_complaint;
 
-/* ------------------------------------------------------------------------------------------------ world -- */
+/* ------------------------------------------------------------------------------------------------ world --
+ */
 
 /* What may be known of one satellite and its robot. */
 typedef struct ff_world_body {
@@ -121,7 +123,8 @@ typedef struct ff_world {
     ff_world_contact contact[FF_METHOD_CONTACTS];
 } ff_world;
 
-/* -------------------------------------------------------------------------------------------- one cycle -- */
+/* -------------------------------------------------------------------------------------------- one cycle --
+ */
 
 /* What one body's robot and sensor say in one cycle, after stage 1. */
 typedef struct ff_body_sample {
@@ -154,10 +157,10 @@ typedef struct ff_method_in {
 typedef struct ff_method_out {
     ff_wrench f_b[FF_MAX_BODIES]; /* wrench to integrate, satellite's body axes */
     bool in_contact[FF_MAX_BODIES];
-    ff_rigid_state body[FF_MAX_BODIES];         /* satellites at t_k, rewritten by one that recomputes the past */
-    bool has_command;                           /* the method predicts its own command */
-    ff_rigid_state command[FF_MAX_BODIES];      /* then: motion to command at t_k; with joints: the base's */
-    double lead[FF_MAX_BODIES];                 /* [s] and how far after t_k that motion lies */
+    ff_rigid_state body[FF_MAX_BODIES];    /* satellites at t_k, rewritten by one that recomputes the past */
+    bool has_command;                      /* the method predicts its own command */
+    ff_rigid_state command[FF_MAX_BODIES]; /* then: motion to command at t_k; with joints: the base's */
+    double lead[FF_MAX_BODIES];            /* [s] and how far after t_k that motion lies */
     ff_rigid_state next_command[FF_MAX_BODIES]; /* and at t_(k+1), unless the next step changes it */
     bool has_next[FF_MAX_BODIES];               /* the method advanced this body itself, finer than a cycle */
     ff_rigid_state next[FF_MAX_BODIES];         /* then: the satellite at t_(k+1); f_b is the mean wrench */
@@ -171,7 +174,8 @@ typedef struct ff_method_out {
     unsigned bounds;                  /* FF_BOUND_... that acted in this cycle */
 } ff_method_out;
 
-/* ---------------------------------------------------------------------------------------------- report --- */
+/* ---------------------------------------------------------------------------------------------- report ---
+ */
 
 typedef enum ff_report_type {
     FF_REPORT_REAL, /* FF_NAN: not known */
@@ -192,14 +196,15 @@ typedef struct ff_report_column {
     const char *help;
 } ff_report_column;
 
-/* ----------------------------------------------------------------------------------------------- method -- */
+/* ----------------------------------------------------------------------------------------------- method --
+ */
 
-enum { /* needs: what the loop withholds otherwise */
+enum {                         /* needs: what the loop withholds otherwise */
        FF_NEEDS_GEOMETRY = 1,  /* shapes, places and laws of the contacts */
        FF_NEEDS_GRASP = 2,     /* which bodies hold each other, and where */
        FF_NEEDS_COMPLIANCE = 4 /* of the robots' gears */
 };
-enum { /* can */
+enum {                      /* can */
        FF_CAN_TREE = 1,     /* bodies whose inertia changes: with an arm */
        FF_CAN_RELATIVE = 2, /* robots that make the motion relative to a nominal one */
        FF_CAN_PREDICT = 4   /* the satellites have their own contact, apart from the late robots' */
@@ -224,15 +229,15 @@ typedef struct ff_method {
     void (*defaults)(int variant, void *settings);
     /* Settings that were not given, from the world; NULL: none do. */
     void (*resolve)(const ff_world *world, uint64_t given, void *settings);
-    /* FF_OK, FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED ...; then *complaint says why. world NULL: the settings alone
-     * are checked, not yet resolved. */
+    /* FF_OK, FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED ...; then *complaint says why. world NULL: the settings
+     * alone are checked, not yet resolved. */
     ff_status (*check)(const ff_world *world, const void *settings, uint64_t given, ff_complaint *complaint);
     /* Of the model; *state of the state. */
     size_t (*bytes)(const ff_world *world, const void *settings, size_t *state);
     /* world and settings have passed check; settings are resolved. */
     void (*create)(const ff_world *world, const void *settings, uint64_t given, void *model);
-    /* In a running loop: another noise, delay or skew, other tunable settings. FF_OK, or a fault and the model
-     * is as it was. The sizes do not change. */
+    /* In a running loop: another noise, delay or skew, other tunable settings. FF_OK, or a fault and the
+     * model is as it was. The sizes do not change. */
     ff_status (*update)(void *model, const ff_world *world, const void *settings, uint64_t given);
     /* Thresholds of stage 2 for this method; NULL: nothing is detected for it. */
     void (*detector)(const void *model, ff_detector_config *config);
@@ -249,17 +254,19 @@ typedef struct ff_method {
 /* What a shared object exports: its table, or NULL when it was built for another abi. */
 typedef const ff_method *ff_method_entry_function(uint32_t abi);
 
-/* ----------------------------------------------------------------------------------------- with settings -- */
+/* ----------------------------------------------------------------------------------------- with settings --
+ */
 
 /* Is the table whole: abi and size, name, functions, settings with unique names, sane ranges and offsets
- * inside the struct, columns that fit a report. FF_ERR_ARGUMENT, and *why (may be NULL) says what is wrong. */
+ * inside the struct, columns that fit a report. FF_ERR_ARGUMENT, and *why (may be NULL) says what is wrong.
+ */
 ff_status ff_method_validate(const ff_method *method, const char **why);
 /* Index of a setting in the table; -1: there is none of that name. */
 int ff_setting_find(const ff_method *method, const char *name);
 /* The defaults of a variant, nothing given. */
 void ff_settings_default(const ff_method *method, int variant, ff_settings *settings);
-/* One setting as a number: a boolean 0 or 1, a choice its index; and it is given. FF_ERR_ARGUMENT when there is
- * none of that name, or outside its range. */
+/* One setting as a number: a boolean 0 or 1, a choice its index; and it is given. FF_ERR_ARGUMENT when there
+ * is none of that name, or outside its range. */
 ff_status ff_settings_set(const ff_method *method, ff_settings *settings, const char *name, double value);
 /* The same as a number; FF_NAN: there is none of that name, or it is a vector. */
 double ff_settings_get(const ff_method *method, const ff_settings *settings, const char *name);

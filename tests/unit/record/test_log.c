@@ -154,8 +154,8 @@ static bool tune(void *self, const ff_run_access *access) {
     ff_wrench *bias = &access->model->config.body[0].wrench.bias_s;
     if (access->k == 20 || access->k == 200) {
         const bool force = access->k == 20;
-        assert_int_equal(ff_settings_set(model->config.method, &setting, force ? "threshold" : "torque_threshold",
-                                         force ? 6.0 : 3.0),
+        assert_int_equal(ff_settings_set(model->config.method, &setting,
+                                         force ? "threshold" : "torque_threshold", force ? 6.0 : 3.0),
                          FF_OK);
         assert_int_equal(ff_loop_update(model, &model->config.world, &setting), FF_OK);
     }

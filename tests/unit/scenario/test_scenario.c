@@ -503,7 +503,8 @@ static void test_keys_are_strict(void **state) {
                "F:7:3: satellite 'a.b' is no name, allowed: 1 to 127 bytes, not only digits, none of . / , = "
                ": \" \\");
     assert_int_equal(parse(with(contract, "method: tdpa", "method: magic")), FF_ERR_FORMAT);
-    assert_string_equal(message, "F:3:9: unknown method 'magic', allowed: ideal, direct, tdpa, damping, impact, fused");
+    assert_string_equal(
+        message, "F:3:9: unknown method 'magic', allowed: ideal, direct, tdpa, damping, impact, fused");
 }
 
 static void test_values_must_be_physical(void **state) {

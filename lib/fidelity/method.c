@@ -35,7 +35,7 @@ static bool setting_good(const ff_method *method, const ff_setting *s) {
     if (s->type == FF_SETTING_CHOICE && choices(s) < 2)
         return false;
     if (s->effect && (s->type != FF_SETTING_REAL || !(s->tune_low <= s->tune_high) ||
-                       !(s->tune_low >= s->low) || !(s->tune_high <= s->high)))
+                      !(s->tune_low >= s->low) || !(s->tune_high <= s->high)))
         return false;
     return s->low <= s->high && s->offset <= method->setting_bytes &&
            size_of(s->type) <= method->setting_bytes - s->offset;
