@@ -14,8 +14,8 @@ static void store(const fused_model *model, fused_state *state, const ff_method_
     }
 }
 
-/* The body's frame `ahead` seconds on: wrench f_b (about the CoM, body axes) and loads held, joint rates kept
- * as far as they move the CoM in the base. */
+/* The body's frame `ahead` seconds on, wrench f_b (about the CoM, body axes) and loads as in the cycles to
+ * come: an impulse at the start of each, joint rates kept as far as they move the CoM in the base. */
 static ff_rigid_state predict(const ff_body_view *view, const ff_rigid_state *base, ff_wrench f_b,
                               ff_rigid_load load, double ahead, double T) {
     ff_rigid_state x = ff_view_from_base(view, base);
@@ -24,9 +24,8 @@ static ff_rigid_state predict(const ff_body_view *view, const ff_rigid_state *ba
         const double h = ahead / steps;
         const ff_vec3 push = ff_quat_unrotate(x.attitude, load.force);
         const ff_wrench at_com = {ff_vec3_sub(load.torque, ff_vec3_cross(view->com, push)), push};
-        ff_view_drift(view, 0.5 * h, &x);
         ff_view_impulse(view, ff_vec3_zero(), ff_wrench_scale(h, ff_wrench_add(f_b, at_com)), &x);
-        ff_view_drift(view, 0.5 * h, &x);
+        ff_view_drift(view, h, &x);
     }
     ff_body_view later = *view;
     later.com = ff_vec3_axpy(ahead, view->com_rate, view->com);
