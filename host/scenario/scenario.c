@@ -1349,8 +1349,8 @@ static void warn_untouchable(reader *r, const ff_node *root) {
 /* What the method cannot do is said before anything moves. */
 static bool check_geometry(reader *r, const ff_node *root) {
     const ff_scenario *s = r->scenario;
-    if (!s->method || !(s->method->needs & FF_NEEDS_GEOMETRY))
-        return true;
+    if (!s->method || !(s->method->needs & FF_NEEDS_GEOMETRY) || ff_scenario_servicer(s) >= 0)
+        return true; /* check_servicer says more of an arm */
     const ff_node *item = ff_node_find(root, "contacts");
     item = item ? item->child : NULL;
     for (int c = 0; c < s->contacts && item; c++, item = item->next)
@@ -1358,8 +1358,8 @@ static bool check_geometry(reader *r, const ff_node *root) {
             s->contact[c].kind != FF_CONTACT_CONE)
             return fail(r, item->place,
                         "method '%s' does not know contacts of this kind, allowed: wall, pair, cone; for the "
-                        "others method direct, tdpa, damping%s",
-                        s->method->name, ff_scenario_servicer(s) < 0 ? ", fused" : "");
+                        "others method direct, tdpa, damping, fused",
+                        s->method->name);
     return true;
 }
 
