@@ -66,7 +66,8 @@ static bool prepare(const ff_method *method) {
     servicer_model_make(&table);
     ff_loop_config *config = &s.config;
     ff_loop_default(config);
-    ff_loop_joints_config *joints = &config->body[1].joints;
+    ff_loop_joints_config *joints = &config->joints;
+    joints->body = 1;
     joints->port = servicer_gripper();
     if (ff_tree_create(&table.config, a, sizeof a, &tree, NULL, 0) != FF_OK ||
         ff_tree_work_create(tree, b, sizeof b, &s.work) != FF_OK ||
@@ -78,7 +79,7 @@ static bool prepare(const ff_method *method) {
     config->bodies = 2;
     config->body[0].rigid = (ff_rigid_config){7828, ff_mat3_diag(17000, 124800, 129100)};
     config->body[0].start.omega = ff_vec3_make(0.01, 0.02, -0.04);
-    config->body[0].reaction_of = 1;
+    config->body[0].reacts = true;
     config->body[1].start.position.x = -5;
     config->relative.enabled = true;
     config->method = method;

@@ -389,9 +389,10 @@ static ff_status loop_make(facility *f, char *message, size_t size) {
     if (config->prescribed && !config->absolute)
         loop->relative.start = config->nominal;
     loop->body[CLIENT].rigid = config->client;
-    loop->body[CLIENT].reaction_of = SERVICER;
+    loop->body[CLIENT].reacts = true;
     loop->body[SERVICER].start = start_of(config, f->joints, &loop->body[CLIENT].start, &start);
-    ff_loop_joints_config *joints = &loop->body[SERVICER].joints;
+    ff_loop_joints_config *joints = &loop->joints;
+    joints->body = SERVICER;
     joints->tree = f->orbit.model;
     joints->port = config->gripper;
     memcpy(joints->q, config->q_start, sizeof joints->q);

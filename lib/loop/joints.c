@@ -1,4 +1,4 @@
-/* Bodies with joints in the loop: a servicer with its arm, and the client that its gripper touches
+/* A body with joints in the loop: a servicer with its arm, and the client that its gripper touches
  * [destefano2021, Fig. 7].
  *
  * The contact wrench is measured at the port. Its reaction on the other body is the full spatial transform of
@@ -8,7 +8,8 @@
 #include "loop/cycle.h"
 
 ff_status ff__joints_check(const ff_loop_config *config, int i, ff_rigid_model *rigid, const char **what) {
-    const ff_loop_joints_config *joints = &config->body[i].joints;
+    const ff_loop_joints_config *joints = &config->joints;
+    const ff_wrench_config *wrench = &config->body[i].wrench;
     const double still[FF_TREE_JOINTS_MAX] = {0};
     ff_body body;
     ff_body_state state;
@@ -24,28 +25,21 @@ ff_status ff__joints_check(const ff_loop_config *config, int i, ff_rigid_model *
         return status;
     *rigid = view.rigid;
     *what = "joints go with lie-midpoint, a rigid mount without mock-up, and a method that can take them";
-    return config->integrate.scheme == FF_SCHEME_LIE_MIDPOINT && config->method &&
-                   (config->method->can & FF_CAN_TREE) && !(config->body[i].mount.mass > 0.0) &&
-                   !(config->body[i].wrench.mockup_mass > 0.0) && !config->body[i].wrench.environment
+    const bool plain =
+        !(config->body[i].mount.mass > 0.0) && !(wrench->mockup_mass > 0.0) && !wrench->environment;
+    return plain && config->integrate.scheme == FF_SCHEME_LIE_MIDPOINT && config->method &&
+                   (config->method->can & FF_CAN_TREE)
                ? FF_OK
                : FF_ERR_UNSUPPORTED;
 }
 
-ff_status ff__joints_create(ff_loop_model *model, int i) {
-    const ff_loop_body_config *body = &model->config.body[i];
-    if (!body->joints.tree)
-        return ff_body_rigid(&body->rigid, 0, NULL, &model->body[i]);
-    model->joints = true;
-    return ff_body_tree(body->joints.tree, 1, &body->joints.port, &model->body[i]);
-}
-
-double ff__joints_reset(const ff_loop_model *model, ff_loop_state *state, int i) {
-    const ff_loop_joints_config *joints = &model->config.body[i].joints;
+double ff__joints_reset(const ff_loop_model *model, ff_loop_state *state) {
+    const ff_loop_joints_config *joints = &model->config.joints;
     const double still[FF_TREE_JOINTS_MAX] = {0};
     ff_body_view view;
-    ff_body_reset(&model->body[i], joints->work, &state->body[i], joints->q, still, &state->tree[i]);
-    ff_body_state start = state->tree[i];
-    ff_body_measure(&model->body[i], joints->work, 0.0, joints->q, still, &start, &view);
+    ff_body_reset(&model->jointed, joints->work, &state->body[joints->body], joints->q, still, &state->tree);
+    ff_body_state start = state->tree;
+    ff_body_measure(&model->jointed, joints->work, 0.0, joints->q, still, &start, &view);
     const ff_rigid_state x = ff_view_from_base(&view, &start.motion);
     return ff_view_energy(&view, &x);
 }
@@ -70,41 +64,34 @@ static ff_pose port_at(const ff_body_view *view, const ff_rigid_state *base) {
 ff_status ff__joints_see(const ff_loop_model *model, ff_loop_state *state, const ff_loop_in *in, ff__cycle *c,
                          ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
-    ff_pose port[FF_MAX_BODIES]; /* on the ground, inertial */
+    const int b = config->joints.body;
+    const ff_body_view *view = &c->view;
+    ff_body_sample *sample = &c->sample[b];
+    if (!ff_wrench_finite(in->thrust[b]))
+        return FF_ERR_NOT_FINITE;
+    const ff_status status = ff_body_measure(&model->jointed, config->joints.work, config->integrate.cycle,
+                                             in->q[b], in->qd[b], &state->tree, &c->view);
+    if (status != FF_OK)
+        return status;
+    out->base[b] = state->body[b] = state->tree.motion;
+    out->port[b] = view->port[0];
+    const ff_rigid_state robot = {sample->T_wr.p, sample->T_wr.q, sample->twist_r.v, sample->twist_r.w},
+                         ride = ff_view_ride(view, 0, &robot);
+    const ff_pose ground = port_at(view, &robot), orbit = port_at(view, &state->body[b]);
+    c->ride = ff_view_ride(view, 0, &state->body[b]);
+    out->measured_b[b] = ff_wrench_transform(view->port[0], c->port);
+    sample->f_b = about_com(view, out->measured_b[b]);
+    sample->T_wr = ff_rigid_pose(&ride);
+    sample->twist_r = (ff_twist){ride.omega, ride.velocity};
+    sample->load.force =
+        ff_vec3_add(sample->load.force, ff_quat_rotate(state->body[b].attitude, in->thrust[b].f));
+    sample->load.torque = ff_vec3_add(sample->load.torque, in->thrust[b].t);
     for (int i = 0; i < config->bodies; i++) {
-        if (!model->body[i].tree)
+        if (!config->body[i].reacts)
             continue;
-        if (!ff_wrench_finite(in->thrust[i]))
-            return FF_ERR_NOT_FINITE;
-        const ff_status status =
-            ff_body_measure(&model->body[i], config->body[i].joints.work, config->integrate.cycle, in->q[i],
-                            in->qd[i], &state->tree[i], &c->view[i]);
-        if (status != FF_OK)
-            return status;
-        const ff_body_view *view = &c->view[i];
-        ff_body_sample *sample = &c->sample[i];
-        out->base[i] = state->body[i] = state->tree[i].motion;
-        out->port[i] = view->port[0];
-        const ff_rigid_state robot = {sample->T_wr.p, sample->T_wr.q, sample->twist_r.v, sample->twist_r.w},
-                             ride = ff_view_ride(view, 0, &robot);
-        port[i] = port_at(view, &robot);
-        c->ride[i] = ff_view_ride(view, 0, &state->body[i]);
-        out->measured_b[i] = ff_wrench_transform(view->port[0], c->port[i]);
-        sample->f_b = about_com(view, out->measured_b[i]);
-        sample->T_wr = ff_rigid_pose(&ride);
-        sample->twist_r = (ff_twist){ride.omega, ride.velocity};
-        sample->load.force =
-            ff_vec3_add(sample->load.force, ff_quat_rotate(state->body[i].attitude, in->thrust[i].f));
-        sample->load.torque = ff_vec3_add(sample->load.torque, in->thrust[i].t);
-    }
-    for (int i = 0; i < config->bodies; i++) {
-        const int o = config->body[i].reaction_of;
-        if (o < 0)
-            continue;
-        c->sample[i].f_b = reaction_at(c->sample[i].T_wr, port[o], c->port[o]);
-        c->sample[i].valid = c->sample[i].valid && c->sample[o].valid;
-        out->measured_b[i] =
-            reaction_at(ff_rigid_pose(&state->body[i]), port_at(&c->view[o], &state->body[o]), c->port[o]);
+        c->sample[i].f_b = reaction_at(c->sample[i].T_wr, ground, c->port);
+        c->sample[i].valid = c->sample[i].valid && sample->valid;
+        out->measured_b[i] = reaction_at(ff_rigid_pose(&state->body[i]), orbit, c->port);
     }
     return FF_OK;
 }
@@ -112,93 +99,89 @@ ff_status ff__joints_see(const ff_loop_model *model, ff_loop_state *state, const
 ff_status ff__joints_correct(const ff_loop_model *model, ff_loop_state *state, ff__cycle *c, ff_method_in *in,
                              ff_method_out *out) {
     const ff_loop_config *config = &model->config;
+    const int b = config->joints.body;
     ff_rigid_model rigid[FF_MAX_BODIES];
     ff_rigid_state body[FF_MAX_BODIES];
     ff_integrate_state output[FF_MAX_BODIES];
+    ff_body_view still[FF_MAX_BODIES]; /* of those without */
     const ff_body_view *view[FF_MAX_BODIES];
     for (int i = 0; i < config->bodies; i++) {
-        const bool joints = model->body[i].tree != NULL;
-        view[i] = joints ? &c->view[i] : &model->body[i].still;
-        rigid[i] = view[i]->rigid;
-        body[i] = joints ? c->ride[i] : state->body[i];
+        rigid[i] = i == b ? c->view.rigid : model->rigid[i];
+        body[i] = i == b ? c->ride : state->body[i];
         output[i] = state->integrate[i];
-        if (joints)
-            ff_integrate_reset(&body[i], &output[i]);
+        if (i != b)
+            still[i] = (ff_body_view){.rigid = model->rigid[i]};
+        view[i] = i == b ? &c->view : &still[i];
     }
+    ff_integrate_reset(&body[b], &output[b]);
     in->body = body;
     in->rigid = rigid;
     in->output = output;
     in->view = view;
     in->base = state->body;
-    const int holder = config->world.grasp.body;
-    if (holder >= 0 && model->body[holder].tree)
-        in->grasp_point = ff_vec3_sub(c->view[holder].port[0].p, c->view[holder].com);
+    if (config->world.grasp.body == b)
+        in->grasp_point = ff_vec3_sub(c->view.port[0].p, c->view.com);
     const ff_status status = ff__stage_step(&model->stage, ff__loop_method_model(model), config->bodies,
                                             state->detector, ff__loop_method_state(state), in, out);
+    out->body[b] = state->body[b];
+    out->f_b[b] = about_base(&c->view, out->f_b[b]);
+    c->port = ff_wrench_transform(ff_pose_inverse(c->view.port[0]), out->f_b[b]);
+    const ff_pose port = port_at(&c->view, &state->body[b]);
     for (int i = 0; i < config->bodies; i++)
-        if (model->body[i].tree) {
-            out->body[i] = state->body[i];
-            out->f_b[i] = about_base(&c->view[i], out->f_b[i]);
-            c->port[i] = ff_wrench_transform(ff_pose_inverse(c->view[i].port[0]), out->f_b[i]);
-        }
-    for (int i = 0; i < config->bodies; i++) {
-        const int o = config->body[i].reaction_of;
-        if (o >= 0)
-            out->f_b[i] = reaction_at(ff_rigid_pose(&state->body[i]), port_at(&c->view[o], &state->body[o]),
-                                      c->port[o]);
-    }
+        if (config->body[i].reacts)
+            out->f_b[i] = reaction_at(ff_rigid_pose(&state->body[i]), port, c->port);
     return status;
 }
 
 void ff__joints_advance(const ff_loop_model *model, const ff_loop_state *state, const ff_loop_in *in,
-                        const ff_method_out *felt, int i, ff__cycle *c) {
+                        const ff_method_out *felt, ff__cycle *c) {
     const ff_loop_config *config = &model->config;
-    const ff_wrench part = ff_wrench_scale(config->body[i].held ? 0.5 : 1.0, felt->f_b[i]);
-    const ff_body_in body = {.contact = ff_rigid_load_from_body(state->body[i].attitude, part),
-                             .loads = in->load[i],
-                             .thrust = in->thrust[i]};
-    c->tree[i] = state->tree[i];
-    ff_body_step(&model->body[i], &config->integrate, config->body[i].joints.work, &body, &c->tree[i],
-                 &c->integrate[i], &c->step[i]);
-    c->next[i] = c->tree[i].motion;
+    const int b = config->joints.body;
+    const ff_wrench part = ff_wrench_scale(config->body[b].held ? 0.5 : 1.0, felt->f_b[b]);
+    const ff_body_in body = {.contact = ff_rigid_load_from_body(state->body[b].attitude, part),
+                             .loads = in->load[b],
+                             .thrust = in->thrust[b]};
+    c->tree = state->tree;
+    ff_body_step(&model->jointed, &config->integrate, config->joints.work, &body, &c->tree, &c->integrate[b],
+                 &c->step[b]);
+    c->next[b] = c->tree.motion;
 }
 
 void ff__joints_finish(const ff_loop_model *model, int i, ff__cycle *c) {
     const ff_loop_config *config = &model->config;
-    const bool own = model->body[i].tree != NULL;
-    const int o = own ? i : config->body[i].reaction_of;
-    const ff_pose port = ff_body_port_ahead(&model->body[o], config->body[o].joints.work, 0,
-                                            config->integrate.cycle, &c->tree[o]);
-    const ff_wrench half = ff_wrench_scale(0.5, c->port[o]);
-    const ff_pose base = ff_rigid_pose(&c->next[o]);
-    if (own) {
-        ff_body_finish(&model->body[i], &config->integrate, config->body[i].joints.work,
-                       ff_rigid_load_from_body(base.q, ff_wrench_transform(port, half)), &c->tree[i],
+    const ff_loop_joints_config *joints = &config->joints;
+    const double T = config->integrate.cycle;
+    const ff_pose port = ff_body_port_ahead(&model->jointed, joints->work, 0, T, &c->tree),
+                  base = ff_rigid_pose(&c->next[joints->body]);
+    const ff_wrench half = ff_wrench_scale(0.5, c->port);
+    if (i == joints->body) {
+        ff_body_finish(&model->jointed, &config->integrate, joints->work,
+                       ff_rigid_load_from_body(base.q, ff_wrench_transform(port, half)), &c->tree,
                        &c->integrate[i], &c->step[i]);
-        c->next[i] = c->tree[i].motion;
+        c->next[i] = c->tree.motion;
         return;
     }
     const ff_wrench late = reaction_at(ff_rigid_pose(&c->next[i]), ff_pose_mul(base, port), half);
-    ff_integrate_finish(&model->rigid[i], config->integrate.cycle,
-                        ff_rigid_load_from_body(c->next[i].attitude, late), &c->next[i], &c->integrate[i],
-                        &c->step[i]);
+    ff_integrate_finish(&model->rigid[i], T, ff_rigid_load_from_body(c->next[i].attitude, late), &c->next[i],
+                        &c->integrate[i], &c->step[i]);
 }
 
-void ff__joints_book(const ff_loop_model *model, const ff_loop_state *state, const ff__cycle *c, int i,
+void ff__joints_book(const ff_loop_model *model, const ff_loop_state *state, const ff__cycle *c,
                      ff_wrench F_c, ff_energy *energy) {
+    const int b = model->config.joints.body;
     const double T = model->config.integrate.cycle;
-    const ff_body_view *view = &c->view[i];
-    const ff_body_sample *sample = &c->sample[i];
-    const ff_rigid_state x = ff_view_from_base(view, &state->body[i]);
+    const ff_body_view *view = &c->view;
+    const ff_body_sample *sample = &c->sample[b];
+    const ff_rigid_state x = ff_view_from_base(view, &state->body[b]);
     const double now = ff_view_energy(view, &x);
     const ff_twist V_r = {sample->twist_r.w, ff_quat_unrotate(sample->T_wr.q, sample->twist_r.v)};
-    const ff_twist V_s = ff_rigid_twist(&c->ride[i]);
+    const ff_twist V_s = ff_rigid_twist(&c->ride);
     const double at_robot = T * ff_power(sample->f_b, V_r), at_satellite = T * ff_power(sample->f_b, V_s);
     const double corrected = T * ff_power(about_com(view, F_c), V_s);
     energy->joints += now - energy->kinetic;
     energy->exchanged += at_robot;
     energy->delay += at_satellite - at_robot;
     energy->force_controller += corrected - at_satellite;
-    energy->loads += c->step[i].loads;
-    energy->kinetic = now + corrected + c->step[i].loads;
+    energy->loads += c->step[b].loads;
+    energy->kinetic = now + corrected + c->step[b].loads;
 }

@@ -13,7 +13,7 @@ void ff_loop_default(ff_loop_config *config) {
         body->start.attitude = ff_quat_identity();
         ff_wrench_default(&body->wrench);
         ff_gate_default(&body->gate);
-        body->held_by = body->reaction_of = -1;
+        body->held_by = -1;
     }
 }
 
@@ -45,10 +45,10 @@ static ff_status create_nominal(ff_loop_model *model, char *message, size_t size
         return fault(FF_ERR_ARGUMENT, -1, "nominal motion", message, size);
     if (prescribed && !ff_rigid_finite(&relative->start))
         return fault(FF_ERR_NOT_FINITE, -1, "nominal motion", message, size);
-    if (!prescribed && config->body[relative->of].joints.tree)
+    if (!prescribed && ff__has_joints(config, relative->of))
         return fault(FF_ERR_UNSUPPORTED, -1, "nominal motion of a body with joints", message, size);
     if (relative->integrated &&
-        (relative->nominal == FF_NOMINAL_SATELLITE || model->joints ||
+        (relative->nominal == FF_NOMINAL_SATELLITE || config->joints.tree ||
          (config->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && config->integrate.scheme != FF_SCHEME_EULER)))
         return fault(
             FF_ERR_UNSUPPORTED, -1,
@@ -68,6 +68,8 @@ static ff_status prepare(const ff_loop_config *config, ff_world *world, ff_setti
         return fault(FF_ERR_ARGUMENT, -1, "bodies", message, size);
     if ((status = ff_integrate_validate(&config->integrate)) != FF_OK)
         return fault(status, -1, "integrator", message, size);
+    if (config->joints.tree && (config->joints.body < 0 || config->joints.body >= config->bodies))
+        return fault(FF_ERR_ARGUMENT, -1, "body with joints", message, size);
     *world = config->world;
     *setting = config->setting;
     world->integrate = config->integrate;
@@ -76,7 +78,7 @@ static ff_status prepare(const ff_loop_config *config, ff_world *world, ff_setti
         const ff_loop_body_config *body = &config->body[i];
         if (!ff_rigid_finite(&body->start))
             return fault(FF_ERR_NOT_FINITE, i, "start", message, size);
-        if (body->joints.tree) {
+        if (ff__has_joints(config, i)) {
             const char *what;
             if ((status = ff__joints_check(config, i, &world->body[i].rigid, &what)) != FF_OK)
                 return fault(status, i, what, message, size);
@@ -126,12 +128,10 @@ static ff_status create_body(ff_loop_model *model, int i, char *message, size_t 
         return fault(status, i, "limits", message, size);
     if (body->held && (!ff_scheme_holds(config->integrate.scheme) || body->held_by >= config->bodies))
         return fault(FF_ERR_UNSUPPORTED, i, "held contact wrench", message, size);
-    const int port = body->reaction_of;
-    if (port >= config->bodies || (port >= 0 && (!config->body[port].joints.tree || body->joints.tree ||
-                                                 body->held != config->body[port].held)))
+    const bool reacts = body->reacts && (!config->joints.tree || ff__has_joints(config, i) ||
+                                         body->held != config->body[config->joints.body].held);
+    if (reacts)
         return fault(FF_ERR_ARGUMENT, i, "reaction", message, size);
-    if ((status = ff__joints_create(model, i)) != FF_OK)
-        return fault(status, i, "joints", message, size);
     for (int a = 0; a < 6 && body->elastic; a++)
         if (!(body->gear_stiffness[a] > 0.0))
             return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
@@ -152,7 +152,8 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, siz
         return status;
     if (size < ff__loop_round(sizeof *model) + model->stage.model_bytes)
         return fault(FF_ERR_SIZE, -1, "memory of the model", message, message_size);
-    model->joints = false;
+    if (config->joints.tree) /* checked by prepare */
+        ff_body_tree(config->joints.tree, 1, &config->joints.port, &model->jointed);
     for (int i = 0; i < config->bodies; i++) {
         model->rigid[i] = model->config.world.body[i].rigid;
         if ((status = create_body(model, i, message, message_size)) != FF_OK)
@@ -254,9 +255,10 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
         ff_integrate_reset(&state->body[i], &state->integrate[i]);
         state->last_wrench[i] = ff_wrench_zero();
         ff_mount_reset(&state->mount[i]);
-        state->energy[i] = (ff_energy){
-            .kinetic = model->body[i].tree ? ff__joints_reset(model, state, i)
-                                           : ff_rigid_kinetic_energy(&model->rigid[i], &state->body[i])};
+        state->energy[i] =
+            (ff_energy){.kinetic = ff__has_joints(&model->config, i)
+                                       ? ff__joints_reset(model, state)
+                                       : ff_rigid_kinetic_energy(&model->rigid[i], &state->body[i])};
         const ff_setpoint start =
             ff_loop_to_robot(model, &state->nominal.motion,
                              setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega));
@@ -423,7 +425,8 @@ static bool condition(const ff_loop_model *model, ff_loop_state *state, ff_loop_
         const bool fresh = in->sensor[i].age < 0.5 * config->integrate.cycle;
         ff_wrench_in tip;
         const ff_status status = tip_of(model, i, &state->mount[i], &in->sensor[i], fresh, &tip, &f_b);
-        c->port[i] = f_b;
+        if (ff__has_joints(config, i))
+            c->port = c->measured = f_b;
         out->sensor_status[i] = status;
         info->not_finite += status == FF_ERR_NOT_FINITE;
         info->stale += status == FF_INFO_STALE;
@@ -445,7 +448,7 @@ static bool condition(const ff_loop_model *model, ff_loop_state *state, ff_loop_
                 ff_quat_rotate(nominal->attitude, ff_vec3_cross(nominal->omega, in->sensor[i].T_wb.p)));
         }
     }
-    if (refused || !model->joints)
+    if (refused || !config->joints.tree)
         return !refused;
     const ff_status seen = ff__joints_see(model, state, in, c, out);
     info->not_finite += seen == FF_ERR_NOT_FINITE;
@@ -465,7 +468,7 @@ static ff_status correct(const ff_loop_model *model, ff_loop_state *state, ff__c
                        .sample = c->sample,
                        .output = state->integrate,
                        .grasp_point = config->world.grasp.point};
-    if (model->joints)
+    if (config->joints.tree)
         return ff__joints_correct(model, state, c, &in, out);
     return ff__stage_step(&model->stage, ff__loop_method_model(model), config->bodies, state->detector,
                           ff__loop_method_state(state), &in, out);
@@ -494,8 +497,8 @@ static bool advance(const ff_loop_model *model, ff_loop_state *state, const ff_l
         c->integrate[i] = state->integrate[i];
         const ff_rigid_load contact =
             ff_rigid_load_from_body(body[i].attitude, held[i] ? half[i] : felt->f_b[i]);
-        if (model->body[i].tree)
-            ff__joints_advance(model, state, in, felt, i, c);
+        if (ff__has_joints(config, i))
+            ff__joints_advance(model, state, in, felt, c);
         else if (felt->has_next[i])
             own_step(&model->rigid[i], T, contact, in->load[i], &body[i], &felt->next[i], &c->next[i],
                      &c->integrate[i], &c->step[i]);
@@ -508,7 +511,7 @@ static bool advance(const ff_loop_model *model, ff_loop_state *state, const ff_l
                               &c->integrate[i], &c->step[i]);
     }
     for (int i = 0; i < config->bodies; i++) {
-        if (held[i] && (model->body[i].tree || config->body[i].reaction_of >= 0))
+        if (held[i] && (ff__has_joints(config, i) || config->body[i].reacts))
             ff__joints_finish(model, i, c);
         else if (held[i])
             ff_integrate_finish(&model->rigid[i], T, late_half(&config->body[i], i, half[i], body, c->next),
@@ -525,8 +528,8 @@ static void balance(const ff_loop_model *model, ff_loop_state *state, const ff__
     const ff_method_out *felt = &out->fidelity;
     for (int i = 0; i < model->config.bodies; i++) {
         const ff_rigid_model *rigid = &model->rigid[i];
-        if (model->body[i].tree) {
-            ff__joints_book(model, state, c, i, felt->f_b[i], &state->energy[i]);
+        if (ff__has_joints(&model->config, i)) {
+            ff__joints_book(model, state, c, felt->f_b[i], &state->energy[i]);
             out->velocity_correction[i] = ff_twist_zero();
             continue;
         }
@@ -575,10 +578,10 @@ static void keep(const ff_loop_model *model, ff_loop_state *state, const ff__cyc
     for (int i = 0; i < model->config.bodies; i++) {
         state->body[i] = c->next[i];
         state->integrate[i] = c->integrate[i];
-        state->last_wrench[i] = model->joints ? c->port[i] : c->sample[i].f_b;
-        if (model->body[i].tree)
-            state->tree[i] = c->tree[i];
+        state->last_wrench[i] = ff__has_joints(&model->config, i) ? c->measured : c->sample[i].f_b;
     }
+    if (model->config.joints.tree)
+        state->tree = c->tree;
     state->nominal = c->nominal;
     state->k++;
 }

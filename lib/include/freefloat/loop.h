@@ -10,9 +10,11 @@
 extern "C" {
 #endif
 
-/* A base with joints (freefloat/body.h): tree and work are the caller's and stay where they are. */
+/* One of the bodies may be a base with joints (freefloat/body.h). Tree and work are the caller's and stay
+ * where they are. */
 typedef struct ff_loop_joints_config {
-    const ff_tree_model *tree;    /* NULL: the body is rigid */
+    int body;                     /* which */
+    const ff_tree_model *tree;    /* NULL: all are rigid */
     ff_tree_frame port;           /* where the sensor sits and the contact acts: the gripper */
     double q[FF_TREE_JOINTS_MAX]; /* [rad] or [m] at t = 0, at rest */
     ff_body_work *work;           /* for this loop alone */
@@ -30,9 +32,8 @@ typedef struct ff_loop_body_config {
     bool elastic; /* the robot's axes give way behind its motors: arm and gears are known */
     ff_arm_config arm;
     double gear_stiffness[6]; /* [N m/rad] > 0 */
-    ff_loop_joints_config joints;
-    int reaction_of; /* no sensor of its own: it feels the reaction to what that body's port feels, formed
-                        between the satellites. Negative: its own sensor */
+    bool reacts; /* no sensor of its own: it feels the reaction to what the port behind the joints feels,
+                    formed between the satellites */
 } ff_loop_body_config;
 
 /* Robots are commanded the motion relative to a nominal one [destefano2021]; everything else in the loop
@@ -53,6 +54,7 @@ typedef struct ff_loop_config {
     ff_world world;      /* noise, delay, skew, limits, grasp, contacts; the bodies' models are filled in */
     int bodies;          /* 1..FF_MAX_BODIES */
     ff_loop_body_config body[FF_MAX_BODIES];
+    ff_loop_joints_config joints;
 } ff_loop_config;
 
 /* Stages 2 and 3 as a loop runs them: a method, and the detector with its thresholds. */
@@ -68,8 +70,7 @@ typedef struct ff_loop_model {
     ff_loop_config config; /* its settings are resolved: what was not given is chosen */
     ff_loop_stage stage;
     ff_rigid_model rigid[FF_MAX_BODIES]; /* with joints: as at the start */
-    ff_body body[FF_MAX_BODIES];
-    bool joints;                     /* of any body */
+    ff_body jointed; /* of config.joints */
     ff_arm_model arm[FF_MAX_BODIES]; /* of elastic robots */
     ff_mount_model mount[FF_MAX_BODIES];
     ff_nominal_config nominal;
@@ -96,7 +97,7 @@ typedef struct ff_energy {
 typedef struct ff_loop_state {
     uint64_t k; /* cycles done */
     ff_rigid_state body[FF_MAX_BODIES];
-    ff_body_state tree[FF_MAX_BODIES]; /* of bodies with joints; motion as in body[] */
+    ff_body_state tree; /* of the body with joints; motion as in body[] */
     ff_integrate_state integrate[FF_MAX_BODIES];
     ff_gate_state gate[FF_MAX_BODIES];
     ff_arm_joints joints[FF_MAX_BODIES];  /* motors of elastic robots, last cycle */

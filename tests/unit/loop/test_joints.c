@@ -25,8 +25,9 @@ static ff_loop_config base_config(void) {
     config.bodies = 2;
     config.body[CLIENT].rigid = envisat_rigid;
     config.body[CLIENT].start.omega = ff_vec3_make(0.01, -0.02, 0.03);
-    config.body[CLIENT].reaction_of = SERVICER;
-    ff_loop_joints_config *joints = &config.body[SERVICER].joints;
+    config.body[CLIENT].reacts = true;
+    ff_loop_joints_config *joints = &config.joints;
+    joints->body = SERVICER;
     joints->tree = tree;
     joints->port = servicer_gripper();
     for (int i = 0; i < N; i++)
@@ -47,7 +48,7 @@ static void start(const ff_loop_config *config) {
     test_loop_reset(model, state, &info, &out);
     in = (ff_loop_in){0};
     for (int i = 0; i < N; i++)
-        in.q[SERVICER][i] = config->body[SERVICER].joints.q[i];
+        in.q[SERVICER][i] = config->joints.q[i];
 }
 
 /* Robots follow without delay, and the joints swing. */
@@ -67,10 +68,10 @@ typedef struct momentum {
 static momentum of_the_pair(void) {
     const ff_rigid_state *c = &state->body[CLIENT];
     const ff_vec3 p = ff_vec3_scale(envisat_rigid.mass, c->velocity);
-    return (momentum){ff_vec3_add(p, state->tree[SERVICER].linear),
+    return (momentum){ff_vec3_add(p, state->tree.linear),
                       ff_vec3_add(ff_vec3_add(ff_rigid_angular_momentum(&model->rigid[CLIENT], c),
                                               ff_vec3_cross(c->position, p)),
-                                  state->tree[SERVICER].origin)};
+                                  state->tree.origin)};
 }
 
 /* Whatever the gripper measures and whatever a method makes of it: one wrench, equal and opposite about one
@@ -249,7 +250,7 @@ static void test_bad_joints_hold_the_last_safe_command(void **unused) {
         assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
     }
     const ff_setpoint safe = out.next[SERVICER];
-    const ff_body_state before = state->tree[SERVICER];
+    const ff_body_state before = state->tree;
     const ff_loop_in good = in;
     for (int n = 0; n < 2 * N + 6; n++) {
         in = good;
@@ -260,7 +261,7 @@ static void test_bad_joints_hold_the_last_safe_command(void **unused) {
         assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_INFO_HELD);
         assert_vec3_near(out.command[SERVICER].T.p, safe.T.p, 0);
         assert_vec3_near(out.command[SERVICER].twist.v, ff_vec3_zero(), 0);
-        assert_memory_equal(&before, &state->tree[SERVICER], sizeof before);
+        assert_memory_equal(&before, &state->tree, sizeof before);
     }
     assert_int_equal(info.not_finite, 2 * N + 6);
     in = good;
@@ -278,13 +279,13 @@ static void test_refusals(void **unused) {
     (void)unused;
     const ff_loop_config good = base_config();
     ff_loop_config c = good;
-    c.body[SERVICER].joints.work = NULL;
+    c.joints.work = NULL;
     refused(&c, FF_ERR_ARGUMENT, "body 1: joints");
     c = good;
-    c.body[SERVICER].joints.port.link = N;
+    c.joints.port.link = N;
     refused(&c, FF_ERR_ARGUMENT, "body 1: joints");
     c = good;
-    c.body[SERVICER].joints.q[3] = FF_NAN;
+    c.joints.q[3] = FF_NAN;
     refused(&c, FF_ERR_NOT_FINITE, "body 1: joints");
     c = good;
     c.integrate.scheme = FF_SCHEME_EULER;
@@ -296,11 +297,11 @@ static void test_refusals(void **unused) {
     c.body[SERVICER].wrench.mockup_mass = 5;
     refused(&c, FF_ERR_UNSUPPORTED, "mock-up");
     c = good;
-    c.body[SERVICER].reaction_of = SERVICER;
+    c.body[SERVICER].reacts = true;
     refused(&c, FF_ERR_ARGUMENT, "reaction");
     c = good;
-    c.body[CLIENT].reaction_of = 3;
-    refused(&c, FF_ERR_ARGUMENT, "reaction");
+    c.joints.body = 3;
+    refused(&c, FF_ERR_ARGUMENT, "joints");
     c = good;
     c.body[CLIENT].held = true;
     refused(&c, FF_ERR_ARGUMENT, "reaction");
