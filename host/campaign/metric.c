@@ -1,4 +1,5 @@
 #include "campaign/metric.h"
+#include "text/message.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,16 +105,6 @@ static const entry derived_entries[] = {
 
 /* ------------------------------------------------------------------------------------------ parse -- */
 
-static ff_status refuse(char *message, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static ff_status refuse(char *message, size_t size, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(message, size, format, list);
-    va_end(list);
-    return FF_ERR_FORMAT;
-}
-
 /* The entry that `path` names, with its component. -1: none; -2: the component is missing or too large. */
 static int find(const entry *table, int count, const char *path, int *component) {
     for (int i = 0; i < count; i++) {
@@ -152,9 +143,9 @@ static ff_status parse_text(const ff_scenario *scenario, const char *path, ff_me
     for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
         if (strncmp(path, changing[i], strlen(changing[i])) == 0 &&
             strchr(".", path[strlen(changing[i])]) != NULL)
-            return refuse(message, size,
-                          "'%s' cannot be a metric (%s), allowed: a number that every rerun repeats", path,
-                          i ? "it is text" : "times differ from run to run");
+            return ff_refuse(FF_ERR_FORMAT, message, size,
+                             "'%s' cannot be a metric (%s), allowed: a number that every rerun repeats", path,
+                             i ? "it is text" : "times differ from run to run");
     ff_scenario *brief = malloc(sizeof *brief);
     ff_metrics metrics = {0};
     char *text = NULL;
@@ -182,10 +173,10 @@ static ff_status parse_text(const ff_scenario *scenario, const char *path, ff_me
             const size_t used = strlen(names);
             snprintf(names + used, sizeof names - used, ", %s", derived_entries[i].path);
         }
-        return refuse(message, size,
-                      "no number '%s' in summary.json, allowed: a path such as "
-                      "satellites.%s.contacts.0.speed_after_mps, or%s",
-                      path, scenario->satellite[0].name, names + 1);
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         "no number '%s' in summary.json, allowed: a path such as "
+                         "satellites.%s.contacts.0.speed_after_mps, or%s",
+                         path, scenario->satellite[0].name, names + 1);
     }
     metric->kind = FF_METRIC_TEXT;
     metric->needs_ideal = strstr(path, "error_vs_ideal") || strncmp(path, "requirements", 12) == 0;
@@ -197,8 +188,8 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
                                ff_metric *metric, char *message, size_t size) {
     const size_t n = strcspn(rest, ".");
     if (n == 0 || n >= sizeof metric->contact || rest[n] != '.')
-        return refuse(message, size, "'%s' names no contact's value, allowed: contacts.0.speed_after_mps",
-                      path);
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         "'%s' names no contact's value, allowed: contacts.0.speed_after_mps", path);
     char *end;
     metric->number = (int)strtol(rest, &end, 10);
     if (end != rest + n || metric->number < 0) {
@@ -208,20 +199,22 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
         for (int c = 0; c < scenario->contacts; c++)
             known = known || strcmp(scenario->contact[c].name, metric->contact) == 0;
         if (!known)
-            return refuse(message, size,
-                          "'%s': no contact is named '%s', allowed: a contact's name or number", path,
-                          metric->contact);
+            return ff_refuse(FF_ERR_FORMAT, message, size,
+                             "'%s': no contact is named '%s', allowed: a contact's name or number", path,
+                             metric->contact);
     }
     const int i = find(contact_entries, COUNT(contact_entries), rest + n + 1, &metric->component);
     if (i == -2)
-        return refuse(message, size, "'%s' is a list, allowed: one component, e.g. '.0'", path);
+        return ff_refuse(FF_ERR_FORMAT, message, size, "'%s' is a list, allowed: one component, e.g. '.0'",
+                         path);
     if (i < 0) {
         char names[400] = "";
         for (int k = 0; k < COUNT(contact_entries); k++) {
             const size_t used = strlen(names);
             snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "", contact_entries[k].path);
         }
-        return refuse(message, size, "'%s' is no value of a contact, allowed: %s", path, names);
+        return ff_refuse(FF_ERR_FORMAT, message, size, "'%s' is no value of a contact, allowed: %s", path,
+                         names);
     }
     metric->kind = FF_METRIC_CONTACT;
     metric->code = (int)contact_entries[i].offset;
@@ -233,8 +226,8 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
                           char *message, size_t size) {
     *metric = (ff_metric){.unit = ""};
     if (strlen(path) >= sizeof metric->path || strlen(name) >= sizeof metric->name)
-        return refuse(message, size, "'%.40s...' is too long, allowed: fewer than %zu bytes", path,
-                      sizeof metric->path);
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         "'%.40s...' is too long, allowed: fewer than %zu bytes", path, sizeof metric->path);
     snprintf(metric->name, sizeof metric->name, "%s", name);
     snprintf(metric->path, sizeof metric->path, "%s", path);
     int i = find(derived_entries, COUNT(derived_entries), path, &metric->component);
@@ -256,8 +249,9 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
         if (strlen(scenario->satellite[b].name) == n && strncmp(scenario->satellite[b].name, rest, n) == 0)
             metric->body = b;
     if (metric->body < 0 || rest[n] != '.')
-        return refuse(message, size, "'%s': no satellite is named '%.*s', allowed: %s%s", path, (int)n, rest,
-                      scenario->satellite[0].name, scenario->satellites > 1 ? ", ..." : "");
+        return ff_refuse(FF_ERR_FORMAT, message, size, "'%s': no satellite is named '%.*s', allowed: %s%s",
+                         path, (int)n, rest, scenario->satellite[0].name,
+                         scenario->satellites > 1 ? ", ..." : "");
     rest += n + 1;
     if (strncmp(rest, "contacts.", 9) == 0)
         return parse_contact(scenario, path, rest + 9, metric, message, size);
@@ -271,7 +265,8 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
     }
     i = find(body_entries, COUNT(body_entries), rest, &metric->component);
     if (i == -2)
-        return refuse(message, size, "'%s' is a list, allowed: one component, e.g. '.0'", path);
+        return ff_refuse(FF_ERR_FORMAT, message, size, "'%s' is a list, allowed: one component, e.g. '.0'",
+                         path);
     if (i < 0)
         return parse_text(scenario, path, metric, message, size);
     metric->kind = FF_METRIC_BODY;

@@ -1,6 +1,8 @@
 #include "campaign/output.h"
 
+#include "text/file.h"
 #include "text/json.h"
+#include "text/number.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -188,7 +190,7 @@ static ff_status take_first(void *user, const ff_record *record) {
     for (int i = 0; i < c->metrics; i++) {
         char text[32] = "";
         if (isfinite(record->metric[i]))
-            ff_json_format(record->metric[i], text);
+            ff_number_format(record->metric[i], text);
         fputc(',', p->csv);
         fputs(text, p->csv);
         ff_spread_add(&o->spread[method][i], record->metric[i]);
@@ -379,15 +381,14 @@ static ff_status prepare_second(pass *p) {
 
 ff_status ff_output_make(const ff_campaign *campaign, ff_journal *journal, const char *folder,
                          ff_output *output, char *message, size_t size) {
-    char part[4400], whole[4400];
+    char path[FF_FILE_PATH];
     memset(output, 0, sizeof *output);
     output->campaign = campaign;
     const int room = ALL_EXACT / (campaign->methods * campaign->metrics);
     for (int m = 0; m < campaign->methods; m++)
         for (int i = 0; i < campaign->metrics; i++)
             output->spread[m][i].room = (uint32_t)(room < EXACT ? room : EXACT);
-    snprintf(part, sizeof part, "%.4200s/.results.csv.part", folder);
-    snprintf(whole, sizeof whole, "%.4200s/results.csv", folder);
+    snprintf(path, sizeof path, "%.4200s/results.csv", folder);
     pass *p = calloc(1, sizeof *p);
     if (!p) {
         snprintf(message, size, "no memory for the table");
@@ -400,30 +401,24 @@ ff_status ff_output_make(const ff_campaign *campaign, ff_journal *journal, const
         if (campaign->map[i].y >= 0)
             p->column[campaign->map[i].y].used = true;
     }
-    errno = 0;
-    p->csv = fopen(part, "w");
-    ff_status status = p->csv ? FF_OK : FF_ERR_IO;
-    if (p->csv) {
+    ff_file_whole whole;
+    ff_status status = ff_file_begin(path, &whole);
+    if (status >= 0) {
+        p->csv = whole.file;
         write_head(campaign, p->csv);
         status = ff_journal_each(journal, take_first, p);
-        const bool flushed = fflush(p->csv) == 0 && !ferror(p->csv) && fsync(fileno(p->csv)) == 0;
-        const int why = errno;
-        if ((fclose(p->csv) != 0 || !flushed) && status >= 0)
-            status = FF_ERR_IO;
-        if (status < 0)
-            unlink(part);
-        errno = why;
+        const bool flushed = fflush(p->csv) == 0 && fsync(fileno(p->csv)) == 0;
+        const ff_status ended = ff_file_end(&whole, flushed && status >= 0);
+        status = status < 0 ? status : ended;
     }
-    if (status >= 0 && rename(part, whole) != 0)
-        status = FF_ERR_IO;
     if (status == FF_ERR_IO)
-        snprintf(message, size, "%s: cannot be written (%s)", whole, strerror(errno ? errno : ENOSPC));
+        snprintf(message, size, "%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
     if (status >= 0) {
         status = prepare_second(p);
         if (status >= 0)
             status = ff_journal_each(journal, take_second, p);
         if (status < 0)
-            snprintf(message, size, "%s: %s", whole, ff_status_text(status));
+            snprintf(message, size, "%s: %s", path, ff_status_text(status));
     }
     free(p);
     return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "study/contact_stability.h"
+#include "text/message.h"
 
 /* A mechanism and the memory it stands on. */
 typedef struct built {
@@ -150,11 +151,6 @@ static ff_status match_speed(pair *p) {
     return FF_OK;
 }
 
-static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
-    snprintf(message, size, "%s", text);
-    return status;
-}
-
 static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, size_t size) {
     ff_emulate_arm robot = arms->robot, believed;
     const size_t n = arms->task == FF_TREE_TASK_POSE ? 6 : 2, joints = (size_t)arms->target.links;
@@ -164,7 +160,7 @@ static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, s
         return FF_ERR_SIZE;
     }
     if (robot.flexible || robot.floating)
-        return refuse(FF_ERR_ARGUMENT, message, size, "robot: allowed is a rigid arm on a fixed base");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "robot: allowed is a rigid arm on a fixed base");
     ff_status status = build(&arms->target, arms->task, "target", &p->target, message, size);
     if (status == FF_OK)
         status = build(&robot, arms->task, "robot", &p->robot, message, size);
@@ -208,8 +204,8 @@ static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, s
     if (status == FF_OK)
         status = match_speed(p);
     if (status != FF_OK)
-        return refuse(
-            status, message, size,
+        return ff_refuse(
+            status, message, size, "%s",
             status == FF_ERR_SINGULAR
                 ? "the start pose is singular for the robot: choose other start angles or another base"
                 : "the robot cannot show the target's start pose: choose another base or start angles");
@@ -312,7 +308,7 @@ ff_status ff_emulate_arms_run(const ff_emulate_arms *arms, ff_emulate_result *re
         warnings[0] = '\0';
     pair *p = calloc(1, sizeof *p);
     if (!p)
-        return refuse(FF_ERR_MEMORY, message, size, "no memory");
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     ff_status status = assemble(arms, p, message, size);
     if (status == FF_OK) {
         if (warnings)
@@ -327,13 +323,13 @@ ff_status ff_emulate_arms_ratio(const ff_emulate_arms *arms, size_t *n, double *
                                 size_t size) {
     pair *p = calloc(1, sizeof *p);
     if (!p)
-        return refuse(FF_ERR_MEMORY, message, size, "no memory");
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     ff_status status = assemble(arms, p, message, size);
     if (status == FF_OK) {
         status = ratio(p, n, Q);
         if (status != FF_OK)
-            refuse(status, message, size,
-                   "the start pose is singular: the Cartesian inertia has no limit there");
+            ff_refuse(status, message, size,
+                      "the start pose is singular: the Cartesian inertia has no limit there");
     }
     discard(p);
     return status;

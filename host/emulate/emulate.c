@@ -1,4 +1,5 @@
 #include "emulate/emulate.h"
+#include "text/message.h"
 
 #include <cvode/cvode.h>
 #include <nvector/nvector_serial.h>
@@ -540,25 +541,20 @@ static ff_status sampled_cycle(run *r, double *t, double to, double (*line)[FF_E
     return advance(r, &r->robot, t, to, true);
 }
 
-static ff_status fail(ff_status status, char *message, size_t size, const char *text) {
-    if (message && size)
-        snprintf(message, size, "%s", text);
-    return status;
-}
-
 static ff_status check(const ff_emulate_config *c, char *message, size_t size) {
     if (!isfinite(c->duration) || !isfinite(c->cycle) || !(c->cycle > 0.0) || !(c->duration >= c->cycle))
-        return fail(FF_ERR_ARGUMENT, message, size,
-                    "time: cycle must be > 0 and duration at least one cycle");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "time: cycle must be > 0 and duration at least one cycle");
     if (!(c->actuator.bandwidth > 0.0))
-        return fail(FF_ERR_ARGUMENT, message, size, "actuator_bandwidth must be > 0");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "actuator_bandwidth must be > 0");
     if (!(c->actuator.delay >= 0.0) || !isfinite(c->actuator.delay))
-        return fail(FF_ERR_ARGUMENT, message, size, "actuator delay must be >= 0");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "actuator delay must be >= 0");
     if (!c->sampled && (c->actuator.delay > 0.0 || c->sensor.force_noise > 0.0))
-        return fail(FF_ERR_UNSUPPORTED, message, size, "a pure delay or noise needs controller: sampled");
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                         "a pure delay or noise needs controller: sampled");
     if (c->wall.present && (!(c->wall.stiffness > 0.0) || !(c->wall.damping >= 0.0) ||
                             !isfinite(c->wall.stiffness) || !isfinite(c->wall.damping)))
-        return fail(FF_ERR_ARGUMENT, message, size, "wall: stiffness must be > 0, damping >= 0");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "wall: stiffness must be > 0, damping >= 0");
     return FF_OK;
 }
 
@@ -571,10 +567,10 @@ static ff_status run_all(run *r, ff_emulate_result *result, char *message, size_
         return status;
     status = ff_emulation_reset(&r->model, &r->state, &r->work, c->q_s, c->v_s, c->q_r, c->v_r);
     if (status != FF_OK)
-        return fail(status, message, size,
-                    status == FF_ERR_REACH      ? "target and robot must start at the same end-effector pose"
-                    : status == FF_ERR_SINGULAR ? "the start pose is singular for target or robot"
-                                                : "the start is not finite");
+        return ff_refuse(status, message, size, "%s",
+                         status == FF_ERR_REACH ? "target and robot must start at the same end-effector pose"
+                         : status == FF_ERR_SINGULAR ? "the start pose is singular for target or robot"
+                                                     : "the start is not finite");
     /* The robot starts under the torque that its actuators already hold: none, or with a bandwidth the first
      * command. */
     memcpy(r->robot.y, c->q_r, sizeof *r->robot.y * n);
@@ -603,14 +599,14 @@ static ff_status run_all(run *r, ff_emulate_result *result, char *message, size_
     memcpy(r->direct.y, c->q_s, sizeof *tail * s->positions);
     memcpy(r->direct.y + s->positions, c->v_s, sizeof *tail * s->dof);
     if (SUNContext_Create(NULL, &r->sun) != 0)
-        return fail(FF_ERR_MEMORY, message, size, "no memory");
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     status = start_side(r, &r->robot);
     if (status == FF_OK)
         status = start_side(r, &r->direct);
     if (status != FF_OK)
-        return fail(status, message, size, "the solver could not be set up");
+        return ff_refuse(status, message, size, "the solver could not be set up");
     if (c->wall.present && r->robot.touch.inside)
-        return fail(FF_ERR_ARGUMENT, message, size, "the end effector starts inside the wall");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "the end effector starts inside the wall");
     if (r->lagged && !c->sampled) {
         double dy[STATE_MAX];
         if (robot_rates(r, 0.0, r->robot.y, dy) >= 0)
@@ -627,7 +623,7 @@ static ff_status run_all(run *r, ff_emulate_result *result, char *message, size_
     result->positions = s->positions;
     if (!line || !result->sample) {
         free(line);
-        return fail(FF_ERR_MEMORY, message, size, "no memory");
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     }
     double t_r = 0.0, t_d = 0.0;
     for (size_t k = 0; k <= cycles && status == FF_OK; k++) {
@@ -669,7 +665,7 @@ ff_status ff_emulate_run(const ff_emulate_config *config, ff_emulate_result *res
         return status;
     run *r = calloc(1, sizeof *r);
     if (!r)
-        return fail(FF_ERR_MEMORY, message, size, "no memory");
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     r->c = config;
     status = run_all(r, result, message, size);
     end_side(&r->robot);

@@ -9,11 +9,15 @@ ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_sta
     e->result = result;
     e->now = now;
     e->station = station;
-    e->k = 0;
+    e->tick = e->k = 0;
+    e->led = 0;
     e->final = e->ended = false;
     e->step_ns = e->total_ns = 0.0;
+    e->found = (ff_trip){.code = FF_TRIP_NONE};
     e->row = (ff_row){0};
     e->sample = (ff_sample){0};
+    ff_guard_open(&e->guard, scenario);
+    e->guard.watches = e->guard.watches && !station.recorded;
     ff_scenario_loop(scenario, &e->config);
     result->status = ff_loop_memory_open(&e->config, &e->loop, result->message, sizeof result->message);
     if (result->status != FF_OK)
@@ -35,12 +39,24 @@ bool ff_run_progress(const ff_run_options *options, uint64_t k, uint64_t cycles)
     return options->progress(options->user, (double)k / (double)cycles);
 }
 
+static double time_of(const ff_executive *e) {
+    return (double)e->tick * e->scenario->cycle;
+}
+
+static bool floats(const ff_executive *e) {
+    return e->guard.walk.state == FF_STATE_FLOAT || e->guard.walk.state == FF_STATE_CONTACT;
+}
+
+static unsigned everybody(const ff_executive *e) {
+    return (1u << e->scenario->satellites) - 1u;
+}
+
 /* Ends the run in this cycle; false, for the caller to pass on. */
 static bool fail(ff_executive *e, ff_status status) {
     e->ended = true;
     e->result->status = status;
-    snprintf(e->result->message, sizeof e->result->message, "at %.3f s: %s",
-             (double)e->k * e->scenario->cycle, ff_status_text(status));
+    snprintf(e->result->message, sizeof e->result->message, "at %.3f s: %s", time_of(e),
+             ff_status_text(status));
     return false;
 }
 
@@ -49,14 +65,12 @@ void ff_executive_stop(ff_executive *e) {
         return;
     e->ended = true;
     e->result->status = FF_ERR_LIMIT;
-    snprintf(e->result->message, sizeof e->result->message, "stopped at %.3f s",
-             (double)e->k * e->scenario->cycle);
+    snprintf(e->result->message, sizeof e->result->message, "stopped at %.3f s", time_of(e));
 }
 
 /* Between two cycles: whoever commands may wait, change what may be changed, or stop. */
 static bool take_orders(ff_executive *e) {
-    const double t = (double)e->k * e->scenario->cycle;
-    const ff_run_access access = {e->k, t, e->loop.model, &e->in, &e->out};
+    const ff_run_access access = {e->k, time_of(e), e->loop.model, &e->in, &e->out};
     if (!e->options->between || e->options->between(e->options->between_user, &access))
         return true;
     ff_executive_stop(e);
@@ -66,7 +80,8 @@ static bool take_orders(ff_executive *e) {
 /* What will be commanded at t_k as far as it is known before the sample. */
 static void offer(ff_executive *e) {
     e->final = e->k == e->scenario->cycles;
-    e->station.offer(e->station.self, e->k, e->out.next, &e->loop.state->nominal.motion);
+    e->station.offer(e->station.self, e->tick, e->out.next, floats(e) ? everybody(e) : e->led,
+                     &e->loop.state->nominal.motion);
 }
 
 static bool wait_sample(ff_executive *e) {
@@ -74,17 +89,45 @@ static bool wait_sample(ff_executive *e) {
     return status >= 0 || fail(e, status);
 }
 
-/* Sample and known loads -> the loop's input; the row begins with the satellites before the step. */
+/* Sample and known loads as the loop's input, and stage 1 on it: the contact wrench that is judged is the one
+ * that acts. The row begins with the satellites before the step. */
 static void fill(ff_executive *e) {
     const double t = (double)e->k * e->scenario->cycle;
     for (int i = 0; i < e->scenario->satellites; i++) {
         e->in.sensor[i] = e->sample.body[i].sensor;
         e->in.load[i] = ff_scenario_load_at(e->scenario, i, t);
     }
-    if (e->options->count)
+    if (!e->final)
+        ff_loop_measure(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
+    if (e->options->count && floats(e))
         ff_row_begin(e->scenario, e->loop.state, e->k, e->final, &e->row);
 }
 
+static void tell_state(const ff_executive *e) {
+    const ff_state state = e->guard.walk.state;
+    ff_sinks_state(e->options->sinks, e->options->count, time_of(e), (int)state, ff_state_name(state));
+}
+
+/* The limits; what breaks one is kept for the end of the run. */
+static void judge(ff_executive *e) {
+    ff_guard *guard = &e->guard;
+    if (!guard->watches || e->final)
+        return;
+    const ff_state before = guard->walk.state;
+    const bool ends = ff_guard_judge(guard, &e->sample, e->loop.state, &e->out, e->found);
+    e->found = (ff_trip){.code = FF_TRIP_NONE};
+    if (ends) {
+        const ff_trip *cause = &guard->walk.cause;
+        e->result->safety.ended = time_of(e);
+        ff_sinks_event(e->options->sinks, e->options->count, time_of(e), (int)cause->code,
+                       ff_walk_failed(&guard->walk) ? FF_EVENT_FAULT : FF_EVENT_INFO,
+                       ff_trip_text(cause->code), cause->value, cause->limit);
+    }
+    if (guard->walk.state != before)
+        tell_state(e);
+}
+
+/* The loop: contact, fidelity, satellites, command. */
 static ff_status step(ff_executive *e) {
     if (e->final) { /* where everything stands at the end */
         ff_row_settle(e->scenario, &e->out);
@@ -93,7 +136,7 @@ static ff_status step(ff_executive *e) {
     if (e->options->count)
         ff_tuned_get(e->loop.model, e->scenario->satellites, &e->row.tuned);
     const int64_t begin = e->now ? e->now() : 0;
-    const ff_status status = ff_loop_step(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
+    const ff_status status = ff_loop_advance(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
     if (e->now) {
         e->row.compute_ns = e->step_ns = (double)(e->now() - begin);
         e->total_ns += e->step_ns;
@@ -103,9 +146,20 @@ static ff_status step(ff_executive *e) {
     return status;
 }
 
+/* No loop any more: to rest, and out of a contact. */
+static void come_to_rest(ff_executive *e) {
+    const ff_state before = e->guard.walk.state;
+    e->led = ff_guard_stop(&e->guard, &e->sample, time_of(e), e->out.command);
+    for (int i = 0; i < e->scenario->satellites; i++)
+        e->out.next[i] = e->out.command[i];
+    if (e->guard.walk.state != before)
+        tell_state(e);
+}
+
 static void write_commands(ff_executive *e) {
     if (!e->final)
-        e->station.write(e->station.self, e->k, e->out.command, e->out.measured_b);
+        e->station.write(e->station.self, e->tick, e->out.command, floats(e) ? everybody(e) : e->led,
+                         e->out.measured_b);
 }
 
 /* What the station knows beyond its sample, and the reference. */
@@ -135,12 +189,28 @@ static bool feed_row(ff_executive *e, ff_status stepped) {
     return status >= 0 || fail(e, status);
 }
 
-static void conclude(ff_executive *e, ff_status stepped) {
+/* Cycle k is done. A loop that diverged is a fault like any other where limits act: the robots are stopped.
+ */
+static void advance(ff_executive *e, ff_status stepped) {
     e->result->cycles = e->k;
-    if (stepped < 0)
+    if (stepped < 0 && e->guard.watches)
+        e->found = (ff_trip){.code = FF_TRIP_DIVERGED};
+    else if (stepped < 0)
         fail(e, stepped);
     e->ended = e->ended || e->final;
     e->k++;
+}
+
+/* The stop is over: at rest, in HOLD or FAULT. */
+static void finish(ff_executive *e) {
+    const ff_walk *walk = &e->guard.walk;
+    if (walk->state != FF_STATE_HOLD && walk->state != FF_STATE_FAULT)
+        return;
+    char sentence[200];
+    ff_trip_sentence(&walk->cause, sentence, sizeof sentence);
+    fail(e, FF_ERR_LIMIT);
+    snprintf(e->result->message, sizeof e->result->message, "at %.3f s: %s, %s", e->result->safety.ended,
+             ff_state_name(walk->state), sentence);
 }
 
 ff_status ff_executive_cycle(ff_executive *e) {
@@ -149,17 +219,45 @@ ff_status ff_executive_cycle(ff_executive *e) {
     offer(e);            /* to the robots: what is known of the command at t_k */
     if (!wait_sample(e)) /* from robots and sensors: what they report at t_k */
         return e->result->status;
-    fill(e);                           /* the sample and the known loads as the loop's input */
-    const ff_status stepped = step(e); /* the loop: wrench, contact, fidelity, satellites, command */
-    write_commands(e);                 /* to the robots: the command of t_k */
-    if (feed_row(e, stepped))          /* to the sinks: all of it */
-        conclude(e, stepped);
+    fill(e);  /* the sample and the known loads as the loop's input; the contact wrench */
+    judge(e); /* the limits */
+    if (floats(e)) {
+        const ff_status stepped = step(e); /* the loop */
+        write_commands(e);                 /* to the robots: the command of t_k */
+        if (feed_row(e, stepped))          /* to the sinks: all of it */
+            advance(e, stepped);
+    } else {
+        come_to_rest(e); /* where a limit was broken */
+        write_commands(e);
+        finish(e);
+    }
+    e->tick++;
     return e->result->status;
+}
+
+static void keep_safety(ff_executive *e, ff_run_safety *safety) {
+    ff_walk *walk = &e->guard.walk;
+    if (walk->cause.code == FF_TRIP_NONE) { /* nothing was broken: virtual robots need no stop */
+        walk->cause.code = e->result->status == FF_OK ? FF_TRIP_FINISHED : FF_TRIP_OPERATOR;
+        ff_walk_on(walk, FF_ON_CLOSE);
+    }
+    safety->watched = true;
+    safety->state = walk->state;
+    safety->cause = walk->cause;
+    for (int i = 0; i < e->scenario->satellites; i++) {
+        const ff_stop_state *stop = &e->guard.body[i].stop;
+        safety->stopped[i] = stop->done;
+        safety->retreated[i] = stop->retreats;
+        safety->why[i] = stop->why;
+        safety->rest[i] = (ff_setpoint){e->sample.body[i].sensor.T_wb, e->sample.body[i].sensor.twist};
+    }
 }
 
 void ff_executive_close(ff_executive *e) {
     ff_run_result *result = e->result;
     e->station.close(e->station.self);
+    if (e->guard.watches)
+        keep_safety(e, &result->safety);
     result->reports = ff_loop_report(e->loop.model, e->loop.state, -1, result->report);
     ff_loop_memory_close(&e->loop);
     if (e->now && result->cycles)

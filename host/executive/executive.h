@@ -5,6 +5,7 @@
 #ifndef FF_EXECUTIVE_EXECUTIVE_H
 #define FF_EXECUTIVE_EXECUTIVE_H
 
+#include "executive/guard.h"
 #include "executive/run.h"
 #include "facility/station.h"
 
@@ -15,7 +16,11 @@ typedef struct ff_executive {
     ff_run_result *result;         /* status, message and counters are kept here */
     int64_t (*now)(void);          /* clock that times the step; NULL: it is not timed */
     ff_station station;
-    uint64_t k;               /* of this cycle */
+    ff_guard guard;           /* state of the run, and its limits */
+    ff_trip found;            /* by the loop: judged in the next cycle */
+    unsigned led;             /* bodies that a stop leads out of a contact */
+    uint64_t tick;            /* cycles of the station so far */
+    uint64_t k;               /* cycle of the loop: those of a stop are not counted */
     bool final;               /* it is the last: where everything stands at the end */
     bool ended;               /* no more cycles: the end was reached, or result->status says why not */
     double step_ns, total_ns; /* time of this cycle's step, of all */
@@ -32,8 +37,8 @@ typedef struct ff_executive {
 ff_status ff_executive_open(ff_executive *executive, const ff_scenario *scenario, ff_station station,
                             const ff_run_options *options, int64_t (*now)(void), ff_run_result *result);
 /* One cycle; the one after the scenario's last ends the run. Returns result->status: FF_OK, or what ended the
- * run: FF_ERR_LIMIT (stopped between two cycles), FF_ERR_DIVERGED, what the station's wait and the sinks say.
- */
+ * run: FF_ERR_LIMIT (stopped between two cycles, or a limit was broken and the robots have come to rest),
+ * FF_ERR_DIVERGED, what the station's wait and the sinks say. */
 ff_status ff_executive_cycle(ff_executive *executive);
 /* Ends a run that has not ended, with FF_ERR_LIMIT; the message says when. */
 void ff_executive_stop(ff_executive *executive);

@@ -440,7 +440,7 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
     memcpy(f->q, config->q_start, sizeof f->q);
     for (int i = 0; i < 2; i++) {
         const ff_setpoint *c = &f->out.next[i];
-        const ff_rigid_state start = {c->T.p, c->T.q, c->twist.v, c->twist.w};
+        const ff_rigid_state start = ff_setpoint_to_state(c);
         if ((status = ff_robot_create(&f->robot[i], &config->robot[i], &start, config->cycle, config->seed, i,
                                       message, size)) != FF_OK)
             return status;
@@ -465,7 +465,7 @@ static void facility_free(facility *f) {
 
 static ff_rigid_state mapped(const facility *f, int which) {
     const ff_setpoint *s = &f->robot[which].now;
-    const ff_rigid_state r = {s->T.p, s->T.q, s->twist.v, s->twist.w};
+    const ff_rigid_state r = ff_setpoint_to_state(s);
     return ff_relative_to_absolute(&f->state->nominal.motion, &r);
 }
 
@@ -570,7 +570,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
             const ff_rigid_state *m = i == CLIENT ? &client_m : &base_m;
             row->command[i] = f->out.command[i];
             row->driven[i] = f->robot[i].driven;
-            row->inertial[i] = (ff_setpoint){ff_rigid_pose(m), {m->omega, m->velocity}};
+            row->inertial[i] = ff_setpoint_from_state(m);
         }
         row->on_client = f->out.measured_b[CLIENT];
         row->on_base = f->out.measured_b[SERVICER];

@@ -58,7 +58,7 @@ static void fill_contacts(walk *w) {
 static ff_setpoint as_commanded(const walk *w, const ff_rigid_state *s) {
     const ff_rigid_state c =
         w->scenario->frame == FF_FRAME_RELATIVE ? ff_relative_from_absolute(&w->nominal, s) : *s;
-    return (ff_setpoint){ff_rigid_pose(&c), {c.omega, c.velocity}};
+    return ff_setpoint_from_state(&c);
 }
 
 static void fill_body(walk *w, int i) {
@@ -66,7 +66,7 @@ static void fill_body(walk *w, int i) {
     const ff_rigid_state *s = state_of(w, i);
     const ff_rigid_load load = load_of(w, i);
     b->satellite = b->ideal = *s;
-    b->inertial = (ff_setpoint){ff_rigid_pose(s), {s->omega, s->velocity}};
+    b->inertial = ff_setpoint_from_state(s);
     b->command = b->robot = as_commanded(w, s);
     b->corrected_b = b->measured_b = (ff_wrench){load.torque, ff_quat_unrotate(s->attitude, load.force)};
     b->load = ff_scenario_load_at(w->scenario, i, w->row.t);

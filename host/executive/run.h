@@ -3,6 +3,7 @@
 #ifndef FF_EXECUTIVE_RUN_H
 #define FF_EXECUTIVE_RUN_H
 
+#include "executive/walk.h"
 #include "ideal/ideal.h"
 #include "obsw/computer.h"
 #include "rows/sink.h"
@@ -42,10 +43,22 @@ typedef struct ff_run_clock {
     double sensor_s;   /* rms of its records about their fit */
 } ff_run_clock;
 
+/* How a run with limits ended. */
+typedef struct ff_run_safety {
+    bool watched;   /* limits acted; else nothing below is known */
+    ff_state state; /* END: it came to its end, or was interrupted; HOLD, FAULT: it was stopped */
+    ff_trip cause;  /* why */
+    double ended;   /* [s] when */
+    bool stopped[FF_MAX_BODIES], retreated[FF_MAX_BODIES];
+    ff_stop_why why[FF_MAX_BODIES];  /* what the stop came to */
+    ff_setpoint rest[FF_MAX_BODIES]; /* measured at the end */
+} ff_run_safety;
+
 typedef struct ff_run_result {
     ff_status status;  /* FF_OK, FF_ERR_DIVERGED, FF_ERR_IO (a sink), FF_ERR_DEVICE ... */
     uint64_t cycles;   /* done */
     ff_obsw_info obsw; /* of the on-board software */
+    ff_run_safety safety;
     ff_loop_info info; /* counters of refused samples, held and limited commands */
     int reports;       /* what the method reports of the run, by its columns */
     double report[FF_METHOD_VALUES];

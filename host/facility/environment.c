@@ -1,4 +1,5 @@
 #include "facility/environment.h"
+#include "text/message.h"
 
 #include <stdio.h>
 
@@ -198,11 +199,6 @@ bool ff_environment_contact(const ff_contact *contact, const ff_setpoint *robot,
 
 /* ----------------------------------------------------------------------------------------------- setup -- */
 
-static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
-    snprintf(message, size, "%s", text);
-    return status;
-}
-
 static bool at_least_zero(double x) {
     return x >= 0.0 && isfinite(x);
 }
@@ -211,42 +207,44 @@ ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *mess
     const bool grasp = contact->kind == FF_CONTACT_GRASP,
                two = contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE || grasp;
     if ((unsigned)contact->kind > FF_CONTACT_GRASP)
-        return refuse(FF_ERR_ARGUMENT, message, size, "the contact's kind is unknown");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "the contact's kind is unknown");
     if (contact->body < 0 || contact->body >= satellites)
-        return refuse(FF_ERR_ARGUMENT, message, size, "the contact's body is no satellite of the scenario");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the contact's body is no satellite of the scenario");
     if (two && (contact->against >= satellites || (grasp && contact->against < 0) ||
                 contact->against == contact->body))
-        return refuse(FF_ERR_ARGUMENT, message, size, "the contact's against must be another satellite");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "the contact's against must be another satellite");
     if (!at_least_zero(contact->stiffness) || !at_least_zero(contact->damping) ||
         !at_least_zero(contact->damping_depth) || !at_least_zero(contact->friction))
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "stiffness, damping, damping_depth and friction must be >= 0 and finite");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "stiffness, damping, damping_depth and friction must be >= 0 and finite");
     if (contact->kind == FF_CONTACT_WALL || contact->kind == FF_CONTACT_PAIR) {
         contact->normal = ff_vec3_unit(contact->normal);
         if (!(ff_vec3_norm(contact->normal) > 0.5) || !ff_vec3_finite(contact->at) ||
             !ff_vec3_finite(contact->point))
-            return refuse(FF_ERR_SINGULAR, message, size, "the contact's normal must not be zero");
+            return ff_refuse(FF_ERR_SINGULAR, message, size, "the contact's normal must not be zero");
     }
     if (contact->kind == FF_CONTACT_CONE) {
         contact->axis = ff_vec3_unit(contact->axis);
         if (!(ff_vec3_norm(contact->axis) > 0.5))
-            return refuse(FF_ERR_SINGULAR, message, size, "the cone's axis must not be zero");
+            return ff_refuse(FF_ERR_SINGULAR, message, size, "the cone's axis must not be zero");
         if (!(contact->half_angle > 0.0 && contact->half_angle < 0.5 * FF_PI) || !(contact->depth > 0.0))
-            return refuse(FF_ERR_ARGUMENT, message, size,
-                          "the cone's half_angle must lie in (0, pi/2) [rad] and its depth be > 0 [m]");
+            return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                             "the cone's half_angle must lie in (0, pi/2) [rad] and its depth be > 0 [m]");
     }
     if (grasp && (!at_least_zero(contact->closes) || !(contact->reach > 0.0) ||
                   !at_least_zero(contact->rotation_stiffness) || !at_least_zero(contact->rotation_damping)))
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "the grasp's closes, rotation_stiffness and rotation_damping must be >= 0 and finite, "
-                      "its reach > 0");
+        return ff_refuse(
+            FF_ERR_ARGUMENT, message, size,
+            "the grasp's closes, rotation_stiffness and rotation_damping must be >= 0 and finite, "
+            "its reach > 0");
     if (contact->kind == FF_CONTACT_STOPS) {
         if (!at_least_zero(contact->rotation_stiffness) || !at_least_zero(contact->rotation_damping))
-            return refuse(FF_ERR_ARGUMENT, message, size,
-                          "rotation_stiffness and rotation_damping must be >= 0 and finite");
+            return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                             "rotation_stiffness and rotation_damping must be >= 0 and finite");
         for (int i = 0; i < 3; i++)
             if (!(contact->stop_position.a[i] >= 0.0) || !(contact->stop_rotation.a[i] >= 0.0))
-                return refuse(FF_ERR_ARGUMENT, message, size, "the stops' half widths must be >= 0");
+                return ff_refuse(FF_ERR_ARGUMENT, message, size, "the stops' half widths must be >= 0");
     }
     return FF_OK;
 }

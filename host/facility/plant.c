@@ -143,9 +143,8 @@ void ff_plant_write_nominal(ff_plant *plant, const ff_rigid_state *nominal) {
 static ff_setpoint to_inertial(const ff_plant *plant, const ff_setpoint *robot) {
     if (!plant->relative)
         return *robot;
-    const ff_rigid_state c = {robot->T.p, robot->T.q, robot->twist.v, robot->twist.w},
-                         t = ff_relative_to_absolute(&plant->nominal, &c);
-    return (ff_setpoint){ff_rigid_pose(&t), {t.omega, t.velocity}};
+    const ff_rigid_state c = ff_setpoint_to_state(robot), t = ff_relative_to_absolute(&plant->nominal, &c);
+    return ff_setpoint_from_state(&t);
 }
 
 /* Wrenches on the bodies of all contacts at these motions. */

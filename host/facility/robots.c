@@ -1,4 +1,5 @@
 #include "facility/robots.h"
+#include "text/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,11 +349,6 @@ static const char *const kind_names[] = {
     [FF_ROBOT_LIMITED] = "limited", [FF_ROBOT_JOINTS] = "joints",    [FF_ROBOT_WRENCH] = "wrench",
     [FF_ROBOT_MUJOCO] = "mujoco",   [FF_ROBOT_KUKA_RSI] = "kuka-rsi"};
 
-static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
-    snprintf(message, size, "%s", text);
-    return status;
-}
-
 bool ff_robot_pose_ok(ff_pose T) {
     const double n = T.q.w * T.q.w + T.q.x * T.q.x + T.q.y * T.q.y + T.q.z * T.q.z;
     return ff_pose_finite(T) && fabs(n - 1.0) < 1e-6;
@@ -381,27 +377,27 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     }
     /* Under a robot that is its pose alone a rail changes nothing; on the network it is the axis E1. */
     if (config->rail.present && config->kind == FF_ROBOT_JOINTS)
-        return refuse(FF_ERR_UNSUPPORTED, message, size,
-                      "a rail under a robot of kind joints is not part of the virtual facility yet");
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                         "a rail under a robot of kind joints is not part of the virtual facility yet");
     if (!ff_robot_pose_ok(config->base) || !ff_robot_pose_ok(config->tool))
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "the robot's base and tool must be finite, their attitudes unit quaternions");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the robot's base and tool must be finite, their attitudes unit quaternions");
 
     const double delay = config->kind == FF_ROBOT_IDEAL ? 0.0 : config->delay, cycles = delay / cycle;
     if (!(cycles >= 0.0 && cycles <= (double)FF_ROBOT_MAX_DELAY))
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "the robot's delay must be >= 0 and at most 1048576 cycles");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the robot's delay must be >= 0 and at most 1048576 cycles");
     const double jitter = config->kind == FF_ROBOT_IDEAL ? 0.0 : config->jitter;
     const double longest = (delay + jitter) / cycle;
     if (!(jitter >= 0.0 && longest <= (double)FF_ROBOT_MAX_DELAY))
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "the robot's jitter must be >= 0, and delay and jitter at most 1048576 cycles");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the robot's jitter must be >= 0, and delay and jitter at most 1048576 cycles");
     split(cycles, &robot->whole, &robot->part);
     if (config->kind == FF_ROBOT_LAG) {
         if (!(config->frequency > 0.0) || !isfinite(config->frequency) || !(config->damping > 0.0) ||
             !isfinite(config->damping))
-            return refuse(FF_ERR_ARGUMENT, message, size,
-                          "a lag robot needs frequency > 0 [Hz] and damping > 0");
+            return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                             "a lag robot needs frequency > 0 [Hz] and damping > 0");
         robot->lag.w = 2.0 * FF_PI * config->frequency;
         robot->lag.z = config->damping;
         lag_transition(&robot->lag, cycle);
@@ -410,11 +406,11 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
         (ff_limiter_config){config->velocity,         config->acceleration,         config->jerk,
                             config->angular_velocity, config->angular_acceleration, config->angular_jerk};
     if (config->kind == FF_ROBOT_LIMITED && ff_limiter_validate(&robot->limits) != FF_OK)
-        return refuse(FF_ERR_ARGUMENT, message, size, "each limit of a limited robot must be > 0");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "each limit of a limited robot must be > 0");
     if (config->kind == FF_ROBOT_WRENCH && ff_rigid_create(&config->inertia, &robot->inertia) != FF_OK)
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "a wrench robot needs a mass and an inertia of its own");
-    robot->start = (ff_setpoint){ff_rigid_pose(start), {start->omega, start->velocity}};
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "a wrench robot needs a mass and an inertia of its own");
+    robot->start = ff_setpoint_from_state(start);
     if (config->kind == FF_ROBOT_JOINTS) {
         const ff_status status = joints_create(robot, message, size);
         if (status != FF_OK)
@@ -428,7 +424,7 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     robot->mask = length - 1;
     robot->ring = calloc((size_t)length, sizeof *robot->ring);
     if (!robot->ring)
-        return refuse(FF_ERR_MEMORY, message, size, "no memory for the robot's command ring");
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory for the robot's command ring");
     ff_robot_reset(robot);
     return FF_OK;
 }

@@ -1,4 +1,5 @@
 #include "facility/sensors.h"
+#include "text/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +21,6 @@ void ff_sensor_frames(const ff_scenario *scenario, int body, ff_wrench_config *f
         frames->mockup_com_b = satellite->mockup.com;
         frames->mockup_inertia = satellite->mockup.inertia;
     }
-}
-
-static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
-    snprintf(message, size, "%s", text);
-    return status;
 }
 
 static bool at_least_zero(double x) {
@@ -58,27 +54,27 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
                           .stream = (uint64_t)body,
                           .has_mockup = scenario->satellite[body].mockup.present && !config->environment};
     if (!ff_robot_pose_ok(config->pose))
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "the sensor's pose must be finite, its attitude a unit quaternion");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the sensor's pose must be finite, its attitude a unit quaternion");
     set_mounting(sensor);
     ff_sensor_frames(scenario, body, &sensor->frames);
     sensor->T_sb = ff_pose_inverse(sensor->frames.T_bs);
     if (ff_wrench_validate(&sensor->frames) != FF_OK)
-        return refuse(FF_ERR_NOT_FINITE, message, size, "the mock-up's com must be finite, its mass >= 0");
+        return ff_refuse(FF_ERR_NOT_FINITE, message, size, "the mock-up's com must be finite, its mass >= 0");
     if (config->kind != FF_SENSOR_IDEAL) {
         if (!at_least_zero(config->force_noise) || !at_least_zero(config->torque_noise) ||
             !at_least_zero(config->resolution_force) || !at_least_zero(config->resolution_torque))
-            return refuse(FF_ERR_ARGUMENT, message, size,
-                          "the sensor's noise and resolution must be >= 0 and finite");
+            return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                             "the sensor's noise and resolution must be >= 0 and finite");
         if (!ff_wrench_finite(config->bias) || !isfinite(config->drift_force) ||
             !isfinite(config->drift_torque))
-            return refuse(FF_ERR_NOT_FINITE, message, size, "the sensor's bias and drift must be finite");
+            return ff_refuse(FF_ERR_NOT_FINITE, message, size, "the sensor's bias and drift must be finite");
         if (!(config->range_force > 0.0) || !(config->range_torque > 0.0) || !(config->bandwidth > 0.0))
-            return refuse(FF_ERR_ARGUMENT, message, size, "the sensor's range and bandwidth must be > 0");
+            return ff_refuse(FF_ERR_ARGUMENT, message, size, "the sensor's range and bandwidth must be > 0");
         const double cycles = config->delay / scenario->cycle, nearest = round(cycles);
         if (!(cycles >= 0.0 && cycles <= (double)FF_ROBOT_MAX_DELAY))
-            return refuse(FF_ERR_ARGUMENT, message, size,
-                          "the sensor's delay must be >= 0 and at most 1048576 cycles");
+            return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                             "the sensor's delay must be >= 0 and at most 1048576 cycles");
         sensor->whole = (uint64_t)(fabs(cycles - nearest) < 1e-9 ? nearest : floor(cycles));
         sensor->part = fabs(cycles - nearest) < 1e-9 ? 0.0 : cycles - floor(cycles);
         sensor->corner_cycles =
@@ -91,7 +87,7 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
             sensor->mask = length - 1;
             sensor->ring = calloc((size_t)length, sizeof *sensor->ring);
             if (!sensor->ring)
-                return refuse(FF_ERR_MEMORY, message, size, "no memory for the sensor's delay");
+                return ff_refuse(FF_ERR_MEMORY, message, size, "no memory for the sensor's delay");
         }
     }
     ff_sensor_reset(sensor);

@@ -15,6 +15,8 @@
 typedef struct ff_sample_body {
     ff_wrench_in sensor; /* raw reading with its age; measured pose, twist and acceleration of the robot, in
                             the frame it is commanded in */
+    ff_pose sent;        /* what the robot was last sent, in the same frame; where limits act */
+    bool rests;          /* and that does not change any more; where limits act */
 } ff_sample_body;
 
 typedef struct ff_sample {
@@ -35,18 +37,22 @@ typedef struct ff_truth {
 /* Arrays hold one entry per satellite of the scenario. No call but open and close allocates. */
 typedef struct ff_station {
     void *self;
+    bool recorded; /* the run is over already: its limits have acted */
     /* lead [s]: by how much the method's commands are ahead of the motion. FF_OK, or a negative status with a
      * sentence in message. */
     ff_status (*open)(void *self, const double *lead, char *message, size_t size);
     /* What will be commanded at t_k unless `write` refines it, and the nominal motion at t_k (frame relative;
-     * the inertial frame itself otherwise). */
-    void (*offer)(void *self, uint64_t k, const ff_setpoint *next, const ff_rigid_state *nominal);
+     * the inertial frame itself otherwise). led: bit i is set where body i is led to next[i]; any other is
+     * brought to rest. */
+    void (*offer)(void *self, uint64_t k, const ff_setpoint *next, unsigned led,
+                  const ff_rigid_state *nominal);
     /* The sample of the cycle that was offered: computes it, or reads it from a log. FF_OK; FF_ERR_DIVERGED:
      * a robot's pose is not finite; FF_ERR_FORMAT: a log without it. */
     ff_status (*wait)(void *self, ff_sample *sample);
     /* The command of t_k, and the contact wrench that the loop measured (about the CoM, robot's body axes).
      */
-    void (*write)(void *self, uint64_t k, const ff_setpoint *command, const ff_wrench *measured_b);
+    void (*write)(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
+                  const ff_wrench *measured_b);
     /* Of the sample waited for last; NULL: nobody knows. */
     const ff_truth *(*truth)(const void *self);
     void (*close)(void *self);

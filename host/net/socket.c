@@ -90,6 +90,13 @@ long ff_socket_receive(int fd, void *buffer, size_t size, struct sockaddr_in *fr
     return n == 0 || message.msg_flags & MSG_TRUNC ? -1 : (long)n;
 }
 
+bool ff_socket_wait(int fd, int64_t timeout_ns) {
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    const int64_t left = timeout_ns > 0 ? timeout_ns : 0;
+    const struct timespec time = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+    return ppoll(&p, 1, &time, NULL) == 1;
+}
+
 bool ff_socket_send(int fd, const void *bytes, size_t size, const struct sockaddr_in *to) {
     return sendto(fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)to, sizeof *to) ==
            (ssize_t)size;

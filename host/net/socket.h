@@ -19,6 +19,9 @@ ff_status ff_socket_open(const struct sockaddr_in *at, int *fd, struct sockaddr_
 /* One datagram. Returns its size, 0: none waits, -1: empty or longer than the buffer, dropped.
  * *arrived_ns is the kernel's stamp on CLOCK_REALTIME, 0 without. No allocation. */
 long ff_socket_receive(int fd, void *buffer, size_t size, struct sockaddr_in *from, int64_t *arrived_ns);
+/* Until a datagram, or an error to be read away, is there; false after `timeout_ns`. At once when it is <= 0.
+ */
+bool ff_socket_wait(int fd, int64_t timeout_ns);
 /* False when the datagram could not be handed to the kernel. */
 bool ff_socket_send(int fd, const void *bytes, size_t size, const struct sockaddr_in *to);
 

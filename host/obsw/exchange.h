@@ -6,7 +6,7 @@
 #ifndef FF_OBSW_EXCHANGE_H
 #define FF_OBSW_EXCHANGE_H
 
-#include "devices/onboard.h"
+#include "devices/ccsds/onboard.h"
 
 typedef struct ff_obsw_udp_config {
     char address[64]; /* of the on-board software */

@@ -3,7 +3,6 @@
 #include "text/clock.h"
 #include "net/socket.h"
 
-#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,14 +22,12 @@ static bool send_packet(void *self, const void *bytes, size_t size) {
 static long receive_packet(void *self, void *buffer, size_t size, double wait) {
     const udp *l = self;
     struct sockaddr_in from = {0};
-    struct pollfd p = {.fd = l->fd, .events = POLLIN};
     int64_t arrived;
     /* a refusal that an earlier send met (no peer yet) wakes poll: read it away, then wait on */
     const int64_t end = ff_clock_now() + (int64_t)(1e9 * wait);
     for (;;) {
         const int64_t left = end - ff_clock_now();
-        const struct timespec time = {left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0};
-        if (ppoll(&p, 1, &time, NULL) == 1) {
+        if (ff_socket_wait(l->fd, left)) {
             const long n = ff_socket_receive(l->fd, buffer, size, &from, &arrived);
             if (n != 0)
                 return from.sin_addr.s_addr != l->peer.sin_addr.s_addr ? FF_OBSW_STRANGER

@@ -1,5 +1,6 @@
 #include "record/csv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,38 +47,33 @@ ff_status ff_csv_write_line(FILE *file, int count, const double *values) {
 
 ff_status ff_csv_open(const char *path, const ff_scenario *scenario, ff_csv *csv) {
     *csv = (ff_csv){0};
-    if (ff_columns_init(scenario, &csv->columns) != FF_OK)
-        return FF_ERR_MEMORY;
-    csv->values = malloc((size_t)csv->columns.count * sizeof *csv->values);
-    csv->file = csv->values ? fopen(path, "w") : NULL;
-    if (!csv->file) {
-        const ff_status status = csv->values ? FF_ERR_IO : FF_ERR_MEMORY;
-        ff_columns_free(&csv->columns);
-        free(csv->values);
-        return status;
+    ff_status status = ff_columns_init(scenario, &csv->columns);
+    if (status == FF_OK) {
+        csv->values = malloc((size_t)csv->columns.count * sizeof *csv->values);
+        status = csv->values ? ff_file_begin(path, &csv->whole) : FF_ERR_MEMORY;
     }
-    return ff_csv_write_header(csv->file, csv->columns.count, csv->columns.name);
+    if (status == FF_OK)
+        return ff_csv_write_header(csv->whole.file, csv->columns.count, csv->columns.name);
+    ff_columns_free(&csv->columns);
+    free(csv->values);
+    csv->values = NULL;
+    return status;
 }
 
 static ff_status take(void *self, const ff_row *row) {
     ff_csv *csv = self;
     ff_columns_values(&csv->columns, row, csv->values);
-    return ff_csv_write_line(csv->file, csv->columns.count, csv->values);
+    return ff_csv_write_line(csv->whole.file, csv->columns.count, csv->values);
 }
 
 ff_sink ff_csv_sink(ff_csv *csv) {
     return (ff_sink){.self = csv, .row = take};
 }
 
-ff_status ff_csv_close(ff_csv *csv) {
-    ff_status status = FF_OK;
-    if (csv->file) {
-        const bool bad = ferror(csv->file) != 0;
-        if (fclose(csv->file) != 0 || bad)
-            status = FF_ERR_IO;
-    }
+ff_status ff_csv_close(ff_csv *csv, bool good) {
+    const ff_status status = ff_file_end(&csv->whole, good);
     ff_columns_free(&csv->columns);
     free(csv->values);
-    *csv = (ff_csv){0};
+    csv->values = NULL;
     return status;
 }

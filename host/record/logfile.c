@@ -1,13 +1,9 @@
 #include "record/logfile.h"
+#include "text/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
-    snprintf(message, size, "%s", text);
-    return status;
-}
 
 static void copy_text(ff_mcap_text text, char *to, size_t size) {
     snprintf(to, size, "%.*s", (int)(text.size < size ? text.size : size), text.at);
@@ -56,17 +52,17 @@ ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, siz
     *file = (ff_logfile){0};
     ff_status status = ff_mcap_reader_open(path, &file->reader);
     if (status == FF_ERR_FORMAT)
-        return refuse(status, message, size, "this is no MCAP file");
+        return ff_refuse(status, message, size, "this is no MCAP file");
     if (status != FF_OK)
-        return refuse(status, message, size, ff_status_text(status));
+        return ff_refuse(status, message, size, "%s", ff_status_text(status));
     ff_mcap_text version;
     if (ff_mcap_reader_metadata(file->reader, "freefloat", "version", &version) == FF_OK)
         copy_text(version, file->version, sizeof file->version);
     status = find_columns(file);
     if (status != FF_OK) {
         ff_logfile_close(file);
-        return refuse(status, message, size,
-                      status == FF_ERR_MEMORY ? "no memory" : "the file holds no cycle of a run");
+        return ff_refuse(status, message, size, "%s",
+                         status == FF_ERR_MEMORY ? "no memory" : "the file holds no cycle of a run");
     }
     return FF_OK;
 }
@@ -92,7 +88,7 @@ static bool model_in_log(void *self, const char *name, const char **text, size_t
 ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, char *message, size_t size) {
     ff_mcap_text text, value;
     if (ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text) != FF_OK)
-        return refuse(FF_ERR_FORMAT, message, size, "the log holds no scenario");
+        return ff_refuse(FF_ERR_FORMAT, message, size, "the log holds no scenario");
     char *memory[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND], method[64] = "";
     const char *set[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND];
     ff_logfile *self = (ff_logfile *)(uintptr_t)file; /* read only */
@@ -112,7 +108,7 @@ ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, cha
                 break;
             char *at = malloc(value.size + 1);
             if (!at) {
-                status = refuse(FF_ERR_MEMORY, message, size, "no memory");
+                status = ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
                 break;
             }
             copy_text(value, at, value.size + 1);

@@ -1,4 +1,4 @@
-#include "record/mcap.h"
+#include "record/mcap_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,26 +8,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum {
-    OP_HEADER = 0x01,
-    OP_FOOTER = 0x02,
-    OP_SCHEMA = 0x03,
-    OP_CHANNEL = 0x04,
-    OP_MESSAGE = 0x05,
-    OP_CHUNK = 0x06,
-    OP_MESSAGE_INDEX = 0x07,
-    OP_CHUNK_INDEX = 0x08,
-    OP_ATTACHMENT = 0x09,
-    OP_ATTACHMENT_INDEX = 0x0a,
-    OP_STATISTICS = 0x0b,
-    OP_METADATA = 0x0c,
-    OP_METADATA_INDEX = 0x0d,
-    OP_SUMMARY_OFFSET = 0x0e,
-    OP_DATA_END = 0x0f
-};
-enum { RECORD_HEAD = 9, FOOTER_BODY = 20 };
-static const uint8_t magic[8] = {0x89, 'M', 'C', 'A', 'P', '0', '\r', '\n'};
 
 bool ff_mcap_text_equal(ff_mcap_text text, const char *other) {
     const size_t size = strlen(other);
@@ -229,8 +209,8 @@ ff_status ff_mcap_writer_open(const char *path, const ff_mcap_writer_config *con
         writer_free(w);
         return FF_ERR_IO;
     }
-    put(&w->out, magic, sizeof magic);
-    const size_t body = record_begin(&w->out, OP_HEADER);
+    put(&w->out, mcap_magic, sizeof mcap_magic);
+    const size_t body = record_begin(&w->out, MCAP_HEADER);
     put_text(&w->out, config->profile);
     put_text(&w->out, config->library);
     record_end(&w->out, body);
@@ -252,7 +232,7 @@ ff_status ff_mcap_writer_add_schema(ff_mcap_writer *w, const char *name, const c
         return FF_ERR_SIZE;
     if (size > UINT32_MAX)
         return FF_ERR_ARGUMENT;
-    const size_t body = record_begin(&w->out, OP_SCHEMA);
+    const size_t body = record_begin(&w->out, MCAP_SCHEMA);
     put_uint(&w->out, (uint64_t)w->schemas + 1, 2);
     put_text(&w->out, name);
     put_text(&w->out, encoding);
@@ -286,7 +266,7 @@ ff_status ff_mcap_writer_add_channel(ff_mcap_writer *w, uint16_t schema, const c
         w->slot = slot;
         w->slots = grown;
     }
-    const size_t body = record_begin(&w->out, OP_CHANNEL);
+    const size_t body = record_begin(&w->out, MCAP_CHANNEL);
     put_uint(&w->out, (uint64_t)w->channels + 1, 2);
     put_uint(&w->out, schema, 2);
     put_text(&w->out, topic);
@@ -311,7 +291,7 @@ ff_status ff_mcap_writer_message(ff_mcap_writer *w, uint16_t channel, uint64_t l
     channel_slot *slot = &w->slot[channel - 1];
     put_uint(&slot->index, log_time, 8);
     put_uint(&slot->index, w->chunk.used, 8);
-    const size_t body = record_begin(&w->chunk, OP_MESSAGE);
+    const size_t body = record_begin(&w->chunk, MCAP_MESSAGE);
     put_uint(&w->chunk, channel, 2);
     put_uint(&w->chunk, slot->sequence, 4);
     put_uint(&w->chunk, log_time, 8);
@@ -337,7 +317,7 @@ ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
         return FF_OK;
     buffer *out = &w->out, *index = &w->chunk_index;
     const uint64_t chunk_at = w->offset;
-    size_t body = record_begin(out, OP_CHUNK);
+    size_t body = record_begin(out, MCAP_CHUNK);
     put_uint(out, w->start, 8);
     put_uint(out, w->end, 8);
     put_uint(out, w->chunk.used, 8);
@@ -349,7 +329,7 @@ ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
     const uint64_t chunk_length = out->used;
 
     const size_t entry = index->used; /* taken back if the write fails */
-    const size_t index_body = record_begin(index, OP_CHUNK_INDEX);
+    const size_t index_body = record_begin(index, MCAP_CHUNK_INDEX);
     put_uint(index, w->start, 8);
     put_uint(index, w->end, 8);
     put_uint(index, chunk_at, 8);
@@ -362,7 +342,7 @@ ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
             continue;
         put_uint(index, (uint64_t)i + 1, 2);
         put_uint(index, chunk_at + out->used, 8);
-        body = record_begin(out, OP_MESSAGE_INDEX);
+        body = record_begin(out, MCAP_MESSAGE_INDEX);
         put_uint(out, (uint64_t)i + 1, 2);
         put_uint(out, slot->index.used, 4);
         put(out, slot->index.at, slot->index.used);
@@ -400,7 +380,7 @@ ff_status ff_mcap_writer_metadata(ff_mcap_writer *w, const char *name, const ff_
     if (w->status != FF_OK)
         return w->status;
     const uint64_t at = w->offset;
-    const size_t body = record_begin(&w->out, OP_METADATA);
+    const size_t body = record_begin(&w->out, MCAP_METADATA);
     put_text(&w->out, name);
     put_pairs(&w->out, pairs, count);
     record_end(&w->out, body);
@@ -409,7 +389,7 @@ ff_status ff_mcap_writer_metadata(ff_mcap_writer *w, const char *name, const ff_
     if (status != FF_OK)
         return status;
     buffer *index = &w->metadata_index;
-    const size_t index_body = record_begin(index, OP_METADATA_INDEX);
+    const size_t index_body = record_begin(index, MCAP_METADATA_INDEX);
     put_uint(index, at, 8);
     put_uint(index, length, 8);
     put_text(index, name);
@@ -423,7 +403,7 @@ ff_status ff_mcap_writer_attachment(ff_mcap_writer *w, const char *name, const c
     if (w->status != FF_OK)
         return w->status;
     const uint64_t at = w->offset;
-    const size_t body = record_begin(&w->out, OP_ATTACHMENT);
+    const size_t body = record_begin(&w->out, MCAP_ATTACHMENT);
     put_uint(&w->out, log_time, 8);
     put_uint(&w->out, log_time, 8);
     put_text(&w->out, name);
@@ -438,7 +418,7 @@ ff_status ff_mcap_writer_attachment(ff_mcap_writer *w, const char *name, const c
     if (status != FF_OK)
         return status;
     buffer *index = &w->attachment_index;
-    const size_t index_body = record_begin(index, OP_ATTACHMENT_INDEX);
+    const size_t index_body = record_begin(index, MCAP_ATTACHMENT_INDEX);
     put_uint(index, at, 8);
     put_uint(index, length, 8);
     put_uint(index, log_time, 8);
@@ -454,11 +434,11 @@ ff_status ff_mcap_writer_attachment(ff_mcap_writer *w, const char *name, const c
 /* DataEnd, summary grouped by op, one SummaryOffset for each group, footer. */
 static ff_status put_tail(ff_mcap_writer *w) {
     buffer *out = &w->out, statistics = {0};
-    size_t body = record_begin(out, OP_DATA_END);
+    size_t body = record_begin(out, MCAP_DATA_END);
     put_uint(out, w->crc, 4);
     record_end(out, body);
 
-    body = record_begin(&statistics, OP_STATISTICS);
+    body = record_begin(&statistics, MCAP_STATISTICS);
     put_uint(&statistics, w->messages, 8);
     put_uint(&statistics, w->schemas, 2);
     put_uint(&statistics, w->channels, 4);
@@ -477,12 +457,12 @@ static ff_status put_tail(ff_mcap_writer *w) {
     const struct {
         int op;
         const buffer *records;
-    } groups[] = {{OP_SCHEMA, &w->schema_records},
-                  {OP_CHANNEL, &w->channel_records},
-                  {OP_STATISTICS, &statistics},
-                  {OP_CHUNK_INDEX, &w->chunk_index},
-                  {OP_ATTACHMENT_INDEX, &w->attachment_index},
-                  {OP_METADATA_INDEX, &w->metadata_index}};
+    } groups[] = {{MCAP_SCHEMA, &w->schema_records},
+                  {MCAP_CHANNEL, &w->channel_records},
+                  {MCAP_STATISTICS, &statistics},
+                  {MCAP_CHUNK_INDEX, &w->chunk_index},
+                  {MCAP_ATTACHMENT_INDEX, &w->attachment_index},
+                  {MCAP_METADATA_INDEX, &w->metadata_index}};
     enum { GROUPS = sizeof groups / sizeof groups[0] };
     const size_t summary = out->used;
     uint64_t start[GROUPS];
@@ -495,21 +475,21 @@ static ff_status put_tail(ff_mcap_writer *w) {
     for (int i = 0; i < GROUPS; i++) {
         if (groups[i].records->used == 0)
             continue;
-        body = record_begin(out, OP_SUMMARY_OFFSET);
+        body = record_begin(out, MCAP_SUMMARY_OFFSET);
         put_uint(out, (uint64_t)groups[i].op, 1);
         put_uint(out, start[i], 8);
         put_uint(out, groups[i].records->used, 8);
         record_end(out, body);
     }
     free(statistics.at);
-    put_uint(out, OP_FOOTER, 1);
-    put_uint(out, FOOTER_BODY, 8);
+    put_uint(out, MCAP_FOOTER, 1);
+    put_uint(out, MCAP_FOOTER_BODY, 8);
     put_uint(out, w->offset + summary, 8);
     put_uint(out, offsets, 8);
     if (out->failed)
         return fail(w, FF_ERR_MEMORY);
     put_uint(out, ff_mcap_crc32(0, out->at + summary, out->used - summary), 4);
-    put(out, magic, sizeof magic);
+    put(out, mcap_magic, sizeof mcap_magic);
     return emit(w);
 }
 
@@ -526,377 +506,4 @@ ff_status ff_mcap_writer_close(ff_mcap_writer *w) {
         errno = error; /* of the first write that failed, maybe in another thread */
     writer_free(w);
     return status;
-}
-
-/* ---------------------------------------------------------------------------------------------- reader -- */
-
-struct ff_mcap_reader {
-    const uint8_t *at;
-    size_t size;
-    bool mapped;
-    size_t pos;                  /* next record of the file */
-    size_t chunk_pos, chunk_end; /* next record of the open chunk; equal: none open */
-    bool done;
-    ff_mcap_channel *channel;
-    ff_mcap_schema *schema;
-    size_t channels, channel_size, schemas, schema_size;
-    uint32_t channel_of[65536], schema_of[65536]; /* id -> index + 1 */
-    ff_mcap_reader_info info;
-};
-
-/* A cursor that turns bad at the first read beyond its end. */
-typedef struct cursor {
-    const uint8_t *at;
-    size_t left;
-    bool bad;
-} cursor;
-
-static uint64_t get_uint(cursor *c, int bytes) {
-    if (c->bad || c->left < (size_t)bytes) {
-        c->bad = true;
-        return 0;
-    }
-    uint64_t x = 0;
-    for (int i = bytes - 1; i >= 0; i--)
-        x = x << 8 | c->at[i];
-    c->at += bytes;
-    c->left -= (size_t)bytes;
-    return x;
-}
-
-static ff_mcap_text get_bytes(cursor *c, uint64_t size) {
-    if (c->bad || c->left < size) {
-        c->bad = true;
-        return (ff_mcap_text){"", 0};
-    }
-    const ff_mcap_text text = {(const char *)c->at, (size_t)size};
-    c->at += size;
-    c->left -= (size_t)size;
-    return text;
-}
-
-static ff_mcap_text get_text(cursor *c) {
-    return get_bytes(c, get_uint(c, 4));
-}
-
-/* The record at pos; false if it does not lie whole within limit. */
-static bool get_record(const ff_mcap_reader *r, size_t pos, size_t limit, int *op, cursor *body) {
-    if (limit - pos < RECORD_HEAD)
-        return false;
-    cursor head = {r->at + pos, RECORD_HEAD, false};
-    *op = (int)get_uint(&head, 1);
-    const uint64_t length = get_uint(&head, 8);
-    if (length > limit - pos - RECORD_HEAD || *op == 0)
-        return false;
-    *body = (cursor){r->at + pos + RECORD_HEAD, (size_t)length, false};
-    return true;
-}
-
-static void read_summary(ff_mcap_reader *r) {
-    enum { TAIL = RECORD_HEAD + FOOTER_BODY + sizeof magic };
-    r->info.summary = FF_INFO_GAP;
-    if (r->size < sizeof magic + TAIL || memcmp(r->at + r->size - sizeof magic, magic, sizeof magic) != 0)
-        return;
-    const size_t footer = r->size - TAIL;
-    int op;
-    cursor body;
-    if (!get_record(r, footer, r->size - sizeof magic, &op, &body) || op != OP_FOOTER ||
-        body.left != FOOTER_BODY)
-        return;
-    r->info.closed = true;
-    const uint64_t summary = get_uint(&body, 8);
-    get_uint(&body, 8);
-    const uint32_t crc = (uint32_t)get_uint(&body, 4);
-    if (summary == 0)
-        return;
-    r->info.summary = FF_ERR_FORMAT;
-    if (summary < sizeof magic || summary > footer)
-        return;
-    if (crc && crc != ff_mcap_crc32(0, r->at + summary, r->size - sizeof magic - 4 - (size_t)summary))
-        return;
-    for (size_t pos = (size_t)summary; pos < footer;) {
-        if (!get_record(r, pos, footer, &op, &body))
-            return;
-        pos += RECORD_HEAD + body.left;
-        if (op == OP_STATISTICS)
-            r->info.messages = get_uint(&body, 8);
-    }
-    r->info.summary = FF_OK;
-}
-
-static ff_status reader_new(const void *bytes, size_t size, bool mapped, ff_mcap_reader **reader) {
-    *reader = NULL;
-    if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
-        return FF_ERR_FORMAT;
-    ff_mcap_reader *r = calloc(1, sizeof *r);
-    if (!r)
-        return FF_ERR_MEMORY;
-    r->at = bytes;
-    r->size = size;
-    r->mapped = mapped;
-    r->pos = sizeof magic;
-    read_summary(r);
-    *reader = r;
-    return FF_OK;
-}
-
-ff_status ff_mcap_reader_memory(const void *bytes, size_t size, ff_mcap_reader **reader) {
-    return reader_new(bytes, size, false, reader);
-}
-
-ff_status ff_mcap_reader_open(const char *path, ff_mcap_reader **reader) {
-    *reader = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return FF_ERR_IO;
-    struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        close(fd);
-        return FF_ERR_IO;
-    }
-    const size_t size = (size_t)info.st_size;
-    void *map = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-    close(fd);
-    if (size == 0)
-        return FF_ERR_FORMAT;
-    if (map == MAP_FAILED)
-        return FF_ERR_IO;
-    const ff_status status = reader_new(map, size, true, reader);
-    if (status != FF_OK)
-        munmap(map, size);
-    return status;
-}
-
-void ff_mcap_reader_close(ff_mcap_reader *r) {
-    if (!r)
-        return;
-    if (r->mapped)
-        munmap((void *)(uintptr_t)r->at, r->size);
-    free(r->channel);
-    free(r->schema);
-    free(r);
-}
-
-void ff_mcap_reader_rewind(ff_mcap_reader *r) {
-    r->pos = sizeof magic;
-    r->chunk_pos = r->chunk_end = 0;
-    r->done = false;
-    r->info.truncated = false;
-    r->info.bad_chunks = 0;
-}
-
-ff_mcap_reader_info ff_mcap_reader_get_info(const ff_mcap_reader *r) {
-    return r->info;
-}
-
-const ff_mcap_channel *ff_mcap_reader_channel(const ff_mcap_reader *r, uint16_t id) {
-    return r->channel_of[id] ? &r->channel[r->channel_of[id] - 1] : NULL;
-}
-
-const ff_mcap_schema *ff_mcap_reader_schema(const ff_mcap_reader *r, uint16_t id) {
-    return r->schema_of[id] ? &r->schema[r->schema_of[id] - 1] : NULL;
-}
-
-static ff_status take_schema(ff_mcap_reader *r, cursor *body) {
-    ff_mcap_schema s;
-    s.id = (uint16_t)get_uint(body, 2);
-    s.name = get_text(body);
-    s.encoding = get_text(body);
-    s.data = get_text(body);
-    if (body->bad || s.id == 0)
-        return FF_ERR_FORMAT;
-    if (r->schema_of[s.id]) /* repeated records must be equal; the first counts */
-        return FF_OK;
-    if (r->schemas == r->schema_size) {
-        const size_t grown = r->schema_size ? 2 * r->schema_size : 16;
-        ff_mcap_schema *schema = realloc(r->schema, grown * sizeof *schema);
-        if (!schema)
-            return FF_ERR_MEMORY;
-        r->schema = schema;
-        r->schema_size = grown;
-    }
-    r->schema[r->schemas++] = s;
-    r->schema_of[s.id] = (uint32_t)r->schemas;
-    return FF_OK;
-}
-
-static ff_status take_channel(ff_mcap_reader *r, cursor *body) {
-    ff_mcap_channel c;
-    c.id = (uint16_t)get_uint(body, 2);
-    c.schema = (uint16_t)get_uint(body, 2);
-    c.topic = get_text(body);
-    c.encoding = get_text(body);
-    c.metadata = get_text(body);
-    if (body->bad)
-        return FF_ERR_FORMAT;
-    if (r->channel_of[c.id])
-        return FF_OK;
-    if (r->channels == r->channel_size) {
-        const size_t grown = r->channel_size ? 2 * r->channel_size : 16;
-        ff_mcap_channel *channel = realloc(r->channel, grown * sizeof *channel);
-        if (!channel)
-            return FF_ERR_MEMORY;
-        r->channel = channel;
-        r->channel_size = grown;
-    }
-    r->channel[r->channels++] = c;
-    r->channel_of[c.id] = (uint32_t)r->channels;
-    return FF_OK;
-}
-
-static ff_status take_message(const ff_mcap_reader *r, cursor *body, ff_mcap_message *message) {
-    ff_mcap_message m;
-    m.channel = (uint16_t)get_uint(body, 2);
-    m.sequence = (uint32_t)get_uint(body, 4);
-    m.log_time = get_uint(body, 8);
-    m.publish_time = get_uint(body, 8);
-    m.data = body->at;
-    m.size = body->left;
-    if (body->bad || !r->channel_of[m.channel])
-        return FF_ERR_FORMAT;
-    *message = m;
-    return FF_OK;
-}
-
-static ff_status open_chunk(ff_mcap_reader *r, cursor *body) {
-    get_uint(body, 8);
-    get_uint(body, 8);
-    const uint64_t plain = get_uint(body, 8);
-    const uint32_t crc = (uint32_t)get_uint(body, 4);
-    const ff_mcap_text compression = get_text(body);
-    const ff_mcap_text records = get_bytes(body, get_uint(body, 8));
-    ff_status status = FF_OK;
-    if (body->bad)
-        status = FF_ERR_FORMAT;
-    else if (compression.size)
-        status = FF_ERR_UNSUPPORTED;
-    else if (plain != records.size || (crc && crc != ff_mcap_crc32(0, records.at, records.size)))
-        status = FF_ERR_FORMAT;
-    if (status != FF_OK) {
-        r->info.bad_chunks++;
-        return status;
-    }
-    r->chunk_pos = (size_t)((const uint8_t *)records.at - r->at);
-    r->chunk_end = r->chunk_pos + records.size;
-    return FF_OK;
-}
-
-ff_status ff_mcap_reader_next(ff_mcap_reader *r, ff_mcap_message *message, bool *end) {
-    *end = false;
-    while (!r->done) {
-        const bool inside = r->chunk_pos < r->chunk_end;
-        const size_t pos = inside ? r->chunk_pos : r->pos, limit = inside ? r->chunk_end : r->size;
-        int op;
-        cursor body;
-        if (!get_record(r, pos, limit, &op, &body)) {
-            if (inside) { /* its CRC was right or absent: written wrong; the rest of the chunk cannot be
-                             trusted */
-                r->chunk_pos = r->chunk_end;
-                r->info.bad_chunks++;
-                return FF_ERR_FORMAT;
-            }
-            r->done = true;
-            r->info.truncated = pos < r->size; /* else unclosed, but whole to the last record */
-            if (r->info.closed)                /* a footer is there, so a length in between is wrong */
-                return FF_ERR_FORMAT;
-            break;
-        }
-        const size_t next = pos + RECORD_HEAD + body.left;
-        if (inside)
-            r->chunk_pos = next;
-        else
-            r->pos = next;
-        ff_status status = FF_OK;
-        switch (op) {
-        case OP_SCHEMA:
-            status = take_schema(r, &body);
-            break;
-        case OP_CHANNEL:
-            status = take_channel(r, &body);
-            break;
-        case OP_MESSAGE:
-            return take_message(r, &body, message);
-        case OP_CHUNK:
-            status = inside ? FF_ERR_FORMAT : open_chunk(r, &body);
-            break;
-        case OP_DATA_END: {
-            const uint32_t crc = (uint32_t)get_uint(&body, 4);
-            if (inside || body.bad)
-                return FF_ERR_FORMAT;
-            r->done = true;
-            if (crc && crc != ff_mcap_crc32(0, r->at, pos))
-                return FF_ERR_FORMAT;
-            if (!r->info.closed) /* cut within the summary: all messages are there */
-                r->info.truncated = true;
-            break;
-        }
-        case OP_FOOTER:
-            r->done = true;
-            break;
-        default: /* indexes, metadata, attachments, and what later versions may add */
-            break;
-        }
-        if (status != FF_OK)
-            return status;
-    }
-    *end = true;
-    return FF_OK;
-}
-
-ff_status ff_mcap_map_get(ff_mcap_text map, const char *key, ff_mcap_text *value) {
-    cursor c = {(const uint8_t *)map.at, map.size, false};
-    while (c.left) {
-        const ff_mcap_text k = get_text(&c), v = get_text(&c);
-        if (c.bad)
-            return FF_ERR_FORMAT;
-        if (ff_mcap_text_equal(k, key)) {
-            *value = v;
-            return FF_OK;
-        }
-    }
-    return FF_ERR_ARGUMENT;
-}
-
-ff_status ff_mcap_reader_metadata(const ff_mcap_reader *r, const char *name, const char *key,
-                                  ff_mcap_text *value) {
-    int op;
-    cursor body;
-    for (size_t pos = sizeof magic; get_record(r, pos, r->size, &op, &body) && op != OP_FOOTER;) {
-        pos += RECORD_HEAD + body.left;
-        if (op != OP_METADATA)
-            continue;
-        const ff_mcap_text n = get_text(&body), map = get_text(&body);
-        if (body.bad)
-            return FF_ERR_FORMAT;
-        if (ff_mcap_text_equal(n, name))
-            return ff_mcap_map_get(map, key, value);
-    }
-    return FF_ERR_ARGUMENT;
-}
-
-ff_status ff_mcap_reader_attachment(const ff_mcap_reader *r, const char *name, ff_mcap_text *data) {
-    int op;
-    cursor body;
-    for (size_t pos = sizeof magic; get_record(r, pos, r->size, &op, &body) && op != OP_FOOTER;) {
-        pos += RECORD_HEAD + body.left;
-        if (op != OP_ATTACHMENT)
-            continue;
-        const cursor whole = body;
-        get_uint(&body, 8);
-        get_uint(&body, 8);
-        const ff_mcap_text n = get_text(&body);
-        get_text(&body);
-        const ff_mcap_text bytes = get_bytes(&body, get_uint(&body, 8));
-        const size_t covered = whole.left - body.left;
-        const uint32_t crc = (uint32_t)get_uint(&body, 4);
-        if (body.bad)
-            return FF_ERR_FORMAT;
-        if (!ff_mcap_text_equal(n, name))
-            continue;
-        if (crc && crc != ff_mcap_crc32(0, whole.at, covered))
-            return FF_ERR_FORMAT;
-        *data = bytes;
-        return FF_OK;
-    }
-    return FF_ERR_ARGUMENT;
 }

@@ -3,15 +3,11 @@
 #include "executive/capture.h"
 #include "executive/executive.h"
 #include "record/station.h"
+#include "text/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
-    snprintf(message, size, "%s", text);
-    return status;
-}
 
 typedef struct replay {
     ff_columns columns;
@@ -50,7 +46,7 @@ static ff_status replay_loop(ff_logfile *file, const ff_scenario *scenario, repl
                              size_t size) {
     ff_executive *e = malloc(sizeof *e);
     if (!e)
-        return refuse(FF_ERR_MEMORY, message, size, "no memory");
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     r->left_out = FF_FIELD_REFERENCE | FF_FIELD_TIMING | FF_FIELD_PLANT;
     ff_log_station log = {
         .file = file, .scenario = scenario, .columns = (size_t)r->columns.count, .recorded = r->recorded};
@@ -144,7 +140,7 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
         x.joint[i] = ff_columns_find(c, s->name, name);
     }
     if (file->columns != c->count)
-        return refuse(FF_ERR_FORMAT, message, size, "the log has other columns: another version wrote it");
+        return ff_refuse(FF_ERR_FORMAT, message, size, "the log has other columns: another version wrote it");
     r->left_out = FF_FIELD_REFERENCE | FF_FIELD_TIMING | FF_FIELD_UNREPEATABLE;
     ff_mcap_reader_rewind(file->reader);
     const ff_sink sink = {.self = &x, .row = compare_rerun};
@@ -153,14 +149,14 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
     ff_run_result run;
     ff_capture_run(scenario, &options, &run);
     if (result->damaged)
-        return refuse(FF_ERR_FORMAT, message, size,
-                      "a part of the log is damaged: nothing after it can be replayed");
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         "a part of the log is damaged: nothing after it can be replayed");
     if (x.stopped)
-        return refuse(FF_ERR_LIMIT, message, size, "stopped");
+        return ff_refuse(FF_ERR_LIMIT, message, size, "stopped");
     if (run.status < 0 && run.status != FF_ERR_LIMIT)
-        return refuse(run.status, message, size, run.message);
+        return ff_refuse(run.status, message, size, "%s", run.message);
     if (x.ended && !result->cut)
-        return refuse(FF_ERR_FORMAT, message, size, "the log's rows are not in turn");
+        return ff_refuse(FF_ERR_FORMAT, message, size, "the log's rows are not in turn");
     return FF_OK;
 }
 
@@ -168,8 +164,8 @@ ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_res
                     size_t size) {
     *result = (ff_replay_result){.cut = !ff_mcap_reader_get_info(file->reader).closed};
     if (scenario->emulates || !scenario->method)
-        return refuse(FF_ERR_UNSUPPORTED, message, size,
-                      "the ideal reference and emulations have no loop to replay");
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                         "the ideal reference and emulations have no loop to replay");
     replay r = {.result = result};
     ff_status status = ff_columns_init(scenario, &r.columns);
     if (!status) {
@@ -178,7 +174,7 @@ ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_res
         status = r.recorded && r.values ? FF_OK : FF_ERR_MEMORY;
     }
     if (status)
-        refuse(status, message, size, ff_status_text(status));
+        ff_refuse(status, message, size, "%s", ff_status_text(status));
     else if (ff_scenario_servicer(scenario) >= 0)
         status = replay_capture(file, scenario, &r, message, size);
     else

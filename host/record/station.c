@@ -74,9 +74,11 @@ static ff_status open(void *self, const double *lead, char *message, size_t size
     return status;
 }
 
-static void offer(void *self, uint64_t k, const ff_setpoint *command, const ff_rigid_state *nominal) {
+static void offer(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
+                  const ff_rigid_state *nominal) {
     ff_log_station *s = self;
     (void)command;
+    (void)led;
     (void)nominal;
     s->k = k;
 }
@@ -106,10 +108,12 @@ static ff_status wait(void *self, ff_sample *sample) {
     return FF_OK;
 }
 
-static void write(void *self, uint64_t k, const ff_setpoint *command, const ff_wrench *measured_b) {
+static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
+                  const ff_wrench *measured_b) {
     (void)self;
     (void)k;
     (void)command;
+    (void)led;
     (void)measured_b;
 }
 
@@ -124,5 +128,5 @@ ff_station ff_log_station_make(ff_log_station *self) {
     self->why = "";
     self->cut = !ff_mcap_reader_get_info(self->file->reader).closed;
     ff_mcap_reader_rewind(self->file->reader);
-    return (ff_station){self, open, offer, wait, write, truth, close};
+    return (ff_station){self, true, open, offer, wait, write, truth, close};
 }

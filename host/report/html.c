@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "text/file.h"
 #include "text/version.h"
 #ifdef FF_HAVE_ZLIB
 #include <zlib.h>
@@ -543,9 +544,11 @@ static ff_status write_page(const char *path, const char *title, const content *
     const unsigned char *data_at = memmem(page, ff_report_template_size, DATA_MARK, sizeof DATA_MARK - 1);
     if (!title_at || !data_at || data_at < title_at)
         return FF_ERR_FORMAT;
-    FILE *f = fopen(path, "wb");
-    if (!f)
-        return FF_ERR_IO;
+    ff_file_whole whole;
+    const ff_status status = ff_file_begin(path, &whole);
+    if (status != FF_OK)
+        return status;
+    FILE *f = whole.file;
     fwrite(page, 1, (size_t)(title_at - page), f);
     ff_report_put_text(f, title);
     page = title_at + sizeof TITLE_MARK - 1;
@@ -553,30 +556,11 @@ static ff_status write_page(const char *path, const char *title, const content *
     put_data(f, title, c);
     page = data_at + sizeof DATA_MARK - 1;
     fwrite(page, 1, (size_t)(end - page), f);
-    bool failed = ferror(f) != 0;
-    failed = fclose(f) != 0 || failed;
-    return failed ? FF_ERR_IO : FF_OK;
-}
-
-/* Through path.part, so that a reader never sees half a file. */
-static ff_status write_whole(const char *path, const char *title, const content *c) {
-    const size_t length = strlen(path);
-    char *part = malloc(length + 6);
-    if (!part)
-        return FF_ERR_MEMORY;
-    memcpy(part, path, length);
-    memcpy(part + length, ".part", 6);
-    ff_status status = write_page(part, title, c);
-    if (!status && rename(part, path) != 0)
-        status = FF_ERR_IO;
-    if (status)
-        unlink(part);
-    free(part);
-    return status;
+    return ff_file_end(&whole, true);
 }
 
 ff_status ff_report_write_study(const char *path, const char *title, const char *study) {
-    return path && title && study ? write_whole(path, title, &(content){.study = study}) : FF_ERR_ARGUMENT;
+    return path && title && study ? write_page(path, title, &(content){.study = study}) : FF_ERR_ARGUMENT;
 }
 
 ff_status ff_report_write_with(const char *path, const char *title, const ff_report_run *runs, int n,
@@ -599,7 +583,7 @@ ff_status ff_report_write_with(const char *path, const char *title, const ff_rep
     block *blocks = calloc((size_t)n, sizeof *blocks);
     ff_status status = blocks ? encode_runs(runs, blocks, n, budget, raw) : FF_ERR_MEMORY;
     if (!status)
-        status = write_whole(path, title, &(content){.runs = runs, .blocks = blocks, .n = n, .raw = raw});
+        status = write_page(path, title, &(content){.runs = runs, .blocks = blocks, .n = n, .raw = raw});
     for (int i = 0; blocks && i < n; i++)
         block_free(&blocks[i]);
     free(blocks);

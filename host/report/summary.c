@@ -243,6 +243,47 @@ static void servicer(ff_json *json, const ff_metrics *metrics, const ff_run_resu
     ff_json_close(json, '}');
 }
 
+/* How a run ended in which limits acted. */
+static void safety(ff_json *json, const ff_scenario *scenario, const ff_run_safety *s) {
+    const bool by_body = s->cause.code > FF_TRIP_FINISHED;
+    ff_json_open(json, "safety", '{');
+    ff_json_string(json, "state", ff_state_name(s->state));
+    ff_json_string(json, "cause", ff_trip_name(s->cause.code));
+    ff_json_string(json, "text", ff_trip_text(s->cause.code));
+    if (by_body) {
+        ff_json_string(json, "satellite", scenario->satellite[s->cause.body].name);
+        ff_json_number(json, "value", s->cause.value);
+        ff_json_number(json, "limit", s->cause.limit);
+        ff_json_string(json, "unit", ff_trip_unit(s->cause.code));
+        ff_json_number(json, "time_s", s->ended);
+    }
+    ff_json_open(json, "satellites", '{');
+    for (int i = 0; i < scenario->satellites; i++) {
+        ff_json_open(json, scenario->satellite[i].name, '{');
+        if (s->stopped[i]) {
+            ff_json_string(json, "stop", ff_stop_text(s->why[i]));
+            ff_json_bool(json, "retreated", s->retreated[i]);
+        }
+        ff_json_vec3(json, "position_m", s->rest[i].T.p);
+        ff_json_vec3(json, "velocity_mps", s->rest[i].twist.v);
+        ff_json_close(json, '}');
+    }
+    ff_json_close(json, '}');
+    ff_json_close(json, '}');
+}
+
+/* A method from outside: which one it was, to the byte. */
+static void library_entry(ff_json *json, const ff_scenario *scenario) {
+    char settings[1024];
+    ff_scenario_settings_text(scenario, settings, sizeof settings);
+    ff_json_open(json, "method_library", '{');
+    ff_json_string(json, "path", scenario->library->path);
+    ff_json_string(json, "sha256", scenario->library->hash);
+    ff_json_string(json, "version", scenario->method->version);
+    ff_json_string(json, "settings", settings);
+    ff_json_close(json, '}');
+}
+
 char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     const ff_scenario *scenario = metrics->scenario;
     ff_json json;
@@ -282,6 +323,8 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
         servicer(&json, metrics, run);
     if (run->reports)
         method_entry(&json, scenario->method, true, run->report);
+    if (scenario->library)
+        library_entry(&json, scenario);
     ff_json_open(&json, "timing", '{');
     ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
     ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);
@@ -299,6 +342,8 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     ff_json_integer(&json, "limited", limited);
     ff_json_bool(&json, "all_contacts_listed", !metrics->more);
     ff_json_close(&json, '}');
+    if (run->safety.watched)
+        safety(&json, scenario, &run->safety);
     bool clocks = false;
     for (int i = 0; i < scenario->satellites; i++)
         clocks |= run->clock[i].known;

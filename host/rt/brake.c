@@ -1,20 +1,23 @@
+/* The way to rest: the output stages bring the robots there; here is when the stop is over, where a robot
+ * retreats to, and the end of RSI. */
 #include "rt/internal.h"
 
 #include <stdio.h>
 
-/* The command from which a stop begins: the last one, or, after a gap, what the robot was last told. The loop
- * has gone on through the lost cycles, or those that a counter jumped over, but the robot has not: its
- * controller held, and it stands. After a mere jump, and where another robot's telegrams were lost, it moves.
- */
-static ff_setpoint stops_from(const ff_executive *e, const ff_rt_body *b) {
-    if (b->gapped && b->held)
-        return (ff_setpoint){b->sent.T, ff_twist_zero()};
-    if (!b->gapped && !e->body[0].gapped)
-        return b->command;
-    if (b == e->body || !ff__rt_clock_known(e, b) || !ff__rt_clock_known(e, e->body))
-        return b->sent;
-    /* given for its own telegram's time; a stop goes on from the pacing robot's last */
-    return ff_follow_along(&b->sent, e->pace - e->plan.cycle - b->sent_for);
+/* A robot that stood still against its command stands behind it: the command goes back to where it is. */
+static bool goes_back(const ff_executive *e, int i) {
+    const ff_rt_body *b = &e->body[i];
+    return e->safety.trip.code == FF_TRIP_STANDS && e->safety.trip.body == i && !b->stop.done &&
+           (ff_vec3_norm(ff_vec3_sub(b->output.pose.p, b->stood.p)) > 1e-5 ||
+            ff_quat_angle(b->output.pose.q, b->stood.q) > 1e-5);
+}
+
+static void say_why(ff_executive *e, int i) {
+    ff_rt_note note = {.kind = FF_NOTE_SAY, .t = ff__rt_now(e), .state = e->safety.name};
+    snprintf(note.text, sizeof note.text, "%s: %s", e->scenario->satellite[i].name,
+             ff_stop_text(e->body[i].stop.why));
+    ff_ring_push(&e->notes, &note);
+    e->result->stopped[i] = e->body[i].stop.why;
 }
 
 /* True when everything has come to rest and RSI may end. */
@@ -22,24 +25,30 @@ bool ff__rt_brake(ff_executive *e) {
     bool done = true;
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
-        if (b->tracked == 0) /* never moved */
+        const bool silent = i > 0 && e->pace - b->arrived > ff__rt_patience(e);
+        if (!b->output.moved || b->strange || silent) /* never moved, never answered again, or beyond reach */
             continue;
-        if (!b->stop.started) { /* its first step follows at once: the same command again would be a jerk */
-            b->command = b->before = stops_from(e, b);
-            ff_stop_start(&b->stop, b->command);
+        if (!b->stop.started) {
+            ff_stop_start(&b->stop);
             b->stop.grasped = ff__rt_now(e) >= e->safety_config.grasp[i];
+            b->stood = b->measured.T;
+            b->out.rests = false;
         }
-        if (!b->stop.done) {
-            ff_stop_step(&e->safety_config, i, &b->stop, b->last_force, b->force_valid);
-            if (b->stop.done) {
-                ff_rt_note note = {.kind = FF_NOTE_SAY, .t = ff__rt_now(e), .state = e->safety.name};
-                snprintf(note.text, sizeof note.text, "%s: %s", e->scenario->satellite[i].name,
-                         ff_stop_text(b->stop.why));
-                ff_ring_push(&e->notes, &note);
-                e->result->stopped[i] = b->stop.why;
-            }
+        const bool back = goes_back(e, i);
+        if (!b->stop.done && !back) {
+            const ff_stop_in in = {b->output.pose, b->out.rests, b->last_force,
+                                   b->force_valid && !ff_trip_by_sensor(e->safety.trip.code)};
+            ff_stop_step(&e->safety_config, i, &b->stop, &in);
+            if (b->stop.done)
+                say_why(e, i);
         }
-        b->command = b->stop.command;
+        b->command = back           ? (ff_setpoint){b->stood, ff_twist_zero()}
+                     : b->stop.goes ? b->stop.target
+                                    : b->out.to;
+        if (back || b->stop.goes)
+            ff__rt_aim(e, i);
+        else
+            ff_output_brake(&b->output);
         e->result->retreated |= b->stop.retreats;
         done &= b->stop.done;
     }
@@ -54,7 +63,7 @@ void ff__rt_end_others(ff_executive *e) {
         ff_rt_body *b = &e->body[i];
         while (!b->ended && ff_clock_now() < until) {
             if (ff__rt_take_telegram(e, b, &arrived))
-                ff__rt_answer(e, i, b->tracked == 0, true);
+                ff__rt_answer(e, i, true);
             else
                 ff_clock_sleep_until(ff_clock_now() + 200000);
         }
@@ -64,29 +73,21 @@ void ff__rt_end_others(ff_executive *e) {
 /* The pacing robot is gone; the others still speak: each is braked at the pace of its own telegrams. */
 void ff__rt_brake_others(ff_executive *e, double patience) {
     unsigned rest[FF_MAX_BODIES] = {0};
-    bool alone[FF_MAX_BODIES] = {false};
     int64_t arrived, heard = ff_clock_now();
     bool any = e->plan.bodies > 1;
     while (any && 1e-9 * (double)(ff_clock_now() - heard) < patience) {
         any = false;
         for (int i = 1; i < e->plan.bodies; i++) {
             ff_rt_body *b = &e->body[i];
-            if (b->tracked == 0 || b->ended)
+            if (!b->output.moved || b->ended || b->strange)
                 continue;
             any = true;
             if (!b->fresh && !ff__rt_take_telegram(e, b, &arrived))
                 continue;
             heard = ff_clock_now();
-            if (!alone[i]) { /* from where it has been led meanwhile, in a stop that had begun, too */
-                const ff_setpoint now = ff__rt_command_for(e, b);
-                ff_stop_start(&b->stop, now);
-                alone[i] = true;
-            } else if (!b->stop.done)
-                ff_stop_step(&e->safety_config, i, &b->stop, b->last_force, false);
-            b->command = b->before = b->stop.command;
-            e->pace = ff_follow_time(&b->follow);
-            rest[i] += b->stop.done;
-            ff__rt_answer(e, i, false, rest[i] > FF_RT_SETTLE_CYCLES);
+            ff_output_brake(&b->output);
+            ff__rt_answer(e, i, rest[i] > FF_RT_SETTLE_CYCLES);
+            rest[i] += b->out.rests;
         }
         ff_clock_sleep_until(ff_clock_now() + 200000);
     }

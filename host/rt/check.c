@@ -272,7 +272,7 @@ bool ff_trial_weighs(const ff_scenario *scenario, int body, const char **why) {
 void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, ff_trial *trial) {
     const ff_satellite *satellite = &scenario->satellite[body];
     const ff_check_config *c = &satellite->check;
-    const ff_safety_limits *limit = &satellite->safety;
+    const ff_output_config *limit = &plan->body[body].output;
     *trial = (ff_trial){.park = ff_plan_runup(plan, body, -FF_INF).T,
                         .cycle = plan->cycle,
                         .poses = ff_trial_weighs(scenario, body, &(const char *){NULL}),
@@ -299,7 +299,10 @@ void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, f
         trial->tilt[2] = ff_vec3_scale(-angle, a);
         trial->tilt[3] = ff_vec3_scale(angle, b);
         trial->tilt[4] = ff_vec3_scale(-angle, b);
-        trial->move = 1.875 * 2.0 * angle / rate; /* the quintic's peak is 15/8 of the mean */
+        /* of the quintic: 15/8 of the mean, 10/sqrt(3) and 60 of the angle over time squared and cubed */
+        trial->move = 1.875 * 2.0 * angle / rate;
+        trial->move = fmax(trial->move, sqrt(10.0 / sqrt(3.0) * 4.0 * angle / limit->angular_acceleration));
+        trial->move = fmax(trial->move, cbrt(60.0 * 4.0 * angle / limit->angular_jerk));
         trial->tilt_end = 5.0 * (trial->move + trial->dwell) + trial->settle;
     }
     trial->end = trial->tilt_end;

@@ -124,7 +124,7 @@ typedef struct ff_trial {
 
 /* Whether the robot tilts the mock-up; else *why has the reason. */
 bool ff_trial_weighs(const ff_scenario *scenario, int body, const char **why);
-/* From the scenario; the amplitude keeps half of the velocity, acceleration and jerk that `safety` allows. */
+/* From the scenario; the motions keep half of what the robot's answers may do (ff_plan_output). */
 void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, ff_trial *trial);
 /* A smooth way from one pose to another, at rest at both ends; u from 0 to 1 in `span` [s]. */
 ff_setpoint ff_trial_between(ff_pose from, ff_pose to, double u, double span);

@@ -101,8 +101,10 @@ bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
         const uint64_t lost = b->rsi.info.lost;
         const ff_status status = ff_rsi_client_receive(
             &b->rsi_config, &b->rsi, text, size > 0 ? (size_t)size : FF_RSI_READ_MAX + 1, &b->rob);
-        if (status != FF_OK && status != FF_INFO_GAP)
+        if (status != FF_OK && status != FF_INFO_GAP) {
+            b->strange |= b->rsi.restarted && b->output.moved;
             continue;
+        }
         b->peer = from;
         b->known = true;
         b->gap = b->rsi.info.lost - lost;
@@ -115,13 +117,14 @@ bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
             if (b == e->body)
                 e->virtual_now = b->arrived;
         }
-        b->held = b->gap > 0 && b->arrived - last > 1.5 * e->plan.cycle;
+        const bool held = b->gap > 0 && b->arrived - last > 1.5 * e->plan.cycle;
         /* a counter that jumps is no time that passes: the clock's fit would lead the robots by it. A few
          * cycles are not told from jitter */
         const bool jumped = b->gap > 4 && b->arrived - last < 0.5 * (double)b->gap * e->plan.cycle;
         b->ticks += b->follow.count ? 1 + (jumped ? 0 : b->gap) : 0;
         ff_follow_add(&e->fitting, &b->follow, (double)b->ticks * e->plan.cycle, b->arrived,
                       ff_plan_from_rist(&e->plan.body[b - e->body], ff_rsi_rob_pose(&b->rob)));
+        ff__rt_confirm(e, b, held);
         return true;
     }
     return false;
@@ -131,153 +134,8 @@ bool ff__rt_clock_known(const ff_executive *e, const ff_rt_body *b) {
     return ff_clockfit_ready(&e->fitting, &b->follow.fit);
 }
 
-/* A command made at the pacing robot's time, at the time of this robot's newest telegram. */
-ff_setpoint ff__rt_command_for(const ff_executive *e, const ff_rt_body *b) {
-    if (b == e->body || !ff__rt_clock_known(e, b) || !ff__rt_clock_known(e, e->body))
-        return b->command;
-    const ff_safety_limits *limit = &e->safety_config.limits[b - e->body];
-    return ff_follow_command(&b->before, &b->command, e->plan.cycle, limit->stop_acceleration,
-                             limit->stop_angular_acceleration, ff_follow_time(&b->follow) - e->pace);
-}
-
-/* The axes of a pose, dt [s] after others. Near a singularity of the wrist they would have to turn over at
- * once, whatever the pose does. */
-static ff_trip reach(const ff_executive *e, int i, ff_pose T_wb, double dt, const ff_arm_joints *from,
-                     ff_arm_joints *joints) {
-    const ff_rt_body *b = &e->body[i];
-    const ff_arm_model *arm = &e->plan.body[i].arm;
-    const ff_pose T = ff_pose_mul(T_wb, b->T_ba);
-    ff_arm_info info;
-    if (ff_arm_inverse_after(arm, &T, from, dt, joints, &info) != FF_OK) {
-        const bool joint = info.reason == FF_ARM_JOINT_LIMIT;
-        return (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
-                         .body = i,
-                         .value = joint ? info.excess * 180.0 / FF_PI : info.excess,
-                         .axis = joint ? info.axis : 0};
-    }
-    ff_trip trip = {.code = FF_TRIP_NONE};
-    double most = 1.0;
-    for (int a = 0; a < 6; a++) {
-        const double speed = fabs(joints->a[a] - from->a[a]) / dt;
-        if (!(speed <= most * arm->config.speed[a])) {
-            most = speed / arm->config.speed[a];
-            trip = (ff_trip){.code = FF_TRIP_AXIS,
-                             .body = i,
-                             .value = speed * 180.0 / FF_PI,
-                             .limit = arm->config.speed[a] * 180.0 / FF_PI,
-                             .axis = a + 1};
-        }
-    }
-    return trip;
-}
-
-static ff_trip turned_too_far(const ff_rt_body *b, int i, double angle) {
-    return (ff_trip){.code = FF_TRIP_ROTATION,
-                     .body = i,
-                     .value = angle * 180.0 / FF_PI,
-                     .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
-}
-
-/* Where a set point leads, by different times of its way and of its turn [s]. */
-static ff_pose led(const ff_setpoint *from, double way, double turn) {
-    return (ff_pose){ff_follow_along(from, turn).T.q, ff_follow_along(from, way).T.p};
-}
-
-/* A robot at the end of its reach can only stand still at once. So the arm must reach where a stop would
- * bring it, one cycle later, too: the run ends before. */
-static void look_ahead(ff_executive *e, int i, const ff_setpoint *to) {
-    const ff_rt_body *b = &e->body[i];
-    const ff_plan_body *plan = &e->plan.body[i];
-    const ff_safety_limits *limit = &e->safety_config.limits[i];
-    if (e->other.code != FF_TRIP_NONE ||
-        (e->safety.name != FF_SAFE_FLOAT && e->safety.name != FF_SAFE_CONTACT))
-        return;
-    const double T = e->plan.cycle, slows = ff_vec3_norm(to->twist.v) / limit->stop_acceleration,
-                 turns = ff_vec3_norm(to->twist.w) / limit->stop_angular_acceleration;
-    const ff_pose rest = led(to, T + 0.5 * slows, T + 0.5 * turns);
-    if (plan->channel == FF_RSI_BY_AXES) {
-        /* and, with the speed there is now, the axes must be fast enough from there on: where they are not,
-         * the stop comes to rest */
-        ff_arm_joints joints, on;
-        e->other = reach(e, i, rest, T + fmax(slows, turns), &b->joints, &joints);
-        if (e->other.code == FF_TRIP_NONE) {
-            const ff_pose beyond = led(to, 2.0 * T + 0.5 * slows, 2.0 * T + 0.5 * turns);
-            e->other = reach(e, i, beyond, T, &joints, &on);
-        }
-        return;
-    }
-    const double angle = ff_quat_angle(ff_plan_to_rist(plan, rest).q, ff_rsi_rob_pose(&b->rsi.first).q);
-    if (angle > b->rsi_config.max_rotation)
-        e->other = turned_too_far(b, i, angle);
-}
-
-/* The robot's command as an answer to its last telegram. */
-void ff__rt_answer(ff_executive *e, int i, bool hold, bool end) {
-    ff_rt_body *b = &e->body[i];
-    const ff_plan_body *plan = &e->plan.body[i];
-    ff_rsi_command command = {.stop = end};
-    bool give = !hold, reached = give;
-    const ff_setpoint to = give ? ff__rt_command_for(e, b) : b->sent;
-    if (give && plan->channel == FF_RSI_BY_AXES) {
-        ff_arm_joints joints;
-        const ff_trip trip = reach(e, i, to.T, e->plan.cycle, &b->joints, &joints);
-        reached = trip.code == FF_TRIP_NONE;
-        if (reached) {
-            b->joints = joints;
-            look_ahead(e, i, &to);
-        } else if (e->other.code == FF_TRIP_NONE) {
-            e->other = trip;
-        }
-        memcpy(command.axes, b->joints.a, sizeof command.axes);
-        command.external[0] = b->joints.rail;
-    } else if (give) {
-        command.pose = ff_plan_to_rist(plan, to.T);
-        look_ahead(e, i, &to);
-    } else if (end) { /* the last correction with the stop tag */
-        give = b->tracked > 0;
-        memcpy(command.axes, b->joints.a, sizeof command.axes);
-        command.external[0] = b->joints.rail;
-        command.pose = ff_plan_to_rist(plan, b->command.T);
-    }
-    if (!hold && !b->again)
-        b->track[b->tracked++ % FF_RT_TRACK] = b->command.T.p;
-    if (!b->fresh)
-        return;
-    b->fresh = false;
-    if (reached) { /* only what goes out: a robot without a telegram is told nothing */
-        b->sent = to;
-        b->sent_for = ff_follow_time(&b->follow);
-    }
-    char text[FF_RSI_SEND_MAX];
-    size_t used;
-    command.text = b->text;
-    b->text = NULL;
-    if ((end || command.text) && !give) { /* never moved: hold where the first telegram found the robot */
-        ff_rsi_rob_axes(&b->rsi.first, command.axes);
-        command.external[0] = 1e-3 * b->rsi.first.eipos[0];
-        command.pose = ff_rsi_rob_pose(&b->rsi.first);
-        give = true;
-    }
-    const ff_status status =
-        ff_rsi_client_answer(&b->rsi_config, &b->rsi, give ? &command : NULL, text, sizeof text, &used);
-    if (status == FF_ERR_LIMIT && e->other.code == FF_TRIP_NONE)
-        e->other = turned_too_far(b, i, ff_quat_angle(command.pose.q, ff_rsi_rob_pose(&b->rsi.first).q));
-    if (used)
-        ff_socket_send(b->rsi_fd, text, used, &b->peer);
-    b->ended |= end;
-}
-
-/* A robot that was held for too long stays where it is: the next cycle will stop it there. */
-static void answer_at_once(ff_executive *e, int i) {
-    ff_rt_body *b = &e->body[i];
-    const bool held = b->held && (double)b->gap > e->safety_config.limits[i].missed;
-    b->again = true;
-    ff__rt_answer(e, i, b->tracked == 0 || held, false);
-    b->again = false;
-}
-
 /* The other robots' telegrams come when their own clocks say so, and nobody waits for them. One that belongs
- * to the first half of the running cycle is answered now, from the command there is; a later one waits for
+ * to the first half of the running cycle is answered now, from the target there is; a later one waits for
  * the pacing robot's next, but not longer than half a cycle. Which half it is says the fitted time, not the
  * arrival: jitter does not make it change sides, and a late packet is answered as if it had come in time. */
 static void attend_others(ff_executive *e) {
@@ -289,16 +147,14 @@ static void attend_others(ff_executive *e) {
         ff_rt_body *b = &e->body[i];
         for (int n = 0; n < DATAGRAMS; n++) {
             if (!off && b->fresh && ff_clock_now() - b->taken > patience)
-                answer_at_once(e, i);
+                ff__rt_answer(e, i, false);
             const uint64_t gap = b->gap;
-            const bool held = b->held && gap > 0;
             if ((b->fresh && !off) || !ff__rt_take_telegram(e, b, &arrived))
                 break;
             b->gap = gap > b->gap ? gap : b->gap;
-            b->held |= held;
             if (!off && ff__rt_clock_known(e, b) && ff__rt_clock_known(e, e->body) &&
                 ff_follow_time(&b->follow) - e->pace < 0.5 * e->plan.cycle)
-                answer_at_once(e, i);
+                ff__rt_answer(e, i, false);
         }
     }
 }
@@ -313,7 +169,7 @@ bool ff__rt_wait_telegram(ff_executive *e, double patience) {
         if (ff__rt_take_telegram(e, b, &arrived))
             break;
         const int64_t left = give_up - ff_clock_now();
-        if (left <= 0 ||
+        if (left <= 0 || b->strange ||
             (atomic_load_explicit(e->options->stop, memory_order_relaxed) && e->safety.name == FF_SAFE_OFF))
             return false;
         const int64_t nap = left < 50000000 ? left : 50000000;
@@ -335,8 +191,6 @@ bool ff__rt_wait_telegram(ff_executive *e, double patience) {
         ff_histogram_add(&e->result->lateness, ff_clock_real() - arrived);
     e->row.lateness_ns = arrived ? (double)(ff_clock_real() - arrived) : 0.0;
     e->pace = ff__rt_clock_known(e, b) ? ff_follow_time(&b->follow) : b->arrived;
-    for (int i = 0; i < e->plan.bodies; i++)
-        e->body[i].before = e->body[i].command;
     const double now = 1e-9 * (double)e->wake;
     for (int i = 0; i < e->plan.bodies; i++)
         drain_sensor(e, &e->body[i], now);

@@ -11,6 +11,12 @@ double ff__rt_now(const ff_executive *e) {
                                     : (double)e->state->k * e->plan.cycle;
 }
 
+/* All robots are led to their commands. */
+static void aim_all(ff_executive *e) {
+    for (int i = 0; i < e->plan.bodies; i++)
+        ff__rt_aim(e, i);
+}
+
 /* The way from where the robots stand to where their motion begins: one cycle of it. False: they are there.
  */
 static bool approach(ff_executive *e) {
@@ -87,8 +93,8 @@ static double tracking_error(const ff_rt_body *b) {
     double least = FF_INF;
     const uint64_t n = b->tracked < b->window ? b->tracked : b->window;
     for (uint64_t j = 1; j <= n; j++)
-        least =
-            fmin(least, ff_vec3_norm(ff_vec3_sub(b->track[(b->tracked - j) % FF_RT_TRACK], b->measured.T.p)));
+        least = fmin(least,
+                     ff_vec3_norm(ff_vec3_sub(b->track[(b->tracked - j) % FF_RT_TRACK].p, b->measured.T.p)));
     return n ? least : 0.0;
 }
 
@@ -186,22 +192,22 @@ static double joint_share(const ff_rt_body *b, const ff_arm_model *arm) {
     double share = 0.0;
     for (int a = 0; a < 6; a++) {
         const double low = arm->config.lower[a], high = arm->config.upper[a];
-        share = fmax(share, fabs(2.0 * b->joints.a[a] - low - high) / (high - low));
+        share = fmax(share, fabs(2.0 * b->axes.at.a[a] - low - high) / (high - low));
     }
     return share;
 }
 
-/* [s] without a telegram until the robot counts as silent. */
-static double patience_of(const ff_executive *e) {
+double ff__rt_patience(const ff_executive *e) {
     if (e->safety.name == FF_SAFE_OFF)
         return e->options->wait > 0.0 ? e->options->wait : 10.0;
     return e->options->silence > 0.0 ? e->options->silence : 0.1;
 }
 
 static ff_safety_action judge(ff_executive *e, bool silent) {
-    ff_safety_in in = {0};
+    /* what the check found is another thread's until this says that it is done */
+    ff_safety_in in = {.checked = atomic_load_explicit(&e->checked, memory_order_acquire)};
     bool speaks = true;
-    const double silence = patience_of(e);
+    const double silence = ff__rt_patience(e);
     for (int i = 0; i < e->plan.bodies; i++) {
         const ff_rt_body *b = &e->body[i];
         ff_safety_body_in *at = &in.body[i];
@@ -213,11 +219,12 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
         at->age = (double)b->aged * e->plan.cycle;
         at->energy = e->state->energy[i].exchanged + e->state->energy[i].delay;
         at->tracking = tracking_error(b);
+        at->lag = b->out.lag;
         at->clipped = b->rsi.info.clipped;
         at->clipped_by = b->rsi.info.clipped_by;
         at->clipped_limit = b->rsi.info.clipped_tag < 3 ? 1e3 * b->rsi_config.clip_translation
                                                         : b->rsi_config.clip_rotation * 180.0 / FF_PI;
-        at->same = e->result->check.body[i].force_noise > 5e-6 ? (double)b->same : 0.0;
+        at->same = in.checked && e->result->check.body[i].force_noise > 5e-6 ? (double)b->same : 0.0;
         at->apart = b->rsi.apart;
         at->joint = e->plan.body[i].channel == FF_RSI_BY_AXES ? joint_share(b, &e->plan.body[i].arm) : 0.0;
         speaks &= b->known && b->has_record;
@@ -225,17 +232,17 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
         if (i > 0 && b->known && e->pace - b->arrived > silence && e->other.code == FF_TRIP_NONE)
             e->other =
                 (ff_trip){.code = FF_TRIP_SILENT, .body = i, .value = e->pace - b->arrived, .limit = silence};
-        e->body[i].gapped = b->gap > 0;
+        if (b->strange && e->other.code == FF_TRIP_NONE)
+            e->other = (ff_trip){.code = FF_TRIP_RESTART, .body = i};
         e->body[i].gap = 0;
     }
     in.ready = speaks;
     in.testing = e->testing;
-    in.checked = atomic_load_explicit(&e->checked, memory_order_acquire);
     in.arm = atomic_load_explicit(&e->armed, memory_order_acquire);
     in.start = true; /* the operator's arming is the start, too */
     in.other = e->other;
     e->other = (ff_trip){.code = FF_TRIP_NONE};
-    if (silent)
+    if (silent && in.other.code == FF_TRIP_NONE)
         in.other = (ff_trip){.code = FF_TRIP_SILENT, .value = silence, .limit = silence};
     if (atomic_load_explicit(&e->recorder_failed, memory_order_relaxed) && in.other.code == FF_TRIP_NONE &&
         e->safety.name != FF_SAFE_FAULT)
@@ -253,7 +260,7 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
         ff_levels(&e->safety_config, &e->safety.memory, &in, i, e->level[i]);
     const ff_safety_action action = ff_safety_step(&e->safety_config, &e->safety, &in, &tripped);
     if (tripped) {
-        if (e->safety.trip.code > FF_TRIP_FINISHED && e->body[0].tracked)
+        if (e->safety.trip.code > FF_TRIP_FINISHED && e->body[0].output.moved)
             ff__rt_push_aside(e, ff__rt_now(e));
         const ff_rt_note note = {
             .kind = FF_NOTE_TRIP, .t = ff__rt_now(e), .state = e->safety.name, .trip = e->safety.trip};
@@ -303,7 +310,7 @@ static void *real_time(void *self) {
     e->faults = ff_faults_now();
     for (;;) {
         const bool off = e->safety.name == FF_SAFE_OFF;
-        const double patience = patience_of(e);
+        const double patience = ff__rt_patience(e);
         if (!ff__rt_wait_telegram(e, patience)) {
             const bool asked = off && atomic_load(e->options->stop);
             if (!asked)
@@ -348,11 +355,9 @@ static void *real_time(void *self) {
                 float_once(e);
                 ff__rt_spare_recorder(e, e->began, e->state->k);
             }
-            for (int i = 0; i < e->plan.bodies; i++) {
-                if (e->body[0].gapped) /* caught up with: what was made last is older than a cycle */
-                    e->body[i].before = ff_follow_along(&e->body[i].command, -e->plan.cycle);
-                ff__rt_answer(e, i, false, false);
-            }
+            aim_all(e);
+            for (int i = 0; i < e->plan.bodies; i++)
+                ff__rt_answer(e, i, false);
         } else if (action == FF_ACT_BRAKE) {
             const bool done = ff__rt_brake(e);
             e->rest += done;
@@ -361,14 +366,19 @@ static void *real_time(void *self) {
             const bool stays = e->held && !e->finished && e->safety.name == FF_SAFE_HOLD && !asked_to_stop(e);
             const bool end = e->rest > FF_RT_SETTLE_CYCLES && !stays;
             for (int i = 0; i < e->plan.bodies; i++)
-                ff__rt_answer(e, i, e->body[i].tracked == 0, end);
+                ff__rt_answer(e, i, end);
             if (end) {
                 ff__rt_end_others(e);
                 break;
             }
         } else {
-            for (int i = 0; i < e->plan.bodies; i++)
-                ff__rt_answer(e, i, !e->testing, false);
+            for (int i = 0; i < e->plan.bodies; i++) {
+                if (e->testing)
+                    ff__rt_aim(e, i);
+                else
+                    ff_output_brake(&e->body[i].output);
+                ff__rt_answer(e, i, false);
+            }
         }
         const int64_t took = ff_clock_now() - e->wake;
         if (action == FF_ACT_MOVE)

@@ -3,7 +3,7 @@
 #ifndef FF_RT_EXECUTIVE_H
 #define FF_RT_EXECUTIVE_H
 
-#include "devices/ati.h"
+#include "devices/ati/ati.h"
 #include "rt/check.h"
 #include "rt/histogram.h"
 #include "rt/plan.h"

@@ -3,8 +3,8 @@
 #ifndef FF_RT_FACILITY_H
 #define FF_RT_FACILITY_H
 
-#include "devices/ati.h"
-#include "devices/rsi.h"
+#include "devices/ati/ati.h"
+#include "devices/rsi/rsi.h"
 #include "facility/plant.h"
 #include "rt/plan.h"
 

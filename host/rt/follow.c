@@ -62,23 +62,3 @@ ff_setpoint ff_follow_along(const ff_setpoint *command, double dt) {
     c.T.q = ff_quat_unit(ff_quat_mul(c.T.q, ff_quat_exp(ff_vec3_scale(dt, c.twist.w))));
     return c;
 }
-
-ff_setpoint ff_follow_command(const ff_setpoint *before, const ff_setpoint *command, double cycle,
-                              double braking, double turning, double dt) {
-    ff_setpoint c = *command;
-    if (dt < 0.0) {
-        const double part = 1.0 + dt / cycle;
-        c.T = ff_pose_interpolate(before->T, command->T, part > 0.0 ? part : 0.0);
-    } else if (dt > 0.0) {
-        double way = dt; /* [s] of the newest velocity */
-        const double late = dt - 5.0 * cycle;
-        if (late > 0.0) {
-            const double most = fmax(ff_vec3_norm(c.twist.v) / braking, ff_vec3_norm(c.twist.w) / turning),
-                         braked = fmin(late, most);
-            way = 5.0 * cycle + (most > 0.0 ? braked - 0.5 * braked * braked / most : 0.0);
-            c.twist = ff_twist_scale(most > 0.0 ? 1.0 - braked / most : 0.0, c.twist);
-        }
-        c.T = ff_follow_along(command, way).T;
-    }
-    return c;
-}

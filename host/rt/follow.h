@@ -22,12 +22,7 @@ double ff_follow_time(const ff_follow *follow);
  * pose. Error at most |p'''| h (h + T) (h + 2 T) / 6 for h after the newest telegram, so T^3 |p'''| one cycle
  * after it; beyond 1.5 cycles it goes on straight. */
 ff_pose ff_follow_at(const ff_follow *follow, double cycle, double local);
-/* A command of time zero for a robot that asks dt later, or a little earlier: between the last two commands,
- * after the newest along its velocity. dt = 0 gives the command itself. After 5 cycles without a new command
- * the motion is brought to rest, with at most `braking` [m/s2] and `turning` [rad/s2]. */
-ff_setpoint ff_follow_command(const ff_setpoint *before, const ff_setpoint *command, double cycle,
-                              double braking, double turning, double dt);
-/* The same dt later, along its velocity. */
+/* A command dt [s] later, along its velocity. */
 ff_setpoint ff_follow_along(const ff_setpoint *command, double dt);
 
 #endif

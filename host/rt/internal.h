@@ -5,13 +5,15 @@
 #define FF_RT_INTERNAL_H
 
 #include "rt/executive.h"
+#include "freefloat/output.h"
 #include "rt/follow.h"
 #include "rt/ring.h"
 
 enum {
     FF_RT_CHECK_CYCLES = 100, /* samples at standstill */
     FF_RT_SETTLE_CYCLES = 25, /* rest after a stop, before RSI is ended */
-    FF_RT_TRACK = 512         /* commands remembered for the tracking error */
+    FF_RT_TRACK = 512,        /* answers remembered for the tracking error */
+    FF_RT_STANDS = 8          /* cycles over which a robot that stands still is seen */
 };
 
 typedef struct ff_rt_body {
@@ -22,19 +24,20 @@ typedef struct ff_rt_body {
     ff_rsi_client_state rsi;
     ff_rsi_rob rob;
     bool fresh;
-    bool again;         /* repeats the last command */
-    bool ended;         /* was told to stop */
-    uint64_t gap;       /* cycles lost before this telegram */
-    ff_follow follow;   /* its poses and its controller's clock */
-    uint64_t ticks;     /* of that clock since the first telegram [cycles] */
-    double arrived;     /* [s] local time of the newest telegram's arrival */
-    int64_t taken;      /* [ns] when it was read */
-    bool gapped;        /* telegrams were lost before this one, or its counter jumped */
-    bool held;          /* they were lost: it came late, and the controller held meanwhile */
-    ff_setpoint before; /* the command before this one */
-    ff_setpoint sent;   /* the last one that was given to the robot */
-    double sent_for;    /* [s] local time of the telegram that it answered */
-    ff_pose stood;      /* where the robot stood before it was first moved */
+    bool ended;       /* was told to stop */
+    uint64_t gap;     /* cycles lost before this telegram */
+    ff_follow follow; /* its poses and its controller's clock */
+    uint64_t ticks;   /* of that clock since the first telegram [cycles] */
+    double arrived;   /* [s] local time of the newest telegram's arrival */
+    int64_t taken;    /* [ns] when it was read */
+    ff_output_config output_config;
+    ff_output_state output; /* decides what is sent */
+    ff_output_out out;      /* what was */
+    ff_axes_state axes;     /* channel axes: behind it */
+    uint64_t late;          /* answers that the controller has called late, in a row */
+    bool strange;           /* its corrections count from another origin: it is not answered any more */
+    unsigned standing_for;  /* telegrams in a row that show it still against a moving command */
+    ff_pose stood;          /* where the robot stood before it was first moved */
     struct {
         ff_clockfit_state fit;
         uint64_t count, records; /* ft_sequence since the first record, and how many records told */
@@ -59,11 +62,11 @@ typedef struct ff_rt_body {
     ff_wrench_config wrench; /* to know the force before the loop's step */
     ff_wrench f_b;
     bool force_valid;
-    ff_vec3 last_force; /* [N] inertial, last valid */
-    ff_arm_joints joints;
-    ff_pose T_ba; /* the pose that the axes say in the one that the controller tells, at standstill */
-    ff_setpoint command;
-    ff_vec3 track[FF_RT_TRACK];
+    ff_vec3 last_force;  /* [N] inertial, last valid */
+    ff_pose T_ba;        /* the pose that the axes say in the one that the controller tells, at standstill */
+    ff_setpoint command; /* what it is led to; the output stage makes the answers of it */
+    /* what the robot has accepted and where it was then, one of each a cycle */
+    ff_pose track[FF_RT_TRACK], seen[FF_RT_TRACK];
     uint64_t tracked;
     unsigned window;
     ff_stop_state stop;
@@ -142,13 +145,20 @@ typedef struct ff_executive {
 
 /* [s] of the run; negative in the run-up. */
 double ff__rt_now(const ff_executive *e);
+/* [s] without a telegram until a robot counts as silent. */
+double ff__rt_patience(const ff_executive *e);
 
 /* exchange.c: the devices' datagrams. */
 bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived);
 bool ff__rt_clock_known(const ff_executive *e, const ff_rt_body *b);
-ff_setpoint ff__rt_command_for(const ff_executive *e, const ff_rt_body *b);
-void ff__rt_answer(ff_executive *e, int i, bool hold, bool end);
 bool ff__rt_wait_telegram(ff_executive *e, double patience);
+
+/* send.c: the one sender. Whoever wants a robot to move sets b->command and aims; the output stage of that
+ * robot decides what goes out with the answer to each of its telegrams. */
+void ff__rt_bound(ff_executive *e);
+void ff__rt_aim(ff_executive *e, int i);
+void ff__rt_confirm(ff_executive *e, ff_rt_body *b, bool held);
+void ff__rt_answer(ff_executive *e, int i, bool end);
 
 /* rows.c: what leaves by the rings, and the orders that come back. */
 void ff__rt_push_row(ff_executive *e);

@@ -62,7 +62,7 @@ static ff_status open_body(ff_executive *e, int i, char *message, size_t size) {
     b->ati_config = ff_ati_client_config_default();
     ff_ati_client_reset(&b->ati);
     ff_ati_client_start(&b->ati);
-    b->joints = plan->home;
+    ff_axes_reset(&b->axes, &plan->home);
     b->T_ba = ff_pose_identity();
     b->command = ff_plan_runup(&e->plan, i, -FF_INF);
     b->wrench = e->loop_config.body[i].wrench;
@@ -94,6 +94,7 @@ ff_status ff__rt_open_all(ff_executive *e, char *message, size_t size) {
     if (e->plan.runup)
         e->plan.runup += (uint64_t)ceil(most / e->plan.cycle);
     ff_safety_configure(scenario, NULL, &e->safety_config);
+    ff__rt_bound(e);
     ff_safety_reset(&e->safety);
     if ((status = ff_touch_create(&e->touch, scenario, message, size)) != FF_OK)
         return status;

@@ -1,6 +1,6 @@
 #include "rt/plan.h"
 
-#include "devices/ati.h"
+#include "devices/ati/ati.h"
 
 #include <stdio.h>
 
@@ -81,6 +81,21 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
     return FF_OK;
 }
 
+void ff_plan_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
+                    ff_output_config *output) {
+    ff_output_config cautious;
+    ff_output_default(&cautious);
+    /* nine decimals of a degree, at the end of the arm */
+    cautious.resolution = cautious.angular_resolution = 1e-9;
+    ff_scenario_output(satellite, safety, cycle, &cautious, output);
+}
+
+/* [s] in which the quintic of the run-up gets to a speed within the limits: its largest acceleration is 15/8
+ * of the mean, its largest jerk 10/sqrt(3) of speed over time squared. */
+static double ramp_time(double speed, double acceleration, double jerk) {
+    return fmax(1.875 * speed / acceleration, sqrt(10.0 / sqrt(3.0) * speed / jerk));
+}
+
 ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *options, ff_plan *plan,
                          char *message, size_t size) {
     *plan = (ff_plan){.bodies = scenario->satellites, .cycle = scenario->cycle, .virtual = true};
@@ -105,14 +120,14 @@ ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *opt
             return FF_ERR_UNSUPPORTED;
         }
     bool moving = false;
-    double settle = 0.0;
+    double settle = 0.0, ramp = 0.4;
     for (int i = 0; i < plan->bodies; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         const ff_robot_config *robot = &satellite->robot;
         ff_plan_body *body = &plan->body[i];
         const ff_rigid_state start =
             relative ? ff_relative_from_absolute(&nominal, &satellite->start) : satellite->start;
-        body->start = (ff_setpoint){ff_rigid_pose(&start), {start.omega, start.velocity}};
+        body->start = ff_setpoint_from_state(&start);
         body->channel = robot->cartesian ? FF_RSI_BY_CARTESIAN : FF_RSI_BY_AXES;
         body->mode = robot->relative ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE;
         body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
@@ -120,7 +135,13 @@ ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *opt
         double own = body->delay + satellite->sensor.delay;
         if (robot->kind == FF_ROBOT_LAG)
             own += 6.0 / (2.0 * FF_PI * robot->frequency * fmin(1.0, robot->damping));
+        body->settle = own - satellite->sensor.delay;
         settle = fmax(settle, own);
+        ff_plan_output(satellite, &satellite->safety, plan->cycle, &body->output);
+        ramp =
+            fmax(ramp, ramp_time(ff_vec3_norm(start.velocity), body->output.acceleration, body->output.jerk));
+        ramp = fmax(ramp, ramp_time(ff_vec3_norm(start.omega), body->output.angular_acceleration,
+                                    body->output.angular_jerk));
         const ff_status status = find_devices(satellite, options, i, body, message, size);
         if (status != FF_OK)
             return status;
@@ -128,7 +149,7 @@ ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *opt
     }
     if (moving) {
         plan->cruise = plan->cycle * ceil((settle + 0.05) / plan->cycle);
-        plan->ramp = plan->cycle * ceil(0.4 / plan->cycle);
+        plan->ramp = plan->cycle * ceil(ramp / plan->cycle);
         plan->runup = (uint64_t)llround((plan->cruise + plan->ramp) / plan->cycle);
     }
     for (int i = 0; i < plan->bodies; i++) {

@@ -3,7 +3,8 @@
 #ifndef FF_RT_PLAN_H
 #define FF_RT_PLAN_H
 
-#include "devices/rsi.h"
+#include "devices/rsi/rsi.h"
+#include "freefloat/output.h"
 #include "net/socket.h"
 #include "scenario/scenario.h"
 
@@ -19,8 +20,10 @@ typedef struct ff_plan_body {
     ff_arm_joints home;           /* where the arm stands at the park pose */
     ff_rsi_channel channel;
     ff_rsi_mode mode;
-    ff_setpoint start; /* at t = 0: pose and twist */
-    double delay;      /* [s] of the robot, as the scenario says */
+    ff_setpoint start;       /* at t = 0: pose and twist */
+    double delay;            /* [s] of the robot, as the scenario says */
+    double settle;           /* [s] until it has come after its commands: delay and lag */
+    ff_output_config output; /* what every answer keeps */
 } ff_plan_body;
 
 typedef struct ff_plan {
@@ -36,6 +39,10 @@ typedef struct ff_plan {
  * is placed so that the arm is at (0, -90, 120, 0, 60, 0) deg when the satellite starts. */
 ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *options, ff_plan *plan,
                          char *message, size_t size);
+/* What the answers to one robot are bounded by: the smaller of `limits` and `safety` where one is named, else
+ * the cautious values of ff_output_default. */
+void ff_plan_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
+                    ff_output_config *output);
 /* The commanded motion at t <= 0 [s]: at rest at the park pose, a smooth ramp along the constant initial
  * twist, then steady motion that reaches the start at t = 0. */
 ff_setpoint ff_plan_runup(const ff_plan *plan, int body, double t);

@@ -10,7 +10,8 @@ static void begin_from(ff_executive *e, int i) {
     ff_plan_body *plan = &e->plan.body[i];
     const ff_arm_joints joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]);
     const ff_pose T = ff_arm_forward(&plan->arm, &joints);
-    b->joints = plan->home = joints;
+    plan->home = joints;
+    ff_axes_reset(&b->axes, &joints);
     b->T_ba = ff_pose_mul(ff_pose_inverse(ff_plan_from_rist(plan, ff_rsi_rob_pose(&b->rob))), T);
     b->T_ba.q = ff_quat_unit(b->T_ba.q);
     if (plan->arm.config.rail.rule == FF_ARM_RAIL_FOLLOW)
@@ -235,6 +236,14 @@ void ff__rt_evaluate(ff_executive *e, bool tested) {
             ff_check_least(check, i, "joints of the true motion", "joint_margin_deg", margin / deg, 0.0,
                            "deg", isfinite(margin) ? FF_TRIP_JOINT : FF_TRIP_REACH, reason);
         }
+        const ff_output_config *output = &b->output_config;
+        const ff_twist start = e->plan.body[i].start.twist;
+        ff_check_add(check, i, "speed at the start", "start_speed_mps", ff_vec3_norm(start.v),
+                     output->velocity, "m/s", FF_TRIP_VELOCITY,
+                     "the run begins faster than limits and safety let the robot be led");
+        ff_check_add(check, i, "turning at the start", "start_turn_radps", ff_vec3_norm(start.w),
+                     output->angular_velocity, "rad/s", FF_TRIP_ANGULAR_VELOCITY,
+                     "the run begins turning faster than limits and safety let the robot be led");
         ff_forecast *forecast = &check->body[i].forecast;
         ff_safety_forecast(e->scenario, i, check->body[i].timed ? check->body[i].delay.delay.value : FF_NAN,
                            forecast);

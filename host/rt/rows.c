@@ -86,6 +86,7 @@ void ff__rt_take_orders(ff_executive *e) {
     e->held |= a.hold;
     e->stopped |= a.stop;
     if (a.changed) {
+        ff__rt_bound(e);
         const ff_tuning_parameter *p = &e->tuning.table.parameter[a.changed - 1];
         note_order(e, a.t, p->name, p->value, a.was);
     }

@@ -4,7 +4,9 @@
 
 #define RETREAT_SPEED 0.010 /* [m/s] */
 #define RETREAT_EXTRA 0.001 /* [m] */
-#define SLOW 1e-9           /* [m/s, rad/s] at rest */
+#define RETREAT_MOST 0.005  /* [m] */
+#define RETREAT_TIME 2.0    /* [s] */
+#define RETREAT_GROWS 1.2   /* of the force at its begin: the wrong direction */
 
 const char *ff_safety_state_name(ff_safety_name state) {
     static const char *const names[] = {
@@ -120,8 +122,12 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
     WATCH(FF_TRIP_FORCE, ff_vec3_norm(b->f_b.f), limit->force);
     WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
     WATCH(FF_TRIP_ENERGY, b->energy, limit->energy);
-    WATCH(FF_TRIP_VELOCITY, ff_vec3_norm(b->measured.twist.v), limit->velocity);
-    WATCH(FF_TRIP_ANGULAR_VELOCITY, ff_vec3_norm(b->measured.twist.w), limit->angular_velocity);
+    /* the answers keep these limits, whatever is commanded: so the command counts, too */
+    WATCH(FF_TRIP_VELOCITY, fmax(ff_vec3_norm(b->measured.twist.v), ff_vec3_norm(b->command.twist.v)),
+          limit->velocity);
+    WATCH(FF_TRIP_ANGULAR_VELOCITY, fmax(ff_vec3_norm(b->measured.twist.w), ff_vec3_norm(b->command.twist.w)),
+          limit->angular_velocity);
+    WATCH(FF_TRIP_LAG, b->lag, limit->tracking);
     const ff_vec3 rest = ff_stop_point(config, i, &b->measured);
     for (int a = 0; a < 3; a++)
         WATCH(FF_TRIP_BOX, fabs(rest.a[a] - config->origin[i].a[a]), limit->box.a[a]);
@@ -253,60 +259,74 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
 /* ------------------------------------------------------------------------------------------------- stop --
  */
 
-void ff_stop_start(ff_stop_state *state, ff_setpoint command) {
-    *state = (ff_stop_state){.started = true, .command = command};
+bool ff_trip_by_sensor(ff_trip_code code) {
+    return code == FF_TRIP_AGE || code == FF_TRIP_RANGE || code == FF_TRIP_FROZEN || code == FF_TRIP_SENSOR ||
+           code == FF_TRIP_SPIKE || code == FF_TRIP_NOT_FINITE;
 }
 
-/* One step of a velocity towards zero; the mean over the step moves the body. */
-static ff_vec3 slow_down(ff_vec3 *v, double change) {
-    const double speed = ff_vec3_norm(*v);
-    const ff_vec3 before = *v;
-    *v = speed > change + SLOW ? ff_vec3_scale(1.0 - change / speed, *v) : ff_vec3_zero();
-    return ff_vec3_scale(0.5, ff_vec3_add(before, *v));
+void ff_stop_start(ff_stop_state *state) {
+    *state = (ff_stop_state){.started = true};
 }
 
-void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state, ff_vec3 force,
-                  bool force_valid) {
-    const double T = config->cycle;
-    const ff_safety_limits *limit = &config->limits[body];
-    ff_setpoint *c = &state->command;
-    if (ff_vec3_norm(c->twist.v) > 0.0 || ff_vec3_norm(c->twist.w) > 0.0) {
-        const ff_vec3 v = slow_down(&c->twist.v, T * limit->stop_acceleration);
-        const ff_vec3 w = slow_down(&c->twist.w, T * limit->stop_angular_acceleration);
-        c->T.p = ff_vec3_axpy(T, v, c->T.p);
-        c->T.q = ff_quat_unit(ff_quat_mul(c->T.q, ff_quat_exp(ff_vec3_scale(T, w))));
-        return;
+static void finish(ff_stop_state *state, ff_stop_why why) {
+    state->done = true;
+    state->why = why;
+}
+
+/* One more step of the retreat, if it may be made. */
+static bool retreat(const ff_safety_config *config, int body, ff_stop_state *state, double push) {
+    const double T = config->cycle, step = fmin(state->left, T * RETREAT_SPEED);
+    const ff_vec3 to = ff_vec3_axpy(step, state->normal, state->target.T.p);
+    bool may = step > 0.0 && state->spent < RETREAT_TIME && push <= RETREAT_GROWS * state->push;
+    for (int a = 0; a < 3; a++) { /* back into its box, never further out */
+        const double origin = config->origin[body].a[a], from = fabs(state->target.T.p.a[a] - origin);
+        may = may && (fabs(to.a[a] - origin) <= fmax(config->limits[body].box.a[a], from));
     }
+    if (!may) {
+        state->left = 0.0;
+        return false;
+    }
+    state->left -= step;
+    state->spent += T;
+    state->target.T.p = to;
+    state->target.twist.v = ff_vec3_scale(state->left > 0.0 ? step / T : 0.0, state->normal);
+    return true;
+}
+
+void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state, const ff_stop_in *in) {
+    const double T = config->cycle, push = ff_vec3_norm(in->force);
+    const bool pushed = in->force_valid && push > config->contact[body];
+    if (state->done)
+        return;
+    state->goes = state->goes && pushed && retreat(config, body, state, push);
+    if (state->goes)
+        return;
     /* the robot rests a delay after its command: before that its force does not say how deep it will stand.
      * Nor does it while it retreats: damping may hide what is left of the contact, a sample may be lost */
-    const double push = ff_vec3_norm(force);
-    const bool goes = state->retreats && state->left > 0.0 && force_valid && push > config->contact[body];
-    if (!goes && (double)state->rested++ * T < config->delay[body] + 2.0 * T)
+    state->rested = in->rests ? state->rested + 1 : 0;
+    if ((double)state->rested * T < config->delay[body] + 3.0 * T)
         return;
-    if (state->grasped || !force_valid || !(push > config->contact[body]) ||
-        !(config->stiffness[body] > 0.0)) {
-        state->done = true; /* nothing pushes, or nothing is known: hold */
-        state->why = state->grasped                 ? FF_STOP_GRASPED
-                     : !force_valid                 ? FF_STOP_NO_FORCE
-                     : push > config->contact[body] ? FF_STOP_NO_STIFFNESS
-                     : state->retreats              ? FF_STOP_RETREATED
-                                                    : FF_STOP_FREE;
-        return;
+    if (state->grasped)
+        finish(state, FF_STOP_GRASPED);
+    else if (!in->force_valid)
+        finish(state, FF_STOP_NO_FORCE);
+    else if (!pushed)
+        finish(state, state->retreats ? FF_STOP_RETREATED : FF_STOP_FREE);
+    else if (!(config->stiffness[body] > 0.0))
+        finish(state, FF_STOP_NO_STIFFNESS);
+    else {
+        if (!state->retreats) {
+            state->retreats = true;
+            state->normal = ff_vec3_scale(1.0 / push, in->force);
+            state->left = fmin(push / config->stiffness[body] + RETREAT_EXTRA, RETREAT_MOST);
+            state->push = push;
+        }
+        state->target = (ff_setpoint){in->at, ff_twist_zero()};
+        state->rested = 0;
+        state->goes = retreat(config, body, state, push);
+        if (!state->goes)
+            finish(state, FF_STOP_STILL_PUSHED);
     }
-    if (!state->retreats) {
-        state->retreats = true;
-        state->normal = ff_vec3_scale(1.0 / push, force);
-        state->left = push / config->stiffness[body] + RETREAT_EXTRA;
-    }
-    if (!(state->left > 0.0)) {
-        state->done = true;
-        state->why = FF_STOP_STILL_PUSHED;
-        return;
-    }
-    const double step = fmin(state->left, T * RETREAT_SPEED);
-    c->T.p = ff_vec3_axpy(step, state->normal, c->T.p);
-    state->left -= step;
-    state->rested = 0;
 }
 
 /* ------------------------------------------------------------------------------------------- go / no-go --

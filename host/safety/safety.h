@@ -15,43 +15,47 @@ typedef enum ff_safety_name {
 #undef FF_SAFETY_ENUM
 } ff_safety_name;
 
-#define FF_TRIPS(X)                                                                  \
-    X(NONE, "", "nothing")                                                           \
-    X(OPERATOR, "", "the operator asked for the end")                                \
-    X(FINISHED, "", "the run has come to its end")                                   \
-    X(BOX, "m", "the body would come to rest outside its box")                       \
-    X(JOINT, "deg", "a joint would leave its range")                                 \
-    X(REACH, "m", "the arm cannot reach the pose")                                   \
-    X(ROTATION, "deg", "a Cartesian correction turns too far")                       \
-    X(VELOCITY, "m/s", "the robot is too fast")                                      \
-    X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast")                         \
-    X(ACCELERATION, "m/s2", "the command accelerates too much")                      \
-    X(ANGULAR_ACCELERATION, "rad/s2", "the command's rotation accelerates too much") \
-    X(JERK, "m/s3", "the command jerks too much")                                    \
-    X(FORCE, "N", "the contact force is too large")                                  \
-    X(TORQUE, "N m", "the contact torque is too large")                              \
-    X(SPIKE, "N", "the force jumped within one cycle")                               \
-    X(ENERGY, "J", "the contact has given too much energy")                          \
-    X(TRACKING, "m", "the robot does not follow its command")                        \
-    X(AGE, "s", "the sensor's sample is too old")                                    \
-    X(RANGE, "", "the sensor is saturated")                                          \
-    X(FROZEN, "records", "the sensor repeats itself")                                \
-    X(SENSOR, "", "the sensor reports a fault")                                      \
-    X(NOT_FINITE, "", "a measured value is not finite")                              \
-    X(MISSED, "cycles", "too many cycles in a row without a telegram")               \
-    X(SILENT, "s", "the robot has fallen silent")                                    \
-    X(CLIPPED, "mm or deg", "the controller clips the correction")                   \
-    X(DIVERGED, "", "the loop's motion diverged")                                    \
-    X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")           \
-    X(START, "mm or deg", "the robot does not stand where the run begins")           \
-    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")            \
-    X(STANDSTILL, "mm", "the robot moves before it is told to")                      \
-    X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")           \
-    X(NO_GO, "", "this delay, contact and speed are not safe together")              \
-    X(PUSH, "", "the sensor's axes are not as the scenario says")                    \
-    X(WEIGHT, "", "the mock-up's weight could not be told")                          \
-    X(DELAY, "cycles", "the robot's delay is not the scenario's")                    \
-    X(AXIS, "deg/s", "an axis would have to be faster than it can")
+#define FF_TRIPS(X)                                                                                \
+    X(NONE, "", "nothing")                                                                         \
+    X(OPERATOR, "", "the operator asked for the end")                                              \
+    X(FINISHED, "", "the run has come to its end")                                                 \
+    X(BOX, "m", "the body would come to rest outside its box")                                     \
+    X(JOINT, "deg", "a joint would leave its range")                                               \
+    X(REACH, "m", "the arm cannot reach the pose")                                                 \
+    X(ROTATION, "deg", "a Cartesian correction turns too far")                                     \
+    X(VELOCITY, "m/s", "the robot is too fast")                                                    \
+    X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast")                                       \
+    X(ACCELERATION, "m/s2", "the command accelerates too much")                                    \
+    X(ANGULAR_ACCELERATION, "rad/s2", "the command's rotation accelerates too much")               \
+    X(JERK, "m/s3", "the command jerks too much")                                                  \
+    X(FORCE, "N", "the contact force is too large")                                                \
+    X(TORQUE, "N m", "the contact torque is too large")                                            \
+    X(SPIKE, "N", "the force jumped within one cycle")                                             \
+    X(ENERGY, "J", "the contact has given too much energy")                                        \
+    X(TRACKING, "m", "the robot does not follow its command")                                      \
+    X(AGE, "s", "the sensor's sample is too old")                                                  \
+    X(RANGE, "", "the sensor is saturated")                                                        \
+    X(FROZEN, "records", "the sensor repeats itself")                                              \
+    X(SENSOR, "", "the sensor reports a fault")                                                    \
+    X(NOT_FINITE, "", "a measured value is not finite")                                            \
+    X(MISSED, "cycles", "too many cycles in a row without a telegram")                             \
+    X(SILENT, "s", "the robot has fallen silent")                                                  \
+    X(CLIPPED, "mm or deg", "the controller clips the correction")                                 \
+    X(DIVERGED, "", "the loop's motion diverged")                                                  \
+    X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                         \
+    X(START, "mm or deg", "the robot does not stand where the run begins")                         \
+    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")                          \
+    X(STANDSTILL, "mm", "the robot moves before it is told to")                                    \
+    X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")                         \
+    X(NO_GO, "", "this delay, contact and speed are not safe together")                            \
+    X(PUSH, "", "the sensor's axes are not as the scenario says")                                  \
+    X(WEIGHT, "", "the mock-up's weight could not be told")                                        \
+    X(DELAY, "cycles", "the robot's delay is not the scenario's")                                  \
+    X(AXIS, "deg/s", "an axis would have to be faster than it can")                                \
+    X(RESTART, "cycles", "the controller's program has begun again: start from the check")         \
+    X(STANDS, "m", "the robot stands still against a moving command: see its drives and override") \
+    X(LATE, "cycles", "the controller calls our answers late: see the computer and the network")   \
+    X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")
 
 typedef enum ff_trip_code {
 #define FF_TRIP_ENUM(name, unit, text) FF_TRIP_##name,
@@ -106,6 +110,7 @@ typedef struct ff_safety_body_in {
     double age;          /* [s] of the sample */
     double energy;       /* [J] given by the port since the start */
     double tracking;     /* [m] from the nearest recent command */
+    double lag;          /* [m] of what is sent behind the command */
     bool clipped;
     double clipped_by, clipped_limit; /* [mm or deg] */
     double same;  /* [records] in a row equal to the last, of a sensor that was seen to be noisy */
@@ -167,10 +172,10 @@ ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state 
 /* ------------------------------------------------------------------------------------------------- stop --
  */
 
-/* A controlled stop of one body: the commanded twist goes to zero with bounded deceleration; then, once the
- * robot has come after it, if the last valid force says contact, the body retreats along it by at most
- * force/stiffness + 1 mm at 10 mm/s, until the force is gone, also at rest. Without a valid force or
- * stiffness, or in a grasp, it holds. */
+/* A controlled stop of one body. The output stage brings the robot to rest; then, once the robot has come
+ * after its command, if the last valid force says contact, the body retreats along it at 10 mm/s, until the
+ * force is gone, also at rest: by at most force/stiffness + 1 mm, 5 mm and 2 s, not out of its box, and not
+ * where the force grows. Without a valid force or stiffness, or in a grasp, it holds. */
 typedef enum ff_stop_why {
     FF_STOP_FREE,         /* nothing pushes */
     FF_STOP_RETREATED,    /* out of the contact */
@@ -184,17 +189,28 @@ const char *ff_stop_text(ff_stop_why why); /* what the stop came to, a sentence 
 
 typedef struct ff_stop_state {
     bool started, retreats, done;
-    bool grasped;        /* set by the caller: hold */
-    ff_stop_why why;     /* once done */
-    ff_setpoint command; /* the last one issued */
-    ff_vec3 normal;      /* out of the contact, inertial */
-    double left;         /* [m] of the retreat */
-    unsigned rested;     /* [cycles] since the command last moved */
+    bool grasped;    /* set by the caller: hold */
+    ff_stop_why why; /* once done */
+    bool goes;       /* in this cycle: `target` is where to; else the robot shall come to rest or stand */
+    ff_setpoint target;
+    ff_vec3 normal;  /* out of the contact, inertial */
+    double left;     /* [m] of the retreat */
+    double spent;    /* [s] on it */
+    double push;     /* [N] when it began */
+    unsigned rested; /* [cycles] at rest */
 } ff_stop_state;
 
-void ff_stop_start(ff_stop_state *state, ff_setpoint command);
-void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state, ff_vec3 force,
-                  bool force_valid);
+typedef struct ff_stop_in {
+    ff_pose at;       /* what the robot was last sent */
+    bool rests;       /* and it does not change any more */
+    ff_vec3 force;    /* [N] inertial, last valid */
+    bool force_valid; /* in this cycle, from a sensor that is trusted */
+} ff_stop_in;
+
+void ff_stop_start(ff_stop_state *state);
+void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state, const ff_stop_in *in);
+/* The sensor itself is why the run ended: its force leads nowhere. */
+bool ff_trip_by_sensor(ff_trip_code code);
 
 /* Where the body will stand if it is stopped now: v delay + v^2/(2 a) along v [m]. */
 ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured);

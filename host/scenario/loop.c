@@ -28,6 +28,47 @@ ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double 
     return sum;
 }
 
+bool ff_scenario_watched(const ff_scenario *scenario) {
+    for (int i = 0; i < scenario->satellites; i++)
+        if (scenario->satellite[i].safety_named.any)
+            return true;
+    return false;
+}
+
+ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite) {
+    ff_safety_limits limits = satellite->safety;
+    if (!satellite->safety_named.tracking)
+        limits.tracking = FF_INF;
+    if (!satellite->safety_named.age)
+        limits.age = FF_INF;
+    if (!satellite->safety_named.missed)
+        limits.missed = FF_INF;
+    return limits;
+}
+
+static double smaller(double a, double b, double otherwise) {
+    const double least = fmin(a, b);
+    return isfinite(least) ? least : otherwise;
+}
+
+void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
+                        const ff_output_config *otherwise, ff_output_config *output) {
+    const ff_gate_config *limits = &satellite->limits;
+    ff_output_config c = *otherwise;
+    c.cycle = cycle;
+    c.patience = 5.0 * cycle;
+    c.velocity = smaller(limits->velocity, safety->velocity, c.velocity);
+    c.acceleration = smaller(limits->acceleration, safety->acceleration, c.acceleration);
+    c.jerk = smaller(limits->jerk, safety->jerk, c.jerk);
+    c.angular_velocity = smaller(limits->angular_velocity, safety->angular_velocity, c.angular_velocity);
+    c.angular_acceleration =
+        smaller(limits->angular_acceleration, safety->angular_acceleration, c.angular_acceleration);
+    c.angular_jerk = smaller(limits->angular_jerk, FF_INF, c.angular_jerk);
+    c.stop_acceleration = fmin(safety->stop_acceleration, c.acceleration);
+    c.stop_angular_acceleration = fmin(safety->stop_angular_acceleration, c.angular_acceleration);
+    *output = c;
+}
+
 static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellite, ff_wrench_config *wrench) {
     const ff_sensor_config *sensor = &satellite->sensor;
     ff_wrench_default(wrench);
@@ -145,6 +186,26 @@ ff_settings *ff_scenario_setting(ff_scenario *scenario, const ff_method *method)
         if (scenario->setup[m].method == method)
             return &scenario->setup[m].setting;
     return NULL;
+}
+
+void ff_scenario_settings_text(const ff_scenario *scenario, char *text, size_t size) {
+    const ff_method *method = scenario->method;
+    const ff_settings *setting = NULL;
+    size_t used = 0;
+    text[0] = 0;
+    for (int m = 0; m < scenario->setups; m++)
+        if (scenario->setup[m].method == method)
+            setting = &scenario->setup[m].setting;
+    for (uint32_t n = 0; setting && n < method->settings && used < size; n++) {
+        const ff_setting *s = &method->setting[n];
+        const double value = ff_settings_get(method, setting, s->name);
+        const char *before = used ? ", " : "";
+        if (s->type == FF_SETTING_CHOICE)
+            used += (size_t)snprintf(text + used, size - used, "%s%s: %s", before, s->name,
+                                     s->choice[(int)value]);
+        else if (s->type != FF_SETTING_GROUP && s->type != FF_SETTING_VECTOR)
+            used += (size_t)snprintf(text + used, size - used, "%s%s: %.17g", before, s->name, value);
+    }
 }
 
 /* The tools' shapes and laws, for methods that may know them. */

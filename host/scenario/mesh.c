@@ -1,6 +1,6 @@
 #include "scenario/mesh.h"
+#include "text/file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,23 +225,17 @@ ff_status ff_mesh_parse(const unsigned char *bytes, size_t length, ff_mesh *mesh
 
 ff_status ff_mesh_load(const char *path, ff_mesh *mesh, char *message, size_t size) {
     *mesh = (ff_mesh){0};
-    FILE *file = fopen(path, "rb");
-    unsigned char *bytes = file ? malloc(FF_MESH_BYTES + 1) : NULL;
-    ff_status status = FF_ERR_IO;
-    snprintf(message, size, "%s", strerror(errno));
-    if (bytes) {
-        const size_t n = fread(bytes, 1, FF_MESH_BYTES + 1, file);
-        if (ferror(file))
-            snprintf(message, size, "%s", strerror(errno));
-        else if (n > FF_MESH_BYTES) {
-            snprintf(message, size, "larger than 8 MiB");
-            status = FF_ERR_LIMIT;
-        } else
-            status = ff_mesh_parse(bytes, n, mesh, message, size);
+    char *bytes;
+    size_t length;
+    ff_status status = ff_file_read(path, FF_MESH_BYTES, &bytes, &length, message, size);
+    if (status == FF_ERR_SIZE) {
+        snprintf(message, size, "larger than 8 MiB");
+        return FF_ERR_LIMIT;
     }
+    if (status != FF_OK)
+        return FF_ERR_IO;
+    status = ff_mesh_parse((const unsigned char *)bytes, length, mesh, message, size);
     free(bytes);
-    if (file)
-        fclose(file);
     return status;
 }
 

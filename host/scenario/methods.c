@@ -1,5 +1,7 @@
-/* Settings of methods as keys of the schema. */
+/* Which method a scenario runs, and settings of methods as keys of the schema. */
 #include "scenario/methods.h"
+
+#include "scenario/internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,4 +82,124 @@ void ff_method_section_create(const ff_method *method, ff_method_section *sectio
         }
     }
     section->section = (ff_section){method->name, "", section->key, keys, method->help};
+}
+
+/* ---------------------------------------------------------------------------------------------- reading --
+ */
+
+static bool is_printed(const ff_node *root, const char *method) {
+    const ff_node *reading = ff_node_find(ff_node_find(root, method), "reading");
+    return reading && reading->kind == FF_NODE_SCALAR && strcmp(reading->text, "printed") == 0;
+}
+
+/* The settings of a method start from one variant or the other before single keys override them. */
+static void add_setup(ff_scenario *s, const ff_method *method, const ff_node *root) {
+    ff_method_setup *setup = &s->setup[s->setups++];
+    setup->method = method;
+    ff_settings_default(method, is_printed(root, method->name), &setup->setting);
+}
+
+static ff_library_opener *opener;
+
+void ff_scenario_set_opener(ff_library_opener *function) {
+    opener = function;
+}
+
+/* A path has a slash; a name has none. */
+static bool is_path(const char *word) {
+    return strchr(word, '/') != NULL;
+}
+
+static const ff_method_library *open_library(const char *path, char *message, size_t size) {
+    if (opener)
+        return opener(path, message, size);
+    snprintf(message, size, "%s: method libraries are not loaded here", path);
+    return NULL;
+}
+
+const char *ff_scenario_method_word(const char *word, char *message, size_t size) {
+    if (!is_path(word))
+        return word;
+    const ff_method_library *library = open_library(word, message, size);
+    return library ? library->method->name : NULL;
+}
+
+const char *ff_scenario_method_hash(const char *word) {
+    char message[512];
+    const ff_method_library *library = is_path(word) ? open_library(word, message, sizeof message) : NULL;
+    return library ? library->hash : "";
+}
+
+/* The library's section is made once for each; its name may stand at the top level. */
+const ff_section *ff__library_section(const ff_method_library *library) {
+    static struct {
+        const ff_method_library *library;
+        ff_method_section section;
+    } made[FF_MAX_METHODS];
+    for (int i = 0; i < FF_MAX_METHODS; i++) {
+        if (made[i].library == library)
+            return &made[i].section.section;
+        if (!made[i].library) {
+            ff_method_section_create(library->method, &made[i].section);
+            made[i].library = library;
+            return &made[i].section.section;
+        }
+    }
+    return NULL;
+}
+
+bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
+    ff_scenario *s = r->scenario;
+    char argument[FF_NAME_SIZE], why[512];
+    const ff_key *key = ff__find_key(ff_schema_top(), "method");
+    const ff_node *given = root->kind == FF_NODE_MAP ? ff_node_find(root, "method") : NULL;
+    ff_node node = {.kind = FF_NODE_SCALAR, .text = key->fallback, .place = root->place};
+    int word = 0;
+    for (int m = 0; ff_method_at(m) && m < FF_MAX_METHODS - 1; m++)
+        add_setup(s, ff_method_at(m), root);
+    if (given)
+        node = *given;
+    if (method) {
+        snprintf(argument, sizeof argument, "--method %s", ff_show(method).text);
+        node = (ff_node){.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, argument}};
+    }
+    if (node.kind == FF_NODE_SCALAR && is_path(node.text)) {
+        s->library = open_library(node.text, why, sizeof why);
+        if (!s->library)
+            return ff_reader_fail(r, node.place, "%s", why);
+        s->method = s->library->method;
+        add_setup(s, s->method, root);
+        return true;
+    }
+    if (!ff_reader_word(r, &node, key, &word))
+        return false;
+    s->method = ff_method_at(word - 1);
+    return true;
+}
+
+static const ff_node *setting_node(const ff_node *node, const char *name) {
+    const char *dot = strchr(name, '.');
+    char group[FF_NAME_SIZE];
+    if (!dot)
+        return ff_node_find(node, name);
+    snprintf(group, sizeof group, "%.*s", (int)(dot - name), name);
+    return ff_node_find(ff_node_find(node, group), dot + 1);
+}
+
+bool ff__read_method(ff_reader *r, const ff_node *node, const ff_key *key) {
+    ff_method_setup *setup = NULL;
+    for (int m = 0; m < r->scenario->setups && !setup; m++)
+        if (strcmp(r->scenario->setup[m].method->name, key->key) == 0)
+            setup = &r->scenario->setup[m];
+    if (!setup || !ff__read_below(r, node, key, setup->setting.bytes))
+        return false;
+    const ff_method *method = setup->method;
+    for (uint32_t n = 0; n < method->settings; n++)
+        if (setting_node(node, method->setting[n].name))
+            setup->setting.given |= UINT64_C(1) << n;
+    ff_complaint complaint = {"", "its settings are refused"};
+    if (method->check(NULL, setup->setting.bytes, setup->setting.given, &complaint) == FF_OK)
+        return true;
+    const ff_node *blamed = *complaint.setting ? setting_node(node, complaint.setting) : NULL;
+    return ff_reader_fail(r, blamed ? blamed->place : node->place, "%s", complaint.text);
 }

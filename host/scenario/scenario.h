@@ -8,6 +8,7 @@
 
 #include "scenario/emulation.h"
 #include "freefloat/loop.h"
+#include "freefloat/output.h"
 
 enum {
     FF_NAME_SIZE = 128,
@@ -197,6 +198,9 @@ typedef struct ff_satellite {
     ff_servicer_arm arm;
     ff_obsw_config obsw;
     ff_safety_limits safety;
+    struct {
+        bool any, tracking, age, missed; /* any limit; one that has a default on devices */
+    } safety_named;                      /* by the scenario: only these act in virtual time */
     ff_check_config check;
 } ff_satellite;
 
@@ -327,6 +331,24 @@ typedef enum ff_contact_rule {
     FF_CONTACT_RULE_HELD
 } ff_contact_rule;
 
+/* A method in a shared object. */
+typedef struct ff_method_library {
+    const ff_method *method;
+    char path[1024]; /* the file, from the root */
+    char hash[65];   /* its SHA-256 */
+} ff_method_library;
+
+/* Opens the library at a path, from the working folder; NULL and one line in `message`. */
+typedef const ff_method_library *ff_library_opener(const char *path, char *message, size_t size);
+/* Who opens libraries for scenarios that name one (`method: ./mine.so`); NULL, as at first: nobody, and they
+ * are refused. Process-wide; set before anything is read. */
+void ff_scenario_set_opener(ff_library_opener *opener);
+/* A word for a method as options and campaigns give it: the name itself, or that of the library at the path.
+ * NULL, and one line in `message`: the library cannot be opened. */
+const char *ff_scenario_method_word(const char *word, char *message, size_t size);
+/* SHA-256 of the library at the path, "" for a name. */
+const char *ff_scenario_method_hash(const char *word);
+
 /* A method and what the scenario says to it. */
 typedef struct ff_method_setup {
     const ff_method *method;
@@ -340,8 +362,9 @@ typedef struct ff_scenario {
     double cycle, duration;                  /* [s] */
     uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;
-    const ff_method *method; /* NULL: ideal, the reference itself */
-    int setups;              /* settings of every method: a scenario may be run with another one */
+    const ff_method *method;          /* NULL: ideal, the reference itself */
+    const ff_method_library *library; /* that it came from; NULL: it is built in */
+    int setups;                       /* settings of every method: a scenario may be run with another one */
     ff_method_setup setup[FF_MAX_METHODS];
     ff_integrate_config integrate;
     ff_contact_rule contact_wrench;
@@ -374,6 +397,14 @@ typedef struct ff_scenario {
 ff_rigid_load ff_load_at(const ff_load *load, double t);
 /* Sum of the loads on one body at time t. */
 ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
+/* Does a limit of `safety` act in virtual time: is any named? */
+bool ff_scenario_watched(const ff_scenario *scenario);
+/* Those of one satellite; the others FF_INF. How it stops is set in any case. */
+ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite);
+/* What the answers to one robot keep: the smaller of `limits` and of these limits where one is finite, else
+ * what `otherwise` says, whose resolutions are taken over. A target lasts five cycles. */
+void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
+                        const ff_output_config *otherwise, ff_output_config *output);
 /* The satellite with an arm, -1 if there is none. */
 int ff_scenario_servicer(const ff_scenario *scenario);
 /* Its tree: base and arm. link[FF_MAX_ARM_LINKS] is the caller's; names stay the scenario's. */
@@ -400,6 +431,8 @@ void ff_loop_memory_close(ff_loop_memory *memory);
 
 /* "ideal", or the method's. */
 const char *ff_scenario_method_name(const ff_scenario *scenario);
+/* The settings of the scenario's method as one line: "a: 1, b: 2". */
+void ff_scenario_settings_text(const ff_scenario *scenario, char *text, size_t size);
 /* What the scenario says to a method; NULL: it is none of those that the scenario was read with. */
 ff_settings *ff_scenario_setting(ff_scenario *scenario, const ff_method *method);
 /* `contact_wrench` for one satellite: held over the cycle, or an impulse at its start. */

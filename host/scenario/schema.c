@@ -253,7 +253,7 @@ static const ff_key safety_keys[] = {
     KEY("stop_acceleration", NUMBER, "m/s2", POSITIVE, "1", SAFETY(stop_acceleration), 0, "Of a controlled stop."),
     KEY("stop_angular_acceleration", NUMBER, "rad/s2", POSITIVE, "2", SAFETY(stop_angular_acceleration), 0, "Of a controlled stop."),
 };
-static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(safety_keys), "What ends a run on devices (`freefloat rt`); docs/safety.md. Not the safety function."};
+static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(safety_keys), "What ends a run on devices (`freefloat rt`), and where the scenario names a limit a run in virtual time, too; docs/safety.md. Not the safety function."};
 
 #define CHECK(field) offsetof(ff_check_config, field)
 static const ff_key check_keys[] = {
@@ -282,7 +282,7 @@ static const ff_key satellite_keys[] = {
     SECTION("limits", SECTION, &limits_section, "{}", SATELLITE(limits), 0, "Limits on the commands."),
     SECTION("arm", SECTION, &arm_section, "none", SATELLITE(arm), 0, "An arm with a gripper."),
     SECTION("obsw", SECTION, &obsw_section, "none", SATELLITE(obsw), 0, "On-board software; needed with an arm."),
-    SECTION("safety", SECTION, &safety_section, "{}", SATELLITE(safety), 0, "What ends a run on devices."),
+    SECTION("safety", SECTION, &safety_section, "{}", SATELLITE(safety), 0, "What ends a run."),
     SECTION("check", SECTION, &check_section, "{}", SATELLITE(check), 0, "What is tried before a run on devices."),
 };
 static const ff_section satellite_section = {"satellites.NAME", "", TABLE(satellite_keys), "One free-floating body with its robot and sensor. A scenario has 1 to 4, each under its own name."};

@@ -4,6 +4,7 @@
 #define FF_SCENARIO_TREE_H
 
 #include "freefloat/base.h"
+#include "text/number.h"
 
 enum {
     FF_TREE_DEPTH = 32,      /* levels of nesting */
@@ -59,10 +60,6 @@ ff_status ff_tree_set(ff_tree *tree, const char *assignment, const char *argumen
 /* The same, and says which node was set: whoever sets it again and again need not search again. */
 ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *argument, ff_node **node,
                            ff_tree_error *error);
-
-/* [+-] digits [. digits] [e [+-] digits], the whole text, whatever the locale: strtod alone takes 1000kg,
- * hex, nan and a locale's comma. False: not such a number. *in_range: neither overflow nor underflow. */
-bool ff_number_parse(const char *text, double *value, bool *in_range);
 
 /* A text as messages show it: no control characters, at most 60 bytes, whole characters. */
 typedef struct ff_shown {

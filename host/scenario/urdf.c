@@ -1,15 +1,13 @@
 #include "scenario/urdf.h"
 
 #include "scenario/tree.h"
+#include "text/file.h"
+#include "text/message.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <libxml/parser.h>
 #include <libxml/tree.h>
@@ -559,38 +557,18 @@ ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_u
     return status;
 }
 
-static ff_status io_fault(char *message, size_t size, const char *text) {
-    if (message && size)
-        snprintf(message, size, "%s", text);
-    return FF_ERR_IO;
-}
-
 ff_status ff_urdf_load(const char *path, ff_urdf *urdf, char *message, size_t size) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat info;
-    if (file < 0)
-        return io_fault(message, size, strerror(errno));
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
-        close(file);
-        return io_fault(message, size, "not a regular file");
-    }
-    /* one byte more than is allowed, so that the parser says what is too long */
-    const size_t room = info.st_size > FF_URDF_BYTES ? FF_URDF_BYTES + 1 : (size_t)info.st_size + 1;
-    size_t length = 0;
-    char *text = malloc(room);
-    ff_status status = text ? FF_OK : io_fault(message, size, "no memory for it");
-    while (status == FF_OK && length < room) {
-        const ssize_t n = read(file, text + length, room - length);
-        if (n > 0)
-            length += (size_t)n;
-        else if (n == 0)
-            break;
-        else if (errno != EINTR)
-            status = io_fault(message, size, strerror(errno));
-    }
-    close(file);
-    if (status == FF_OK)
-        status = ff_urdf_parse(path, text, length, urdf, message, size);
+    char *text;
+    size_t length;
+    char why[200];
+    ff_status status = ff_file_read(path, FF_URDF_BYTES, &text, &length, why, sizeof why);
+    if (status == FF_ERR_ARGUMENT)
+        return ff_refuse(FF_ERR_IO, message, size, "not a regular file");
+    if (status == FF_ERR_SIZE) /* the parser says what is too long */
+        return ff_urdf_parse(path, "", length, urdf, message, size);
+    if (status != FF_OK)
+        return ff_refuse(FF_ERR_IO, message, size, "%s", why);
+    status = ff_urdf_parse(path, text, length, urdf, message, size);
     free(text);
     return status;
 }

@@ -1,4 +1,5 @@
 #include "study/contact_stability.h"
+#include "text/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,12 +50,6 @@ void ff_contact_stability_default(ff_contact_stability_config *config) {
     *config = (ff_contact_stability_config){FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN, FF_NAN};
 }
 
-static ff_status refuse(ff_status status, char *message, size_t size, const char *text) {
-    if (message && size)
-        snprintf(message, size, "%s", text);
-    return status;
-}
-
 ff_status ff_contact_stability_validate(const ff_contact_stability_config *c, char *message, size_t size) {
     const struct {
         double value;
@@ -79,21 +74,21 @@ ff_status ff_contact_stability_validate(const ff_contact_stability_config *c, ch
                      field[i].zero ? ">=" : ">");
             if (isnan(v))
                 snprintf(text, sizeof text, "%s is missing, allowed is a finite number > 0", field[i].name);
-            return refuse(isfinite(v) ? FF_ERR_ARGUMENT : FF_ERR_NOT_FINITE, message, size, text);
+            return ff_refuse(isfinite(v) ? FF_ERR_ARGUMENT : FF_ERR_NOT_FINITE, message, size, "%s", text);
         }
     }
     if (isfinite(c->bandwidth) == isfinite(c->delay))
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "give the actuators' bandwidth or their delay, one of the two");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "give the actuators' bandwidth or their delay, one of the two");
     if (!isnan(c->contact_stiffness) && !(c->contact_stiffness > 0.0))
-        return refuse(FF_ERR_ARGUMENT, message, size, "contact stiffness must be > 0");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "contact stiffness must be > 0");
     const bool contact = !isnan(c->contact_damping) || isfinite(c->contact_stiffness);
     if (contact && isnan(c->robot_inertia))
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "a contact's stiffness or damping needs the robot inertia to compare with");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "a contact's stiffness or damping needs the robot inertia to compare with");
     if (isfinite(c->delay) && !isnan(c->contact_damping) && !isfinite(c->contact_stiffness))
-        return refuse(FF_ERR_ARGUMENT, message, size,
-                      "contact damping with a pure delay needs the contact stiffness");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "contact damping with a pure delay needs the contact stiffness");
     return FF_OK;
 }
 
@@ -418,7 +413,7 @@ ff_status ff_contact_stability_analyze(const ff_contact_stability_config *config
     if (isfinite(q)) {
         const ff_status status = ff_contact_stability_growth(config, q, &r.growth_rate);
         if (status != FF_OK)
-            return refuse(status, message, size, "the rightmost root of the loop could not be confirmed");
+            return ff_refuse(status, message, size, "the rightmost root of the loop could not be confirmed");
         r.stable = r.growth_rate < 0.0;
         const double edge = 1e-9 * (l.gv + sqrt(l.gp));
         if (fabs(r.growth_rate) <= edge)
@@ -536,11 +531,11 @@ ff_status ff_contact_stability_matrix(const ff_contact_stability_config *config,
                                       ff_contact_stability_axes *axes, ff_contact_stability *out,
                                       char *message, size_t size) {
     if (n < 1 || n > FF_CONTACT_STABILITY_AXES)
-        return refuse(FF_ERR_SIZE, message, size, "the inertia ratio must be a matrix of 1 to 6 rows");
+        return ff_refuse(FF_ERR_SIZE, message, size, "the inertia ratio must be a matrix of 1 to 6 rows");
     for (size_t i = 0; i < n * n; i++)
         if (!isfinite(Q[i]))
-            return refuse(FF_ERR_NOT_FINITE, message, size,
-                          "the inertia ratio has an entry that is not finite");
+            return ff_refuse(FF_ERR_NOT_FINITE, message, size,
+                             "the inertia ratio has an entry that is not finite");
     ff_contact_stability_config one = *config;
     one.inertia_ratio = FF_NAN;
     ff_status status = ff_contact_stability_validate(&one, message, size);
@@ -549,7 +544,7 @@ ff_status ff_contact_stability_matrix(const ff_contact_stability_config *config,
     ff_contact_stability_axes r = {.n = n};
     status = eigenvalues(n, Q, r.value);
     if (status != FF_OK)
-        return refuse(
+        return ff_refuse(
             status, message, size,
             "the inertia ratio's eigenvalues must be real and positive: it is no M_s M_r^-1 of two inertias");
     for (size_t i = 0; i < n; i++) {
@@ -557,8 +552,8 @@ ff_status ff_contact_stability_matrix(const ff_contact_stability_config *config,
         if (status == FF_OK)
             status = ff_contact_stability_growth(config, r.value[i], &r.growth[i]);
         if (status != FF_OK)
-            return refuse(status, message, size,
-                          "the inertia ratio's worst direction could not be confirmed");
+            return ff_refuse(status, message, size,
+                             "the inertia ratio's worst direction could not be confirmed");
         if (r.growth[i] >= r.growth[r.worst])
             r.worst = i;
     }

@@ -6,6 +6,7 @@
 
 #include "report/metrics.h"
 #include "scenario/schema.h"
+#include "text/message.h"
 
 void ff_delay_margin_default(ff_delay_margin_config *config) {
     *config = (ff_delay_margin_config){.delay_max = FF_NAN, .map = 7, .stiffness_span = 4.0};
@@ -23,12 +24,6 @@ typedef struct work {
     int first;          /* contact met first */
     double part, share; /* progress so far, and what one run adds */
 } work;
-
-static ff_status fail(ff_status status, char *message, size_t size, const char *text) {
-    if (message && size)
-        snprintf(message, size, "%s", text);
-    return status;
-}
 
 /* Contact point in the body frame of `i`, the first contact's place at `state`. */
 static ff_vec3 point_of(const ff_scenario *s, const ff_contact *c, const ff_rigid_state state[2],
@@ -141,15 +136,15 @@ static bool judge(work *w, const ff_method *method, ff_delay_case *out, char *me
 static ff_status describe(work *w, ff_delay_margin *out, char *message, size_t size) {
     const ff_scenario *s = w->scenario;
     if (w->ideal.contacts == 0)
-        return fail(FF_ERR_ARGUMENT, message, size,
-                    "the ideal motion meets no contact within its duration: there is nothing to judge");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the ideal motion meets no contact within its duration: there is nothing to judge");
     const ff_ideal_contact *met = &w->ideal.contact[0];
     const ff_contact *c = &s->contact[met->contact];
     w->first = out->contact = met->contact;
     const ff_vec3 impulse = ff_vec3_sub(met->after[0].velocity, met->before[0].velocity);
     if (!(c->stiffness > 0.0) || !(ff_vec3_norm(impulse) > 0.0))
-        return fail(FF_ERR_ARGUMENT, message, size,
-                    "the first contact has no stiffness along a line: w tau is not defined for it");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the first contact has no stiffness along a line: w tau is not defined for it");
     w->normal = ff_vec3_unit(impulse);
     if (c->kind == FF_CONTACT_STOPS) { /* several axes may push in one contact; the first one is the line */
         double nearest = FF_INF;
@@ -187,7 +182,7 @@ static ff_status describe(work *w, ff_delay_margin *out, char *message, size_t s
     ff_line_rebound sharp;
     const ff_status status = ff_line_contact_solve(&line, &sharp);
     if (status != FF_OK)
-        return fail(status, message, size, "the first contact is no approach along its normal");
+        return ff_refuse(status, message, size, "the first contact is no approach along its normal");
     out->rebound_law = sharp.rebound * exp(0.5 * FF_PI * out->w_tau);
     return FF_OK;
 }
@@ -249,7 +244,7 @@ static ff_status fill_map(work *w, ff_delay_margin *out, char *message, size_t s
     top = fmin(fmax(top, 0.25 * out->delay_max), out->delay_max);
     out->cell = calloc((size_t)out->methods * (size_t)n * (size_t)n, sizeof *out->cell);
     if (!out->cell)
-        return fail(FF_ERR_MEMORY, message, size, "no memory");
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     out->map = n;
     out->cells = out->methods * n * n;
     const double fixed = out->delay - out->robot_delay; /* lags and sensor, when the robots are alike */
@@ -278,7 +273,7 @@ static ff_status fill_map(work *w, ff_delay_margin *out, char *message, size_t s
                 cell->rebound_ideal = rebound;
                 set_delay(w, delay);
                 if (!judge(w, cell->method, &cell->run, NULL, 0))
-                    return fail(FF_ERR_LIMIT, message, size, "stopped");
+                    return ff_refuse(FF_ERR_LIMIT, message, size, "stopped");
             }
     }
     return FF_OK;
@@ -304,7 +299,7 @@ static ff_status analyze(work *w, ff_delay_margin *out, char *message, size_t si
         if (w->config->method[m] || s->setup[m].method == s->method)
             out->method[out->methods++].method = s->setup[m].method;
     if (out->methods == 0)
-        return fail(FF_ERR_ARGUMENT, message, size, "no method to judge");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "no method to judge");
     /* Progress counts runs, as if every search went the whole way. */
     const int each = 2 + FF_DELAY_SCAN + FF_DELAY_BISECTIONS;
     const int runs = out->methods * (each + w->config->map * w->config->map);
@@ -318,7 +313,7 @@ static ff_status analyze(work *w, ff_delay_margin *out, char *message, size_t si
         method->largest_delay = FF_NAN;
         if (!judge(w, method->method, &method->now, method->message, sizeof method->message) ||
             !search(w, out->delay_max, method))
-            return fail(FF_ERR_LIMIT, message, size, "stopped");
+            return ff_refuse(FF_ERR_LIMIT, message, size, "stopped");
         w->part = (double)(m + 1) * each * w->share;
     }
     return w->config->map > 0 ? fill_map(w, out, message, size) : FF_OK;
@@ -328,15 +323,15 @@ ff_status ff_delay_margin_analyze(const ff_scenario *scenario, const ff_delay_ma
                                   ff_delay_margin *out, char *message, size_t size) {
     *out = (ff_delay_margin){0};
     if (scenario->emulates)
-        return fail(FF_ERR_UNSUPPORTED, message, size,
-                    "an emulation has no satellite; see freefloat analyze contact-stability");
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                         "an emulation has no satellite; see freefloat analyze contact-stability");
     if (config->map < 0 || config->map > FF_DELAY_MAP || !(config->stiffness_span > 1.0) ||
         !(isnan(config->delay_max) || (config->delay_max > 0.0 && isfinite(config->delay_max))))
-        return fail(FF_ERR_ARGUMENT, message, size,
-                    "delay_max must be > 0, the stiffness span > 1, the map 0 to 25 points");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "delay_max must be > 0, the stiffness span > 1, the map 0 to 25 points");
     ff_scenario *copy = malloc(sizeof *copy);
     if (!copy)
-        return fail(FF_ERR_MEMORY, message, size, "no memory");
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     work w = {.scenario = scenario, .config = config, .copy = copy};
     const ff_status status = analyze(&w, out, message, size);
     ff_ideal_free(&w.ideal);

@@ -6,6 +6,7 @@
 
 #include "ideal/ideal.h"
 #include "executive/capture.h"
+#include "text/message.h"
 
 enum { COARSE = 80, SAMPLES_MAX = 20000 };
 
@@ -269,12 +270,6 @@ ff_status ff_workspace_trace(const ff_workspace_config *config, const ff_robot_c
     return FF_OK;
 }
 
-static ff_status fail(ff_status status, char *message, size_t size, const char *text) {
-    if (message && size)
-        snprintf(message, size, "%s", text);
-    return status;
-}
-
 /* One motion's progress as a part of all of them. */
 typedef struct motions {
     const ff_workspace_config *config;
@@ -291,12 +286,12 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
     *out = (ff_workspace){.duration = (double)scenario->cycles * scenario->cycle,
                           .bodies = scenario->satellites};
     if (scenario->emulates)
-        return fail(FF_ERR_UNSUPPORTED, message, size,
-                    "an emulation has no satellite whose motion could leave");
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                         "an emulation has no satellite whose motion could leave");
     ff_scenario *copy = malloc(sizeof *copy);
     ff_ideal_result forced = {0}, nominal = {0};
     ff_pose *pose = NULL;
-    ff_status status = copy ? FF_OK : fail(FF_ERR_MEMORY, message, size, "no memory");
+    ff_status status = copy ? FF_OK : ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     if (status == FF_OK) {
         *copy = *scenario;
         copy->method = NULL;
@@ -324,7 +319,7 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
     if (status == FF_OK) {
         pose = malloc(count * sizeof *pose);
         if (!pose)
-            status = fail(FF_ERR_MEMORY, message, size, "no memory");
+            status = ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     }
     const uint64_t bodies = (uint64_t)scenario->satellites;
     const ff_ideal_result *n = scenario->nominal == FF_NOMINAL_SATELLITE ? &forced : &nominal;
@@ -342,9 +337,9 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
                                         relative ? &out->relative[i] : &out->absolute[i]);
             m.done++;
             if (status == FF_ERR_LIMIT)
-                fail(status, message, size, "stopped");
+                ff_refuse(status, message, size, "stopped");
             else if (status != FF_OK)
-                fail(status, message, size, "the robot's base, tool or rail cannot be used for an arm");
+                ff_refuse(status, message, size, "the robot's base, tool or rail cannot be used for an arm");
         }
     free(pose);
     ff_ideal_free(&forced);

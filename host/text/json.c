@@ -1,4 +1,5 @@
 #include "text/json.h"
+#include "text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,21 +89,9 @@ void ff_json_close(ff_json *json, char bracket) {
         put_text(json, "\n");
 }
 
-void ff_json_format(double value, char *buffer) {
-    if (!isfinite(value)) {
-        memcpy(buffer, "null", 5);
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(buffer, 32, "%.*g", digits, value);
-        if (strtod(buffer, NULL) == value)
-            return;
-    }
-}
-
 void ff_json_number(ff_json *json, const char *key, double value) {
-    char buffer[32];
-    ff_json_format(value, buffer);
+    char buffer[FF_NUMBER_SIZE];
+    ff_number_format(value, buffer);
     begin(json, key);
     put_text(json, buffer);
 }

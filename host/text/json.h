@@ -29,7 +29,5 @@ void ff_json_string(ff_json *json, const char *key, const char *value); /* NULL:
 void ff_json_vector(ff_json *json, const char *key, const double *values, int count);
 void ff_json_vec3(ff_json *json, const char *key, ff_vec3 value);
 void ff_json_quat(ff_json *json, const char *key, ff_quat value);
-/* Shortest round-trip form of a double into buffer[32]; "null" when not finite. */
-void ff_json_format(double value, char *buffer);
 
 #endif

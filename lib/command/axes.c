@@ -16,6 +16,13 @@ void ff_axes_confirm(ff_axes_state *state, bool accepted, bool stood) {
     state->pending = false;
 }
 
+void ff_axes_hold(ff_axes_state *state) {
+    state->sent = state->at;
+    state->sent_rate = (ff_arm_joints){0};
+    state->pending = true;
+    state->braking = false;
+}
+
 ff_axes_reason ff_axes_reach(const ff_arm_model *arm, const ff_pose *T_wt, double dt,
                              const ff_arm_joints *from, ff_arm_joints *joints, ff_axes_out *out) {
     *out = (ff_axes_out){.reason = FF_AXES_FOLLOW};

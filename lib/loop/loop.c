@@ -221,7 +221,7 @@ static inline void map_to_inertial(const ff_rigid_state *n, const ff_pose *T, co
 
 static inline ff_setpoint map_to_robot(const ff_rigid_state *n, const ff_rigid_state *absolute) {
     const ff_rigid_state relative = ff_relative_from_absolute(n, absolute);
-    return (ff_setpoint){{relative.attitude, relative.position}, {relative.omega, relative.velocity}};
+    return ff_setpoint_from_state(&relative);
 }
 
 ff_setpoint ff_loop_to_inertial(const ff_loop_model *model, const ff_rigid_state *nominal,
@@ -236,7 +236,7 @@ ff_setpoint ff_loop_to_robot(const ff_loop_model *model, const ff_rigid_state *n
                              ff_setpoint inertial) {
     if (!model->config.relative.enabled)
         return inertial;
-    const ff_rigid_state absolute = {inertial.T.p, inertial.T.q, inertial.twist.v, inertial.twist.w};
+    const ff_rigid_state absolute = ff_setpoint_to_state(&inertial);
     return map_to_robot(nominal, &absolute);
 }
 
@@ -413,32 +413,43 @@ static ff_status tip_of(const ff_loop_model *model, int i, ff_mount_state *mount
     return ff_wrench_condition(wrench, tip, f_b);
 }
 
-/* 1 wrench: measured -> contact wrench at the CoM, robots mapped to the inertial frame by (23). False: a
- * sample was refused. */
-static bool condition(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
-                      const ff_loop_in *in, ff__cycle *c, ff_loop_out *out) {
-    const ff_loop_config *config = &model->config;
+/* Else the last reading stands in for a lost one. */
+static bool is_fresh(const ff_loop_model *model, const ff_wrench_in *sensor) {
+    return sensor->age < 0.5 * model->config.integrate.cycle;
+}
+
+ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                          const ff_loop_in *in, ff_loop_out *out) {
     bool refused = false;
-    for (int i = 0; i < config->bodies; i++) {
-        ff_wrench f_b = state->last_wrench[i];
-        /* else the last reading stands in for a lost one */
-        const bool fresh = in->sensor[i].age < 0.5 * config->integrate.cycle;
+    for (int i = 0; i < model->config.bodies; i++) {
         ff_wrench_in tip;
-        const ff_status status = tip_of(model, i, &state->mount[i], &in->sensor[i], fresh, &tip, &f_b);
-        if (ff__has_joints(config, i))
-            c->port = c->measured = f_b;
+        out->measured_b[i] = state->last_wrench[i];
+        const ff_status status = tip_of(model, i, &state->mount[i], &in->sensor[i],
+                                        is_fresh(model, &in->sensor[i]), &tip, &out->measured_b[i]);
+        out->tip[i] = (ff_setpoint){tip.T_wb, tip.twist};
         out->sensor_status[i] = status;
         info->not_finite += status == FF_ERR_NOT_FINITE;
         info->stale += status == FF_INFO_STALE;
         info->saturated += status == FF_INFO_SATURATED;
+        refused |= status != FF_OK;
+    }
+    return refused ? FF_INFO_HELD : FF_OK;
+}
+
+/* What stage 1 has measured, robots mapped to the inertial frame by (23). False: a sample was refused. */
+static bool take_samples(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                         const ff_loop_in *in, ff__cycle *c, ff_loop_out *out) {
+    const ff_loop_config *config = &model->config;
+    bool refused = false;
+    for (int i = 0; i < config->bodies; i++) {
+        const ff_status status = out->sensor_status[i];
         refused |=
             status != FF_OK || !ff_vec3_finite(in->load[i].force) || !ff_vec3_finite(in->load[i].torque);
-        out->measured_b[i] = f_b;
-        c->sample[i] = (ff_body_sample){.f_b = f_b,
-                                        .T_wr = tip.T_wb,
-                                        .twist_r = tip.twist,
+        c->sample[i] = (ff_body_sample){.f_b = out->measured_b[i],
+                                        .T_wr = out->tip[i].T,
+                                        .twist_r = out->tip[i].twist,
                                         .load = in->load[i],
-                                        .valid = status == FF_OK && fresh};
+                                        .valid = status == FF_OK && is_fresh(model, &in->sensor[i])};
         if (config->relative.enabled) {
             const ff_rigid_state *nominal = &state->nominal.motion;
             map_to_inertial(nominal, &in->sensor[i].T_wb, &in->sensor[i].twist, &c->sample[i].T_wr,
@@ -586,10 +597,10 @@ static void keep(const ff_loop_model *model, ff_loop_state *state, const ff__cyc
     state->k++;
 }
 
-ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
-                       const ff_loop_in *in, ff_loop_out *out) {
+ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                          const ff_loop_in *in, ff_loop_out *out) {
     ff__cycle c;
-    if (!condition(model, state, info, in, &c, out))
+    if (!take_samples(model, state, info, in, &c, out))
         return hold_all(model, state, info, out);
     const ff_status status = correct(model, state, &c, &out->fidelity);
     if (status < 0 || !advance(model, state, in, &out->fidelity, &c)) {
@@ -600,4 +611,10 @@ ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop
     command(model, state, info, &c, out);
     keep(model, state, &c);
     return FF_OK;
+}
+
+ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                       const ff_loop_in *in, ff_loop_out *out) {
+    ff_loop_measure(model, state, info, in, out);
+    return ff_loop_advance(model, state, info, in, out);
 }

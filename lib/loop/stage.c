@@ -59,6 +59,7 @@ ff_status ff__stage_step(const ff_loop_stage *stage, const void *model, int bodi
     out->has_command = false;
     out->observers = out->look_back = 0;
     out->bounds = 0;
+    in->bodies = bodies;
     in->detected = detected;
     return stage->method->step(model, state, in, out);
 }

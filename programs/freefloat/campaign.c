@@ -168,7 +168,7 @@ static bool keep_log(ff_worker *worker, const ff_campaign *c, uint64_t slot, con
         kept_log l = {.path = path};
         ff_worker_view view;
         const ff_status status = ff_worker_rerun(worker, index, method, open_log, &l, &view);
-        good = l.open && ff_csv_close(&l.csv) == FF_OK;
+        good = l.open && ff_csv_close(&l.csv, true) == FF_OK;
         if (!good)
             ff_cli_error("%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
         char *text = good && status == FF_OK ? ff_summary_json(view.metrics, view.run) : NULL;

@@ -11,6 +11,7 @@
 #include "report/geometry.h"
 #include "obsw/udp.h"
 #include "executive/capture.h"
+#include "text/file.h"
 
 ff_session *ff_session_open(const char *path, const ff_scenario_options *options, int *status) {
     ff_session *session = malloc(sizeof *session);
@@ -68,38 +69,18 @@ char *ff_session_folder(const char *out, const char *name, const char *sub) {
 }
 
 int ff_make_folder(const char *path) {
-    char part[4096];
-    snprintf(part, sizeof part, "%s", path);
-    for (char *c = part + 1; *c; c++)
-        if (*c == '/') {
-            *c = 0;
-            mkdir(part, 0777);
-            *c = '/';
-        }
-    struct stat info;
-    if ((mkdir(part, 0777) != 0 && errno != EEXIST) || stat(part, &info) != 0 || !S_ISDIR(info.st_mode) ||
-        access(part, W_OK | X_OK) != 0) {
-        ff_cli_error("%s: cannot write into this folder (%s); choose another with --out", path,
-                     strerror(errno ? errno : ENOTDIR));
-        return -1;
-    }
-    return 0;
+    if (ff_folder_make(path) == FF_OK)
+        return 0;
+    ff_cli_error("%s: cannot write into this folder (%s); choose another with --out", path, strerror(errno));
+    return -1;
 }
 
 int ff_write_whole(const char *folder, const char *name, const char *text) {
-    char part[4400], whole[4400];
-    snprintf(part, sizeof part, "%s/.%s.part", folder, name);
-    snprintf(whole, sizeof whole, "%s/%s", folder, name);
-    FILE *file = fopen(part, "w");
-    bool good = file != NULL;
-    if (file) {
-        good = fputs(text, file) >= 0;
-        good = fclose(file) == 0 && good;
-    }
-    if (good && rename(part, whole) == 0)
+    char path[FF_FILE_PATH];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (ff_file_replace(path, text) == FF_OK)
         return 0;
-    ff_cli_error("%s: cannot be written (%s)", whole, strerror(errno));
-    unlink(part);
+    ff_cli_error("%s: cannot be written (%s)", path, strerror(errno));
     return -1;
 }
 
@@ -126,13 +107,10 @@ static int solve_ideal(ff_session *session, ff_progress *progress) {
 /* The scenario's text, malloc'ed; NULL when it cannot be read twice (a pipe). */
 static char *read_again(const char *path, size_t *length) {
     struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return NULL;
-    FILE *file = fopen(path, "r");
-    char *text = file ? malloc((size_t)info.st_size + 1) : NULL;
-    *length = text ? fread(text, 1, (size_t)info.st_size, file) : 0;
-    if (file)
-        fclose(file);
+    char *text = NULL;
+    *length = 0;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        ff_file_read(path, (size_t)info.st_size, &text, length, NULL, 0);
     return text;
 }
 
@@ -159,13 +137,11 @@ static ff_status open_log(const ff_session *session, const char *path, ff_log *l
 int ff_session_execute(ff_session *session, const ff_session_options *options) {
     if (session->scenario.emulates)
         return ff_session_emulate(session, options);
-    char log_part[4400] = "", log_whole[4400] = "";
-    if (options->out) {
-        if (ff_make_folder(options->out) != 0)
-            return FF_EXIT_USAGE;
-        snprintf(log_part, sizeof log_part, "%s/.log.csv.part", options->out);
-        snprintf(log_whole, sizeof log_whole, "%s/log.csv", options->out);
-    }
+    char csv_path[FF_FILE_PATH], mcap_path[FF_FILE_PATH];
+    if (options->out && ff_make_folder(options->out) != 0)
+        return FF_EXIT_USAGE;
+    snprintf(csv_path, sizeof csv_path, "%s/log.csv", options->out ? options->out : "");
+    snprintf(mcap_path, sizeof mcap_path, "%s/log.mcap", options->out ? options->out : "");
     ff_progress progress;
     ff_progress_start(&progress, session->label, options->quiet);
     int result = solve_ideal(session, &progress);
@@ -194,16 +170,14 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
         sinks[count++] = options->extra;
     const bool log = options->out && options->csv;
     if (log) {
-        if (ff_csv_open(log_part, &session->scenario, &csv) != FF_OK) {
-            ff_cli_error("%s: cannot be written (%s)", log_whole, strerror(errno));
+        if (ff_csv_open(csv_path, &session->scenario, &csv) != FF_OK) {
+            ff_cli_error("%s: cannot be written (%s)", csv_path, strerror(errno));
             return FF_EXIT_USAGE;
         }
         sinks[count++] = ff_csv_sink(&csv);
     }
     ff_log mcap = {0};
-    char mcap_path[4400];
     const bool log_mcap = options->out && options->mcap;
-    snprintf(mcap_path, sizeof mcap_path, "%s/log.mcap", options->out ? options->out : "");
     if (log_mcap) {
         if (open_log(session, mcap_path, &mcap) != FF_OK) {
             ff_cli_error("%s: cannot be written (%s)", mcap_path, strerror(errno));
@@ -231,16 +205,9 @@ int ff_session_execute(ff_session *session, const ff_session_options *options) {
                      strerror(errno ? errno : ENOSPC));
         result = FF_EXIT_FAILED;
     }
-    if (log) {
-        const ff_status closed = ff_csv_close(&csv);
-        if (closed < 0 || session->run.status == FF_ERR_IO) {
-            ff_cli_error("%s: cannot be written (%s)", log_whole, strerror(errno ? errno : ENOSPC));
-            unlink(log_part);
-            result = FF_EXIT_FAILED;
-        } else if (rename(log_part, log_whole) != 0) {
-            ff_cli_error("%s: %s", log_whole, strerror(errno));
-            result = FF_EXIT_FAILED;
-        }
+    if (log && ff_csv_close(&csv, session->run.status != FF_ERR_IO) < 0) {
+        ff_cli_error("%s: cannot be written (%s)", csv_path, strerror(errno));
+        result = FF_EXIT_FAILED;
     }
     if (session->run.status == FF_ERR_UNSUPPORTED) {
         ff_cli_error("%s: %s", session->scenario.name, session->run.message);

@@ -1,10 +1,12 @@
 /* A scenario that emulates another robot [aghili]: run, judge, write. */
 #include <stddef.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "text/version.h"
+#include "text/file.h"
 #include "text/json.h"
 #include "emulate/arm.h"
 #include "session.h"
@@ -117,23 +119,20 @@ static void write_joint(const ff_emulate_result *r, FILE *file) {
 }
 
 static int write_log(const ff_session *session, const char *folder) {
-    char part[4400], whole[4400];
-    snprintf(part, sizeof part, "%s/.log.csv.part", folder);
-    snprintf(whole, sizeof whole, "%s/log.csv", folder);
-    FILE *file = fopen(part, "w");
-    bool good = file != NULL;
-    if (file) {
+    char path[FF_FILE_PATH];
+    snprintf(path, sizeof path, "%s/log.csv", folder);
+    ff_file_whole whole;
+    ff_status status = ff_file_begin(path, &whole);
+    if (status == FF_OK) {
         if (session->scenario.target == FF_TARGET_ARM)
-            write_arms(&session->emulation, (size_t)session->scenario.arms.robot.links, file);
+            write_arms(&session->emulation, (size_t)session->scenario.arms.robot.links, whole.file);
         else
-            write_joint(&session->emulation, file);
-        good = !ferror(file);
-        good = fclose(file) == 0 && good;
+            write_joint(&session->emulation, whole.file);
+        status = ff_file_end(&whole, true);
     }
-    if (good && rename(part, whole) == 0)
+    if (status == FF_OK)
         return 0;
-    ff_cli_error("%s: cannot be written", whole);
-    unlink(part);
+    ff_cli_error("%s: cannot be written (%s)", path, strerror(errno));
     return -1;
 }
 

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "live/recording.h"
 #include "text/clock.h"
+#include "text/file.h"
 
 static const char help[] =
     "usage: freefloat view DIR [options]\n\n"
@@ -22,25 +23,10 @@ static const char help[] =
 
 /* A whole file as text; NULL when it cannot be read or is larger than `most`. */
 static char *read_text(const char *folder, const char *name, size_t most) {
-    char path[4400];
+    char path[FF_FILE_PATH], *text;
+    size_t length;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    char *text = NULL;
-    if (fseek(file, 0, SEEK_END) == 0) {
-        const long size = ftell(file);
-        rewind(file);
-        if (size > 0 && (size_t)size <= most)
-            text = malloc((size_t)size + 1);
-        if (text && fread(text, 1, (size_t)size, file) == (size_t)size) {
-            text[size] = 0;
-        } else {
-            free(text);
-            text = NULL;
-        }
-    }
-    fclose(file);
+    ff_file_read(path, most, &text, &length, NULL, 0);
     return text;
 }
 

@@ -153,7 +153,7 @@ bad "b.yaml:5:3: mass is .*, allowed: > 0 .*\(sample [0-9]+\)" $'vary:\n  satell
 bad "b.yaml:4:11: --method nothing" 'methods: [nothing]'
 bad "no number 'speed'" 'metrics: {a: speed}'
 bad "not valid YAML" 'vary: {'
-expect 2 "none.yaml:1:1: the file cannot be used" "$FREEFLOAT" campaign none.yaml; one_line
+expect 2 "none.yaml:1:1: the file cannot be read" "$FREEFLOAT" campaign none.yaml; one_line
 expect 2 "which campaign" "$FREEFLOAT" campaign; one_line
 expect 2 "whole number from 1 to 4096" "$FREEFLOAT" campaign c.yaml --threads many; one_line
 printf 'name: many\nbase: wall.yaml\nsamples: 2000000000\nmetrics: [contacts]\n' > many.yaml

@@ -1,5 +1,5 @@
 /* Any datagram to both sides of RDT. */
-#include "devices/ati.h"
+#include "devices/ati/ati.h"
 
 #include "fuzz.h"
 

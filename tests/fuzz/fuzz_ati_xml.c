@@ -1,5 +1,5 @@
 /* Any configuration page: a page that is taken has a usable scale. */
-#include "devices/ati.h"
+#include "devices/ati/ati.h"
 
 #include "fuzz.h"
 

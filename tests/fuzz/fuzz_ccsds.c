@@ -1,5 +1,5 @@
 /* Any packet: what is taken is written again byte for byte (its spare bits apart). */
-#include "devices/ccsds.h"
+#include "devices/ccsds/ccsds.h"
 
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
 /* Any packet to or from on-board software: what is taken is finite and is written again byte for byte. */
-#include "devices/onboard.h"
+#include "devices/ccsds/onboard.h"
 
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
 /* Any datagram to the PC's side: a status, finite values, and what was read can be written and read again. */
-#include "devices/rsi.h"
+#include "devices/rsi/rsi.h"
 
 #include "fuzz.h"
 

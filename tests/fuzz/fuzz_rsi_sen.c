@@ -1,5 +1,5 @@
 /* Any answer to the controller's side: corrections stay finite and within the clip. */
-#include "devices/rsi.h"
+#include "devices/rsi/rsi.h"
 
 #include "fuzz.h"
 

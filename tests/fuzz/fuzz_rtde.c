@@ -1,5 +1,5 @@
 /* Any byte stream to the RTDE reader: recipes, data and texts, and what is read is written back alike. */
-#include "devices/rtde.h"
+#include "devices/rtde/rtde.h"
 
 #include "fuzz.h"
 

@@ -24,7 +24,7 @@ static int compare(const ff_scenario *s, double tolerance) {
         ff_setpoint c[FF_MAX_BODIES];
         for (int i = 0; i < s->satellites; i++) {
             const ff_rigid_state *x = &ideal.state[k * (uint64_t)ideal.bodies + (uint64_t)i];
-            c[i] = (ff_setpoint){ff_rigid_pose(x), {x->omega, x->velocity}};
+            c[i] = ff_setpoint_from_state(x);
         }
         ff_plant_write(plant, k, c);
         ff_truth truth;

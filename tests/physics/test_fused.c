@@ -435,7 +435,7 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
         cycle(&plant, c);
         peak = fmax(peak, plant.force);
         if (noise > 0.0) {
-            const ff_rigid_state robot = {plant.now.T.p, plant.now.T.q, plant.now.twist.v, plant.now.twist.w};
+            const ff_rigid_state robot = ff_setpoint_to_state(&plant.now);
             const ff_vec3 tip = ff_pose_apply(plant.now.T, plant.tip);
             touch_sample(&known, ff_vec3_dot(n, ff_vec3_sub(plant.wall[0].at, tip)),
                          -ff_vec3_dot(n, ff_rigid_point_velocity(&robot, plant.tip)));

@@ -22,10 +22,30 @@ typedef struct course {
     sides both;
     uint64_t halt; /* cycle of the operator's stop, 0: none */
     double hold;   /* [s] of the run when the viewer orders to hold, 0: never */
-    atomic_bool due;
-    bool given;
+    bool stops;    /* the operator stops it while it holds */
+    atomic_bool due, given;
+    uint64_t held; /* cycle in which the order was given */
     shaken robot[2];
 } course;
+
+/* The viewer has a thread of its own, and in lock step nobody waits for it: here the facility does, when the
+ * robot has come as far as the order is due, and when it has held for long enough. Until then at most the
+ * wait for a silent controller. */
+static void await(const atomic_bool *flag) {
+    for (int n = 0; n < 2000 && !atomic_load(flag); n++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void await_viewer(course *c, uint64_t k) {
+    const ff_rigid_state *start = &c->scenario.satellite[0].start;
+    const double v2 = ff_vec3_dot(start->velocity, start->velocity),
+                 t = ff_vec3_dot(ff_vec3_sub(c->robot[0].last.p, start->position), start->velocity) / v2;
+    if (!c->held && (t > c->hold + 0.1 || atomic_load(&c->given))) {
+        await(&c->given);
+        c->held = k;
+    } else if (c->held && c->stops && (double)(k - c->held) * c->scenario.cycle > 1.2)
+        await(&c->both.halt);
+}
 
 static void watch(void *self, uint64_t k, const ff_truth *truth) {
     course *c = self;
@@ -54,6 +74,8 @@ static void watch(void *self, uint64_t k, const ff_truth *truth) {
     }
     if (c->halt && k == c->halt)
         atomic_store(&c->both.halt, true);
+    if (c->hold > 0.0)
+        await_viewer(c, k);
 }
 
 static ff_status keep(void *self, const ff_row *row) {
@@ -73,16 +95,17 @@ static void see(void *self, const ff_telemetry_sample *sample) {
     course *c = self;
     if (sample->row.t > c->hold && sample->state >= FF_SAFE_FLOAT)
         atomic_store(&c->due, true);
-    if (c->given && sample->state == FF_SAFE_HOLD && sample->row.t > c->hold + 1.0)
+    if (c->stops && atomic_load(&c->given) && sample->state == FF_SAFE_HOLD && sample->row.t > c->hold + 1.0)
         atomic_store(&c->both.halt, true);
 }
 
 static bool order(void *self, ff_order *o) {
     course *c = self;
-    if (c->given || !atomic_load(&c->due))
+    if (atomic_load(&c->given) || !atomic_load(&c->due))
         return false;
     *o = (ff_order){.verb = FF_ORDER_HOLD};
-    return c->given = true;
+    atomic_store(&c->given, true);
+    return true;
 }
 
 static void answered(void *self, const ff_order_answer *a, const char *words) {
@@ -92,11 +115,13 @@ static void answered(void *self, const ff_order_answer *a, const char *words) {
 }
 
 /* The overrides after "truth:" hold only for the facility. */
-static course *go(const char *text, const char *const *set, uint64_t halt, double hold, double silence) {
+static course *go(const char *text, const char *const *set, uint64_t halt, double hold, bool stops,
+                  double silence) {
     course *c = calloc(1, sizeof *c);
     load_both(&c->scenario, &c->truth, text, set);
     c->halt = halt;
     c->hold = hold;
+    c->stops = stops;
     c->both = (sides){.scenario = &c->scenario,
                       .truth = &c->truth,
                       .facility_options = {.lockstep = true, .patience = 20.0, .watch = watch, .user = c},
@@ -126,7 +151,7 @@ typedef struct tried {
 
 /* apart: the second robot has a clock of its own. */
 static void follow(const char *text, const tried *t, bool apart, double silence) {
-    course *c = go(text, t->set, t->halt, t->hold, silence);
+    course *c = go(text, t->set, t->halt, t->hold, t->code == FF_TRIP_OPERATOR, silence);
     bool bad = c->rt.trip.code != t->code;
     for (int i = 0; i < c->scenario.satellites; i++) {
         const shaken s = c->robot[i];

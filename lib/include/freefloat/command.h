@@ -2,17 +2,11 @@
 #ifndef FREEFLOAT_COMMAND_H
 #define FREEFLOAT_COMMAND_H
 
-#include "freefloat/base.h"
+#include "freefloat/dynamics.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A motion set point: pose and velocity at one time. */
-typedef struct ff_setpoint {
-    ff_pose T;      /* body in the lab */
-    ff_twist twist; /* w body [rad/s], v in the lab [m/s] */
-} ff_setpoint;
 
 /* Bounds on each component: position in lab axes, rotation in body axes. FF_INF: no limit. */
 typedef struct ff_gate_config {

@@ -42,6 +42,19 @@ typedef struct ff_rigid_load {
 ff_status ff_rigid_validate(const ff_rigid_config *config);
 ff_status ff_rigid_create(const ff_rigid_config *config, ff_rigid_model *model);
 
+/* A motion set point: pose and velocity at one time, the numbers of an ff_rigid_state as robots take them. */
+typedef struct ff_setpoint {
+    ff_pose T;      /* body in the lab */
+    ff_twist twist; /* w body [rad/s], v in the lab [m/s] */
+} ff_setpoint;
+
+/* One as the other: the same numbers, no rounding. */
+static inline ff_setpoint ff_setpoint_from_state(const ff_rigid_state *state) {
+    return (ff_setpoint){{state->attitude, state->position}, {state->omega, state->velocity}};
+}
+static inline ff_rigid_state ff_setpoint_to_state(const ff_setpoint *setpoint) {
+    return (ff_rigid_state){setpoint->T.p, setpoint->T.q, setpoint->twist.v, setpoint->twist.w};
+}
 /* [destefano2019, (2)] w' = I^-1 (I w x w + torque) */
 static inline ff_vec3 ff_rigid_angular_acceleration(const ff_rigid_model *model, ff_vec3 w, ff_vec3 torque) {
     const ff_vec3 Iw = ff_mat3_apply(&model->inertia, w);

@@ -70,8 +70,8 @@ typedef struct ff_loop_model {
     ff_loop_config config; /* its settings are resolved: what was not given is chosen */
     ff_loop_stage stage;
     ff_rigid_model rigid[FF_MAX_BODIES]; /* with joints: as at the start */
-    ff_body jointed; /* of config.joints */
-    ff_arm_model arm[FF_MAX_BODIES]; /* of elastic robots */
+    ff_body jointed;                     /* of config.joints */
+    ff_arm_model arm[FF_MAX_BODIES];     /* of elastic robots */
     ff_mount_model mount[FF_MAX_BODIES];
     ff_nominal_config nominal;
 } ff_loop_model;
@@ -124,6 +124,8 @@ typedef struct ff_loop_out {
                                             about the base's origin; a reaction as at the satellites */
     ff_rigid_state base[FF_MAX_BODIES];  /* with joints: the base at t_k, at the joints measured */
     ff_pose port[FF_MAX_BODIES];         /* with joints: in the base frame at t_k */
+    ff_setpoint tip[FF_MAX_BODIES]; /* measured motion of what meets the environment: the robot's, or that
+                                       of a mock-up on an elastic mount */
     ff_twist velocity_correction[FF_MAX_BODIES]; /* V_pc of the passive integrator, for t_(k+1) */
     ff_status sensor_status[FF_MAX_BODIES];
     ff_status gate_status[FF_MAX_BODIES];
@@ -158,9 +160,17 @@ ff_status ff_loop_update(ff_loop_model *model, const ff_world *world, const ff_s
 double ff_loop_lead(const ff_loop_model *model, const ff_loop_state *state, int body);
 /* The method's columns of a body, or of the run (body < 0); up to FF_METHOD_VALUES. Returns how many. */
 int ff_loop_report(const ff_loop_model *model, const ff_loop_state *state, int body, double *values);
-/* Cycle k. FF_OK, or FF_INFO_HELD when a sample of any body was refused: then nothing moves, the satellites
- * stay where they are and every robot is told its last safe pose. FF_ERR_DIVERGED when the motion would leave
- * the finite numbers: the state is left as it was. */
+/* Stage 1 of cycle k alone: measured_b, tip and sensor_status of *out. Also for cycles in which nothing is
+ * advanced: limits are judged by the wrench that the loop uses. FF_OK, or FF_INFO_HELD: a sample of some body
+ * was refused, its measured_b is the last valid one. */
+ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                          const ff_loop_in *in, ff_loop_out *out);
+/* The rest of cycle k, after ff_loop_measure. FF_OK, or FF_INFO_HELD when a sample of any body was refused:
+ * then nothing moves, the satellites stay where they are and every robot is told its last safe pose.
+ * FF_ERR_DIVERGED when the motion would leave the finite numbers: the state is left as it was. */
+ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                          const ff_loop_in *in, ff_loop_out *out);
+/* Both in one. */
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                        const ff_loop_in *in, ff_loop_out *out);
 

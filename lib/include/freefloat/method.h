@@ -140,6 +140,7 @@ typedef struct ff_body_sample {
 } ff_body_sample;
 
 typedef struct ff_method_in {
+    int bodies;                       /* rows of all that follows */
     const ff_rigid_state *body;       /* satellites at t_k */
     const ff_rigid_model *rigid;      /* and their models in this cycle: a tree's change with its joints */
     const ff_body_sample *sample;     /* robots and sensors */

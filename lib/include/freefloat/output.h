@@ -137,6 +137,8 @@ typedef struct ff_axes_out {
 
 void ff_axes_reset(ff_axes_state *state, const ff_arm_joints *at);
 void ff_axes_confirm(ff_axes_state *state, bool accepted, bool stood);
+/* The joints as they are, once everything rests: a brake is over. */
+void ff_axes_hold(ff_axes_state *state);
 /* Joints of the pose T_wt, dt [s] after those given; FF_AXES_FOLLOW only if every axis is inside its range
  * and fast enough. */
 ff_axes_reason ff_axes_reach(const ff_arm_model *arm, const ff_pose *T_wt, double dt,

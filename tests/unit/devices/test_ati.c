@@ -1,5 +1,5 @@
 /* RDT and the configuration page: known bytes, wrap-safe sequences, both sides against each other. */
-#include "devices/ati.h"
+#include "devices/ati/ati.h"
 
 #include "support.h"
 

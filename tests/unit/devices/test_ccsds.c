@@ -1,5 +1,5 @@
 /* Space packets: the published vectors, round trips, damaged packets. */
-#include "devices/ccsds.h"
+#include "devices/ccsds/ccsds.h"
 
 #include "support.h"
 

@@ -1,5 +1,5 @@
 /* Sensors and commands of on-board software on the wire. */
-#include "devices/onboard.h"
+#include "devices/ccsds/onboard.h"
 #include "support.h"
 
 static void fill(ff_rng *rng, double *x, size_t n) {

@@ -1,6 +1,6 @@
 /* RSI: the fact sheet's telegrams as golden vectors, round trips, hostile input, and both sides against each
  * other. */
-#include "devices/rsi.h"
+#include "devices/rsi/rsi.h"
 
 #include "support.h"
 

@@ -1,5 +1,5 @@
 /* RTDE: the published handshake, recipes, round trips, hostile bytes. */
-#include "devices/rtde.h"
+#include "devices/rtde/rtde.h"
 
 #include "support.h"
 

@@ -14,6 +14,7 @@ typedef struct script {
     char calls[SCRIPT_CALLS]; /* O offer, W wait, X write, one letter each */
     int count, opened, closed;
     uint64_t k;
+    unsigned led;
     ff_setpoint offered[FF_MAX_BODIES], written[FF_MAX_BODIES];
     ff_wrench measured[FF_MAX_BODIES];
     ff_wrench force;       /* that every sensor reads */
@@ -41,8 +42,10 @@ static ff_status script_open(void *self, const double *lead, char *message, size
     return FF_OK;
 }
 
-static void script_offer(void *self, uint64_t k, const ff_setpoint *next, const ff_rigid_state *nominal) {
+static void script_offer(void *self, uint64_t k, const ff_setpoint *next, unsigned led,
+                         const ff_rigid_state *nominal) {
     script *s = self;
+    s->led = led;
     (void)nominal;
     script_call(s, 'O');
     s->k = k;
@@ -69,8 +72,10 @@ static ff_status script_wait(void *self, ff_sample *sample) {
     return FF_OK;
 }
 
-static void script_write(void *self, uint64_t k, const ff_setpoint *command, const ff_wrench *measured_b) {
+static void script_write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
+                         const ff_wrench *measured_b) {
     script *s = self;
+    s->led = led;
     script_call(s, 'X');
     assert_int_equal(k, s->k);
     memcpy(s->written, command, (size_t)s->bodies * sizeof *command);
@@ -88,7 +93,8 @@ static void script_close(void *self) {
 }
 
 static ff_station script_station(script *s) {
-    return (ff_station){s, script_open, script_offer, script_wait, script_write, script_truth, script_close};
+    return (ff_station){s,           false,        script_open,  script_offer,
+                        script_wait, script_write, script_truth, script_close};
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* The bars and the trips agree: a limit trips in ff_safety_step exactly when its level is above it. */
-#include "devices/rsi.h"
+#include "devices/rsi/rsi.h"
 #include "safety/levels.h"
 #include "support.h"
 

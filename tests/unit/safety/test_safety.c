@@ -252,108 +252,137 @@ static void test_not_finite_trips(void **state) {
 }
 
 /* The stop: never faster than before, deceleration within its bound, and it stands v^2/(2 a) further on. */
-static void test_stop_distance_and_deceleration(void **state) {
+/* The pose limits are tested where a stop ends, one delay further on: v delay + v^2/2a. */
+static void test_stop_point(void **state) {
     (void)state;
     const ff_safety_config c = config_one();
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 1);
     for (int n = 0; n < 200; n++) {
-        ff_setpoint command = {test_random_pose(&rng, 1.0),
-                               {test_random_vec3(&rng, 0.5), test_random_vec3(&rng, 0.5)}};
-        const ff_setpoint first = command;
-        ff_stop_state s;
-        ff_stop_start(&s, command);
-        ff_vec3 before = command.twist.v;
-        for (int i = 0; i < 2000 && !s.done; i++) {
-            ff_stop_step(&c, 0, &s, ff_vec3_zero(), true);
-            const double change = ff_vec3_norm(ff_vec3_sub(s.command.twist.v, before)) / c.cycle;
-            assert_true(change <= 1.0 + 1e-6);
-            before = s.command.twist.v;
-        }
-        assert_true(s.done);
-        assert_false(s.retreats);
-        const double v = ff_vec3_norm(first.twist.v), travel = v * v / 2.0;
-        const ff_vec3 expected = ff_vec3_axpy(travel / v, first.twist.v, first.T.p);
-        /* the last step takes a whole cycle: r T/2 instead of r^2/2a, at most a T^2/8 more */
-        assert_vec3_near(s.command.T.p, expected, 1.0 * c.cycle * c.cycle / 8.0 + 1e-12);
-        /* and |w|/(2 a) of its turn, about its own axis */
-        const double w = ff_vec3_norm(first.twist.w);
-        const ff_vec3 turned = ff_quat_log(ff_quat_mul(ff_quat_conj(first.T.q), s.command.T.q));
-        assert_vec3_near(turned, ff_vec3_scale(w / (2.0 * 2.0), first.twist.w),
-                         2.0 * c.cycle * c.cycle / 8.0 + 1e-9);
-        assert_near(ff_vec3_norm(s.command.twist.v) + ff_vec3_norm(s.command.twist.w), 0.0, 0.0);
-        /* the pose limits are tested at this point, one delay further on */
-        const ff_vec3 predicted = ff_stop_point(&c, 0, &first);
-        assert_vec3_near(predicted, ff_vec3_axpy(c.delay[0], first.twist.v, expected), 1e-12);
+        const ff_setpoint first = {test_random_pose(&rng, 1.0),
+                                   {test_random_vec3(&rng, 0.5), test_random_vec3(&rng, 0.5)}};
+        const double v = ff_vec3_norm(first.twist.v);
+        assert_vec3_near(ff_stop_point(&c, 0, &first),
+                         ff_vec3_axpy(c.delay[0] + 0.5 * v, first.twist.v, first.T.p), 1e-12);
     }
+}
+
+/* A robot under the stop: it goes where it is told at once, and rests when it is told nothing. */
+typedef struct stopped {
+    ff_stop_state s;
+    ff_pose at;
+    bool rests;
+} stopped;
+
+static stopped begin_stop(void) {
+    stopped r = {.at = ff_pose_identity()};
+    ff_stop_start(&r.s);
+    return r;
+}
+
+static void stop_once(const ff_safety_config *c, stopped *r, ff_vec3 force, bool valid) {
+    const ff_stop_in in = {r->at, r->rests, force, valid};
+    ff_stop_step(c, 0, &r->s, &in);
+    if (r->s.goes)
+        r->at = r->s.target.T;
+    r->rests = !r->s.goes;
 }
 
 static void test_retreat_is_bounded_and_along_the_force(void **state) {
     (void)state;
     ff_safety_config c = config_one();
-    const ff_setpoint still = {ff_pose_identity(), ff_twist_zero()};
-    const ff_vec3 force = {{-6.0, 0.0, 8.0}}; /* 10 N: 5 mm + 1 mm */
-    ff_stop_state s;
-    ff_stop_start(&s, still);
-    int steps = 0;
-    for (; !s.done && steps < 10000; steps++) {
-        const ff_vec3 before = s.command.T.p;
-        ff_stop_step(&c, 0, &s, force, true);
-        assert_true(ff_vec3_norm(ff_vec3_sub(s.command.T.p, before)) <= 0.010 * c.cycle + 1e-15);
-    }
-    assert_true(s.retreats);
-    assert_vec3_near(s.command.T.p, ff_vec3_make(-0.6 * 0.006, 0.0, 0.8 * 0.006), 1e-12);
-    assert_int_equal(s.why, FF_STOP_STILL_PUSHED); /* this force never ends */
-    assert_near((double)steps, 150.0 + 2 * 7 + 2,
-                1.0); /* 6 mm at 10 mm/s; a delay and 2 cycles before, after */
-    /* a wall of that stiffness, and a robot that follows by the delay: out of it, not a millimetre too far */
-    for (int a = 1; a < 5; a++) {
-        const int late = 5;
-        ff_vec3 told[8];
-        const double wall = -0.004 * a;
-        ff_stop_start(&s, (ff_setpoint){ff_pose_identity(), {{{0.05, 0, 0}}, {{0, 0, 0}}}});
-        c.limits[0].stop_acceleration = 20.0;
-        for (int n = 0; n < 8; n++)
-            told[n] = ff_vec3_make(-0.05 * 0.004 * (8 - n), 0, 0);
-        double depth = 0.0;
-        for (int n = 0; n < 10000 && !s.done; n++) {
-            depth = told[(n + 8 - late) % 8].x - wall;
-            ff_stop_step(&c, 0, &s, ff_vec3_make(depth > 0.0 ? -2000.0 * depth : 0.0, 0, 0), true);
-            told[n % 8] = s.command.T.p;
+    /* 10 N: 5 mm + 1 mm, of which 5 mm are made; 4 N: 2 mm + 1 mm */
+    for (int n = 0; n < 2; n++) {
+        const double size = n ? 4.0 : 10.0, far = n ? 0.003 : 0.005;
+        const ff_vec3 force = {{-0.6 * size, 0.0, 0.8 * size}};
+        stopped r = begin_stop();
+        int steps = 0;
+        for (; !r.s.done && steps < 10000; steps++) {
+            const ff_vec3 before = r.at.p;
+            stop_once(&c, &r, force, true);
+            assert_true(ff_vec3_norm(ff_vec3_sub(r.at.p, before)) <= 0.010 * c.cycle + 1e-15);
+            if (r.s.goes)
+                assert_near(ff_vec3_norm(r.s.target.twist.v), r.s.left > 0.0 ? 0.010 : 0.0, 1e-9);
         }
-        const double rest = s.command.T.p.x - wall;
-        assert_true(s.done && s.retreats && s.why == FF_STOP_RETREATED);
-        assert_true(rest < 0.0006 && rest > -0.0011); /* 1 N is no contact: half a millimetre */
+        assert_true(r.s.retreats);
+        assert_vec3_near(r.at.p, ff_vec3_make(-0.6 * far, 0.0, 0.8 * far), 1e-12);
+        assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED); /* this force never ends */
+        /* at 10 mm/s; a delay and 3 cycles before, after */
+        const double rests = ceil(c.delay[0] / c.cycle) + 3.0;
+        assert_near((double)steps, 100.0 * far / c.cycle + 2.0 * rests + 1.0, 3.0);
     }
-    /* a wall with damping lets go before it is left, and every tenth sample is lost: at rest nothing pushes
-     */
-    for (int a = 0; a < 20; a++) {
+    /* a wall of that stiffness, and a robot that follows by the delay: out of it, not a millimetre too far;
+     * one with damping lets go before it is left, and every tenth sample is lost: at rest nothing pushes */
+    for (int a = 0; a < 40; a++) {
+        const double wall = -0.0005 - 1e-4 * a, damping = a % 2 ? 500.0 : 0.0;
         ff_vec3 told[8] = {ff_vec3_zero()};
         double x = 0.0, force_at_rest = 0.0;
-        const double wall = -0.004 - 2.3e-6 * a;
-        ff_stop_start(&s, still);
-        for (int n = 0; n < 10000 && !s.done; n++) {
+        stopped r = begin_stop();
+        for (int n = 0; n < 10000 && !r.s.done; n++) {
             const double before = x;
             x = told[(n + 8 - 5) % 8].x;
             const double depth = x - wall, v = (x - before) / c.cycle;
             force_at_rest = fmax(0.0, 2000.0 * depth);
-            const double f = depth > 0.0 ? fmax(0.0, 2000.0 * depth + 500.0 * v) : 0.0;
-            ff_stop_step(&c, 0, &s, ff_vec3_make(-f, 0, 0), n % 10 != 3);
-            told[n % 8] = s.command.T.p;
+            const double f = depth > 0.0 ? fmax(0.0, 2000.0 * depth + damping * v) : 0.0;
+            stop_once(&c, &r, ff_vec3_make(-f, 0, 0), n % 10 != 3);
+            told[n % 8] = r.at.p;
         }
-        assert_true(s.done && s.retreats && s.why == FF_STOP_RETREATED);
+        assert_true(r.s.done);
+        const bool touched = -wall * 2000.0 > c.contact[0];
+        assert_true(r.s.retreats == touched);
+        assert_true(r.s.why == (touched ? FF_STOP_RETREATED : FF_STOP_FREE));
         assert_true(force_at_rest <= c.contact[0]);
-        assert_true(s.command.T.p.x - wall > -0.0011);
+        assert_true(r.at.p.x - wall > -0.0011);
     }
-    c.limits[0].stop_acceleration = 1.0;
+    /* a force that grows on the way: the wrong direction */
+    stopped r = begin_stop();
+    for (int n = 0; n < 10000 && !r.s.done; n++)
+        stop_once(&c, &r, ff_vec3_make(-10.0 + 2000.0 * r.at.p.x, 0, 0), true);
+    assert_true(r.s.done && r.s.why == FF_STOP_STILL_PUSHED);
+    assert_near(r.at.p.x, -0.001, 1e-4); /* 20 % more than at its begin */
+    /* the box: not out of it; from outside, never further out, but back */
+    c.limits[0].box = ff_vec3_make(0.002, FF_INF, FF_INF);
+    r = begin_stop();
+    for (int n = 0; n < 10000 && !r.s.done; n++)
+        stop_once(&c, &r, ff_vec3_make(-10, 0, 0), true);
+    assert_near(r.at.p.x, -0.002, 0.010 * c.cycle);
+    for (int n = 0; n < 2; n++) {
+        r = begin_stop();
+        r.at.p.x = 0.004;
+        for (int k = 0; k < 10000 && !r.s.done; k++)
+            stop_once(&c, &r, ff_vec3_make(n ? 10 : -10, 0, 0), true);
+        assert_near(r.at.p.x, n ? 0.004 : -0.001, 1e-9);
+    }
+    c.limits[0].box = ff_vec3_make(FF_INF, FF_INF, FF_INF);
     /* no force, no valid force, no stiffness: it holds */
     for (int n = 0; n < 3; n++) {
         c.stiffness[0] = n == 2 ? 0.0 : 2000.0;
-        ff_stop_start(&s, still);
-        for (int i = 0; i < 10; i++)
-            ff_stop_step(&c, 0, &s, n == 0 ? ff_vec3_zero() : force, n != 1);
-        assert_true(s.done && !s.retreats);
-        assert_vec3_near(s.command.T.p, ff_vec3_zero(), 0.0);
+        r = begin_stop();
+        for (int i = 0; i < 30; i++)
+            stop_once(&c, &r, n == 0 ? ff_vec3_zero() : ff_vec3_make(-6, 0, 8), n != 1);
+        assert_true(r.s.done && !r.s.retreats);
+        assert_vec3_near(r.at.p, ff_vec3_zero(), 0.0);
+    }
+}
+
+/* Nothing is decided before the robot rests. */
+static void test_stop_waits_for_rest(void **state) {
+    (void)state;
+    const ff_safety_config c = config_one();
+    ff_stop_state s;
+    ff_stop_start(&s);
+    const ff_stop_in moves = {ff_pose_identity(), false, ff_vec3_make(-10, 0, 0), true};
+    for (int n = 0; n < 1000; n++)
+        ff_stop_step(&c, 0, &s, &moves);
+    assert_true(!s.done && !s.retreats && !s.goes);
+}
+
+static void test_trips_by_the_sensor(void **state) {
+    (void)state;
+    for (int code = 0; code < FF_TRIP_CODES; code++) {
+        const char *name = ff_trip_name((ff_trip_code)code);
+        const bool by = strstr(" AGE RANGE FROZEN SENSOR SPIKE NOT_FINITE ", name) && *name;
+        assert_int_equal(ff_trip_by_sensor((ff_trip_code)code), by);
     }
 }
 
@@ -680,13 +709,12 @@ static void test_forecast_is_its_closed_form(void **state) {
 static void test_stop_in_a_grasp_holds(void **state) {
     (void)state;
     const ff_safety_config c = config_one();
-    ff_stop_state s;
-    ff_stop_start(&s, (ff_setpoint){ff_pose_identity(), ff_twist_zero()});
-    s.grasped = true;
-    for (int i = 0; i < 50 && !s.done; i++)
-        ff_stop_step(&c, 0, &s, ff_vec3_make(10, 0, 0), true);
-    assert_true(s.done && !s.retreats && s.why == FF_STOP_GRASPED);
-    assert_vec3_near(s.command.T.p, ff_vec3_zero(), 0.0);
+    stopped r = begin_stop();
+    r.s.grasped = true;
+    for (int i = 0; i < 50 && !r.s.done; i++)
+        stop_once(&c, &r, ff_vec3_make(10, 0, 0), true);
+    assert_true(r.s.done && !r.s.retreats && r.s.why == FF_STOP_GRASPED);
+    assert_vec3_near(r.at.p, ff_vec3_zero(), 0.0);
 }
 
 int main(void) {
@@ -696,7 +724,9 @@ int main(void) {
         cmocka_unit_test(test_a_held_robot_must_not_be_pressed),
         cmocka_unit_test(test_each_limit_trips_at_its_value),
         cmocka_unit_test(test_not_finite_trips),
-        cmocka_unit_test(test_stop_distance_and_deceleration),
+        cmocka_unit_test(test_stop_point),
+        cmocka_unit_test(test_stop_waits_for_rest),
+        cmocka_unit_test(test_trips_by_the_sensor),
         cmocka_unit_test(test_retreat_is_bounded_and_along_the_force),
         cmocka_unit_test(test_runup_reaches_the_start),
         cmocka_unit_test(test_motion_is_second_order),

@@ -1,5 +1,5 @@
-/* devices/ccsds.h - CCSDS space packets for on-board software under test: cFS secondary headers, PUS-C as an
- * option.
+/* devices/ccsds/ccsds.h - CCSDS space packets for on-board software under test: cFS secondary headers, PUS-C
+ * as an option.
  *
  * Headers are big-endian. Payloads are the caller's (ours: little-endian doubles in SI units). */
 #ifndef FF_DEVICES_CCSDS_H

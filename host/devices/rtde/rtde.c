@@ -1,4 +1,4 @@
-#include "devices/rtde.h"
+#include "devices/rtde/rtde.h"
 
 #include <string.h>
 

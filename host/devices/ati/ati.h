@@ -1,4 +1,4 @@
-/* devices/ati.h - ATI Net F/T: raw data transfer (RDT) over UDP, the configuration page, both sides, no
+/* devices/ati/ati.h - ATI Net F/T: raw data transfer (RDT) over UDP, the configuration page, both sides, no
  * sockets.
  *
  * Everything on the wire is big-endian. The sensor serves one client: whoever asked last gets the records. */

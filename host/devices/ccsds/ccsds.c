@@ -1,4 +1,4 @@
-#include "devices/ccsds.h"
+#include "devices/ccsds/ccsds.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* devices/rtde.h - Universal Robots RTDE (protocol version 2): packets, recipes and data, no sockets.
+/* devices/rtde/rtde.h - Universal Robots RTDE (protocol version 2): packets, recipes and data, no sockets.
  *
  * TCP, big-endian: uint16 size (with its own three bytes), uint8 type, payload. RTDE reports and takes
  * registers; a program on the robot must turn them into motion. Codec only: no peer has been run against it.

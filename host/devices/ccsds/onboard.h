@@ -1,4 +1,5 @@
-/* devices/onboard.h - on-board software on the wire: sensors go out, actuation comes back, in space packets.
+/* devices/ccsds/onboard.h - on-board software on the wire: sensors go out, actuation comes back, in space
+ * packets.
  *
  * The payloads are little-endian, doubles in SI units, both described byte by byte in docs/obsw.md. Around
  * them stands the cFS secondary header (default) or that of ECSS PUS-C. The sensors are telemetry of the
@@ -6,8 +7,8 @@
 #ifndef FF_DEVICES_ONBOARD_H
 #define FF_DEVICES_ONBOARD_H
 
-#include "../../examples/obsw/obsw.h"
-#include "devices/ccsds.h"
+#include "../../../examples/obsw/obsw.h"
+#include "devices/ccsds/ccsds.h"
 
 enum {
     FF_OBSW_SENSORS_SIZE = 232, /* payload without joints [byte]; 16 more for each joint */

@@ -1,4 +1,4 @@
-#include "devices/ati.h"
+#include "devices/ati/ati.h"
 
 #include <string.h>
 

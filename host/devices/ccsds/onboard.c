@@ -1,4 +1,4 @@
-#include "devices/onboard.h"
+#include "devices/ccsds/onboard.h"
 
 #include <math.h>
 #include <string.h>

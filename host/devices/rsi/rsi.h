@@ -1,4 +1,4 @@
-/* devices/rsi.h - KUKA RobotSensorInterface: XML telegrams, the PC's side and the controller's side, no
+/* devices/rsi/rsi.h - KUKA RobotSensorInterface: XML telegrams, the PC's side and the controller's side, no
  * sockets.
  *
  * The controller sends one Rob telegram per cycle and sets the pace; the PC answers each with one Sen
@@ -154,6 +154,14 @@ typedef struct ff_rsi_client_state {
     uint64_t first_delay;
     ff_rsi_rob first;                     /* telegram */
     double sent[18];                      /* [mm deg] total correction, as the controller rounds it */
+    double accepted[18];                  /* the same, of the last answer that the controller has taken */
+    bool answered;                        /* the last telegram was */
+    uint64_t delay;                       /* of the last telegram */
+    uint64_t older, olders;               /* IPOC of the last older telegram, and how many such in a row */
+    bool taken;                           /* the answer before this telegram was */
+    bool stood;                           /* the controller has held the robot since */
+    uint64_t late;                        /* answers called late in between */
+    bool restarted;                       /* corrections count from another origin: latched */
     double recent[FF_RSI_WINDOW_MAX][18]; /* [mm deg] ring of totals */
     unsigned recent_count, recent_next;
     unsigned apart; /* [cycles] in a row beyond the clip bounds */
@@ -170,8 +178,12 @@ typedef struct ff_rsi_command {
 
 void ff_rsi_client_reset(ff_rsi_client_state *state);
 /* One datagram in. FF_OK or FF_INFO_GAP (cycles are missing before it): an answer is due. FF_INFO_STALE
- * (repeated or older) and FF_INFO_HELD (empty): no answer. FF_ERR_FORMAT (also: no RIst or AIPos where the
- * channel needs it), FF_ERR_NOT_FINITE, FF_ERR_SIZE: counted, state otherwise unchanged. */
+ * (repeated or older) and FF_INFO_HELD (empty): no answer. state->taken and stood say what has become of the
+ * last answer: taken if the controller's Delay has grown by no more than the telegrams that were lost (those
+ * it cannot have had an answer to), or, without that element, if none was lost. What was not taken does not
+ * count: relative corrections continue from the last one accepted. state->restarted: Delay or IPOC began
+ * again. FF_ERR_FORMAT (also: no RIst or AIPos where the channel needs it), FF_ERR_NOT_FINITE, FF_ERR_SIZE:
+ * counted, state otherwise unchanged. */
 ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_client_state *state,
                                 const char *bytes, size_t size, ff_rsi_rob *rob);
 /* The answer to the last datagram. command NULL holds the last correction (in relative mode: zero).

@@ -1,0 +1,38 @@
+/* executive/guard.h - limits on a run: what the samples and the loop say is given to host/safety, the states
+ * walk on, and after a stop the robots are brought to rest and out of a contact. Pure: no clock, no device.
+ */
+#ifndef FF_EXECUTIVE_GUARD_H
+#define FF_EXECUTIVE_GUARD_H
+
+#include "executive/walk.h"
+#include "facility/station.h"
+
+enum { FF_GUARD_TRACK = 512 }; /* what was sent, remembered for the tracking error */
+
+typedef struct ff_guard_body {
+    ff_vec3 sent[FF_GUARD_TRACK]; /* [m] */
+    uint64_t count;               /* of them, ever */
+    unsigned window;              /* so many are looked at: the robot is one delay behind */
+    ff_vec3 force;                /* [N] last valid one, axes of the robots' frame */
+    ff_stop_state stop;
+} ff_guard_body;
+
+typedef struct ff_guard {
+    bool watches; /* limits act */
+    ff_safety_config config;
+    ff_walk walk;
+    ff_safety_in in; /* the sample that was judged last */
+    ff_guard_body body[FF_MAX_BODIES];
+} ff_guard;
+
+/* In FLOAT; watches if the scenario names a limit. */
+void ff_guard_open(ff_guard *guard, const ff_scenario *scenario);
+/* The sample, the loop's contact wrench and energies and the last command, against the limits. `found`: what
+ * the caller knows already. True: a new cause ends the run. */
+bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_state *state,
+                    const ff_loop_out *out, ff_trip found);
+/* One cycle of the stop, t [s] of the run. command[i] is where body i is led to, the bits returned say which
+ * bodies are; the others are brought to rest. At the end the walk is in HOLD or FAULT. */
+unsigned ff_guard_stop(ff_guard *guard, const ff_sample *sample, double t, ff_setpoint *command);
+
+#endif

@@ -1,0 +1,32 @@
+/* fit/internal.h - what the fits share: columns of a log as vectors. */
+#ifndef FF_FIT_INTERNAL_H
+#define FF_FIT_INTERNAL_H
+
+#include "fit/log.h"
+#include "text/message.h"
+
+/* Three (or four) columns that follow each other. */
+typedef struct ff__group {
+    const double *at; /* first row's first value; NULL: missing */
+    size_t stride;
+} ff__group;
+
+/* Robot's motion and wrench of one body. */
+typedef struct ff__motion {
+    ff__group p, q, v, w, f, t;
+} ff__motion;
+
+ff__group ff__find(const ff_log_table *t, int body, const char *what);
+bool ff__find_motion(const ff_log_table *t, int body, ff__motion *m); /* false: a column is missing */
+
+static inline ff_vec3 ff__vec3_at(ff__group g, size_t k) {
+    const double *v = g.at + k * g.stride;
+    return ff_vec3_make(v[0], v[1], v[2]);
+}
+
+static inline ff_quat ff__quat_at(ff__group g, size_t k) {
+    const double *v = g.at + k * g.stride;
+    return (ff_quat){v[0], v[1], v[2], v[3]};
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* record/mcap_format.h - the numbers of the MCAP format that its writer and its reader share. */
+#ifndef FF_RECORD_MCAP_FORMAT_H
+#define FF_RECORD_MCAP_FORMAT_H
+
+#include "record/mcap.h"
+
+enum {
+    MCAP_HEADER = 0x01,
+    MCAP_FOOTER = 0x02,
+    MCAP_SCHEMA = 0x03,
+    MCAP_CHANNEL = 0x04,
+    MCAP_MESSAGE = 0x05,
+    MCAP_CHUNK = 0x06,
+    MCAP_MESSAGE_INDEX = 0x07,
+    MCAP_CHUNK_INDEX = 0x08,
+    MCAP_ATTACHMENT = 0x09,
+    MCAP_ATTACHMENT_INDEX = 0x0a,
+    MCAP_STATISTICS = 0x0b,
+    MCAP_METADATA = 0x0c,
+    MCAP_METADATA_INDEX = 0x0d,
+    MCAP_SUMMARY_OFFSET = 0x0e,
+    MCAP_DATA_END = 0x0f
+};
+enum { MCAP_RECORD_HEAD = 9, MCAP_FOOTER_BODY = 20 };
+static const uint8_t mcap_magic[8] = {0x89, 'M', 'C', 'A', 'P', '0', '\r', '\n'};
+
+#endif

@@ -1,0 +1,223 @@
+/* The one sender to the robots. Everything else sets targets; here, at every telegram of a robot, its output
+ * stage makes the answer (freefloat/output.h), the axes behind it are checked, and it goes out. Here, too,
+ * each telegram shows what has become of the answer before it. */
+#include "rt/internal.h"
+
+#include <string.h>
+
+/* The limits may have been tightened. */
+void ff__rt_bound(ff_executive *e) {
+    for (int i = 0; i < e->plan.bodies; i++) {
+        ff_safety_limits *limits = &e->safety_config.limits[i];
+        ff_output_config *c = &e->body[i].output_config;
+        ff_plan_output(&e->scenario->satellite[i], limits, e->plan.cycle, c);
+        limits->stop_acceleration = c->stop_acceleration;
+        limits->stop_angular_acceleration = c->stop_angular_acceleration;
+    }
+}
+
+/* [s] for which the answer to a robot's newest telegram is meant: the pacing robot's, or its own. */
+static double telegram_time(const ff_executive *e, const ff_rt_body *b) {
+    const bool own = b != e->body && ff__rt_clock_known(e, b) && ff__rt_clock_known(e, e->body);
+    return own ? ff_follow_time(&b->follow) : e->pace;
+}
+
+/* The pose of the corrections that stand in the last answer, as the controller rounds them. */
+static ff_pose wire_pose(const ff_executive *e, int i) {
+    const ff_rt_body *b = &e->body[i];
+    const ff_plan_body *plan = &e->plan.body[i];
+    const double deg = FF_PI / 180.0, *total = b->rsi.sent;
+    if (plan->channel == FF_RSI_BY_CARTESIAN) {
+        const ff_pose first = ff_rsi_rob_pose(&b->rsi.first), d = ff_rsi_to_pose(total);
+        return ff_plan_from_rist(plan, (ff_pose){ff_quat_mul(d.q, first.q), ff_vec3_add(first.p, d.p)});
+    }
+    ff_arm_joints joints;
+    for (int a = 0; a < 6; a++)
+        joints.a[a] = deg * (b->rsi.first.aipos[a] + total[FF_RSI_TAG_AXES + a]);
+    joints.rail = b->rsi_config.use_external ? 1e-3 * (b->rsi.first.eipos[0] + total[FF_RSI_TAG_EXTERNAL])
+                                             : b->axes.at.rail;
+    ff_pose T = ff_pose_mul(ff_arm_forward(&plan->arm, &joints), ff_pose_inverse(b->T_ba));
+    T.q = ff_quat_unit(T.q);
+    return T;
+}
+
+/* b->command is the target from now on. The first one finds the robot at rest where its corrections begin. */
+void ff__rt_aim(ff_executive *e, int i) {
+    ff_rt_body *b = &e->body[i];
+    if (!b->output.moved)
+        ff_output_reset(&b->output, wire_pose(e, i));
+    ff_output_target(&b->output, &b->command, e->pace);
+}
+
+/* Against a command that has moved by more than these, a robot that makes less than a tenth of it stands. */
+static bool stands(const ff_executive *e, const ff_rt_body *b, double *by) {
+    const double far = 1e-4, wide = 2e-3; /* [m], [rad] */
+    const unsigned delay = (unsigned)fmin(FF_RT_TRACK - FF_RT_STANDS - 2,
+                                          ceil(e->plan.body[b - e->body].settle / e->plan.cycle));
+    const uint64_t n = b->tracked;
+    if (n < delay + FF_RT_STANDS + 2)
+        return false;
+    const ff_pose c1 = b->track[(n - 1 - delay) % FF_RT_TRACK],
+                  c0 = b->track[(n - 1 - delay - FF_RT_STANDS) % FF_RT_TRACK],
+                  m1 = b->seen[(n - 1) % FF_RT_TRACK], m0 = b->seen[(n - 1 - FF_RT_STANDS) % FF_RT_TRACK];
+    const double led = ff_vec3_norm(ff_vec3_sub(c1.p, c0.p)), turned = ff_quat_angle(c1.q, c0.q);
+    *by = led;
+    return (led > far && ff_vec3_norm(ff_vec3_sub(m1.p, m0.p)) < 0.1 * led) ||
+           (turned > wide && ff_quat_angle(m1.q, m0.q) < 0.1 * turned);
+}
+
+static void trip(ff_executive *e, ff_trip trip) {
+    if (e->other.code == FF_TRIP_NONE && e->safety.name != FF_SAFE_FAULT)
+        e->other = trip;
+}
+
+/* A telegram has come: what has become of the last answer. held: it came late, after others were lost. */
+void ff__rt_confirm(ff_executive *e, ff_rt_body *b, bool held) {
+    const int i = (int)(b - e->body);
+    const bool taken = b->rsi.taken, stood = b->rsi.stood || held;
+    const double most = e->safety_config.limits[i].missed;
+    ff_output_confirm(&b->output_config, &b->output, taken, stood);
+    ff_axes_confirm(&b->axes, taken, stood);
+    if (!b->output.moved)
+        return;
+    /* No answer can have come to telegrams that were lost: a Delay that has not grown by them belongs to a
+     * program that has begun again. One cycle is left to a controller that counts late. */
+    b->strange |= b->rsi.restarted || (held && b->gap > 2 && b->rsi.late + 1 < b->gap);
+    if (b->strange)
+        trip(e, (ff_trip){.code = FF_TRIP_RESTART, .body = i, .value = (double)b->gap});
+    b->late = b->rsi.late > b->gap ? b->late + b->rsi.late - b->gap : 0;
+    if ((double)b->late > most)
+        trip(e, (ff_trip){.code = FF_TRIP_LATE, .body = i, .value = (double)b->late, .limit = most});
+    const ff_pose at = ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&b->rob));
+    for (uint64_t n = b->gap < FF_RT_TRACK ? b->gap + 1 : FF_RT_TRACK; n > 0; n--, b->tracked++) {
+        b->track[b->tracked % FF_RT_TRACK] = b->output.pose;
+        b->seen[b->tracked % FF_RT_TRACK] = at;
+    }
+    double by = 0.0;
+    b->standing_for = stands(e, b, &by) ? b->standing_for + 1 : 0;
+    if (b->standing_for > 1 &&
+        (e->testing || e->safety.name == FF_SAFE_FLOAT || e->safety.name == FF_SAFE_CONTACT))
+        trip(e, (ff_trip){.code = FF_TRIP_STANDS, .body = i, .value = by, .limit = 0.1 * by});
+}
+
+/* ------------------------------------------------------------------------------------------------- axes --
+ */
+
+/* Near a singularity of the wrist the axes would have to turn over at once, whatever the pose does. */
+static ff_trip axes_trip(int i, const ff_axes_out *out) {
+    const double deg = FF_PI / 180.0;
+    const bool joint = out->info.reason == FF_ARM_JOINT_LIMIT;
+    if (out->reason == FF_AXES_REACH)
+        return (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
+                         .body = i,
+                         .value = joint ? out->info.excess / deg : out->info.excess,
+                         .axis = joint ? out->info.axis : 0};
+    if (out->reason == FF_AXES_SPEED)
+        return (ff_trip){.code = FF_TRIP_AXIS,
+                         .body = i,
+                         .value = out->speed / deg,
+                         .limit = out->limit / deg,
+                         .axis = out->axis};
+    return (ff_trip){.code = FF_TRIP_NONE};
+}
+
+static ff_trip turned_too_far(const ff_rt_body *b, int i, double angle) {
+    return (ff_trip){.code = FF_TRIP_ROTATION,
+                     .body = i,
+                     .value = angle * 180.0 / FF_PI,
+                     .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
+}
+
+/* Where a set point leads, by different times of its way and of its turn [s]. */
+static ff_pose led(const ff_setpoint *from, double way, double turn) {
+    return (ff_pose){ff_follow_along(from, turn).T.q, ff_follow_along(from, way).T.p};
+}
+
+/* A robot at the end of its reach can only stand still at once. So the arm must reach where a stop would
+ * bring it, one cycle later, too: the run ends before. */
+static void look_ahead(ff_executive *e, int i, const ff_setpoint *to, const ff_arm_joints *at) {
+    const ff_rt_body *b = &e->body[i];
+    const ff_plan_body *plan = &e->plan.body[i];
+    const ff_safety_limits *limit = &e->safety_config.limits[i];
+    if (e->other.code != FF_TRIP_NONE ||
+        (e->safety.name != FF_SAFE_FLOAT && e->safety.name != FF_SAFE_CONTACT))
+        return;
+    const double T = e->plan.cycle, slows = ff_vec3_norm(to->twist.v) / limit->stop_acceleration,
+                 turns = ff_vec3_norm(to->twist.w) / limit->stop_angular_acceleration;
+    const ff_pose rest = led(to, T + 0.5 * slows, T + 0.5 * turns);
+    if (plan->channel == FF_RSI_BY_AXES) {
+        /* and, with the speed there is now, the axes must be fast enough from there on: where they are not,
+         * the stop comes to rest */
+        ff_arm_joints joints, on;
+        ff_axes_out out;
+        ff_pose T_wt = ff_pose_mul(rest, b->T_ba);
+        if (ff_axes_reach(&plan->arm, &T_wt, T + fmax(slows, turns), at, &joints, &out) == FF_AXES_FOLLOW) {
+            T_wt = ff_pose_mul(led(to, 2.0 * T + 0.5 * slows, 2.0 * T + 0.5 * turns), b->T_ba);
+            ff_axes_reach(&plan->arm, &T_wt, T, &joints, &on, &out);
+        }
+        e->other = axes_trip(i, &out);
+        return;
+    }
+    const double angle = ff_quat_angle(ff_plan_to_rist(plan, rest).q, ff_rsi_rob_pose(&b->rsi.first).q);
+    if (angle > b->rsi_config.max_rotation)
+        e->other = turned_too_far(b, i, angle);
+}
+
+/* The axes of what the output stage says. */
+static void fill_axes(ff_executive *e, int i, ff_rsi_command *command) {
+    ff_rt_body *b = &e->body[i];
+    ff_arm_joints joints = b->axes.at;
+    ff_axes_out out;
+    const ff_pose T = ff_pose_mul(b->out.to.T, b->T_ba);
+    if (b->out.rests)
+        ff_axes_hold(&b->axes);
+    else {
+        ff_axes_step(&e->plan.body[i].arm, e->plan.cycle, &b->axes, &T, &joints, &out);
+        if (out.reason != FF_AXES_FOLLOW)
+            trip(e, axes_trip(i, &out));
+        else if (!b->axes.braking)
+            look_ahead(e, i, &b->out.to, &joints);
+    }
+    memcpy(command->axes, joints.a, sizeof command->axes);
+    command->external[0] = joints.rail;
+}
+
+/* ----------------------------------------------------------------------------------------------- answer --
+ */
+
+/* The answer to the robot's last telegram, if it waits for one. end: it is told to stop. */
+void ff__rt_answer(ff_executive *e, int i, bool end) {
+    ff_rt_body *b = &e->body[i];
+    const ff_plan_body *plan = &e->plan.body[i];
+    if (!b->fresh || b->strange)
+        return;
+    b->fresh = false;
+    ff_rsi_command command = {.stop = end, .text = b->text};
+    b->text = NULL;
+    bool give = b->output.moved;
+    if (b->output.moved) {
+        ff_output_step(&b->output_config, &b->output, telegram_time(e, b), &b->out);
+        if (plan->channel == FF_RSI_BY_AXES)
+            fill_axes(e, i, &command);
+        else {
+            command.pose = ff_plan_to_rist(plan, b->out.to.T);
+            look_ahead(e, i, &b->out.to, NULL);
+        }
+    } else if (end || command.text) { /* never moved: hold where the first telegram found the robot */
+        ff_rsi_rob_axes(&b->rsi.first, command.axes);
+        command.external[0] = 1e-3 * b->rsi.first.eipos[0];
+        command.pose = ff_rsi_rob_pose(&b->rsi.first);
+        give = true;
+    }
+    char text[FF_RSI_SEND_MAX];
+    size_t used;
+    const ff_status status =
+        ff_rsi_client_answer(&b->rsi_config, &b->rsi, give ? &command : NULL, text, sizeof text, &used);
+    if (status == FF_ERR_LIMIT)
+        trip(e, turned_too_far(b, i, ff_quat_angle(command.pose.q, ff_rsi_rob_pose(&b->rsi.first).q)));
+    if (b->output.moved)
+        ff_output_wire(&b->output_config, &b->output, wire_pose(e, i));
+    if (used)
+        ff_socket_send(b->rsi_fd, text, used, &b->peer);
+    b->ended |= end;
+}

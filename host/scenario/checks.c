@@ -1,0 +1,227 @@
+/* What only the whole scenario can tell: keys that belong together, and warnings. */
+#include "scenario/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool check_time(ff_reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const ff_node *time = ff_node_find(root, "time"), *duration = ff_node_find(time, "duration");
+    if (s->duration < s->cycle)
+        return ff_reader_fail(r, duration->place, "duration is %.9g, allowed: at least one cycle, %.9g [s]",
+                              s->duration, s->cycle);
+    const double cycles = round(s->duration / s->cycle);
+    if (!(cycles <= 1e9))
+        return ff_reader_fail(r, duration->place,
+                              "duration is %.9g, %.3g cycles, allowed: at most 1e9 cycles", s->duration,
+                              cycles);
+    s->cycles = (uint64_t)cycles;
+    s->integrate.cycle = s->cycle;
+    return true;
+}
+
+/* How far the tip of a contact stands inside the other's surface at the start [m]; negative: free. */
+static double start_depth(const ff_scenario *s, const ff_contact *c) {
+    const ff_rigid_state *a = &s->satellite[c->body].start;
+    ff_vec3 p = ff_pose_apply(ff_rigid_pose(a), c->point);
+    if (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE)
+        p = ff_pose_apply(ff_pose_inverse(ff_rigid_pose(&s->satellite[c->against].start)), p);
+    if (c->kind != FF_CONTACT_CONE)
+        return ff_vec3_dot(c->normal, ff_vec3_sub(c->at, p));
+    const ff_vec3 r = ff_vec3_sub(p, c->apex);
+    const double z = ff_vec3_dot(c->axis, r), rho = ff_vec3_norm(ff_vec3_axpy(-z, c->axis, r));
+    if (z > c->depth) /* in front of the mouth */
+        return -1.0;
+    return rho * cos(c->half_angle) - z * sin(c->half_angle);
+}
+
+/* A contact that is compressed at the start gives energy that no motion brought: seldom meant. */
+static void warn_overlap(ff_reader *r, const ff_node *root) {
+    const ff_node *item = ff_node_find(root, "contacts");
+    item = item ? item->child : NULL;
+    for (int c = 0; c < r->scenario->contacts && item; c++, item = item->next) {
+        const ff_contact *contact = &r->scenario->contact[c];
+        if (contact->kind == FF_CONTACT_STOPS || contact->kind == FF_CONTACT_GRASP ||
+            r->scenario->satellite[contact->body].arm.present)
+            continue;
+        const double depth = start_depth(r->scenario, contact);
+        if (depth > 1e-9)
+            ff_reader_warn(r, item->place, "warning: contact %s is compressed by %.3g m at the start",
+                           contact->name, depth);
+    }
+}
+
+/* A contact that nothing can reach is a wrong sign or a forgotten velocity. */
+static void warn_untouchable(ff_reader *r, const ff_node *root) {
+    double clearance[FF_MAX_CONTACTS];
+    const ff_node *item = ff_node_find(root, "contacts");
+    if (!r->warnings || !item)
+        return;
+    ff_scenario_clearance(r->scenario, clearance);
+    item = item->child;
+    for (int c = 0; c < r->scenario->contacts && item; c++, item = item->next)
+        if (clearance[c] > 0.0)
+            ff_reader_warn(
+                r, item->place,
+                "warning: contact %s cannot touch: nothing pushes the satellites, and in %.9g s they come no "
+                "nearer than %.3g m",
+                r->scenario->contact[c].name, r->scenario->duration, clearance[c]);
+}
+
+/* What the method cannot do is said before anything moves. */
+static bool check_geometry(ff_reader *r, const ff_node *root) {
+    const ff_scenario *s = r->scenario;
+    if (!s->method || !(s->method->needs & FF_NEEDS_GEOMETRY) || ff_scenario_servicer(s) >= 0)
+        return true; /* check_servicer says more of an arm */
+    const ff_node *item = ff_node_find(root, "contacts");
+    item = item ? item->child : NULL;
+    for (int c = 0; c < s->contacts && item; c++, item = item->next)
+        if (s->contact[c].kind != FF_CONTACT_WALL && s->contact[c].kind != FF_CONTACT_PAIR &&
+            s->contact[c].kind != FF_CONTACT_CONE)
+            return ff_reader_fail(
+                r, item->place,
+                "method '%s' does not know contacts of this kind, allowed: wall, pair, cone; for the "
+                "others method direct, tdpa, damping, fused",
+                s->method->name);
+    return true;
+}
+
+/* A scenario floats satellites or emulates a robot. */
+static bool check_subject(ff_reader *r, const ff_node *root) {
+    if (root->kind != FF_NODE_MAP)
+        return true;
+    const ff_node *emulation = ff_node_find(root, "emulation");
+    if (!emulation && !ff_node_find(root, "satellites"))
+        return ff_reader_fail(r, root->place, "the scenario lacks the key 'satellites', allowed: map");
+    static const char *const foreign[] = {"satellites", "contacts", "loads", "nominal", "frame"};
+    for (size_t i = 0; emulation && i < sizeof foreign / sizeof *foreign; i++) {
+        const ff_node *node = ff_node_find(root, foreign[i]);
+        if (node)
+            return ff_reader_fail(r, node->key_place,
+                                  "key '%s' does not belong to an emulation, allowed: emulation alone",
+                                  foreign[i]);
+    }
+    r->scenario->emulates = emulation != NULL;
+    return true;
+}
+
+/* A scenario with an arm: client and servicer, one grasp by the arm's gripper, perfect or late robots. */
+static bool check_servicer(ff_reader *r, const ff_node *root) {
+    ff_scenario *s = r->scenario;
+    const int servicer = ff_scenario_servicer(s);
+    const ff_node *satellites = ff_node_find(root, "satellites"), *contacts = ff_node_find(root, "contacts");
+    for (int c = 0; c < s->contacts && servicer < 0; c++)
+        if (s->contact[c].kind == FF_CONTACT_GRASP && isfinite(s->contact[c].opens))
+            return ff_reader_fail(r, contacts->place,
+                                  "only the gripper of an arm opens again, allowed: no key 'opens'");
+    if (servicer < 0)
+        return true;
+    if (s->satellites != 2 || s->satellite[1 - servicer].arm.present)
+        return ff_reader_fail(r, satellites->place,
+                              "a scenario with an arm has %d satellites, allowed: the servicer and one "
+                              "client without an arm",
+                              s->satellites);
+    int grasps = 0;
+    for (int c = 0; c < s->contacts; c++) {
+        const ff_contact *k = &s->contact[c];
+        grasps += k->kind == FF_CONTACT_GRASP;
+        if (grasps > 1 || k->body != servicer || (k->kind != FF_CONTACT_GRASP && k->kind != FF_CONTACT_PAIR))
+            return ff_reader_fail(
+                r, contacts->place,
+                "contacts of a scenario with an arm, allowed: one grasp and any pairs, whose body is '%s'",
+                s->satellite[servicer].name);
+        if (k->kind == FF_CONTACT_GRASP && !(k->opens > k->closes))
+            return ff_reader_fail(r, contacts->place,
+                                  "the grasp opens at %.9g s, allowed: after it closes, %.9g s", k->opens,
+                                  k->closes);
+    }
+    if (s->method && !(s->method->can & FF_CAN_TREE)) {
+        const ff_node *method = ff_node_find(root, "method");
+        ff_names list = {"", 0};
+        ff_names_add(&list, "ideal");
+        for (int m = 0; m < s->setups; m++)
+            if (s->setup[m].method->can & FF_CAN_TREE)
+                ff_names_add(&list, s->setup[m].method->name);
+        return ff_reader_fail(
+            r, method ? method->place : root->place,
+            "method '%s' computes the contact force itself, but the arm's joints have felt the measured one "
+            "(docs/methods/arm.md), allowed: %s",
+            s->method->name, list.text);
+    }
+    if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)
+        return ff_reader_fail(r, ff_node_find(root, "integrator")->place,
+                              "integrator '%s' knows no arm, allowed: lie-midpoint",
+                              ff_scheme_name(s->integrate.scheme));
+    ff_servicer_arm *arm = &s->satellite[servicer].arm;
+    if (!(arm->cycle > 0.0))
+        arm->cycle = 0.25 * s->cycle;
+    if (isnan(s->satellite[servicer].obsw.hold))
+        s->satellite[servicer].obsw.hold = 10.0 * s->cycle;
+    const double parts = s->cycle / arm->cycle;
+    if (parts < 0.5 || fabs(parts - round(parts)) > 1e-9 * parts)
+        return ff_reader_fail(r, satellites->place,
+                              "the arm's cycle is %.9g, allowed: the loop's divided by a whole number",
+                              arm->cycle);
+    if (s->frame == FF_FRAME_RELATIVE && (s->nominal == FF_NOMINAL_SATELLITE || s->relative_integrated))
+        return ff_reader_fail(r, root->place,
+                              "with an arm the nominal motion is, allowed: free, prescribed; form algebraic");
+    return true;
+}
+
+/* Settings of a method in a shared object. */
+static bool read_library(ff_reader *r, const ff_node *root) {
+    const ff_method_library *library = r->scenario->library;
+    const ff_node *node = library ? ff_node_find(root, library->method->name) : NULL;
+    if (!node)
+        return true;
+    const ff_key key = {.key = library->method->name,
+                        .type = FF_TYPE_METHOD,
+                        .unit = "",
+                        .fallback = "{}",
+                        .section = ff__library_section(library)};
+    return ff__read_method(r, node, &key);
+}
+
+bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
+    ff_scenario *s = r->scenario;
+    memset(s, 0, sizeof *s);
+    ff_emulation_default(&s->emulation.emulation);
+    if (!check_subject(r, root) || !ff__start_methods(r, root, method) ||
+        !ff__read_section(r, root, ff_schema_top(), s) || !read_library(r, root) || !check_time(r, root))
+        return false;
+    if (!check_geometry(r, root))
+        return false;
+    warn_overlap(r, root);
+    warn_untouchable(r, root);
+    if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
+        (s->nominal == FF_NOMINAL_SATELLITE ||
+         (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))
+        return ff_reader_fail(r, ff_node_find(ff_node_find(root, "relative"), "form")->place,
+                              "form 'integrated' does not go with %s, allowed: %s",
+                              s->nominal == FF_NOMINAL_SATELLITE ? "nominal kind 'satellite'"
+                                                                 : ff_scheme_name(s->integrate.scheme),
+                              s->nominal == FF_NOMINAL_SATELLITE ? "free, prescribed"
+                                                                 : "lie-midpoint, euler");
+    if (s->nominal != FF_NOMINAL_SATELLITE)
+        for (int i = s->satellites - 1; i >= 0; i--)
+            if (i == 0 || strcmp(s->satellite[i].name, "client") == 0) {
+                s->nominal_of = i;
+                break;
+            }
+    if (s->contact_wrench == FF_CONTACT_RULE_HELD && !ff_scheme_holds(s->integrate.scheme))
+        return ff_reader_fail(
+            r, ff_node_find(root, "contact_wrench")->place,
+            "contact_wrench 'held' does not go with integrator '%s', allowed: lie-midpoint, splitting",
+            ff_scheme_name(s->integrate.scheme));
+    if (!check_servicer(r, root))
+        return false;
+    if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
+        s->integrate.passive_printed =
+            ff_settings_get(&ff_method_tdpa, ff_scenario_setting(s, &ff_method_tdpa), "reading") == 1.0;
+    for (int i = 0; i < s->satellites; i++)
+        s->satellite[i].limits.cycle = s->cycle;
+    s->emulation.cycle = s->cycle;
+    s->emulation.duration = s->duration;
+    s->emulation.seed = s->seed;
+    return !s->emulates || ff__check_emulation(r, root);
+}

@@ -1,0 +1,147 @@
+/* Contacts, loads, faults: lists of sections. */
+#include "scenario/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool read_point(ff_reader *r, const ff_node *node, ff_contact *contact) {
+    const ff_key key = {.key = "point", .type = FF_TYPE_VEC3, .unit = "m", .range = FF_RANGE_ANY};
+    if (!node) {
+        contact->point = ff_vec3_zero();
+        return true;
+    }
+    if (node->kind == FF_NODE_LIST)
+        return ff_reader_numbers(r, node, &key, 3, contact->point.a);
+    const ff_satellite *body = &r->scenario->satellite[contact->body];
+    ff_names list = {"", 0};
+    ff_guess g = {.wrong = node->text};
+    for (int i = 0; i < body->points; i++) {
+        if (node->kind == FF_NODE_SCALAR && strcmp(node->text, body->point[i].name) == 0) {
+            contact->point = body->point[i].r;
+            return true;
+        }
+        ff_names_add(&list, body->point[i].name);
+        ff_guess_add(&g, body->point[i].name);
+    }
+    if (node->kind != FF_NODE_SCALAR || !*node->text)
+        return ff_reader_fail(r, node->place,
+                              "point must be a name or three numbers, not %s, allowed: %s, [x, y, z]",
+                              ff_node_kind_text(node), list.text);
+    return ff_reader_fail(r, node->place, "satellite %s has no point '%s'%s, allowed: %s, [x, y, z]",
+                          body->name, ff_show(node->text).text, ff_guess_hint(&g).text, list.text);
+}
+
+/* `body` may be left out where there is only one satellite. */
+static bool check_body(ff_reader *r, const ff_node *node) {
+    if (r->scenario->satellites == 1 || ff_node_find(node, "body"))
+        return true;
+    ff_names list = {"", 0};
+    for (int i = 0; i < r->scenario->satellites; i++)
+        ff_names_add(&list, r->scenario->satellite[i].name);
+    return ff_reader_fail(r, node->place, "%s lacks the key 'body', allowed: %s", r->path, list.text);
+}
+
+static bool lacks(ff_reader *r, const ff_node *node, const char *key, const char *unit) {
+    return ff_reader_fail(r, node->place, "%s lacks the key '%s', allowed: > 0 [%s]", r->path, key, unit);
+}
+
+static bool read_contact(ff_reader *r, const ff_node *node, const ff_section *section, ff_contact *contact) {
+    contact->against = -1;
+    contact->satellite_stiffness = contact->satellite_damping = FF_NAN;
+    if (!ff__read_section(r, node, section, contact) || !check_body(r, node) ||
+        !read_point(r, ff_node_find(node, "point"), contact))
+        return false;
+    /* the section below lies on the contact itself; fill what it left open, key by key */
+    if (isnan(contact->satellite_stiffness))
+        contact->satellite_stiffness = contact->stiffness;
+    if (isnan(contact->satellite_damping))
+        contact->satellite_damping = contact->damping;
+    if (contact->against == contact->body)
+        return ff_reader_fail(r, ff_node_find(node, "against")->place,
+                              "against names the body itself, allowed: another satellite");
+    const bool stops = contact->kind == FF_CONTACT_STOPS;
+    const ff_node *position = ff_node_find(node, "position"), *rotation = ff_node_find(node, "rotation");
+    if (stops && !position && !rotation)
+        return ff_reader_fail(r, node->place, "%s has no stop, allowed: position [m], rotation [rad] or both",
+                              r->path);
+    if ((!stops || position) && !ff_node_find(node, "stiffness"))
+        return lacks(r, node, "stiffness", "N/m");
+    if ((rotation || contact->kind == FF_CONTACT_GRASP) && !ff_node_find(node, "rotation_stiffness"))
+        return lacks(r, node, "rotation_stiffness", "N m/rad");
+    return true;
+}
+
+bool ff__check_list(ff_reader *r, const ff_node *node, const ff_key *key, int most) {
+    if (node->kind != FF_NODE_LIST)
+        return ff_reader_fail(r, node->place, "%s must be a list, not %s, allowed: - {...} items, or []",
+                              key->key, ff_node_kind_text(node));
+    if (node->count > most)
+        return ff_reader_fail(r, node->place, "%d %s, allowed: at most %d", node->count, key->key, most);
+    return true;
+}
+
+bool ff__read_contacts(ff_reader *r, const ff_node *node, const ff_key *key) {
+    ff_scenario *s = r->scenario;
+    if (!ff__check_list(r, node, key, FF_MAX_CONTACTS))
+        return false;
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_contact *contact = &s->contact[s->contacts++];
+        snprintf(contact->name, sizeof contact->name, "contact%d", s->contacts);
+        snprintf(r->path, sizeof r->path, "contact %d", s->contacts);
+        if (!read_contact(r, item, key->section, contact))
+            return false;
+        for (int i = 0; i + 1 < s->contacts; i++)
+            if (strcmp(s->contact[i].name, contact->name) == 0) {
+                const ff_node *name = ff_node_find(item, "name");
+                return ff_reader_fail(r, name ? name->place : item->place,
+                                      "contact %d is also named '%s', allowed: names of their own", i + 1,
+                                      ff_show(contact->name).text);
+            }
+    }
+    r->path[0] = 0;
+    return true;
+}
+
+bool ff__read_loads(ff_reader *r, const ff_node *node, const ff_key *key) {
+    ff_scenario *s = r->scenario;
+    if (!ff__check_list(r, node, key, FF_MAX_LOADS))
+        return false;
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_load *load = &s->load[s->loads++];
+        snprintf(r->path, sizeof r->path, "load %d", s->loads);
+        if (!ff__read_section(r, item, key->section, load) || !check_body(r, item))
+            return false;
+        if (!ff_node_find(item, "force") && !ff_node_find(item, "torque"))
+            return ff_reader_fail(r, item->place, "%s is empty, allowed: force [N], torque [N m] or both",
+                                  r->path);
+        if (!(load->to > load->from))
+            return ff_reader_fail(r, ff_node_find(item, "to")->place,
+                                  "to is %.9g, allowed: after from = %.9g [s]", load->to, load->from);
+    }
+    r->path[0] = 0;
+    return true;
+}
+
+bool ff__read_faults(ff_reader *r, const ff_node *node, const ff_key *key) {
+    ff_scenario *s = r->scenario;
+    if (!ff__check_list(r, node, key, FF_MAX_FAULTS))
+        return false;
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_fault *fault = &s->fault[s->faults++];
+        snprintf(r->path, sizeof r->path, "fault %d", s->faults);
+        if (!ff__read_section(r, item, key->section, fault))
+            return false;
+        if (!(fault->to > fault->from))
+            return ff_reader_fail(r, item->place, "to is %.9g, allowed: after from = %.9g [s]", fault->to,
+                                  fault->from);
+        if (fault->kind == FF_FAULT_FT_MIRRORED &&
+            !(fault->value >= 1.0 && fault->value <= 6.0 && fault->value == floor(fault->value)))
+            return ff_reader_fail(r, item->place, "value is %.9g, allowed: an axis, 1 to 6 (Fx to Tz)",
+                                  fault->value);
+        if (fault->kind == FF_FAULT_WALL_HARDER && !(fault->value > 0.0))
+            return ff_reader_fail(r, item->place, "value is %.9g, allowed: above 0, times the stiffness",
+                                  fault->value);
+    }
+    r->path[0] = 0;
+    return true;
+}

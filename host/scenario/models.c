@@ -1,0 +1,229 @@
+/* Files that a scenario names: URDF arms, meshes. */
+#include "scenario/internal.h"
+#include "scenario/mesh.h"
+#include "scenario/urdf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* URDF files are read once for a tree of nodes: campaigns read the scenario again and again. */
+struct ff_tree_model_file {
+    struct ff_tree_model_file *next;
+    const char *name, *path; /* as the scenario says it; as it is opened */
+    ff_urdf urdf;
+};
+
+static void note_model(ff_scenario *s, const char *name) {
+    for (int i = 0; i < s->models; i++)
+        if (strcmp(s->model[i], name) == 0)
+            return;
+    if (s->models < FF_MAX_MODELS) /* an emulation names two */
+        snprintf(s->model[s->models++], FF_NAME_SIZE, "%s", name);
+}
+
+/* From the disk, or from where the options say. */
+static ff_status load_model(const ff_reader *r, const char *name, const char *path, ff_urdf *urdf, char *text,
+                            size_t size) {
+    const char *bytes;
+    size_t length;
+    if (!r->options || !r->options->file)
+        return ff_urdf_load(path, urdf, text, size);
+    if (r->options->file(r->options->file_self, name, &bytes, &length))
+        return ff_urdf_parse(name, bytes, length, urdf, text, size);
+    snprintf(text, size, "it is not in the log");
+    return FF_ERR_IO;
+}
+
+/* NULL after fail. Relative names start from the scenario's folder. */
+static const struct ff_tree_model_file *read_model(ff_reader *r, const ff_node *node) {
+    char name[FF_NAME_SIZE], text[400];
+    if (!ff_reader_text(r, node, "model", name, FF_NAME_SIZE))
+        return NULL;
+    note_model(r->scenario, name);
+    for (const struct ff_tree_model_file *m = r->tree->models; m; m = m->next)
+        if (strcmp(m->name, name) == 0)
+            return m;
+    const char *slash = name[0] == '/' ? NULL : strrchr(r->label, '/');
+    const size_t folder = slash ? (size_t)(slash - r->label) + 1 : 0, length = strlen(name);
+    struct ff_tree_model_file *m = ff_tree_alloc(r->tree, sizeof *m);
+    char *path = ff_tree_alloc(r->tree, folder + length + 1);
+    if (!m || !path) {
+        ff_reader_fail(r, node->place, "no memory for the model");
+        return NULL;
+    }
+    memcpy(path, r->label, folder);
+    memcpy(path + folder, name, length + 1);
+    const ff_status status = load_model(r, name, path, &m->urdf, text, sizeof text);
+    if (status == FF_ERR_IO)
+        ff_reader_fail(r, node->place,
+                       "model '%s' cannot be read: %s, allowed: a URDF file, from the scenario's folder",
+                       ff_show(name).text, text);
+    else if (status != FF_OK && r->message && r->size)
+        snprintf(r->message, r->size, "%s", text);
+    if (status != FF_OK)
+        return NULL;
+    m->path = path;
+    m->name = path + folder;
+    m->next = r->tree->models;
+    r->tree->models = m;
+    return m;
+}
+
+/* Read to be checked only: what is drawn reads it again. */
+bool ff__read_mesh(ff_reader *r, const ff_node *node, char *path) {
+    char name[FF_NAME_SIZE], text[128];
+    if (!ff_reader_text(r, node, "file", name, FF_NAME_SIZE))
+        return false;
+    const char *slash = name[0] == '/' ? NULL : strrchr(r->label, '/');
+    const size_t folder = slash ? (size_t)(slash - r->label) + 1 : 0, length = strlen(name);
+    if (folder + length >= 2 * (size_t)FF_NAME_SIZE)
+        return ff_reader_fail(r, node->place, "the path of the mesh '%s' is too long, allowed: %d bytes",
+                              ff_show(name).text, 2 * FF_NAME_SIZE - 1);
+    memcpy(path, r->label, folder);
+    memcpy(path + folder, name, length + 1);
+    ff_mesh mesh;
+    if (ff_mesh_load(path, &mesh, text, sizeof text) != FF_OK)
+        return ff_reader_fail(
+            r, node->place,
+            "mesh '%s': %s, allowed: an STL or OBJ file of at most %d triangles, from the scenario's "
+            "folder",
+            ff_show(name).text, text, FF_MESH_TRIANGLES);
+    ff_mesh_free(&mesh);
+    return true;
+}
+
+/* As fail, at a line of the model. */
+static bool fail_model(ff_reader *r, const char *path, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static bool fail_model(ff_reader *r, const char *path, int line, const char *format, ...) {
+    if (!r->message || !r->size)
+        return false;
+    const int n = snprintf(r->message, r->size, "%s:%d: ", path, line);
+    const size_t used = n < 0 ? 0 : (size_t)n < r->size ? (size_t)n : r->size - 1;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(r->message + used, r->size - used, format, list);
+    va_end(list);
+    ff_reader_flatten(r->message);
+    return false;
+}
+
+bool ff__read_arm_model(ff_reader *r, const ff_node *node, ff_servicer_arm *arm) {
+    const struct ff_tree_model_file *file = read_model(r, node);
+    if (!file)
+        return false;
+    const ff_urdf *urdf = &file->urdf;
+    if (urdf->root_mass > 0.0)
+        return fail_model(
+            r, file->path, urdf->root_line,
+            "the root link '%s' has a mass of %.9g kg, which would be dropped, allowed: none (add "
+            "it to the satellite's, or carry it on a fixed joint)",
+            urdf->root, urdf->root_mass);
+    if (urdf->links > FF_MAX_ARM_LINKS)
+        return fail_model(r, file->path, urdf->root_line,
+                          "the model has %d links beyond its root, allowed: at most %d", urdf->links,
+                          FF_MAX_ARM_LINKS);
+    for (int i = 0; i < urdf->links; i++) {
+        const ff_urdf_link *from = &urdf->link[i];
+        ff_servicer_link *link = &arm->link[i];
+        *link = (ff_servicer_link){.parent_row = from->parent,
+                                   .joint = from->joint,
+                                   .pose = from->pose,
+                                   .axis = from->axis,
+                                   .mass = from->mass,
+                                   .com = from->com,
+                                   .inertia = from->inertia,
+                                   .torque = from->effort,
+                                   .viscous = from->viscous,
+                                   .coulomb = from->coulomb,
+                                   .lower = from->lower,
+                                   .upper = from->upper,
+                                   .velocity = from->velocity};
+        snprintf(link->name, sizeof link->name, "%s", from->name);
+    }
+    arm->links = urdf->links;
+    arm->joints = urdf->joints;
+    return true;
+}
+
+bool ff__read_chain_model(ff_reader *r, const ff_node *node, ff_emulate_arm *arm) {
+    const struct ff_tree_model_file *file = read_model(r, node);
+    char text[400];
+    ff_urdf chain;
+    ff_pose tip;
+    if (!file)
+        return false;
+    if (ff_urdf_chain(file->path, &file->urdf, &chain, &tip, text, sizeof text) != FF_OK) {
+        if (r->message && r->size)
+            snprintf(r->message, r->size, "%s", text);
+        return false;
+    }
+    if (arm->floating && chain.root_mass > 0.0)
+        return fail_model(r, file->path, chain.root_line,
+                          "the root link '%s' and what is fixed to it have a mass of %.9g kg, which would be "
+                          "dropped, allowed: none with base: floating (add it to base_mass)",
+                          chain.root, chain.root_mass);
+    if (chain.links < 1 || chain.links > FF_ARM_LINKS_MAX)
+        return fail_model(r, file->path, chain.root_line,
+                          "the model has %d joints that move, allowed: 1 to %d", chain.links,
+                          FF_ARM_LINKS_MAX);
+    for (int i = 0; i < chain.links; i++) {
+        const ff_urdf_link *from = &chain.link[i];
+        if (from->joint != FF_JOINT_REVOLUTE)
+            return fail_model(r, file->path, from->line,
+                              "joint '%s' is prismatic, allowed in an emulation: revolute, continuous, fixed",
+                              from->joint_name);
+        const ff_rigid_config body = {.mass = from->mass, .inertia = from->inertia};
+        if (ff_rigid_validate(&body) != FF_OK)
+            return fail_model(r, file->path, from->line,
+                              "link '%s' has no inertia, allowed: positive definite [kg m2]", from->name);
+        if (from->coulomb > 0.0)
+            ff_reader_warn(r, node->place,
+                           "warning: joint '%s' has friction %.9g, an emulated arm has its damping alone",
+                           from->joint_name, from->coulomb);
+        arm->link[i] = (ff_emulate_link){.mass = from->mass,
+                                         .com = from->com,
+                                         .inertia = from->inertia,
+                                         .pose = from->pose,
+                                         .axis = from->axis,
+                                         .friction = from->viscous,
+                                         .torque_limit = from->effort};
+    }
+    arm->links = chain.links;
+    arm->tip = ff_pose_mul(tip, arm->tip);
+    return true;
+}
+
+bool ff__read_drives(ff_reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm) {
+    if (arm->links == 0)
+        return ff_reader_fail(r, node->place, "drives without a model, allowed: beside model: FILE.urdf");
+    if (node->kind != FF_NODE_LIST || node->count != arm->links)
+        return ff_reader_fail(r, node->place,
+                              "drives must be a list of %d, allowed: one row for each joint of the model",
+                              arm->links);
+    ff_emulate_link *link = arm->link;
+    for (const ff_node *item = node->child; item; item = item->next)
+        if (!ff__read_section(r, item, key->section, link++))
+            return false;
+    return true;
+}
+
+/* Start angles inside the limits of the file. */
+bool ff__check_starts(ff_reader *r, const ff_node *section, const ff_emulate_arm *arm) {
+    const ff_node *model = ff_node_find(section, "model");
+    const struct ff_tree_model_file *file = model ? read_model(r, model) : NULL;
+    if (!file)
+        return !model;
+    int joint = 0;
+    for (int i = 0; i < file->urdf.links; i++) {
+        const ff_urdf_link *from = &file->urdf.link[i];
+        if (from->joint == FF_JOINT_FIXED)
+            continue;
+        const double start = arm->link[joint++].start;
+        if (!(start >= from->lower && start <= from->upper))
+            return ff_reader_fail(r, section->place, "joint '%s' starts at %.9g, allowed: %.9g to %.9g [rad]",
+                                  from->joint_name, start, from->lower, from->upper);
+    }
+    return true;
+}

@@ -1,0 +1,340 @@
+#include "scenario/reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/file.h"
+
+static size_t put_place(char *text, size_t size, const char *label, ff_place place) {
+    const int n = place.argument ? snprintf(text, size, "%s: ", place.argument)
+                                 : snprintf(text, size, "%s:%d:%d: ", label, place.line, place.column);
+    const size_t used = n < 0 ? 0 : (size_t)n;
+    return used < size ? used : size - 1;
+}
+
+void ff_reader_flatten(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
+/* Always false, so that a reader may `return ff_reader_fail(...)`. */
+bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...) {
+    if (!r->message || !r->size)
+        return false;
+    const size_t n = put_place(r->message, r->size, r->label, place);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(r->message + n, r->size - n, format, list);
+    va_end(list);
+    ff_reader_flatten(r->message);
+    return false;
+}
+
+void ff_reader_warn(ff_reader *r, ff_place place, const char *format, ...) {
+    char line[512];
+    const size_t n = put_place(line, sizeof line, r->label, place);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line + n, sizeof line - n, format, list);
+    va_end(list);
+    ff_reader_flatten(line);
+    const size_t length = strlen(line), need = length + (r->warned ? 1 : 0);
+    if (!r->warnings || r->warned + need + 1 > r->warnings_size)
+        return;
+    if (r->warned)
+        r->warnings[r->warned++] = '\n';
+    memcpy(r->warnings + r->warned, line, length + 1);
+    r->warned += length;
+}
+
+void ff_names_add(ff_names *list, const char *name) {
+    const int n = snprintf(list->text + list->used, sizeof list->text - list->used, "%s%s",
+                           list->used ? ", " : "", name);
+    list->used += n < 0 ? 0 : (size_t)n;
+    if (list->used >= sizeof list->text)
+        list->used = sizeof list->text - 1;
+}
+
+/* Edits (insert, delete, change, swap of neighbours) from a to b, at most `limit` + 1. */
+static int distance(const char *a, const char *b, int limit) {
+    enum { LONGEST = 31 };
+    int row[3][LONGEST + 1];
+    const int n = (int)strnlen(a, LONGEST + 1), m = (int)strnlen(b, LONGEST + 1);
+    if (n > LONGEST || m > LONGEST || abs(n - m) > limit)
+        return limit + 1;
+    for (int j = 0; j <= m; j++)
+        row[0][j] = j;
+    for (int i = 1; i <= n; i++) {
+        int *now = row[i % 3], *up = row[(i + 2) % 3], *above = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int best = up[j - 1] + (a[i - 1] != b[j - 1]);
+            best = up[j] + 1 < best ? up[j] + 1 : best;
+            best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && above[j - 2] + 1 < best)
+                best = above[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+void ff_guess_add(ff_guess *g, const char *candidate) {
+    const int limit = (int)strnlen(g->wrong, 30) / 3 + 1;
+    const int d = distance(g->wrong, candidate, limit);
+    if (d <= limit && d < (int)strlen(candidate) && (!g->best || d < g->distance)) {
+        g->best = candidate;
+        g->distance = d;
+    }
+}
+
+ff_shown ff_guess_hint(const ff_guess *g) {
+    ff_shown shown = {""};
+    if (g->best)
+        snprintf(shown.text, sizeof shown.text, " (did you mean '%.40s'?)", g->best);
+    return shown;
+}
+
+const char *ff_node_kind_text(const ff_node *node) {
+    if (node->kind == FF_NODE_MAP)
+        return "a map";
+    if (node->kind == FF_NODE_LIST)
+        return "a list";
+    return node->quoted ? "text in quotes" : *node->text ? "a plain value" : "empty";
+}
+
+void ff_node_know_numbers(ff_node *node) {
+    if (!node)
+        return;
+    bool in_range = false;
+    if (node->kind == FF_NODE_SCALAR && !node->quoted &&
+        ff_number_parse(node->text, &node->number, &in_range))
+        node->known = in_range;
+    for (ff_node *child = node->child; child; child = child->next)
+        ff_node_know_numbers(child);
+}
+
+static bool within(const ff_key *key, double value) {
+    return (key->above_low ? value > key->low : value >= key->low) &&
+           (key->below_high ? value < key->high : value <= key->high);
+}
+
+bool ff_reader_number(ff_reader *r, const ff_node *node, const ff_key *key, double *value) {
+    const char *const range = ff_range_text(key);
+    const char *const unit = key->unit;
+    bool in_range = true;
+    if (node->known) {
+        *value = node->number;
+    } else if (node->kind != FF_NODE_SCALAR || node->quoted ||
+               !ff_number_parse(node->text, value, &in_range)) {
+        const bool plain = node->kind == FF_NODE_SCALAR && !node->quoted && *node->text;
+        return ff_reader_fail(
+            r, node->place, "%s must be a number, not %s%s%s, allowed: a finite number%s%s%s%s%s", key->key,
+            plain ? "'" : "", plain ? ff_show(node->text).text : ff_node_kind_text(node), plain ? "'" : "",
+            *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
+    }
+    if (!in_range)
+        return ff_reader_fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
+                              ff_show(node->text).text);
+    const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
+                        : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
+                        : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
+                        : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
+                        : key->range == FF_RANGE_SHARE        ? *value >= 0.0 && *value < 1.0
+                        : key->range == FF_RANGE_BOUNDS       ? within(key, *value)
+                                                              : true;
+    if (!inside)
+        return ff_reader_fail(r, node->place, "%s is %s, allowed: %s%s%s%s", key->key,
+                              ff_show(node->text).text, range, *unit ? " [" : "", unit, *unit ? "]" : "");
+    return true;
+}
+
+bool ff_reader_numbers(ff_reader *r, const ff_node *node, const ff_key *key, int count, double *value) {
+    if (node->kind != FF_NODE_LIST || node->count != count) {
+        const bool list = node->kind == FF_NODE_LIST;
+        if (list)
+            return ff_reader_fail(r, node->place, "%s has %d values, allowed: %s", key->key, node->count,
+                                  ff_type_text(key->type));
+        return ff_reader_fail(r, node->place, "%s must be a list, not %s, allowed: %s", key->key,
+                              ff_node_kind_text(node), ff_type_text(key->type));
+    }
+    for (const ff_node *item = node->child; item; item = item->next)
+        if (!ff_reader_number(r, item, key, value++))
+            return false;
+    return true;
+}
+
+bool ff_reader_integer(ff_reader *r, const ff_node *node, const ff_key *key, uint64_t *value) {
+    const char *text = node->kind == FF_NODE_SCALAR && !node->quoted ? node->text : "";
+    uint64_t sum = 0;
+    bool good = *text != 0;
+    for (; good && *text; text++) {
+        const unsigned digit = (unsigned)(unsigned char)*text - '0';
+        good = digit <= 9 && sum <= (UINT64_MAX - digit) / 10;
+        sum = good ? 10 * sum + digit : 0;
+    }
+    if (!good)
+        return ff_reader_fail(
+            r, node->place, "%s must be a whole number, not %s, allowed: 0 to 18446744073709551615", key->key,
+            node->kind == FF_NODE_SCALAR && *node->text ? ff_show(node->text).text : ff_node_kind_text(node));
+    if (key->range == FF_RANGE_BOUNDS && !within(key, (double)sum))
+        return ff_reader_fail(r, node->place, "%s is %s, allowed: %s", key->key, ff_show(node->text).text,
+                              key->bounds);
+    *value = sum;
+    return true;
+}
+
+bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *text, size_t size) {
+    if (node->kind != FF_NODE_SCALAR ||
+        (!node->quoted && (!*node->text || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0)))
+        return ff_reader_fail(r, node->place, "%s must be text, not %s, allowed: 1 to %zu bytes", what,
+                              node->kind == FF_NODE_SCALAR ? "empty" : ff_node_kind_text(node), size - 1);
+    const size_t length = strlen(node->text);
+    bool printable = length > 0 && length < size;
+    for (const char *c = node->text; *c && printable; c++)
+        printable = (unsigned char)*c >= 0x20 && *c != 0x7f;
+    if (!printable)
+        return ff_reader_fail(r, node->place, "%s is '%s', allowed: 1 to %zu bytes of printable text", what,
+                              ff_show(node->text).text, size - 1);
+    memcpy(text, node->text, length + 1);
+    return true;
+}
+
+bool ff_reader_name(ff_reader *r, ff_place place, const char *what, const char *name) {
+    const size_t length = strlen(name);
+    bool good = length > 0 && length < FF_NAME_SIZE && name[0] != ' ' && name[length - 1] != ' ' &&
+                name[strspn(name, "0123456789")] != 0;
+    for (const char *c = name; *c && good; c++)
+        good = (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr("./,=:\"\\", *c);
+    if (!good)
+        return ff_reader_fail(
+            r, place, "%s '%s' is no name, allowed: 1 to %d bytes, not only digits, none of . / , = : \" \\",
+            what, ff_show(name).text, FF_NAME_SIZE - 1);
+    return true;
+}
+
+bool ff_reader_unknown(ff_reader *r, const ff_node *child, const char *where, const ff_names *list,
+                       const ff_guess *g) {
+    return ff_reader_fail(r, child->key_place, "unknown key '%s' in %s%s, allowed: %s",
+                          ff_show(child->key).text, where, ff_guess_hint(g).text, list->text);
+}
+
+bool ff_reader_keys(ff_reader *r, const ff_node *map, const char *where, const char *const *allowed) {
+    for (const ff_node *child = map->child; child; child = child->next) {
+        bool known = false;
+        ff_names list = {"", 0};
+        ff_guess g = {.wrong = child->key};
+        for (int i = 0; allowed[i]; i++) {
+            known = known || strcmp(child->key, allowed[i]) == 0;
+            ff_names_add(&list, allowed[i]);
+            ff_guess_add(&g, allowed[i]);
+        }
+        if (!known)
+            return ff_reader_unknown(r, child, where, &list, &g);
+    }
+    return true;
+}
+
+bool ff_reader_count(ff_reader *r, const ff_node *node, const char *what, double least, uint64_t *value) {
+    double number = FF_NAN;
+    bool in_range = false;
+    const bool plain = node->kind == FF_NODE_SCALAR && !node->quoted;
+    if (!plain || !ff_number_parse(node->text, &number, &in_range) || number != floor(number) ||
+        !(number >= least && number <= 9e15))
+        return ff_reader_fail(r, node->place, "%s must be a whole number from %.0f on, not '%s'", what, least,
+                              plain && *node->text ? ff_show(node->text).text : ff_node_kind_text(node));
+    *value = (uint64_t)number;
+    return true;
+}
+
+bool ff_reader_word(ff_reader *r, const ff_node *node, const ff_key *key, int *value) {
+    for (int i = 0; key->words[i]; i++)
+        if (node->kind == FF_NODE_SCALAR && node->text[0] == key->words[i][0] &&
+            strcmp(node->text, key->words[i]) == 0) {
+            *value = i;
+            return true;
+        }
+    ff_names list = {"", 0};
+    ff_guess g = {.wrong = node->text};
+    for (int i = 0; key->words[i]; i++) {
+        ff_names_add(&list, key->words[i]);
+        ff_guess_add(&g, key->words[i]);
+    }
+    if (node->kind != FF_NODE_SCALAR || !*node->text)
+        return ff_reader_fail(r, node->place, "%s must be a word, not %s, allowed: %s", key->key,
+                              ff_node_kind_text(node), list.text);
+    return ff_reader_fail(r, node->place, "unknown %s '%s'%s, allowed: %s", key->key,
+                          ff_show(node->text).text, ff_guess_hint(&g).text, list.text);
+}
+
+bool ff_reader_direction(ff_reader *r, const ff_node *node, const ff_key *key, ff_vec3 *value) {
+    if (!ff_reader_numbers(r, node, key, 3, value->a))
+        return false;
+    const double size = fmax(fabs(value->x), fmax(fabs(value->y), fabs(value->z)));
+    if (!(size > 0.0))
+        return ff_reader_fail(r, node->place, "%s is zero, allowed: a direction of any other length",
+                              key->key);
+    /* scaled first: squares of 1e-200 vanish */
+    *value = ff_vec3_unit(ff_vec3_make(value->x / size, value->y / size, value->z / size));
+    return true;
+}
+
+bool ff_reader_quaternion(ff_reader *r, const ff_node *node, const ff_key *key, ff_quat *value) {
+    double q[4];
+    if (!ff_reader_numbers(r, node, key, 4, q))
+        return false;
+    double size = 0.0, sum = 0.0;
+    for (int i = 0; i < 4; i++)
+        size = fmax(size, fabs(q[i]));
+    if (!(size > 0.0))
+        return ff_reader_fail(r, node->place, "%s is the zero quaternion, allowed: unit length, scalar first",
+                              key->key);
+    for (int i = 0; i < 4; i++)
+        sum += q[i] / size * (q[i] / size);
+    const double norm = size * sqrt(sum);
+    if (fabs(norm - 1.0) > 1e-6)
+        ff_reader_warn(r, node->place, "warning: %s has length %.9g instead of 1, it is normalised", key->key,
+                       norm);
+    *value = ff_quat_unit((ff_quat){q[0] / size, q[1] / size, q[2] / size, q[3] / size});
+    return true;
+}
+
+bool ff_reader_inertia(ff_reader *r, const ff_node *node, const ff_key *key, ff_mat3 *value) {
+    double a[6] = {0};
+    const int count = node->kind == FF_NODE_LIST && node->count == 6 ? 6 : 3;
+    if (!ff_reader_numbers(r, node, key, count, a))
+        return false;
+    *value = (ff_mat3){{{a[0], a[3], a[4]}, {a[3], a[1], a[5]}, {a[4], a[5], a[2]}}};
+    return true;
+}
+
+bool ff_reader_half_widths(ff_reader *r, const ff_node *node, const ff_key *key, ff_vec3 *value) {
+    if (node->kind != FF_NODE_LIST || node->count != 3)
+        return ff_reader_numbers(r, node, key, 3, value->a);
+    int i = 0;
+    for (const ff_node *item = node->child; item; item = item->next, i++) {
+        if (item->kind == FF_NODE_SCALAR && strcmp(item->text, "free") == 0)
+            value->a[i] = FF_INF;
+        else if (!ff_reader_number(r, item, key, &value->a[i]))
+            return false;
+    }
+    return true;
+}
+
+ff_status ff_reader_file(ff_reader *r, const char *path, char **text, size_t *length) {
+    const ff_place start = {1, 1, NULL};
+    char why[200] = "";
+    const ff_status status = ff_file_read(path, FF_TREE_BYTES, text, length, why, sizeof why);
+    if (status == FF_ERR_ARGUMENT)
+        ff_reader_fail(r, start, "this is a folder, allowed: a YAML file");
+    else if (status == FF_ERR_SIZE)
+        ff_reader_fail(r, start, "the file has %zu bytes, allowed: at most 16 MB", *length);
+    else if (status == FF_ERR_MEMORY)
+        ff_reader_fail(r, start, "no memory for the file");
+    else if (status != FF_OK)
+        ff_reader_fail(r, start, "the file cannot be read: %s", why);
+    return status == FF_ERR_ARGUMENT ? FF_ERR_IO : status == FF_ERR_SIZE ? FF_ERR_FORMAT : status;
+}

@@ -1,0 +1,264 @@
+/* Satellites: their points, arms and on-board software. */
+#include "scenario/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool ff__read_points(ff_reader *r, const ff_node *node, const ff_key *key, ff_satellite *satellite) {
+    satellite->points = 1;
+    satellite->point[0] = (ff_point){.name = "com"};
+    if (node->kind != FF_NODE_MAP)
+        return ff_reader_fail(r, node->place, "points must be a map, not %s, allowed: {tip: [x, y, z]}",
+                              ff_node_kind_text(node));
+    for (const ff_node *child = node->child; child; child = child->next) {
+        if (strcmp(child->key, "com") == 0)
+            return ff_reader_fail(r, child->key_place,
+                                  "the point 'com' always exists, allowed: another name");
+        if (!ff_reader_name(r, child->key_place, "point", child->key))
+            return false;
+        if (satellite->points == FF_MAX_POINTS)
+            return ff_reader_fail(r, child->key_place, "more than %d points, allowed: fewer",
+                                  FF_MAX_POINTS - 1);
+        ff_point *point = &satellite->point[satellite->points++];
+        ff_key item = *key;
+        item.key = child->key;
+        item.type = FF_TYPE_VEC3;
+        snprintf(point->name, sizeof point->name, "%s", child->key);
+        if (!ff_reader_numbers(r, child, &item, 3, point->r.a))
+            return false;
+    }
+    return true;
+}
+
+static bool check_inertia(ff_reader *r, const ff_node *node, const char *key, ff_rigid_config config) {
+    if (ff_rigid_validate(&config) == FF_OK)
+        return true;
+    ff_vec3 moment;
+    ff_mat3 axes;
+    ff_mat3_eigen(config.inertia, &moment, &axes);
+    const char *const wrong =
+        moment.x > 0.0 ? "violates the triangle inequality" : "is not positive definite";
+    return ff_reader_fail(
+        r, node->place,
+        "%s %s: principal moments %.6g, %.6g, %.6g, allowed: all > 0 and none above the sum of the "
+        "other two [kg m2]",
+        key, wrong, moment.x, moment.y, moment.z);
+}
+
+bool ff__read_links(ff_reader *r, const ff_node *node, const ff_key *key, ff_servicer_arm *arm) {
+    if (arm->links > 0)
+        return ff_reader_fail(r, node->place, "links beside a model, allowed: one of them");
+    if (node->kind != FF_NODE_LIST || node->count < 1 || node->count > FF_MAX_ARM_LINKS)
+        return ff_reader_fail(r, node->place,
+                              "links must be a list of 1 to %d, allowed: - {mass, inertia, ...} items",
+                              FF_MAX_ARM_LINKS);
+    for (const ff_node *item = node->child; item; item = item->next) {
+        ff_servicer_link *link = &arm->link[arm->links];
+        snprintf(link->name, sizeof link->name, "link%d", arm->links + 1);
+        if (!ff__read_section(r, item, key->section, link))
+            return false;
+        link->upper = link->velocity = FF_INF;
+        link->lower = -FF_INF;
+        link->parent_row = arm->links - 1; /* the base is -1 */
+        const ff_node *parent = ff_node_find(item, "parent");
+        if (parent) {
+            link->parent_row = strcmp(link->parent, "base") == 0 ? FF_TREE_BASE : -2;
+            for (int i = 0; i < arm->links; i++)
+                if (strcmp(arm->link[i].name, link->parent) == 0)
+                    link->parent_row = i;
+            if (link->parent_row == -2)
+                return ff_reader_fail(
+                    r, parent->place,
+                    "no link '%s' stands above '%s', allowed: base, or a link above (loops cannot be)",
+                    ff_show(link->parent).text, ff_show(link->name).text);
+        }
+        arm->joints += link->joint != FF_JOINT_FIXED;
+        arm->links++;
+    }
+    return true;
+}
+
+static bool read_joints(ff_reader *r, const ff_node *section, const ff_section *keys,
+                        const ff_servicer_arm *arm, double *q) {
+    const ff_node *node = ff_node_find(section, "joints");
+    if (!node)
+        return true;
+    if (node->kind != FF_NODE_LIST || node->count != arm->joints)
+        return ff_reader_fail(r, node->place,
+                              "joints has %d values, allowed: one for each of the arm's %d joints",
+                              node->count, arm->joints);
+    return ff_reader_numbers(r, node, ff__find_key(keys, "joints"), arm->joints, q);
+}
+
+static bool check_positions(ff_reader *r, const ff_node *node, const ff_servicer_arm *arm, const double *q) {
+    for (int i = 0; i < arm->links; i++) {
+        const ff_servicer_link *link = &arm->link[i];
+        if (link->joint == FF_JOINT_FIXED)
+            continue;
+        if (!(*q >= link->lower && *q <= link->upper))
+            return ff_reader_fail(r, node->place,
+                                  "joints: the joint of '%s' is at %.9g, allowed: %.9g to %.9g",
+                                  ff_show(link->name).text, *q, link->lower, link->upper);
+        q++;
+    }
+    return true;
+}
+
+static const ff_section *below(const ff_section *section, const char *key) {
+    return ff__find_key(section, key)->section;
+}
+
+static bool check_most(ff_reader *r, const ff_node *node, const char *key, double value, double most) {
+    const ff_node *given = ff_node_find(node, key);
+    return value <= most || ff_reader_fail(r, given ? given->place : node->place,
+                                           "%s is %.9g, allowed: at most %.9g", key, value, most);
+}
+
+static bool check_ipv4(ff_reader *r, const ff_node *node, const char *key, const char *text) {
+    const ff_node *given = ff_node_find(node, key);
+    unsigned part[4];
+    char after;
+    bool good = sscanf(text, "%3u.%3u.%3u.%3u%c", &part[0], &part[1], &part[2], &part[3], &after) == 4 &&
+                text[strspn(text, "0123456789.")] == 0;
+    for (int i = 0; i < 4 && good; i++)
+        good = part[i] <= 255;
+    return good ||
+           ff_reader_fail(r, given ? given->place : node->place,
+                          "%s is '%s', allowed: an IPv4 address, e.g. 127.0.0.1", key, ff_show(text).text);
+}
+
+static bool check_obsw(ff_reader *r, const ff_node *node, ff_obsw_config *o) {
+    const ff_node *navigation = ff_node_find(node, "navigation");
+    if (!ff_node_find(node, "hold"))
+        o->hold = FF_NAN; /* ten cycles, once the cycle is known */
+    if (!ff_node_find(node, "timeout"))
+        o->timeout = o->kind == 1 ? 1.0 : 0.5;
+    if (navigation &&
+        (!check_most(r, navigation, "delay", o->navigation.delay, 60) ||
+         !check_most(r, navigation, "star_tracker_delay", o->navigation.star_tracker_delay, 60) ||
+         !check_most(r, navigation, "gyro_delay", o->navigation.gyro_delay, 60) ||
+         !check_most(r, navigation, "encoder_delay", o->navigation.encoder_delay, 60)))
+        return false;
+    if (!check_most(r, node, "timeout", o->timeout, 60))
+        return false;
+    if (o->kind != 2)
+        return true;
+    if (o->port == 0)
+        return ff_reader_fail(r, node->place, "port is 0, allowed: 1 to 65535");
+    return check_ipv4(r, node, "address", o->address) &&
+           check_ipv4(r, node, "local_address", o->local_address) &&
+           check_most(r, node, "port", (double)o->port, 65535) &&
+           check_most(r, node, "local_port", (double)o->local_port, 65535) &&
+           check_most(r, node, "apid", (double)o->apid, 2046) &&
+           check_most(r, node, "command_apid", (double)o->command_apid, 2046) &&
+           check_most(r, node, "connect", o->connect, 600);
+}
+
+/* Arm and on-board software belong together; the tree must be physical. */
+static bool read_servicer(ff_reader *r, const ff_node *node, const ff_section *section,
+                          ff_satellite *satellite) {
+    const ff_node *arm = ff_node_find(node, "arm"), *obsw = ff_node_find(node, "obsw");
+    satellite->arm.present = arm != NULL;
+    if (!arm && obsw)
+        return ff_reader_fail(r, obsw->place, "obsw without an arm, allowed: on a satellite with an arm");
+    if (!arm)
+        return true;
+    if (!obsw)
+        return ff_reader_fail(r, arm->place,
+                              "an arm without obsw, allowed: obsw: {goal: {position: [x, y, z]}}");
+    if (satellite->arm.links == 0)
+        return ff_reader_fail(r, arm->place, "%s lacks the key 'links', allowed: list, or model: FILE.urdf",
+                              ff__where(r));
+    if (!read_joints(r, arm, below(section, "arm"), &satellite->arm, satellite->arm.q) ||
+        !check_positions(r, arm, &satellite->arm, satellite->arm.q))
+        return false;
+    memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
+    if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q) ||
+        !check_positions(r, obsw, &satellite->arm, satellite->obsw.q))
+        return false;
+    if (!check_obsw(r, obsw, &satellite->obsw))
+        return false;
+    if (satellite->obsw.kind != 0)
+        satellite->obsw.goal = ff_pose_identity();
+    else if (!(satellite->obsw.arrive > satellite->obsw.approach))
+        return ff_reader_fail(r, obsw->place, "arrive is %.9g, allowed: after approach = %.9g [s]",
+                              satellite->obsw.arrive, satellite->obsw.approach);
+    ff_tree_config tree;
+    ff_tree_link_config link[FF_MAX_ARM_LINKS];
+    char text[200];
+    ff_scenario_tree(satellite, &tree, link);
+    if (satellite->arm.joints < 1 || ff_tree_validate(&tree, text, sizeof text) != FF_OK)
+        return ff_reader_fail(r, arm->place, "the arm cannot be: %s",
+                              satellite->arm.joints < 1 ? "no joint moves" : text);
+    return true;
+}
+
+/* How a robot stops is no limit. */
+static void name_limits(const ff_node *safety, ff_satellite *satellite) {
+    if (!safety)
+        return;
+    for (const ff_node *key = safety->child; key; key = key->next)
+        satellite->safety_named.any |= strncmp(key->key, "stop_", 5) != 0;
+    satellite->safety_named.tracking = ff_node_find(safety, "tracking") != NULL;
+    satellite->safety_named.age = ff_node_find(safety, "age") != NULL;
+    satellite->safety_named.missed = ff_node_find(safety, "missed") != NULL;
+}
+
+static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *section,
+                           ff_satellite *satellite) {
+    ff_gate_default(&satellite->limits);
+    if (!ff__read_section(r, node, section, satellite) ||
+        !check_inertia(r, ff_node_find(node, "inertia"), "inertia", satellite->rigid))
+        return false;
+    if (!read_servicer(r, node, section, satellite))
+        return false;
+    satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
+    const ff_node *robot = ff_node_find(node, "robot"), *own = ff_node_find(robot, "inertia");
+    if (!ff_node_find(robot, "mass"))
+        satellite->robot.inertia.mass = satellite->rigid.mass;
+    if (!own)
+        satellite->robot.inertia.inertia = satellite->rigid.inertia;
+    else if (!check_inertia(r, own, "inertia", satellite->robot.inertia))
+        return false;
+    const ff_vec3 wired = satellite->sensor.wired;
+    int seen = 0;
+    for (int i = 0; i < 3; i++)
+        for (int axis = 1; axis <= 3; axis++)
+            seen |= fabs(wired.a[i]) == (double)axis ? 1 << axis : 0;
+    const ff_node *wiring = ff_node_find(ff_node_find(node, "sensor"), "wired");
+    if (wiring && seen != 14)
+        return ff_reader_fail(r, wiring->place,
+                              "sensor.wired must name each axis once, allowed: 1, 2, 3, each with its sign");
+    name_limits(ff_node_find(node, "safety"), satellite);
+    const ff_node *mockup = ff_node_find(node, "mockup");
+    satellite->mockup.present = mockup != NULL;
+    satellite->mesh.present = ff_node_find(node, "mesh") != NULL;
+    const ff_node *inertia = ff_node_find(mockup, "inertia");
+    bool point_mass = true;
+    for (int i = 0; i < 9; i++)
+        point_mass = point_mass && satellite->mockup.inertia.m[i / 3][i % 3] == 0.0;
+    return !inertia || point_mass ||
+           check_inertia(r, inertia, "inertia",
+                         (ff_rigid_config){satellite->mockup.mass, satellite->mockup.inertia});
+}
+
+bool ff__read_satellites(ff_reader *r, const ff_node *node, const ff_key *key) {
+    ff_scenario *s = r->scenario;
+    if (node->kind != FF_NODE_MAP)
+        return ff_reader_fail(r, node->place,
+                              "satellites must be a map, not %s, allowed: {NAME: {mass, inertia, ...}}",
+                              ff_node_kind_text(node));
+    if (node->count < 1 || node->count > FF_MAX_BODIES)
+        return ff_reader_fail(r, node->place, "%d satellites, allowed: 1 to %d", node->count, FF_MAX_BODIES);
+    for (const ff_node *child = node->child; child; child = child->next) {
+        ff_satellite *satellite = &s->satellite[s->satellites++];
+        if (!ff_reader_name(r, child->key_place, "satellite", child->key))
+            return false;
+        snprintf(satellite->name, sizeof satellite->name, "%s", child->key);
+        snprintf(r->path, sizeof r->path, "satellites.%s", child->key);
+        if (!read_satellite(r, child, key->section, satellite))
+            return false;
+    }
+    r->path[0] = 0;
+    return true;
+}

@@ -1,0 +1,119 @@
+#include "text/file.h"
+#include "text/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* At most room - 1 bytes and a zero. False with errno. */
+static bool fill(int file, char *text, size_t room, size_t *length) {
+    while (*length + 1 < room) {
+        const ssize_t n = read(file, text + *length, room - 1 - *length);
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n == 0)
+            break;
+        *length += n > 0 ? (size_t)n : 0;
+    }
+    text[*length] = 0;
+    return true;
+}
+
+static ff_status read_open(int file, size_t limit, char **text, size_t *length, char *why, size_t size) {
+    struct stat info;
+    if (fstat(file, &info) != 0)
+        return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return ff_refuse(FF_ERR_ARGUMENT, why, size, "it is a folder");
+    if (S_ISREG(info.st_mode) && (size_t)info.st_size > limit) {
+        *length = (size_t)info.st_size;
+        return ff_refuse(FF_ERR_SIZE, why, size, "it is too large");
+    }
+    if (!S_ISREG(info.st_mode)) /* a pipe is waited for once it is open */
+        fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+    /* one byte more than allowed, so that a device or pipe shows that it has more; files of /proc have no
+     * size */
+    const bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
+    const size_t room = (sized ? (size_t)info.st_size : limit + 1) + 1;
+    *text = malloc(room);
+    if (!*text)
+        return ff_refuse(FF_ERR_MEMORY, why, size, "no memory");
+    if (!fill(file, *text, room, length))
+        return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
+    return *length > limit ? ff_refuse(FF_ERR_SIZE, why, size, "it is too large") : FF_OK;
+}
+
+ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size) {
+    *text = NULL;
+    *length = 0;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
+    const ff_status status = read_open(file, limit, text, length, why, size);
+    const int error = errno;
+    close(file);
+    errno = error;
+    if (status != FF_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash - path) + 1 : 0;
+    const int n = snprintf(whole->part, sizeof whole->part, "%.*s.%s.part", folder, path, path + folder);
+    whole->file = NULL;
+    if (n < 0 || (size_t)n >= sizeof whole->part)
+        return FF_ERR_SIZE;
+    snprintf(whole->path, sizeof whole->path, "%s", path);
+    errno = 0;
+    whole->file = fopen(whole->part, "w");
+    return whole->file ? FF_OK : FF_ERR_IO;
+}
+
+ff_status ff_file_end(ff_file_whole *whole, bool good) {
+    if (!whole->file)
+        return FF_ERR_IO;
+    good = !ferror(whole->file) && good;
+    good = fclose(whole->file) == 0 && good;
+    whole->file = NULL;
+    good = good && rename(whole->part, whole->path) == 0;
+    if (good)
+        return FF_OK;
+    const int error = errno;
+    unlink(whole->part);
+    errno = error ? error : ENOSPC;
+    return FF_ERR_IO;
+}
+
+ff_status ff_file_replace(const char *path, const char *text) {
+    ff_file_whole whole;
+    const ff_status status = ff_file_begin(path, &whole);
+    return status != FF_OK ? status : ff_file_end(&whole, fputs(text, whole.file) >= 0);
+}
+
+ff_status ff_folder_make(const char *path) {
+    char part[FF_FILE_PATH];
+    if ((size_t)snprintf(part, sizeof part, "%s", path) >= sizeof part) {
+        errno = ENAMETOOLONG;
+        return FF_ERR_IO;
+    }
+    for (char *c = part + 1; *part && *c; c++)
+        if (*c == '/') {
+            *c = 0;
+            mkdir(part, 0777);
+            *c = '/';
+        }
+    struct stat info;
+    errno = 0;
+    if ((mkdir(part, 0777) != 0 && errno != EEXIST) || stat(part, &info) != 0)
+        return FF_ERR_IO;
+    if (!S_ISDIR(info.st_mode))
+        errno = ENOTDIR;
+    return S_ISDIR(info.st_mode) && access(part, W_OK | X_OK) == 0 ? FF_OK : FF_ERR_IO;
+}

@@ -1,0 +1,33 @@
+/* text/file.h - whole files: read at once with a bound, written so that a reader never sees half of one. */
+#ifndef FF_TEXT_FILE_H
+#define FF_TEXT_FILE_H
+
+#include <stdio.h>
+
+#include "freefloat/base.h"
+
+enum { FF_FILE_PATH = 4400 }; /* bytes of a path, with its end */
+
+/* All bytes of the file and a zero after them, malloc'ed. A pipe is read to its end. FF_ERR_IO (`why`, if not
+ * NULL, is the system's reason), FF_ERR_ARGUMENT (a folder), FF_ERR_SIZE (more than `limit` bytes; *length is
+ * then the file's size where it has one, else limit + 1), FF_ERR_MEMORY; *text is NULL then. */
+ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size);
+
+/* A file that appears whole or not at all: written beside its place as .NAME.part, then renamed. */
+typedef struct ff_file_whole {
+    FILE *file;
+    char path[FF_FILE_PATH], part[FF_FILE_PATH];
+} ff_file_whole;
+
+/* FF_ERR_IO with errno; FF_ERR_SIZE: the path is too long. */
+ff_status ff_file_begin(const char *path, ff_file_whole *whole);
+/* Closes it and, if `good` and every byte was written, puts it in its place; otherwise removes it. FF_ERR_IO
+ * with errno of the first failure, ENOSPC where the system gave none. */
+ff_status ff_file_end(ff_file_whole *whole, bool good);
+/* Both around one text. */
+ff_status ff_file_replace(const char *path, const char *text);
+
+/* Makes the folder and those above it. FF_ERR_IO with errno: none that can be written into. */
+ff_status ff_folder_make(const char *path);
+
+#endif

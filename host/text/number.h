@@ -1,0 +1,15 @@
+/* text/number.h - numbers as text, strictly, and back with the fewest digits. */
+#ifndef FF_TEXT_NUMBER_H
+#define FF_TEXT_NUMBER_H
+
+#include <stdbool.h>
+
+enum { FF_NUMBER_SIZE = 32 }; /* bytes that ff_number_format needs */
+
+/* [+-] digits [. digits] [e [+-] digits], the whole text, whatever the locale: strtod alone takes 1000kg,
+ * hex, nan and a locale's comma. False: not such a number. *in_range: neither overflow nor underflow. */
+bool ff_number_parse(const char *text, double *value, bool *in_range);
+/* The fewest digits, from 15 on, that read back to the same double; "null" when not finite. */
+void ff_number_format(double value, char buffer[FF_NUMBER_SIZE]);
+
+#endif

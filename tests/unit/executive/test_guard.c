@@ -1,0 +1,213 @@
+/* Limits that the scenario names act in virtual time: the run trips, the robots brake through the output
+ * stage and leave the contact, the cause is kept. Without a name nothing is judged. */
+#include "support.h"
+
+#include "executive/executive.h"
+#include "facility/virtual.h"
+
+static ff_scenario scenario;
+static ff_executive executive;
+static ff_run_result result;
+
+/* One body on a delay robot flies at 0.1 m/s into a wall at 50 mm. */
+static void load(const char *safety, const char *more) {
+    char text[2048], message[256] = "", warnings[512] = "";
+    snprintf(text, sizeof text,
+             "name: guard\ntime: {cycle: 0.004, duration: 2}\nmethod: direct\nsatellites:\n"
+             "  body: {mass: 50, inertia: [5, 6, 7], velocity: [0.1, 0, 0], %s %s\n"
+             "         robot: {kind: delay, delay: 0.02}}\n"
+             "contacts:\n  - {name: wall, kind: wall, body: body, at: [0.05, 0, 0], normal: [-1, 0, 0],\n"
+             "     stiffness: 5000, damping: 20}\n",
+             safety, more);
+    if (ff_scenario_parse("text", text, strlen(text), NULL, &scenario, message, sizeof message, warnings,
+                          sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+}
+
+typedef struct seen {
+    uint64_t rows;
+    char states[128];
+    int code;
+    double force; /* largest measured */
+    /* of what the robot really does, by the plant: */
+    ff_vec3 p[3];
+    int known;
+    double speed, deceleration; /* largest after the trip */
+} seen;
+
+static seen eye;
+
+static ff_status see_row(void *self, const ff_row *row) {
+    seen *s = self;
+    s->rows++;
+    s->force = fmax(s->force, ff_vec3_norm(row->body[0].measured_b.f));
+    return FF_OK;
+}
+
+static ff_status see_state(void *self, double t, int state, const char *name) {
+    seen *s = self;
+    (void)t;
+    (void)state;
+    strcat(strcat(s->states, name), " ");
+    return FF_OK;
+}
+
+static ff_status see_event(void *self, double t, int code, ff_event_level level, const char *text,
+                           double value, double limit) {
+    seen *s = self;
+    (void)t;
+    (void)text;
+    (void)value;
+    (void)limit;
+    assert_int_equal(level, FF_EVENT_FAULT);
+    s->code = code;
+    return FF_OK;
+}
+
+static const ff_sink sink = {.self = &eye, .row = see_row, .state = see_state, .event = see_event};
+
+static ff_virtual facility;
+
+static ff_status run(void) {
+    const ff_run_options options = {.sinks = &sink, .count = 1};
+    eye = (seen){0};
+    result = (ff_run_result){0};
+    assert_int_equal(ff_executive_open(&executive, &scenario, ff_virtual_station(&facility, &scenario),
+                                       &options, NULL, &result),
+                     FF_OK);
+    const double T = scenario.cycle;
+    int cycles = 0;
+    while (!executive.ended) {
+        ff_executive_cycle(&executive);
+        assert_true(++cycles < 3000);
+        eye.p[2] = eye.p[1];
+        eye.p[1] = eye.p[0];
+        eye.p[0] = ff_plant_truth(facility.plant)->robot[0].T.p;
+        eye.known++;
+        if (eye.known > 2 && executive.guard.walk.cause.code != FF_TRIP_NONE) {
+            const ff_vec3 v = ff_vec3_scale(1.0 / T, ff_vec3_sub(eye.p[0], eye.p[1])),
+                          u = ff_vec3_scale(1.0 / T, ff_vec3_sub(eye.p[1], eye.p[2]));
+            eye.speed = ff_vec3_norm(v);
+            eye.deceleration = fmax(eye.deceleration, ff_vec3_norm(ff_vec3_sub(v, u)) / T);
+        }
+    }
+    ff_executive_close(&executive);
+    return result.status;
+}
+
+static void test_nothing_is_judged_unless_a_limit_is_named(void **unused) {
+    (void)unused;
+    load("", "");
+    assert_int_equal(run(), FF_OK);
+    assert_false(result.safety.watched);
+    assert_int_equal(eye.rows, scenario.cycles + 1);
+    assert_string_equal(eye.states, "");
+    const double force = eye.force;
+    assert_true(force > 40.0); /* v sqrt(k m) = 50 N */
+
+    load("safety: {stop_acceleration: 2},", ""); /* how it stops is no limit */
+    assert_int_equal(run(), FF_OK);
+    assert_false(result.safety.watched);
+
+    /* defaults on devices are no limits here: the robot is one delay, 2 mm, behind its command */
+    load("safety: {force: 1000},", "limits: {velocity: 10},");
+    assert_int_equal(run(), FF_OK);
+    assert_true(result.safety.watched);
+    assert_int_equal(result.safety.state, FF_STATE_END);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_FINISHED);
+    assert_near(eye.force, force, 0.0); /* and what does not trip changes no bit */
+    assert_string_equal(eye.states, "CONTACT FLOAT ");
+}
+
+/* 5 N is reached at a depth of 0.6 mm, the damping adds 2 N. The robot brakes from 0.1 m/s with 5 m/s2: 1 mm,
+ * and one delay, 2 mm, further; then out of the wall, for which 5 mm are allowed. */
+static void test_a_force_beyond_its_limit_brakes_and_leaves_the_contact(void **unused) {
+    (void)unused;
+    load("safety: {force: 5, stop_acceleration: 5},", "");
+    assert_int_equal(run(), FF_ERR_LIMIT);
+    const ff_run_safety *s = &result.safety;
+    assert_true(s->watched);
+    assert_int_equal(s->state, FF_STATE_FAULT);
+    assert_int_equal(s->cause.code, FF_TRIP_FORCE);
+    assert_true(s->cause.value > 5.0 && s->cause.value < 8.0);
+    assert_near(s->cause.limit, 5.0, 0.0);
+    assert_int_equal(eye.code, FF_TRIP_FORCE);
+    assert_string_equal(eye.states, "CONTACT BRAKE RETREAT FAULT ");
+    assert_non_null(strstr(result.message, "FAULT, FORCE: "));
+    assert_int_equal(s->why[0], FF_STOP_RETREATED);
+    assert_true(s->stopped[0] && s->retreated[0]);
+    assert_true(s->rest[0].T.p.x <= 0.05 + 1e-9);  /* out of the wall */
+    assert_true(s->rest[0].T.p.x > 0.05 - 0.0021); /* but not far */
+    assert_near(eye.speed, 0.0, 1e-12);
+    assert_true(eye.rows == result.cycles + 1 && eye.rows < scenario.cycles);
+}
+
+/* Free motion: the plant's own second difference never exceeds the deceleration asked for. */
+static void test_a_stop_keeps_its_deceleration(void **unused) {
+    (void)unused;
+    const double rates[] = {0.2, 1.0, 5.0};
+    for (int n = 0; n < 3; n++) {
+        char safety[96];
+        snprintf(safety, sizeof safety, "safety: {box: [0.04, free, free], stop_acceleration: %g},",
+                 rates[n]);
+        load(safety, "");
+        assert_int_equal(run(), FF_ERR_LIMIT);
+        assert_int_equal(result.safety.cause.code, FF_TRIP_BOX);
+        assert_string_equal(eye.states, "BRAKE FAULT ");
+        assert_true(eye.deceleration <= rates[n] * (1.0 + 1e-6));
+        assert_true(eye.deceleration > 0.5 * rates[n]);
+        /* the box is kept: the stop was seen ahead, v delay + v^2/(2 a), and the cycle in which it trips */
+        assert_true(result.safety.rest[0].T.p.x <= 0.04 + 0.1 * 0.004 + 0.5 * rates[n] * 0.004 * 0.02);
+        assert_near(eye.speed, 0.0, 1e-12);
+    }
+}
+
+static void test_each_limit_trips_with_its_own_code(void **unused) {
+    (void)unused;
+    const struct {
+        const char *limit;
+        ff_trip_code code;
+    } each[] = {
+        {"box: [0.01, free, free]", FF_TRIP_BOX},
+        {"velocity: 0.05", FF_TRIP_VELOCITY},
+        {"force: 10", FF_TRIP_FORCE},
+        {"spike: 1", FF_TRIP_SPIKE},
+        {"energy: 0.0001", FF_TRIP_ENERGY},
+    };
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        char safety[96];
+        snprintf(safety, sizeof safety, "safety: {%s},", each[n].limit);
+        load(safety, "");
+        assert_int_equal(run(), FF_ERR_LIMIT);
+        if (result.safety.cause.code != each[n].code)
+            fail_msg("%s: %s", each[n].limit, result.message);
+        assert_int_equal(result.safety.state, FF_STATE_FAULT);
+        assert_near(eye.speed, 0.0, 1e-12);
+    }
+}
+
+/* A delay robot is on its own past commands to rounding. One that lags with 1 Hz runs on by about v/w = 16 mm
+ * when its command turns round in the contact. */
+static void test_tracking_is_judged_against_the_commands_that_the_robot_may_have_come_to(void **unused) {
+    (void)unused;
+    load("safety: {tracking: 1e-9},", "");
+    scenario.contacts = 0;
+    assert_int_equal(run(), FF_OK);
+    load("safety: {tracking: 0.001},", "");
+    scenario.satellite[0].robot.kind = FF_ROBOT_LAG;
+    scenario.satellite[0].robot.frequency = 1.0;
+    scenario.satellite[0].robot.damping = 1.0;
+    assert_int_equal(run(), FF_ERR_LIMIT);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_TRACKING);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_judged_unless_a_limit_is_named),
+        cmocka_unit_test(test_a_force_beyond_its_limit_brakes_and_leaves_the_contact),
+        cmocka_unit_test(test_a_stop_keeps_its_deceleration),
+        cmocka_unit_test(test_each_limit_trips_with_its_own_code),
+        cmocka_unit_test(test_tracking_is_judged_against_the_commands_that_the_robot_may_have_come_to),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

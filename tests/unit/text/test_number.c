@@ -1,0 +1,89 @@
+/* Numbers as text: what is one, what is out of range, and that the shortest form reads back to the bit. JSON
+ * is written with the same numbers. */
+#include "support.h"
+
+#include "text/json.h"
+#include "text/number.h"
+
+static void test_parse_takes_the_whole_text_or_nothing(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {{"0", 0},         {"7", 7},      {"-0", -0.0},   {"+1.5", 1.5},         {".5", 0.5},
+                {"5.", 5},        {"1e3", 1000}, {"1E-3", 1e-3}, {"-2.5e+2", -250},     {"00012", 12},
+                {"1e308", 1e308}, {"0e999", 0},  {"0.1", 0.1},   {"4.9e-324", 4.9e-324}};
+    static const char *const bad[] = {"",    "+",   ".",  "e5", "1e",  "1e+",   "1000kg", "0x10", "nan",
+                                      "inf", "1,5", " 1", "1 ", "--1", "1.2.3", "1e5.0",  "1_000"};
+    double value;
+    bool in_range;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(ff_number_parse(good[i].text, &value, &in_range));
+        assert_true(in_range);
+        assert_memory_equal(&value, &good[i].value, sizeof value);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (ff_number_parse(bad[i], &value, &in_range))
+            fail_msg("'%s' was read as %g", bad[i], value);
+    assert_true(ff_number_parse("1e309", &value, &in_range) && !in_range);
+    assert_true(ff_number_parse("1e-400", &value, &in_range) && !in_range);
+}
+
+static void test_format_reads_back_to_the_bit(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 0);
+    char text[FF_NUMBER_SIZE];
+    for (int n = 0; n < test_count(20000, 2000000); n++) {
+        const double x = ff_rng_normal(&rng) * pow(10.0, floor(ff_rng_range(&rng, -300.0, 300.0)));
+        double back;
+        bool in_range;
+        ff_number_format(x, text);
+        assert_true(strlen(text) < FF_NUMBER_SIZE);
+        assert_true(ff_number_parse(text, &back, &in_range));
+        if (memcmp(&x, &back, sizeof x) != 0)
+            fail_msg("%.17g was written as %s", x, text);
+    }
+    ff_number_format(0.1, text);
+    assert_string_equal(text, "0.1"); /* no more digits than needed */
+    ff_number_format(1e22, text);
+    assert_string_equal(text, "1e+22");
+    ff_number_format(FF_NAN, text);
+    assert_string_equal(text, "null");
+    ff_number_format(-FF_INF, text);
+    assert_string_equal(text, "null");
+}
+
+static void test_json_commas_escapes_and_null(void **state) {
+    (void)state;
+    ff_json j;
+    ff_json_init(&j, false);
+    ff_json_open(&j, NULL, '{');
+    ff_json_string(&j, "a\"b", "line\nand \\ and \x01");
+    ff_json_number(&j, "n", FF_NAN);
+    ff_json_string(&j, "none", NULL);
+    ff_json_bool(&j, "yes", true);
+    ff_json_integer(&j, "i", -9007199254740993);
+    ff_json_open(&j, "list", '[');
+    ff_json_number(&j, NULL, 0.5);
+    ff_json_vec3(&j, NULL, ff_vec3_make(1.0, 2.0, 3.0));
+    ff_json_close(&j, ']');
+    ff_json_open(&j, "empty", '{');
+    ff_json_close(&j, '}');
+    ff_json_close(&j, '}');
+    assert_false(j.failed);
+    assert_string_equal(j.text,
+                        "{\"a\\\"b\":\"line\\u000aand \\\\ and \\u0001\",\"n\":null,\"none\":null,"
+                        "\"yes\":true,\"i\":-9007199254740993,\"list\":[0.5,[1,2,3]],\"empty\":{}}\n");
+    assert_int_equal(j.length, strlen(j.text));
+    ff_json_free(&j);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parse_takes_the_whole_text_or_nothing),
+        cmocka_unit_test(test_format_reads_back_to_the_bit),
+        cmocka_unit_test(test_json_commas_escapes_and_null),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
