@@ -63,11 +63,6 @@ static void create(const ff_world *world, const void *s, uint64_t given, void *m
                           .bodies = world->bodies};
 }
 
-static ff_status update(void *m, const ff_world *world, const void *s, uint64_t given) {
-    create(world, s, given, m);
-    return FF_OK;
-}
-
 static void detector(const void *m, ff_detector_config *config) {
     *config = ((const model *)m)->detector;
 }
@@ -124,7 +119,6 @@ static const ff_method method = {.abi = FF_METHOD_ABI,
                                  .check = check,
                                  .bytes = bytes,
                                  .create = create,
-                                 .update = update,
                                  .detector = detector,
                                  .reset = reset,
                                  .step = step};

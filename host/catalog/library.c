@@ -243,7 +243,7 @@ static void wrap(int n) {
     outer->check = own->check;
     outer->bytes = own->bytes;
     outer->create = own->create;
-    outer->update = own->update;
+    outer->update = inner->update ? own->update : NULL;
     outer->detector = inner->detector ? own->detector : NULL;
     outer->reset = own->reset;
     outer->lead = inner->lead ? own->lead : NULL;

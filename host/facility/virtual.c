@@ -33,7 +33,9 @@ static void bound(ff_virtual *v, const ff_setpoint *command, unsigned led, ff_se
         else
             ff_output_brake(&v->output[i].state);
         ff_output_step(&v->output[i].config, &v->output[i].state, t, &v->output[i].out);
-        sent[i] = v->output[i].out.to;
+        /* a target that is sent as it is keeps its own twist, not the mean one of the step */
+        const ff_output_out *out = &v->output[i].out;
+        sent[i] = out->limited || out->braking ? out->to : command[i];
     }
 }
 
@@ -61,7 +63,8 @@ static void offer(void *self, uint64_t k, const ff_setpoint *next, unsigned led,
         if (k == 0)
             begin_outputs(v, next);
         for (int i = 0; i < v->scenario->satellites; i++) {
-            ff_output_confirm(&v->output[i].config, &v->output[i].state, true, false);
+            if (k > 0)
+                ff_output_confirm(&v->output[i].config, &v->output[i].state, true, false);
             v->output[i].before = v->output[i].state;
         }
         bound(v, next, led, sent);
@@ -92,6 +95,8 @@ static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned l
     if (v->watched) {
         for (int i = 0; i < v->scenario->satellites; i++)
             v->output[i].state = v->output[i].before;
+        if (k == 0) /* a predicting method commands ahead of what was offered */
+            begin_outputs(v, command);
         bound(v, command, led, sent);
         command = sent;
     }

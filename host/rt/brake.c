@@ -7,13 +7,13 @@
 /* A robot that stood still against its command stands behind it: the command goes back to where it is. */
 static bool goes_back(const ff_executive *e, int i) {
     const ff_rt_body *b = &e->body[i];
-    return e->safety.trip.code == FF_TRIP_STANDS && e->safety.trip.body == i && !b->stop.done &&
+    return e->walk.cause.code == FF_TRIP_STANDS && e->walk.cause.body == i && !b->stop.done &&
            (ff_vec3_norm(ff_vec3_sub(b->output.pose.p, b->stood.p)) > 1e-5 ||
             ff_quat_angle(b->output.pose.q, b->stood.q) > 1e-5);
 }
 
 static void say_why(ff_executive *e, int i) {
-    ff_rt_note note = {.kind = FF_NOTE_SAY, .t = ff__rt_now(e), .state = e->safety.name};
+    ff_rt_note note = {.kind = FF_NOTE_SAY, .t = ff__rt_now(e), .state = e->walk.state};
     snprintf(note.text, sizeof note.text, "%s: %s", e->scenario->satellite[i].name,
              ff_stop_text(e->body[i].stop.why));
     ff_ring_push(&e->notes, &note);
@@ -37,7 +37,7 @@ bool ff__rt_brake(ff_executive *e) {
         const bool back = goes_back(e, i);
         if (!b->stop.done && !back) {
             const ff_stop_in in = {b->output.pose, b->out.rests, b->last_force,
-                                   b->force_valid && !ff_trip_by_sensor(e->safety.trip.code)};
+                                   b->force_valid && !ff_trip_by_sensor(e->walk.cause.code)};
             ff_stop_step(&e->safety_config, i, &b->stop, &in);
             if (b->stop.done)
                 say_why(e, i);
@@ -55,18 +55,23 @@ bool ff__rt_brake(ff_executive *e) {
     return done;
 }
 
-/* A robot that had its answer when the stop was sent gets the stop with its next telegram. */
-void ff__rt_end_others(ff_executive *e) {
-    const int64_t until = ff_clock_now() + (int64_t)(2e9 * e->plan.cycle);
-    for (int i = 1; i < e->plan.bodies; i++) {
-        int64_t arrived;
-        ff_rt_body *b = &e->body[i];
-        while (!b->ended && ff_clock_now() < until) {
-            if (ff__rt_take_telegram(e, b, &arrived))
+/* A robot that had its answer when the stop was sent gets the stop with its next telegram; one that goes on
+ * has not had it, and gets it again. */
+void ff__rt_end_all(ff_executive *e) {
+    const int64_t patience = (int64_t)(2e9 * e->plan.cycle);
+    int64_t arrived, until = ff_clock_now() + patience;
+    for (int tries = 0; tries < 20 && ff_clock_now() < until;) {
+        bool any = false;
+        for (int i = 0; i < e->plan.bodies; i++)
+            if (ff__rt_take_telegram(e, &e->body[i], &arrived)) {
                 ff__rt_answer(e, i, true);
-            else
-                ff_clock_sleep_until(ff_clock_now() + 200000);
-        }
+                any = true;
+            }
+        tries += any;
+        if (any)
+            until = ff_clock_now() + patience;
+        else
+            ff_clock_sleep_until(ff_clock_now() + 200000);
     }
 }
 

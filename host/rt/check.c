@@ -33,8 +33,7 @@ static void judge(ff_rt_check *check, int body, const char *what, const char *ke
     snprintf(row->reason, sizeof row->reason, "%s", reason ? reason : ff_trip_text(code));
     if (check->no_go.code != FF_TRIP_NONE)
         return;
-    check->no_go =
-        (ff_trip){.code = code, .body = body, .value = value, .limit = limit, .state = FF_SAFE_FAULT};
+    check->no_go = (ff_trip){.code = code, .body = body, .value = value, .limit = limit};
     snprintf(check->reason, sizeof check->reason, "%s", row->reason);
 }
 

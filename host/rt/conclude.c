@@ -23,8 +23,7 @@ static ff_run_clock clock_of(const ff_executive *e, int i) {
 void ff__rt_conclude(ff_executive *e) {
     ff_rt_result *result = e->result;
     ff_run_result *run = &result->run;
-    result->state = e->safety.name;
-    result->trip = e->safety.trip;
+    result->trip = e->walk.cause;
     for (int i = 0; i < e->plan.bodies; i++) {
         result->rsi[i] = e->body[i].rsi.info;
         run->clock[i] = clock_of(e, i);
@@ -60,5 +59,5 @@ void ff__rt_conclude(ff_executive *e) {
     if (check->no_go.code != FF_TRIP_NONE && check->no_go.code == trip->code &&
         strcmp(check->reason, ff_trip_text(trip->code)) != 0)
         snprintf(sentence, sizeof sentence, "%s: %.180s", ff_trip_name(trip->code), check->reason);
-    snprintf(run->message, sizeof run->message, "%s, %s", ff_safety_state_name(result->state), sentence);
+    snprintf(run->message, sizeof run->message, "%s, %s", ff_state_name(result->state), sentence);
 }

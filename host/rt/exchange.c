@@ -62,7 +62,7 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
             ff_ati_client_receive(&b->ati_config, &b->ati, now, bytes, size > 0 ? (size_t)size : 0, &record);
         if (status == FF_INFO_STALE || status == FF_ERR_FORMAT)
             continue;
-        if (isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF)
+        if (isnan(e->virtual_now) && e->walk.state != FF_STATE_OFF)
             fit_sensor(e, b, &record, stamp);
         b->same = memcmp(b->record.counts, record.counts, sizeof record.counts) == 0 ? b->same + 1 : 0;
         b->record = record;
@@ -70,7 +70,7 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
         newest = stamp;
         b->ati_status = status == FF_INFO_GAP || status == FF_INFO_LIMITED ? FF_OK : status;
     }
-    if (came && !isnan(e->virtual_now) && e->safety.name != FF_SAFE_OFF) /* the newest one's time was told */
+    if (came && !isnan(e->virtual_now) && e->walk.state != FF_STATE_OFF) /* the newest one's time was told */
         fit_sensor(e, b, &b->record, 0);
     if (came && newest)
         b->record_at = local_time(e, newest);
@@ -140,7 +140,7 @@ bool ff__rt_clock_known(const ff_executive *e, const ff_rt_body *b) {
  * arrival: jitter does not make it change sides, and a late packet is answered as if it had come in time. */
 static void attend_others(ff_executive *e) {
     int64_t arrived;
-    const bool off = e->safety.name == FF_SAFE_OFF; /* nothing is answered yet but the newest */
+    const bool off = e->walk.state == FF_STATE_OFF; /* nothing is answered yet but the newest */
     /* in lock step the pacing telegram follows at once, but a busy machine may be long over it */
     const int64_t patience = isnan(e->virtual_now) ? (int64_t)(0.5e9 * e->plan.cycle) : 50000000;
     for (int i = 1; i < e->plan.bodies; i++) {
@@ -170,7 +170,7 @@ bool ff__rt_wait_telegram(ff_executive *e, double patience) {
             break;
         const int64_t left = give_up - ff_clock_now();
         if (left <= 0 || b->strange ||
-            (atomic_load_explicit(e->options->stop, memory_order_relaxed) && e->safety.name == FF_SAFE_OFF))
+            (atomic_load_explicit(e->options->stop, memory_order_relaxed) && e->walk.state == FF_STATE_OFF))
             return false;
         const int64_t nap = left < 50000000 ? left : 50000000;
         const struct timespec t = {0, (long)nap};
@@ -178,16 +178,16 @@ bool ff__rt_wait_telegram(ff_executive *e, double patience) {
         bool waits = false; /* a telegram that is not read yet must not keep us awake */
         for (int i = 0; i < e->plan.bodies; i++) {
             p[i] = (struct pollfd){.fd = e->body[i].rsi_fd, .events = POLLIN};
-            waits |= i > 0 && (e->body[i].fresh || e->safety.name == FF_SAFE_OFF);
+            waits |= i > 0 && (e->body[i].fresh || e->walk.state == FF_STATE_OFF);
         }
         ppoll(p, waits ? 1 : (nfds_t)e->plan.bodies, waits ? &(struct timespec){0, 500000} : &t, NULL);
-        if (e->safety.name == FF_SAFE_OFF)
+        if (e->walk.state == FF_STATE_OFF)
             for (int i = 0; i < e->plan.bodies; i++)
                 drain_sensor(e, &e->body[i], 1e-9 * (double)ff_clock_now());
     }
     e->wake = ff_clock_now();
     attend_others(e); /* sent before the pacing telegram, perhaps, but not read yet */
-    if (arrived && e->safety.name >= FF_SAFE_FLOAT)
+    if (arrived && e->walk.state >= FF_STATE_APPROACH)
         ff_histogram_add(&e->result->lateness, ff_clock_real() - arrived);
     e->row.lateness_ns = arrived ? (double)(ff_clock_real() - arrived) : 0.0;
     e->pace = ff__rt_clock_known(e, b) ? ff_follow_time(&b->follow) : b->arrived;

@@ -50,9 +50,18 @@ static bool asked_to_stop(const ff_executive *e) {
            atomic_load_explicit(&e->quit, memory_order_relaxed);
 }
 
-static void note_state(ff_executive *e) {
-    const ff_rt_note note = {.kind = FF_NOTE_STATE, .t = ff__rt_now(e), .state = e->safety.name};
+static void note_state(ff_executive *e, ff_state before) {
+    if (e->walk.state == before)
+        return;
+    const ff_rt_note note = {.kind = FF_NOTE_STATE, .t = ff__rt_now(e), .state = e->walk.state};
     ff_ring_push(&e->notes, &note);
+}
+
+/* An event, told if it leads to another state. */
+static void go(ff_executive *e, ff_state_event event) {
+    const ff_state before = e->walk.state;
+    ff_walk_on(&e->walk, event);
+    note_state(e, before);
 }
 
 static double largest(ff_vec3 v) {
@@ -61,32 +70,40 @@ static double largest(ff_vec3 v) {
 
 /* The range is the sensor's own: it ends where the reading does, whatever bias is subtracted later. A count
  * below it is at it: the counts are rounded. */
-static bool beyond_range(const ff_rt_body *b) {
-    return b->most_force >= b->wrench.force_limit - b->scale.force ||
-           b->most_torque >= b->wrench.torque_limit - b->scale.torque;
+static bool beyond_range(const ff_executive *e, int i) {
+    const ff_rt_body *b = &e->body[i];
+    return b->most_force >= ff__rt_wrench(e, i)->force_limit - b->scale.force ||
+           b->most_torque >= ff__rt_wrench(e, i)->torque_limit - b->scale.torque;
 }
 
-static void measure(ff_executive *e, int i, ff_pose T) {
+/* What was measured of one body, as the loop takes it. */
+static void fill(ff_executive *e, int i, ff_pose T) {
     ff_rt_body *b = &e->body[i];
     b->measured = ff_motion_step(&b->motion, T, e->plan.cycle, &b->acceleration);
     ff_wrench_in *in = &e->in.sensor[i];
-    const ff_wrench read = ff_ati_to_wrench(b->scale, b->record.counts);
-    b->most_force = largest(read.f);
-    b->most_torque = largest(read.t);
-    in->f_s = ff_wrench_sub(read, b->bias);
+    in->f_s = ff_ati_to_wrench(b->scale, b->record.counts);
+    b->most_force = largest(in->f_s.f);
+    b->most_torque = largest(in->f_s.t);
     in->age = (double)b->aged * e->plan.cycle;
     in->T_wb = b->measured.T;
     in->twist = b->measured.twist;
     in->acceleration = b->acceleration;
-    if (b->weighed) { /* the loop removes the scenario's mock-up: here what is between it and the real one */
-        const ff_wrench more =
-            ff_wrench_sub(ff_wrench_mockup(&b->identified, in), ff_wrench_mockup(&b->wrench, in));
-        in->f_s = ff_wrench_sub(in->f_s, ff_wrench_transform(ff_pose_inverse(b->wrench.T_bs), more));
+}
+
+/* Stage 1 of the loop, once a cycle: the limits judge the contact wrench that the loop uses. */
+static void condition(ff_executive *e, bool floats) {
+    ff_loop_info idle = {0}; /* outside the run nothing is counted */
+    /* what stage 1 has learnt on the way to t = 0 is no part of the run, which a log repeats from there */
+    for (int i = 0; i < e->plan.bodies && floats && e->runup >= e->plan.runup && e->state->k == 0; i++)
+        ff_mount_reset(&e->state->mount[i]);
+    ff_loop_measure(e->model, e->state, floats ? &e->result->run.info : &idle, &e->in, &e->out);
+    for (int i = 0; i < e->plan.bodies; i++) {
+        ff_rt_body *b = &e->body[i];
+        b->force_valid =
+            e->out.sensor_status[i] == FF_OK && b->ati_status == FF_OK && b->aged == 0 && !beyond_range(e, i);
+        if (b->force_valid)
+            b->last_force = ff_quat_rotate(b->measured.T.q, e->out.measured_b[i].f);
     }
-    const ff_status status = ff_wrench_condition(&b->wrench, in, &b->f_b);
-    b->force_valid = status == FF_OK && b->ati_status == FF_OK && b->aged == 0 && !beyond_range(b);
-    if (b->force_valid)
-        b->last_force = ff_quat_rotate(b->measured.T.q, b->f_b.f);
 }
 
 static double tracking_error(const ff_rt_body *b) {
@@ -112,14 +129,16 @@ static void float_once(ff_executive *e) {
     ff_status status = FF_OK;
     if (final) {
         ff_row_settle(scenario, &e->out);
+        memcpy(e->out.measured_b, e->used, sizeof e->used); /* the last row has no input of its own */
         e->finished = true;
     } else {
         ff_tuned_get(e->model, e->plan.bodies, &e->row.tuned);
         const int64_t begin = ff_clock_now();
-        status = ff_loop_step(e->model, e->state, &e->result->run.info, &e->in, &e->out);
+        status = ff_loop_advance(e->model, e->state, &e->result->run.info, &e->in, &e->out);
         const int64_t took = ff_clock_now() - begin;
         e->row.compute_ns = (double)took;
         ff_histogram_add(&e->result->compute, took);
+        memcpy(e->used, e->out.measured_b, sizeof e->used);
     }
     ff_row_loop(scenario, e->model, e->state, &e->in, &e->out, status, &e->row);
     ff__rt_push_row(e);
@@ -146,19 +165,23 @@ static void advance(ff_executive *e, bool floats) {
     }
     for (uint64_t j = 1; j <= gap; j++) {
         for (int i = 0; i < e->plan.bodies; i++)
-            measure(e, i, ff_pose_interpolate(from[i], to[i], (double)j / (double)(gap + 1)));
+            fill(e, i, ff_pose_interpolate(from[i], to[i], (double)j / (double)(gap + 1)));
+        condition(e, floats);
         if (!floats)
             continue;
         if (!e->arrived) /* the approach goes on from where the robot was held */
             continue;
         if (e->runup < e->plan.runup)
             e->runup++;
-        else if (!e->finished)
+        else if (!e->finished) {
+            go(e, FF_ON_BEGIN);
             float_once(e);
+        }
         e->result->filled++;
     }
     for (int i = 0; i < e->plan.bodies; i++)
-        measure(e, i, to[i]);
+        fill(e, i, to[i]);
+    condition(e, floats);
 }
 
 static ff_trip_code sensor_trip(const ff_executive *e, const ff_rt_body *b, double *value, double *limit) {
@@ -176,12 +199,14 @@ static ff_trip_code sensor_trip(const ff_executive *e, const ff_rt_body *b, doub
         return FF_TRIP_FROZEN;
     if (b->ati_status < 0)
         return FF_TRIP_SENSOR;
-    *value = fmax(ff_vec3_norm(e->in.sensor[i].f_s.f), b->most_force);
-    *limit = b->wrench.force_limit;
+    const ff_wrench_config *wrench = ff__rt_wrench(e, i);
+    const ff_wrench net = ff_wrench_sub(e->in.sensor[i].f_s, wrench->bias_s);
+    *value = fmax(ff_vec3_norm(net.f), b->most_force);
+    *limit = wrench->force_limit;
     if (*value >= *limit - b->scale.force)
         return FF_TRIP_RANGE;
-    *value = fmax(ff_vec3_norm(e->in.sensor[i].f_s.t), b->most_torque);
-    *limit = b->wrench.torque_limit;
+    *value = fmax(ff_vec3_norm(net.t), b->most_torque);
+    *limit = wrench->torque_limit;
     if (*value >= *limit - b->scale.torque)
         return FF_TRIP_RANGE;
     return FF_TRIP_NONE;
@@ -198,37 +223,37 @@ static double joint_share(const ff_rt_body *b, const ff_arm_model *arm) {
 }
 
 double ff__rt_patience(const ff_executive *e) {
-    if (e->safety.name == FF_SAFE_OFF)
+    if (e->walk.state == FF_STATE_OFF)
         return e->options->wait > 0.0 ? e->options->wait : 10.0;
     return e->options->silence > 0.0 ? e->options->silence : 0.1;
 }
 
-static ff_safety_action judge(ff_executive *e, bool silent) {
-    /* what the check found is another thread's until this says that it is done */
-    ff_safety_in in = {.checked = atomic_load_explicit(&e->checked, memory_order_acquire)};
-    bool speaks = true;
+/* What the devices and the loop say of this cycle, for the limits. */
+static void gather(ff_executive *e, bool checked, ff_safety_in *in) {
     const double silence = ff__rt_patience(e);
     for (int i = 0; i < e->plan.bodies; i++) {
         const ff_rt_body *b = &e->body[i];
-        ff_safety_body_in *at = &in.body[i];
+        ff_safety_body_in *at = &in->body[i];
         at->measured = b->measured;
         at->command = b->command;
-        at->f_b = e->testing ? ff_wrench_sub(b->f_b, b->rest_b) : b->f_b; /* no zero yet in CHECK */
+        /* no zero yet in the tests of the check */
+        at->f_b = e->walk.state == FF_STATE_TEST ? ff_wrench_sub(e->out.measured_b[i], b->rest_b)
+                                                 : e->out.measured_b[i];
         at->force_valid = b->force_valid;
         at->sensor = sensor_trip(e, b, &at->sensor_value, &at->sensor_limit);
         at->age = (double)b->aged * e->plan.cycle;
         at->energy = e->state->energy[i].exchanged + e->state->energy[i].delay;
-        at->tracking = tracking_error(b);
+        /* a pose that is led on without telegrams says nothing of the robot */
+        at->tracking = e->pace - b->arrived < 1.5 * e->plan.cycle ? tracking_error(b) : 0.0;
         at->lag = b->out.lag;
         at->clipped = b->rsi.info.clipped;
         at->clipped_by = b->rsi.info.clipped_by;
         at->clipped_limit = b->rsi.info.clipped_tag < 3 ? 1e3 * b->rsi_config.clip_translation
                                                         : b->rsi_config.clip_rotation * 180.0 / FF_PI;
-        at->same = in.checked && e->result->check.body[i].force_noise > 5e-6 ? (double)b->same : 0.0;
+        at->same = checked && e->result->check.body[i].force_noise > 5e-6 ? (double)b->same : 0.0;
         at->apart = b->rsi.apart;
         at->joint = e->plan.body[i].channel == FF_RSI_BY_AXES ? joint_share(b, &e->plan.body[i].arm) : 0.0;
-        speaks &= b->known && b->has_record;
-        in.missed = fmax(in.missed, (double)b->gap);
+        in->missed = fmax(in->missed, (double)b->gap);
         if (i > 0 && b->known && e->pace - b->arrived > silence && e->other.code == FF_TRIP_NONE)
             e->other =
                 (ff_trip){.code = FF_TRIP_SILENT, .body = i, .value = e->pace - b->arrived, .limit = silence};
@@ -236,67 +261,217 @@ static ff_safety_action judge(ff_executive *e, bool silent) {
             e->other = (ff_trip){.code = FF_TRIP_RESTART, .body = i};
         e->body[i].gap = 0;
     }
-    in.ready = speaks;
-    in.testing = e->testing;
-    in.arm = atomic_load_explicit(&e->armed, memory_order_acquire);
-    in.start = true; /* the operator's arming is the start, too */
-    in.other = e->other;
-    e->other = (ff_trip){.code = FF_TRIP_NONE};
-    if (silent && in.other.code == FF_TRIP_NONE)
-        in.other = (ff_trip){.code = FF_TRIP_SILENT, .value = silence, .limit = silence};
-    if (atomic_load_explicit(&e->recorder_failed, memory_order_relaxed) && in.other.code == FF_TRIP_NONE &&
-        e->safety.name != FF_SAFE_FAULT)
-        in.other = (ff_trip){.code = FF_TRIP_RECORDER, .value = (double)ff_ring_dropped(&e->rows)};
-    if (atomic_load_explicit(&e->quit, memory_order_acquire) && in.other.code == FF_TRIP_NONE &&
-        e->safety.name == FF_SAFE_CHECK)
-        in.other = e->result->check.no_go; /* NONE: the operator said no */
-    if (e->finished || e->held || asked_to_stop(e)) {
-        in.stop = true;
-        in.stop_reason = e->finished ? FF_TRIP_FINISHED : FF_TRIP_OPERATOR;
-    }
-    const ff_safety_name before = e->safety.name;
-    bool tripped;
-    for (int i = 0; i < e->plan.bodies && e->telemetry.running; i++)
-        ff_levels(&e->safety_config, &e->safety.memory, &in, i, e->level[i]);
-    const ff_safety_action action = ff_safety_step(&e->safety_config, &e->safety, &in, &tripped);
-    if (tripped) {
-        if (e->safety.trip.code > FF_TRIP_FINISHED && e->body[0].output.moved)
-            ff__rt_push_aside(e, ff__rt_now(e));
-        const ff_rt_note note = {
-            .kind = FF_NOTE_TRIP, .t = ff__rt_now(e), .state = e->safety.name, .trip = e->safety.trip};
-        ff_ring_push(&e->notes, &note);
-    }
-    if (e->safety.name != before)
-        note_state(e);
-    if (before == FF_SAFE_ARMED && e->safety.name == FF_SAFE_FLOAT)
-        e->faults = ff_faults_now();
-    return action;
 }
 
-/* The zero is taken between CHECK and ZEROED: the checks' mean is the bias. */
+/* What the executive has found itself. */
+static ff_trip found(ff_executive *e, bool silent) {
+    ff_trip trip = e->other;
+    e->other = (ff_trip){.code = FF_TRIP_NONE};
+    if (silent && trip.code == FF_TRIP_NONE)
+        trip = (ff_trip){.code = FF_TRIP_SILENT, .value = ff__rt_patience(e), .limit = ff__rt_patience(e)};
+    if (atomic_load_explicit(&e->recorder_failed, memory_order_relaxed) && trip.code == FF_TRIP_NONE)
+        trip = (ff_trip){.code = FF_TRIP_RECORDER, .value = (double)ff_ring_dropped(&e->rows)};
+    if (atomic_load_explicit(&e->quit, memory_order_acquire) && trip.code == FF_TRIP_NONE &&
+        (e->walk.state == FF_STATE_CHECK || e->walk.state == FF_STATE_TEST))
+        trip = e->result->check.no_go; /* NONE: the operator said no */
+    return trip;
+}
+
+/* The next step towards motion, one a cycle: each of them is seen in a state of its own. */
+static void walk_on(ff_executive *e, bool checked) {
+    bool speaks = true;
+    for (int i = 0; i < e->plan.bodies; i++)
+        speaks &= e->body[i].known && e->body[i].has_record;
+    switch (e->walk.state) {
+    case FF_STATE_OFF:
+        if (speaks)
+            ff_walk_on(&e->walk, FF_ON_READY);
+        break;
+    case FF_STATE_CHECK:
+        if (checked)
+            ff_walk_on(&e->walk, FF_ON_PASSED);
+        break;
+    case FF_STATE_ZEROED:
+        if (atomic_load_explicit(&e->armed, memory_order_acquire))
+            ff_walk_on(&e->walk, FF_ON_ARM);
+        break;
+    case FF_STATE_ARMED: /* the operator's arming is the start, too */
+        ff_walk_on(&e->walk, FF_ON_START);
+        e->faults = ff_faults_now();
+        break;
+    default:
+        break;
+    }
+}
+
+/* The limits, and where the run stands. */
+static void judge(ff_executive *e, bool silent) {
+    /* what the check found is another thread's until this says that it is done */
+    const bool checked = atomic_load_explicit(&e->checked, memory_order_acquire);
+    const ff_state before = e->walk.state;
+    ff_safety_in in = {0};
+    gather(e, checked, &in);
+    const bool stop = e->finished || e->held || asked_to_stop(e);
+    for (int i = 0; i < e->plan.bodies && e->telemetry.running; i++)
+        ff_levels(&e->safety_config, &e->walk.memory, &in, i, e->level[i]);
+    const bool ends = ff_walk_judge(&e->safety_config, &e->walk, &in, found(e, silent),
+                                    !stop         ? FF_TRIP_NONE
+                                    : e->finished ? FF_TRIP_FINISHED
+                                                  : FF_TRIP_OPERATOR);
+    if (silent)
+        ff_walk_on(&e->walk, FF_ON_GONE);
+    if (ends) {
+        if (ff_walk_failed(&e->walk) && e->body[0].output.moved)
+            ff__rt_push_aside(e, ff__rt_now(e));
+        const ff_rt_note note = {
+            .kind = FF_NOTE_TRIP, .t = ff__rt_now(e), .state = e->walk.state, .trip = e->walk.cause};
+        ff_ring_push(&e->notes, &note);
+    }
+    walk_on(e, checked);
+    note_state(e, before);
+}
+
+/* The zero is taken between CHECK and ZEROED: the checks' mean is the bias, and the identified mock-up takes
+ * the place of the scenario's. */
 static void take_zero(ff_executive *e) {
+    ff_loop_calibration c;
+    ff_loop_calibrated(e->model, &c);
     double skew = FF_NAN; /* the methods know one for all sensors: the largest, as from the scenario */
     for (int i = 0; i < e->plan.bodies; i++) {
-        ff_rt_body *b = &e->body[i];
-        b->bias = e->result->check.body[i].bias;
-        if (e->result->check.body[i].aligned)
-            skew = isnan(skew) ? e->result->check.body[i].skew.value
-                               : fmax(skew, e->result->check.body[i].skew.value);
-        if (!e->result->check.body[i].weighed)
+        const ff_rt_check_body *found = &e->result->check.body[i];
+        c.sensor[i].bias_s = found->bias;
+        if (found->aligned)
+            skew = isnan(skew) ? found->skew.value : fmax(skew, found->skew.value);
+        if (!found->weighed)
             continue;
-        b->identified = b->wrench;
-        b->identified.mockup_mass = e->result->check.body[i].payload.mass.value;
+        c.sensor[i].mockup_mass = found->payload.mass.value;
         for (int a = 0; a < 3; a++)
-            b->identified.mockup_com_b.a[a] = e->result->check.body[i].payload.com[a].value;
-        b->weighed = true;
+            c.sensor[i].mockup_com_b.a[a] = found->payload.com[a].value;
     }
-    if (!isnan(skew)) {
-        ff_world world = e->model->config.world;
-        ff_settings setting = e->model->config.setting;
-        world.skew = skew;
-        ff_settings_forget(e->model->config.method, &setting, "skew"); /* what was measured holds */
-        ff_loop_update(e->model, &world, &setting);
+    if (!isnan(skew))
+        c.skew = skew;
+    if (ff_loop_calibrate(e->model, &c) != FF_OK)
+        e->other = (ff_trip){.code = FF_TRIP_WEIGHT};
+}
+
+static bool leads(ff_state state) {
+    return ff_state_moves(state) && state != FF_STATE_TEST;
+}
+
+/* What was measured in this cycle. */
+static void measure_all(ff_executive *e) {
+    if (e->walk.state != FF_STATE_OFF) {
+        advance(e, leads(e->walk.state));
+        return;
     }
+    /* both devices must speak before anything is looked at */
+    for (int i = 0; i < e->plan.bodies; i++) {
+        if (e->body[i].known)
+            fill(e, i, ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&e->body[i].rob)));
+        e->body[i].pose = e->body[i].measured.T;
+    }
+    condition(e, false);
+}
+
+/* CHECK and TEST: the standstill, then the tests. The zero is taken when all have passed. */
+static void check(ff_executive *e, ff_state before) {
+    const bool checks = e->walk.state == FF_STATE_CHECK || e->walk.state == FF_STATE_TEST;
+    if (before == FF_STATE_CHECK && !atomic_load(&e->measured)) {
+        for (int i = 0; i < e->plan.bodies; i++)
+            ff__rt_stand(e, i);
+        if (++e->standing == FF_RT_CHECK_CYCLES)
+            atomic_store_explicit(&e->measured, true, memory_order_release);
+    } else if (checks && atomic_load_explicit(&e->tests, memory_order_acquire) &&
+               !atomic_load_explicit(&e->tested, memory_order_relaxed)) {
+        ff__rt_test_once(e);
+        go(e, e->testing ? FF_ON_TEST : FF_ON_TESTED);
+    }
+    if (before == FF_STATE_CHECK && e->walk.state == FF_STATE_ZEROED)
+        take_zero(e);
+}
+
+/* APPROACH, RUNUP, FLOAT, CONTACT: the next command. */
+static void move(ff_executive *e) {
+    if (e->walk.state == FF_STATE_APPROACH && !approach(e))
+        go(e, FF_ON_ARRIVED);
+    if (e->walk.state == FF_STATE_RUNUP) {
+        const double t = ff__rt_now(e);
+        if (e->runup < e->plan.runup) {
+            for (int i = 0; i < e->plan.bodies; i++)
+                e->body[i].command = ff_plan_runup(&e->plan, i, t + e->lead[i]);
+            ff__rt_push_aside(e, t);
+            e->runup++;
+        } else
+            go(e, FF_ON_BEGIN);
+    }
+    if (e->walk.state >= FF_STATE_FLOAT && !e->finished) {
+        if (e->state->k == 0)
+            e->began = e->wake;
+        float_once(e);
+        ff__rt_spare_recorder(e, e->began, e->state->k);
+    }
+    aim_all(e);
+    for (int i = 0; i < e->plan.bodies; i++)
+        ff__rt_answer(e, i, false);
+}
+
+/* BRAKE, RETREAT, HOLD, FAULT. False: it is over, and the robots are told so. */
+static bool come_to_rest(ff_executive *e) {
+    const bool done = ff__rt_brake(e);
+    for (int i = 0; i < e->plan.bodies; i++)
+        if (e->body[i].stop.goes)
+            go(e, FF_ON_PUSHED);
+    if (done)
+        go(e, ff_walk_failed(&e->walk) ? FF_ON_FAILED : FF_ON_RESTED);
+    e->rest += done;
+    e->since++;
+    /* told to hold, it stays until it is told to end, or something fails */
+    const bool stays = e->held && !e->finished && e->walk.state == FF_STATE_HOLD && !asked_to_stop(e);
+    const bool end = e->rest > FF_RT_SETTLE_CYCLES && !stays;
+    for (int i = 0; i < e->plan.bodies; i++)
+        ff__rt_answer(e, i, end);
+    if (end)
+        ff__rt_end_all(e);
+    return !end;
+}
+
+/* OFF, CHECK, TEST, ZEROED, ARMED: held where they are, but for the tests. */
+static void rest(ff_executive *e) {
+    for (int i = 0; i < e->plan.bodies; i++) {
+        if (e->testing)
+            ff__rt_aim(e, i);
+        else
+            ff_output_brake(&e->body[i].output);
+        ff__rt_answer(e, i, false);
+    }
+}
+
+/* One cycle. False: it was the last. */
+static bool cycle(ff_executive *e) {
+    const ff_state before = e->walk.state;
+    const double patience = ff__rt_patience(e);
+    if (!ff__rt_wait_telegram(e, patience)) {
+        if (before != FF_STATE_OFF || !atomic_load(e->options->stop))
+            judge(e, true);
+        ff__rt_brake_others(e, patience);
+        return false;
+    }
+    measure_all(e);
+    judge(e, false);
+    check(e, before);
+    bool on = true;
+    if (e->walk.state >= FF_STATE_BRAKE)
+        on = come_to_rest(e);
+    else if (leads(before)) {
+        move(e);
+        ff_histogram_add(&e->result->io, ff_clock_now() - e->wake - (int64_t)e->row.compute_ns);
+    } else
+        rest(e);
+    if (on) {
+        ff__rt_show_cycle(e);
+        ff__rt_take_orders(e);
+    }
+    return on;
 }
 
 static void *real_time(void *self) {
@@ -308,84 +483,10 @@ static void *real_time(void *self) {
     if (e->options->enter)
         e->options->enter(e->options->user);
     e->faults = ff_faults_now();
-    for (;;) {
-        const bool off = e->safety.name == FF_SAFE_OFF;
-        const double patience = ff__rt_patience(e);
-        if (!ff__rt_wait_telegram(e, patience)) {
-            const bool asked = off && atomic_load(e->options->stop);
-            if (!asked)
-                judge(e, true);
-            ff__rt_brake_others(e, patience);
-            break;
-        }
-        if (off) { /* both devices must speak before anything is looked at */
-            for (int i = 0; i < e->plan.bodies; i++)
-                if (e->body[i].known)
-                    measure(e, i, ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&e->body[i].rob)));
-            for (int i = 0; i < e->plan.bodies; i++)
-                e->body[i].pose = e->body[i].measured.T;
-        } else {
-            const bool floats = e->safety.name == FF_SAFE_FLOAT || e->safety.name == FF_SAFE_CONTACT;
-            advance(e, floats);
-        }
-        const ff_safety_name before = e->safety.name;
-        const ff_safety_action action = judge(e, false);
-        if (before == FF_SAFE_CHECK && !atomic_load(&e->measured)) {
-            for (int i = 0; i < e->plan.bodies; i++)
-                ff__rt_stand(e, i);
-            if (++e->standing == FF_RT_CHECK_CYCLES)
-                atomic_store_explicit(&e->measured, true, memory_order_release);
-        } else if (e->safety.name == FF_SAFE_CHECK && atomic_load_explicit(&e->tests, memory_order_acquire) &&
-                   !atomic_load_explicit(&e->tested, memory_order_relaxed))
-            ff__rt_test_once(e);
-        if (before == FF_SAFE_CHECK && e->safety.name == FF_SAFE_ZEROED)
-            take_zero(e);
-        if (action == FF_ACT_MOVE) {
-            if (approach(e))
-                ;
-            else if (e->runup < e->plan.runup) {
-                const double t = ff__rt_now(e);
-                for (int i = 0; i < e->plan.bodies; i++)
-                    e->body[i].command = ff_plan_runup(&e->plan, i, t + e->lead[i]);
-                ff__rt_push_aside(e, t);
-                e->runup++;
-            } else if (!e->finished) {
-                if (e->state->k == 0)
-                    e->began = e->wake;
-                float_once(e);
-                ff__rt_spare_recorder(e, e->began, e->state->k);
-            }
-            aim_all(e);
-            for (int i = 0; i < e->plan.bodies; i++)
-                ff__rt_answer(e, i, false);
-        } else if (action == FF_ACT_BRAKE) {
-            const bool done = ff__rt_brake(e);
-            e->rest += done;
-            e->since++;
-            /* told to hold, it stays until it is told to end, or something fails */
-            const bool stays = e->held && !e->finished && e->safety.name == FF_SAFE_HOLD && !asked_to_stop(e);
-            const bool end = e->rest > FF_RT_SETTLE_CYCLES && !stays;
-            for (int i = 0; i < e->plan.bodies; i++)
-                ff__rt_answer(e, i, end);
-            if (end) {
-                ff__rt_end_others(e);
-                break;
-            }
-        } else {
-            for (int i = 0; i < e->plan.bodies; i++) {
-                if (e->testing)
-                    ff__rt_aim(e, i);
-                else
-                    ff_output_brake(&e->body[i].output);
-                ff__rt_answer(e, i, false);
-            }
-        }
-        const int64_t took = ff_clock_now() - e->wake;
-        if (action == FF_ACT_MOVE)
-            ff_histogram_add(&e->result->io, took - (int64_t)e->row.compute_ns);
-        ff__rt_show_cycle(e);
-        ff__rt_take_orders(e);
-    }
+    while (cycle(e))
+        ;
+    e->result->state = e->walk.state;
+    go(e, FF_ON_CLOSE);
     const ff_faults now = ff_faults_now();
     e->result->faults = (ff_faults){now.minor - e->faults.minor, now.major - e->faults.major,
                                     now.involuntary - e->faults.involuntary};

@@ -19,7 +19,7 @@ typedef enum ff_rt_note_kind { FF_NOTE_STATE, FF_NOTE_TRIP, FF_NOTE_TEXT, FF_NOT
 typedef struct ff_rt_note {
     ff_rt_note_kind kind;
     double t; /* [s] run time */
-    ff_safety_name state;
+    ff_state state;
     ff_trip trip;
     char text[160]; /* TEXT: a parameter that was set; trip.value is its value, trip.limit the old one.
                        "zeroed": trip.value is the largest force [N] that was taken away */
@@ -48,8 +48,8 @@ typedef struct ff_rt_options {
 typedef struct ff_rt_result {
     atomic_bool ended; /* the real-time thread has: set while permit and confirm may still wait */
     ff_run_result run;
-    ff_safety_name state; /* at the end */
-    ff_trip trip;         /* why it ended */
+    ff_state state; /* at the end */
+    ff_trip trip;   /* why it ended */
     bool retreated;
     ff_stop_why stopped[FF_MAX_BODIES]; /* what the stop came to, of those that moved */
     ff_rt_check check;

@@ -42,7 +42,7 @@ typedef struct device {
     double overtaken_at,
         record_at; /* [s] arrival of the record that waits, and of the newest that was sent */
     ff_pose stuck;
-    bool was_stuck;
+    bool was_stuck, restarts;
     int32_t counts[6];
     int push;        /* what the pendant asks for, -1: nothing */
     uint64_t pushed; /* since this cycle */
@@ -254,7 +254,7 @@ static void start_session(facility *f) {
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->push = -1;
         d->reading = ff_wrench_zero();
-        d->was_stuck = d->failed = d->met = false;
+        d->was_stuck = d->restarts = d->failed = d->met = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
     }
@@ -425,7 +425,8 @@ static void send_rob(facility *f, int i) {
     if (ff_rsi_controller_send(&d->config, &d->state, &rob, text, FF_RSI_SEND_MAX, &used) != FF_OK)
         return;
     const struct sockaddr_in *to = &body->rsi;
-    if (!isnan(acts(f, FF_FAULT_ROBOT_SILENT, i)) || !isnan(acts(f, FF_FAULT_ROB_LOST, i)))
+    if (!isnan(acts(f, FF_FAULT_ROBOT_SILENT, i)) || !isnan(acts(f, FF_FAULT_ROB_LOST, i)) ||
+        !isnan(acts(f, FF_FAULT_ROBOT_RESTARTS, i)))
         return;
     if (late > 0.0 && !f->options->lockstep)
         ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * late));
@@ -500,7 +501,7 @@ static bool unanswerable(const facility *f, int i) {
     static const ff_fault_kind kinds[] = {
         FF_FAULT_ROB_LOST,    FF_FAULT_ROB_CORRUPT, FF_FAULT_ROB_CUT,        FF_FAULT_ROB_NAN,
         FF_FAULT_ROB_EMPTY,   FF_FAULT_ROB_LONG,    FF_FAULT_ROB_INCOMPLETE, FF_FAULT_ROBOT_SILENT,
-        FF_FAULT_ANSWER_LOST, FF_FAULT_ANSWER_LATE};
+        FF_FAULT_ANSWER_LOST, FF_FAULT_ANSWER_LATE, FF_FAULT_ROBOT_RESTARTS};
     for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
         if (!isnan(acts(f, kinds[n], i)))
             return true;
@@ -513,6 +514,14 @@ static void move_to(facility *f, int i, ff_pose T);
 static void rearm(device *d) {
     d->config.ipoc_start = d->state.ipoc + d->config.ipoc_step;
     ff_rsi_controller_reset(&d->config, &d->state);
+}
+
+/* RSI_ON again in the middle of the run: the corrections begin at zero where the robot stands. */
+static void restart(facility *f, int i) {
+    device *d = &f->device[i];
+    rearm(d);
+    d->first = d->joints;
+    d->first_rist = ff_plan_to_rist(&f->plan.body[i], f->truth.robot[i].T);
 }
 
 static void finish(facility *f, int i) {
@@ -700,6 +709,10 @@ static bool cycle(facility *f) {
                 d->config.axiscorr_upper[a] = fmax(0.0, d->state.axes[a] < 0 ? 0.0 : d->state.axes[a]);
                 d->config.axiscorr_lower[a] = fmin(0.0, d->state.axes[a] > 0 ? 0.0 : d->state.axes[a]);
             }
+        const bool restarts = !isnan(acts(f, FF_FAULT_ROBOT_RESTARTS, i));
+        if (d->restarts && !restarts)
+            restart(f, i);
+        d->restarts = restarts;
         if (!isnan(acts(f, FF_FAULT_ROBOT_ABORTS, i)))
             for (int a = 0; a < 12; a++)
                 d->config.axiscorrmon[a] = 0.0;

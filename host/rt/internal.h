@@ -54,13 +54,10 @@ typedef struct ff_rt_body {
     unsigned aged;                  /* [cycles] since the last record, or that it waited to be read */
     double record_at;               /* [s] local time of the newest record's arrival */
     double most_force, most_torque; /* [N], [N m] largest component of the reading, bias and all */
-    ff_wrench bias;                 /* sensor frame */
     ff_pose pose;                   /* of the last telegram */
     ff_motion_state motion;
     ff_setpoint measured;
     ff_twist acceleration;
-    ff_wrench_config wrench; /* to know the force before the loop's step */
-    ff_wrench f_b;
     bool force_valid;
     ff_vec3 last_force;  /* [N] inertial, last valid */
     ff_pose T_ba;        /* the pose that the axes say in the one that the controller tells, at standstill */
@@ -83,8 +80,6 @@ typedef struct ff_rt_body {
     const char *text;    /* to the pendant with the next answer */
     double threshold[2]; /* [N], [N m] of a push */
     ff_push_state push;
-    bool weighed; /* the mock-up is the identified one, not the scenario's */
-    ff_wrench_config identified;
 } ff_rt_body;
 
 typedef struct ff_executive {
@@ -103,10 +98,11 @@ typedef struct ff_executive {
     ff_rigid_state nominal; /* at this cycle */
     ff_loop_in in;
     ff_loop_out out;
+    ff_wrench used[FF_MAX_BODIES]; /* contact wrench of the loop's last cycle */
     ff_row row;
 
     ff_safety_config safety_config;
-    ff_safety_state safety;
+    ff_walk walk;        /* the state, and what ends the run */
     ff_trip other;       /* found by the executive, told in the next cycle */
     unsigned standing;   /* cycles of CHECK */
     uint64_t runup;      /* cycles of it done */
@@ -143,6 +139,11 @@ typedef struct ff_executive {
     ff_touch touch;
 } ff_executive;
 
+/* What the loop knows of a body's sensor: bias, mock-up and range stand there and nowhere else. */
+static inline const ff_wrench_config *ff__rt_wrench(const ff_executive *e, int i) {
+    return &e->model->config.body[i].wrench;
+}
+
 /* [s] of the run; negative in the run-up. */
 double ff__rt_now(const ff_executive *e);
 /* [s] without a telegram until a robot counts as silent. */
@@ -175,7 +176,7 @@ bool ff__rt_begin_tests(ff_executive *e);
 
 /* brake.c: the way to rest. */
 bool ff__rt_brake(ff_executive *e);
-void ff__rt_end_others(ff_executive *e);
+void ff__rt_end_all(ff_executive *e);
 void ff__rt_brake_others(ff_executive *e, double patience);
 
 /* In the caller's thread, in this order. attend.c: records, asks the operator, waits for the end. */

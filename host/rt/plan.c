@@ -135,7 +135,7 @@ ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *opt
         double own = body->delay + satellite->sensor.delay;
         if (robot->kind == FF_ROBOT_LAG)
             own += 6.0 / (2.0 * FF_PI * robot->frequency * fmin(1.0, robot->damping));
-        body->settle = own - satellite->sensor.delay;
+        body->lag = robot->kind == FF_ROBOT_LAG ? robot->damping / (FF_PI * robot->frequency) : 0.0;
         settle = fmax(settle, own);
         ff_plan_output(satellite, &satellite->safety, plan->cycle, &body->output);
         ramp =

@@ -22,7 +22,7 @@ typedef struct ff_plan_body {
     ff_rsi_mode mode;
     ff_setpoint start;       /* at t = 0: pose and twist */
     double delay;            /* [s] of the robot, as the scenario says */
-    double settle;           /* [s] until it has come after its commands: delay and lag */
+    double lag;              /* [s] it is behind that in a steady motion */
     ff_output_config output; /* what every answer keeps */
 } ff_plan_body;
 

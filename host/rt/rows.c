@@ -34,23 +34,23 @@ static void fill_aside(ff_executive *e, bool final, double t) {
         b->robot = e->body[i].measured;
         b->inertial = ff_loop_to_inertial(e->model, &e->nominal, e->body[i].measured);
         b->command = e->body[i].command;
-        b->measured_b = e->body[i].f_b;
+        b->measured_b = e->out.measured_b[i];
     }
 }
 
 /* Once a cycle, whatever the state: the newest row, and how far it is to each limit. */
 void ff__rt_show_cycle(ff_executive *e) {
     ff_telemetry_sample *s = e->telemetry.out;
-    if (!s || e->safety.name == FF_SAFE_OFF)
+    if (!s || e->walk.state == FF_STATE_OFF)
         return;
-    const bool looped = e->safety.name >= FF_SAFE_FLOAT && e->runup >= e->plan.runup && e->since == 0;
+    const bool looped = e->walk.state >= FF_STATE_FLOAT && e->runup >= e->plan.runup && e->since == 0;
     if (!looped) {
         fill_aside(e, true, ff__rt_now(e) + (double)e->since * e->plan.cycle);
         e->row.io_ns = e->io_ns;
         e->row.final = false;
     }
     s->row = e->row;
-    s->state = e->safety.name;
+    s->state = e->walk.state;
     memcpy(s->level, e->level, sizeof s->level);
     ff_telemetry_push(&e->telemetry, s);
 }
@@ -58,7 +58,7 @@ void ff__rt_show_cycle(ff_executive *e) {
 /* Into the log and to the operator: what was ordered, and the value before. */
 static void note_order(ff_executive *e, double t, const char *name, double value, double was) {
     ff_rt_note note = {
-        .kind = FF_NOTE_TEXT, .t = t, .state = e->safety.name, .trip = {.value = value, .limit = was}};
+        .kind = FF_NOTE_TEXT, .t = t, .state = e->walk.state, .trip = {.value = value, .limit = was}};
     for (size_t n = 0; n + 1 < sizeof note.text && name[n]; n++)
         note.text[n] = name[n];
     ff_ring_push(&e->notes, &note);
@@ -71,15 +71,15 @@ void ff__rt_take_orders(ff_executive *e) {
     ff_tuning_access a = {.t = ff__rt_now(e),
                           .cycle = e->plan.cycle,
                           .bodies = e->plan.bodies,
-                          .moves = e->safety.name == FF_SAFE_FLOAT || e->safety.name == FF_SAFE_CONTACT,
-                          .touching = e->safety.name == FF_SAFE_CONTACT,
+                          .moves = ff_state_moves(e->walk.state) && e->walk.state != FF_STATE_TEST,
+                          .touching = e->walk.state == FF_STATE_CONTACT,
                           .model = e->model,
                           .safety = &e->safety_config};
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
         a.touching |= e->state->k > 0 && e->out.fidelity.in_contact[i];
-        a.bias[i] = &b->bias;
-        a.reading_s[i] = ff_tuning_reading(&b->wrench, b->measured.T, b->f_b);
+        a.bias[i] = &e->model->config.body[i].wrench.bias_s;
+        a.reading_s[i] = ff_tuning_reading(ff__rt_wrench(e, i), b->measured.T, e->out.measured_b[i]);
     }
     ff_tuning_advance(&e->tuning, &a);
     ff_tuning_apply(&e->tuning, &a);

@@ -49,25 +49,30 @@ void ff__rt_aim(ff_executive *e, int i) {
     ff_output_target(&b->output, &b->command, e->pace);
 }
 
-/* Against a command that has moved by more than these, a robot that makes less than a tenth of it stands. */
+/* A robot stands if it makes less than a tenth of what its command has moved by in the same time, whichever
+ * of the last answers it may be at: those of its delay, from two cycles less to three and twice its lag more.
+ */
 static bool stands(const ff_executive *e, const ff_rt_body *b, double *by) {
-    const double far = 1e-4, wide = 2e-3; /* [m], [rad] */
-    const unsigned delay = (unsigned)fmin(FF_RT_TRACK - FF_RT_STANDS - 2,
-                                          ceil(e->plan.body[b - e->body].settle / e->plan.cycle));
-    const uint64_t n = b->tracked;
-    if (n < delay + FF_RT_STANDS + 2)
+    const double far = 1e-4, wide = 2e-3; /* [m], [rad] less is not judged */
+    const ff_plan_body *plan = &e->plan.body[b - e->body];
+    const uint64_t n = b->tracked, W = FF_RT_STANDS, delay = (uint64_t)floor(plan->delay / e->plan.cycle),
+                   latest = (uint64_t)ceil((plan->delay + 2.0 * plan->lag) / e->plan.cycle) + 3;
+    if (n < latest + W + 1 || latest + W + 1 > FF_RT_TRACK)
         return false;
-    const ff_pose c1 = b->track[(n - 1 - delay) % FF_RT_TRACK],
-                  c0 = b->track[(n - 1 - delay - FF_RT_STANDS) % FF_RT_TRACK],
-                  m1 = b->seen[(n - 1) % FF_RT_TRACK], m0 = b->seen[(n - 1 - FF_RT_STANDS) % FF_RT_TRACK];
-    const double led = ff_vec3_norm(ff_vec3_sub(c1.p, c0.p)), turned = ff_quat_angle(c1.q, c0.q);
+    double led = FF_INF, turned = FF_INF;
+    for (uint64_t d = delay > 2 ? delay - 2 : 0; d <= latest; d++) {
+        const ff_pose c1 = b->track[(n - 1 - d) % FF_RT_TRACK], c0 = b->track[(n - 1 - d - W) % FF_RT_TRACK];
+        led = fmin(led, ff_vec3_norm(ff_vec3_sub(c1.p, c0.p)));
+        turned = fmin(turned, ff_quat_angle(c1.q, c0.q));
+    }
+    const ff_pose m1 = b->seen[(n - 1) % FF_RT_TRACK], m0 = b->seen[(n - 1 - W) % FF_RT_TRACK];
     *by = led;
     return (led > far && ff_vec3_norm(ff_vec3_sub(m1.p, m0.p)) < 0.1 * led) ||
            (turned > wide && ff_quat_angle(m1.q, m0.q) < 0.1 * turned);
 }
 
 static void trip(ff_executive *e, ff_trip trip) {
-    if (e->other.code == FF_TRIP_NONE && e->safety.name != FF_SAFE_FAULT)
+    if (e->other.code == FF_TRIP_NONE && !ff_walk_failed(&e->walk))
         e->other = trip;
 }
 
@@ -89,14 +94,15 @@ void ff__rt_confirm(ff_executive *e, ff_rt_body *b, bool held) {
     if ((double)b->late > most)
         trip(e, (ff_trip){.code = FF_TRIP_LATE, .body = i, .value = (double)b->late, .limit = most});
     const ff_pose at = ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&b->rob));
-    for (uint64_t n = b->gap < FF_RT_TRACK ? b->gap + 1 : FF_RT_TRACK; n > 0; n--, b->tracked++) {
+    const ff_pose before = b->tracked ? b->seen[(b->tracked - 1) % FF_RT_TRACK] : at;
+    const uint64_t cycles = b->gap < FF_RT_TRACK ? b->gap + 1 : FF_RT_TRACK;
+    for (uint64_t n = 1; n <= cycles; n++, b->tracked++) {
         b->track[b->tracked % FF_RT_TRACK] = b->output.pose;
-        b->seen[b->tracked % FF_RT_TRACK] = at;
+        b->seen[b->tracked % FF_RT_TRACK] = ff_pose_interpolate(before, at, (double)n / (double)cycles);
     }
     double by = 0.0;
     b->standing_for = stands(e, b, &by) ? b->standing_for + 1 : 0;
-    if (b->standing_for > 1 &&
-        (e->testing || e->safety.name == FF_SAFE_FLOAT || e->safety.name == FF_SAFE_CONTACT))
+    if (b->standing_for > 1 && ff_state_moves(e->walk.state))
         trip(e, (ff_trip){.code = FF_TRIP_STANDS, .body = i, .value = by, .limit = 0.1 * by});
 }
 
@@ -139,8 +145,7 @@ static void look_ahead(ff_executive *e, int i, const ff_setpoint *to, const ff_a
     const ff_rt_body *b = &e->body[i];
     const ff_plan_body *plan = &e->plan.body[i];
     const ff_safety_limits *limit = &e->safety_config.limits[i];
-    if (e->other.code != FF_TRIP_NONE ||
-        (e->safety.name != FF_SAFE_FLOAT && e->safety.name != FF_SAFE_CONTACT))
+    if (e->other.code != FF_TRIP_NONE || !ff_state_moves(e->walk.state) || e->walk.state == FF_STATE_TEST)
         return;
     const double T = e->plan.cycle, slows = ff_vec3_norm(to->twist.v) / limit->stop_acceleration,
                  turns = ff_vec3_norm(to->twist.w) / limit->stop_angular_acceleration;

@@ -11,13 +11,14 @@
 #include <pthread.h>
 
 #include "ideal/ideal.h"
+#include "executive/states.h"
 #include "safety/levels.h"
 #include "rt/touch.h"
 #include "rt/tuning.h"
 
 typedef struct ff_telemetry_sample {
     ff_row row; /* t goes on while the robot brakes and holds; the log has the loop's cycles only */
-    ff_safety_name state;
+    ff_state state;
     double level[FF_MAX_BODIES][FF_LEVEL_COUNT];
 } ff_telemetry_sample;
 

@@ -59,8 +59,9 @@ void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, co
     const ff_vec3 rest = ff_stop_point(config, body, &b->measured);
     for (int a = 0; a < 3; a++)
         level[FF_LEVEL_BOX_X + a] = fabs(rest.a[a] - config->origin[body].a[a]);
-    level[FF_LEVEL_VELOCITY] = ff_vec3_norm(b->measured.twist.v);
-    level[FF_LEVEL_ANGULAR_VELOCITY] = ff_vec3_norm(b->measured.twist.w);
+    level[FF_LEVEL_VELOCITY] = fmax(ff_vec3_norm(b->measured.twist.v), ff_vec3_norm(b->command.twist.v));
+    level[FF_LEVEL_ANGULAR_VELOCITY] =
+        fmax(ff_vec3_norm(b->measured.twist.w), ff_vec3_norm(b->command.twist.w));
     level[FF_LEVEL_FORCE] = ff_vec3_norm(b->f_b.f);
     level[FF_LEVEL_TORQUE] = ff_vec3_norm(b->f_b.t);
     level[FF_LEVEL_ENERGY] = b->energy;
@@ -70,7 +71,7 @@ void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, co
 #define FF_LEVEL_VALUE(name, trip, words, unit, field, most) level[FF_LEVEL_##name] = b->field;
     FF_LEVELS_FIXED(FF_LEVEL_VALUE)
 #undef FF_LEVEL_VALUE
-    /* differences need neighbours, as in ff_safety_step */
+    /* differences need neighbours, as in ff_safety_examine */
     level[FF_LEVEL_SPIKE] = level[FF_LEVEL_ACCELERATION] = level[FF_LEVEL_ANGULAR_ACCELERATION] =
         level[FF_LEVEL_JERK] = 0.0;
     if (state->seen < 1)

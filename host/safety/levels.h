@@ -1,5 +1,5 @@
 /* safety/levels.h - what each safety limit watches, as a number beside its limit: how far it is to a trip.
- * For the live page's bars; the limits themselves are judged by ff_safety_step, from the same numbers. */
+ * For the live page's bars; the limits themselves are judged by ff_safety_examine, from the same numbers. */
 #ifndef FF_SAFETY_LEVELS_H
 #define FF_SAFETY_LEVELS_H
 
@@ -44,7 +44,7 @@ const char *ff_level_text(ff_level_name level);
 const char *ff_level_unit(ff_level_name level);
 ff_trip_code ff_level_trip(ff_level_name level); /* what it ends in */
 double ff_level_limit(const ff_safety_limits *limits, ff_level_name level);
-/* As ff_safety_step would see them now, before its step. Bounded, no call into the system. */
+/* As ff_safety_examine sees them. Bounded, no call into the system. */
 void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
                int body, double level[FF_LEVEL_COUNT]);
 

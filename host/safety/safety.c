@@ -8,15 +8,6 @@
 #define RETREAT_TIME 2.0    /* [s] */
 #define RETREAT_GROWS 1.2   /* of the force at its begin: the wrong direction */
 
-const char *ff_safety_state_name(ff_safety_name state) {
-    static const char *const names[] = {
-#define FF_SAFETY_NAME(name) #name,
-        FF_SAFETY_STATES(FF_SAFETY_NAME)
-#undef FF_SAFETY_NAME
-    };
-    return (unsigned)state < sizeof names / sizeof *names ? names[state] : "?";
-}
-
 static const struct {
     const char *name, *unit, *text;
 } trips[] = {
@@ -66,6 +57,7 @@ void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_sa
         config->delay[i] = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
         config->limits[i] = satellite->safety;
         config->origin[i] = satellite->start.position;
+        config->lag[i] = satellite->safety.tracking;
         config->contact[i] = fmax(1e-3, 5.0 * (noise ? noise[i] : satellite->sensor.force_noise));
         config->grasp[i] = FF_INF;
         double softest = FF_INF;
@@ -80,10 +72,6 @@ void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_sa
         }
         config->stiffness[i] = isfinite(softest) ? softest : 0.0;
     }
-}
-
-void ff_safety_reset(ff_safety_state *state) {
-    *state = (ff_safety_state){.name = FF_SAFE_OFF};
 }
 
 ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured) {
@@ -127,7 +115,7 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
           limit->velocity);
     WATCH(FF_TRIP_ANGULAR_VELOCITY, fmax(ff_vec3_norm(b->measured.twist.w), ff_vec3_norm(b->command.twist.w)),
           limit->angular_velocity);
-    WATCH(FF_TRIP_LAG, b->lag, limit->tracking);
+    WATCH(FF_TRIP_LAG, b->lag, config->lag[i]);
     const ff_vec3 rest = ff_stop_point(config, i, &b->measured);
     for (int a = 0; a < 3; a++)
         WATCH(FF_TRIP_BOX, fabs(rest.a[a] - config->origin[i].a[a]), limit->box.a[a]);
@@ -191,69 +179,6 @@ ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safet
     for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE; i++)
         trip = examine_at_rest(config, in, i);
     return trip;
-}
-
-/* The transitions, as docs/safety.md draws them. */
-ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state *state,
-                                const ff_safety_in *in, bool *tripped) {
-    *tripped = false;
-    const bool moves = state->name == FF_SAFE_FLOAT || state->name == FF_SAFE_CONTACT ||
-                       (state->name == FF_SAFE_CHECK && in->testing);
-    if (state->name != FF_SAFE_FAULT && state->name != FF_SAFE_HOLD) {
-        ff_trip trip = in->other;
-        if (trip.code == FF_TRIP_NONE && moves)
-            trip = ff_safety_examine(config, &state->memory, in);
-        if (trip.code == FF_TRIP_NONE && in->stop)
-            trip = (ff_trip){.code = in->stop_reason};
-        if (trip.code != FF_TRIP_NONE) {
-            const bool orderly = trip.code == FF_TRIP_OPERATOR || trip.code == FF_TRIP_FINISHED;
-            trip.state = orderly ? FF_SAFE_HOLD : FF_SAFE_FAULT;
-            state->zeroed = moves && state->name != FF_SAFE_CHECK;
-            state->trip = trip;
-            state->name = trip.state;
-            *tripped = true;
-        }
-    } else if (state->name == FF_SAFE_HOLD) {
-        ff_trip trip = in->other; /* a fault while stopping in order */
-        if (trip.code == FF_TRIP_NONE && state->zeroed)
-            trip = ff_safety_examine_at_rest(config, in);
-        if (trip.code != FF_TRIP_NONE) {
-            state->trip = trip;
-            state->trip.state = state->name = FF_SAFE_FAULT;
-            *tripped = true;
-        }
-    }
-    switch (state->name) {
-    case FF_SAFE_OFF:
-        if (in->ready)
-            state->name = FF_SAFE_CHECK;
-        return FF_ACT_REST;
-    case FF_SAFE_CHECK:
-        if (in->testing)
-            ff_safety_remember(config, &state->memory, in);
-        if (in->checked)
-            state->name = FF_SAFE_ZEROED;
-        return FF_ACT_REST;
-    case FF_SAFE_ZEROED:
-        if (in->arm)
-            state->name = FF_SAFE_ARMED;
-        return FF_ACT_REST;
-    case FF_SAFE_ARMED:
-        if (in->start) {
-            state->name = FF_SAFE_FLOAT;
-            state->memory.seen = 0;
-        }
-        return FF_ACT_REST;
-    case FF_SAFE_FLOAT:
-    case FF_SAFE_CONTACT:
-        ff_safety_remember(config, &state->memory, in);
-        state->name = ff_safety_touching(config, &state->memory, in) ? FF_SAFE_CONTACT : FF_SAFE_FLOAT;
-        return FF_ACT_MOVE;
-    case FF_SAFE_HOLD:
-    case FF_SAFE_FAULT:
-        break;
-    }
-    return FF_ACT_BRAKE;
 }
 
 /* ------------------------------------------------------------------------------------------------- stop --

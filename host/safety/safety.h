@@ -1,20 +1,12 @@
-/* safety/safety.h - the states of a run on devices, what ends it, and how it stops. Pure functions: no
- * socket, no clock, no thread. This is never the safety function of the cell: that is the robot controller's
- * and the emergency stop's (docs/safety.md). */
+/* safety/safety.h - limits: what a sample is judged by, what ends a run, and how a robot comes to rest. Pure
+ * functions: no socket, no clock, no thread. This is never the safety function of the cell: that is the robot
+ * controller's and the emergency stop's (docs/safety.md). */
 #ifndef FF_SAFETY_SAFETY_H
 #define FF_SAFETY_SAFETY_H
 
 #include "scenario/scenario.h"
 
-/* X(name, text): one list feeds the enum and the names. */
-#define FF_SAFETY_STATES(X) X(OFF) X(CHECK) X(ZEROED) X(ARMED) X(FLOAT) X(CONTACT) X(HOLD) X(FAULT)
-
-typedef enum ff_safety_name {
-#define FF_SAFETY_ENUM(name) FF_SAFE_##name,
-    FF_SAFETY_STATES(FF_SAFETY_ENUM)
-#undef FF_SAFETY_ENUM
-} ff_safety_name;
-
+/* X(name, unit, text): one list feeds the enum and the names. */
 #define FF_TRIPS(X)                                                                                \
     X(NONE, "", "nothing")                                                                         \
     X(OPERATOR, "", "the operator asked for the end")                                              \
@@ -64,8 +56,7 @@ typedef enum ff_trip_code {
         FF_TRIP_CODES
 } ff_trip_code;
 
-const char *ff_safety_state_name(ff_safety_name state); /* "FLOAT" */
-const char *ff_trip_name(ff_trip_code code);            /* "BOX" */
+const char *ff_trip_name(ff_trip_code code); /* "BOX" */
 const char *ff_trip_unit(ff_trip_code code);
 const char *ff_trip_text(ff_trip_code code); /* a sentence */
 
@@ -73,8 +64,7 @@ typedef struct ff_trip {
     ff_trip_code code;
     int body;
     double value, limit;
-    int axis;             /* of the arm, 1..6; 0: none is meant */
-    ff_safety_name state; /* that was reached */
+    int axis; /* of the arm, 1..6; 0: none is meant */
 } ff_trip;
 
 /* "FORCE: the contact force is too large (81.2, allowed 60 N)". */
@@ -88,6 +78,7 @@ typedef struct ff_safety_config {
     double stiffness[FF_MAX_BODIES]; /* [N/m] of what is touched, for the retreat; 0: unknown, no retreat */
     double grasp[FF_MAX_BODIES];     /* [s] from then on a grasp may be closed; FF_INF: there is none */
     ff_vec3 origin[FF_MAX_BODIES];   /* [m] centre of the box */
+    double lag[FF_MAX_BODIES];       /* [m] what is sent may be behind the command */
     ff_safety_limits limits[FF_MAX_BODIES];
 } ff_safety_config;
 
@@ -120,21 +111,8 @@ typedef struct ff_safety_body_in {
 
 typedef struct ff_safety_in {
     ff_safety_body_in body[FF_MAX_BODIES];
-    double missed;   /* [cycles] in a row without a telegram before this one */
-    ff_trip other;   /* NONE, or what the executive found itself: JOINT DIVERGED SILENT RECORDER ... */
-    bool ready;      /* devices speak */
-    bool testing;    /* CHECK moves the robot: the limits are watched */
-    bool checked;    /* the checks passed */
-    bool arm, start; /* the operator's commands */
-    bool stop;       /* the operator's stop, or the run's end */
-    ff_trip_code stop_reason;
+    double missed; /* [cycles] in a row without a telegram before this one */
 } ff_safety_in;
-
-typedef enum ff_safety_action {
-    FF_ACT_REST,  /* hold the pose */
-    FF_ACT_MOVE,  /* the loop's command */
-    FF_ACT_BRAKE, /* come to rest, then retreat if in contact */
-} ff_safety_action;
 
 /* What differences from cycle to cycle need. Zero before the first. */
 typedef struct ff_safety_memory {
@@ -156,18 +134,6 @@ void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *memory
 /* Does any body touch something? A cycle without a valid force says nothing new: what was touched still
  * counts as touched. */
 bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *memory, const ff_safety_in *in);
-
-typedef struct ff_safety_state {
-    ff_safety_name name;
-    ff_trip trip; /* the first: latched */
-    ff_safety_memory memory;
-    bool zeroed; /* HOLD was entered from motion: forces are above the zero */
-} ff_safety_state;
-
-void ff_safety_reset(ff_safety_state *state);
-/* One cycle. Faults latch: FAULT is left only by a reset. Returns what to do; *tripped: in this cycle. */
-ff_safety_action ff_safety_step(const ff_safety_config *config, ff_safety_state *state,
-                                const ff_safety_in *in, bool *tripped);
 
 /* ------------------------------------------------------------------------------------------------- stop --
  */

@@ -1,4 +1,4 @@
-/* What only the whole scenario can tell: keys that belong together, and warnings. */
+/* What only the whole scenario shows: keys that belong together, and warnings. */
 #include "scenario/internal.h"
 
 #include <stdio.h>

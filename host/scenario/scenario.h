@@ -21,6 +21,11 @@ enum {
     FF_MAX_METHODS = 8, /* methods that a scenario has settings for */
 };
 
+/* Names of kinds, in the order of their enums and NULL at the end: the reader's words, and what messages,
+ * reports and pages say. */
+extern const char *const ff_robot_names[], *const ff_sensor_names[], *const ff_contact_names[],
+                                                                         *const ff_arm_names[];
+
 typedef enum ff_robot_kind {
     FF_ROBOT_IDEAL,
     FF_ROBOT_DELAY,
@@ -294,15 +299,16 @@ typedef enum ff_fault_kind {
     FF_FAULT_CLOCK_DRIFT,    /* [ppm] the controller's cycle is longer by so much, all the time */
     FF_FAULT_FT_CLOCK_DRIFT, /* [ppm] the same of the sensor's period */
     /* of the set-up: from the beginning to the end, before anything moves */
-    FF_FAULT_FT_SWAPPED,    /* x and y of force and torque */
-    FF_FAULT_FT_MIRRORED,   /* the sign of one axis, 1 to 6: Fx to Tz */
-    FF_FAULT_FT_TURNED,     /* [deg] about the sensor's z */
-    FF_FAULT_FT_DEAF,       /* reads nothing */
-    FF_FAULT_ROBOT_LATER,   /* [s] its delay is longer than the scenario's */
-    FF_FAULT_ROBOT_ASIDE,   /* [m] along y: it does not stand where the run begins */
-    FF_FAULT_ARM_ELSEWHERE, /* [m] on the rail; wrist turned over */
-    FF_FAULT_TOOL_OFF,      /* [m] the controller's tool is longer than the scenario's */
-    FF_FAULT_WALL_HARDER,   /* how many times stiffer the contacts are than the scenario's */
+    FF_FAULT_FT_SWAPPED,     /* x and y of force and torque */
+    FF_FAULT_FT_MIRRORED,    /* the sign of one axis, 1 to 6: Fx to Tz */
+    FF_FAULT_FT_TURNED,      /* [deg] about the sensor's z */
+    FF_FAULT_FT_DEAF,        /* reads nothing */
+    FF_FAULT_ROBOT_LATER,    /* [s] its delay is longer than the scenario's */
+    FF_FAULT_ROBOT_ASIDE,    /* [m] along y: it does not stand where the run begins */
+    FF_FAULT_ARM_ELSEWHERE,  /* [m] on the rail; wrist turned over */
+    FF_FAULT_TOOL_OFF,       /* [m] the controller's tool is longer than the scenario's */
+    FF_FAULT_WALL_HARDER,    /* how many times stiffer the contacts are than the scenario's */
+    FF_FAULT_ROBOT_RESTARTS, /* silent while it acts; then corrections count from where it stands */
     FF_FAULTS
 } ff_fault_kind;
 

@@ -43,10 +43,10 @@ static bounds bounds_of(const ff_output_config *c, int turn) {
 
 void ff_output_default(ff_output_config *config) {
     *config = (ff_output_config){.cycle = 0.004,
-                                 .velocity = 1.0,
+                                 .velocity = 2.0,
                                  .acceleration = 10.0,
                                  .jerk = 2500.0,
-                                 .angular_velocity = 2.0,
+                                 .angular_velocity = 3.0,
                                  .angular_acceleration = 20.0,
                                  .angular_jerk = 5000.0,
                                  .stop_acceleration = 1.0,

@@ -12,7 +12,7 @@ typedef struct ff__cycle {
     ff_integrate_out step[FF_MAX_BODIES]; /* and energies */
     ff_nominal_state nominal;
     /* with joints: */
-    ff_wrench measured, port; /* contact wrench on the port, its own axes: measured, and as felt */
+    ff_wrench port; /* contact wrench on the port, its own axes: measured, then as felt */
     ff_body_view view;
     ff_rigid_state ride; /* satellite as its port moves */
     ff_body_state tree;  /* at t_(k+1) */

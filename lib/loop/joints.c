@@ -73,7 +73,7 @@ ff_status ff__joints_see(const ff_loop_model *model, ff_loop_state *state, const
                                              in->q[b], in->qd[b], &state->tree, &c->view);
     if (status != FF_OK)
         return status;
-    c->port = c->measured = out->measured_b[b]; /* stage 1 knows no joints: port axes */
+    c->port = out->measured_b[b]; /* stage 1 knows no joints: port axes */
     out->base[b] = state->body[b] = state->tree.motion;
     out->port[b] = view->port[0];
     const ff_rigid_state robot = {sample->T_wr.p, sample->T_wr.q, sample->twist_r.v, sample->twist_r.w},

@@ -413,6 +413,51 @@ static ff_status tip_of(const ff_loop_model *model, int i, ff_mount_state *mount
     return ff_wrench_condition(wrench, tip, f_b);
 }
 
+void ff_loop_calibrated(const ff_loop_model *model, ff_loop_calibration *calibration) {
+    *calibration = (ff_loop_calibration){.skew = model->config.world.skew};
+    for (int i = 0; i < model->config.bodies; i++) {
+        const ff_wrench_config *w = &model->config.body[i].wrench;
+        calibration->sensor[i] =
+            (ff_loop_sensor){w->bias_s, w->mockup_mass, w->mockup_com_b, w->force_limit, w->torque_limit};
+    }
+}
+
+ff_status ff_loop_calibrate(ff_loop_model *model, const ff_loop_calibration *calibration) {
+    ff_wrench_config wrench[FF_MAX_BODIES];
+    ff_mount_config mount[FF_MAX_BODIES];
+    ff_mount_model bends[FF_MAX_BODIES];
+    ff_status status = FF_OK;
+    for (int i = 0; i < model->config.bodies && status == FF_OK; i++) {
+        const ff_loop_sensor *s = &calibration->sensor[i];
+        wrench[i] = model->config.body[i].wrench;
+        mount[i] = model->config.body[i].mount;
+        bends[i] = model->mount[i];
+        wrench[i].bias_s = s->bias_s;
+        wrench[i].mockup_mass = s->mockup_mass;
+        wrench[i].mockup_com_b = s->mockup_com_b;
+        wrench[i].force_limit = s->force_limit;
+        wrench[i].torque_limit = s->torque_limit;
+        status = ff_wrench_validate(&wrench[i]);
+        if (status == FF_OK && mount[i].mass > 0.0 && mount[i].mass != s->mockup_mass) {
+            mount[i].mass = s->mockup_mass;
+            status = ff_mount_create(&mount[i], &bends[i]);
+        }
+    }
+    if (status == FF_OK && calibration->skew != model->config.world.skew) {
+        ff_world world = model->config.world;
+        ff_settings setting = model->config.setting;
+        world.skew = calibration->skew;
+        ff_settings_forget(model->config.method, &setting, "skew"); /* what was measured holds */
+        status = ff_loop_update(model, &world, &setting);
+    }
+    for (int i = 0; i < model->config.bodies && status == FF_OK; i++) {
+        model->config.body[i].wrench = wrench[i];
+        model->config.body[i].mount = mount[i];
+        model->mount[i] = bends[i];
+    }
+    return status;
+}
+
 /* Else the last reading stands in for a lost one. */
 static bool is_fresh(const ff_loop_model *model, const ff_wrench_in *sensor) {
     return sensor->age < 0.5 * model->config.integrate.cycle;
@@ -428,6 +473,8 @@ ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_l
                                         is_fresh(model, &in->sensor[i]), &tip, &out->measured_b[i]);
         out->tip[i] = (ff_setpoint){tip.T_wb, tip.twist};
         out->sensor_status[i] = status;
+        if (status == FF_OK)
+            state->last_wrench[i] = out->measured_b[i];
         info->not_finite += status == FF_ERR_NOT_FINITE;
         info->stale += status == FF_INFO_STALE;
         info->saturated += status == FF_INFO_SATURATED;
@@ -589,7 +636,6 @@ static void keep(const ff_loop_model *model, ff_loop_state *state, const ff__cyc
     for (int i = 0; i < model->config.bodies; i++) {
         state->body[i] = c->next[i];
         state->integrate[i] = c->integrate[i];
-        state->last_wrench[i] = ff__has_joints(&model->config, i) ? c->measured : c->sample[i].f_b;
     }
     if (model->config.joints.tree)
         state->tree = c->tree;

@@ -120,14 +120,13 @@ static void tell_event(desk *d, ff_live_level level, double t, const char *text)
     pthread_mutex_unlock(&d->events);
 }
 
-static const char *const state_words[] = {"OFF: no device speaks yet",
-                                          "CHECK: the robot is told to hold, the sensor is measured",
-                                          "ZEROED: waits for the operator to arm, at the console",
-                                          "ARMED: the run-up begins",
-                                          "FLOAT: the robot follows the satellite",
-                                          "CONTACT: something is touched",
-                                          "HOLD: comes to rest, and holds until stopped",
-                                          "FAULT: comes to rest as far as the devices allow"};
+static ff_live_phase phase_of(ff_state state) {
+    if (state == FF_STATE_FAULT)
+        return FF_LIVE_FAULT;
+    if (state >= FF_STATE_BRAKE)
+        return FF_LIVE_HELD;
+    return state >= FF_STATE_APPROACH ? FF_LIVE_RUNNING : FF_LIVE_STARTING;
+}
 
 static void tell_page(desk *d, const ff_rt_note *n) {
     char text[FF_LIVE_TEXT];
@@ -144,13 +143,14 @@ static void tell_page(desk *d, const ff_rt_note *n) {
         tell_event(d, FF_LIVE_INFO, n->t, n->text);
         return;
     }
-    if (n->state != FF_SAFE_FLOAT && n->state != FF_SAFE_CONTACT) /* contacts are events of their own */
-        tell_event(d, n->state == FF_SAFE_FAULT ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t, state_words[n->state]);
-    ff_live_set_state(d->live, ff_safety_state_name(n->state));
-    ff_live_set_phase(d->live, n->state == FF_SAFE_FAULT                                  ? FF_LIVE_FAULT
-                               : n->state == FF_SAFE_HOLD                                 ? FF_LIVE_HELD
-                               : n->state == FF_SAFE_FLOAT || n->state == FF_SAFE_CONTACT ? FF_LIVE_RUNNING
-                                                                                          : FF_LIVE_STARTING);
+    if (n->state == FF_STATE_END) /* what it came to stays on the page */
+        return;
+    if (n->state != FF_STATE_FLOAT && n->state != FF_STATE_CONTACT) { /* contacts are events of their own */
+        snprintf(text, sizeof text, "%s: %s", ff_state_name(n->state), ff_state_text(n->state));
+        tell_event(d, n->state == FF_STATE_FAULT ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t, text);
+    }
+    ff_live_set_state(d->live, ff_state_name(n->state));
+    ff_live_set_phase(d->live, phase_of(n->state));
 }
 
 static void note(void *user, const ff_rt_note *n) {
@@ -162,7 +162,7 @@ static void note(void *user, const ff_rt_note *n) {
     if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED) {
         char sentence[200];
         ff_trip_sentence(&n->trip, sentence, sizeof sentence);
-        ff_cli_error("%.3f s: %s, %s", n->t, ff_safety_state_name(n->state), sentence);
+        ff_cli_error("%.3f s: %s, %s", n->t, ff_state_name(n->state), sentence);
     } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
         printf("%8.3f s  %s\n", n->t, n->text);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT && strcmp(n->text, "zeroed") == 0) {
@@ -170,7 +170,7 @@ static void note(void *user, const ff_rt_note *n) {
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
         printf("%8.3f s  %s set to %.6g, it was %.6g\n", n->t, n->text, n->trip.value, n->trip.limit);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)
-        printf("%8.3f s  %s\n", n->t, ff_safety_state_name(n->state));
+        printf("%8.3f s  %s\n", n->t, ff_state_name(n->state));
     fflush(stdout);
 }
 
@@ -364,7 +364,7 @@ static void show_end(const void *self) {
     printf("%s%s; wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us, input and output p99 %.0f us; %llu "
            "cycles "
            "missed, %llu answers late, %llu page faults\n",
-           ff_safety_state_name(r->state), r->retreated ? " after a retreat" : "",
+           ff_state_name(r->state), r->retreated ? " after a retreat" : "",
            ff_histogram_at(&r->lateness, 0.5), ff_histogram_at(&r->lateness, 0.99),
            ff_histogram_at(&r->compute, 0.99), ff_histogram_at(&r->io, 0.99), (unsigned long long)r->missed,
            late, (unsigned long long)r->faults.minor + (unsigned long long)r->faults.major);
@@ -424,7 +424,7 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
             status = ff_session_execute(session, options);
         if (d->live && session->summary && d->result.trip.code == FF_TRIP_FINISHED)
             ff_session_tell(session, d->live);
-        if (d->live && d->result.state != FF_SAFE_FAULT)
+        if (d->live && d->result.state != FF_STATE_FAULT)
             ff_live_set_phase(d->live,
                               d->result.trip.code == FF_TRIP_FINISHED ? FF_LIVE_ENDED : FF_LIVE_STOPPED);
         ff_live_stop(d->live);

@@ -280,7 +280,7 @@ static void test_the_second_robot_is_watched_too(void **state) {
     (void)state;
     pair *p = try("{kind: rob-lost, body: servicer, from: 1, to: 1.032}", NULL);
     assert_int_equal(p->rt.trip.code, FF_TRIP_MISSED);
-    assert_int_equal(p->rt.state, FF_SAFE_FAULT);
+    assert_int_equal(p->rt.state, FF_STATE_FAULT);
     drop(p);
     p = try("{kind: rob-lost, body: client, from: 1, to: 1.032}", NULL);
     assert_int_equal(p->rt.trip.code, FF_TRIP_MISSED);

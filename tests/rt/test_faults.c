@@ -29,7 +29,7 @@ static pair *play(const char *first, ...) {
     static void name(void **state) {                              \
         (void)state;                                              \
         pair *p = play(FAULT(fault), NULL);                       \
-        expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);                \
+        expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);                \
         assert_true(condition);                                   \
         assert_int_equal(p->rows, p->scenario.cycles + 1);        \
         assert_int_equal(p->last.k, p->scenario.cycles);          \
@@ -42,7 +42,7 @@ static pair *play(const char *first, ...) {
     static void name(void **state) {                                        \
         (void)state;                                                        \
         pair *p = play(FAULT(fault), __VA_ARGS__ NULL);                     \
-        expect(p, FF_SAFE_FAULT, code);                                     \
+        expect(p, FF_STATE_FAULT, code);                                     \
         assert_true(p->rt.last_count > 50);                                 \
         assert_true(p->rt.run.status < 0);                                  \
         assert_true(strstr(p->rt.run.message, ff_trip_name(code)) != NULL); \
@@ -107,7 +107,7 @@ static void test_answer_lost(void **state) {
     for (int n = 0; n < 2; n++) {
         const char *set[] = {n ? FAULT("answer-lost" ONCE) : "facility.faults=[]"};
         pair *p = play_tracked(set, 1, &t[n]);
-        expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+        expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
         assert_int_equal(p->rt.rsi[0].late, n);
         assert_int_equal(p->facility.rsi[0].late, n);
         assert_int_equal(p->rows, p->scenario.cycles + 1);
@@ -158,7 +158,7 @@ SURVIVES(test_clock_step, "clock-step, value: 0.05" ONCE, p->rt.missed == 0)
 static void test_second_client(void **state) {
     (void)state;
     pair *p = play(FAULT("second-client" ONCE), NULL);
-    expect(p, FF_SAFE_FAULT, FF_TRIP_AGE);
+    expect(p, FF_STATE_FAULT, FF_TRIP_AGE);
     assert_int_equal(p->facility.injected[FF_FAULT_SECOND_CLIENT], 1);
     assert_int_equal(p->facility.stolen, 1);
     assert_true(p->rt.last_count > 50);
@@ -170,10 +170,10 @@ static void test_wall_harder(void **state) {
     (void)state;
     const char *limit = "satellites.body.safety.force=60";
     pair *p = play(FAULT("wall-harder, value: 1"), limit, NULL);
-    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
     drop(p);
     p = play(FAULT("wall-harder, value: 10"), limit, NULL);
-    expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
+    expect(p, FF_STATE_FAULT, FF_TRIP_FORCE);
     assert_true(p->rt.trip.value > 60.0);
     assert_true(p->rt.last_count > 50);
     assert_true(p->rt.retreated);
@@ -199,7 +199,7 @@ static void test_own_process_is_spared(void **state) {
     p->facility_options.say = keep_line;
     p->facility_options.user = line;
     run_pair(p);
-    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
     assert_non_null(strstr(line, "cannot be seen from here"));
     drop(p);
 }
@@ -236,7 +236,7 @@ static void test_slow_viewer_is_not_waited_for(void **state) {
     p->facility_options.watch = wake_viewer;
     p->facility_options.user = &d;
     run_pair(p);
-    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
     assert_int_equal(p->rows, p->scenario.cycles + 1);
     assert_int_equal(p->rt.dropped_rows, 0);
     print_message("%llu samples heard, %llu dropped\n", (unsigned long long)d.samples,
@@ -254,7 +254,7 @@ static void test_slow_viewer_is_not_waited_for(void **state) {
     static void name(void **state) {                              \
         (void)state;                                              \
         pair *p = play("satellites.body.safety." set, NULL);      \
-        expect(p, FF_SAFE_FAULT, code);                           \
+        expect(p, FF_STATE_FAULT, code);                           \
         assert_true(p->rt.trip.value > p->rt.trip.limit);         \
         assert_true(ff_vec3_norm(p->rt.robot[0].twist.v) < 1e-3); \
         drop(p);                                                  \
@@ -270,7 +270,7 @@ LIMIT(test_limit_jerk, FF_TRIP_JERK, "jerk=0.5")
 static void test_limit_force(void **state) {
     (void)state;
     pair *p = play(PUSHED, "satellites.body.safety.force=15", NULL);
-    expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
+    expect(p, FF_STATE_FAULT, FF_TRIP_FORCE);
     assert_true(p->rt.trip.value > 15.0 && p->rt.trip.value < 30.0);
     drop(p);
 }
@@ -279,7 +279,7 @@ static void test_limit_energy(void **state) {
     (void)state;
     pair *p =
         play("method=direct", "contacts.right.at=[0.005, 0, 0]", "satellites.body.safety.energy=0.01", NULL);
-    expect(p, FF_SAFE_FAULT, FF_TRIP_ENERGY);
+    expect(p, FF_STATE_FAULT, FF_TRIP_ENERGY);
     assert_true(p->rt.trip.value > 0.01);
     drop(p);
 }
@@ -287,7 +287,7 @@ static void test_limit_energy(void **state) {
 static void test_forecast_beyond_limit_does_not_arm(void **state) {
     (void)state;
     pair *p = play("satellites.body.safety.force=15", NULL);
-    expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
+    expect(p, FF_STATE_FAULT, FF_TRIP_FORCE);
     assert_int_equal(p->rows, 0);
     drop(p);
 }
@@ -330,7 +330,7 @@ static void test_stop_is_smooth(void **state) {
 static void test_stop_in_contact_retreats(void **state) {
     (void)state;
     pair *p = play(PUSHED, "satellites.body.safety.force=5", NULL); /* beyond 5 mm it would not leave */
-    expect(p, FF_SAFE_FAULT, FF_TRIP_FORCE);
+    expect(p, FF_STATE_FAULT, FF_TRIP_FORCE);
     assert_true(p->rt.retreated);
     assert_true(p->facility.force[0] < 0.5);
     assert_true(p->rt.robot[0].T.p.x < 0.0101);
@@ -341,7 +341,7 @@ static void test_stop_in_contact_retreats(void **state) {
 static void test_stop_in_contact_without_sensor_holds(void **state) {
     (void)state;
     pair *p = play("facility.faults=[{kind: ft-silent, from: 1.05}]", NULL);
-    expect(p, FF_SAFE_FAULT, FF_TRIP_AGE);
+    expect(p, FF_STATE_FAULT, FF_TRIP_AGE);
     assert_false(p->rt.retreated);
     assert_true(p->facility.force[0] > 5.0);
     drop(p);
@@ -361,7 +361,7 @@ static void test_bias_is_measured_and_removed(void **state) {
     pair *p = play("satellites.body.sensor={kind: noisy, bias: [3, -2, 1, 0.1, 0.2, 0.3]}",
                    "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}", "facility.gravity=[0, 0, -9.81]",
                    "satellites.body.check={weight: scenario}", NULL);
-    expect(p, FF_SAFE_HOLD, FF_TRIP_FINISHED);
+    expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
     assert_vec3_near(p->rt.check.body[0].bias.f, ff_vec3_make(3, -2, 1), 2e-6);
     assert_vec3_near(p->rt.check.body[0].bias.t, ff_vec3_make(0.1, 0.2, 0.3), 2e-6);
     drop(p);

@@ -159,7 +159,7 @@ static void soak(bool lockstep) {
                   (unsigned long long)did[FF_FAULT_FT_LOST], (unsigned long long)p->facility.rsi[0].late,
                   (unsigned long long)did[FF_FAULT_ANSWER_LOST], 1e3 * p->rt.run.clock[0].residual_s,
                   p->contacts, p->most_energy / p->start_energy, p->last_energy / p->start_energy);
-    assert_int_equal(p->rt.state, FF_SAFE_HOLD);
+    assert_int_equal(p->rt.state, FF_STATE_HOLD);
     assert_int_equal(p->rows, p->scenario.cycles + 1);
     assert_true(part > 0.008 && part < 0.012);
     /* every telegram and record that the facility lost is one that we miss, and no other */

@@ -32,7 +32,7 @@ typedef struct bench {
 
 static void watch(void *self, const ff_telemetry_sample *sample) {
     bench *b = self;
-    if (sample->state == FF_SAFE_FLOAT && sample->row.t > 0.2)
+    if (sample->state == FF_STATE_FLOAT && sample->row.t > 0.2)
         atomic_store(&b->floats, true);
 }
 

@@ -93,9 +93,9 @@ static ff_status keep(void *self, const ff_row *row) {
 
 static void see(void *self, const ff_telemetry_sample *sample) {
     course *c = self;
-    if (sample->row.t > c->hold && sample->state >= FF_SAFE_FLOAT)
+    if (sample->row.t > c->hold && sample->state >= FF_STATE_FLOAT)
         atomic_store(&c->due, true);
-    if (c->stops && atomic_load(&c->given) && sample->state == FF_SAFE_HOLD && sample->row.t > c->hold + 1.0)
+    if (c->stops && atomic_load(&c->given) && sample->state == FF_STATE_HOLD && sample->row.t > c->hold + 1.0)
         atomic_store(&c->both.halt, true);
 }
 

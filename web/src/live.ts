@@ -21,8 +21,10 @@ const TERM_WORDS: Record<string, string> = {
 
 /** The states of a run on devices, in words (docs/safety.md). */
 const STATES: Record<string, string> = {
-  OFF: "Waits for the devices to speak.", CHECK: "The robot is told to hold; the sensor is measured.", ZEROED: "Waits for the operator, who arms at the console.",
-  ARMED: "The run-up begins.", HOLD: "The robot comes to rest and holds. Nothing resumes; stop ends the run.", FAULT: "The robot comes to rest as far as the devices allow.",
+  OFF: "Waits for the devices to speak.", CHECK: "The robot is told to hold; the sensor is measured.", TEST: "The robot makes the small motions of the check.",
+  ZEROED: "Waits for the operator, who arms at the console.", ARMED: "The robot will move.", APPROACH: "The robot goes to where the motion begins.",
+  RUNUP: "Along the initial twist, up to its speed.", BRAKE: "The robot comes to rest as far as the devices allow.", RETREAT: "The robot leaves the contact.",
+  HOLD: "The robot is at rest and holds. Nothing resumes; stop ends the run.", FAULT: "The robot is at rest after a fault.",
 };
 
 type Level = "good" | "warn" | "bad" | "calm";

@@ -155,6 +155,24 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
  * `world` is not taken). FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED, and the model is as it was, when the method
  * refuses or would need other memory. Bounded time, as a step. */
 ff_status ff_loop_update(ff_loop_model *model, const ff_world *world, const ff_settings *setting);
+/* What is known of the sensors, in one place: found by a check before the run, or tuned in it. */
+typedef struct ff_loop_sensor {
+    ff_wrench bias_s;                 /* [N m, N] reading without load, sensor frame */
+    double mockup_mass;               /* [kg] of what hangs behind the sensor; 0: nothing */
+    ff_vec3 mockup_com_b;             /* [m] its CoM, body frame */
+    double force_limit, torque_limit; /* [N], [N m] a component of the reading beyond it is no measurement */
+} ff_loop_sensor;
+
+typedef struct ff_loop_calibration {
+    ff_loop_sensor sensor[FF_MAX_BODIES];
+    double skew; /* [s] by which a force is older than the pose that comes with it */
+} ff_loop_calibration;
+
+/* As it is in the model now. */
+void ff_loop_calibrated(const ff_loop_model *model, ff_loop_calibration *calibration);
+/* Between two cycles: sets all of it; a skew that differs takes the place of the method's own setting. FF_OK;
+ * FF_ERR_NOT_FINITE, FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED: the model is as it was. */
+ff_status ff_loop_calibrate(ff_loop_model *model, const ff_loop_calibration *calibration);
 /* How far ahead of the satellite this body's robot is commanded [s]: 0 for methods that command the present.
  */
 double ff_loop_lead(const ff_loop_model *model, const ff_loop_state *state, int body);

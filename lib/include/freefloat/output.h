@@ -84,7 +84,7 @@ typedef struct ff_output_out {
     double lag_angle; /* [rad] */
 } ff_output_out;
 
-/* Cautious: 1 m/s, 10 m/s2, 2500 m/s3; 2 rad/s, 20 rad/s2, 5000 rad/s3; stops with 1 m/s2 and 2 rad/s2;
+/* Cautious: 2 m/s, 10 m/s2, 2500 m/s3; 3 rad/s, 20 rad/s2, 5000 rad/s3; stops with 1 m/s2 and 2 rad/s2;
  * patience five cycles of 4 ms; no rounding. docs/safety.md says where the values come from. */
 void ff_output_default(ff_output_config *config);
 /* FF_ERR_ARGUMENT: a value is not > 0, a resolution is < 0 or not finite. */

@@ -698,6 +698,69 @@ static void test_client_counts_from_its_first_telegram(void **state) {
     }
 }
 
+/* What has become of an answer, by IPOC and Delay; what was not taken does not count. */
+static void test_client_knows_what_was_taken(void **state) {
+    (void)state;
+    static const struct {
+        int ipoc, delay;
+        bool answer, taken, stood, restarted;
+    } steps[] = {
+        {4, 3, true, false, false, false},
+        {8, 3, true, true, false, false},  /* the next IPOC, the same Delay */
+        {12, 4, true, false, true, false}, /* called late */
+        {24, 6, true, true, true, false},  /* two telegrams lost, both late: the answer before was taken */
+        {36, 9, true, false, true, false}, /* two lost, three late */
+        {44, 9, true, true, false, false}, /* the counter jumped: nobody held */
+        {48, 9, false, true, false, false},
+        {52, 10, true, false, true, false}, /* none was sent */
+        {56, 0, true, true, false, true},   /* Delay began again: latched */
+        {60, 0, true, true, false, true},
+    };
+    ff_rsi_client_config config = ff_rsi_client_config_default();
+    config.ipoc_step = 4;
+    ff_rsi_client_state s;
+    ff_rsi_client_reset(&s);
+    double accepted = 0.0;
+    for (size_t n = 0; n < sizeof steps / sizeof *steps; n++) {
+        char text[256], answer[FF_RSI_SEND_MAX];
+        size_t used;
+        ff_rsi_rob rob;
+        snprintf(text, sizeof text,
+                 "<Rob><AIPos A1=\"0\" A2=\"0\" A3=\"0\" A4=\"0\" A5=\"0\" A6=\"0\"/><Delay D=\"%d\"/>"
+                 "<IPOC>%d</IPOC></Rob>",
+                 steps[n].delay, steps[n].ipoc);
+        const double sent = s.sent[FF_RSI_TAG_AXES];
+        assert_true(ff_rsi_client_receive(&config, &s, text, strlen(text), &rob) >= 0);
+        if (n) {
+            assert_int_equal(s.taken, steps[n].taken);
+            assert_int_equal(s.stood, steps[n].stood);
+            accepted = s.taken ? sent : accepted;
+            assert_near(s.sent[FF_RSI_TAG_AXES], accepted, 0.0);
+        }
+        assert_int_equal(s.restarted, steps[n].restarted);
+        const ff_rsi_command command = {.axes = {1e-3 * (double)(n + 1)}};
+        if (steps[n].answer)
+            assert_int_equal(ff_rsi_client_answer(&config, &s, &command, answer, sizeof answer, &used),
+                             FF_OK);
+    }
+    /* IPOC: one that was overtaken is none, two in order are */
+    for (int n = 0; n < 3; n++) {
+        ff_rsi_client_state old = s;
+        old.restarted = false;
+        const int back[3][2] = {{20, 20}, {24, 20}, {20, 24}};
+        for (int k = 0; k < 2; k++) {
+            char text[256];
+            ff_rsi_rob rob;
+            snprintf(text, sizeof text,
+                     "<Rob><AIPos A1=\"0\" A2=\"0\" A3=\"0\" A4=\"0\" A5=\"0\" A6=\"0\"/><Delay D=\"0\"/>"
+                     "<IPOC>%d</IPOC></Rob>",
+                     back[n][k]);
+            assert_int_equal(ff_rsi_client_receive(&config, &old, text, strlen(text), &rob), FF_INFO_STALE);
+        }
+        assert_int_equal(old.restarted, n == 2);
+    }
+}
+
 static void test_stop_tag(void **state) {
     (void)state;
     bench b;
@@ -801,6 +864,7 @@ int main(void) {
                                        cmocka_unit_test(test_timeout_stops),
                                        cmocka_unit_test(test_clip_monitor_and_detector),
                                        cmocka_unit_test(test_detector_forgives_delay),
+                                       cmocka_unit_test(test_client_knows_what_was_taken),
                                        cmocka_unit_test(test_stop_tag),
                                        cmocka_unit_test(test_detector_has_its_bounds),
                                        cmocka_unit_test(test_detector_knows_turns),

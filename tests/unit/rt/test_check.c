@@ -217,6 +217,7 @@ static void test_chirp_takes_half_of_the_tightest_limit(void **state) {
         l->velocity = which == 0 ? 0.01 : FF_INF;
         l->acceleration = which == 1 ? 0.1 : FF_INF;
         l->jerk = which == 2 ? 3.0 : FF_INF;
+        ff_plan_output(&scenario->satellite[0], l, plan.cycle, &plan.body[0].output);
         ff_trial trial;
         ff_trial_plan(scenario, &plan, 0, &trial);
         const double T = plan.cycle;

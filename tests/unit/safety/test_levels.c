@@ -1,5 +1,6 @@
-/* The bars and the trips agree: a limit trips in ff_safety_step exactly when its level is above it. */
+/* The bars and the trips agree: a limit trips in ff_safety_examine exactly when its level is above it. */
 #include "devices/rsi/rsi.h"
+#include "executive/walk.h"
 #include "safety/levels.h"
 #include "support.h"
 
@@ -46,11 +47,11 @@ static void test_levels_above_exactly_when_tripped(void **state) {
         /* judged by the executive: it alone knows the sensor's clock and the arm */
         if (tight == FF_LEVEL_AGE || tight == FF_LEVEL_JOINT)
             continue;
-        ff_safety_state before = {.name = FF_SAFE_FLOAT, .memory.seen = (int)ff_rng_range(&rng, 0, 4)};
+        ff_walk before = {.state = FF_STATE_FLOAT, .memory.seen = (int)ff_rng_range(&rng, 0, 4)};
         before.memory.force_last[0] = some(50);
         before.memory.twist_last[0] = (ff_twist){some(0.1), some(0.1)};
         before.memory.acceleration_last[0] = some(20);
-        ff_safety_in in;
+        ff_safety_in in = {0};
         fill(&in);
         if (tight == FF_LEVEL_FROZEN)
             in.body[0].same = floor(ff_rng_range(&rng, FF_SAFETY_SAME - 2, FF_SAFETY_SAME + 3));
@@ -72,14 +73,15 @@ static void test_levels_above_exactly_when_tripped(void **state) {
             break;
         }
         assert_near(ff_level_limit(&config.limits[0], tight), limit, 0.0);
-        bool tripped;
-        ff_safety_state after = before;
-        ff_safety_step(&config, &after, &in, &tripped);
-        assert_int_equal(tripped, level[tight] > limit);
+        const ff_trip found = ff_safety_examine(&config, &before.memory, &in);
+        const bool tripped = found.code != FF_TRIP_NONE;
+        if (tripped != (level[tight] > limit))
+            fail_msg("%s: %s by %.17g, limit %.17g; level %.17g, its limit %.17g", ff_level_text(tight),
+                     ff_trip_name(found.code), found.value, found.limit, level[tight], limit);
         if (tripped) {
-            assert_int_equal(after.trip.code, ff_level_trip(tight));
+            assert_int_equal(found.code, ff_level_trip(tight));
             if (tight != FF_LEVEL_CLIPPED) /* that one tells how far it is off, not for how long */
-                assert_near(after.trip.value, level[tight], 0.0);
+                assert_near(found.value, level[tight], 0.0);
         }
         trips += tripped;
         rests += !tripped;
@@ -92,8 +94,8 @@ static void test_levels_of_the_sensor_and_the_arm(void **state) {
     (void)state;
     ff_rng_seed(&rng, test_seed(), 1);
     const ff_safety_config config = {.bodies = 1, .cycle = 0.004};
-    const ff_safety_state before = {.name = FF_SAFE_FLOAT};
-    ff_safety_in in;
+    const ff_walk before = {.state = FF_STATE_FLOAT};
+    ff_safety_in in = {0};
     double level[FF_LEVEL_COUNT];
     fill(&in);
     in.body[0].age = 0.008;

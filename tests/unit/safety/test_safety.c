@@ -3,6 +3,7 @@
 
 #include "rt/plan.h"
 #include "rt/ring.h"
+#include "executive/walk.h"
 #include "safety/safety.h"
 
 static ff_safety_config config_one(void) {
@@ -27,8 +28,17 @@ static ff_safety_config config_one(void) {
     return c;
 }
 
-static ff_safety_in calm(void) {
-    ff_safety_in in = {.ready = true, .checked = true, .arm = true, .start = true};
+/* A sample, and what the operator and the check say beside it. */
+typedef struct watched {
+    ff_safety_body_in body[FF_MAX_BODIES];
+    double missed;
+    ff_trip other;
+    bool ready, testing, checked, arm, start, stop;
+    ff_trip_code stop_reason;
+} watched;
+
+static watched calm(void) {
+    watched in = {.ready = true, .checked = true, .arm = true, .start = true};
     in.body[0].measured.T = in.body[0].command.T = ff_pose_identity();
     in.body[0].force_valid = true;
     return in;
@@ -37,79 +47,105 @@ static ff_safety_in calm(void) {
 /* A machine and what it sees. */
 typedef struct machine {
     ff_safety_config c;
-    ff_safety_state s;
-    ff_safety_in in;
+    ff_walk s;
+    watched in;
     bool tripped;
 } machine;
 
-static ff_safety_action step(machine *m) {
-    return ff_safety_step(&m->c, &m->s, &m->in, &m->tripped);
+typedef enum action { REST, MOVE, BRAKE } action;
+
+/* One cycle; a stop comes to rest at once, and so do the ways to the start and up to speed. */
+static action step(machine *m) {
+    ff_safety_in in = {.missed = m->in.missed};
+    memcpy(in.body, m->in.body, sizeof in.body);
+    if (m->s.state == FF_STATE_CHECK && m->in.testing)
+        m->s.state = FF_STATE_TEST;
+    const bool moved = ff_state_moves(m->s.state) && m->s.state != FF_STATE_TEST;
+    m->tripped = ff_walk_judge(&m->c, &m->s, &in, m->in.other, m->in.stop ? m->in.stop_reason : FF_TRIP_NONE);
+    if (m->s.state == FF_STATE_TEST)
+        ff_walk_on(&m->s, FF_ON_TESTED);
+    if (m->s.state >= FF_STATE_BRAKE) {
+        ff_walk_rested(&m->s);
+        return BRAKE;
+    }
+    if (m->s.state == FF_STATE_OFF && m->in.ready)
+        ff_walk_on(&m->s, FF_ON_READY);
+    else if (m->s.state == FF_STATE_CHECK && m->in.checked)
+        ff_walk_on(&m->s, FF_ON_PASSED);
+    else if (m->s.state == FF_STATE_ZEROED && m->in.arm)
+        ff_walk_on(&m->s, FF_ON_ARM);
+    else if (m->s.state == FF_STATE_ARMED && m->in.start) {
+        ff_walk_on(&m->s, FF_ON_START);
+        ff_walk_on(&m->s, FF_ON_ARRIVED);
+        ff_walk_on(&m->s, FF_ON_BEGIN);
+    }
+    return moved ? MOVE : REST;
 }
 
 /* Brought to FLOAT. */
 static machine floating(ff_safety_config c) {
     machine m = {.c = c, .in = calm()};
-    ff_safety_reset(&m.s);
+    ff_walk_reset(&m.s, FF_STATE_OFF);
     for (int i = 0; i < 5; i++)
         step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_FLOAT);
+    assert_int_equal(m.s.state, FF_STATE_FLOAT);
     return m;
 }
 
 static void test_states_need_each_command_in_turn(void **state) {
     (void)state;
     machine m = {.c = config_one(), .in = calm()};
-    ff_safety_reset(&m.s);
+    ff_walk_reset(&m.s, FF_STATE_OFF);
     m.in.ready = m.in.checked = m.in.arm = m.in.start = false;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(step(&m), FF_ACT_REST);
-    assert_int_equal(m.s.name, FF_SAFE_OFF);
+        assert_int_equal(step(&m), REST);
+    assert_int_equal(m.s.state, FF_STATE_OFF);
     m.in.arm = m.in.start = true; /* nothing arms before the checks */
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_OFF);
+    assert_int_equal(m.s.state, FF_STATE_OFF);
     m.in.ready = true;
     step(&m);
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_CHECK);
+    assert_int_equal(m.s.state, FF_STATE_CHECK);
     m.in.checked = true;
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_ZEROED);
+    assert_int_equal(m.s.state, FF_STATE_ZEROED);
     m.in.arm = false;
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_ZEROED);
+    assert_int_equal(m.s.state, FF_STATE_ZEROED);
     m.in.arm = true;
-    assert_int_equal(step(&m), FF_ACT_REST);
-    assert_int_equal(m.s.name, FF_SAFE_ARMED);
+    assert_int_equal(step(&m), REST);
+    assert_int_equal(m.s.state, FF_STATE_ARMED);
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_FLOAT);
-    assert_int_equal(step(&m), FF_ACT_MOVE);
+    assert_int_equal(m.s.state, FF_STATE_FLOAT);
+    assert_int_equal(step(&m), MOVE);
     m.in.body[0].f_b.f.x = -2.0;
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_CONTACT);
+    assert_int_equal(m.s.state, FF_STATE_CONTACT);
     m.in.body[0].f_b.f.x = 0.5;
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_FLOAT);
+    assert_int_equal(m.s.state, FF_STATE_FLOAT);
     m.in.stop = true;
     m.in.stop_reason = FF_TRIP_OPERATOR;
-    assert_int_equal(step(&m), FF_ACT_BRAKE);
+    assert_int_equal(step(&m), BRAKE);
     assert_true(m.tripped);
-    assert_int_equal(m.s.name, FF_SAFE_HOLD);
+    assert_int_equal(m.s.state, FF_STATE_HOLD);
 }
 
 static void test_fault_latches(void **state) {
     (void)state;
     machine m = floating(config_one());
     m.in.missed = 6;
-    assert_int_equal(step(&m), FF_ACT_BRAKE);
+    assert_int_equal(step(&m), BRAKE);
     assert_true(m.tripped);
     m.in = calm();
     for (int i = 0; i < 10; i++)
-        assert_int_equal(step(&m), FF_ACT_BRAKE);
+        assert_int_equal(step(&m), BRAKE);
     assert_false(m.tripped);
-    assert_int_equal(m.s.name, FF_SAFE_FAULT);
-    assert_int_equal(m.s.trip.code, FF_TRIP_MISSED);
-    assert_near(m.s.trip.value, 6.0, 0.0);
-    assert_near(m.s.trip.limit, 5.0, 0.0);
+    assert_int_equal(m.s.state, FF_STATE_FAULT);
+    assert_int_equal(m.s.cause.code, FF_TRIP_MISSED);
+    assert_near(m.s.cause.value, 6.0, 0.0);
+    assert_near(m.s.cause.limit, 5.0, 0.0);
 }
 
 /* Held in order, the robot is still watched for being pressed; a held robot that was never zeroed is not. */
@@ -121,31 +157,31 @@ static void test_a_held_robot_must_not_be_pressed(void **state) {
         c.limits[0].torque = 10.0;
         machine m = floating(c);
         if (which == 2) {
-            ff_safety_reset(&m.s);
+            ff_walk_reset(&m.s, FF_STATE_OFF);
             m.in.checked = false;
             step(&m);
         }
         m.in.stop = true;
         m.in.stop_reason = FF_TRIP_OPERATOR;
         step(&m);
-        assert_int_equal(m.s.name, FF_SAFE_HOLD);
+        assert_int_equal(m.s.state, FF_STATE_HOLD);
         m.in.body[0].f_b.f.y = 0.999 * m.c.limits[0].force;
         m.in.body[0].f_b.t.z = -0.999 * m.c.limits[0].torque;
         step(&m);
-        assert_int_equal(m.s.name, FF_SAFE_HOLD);
+        assert_int_equal(m.s.state, FF_STATE_HOLD);
         if (which == 1)
             m.in.body[0].f_b.t.z *= 1.01;
         else
             m.in.body[0].f_b.f.y *= 1.01;
-        assert_int_equal(step(&m), FF_ACT_BRAKE);
+        assert_int_equal(step(&m), BRAKE);
         if (which == 2) {
-            assert_int_equal(m.s.name, FF_SAFE_HOLD);
+            assert_int_equal(m.s.state, FF_STATE_HOLD);
             continue;
         }
         assert_true(m.tripped);
-        assert_int_equal(m.s.name, FF_SAFE_FAULT);
-        assert_int_equal(m.s.trip.code, which ? FF_TRIP_TORQUE : FF_TRIP_FORCE);
-        assert_near(m.s.trip.limit, which ? m.c.limits[0].torque : m.c.limits[0].force, 0.0);
+        assert_int_equal(m.s.state, FF_STATE_FAULT);
+        assert_int_equal(m.s.cause.code, which ? FF_TRIP_TORQUE : FF_TRIP_FORCE);
+        assert_near(m.s.cause.limit, which ? m.c.limits[0].torque : m.c.limits[0].force, 0.0);
     }
 }
 
@@ -157,7 +193,7 @@ static void test_each_limit_trips_at_its_value(void **state) {
             ff_safety_config c = config_one();
             ff_safety_limits *l = &c.limits[0];
             const double x = above ? 1.001 : 0.999;
-            ff_safety_in in = calm();
+            watched in = calm();
             ff_safety_body_in *b = &in.body[0];
             ff_trip_code code = FF_TRIP_NONE;
             switch (which) {
@@ -231,9 +267,9 @@ static void test_each_limit_trips_at_its_value(void **state) {
             step(&m);
             m.in = in;
             step(&m);
-            if (m.tripped != (above == 1) || (above && m.s.trip.code != code))
+            if (m.tripped != (above == 1) || (above && m.s.cause.code != code))
                 fail_msg("limit %s, %s: tripped %d by %s", ff_trip_name(code), above ? "above" : "below",
-                         m.tripped, ff_trip_name(m.s.trip.code));
+                         m.tripped, ff_trip_name(m.s.cause.code));
         }
 }
 
@@ -246,8 +282,8 @@ static void test_not_finite_trips(void **state) {
                                  &b->measured.twist.w.y, &b->f_b.f.z,        &b->f_b.t.x};
         *value[n % 6] = n < 6 ? FF_NAN : FF_INF;
         step(&m);
-        assert_int_equal(m.s.trip.code, FF_TRIP_NOT_FINITE);
-        assert_int_equal(m.s.trip.state, FF_SAFE_FAULT);
+        assert_int_equal(m.s.cause.code, FF_TRIP_NOT_FINITE);
+        assert_int_equal(m.s.state, FF_STATE_FAULT);
     }
 }
 
@@ -456,26 +492,26 @@ static void test_where_each_reason_leads(void **state) {
         machine m = floating(config_one());
         m.in.stop = true;
         m.in.stop_reason = n ? FF_TRIP_FINISHED : FF_TRIP_OPERATOR;
-        assert_int_equal(step(&m), FF_ACT_BRAKE);
-        assert_int_equal(m.s.name, FF_SAFE_HOLD);
-        assert_int_equal(m.s.trip.code, m.in.stop_reason);
+        assert_int_equal(step(&m), BRAKE);
+        assert_int_equal(m.s.state, FF_STATE_HOLD);
+        assert_int_equal(m.s.cause.code, m.in.stop_reason);
         m.in.other = (ff_trip){.code = FF_TRIP_SILENT, .value = 0.2, .limit = 0.1};
-        assert_int_equal(step(&m), FF_ACT_BRAKE);
+        assert_int_equal(step(&m), BRAKE);
         assert_true(m.tripped);
-        assert_int_equal(m.s.name, FF_SAFE_FAULT);
-        assert_int_equal(m.s.trip.code, FF_TRIP_SILENT);
-        assert_int_equal(m.s.trip.state, FF_SAFE_FAULT);
+        assert_int_equal(m.s.state, FF_STATE_FAULT);
+        assert_int_equal(m.s.cause.code, FF_TRIP_SILENT);
+        assert_int_equal(m.s.state, FF_STATE_FAULT);
     }
     machine m = floating(config_one());
     m.in.stop = true;
     m.in.stop_reason = FF_TRIP_OPERATOR;
     m.in.missed = 6;
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_FAULT);
-    assert_int_equal(m.s.trip.code, FF_TRIP_MISSED);
+    assert_int_equal(m.s.state, FF_STATE_FAULT);
+    assert_int_equal(m.s.cause.code, FF_TRIP_MISSED);
 }
 
-/* The test motions of CHECK are watched as the run is; what was seen there is no neighbour of the run's first
+/* The test motions of CHECK are watched as the run is; what was watched there is no neighbour of the run's first
  * cycle, and no zero was taken. */
 static void test_motions_of_the_check_are_watched(void **state) {
     (void)state;
@@ -486,35 +522,35 @@ static void test_motions_of_the_check_are_watched(void **state) {
     c.limits[0].spike = 20.0;
     for (int which = 0; which < 6; which++) {
         machine m = {.c = c, .in = calm()};
-        ff_safety_reset(&m.s);
+        ff_walk_reset(&m.s, FF_STATE_OFF);
         step(&m);
-        assert_int_equal(m.s.name, FF_SAFE_CHECK);
+        assert_int_equal(m.s.state, FF_STATE_CHECK);
         m.in.checked = false;
         m.in.testing = which > 0;
         m.in.body[0].command.twist.v.x = 0.1; /* what it began with is no jump */
         m.in.body[0].f_b.f.y = 50.0;
         for (int i = 0; i < 3; i++)
             step(&m);
-        assert_int_equal(m.s.name, FF_SAFE_CHECK);
+        assert_int_equal(m.s.state, FF_STATE_CHECK);
         switch (which) {
         case 0:
         case 1: /* watched only while the robot is moved */
             m.in.body[0].measured.twist.v.z = 0.6;
             step(&m);
-            assert_int_equal(m.s.name, which ? FF_SAFE_FAULT : FF_SAFE_CHECK);
-            assert_int_equal(m.s.trip.code, which ? FF_TRIP_VELOCITY : FF_TRIP_NONE);
+            assert_int_equal(m.s.state, which ? FF_STATE_FAULT : FF_STATE_CHECK);
+            assert_int_equal(m.s.cause.code, which ? FF_TRIP_VELOCITY : FF_TRIP_NONE);
             break;
         case 2:
             m.in.body[0].command.twist.v.x = 0.1 - 2.002 * 0.004;
             step(&m);
-            assert_int_equal(m.s.trip.code, FF_TRIP_ACCELERATION);
-            assert_near(m.s.trip.value, 2.002, 1e-12);
+            assert_int_equal(m.s.cause.code, FF_TRIP_ACCELERATION);
+            assert_near(m.s.cause.value, 2.002, 1e-12);
             break;
         case 3:
             m.in.body[0].f_b.f.y = 71.0;
             step(&m);
-            assert_int_equal(m.s.trip.code, FF_TRIP_SPIKE);
-            assert_near(m.s.trip.value, 21.0, 1e-12);
+            assert_int_equal(m.s.cause.code, FF_TRIP_SPIKE);
+            assert_near(m.s.cause.value, 21.0, 1e-12);
             break;
         case 4:
             m.in = calm();
@@ -522,7 +558,7 @@ static void test_motions_of_the_check_are_watched(void **state) {
                 step(&m);
                 assert_false(m.tripped);
             }
-            assert_int_equal(m.s.name, FF_SAFE_FLOAT);
+            assert_int_equal(m.s.state, FF_STATE_FLOAT);
             break;
         default:
             m.in.stop = true;
@@ -530,7 +566,7 @@ static void test_motions_of_the_check_are_watched(void **state) {
             step(&m);
             m.in.body[0].f_b.f.y = 150.0;
             step(&m);
-            assert_int_equal(m.s.name, FF_SAFE_HOLD);
+            assert_int_equal(m.s.state, FF_STATE_HOLD);
             break;
         }
     }
@@ -547,15 +583,15 @@ static void test_an_invalid_force_says_nothing(void **state) {
     m.in.body[0].f_b.f.x = 5.0;
     m.in.body[0].force_valid = false;
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_FLOAT);
+    assert_int_equal(m.s.state, FF_STATE_FLOAT);
     m.in.body[0].force_valid = true;
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_CONTACT);
+    assert_int_equal(m.s.state, FF_STATE_CONTACT);
     for (int valid = 0; valid < 2; valid++) { /* a record lost in contact, then one without a force */
         m.in.body[0].f_b.f.x = 0.0;
         m.in.body[0].force_valid = valid;
         step(&m);
-        assert_int_equal(m.s.name, valid ? FF_SAFE_FLOAT : FF_SAFE_CONTACT);
+        assert_int_equal(m.s.state, valid ? FF_STATE_FLOAT : FF_STATE_CONTACT);
     }
     m.in.stop = true;
     m.in.stop_reason = FF_TRIP_OPERATOR;
@@ -563,7 +599,7 @@ static void test_an_invalid_force_says_nothing(void **state) {
     m.in.body[0].f_b = (ff_wrench){.f = {{150.0, 0, 0}}, .t = {{0, 15.0, 0}}};
     m.in.body[0].force_valid = false;
     step(&m);
-    assert_int_equal(m.s.name, FF_SAFE_HOLD);
+    assert_int_equal(m.s.state, FF_STATE_HOLD);
 }
 
 /* Acceleration, jerk and spike by a history of our own: any motion, any number of cycles, either of two
@@ -611,10 +647,10 @@ static void test_differences_are_those_of_the_last_cycles(void **state) {
         assert_int_equal(m.tripped, above);
         if (!above)
             continue;
-        assert_int_equal(m.s.trip.code, code[which]);
-        assert_int_equal(m.s.trip.body, i);
-        assert_near(m.s.trip.value, is[which], 1e-9 * is[which]);
-        assert_near(m.s.trip.limit, *limit[which], 0.0);
+        assert_int_equal(m.s.cause.code, code[which]);
+        assert_int_equal(m.s.cause.body, i);
+        assert_near(m.s.cause.value, is[which], 1e-9 * is[which]);
+        assert_near(m.s.cause.limit, *limit[which], 0.0);
     }
 }
 
@@ -689,11 +725,11 @@ static void test_forecast_is_its_closed_form(void **state) {
         static const double stiffest[] = {3000, 2500, 900}, told[] = {0.01, 0.0, 0.03};
         s->method = n % 2 ? &ff_method_direct : &ff_method_tdpa;
         const int i = n % 3;
-        const double seen = n % 4 < 2 ? FF_NAN : ff_rng_range(&rng, 0, 0.05);
+        const double known = n % 4 < 2 ? FF_NAN : ff_rng_range(&rng, 0, 0.05);
         ff_forecast f;
-        ff_safety_forecast(s, i, seen, &f);
+        ff_safety_forecast(s, i, known, &f);
         const ff_satellite *b = &s->satellite[i];
-        const double delay = (isnan(seen) ? told[i] : seen) + b->sensor.delay + 0.004;
+        const double delay = (isnan(known) ? told[i] : known) + b->sensor.delay + 0.004;
         const double w = sqrt(stiffest[i] / b->rigid.mass);
         assert_near(f.frequency, w, 1e-12 * w);
         assert_near(f.delay, delay, 1e-15);

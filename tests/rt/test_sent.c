@@ -1,0 +1,387 @@
+/* What a robot is really sent, seen by the controller: the answers that it took, turned into poses by
+ * kinematics of this test's own. Whatever happens on the wire, velocity, acceleration and jerk of every step
+ * keep the configured limits. A cycle without an answer is the controller's: it holds, and the robot begins
+ * again from rest. */
+#include "sides.h"
+
+#define DEG (FF_PI / 180.0)
+
+typedef struct sent {
+    ff_pose at;
+    ff_vec3 v[2], a[2];
+    uint64_t seen, held, answers, stops;
+    double worst[2][3]; /* translation, rotation: velocity, acceleration, jerk over the limit */
+    uint64_t when[2][3];
+    double step;      /* [m] largest */
+    double apart;     /* [m] own kinematics from the controller's */
+    double last_step; /* [m] */
+    ff_pose first;
+    ff_output_config limit;
+    bool restarted;
+} sent;
+
+typedef struct wire {
+    ff_scenario scenario, truth;
+    ff_facility_result facility;
+    ff_rt_result rt;
+    sides both;
+    ff_plan plan;
+    sent robot[2];
+    uint64_t halt;
+    double leap; /* [m] largest step that the first robot itself makes */
+    ff_vec3 last;
+    bool known;
+} wire;
+
+/* Own kinematics of the KR 120: rotations about fixed axes, written out (command.h has the convention). */
+static ff_vec3 about(int axis, double angle, ff_vec3 p) {
+    const double c = cos(angle), s = sin(angle);
+    const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+    ff_vec3 q = p;
+    q.a[i] = c * p.a[i] - s * p.a[j];
+    q.a[j] = s * p.a[i] + c * p.a[j];
+    return q;
+}
+
+static ff_vec3 wrist_of(const ff_arm_config *c, const double a[6], ff_vec3 p, bool point) {
+    /* p in the flange, out to the base: turn by A6, A5, A4 about the wrist, then A3 + A2, then A1 */
+    p = about(1, FF_PI / 2.0, ff_vec3_add(p, point ? ff_vec3_make(0, 0, c->d6) : ff_vec3_zero()));
+    p = about(0, -a[5], p);
+    p = about(1, a[4], p);
+    p = about(0, -a[3], p);
+    if (point)
+        p = ff_vec3_add(p, ff_vec3_make(c->d4, 0, c->a3));
+    p = about(1, a[1] + a[2], p);
+    if (point)
+        p = ff_vec3_add(p, ff_vec3_add(ff_vec3_make(c->a1, 0, 0), about(1, a[1], ff_vec3_make(c->a2, 0, 0))));
+    p = about(2, -a[0], p);
+    return point ? ff_vec3_add(p, ff_vec3_make(0, 0, c->d1)) : p;
+}
+
+/* A point of the body frame in the world. */
+static ff_vec3 body_point(const ff_arm_model *arm, const double a[6], ff_vec3 p) {
+    const ff_pose tool = arm->config.tool, base = arm->config.base;
+    const ff_vec3 flange = ff_vec3_add(ff_quat_rotate(tool.q, p), tool.p);
+    return ff_vec3_add(ff_quat_rotate(base.q, wrist_of(&arm->config, a, flange, true)), base.p);
+}
+
+static void received(void *user, int body, uint64_t session, uint64_t ipoc, const ff_rsi_sen *answer,
+                     const ff_pose *T) {
+    (void)session;
+    (void)ipoc;
+    wire *w = user;
+    sent *s = &w->robot[body];
+    const double cycle = w->scenario.cycle;
+    if (!s->seen++)
+        s->at = s->first = *T;
+    if (answer) {
+        double a[6];
+        for (int i = 0; i < 6; i++)
+            a[i] = w->plan.body[body].home.a[i] + DEG * answer->value[FF_RSI_TAG_AXES + i];
+        const ff_vec3 own = body_point(&w->plan.body[body].arm, a, ff_vec3_make(0.1, 0.2, 0.3));
+        const double off = ff_vec3_norm(ff_vec3_sub(own, ff_pose_apply(*T, ff_vec3_make(0.1, 0.2, 0.3))));
+        if (!s->restarted)
+            s->apart = fmax(s->apart, off);
+        s->answers++;
+        s->stops += answer->tags & FF_RSI_STOP ? 1 : 0;
+    }
+    const ff_vec3 d[2] = {ff_vec3_sub(T->p, s->at.p), ff_quat_log(ff_quat_mul(ff_quat_conj(s->at.q), T->q))};
+    s->last_step = ff_vec3_norm(d[0]);
+    s->step = fmax(s->step, s->last_step);
+    const double limit[2][3] = {
+        {s->limit.velocity, s->limit.acceleration, s->limit.jerk},
+        {s->limit.angular_velocity, s->limit.angular_acceleration, s->limit.angular_jerk}};
+    s->held += !answer;
+    for (int p = 0; p < 2; p++) {
+        const ff_vec3 v = ff_vec3_scale(1.0 / cycle, d[p]),
+                      acc = ff_vec3_scale(1.0 / cycle, ff_vec3_sub(v, s->v[p])),
+                      j = ff_vec3_scale(1.0 / cycle, ff_vec3_sub(acc, s->a[p]));
+        const double is[3] = {ff_vec3_norm(v), ff_vec3_norm(acc), ff_vec3_norm(j)};
+        for (int o = 0; o < 3 && answer; o++)
+            if (is[o] / limit[p][o] > s->worst[p][o]) {
+                s->worst[p][o] = is[o] / limit[p][o];
+                s->when[p][o] = s->seen;
+            }
+        s->v[p] = answer ? v : ff_vec3_zero();
+        s->a[p] = answer ? acc : ff_vec3_zero();
+    }
+    s->at = *T;
+}
+
+static void watch(void *user, uint64_t k, const ff_truth *truth) {
+    wire *w = user;
+    const ff_vec3 p = truth->robot[0].T.p;
+    if (w->known && k > 0)
+        w->leap = fmax(w->leap, ff_vec3_norm(ff_vec3_sub(p, w->last)));
+    w->last = p;
+    w->known = true;
+    if (w->halt && k == w->halt)
+        atomic_store(&w->both.halt, true);
+}
+
+typedef struct tried {
+    const char *name;
+    ff_trip_code code;
+    const char *set[8];
+    uint64_t halt;
+    double silence;
+} tried;
+
+static wire *go(const char *text, const tried *t) {
+    wire *w = calloc(1, sizeof *w);
+    char message[256];
+    load_both(&w->scenario, &w->truth, text, t->set);
+    w->halt = t->halt;
+    w->both =
+        (sides){.scenario = &w->scenario,
+                .truth = &w->truth,
+                .facility_options =
+                    {.lockstep = true, .patience = 20.0, .watch = watch, .received = received, .user = w},
+                .options = {.wait = 30.0, .silence = t->silence > 0.0 ? t->silence : 3.0},
+                .facility = &w->facility,
+                .rt = &w->rt};
+    const ff_plan_options none = {0};
+    assert_int_equal(ff_plan_create(&w->truth, &none, &w->plan, message, sizeof message), FF_OK);
+    for (int i = 0; i < w->scenario.satellites; i++) {
+        ff_plan_output(&w->scenario.satellite[i], &w->scenario.satellite[i].safety, w->scenario.cycle,
+                       &w->robot[i].limit);
+        w->robot[i].restarted = strstr(t->name, "restart") != NULL;
+    }
+    return w;
+}
+
+static ff_status ignore(void *self, const ff_row *row) {
+    (void)self;
+    (void)row;
+    return FF_OK;
+}
+
+/* Runs it; every step that a robot was sent is within its limits, and a wrong code is said. The caller frees.
+ */
+static wire *kept(const char *text, const tried *t) {
+    wire *w = go(text, t);
+    w->both.sink = (ff_sink){.self = w, .row = ignore};
+    run_sides(&w->both);
+    bool bad = w->rt.trip.code != t->code;
+    for (int i = 0; i < w->scenario.satellites; i++) {
+        const sent *s = &w->robot[i];
+        for (int p = 0; p < 2; p++)
+            for (int o = 0; o < 3; o++)
+                bad |= !(s->worst[p][o] <= 1.01);
+        bad |= !(s->apart < 1e-8) || s->answers == 0;
+        print_message(
+            "%-34s %-9s v %.4f a %.4f j %.4f  w %.4f %.4f %.4f  step %.3f mm, %llu held, robot %.3f "
+            "mm%s\n",
+            t->name, ff_trip_name(w->rt.trip.code), s->worst[0][0], s->worst[0][1], s->worst[0][2],
+            s->worst[1][0], s->worst[1][1], s->worst[1][2], 1e3 * s->step, (unsigned long long)s->held,
+            1e3 * w->leap, bad ? " <--" : "");
+    }
+    if (bad)
+        fail_msg("%s: %s by %s, apart %g m (jerk in cycle %llu, acceleration %llu)", t->name,
+                 w->rt.run.message, ff_trip_name(w->rt.trip.code), w->robot[0].apart,
+                 (unsigned long long)w->robot[0].when[0][2], (unsigned long long)w->robot[0].when[0][1]);
+    return w;
+}
+
+static void drop(wire *w) {
+    free(w->rt.last);
+    free(w);
+}
+
+static const char fast[] =
+    ONE_BODY("sent", "1.2", "[0.2, 0.02, 0]",
+             "    angular_velocity: [0.02, -0.05, 0.2]\n"
+             "    check: {push: skip}\n") "  - {name: right, kind: wall, at: [2, 0, 0], normal: [-1, 0, 0], "
+                                          "stiffness: 5000, damping: 5}\n";
+
+#define FAULT(text) "facility.faults=[{kind: " text "}]"
+
+/* 1 to 8 telegrams, or 1 to 9 answers, lost at 0.2 m/s, in the run-up and in steady motion. */
+static void test_losses(void **state) {
+    (void)state;
+    for (int answers = 0; answers < 2; answers++)
+        for (int n = 1; n <= (answers ? 9 : 8); n++)
+            for (int late = 0; late < 2; late++) {
+                char name[64], fault[128];
+                const double from = late ? 0.7 : 0.2;
+                snprintf(name, sizeof name, "%d %s lost %s", n, answers ? "answers" : "telegrams",
+                         late ? "in motion" : "in the run-up");
+                snprintf(fault, sizeof fault, "facility.faults=[{kind: %s, from: %g, to: %g}]",
+                         answers ? "answer-lost" : "rob-lost", from, from + 0.004 * n);
+                const tried t = {.name = name,
+                                 .code = n <= 5    ? FF_TRIP_FINISHED
+                                         : answers ? FF_TRIP_LATE
+                                                   : FF_TRIP_MISSED,
+                                 .set = {fault}};
+                wire *w = kept(fast, &t);
+                assert_int_equal(w->robot[0].held, w->facility.rsi[0].late);
+                assert_true(w->robot[0].last_step < 1e-9 && w->robot[0].stops == 1);
+                drop(w);
+            }
+}
+
+static void test_a_bad_wire(void **state) {
+    (void)state;
+    static const tried cases[] = {
+        {"nothing", FF_TRIP_FINISHED, {NULL}, 0, 0},
+        {"an answer late", FF_TRIP_FINISHED, {FAULT("answer-late, from: 0.7, to: 0.704")}, 0, 0},
+        {"two answers late", FF_TRIP_FINISHED, {FAULT("answer-late, from: 0.7, to: 0.708")}, 0, 0},
+        /* each costs the time to get up to speed again: more than 10 mm in the end */
+        {"every tenth telegram lost",
+         FF_TRIP_LAG,
+         {FAULT("rob-lost, from: 0.3, to: 1, probability: 0.1")},
+         0,
+         0},
+        {"every tenth answer lost",
+         FF_TRIP_LAG,
+         {FAULT("answer-lost, from: 0.3, to: 1, probability: 0.1")},
+         0,
+         0},
+        {"ipoc jumps", FF_TRIP_MISSED, {FAULT("ipoc-jump, from: 0.7, to: 0.704")}, 0, 0},
+        {"telegrams twice and old",
+         FF_TRIP_FINISHED,
+         {"facility.faults=[{kind: rob-repeated, from: 0.3, to: 0.6}, {kind: rob-reordered, from: 0.6, to: "
+          "0.9}]"},
+         0,
+         0},
+        {"Ctrl-C in the run-up", FF_TRIP_OPERATOR, {NULL}, 170, 0},
+        {"Ctrl-C in motion", FF_TRIP_OPERATOR, {NULL}, 300, 0},
+        {"Ctrl-C, answers lost in the stop",
+         FF_TRIP_OPERATOR,
+         {FAULT("answer-lost, from: 0.75, to: 0.762")},
+         280,
+         0},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        wire *w = kept(fast, &cases[n]);
+        assert_true(w->robot[0].last_step < 1e-9 && w->robot[0].stops == 1);
+        drop(w);
+    }
+}
+
+/* A program that begins again is never answered with what was summed up before. */
+static void test_the_program_restarts(void **state) {
+    (void)state;
+    for (int n = 3; n < 9; n++) {
+        char fault[128];
+        snprintf(fault, sizeof fault, "facility.faults=[{kind: robot-restarts, from: 0.7, to: %g}]",
+                 0.7 + 0.004 * n);
+        const tried t = {.name = "the program restarts", .code = FF_TRIP_RESTART, .set = {fault}};
+        wire *w = kept(fast, &t);
+        assert_true(w->robot[0].step < 0.0009 && w->leap < 0.0009); /* 0.2 m/s for a cycle, and no more */
+        assert_int_equal(w->robot[0].stops, 0);
+        drop(w);
+    }
+}
+
+/* A robot that stands for 240 ms: seen within 10 cycles, and when it moves again it makes no step. */
+static void test_the_robot_stands_for_a_while(void **state) {
+    (void)state;
+    const tried t = {
+        .name = "stands 240 ms", .code = FF_TRIP_STANDS, .set = {FAULT("robot-stuck, from: 0.7, to: 0.94")}};
+    wire *w = kept(fast, &t);
+    assert_true(w->leap < 0.0009);
+    drop(w);
+}
+
+/* A sensor that jumps: the robot stops, and at most 5 mm are retreated. */
+static void test_the_sensor_jumps(void **state) {
+    (void)state;
+    static const tried cases[] = {
+        {"sensor jumps by 300 N",
+         FF_TRIP_FORCE,
+         {FAULT("ft-offset, value: 300, from: 0.7"), "satellites.body.safety.force=200"},
+         0,
+         0},
+        {"sensor jumps by -640 N",
+         FF_TRIP_FORCE,
+         {FAULT("ft-offset, value: -640, from: 0.7"), "satellites.body.safety.force=200"},
+         0,
+         0},
+        {"spike of 300 N",
+         FF_TRIP_SPIKE,
+         {FAULT("ft-offset, value: 300, from: 0.7"), "satellites.body.safety.spike=50"},
+         0,
+         0},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        wire *w = kept(fast, &cases[n]);
+        assert_int_equal(w->rt.retreated, n < 2);
+        assert_true(w->robot[0].last_step < 1e-9);
+        drop(w);
+    }
+}
+
+/* `limits` bind run-up, tests and stop; what cannot obey is not armed. */
+static void test_limits_bind_everything(void **state) {
+    (void)state;
+    static const char within[] = "satellites.body.limits={velocity: 0.3, acceleration: 0.2, jerk: 5, "
+                                 "angular_velocity: 0.5, angular_acceleration: 0.3, angular_jerk: 8}";
+    const tried beyond = {.name = "limits below the start",
+                          .code = FF_TRIP_VELOCITY,
+                          .set = {"satellites.body.limits={velocity: 0.1, acceleration: 0.2, jerk: 5}"}};
+    wire *w = kept(fast, &beyond);
+    assert_true(w->robot[0].step < 1e-9);
+    drop(w);
+    const tried cases[] = {
+        {"limits, the run", FF_TRIP_FINISHED, {within}, 0, 0},
+        {"limits, Ctrl-C", FF_TRIP_OPERATOR, {within}, 400, 0},
+        {"limits, 5 telegrams lost", FF_TRIP_LAG, {within, FAULT("rob-lost, from: 2, to: 2.02")}, 0, 0},
+        {"limits, chirp and tilts",
+         FF_TRIP_FINISHED,
+         {within, "satellites.body.check={push: skip, weight: poses, delay: chirp}",
+          "facility.gravity=[0, 0, -9.81]", "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}"},
+         0,
+         0},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+        drop(kept(fast, &cases[n]));
+}
+
+/* The pacing robot is lost: the other comes to rest by its own telegrams, every one continuous to the last.
+ */
+static void test_the_second_robot_alone(void **state) {
+    (void)state;
+    static const char two[] =
+        "name: sent\n"
+        "time: {cycle: 0.004, duration: 2}\n"
+        "method: tdpa\n"
+        "satellites:\n"
+        "  client: {mass: 200, inertia: [20, 20, 20], velocity: [0.05, 0, 0], angular_velocity: [0, 0.1, 0], "
+        "robot: {kind: delay, delay: 0.016}, check: {push: skip}}\n"
+        "  servicer: {mass: 300, inertia: [30, 30, 30], position: [-1, 0, 0], velocity: [0.03, 0.2, 0],\n"
+        "    angular_velocity: [0, 0, 0.2], robot: {kind: delay, delay: 0.02}, check: {push: skip}}\n";
+    static const tried cases[] = {
+        {"the first silent", FF_TRIP_SILENT, {FAULT("robot-silent, body: client, from: 1")}, 0, 0.5},
+        {"the second silent", FF_TRIP_SILENT, {FAULT("robot-silent, body: servicer, from: 1")}, 0, 0.5},
+        {"4 of the first lost",
+         FF_TRIP_FINISHED,
+         {FAULT("rob-lost, body: client, from: 1, to: 1.016")},
+         0,
+         0.5},
+        {"8 of the first lost",
+         FF_TRIP_MISSED,
+         {FAULT("rob-lost, body: client, from: 1, to: 1.032")},
+         0,
+         0.5},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        wire *w = kept(two, &cases[n]);
+        const int other = n == 1 ? 0 : 1;
+        assert_true(w->robot[other].last_step < 1e-9 && w->robot[other].stops == 1);
+        drop(w);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_bad_wire),
+        cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_the_program_restarts),
+        cmocka_unit_test(test_the_robot_stands_for_a_while),
+        cmocka_unit_test(test_the_sensor_jumps),
+        cmocka_unit_test(test_limits_bind_everything),
+        cmocka_unit_test(test_the_second_robot_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
