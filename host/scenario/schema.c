@@ -334,7 +334,7 @@ static const ff_key contact_keys[] = {
     KEY("name", NAME, "", ANY, "(contact1, contact2, ...)", CONTACT(name), 0, "Name in tables and paths; by default numbered by its place in the list."),
     WORD("kind", WORD, ff_contact_names, "required", CONTACT(kind), 0, "A half space, elastic stops about the origin, a plane or a cone fixed to another satellite, a spring that holds two bodies."),
     KEY("body", BODY, "", ANY, "(the only satellite)", CONTACT(body), 0, "The satellite that touches; needed when there are several."),
-    KEY("point", POINT, "m", ANY, "com", CONTACT(point), WALL | PAIR | CONE | GRASP, "The point that touches: name of one of the body's points, or its place [x, y, z] in the body frame."),
+    KEY("point", POINT, "m", ANY, "com", CONTACT(point), WALL | PAIR | CONE | GRASP, "The point that touches: name of one of the body's points, or its place [x, y, z] in the body frame; of a body with an arm: in the frame of its gripper, [0, 0, 0] unless given."),
     KEY("against", BODY, "", ANY, "required", CONTACT(against), PAIR | CONE | GRASP, "The other satellite."),
     KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against` (grasp: the place that is held)."),
     KEY("normal", DIRECTION, "", ANY, "required", CONTACT(normal), WALL | PAIR, "Points to the free side; any length but zero."),
@@ -353,6 +353,7 @@ static const ff_key contact_keys[] = {
     KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops, or of the grasp."),
     KEY("closes", NUMBER, "s", NOT_NEGATIVE, "0", CONTACT(closes), GRASP, "The gripper does not close before. It then holds both bodies as they stand to each other."),
     KEY("reach", NUMBER, "m", POSITIVE, "none", CONTACT(reach), GRASP, "The gripper closes when `point` is this near to `at`; none: at the time `closes`, wherever they are."),
+    KEY("opens", NUMBER, "s", POSITIVE, "none", CONTACT(opens), GRASP, "Of an arm's gripper: it lets go, and does not close again; after `closes`."),
 };
 static const ff_section contact_section = {"contacts.NAME", "contact", TABLE(contact_keys), "A list; each item is one contact. Keys that do not belong to the chosen kind are errors. In `--set` an item is addressed by its name or its index from 0."};
 

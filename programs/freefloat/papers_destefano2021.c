@@ -10,6 +10,8 @@
 #define DEG (FF_PI / 180.0)
 #define UNFORCED "destefano2021/unforced.yaml"
 #define CAPTURE "../envisat-capture.yaml"
+/* The paper's robots follow at once. */
+#define ON_TIME "satellites.client.robot={kind: ideal}", "satellites.servicer.robot={kind: ideal}"
 
 /* ------------------------------------------------------------------------------------------ unforced -- */
 
@@ -318,8 +320,8 @@ static void approach(const ff_paper_runs *runs, int run, double friction, double
     x[0] = of(runs)->violated[(int)friction].duration;
 }
 
-static const ff_paper_spec capture_runs[] = {{CAPTURE, "direct", {0}},
-                                             {CAPTURE, "direct", {"frame=absolute"}}};
+static const ff_paper_spec capture_runs[] = {{CAPTURE, "direct", {ON_TIME}},
+                                             {CAPTURE, "direct", {ON_TIME, "frame=absolute"}}};
 #define REACH(whose, paper, i)                                               \
     {                                                                        \
         "II: KR 120 reaches, " whose ": absolute, relative [s]", paper, {0}, \
