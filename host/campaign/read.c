@@ -265,6 +265,14 @@ static bool read_method(reader *r, const ff_node *node, ff_campaign_method *meth
                     ff_show(method->label).text);
     memcpy(method->method, method->label, n);
     method->method[n] = 0;
+    /* a library appears under its method's own name, and its settings stand there */
+    char why[512], rest[FF_NAME_SIZE];
+    const char *const name = ff_scenario_method_word(method->method, why, sizeof why);
+    if (!name)
+        return fail(r, node->place, "%s", why);
+    snprintf(rest, sizeof rest, "%s", method->label + n);
+    snprintf(method->label, sizeof method->label, "%s%.90s", name, rest);
+    n = strlen(name);
     for (const char *c = method->label + n; *c == ':';) {
         c++;
         n = strcspn(c, ":");
@@ -272,8 +280,7 @@ static bool read_method(reader *r, const ff_node *node, ff_campaign_method *meth
         if (!equals || equals == c || method->sets == FF_CAMPAIGN_SETS)
             return fail(r, node->place, "'%s' must have the form METHOD:key=value",
                         ff_show(method->label).text);
-        if (!ff_scenario_variant_set(method->method, c, n, method->set[method->sets++],
-                                     sizeof method->set[0]))
+        if (!ff_scenario_variant_set(name, c, n, method->set[method->sets++], sizeof method->set[0]))
             return fail(r, node->place, "'%s' is too long", ff_show(method->label).text);
         c += n;
     }
@@ -516,8 +523,9 @@ static bool read_base(reader *r, const ff_node *node, char *warnings, size_t war
            fail(r, node->place, "the base scenario is an emulation, allowed: a scenario with satellites");
 }
 
-/* Each varied path on its own: one that leads nowhere is told with its own line. Then the first sample under
- * every method; a key that only another varied value makes possible (kind: lag, frequency) is judged there.
+/* Each varied path on its own: one that leads nowhere is reported with its own line. Then the first sample
+ * under every method; a key that only another varied value makes possible (kind: lag, frequency) is judged
+ * there.
  */
 static bool probe(reader *r, const ff_node *root) {
     ff_campaign *c = r->campaign;
@@ -645,6 +653,10 @@ ff_status ff_campaign_load(const char *path, ff_campaign *campaign, char *messag
         const char *build = ff_build(buffer);
         digest(campaign->hash, ff_version(), strlen(ff_version()));
         digest(campaign->hash, build, strlen(build));
+        for (int m = 0; m < campaign->methods; m++) { /* and every method library by its content */
+            const char *hash = ff_scenario_method_hash(campaign->method[m].method);
+            digest(campaign->hash, hash, strlen(hash));
+        }
     }
     ff_tree_free(&tree);
     free(text);

@@ -76,13 +76,23 @@ static ff_status take_found(void *self, const char *const *set, int count) {
 
 static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
     char keys[FF_LOG_MAX_SETS][16], cycle[40];
-    ff_mcap_pair pairs[FF_LOG_MAX_SETS + 8];
+    ff_mcap_pair pairs[FF_LOG_MAX_SETS + 16];
     size_t n = 0;
     snprintf(cycle, sizeof cycle, "%.17g", log->scenario->cycle);
     pairs[n++] = (ff_mcap_pair){"version", ff_version()};
     pairs[n++] = (ff_mcap_pair){"name", log->scenario->name};
     pairs[n++] = (ff_mcap_pair){"file", source->path ? source->path : ""};
     pairs[n++] = (ff_mcap_pair){"method", source->method ? source->method : ""};
+    const ff_method_library *library = log->scenario->library;
+    char settings[1024];
+    if (library) { /* no version of ours says what it does */
+        ff_scenario_settings_text(log->scenario, settings, sizeof settings);
+        pairs[n++] = (ff_mcap_pair){"method.name", library->method->name};
+        pairs[n++] = (ff_mcap_pair){"method.version", library->method->version};
+        pairs[n++] = (ff_mcap_pair){"method.library", library->path};
+        pairs[n++] = (ff_mcap_pair){"method.sha256", library->hash};
+        pairs[n++] = (ff_mcap_pair){"method.settings", settings};
+    }
     pairs[n++] = (ff_mcap_pair){"cycle", cycle};
     for (int i = 0; i < source->sets && i < FF_LOG_MAX_SETS; i++) {
         snprintf(keys[i], sizeof keys[i], "set.%d", i);

@@ -272,6 +272,18 @@ static void safety(ff_json *json, const ff_scenario *scenario, const ff_run_safe
     ff_json_close(json, '}');
 }
 
+/* A method from outside: which one it was, to the byte. */
+static void library_entry(ff_json *json, const ff_scenario *scenario) {
+    char settings[1024];
+    ff_scenario_settings_text(scenario, settings, sizeof settings);
+    ff_json_open(json, "method_library", '{');
+    ff_json_string(json, "path", scenario->library->path);
+    ff_json_string(json, "sha256", scenario->library->hash);
+    ff_json_string(json, "version", scenario->method->version);
+    ff_json_string(json, "settings", settings);
+    ff_json_close(json, '}');
+}
+
 char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     const ff_scenario *scenario = metrics->scenario;
     ff_json json;
@@ -311,6 +323,8 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
         servicer(&json, metrics, run);
     if (run->reports)
         method_entry(&json, scenario->method, true, run->report);
+    if (scenario->library)
+        library_entry(&json, scenario);
     ff_json_open(&json, "timing", '{');
     ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
     ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);

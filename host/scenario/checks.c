@@ -1,4 +1,4 @@
-/* What only the whole scenario can tell: keys that belong together, and warnings. */
+/* What only the whole scenario shows: keys that belong together, and warnings. */
 #include "scenario/internal.h"
 
 #include <stdio.h>
@@ -154,12 +154,26 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
     return true;
 }
 
+/* Settings of a method in a shared object. */
+static bool read_library(ff_reader *r, const ff_node *root) {
+    const ff_method_library *library = r->scenario->library;
+    const ff_node *node = library ? ff_node_find(root, library->method->name) : NULL;
+    if (!node)
+        return true;
+    const ff_key key = {.key = library->method->name,
+                        .type = FF_TYPE_METHOD,
+                        .unit = "",
+                        .fallback = "{}",
+                        .section = ff__library_section(library)};
+    return ff__read_method(r, node, &key);
+}
+
 bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     memset(s, 0, sizeof *s);
     ff_emulation_default(&s->emulation.emulation);
     if (!check_subject(r, root) || !ff__start_methods(r, root, method) ||
-        !ff__read_section(r, root, ff_schema_top(), s) || !check_time(r, root))
+        !ff__read_section(r, root, ff_schema_top(), s) || !read_library(r, root) || !check_time(r, root))
         return false;
     if (!check_geometry(r, root))
         return false;

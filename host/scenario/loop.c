@@ -188,6 +188,26 @@ ff_settings *ff_scenario_setting(ff_scenario *scenario, const ff_method *method)
     return NULL;
 }
 
+void ff_scenario_settings_text(const ff_scenario *scenario, char *text, size_t size) {
+    const ff_method *method = scenario->method;
+    const ff_settings *setting = NULL;
+    size_t used = 0;
+    text[0] = 0;
+    for (int m = 0; m < scenario->setups; m++)
+        if (scenario->setup[m].method == method)
+            setting = &scenario->setup[m].setting;
+    for (uint32_t n = 0; setting && n < method->settings && used < size; n++) {
+        const ff_setting *s = &method->setting[n];
+        const double value = ff_settings_get(method, setting, s->name);
+        const char *before = used ? ", " : "";
+        if (s->type == FF_SETTING_CHOICE)
+            used += (size_t)snprintf(text + used, size - used, "%s%s: %s", before, s->name,
+                                     s->choice[(int)value]);
+        else if (s->type != FF_SETTING_GROUP && s->type != FF_SETTING_VECTOR)
+            used += (size_t)snprintf(text + used, size - used, "%s%s: %.17g", before, s->name, value);
+    }
+}
+
 /* The tools' shapes and laws, for methods that may know them. */
 static void set_geometry(const ff_scenario *scenario, ff_world *world) {
     world->contacts = 0;

@@ -84,7 +84,8 @@ void ff_method_section_create(const ff_method *method, ff_method_section *sectio
     section->section = (ff_section){method->name, "", section->key, keys, method->help};
 }
 
-/* ---------------------------------------------------------------------------------------------- reading -- */
+/* ---------------------------------------------------------------------------------------------- reading --
+ */
 
 static bool is_printed(const ff_node *root, const char *method) {
     const ff_node *reading = ff_node_find(ff_node_find(root, method), "reading");
@@ -98,9 +99,58 @@ static void add_setup(ff_scenario *s, const ff_method *method, const ff_node *ro
     ff_settings_default(method, is_printed(root, method->name), &setup->setting);
 }
 
+static ff_library_opener *opener;
+
+void ff_scenario_set_opener(ff_library_opener *function) {
+    opener = function;
+}
+
+/* A path has a slash; a name has none. */
+static bool is_path(const char *word) {
+    return strchr(word, '/') != NULL;
+}
+
+static const ff_method_library *open_library(const char *path, char *message, size_t size) {
+    if (opener)
+        return opener(path, message, size);
+    snprintf(message, size, "%s: method libraries are not loaded here", path);
+    return NULL;
+}
+
+const char *ff_scenario_method_word(const char *word, char *message, size_t size) {
+    if (!is_path(word))
+        return word;
+    const ff_method_library *library = open_library(word, message, size);
+    return library ? library->method->name : NULL;
+}
+
+const char *ff_scenario_method_hash(const char *word) {
+    char message[512];
+    const ff_method_library *library = is_path(word) ? open_library(word, message, sizeof message) : NULL;
+    return library ? library->hash : "";
+}
+
+/* The library's section is made once for each; its name may stand at the top level. */
+const ff_section *ff__library_section(const ff_method_library *library) {
+    static struct {
+        const ff_method_library *library;
+        ff_method_section section;
+    } made[FF_MAX_METHODS];
+    for (int i = 0; i < FF_MAX_METHODS; i++) {
+        if (made[i].library == library)
+            return &made[i].section.section;
+        if (!made[i].library) {
+            ff_method_section_create(library->method, &made[i].section);
+            made[i].library = library;
+            return &made[i].section.section;
+        }
+    }
+    return NULL;
+}
+
 bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
-    char argument[FF_NAME_SIZE];
+    char argument[FF_NAME_SIZE], why[512];
     const ff_key *key = ff__find_key(ff_schema_top(), "method");
     const ff_node *given = root->kind == FF_NODE_MAP ? ff_node_find(root, "method") : NULL;
     ff_node node = {.kind = FF_NODE_SCALAR, .text = key->fallback, .place = root->place};
@@ -112,6 +162,14 @@ bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
     if (method) {
         snprintf(argument, sizeof argument, "--method %s", ff_show(method).text);
         node = (ff_node){.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, argument}};
+    }
+    if (node.kind == FF_NODE_SCALAR && is_path(node.text)) {
+        s->library = open_library(node.text, why, sizeof why);
+        if (!s->library)
+            return ff_reader_fail(r, node.place, "%s", why);
+        s->method = s->library->method;
+        add_setup(s, s->method, root);
+        return true;
     }
     if (!ff_reader_word(r, &node, key, &word))
         return false;

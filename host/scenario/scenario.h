@@ -21,6 +21,11 @@ enum {
     FF_MAX_METHODS = 8, /* methods that a scenario has settings for */
 };
 
+/* Names of kinds, in the order of their enums and NULL at the end: the reader's words, and what messages,
+ * reports and pages say. */
+extern const char *const ff_robot_names[], *const ff_sensor_names[], *const ff_contact_names[],
+                                                                         *const ff_arm_names[];
+
 typedef enum ff_robot_kind {
     FF_ROBOT_IDEAL,
     FF_ROBOT_DELAY,
@@ -331,6 +336,24 @@ typedef enum ff_contact_rule {
     FF_CONTACT_RULE_HELD
 } ff_contact_rule;
 
+/* A method in a shared object. */
+typedef struct ff_method_library {
+    const ff_method *method;
+    char path[1024]; /* the file, from the root */
+    char hash[65];   /* its SHA-256 */
+} ff_method_library;
+
+/* Opens the library at a path, from the working folder; NULL and one line in `message`. */
+typedef const ff_method_library *ff_library_opener(const char *path, char *message, size_t size);
+/* Who opens libraries for scenarios that name one (`method: ./mine.so`); NULL, as at first: nobody, and they
+ * are refused. Process-wide; set before anything is read. */
+void ff_scenario_set_opener(ff_library_opener *opener);
+/* A word for a method as options and campaigns give it: the name itself, or that of the library at the path.
+ * NULL, and one line in `message`: the library cannot be opened. */
+const char *ff_scenario_method_word(const char *word, char *message, size_t size);
+/* SHA-256 of the library at the path, "" for a name. */
+const char *ff_scenario_method_hash(const char *word);
+
 /* A method and what the scenario says to it. */
 typedef struct ff_method_setup {
     const ff_method *method;
@@ -344,8 +367,9 @@ typedef struct ff_scenario {
     double cycle, duration;                  /* [s] */
     uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;
-    const ff_method *method; /* NULL: ideal, the reference itself */
-    int setups;              /* settings of every method: a scenario may be run with another one */
+    const ff_method *method;          /* NULL: ideal, the reference itself */
+    const ff_method_library *library; /* that it came from; NULL: it is built in */
+    int setups;                       /* settings of every method: a scenario may be run with another one */
     ff_method_setup setup[FF_MAX_METHODS];
     ff_integrate_config integrate;
     ff_contact_rule contact_wrench;
@@ -412,6 +436,8 @@ void ff_loop_memory_close(ff_loop_memory *memory);
 
 /* "ideal", or the method's. */
 const char *ff_scenario_method_name(const ff_scenario *scenario);
+/* The settings of the scenario's method as one line: "a: 1, b: 2". */
+void ff_scenario_settings_text(const ff_scenario *scenario, char *text, size_t size);
 /* What the scenario says to a method; NULL: it is none of those that the scenario was read with. */
 ff_settings *ff_scenario_setting(ff_scenario *scenario, const ff_method *method);
 /* `contact_wrench` for one satellite: held over the cycle, or an impulse at its start. */

@@ -219,12 +219,18 @@ const char *ff__where(const ff_reader *r) {
     return *r->path ? r->path : "the scenario";
 }
 
+/* The settings of a method in a shared object stand at the top level, too. */
+static bool is_library(const ff_reader *r, const ff_section *section, const char *key) {
+    return section == ff_schema_top() && r->scenario->library &&
+           strcmp(r->scenario->library->method->name, key) == 0;
+}
+
 /* Every key of the map must be one of the section and belong to its kind. */
 static bool check_keys(ff_reader *r, const ff_node *node, const ff_section *section, int kind,
                        const char *kind_word) {
     for (const ff_node *child = node->child; child; child = child->next) {
         const ff_key *key = ff__find_key(section, child->key);
-        if (key && belongs(key, kind))
+        if ((key && belongs(key, kind)) || is_library(r, section, child->key))
             continue;
         ff_names list = {"", 0};
         ff_guess g = {.wrong = child->key};

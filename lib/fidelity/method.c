@@ -61,7 +61,7 @@ ff_status ff_method_validate(const ff_method *method, const char **why) {
         return FF_ERR_ARGUMENT;
     *why = "it lacks its version, its help or one of its functions";
     if (!method->version || !method->help || method->variants < 1 || !method->defaults || !method->check ||
-        !method->bytes || !method->create || !method->update || !method->reset || !method->step)
+        !method->bytes || !method->create || !method->reset || !method->step)
         return FF_ERR_ARGUMENT;
     *why = "it has more than 64 settings, or more than 512 bytes of them";
     if (method->settings > FF_METHOD_SETTINGS || method->setting_bytes > FF_METHOD_SETTING_BYTES ||

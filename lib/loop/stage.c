@@ -29,7 +29,12 @@ void ff__stage_create(ff_loop_stage *stage, const ff_world *world, const ff_sett
 
 ff_status ff__stage_update(ff_loop_stage *stage, const ff_world *world, const ff_settings *setting,
                            void *model) {
-    const ff_status status = stage->method->update(model, world, setting->bytes, setting->given);
+    const ff_method *method = stage->method;
+    ff_status status = FF_OK;
+    if (method->update)
+        status = method->update(model, world, setting->bytes, setting->given);
+    else
+        method->create(world, setting->bytes, setting->given, model);
     if (status == FF_OK && stage->detects)
         stage->method->detector(model, &stage->detector);
     return status;
@@ -59,6 +64,7 @@ ff_status ff__stage_step(const ff_loop_stage *stage, const void *model, int bodi
     out->has_command = false;
     out->observers = out->look_back = 0;
     out->bounds = 0;
+    in->bodies = bodies;
     in->detected = detected;
     return stage->method->step(model, state, in, out);
 }

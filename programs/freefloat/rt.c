@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "catalog/library.h"
 #include "commands.h"
 #include "live/control.h"
 #include "record/csv.h"
@@ -26,6 +27,7 @@ static const char help[] =
     "this computer.\nWrites the same files as run. This program is never the safety function: "
     "docs/safety.md.\n\n"
     "  --arm              arm without asking; only if every device is virtual\n"
+    "  --trust-method     run a method from a shared object (method: ./mine.so) in the real-time thread\n"
     "  --method M, --set PATH=VALUE, --out DIR, --log LIST, --json, --strict, --quiet   as for run\n"
     "  --rsi-port N       port for the controller's telegrams (default 59152, or the scenario's)\n"
     "  --ati-port N       the sensor's port (default 49152)\n"
@@ -442,19 +444,29 @@ int ff_cmd_rt(int argc, char **argv) {
     const char *file, *method = NULL, *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL,
                       *cpu = NULL, *live = NULL;
     int status;
-    bool arm = false, selftest = false, control = false, doze = false;
+    bool arm = false, selftest = false, control = false, doze = false, trust = false;
     ff_session_ask ask = {.log = "csv,mcap"};
-    const ff_option options[] = {FF_OPT("--method", &method),   FF_SESSION_OPTS(&ask),
-                                 FF_OPT_FLAG("--arm", &arm),    FF_OPT_FLAG("--selftest", &selftest),
-                                 FF_OPT("--rsi-port", &rsi),    FF_OPT("--ati-port", &ati),
-                                 FF_OPT("--http-port", &http),  FF_OPT("--wait", &wait),
-                                 FF_OPT("--silence", &silence), FF_OPT("--cpu", &cpu),
-                                 FF_OPT("--live", &live),       FF_OPT_FLAG("--control", &control),
-                                 FF_OPT_FLAG("--doze", &doze),  {0}};
+    const ff_option options[] = {FF_OPT("--method", &method),
+                                 FF_SESSION_OPTS(&ask),
+                                 FF_OPT_FLAG("--arm", &arm),
+                                 FF_OPT_FLAG("--selftest", &selftest),
+                                 FF_OPT("--rsi-port", &rsi),
+                                 FF_OPT("--ati-port", &ati),
+                                 FF_OPT("--http-port", &http),
+                                 FF_OPT("--wait", &wait),
+                                 FF_OPT("--silence", &silence),
+                                 FF_OPT("--cpu", &cpu),
+                                 FF_OPT("--live", &live),
+                                 FF_OPT_FLAG("--control", &control),
+                                 FF_OPT_FLAG("--doze", &doze),
+                                 FF_OPT_FLAG("--trust-method", &trust),
+                                 {0}};
     if (ff_cli_parse(argc, argv, "rt", help, options, NULL, &file, &status))
         return status;
     if (selftest)
         return ff_cli_selftest(ask.json, doze);
+    if (!trust) /* it would run in the real-time thread */
+        ff_scenario_set_opener(ff_library_refuse);
     if (!file)
         return ff_cli_missing("rt", "scenario");
     if (control && !live) {

@@ -13,6 +13,15 @@ static int parse_one(const char *text, size_t length, ff_variant *variant) {
     memcpy(variant->label, text, length);
     size_t n = strcspn(variant->label, ":");
     snprintf(variant->method, sizeof variant->method, "%.*s", (int)n, variant->label);
+    char why[512], rest[FF_NAME_SIZE];
+    const char *const name = ff_scenario_method_word(variant->method, why, sizeof why);
+    if (!name) {
+        ff_cli_error("--methods: %s", why);
+        return -1;
+    }
+    snprintf(rest, sizeof rest, "%s", variant->label + n);
+    snprintf(variant->label, sizeof variant->label, "%s%.90s", name, rest);
+    n = strlen(name);
     for (const char *c = variant->label + n; *c == ':';) {
         c++;
         n = strcspn(c, ":");
@@ -21,7 +30,7 @@ static int parse_one(const char *text, size_t length, ff_variant *variant) {
             ff_cli_error("--methods: '%s' must have the form METHOD:key=value", variant->label);
             return -1;
         }
-        ff_scenario_variant_set(variant->method, c, n, variant->set[variant->sets++], sizeof variant->set[0]);
+        ff_scenario_variant_set(name, c, n, variant->set[variant->sets++], sizeof variant->set[0]);
         c += n;
     }
     return 0;

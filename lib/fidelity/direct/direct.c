@@ -31,11 +31,6 @@ static void create(const ff_world *world, const void *settings, uint64_t given, 
     *(direct_model *)model = (direct_model){.bodies = world->bodies};
 }
 
-static ff_status update(void *model, const ff_world *world, const void *settings, uint64_t given) {
-    create(world, settings, given, model);
-    return FF_OK;
-}
-
 static void reset(const void *model, const ff_rigid_state *body, void *state) {
     (void)model;
     (void)body;
@@ -63,6 +58,5 @@ const ff_method ff_method_direct = {.abi = FF_METHOD_ABI,
                                     .check = check,
                                     .bytes = bytes,
                                     .create = create,
-                                    .update = update,
                                     .reset = reset,
                                     .step = step};

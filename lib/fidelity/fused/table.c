@@ -124,11 +124,6 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
     }
 }
 
-static ff_status update(void *model, const ff_world *world, const void *memory, uint64_t given) {
-    create(world, memory, given, model);
-    return FF_OK;
-}
-
 static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     const fused_model *model = self;
     fused_state *state = memory;
@@ -212,7 +207,6 @@ const ff_method ff_method_fused = {.abi = FF_METHOD_ABI,
                                    .check = check,
                                    .bytes = bytes,
                                    .create = create,
-                                   .update = update,
                                    .reset = reset,
                                    .lead = lead,
                                    .step = ff__fused_step,

@@ -215,11 +215,6 @@ static void create(const ff_world *world, const void *settings, uint64_t given, 
     m->detector.fixed = given >> THRESHOLD & 1u || given >> TORQUE_THRESHOLD & 1u;
 }
 
-static ff_status update(void *model, const ff_world *world, const void *settings, uint64_t given) {
-    create(world, settings, given, model);
-    return FF_OK;
-}
-
 static void detector(const void *model, ff_detector_config *config) {
     *config = ((const tdpa_model *)model)->detector;
 }
@@ -275,7 +270,6 @@ const ff_method ff_method_tdpa = {.abi = FF_METHOD_ABI,
                                   .check = check,
                                   .bytes = bytes,
                                   .create = create,
-                                  .update = update,
                                   .detector = detector,
                                   .reset = reset,
                                   .step = step};

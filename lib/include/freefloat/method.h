@@ -140,6 +140,7 @@ typedef struct ff_body_sample {
 } ff_body_sample;
 
 typedef struct ff_method_in {
+    int bodies;                       /* rows of all that follows */
     const ff_rigid_state *body;       /* satellites at t_k */
     const ff_rigid_model *rigid;      /* and their models in this cycle: a tree's change with its joints */
     const ff_body_sample *sample;     /* robots and sensors */
@@ -232,7 +233,7 @@ typedef struct ff_method {
     /* world and settings have passed check; settings are resolved. */
     void (*create)(const ff_world *world, const void *settings, uint64_t given, void *model);
     /* In a running loop: another noise, delay or skew, other tunable settings. FF_OK, or a fault and the
-     * model is as it was. The sizes do not change. */
+     * model is as it was. The sizes do not change. NULL: create does it. */
     ff_status (*update)(void *model, const ff_world *world, const void *settings, uint64_t given);
     /* Thresholds of stage 2 for this method; NULL: nothing is detected for it. */
     void (*detector)(const void *model, ff_detector_config *config);

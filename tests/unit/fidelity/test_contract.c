@@ -154,7 +154,6 @@ static void test_a_broken_table_is_refused(void **unused) {
                             .check = ff_method_tdpa.check,
                             .bytes = ff_method_tdpa.bytes,
                             .create = ff_method_tdpa.create,
-                            .update = ff_method_tdpa.update,
                             .reset = ff_method_tdpa.reset,
                             .step = ff_method_tdpa.step};
     assert_int_equal(ff_method_validate(&good, NULL), FF_OK);

@@ -1,0 +1,94 @@
+/* A method library that is wrong in the way that -D names; without one it is good and does nothing. */
+#include <freefloat/method.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef CRASH_LOAD
+__attribute__((constructor)) static void crash(void) {
+    abort();
+}
+#endif
+#ifdef HANG_LOAD
+__attribute__((constructor)) static void hang(void) {
+    for (;;)
+        pause();
+}
+#endif
+#ifndef NAME
+#define NAME "idle"
+#endif
+
+static void defaults(int variant, void *s) {
+    (void)variant, (void)s;
+}
+static ff_status check(const ff_world *w, const void *s, uint64_t given, ff_complaint *why) {
+    (void)w, (void)s, (void)given;
+    *why = (ff_complaint){"", "it never likes anything"};
+#ifdef REFUSE
+    return FF_ERR_ARGUMENT;
+#else
+    return FF_OK;
+#endif
+}
+static size_t bytes(const ff_world *w, const void *s, size_t *state) {
+    (void)w, (void)s;
+    *state = sizeof(long);
+#ifdef BIG
+    return (size_t)65 << 20;
+#else
+    return 8;
+#endif
+}
+static void create(const ff_world *w, const void *s, uint64_t given, void *m) {
+    (void)w, (void)s, (void)given, (void)m;
+}
+static void reset(const void *m, const ff_rigid_state *b, void *s) {
+    (void)m, (void)b;
+    memset(s, 0, sizeof(long));
+}
+static ff_status step(const void *m, void *s, const ff_method_in *in, ff_method_out *out) {
+    long *k = s;
+    (void)m, (void)in;
+    ++*k;
+#ifdef NAN_AT
+    if (*k == NAN_AT)
+        out->f_b[0].f.x = FF_NAN;
+#endif
+#ifdef CRASH_AT
+    if (*k == CRASH_AT)
+        abort();
+#endif
+#ifdef HANG_AT
+    while (*k == HANG_AT)
+        pause();
+#endif
+    (void)out;
+    return FF_OK;
+}
+
+static const ff_method method = {.abi = FF_METHOD_ABI,
+                                 .size = sizeof(ff_method),
+                                 .name = NAME,
+                                 .version = "1",
+                                 .help = "",
+                                 .can = FF_CAN_RELATIVE,
+#ifndef BROKEN
+                                 .variants = 1,
+#endif
+                                 .defaults = defaults,
+                                 .check = check,
+                                 .bytes = bytes,
+                                 .create = create,
+                                 .reset = reset,
+                                 .step = step};
+
+const ff_method *ff_method_entry(uint32_t abi);
+const ff_method *ff_method_entry(uint32_t abi) {
+#ifdef OLD
+    return abi == FF_METHOD_ABI + 1 ? &method : NULL;
+#else
+    (void)abi;
+    return &method;
+#endif
+}
