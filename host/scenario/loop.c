@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Not beside the table of keys: whatever names a robot would need all of the reader. */
+const char *const ff_robot_names[] = {"ideal",  "delay",  "lag",      "limited", "joints",
+                                      "wrench", "mujoco", "kuka-rsi", NULL};
+
 ff_rigid_load ff_load_at(const ff_load *load, double t) {
     ff_rigid_load value = {ff_vec3_zero(), ff_vec3_zero()};
     if (!(t >= load->from && t < load->to))

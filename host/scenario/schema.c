@@ -29,7 +29,6 @@ static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "
 static const char *const rule_words[] = {"default", "impulse", "held", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
 static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
-const char *const ff_robot_names[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
 const char *const ff_sensor_names[] = {"ideal", "noisy", "ati-rdt", NULL};
 static const char *const push_words[] = {"hand", "skip", NULL};
 static const char *const weight_words[] = {"auto", "poses", "scenario", NULL};
