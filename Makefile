@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 help:
 	@echo "make run        install what is missing, build, run the default scenario, show where the report is"
 	@echo "make test       the same up to the tests (8 minutes at most on two cores)"
-	@echo "make test-long  full figures, soaks and fuzzing times"
+	@echo "make test-long  full figures, soaks, fuzzing times and the mutation check"
 	@echo "make coverage   lines and branches that the tests reach"
 	@echo "make bench      speed beside MuJoCo, instructions per step"
 	@echo "make lint       formatting, clang-tidy, gcc and clang without warnings; lists what is too large"
@@ -44,6 +44,8 @@ test: build-tests
 
 test-long: build-tests
 	FF_TEST_LONG=1 ctest --test-dir build-test --output-on-failure -j $(JOBS) --timeout 7200
+	tools/mutate lib --count 300 --least 85
+	tools/mutate host/executive host/safety --count 100 --least 85
 
 coverage: setup
 	@tools/coverage.sh

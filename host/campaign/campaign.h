@@ -48,7 +48,7 @@ typedef struct ff_vary {
 /* METHOD or METHOD:key=value:... */
 typedef struct ff_campaign_method {
     char label[FF_NAME_SIZE];
-    char method[FF_NAME_SIZE]; /* or the path of its library */
+    char method[FF_NAME_SIZE];       /* or the path of its library */
     char set[FF_CAMPAIGN_SETS][192]; /* full paths */
     int sets;
 } ff_campaign_method;

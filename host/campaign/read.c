@@ -523,8 +523,9 @@ static bool read_base(reader *r, const ff_node *node, char *warnings, size_t war
            fail(r, node->place, "the base scenario is an emulation, allowed: a scenario with satellites");
 }
 
-/* Each varied path on its own: one that leads nowhere is told with its own line. Then the first sample under
- * every method; a key that only another varied value makes possible (kind: lag, frequency) is judged there.
+/* Each varied path on its own: one that leads nowhere is reported with its own line. Then the first sample
+ * under every method; a key that only another varied value makes possible (kind: lag, frequency) is judged
+ * there.
  */
 static bool probe(reader *r, const ff_node *root) {
     ff_campaign *c = r->campaign;

@@ -87,12 +87,21 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
     m->obsw.arm_rate = o->arm_rate;
     m->obsw.grasp_rate = o->grasp_rate;
     m->obsw.grasp = FF_INF;
-    if (s->contacts > 0) {
-        const ff_contact *g = &s->contact[0];
+    m->held = ff_scenario_holds(s, servicer);
+    for (int n = 0; n < s->contacts; n++) {
+        const ff_contact *g = &s->contact[n];
+        if (g->kind != FF_CONTACT_GRASP) {
+            ff_contact *bump = &m->bump[m->bumps++];
+            *bump = *g;
+            bump->normal = ff_vec3_unit(g->normal);
+            bump->body = SERVICER;
+            bump->against = CLIENT;
+            continue;
+        }
         m->obsw.grasp = g->closes;
+        m->opens = g->opens;
         m->grapple = g->at;
         m->grasp_reach = g->reach;
-        m->held = ff_scenario_holds(s, servicer);
         m->grasp_stiffness = g->stiffness;
         m->grasp_damping = g->damping;
         m->grasp_rotation_stiffness = g->rotation_stiffness;
@@ -138,6 +147,14 @@ static void fill_servicer(const ff_mission_row *m, int joints, ff_row_servicer *
     row->bound = m->bound;
 }
 
+/* Force of contact c of the scenario on the gripper, gripper axes. *bump counts the planes before it. */
+static ff_vec3 part_of(const ff_scenario *s, const ff_mission_row *m, int c, int *bump, bool *touching) {
+    const bool grasp = s->contact[c].kind == FF_CONTACT_GRASP;
+    const ff_vec3 force = grasp ? m->grip.f : m->bump[(*bump)++];
+    *touching = grasp ? m->held : ff_vec3_norm(force) > 0.0;
+    return force;
+}
+
 static ff_status feed(void *self, const ff_mission_row *m) {
     feeder *f = self;
     const ff_scenario *s = f->scenario;
@@ -163,15 +180,15 @@ static ff_status feed(void *self, const ff_mission_row *m) {
         b->corrected_b = m->felt[which];
         b->load = m->load[which];
         b->energy.kinetic = ff_rigid_kinetic_energy(&f->model[i], &b->satellite);
-        b->in_contact = m->held;
+        b->in_contact = m->held || ff_vec3_norm(m->F_e.f) > 0.0;
         b->identified_stiffness = b->identified_damping = b->identified_damping_sd = FF_NAN;
         for (int a = 0; a < 6; a++)
             b->observer[a] = FF_NAN;
         b->observer[0] = i == 0 ? m->observer : FF_NAN;
     }
-    if (s->contacts > 0) {
-        row->touching[0] = m->held;
-        row->contact_force[0] = ff_quat_rotate(m->base.attitude, m->on_base.f);
+    for (int c = 0, bump = 0; c < s->contacts; c++) {
+        const ff_vec3 force = part_of(s, m, c, &bump, &row->touching[c]);
+        row->contact_force[c] = ff_quat_rotate(m->gripper, force);
     }
     fill_servicer(m, s->satellite[f->servicer].arm.joints, &row->servicer);
     const ff_status status = ff_sinks_row(f->options->sinks, f->options->count, row);
@@ -219,8 +236,12 @@ void ff_capture_run(const ff_scenario *scenario, const ff_run_options *options, 
     free(parts);
 }
 
+enum { MOST_CONTACTS = 256 }; /* that are kept of one run: a gripper that chatters on a plane */
+
 typedef struct gatherer {
+    const ff_scenario *scenario;
     ff_ideal_result *result;
+    int open[FF_MAX_CONTACTS]; /* place in the result; -1: not touched */
     int servicer;
     uint64_t k;
 } gatherer;
@@ -237,15 +258,27 @@ static ff_status gather(void *self, const ff_mission_row *m) {
         r->state[2 * g->k + (uint64_t)i] = *s;
         r->contact_load[2 * g->k + (uint64_t)i] = ff_rigid_load_from_body(s->attitude, f);
     }
-    if (m->held) {
-        ff_ideal_contact *c = r->contact;
-        if (r->contacts == 0) {
-            *c = (ff_ideal_contact){.start = m->t, .end = FF_NAN, .before = {m->base, m->client}};
-            r->contacts = 1;
+    for (int c = 0, bump = 0; c < g->scenario->contacts; c++) {
+        bool touching;
+        const double force = ff_vec3_norm(part_of(g->scenario, m, c, &bump, &touching));
+        ff_ideal_contact *e = g->open[c] >= 0 ? &r->contact[g->open[c]] : NULL;
+        if (!touching) {
+            if (e)
+                e->end = m->t;
+            g->open[c] = -1;
+            continue;
         }
-        c->after[0] = m->base;
-        c->after[1] = m->client;
-        c->peak_force = fmax(c->peak_force, ff_vec3_norm(m->F_e.f));
+        if (!e) {
+            if (r->contacts == MOST_CONTACTS)
+                continue;
+            g->open[c] = r->contacts;
+            e = &r->contact[r->contacts++];
+            *e = (ff_ideal_contact){
+                .contact = c, .start = m->t, .end = FF_NAN, .before = {m->base, m->client}};
+        }
+        e->after[0] = m->base;
+        e->after[1] = m->client;
+        e->peak_force = fmax(e->peak_force, force);
     }
     g->k++;
     return FF_OK;
@@ -263,10 +296,12 @@ ff_status ff_capture_reference(const ff_scenario *scenario, ff_obsw_opener *open
     result->bodies = 2;
     result->state = calloc(values, sizeof *result->state);
     result->contact_load = calloc(values, sizeof *result->contact_load);
-    result->contact = calloc(1, sizeof *result->contact);
+    result->contact = calloc(MOST_CONTACTS, sizeof *result->contact);
     ff_status status = FF_ERR_MEMORY;
     if (parts && mission && result->state && result->contact_load && result->contact) {
-        gatherer g = {.result = result, .servicer = ff_scenario_servicer(scenario)};
+        gatherer g = {.scenario = scenario, .result = result, .servicer = ff_scenario_servicer(scenario)};
+        for (int c = 0; c < FF_MAX_CONTACTS; c++)
+            g.open[c] = -1;
         ff_capture_mission(scenario, parts, mission);
         mission->computer.opener = opener;
         status = ff_mission_orbit(mission, (ff_mission_sink){&g, gather}, message, size);

@@ -19,7 +19,7 @@ void ff_mission_default(ff_mission_config *config) {
     config->gripper = (ff_tree_frame){FF_TREE_BASE, ff_pose_identity()};
     ff_builtin_default(&config->obsw);
     ff_computer_default(&config->computer);
-    config->grasp_reach = FF_INF;
+    config->grasp_reach = config->opens = FF_INF;
     config->world.grasp = (ff_world_grasp){.body = -1, .against = -1};
     for (int i = 0; i < 2; i++)
         ff_gate_default(&config->gate[i]);
@@ -62,7 +62,7 @@ static void tree_free(tree *t) {
 /* --------------------------------------------------------------------------------------------- contact -- */
 
 typedef struct grip {
-    bool closed;
+    bool closed, released;
     ff_vec3 at; /* gripper in the client's frame when it closed */
     ff_quat q;
 } grip;
@@ -86,11 +86,13 @@ static ff_wrench grip_wrench(const ff_mission_config *config, const grip *g, ff_
 }
 
 static void grip_update(const ff_mission_config *config, double t, ff_pose gripper, ff_pose client, grip *g) {
-    if (g->closed || t < config->obsw.grasp - 5e-10)
+    if (t > config->opens - 5e-10)
+        *g = (grip){.released = true};
+    if (g->closed || g->released || t < config->obsw.grasp - 5e-10)
         return;
     const ff_pose T = ff_pose_mul(ff_pose_inverse(client), gripper);
     if (ff_vec3_norm(ff_vec3_sub(T.p, config->grapple)) <= config->grasp_reach)
-        *g = (grip){true, T.p, T.q};
+        *g = (grip){.closed = true, .at = T.p, .q = T.q};
 }
 
 /* -------------------------------------------------------------------------------------- on-board software --
@@ -128,8 +130,8 @@ static ff_rigid_load load_at(const ff_mission_config *config, int which, double 
 /* --------------------------------------------------------------------------------------------- the start --
  */
 
-static void start_of(const ff_mission_config *config, size_t joints, ff_rigid_state *client,
-                     ff_tree_state *servicer) {
+static ff_rigid_state start_of(const ff_mission_config *config, size_t joints, ff_rigid_state *client,
+                               ff_tree_state *servicer) {
     *client = config->client_start;
     client->attitude = ff_quat_unit(client->attitude);
     ff_tree_state_default(servicer);
@@ -142,6 +144,7 @@ static void start_of(const ff_mission_config *config, size_t joints, ff_rigid_st
     servicer->twist = ff_rigid_twist(&base);
     for (size_t i = 0; i < joints; i++)
         servicer->q[i] = config->q_start[i];
+    return base;
 }
 
 static void fill_row(const ff_mission_config *config, const tree *orbit, const ff_rigid_model *client_model,
@@ -176,12 +179,15 @@ typedef struct facility {
     tree orbit, arm, brain;
     tree known; /* wrench robot: the arm as its drive knows it, on a fixed base */
     size_t joints;
-    ff_body_work *body; /* of the loop, in: */
-    void *body_memory;
-    ff_capture_model model;
-    ff_capture_state state;
-    ff_capture_in in;
-    ff_capture_out out;
+    ff_servicer_model servicer; /* for (22) */
+    ff_loop_config loop;
+    ff_loop_model *model;
+    ff_loop_state *state;
+    void *body_memory; /* of the loop's body with joints */
+    ff_loop_info loop_info;
+    ff_loop_in in;
+    ff_loop_out out;
+    ff_wrench F_e; /* on the gripper, gripper axes */
     ff_robot robot[2];
     ff_setpoint before[2]; /* robots' true motion one cycle ago */
     double q[MOST], qd[MOST], qdd[MOST];
@@ -211,11 +217,25 @@ static carried between(const ff_setpoint *a, const ff_setpoint *b, double s, dou
                      ff_twist_scale(1.0 / T, d)};
 }
 
-static ff_wrench contact_at(facility *f, const carried *client, const ff_tree_work *work,
-                            ff_twist *relative) {
+/* Wrench on the gripper, gripper axes; row (may be NULL) gets its parts. */
+static ff_wrench contact_at(facility *f, const carried *client, const ff_tree_work *work, ff_twist *relative,
+                            ff_mission_row *row) {
     const ff_pose gripper = ff_tree_frame_pose(f->arm.model, work, &f->config->gripper);
     const ff_twist V = ff_tree_frame_twist(f->arm.model, work, &f->config->gripper);
-    return grip_wrench(f->config, &f->grip, gripper, V, client->T, client->V, relative);
+    ff_wrench sum = grip_wrench(f->config, &f->grip, gripper, V, client->T, client->V, relative);
+    if (row)
+        row->grip = sum;
+    const ff_setpoint motion[2] = {
+        [CLIENT] = {client->T, {client->V.w, ff_quat_rotate(client->T.q, client->V.v)}},
+        [SERVICER] = {gripper, {V.w, ff_quat_rotate(gripper.q, V.v)}}};
+    for (int i = 0; i < f->config->bumps; i++) {
+        ff_environment_out out;
+        ff_environment_contact(&f->config->bump[i], motion, &out);
+        sum = ff_wrench_add(sum, out.on_body);
+        if (row)
+            row->bump[i] = out.on_body.f;
+    }
+    return sum;
 }
 
 /* (20): the arm on the moving base, under gravity, the commanded torque and the contact. */
@@ -238,7 +258,7 @@ static bool arm_rate(facility *f, double s, const double *q, const double *qd, c
         external[i] = ff_wrench_zero();
     if (f->config->gripper.link >= 0)
         external[f->config->gripper.link] =
-            ff_wrench_transform(f->config->gripper.offset, contact_at(f, &client, f->arm.work, NULL));
+            ff_wrench_transform(f->config->gripper.offset, contact_at(f, &client, f->arm.work, NULL, NULL));
     ff_tree_force force = {.base = ff_wrench_zero()};
     double friction[MOST] = {0};
     if (f->config->friction)
@@ -271,7 +291,7 @@ static bool arm_advance(facility *f) {
             f->arm_in.qd[i] = f->qd[i];
         }
         memcpy(f->arm_in.tau, f->tau, sizeof f->tau);
-        ff_servicer_torque(&f->model.config.servicer, f->orbit.work, &f->arm_in, tau_q);
+        ff_servicer_torque(&f->servicer, f->orbit.work, &f->arm_in, tau_q);
         for (size_t i = 0; i < n; i++) {
             const double most = ff_tree_joint_limits(f->arm.model, i).torque_max;
             f->motor_saturated = f->motor_saturated || fabs(tau_q[i]) > most;
@@ -316,7 +336,7 @@ static ff_wrench carry(facility *f, const tree *t, const ff_tree_state *x) {
     for (size_t i = 0; i < ff_tree_links(t->model); i++)
         external[i] = ff_wrench_zero();
     if (f->config->gripper.link >= 0)
-        external[f->config->gripper.link] = ff_wrench_transform(f->config->gripper.offset, f->in.F_e);
+        external[f->config->gripper.link] = ff_wrench_transform(f->config->gripper.offset, f->F_e);
     memcpy(a.qdd, f->qdd, sizeof a.qdd);
     ff_tree_kinematics(t->model, x, t->work, f->gravity);
     ff_tree_inverse_dynamics(t->model, t->work, &a, external, &force);
@@ -326,12 +346,74 @@ static ff_wrench carry(facility *f, const tree *t, const ff_tree_state *x) {
 /* What acts on the robots that are told wrenches, (9) and (16): the contact, and on the base also the arm. */
 static void push_robots(facility *f, const ff_tree_state *ground, ff_pose gripper) {
     const ff_wrench on_client = ff_wrench_scale(
-        -1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(f->robot[CLIENT].now.T), gripper), f->in.F_e));
+        -1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(f->robot[CLIENT].now.T), gripper), f->F_e));
     ff_robot_push(&f->robot[CLIENT], on_client, on_client);
     if (f->config->robot[SERVICER].kind != FF_ROBOT_WRENCH)
         return;
     const ff_wrench told = carry(f, &f->known, ground);
     ff_robot_push(&f->robot[SERVICER], carry(f, &f->arm, ground), told);
+}
+
+/* What the loop may know of a robot. */
+static ff_world_body known_of(const ff_robot_config *robot) {
+    return (ff_world_body){
+        .delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay,
+        .lag = robot->kind == FF_ROBOT_LAG ? 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency) : 0.0};
+}
+
+static ff_status loop_make(facility *f, char *message, size_t size) {
+    const ff_mission_config *config = f->config;
+    ff_loop_config *loop = &f->loop;
+    ff_tree_state start;
+    ff_body body;
+    ff_loop_default(loop);
+    loop->integrate.cycle = config->cycle;
+    loop->bodies = 2;
+    loop->world = config->world;
+    for (int i = 0; i < 2; i++) {
+        loop->world.body[i] = known_of(&config->robot[i]);
+        loop->body[i].gate = config->gate[i];
+        loop->body[i].held = config->held;
+    }
+    if (loop->world.grasp.body >= 0)
+        loop->world.grasp = (ff_world_grasp){.body = SERVICER, .against = CLIENT};
+    loop->method = config->method ? config->method : &ff_method_direct;
+    loop->setting = config->setting;
+    if (!config->method)
+        ff_settings_default(loop->method, 0, &loop->setting);
+    loop->relative = (ff_relative_config){
+        .enabled = true,
+        .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED : FF_NOMINAL_FREE,
+        .of = CLIENT,
+        .start = {.attitude = {1, 0, 0, 0}}};
+    if (config->prescribed && !config->absolute)
+        loop->relative.start = config->nominal;
+    loop->body[CLIENT].rigid = config->client;
+    loop->body[CLIENT].reacts = true;
+    loop->body[SERVICER].start = start_of(config, f->joints, &loop->body[CLIENT].start, &start);
+    ff_loop_joints_config *joints = &loop->joints;
+    joints->body = SERVICER;
+    joints->tree = f->orbit.model;
+    joints->port = config->gripper;
+    memcpy(joints->q, config->q_start, sizeof joints->q);
+    ff_status status = ff_body_tree(joints->tree, 1, &joints->port, &body);
+    if (status != FF_OK)
+        return status;
+    const size_t bytes = ff_body_work_memsize(&body);
+    f->body_memory = malloc(bytes);
+    if (!f->body_memory)
+        return FF_ERR_MEMORY;
+    ff_body_work_create(&body, f->body_memory, bytes, &joints->work);
+    size_t model_bytes, state_bytes;
+    if ((status = ff_loop_bytes(loop, &model_bytes, &state_bytes, message, size)) != FF_OK)
+        return status;
+    f->model = malloc(model_bytes);
+    f->state = malloc(state_bytes);
+    if (!f->model || !f->state)
+        return FF_ERR_MEMORY;
+    if ((status = ff_loop_create(loop, f->model, model_bytes, message, size)) != FF_OK)
+        return status;
+    return ff_loop_reset(f->model, f->state, state_bytes, &f->loop_info, &f->out);
 }
 
 static ff_status facility_make(const ff_mission_config *config, facility *f, char *message, size_t size) {
@@ -352,29 +434,9 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
         return FF_ERR_ARGUMENT;
     }
     f->gravity = ff_quat_unrotate(config->lab.q, config->gravity);
-    ff_capture_config capture = {.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = config->cycle},
-                                 .client = config->client,
-                                 .servicer = {f->orbit.model, config->gripper, f->gravity},
-                                 .held = config->held,
-                                 .nominal = config->absolute || config->prescribed ? FF_NOMINAL_PRESCRIBED
-                                                                                   : FF_NOMINAL_FREE,
-                                 .nominal_start = {.attitude = {1, 0, 0, 0}},
-                                 .method = config->method,
-                                 .setting = config->setting,
-                                 .world = config->world};
-    start_of(config, f->joints, &capture.client_start, &capture.servicer_start);
-    if (config->prescribed && !config->absolute)
-        capture.nominal_start = config->nominal;
-    for (int i = 0; i < 2; i++)
-        capture.gate[i] = config->gate[i];
-    if ((status = ff_capture_create(&capture, &f->model, message, size)) != FF_OK)
+    f->servicer = (ff_servicer_model){f->orbit.model, config->gripper, f->gravity};
+    if ((status = loop_make(f, message, size)) != FF_OK)
         return status;
-    const size_t bytes = ff_body_work_memsize(&f->model.servicer);
-    f->body_memory = malloc(bytes);
-    if (!f->body_memory)
-        return FF_ERR_MEMORY;
-    ff_body_work_create(&f->model.servicer, f->body_memory, bytes, &f->body);
-    ff_capture_reset(&f->model, &f->state, f->body, &f->out);
     memcpy(f->q, config->q_start, sizeof f->q);
     for (int i = 0; i < 2; i++) {
         const ff_setpoint *c = &f->out.next[i];
@@ -382,6 +444,8 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
         if ((status = ff_robot_create(&f->robot[i], &config->robot[i], &start, config->cycle, config->seed, i,
                                       message, size)) != FF_OK)
             return status;
+        f->robot[i].lead = ff_loop_lead(f->model, f->state, i);
+        ff_robot_reset(&f->robot[i]);
     }
     return computer_make(config, &f->brain, false, &f->computer, message, size);
 }
@@ -391,6 +455,8 @@ static void facility_free(facility *f) {
     for (int i = 0; i < 2; i++)
         ff_robot_free(&f->robot[i]);
     free(f->body_memory);
+    free(f->model);
+    free(f->state);
     tree_free(&f->orbit);
     tree_free(&f->known);
     tree_free(&f->arm);
@@ -400,7 +466,31 @@ static void facility_free(facility *f) {
 static ff_rigid_state mapped(const facility *f, int which) {
     const ff_setpoint *s = &f->robot[which].now;
     const ff_rigid_state r = ff_setpoint_to_state(s);
-    return ff_relative_to_absolute(&f->state.nominal.motion, &r);
+    return ff_relative_to_absolute(&f->state->nominal.motion, &r);
+}
+
+/* Every state that (22) takes; joints and torques are the arm's own cycle's. */
+static void fill_arm(facility *f) {
+    const ff_rigid_state *n = &f->state->nominal.motion;
+    ff_servicer_in *in = &f->arm_in;
+    in->g_n = ff_rigid_pose(n);
+    in->V_n = ff_rigid_twist(n);
+    in->A_n = f->model->nominal.kind == FF_NOMINAL_FREE
+                  ? ff_rigid_body_acceleration(&f->model->nominal.model, in->V_n, ff_wrench_zero())
+                  : ff_twist_zero();
+}
+
+static double size_of(ff_twist V) {
+    return sqrt(ff_vec3_dot(V.w, V.w) + ff_vec3_dot(V.v, V.v));
+}
+
+/* (29): by how much the speed of what is about to leave exceeds |V| + |Delta V|. Metres and radians in one
+ * norm, as printed. */
+static double excess(const facility *f, int i) {
+    const ff_setpoint *command = &f->out.next[i];
+    const ff_twist V_n = ff_rigid_twist(&f->state->nominal.motion);
+    return size_of(body_twist(command)) - size_of(ff_rigid_twist(&f->state->body[i])) -
+           size_of(ff_relative_delta(command->T, V_n));
 }
 
 static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, ff_mission_info *info,
@@ -428,14 +518,15 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
                 f->robot[CLIENT].now.T, &f->grip);
     const carried client = {f->robot[CLIENT].now.T, body_twist(&f->robot[CLIENT].now), ff_twist_zero()};
     ff_twist relative;
-    f->in.F_e = contact_at(f, &client, f->arm.work, &relative);
+    f->F_e = contact_at(f, &client, f->arm.work, &relative, &f->row);
     push_robots(f, &ground, ff_tree_frame_pose(f->arm.model, f->arm.work, &config->gripper));
     for (int i = 0; i < 2; i++) {
-        f->in.robot[i] = f->robot[i].now;
+        f->in.sensor[i] = (ff_wrench_in){.T_wb = f->robot[i].now.T, .twist = f->robot[i].now.twist};
         f->in.load[i] = load_at(config, i, t);
     }
-    memcpy(f->in.q, f->q, sizeof f->q);
-    memcpy(f->in.qd, f->qd, sizeof f->qd);
+    f->in.sensor[SERVICER].f_s = f->F_e;
+    memcpy(f->in.q[SERVICER], f->q, sizeof f->q);
+    memcpy(f->in.qd[SERVICER], f->qd, sizeof f->qd);
 
     /* on-board software on the mapped states */
     ff_obsw_out actuation;
@@ -447,33 +538,32 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
                                                 &action, message, size);
     if (answered < 0)
         return answered;
-    f->in.F_b = thrust(&actuation);
+    f->in.thrust[SERVICER] = thrust(&actuation);
     memcpy(f->tau, actuation.joint_torque, sizeof f->tau);
 
-    const ff_rigid_state client_now = f->state.client;
-    ff_body_state servicer_now = f->state.servicer;
-    ff_body_view view;
-    ff_body_measure(&f->model.servicer, f->body, config->cycle, f->q, f->qd, &servicer_now, &view);
-    ff_capture_servicer_in(&f->model, &f->state, f->in.robot, &f->arm_in);
+    const ff_rigid_state client_now = f->state->body[CLIENT];
+    fill_arm(f);
     const double begin = (double)ff_clock_now();
-    const ff_status status = ff_capture_step(&f->model, &f->state, f->body, &f->in, &f->out);
+    const ff_status status = ff_loop_step(f->model, f->state, &f->loop_info, &f->in, &f->out);
     const double took = (double)ff_clock_now() - begin;
     info->step_ns += took;
     if (status < 0)
         return status;
+    for (int i = 0; i < 2; i++) /* a method that predicts refined it */
+        ff_robot_write(&f->robot[i], k, &f->out.command[i]);
     if (sink.row) {
         ff_mission_row *row = &f->row;
         ff_tree_state s = ground;
-        s.base = ff_rigid_pose(&servicer_now.motion);
-        s.twist = ff_rigid_twist(&servicer_now.motion);
+        s.base = ff_rigid_pose(&f->out.base[SERVICER]);
+        s.twist = ff_rigid_twist(&f->out.base[SERVICER]);
         row->t = t;
-        fill_row(config, &f->orbit, &f->model.client, &client_now, &s, row);
+        fill_row(config, &f->orbit, &f->model->rigid[CLIENT], &client_now, &s, row);
         row->actuation = actuation;
         row->action = action;
         row->motor_saturated = f->motor_saturated;
         row->thrust_saturated = f->computer.info.saturated > saturated;
         memcpy(row->motor, f->motor, sizeof row->motor);
-        row->F_e = f->in.F_e;
+        row->F_e = f->F_e;
         row->robot[CLIENT] = f->robot[CLIENT].now;
         row->robot[SERVICER] = f->robot[SERVICER].now;
         for (int i = 0; i < 2; i++) {
@@ -482,21 +572,19 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
             row->driven[i] = f->robot[i].driven;
             row->inertial[i] = ff_setpoint_from_state(m);
         }
-        const ff_pose T_bg = view.port[0];
-        const ff_pose T_cg = ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&client_now)),
-                                         ff_pose_mul(ff_rigid_pose(&servicer_now.motion), T_bg));
-        row->on_client = ff_wrench_scale(-1.0, ff_wrench_transform(T_cg, f->in.F_e));
-        row->on_base = ff_wrench_transform(T_bg, f->in.F_e);
-        row->felt[CLIENT] = f->out.reaction;
-        row->felt[SERVICER] = ff_wrench_transform(T_bg, f->out.F_c);
-        row->observer = f->out.observer;
+        row->on_client = f->out.measured_b[CLIENT];
+        row->on_base = f->out.measured_b[SERVICER];
+        for (int i = 0; i < 2; i++)
+            row->felt[i] = f->out.fidelity.f_b[i];
+        row->observer = f->out.fidelity.observers > 0 ? f->out.fidelity.observer[0][0] : FF_NAN;
         for (int i = 0; i < 2; i++)
             row->load[i] = f->in.load[i];
         row->step_ns = took;
-        row->W_c = f->out.W_c;
-        row->bound = f->out.bound;
-        row->port_power = ff_power(f->in.F_e, relative);
+        row->W_c = ff_rigid_kinetic_energy(&f->model->rigid[CLIENT], &client_m); /* (25) */
+        row->bound = fmax(excess(f, CLIENT), excess(f, SERVICER));
+        row->port_power = ff_power(f->F_e, relative);
         row->held = f->grip.closed;
+        row->gripper = ff_quat_mul(f->out.base[SERVICER].attitude, f->out.port[SERVICER].q);
         row->mapped_attitude = base_m.attitude;
         memcpy(row->star_tracker, f->computer.in.attitude, sizeof row->star_tracker);
         return sink.row(sink.self, row);
@@ -558,17 +646,48 @@ static ff_quat quat_rate(ff_quat q, ff_vec3 w) {
     return ff_quat_mul(q, (ff_quat){0, 0.5 * w.x, 0.5 * w.y, 0.5 * w.z});
 }
 
+/* The law of a plane on the client as the orbit has it, apart from the facility's code: k d + c(d) d', never
+ * pulling, with Coulomb friction that is smooth at rest. Force on the gripper, gripper axes, at its tip. */
+static ff_wrench plane_wrench(const ff_contact *c, ff_pose gripper, ff_twist V_g, ff_pose client,
+                              ff_twist V_c) {
+    const ff_pose T = ff_pose_mul(ff_pose_inverse(client), gripper);
+    const ff_vec3 p = ff_pose_apply(T, c->point);
+    const ff_vec3 tip = ff_quat_rotate(T.q, ff_vec3_add(V_g.v, ff_vec3_cross(V_g.w, c->point)));
+    const ff_vec3 v = ff_vec3_sub(tip, ff_vec3_add(V_c.v, ff_vec3_cross(V_c.w, p)));
+    const double d = ff_vec3_dot(c->normal, ff_vec3_sub(c->at, p)), rate = -ff_vec3_dot(c->normal, v);
+    const double s = c->damping_depth > 0.0 ? fmin(1.0, d / c->damping_depth) : 1.0;
+    const double f = c->satellite_stiffness * d + c->satellite_damping * s * s * (3.0 - 2.0 * s) * rate;
+    if (d <= 0.0 || f <= 0.0)
+        return ff_wrench_zero();
+    const ff_vec3 slip = ff_vec3_axpy(rate, c->normal, v);
+    const double speed = hypot(ff_vec3_norm(slip), FF_FRICTION_SPEED);
+    const ff_vec3 F = ff_vec3_axpy(-c->friction * f / speed, slip, ff_vec3_scale(f, c->normal)),
+                  F_g = ff_quat_unrotate(T.q, F);
+    return (ff_wrench){ff_vec3_cross(c->point, F_g), F_g};
+}
+
 static bool orbit_slope(space *o, double t, const orbit_state *x, const ff_obsw_out *u, orbit_rate *d,
-                        ff_wrench *F) {
+                        ff_mission_row *row) {
     const ff_rigid_load client_load = load_at(o->config, CLIENT, t),
                         base_load = load_at(o->config, SERVICER, t);
     ff_tree_kinematics(o->orbit.model, &x->s, o->orbit.work, ff_vec3_zero());
     const ff_pose gripper = ff_tree_frame_pose(o->orbit.model, o->orbit.work, &o->config->gripper);
     const ff_twist V = ff_tree_frame_twist(o->orbit.model, o->orbit.work, &o->config->gripper);
-    const ff_wrench F_e = grip_wrench(o->config, &o->grip, gripper, V, ff_rigid_pose(&x->client),
-                                      ff_rigid_twist(&x->client), NULL);
-    if (F)
-        *F = F_e;
+    ff_wrench F_e = grip_wrench(o->config, &o->grip, gripper, V, ff_rigid_pose(&x->client),
+                                ff_rigid_twist(&x->client), NULL);
+    if (row)
+        row->grip = F_e;
+    for (int i = 0; i < o->config->bumps; i++) {
+        const ff_wrench hit = plane_wrench(&o->config->bump[i], gripper, V, ff_rigid_pose(&x->client),
+                                           ff_rigid_twist(&x->client));
+        F_e = ff_wrench_add(F_e, hit);
+        if (row)
+            row->bump[i] = hit.f;
+    }
+    if (row) {
+        row->F_e = F_e;
+        row->gripper = gripper.q;
+    }
     ff_wrench external[FF_TREE_LINKS_MAX];
     for (size_t i = 0; i < ff_tree_links(o->orbit.model); i++)
         external[i] = ff_wrench_zero();
@@ -658,7 +777,8 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
         status = computer_make(config, &o->brain, true, &o->computer, message, size);
     }
     const uint64_t cycles = (uint64_t)llround(config->duration / config->cycle);
-    const int parts = (int)lround(config->cycle / config->arm_cycle);
+    /* a plane's onset is met within a step: an eighth of it for a tenth of a percent of a short contact */
+    const int parts = (int)lround(config->cycle / config->arm_cycle) * (config->bumps ? 8 : 1);
     for (uint64_t k = 0; status == FF_OK && k <= cycles; k++) {
         const double t = (double)k * config->cycle;
         ff_obsw_out u;
@@ -677,7 +797,7 @@ ff_status ff_mission_orbit(const ff_mission_config *config, ff_mission_sink sink
             row->actuation = u;
             row->action = action;
             row->held = o->grip.closed;
-            orbit_slope(o, t, &x, &u, &unused, &row->F_e);
+            orbit_slope(o, t, &x, &u, &unused, row);
             fill_row(config, &o->orbit, &o->client, &x.client, &x.s, row);
             row->W_c = ff_rigid_kinetic_energy(&o->client, &x.client);
             const ff_pose T_bg = ff_tree_frame_in_base(o->orbit.model, o->orbit.work, &config->gripper);

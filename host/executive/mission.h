@@ -6,6 +6,7 @@
 #ifndef FF_EXECUTIVE_MISSION_H
 #define FF_EXECUTIVE_MISSION_H
 
+#include "facility/environment.h"
 #include "facility/robots.h"
 #include "obsw/computer.h"
 
@@ -33,6 +34,11 @@ typedef struct ff_mission_config {
     const void *load_of;
     ff_vec3 grapple; /* [m] the place that is held, client's body frame */
     bool held;       /* the contact wrench is held over the cycle; else an impulse at its start */
+    double opens;    /* [s] the gripper lets go, for good; FF_INF */
+    /* what the gripper bumps into: pairs of the scenario, tip in the gripper's frame, plane in the client's
+     */
+    int bumps;
+    ff_contact bump[FF_MAX_CONTACTS];
     double grasp_stiffness, grasp_damping, grasp_rotation_stiffness, grasp_rotation_damping;
     ff_pose lab;              /* placement of the robots' frame in the lab */
     ff_vec3 gravity;          /* [m/s2] lab */
@@ -75,6 +81,9 @@ typedef struct ff_mission_row {
         mapped_attitude; /* of the base from the robots' motion: what the star tracker sees without noise */
     double star_tracker[4]; /* what the on-board software was told of it, noise included */
     bool held;
+    ff_wrench grip;                /* on the gripper, gripper axes: of F_e, what the grasp gives */
+    ff_vec3 bump[FF_MAX_CONTACTS]; /* [N] and what each plane gives; zero: not touched */
+    ff_quat gripper;               /* its attitude, inertial */
 } ff_mission_row;
 
 typedef struct ff_mission_sink {

@@ -344,11 +344,6 @@ static void wrench_step(ff_robot *robot, const ff_setpoint *target) {
 
 /* --------------------------------------------------------------------------------------------- robots -- */
 
-static const char *const kind_names[] = {
-    [FF_ROBOT_IDEAL] = "ideal",     [FF_ROBOT_DELAY] = "delay",      [FF_ROBOT_LAG] = "lag",
-    [FF_ROBOT_LIMITED] = "limited", [FF_ROBOT_JOINTS] = "joints",    [FF_ROBOT_WRENCH] = "wrench",
-    [FF_ROBOT_MUJOCO] = "mujoco",   [FF_ROBOT_KUKA_RSI] = "kuka-rsi"};
-
 bool ff_robot_pose_ok(ff_pose T) {
     const double n = T.q.w * T.q.w + T.q.x * T.q.x + T.q.y * T.q.y + T.q.z * T.q.z;
     return ff_pose_finite(T) && fabs(n - 1.0) < 1e-6;
@@ -372,7 +367,7 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
         snprintf(message, size,
                  "robot kind %s is not part of the virtual facility yet (ideal, delay, lag, limited, joints, "
                  "wrench are)",
-                 (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? kind_names[config->kind] : "?");
+                 (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? ff_robot_names[config->kind] : "?");
         return FF_ERR_UNSUPPORTED;
     }
     /* Under a robot that is its pose alone a rail changes nothing; on the network it is the axis E1. */

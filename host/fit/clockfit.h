@@ -4,8 +4,8 @@
  *
  * IPOC and ft_sequence count the device's own time; the packets come with jitter, some very late. Offset and
  * rate follow by a Kalman filter of two states whose innovations are clipped (Huber): a late packet counts no
- * more than one at the clip. The constant part of the transport's delay cannot be told from the offset and
- * stays in it; two devices on one network have the same. Real-time safe. */
+ * more than one at the clip. The constant part of the transport's delay cannot be separated from the offset
+ * and stays in it; two devices on one network have the same. Real-time safe. */
 #ifndef FF_FIT_CLOCKFIT_H
 #define FF_FIT_CLOCKFIT_H
 

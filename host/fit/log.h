@@ -76,7 +76,7 @@ ff_status ff_log_identify_delay(const ff_log_table *table, int body, double dela
 ff_status ff_log_identify_contact(const ff_log_table *table, int body, double skew, ff_log_contact *out,
                                   char *message, size_t size);
 /* gravity_w [m/s2] in the axes of the robot's pose, T_bs the sensor frame in the body frame. FF_ERR_ARGUMENT
- * also when the mock-up did not turn enough to tell its weight from the sensor's bias. */
+ * also when the mock-up did not turn enough to separate its weight from the sensor's bias. */
 ff_status ff_log_identify_payload(const ff_log_table *table, int body, ff_vec3 gravity_w, ff_pose T_bs,
                                   ff_log_payload *out, char *message, size_t size);
 

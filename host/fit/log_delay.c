@@ -15,7 +15,7 @@ typedef struct series {
     double *out;             /* model */
 } series;
 
-/* Commanded coordinate at t_k - delay, linear between rows, as robots are told it. */
+/* Commanded coordinate at t_k - delay, linear between rows, as robots are commanded. */
 static void delayed(const series *s, size_t k, double delay, int a, double *u, double *du) {
     const double back = (double)k - delay / s->cycle;
     if (back <= 0.0) {

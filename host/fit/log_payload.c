@@ -167,8 +167,7 @@ ff_status ff_log_identify_payload(const ff_log_table *table, int body, ff_vec3 g
         for (int i = 0; i < UNKNOWNS; i++) /* a slow motion says nothing of the inertia: held at zero */
             L[i * UNKNOWNS + i] += (i >= INERTIA && i < BIAS ? 1e-9 : 1e-14) * trace;
         if (ff_cholesky_factor(UNKNOWNS, L) != FF_OK) {
-            status =
-                ff_refuse(FF_ERR_ARGUMENT, message, size, "the motion does not tell mass and bias apart");
+            status = ff_refuse(FF_ERR_ARGUMENT, message, size, "the motion does not separate mass and bias");
             break;
         }
         memcpy(theta, sum->b, sizeof theta);
@@ -178,9 +177,9 @@ ff_status ff_log_identify_payload(const ff_log_table *table, int body, ff_vec3 g
     if (status != FF_OK)
         return status;
     if (out->turned < 0.05)
-        return ff_refuse(
-            FF_ERR_ARGUMENT, message, size,
-            "the mock-up turned by less than 3 degrees: its weight cannot be told from the sensor's bias");
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the mock-up turned by less than 3 degrees: its weight cannot be separated from the "
+                         "sensor's bias");
     const double n = 3.0 * (double)out->rows;
     const double variance = rest_f / (n - UNKNOWNS); /* of a row of weight 1 */
     double sd[UNKNOWNS];

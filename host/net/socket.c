@@ -49,7 +49,7 @@ ff_status ff_socket_open(const struct sockaddr_in *at, int *fd, struct sockaddr_
     const int on = 1, room = 1 << 20;
     setsockopt(*fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
     setsockopt(*fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-    const int expedited = 0xb8; /* DSCP EF, where the network minds it */
+    const int expedited = 0xb8; /* DSCP EF, where the network honours it */
     setsockopt(*fd, IPPROTO_IP, IP_TOS, &expedited, sizeof expedited);
     if (bind(*fd, (const struct sockaddr *)at, sizeof *at) != 0) {
         refuse(at, "cannot be bound", message, size);
@@ -77,7 +77,7 @@ long ff_socket_receive(int fd, void *buffer, size_t size, struct sockaddr_in *fr
                              .msg_controllen = sizeof control.bytes};
     *arrived_ns = 0;
     ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
-    if (n < 0 && errno != EAGAIN) /* a refusal that an earlier send met: it is no end of what waits */
+    if (n < 0 && errno != EAGAIN) /* a refusal that an earlier send met: more may wait behind it */
         n = recvmsg(fd, &message, MSG_DONTWAIT);
     if (n < 0)
         return 0;
@@ -110,26 +110,26 @@ static bool wait_for(int fd, short events, int64_t deadline) {
     return left > 0 && poll(&p, 1, (int)(left / 1000000) + 1) == 1;
 }
 
-/* [bytes] of the whole answer if its headers are there and tell the body's length; else SIZE_MAX: it ends
+/* [bytes] of the whole answer if its headers are there and give the body's length; else SIZE_MAX: it ends
  * with the connection. */
-static size_t told_size(const char *buffer, size_t used) {
+static size_t stated_size(const char *buffer, size_t used) {
     static const char key[] = "content-length:";
-    size_t told = SIZE_MAX;
+    size_t stated = SIZE_MAX;
     for (size_t line = 0; line + 1 < used;) {
         const char *end = memchr(buffer + line, '\n', used - line);
         if (!end)
             return SIZE_MAX;
         const size_t next = (size_t)(end - buffer) + 1;
         if (buffer[line] == '\r' || buffer[line] == '\n') /* the empty line */
-            return told < SIZE_MAX / 2 ? next + told : SIZE_MAX;
+            return stated < SIZE_MAX / 2 ? next + stated : SIZE_MAX;
         if (next - line > sizeof key && strncasecmp(buffer + line, key, sizeof key - 1) == 0) {
             size_t at = line + sizeof key - 1, n = 0;
             while (buffer[at] == ' ')
                 at++;
-            for (told = 0; buffer[at] >= '0' && buffer[at] <= '9' && n < 9; n++)
-                told = 10 * told + (size_t)(buffer[at++] - '0');
+            for (stated = 0; buffer[at] >= '0' && buffer[at] <= '9' && n < 9; n++)
+                stated = 10 * stated + (size_t)(buffer[at++] - '0');
             if (n == 0 || n == 9)
-                told = SIZE_MAX;
+                stated = SIZE_MAX;
         }
         line = next;
     }
@@ -155,9 +155,9 @@ static ff_status exchange(int fd, const struct sockaddr_in *server, const char *
         return FF_ERR_DEVICE;
     *used = 0;
     for (;;) {
-        const size_t told = told_size(buffer, *used);
-        if (told <= *used) { /* some servers keep the connection open, whatever was asked */
-            *used = told;
+        const size_t stated = stated_size(buffer, *used);
+        if (stated <= *used) { /* some servers keep the connection open, whatever was asked */
+            *used = stated;
             return FF_OK;
         }
         if (*used == size)
@@ -169,7 +169,7 @@ static ff_status exchange(int fd, const struct sockaddr_in *server, const char *
         const ssize_t got = recv(fd, buffer + *used, size - *used, 0);
         if (got == 0) {
             errno = ECONNRESET; /* if it was cut */
-            return told == SIZE_MAX ? FF_OK : FF_ERR_DEVICE;
+            return stated == SIZE_MAX ? FF_OK : FF_ERR_DEVICE;
         }
         if (got < 0 && errno != EAGAIN && errno != EINTR)
             return FF_ERR_DEVICE;

@@ -15,7 +15,7 @@
 #include "rows/columns.h"
 #include "rows/sink.h"
 
-enum { FF_LOG_MAX_SETS = 64, FF_LOG_MAX_FOUND = 4 };
+enum { FF_LOG_MAX_SETS = 64, FF_LOG_MAX_FOUND = 2 + 2 * FF_MAX_BODIES };
 
 typedef struct ff_log_source { /* the scenario as it was given */
     const char *path;          /* its name in messages */

@@ -52,7 +52,7 @@ ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, siz
     *file = (ff_logfile){0};
     ff_status status = ff_mcap_reader_open(path, &file->reader);
     if (status == FF_ERR_FORMAT)
-        return ff_refuse(status, message, size, "this is no MCAP file");
+        return ff_refuse(status, message, size, "not an MCAP file");
     if (status != FF_OK)
         return ff_refuse(status, message, size, "%s", ff_status_text(status));
     ff_mcap_text version;
@@ -156,7 +156,7 @@ ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, 
         if (message.channel == file->tuning) {
             if (ff_message_read_cycle(message.data, message.size, &time, &file->tuned_from, file->tuned,
                                       FF_COLUMNS_TUNING_MAX, &file->tuned_count) != FF_OK)
-                file->tuned_count = 0; /* only a replay minds */
+                file->tuned_count = 0; /* only a replay needs it */
             file->retuned = true;
             continue;
         }

@@ -98,7 +98,7 @@ ff_status ff_mcap_reader_memory(const void *bytes, size_t size, ff_mcap_reader *
 void ff_mcap_reader_close(ff_mcap_reader *reader); /* NULL is fine */
 /* The next message in file order. *end: no more, message untouched. FF_ERR_FORMAT: a damaged chunk (CRC) or
  * record, passed over, or the checksum of the whole data is wrong; FF_ERR_UNSUPPORTED: a compressed chunk,
- * passed over; the next call goes on after it. FF_ERR_MEMORY. A cut file ends as a whole one does, with
+ * passed over; the next call continues after it. FF_ERR_MEMORY. A cut file ends as a whole one does, with
  * info.truncated. */
 ff_status ff_mcap_reader_next(ff_mcap_reader *reader, ff_mcap_message *message, bool *end);
 void ff_mcap_reader_rewind(ff_mcap_reader *reader);

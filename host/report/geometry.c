@@ -7,17 +7,6 @@
 #include "report/limits.h"
 #include "scenario/mesh.h"
 
-static const char *robot_name(ff_robot_kind kind) {
-    static const char *const name[] = {"ideal",  "delay",  "lag",    "limited",
-                                       "joints", "wrench", "mujoco", "kuka-rsi"};
-    return (size_t)kind < sizeof name / sizeof *name ? name[kind] : "unknown";
-}
-
-static const char *contact_name(ff_contact_kind kind) {
-    static const char *const name[] = {"wall", "stops", "pair", "cone", "grasp"};
-    return (size_t)kind < sizeof name / sizeof *name ? name[kind] : "unknown";
-}
-
 static void pose(ff_json *json, const char *key, ff_pose T) {
     ff_json_open(json, key, '{');
     ff_json_vec3(json, "position", T.p);
@@ -138,7 +127,7 @@ static void satellite(ff_json *json, const ff_satellite *s) {
         ff_json_vec3(json, s->point[i].name, s->point[i].r);
     ff_json_close(json, '}');
     ff_json_open(json, "robot", '{');
-    ff_json_string(json, "kind", robot_name(s->robot.kind));
+    ff_json_string(json, "kind", ff_robot_names[s->robot.kind]);
     ff_json_number(json, "delay_s", s->robot.delay);
     ff_json_close(json, '}');
     mesh(json, &s->mesh);
@@ -149,7 +138,7 @@ static void satellite(ff_json *json, const ff_satellite *s) {
 static void contact(ff_json *json, const ff_scenario *scenario, const ff_contact *c) {
     ff_json_open(json, NULL, '{');
     ff_json_string(json, "name", c->name);
-    ff_json_string(json, "kind", contact_name(c->kind));
+    ff_json_string(json, "kind", ff_contact_names[c->kind]);
     ff_json_string(json, "body", scenario->satellite[c->body].name);
     ff_json_string(json, "against", c->against >= 0 ? scenario->satellite[c->against].name : NULL);
     ff_json_vec3(json, "point", c->point);

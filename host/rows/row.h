@@ -43,7 +43,7 @@ typedef struct ff_row_servicer {
     bool thrust_saturated, motor_saturated;
     int phase;  /* says the on-board software */
     int action; /* ff_obsw_action: 0 its answer acts, 1 its last one does, 2 nothing does */
-    /* monitors of destefano2021, IV; FF_NAN: not told */
+    /* monitors of destefano2021, IV; FF_NAN: not reported */
     double W_c;        /* [J] (25) */
     double W_a, delta; /* (24), in the software's own unit */
     double port_power; /* [W] (28): (V_a - V_c) . F_e */

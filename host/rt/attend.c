@@ -40,18 +40,33 @@ static void record_note(ff_executive *e, const ff_rt_note *note) {
         e->options->note(e->options->user, note);
 }
 
-/* What the loop will use in place of the scenario's value stands in the log: a replay needs it. */
-static void record_skew(ff_executive *e) {
+/* What the loop will use in place of the scenario's values stands in the log: a replay needs it. */
+static void record_found(ff_executive *e) {
+    enum { LENGTH = FF_NAME_SIZE + 128 };
+    char text[2 + 2 * FF_MAX_BODIES][LENGTH];
+    const char *set[2 + 2 * FF_MAX_BODIES];
+    int n = 0;
     double skew = -FF_INF;
-    for (int i = 0; i < e->plan.bodies; i++)
-        if (e->result->check.body[i].aligned)
-            skew = fmax(skew, e->result->check.body[i].skew.value);
-    if (!isfinite(skew))
-        return;
-    char fused[64], damping[64];
-    snprintf(fused, sizeof fused, "fused.skew=%.17g", skew);
-    snprintf(damping, sizeof damping, "damping.skew=%.17g", skew);
-    ff_sinks_found(e->run->sinks, e->run->count, (const char *const[]){fused, damping}, 2);
+    for (int i = 0; i < e->plan.bodies; i++) {
+        const ff_rt_check_body *found = &e->result->check.body[i];
+        const char *name = e->scenario->satellite[i].name;
+        if (found->aligned)
+            skew = fmax(skew, found->skew.value);
+        if (!found->weighed)
+            continue;
+        const ff_log_payload *p = &found->payload;
+        snprintf(text[n++], LENGTH, "satellites.%s.mockup.mass=%.17g", name, p->mass.value);
+        snprintf(text[n++], LENGTH, "satellites.%s.mockup.com=[%.17g, %.17g, %.17g]", name, p->com[0].value,
+                 p->com[1].value, p->com[2].value);
+    }
+    if (isfinite(skew)) {
+        snprintf(text[n++], LENGTH, "fused.skew=%.17g", skew);
+        snprintf(text[n++], LENGTH, "damping.skew=%.17g", skew);
+    }
+    for (int i = 0; i < n; i++)
+        set[i] = text[i];
+    if (n)
+        ff_sinks_found(e->run->sinks, e->run->count, set, n);
 }
 
 static void ask_operator(ff_executive *e) {
@@ -59,7 +74,7 @@ static void ask_operator(ff_executive *e) {
     const bool go = check->no_go.code == FF_TRIP_NONE;
     const bool yes = e->options->confirm ? e->options->confirm(e->options->user, check) : e->plan.virtual;
     if (go)
-        record_skew(e);
+        record_found(e);
     if (go)
         atomic_store_explicit(&e->checked, true, memory_order_release);
     if (go && yes)

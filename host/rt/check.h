@@ -38,25 +38,28 @@ typedef struct ff_check_push {
     ff_vec3 sample; /* [N] or [N m] mean over the push, body axes */
 } ff_check_push;
 
+/* What was found of one body. */
+typedef struct ff_rt_check_body {
+    ff_wrench bias;            /* [N m, N] reading at rest, sensor frame, without the mock-up's weight */
+    double force_noise;        /* [N] sd, largest axis */
+    double torque_noise;       /* [N m] */
+    double drift;              /* [m/s2] what the zero leaves: noise of the mean, and the weight's residual */
+    double apart, apart_angle; /* [m, rad] FK(AIPos) from RIst */
+    double off, off_angle;     /* [m, rad] robot from its park pose */
+    double moved;              /* [m] while it should have stood */
+    ff_check_push push[6];
+    bool weighed; /* by poses */
+    ff_log_payload payload;
+    bool timed; /* by a chirp */
+    ff_log_delay delay;
+    bool aligned;     /* force against pose, by the same chirp */
+    ff_estimate skew; /* [s] the force is so much older */
+    ff_forecast forecast;
+} ff_rt_check_body;
+
 /* What was measured at standstill and by the tests, and what is to be expected. */
 typedef struct ff_rt_check {
-    struct {
-        ff_wrench bias;      /* [N m, N] reading at rest, sensor frame, without the mock-up's weight */
-        double force_noise;  /* [N] sd, largest axis */
-        double torque_noise; /* [N m] */
-        double drift;        /* [m/s2] what the zero leaves: noise of the mean, and the weight's residual */
-        double apart, apart_angle; /* [m, rad] FK(AIPos) from RIst */
-        double off, off_angle;     /* [m, rad] robot from its park pose */
-        double moved;              /* [m] while it should have stood */
-        ff_check_push push[6];
-        bool weighed; /* by poses */
-        ff_log_payload payload;
-        bool timed; /* by a chirp */
-        ff_log_delay delay;
-        bool aligned;     /* force against pose, by the same chirp */
-        ff_estimate skew; /* [s] the force is so much older */
-        ff_forecast forecast;
-    } body[FF_MAX_BODIES];
+    ff_rt_check_body body[FF_MAX_BODIES];
     ff_check_row row[FF_CHECK_ROWS];
     int rows;
     ff_trip no_go;    /* NONE: go; else the first no-go of the table */

@@ -70,32 +70,40 @@ static double largest(ff_vec3 v) {
 
 /* The range is the sensor's own: it ends where the reading does, whatever bias is subtracted later. A count
  * below it is at it: the counts are rounded. */
-static bool beyond_range(const ff_rt_body *b) {
-    return b->most_force >= b->wrench.force_limit - b->scale.force ||
-           b->most_torque >= b->wrench.torque_limit - b->scale.torque;
+static bool beyond_range(const ff_executive *e, int i) {
+    const ff_rt_body *b = &e->body[i];
+    return b->most_force >= ff__rt_wrench(e, i)->force_limit - b->scale.force ||
+           b->most_torque >= ff__rt_wrench(e, i)->torque_limit - b->scale.torque;
 }
 
-static void measure(ff_executive *e, int i, ff_pose T) {
+/* What was measured of one body, as the loop takes it. */
+static void fill(ff_executive *e, int i, ff_pose T) {
     ff_rt_body *b = &e->body[i];
     b->measured = ff_motion_step(&b->motion, T, e->plan.cycle, &b->acceleration);
     ff_wrench_in *in = &e->in.sensor[i];
-    const ff_wrench read = ff_ati_to_wrench(b->scale, b->record.counts);
-    b->most_force = largest(read.f);
-    b->most_torque = largest(read.t);
-    in->f_s = ff_wrench_sub(read, b->bias);
+    in->f_s = ff_ati_to_wrench(b->scale, b->record.counts);
+    b->most_force = largest(in->f_s.f);
+    b->most_torque = largest(in->f_s.t);
     in->age = (double)b->aged * e->plan.cycle;
     in->T_wb = b->measured.T;
     in->twist = b->measured.twist;
     in->acceleration = b->acceleration;
-    if (b->weighed) { /* the loop removes the scenario's mock-up: here what is between it and the real one */
-        const ff_wrench more =
-            ff_wrench_sub(ff_wrench_mockup(&b->identified, in), ff_wrench_mockup(&b->wrench, in));
-        in->f_s = ff_wrench_sub(in->f_s, ff_wrench_transform(ff_pose_inverse(b->wrench.T_bs), more));
+}
+
+/* Stage 1 of the loop, once a cycle: the limits judge the contact wrench that the loop uses. */
+static void condition(ff_executive *e, bool floats) {
+    ff_loop_info idle = {0}; /* outside the run nothing is counted */
+    /* what stage 1 has learnt on the way to t = 0 is no part of the run, which a log repeats from there */
+    for (int i = 0; i < e->plan.bodies && floats && e->runup >= e->plan.runup && e->state->k == 0; i++)
+        ff_mount_reset(&e->state->mount[i]);
+    ff_loop_measure(e->model, e->state, floats ? &e->result->run.info : &idle, &e->in, &e->out);
+    for (int i = 0; i < e->plan.bodies; i++) {
+        ff_rt_body *b = &e->body[i];
+        b->force_valid =
+            e->out.sensor_status[i] == FF_OK && b->ati_status == FF_OK && b->aged == 0 && !beyond_range(e, i);
+        if (b->force_valid)
+            b->last_force = ff_quat_rotate(b->measured.T.q, e->out.measured_b[i].f);
     }
-    const ff_status status = ff_wrench_condition(&b->wrench, in, &b->f_b);
-    b->force_valid = status == FF_OK && b->ati_status == FF_OK && b->aged == 0 && !beyond_range(b);
-    if (b->force_valid)
-        b->last_force = ff_quat_rotate(b->measured.T.q, b->f_b.f);
 }
 
 static double tracking_error(const ff_rt_body *b) {
@@ -121,14 +129,16 @@ static void float_once(ff_executive *e) {
     ff_status status = FF_OK;
     if (final) {
         ff_row_settle(scenario, &e->out);
+        memcpy(e->out.measured_b, e->used, sizeof e->used); /* the last row has no input of its own */
         e->finished = true;
     } else {
         ff_tuned_get(e->model, e->plan.bodies, &e->row.tuned);
         const int64_t begin = ff_clock_now();
-        status = ff_loop_step(e->model, e->state, &e->result->run.info, &e->in, &e->out);
+        status = ff_loop_advance(e->model, e->state, &e->result->run.info, &e->in, &e->out);
         const int64_t took = ff_clock_now() - begin;
         e->row.compute_ns = (double)took;
         ff_histogram_add(&e->result->compute, took);
+        memcpy(e->used, e->out.measured_b, sizeof e->used);
     }
     ff_row_loop(scenario, e->model, e->state, &e->in, &e->out, status, &e->row);
     ff__rt_push_row(e);
@@ -155,7 +165,8 @@ static void advance(ff_executive *e, bool floats) {
     }
     for (uint64_t j = 1; j <= gap; j++) {
         for (int i = 0; i < e->plan.bodies; i++)
-            measure(e, i, ff_pose_interpolate(from[i], to[i], (double)j / (double)(gap + 1)));
+            fill(e, i, ff_pose_interpolate(from[i], to[i], (double)j / (double)(gap + 1)));
+        condition(e, floats);
         if (!floats)
             continue;
         if (!e->arrived) /* the approach goes on from where the robot was held */
@@ -169,7 +180,8 @@ static void advance(ff_executive *e, bool floats) {
         e->result->filled++;
     }
     for (int i = 0; i < e->plan.bodies; i++)
-        measure(e, i, to[i]);
+        fill(e, i, to[i]);
+    condition(e, floats);
 }
 
 static ff_trip_code sensor_trip(const ff_executive *e, const ff_rt_body *b, double *value, double *limit) {
@@ -187,12 +199,14 @@ static ff_trip_code sensor_trip(const ff_executive *e, const ff_rt_body *b, doub
         return FF_TRIP_FROZEN;
     if (b->ati_status < 0)
         return FF_TRIP_SENSOR;
-    *value = fmax(ff_vec3_norm(e->in.sensor[i].f_s.f), b->most_force);
-    *limit = b->wrench.force_limit;
+    const ff_wrench_config *wrench = ff__rt_wrench(e, i);
+    const ff_wrench net = ff_wrench_sub(e->in.sensor[i].f_s, wrench->bias_s);
+    *value = fmax(ff_vec3_norm(net.f), b->most_force);
+    *limit = wrench->force_limit;
     if (*value >= *limit - b->scale.force)
         return FF_TRIP_RANGE;
-    *value = fmax(ff_vec3_norm(e->in.sensor[i].f_s.t), b->most_torque);
-    *limit = b->wrench.torque_limit;
+    *value = fmax(ff_vec3_norm(net.t), b->most_torque);
+    *limit = wrench->torque_limit;
     if (*value >= *limit - b->scale.torque)
         return FF_TRIP_RANGE;
     return FF_TRIP_NONE;
@@ -223,7 +237,8 @@ static void gather(ff_executive *e, bool checked, ff_safety_in *in) {
         at->measured = b->measured;
         at->command = b->command;
         /* no zero yet in the tests of the check */
-        at->f_b = e->walk.state == FF_STATE_TEST ? ff_wrench_sub(b->f_b, b->rest_b) : b->f_b;
+        at->f_b = e->walk.state == FF_STATE_TEST ? ff_wrench_sub(e->out.measured_b[i], b->rest_b)
+                                                 : e->out.measured_b[i];
         at->force_valid = b->force_valid;
         at->sensor = sensor_trip(e, b, &at->sensor_value, &at->sensor_limit);
         at->age = (double)b->aged * e->plan.cycle;
@@ -316,30 +331,27 @@ static void judge(ff_executive *e, bool silent) {
     note_state(e, before);
 }
 
-/* The zero is taken between CHECK and ZEROED: the checks' mean is the bias. */
+/* The zero is taken between CHECK and ZEROED: the checks' mean is the bias, and the identified mock-up takes
+ * the place of the scenario's. */
 static void take_zero(ff_executive *e) {
+    ff_loop_calibration c;
+    ff_loop_calibrated(e->model, &c);
     double skew = FF_NAN; /* the methods know one for all sensors: the largest, as from the scenario */
     for (int i = 0; i < e->plan.bodies; i++) {
-        ff_rt_body *b = &e->body[i];
-        b->bias = e->result->check.body[i].bias;
-        if (e->result->check.body[i].aligned)
-            skew = isnan(skew) ? e->result->check.body[i].skew.value
-                               : fmax(skew, e->result->check.body[i].skew.value);
-        if (!e->result->check.body[i].weighed)
+        const ff_rt_check_body *found = &e->result->check.body[i];
+        c.sensor[i].bias_s = found->bias;
+        if (found->aligned)
+            skew = isnan(skew) ? found->skew.value : fmax(skew, found->skew.value);
+        if (!found->weighed)
             continue;
-        b->identified = b->wrench;
-        b->identified.mockup_mass = e->result->check.body[i].payload.mass.value;
+        c.sensor[i].mockup_mass = found->payload.mass.value;
         for (int a = 0; a < 3; a++)
-            b->identified.mockup_com_b.a[a] = e->result->check.body[i].payload.com[a].value;
-        b->weighed = true;
+            c.sensor[i].mockup_com_b.a[a] = found->payload.com[a].value;
     }
-    if (!isnan(skew)) {
-        ff_world world = e->model->config.world;
-        ff_settings setting = e->model->config.setting;
-        world.skew = skew;
-        ff_settings_forget(e->model->config.method, &setting, "skew"); /* what was measured holds */
-        ff_loop_update(e->model, &world, &setting);
-    }
+    if (!isnan(skew))
+        c.skew = skew;
+    if (ff_loop_calibrate(e->model, &c) != FF_OK)
+        e->other = (ff_trip){.code = FF_TRIP_WEIGHT};
 }
 
 static bool leads(ff_state state) {
@@ -355,9 +367,10 @@ static void measure_all(ff_executive *e) {
     /* both devices must speak before anything is looked at */
     for (int i = 0; i < e->plan.bodies; i++) {
         if (e->body[i].known)
-            measure(e, i, ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&e->body[i].rob)));
+            fill(e, i, ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&e->body[i].rob)));
         e->body[i].pose = e->body[i].measured.T;
     }
+    condition(e, false);
 }
 
 /* CHECK and TEST: the standstill, then the tests. The zero is taken when all have passed. */

@@ -54,13 +54,10 @@ typedef struct ff_rt_body {
     unsigned aged;                  /* [cycles] since the last record, or that it waited to be read */
     double record_at;               /* [s] local time of the newest record's arrival */
     double most_force, most_torque; /* [N], [N m] largest component of the reading, bias and all */
-    ff_wrench bias;                 /* sensor frame */
     ff_pose pose;                   /* of the last telegram */
     ff_motion_state motion;
     ff_setpoint measured;
     ff_twist acceleration;
-    ff_wrench_config wrench; /* to know the force before the loop's step */
-    ff_wrench f_b;
     bool force_valid;
     ff_vec3 last_force;  /* [N] inertial, last valid */
     ff_pose T_ba;        /* the pose that the axes say in the one that the controller tells, at standstill */
@@ -83,8 +80,6 @@ typedef struct ff_rt_body {
     const char *text;    /* to the pendant with the next answer */
     double threshold[2]; /* [N], [N m] of a push */
     ff_push_state push;
-    bool weighed; /* the mock-up is the identified one, not the scenario's */
-    ff_wrench_config identified;
 } ff_rt_body;
 
 typedef struct ff_executive {
@@ -103,6 +98,7 @@ typedef struct ff_executive {
     ff_rigid_state nominal; /* at this cycle */
     ff_loop_in in;
     ff_loop_out out;
+    ff_wrench used[FF_MAX_BODIES]; /* contact wrench of the loop's last cycle */
     ff_row row;
 
     ff_safety_config safety_config;
@@ -142,6 +138,11 @@ typedef struct ff_executive {
     size_t last_capacity, last_next, last_count;
     ff_touch touch;
 } ff_executive;
+
+/* What the loop knows of a body's sensor: bias, mock-up and range stand there and nowhere else. */
+static inline const ff_wrench_config *ff__rt_wrench(const ff_executive *e, int i) {
+    return &e->model->config.body[i].wrench;
+}
 
 /* [s] of the run; negative in the run-up. */
 double ff__rt_now(const ff_executive *e);

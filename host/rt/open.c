@@ -27,9 +27,13 @@ static ff_status read_scale(ff_executive *e, int i, char *message, size_t size) 
         if (status != FF_OK)
             snprintf(message, size, "the sensor's page: %s", ff_status_text(status));
         else {
-            ff_wrench_config *wrench = &e->body[i].wrench;
-            wrench->force_limit = fmin(wrench->force_limit, ff_ati_page_range(&parsed, false));
-            wrench->torque_limit = fmin(wrench->torque_limit, ff_ati_page_range(&parsed, true));
+            ff_loop_calibration c;
+            ff_loop_calibrated(e->model, &c);
+            c.sensor[i].force_limit = fmin(c.sensor[i].force_limit, ff_ati_page_range(&parsed, false));
+            c.sensor[i].torque_limit = fmin(c.sensor[i].torque_limit, ff_ati_page_range(&parsed, true));
+            status = ff_loop_calibrate(e->model, &c);
+            if (status != FF_OK)
+                snprintf(message, size, "the sensor's page: its range is not positive");
         }
     }
     free(page);
@@ -65,7 +69,6 @@ static ff_status open_body(ff_executive *e, int i, char *message, size_t size) {
     ff_axes_reset(&b->axes, &plan->home);
     b->T_ba = ff_pose_identity();
     b->command = ff_plan_runup(&e->plan, i, -FF_INF);
-    b->wrench = e->loop_config.body[i].wrench;
     return read_scale(e, i, message, size);
 }
 

@@ -29,7 +29,7 @@ void ff__rt_stand(ff_executive *e, int i) {
     }
     b->standing.sum = ff_wrench_add(b->standing.sum, f_s);
     b->rest_b = ff_wrench_add(e->standing ? b->rest_b : ff_wrench_zero(),
-                              ff_wrench_scale(1.0 / FF_RT_CHECK_CYCLES, b->f_b));
+                              ff_wrench_scale(1.0 / FF_RT_CHECK_CYCLES, e->out.measured_b[i]));
     for (int a = 0; a < 3; a++) {
         b->standing.square.f.a[a] += f_s.f.a[a] * f_s.f.a[a];
         b->standing.square.t.a[a] += f_s.t.a[a] * f_s.t.a[a];
@@ -84,7 +84,7 @@ void ff__rt_test_once(ff_executive *e) {
     }
     ff_check_push *push = &e->result->check.body[e->push_body].push[e->push_axis];
     if (!ff_push_step(&b->push, b->threshold[e->push_axis >= 3], satellite->check.wait, e->plan.cycle,
-                      ff_wrench_sub(b->f_b, b->rest_b), push)) {
+                      ff_wrench_sub(e->out.measured_b[e->push_body], b->rest_b), push)) {
         b->text = ff_push_text(e->push_axis);
         return;
     }
@@ -110,12 +110,13 @@ static void evaluate_trial(ff_executive *e, int i) {
     char message[160] = "the robot did not move";
     const double mass = e->scenario->satellite[i].rigid.mass;
     if (b->trial.poses) {
-        const ff_status status = ff_trial_weigh(&b->trial, &b->wrench, b->sample, b->samples,
+        const ff_status status = ff_trial_weigh(&b->trial, ff__rt_wrench(e, i), b->sample, b->samples,
                                                 &check->body[i].payload, message, sizeof message);
         const ff_log_payload *p = &check->body[i].payload;
         check->body[i].weighed = status == FF_OK;
         if (status != FF_OK && e->scenario->satellite[i].check.weight == FF_WEIGHT_AUTO &&
-            !(b->wrench.mockup_mass > 0.0)) { /* nothing was said to hang there, and nothing does */
+            !(ff__rt_wrench(e, i)->mockup_mass >
+              0.0)) { /* nothing was said to hang there, and nothing does */
             ff_check_skip(check, i, "mock-up's weight", "mockup_mass_kg", message);
         } else if (status != FF_OK) {
             ff_check_add(check, i, "mock-up's mass", "mockup_mass_kg", FF_NAN, FF_NAN, "kg", FF_TRIP_WEIGHT,
@@ -128,7 +129,7 @@ static void evaluate_trial(ff_executive *e, int i) {
             for (int a = 0; a < 3; a++)
                 ff_check_show(check, i, what[a], key[a], p->com[a].value, "m");
             check->body[i].bias = p->bias;
-            ff_wrench_config fitted = b->wrench;
+            ff_wrench_config fitted = *ff__rt_wrench(e, i);
             fitted.mockup_mass = p->mass.value;
             fitted.mockup_com_b = ff_vec3_make(p->com[0].value, p->com[1].value, p->com[2].value);
             check->body[i].drift = ff_trial_drift(&b->trial, &fitted, p->bias, b->sample, b->samples) / mass;
@@ -150,8 +151,8 @@ static void evaluate_trial(ff_executive *e, int i) {
         if (status == FF_OK)
             ff_check_show(check, i, "delay, by the chirp", "delay_ms", 1e3 * d->delay.value, "ms");
         check->body[i].aligned =
-            ff_trial_align(&b->trial, &b->wrench, e->plan.virtual ? 0.5 * cycle : 0.0, b->sample, b->samples,
-                           &check->body[i].skew, message, sizeof message) == FF_OK;
+            ff_trial_align(&b->trial, ff__rt_wrench(e, i), e->plan.virtual ? 0.5 * cycle : 0.0, b->sample,
+                           b->samples, &check->body[i].skew, message, sizeof message) == FF_OK;
         if (check->body[i].aligned)
             ff_check_show(check, i, "force older than pose", "skew_ms", 1e3 * check->body[i].skew.value,
                           "ms");
@@ -196,7 +197,7 @@ void ff__rt_evaluate(ff_executive *e, bool tested) {
             torque = fmax(torque, b->standing.square.t.a[a] / n - mean.t.a[a] * mean.t.a[a]);
         }
         const double noise = sqrt(fmax(0.0, force));
-        check->body[i].bias = ff_wrench_sub(mean, weight_at(&b->wrench, b->standing.first));
+        check->body[i].bias = ff_wrench_sub(mean, weight_at(ff__rt_wrench(e, i), b->standing.first));
         check->body[i].force_noise = noise;
         check->body[i].torque_noise = sqrt(fmax(0.0, torque));
         check->body[i].drift = noise / sqrt(n) / e->scenario->satellite[i].rigid.mass;
@@ -220,7 +221,7 @@ void ff__rt_evaluate(ff_executive *e, bool tested) {
             evaluate_trial(e, i);
         if (tested)
             evaluate_pushes(e, i);
-        const double range = b->wrench.force_limit;
+        const double range = ff__rt_wrench(e, i)->force_limit;
         ff_check_add(check, i, "bias and 5 sd of the noise", "bias_N",
                      ff_vec3_norm(check->body[i].bias.f) + 5.0 * noise, 0.5 * range, "N", FF_TRIP_BIAS, NULL);
         ff_check_show(check, i, "force noise, sd", "force_noise_N", noise, "N");
@@ -257,7 +258,8 @@ void ff__rt_evaluate(ff_executive *e, bool tested) {
          */
         e->safety_config.contact[i] = fmax(1e-3, 5.0 * noise);
         b->threshold[0] = ff_push_threshold(0, noise, range);
-        b->threshold[1] = ff_push_threshold(3, check->body[i].torque_noise, b->wrench.torque_limit);
+        b->threshold[1] =
+            ff_push_threshold(3, check->body[i].torque_noise, ff__rt_wrench(e, i)->torque_limit);
     }
 }
 

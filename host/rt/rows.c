@@ -34,7 +34,7 @@ static void fill_aside(ff_executive *e, bool final, double t) {
         b->robot = e->body[i].measured;
         b->inertial = ff_loop_to_inertial(e->model, &e->nominal, e->body[i].measured);
         b->command = e->body[i].command;
-        b->measured_b = e->body[i].f_b;
+        b->measured_b = e->out.measured_b[i];
     }
 }
 
@@ -78,8 +78,8 @@ void ff__rt_take_orders(ff_executive *e) {
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
         a.touching |= e->state->k > 0 && e->out.fidelity.in_contact[i];
-        a.bias[i] = &b->bias;
-        a.reading_s[i] = ff_tuning_reading(&b->wrench, b->measured.T, b->f_b);
+        a.bias[i] = &e->model->config.body[i].wrench.bias_s;
+        a.reading_s[i] = ff_tuning_reading(ff__rt_wrench(e, i), b->measured.T, e->out.measured_b[i]);
     }
     ff_tuning_advance(&e->tuning, &a);
     ff_tuning_apply(&e->tuning, &a);

@@ -1,4 +1,4 @@
-/* What only the whole scenario can tell: keys that belong together, and warnings. */
+/* What only the whole scenario shows: keys that belong together, and warnings. */
 #include "scenario/internal.h"
 
 #include <stdio.h>
@@ -41,7 +41,8 @@ static void warn_overlap(ff_reader *r, const ff_node *root) {
     item = item ? item->child : NULL;
     for (int c = 0; c < r->scenario->contacts && item; c++, item = item->next) {
         const ff_contact *contact = &r->scenario->contact[c];
-        if (contact->kind == FF_CONTACT_STOPS || contact->kind == FF_CONTACT_GRASP)
+        if (contact->kind == FF_CONTACT_STOPS || contact->kind == FF_CONTACT_GRASP ||
+            r->scenario->satellite[contact->body].arm.present)
             continue;
         const double depth = start_depth(r->scenario, contact);
         if (depth > 1e-9)
@@ -70,8 +71,8 @@ static void warn_untouchable(ff_reader *r, const ff_node *root) {
 /* What the method cannot do is said before anything moves. */
 static bool check_geometry(ff_reader *r, const ff_node *root) {
     const ff_scenario *s = r->scenario;
-    if (!s->method || !(s->method->needs & FF_NEEDS_GEOMETRY))
-        return true;
+    if (!s->method || !(s->method->needs & FF_NEEDS_GEOMETRY) || ff_scenario_servicer(s) >= 0)
+        return true; /* check_servicer says more of an arm */
     const ff_node *item = ff_node_find(root, "contacts");
     item = item ? item->child : NULL;
     for (int c = 0; c < s->contacts && item; c++, item = item->next)
@@ -80,8 +81,8 @@ static bool check_geometry(ff_reader *r, const ff_node *root) {
             return ff_reader_fail(
                 r, item->place,
                 "method '%s' does not know contacts of this kind, allowed: wall, pair, cone; for the "
-                "others method direct, tdpa, damping%s",
-                s->method->name, ff_scenario_servicer(s) < 0 ? ", fused" : "");
+                "others method direct, tdpa, damping, fused",
+                s->method->name);
     return true;
 }
 
@@ -108,19 +109,32 @@ static bool check_subject(ff_reader *r, const ff_node *root) {
 static bool check_servicer(ff_reader *r, const ff_node *root) {
     ff_scenario *s = r->scenario;
     const int servicer = ff_scenario_servicer(s);
+    const ff_node *satellites = ff_node_find(root, "satellites"), *contacts = ff_node_find(root, "contacts");
+    for (int c = 0; c < s->contacts && servicer < 0; c++)
+        if (s->contact[c].kind == FF_CONTACT_GRASP && isfinite(s->contact[c].opens))
+            return ff_reader_fail(r, contacts->place,
+                                  "only the gripper of an arm opens again, allowed: no key 'opens'");
     if (servicer < 0)
         return true;
-    const ff_node *satellites = ff_node_find(root, "satellites"), *contacts = ff_node_find(root, "contacts");
     if (s->satellites != 2 || s->satellite[1 - servicer].arm.present)
         return ff_reader_fail(r, satellites->place,
                               "a scenario with an arm has %d satellites, allowed: the servicer and one "
                               "client without an arm",
                               s->satellites);
-    if (s->contacts > 1 ||
-        (s->contacts == 1 && (s->contact[0].kind != FF_CONTACT_GRASP || s->contact[0].body != servicer)))
-        return ff_reader_fail(r, contacts->place,
-                              "contacts of a scenario with an arm, allowed: one grasp whose body is '%s'",
-                              s->satellite[servicer].name);
+    int grasps = 0;
+    for (int c = 0; c < s->contacts; c++) {
+        const ff_contact *k = &s->contact[c];
+        grasps += k->kind == FF_CONTACT_GRASP;
+        if (grasps > 1 || k->body != servicer || (k->kind != FF_CONTACT_GRASP && k->kind != FF_CONTACT_PAIR))
+            return ff_reader_fail(
+                r, contacts->place,
+                "contacts of a scenario with an arm, allowed: one grasp and any pairs, whose body is '%s'",
+                s->satellite[servicer].name);
+        if (k->kind == FF_CONTACT_GRASP && !(k->opens > k->closes))
+            return ff_reader_fail(r, contacts->place,
+                                  "the grasp opens at %.9g s, allowed: after it closes, %.9g s", k->opens,
+                                  k->closes);
+    }
     if (s->method && !(s->method->can & FF_CAN_TREE)) {
         const ff_node *method = ff_node_find(root, "method");
         ff_names list = {"", 0};
@@ -130,8 +144,8 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
                 ff_names_add(&list, s->setup[m].method->name);
         return ff_reader_fail(
             r, method ? method->place : root->place,
-            "method '%s' predicts its satellites as rigid bodies and knows no torques of an arm, "
-            "allowed: %s",
+            "method '%s' computes the contact force itself, but the arm's joints have felt the measured one "
+            "(docs/methods/arm.md), allowed: %s",
             s->method->name, list.text);
     }
     if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)

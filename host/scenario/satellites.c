@@ -193,7 +193,7 @@ static bool read_servicer(ff_reader *r, const ff_node *node, const ff_section *s
     return true;
 }
 
-/* How a robot stops is no limit. */
+/* How a robot stops is not a limit. */
 static void name_limits(const ff_node *safety, ff_satellite *satellite) {
     if (!safety)
         return;

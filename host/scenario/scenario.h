@@ -21,6 +21,11 @@ enum {
     FF_MAX_METHODS = 8, /* methods that a scenario has settings for */
 };
 
+/* Names of kinds, in the order of their enums and NULL at the end: the reader's words, and what messages,
+ * reports and pages say. */
+extern const char *const ff_robot_names[], *const ff_sensor_names[], *const ff_contact_names[],
+                                                                         *const ff_arm_names[];
+
 typedef enum ff_robot_kind {
     FF_ROBOT_IDEAL,
     FF_ROBOT_DELAY,
@@ -217,7 +222,7 @@ typedef struct ff_contact {
     ff_contact_kind kind;
     int body;                  /* satellite index */
     int against;               /* pair, cone: the other satellite; -1 otherwise */
-    ff_vec3 point;             /* [m] body frame of `body` */
+    ff_vec3 point;             /* [m] body frame of `body`; if that has an arm: of its gripper */
     ff_vec3 at, normal;        /* wall: inertial; pair: body frame of `against`; unit normal */
     double stiffness, damping; /* [N/m], [N s/m]: the mock-ups' real contact (series already combined) */
     double satellite_stiffness, satellite_damping; /* the contact the satellites should have */
@@ -230,6 +235,7 @@ typedef struct ff_contact {
     double rotation_stiffness, rotation_damping;   /* stops, grasp: [N m/rad], [N m s/rad] */
     double closes;                                 /* grasp: [s] not before */
     double reach;                                  /* grasp: [m] closes when so near; FF_INF: at once */
+    double opens;                                  /* grasp: [s] lets go, for good; FF_INF: never */
 } ff_contact;
 
 typedef enum ff_load_kind { FF_LOAD_PULSE, FF_LOAD_HALFSINE, FF_LOAD_SIN2 } ff_load_kind;

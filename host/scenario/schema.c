@@ -17,7 +17,7 @@
 #define BIT(kind) (1u << (unsigned)(kind))
 
 /* Words stand in the order of their enums. */
-static const char *const arm_words[] = {"kr120", "kr16", NULL};
+const char *const ff_arm_names[] = {"kr120", "kr16", NULL};
 static const char *const channel_words[] = {"axes", "cartesian", NULL};
 static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
@@ -29,13 +29,13 @@ static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "
 static const char *const rule_words[] = {"default", "impulse", "held", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
 static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
-static const char *const robot_words[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
-static const char *const sensor_words[] = {"ideal", "noisy", "ati-rdt", NULL};
+const char *const ff_robot_names[] = {"ideal", "delay", "lag", "limited", "joints", "wrench", "mujoco", "kuka-rsi", NULL};
+const char *const ff_sensor_names[] = {"ideal", "noisy", "ati-rdt", NULL};
 static const char *const push_words[] = {"hand", "skip", NULL};
 static const char *const weight_words[] = {"auto", "poses", "scenario", NULL};
 static const char *const delay_words[] = {"scenario", "chirp", NULL};
 static const char *const mount_words[] = {"flange", "environment", NULL};
-static const char *const contact_words[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
+const char *const ff_contact_names[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
 static const char *const load_words[] = {"pulse", "halfsine", "sin2", NULL};
 static const char *const reading_words[] = {"default", "printed", NULL};
 static const char *const tracking_words[] = {"on", "off", NULL};
@@ -77,7 +77,7 @@ static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(
 #define DELAYED (~BIT(FF_ROBOT_IDEAL))
 #define RSI BIT(FF_ROBOT_KUKA_RSI)
 static const ff_key robot_keys[] = {
-    WORD("kind", WORD, robot_words, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
+    WORD("kind", WORD, ff_robot_names, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is told."),
     KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~RSI, "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is told. (`facility`: the fault `answer-lost`.)"),
@@ -99,7 +99,7 @@ static const ff_key robot_keys[] = {
     SECTION("rail", SECTION, &rail_section, "none", 0, 0, "A linear axis under the robot."),
     KEY("address", TEXT, "", ANY, "127.0.0.1", ROBOT(address), RSI, "Address of this computer at which the controller's telegrams arrive. On loopback the robot is a virtual one."),
     KEY("port", INTEGER, "", ANY, "59152", ROBOT(port), RSI, "UDP port of the same."),
-    WORD("arm", WORD, arm_words, "kr120", ROBOT(arm), RSI, "Kinematics."),
+    WORD("arm", WORD, ff_arm_names, "kr120", ROBOT(arm), RSI, "Kinematics."),
     WORD("channel", FLAG, channel_words, "axes", ROBOT(cartesian), RSI, "Corrections of axes by our own kinematics, or Cartesian ones (at most 5 degrees of rotation)."),
     WORD("corrections", FLAG, correction_words, "absolute", ROBOT(relative), RSI, "As RSI_ON names it on the controller."),
 };
@@ -109,7 +109,7 @@ static const ff_section robot_section = {"satellites.NAME.robot", "robot", TABLE
 #define ATI BIT(FF_SENSOR_ATI_RDT)
 #define NOISY (BIT(FF_SENSOR_NOISY) | ATI)
 static const ff_key sensor_keys[] = {
-    WORD("kind", WORD, sensor_words, "ideal", SENSOR(kind), 0, "Exact, with errors, or an ATI sensor over RDT; `run` and `facility` give the latter the errors named here."),
+    WORD("kind", WORD, ff_sensor_names, "ideal", SENSOR(kind), 0, "Exact, with errors, or an ATI sensor over RDT; `run` and `facility` give the latter the errors named here."),
     WORD("mount", FLAG, mount_words, "flange", SENSOR(environment), 0, "On the robot's flange, or on the environment's side."),
     SECTION("pose", SECTION, &pose_section, "{}", SENSOR(pose), 0, "Pose of the sensor in the flange frame; with `mount: environment` in the lab."),
     KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "0", SENSOR(force_noise), NOISY, "Standard deviation of the white noise on each force."),
@@ -332,9 +332,9 @@ static const ff_section same_section = {"contacts.NAME.satellite", "", TABLE(sam
 #define GRASP BIT(FF_CONTACT_GRASP)
 static const ff_key contact_keys[] = {
     KEY("name", NAME, "", ANY, "(contact1, contact2, ...)", CONTACT(name), 0, "Name in tables and paths; by default numbered by its place in the list."),
-    WORD("kind", WORD, contact_words, "required", CONTACT(kind), 0, "A half space, elastic stops about the origin, a plane or a cone fixed to another satellite, a spring that holds two bodies."),
+    WORD("kind", WORD, ff_contact_names, "required", CONTACT(kind), 0, "A half space, elastic stops about the origin, a plane or a cone fixed to another satellite, a spring that holds two bodies."),
     KEY("body", BODY, "", ANY, "(the only satellite)", CONTACT(body), 0, "The satellite that touches; needed when there are several."),
-    KEY("point", POINT, "m", ANY, "com", CONTACT(point), WALL | PAIR | CONE | GRASP, "The point that touches: name of one of the body's points, or its place [x, y, z] in the body frame."),
+    KEY("point", POINT, "m", ANY, "com", CONTACT(point), WALL | PAIR | CONE | GRASP, "The point that touches: name of one of the body's points, or its place [x, y, z] in the body frame; of a body with an arm: in the frame of its gripper, [0, 0, 0] unless given."),
     KEY("against", BODY, "", ANY, "required", CONTACT(against), PAIR | CONE | GRASP, "The other satellite."),
     KEY("at", VEC3, "m", ANY, "required", CONTACT(at), WALL | PAIR | GRASP, "A point of the surface: inertial; for pair and grasp in the body frame of `against` (grasp: the place that is held)."),
     KEY("normal", DIRECTION, "", ANY, "required", CONTACT(normal), WALL | PAIR, "Points to the free side; any length but zero."),
@@ -353,6 +353,7 @@ static const ff_key contact_keys[] = {
     KEY("rotation_damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CONTACT(rotation_damping), STOPS | GRASP, "Damping of the rotation stops, or of the grasp."),
     KEY("closes", NUMBER, "s", NOT_NEGATIVE, "0", CONTACT(closes), GRASP, "The gripper does not close before. It then holds both bodies as they stand to each other."),
     KEY("reach", NUMBER, "m", POSITIVE, "none", CONTACT(reach), GRASP, "The gripper closes when `point` is this near to `at`; none: at the time `closes`, wherever they are."),
+    KEY("opens", NUMBER, "s", POSITIVE, "none", CONTACT(opens), GRASP, "Of an arm's gripper: it lets go, and does not close again; after `closes`."),
 };
 static const ff_section contact_section = {"contacts.NAME", "contact", TABLE(contact_keys), "A list; each item is one contact. Keys that do not belong to the chosen kind are errors. In `--set` an item is addressed by its name or its index from 0."};
 

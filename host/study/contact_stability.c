@@ -544,9 +544,9 @@ ff_status ff_contact_stability_matrix(const ff_contact_stability_config *config,
     ff_contact_stability_axes r = {.n = n};
     status = eigenvalues(n, Q, r.value);
     if (status != FF_OK)
-        return ff_refuse(
-            status, message, size,
-            "the inertia ratio's eigenvalues must be real and positive: it is no M_s M_r^-1 of two inertias");
+        return ff_refuse(status, message, size,
+                         "the inertia ratio's eigenvalues must be real and positive: it is not M_s M_r^-1 of "
+                         "two inertias");
     for (size_t i = 0; i < n; i++) {
         status = direction(n, Q, r.value[i], i, r.direction, r.direction[i]);
         if (status == FF_OK)

@@ -61,21 +61,17 @@ typedef struct ff_contact_stability_axes {
 } ff_contact_stability_axes;
 
 /* Q row-major n x n, 1 <= n <= 6; config->inertia_ratio is ignored. out is for the worst axis.
- * FF_ERR_INERTIA when an eigenvalue is not real and positive: then Q is no ratio of two inertias. */
+ * FF_ERR_INERTIA when an eigenvalue is not real and positive: then Q is not a ratio of two inertias. */
 ff_status ff_contact_stability_matrix(const ff_contact_stability_config *config, size_t n, const double *Q,
                                       ff_contact_stability_axes *axes, ff_contact_stability *out,
                                       char *message, size_t size);
 /* Q = M_s M_r^-1 of two Cartesian inertias (symmetric, positive definite, row-major). FF_ERR_INERTIA. */
 ff_status ff_contact_stability_ratio(size_t n, const double *M_s, const double *M_r, double *Q);
 
-/* |T(jw)| and the growth rate over Q as one SVG file. FF_ERR_IO. */
-ff_status ff_contact_stability_write_svg(const ff_contact_stability_config *config,
-                                         const ff_contact_stability *out, const char *path);
-
 /* All roots of c[0] + c[1] s + ... + c[n] s^n, n <= 12, c[n] != 0. FF_ERR_CONVERGENCE, FF_ERR_ARGUMENT. */
 ff_status ff_polynomial_roots(size_t n, const double *c, double complex *root);
 
-/* The same on a page with the report's plots. FF_ERR_IO, FF_ERR_MEMORY. */
+/* |T(jw)| and the growth rate over Q on a page with the report's plots. FF_ERR_IO, FF_ERR_MEMORY. */
 ff_status ff_contact_stability_write_html(const ff_contact_stability_config *config,
                                           const ff_contact_stability *out, const char *path);
 

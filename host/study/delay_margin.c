@@ -182,12 +182,12 @@ static ff_status describe(work *w, ff_delay_margin *out, char *message, size_t s
     ff_line_rebound sharp;
     const ff_status status = ff_line_contact_solve(&line, &sharp);
     if (status != FF_OK)
-        return ff_refuse(status, message, size, "the first contact is no approach along its normal");
+        return ff_refuse(status, message, size, "the first contact is not approached along its normal");
     out->rebound_law = sharp.rebound * exp(0.5 * FF_PI * out->w_tau);
     return FF_OK;
 }
 
-/* direct: the line with its delay. tdpa caps its rebound at 1 and cannot lower the force of the way in
+/* direct: the line with its delay. tdpa caps its rebound at 1 and cannot lower the force of the approach
  * (readings of destefano2019). The other methods aim at the ideal contact. */
 static void theory(const ff_delay_margin *m, ff_delay_method *out) {
     ff_line_contact line = {m->mass, m->stiffness, m->damping, m->damping_depth, m->speed, m->delay};
@@ -300,7 +300,7 @@ static ff_status analyze(work *w, ff_delay_margin *out, char *message, size_t si
             out->method[out->methods++].method = s->setup[m].method;
     if (out->methods == 0)
         return ff_refuse(FF_ERR_ARGUMENT, message, size, "no method to judge");
-    /* Progress counts runs, as if every search went the whole way. */
+    /* Progress counts runs, as if every search ran to its end. */
     const int each = 2 + FF_DELAY_SCAN + FF_DELAY_BISECTIONS;
     const int runs = out->methods * (each + w->config->map * w->config->map);
     w->share = 1.0 / runs;

@@ -36,7 +36,8 @@ typedef struct ff_delay_margin_config {
     bool method[FF_MAX_METHODS]; /* which to judge, in the order of ff_method_at */
     bool (*progress)(void *user, double part); /* may be NULL; false stops with FF_ERR_LIMIT */
     void *user;
-    void (*begin)(void *user, double runs); /* may be NULL; told once how many runs progress counts */
+    void (*begin)(void *user,
+                  double runs); /* may be NULL; called once with the number of runs that progress counts */
 } ff_delay_margin_config;
 
 enum { FF_DELAY_MAP = 25, FF_DELAY_SCAN = 16, FF_DELAY_BISECTIONS = 7 };
@@ -100,8 +101,6 @@ void ff_delay_margin_sentence(const ff_scenario *scenario, const ff_delay_margin
                               size_t size);
 /* The map. FF_ERR_IO. */
 ff_status ff_delay_margin_write_csv(const ff_delay_margin *out, const char *path);
-ff_status ff_delay_margin_write_svg(const ff_scenario *scenario, const ff_delay_margin *out,
-                                    const char *path);
 /* The maps of every requirement on a page with the report's plots. FF_ERR_IO, FF_ERR_MEMORY. */
 ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay_margin *out,
                                      const char *path);

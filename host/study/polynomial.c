@@ -3,6 +3,9 @@
 static const double complex J = (double complex)I; /* double: the macro is a float */
 
 enum { DEGREE_MAX = 12, STEPS_MAX = 200 };
+/* What the evaluation itself may err by, of the sum of its terms: 2 DEGREE_MAX sqrt(5) 2^-53. An iterate that
+ * wanders within it is a root. */
+#define ROUNDING 6e-15
 
 static double complex value(size_t n, const double complex *c, double complex s) {
     double complex p = c[n];
@@ -27,7 +30,7 @@ static bool laguerre(size_t n, const double complex *c, double complex *root) {
             p = p * s + c[i];
             bound = bound * size + cabs(p);
         }
-        if (cabs(p) <= 1e-16 * bound) {
+        if (cabs(p) <= (step < STEPS_MAX ? 1e-16 : ROUNDING) * bound) {
             *root = s;
             return true;
         }
@@ -62,8 +65,13 @@ ff_status ff_polynomial_roots(size_t n, const double *c, double complex *root) {
     for (size_t k = 0; k < n; k++) {
         const size_t degree = n - k;
         double complex s = 0.0;
-        if (!laguerre(degree, rest, &s))
-            return FF_ERR_CONVERGENCE;
+        if (!laguerre(degree, rest, &s)) {
+            /* close to c_0 + c_n s^n the origin is a point of symmetry, which the iteration leaves and comes
+             * back to: then from the mean size of the roots, beside every axis of symmetry */
+            s = pow(cabs(rest[0] / rest[degree]), 1.0 / (double)degree) * (cos(1.0) + J * sin(1.0));
+            if (!laguerre(degree, rest, &s))
+                return FF_ERR_CONVERGENCE;
+        }
         double complex carry = rest[degree];
         for (size_t i = degree; i-- > 0;) {
             const double complex old = rest[i];

@@ -54,7 +54,7 @@ static ff_workspace_reason why(const ff_arm_info *info) {
     }
 }
 
-/* The axis that leaves its range if the joints go on without a jump; 0: none does. */
+/* The axis that leaves its range if the joints continue without a jump; 0: none does. */
 static int leaving_axis(const ff_arm_model *arm, const ff_pose *pose, const ff_arm_joints *at) {
     ff_arm_solution solution[8];
     int branches = 0, axis = 0;
@@ -170,11 +170,12 @@ static bool identity(ff_pose p) {
     return ff_vec3_norm(p.p) == 0.0 && fabs(p.q.w) == 1.0;
 }
 
-static bool tell(const ff_workspace_config *config, double part) {
+static bool report_progress(const ff_workspace_config *config, double part) {
     return !config->progress || config->progress(config->user, part);
 }
 
-/* Candidates: where the flange starts as the base sees it, which way it looks, and how the base is turned. */
+/* Candidates: where the flange starts as the base sees it, in which direction it looks, and how the base is
+ * turned. */
 static ff_status place(const ff_workspace_config *config, const ff_robot_config *robot, const ff_pose *pose,
                        size_t count, ff_pose *base, ff_pose *tool) {
     static const double x[] = {1.0, 1.35, 1.7, 2.05}, y[] = {-0.8, -0.4, 0.0, 0.4, 0.8},
@@ -189,7 +190,7 @@ static ff_status place(const ff_workspace_config *config, const ff_robot_config 
     bool found = false;
     const size_t candidates = 4 * 5 * 4 * 3 * 4;
     for (size_t c = 0; c < candidates; c++) {
-        if (c % 16 == 0 && !tell(config, (double)c / (double)candidates))
+        if (c % 16 == 0 && !report_progress(config, (double)c / (double)candidates))
             return FF_ERR_LIMIT;
         const size_t ix = c % 4, iy = c / 4 % 5, iz = c / 20 % 4, ip = c / 80 % 3, iw = c / 240;
         const ff_quat yaw = ff_quat_exp(ff_vec3_make(0.0, 0.0, 0.5 * FF_PI * (double)iw));
@@ -250,7 +251,7 @@ ff_status ff_workspace_trace(const ff_workspace_config *config, const ff_robot_c
     trial t = {0};
     size_t first = 0;
     for (; first < count; first++)
-        if (first % 256 == 0 && !tell(config, 1.0))
+        if (first % 256 == 0 && !report_progress(config, 1.0))
             return FF_ERR_LIMIT;
         else if (start_at(config, &arm, pose, first, count, config->sample, &t))
             break;
@@ -278,7 +279,7 @@ typedef struct motions {
 
 static bool tell_motion(void *self, double part) {
     const motions *m = self;
-    return tell(m->config, (m->done + part) / m->all);
+    return report_progress(m->config, (m->done + part) / m->all);
 }
 
 ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_config *config,

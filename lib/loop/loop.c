@@ -1,5 +1,5 @@
 /* One cycle of the loop: sensors in, commands out. */
-#include "loop/stage.h"
+#include "loop/cycle.h"
 
 void ff_loop_default(ff_loop_config *config) {
     *config = (ff_loop_config){.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004}, .bodies = 1};
@@ -45,8 +45,10 @@ static ff_status create_nominal(ff_loop_model *model, char *message, size_t size
         return fault(FF_ERR_ARGUMENT, -1, "nominal motion", message, size);
     if (prescribed && !ff_rigid_finite(&relative->start))
         return fault(FF_ERR_NOT_FINITE, -1, "nominal motion", message, size);
+    if (!prescribed && ff__has_joints(config, relative->of))
+        return fault(FF_ERR_UNSUPPORTED, -1, "nominal motion of a body with joints", message, size);
     if (relative->integrated &&
-        (relative->nominal == FF_NOMINAL_SATELLITE ||
+        (relative->nominal == FF_NOMINAL_SATELLITE || config->joints.tree ||
          (config->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && config->integrate.scheme != FF_SCHEME_EULER)))
         return fault(
             FF_ERR_UNSUPPORTED, -1,
@@ -66,16 +68,22 @@ static ff_status prepare(const ff_loop_config *config, ff_world *world, ff_setti
         return fault(FF_ERR_ARGUMENT, -1, "bodies", message, size);
     if ((status = ff_integrate_validate(&config->integrate)) != FF_OK)
         return fault(status, -1, "integrator", message, size);
+    if (config->joints.tree && (config->joints.body < 0 || config->joints.body >= config->bodies))
+        return fault(FF_ERR_ARGUMENT, -1, "body with joints", message, size);
     *world = config->world;
     *setting = config->setting;
     world->integrate = config->integrate;
     world->bodies = config->bodies;
     for (int i = 0; i < config->bodies; i++) {
         const ff_loop_body_config *body = &config->body[i];
-        if ((status = ff_rigid_create(&body->rigid, &world->body[i].rigid)) != FF_OK)
-            return fault(status, i, "mass and inertia", message, size);
         if (!ff_rigid_finite(&body->start))
             return fault(FF_ERR_NOT_FINITE, i, "start", message, size);
+        if (ff__has_joints(config, i)) {
+            const char *what;
+            if ((status = ff__joints_check(config, i, &world->body[i].rigid, &what)) != FF_OK)
+                return fault(status, i, what, message, size);
+        } else if ((status = ff_rigid_create(&body->rigid, &world->body[i].rigid)) != FF_OK)
+            return fault(status, i, "mass and inertia", message, size);
         world->body[i].start = body->start;
         world->body[i].start.attitude = ff_quat_unit(body->start.attitude);
     }
@@ -120,6 +128,10 @@ static ff_status create_body(ff_loop_model *model, int i, char *message, size_t 
         return fault(status, i, "limits", message, size);
     if (body->held && (!ff_scheme_holds(config->integrate.scheme) || body->held_by >= config->bodies))
         return fault(FF_ERR_UNSUPPORTED, i, "held contact wrench", message, size);
+    const bool reacts = body->reacts && (!config->joints.tree || ff__has_joints(config, i) ||
+                                         body->held != config->body[config->joints.body].held);
+    if (reacts)
+        return fault(FF_ERR_ARGUMENT, i, "reaction", message, size);
     for (int a = 0; a < 6 && body->elastic; a++)
         if (!(body->gear_stiffness[a] > 0.0))
             return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
@@ -140,6 +152,8 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, siz
         return status;
     if (size < ff__loop_round(sizeof *model) + model->stage.model_bytes)
         return fault(FF_ERR_SIZE, -1, "memory of the model", message, message_size);
+    if (config->joints.tree) /* checked by prepare */
+        ff_body_tree(config->joints.tree, 1, &config->joints.port, &model->jointed);
     for (int i = 0; i < config->bodies; i++) {
         model->rigid[i] = model->config.world.body[i].rigid;
         if ((status = create_body(model, i, message, message_size)) != FF_OK)
@@ -241,7 +255,10 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
         ff_integrate_reset(&state->body[i], &state->integrate[i]);
         state->last_wrench[i] = ff_wrench_zero();
         ff_mount_reset(&state->mount[i]);
-        state->energy[i] = (ff_energy){.kinetic = ff_rigid_kinetic_energy(&model->rigid[i], &state->body[i])};
+        state->energy[i] =
+            (ff_energy){.kinetic = ff__has_joints(&model->config, i)
+                                       ? ff__joints_reset(model, state)
+                                       : ff_rigid_kinetic_energy(&model->rigid[i], &state->body[i])};
         const ff_setpoint start =
             ff_loop_to_robot(model, &state->nominal.motion,
                              setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega));
@@ -249,7 +266,7 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
         const double lead = ff_loop_lead(model, state, i);
         if (lead > 0.0) { /* the command before the first one */
             const double T = model->config.integrate.cycle;
-            ff_rigid_state before = state->body[i];
+            ff_rigid_state before = state->body[i]; /* with joints: at rest, so as one body */
             ff_integrate_coast(&model->rigid[i], lead - T, T, &before);
             const ff_rigid_state nominal =
                 ff_nominal_coast(&model->nominal, lead - T, T, &state->nominal.motion);
@@ -259,6 +276,8 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
         /* upright, forearm forward: the branch that the nearest solutions then stay in */
         state->joints[i] = (ff_arm_joints){.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
         out->command[i] = out->next[i] = start;
+        out->base[i] = state->body[i];
+        out->port[i] = ff_pose_identity();
         out->measured_b[i] = out->fidelity.f_b[i] = ff_wrench_zero();
         out->velocity_correction[i] = ff_twist_zero();
         out->sensor_status[i] = out->gate_status[i] = FF_OK;
@@ -285,7 +304,7 @@ static ff_status hold_all(const ff_loop_model *model, ff_loop_state *state, ff_l
 
 double ff_energy_sum(const ff_energy *e) {
     return e->exchanged + e->delay + e->force_controller + e->velocity_controller + e->integration +
-           e->loads + e->method;
+           e->loads + e->method + e->joints;
 }
 
 /* Books one cycle of one body. Powers pair wrench and velocity in the axes of the body they act on: F_e.V_r
@@ -394,6 +413,51 @@ static ff_status tip_of(const ff_loop_model *model, int i, ff_mount_state *mount
     return ff_wrench_condition(wrench, tip, f_b);
 }
 
+void ff_loop_calibrated(const ff_loop_model *model, ff_loop_calibration *calibration) {
+    *calibration = (ff_loop_calibration){.skew = model->config.world.skew};
+    for (int i = 0; i < model->config.bodies; i++) {
+        const ff_wrench_config *w = &model->config.body[i].wrench;
+        calibration->sensor[i] =
+            (ff_loop_sensor){w->bias_s, w->mockup_mass, w->mockup_com_b, w->force_limit, w->torque_limit};
+    }
+}
+
+ff_status ff_loop_calibrate(ff_loop_model *model, const ff_loop_calibration *calibration) {
+    ff_wrench_config wrench[FF_MAX_BODIES];
+    ff_mount_config mount[FF_MAX_BODIES];
+    ff_mount_model bends[FF_MAX_BODIES];
+    ff_status status = FF_OK;
+    for (int i = 0; i < model->config.bodies && status == FF_OK; i++) {
+        const ff_loop_sensor *s = &calibration->sensor[i];
+        wrench[i] = model->config.body[i].wrench;
+        mount[i] = model->config.body[i].mount;
+        bends[i] = model->mount[i];
+        wrench[i].bias_s = s->bias_s;
+        wrench[i].mockup_mass = s->mockup_mass;
+        wrench[i].mockup_com_b = s->mockup_com_b;
+        wrench[i].force_limit = s->force_limit;
+        wrench[i].torque_limit = s->torque_limit;
+        status = ff_wrench_validate(&wrench[i]);
+        if (status == FF_OK && mount[i].mass > 0.0 && mount[i].mass != s->mockup_mass) {
+            mount[i].mass = s->mockup_mass;
+            status = ff_mount_create(&mount[i], &bends[i]);
+        }
+    }
+    if (status == FF_OK && calibration->skew != model->config.world.skew) {
+        ff_world world = model->config.world;
+        ff_settings setting = model->config.setting;
+        world.skew = calibration->skew;
+        ff_settings_forget(model->config.method, &setting, "skew"); /* what was measured holds */
+        status = ff_loop_update(model, &world, &setting);
+    }
+    for (int i = 0; i < model->config.bodies && status == FF_OK; i++) {
+        model->config.body[i].wrench = wrench[i];
+        model->config.body[i].mount = mount[i];
+        model->mount[i] = bends[i];
+    }
+    return status;
+}
+
 /* Else the last reading stands in for a lost one. */
 static bool is_fresh(const ff_loop_model *model, const ff_wrench_in *sensor) {
     return sensor->age < 0.5 * model->config.integrate.cycle;
@@ -409,6 +473,8 @@ ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_l
                                         is_fresh(model, &in->sensor[i]), &tip, &out->measured_b[i]);
         out->tip[i] = (ff_setpoint){tip.T_wb, tip.twist};
         out->sensor_status[i] = status;
+        if (status == FF_OK)
+            state->last_wrench[i] = out->measured_b[i];
         info->not_finite += status == FF_ERR_NOT_FINITE;
         info->stale += status == FF_INFO_STALE;
         info->saturated += status == FF_INFO_SATURATED;
@@ -417,19 +483,9 @@ ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_l
     return refused ? FF_INFO_HELD : FF_OK;
 }
 
-/* What one cycle makes on its way. */
-typedef struct cycle {
-    ff_body_sample sample[FF_MAX_BODIES];   /* 1 */
-    double compliance[FF_MAX_BODIES][6][6]; /* of elastic robots */
-    ff_rigid_state next[FF_MAX_BODIES];     /* satellites at t_(k+1), with their output velocities */
-    ff_integrate_state integrate[FF_MAX_BODIES];
-    ff_integrate_out step[FF_MAX_BODIES]; /* and energies */
-    ff_nominal_state nominal;
-} cycle;
-
 /* What stage 1 has measured, robots mapped to the inertial frame by (23). False: a sample was refused. */
-static bool take_samples(const ff_loop_model *model, const ff_loop_state *state, const ff_loop_in *in, cycle *c,
-                         const ff_loop_out *out) {
+static bool take_samples(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                         const ff_loop_in *in, ff__cycle *c, ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
     bool refused = false;
     for (int i = 0; i < config->bodies; i++) {
@@ -450,11 +506,15 @@ static bool take_samples(const ff_loop_model *model, const ff_loop_state *state,
                 ff_quat_rotate(nominal->attitude, ff_vec3_cross(nominal->omega, in->sensor[i].T_wb.p)));
         }
     }
-    return !refused;
+    if (refused || !config->joints.tree)
+        return !refused;
+    const ff_status seen = ff__joints_see(model, state, in, c, out);
+    info->not_finite += seen == FF_ERR_NOT_FINITE;
+    return seen == FF_OK;
 }
 
 /* 2, 3 contact and fidelity: the wrench the satellites should feel. */
-static ff_status correct(const ff_loop_model *model, ff_loop_state *state, cycle *c, ff_method_out *out) {
+static ff_status correct(const ff_loop_model *model, ff_loop_state *state, ff__cycle *c, ff_method_out *out) {
     const ff_loop_config *config = &model->config;
     if (config->method->needs & FF_NEEDS_COMPLIANCE)
         for (int i = 0; i < config->bodies; i++)
@@ -466,13 +526,15 @@ static ff_status correct(const ff_loop_model *model, ff_loop_state *state, cycle
                        .sample = c->sample,
                        .output = state->integrate,
                        .grasp_point = config->world.grasp.point};
+    if (config->joints.tree)
+        return ff__joints_correct(model, state, c, &in, out);
     return ff__stage_step(&model->stage, ff__loop_method_model(model), config->bodies, state->detector,
                           ff__loop_method_state(state), &in, out);
 }
 
 /* The satellites from t_k to t_(k+1). False: they would leave the finite numbers. */
 static bool advance(const ff_loop_model *model, ff_loop_state *state, const ff_loop_in *in,
-                    const ff_method_out *felt, cycle *c) {
+                    const ff_method_out *felt, ff__cycle *c) {
     const ff_loop_config *config = &model->config;
     const double T = config->integrate.cycle;
     const ff_rigid_state *body = felt->body;
@@ -493,7 +555,9 @@ static bool advance(const ff_loop_model *model, ff_loop_state *state, const ff_l
         c->integrate[i] = state->integrate[i];
         const ff_rigid_load contact =
             ff_rigid_load_from_body(body[i].attitude, held[i] ? half[i] : felt->f_b[i]);
-        if (felt->has_next[i])
+        if (ff__has_joints(config, i))
+            ff__joints_advance(model, state, in, felt, c);
+        else if (felt->has_next[i])
             own_step(&model->rigid[i], T, contact, in->load[i], &body[i], &felt->next[i], &c->next[i],
                      &c->integrate[i], &c->step[i]);
         else if (config->relative.enabled && config->relative.integrated)
@@ -505,7 +569,9 @@ static bool advance(const ff_loop_model *model, ff_loop_state *state, const ff_l
                               &c->integrate[i], &c->step[i]);
     }
     for (int i = 0; i < config->bodies; i++) {
-        if (held[i])
+        if (held[i] && (ff__has_joints(config, i) || config->body[i].reacts))
+            ff__joints_finish(model, i, c);
+        else if (held[i])
             ff_integrate_finish(&model->rigid[i], T, late_half(&config->body[i], i, half[i], body, c->next),
                                 &c->next[i], &c->integrate[i], &c->step[i]);
         finite = finite && is_sane(&c->next[i]);
@@ -516,10 +582,15 @@ static bool advance(const ff_loop_model *model, ff_loop_state *state, const ff_l
 }
 
 /* Where the energy of each body came from in this cycle. */
-static void balance(const ff_loop_model *model, ff_loop_state *state, const cycle *c, ff_loop_out *out) {
+static void balance(const ff_loop_model *model, ff_loop_state *state, const ff__cycle *c, ff_loop_out *out) {
     const ff_method_out *felt = &out->fidelity;
     for (int i = 0; i < model->config.bodies; i++) {
         const ff_rigid_model *rigid = &model->rigid[i];
+        if (ff__has_joints(&model->config, i)) {
+            ff__joints_book(model, state, c, felt->f_b[i], &state->energy[i]);
+            out->velocity_correction[i] = ff_twist_zero();
+            continue;
+        }
         state->energy[i].method +=
             ff_rigid_kinetic_energy(rigid, &felt->body[i]) - ff_rigid_kinetic_energy(rigid, &state->body[i]);
         book(rigid, model->config.integrate.cycle, &c->sample[i], &felt->f_b[i], &felt->body[i],
@@ -531,7 +602,7 @@ static void balance(const ff_loop_model *model, ff_loop_state *state, const cycl
 }
 
 /* 4 command: a predicting method refines the one issued now; the others' next pose is known already. */
-static void command(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, const cycle *c,
+static void command(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, const ff__cycle *c,
                     ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
     const double T = config->integrate.cycle;
@@ -561,20 +632,21 @@ static void command(const ff_loop_model *model, ff_loop_state *state, ff_loop_in
     }
 }
 
-static void keep(ff_loop_state *state, int bodies, const cycle *c) {
-    for (int i = 0; i < bodies; i++) {
+static void keep(const ff_loop_model *model, ff_loop_state *state, const ff__cycle *c) {
+    for (int i = 0; i < model->config.bodies; i++) {
         state->body[i] = c->next[i];
         state->integrate[i] = c->integrate[i];
-        state->last_wrench[i] = c->sample[i].f_b;
     }
+    if (model->config.joints.tree)
+        state->tree = c->tree;
     state->nominal = c->nominal;
     state->k++;
 }
 
 ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                           const ff_loop_in *in, ff_loop_out *out) {
-    cycle c;
-    if (!take_samples(model, state, in, &c, out))
+    ff__cycle c;
+    if (!take_samples(model, state, info, in, &c, out))
         return hold_all(model, state, info, out);
     const ff_status status = correct(model, state, &c, &out->fidelity);
     if (status < 0 || !advance(model, state, in, &out->fidelity, &c)) {
@@ -583,7 +655,7 @@ ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_l
     }
     balance(model, state, &c, out);
     command(model, state, info, &c, out);
-    keep(state, model->config.bodies, &c);
+    keep(model, state, &c);
     return FF_OK;
 }
 

@@ -79,8 +79,8 @@ static const char contact_help[] =
     "  --robot-inertia M        [kg] the robot's Cartesian inertia, needed with a contact\n"
     "  --contact-damping B      [N s/m] of the contact; unknown: taken as none\n"
     "  --contact-stiffness K    [N/m] of the contact; unknown: taken as very stiff\n"
-    "  --plot FILE.svg          amplification over frequency, growth rate over Q; FILE.html: a page to zoom "
-    "in\n"
+    "  --plot FILE.html         amplification over frequency, growth rate over Q: a page to zoom and read "
+    "off\n"
     "  --json                   print one JSON object instead of the table\n"
     "  --quiet                  print nothing but errors\n"
     "\n"
@@ -319,10 +319,12 @@ static int contact_stability(int argc, char **argv) {
         fprintf(stderr,
                 "warning: the actuators' bandwidth %.4g rad/s is below the controller's, %.4g rad/s\n",
                 c.bandwidth, controller);
-    const size_t plot_length = plot ? strlen(plot) : 0;
-    const bool page = plot_length > 5 && strcmp(plot + plot_length - 5, ".html") == 0;
-    if (plot && (page ? ff_contact_stability_write_html(&c, &r, plot)
-                      : ff_contact_stability_write_svg(&c, &r, plot)) != FF_OK) {
+    const size_t length = plot ? strlen(plot) : 0;
+    if (plot && (length < 6 || strcmp(plot + length - 5, ".html") != 0)) {
+        ff_cli_error("freefloat " CONTACT ": --plot '%s', allowed: a page, FILE.html", plot);
+        return FF_EXIT_USAGE;
+    }
+    if (plot && ff_contact_stability_write_html(&c, &r, plot) != FF_OK) {
         ff_cli_error("freefloat " CONTACT ": '%s' cannot be written", plot);
         return FF_EXIT_FAILED;
     }

@@ -13,7 +13,7 @@ static const char help[] =
     "Go or no go before contact: for the scenario's first contact w*tau (contact frequency times loop "
     "delay), the rebound\n"
     "and the largest force by theory and by simulation under each method, the largest delay that keeps the\n"
-    "requirements, and a map over stiffness and delay (delay-margin.html, .svg and .csv).\n\n"
+    "requirements, and a map over stiffness and delay (delay-margin.html and .csv).\n\n"
     "  --method M           the method that GO or NO GO is about (default the file's)\n"
     "  --methods A,B        judge only these (default all that are built)\n"
     "  --delay-max S        [s] largest delay tried (default four times the scenario's, at least 2/w up to "
@@ -58,7 +58,7 @@ static void put_case(ff_json *json, const ff_delay_case *c) {
 }
 
 static void print_json(const ff_scenario *s, const ff_delay_margin *m, const char *sentence, const char *csv,
-                       const char *svg) {
+                       const char *html) {
     ff_json json;
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
@@ -106,7 +106,7 @@ static void print_json(const ff_scenario *s, const ff_delay_margin *m, const cha
     }
     ff_json_close(&json, ']');
     ff_json_string(&json, "csv", csv);
-    ff_json_string(&json, "svg", svg);
+    ff_json_string(&json, "html", html);
     ff_json_bool(&json, "go", go);
     ff_json_string(&json, "sentence", sentence);
     ff_json_close(&json, '}');
@@ -179,10 +179,8 @@ static int numbers(const char *delay_max, const char *map, const char *span, ff_
     return 0;
 }
 
-static int write_map(const ff_scenario *s, const ff_delay_margin *m, const char *csv, const char *svg,
-                     const char *html) {
-    if (ff_delay_margin_write_csv(m, csv) != FF_OK || ff_delay_margin_write_svg(s, m, svg) != FF_OK ||
-        ff_delay_margin_write_html(s, m, html) != FF_OK) {
+static int write_map(const ff_scenario *s, const ff_delay_margin *m, const char *csv, const char *html) {
+    if (ff_delay_margin_write_csv(m, csv) != FF_OK || ff_delay_margin_write_html(s, m, html) != FF_OK) {
         ff_cli_error("%s: cannot be written (%s)", csv, strerror(errno));
         return FF_EXIT_FAILED;
     }
@@ -232,7 +230,7 @@ int ff_analyze_delay_margin(int argc, char **argv) {
         ff_cli_error("%s: %s", file, *message ? message : ff_status_text(done));
         status = done == FF_ERR_ARGUMENT || done == FF_ERR_UNSUPPORTED ? FF_EXIT_USAGE : FF_EXIT_FAILED;
     } else {
-        char sentence[512], csv[4400] = "", svg[4400] = "", html[4400] = "";
+        char sentence[512], csv[4400] = "", html[4400] = "";
         ff_delay_margin_sentence(scenario, &margin, sentence, sizeof sentence);
         if (margin.cells) {
             char *folder = ff_session_folder(out, scenario->name, NULL);
@@ -240,18 +238,17 @@ int ff_analyze_delay_margin(int argc, char **argv) {
                 status = FF_EXIT_USAGE;
             } else {
                 snprintf(csv, sizeof csv, "%s/delay-margin.csv", folder);
-                snprintf(svg, sizeof svg, "%s/delay-margin.svg", folder);
                 snprintf(html, sizeof html, "%s/delay-margin.html", folder);
-                status = write_map(scenario, &margin, csv, svg, html);
+                status = write_map(scenario, &margin, csv, html);
             }
             free(folder);
         }
         if (json) {
-            print_json(scenario, &margin, sentence, *csv ? csv : NULL, *svg ? svg : NULL);
+            print_json(scenario, &margin, sentence, *csv ? csv : NULL, *html ? html : NULL);
         } else if (!quiet) {
             print_table(scenario, &margin, sentence);
-            if (*svg)
-                printf("\nmap %s, %s, %s\n", html, svg, csv);
+            if (*html)
+                printf("\nmap %s, %s\n", html, csv);
         }
         ff_delay_margin_free(&margin);
     }

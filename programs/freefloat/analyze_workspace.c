@@ -60,7 +60,7 @@ static void print_json(const ff_scenario *s, const ff_workspace *w, const ff_wor
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
     ff_json_string(&json, "scenario", s->name);
-    ff_json_string(&json, "arm", config->arm == FF_ARM_KR120 ? "kr120" : "kr16");
+    ff_json_string(&json, "arm", ff_arm_names[config->arm]);
     ff_json_number(&json, "duration_s", w->duration);
     ff_json_number(&json, "ball_m", config->ball);
     ff_json_open(&json, "satellites", '{');
@@ -124,12 +124,15 @@ int ff_analyze_workspace(int argc, char **argv) {
         return status;
     ff_workspace_config config;
     ff_workspace_default(&config);
-    if (arm && strcmp(arm, "kr120") != 0 && strcmp(arm, "kr16") != 0) {
+    int kind = 0;
+    while (arm && ff_arm_names[kind] && strcmp(arm, ff_arm_names[kind]) != 0)
+        kind++;
+    if (!ff_arm_names[kind]) {
         ff_cli_error("freefloat analyze workspace: --arm '%s', allowed: kr120, kr16", arm);
         return FF_EXIT_USAGE;
     }
-    if (arm && strcmp(arm, "kr16") == 0)
-        config.arm = FF_ARM_KR16;
+    if (arm)
+        config.arm = (ff_arm_kind)kind;
     if (margin &&
         (!ff_cli_number(margin, &config.margin) || !(config.margin >= 0.0 && config.margin < 1.0))) {
         ff_cli_error("freefloat analyze workspace: --margin '%s', allowed: 0 to 1", margin);

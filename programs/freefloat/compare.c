@@ -96,6 +96,14 @@ static void print_json(const ff_session *const *sessions, int count) {
     fputs("}\n", stdout);
 }
 
+/* A method that no scenario with an arm allows: a comparison runs the others (docs/methods/arm.md). */
+static bool is_without_joints(const char *name) {
+    for (int m = 0; ff_method_at(m); m++)
+        if (strcmp(ff_method_at(m)->name, name) == 0)
+            return !(ff_method_at(m)->can & FF_CAN_TREE);
+    return false;
+}
+
 int ff_cmd_compare(int argc, char **argv) {
     const char *file, *methods = "ideal,direct,tdpa";
     int status;
@@ -112,14 +120,23 @@ int ff_cmd_compare(int argc, char **argv) {
     if (count < 1)
         return FF_EXIT_USAGE;
     ff_session *session[FF_MAX_VARIANTS] = {0};
-    int loaded = 0;
+    int loaded = 0, refused = 0;
     status = FF_EXIT_DONE;
-    for (; loaded < count && status == FF_EXIT_DONE;
-         loaded++) { /* every variant is checked before any runs */
+    for (int i = 0; i < count && status == FF_EXIT_DONE; i++) { /* every variant is checked before any runs */
         session[loaded] = calloc(1, sizeof **session);
-        status = session[loaded] ? ff_variant_load(session[loaded], file, &variant[loaded], ask.set, ask.sets)
+        status = session[loaded] ? ff_variant_load(session[loaded], file, &variant[i], ask.set, ask.sets)
                                  : FF_EXIT_FAILED;
+        if (status == FF_EXIT_USAGE && is_without_joints(variant[i].method)) { /* said so; the others run */
+            ff_session_close(session[loaded]);
+            session[loaded] = NULL;
+            refused++;
+            status = FF_EXIT_DONE;
+            continue;
+        }
+        variant[loaded++] = variant[i];
     }
+    if (refused && status == FF_EXIT_DONE && (!loaded || ff_scenario_servicer(&session[0]->scenario) < 0))
+        status = FF_EXIT_USAGE;
     if (status == FF_EXIT_DONE && session[0]->scenario.emulates) {
         ff_cli_error("%s: an emulation has no methods to compare; allowed: freefloat run FILE --set "
                      "emulation.scheme=free",
@@ -141,7 +158,7 @@ int ff_cmd_compare(int argc, char **argv) {
     if (status != FF_EXIT_USAGE) {
         const ff_session *done[FF_MAX_VARIANTS];
         int n = 0;
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < loaded; i++)
             if (session[i] && session[i]->summary)
                 done[n++] = session[i];
         const bool written = n && ff_session_report(done, n, folder) == 0;

@@ -2,7 +2,6 @@
 
 #include <libgen.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,22 +23,8 @@ static const char help[] =
     "exit status: 0 done, 1 a case failed, 2 bad usage\n"
     "example: freefloat papers destefano2019\n";
 
-typedef struct paper {
-    const char *key, *title;
-    void (*run)(ff_paper_table *table);
-} paper;
-
-static const paper papers[] = {
-    {"destefano2019", "De Stefano, Balachandran, Secchi 2019: passivity layer for delay and integration",
-     ff_paper_destefano2019},
-    {"he2022", "He, Shen, Gao 2022: passivity with the contact damping identified on line", ff_paper_he2022},
-    {"destefano2021",
-     "De Stefano, Mishra, Giordano, Lampariello, Ott 2021: relative dynamics, capture of Envisat",
-     ff_paper_destefano2021},
-    {"aghili", "Aghili: emulation of another robot, contact stability", ff_paper_aghili},
-    {"lange", "Lange, Grunwald, Albu-Schaeffer: hard impacts of two satellites on two robots",
-     ff_paper_lange},
-};
+static const ff_paper *const papers[] = {&ff_paper_destefano2019, &ff_paper_he2022, &ff_paper_destefano2021,
+                                         &ff_paper_aghili, &ff_paper_lange};
 
 /* scenarios/papers/FILE below the working folder, beside the program, or where it was installed. */
 static bool find_file(const char *file, char *path, size_t size) {
@@ -72,79 +57,120 @@ static ff_status probe_row(void *self, const ff_row *row) {
     return FF_OK;
 }
 
-ff_paper_case *ff_paper_run(ff_paper_table *table, const char *file, const char *variant, ...) {
-    const char *sets[FF_MAX_SETS];
-    int count = 0;
-    va_list arguments;
-    va_start(arguments, variant);
-    for (const char *set; count < FF_MAX_SETS && (set = va_arg(arguments, const char *)) != NULL;)
-        sets[count++] = set;
-    va_end(arguments);
+/* --------------------------------------------------------------------------------------------- runs -- */
 
-    char path[PATH_MAX + 64];
-    ff_variant parsed[FF_MAX_VARIANTS];
-    ff_paper_case *c = calloc(1, sizeof *c);
-    if (!c || !find_file(file, path, sizeof path)) {
-        ff_cli_error("freefloat papers: scenarios/papers/%s not found; run from the project's folder", file);
-        table->failed = true;
-        free(c);
-        return NULL;
-    }
-    const ff_session_options options = {.quiet = table->quiet, .extra = {c, probe_row}};
-    if (ff_variants_parse(variant, parsed) != 1 ||
-        ff_variant_load(&c->session, path, &parsed[0], sets, count) != FF_EXIT_DONE ||
-        ff_session_execute(&c->session, &options) == FF_EXIT_USAGE || !c->session.summary) {
-        table->failed = true;
-        ff_paper_case_free(c);
-        return NULL;
-    }
-    return c;
-}
-
-void ff_paper_case_free(ff_paper_case *c) {
+static void free_case(ff_paper_case *c) {
     if (c)
         ff_session_free(&c->session);
     free(c);
 }
 
-void ff_paper_cases_free(ff_paper_case *const *c, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        ff_paper_case_free(c[i]);
-}
-
-ff_paper_row *ff_paper_add(ff_paper_table *table, const char *claim, const char *says) {
-    if (table->rows == table->capacity) {
-        const int capacity = table->capacity ? 2 * table->capacity : 32;
-        ff_paper_row *row = realloc(table->row, (size_t)capacity * sizeof *row);
-        if (!row)
-            abort();
-        table->row = row;
-        table->capacity = capacity;
+/* NULL after one line on stderr. */
+static ff_paper_case *run_case(const ff_paper_spec *spec, bool quiet) {
+    char path[PATH_MAX + 64];
+    ff_variant parsed[FF_MAX_VARIANTS];
+    int sets = 0;
+    while (sets < (int)(sizeof spec->set / sizeof *spec->set) && spec->set[sets])
+        sets++;
+    ff_paper_case *c = calloc(1, sizeof *c);
+    if (!c || !find_file(spec->file, path, sizeof path)) {
+        ff_cli_error("freefloat papers: scenarios/papers/%s not found; run from the project's folder",
+                     spec->file);
+        free(c);
+        return NULL;
     }
-    ff_paper_row *row = &table->row[table->rows++];
-    *row = (ff_paper_row){0};
-    FF_CELL(row->claim, "%s", claim);
-    FF_CELL(row->paper, "%s", says);
-    return row;
+    const ff_session_options options = {.quiet = quiet, .extra = {.self = c, .row = probe_row}};
+    if (ff_variants_parse(spec->variant, parsed) != 1 ||
+        ff_variant_load(&c->session, path, &parsed[0], spec->set, sets) != FF_EXIT_DONE ||
+        ff_session_execute(&c->session, &options) == FF_EXIT_USAGE || !c->session.summary) {
+        free_case(c);
+        return NULL;
+    }
+    return c;
 }
 
-const ff_episode *ff_paper_episode(const ff_paper_case *c, int n) {
-    return c && n < c->session.metrics.episodes ? &c->session.metrics.episode[n] : NULL;
+const ff_metrics *ff_paper_metrics(const ff_paper_runs *runs, int run) {
+    return runs->run[run] ? &runs->run[run]->session.metrics : NULL;
 }
 
-ff_episode_info ff_paper_info(const ff_paper_case *c, int n) {
+const ff_episode *ff_paper_episode(const ff_paper_runs *runs, int run, int n) {
+    const ff_metrics *m = ff_paper_metrics(runs, run);
+    return m && n < m->episodes ? &m->episode[n] : NULL;
+}
+
+ff_episode_info ff_paper_info(const ff_paper_runs *runs, int run, int n) {
     ff_episode_info info = {.cov = FF_NAN, .cof = FF_NAN, .restitution = FF_NAN};
-    if (ff_paper_episode(c, n))
-        ff_metrics_episode(&c->session.metrics, n, &info);
+    if (ff_paper_episode(runs, run, n))
+        ff_metrics_episode(ff_paper_metrics(runs, run), n, &info);
     return info;
 }
 
-static void print_table(const ff_paper_table *table) {
+/* -------------------------------------------------------------------------------------------- table -- */
+
+typedef struct row {
+    char claim[128], paper[64], printed[64], ours[64], ideal[64], remark[160];
+} row;
+
+typedef struct table {
+    row *row;
+    int rows;
+    bool failed; /* a case could not be run */
+} table;
+
+static void fill(const ff_paper_cell *cell, const ff_paper_runs *runs, char *text, size_t size) {
+    double x[2] = {FF_NAN, FF_NAN};
+    if (cell->text) {
+        cell->text(runs, cell->run, cell->argument, text, size);
+    } else if (cell->number) {
+        cell->number(runs, cell->run, cell->argument, x);
+        snprintf(text, size, cell->format, x[0], x[1]);
+    } else if (cell->format) {
+        snprintf(text, size, "%s", cell->format);
+    }
+}
+
+static void add_row(table *t, const ff_paper_entry *e, const ff_paper_runs *runs) {
+    row *all = realloc(t->row, (size_t)(t->rows + 1) * sizeof *all);
+    if (!all)
+        abort();
+    t->row = all;
+    row *r = &all[t->rows++];
+    *r = (row){0};
+    snprintf(r->claim, sizeof r->claim, "%s", e->claim);
+    snprintf(r->paper, sizeof r->paper, "%s", e->paper);
+    fill(&e->printed, runs, r->printed, sizeof r->printed);
+    fill(&e->ours, runs, r->ours, sizeof r->ours);
+    fill(&e->ideal, runs, r->ideal, sizeof r->ideal);
+    fill(&e->remark, runs, r->remark, sizeof r->remark);
+}
+
+static void run_group(table *t, const ff_paper_group *g, bool quiet) {
+    ff_paper_runs runs = {0};
+    bool good = true;
+    for (int i = 0; i < g->specs; i++) {
+        runs.run[i] = run_case(&g->spec[i], quiet);
+        good = good && runs.run[i];
+    }
+    t->failed = t->failed || !good;
+    good = good || !g->whole;
+    if (good && g->prepare) {
+        runs.memory = calloc(1, g->bytes);
+        good = runs.memory && g->prepare(&runs);
+        t->failed = t->failed || !good;
+    }
+    for (int i = 0; i < g->entries && good; i++)
+        add_row(t, &g->entry[i], &runs);
+    for (int i = 0; i < g->specs; i++)
+        free_case(runs.run[i]);
+    free(runs.memory);
+}
+
+static void print_table(const table *t) {
     ff_table out;
     ff_table_init(&out, 6);
     ff_table_add(&out, "claim|paper|printed|ours|ideal|remark");
-    for (int i = 0; i < table->rows; i++) {
-        const ff_paper_row *r = &table->row[i];
+    for (int i = 0; i < t->rows; i++) {
+        const row *r = &t->row[i];
         ff_table_add(&out, "%s|%s|%s|%s|%s|%s", r->claim, *r->paper ? r->paper : "-",
                      *r->printed ? r->printed : "-", *r->ours ? r->ours : "-", *r->ideal ? r->ideal : "-",
                      r->remark);
@@ -153,10 +179,10 @@ static void print_table(const ff_paper_table *table) {
     ff_table_free(&out);
 }
 
-static void add_json(ff_json *json, const char *key, const ff_paper_table *table) {
+static void add_json(ff_json *json, const char *key, const table *t) {
     ff_json_open(json, key, '[');
-    for (int i = 0; i < table->rows; i++) {
-        const ff_paper_row *r = &table->row[i];
+    for (int i = 0; i < t->rows; i++) {
+        const row *r = &t->row[i];
         ff_json_open(json, NULL, '{');
         ff_json_string(json, "claim", r->claim);
         ff_json_string(json, "paper", *r->paper ? r->paper : NULL);
@@ -179,11 +205,11 @@ int ff_cmd_papers(int argc, char **argv) {
     const size_t count = sizeof papers / sizeof *papers;
     bool known = key == NULL, failed = false;
     for (size_t i = 0; i < count && key; i++)
-        known = known || strcmp(papers[i].key, key) == 0;
+        known = known || strcmp(papers[i]->key, key) == 0;
     if (!known) {
         char keys[256] = "";
         for (size_t i = 0, n = 0; i < count; i++)
-            n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s", i ? ", " : "", papers[i].key);
+            n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s", i ? ", " : "", papers[i]->key);
         ff_cli_error("freefloat papers: '%s' is no paper; allowed: %s", key, keys);
         return FF_EXIT_USAGE;
     }
@@ -191,18 +217,19 @@ int ff_cmd_papers(int argc, char **argv) {
     ff_json_init(&text, true);
     ff_json_open(&text, NULL, '{');
     for (size_t i = 0; i < count && !ff_cli_interrupted(); i++) {
-        if (key && strcmp(papers[i].key, key) != 0)
+        if (key && strcmp(papers[i]->key, key) != 0)
             continue;
-        ff_paper_table table = {.quiet = quiet || json};
-        papers[i].run(&table);
-        failed = failed || table.failed;
+        table t = {0};
+        for (int g = 0; g < papers[i]->groups; g++)
+            run_group(&t, &papers[i]->group[g], quiet || json);
+        failed = failed || t.failed;
         if (json) {
-            add_json(&text, papers[i].key, &table);
+            add_json(&text, papers[i]->key, &t);
         } else {
-            printf("%s%s%s  %s\n", ff_cli_bold(), papers[i].key, ff_cli_plain(), papers[i].title);
-            print_table(&table);
+            printf("%s%s%s  %s\n", ff_cli_bold(), papers[i]->key, ff_cli_plain(), papers[i]->title);
+            print_table(&t);
         }
-        free(table.row);
+        free(t.row);
     }
     ff_json_close(&text, '}');
     if (json && text.text)

@@ -2,18 +2,33 @@
  * that can be measured. What it leaves open is chosen in scenarios/papers/aghili/appendix-e.yaml. */
 #include <stdio.h>
 
-#include "study/contact_stability.h"
 #include "papers.h"
+#include "study/contact_stability.h"
 
-#define FILE_E "aghili/appendix-e.yaml"
+#define APPENDIX_E "aghili/appendix-e.yaml"
+#define CONSTRAINED "emulation.scheme=constrained"
+#define FREE "emulation.scheme=free"
+#define LOW "emulation.robot.gravity_model_error=-0.1"
 
-static ff_paper_case *run(ff_paper_table *table, const char *a, const char *b, const char *c) {
-    return ff_paper_run(table, FILE_E, "direct", a, b, c, NULL);
+static const ff_emulate_result *result(const ff_paper_runs *runs, int run) {
+    return &runs->run[run]->session.emulation;
 }
 
-static const ff_emulate_sample *last(const ff_paper_case *c) {
-    const ff_emulate_result *r = &c->session.emulation;
-    return r->samples ? &r->sample[r->samples - 1] : NULL;
+static const ff_emulate_joint *joint(const ff_paper_runs *runs, int run) {
+    return &runs->run[run]->session.scenario.emulation;
+}
+
+static const ff_emulate_sample *last(const ff_paper_runs *runs, int run) {
+    const ff_emulate_result *r = result(runs, run);
+    return &r->sample[r->samples - 1];
+}
+
+/* Every run has samples. */
+static bool have_samples(ff_paper_runs *runs) {
+    for (int i = 0; i < FF_PAPER_RUNS && runs->run[i]; i++)
+        if (result(runs, i)->samples == 0)
+            return false;
+    return true;
 }
 
 /* At the samples, 1 ms apart. */
@@ -24,82 +39,176 @@ static double direct_peak(const ff_emulate_result *r) {
     return peak;
 }
 
-/* Appendix E as printed feeds the drift back with the wrong sign: e'' = G_v e' + G_p e. */
-static double printed_growth(double gv, double gp) {
-    return 0.5 * (gv + sqrt(gv * gv + 4.0 * gp));
+/* ------------------------------------------------------------------------------------------ Appendix E -- */
+
+enum { HELD, FREE_RUN };
+
+/* A field of ff_emulate_result, by its offset, of both schemes. */
+static void both(const ff_paper_runs *runs, int run, double offset, double x[2]) {
+    (void)run;
+    for (int i = 0; i < 2; i++)
+        x[i] = *(const double *)(const void *)((const char *)result(runs, i) + (size_t)offset);
 }
 
-static void appendix_rows(ff_paper_table *table) {
-    ff_paper_case *held = run(table, "emulation.scheme=constrained", NULL, NULL),
-                  *free_run = run(table, "emulation.scheme=free", NULL, NULL);
-    if (held && free_run && last(held) && last(free_run)) {
-        const ff_emulate_result *c = &held->session.emulation, *f = &free_run->session.emulation;
-        const ff_emulate_joint *e = &held->session.scenario.emulation;
-        ff_paper_row *r = ff_paper_add(table, "E: first contact [s], constrained and free", "not printed");
-        FF_CELL(r->ours, "%.4f, %.4f", c->contact_s, f->contact_s);
-        FF_CELL(r->ideal, "%.4f", c->contact_direct_s);
-        FF_CELL(r->remark,
-                "ideal: the flexible arm simulated directly; wall, gains, torque and c_s are ours");
-        r = ff_paper_add(table, "E: largest contact force [N]", "not printed");
-        FF_CELL(r->ours, "%.2f, %.2f", c->peak_force, f->peak_force);
-        FF_CELL(r->ideal, "%.2f", direct_peak(c));
-        r = ff_paper_add(table, "E: contact force at 15 s [N]", "");
-        FF_CELL(r->ours, "%.4f, %.4f", c->final_force, f->final_force);
-        FF_CELL(r->ideal, "%.4f", last(held)->f_direct[0]);
-        FF_CELL(r->remark, "tau_s/l = %.4f once the motor stands still", -e->torque / e->target.length);
-        r = ff_paper_add(table, "E, 3.3: both schemes are the same motion, largest pose error [rad]",
-                         "identical");
-        FF_CELL(r->printed, "diverges, %.1f 1/s",
-                printed_growth(e->emulation.velocity_gain, e->emulation.position_gain));
-        FF_CELL(r->ours, "%.1e, %.1e", c->pose_error, f->pose_error);
-        FF_CELL(r->ideal, "0");
-        FF_CELL(r->remark, "E prints +G_v, +G_p: the drift feeds itself; (11) has them negative");
-        r = ff_paper_add(table, "Proposition 1: f -> lambda, largest f - lambda [N]", "-> 0");
-        FF_CELL(r->ours, "%.1e, %.1e", c->force_error, f->force_error);
-        FF_CELL(r->ideal, "0");
-        FF_CELL(r->remark, "no acceptance test alone: a wrong sign in (24) keeps it");
-        r = ff_paper_add(table, "Remark 1: force feedback 1 - M_r/M_s when M_s = M_r", "0");
-        FF_CELL(r->ours, "%.3g", 1.0 - e->robot_inertia / e->target.link_inertia);
-        FF_CELL(r->ideal, "0");
-        FF_CELL(r->remark, "Appendix E itself: link and robot have 0.05 kg m2");
-    }
-    FF_PAPER_FREE(held, free_run);
+static void contact_direct(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = result(runs, run)->contact_direct_s;
 }
 
-/* 4.1: the gravity that the controller knows ten per cent too small is a disturbance d = 0.1 w cos(q)/l. */
-static void disturbance_rows(ff_paper_table *table) {
-    const char *low = "emulation.robot.gravity_model_error=-0.1";
-    ff_paper_case *phi = run(table, low, "emulation.scheme=free", NULL),
-                  *bare =
-                      run(table, low, "emulation.scheme=constrained", "emulation.drift_compensation=false"),
-                  *fed = run(table, low, "emulation.scheme=constrained", NULL);
-    if (phi && bare && fed && last(phi) && last(bare) && last(fed)) {
-        const ff_emulate_joint *e = &phi->session.scenario.emulation;
-        const double torque = 0.1 * e->gravity_torque * cos(last(phi)->p_r[0]);
-        ff_paper_row *r = ff_paper_add(table, "4.1: constraint error, gravity model -10 %, free [rad]", "");
-        FF_CELL(r->printed, "%.3g", -torque / e->robot_inertia * e->emulation.position_gain);
-        FF_CELL(r->ours, "%.3e", last(phi)->constraint[0]);
-        FF_CELL(r->ideal, "%.3e", -torque / (e->robot_inertia * e->emulation.position_gain));
-        FF_CELL(r->remark, "(27) prints s^2/Z = s^2 + G_v s + G_p where its inverse belongs");
-        r = ff_paper_add(table, "4.1: the same, constrained, no drift terms: largest f - lambda [N]", "");
-        FF_CELL(r->ours, "%.4f", bare->session.emulation.force_error);
-        FF_CELL(r->ideal, "%.4f", 0.1 * e->gravity_torque / e->target.length);
-        FF_CELL(r->remark, "(28) with Z = 1 and Q = 1: the force error is the disturbance");
-        r = ff_paper_add(table, "4.1: the same at 15 s [N]", "");
-        FF_CELL(r->ours, "%.4f", last(bare)->f[0] - last(bare)->lambda[0]);
-        FF_CELL(r->ideal, "%.4f", torque / e->target.length);
-        r = ff_paper_add(table, "4.1: the same with (11), f - lambda at 15 s [N]", "");
-        FF_CELL(r->ours, "%.1e", last(fed)->f[0] - last(fed)->lambda[0]);
-        FF_CELL(r->ideal, "0");
-        FF_CELL(r->remark, "Z(0) = 0: the drift feedback removes a constant disturbance");
-        r = ff_paper_add(table, "3.3: which error each scheme shows (constrained / free)", "pose / force");
-        FF_CELL(r->ours, "force / pose");
-        FF_CELL(r->ideal, "force / pose");
-        FF_CELL(r->remark, "4.1 itself has it so; constrained keeps the pose to %.0e rad",
-                fabs(bare->session.emulation.constraint));
-    }
-    FF_PAPER_FREE(phi, bare, fed);
+static void peak_direct(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = direct_peak(result(runs, run));
 }
+
+static void force_direct(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = last(runs, run)->f_direct[0];
+}
+
+/* tau_s / l [N] */
+static void motor_force(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = -joint(runs, run)->torque / joint(runs, run)->target.length;
+}
+
+/* Appendix E as printed feeds the drift back with the wrong sign: e'' = G_v e' + G_p e [1/s]. */
+static void printed_growth(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    const double gv = joint(runs, run)->emulation.velocity_gain,
+                 gp = joint(runs, run)->emulation.position_gain;
+    x[0] = 0.5 * (gv + sqrt(gv * gv + 4.0 * gp));
+}
+
+/* 1 - M_r/M_s */
+static void force_feedback(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = 1.0 - joint(runs, run)->robot_inertia / joint(runs, run)->target.link_inertia;
+}
+
+#define OF(field) ((double)offsetof(ff_emulate_result, field))
+static const ff_paper_spec appendix_runs[] = {{APPENDIX_E, "direct", {CONSTRAINED}},
+                                              {APPENDIX_E, "direct", {FREE}}};
+static const ff_paper_entry appendix_rows[] = {
+    {"E: first contact [s], constrained and free",
+     "not printed",
+     {0},
+     FF_NUMBER("%.4f, %.4f", both, HELD, OF(contact_s)),
+     FF_NUMBER("%.4f", contact_direct, HELD, 0),
+     FF_TEXT("ideal: the flexible arm simulated directly; wall, gains, torque and c_s are ours")},
+    {"E: largest contact force [N]",
+     "not printed",
+     {0},
+     FF_NUMBER("%.2f, %.2f", both, HELD, OF(peak_force)),
+     FF_NUMBER("%.2f", peak_direct, HELD, 0),
+     {0}},
+    {"E: contact force at 15 s [N]",
+     "",
+     {0},
+     FF_NUMBER("%.4f, %.4f", both, HELD, OF(final_force)),
+     FF_NUMBER("%.4f", force_direct, HELD, 0),
+     FF_NUMBER("tau_s/l = %.4f once the motor stands still", motor_force, HELD, 0)},
+    {"E, 3.3: both schemes are the same motion, largest pose error [rad]", "identical",
+     FF_NUMBER("diverges, %.1f 1/s", printed_growth, HELD, 0),
+     FF_NUMBER("%.1e, %.1e", both, HELD, OF(pose_error)), FF_TEXT("0"),
+     FF_TEXT("E prints +G_v, +G_p: the drift feeds itself; (11) has them negative")},
+    {"Proposition 1: f -> lambda, largest f - lambda [N]",
+     "-> 0",
+     {0},
+     FF_NUMBER("%.1e, %.1e", both, HELD, OF(force_error)),
+     FF_TEXT("0"),
+     FF_TEXT("no acceptance test alone: a wrong sign in (24) keeps it")},
+    {"Remark 1: force feedback 1 - M_r/M_s when M_s = M_r",
+     "0",
+     {0},
+     FF_NUMBER("%.3g", force_feedback, HELD, 0),
+     FF_TEXT("0"),
+     FF_TEXT("Appendix E itself: link and robot have 0.05 kg m2")},
+};
+
+/* -------------------------------------------------------------------------------------- disturbances -- */
+
+enum { PHI, BARE, FED };
+
+/* The gravity that the controller knows ten per cent too small [N m], at the end of the free run. */
+static double torque(const ff_paper_runs *runs) {
+    return 0.1 * joint(runs, PHI)->gravity_torque * cos(last(runs, PHI)->p_r[0]);
+}
+
+/* (27) as printed, and its inverse. */
+static void constraint_printed(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    const ff_emulate_joint *e = joint(runs, run);
+    x[0] = -torque(runs) / e->robot_inertia * e->emulation.position_gain;
+}
+
+static void constraint_ideal(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    const ff_emulate_joint *e = joint(runs, run);
+    x[0] = -torque(runs) / (e->robot_inertia * e->emulation.position_gain);
+}
+
+static void constraint_end(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = last(runs, run)->constraint[0];
+}
+
+static void constraint_largest(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = fabs(result(runs, run)->constraint);
+}
+
+static void force_error(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = result(runs, run)->force_error;
+}
+
+static void force_error_end(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = last(runs, run)->f[0] - last(runs, run)->lambda[0];
+}
+
+/* d = 0.1 w cos(q)/l: at its largest, or (argument 1) at the end [N]. */
+static void disturbance(const ff_paper_runs *runs, int run, double end, double x[2]) {
+    const ff_emulate_joint *e = joint(runs, run);
+    x[0] = (end != 0.0 ? torque(runs) : 0.1 * e->gravity_torque) / e->target.length;
+}
+
+static const ff_paper_spec disturbance_runs[] = {
+    {APPENDIX_E, "direct", {LOW, FREE}},
+    {APPENDIX_E, "direct", {LOW, CONSTRAINED, "emulation.drift_compensation=false"}},
+    {APPENDIX_E, "direct", {LOW, CONSTRAINED}}};
+static const ff_paper_entry disturbance_rows[] = {
+    {"4.1: constraint error, gravity model -10 %, free [rad]", "",
+     FF_NUMBER("%.3g", constraint_printed, PHI, 0), FF_NUMBER("%.3e", constraint_end, PHI, 0),
+     FF_NUMBER("%.3e", constraint_ideal, PHI, 0),
+     FF_TEXT("(27) prints s^2/Z = s^2 + G_v s + G_p where its inverse belongs")},
+    {"4.1: the same, constrained, no drift terms: largest f - lambda [N]",
+     "",
+     {0},
+     FF_NUMBER("%.4f", force_error, BARE, 0),
+     FF_NUMBER("%.4f", disturbance, PHI, 0),
+     FF_TEXT("(28) with Z = 1 and Q = 1: the force error is the disturbance")},
+    {"4.1: the same at 15 s [N]",
+     "",
+     {0},
+     FF_NUMBER("%.4f", force_error_end, BARE, 0),
+     FF_NUMBER("%.4f", disturbance, PHI, 1),
+     {0}},
+    {"4.1: the same with (11), f - lambda at 15 s [N]",
+     "",
+     {0},
+     FF_NUMBER("%.1e", force_error_end, FED, 0),
+     FF_TEXT("0"),
+     FF_TEXT("Z(0) = 0: the drift feedback removes a constant disturbance")},
+    {"3.3: which error each scheme shows (constrained / free)",
+     "pose / force",
+     {0},
+     FF_TEXT("force / pose"),
+     FF_TEXT("force / pose"),
+     FF_NUMBER("4.1 itself has it so; constrained keeps the pose to %.0e rad", constraint_largest, BARE, 0)},
+};
+
+/* ----------------------------------------------------------------------------------------- stability -- */
 
 /* Q/w_a x''' + x'' + G_v x' + G_p x = 0 by Runge-Kutta; the growth from two maxima of x far apart. */
 static double simulated_growth(const ff_contact_stability_config *c, double q) {
@@ -132,90 +241,168 @@ static double simulated_growth(const ff_contact_stability_config *c, double q) {
 }
 
 /* w_p = 2 G_p/G_v = 10 and w_a = 25 of Fig. 5, critically damped: G_v = 20, G_p = 100. */
-static void stability_rows(ff_paper_table *table) {
+static ff_contact_stability_config figure_5(double inertia_ratio) {
     ff_contact_stability_config c;
-    ff_contact_stability s;
-    char message[200], claim[96];
     ff_contact_stability_default(&c);
     c.velocity_gain = 20.0;
     c.position_gain = 100.0;
     c.bandwidth = 25.0;
-    c.inertia_ratio = 1.0;
-    if (ff_contact_stability_analyze(&c, &s, message, sizeof message) != FF_OK) {
-        table->failed = true;
-        return;
-    }
-    ff_paper_row *r = ff_paper_add(table, "4.2 (33): critical Q, w_p = 10, w_a = 25 rad/s", "5");
-    FF_CELLS_KNOWN(r, "%.4g", 2.0 * 25.0 / 10.0, s.q_critical, "5");
-    r = ff_paper_add(table, "4.1: largest gain of Z(jw) with these gains", "1");
-    FF_CELL(r->ours, "%.4f", s.force_sensitivity);
-    FF_CELL(r->ideal, "1");
-    FF_CELL(r->remark, "the force error is at most Q times the disturbance, here Q = 1");
-    static const double ratio[] = {4.9, 5.0, 5.1};
-    for (int i = 0; i < 3; i++) {
-        double rate = FF_NAN;
-        if (ff_contact_stability_growth(&c, ratio[i], &rate) != FF_OK)
-            table->failed = true;
-        snprintf(claim, sizeof claim, "4.2: growth rate at Q = %.1f [1/s]", ratio[i]);
-        r = ff_paper_add(table, claim, i == 0 ? "stable" : i == 1 ? "limit" : "unstable");
-        FF_CELL(r->ours, "%+.3f", fabs(rate) < 5e-4 ? 0.0 : rate);
-        const double seen = simulated_growth(&c, ratio[i]);
-        FF_CELL(r->ideal, "%+.3f", fabs(seen) < 5e-4 ? 0.0 : seen);
-        FF_CELL(r->remark, "ideal: the loop stepped in time");
-    }
+    c.inertia_ratio = inertia_ratio;
+    return c;
+}
+
+typedef struct stabilities {
+    ff_contact_stability q[5];   /* Fig. 5 with Q = 1 to 4, at their numbers */
+    ff_contact_stability met[2]; /* a stiff contact without damping, and with B = M_r w_a */
+    ff_contact_stability delayed;
+    double growth[3]; /* at Q = 4.9, 5, 5.1 */
+} stabilities;
+
+static const double ratio[] = {4.9, 5.0, 5.1};
+
+static bool analyze_all(ff_paper_runs *runs) {
+    stabilities *s = runs->memory;
+    char message[200];
+    bool good = true;
     for (int q = 1; q <= 4; q++) {
-        c.inertia_ratio = q;
-        if (ff_contact_stability_analyze(&c, &s, message, sizeof message) != FF_OK)
-            table->failed = true;
-        double peak = 0.0, w = 1.0;
-        while (w < 100.0) {
-            const double re = c.position_gain - w * w, im = c.velocity_gain * w;
-            peak = fmax(peak, hypot(re, im) / hypot(re, im - q * w * w * w / c.bandwidth));
-            w *= 1.0001;
-        }
-        snprintf(claim, sizeof claim, "4.3, Fig. 5: largest gain of T(jw), Q = %d", q);
-        r = ff_paper_add(table, claim, "Fig. 5");
-        FF_CELL(r->ours, "%.4g at %.3g rad/s", s.peak_transmissivity, s.peak_frequency_radps);
-        FF_CELL(r->ideal, "%.4g", peak);
-        FF_CELL(r->remark, "ideal: (34) on a fine grid");
+        const ff_contact_stability_config c = figure_5(q);
+        good = good && ff_contact_stability_analyze(&c, &s->q[q], message, sizeof message) == FF_OK;
     }
-    r = ff_paper_add(table, "4.3: to avoid the resonance Q must be", "well above 5");
-    FF_CELL(r->ours, "well below 5");
-    FF_CELL(r->ideal, "well below 5");
-    FF_CELL(r->remark, "the text has it backwards: above 5 the contact is unstable by (33)");
-
-    c.robot_inertia = 1.0;
-    c.contact_damping = 0.0;
-    if (ff_contact_stability_analyze(&c, &s, message, sizeof message) != FF_OK)
-        table->failed = true;
-    r = ff_paper_add(table, "4.2: lower bound of Q, stiff elastic contact without damping", "none");
-    FF_CELL(r->printed, "0");
-    FF_CELL(r->ours, "%.3f", s.q_low);
-    FF_CELL(r->ideal, "%.3f", 1.0);
-    FF_CELL(r->remark, "Q > 1/(1 + B/(M_r w_a)); (33) is not sufficient");
-    c.contact_damping = 25.0;
-    if (ff_contact_stability_analyze(&c, &s, message, sizeof message) != FF_OK)
-        table->failed = true;
-    r = ff_paper_add(table, "4.2: the same with B = M_r w_a", "none");
-    FF_CELL(r->printed, "0");
-    FF_CELL(r->ours, "%.3f", s.q_low);
-    FF_CELL(r->ideal, "%.3f", 0.5);
-
+    for (int i = 0; i < 3; i++) {
+        const ff_contact_stability_config c = figure_5(1.0);
+        good = good && ff_contact_stability_growth(&c, ratio[i], &s->growth[i]) == FF_OK;
+    }
+    for (int i = 0; i < 2; i++) {
+        ff_contact_stability_config c = figure_5(4.0);
+        c.robot_inertia = 1.0;
+        c.contact_damping = i ? 25.0 : 0.0;
+        good = good && ff_contact_stability_analyze(&c, &s->met[i], message, sizeof message) == FF_OK;
+    }
+    ff_contact_stability_config c;
     ff_contact_stability_default(&c);
     c.velocity_gain = 20.0;
     c.position_gain = 100.0;
     c.delay = 0.040;
-    if (ff_contact_stability_analyze(&c, &s, message, sizeof message) != FF_OK)
-        table->failed = true;
-    r = ff_paper_add(table, "4.2: stable Q with a pure delay of 40 ms", "\"or time delay\"");
-    FF_CELL(r->printed, "0 to %.4g", s.q_critical);
-    FF_CELL(r->ours, "%.3f to %.3f", s.q_low, s.q_high);
-    FF_CELL(r->ideal, "0.539 to 3.09");
-    FF_CELL(r->remark, "a delay is not its first-order lag");
+    return good && ff_contact_stability_analyze(&c, &s->delayed, message, sizeof message) == FF_OK;
 }
 
-void ff_paper_aghili(ff_paper_table *table) {
-    appendix_rows(table);
-    disturbance_rows(table);
-    stability_rows(table);
+static const stabilities *of(const ff_paper_runs *runs) {
+    return runs->memory;
 }
+
+static void critical(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)run, (void)unused;
+    x[0] = of(runs)->q[1].q_critical;
+}
+
+static void sensitivity(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)run, (void)unused;
+    x[0] = of(runs)->q[1].force_sensitivity;
+}
+
+static void rate(const ff_paper_runs *runs, int run, double i, double x[2]) {
+    (void)run;
+    const double r = of(runs)->growth[(int)i];
+    x[0] = fabs(r) < 5e-4 ? 0.0 : r;
+}
+
+static void rate_seen(const ff_paper_runs *runs, int run, double i, double x[2]) {
+    (void)runs, (void)run;
+    const ff_contact_stability_config c = figure_5(1.0);
+    const double r = simulated_growth(&c, ratio[(int)i]);
+    x[0] = fabs(r) < 5e-4 ? 0.0 : r;
+}
+
+static void transmissivity(const ff_paper_runs *runs, int run, double q, double x[2]) {
+    (void)run;
+    x[0] = of(runs)->q[(int)q].peak_transmissivity;
+    x[1] = of(runs)->q[(int)q].peak_frequency_radps;
+}
+
+/* (34) on a fine grid. */
+static void transmissivity_grid(const ff_paper_runs *runs, int run, double q, double x[2]) {
+    (void)runs, (void)run;
+    const ff_contact_stability_config c = figure_5(q);
+    x[0] = 0.0;
+    for (double w = 1.0; w < 100.0; w *= 1.0001) {
+        const double re = c.position_gain - w * w, im = c.velocity_gain * w;
+        x[0] = fmax(x[0], hypot(re, im) / hypot(re, im - q * w * w * w / c.bandwidth));
+    }
+}
+
+static void lower_bound(const ff_paper_runs *runs, int run, double damped, double x[2]) {
+    (void)run;
+    x[0] = of(runs)->met[(int)damped].q_low;
+}
+
+static void delayed_band(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)run, (void)unused;
+    x[0] = of(runs)->delayed.q_low;
+    x[1] = of(runs)->delayed.q_high;
+}
+
+static void delayed_critical(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)run, (void)unused;
+    x[0] = of(runs)->delayed.q_critical;
+}
+
+#define GROWTH(Q, paper, i)                                                                 \
+    {                                                                                       \
+        "4.2: growth rate at Q = " Q " [1/s]", paper, {0}, FF_NUMBER("%+.3f", rate, 0, i),  \
+            FF_NUMBER("%+.3f", rate_seen, 0, i), FF_TEXT("ideal: the loop stepped in time") \
+    }
+#define GAIN(text, Q)                                                                           \
+    {                                                                                           \
+        "4.3, Fig. 5: largest gain of T(jw), Q = " text, "Fig. 5", {0},                         \
+            FF_NUMBER("%.4g at %.3g rad/s", transmissivity, 0, Q),                              \
+            FF_NUMBER("%.4g", transmissivity_grid, 0, Q), FF_TEXT("ideal: (34) on a fine grid") \
+    }
+static const ff_paper_entry stability_rows[] = {
+    {"4.2 (33): critical Q, w_p = 10, w_a = 25 rad/s",
+     "5",
+     FF_TEXT("5"),
+     FF_NUMBER("%.4g", critical, 0, 0),
+     FF_TEXT("5"),
+     {0}},
+    {"4.1: largest gain of Z(jw) with these gains",
+     "1",
+     {0},
+     FF_NUMBER("%.4f", sensitivity, 0, 0),
+     FF_TEXT("1"),
+     FF_TEXT("the force error is at most Q times the disturbance, here Q = 1")},
+    GROWTH("4.9", "stable", 0),
+    GROWTH("5.0", "limit", 1),
+    GROWTH("5.1", "unstable", 2),
+    GAIN("1", 1),
+    GAIN("2", 2),
+    GAIN("3", 3),
+    GAIN("4", 4),
+    {"4.3: to avoid the resonance Q must be",
+     "well above 5",
+     {0},
+     FF_TEXT("well below 5"),
+     FF_TEXT("well below 5"),
+     FF_TEXT("the text has it backwards: above 5 the contact is unstable by (33)")},
+    {"4.2: lower bound of Q, stiff elastic contact without damping", "none", FF_TEXT("0"),
+     FF_NUMBER("%.3f", lower_bound, 0, 0), FF_TEXT("1.000"),
+     FF_TEXT("Q > 1/(1 + B/(M_r w_a)); (33) is not sufficient")},
+    {"4.2: the same with B = M_r w_a",
+     "none",
+     FF_TEXT("0"),
+     FF_NUMBER("%.3f", lower_bound, 0, 1),
+     FF_TEXT("0.500"),
+     {0}},
+    {"4.2: stable Q with a pure delay of 40 ms", "\"or time delay\"",
+     FF_NUMBER("0 to %.4g", delayed_critical, 0, 0), FF_NUMBER("%.3f to %.3f", delayed_band, 0, 0),
+     FF_TEXT("0.539 to 3.09"), FF_TEXT("a delay is not its first-order lag")},
+};
+
+static const ff_paper_group groups[] = {
+    {FF_LIST(appendix_runs), FF_LIST(appendix_rows), .whole = true, .prepare = have_samples, .bytes = 1},
+    {FF_LIST(disturbance_runs), FF_LIST(disturbance_rows), .whole = true, .prepare = have_samples,
+     .bytes = 1},
+    {NULL, 0, FF_LIST(stability_rows), .prepare = analyze_all, .bytes = sizeof(stabilities)},
+};
+
+const ff_paper ff_paper_aghili = {"aghili", "Aghili: emulation of another robot, contact stability",
+                                  FF_LIST(groups)};

@@ -3,36 +3,57 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "study/workspace.h"
-#include "papers.h"
 #include "executive/capture.h"
+#include "papers.h"
+#include "study/workspace.h"
 
 #define DEG (FF_PI / 180.0)
+#define UNFORCED "destefano2021/unforced.yaml"
+#define CAPTURE "../envisat-capture.yaml"
+/* The paper's robots follow at once. */
+#define ON_TIME "satellites.client.robot={kind: ideal}", "satellites.servicer.robot={kind: ideal}"
 
-static void unforced_rows(ff_paper_table *table) {
-    ff_paper_case *relative = ff_paper_run(table, "destefano2021/unforced.yaml", "direct", NULL);
-    ff_paper_case *euler =
-        ff_paper_run(table, "destefano2021/unforced.yaml", "direct", "integrator=euler", NULL);
-    ff_paper_case *absolute =
-        ff_paper_run(table, "destefano2021/unforced.yaml", "direct", "frame=absolute", NULL);
-    if (relative && euler && absolute) {
-        const ff_pair_metrics *p = &relative->session.metrics.pair[0][1],
-                              *e = &euler->session.metrics.pair[0][1];
-        ff_paper_row *r =
-            ff_paper_add(table, "Fig. 8: relative position without forces, 60 s, largest error [m]", "1e-3");
-        FF_CELLS_KNOWN(r, "%.2g", e->error_position, p->error_position, "0");
-        FF_CELL(r->remark, "printed: Euler; the paper's figure holds the robots' accuracy");
-        r = ff_paper_add(table, "Fig. 9: relative attitude, largest error [rad]", "2e-3");
-        FF_CELLS_KNOWN(r, "%.2g", e->error_attitude, p->error_attitude, "0");
-        r = ff_paper_add(table, "III: the client's robot, unforced: travel [m], rotation [rad]", "0");
-        FF_CELL(r->ours, "%.2g, %.2g", relative->session.metrics.body[0].travel,
-                relative->session.metrics.body[0].rotation);
-        FF_CELL(r->ideal, "0");
-        FF_CELL(r->remark, "absolute: %.2g m, %.3f rad", absolute->session.metrics.body[0].travel,
-                absolute->session.metrics.body[0].rotation);
-    }
-    FF_PAPER_FREE(relative, euler, absolute);
+/* ------------------------------------------------------------------------------------------ unforced -- */
+
+enum { RELATIVE, ABSOLUTE, EULER };
+
+static void pair_position(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = ff_paper_metrics(runs, run)->pair[0][1].error_position;
 }
+
+static void pair_attitude(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = ff_paper_metrics(runs, run)->pair[0][1].error_attitude;
+}
+
+/* Of the client's robot [m], [rad]. */
+static void motion(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = ff_paper_metrics(runs, run)->body[0].travel;
+    x[1] = ff_paper_metrics(runs, run)->body[0].rotation;
+}
+
+static const ff_paper_spec unforced_runs[] = {{UNFORCED, "direct", {0}},
+                                              {UNFORCED, "direct", {"frame=absolute"}},
+                                              {UNFORCED, "direct", {"integrator=euler"}}};
+static const ff_paper_entry unforced_rows[] = {
+    {"Fig. 8: relative position without forces, 60 s, largest error [m]", "1e-3",
+     FF_KNOWN("%.2g", pair_position, 0, EULER, RELATIVE, "0"),
+     FF_TEXT("printed: Euler; the paper's figure holds the robots' accuracy")},
+    {"Fig. 9: relative attitude, largest error [rad]",
+     "2e-3",
+     FF_KNOWN("%.2g", pair_attitude, 0, EULER, RELATIVE, "0"),
+     {0}},
+    {"III: the client's robot, unforced: travel [m], rotation [rad]",
+     "0",
+     {0},
+     FF_NUMBER("%.2g, %.2g", motion, RELATIVE, 0),
+     FF_TEXT("0"),
+     FF_NUMBER("absolute: %.2g m, %.3f rad", motion, ABSOLUTE, 0)},
+};
+
+/* ------------------------------------------------------------------------------------------- capture -- */
 
 typedef struct figures {
     double base9, rate, grasp, before, after, W_c0, W_c, bound;
@@ -68,7 +89,12 @@ static ff_status take(void *self, const ff_mission_row *m) {
     return FF_OK;
 }
 
-static bool mission(ff_paper_table *table, const ff_scenario *scenario, bool noise, figures *f) {
+static bool refuse(ff_status status, const char *message) {
+    ff_cli_error("destefano2021: %s", *message ? message : ff_status_text(status));
+    return false;
+}
+
+static bool mission(const ff_scenario *scenario, bool noise, figures *f) {
     ff_capture_parts parts;
     ff_mission_config config;
     ff_mission_info info;
@@ -83,24 +109,20 @@ static bool mission(ff_paper_table *table, const ff_scenario *scenario, bool noi
                                                             .angular_rate = 0.15 * DEG};
     const ff_status status =
         ff_mission_run(&config, (ff_mission_sink){f, take}, &info, message, sizeof message);
-    if (status < 0) {
-        ff_cli_error("destefano2021: %s", *message ? message : ff_status_text(status));
-        table->failed = true;
-    }
-    return status >= 0;
+    return status >= 0 || refuse(status, message);
 }
 
 /* A KR 120 that carries client or servicer through the capture: where it is placed best, until when it stays
  * away from its joints' ends and from singularities. */
-typedef struct way {
+typedef struct path {
     size_t count, most;
     ff_pose *pose[3]; /* client's CoM, its grapple point, servicer */
-} way;
+} path;
 
-enum { WAYS = 3 };
+enum { PATHS = 3 };
 
 static ff_status walk(void *self, const ff_mission_row *m) {
-    way *w = self;
+    path *w = self;
     if (w->count < w->most) {
         const ff_pose grapple = {ff_quat_identity(), {{-2.9, 0, 0}}};
         w->pose[0][w->count] = m->robot[0].T;
@@ -110,54 +132,32 @@ static ff_status walk(void *self, const ff_mission_row *m) {
     return FF_OK;
 }
 
-static void span_text(const ff_workspace_span *s, char *text, size_t size) {
-    if (isnan(s->from))
-        snprintf(text, size, "never");
-    else
-        snprintf(text, size, s->reason == FF_WORKSPACE_INSIDE ? "> %.1f" : "%.1f", s->until);
-}
+typedef ff_workspace_span spans[2][PATHS]; /* relative, absolute */
 
-static void workspace_rows(ff_paper_table *table, const ff_scenario *scenario) {
-    static const char *const name[WAYS] = {"client", "client held at 2.9 m", "servicer"};
+static bool find_spans(const ff_scenario *scenario, spans span) {
     ff_capture_parts parts;
     ff_mission_config config;
     ff_mission_info info;
     ff_workspace_config workspace;
     const ff_robot_config robot = {.base = ff_pose_identity(), .tool = ff_pose_identity()};
     char message[256] = "";
-    ff_workspace_span span[2][WAYS];
     ff_workspace_default(&workspace);
     ff_capture_mission(scenario, &parts, &config);
     workspace.sample = config.cycle;
-    way w = {.most = (size_t)scenario->cycles + 1};
-    ff_pose *memory = malloc(WAYS * w.most * sizeof *memory);
+    path w = {.most = (size_t)scenario->cycles + 1};
+    ff_pose *memory = malloc(PATHS * w.most * sizeof *memory);
     ff_status status = memory ? FF_OK : FF_ERR_MEMORY;
-    for (int i = 0; i < WAYS && memory; i++)
+    for (int i = 0; i < PATHS && memory; i++)
         w.pose[i] = memory + (size_t)i * w.most;
     for (int absolute = 0; absolute < 2 && status >= 0; absolute++) {
         config.absolute = absolute;
         w.count = 0;
         status = ff_mission_run(&config, (ff_mission_sink){&w, walk}, &info, message, sizeof message);
-        for (int i = 0; i < WAYS && status >= 0; i++)
+        for (int i = 0; i < PATHS && status >= 0; i++)
             status = ff_workspace_trace(&workspace, &robot, w.pose[i], w.count, &span[absolute][i]);
     }
     free(memory);
-    if (status < 0) {
-        ff_cli_error("destefano2021: workspace: %s", *message ? message : ff_status_text(status));
-        table->failed = true;
-        return;
-    }
-    for (int i = 0; i < WAYS; i++) {
-        char relative[24], absolute[24], title[120];
-        span_text(&span[0][i], relative, sizeof relative);
-        span_text(&span[1][i], absolute, sizeof absolute);
-        snprintf(title, sizeof title, "II: KR 120 reaches, %s: absolute, relative [s]", name[i]);
-        ff_paper_row *r = ff_paper_add(table, title, i == 1 ? "14, fits" : "-, fits");
-        FF_CELL(r->ours, "%s, %s", absolute, relative);
-        if (isfinite(span[1][i].ball))
-            FF_CELL(r->remark, "absolute: %s; it leaves the ball of 1.744 m at %.1f s",
-                    ff_workspace_reason_text(span[1][i].reason), span[1][i].ball);
-    }
+    return status >= 0 || refuse(status, message);
 }
 
 /* Base and joints of two runs, sampled alike. */
@@ -173,12 +173,36 @@ static ff_status follow(void *self, const ff_mission_row *m) {
     return FF_OK;
 }
 
-/* Assumption 2: the arm on the ground is the orbit's. Here it is not; the approach shows how far that takes
- * it.
- */
-static void assumption_rows(ff_paper_table *table, const ff_scenario *scenario) {
-    static const char *const what[] = {"arm 5 % heavier than its model",
-                                       "joint friction 0.2 N m + 0.5 N m s"};
+/* How far the approach ends from the orbit's. */
+typedef struct difference {
+    double base, joint, duration; /* [mm], [rad], [s] */
+} difference;
+
+/* Assumption 2: the arm on the ground is the orbit's. Here it is not: 5 % heavier, or with friction. */
+static void change_arm(bool friction, ff_tree_link_config *link) {
+    for (int k = 0; k < 6 && !friction; k++)
+        link->inertia[k] *= 1.05;
+    if (!friction)
+        link->mass *= 1.05;
+    else {
+        link->viscous = 0.5;
+        link->coulomb = 0.2;
+    }
+}
+
+static difference compare(const trace *orbit, const trace *ground, int joints, double duration) {
+    difference d = {.duration = duration};
+    for (size_t k = 0; k < orbit->count && k < ground->count; k++) {
+        d.base = fmax(d.base,
+                      ff_vec3_norm(ff_vec3_sub(orbit->row[k].base.position, ground->row[k].base.position)));
+        for (int i = 0; i < joints; i++)
+            d.joint = fmax(d.joint, fabs(orbit->row[k].q[i] - ground->row[k].q[i]));
+    }
+    d.base *= 1e3;
+    return d;
+}
+
+static bool find_differences(const ff_scenario *scenario, difference out[2]) {
     ff_capture_parts parts, real;
     ff_mission_config config;
     ff_mission_info info;
@@ -192,91 +216,190 @@ static void assumption_rows(ff_paper_table *table, const ff_scenario *scenario) 
     ff_status status = t[0].row && t[1].row ? FF_OK : FF_ERR_MEMORY;
     if (status >= 0)
         status = ff_mission_orbit(&config, (ff_mission_sink){&t[0], follow}, message, sizeof message);
-    for (int w = 0; w < 2 && status >= 0; w++) {
+    for (int friction = 0; friction < 2 && status >= 0; friction++) {
         ff_mission_config unused;
         ff_capture_mission(scenario, &real, &unused);
-        for (size_t i = 0; i < real.tree.links; i++) {
-            ff_tree_link_config *link = &real.link[i];
-            for (int k = 0; k < 6 && w == 0; k++)
-                link->inertia[k] *= 1.05;
-            if (w == 0)
-                link->mass *= 1.05;
-            else {
-                link->viscous = 0.5;
-                link->coulomb = 0.2;
-            }
-        }
+        for (size_t i = 0; i < real.tree.links; i++)
+            change_arm(friction, &real.link[i]);
         config.real_arm = &real.tree;
         t[1].count = 0;
         status = ff_mission_run(&config, (ff_mission_sink){&t[1], follow}, &info, message, sizeof message);
-        double base = 0, joint = 0;
-        for (size_t k = 0; k < t[0].count && k < t[1].count; k++) {
-            base =
-                fmax(base, ff_vec3_norm(ff_vec3_sub(t[0].row[k].base.position, t[1].row[k].base.position)));
-            for (int i = 0; i < scenario->satellite[ff_scenario_servicer(scenario)].arm.joints; i++)
-                joint = fmax(joint, fabs(t[0].row[k].q[i] - t[1].row[k].q[i]));
-        }
-        char title[120];
-        snprintf(title, sizeof title, "assumption 2 violated, %s: base [mm], joints [rad]", what[w]);
-        ff_paper_row *r = ff_paper_add(table, title, "assumed");
-        FF_CELL(r->ours, "%.1f, %.2f", 1e3 * base, joint);
-        FF_CELL(r->ideal, "0, 0");
-        FF_CELL(r->remark, "largest difference to the orbit in %.0f s of approach", config.duration);
-    }
-    if (status < 0) {
-        ff_cli_error("destefano2021: %s", *message ? message : ff_status_text(status));
-        table->failed = true;
+        out[friction] = compare(&t[0], &t[1], scenario->satellite[ff_scenario_servicer(scenario)].arm.joints,
+                                config.duration);
     }
     free(t[0].row);
     free(t[1].row);
+    return status >= 0 || refuse(status, message);
 }
 
-static void capture_rows(ff_paper_table *table) {
-    ff_paper_case *relative = ff_paper_run(table, "../envisat-capture.yaml", "direct", NULL);
-    ff_paper_case *absolute =
-        ff_paper_run(table, "../envisat-capture.yaml", "direct", "frame=absolute", NULL);
+typedef struct captures {
     figures exact, noisy;
-    if (relative && absolute && mission(table, &relative->session.scenario, false, &exact) &&
-        mission(table, &relative->session.scenario, true, &noisy)) {
-        const ff_metrics *m = &relative->session.metrics;
-        ff_paper_row *r = ff_paper_add(table, "Fig. 12: base error at 9 s [mm]", "near 0");
-        FF_CELL(r->ours, "%.3f", 1e3 * exact.base9);
-        FF_CELL(r->ideal, "0");
-        r = ff_paper_add(table, "Fig. 13: rate relative to the client, 15 s to grasp [deg/s]", "0.2");
-        FF_CELL(r->ours, "%.3f", noisy.rate);
-        FF_CELL(r->ideal, "%.2g", exact.rate);
-        FF_CELL(r->remark, "navigation at 10 Hz, +-5 mm, 0.2 deg, 2 mm/s, 0.15 deg/s; ideal: without");
-        r = ff_paper_add(table, "V: grasp [s]", "32.6");
-        FF_CELL(r->ours, "%.3f", exact.grasp);
-        r = ff_paper_add(table, "V: relative speed after the grasp, 0-5 s and after 10 s [mm/s]", "decays");
-        FF_CELL(r->ours, "%.2f, %.2f", 1e3 * exact.before, 1e3 * exact.after);
-        FF_CELL(r->ideal, "decays");
-        r = ff_paper_add(table, "facility against orbit (12), 48 s: base [m], [rad]", "");
-        FF_CELL(r->ours, "%.2g, %.2g", m->body[1].error_position, m->body[1].error_attitude);
-        FF_CELL(r->ideal, "0");
-        FF_CELL(r->remark, "arm at 1 ms under gravity, base at 4 ms");
-        r = ff_paper_add(table, "(25): W_c in the approach, change [J]", "0");
-        FF_CELL(r->ours, "%.2g", exact.W_c);
-        FF_CELL(r->ideal, "0");
-        r = ff_paper_add(table, "(29): speed of the servicer robot beyond its bound [m/s]", "<= 0");
-        FF_CELL(r->ours, "%.3f", exact.bound);
-        r = ff_paper_add(table, "angular momentum after the grasp, relative change", "");
-        FF_CELL(r->ours, "%.1g", exact.drift);
-        FF_CELL(r->ideal, "0");
-        r = ff_paper_add(table, "III: travel of client and servicer robot [m]", "fits");
-        FF_CELL(r->ours, "%.3f, %.3f", m->body[0].travel, m->body[1].travel);
-        FF_CELL(r->remark, "absolute: %.3f, %.3f", absolute->session.metrics.body[0].travel,
-                absolute->session.metrics.body[1].travel);
-        r = ff_paper_add(table, "II: absolute, time until the grapple point has moved 1.744 m [s]", "14");
-        FF_CELL(r->ours, "%.2f", 2.0 * asin(1.744 / (2.0 * 2.9)) / (2.5 * DEG));
-        FF_CELL(r->remark, "2.9 m at 2.5 deg/s: a ball around the start, in closed form");
-        workspace_rows(table, &relative->session.scenario);
-        assumption_rows(table, &relative->session.scenario);
-    }
-    FF_PAPER_FREE(relative, absolute);
+    spans span;
+    difference violated[2];
+} captures;
+
+static bool run_captures(ff_paper_runs *runs) {
+    captures *c = runs->memory;
+    const ff_scenario *scenario = &runs->run[RELATIVE]->session.scenario;
+    return mission(scenario, false, &c->exact) && mission(scenario, true, &c->noisy) &&
+           find_spans(scenario, c->span) && find_differences(scenario, c->violated);
 }
 
-void ff_paper_destefano2021(ff_paper_table *table) {
-    unforced_rows(table);
-    capture_rows(table);
+static const captures *of(const ff_paper_runs *runs) {
+    return runs->memory;
 }
+
+#define FIGURE(name, which, field, factor)                                             \
+    static void name(const ff_paper_runs *runs, int run, double unused, double x[2]) { \
+        (void)run, (void)unused;                                                       \
+        x[0] = (factor)*of(runs)->which.field;                                         \
+    }
+FIGURE(base_error, exact, base9, 1e3)
+FIGURE(rate_noisy, noisy, rate, 1.0)
+FIGURE(rate_exact, exact, rate, 1.0)
+FIGURE(grasp, exact, grasp, 1.0)
+FIGURE(W_c, exact, W_c, 1.0)
+FIGURE(bound, exact, bound, 1.0)
+FIGURE(momentum, exact, drift, 1.0)
+
+static void gripper_speed(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)run, (void)unused;
+    x[0] = 1e3 * of(runs)->exact.before;
+    x[1] = 1e3 * of(runs)->exact.after;
+}
+
+static void against_orbit(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = ff_paper_metrics(runs, run)->body[1].error_position;
+    x[1] = ff_paper_metrics(runs, run)->body[1].error_attitude;
+}
+
+static void travel(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    x[0] = ff_paper_metrics(runs, run)->body[0].travel;
+    x[1] = ff_paper_metrics(runs, run)->body[1].travel;
+}
+
+/* Until a point at `radius` has moved 1.744 m at 2.5 deg/s [s]. */
+static void leaves_ball(const ff_paper_runs *runs, int run, double radius, double x[2]) {
+    (void)runs, (void)run;
+    x[0] = 2.0 * asin(1.744 / (2.0 * radius)) / (2.5 * DEG);
+}
+
+static void span_text(const ff_workspace_span *s, char *text, size_t size) {
+    if (isnan(s->from))
+        snprintf(text, size, "never");
+    else
+        snprintf(text, size, s->reason == FF_WORKSPACE_INSIDE ? "> %.1f" : "%.1f", s->until);
+}
+
+static void reach(const ff_paper_runs *runs, int run, double i, char *text, size_t size) {
+    (void)run;
+    char relative[24], absolute[24];
+    span_text(&of(runs)->span[0][(int)i], relative, sizeof relative);
+    span_text(&of(runs)->span[1][(int)i], absolute, sizeof absolute);
+    snprintf(text, size, "%s, %s", absolute, relative);
+}
+
+static void reach_remark(const ff_paper_runs *runs, int run, double i, char *text, size_t size) {
+    (void)run;
+    const ff_workspace_span *s = &of(runs)->span[1][(int)i];
+    if (isfinite(s->ball))
+        snprintf(text, size, "absolute: %s; it leaves the ball of 1.744 m at %.1f s",
+                 ff_workspace_reason_text(s->reason), s->ball);
+}
+
+static void violated(const ff_paper_runs *runs, int run, double friction, double x[2]) {
+    (void)run;
+    x[0] = of(runs)->violated[(int)friction].base;
+    x[1] = of(runs)->violated[(int)friction].joint;
+}
+
+static void approach(const ff_paper_runs *runs, int run, double friction, double x[2]) {
+    (void)run;
+    x[0] = of(runs)->violated[(int)friction].duration;
+}
+
+static const ff_paper_spec capture_runs[] = {{CAPTURE, "direct", {ON_TIME}},
+                                             {CAPTURE, "direct", {ON_TIME, "frame=absolute"}}};
+#define REACH(whose, paper, i)                                               \
+    {                                                                        \
+        "II: KR 120 reaches, " whose ": absolute, relative [s]", paper, {0}, \
+            {.text = reach, .argument = (i)}, {0}, {                         \
+            .text = reach_remark, .argument = (i)                            \
+        }                                                                    \
+    }
+#define VIOLATED(what, friction)                                                                      \
+    {                                                                                                 \
+        "assumption 2 violated, " what ": base [mm], joints [rad]", "assumed", {0},                   \
+            FF_NUMBER("%.1f, %.2f", violated, 0, friction), FF_TEXT("0, 0"),                          \
+            FF_NUMBER("largest difference to the orbit in %.0f s of approach", approach, 0, friction) \
+    }
+static const ff_paper_entry capture_rows[] = {
+    {"Fig. 12: base error at 9 s [mm]",
+     "near 0",
+     {0},
+     FF_NUMBER("%.3f", base_error, 0, 0),
+     FF_TEXT("0"),
+     {0}},
+    {"Fig. 13: rate relative to the client, 15 s to grasp [deg/s]",
+     "0.2",
+     {0},
+     FF_NUMBER("%.3f", rate_noisy, 0, 0),
+     FF_NUMBER("%.2g", rate_exact, 0, 0),
+     FF_TEXT("navigation at 10 Hz, +-5 mm, 0.2 deg, 2 mm/s, 0.15 deg/s; ideal: without")},
+    {"V: grasp [s]", "32.6", {0}, FF_NUMBER("%.3f", grasp, 0, 0), {0}, {0}},
+    {"V: relative speed after the grasp, 0-5 s and after 10 s [mm/s]",
+     "decays",
+     {0},
+     FF_NUMBER("%.2f, %.2f", gripper_speed, 0, 0),
+     FF_TEXT("decays"),
+     {0}},
+    {"facility against orbit (12), 48 s: base [m], [rad]",
+     "",
+     {0},
+     FF_NUMBER("%.2g, %.2g", against_orbit, RELATIVE, 0),
+     FF_TEXT("0"),
+     FF_TEXT("arm at 1 ms under gravity, base at 4 ms")},
+    {"(25): W_c in the approach, change [J]", "0", {0}, FF_NUMBER("%.2g", W_c, 0, 0), FF_TEXT("0"), {0}},
+    {"(29): speed of the servicer robot beyond its bound [m/s]",
+     "<= 0",
+     {0},
+     FF_NUMBER("%.3f", bound, 0, 0),
+     {0},
+     {0}},
+    {"angular momentum after the grasp, relative change",
+     "",
+     {0},
+     FF_NUMBER("%.1g", momentum, 0, 0),
+     FF_TEXT("0"),
+     {0}},
+    {"III: travel of client and servicer robot [m]",
+     "fits",
+     {0},
+     FF_NUMBER("%.3f, %.3f", travel, RELATIVE, 0),
+     {0},
+     FF_NUMBER("absolute: %.3f, %.3f", travel, ABSOLUTE, 0)},
+    {"II: absolute, time until the grapple point has moved 1.744 m [s]",
+     "14",
+     {0},
+     FF_NUMBER("%.2f", leaves_ball, 0, 2.9),
+     {0},
+     FF_TEXT("2.9 m at 2.5 deg/s: a ball around the start, in closed form")},
+    REACH("client", "-, fits", 0),
+    REACH("client held at 2.9 m", "14, fits", 1),
+    REACH("servicer", "-, fits", 2),
+    VIOLATED("arm 5 % heavier than its model", 0),
+    VIOLATED("joint friction 0.2 N m + 0.5 N m s", 1),
+};
+
+static const ff_paper_group groups[] = {
+    {FF_LIST(unforced_runs), FF_LIST(unforced_rows), .whole = true},
+    {FF_LIST(capture_runs), FF_LIST(capture_rows), .whole = true, .prepare = run_captures,
+     .bytes = sizeof(captures)},
+};
+
+const ff_paper ff_paper_destefano2021 = {
+    "destefano2021",
+    "De Stefano, Mishra, Giordano, Lampariello, Ott 2021: relative dynamics, capture of Envisat",
+    FF_LIST(groups)};

@@ -63,7 +63,7 @@ expect 'delay-margin: w tau' '"w_tau": 0.106' "$json"
 expect 'delay-margin: theory' '"rebound_theory": 1.1699|"rebound_theory": 1.17' "$json"
 expect 'delay-margin: no go' '"go": false' "$json"
 [ "$(wc -l <"$out/delay-margin.csv")" -eq 19 ] || { echo "delay-margin.csv has not 19 lines"; failed=1; }
-expect 'delay-margin: svg' '</svg>' "$(tail -1 "$out/delay-margin.svg")"
+expect 'delay-margin: page' '</html>' "$(tail -1 "$out/delay-margin.html")"
 text=$("$FREEFLOAT" analyze delay-margin "$here/scenarios/wall.yaml" --map 0 --methods tdpa) || failed=1
 expect 'delay-margin: sentence' '^GO: tdpa at 16 ms of robot delay \(w tau 0.0506\) keeps the requirements; it keeps them up to' "$text"
 refuse 'is no method' analyze delay-margin "$here/scenarios/wall.yaml" --methods tpda
@@ -91,8 +91,8 @@ expect 'papers: force error' '"ours": "0.1667"' "$text"
 expect 'papers: critical' '"paper": "5"' "$text"
 expect 'papers: delay' '"ours": "0.539 to 3.091"' "$text"
 
-plot=$(mktemp --suffix=.svg)
+plot=$(mktemp --suffix=.html)
 "$FREEFLOAT" "${base[@]}" --delay 0.04 --inertia-ratio 2 --plot "$plot" >/dev/null || failed=1
-expect plot '</svg>' "$(tail -1 "$plot")"
+expect plot '</html>' "$(tail -1 "$plot")"
 rm -f "$plot"
 exit $failed

@@ -2,8 +2,10 @@
 # Scenarios with an arm and on-board software on the command line: every mistake is one clear line and nothing
 # moves; the log alone is enough to replay; the summary shows actuation, monitors and refused packets.
 set -u
-S=$FF_SOURCE_DIR/scenarios/envisat-capture.yaml
+CAPTURE=$FF_SOURCE_DIR/scenarios/envisat-capture.yaml
 DIR=$(mktemp -d)
+S=$DIR/capture.yaml # the figures below are those of robots without delay
+sed "s/robot: {kind: delay, delay: 0.04}/robot: {kind: ideal}/" "$CAPTURE" >"$S"
 PEERS=()
 p=
 trap 'for p in "${PEERS[@]:-}"; do [ -n "$p" ] && kill "$p" 2>/dev/null; done; rm -rf "$DIR"' EXIT

@@ -29,6 +29,8 @@ static void load(const char *const *set, int sets, double duration, ff_mission_c
     if (ff_scenario_load(CAPTURE, &options, &scenario, message, sizeof message, warnings, sizeof warnings) !=
         FF_OK)
         fail_msg("%s", message);
+    for (int i = 0; i < scenario.satellites; i++)
+        scenario.satellite[i].robot.kind = FF_ROBOT_IDEAL;
     scenario.duration = duration;
     scenario.cycles = (uint64_t)llround(duration / scenario.cycle);
     ff_capture_mission(&scenario, &parts, c);

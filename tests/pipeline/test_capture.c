@@ -236,8 +236,61 @@ static void test_wrench_robots_move_as_commanded(void **state) {
     }
 }
 
+/* Bumped, grasped and released by an arm on robots that are 40 ms late: `fused` leads, and client and base
+ * end as in orbit; `direct` shows what the delay would do (docs/methods/arm.md). */
+static void test_bump_grasp_and_release(void **unused) {
+    (void)unused;
+    static const ff_method *const methods[] = {&ff_method_direct, &ff_method_fused};
+    double error[2], peak[2];
+    for (int m = 0; m < 2; m++) {
+        ff_mission_config c;
+        held(&c, 2000, methods[m], 0.040);
+        c.start.velocity = ff_vec3_axpy(0.02, ff_vec3_make(1, 0, 0), c.start.velocity);
+        c.start.position.x -= 0.006; /* touches after 0.2 s */
+        c.duration = 8;
+        c.obsw.grasp = 3;
+        c.opens = 5;
+        c.bumps = 1;
+        c.bump[0] = (ff_contact){.kind = FF_CONTACT_PAIR,
+                                 .body = 1,
+                                 .against = 0,
+                                 .at = c.grapple,
+                                 .normal = {{-1, 0, 0}},
+                                 .stiffness = 1e4,
+                                 .satellite_stiffness = 1e4};
+        mission_fly(&c, &orbit);
+        mission_run(&c, &facility);
+        const ff_mission_row *a = &facility.row[facility.n - 1], *o = &orbit.row[orbit.n - 1];
+        double force[2] = {0, 0};
+        int bumped[2] = {0, 0}, grasped[2] = {0, 0};
+        for (int k = 0; k < facility.n; k++) {
+            const ff_mission_row *r[2] = {&facility.row[k], &orbit.row[k]};
+            for (int n = 0; n < 2; n++) {
+                force[n] = fmax(force[n], ff_vec3_norm(r[n]->bump[0]));
+                bumped[n] += ff_vec3_norm(r[n]->bump[0]) > 0;
+                grasped[n] += r[n]->held;
+            }
+        }
+        error[m] = ff_vec3_norm(ff_vec3_sub(a->client.velocity, o->client.velocity));
+        peak[m] = force[0] / force[1];
+        print_message(
+            "%s: client off by %.3g m/s of %.3g, base %.3g m/s, peak of the bump %.2f N, %.3f of the "
+            "orbit's; in touch %d cycles (%d)\n",
+            methods[m]->name, error[m], ff_vec3_norm(o->client.velocity),
+            ff_vec3_norm(ff_vec3_sub(a->base.velocity, o->base.velocity)), force[0], peak[m], bumped[0],
+            bumped[1]);
+        for (int n = 0; n < 2; n++) {
+            assert_int_equal(grasped[n], 500); /* 3 s to 5 s, and not again */
+            assert_in_range(bumped[n], 20, 2000);
+        }
+    }
+    assert_true(peak[1] > 0.99 && peak[1] < 1.01);
+    assert_true(error[1] < 0.1 * error[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bump_grasp_and_release),
         cmocka_unit_test(test_methods_on_a_stiff_grasp),
         cmocka_unit_test(test_loads_as_in_orbit),
         cmocka_unit_test(test_robots_and_closing),

@@ -70,6 +70,8 @@ static void make(double duration, ff_mission_config *c) {
     assert_int_equal(
         ff_scenario_load(CAPTURE, NULL, &scenario, message, sizeof message, warnings, sizeof warnings),
         FF_OK);
+    for (int i = 0; i < scenario.satellites; i++)
+        scenario.satellite[i].robot.kind = FF_ROBOT_IDEAL;
     scenario.duration = duration;
     ff_capture_mission(&scenario, &parts, c);
     c->computer.navigation.rate = 10;

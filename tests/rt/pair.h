@@ -56,8 +56,8 @@ static void drop(pair *p) {
 static void expect(const pair *p, ff_state state, ff_trip_code code) {
     if (p->rt.state != state || p->rt.trip.code != code)
         fail_msg("%s by %s instead of %s by %s: %s | facility: %s", ff_state_name(p->rt.state),
-                 ff_trip_name(p->rt.trip.code), ff_state_name(state), ff_trip_name(code),
-                 p->rt.run.message, p->facility.message);
+                 ff_trip_name(p->rt.trip.code), ff_state_name(state), ff_trip_name(code), p->rt.run.message,
+                 p->facility.message);
 }
 
 #endif

@@ -891,8 +891,55 @@ static void test_level_of_the_joints(void **state) {
     drop(p);
 }
 
+/* A mock-up that bends: the force on it is not what a rigid one would feel. Limits and loop use one number.
+ */
+typedef struct two_forces {
+    ff_wrench_config rigid;
+    double apart, bent; /* [N] judged against used; used against a rigid mock-up's */
+    int seen;
+} two_forces;
+
+static void compare_forces(void *self, const ff_telemetry_sample *sample) {
+    two_forces *t = self;
+    const ff_row_body *b = &sample->row.body[0];
+    if ((sample->state != FF_STATE_FLOAT && sample->state != FF_STATE_CONTACT) || sample->row.final ||
+        !sample->row.tuned.known)
+        return;
+    ff_wrench rigid;
+    t->rigid.bias_s = sample->row.tuned.bias_s[0];
+    assert_int_equal(ff_wrench_condition(&t->rigid, &b->sensor, &rigid), FF_OK);
+    t->apart = fmax(t->apart, fabs(sample->level[0][FF_LEVEL_FORCE] - ff_vec3_norm(b->measured_b.f)));
+    t->bent = fmax(t->bent, ff_vec3_norm(ff_vec3_sub(rigid.f, b->measured_b.f)));
+    t->seen++;
+}
+
+static void test_the_force_that_is_judged_is_the_force_that_acts(void **state) {
+    (void)state;
+    pair *p = calloc(1, sizeof *p);
+    const char *set[] = {"satellites.body.mockup={mass: 5, com: [0, 0, 0], inertia: [0.1, 0.1, 0.1], "
+                         "frequency: 20, damping_ratio: 0.05}",
+                         "satellites.body.check={push: skip}",
+                         "satellites.body.sensor={kind: noisy, bias: [3, -2, 1, 0, 0, 0]}"};
+    load(&p->scenario, base_text, set, 3);
+    p->truth = p->scenario;
+    ff_loop_config *loop = malloc(sizeof *loop);
+    ff_scenario_loop(&p->scenario, loop);
+    two_forces forces = {.rigid = loop->body[0].wrench};
+    free(loop);
+    p->options.viewer = (ff_viewer){.self = &forces, .sample = compare_forces};
+    run_pair(p);
+    expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
+    print_message("%d cycles: judged and used differ by %g N, a rigid mock-up's by %g N\n", forces.seen,
+                  forces.apart, forces.bent);
+    assert_true(forces.seen > 50);
+    assert_near(forces.apart, 0.0, 0.0);
+    assert_true(forces.bent > 1.0);
+    drop(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_force_that_is_judged_is_the_force_that_acts),
         cmocka_unit_test(test_right_sensor_passes_six_pushes),
         cmocka_unit_test(test_wrong_sensors_are_refused),
         cmocka_unit_test(test_push_that_is_not_felt_is_refused),

@@ -29,7 +29,7 @@ static pair *play(const char *first, ...) {
     static void name(void **state) {                              \
         (void)state;                                              \
         pair *p = play(FAULT(fault), NULL);                       \
-        expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);                \
+        expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);               \
         assert_true(condition);                                   \
         assert_int_equal(p->rows, p->scenario.cycles + 1);        \
         assert_int_equal(p->last.k, p->scenario.cycles);          \
@@ -42,7 +42,7 @@ static pair *play(const char *first, ...) {
     static void name(void **state) {                                        \
         (void)state;                                                        \
         pair *p = play(FAULT(fault), __VA_ARGS__ NULL);                     \
-        expect(p, FF_STATE_FAULT, code);                                     \
+        expect(p, FF_STATE_FAULT, code);                                    \
         assert_true(p->rt.last_count > 50);                                 \
         assert_true(p->rt.run.status < 0);                                  \
         assert_true(strstr(p->rt.run.message, ff_trip_name(code)) != NULL); \
@@ -254,7 +254,7 @@ static void test_slow_viewer_is_not_waited_for(void **state) {
     static void name(void **state) {                              \
         (void)state;                                              \
         pair *p = play("satellites.body.safety." set, NULL);      \
-        expect(p, FF_STATE_FAULT, code);                           \
+        expect(p, FF_STATE_FAULT, code);                          \
         assert_true(p->rt.trip.value > p->rt.trip.limit);         \
         assert_true(ff_vec3_norm(p->rt.robot[0].twist.v) < 1e-3); \
         drop(p);                                                  \

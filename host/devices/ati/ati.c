@@ -302,7 +302,7 @@ ff_status ff_ati_page_decode(const char *bytes, size_t size, ff_ati_page *page) 
             break;
         case PROD:
             status = ff_xml_unescape(text, got.product, sizeof got.product);
-            if (status == FF_ERR_SIZE) /* a long name is no reason to refuse the sensor */
+            if (status == FF_ERR_SIZE) /* a long name is not a reason to refuse the sensor */
                 status = FF_OK;
             got.product[sizeof got.product - 1] = 0;
             break;
@@ -549,7 +549,7 @@ ff_status ff_ati_client_poll(const ff_ati_client_config *config, ff_ati_client_s
     return FF_OK;
 }
 
-/* A start was asked for, but this record was under way before: it goes on with the old numbering. */
+/* A start was asked for, but this record was under way before: it continues the old numbering. */
 static bool still_old(const ff_ati_client_config *config, const ff_ati_client_state *state, double now,
                       const ff_ati_record *record) {
     return state->sequence.started && now - state->asked_at <= config->retry &&

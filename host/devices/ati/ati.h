@@ -59,7 +59,8 @@ ff_status ff_ati_records_decode(const uint8_t *bytes, size_t size, ff_ati_record
 enum {
     FF_ATI_STATUS_ERROR = (int)0x80000000u, /* summary: any other error bit */
     FF_ATI_STATUS_SATURATED = 0x00020000,
-    FF_ATI_STATUS_LATCHED = 0x00010000, /* a threshold was crossed; with the summary bit it is no failure */
+    FF_ATI_STATUS_LATCHED =
+        0x00010000, /* a threshold was crossed; with the summary bit it is not a failure */
 };
 
 /* FF_OK: healthy. FF_INFO_SATURATED: gauge saturation or A/D error, alone or with the latch. FF_INFO_LIMITED:
@@ -86,9 +87,9 @@ typedef struct ff_ati_page {
     bool has_range;
     double range[6];  /* cfgmr, in those units */
     bool rdt_enabled; /* comrdte */
-    unsigned rate;    /* [Hz] comrdtrate; 0 not told */
-    unsigned buffer;  /* comrdtbsiz: records of a buffered datagram; 0 not told */
-    uint32_t status;  /* runstat; 0 not told */
+    unsigned rate;    /* [Hz] comrdtrate; 0 not reported */
+    unsigned buffer;  /* comrdtbsiz: records of a buffered datagram; 0 not reported */
+    uint32_t status;  /* runstat; 0 not reported */
     bool has_bias;
     double bias[6]; /* setbias [counts] */
 } ff_ati_page;
@@ -103,8 +104,8 @@ ff_status ff_ati_page_encode(const ff_ati_page *page, char *buffer, size_t size,
  * FF_ERR_UNSUPPORTED, FF_ERR_ARGUMENT. */
 ff_status ff_ati_page_scale(const ff_ati_page *page, ff_ati_scale *scale);
 
-/* [N], or [N m] for the torques: the smallest of the page's three ranges that are told. FF_INF: none is. Of a
- * page whose units are known. */
+/* [N], or [N m] for the torques: the smallest of the page's three ranges that are reported. FF_INF: none is.
+ * Of a page whose units are known. */
 double ff_ati_page_range(const ff_ati_page *page, bool torque);
 
 ff_wrench ff_ati_to_wrench(ff_ati_scale scale, const int32_t counts[6]);
@@ -146,7 +147,7 @@ typedef struct ff_ati_client_state {
     double asked_at; /* [s] last start request */
     double heard_at; /* [s] last good record */
     unsigned tries;  /* starts in a row without a record */
-    bool fresh;      /* the next record that does not go on with the old numbering opens a new one */
+    bool fresh;      /* the next record that does not continue the old numbering opens a new one */
     bool bias_asked; /* a bias request waits to be sent */
     bool stop_asked;
     unsigned same; /* records in a row with one ft_sequence */

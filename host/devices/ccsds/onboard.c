@@ -62,7 +62,8 @@ static const uint8_t *get_doubles(const uint8_t *at, double *x, size_t n) {
 
 /* --------------------------------------------------------------------------------------------- packets -- */
 
-/* What the codecs of ccsds.h call a fault, as one of our reasons: they do not tell a checksum from a format.
+/* What the codecs of ccsds.h call a fault, as one of our reasons: they do not distinguish a checksum from a
+ * format.
  */
 static ff_obsw_refusal reason(const ff_obsw_wire *wire, bool telecommand, const uint8_t *bytes, size_t size) {
     ff_ccsds_primary p;

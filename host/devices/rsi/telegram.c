@@ -129,7 +129,8 @@ ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob) {
                 status = got.fields & known[i].bit
                              ? FF_ERR_FORMAT
                              : read_values(token.attributes, known[i].names, known[i].values, &present);
-                /* A pose or six axes with a value missing is no measurement; external axes may be fewer. */
+                /* A pose or six axes with a value missing is not a measurement; external axes may be fewer.
+                 */
                 if (status == FF_OK && (known[i].bit == FF_RSI_EIPOS ? present == 0 : present != 0x3f))
                     status = FF_ERR_FORMAT;
                 got.fields |= known[i].bit;

@@ -54,6 +54,8 @@ ff_status ff__fused_step(const void *self, void *memory, const ff_method_in *in,
     const fused_config *config = &model->config;
     const double T = model->integrate.cycle;
     const uint64_t k = state->k;
+    if (in->view)
+        return ff__fused_joints_step(model, state, in, out);
     double limit_now[FF_MAX_BODIES];
     for (int i = 0; i < model->bodies; i++)
         limit_now[i] = fused_at(state, i, k)->limit; /* written by the advance of the last cycle */

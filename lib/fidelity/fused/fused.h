@@ -439,6 +439,10 @@ void ff__fused_part(fused_contact *c);
 void ff__fused_sweep(fused_state *state);
 void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k, int *work);
 
+/* joints.c: a cycle with a body that has joints */
+ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, const ff_method_in *in,
+                                ff_method_out *out);
+
 /* detect.c: what happens in free flight */
 bool ff__fused_touched(const fused_state *state, int body);
 bool ff__fused_settling(const fused_state *state, int body);

@@ -195,7 +195,7 @@ const ff_method ff_method_fused = {.abi = FF_METHOD_ABI,
                                    .help =
                                        "Settings of the method `fused`, which knows nothing of the contacts. "
                                        "They may stand in a scenario that runs another method.",
-                                   .can = FF_CAN_RELATIVE | FF_CAN_PREDICT,
+                                   .can = FF_CAN_TREE | FF_CAN_RELATIVE | FF_CAN_PREDICT,
                                    .setting = settings,
                                    .settings = sizeof settings / sizeof *settings,
                                    .setting_bytes = sizeof(fused_settings),

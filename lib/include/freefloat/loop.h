@@ -10,9 +10,19 @@
 extern "C" {
 #endif
 
+/* One of the bodies may be a base with joints (freefloat/body.h). Tree and work are the caller's and stay
+ * where they are. */
+typedef struct ff_loop_joints_config {
+    int body;                     /* which */
+    const ff_tree_model *tree;    /* NULL: all are rigid */
+    ff_tree_frame port;           /* where the sensor sits and the contact acts: the gripper */
+    double q[FF_TREE_JOINTS_MAX]; /* [rad] or [m] at t = 0, at rest */
+    ff_body_work *work;           /* for this loop alone */
+} ff_loop_joints_config;
+
 typedef struct ff_loop_body_config {
-    ff_rigid_config rigid;
-    ff_rigid_state start;    /* satellite at t = 0 */
+    ff_rigid_config rigid;   /* without joints */
+    ff_rigid_state start;    /* satellite at t = 0; with joints: its base frame, as everywhere below */
     ff_wrench_config wrench; /* stage 1 */
     ff_mount_config mount;   /* before it: an elastic mount of the mock-up; all zero: rigid */
     ff_gate_config gate;     /* stage 4; its cycle is taken from the loop's */
@@ -22,6 +32,8 @@ typedef struct ff_loop_body_config {
     bool elastic; /* the robot's axes give way behind its motors: arm and gears are known */
     ff_arm_config arm;
     double gear_stiffness[6]; /* [N m/rad] > 0 */
+    bool reacts; /* no sensor of its own: it feels the reaction to what the port behind the joints feels,
+                    formed between the satellites */
 } ff_loop_body_config;
 
 /* Robots are commanded the motion relative to a nominal one [destefano2021]; everything else in the loop
@@ -42,6 +54,7 @@ typedef struct ff_loop_config {
     ff_world world;      /* noise, delay, skew, limits, grasp, contacts; the bodies' models are filled in */
     int bodies;          /* 1..FF_MAX_BODIES */
     ff_loop_body_config body[FF_MAX_BODIES];
+    ff_loop_joints_config joints;
 } ff_loop_config;
 
 /* Stages 2 and 3 as a loop runs them: a method, and the detector with its thresholds. */
@@ -56,15 +69,16 @@ typedef struct ff_loop_stage {
 typedef struct ff_loop_model {
     ff_loop_config config; /* its settings are resolved: what was not given is chosen */
     ff_loop_stage stage;
-    ff_rigid_model rigid[FF_MAX_BODIES];
-    ff_arm_model arm[FF_MAX_BODIES]; /* of elastic robots */
+    ff_rigid_model rigid[FF_MAX_BODIES]; /* with joints: as at the start */
+    ff_body jointed;                     /* of config.joints */
+    ff_arm_model arm[FF_MAX_BODIES];     /* of elastic robots */
     ff_mount_model mount[FF_MAX_BODIES];
     ff_nominal_config nominal;
 } ff_loop_model;
 
 /* Where the kinetic energy of one body comes from [J], summed since the start. The balance closes:
  * kinetic = kinetic at start + exchanged + delay + force_controller + velocity_controller + integration +
- * loads + method. */
+ * loads + method + joints. With joints, kinetic is that of the whole body, and V the motion of its port. */
 typedef struct ff_energy {
     double kinetic;
     double exchanged;        /* F_e.V_r T: given by the environment at the robot's own motion */
@@ -74,6 +88,8 @@ typedef struct ff_energy {
     double integration;         /* added by discrete time */
     double loads;               /* work of the known loads */
     double method;              /* change by a method that recomputed the past */
+    double joints; /* given by joint motors, as their measured motion shows when it is measured; with the
+                      error of discrete time. `kinetic` has it one cycle later */
 } ff_energy;
 
 /* The method's own state lies behind it: ask ff_loop_bytes for the size. No pointers: it may be moved, saved
@@ -81,6 +97,7 @@ typedef struct ff_energy {
 typedef struct ff_loop_state {
     uint64_t k; /* cycles done */
     ff_rigid_state body[FF_MAX_BODIES];
+    ff_body_state tree; /* of the body with joints; motion as in body[] */
     ff_integrate_state integrate[FF_MAX_BODIES];
     ff_gate_state gate[FF_MAX_BODIES];
     ff_arm_joints joints[FF_MAX_BODIES];  /* motors of elastic robots, last cycle */
@@ -95,12 +112,18 @@ typedef struct ff_loop_in {
     ff_wrench_in sensor[FF_MAX_BODIES]; /* raw reading with the measured robot motion (relative: as the robots
                                            make it) */
     ff_rigid_load load[FF_MAX_BODIES];  /* known loads in this cycle */
+    /* with joints: measured; and the wrench of actuators on the base, base axes, about its origin */
+    double q[FF_MAX_BODIES][FF_TREE_JOINTS_MAX], qd[FF_MAX_BODIES][FF_TREE_JOINTS_MAX];
+    ff_wrench thrust[FF_MAX_BODIES];
 } ff_loop_in;
 
 typedef struct ff_loop_out {
     ff_setpoint command[FF_MAX_BODIES];  /* to issue at t_k; relative: to the nominal motion of t_k */
     ff_setpoint next[FF_MAX_BODIES];     /* what will be issued at t_(k+1) unless the next step changes it */
-    ff_wrench measured_b[FF_MAX_BODIES]; /* F_e: contact wrench at the CoM, robot's body axes */
+    ff_wrench measured_b[FF_MAX_BODIES]; /* F_e: contact wrench at the CoM, robot's body axes; with joints
+                                            about the base's origin; a reaction as at the satellites */
+    ff_rigid_state base[FF_MAX_BODIES];  /* with joints: the base at t_k, at the joints measured */
+    ff_pose port[FF_MAX_BODIES];         /* with joints: in the base frame at t_k */
     ff_setpoint tip[FF_MAX_BODIES]; /* measured motion of what meets the environment: the robot's, or that
                                        of a mock-up on an elastic mount */
     ff_twist velocity_correction[FF_MAX_BODIES]; /* V_pc of the passive integrator, for t_(k+1) */
@@ -132,6 +155,24 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
  * `world` is not taken). FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED, and the model is as it was, when the method
  * refuses or would need other memory. Bounded time, as a step. */
 ff_status ff_loop_update(ff_loop_model *model, const ff_world *world, const ff_settings *setting);
+/* What is known of the sensors, in one place: found by a check before the run, or tuned in it. */
+typedef struct ff_loop_sensor {
+    ff_wrench bias_s;                 /* [N m, N] reading without load, sensor frame */
+    double mockup_mass;               /* [kg] of what hangs behind the sensor; 0: nothing */
+    ff_vec3 mockup_com_b;             /* [m] its CoM, body frame */
+    double force_limit, torque_limit; /* [N], [N m] a component of the reading beyond it is no measurement */
+} ff_loop_sensor;
+
+typedef struct ff_loop_calibration {
+    ff_loop_sensor sensor[FF_MAX_BODIES];
+    double skew; /* [s] by which a force is older than the pose that comes with it */
+} ff_loop_calibration;
+
+/* As it is in the model now. */
+void ff_loop_calibrated(const ff_loop_model *model, ff_loop_calibration *calibration);
+/* Between two cycles: sets all of it; a skew that differs takes the place of the method's own setting. FF_OK;
+ * FF_ERR_NOT_FINITE, FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED: the model is as it was. */
+ff_status ff_loop_calibrate(ff_loop_model *model, const ff_loop_calibration *calibration);
 /* How far ahead of the satellite this body's robot is commanded [s]: 0 for methods that command the present.
  */
 double ff_loop_lead(const ff_loop_model *model, const ff_loop_state *state, int body);
@@ -158,82 +199,6 @@ ff_setpoint ff_loop_to_robot(const ff_loop_model *model, const ff_rigid_state *n
 
 /* Sum of the ledger without `kinetic`: the change of kinetic energy that it explains. */
 double ff_energy_sum(const ff_energy *energy);
-
-/* ------------------------------------------------------------------------------------------- capture -- */
-
-/* Client and servicer with its arm in one cycle [destefano2021, Fig. 7]: two robots, both commanded the
- * motion relative to a nominal one. The contact wrench is measured at the gripper; its reaction on the client
- * is the full spatial transform of it between the two satellites, so the pair keeps its momentum to rounding.
- */
-typedef struct ff_capture_config {
-    ff_integrate_config integrate;
-    ff_rigid_config client;
-    ff_rigid_state client_start;
-    ff_servicer_model servicer;
-    bool held; /* the contact wrench is held over the cycle; else an impulse at its start: both bodies */
-    ff_tree_state servicer_start; /* joints included */
-    ff_nominal_kind nominal;      /* free (the client's) or prescribed */
-    ff_rigid_state nominal_start; /* prescribed */
-    ff_gate_config gate[2];       /* client, servicer */
-    /* NULL: direct. FF_ERR_UNSUPPORTED for methods without FF_CAN_TREE. The grasp of `world` with body >= 0
-     * is the servicer's of the client; its point is set here. */
-    const ff_method *method;
-    ff_settings setting;
-    ff_world world;
-} ff_capture_config;
-
-enum { FF_CAPTURE_METHOD_BYTES = 16384 }; /* for a method's model, and as much for its state */
-
-typedef struct ff_capture_model {
-    ff_capture_config config;
-    ff_rigid_model client;
-    ff_body servicer;
-    ff_nominal_config nominal;
-    ff_loop_stage stage;
-    double method[FF_CAPTURE_METHOD_BYTES / sizeof(double)];
-} ff_capture_model;
-
-typedef struct ff_capture_state {
-    uint64_t k;
-    ff_rigid_state client;
-    ff_integrate_state output;
-    ff_body_state servicer;
-    ff_nominal_state nominal;
-    ff_gate_state gate[2];
-    ff_detector_state detector[FF_MAX_BODIES];
-    double method[FF_CAPTURE_METHOD_BYTES / sizeof(double)];
-} ff_capture_state;
-
-typedef struct ff_capture_in {
-    ff_setpoint robot[2]; /* measured motion of client and servicer base, in the robots' frame */
-    double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX]; /* measured */
-    ff_wrench F_e;         /* contact wrench on the gripper, gripper coordinates */
-    ff_wrench F_b;         /* thrusters on the base, base coordinates */
-    ff_rigid_load load[2]; /* further loads; the servicer's acts at the base's origin */
-} ff_capture_in;
-
-typedef struct ff_capture_out {
-    ff_setpoint command[2], next[2];
-    ff_wrench F_c;      /* on the gripper after stage 3, gripper coordinates: what the satellites feel */
-    ff_wrench reaction; /* on the client about its CoM, body axes */
-    double observer;    /* [J] of the method; FF_NAN: it has none */
-    double W_c; /* [J] (25): kinetic energy of the client from the robots' motion, constant without forces */
-    double bound; /* [m/s, rad/s] (29) of the commands `next`: the larger of |V_s| - |V_b| - |Delta V_s| and
-                     |V_c| - |V_t| - |Delta V_c|; not positive */
-} ff_capture_out;
-
-/* FF_ERR_ARGUMENT and what the parts say; message as in ff_loop_create. */
-ff_status ff_capture_create(const ff_capture_config *config, ff_capture_model *model, char *message,
-                            size_t size);
-void ff_capture_reset(const ff_capture_model *model, ff_capture_state *state, ff_body_work *work,
-                      ff_capture_out *out);
-/* Cycle k. FF_OK; FF_INFO_HELD when an input is not finite: nothing moves; FF_ERR_DIVERGED. */
-ff_status ff_capture_step(const ff_capture_model *model, ff_capture_state *state, ff_body_work *work,
-                          const ff_capture_in *in, ff_capture_out *out);
-/* Every state that an equation takes, from the loop and the measured robots (client, servicer): for the arm's
- * own cycle (22) and the sensors (23). The caller adds joints and torques. */
-void ff_capture_servicer_in(const ff_capture_model *model, const ff_capture_state *state,
-                            const ff_setpoint *measured, ff_servicer_in *in);
 
 #ifdef __cplusplus
 }

@@ -147,6 +147,11 @@ typedef struct ff_method_in {
     const ff_detection *detected;     /* stage 2, by the method's thresholds; all zero without detector */
     const ff_integrate_state *output; /* velocity that the robots were commanded: V_c(k) */
     ff_vec3 grasp_point;              /* [m] of ff_world.grasp, in this cycle */
+    /* Only where a body has joints, else NULL: each body's view in this cycle, and its frame at t_k (with
+     * joints the base's). Then body[] and sample[] of a body with joints are those of its port: the locked
+     * body as it would move if it moved as the port does (ff_view_ride). */
+    const ff_body_view *const *view;
+    const ff_rigid_state *base;
 } ff_method_in;
 
 /* Preset by the caller: no wrench, nothing known, body as in ff_method_in. */
@@ -155,7 +160,7 @@ typedef struct ff_method_out {
     bool in_contact[FF_MAX_BODIES];
     ff_rigid_state body[FF_MAX_BODIES];    /* satellites at t_k, rewritten by one that recomputes the past */
     bool has_command;                      /* the method predicts its own command */
-    ff_rigid_state command[FF_MAX_BODIES]; /* then: motion to command at t_k */
+    ff_rigid_state command[FF_MAX_BODIES]; /* then: motion to command at t_k; with joints: the base's */
     double lead[FF_MAX_BODIES];            /* [s] and how far after t_k that motion lies */
     ff_rigid_state next_command[FF_MAX_BODIES]; /* and at t_(k+1), unless the next step changes it */
     bool has_next[FF_MAX_BODIES];               /* the method advanced this body itself, finer than a cycle */

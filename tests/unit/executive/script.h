@@ -15,6 +15,7 @@ typedef struct script {
     int count, opened, closed;
     uint64_t k;
     unsigned led;
+    ff_pose at[FF_MAX_BODIES]; /* where the robots stand: at their command, or where they were left */
     ff_setpoint offered[FF_MAX_BODIES], written[FF_MAX_BODIES];
     ff_wrench measured[FF_MAX_BODIES];
     ff_wrench force;       /* that every sensor reads */
@@ -62,9 +63,15 @@ static ff_status script_wait(void *self, ff_sample *sample) {
         return FF_OK;
     }
     sample->k = s->k;
-    for (int i = 0; i < s->bodies; i++)
-        sample->body[i].sensor =
-            (ff_wrench_in){.f_s = s->force, .T_wb = s->offered[i].T, .twist = s->offered[i].twist};
+    for (int i = 0; i < s->bodies; i++) {
+        const bool led = s->led >> i & 1u;
+        const ff_twist twist = led ? s->offered[i].twist : ff_twist_zero();
+        if (led)
+            s->at[i] = s->offered[i].T;
+        sample->body[i].sensor = (ff_wrench_in){.f_s = s->force, .T_wb = s->at[i], .twist = twist};
+        sample->body[i].sent = s->at[i];
+        sample->body[i].rests = !led;
+    }
     if (s->spoils >= 0 && s->k == s->spoils_at) {
         double *number = (double *)&sample->body[0].sensor;
         number[s->spoils] = FF_NAN;

@@ -1,6 +1,6 @@
 /* Limits that the scenario names act in virtual time: the run trips, the robots brake through the output
  * stage and leave the contact, the cause is kept. Without a name nothing is judged. */
-#include "support.h"
+#include "unit/executive/script.h"
 
 #include "executive/executive.h"
 #include "facility/virtual.h"
@@ -201,8 +201,84 @@ static void test_tracking_is_judged_against_the_commands_that_the_robot_may_have
     assert_int_equal(result.safety.cause.code, FF_TRIP_TRACKING);
 }
 
+/* ---------------------------------------------------------------------------------------------- scripted --
+ */
+
+static ff_status play(script *s) {
+    const ff_run_options options = {.sinks = &sink, .count = 1};
+    eye = (seen){0};
+    result = (ff_run_result){0};
+    s->bodies = scenario.satellites;
+    assert_int_equal(ff_executive_open(&executive, &scenario, script_station(s), &options, NULL, &result),
+                     FF_OK);
+    int cycles = 0;
+    while (!executive.ended) {
+        ff_executive_cycle(&executive);
+        assert_true(++cycles < 3000);
+    }
+    ff_executive_close(&executive);
+    assert_int_equal(s->closed, 1);
+    return result.status;
+}
+
+/* Any number of pose, twist or wrench that is not finite: the robots stop with that cause, at once, and what
+ * is written stays finite. An age that is not a number is an age beyond its limit. */
+static void test_a_sample_that_is_not_finite_stops_the_robots(void **unused) {
+    (void)unused;
+    const int numbers = (int)(offsetof(ff_wrench_in, acceleration) / sizeof(double)),
+              age = (int)(offsetof(ff_wrench_in, age) / sizeof(double)),
+              pose = (int)(offsetof(ff_wrench_in, T_wb) / sizeof(double));
+    for (int n = 0; n < numbers; n++) {
+        load("safety: {force: 1000, age: 0.1},", "");
+        script s = {.spoils = n, .spoils_at = 30};
+        const ff_status status = play(&s);
+        if (n < age) { /* a reading that is not a number is no measurement: held, not stopped */
+            assert_int_equal(status, FF_OK);
+            assert_int_equal(result.info.held, 1);
+            continue;
+        }
+        assert_int_equal(status, FF_ERR_LIMIT);
+        assert_int_equal(result.safety.cause.code, n < pose ? FF_TRIP_AGE : FF_TRIP_NOT_FINITE);
+        assert_int_equal(result.safety.state, FF_STATE_FAULT);
+        assert_string_equal(eye.states, "BRAKE FAULT ");
+        assert_int_equal(eye.rows, 30);
+        assert_true(ff_pose_finite(s.written[0].T) && ff_twist_finite(s.written[0].twist));
+        assert_int_equal(s.led, 0);
+    }
+}
+
+/* The walk with faults: a loop that diverges is braked like any other fault; a station that fails while the
+ * robots brake ends the run with its own status; the first cause stays. */
+static void test_faults_on_the_way(void **unused) {
+    (void)unused;
+    load("safety: {torque: 1000},", "");
+    script diverges = {.spoils = -1, .force = {.f = {{1e300, 0, 0}}}};
+    assert_int_equal(play(&diverges), FF_ERR_LIMIT);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_DIVERGED);
+    assert_int_equal(result.safety.state, FF_STATE_FAULT);
+
+    load("safety: {force: 10},", "");
+    script fails = {.spoils = -1, .force = {.f = {{-20, 0, 0}}}, .fails_at = 3, .failure = FF_ERR_DEVICE};
+    assert_int_equal(play(&fails), FF_ERR_DEVICE);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_FORCE);
+    assert_int_equal(result.safety.state, FF_STATE_BRAKE);
+    assert_string_equal(eye.states, "BRAKE ");
+    assert_int_equal(eye.rows, 0);
+
+    /* a force that never lets go: the retreat ends where it may go no further */
+    load("safety: {force: 10},", "");
+    script pushed = {.spoils = -1, .force = {.f = {{-20, 0, 0}}}};
+    assert_int_equal(play(&pushed), FF_ERR_LIMIT);
+    assert_int_equal(result.safety.why[0], FF_STOP_STILL_PUSHED);
+    assert_string_equal(eye.states, "BRAKE RETREAT FAULT ");
+    /* force/stiffness + 1 mm = 5 mm, along the force */
+    assert_near(result.safety.rest[0].T.p.x, -0.005, 1e-4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_sample_that_is_not_finite_stops_the_robots),
+        cmocka_unit_test(test_faults_on_the_way),
         cmocka_unit_test(test_nothing_is_judged_unless_a_limit_is_named),
         cmocka_unit_test(test_a_force_beyond_its_limit_brakes_and_leaves_the_contact),
         cmocka_unit_test(test_a_stop_keeps_its_deceleration),

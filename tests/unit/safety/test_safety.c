@@ -511,8 +511,8 @@ static void test_where_each_reason_leads(void **state) {
     assert_int_equal(m.s.cause.code, FF_TRIP_MISSED);
 }
 
-/* The test motions of CHECK are watched as the run is; what was watched there is no neighbour of the run's first
- * cycle, and no zero was taken. */
+/* The test motions of CHECK are watched as the run is; what was watched there is no neighbour of the run's
+ * first cycle, and no zero was taken. */
 static void test_motions_of_the_check_are_watched(void **state) {
     (void)state;
     ff_safety_config c = config_one();

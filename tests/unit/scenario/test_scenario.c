@@ -1013,10 +1013,29 @@ static void test_arm_is_read_and_checked(void **state) {
                "F:11:11: satellites.servicer.arm lacks the key 'mass', allowed: number [kg]");
     expect_bad(with(capture, "joints: [0.1, 0.2]", "joints: [0.1]"),
                "F:13:15: joints has 1 values, allowed: one for each of the arm's 2 joints");
-    expect_bad(
-        with(capture, "method: direct", "method: fused"),
-        "F:3:9: method 'fused' predicts its satellites as rigid bodies and knows no torques of an arm, "
-        "allowed: ideal, direct, tdpa, damping");
+    expect_bad(with(capture, "method: direct", "method: impact"),
+               "F:3:9: method 'impact' computes the contact force itself, but the arm's joints have felt the "
+               "measured one (docs/methods/arm.md), allowed: ideal, direct, tdpa, damping, fused");
+    /* what an arm may touch, and how long it holds */
+    static const char grasp[] = "rotation_stiffness: 10}\n";
+    assert_true(isinf(s.contact[0].opens));
+    const char *more =
+        with(capture, grasp,
+             "rotation_stiffness: 10, closes: 2, opens: 3}\n"
+             "  - {kind: pair, body: servicer, against: client, at: [1, 0, 0], normal: [-1, 0, "
+             "0], stiffness: 50}\n");
+    assert_int_equal(ff_scenario_parse("F", more, strlen(more), NULL, &s, message, sizeof message, warnings,
+                                       sizeof warnings),
+                     FF_OK);
+    assert_near(s.contact[0].opens, 3, 0);
+    assert_string_equal(warnings, ""); /* the tip is the gripper's, not the base's */
+    expect_bad(with(capture, grasp, "rotation_stiffness: 10, closes: 2, opens: 2}\n"),
+               "F:16:3: the grasp opens at 2 s, allowed: after it closes, 2 s");
+    expect_bad(with(capture, grasp,
+                    "rotation_stiffness: 10}\n"
+                    "  - {kind: wall, body: servicer, at: [1, 0, 0], normal: [-1, 0, 0], stiffness: 50}\n"),
+               "F:16:3: contacts of a scenario with an arm, allowed: one grasp and any pairs, whose body is "
+               "'servicer'");
     expect_bad(with(capture, "    obsw: {goal: {position: [-3, 0, 0]}}\n", ""),
                "F:10:7: an arm without obsw, allowed: obsw: {goal: {position: [x, y, z]}}");
     const char *const wrong[] = {"mass: 3, inertia: [1, 1, 1]", "mass: 3, inertia: [1, 1, 5]",
