@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's program is examples/minimal.c; links lead somewhere; every command has --help with an example; every row of the fault table has its fault and its test.
+# The README's program is examples/minimal.c; links lead somewhere; the life of a sample names functions that exist; every command has --help with an example; every row of the fault table has its fault and its test.
 set -eu
 cd "$FF_SOURCE_DIR"
 work=$(mktemp -d)
@@ -18,6 +18,14 @@ done
 for command in $("$FREEFLOAT" --help | awk '/^  [a-z]/ {print $1}'); do
   "$FREEFLOAT" "$command" --help | grep -q "example:" || { echo "freefloat $command --help has no example"; status=1; }
 done
+# the life of a sample: every function it names is in the file it names, and is named once
+# shellcheck disable=SC2016 # backquotes of the page
+named=$(sed -n 's/.*| `\([a-z_]*\)` | \([a-z/_.]*\) |$/\1 \2/p' docs/life-of-a-sample.md)
+[ "$(wc -l <<< "$named")" -ge 20 ] || { echo "docs/life-of-a-sample.md: too few functions"; status=1; }
+while read -r function file; do
+  grep -qE "(^|[ *])$function\(" "$file" || { echo "docs/life-of-a-sample.md: no $function in $file"; status=1; }
+done <<< "$named"
+[ -z "$(sort <<< "$named" | uniq -d)" ] || { echo "docs/life-of-a-sample.md: named twice: $(sort <<< "$named" | uniq -d)"; status=1; }
 # every scenario that ships can be loaded
 while read -r file; do
   "$FREEFLOAT" run "$file" --set time.duration=0.1 --set time.cycle=0.01 --log none --quiet --out "$work/out" || { echo "$file: does not run"; status=1; }
