@@ -401,16 +401,20 @@ static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_ar
 }
 
 /* Stage 1 of one body. With an elastic mount it is the mock-up's motion that meets the environment, not the
- * flange's. */
+ * flange's. *f_b is the last valid wrench where the reading is refused. */
 static ff_status tip_of(const ff_loop_model *model, int i, ff_mount_state *mount, const ff_wrench_in *in,
-                        bool fresh, ff_wrench_in *tip, ff_wrench *f_b) {
+                        bool fresh, ff_setpoint *tip, ff_wrench *f_b) {
     const ff_wrench_config *wrench = &model->config.body[i].wrench;
-    *tip = *in;
-    ff_status status = ff_wrench_condition(wrench, in, f_b);
+    tip->T = in->T_wb;
+    tip->twist = in->twist;
+    const ff_status status = ff_wrench_condition(wrench, in, f_b);
     if (status != FF_OK || !model->mount[i].elastic)
         return status;
-    ff_mount_step(&model->mount[i], mount, wrench, in, fresh, tip);
-    return ff_wrench_condition(wrench, tip, f_b);
+    ff_wrench_in own = *in;
+    ff_mount_step(&model->mount[i], mount, wrench, in, fresh, &own);
+    tip->T = own.T_wb;
+    tip->twist = own.twist;
+    return ff_wrench_condition(wrench, &own, f_b);
 }
 
 void ff_loop_calibrated(const ff_loop_model *model, ff_loop_calibration *calibration) {
@@ -467,11 +471,9 @@ ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_l
                           const ff_loop_in *in, ff_loop_out *out) {
     bool refused = false;
     for (int i = 0; i < model->config.bodies; i++) {
-        ff_wrench_in tip;
         out->measured_b[i] = state->last_wrench[i];
         const ff_status status = tip_of(model, i, &state->mount[i], &in->sensor[i],
-                                        is_fresh(model, &in->sensor[i]), &tip, &out->measured_b[i]);
-        out->tip[i] = (ff_setpoint){tip.T_wb, tip.twist};
+                                        is_fresh(model, &in->sensor[i]), &out->tip[i], &out->measured_b[i]);
         out->sensor_status[i] = status;
         if (status == FF_OK)
             state->last_wrench[i] = out->measured_b[i];
@@ -591,8 +593,9 @@ static void balance(const ff_loop_model *model, ff_loop_state *state, const ff__
             out->velocity_correction[i] = ff_twist_zero();
             continue;
         }
-        state->energy[i].method +=
-            ff_rigid_kinetic_energy(rigid, &felt->body[i]) - ff_rigid_kinetic_energy(rigid, &state->body[i]);
+        if (model->config.method->can & FF_CAN_PREDICT) /* it may have rewritten the present */
+            state->energy[i].method += ff_rigid_kinetic_energy(rigid, &felt->body[i]) -
+                                       ff_rigid_kinetic_energy(rigid, &state->body[i]);
         book(rigid, model->config.integrate.cycle, &c->sample[i], &felt->f_b[i], &felt->body[i],
              &state->integrate[i], &c->step[i], &c->next[i], &state->energy[i]);
         out->velocity_correction[i] =

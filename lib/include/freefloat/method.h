@@ -208,7 +208,8 @@ enum {                         /* needs: what the loop withholds otherwise */
 enum {                      /* can */
        FF_CAN_TREE = 1,     /* bodies whose inertia changes: with an arm */
        FF_CAN_RELATIVE = 2, /* robots that make the motion relative to a nominal one */
-       FF_CAN_PREDICT = 4   /* the satellites have their own contact, apart from the late robots' */
+       FF_CAN_PREDICT = 4 /* the satellites have their own contact, apart from the late robots': the past and
+                             the present are recomputed (`body` is rewritten), commands lie ahead */
 };
 
 /* A method. Model and state are memory of the caller, aligned as malloc's, that may be moved by memcpy: no
