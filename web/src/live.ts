@@ -455,7 +455,7 @@ class Page {
     const status = this.table?.last("status") ?? 0;
     if (status > 0) out.push({text: "the loop holds or limits its command", level: "warn"});
     if (status < 0) out.push({text: "the loop reports a fault", level: "bad"});
-    if (this.status?.dropped) out.push({text: `${this.status.dropped} rows were lost on the way to this page, not in the log`, level: "warn"});
+    if (this.status?.dropped) out.push({text: `${this.status.dropped} rows were lost in transit to this page, not in the log`, level: "warn"});
     return out;
   }
 
