@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A campaign on a cluster:  sbatch campaigns/slurm.sh campaigns/random-6dof.yaml out/random-6dof
 # All ranks must see the same folder; rank 0 writes into it. If a rank dies the job ends: submit the same line again
-# and it goes on where it was.
+# and it continues where it stopped.
 #SBATCH --job-name=freefloat
 #SBATCH --nodes=4
 #SBATCH --ntasks-per-node=32

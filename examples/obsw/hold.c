@@ -40,7 +40,7 @@ int ff_obsw_step(void *memory, const ff_obsw_in *in, ff_obsw_out *out) {
     }
     for (uint32_t i = 0; i < self->joints; i++)
         out->joint_torque[i] = 2.0 * (self->q[i] - in->q[i]) - 0.5 * in->qd[i];
-    out->storage = out->dissipation = NAN; /* not told */
+    out->storage = out->dissipation = NAN; /* not reported */
     return 0;
 }
 

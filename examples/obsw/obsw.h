@@ -37,8 +37,8 @@ typedef struct ff_obsw_in {
 typedef struct ff_obsw_out {
     double force[3], torque[3];          /* [N, N m] thrusters, at the base frame's origin */
     double joint_torque[FF_OBSW_JOINTS]; /* [N m] */
-    double storage;                      /* W_a of destefano2021 (24), any unit; NaN: not told */
-    double dissipation;                  /* delta of (24): W_a falls at least so fast; NaN: not told */
+    double storage;                      /* W_a of destefano2021 (24), any unit; NaN: not reported */
+    double dissipation;                  /* delta of (24): W_a falls at least so fast; NaN: not reported */
     uint32_t phase;                      /* for the log; (24) is watched while it does not change */
 } ff_obsw_out;
 

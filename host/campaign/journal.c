@@ -341,7 +341,7 @@ ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_jo
         snprintf(message, size,
                  ours ? "%s: holds the results of another campaign (its file, base scenario or program "
                         "differs); choose another folder with --out, or remove this one"
-                      : "%s: is no journal of a campaign; choose another folder with --out",
+                      : "%s: not a journal of a campaign; choose another folder with --out",
                  journal->path);
         return give_up(journal, FF_ERR_FORMAT);
     }

@@ -213,7 +213,7 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
             const size_t used = strlen(names);
             snprintf(names + used, sizeof names - used, "%s%s", k ? ", " : "", contact_entries[k].path);
         }
-        return ff_refuse(FF_ERR_FORMAT, message, size, "'%s' is no value of a contact, allowed: %s", path,
+        return ff_refuse(FF_ERR_FORMAT, message, size, "'%s' is not a value of a contact, allowed: %s", path,
                          names);
     }
     metric->kind = FF_METRIC_CONTACT;

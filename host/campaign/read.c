@@ -201,7 +201,7 @@ static bool read_vary(reader *r, const ff_node *node, bool latin) {
         if (c->varies == FF_CAMPAIGN_VARY)
             return fail(r, child->key_place, "more than %d varied values, allowed: fewer", FF_CAMPAIGN_VARY);
         if (!*child->key || strlen(child->key) >= FF_PATH_SIZE || strchr(child->key, '='))
-            return fail(r, child->key_place, "'%s' is no path, allowed: names separated by dots",
+            return fail(r, child->key_place, "'%s' is not a path, allowed: names separated by dots",
                         ff_show(child->key).text);
         ff_vary *vary = &c->vary[c->varies++];
         snprintf(vary->path, sizeof vary->path, "%s", child->key);
@@ -261,7 +261,7 @@ static bool read_method(reader *r, const ff_node *node, ff_campaign_method *meth
         return false;
     size_t n = strcspn(method->label, ":");
     if (n >= sizeof method->method || n == 0 || strpbrk(method->label, ",\"\n"))
-        return fail(r, node->place, "'%s' is no method, allowed: direct, tdpa, tdpa:reading=printed ...",
+        return fail(r, node->place, "'%s' is not a method, allowed: direct, tdpa, tdpa:reading=printed ...",
                     ff_show(method->label).text);
     memcpy(method->method, method->label, n);
     method->method[n] = 0;

@@ -30,23 +30,23 @@ typedef enum ff_state {
         FF_STATE_COUNT
 } ff_state;
 
-#define FF_STATE_EVENTS(X)                                    \
-    X(READY, "every device speaks")                           \
-    X(TEST, "the robots may move for the tests of the check") \
-    X(TESTED, "the tests are over")                           \
-    X(PASSED, "every check says go, and the zero is taken")   \
-    X(ARM, "the operator arms")                               \
-    X(START, "the way to the start begins")                   \
-    X(ARRIVED, "the robots stand where the motion begins")    \
-    X(BEGIN, "t = 0")                                         \
-    X(TOUCH, "a force is above its noise")                    \
-    X(FREE, "no force is")                                    \
-    X(STOP, "an orderly end: the operator's, or the run's")   \
-    X(TRIP, "a limit is broken, or a device has failed")      \
-    X(PUSHED, "at rest, but pushed, and there is a way out")  \
-    X(RESTED, "at rest for good, after an orderly stop")      \
-    X(FAILED, "at rest for good, after a trip")               \
-    X(GONE, "the robots cannot be reached any more")          \
+#define FF_STATE_EVENTS(X)                                      \
+    X(READY, "every device speaks")                             \
+    X(TEST, "the robots may move for the tests of the check")   \
+    X(TESTED, "the tests are over")                             \
+    X(PASSED, "every check says go, and the zero is taken")     \
+    X(ARM, "the operator arms")                                 \
+    X(START, "the approach to the start begins")                \
+    X(ARRIVED, "the robots stand where the motion begins")      \
+    X(BEGIN, "t = 0")                                           \
+    X(TOUCH, "a force is above its noise")                      \
+    X(FREE, "no force is")                                      \
+    X(STOP, "an orderly end: the operator's, or the run's")     \
+    X(TRIP, "a limit is broken, or a device has failed")        \
+    X(PUSHED, "at rest, but pushed, and a retreat is possible") \
+    X(RESTED, "at rest for good, after an orderly stop")        \
+    X(FAILED, "at rest for good, after a trip")                 \
+    X(GONE, "the robots cannot be reached any more")            \
     X(CLOSE, "the devices are released")
 
 typedef enum ff_state_event {

@@ -210,7 +210,7 @@ ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *mess
         return ff_refuse(FF_ERR_ARGUMENT, message, size, "the contact's kind is unknown");
     if (contact->body < 0 || contact->body >= satellites)
         return ff_refuse(FF_ERR_ARGUMENT, message, size,
-                         "the contact's body is no satellite of the scenario");
+                         "the contact's body is not a satellite of the scenario");
     if (two && (contact->against >= satellites || (grasp && contact->against < 0) ||
                 contact->against == contact->body))
         return ff_refuse(FF_ERR_ARGUMENT, message, size, "the contact's against must be another satellite");

@@ -150,7 +150,7 @@ static void apply(ff_live_control *control, const ff_run_access *access) {
             break;
         case FF_LIVE_RESUME:
             control->held = false;
-            answer(control, &command, access->t, true, "goes on");
+            answer(control, &command, access->t, true, "continues");
             break;
         case FF_LIVE_STOP:
             control->stopped = true;

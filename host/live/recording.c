@@ -183,8 +183,7 @@ ff_status ff_recording_open(ff_recording *r, const char *path, char *message, si
         status = index_lines(r, (size_t)(end - r->bytes) + 1, &bad);
     if (status) {
         snprintf(message, size, "%s:%zu: %s", path, bad,
-                 status == FF_ERR_MEMORY ? "no memory"
-                                         : "this is no log of freefloat, or it is damaged here");
+                 status == FF_ERR_MEMORY ? "no memory" : "not a log of freefloat, or damaged here");
         ff_recording_close(r);
     }
     return status;

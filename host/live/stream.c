@@ -124,7 +124,7 @@ static void watch_touch(ff_live *live, ff_live_touch *touch, double t) {
     }
     if (touch->on && touch->quiet == FF_LIVE_QUIET) {
         touch->on = false;
-        note(live, FF_LIVE_INFO, t, "released %s after %.3f s, at most %.2f N", touch->name, t - touch->start,
+        note(live, FF_LIVE_INFO, t, "released %s after %.3f s, maximum %.2f N", touch->name, t - touch->start,
              touch->peak);
     } else if (on) {
         touch->on = true;
@@ -251,7 +251,7 @@ bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_liv
     const char *token = NULL;
     int words = 0;
     *command = (ff_live_command){.verb = FF_LIVE_VERBS, .parameter = -1, .value = FF_NAN};
-    snprintf(text, size, "this is no command");
+    snprintf(text, size, "not a command");
     if (length == 0 || length > FF_LIVE_MESSAGE)
         return false;
     for (size_t i = 0; i < length; i++)
@@ -496,7 +496,8 @@ static ff_status parse_address(ff_live *live, const char *address, char *message
     if (!colon || end == colon + 1 || *end || port < 0 || port > 65535 ||
         sscanf(live->host, "%3d.%3d.%3d.%3d%n", &part[0], &part[1], &part[2], &part[3], &used) != 4 ||
         live->host[used] || part[0] > 255 || part[1] > 255 || part[2] > 255 || part[3] > 255) {
-        snprintf(message, size, "'%s' is no address; allowed: ADDRESS:PORT, e.g. 127.0.0.1:8080", address);
+        snprintf(message, size, "'%s' is not an address; allowed: ADDRESS:PORT, e.g. 127.0.0.1:8080",
+                 address);
         return FF_ERR_ARGUMENT;
     }
     if (part[0] == 0) {

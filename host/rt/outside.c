@@ -116,7 +116,7 @@ const char *ff_outside_strike(ff_outside *outside, ff_fault_kind kind, bool acts
         }
         if (!acts && outside->stalled) {
             ff_outside_release(outside);
-            return "a fault: the loop goes on";
+            return "a fault: the loop continues";
         }
         return NULL;
     case FF_FAULT_DISK_FULL:

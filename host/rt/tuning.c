@@ -92,7 +92,7 @@ static bool set_parameter(ff_tuning_table *table, int parameter, double value, f
     if (!(value >= p->low && value <= p->high))
         return false;
     if (p->kind == FF_TUNING_LIMIT) {
-        *why = "set refused: there are no such limits here";
+        *why = "set refused: no such limits here";
         if (!safety)
             return false;
         *limit_at(&safety->limits[p->body], p->limit) = value;

@@ -37,11 +37,11 @@
     X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                         \
     X(START, "mm or deg", "the robot does not stand where the run begins")                         \
     X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")                          \
-    X(STANDSTILL, "mm", "the robot moves before it is told to")                                    \
+    X(STANDSTILL, "mm", "the robot moves before motion is commanded")                              \
     X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")                         \
     X(NO_GO, "", "this delay, contact and speed are not safe together")                            \
     X(PUSH, "", "the sensor's axes are not as the scenario says")                                  \
-    X(WEIGHT, "", "the mock-up's weight could not be told")                                        \
+    X(WEIGHT, "", "the mock-up's weight could not be identified")                                  \
     X(DELAY, "cycles", "the robot's delay is not the scenario's")                                  \
     X(AXIS, "deg/s", "an axis would have to be faster than it can")                                \
     X(RESTART, "cycles", "the controller's program has begun again: start from the check")         \

@@ -211,7 +211,8 @@ bool ff_reader_name(ff_reader *r, ff_place place, const char *what, const char *
         good = (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr("./,=:\"\\", *c);
     if (!good)
         return ff_reader_fail(
-            r, place, "%s '%s' is no name, allowed: 1 to %d bytes, not only digits, none of . / , = : \" \\",
+            r, place,
+            "%s '%s' is not a valid name, allowed: 1 to %d bytes, not only digits, none of . / , = : \" \\",
             what, ff_show(name).text, FF_NAME_SIZE - 1);
     return true;
 }

@@ -30,7 +30,7 @@ static const char introduction[] =
     "- Unknown and duplicate keys are errors, also a key that does not belong to the chosen `kind`. Anchors, "
     "aliases, tags and a second document are refused; a file has at most 16 MB and 32 levels.\n"
     "- Contacts compressed at the start, and contacts that provably nothing reaches (no load, arm or other "
-    "contact pushes the bodies, and their straight way stays clear), give a warning line.\n"
+    "contact pushes the bodies, and their straight path stays clear), give a warning line.\n"
     "- A mistake is one line, `FILE:LINE:COL: what is wrong, what is allowed`, and the exit status is 2.\n"
     "- `--set path=value` changes one value or a whole subtree before anything is checked; it may name keys "
     "that "

@@ -67,10 +67,10 @@ bool ff__read_links(ff_reader *r, const ff_node *node, const ff_key *key, ff_ser
                 if (strcmp(arm->link[i].name, link->parent) == 0)
                     link->parent_row = i;
             if (link->parent_row == -2)
-                return ff_reader_fail(
-                    r, parent->place,
-                    "no link '%s' stands above '%s', allowed: base, or a link above (loops cannot be)",
-                    ff_show(link->parent).text, ff_show(link->name).text);
+                return ff_reader_fail(r, parent->place,
+                                      "no link '%s' stands above '%s', allowed: base, or a link above "
+                                      "(closed loops are not supported)",
+                                      ff_show(link->parent).text, ff_show(link->name).text);
         }
         arm->joints += link->joint != FF_JOINT_FIXED;
         arm->links++;
@@ -188,7 +188,7 @@ static bool read_servicer(ff_reader *r, const ff_node *node, const ff_section *s
     char text[200];
     ff_scenario_tree(satellite, &tree, link);
     if (satellite->arm.joints < 1 || ff_tree_validate(&tree, text, sizeof text) != FF_OK)
-        return ff_reader_fail(r, arm->place, "the arm cannot be: %s",
+        return ff_reader_fail(r, arm->place, "the arm configuration is invalid: %s",
                               satellite->arm.joints < 1 ? "no joint moves" : text);
     return true;
 }

@@ -76,10 +76,10 @@ static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(
 #define DELAYED (~BIT(FF_ROBOT_IDEAL))
 #define RSI BIT(FF_ROBOT_KUKA_RSI)
 static const ff_key robot_keys[] = {
-    WORD("kind", WORD, ff_robot_names, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: told wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
+    WORD("kind", WORD, ff_robot_names, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: commanded by wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
-    KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is told."),
-    KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~RSI, "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is told. (`facility`: the fault `answer-lost`.)"),
+    KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is informed of it."),
+    KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~RSI, "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is informed of it. (`facility`: the fault `answer-lost`.)"),
     KEY("frequency", NUMBER, "Hz", POSITIVE, "required", ROBOT(frequency), LAG, "Natural frequency of the tracking."),
     KEY("damping", NUMBER, "", POSITIVE, "1", ROBOT(damping), LAG, "Damping ratio of the tracking."),
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", ROBOT(velocity), LIMITED, "Limit per axis."),
@@ -134,7 +134,7 @@ static const ff_key mockup_keys[] = {
     KEY("inertia", INERTIA, "kg m2", ANY, "[0, 0, 0]", offsetof(ff_mockup_config, inertia), 0, "About its own centre of mass, body axes; all zero: a point mass."),
     KEY("frequency", NUMBER, "Hz", POSITIVE, "none", offsetof(ff_mockup_config, frequency), 0, "Of an elastic mount between flange and mock-up, the flange held: it bends the same in all three directions and does not turn. None: rigid."),
     KEY("damping_ratio", NUMBER, "", NOT_NEGATIVE, "0.02", offsetof(ff_mockup_config, damping_ratio), 0, "Of the elastic mount."),
-    WORD("compensation", FLAG, tracking_words, "on", offsetof(ff_mockup_config, unknown), 0, "Whether the loop is told of the elastic mount and works with the mock-up's own motion and contact force, or takes it for rigid. Not with `mount: environment` or `frame: relative`."),
+    WORD("compensation", FLAG, tracking_words, "on", offsetof(ff_mockup_config, unknown), 0, "Whether the loop knows the elastic mount and works with the mock-up's own motion and contact force, or takes it for rigid. Not with `mount: environment` or `frame: relative`."),
 };
 static const ff_section mockup_section = {"satellites.NAME.mockup", "", TABLE(mockup_keys), "What hangs behind the sensor: its weight and inertia force are removed from the reading."};
 
@@ -258,7 +258,7 @@ static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(sa
 static const ff_key check_keys[] = {
     WORD("push", FLAG, push_words, "hand", CHECK(no_push), 0, "The operator pushes the mock-up along its three axes and twists it about them, and the sensor must say the same; on virtual devices the facility pushes. `skip` leaves it out, and the report says so."),
     WORD("weight", WORD, weight_words, "auto", CHECK(weight), 0, "The mock-up's mass and CoM: identified while the robot tilts it (`poses`), or taken from `mockup` (`scenario`). `auto`: by poses wherever a sensor on the flange feels weight, that is with `facility.gravity`."),
-    WORD("delay", FLAG, delay_words, "scenario", CHECK(chirp), 0, "The robot's delay: taken from `robot.delay`, or identified by a small chirp and compared with it. With a mock-up behind the sensor the chirp also tells by how much the force is older than the pose, and `fused` and `damping` use that."),
+    WORD("delay", FLAG, delay_words, "scenario", CHECK(chirp), 0, "The robot's delay: taken from `robot.delay`, or identified by a small chirp and compared with it. With a mock-up behind the sensor the chirp also identifies by how much the force is older than the pose, and `fused` and `damping` use that."),
     KEY("angle", NUMBER, "rad", POSITIVE, "0.3", CHECK(angle), 0, "Largest tilt for `weight: poses`; Cartesian corrections: at most 4.5 degrees."),
     KEY("amplitude", NUMBER, "m", POSITIVE, "0.002", CHECK(amplitude), 0, "Of the chirp, away from the motion to come; less if half of a limit of `safety` asks for it."),
     KEY("wait", NUMBER, "s", POSITIVE, "30", CHECK(wait), 0, "How long each push is waited for."),

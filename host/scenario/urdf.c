@@ -129,9 +129,9 @@ static bool read_name(const reader *r, const xmlNode *node, const char *attribut
     if (!found)
         return fail(r, xmlGetLineNo(node), "<%s> lacks %s, allowed: %s=\"...\"", name_of(node), attribute,
                     attribute);
-    return good ||
-           fail(r, xmlGetLineNo(node), "%s '%s' of <%s> is no name, allowed: printable, none of , = \" \\",
-                attribute, ff_show(text).text, name_of(node));
+    return good || fail(r, xmlGetLineNo(node),
+                        "%s '%s' of <%s> is not a valid name, allowed: printable, none of , = \" \\",
+                        attribute, ff_show(text).text, name_of(node));
 }
 
 /* `count` numbers with blanks between; absent: *found is false and value stays. */

@@ -36,9 +36,10 @@ static int pick_methods(const char *list, ff_delay_margin_config *config) {
             if (strlen(ff_method_at(m)->name) == n && strncmp(c, ff_method_at(m)->name, n) == 0)
                 found = m;
         if (found < 0) {
-            ff_cli_error("freefloat analyze delay-margin: --methods: '%.*s' is no method, allowed: direct, "
-                         "tdpa, damping, impact, fused",
-                         (int)n, c);
+            ff_cli_error(
+                "freefloat analyze delay-margin: --methods: '%.*s' is not a method, allowed: direct, "
+                "tdpa, damping, impact, fused",
+                (int)n, c);
             return -1;
         }
         config->method[found] = true;

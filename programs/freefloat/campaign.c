@@ -20,7 +20,7 @@ static const char help[] =
     "Runs a base scenario many times over varied parameters and methods (docs/campaigns.md) and writes\n"
     "results.csv, summary.json, report.html and maps as SVG. Stopped by Ctrl-C, by a kill or by a power "
     "cut,\n"
-    "it goes on where it was when it is started again.\n\n"
+    "started again, it continues where it stopped.\n\n"
     "  --threads N   threads of this process (default: all cores; 1 under mpirun)\n"
     "  --out DIR     folder for the files (default out/NAME)\n"
     "  --dry-run     say how many runs, how long, how much disk; run nothing but a few probes\n"
@@ -426,14 +426,15 @@ static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
         ff_cli_error("%s", result.message);
         status = done == FF_ERR_FORMAT ? FF_EXIT_USAGE : FF_EXIT_FAILED;
         if (done == FF_ERR_IO)
-            ff_cli_error("what was written stays; make room and run the same command again to go on");
+            ff_cli_error(
+                "what was written stays; free disk space and run the same command again to continue");
         if (done == FF_ERR_FORMAT && journal.slots.done == 0)
             unlink(journal.path); /* nothing has run: nothing is left */
     } else if (leader && result.stopped) {
-        ff_cli_error(
-            "stopped with %llu of %llu runs done; the same command goes on: freefloat campaign %s --out %s",
-            (unsigned long long)journal.slots.done + (unsigned long long)result.runs,
-            (unsigned long long)journal.slots.count, o->file, folder);
+        ff_cli_error("stopped with %llu of %llu runs done; continue with the same command: freefloat "
+                     "campaign %s --out %s",
+                     (unsigned long long)journal.slots.done + (unsigned long long)result.runs,
+                     (unsigned long long)journal.slots.count, o->file, folder);
         status = FF_EXIT_FAILED;
     } else if (leader)
         status = finish(c, &journal, folder, o, &result);

@@ -125,7 +125,7 @@ int ff_cmd_export(int argc, char **argv) {
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
         if (n != 3 || (strncmp(c, "csv", n) != 0 && strncmp(c, "mat", n) != 0)) {
-            ff_cli_error("--to %s: '%.*s' is no format; allowed: csv, mat", list, (int)n, c);
+            ff_cli_error("--to %s: '%.*s' is not an export format; allowed: csv, mat", list, (int)n, c);
             return FF_EXIT_USAGE;
         }
         c += n + (c[n] == ',');

@@ -27,7 +27,7 @@ static const char help[] =
     "  --ati-port N       the sensor's port for records (default 49152)\n"
     "  --http-port N      the sensor's port for its page (default 49180)\n"
     "  --timeout N        late answers in a row that stop the controller (default 10)\n"
-    "  --answers FILE     write what each controller is told, cycle by cycle, as CSV\n"
+    "  --answers FILE     write the answers sent to each controller, cycle by cycle, as CSV\n"
     "  --json             print the counts at the end as JSON, and nothing before\n"
     "  --quiet            print nothing but errors\n\n"
     "exit status: 0 done, 1 a port is taken, 2 bad usage or scenario\n"

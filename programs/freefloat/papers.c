@@ -210,7 +210,7 @@ int ff_cmd_papers(int argc, char **argv) {
         char keys[256] = "";
         for (size_t i = 0, n = 0; i < count; i++)
             n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s", i ? ", " : "", papers[i]->key);
-        ff_cli_error("freefloat papers: '%s' is no paper; allowed: %s", key, keys);
+        ff_cli_error("freefloat papers: '%s' is not a paper reproduced here; allowed: %s", key, keys);
         return FF_EXIT_USAGE;
     }
     ff_json text;

@@ -166,7 +166,7 @@ static void note(void *user, const ff_rt_note *n) {
     } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
         printf("%8.3f s  %s\n", n->t, n->text);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT && strcmp(n->text, "zeroed") == 0) {
-        printf("%8.3f s  zeroed, %.3g N taken away at most\n", n->t, n->trip.value);
+        printf("%8.3f s  zeroed, maximum force removed %.3g N\n", n->t, n->trip.value);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
         printf("%8.3f s  %s set to %.6g, it was %.6g\n", n->t, n->text, n->trip.value, n->trip.limit);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)
@@ -371,7 +371,7 @@ static void show_end(const void *self) {
     for (int i = 0; i < d->scenario->satellites; i++) {
         const ff_run_clock *c = &r->run.clock[i];
         if (c->known)
-            printf("%s: controller's clock %+.2f ppm, arrivals %.3g ms rms about it, %.3g ms at most; sensor "
+            printf("%s: controller's clock %+.2f ppm, arrivals %.3g ms rms about it, maximum %.3g ms; sensor "
                    "%.4f Hz, %.3g ms rms\n",
                    d->scenario->satellite[i].name, c->drift_ppm, 1e3 * c->residual_s, 1e3 * c->largest_s,
                    c->sensor_hz, 1e3 * c->sensor_s);

@@ -341,7 +341,7 @@ static void print_satellite(const ff_metrics *metrics, int i) {
         printf("later contacts are not listed: more than %d\n", FF_MAX_EPISODES);
     ff_table_free(&table);
     const ff_body_metrics *m = &metrics->body[i];
-    printf("energy %.6g J at start, %.6g J at end, %.6g J at most\n", m->initial_energy, m->final_energy,
+    printf("energy %.6g J at start, %.6g J at end, maximum %.6g J\n", m->initial_energy, m->final_energy,
            m->max_energy);
     const double force = ff_metrics_noise(&m->force_noise), torque = ff_metrics_noise(&m->torque_noise);
     if (!isnan(force))
@@ -372,7 +372,7 @@ static void print_servicer(const ff_session *session) {
     if (any)
         printf("\n");
     printf(
-        "thrusters at most %.4g N, %.4g N m, saturated in %llu cycles; motors at most %.4g N m, saturated in "
+        "thrusters maximum %.4g N, %.4g N m, saturated in %llu cycles; motors maximum %.4g N m, saturated in "
         "%llu\n",
         m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
         (unsigned long long)m->motor_saturated);
@@ -381,7 +381,7 @@ static void print_servicer(const ff_session *session) {
         printf("W_a (24) rose in %llu of %llu cycles; ", (unsigned long long)m->W_a_rises,
                (unsigned long long)m->W_a_cycles);
     else
-        printf("W_a (24) not told; ");
+        printf("W_a (24) not reported; ");
     printf("port (28) %.4g J; bound (29) %.3g, above zero in %llu\n", m->port_energy, m->bound,
            (unsigned long long)m->bound_violations);
 }
@@ -438,7 +438,7 @@ int ff_session_logs(const char *list, ff_session_options *options) {
         } else if (n == 4 && strncmp(c, "mcap", n) == 0) {
             options->mcap = true;
         } else if (!(n == 4 && strncmp(c, "none", n) == 0)) {
-            ff_cli_error("--log %s: '%.*s' is no log format; allowed: csv, mcap, none", list, (int)n, c);
+            ff_cli_error("--log %s: '%.*s' is not a log format; allowed: csv, mcap, none", list, (int)n, c);
             return -1;
         }
         c += n + (c[n] == ',');

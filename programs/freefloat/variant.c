@@ -6,7 +6,7 @@
 static int parse_one(const char *text, size_t length, ff_variant *variant) {
     *variant = (ff_variant){0};
     if (length == 0 || length >= sizeof variant->label) {
-        ff_cli_error("--methods: '%.*s' is no method; example: direct,tdpa:reading=printed", (int)length,
+        ff_cli_error("--methods: '%.*s' is not a method; example: direct,tdpa:reading=printed", (int)length,
                      text);
         return -1;
     }

@@ -117,7 +117,7 @@ cmp -s k/results.csv whole/results.csv || fail "the resumed table differs from a
 for _ in $(seq 200); do [ "$(stat -c %s i/results.journal 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.02; done
 kill -INT $pid; wait $pid; status=$?
 [ $status -eq 1 ] || fail "exit $status after Ctrl-C"
-grep -q "the same command goes on: freefloat campaign k.yaml --out i" out.txt || fail "Ctrl-C: $(cat out.txt)"
+grep -q "continue with the same command: freefloat campaign k.yaml --out i" out.txt || fail "Ctrl-C: $(cat out.txt)"
 
 # a table that was cut is written again; finished campaigns run nothing
 size=$(stat -c %s t2/results.journal)

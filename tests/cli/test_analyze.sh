@@ -66,7 +66,7 @@ expect 'delay-margin: no go' '"go": false' "$json"
 expect 'delay-margin: page' '</html>' "$(tail -1 "$out/delay-margin.html")"
 text=$("$FREEFLOAT" analyze delay-margin "$here/scenarios/wall.yaml" --map 0 --methods tdpa) || failed=1
 expect 'delay-margin: sentence' '^GO: tdpa at 16 ms of robot delay \(w tau 0.0506\) keeps the requirements; it keeps them up to' "$text"
-refuse 'is no method' analyze delay-margin "$here/scenarios/wall.yaml" --methods tpda
+refuse 'is not a method' analyze delay-margin "$here/scenarios/wall.yaml" --methods tpda
 refuse 'allowed: 0 to 25' analyze delay-margin "$here/scenarios/wall.yaml" --map 99
 refuse 'analyze contact-stability' analyze delay-margin "$here/scenarios/planar-arm-emulation.yaml"
 refuse 'no contact' analyze delay-margin "$here/scenarios/wall.yaml" --quiet --set time.duration=0.1

@@ -13,9 +13,9 @@ expect 2 "which scenario" "$FREEFLOAT" run; one_line
 expect 2 "unknown option '--fast'" "$FREEFLOAT" run "$S" --fast; one_line
 expect 2 "needs a value" "$FREEFLOAT" run "$S" --out; one_line
 expect 2 "unexpected 'b'" "$FREEFLOAT" run a b; one_line
-expect 2 "'xml' is no log format" "$FREEFLOAT" run "$S" --log xml; one_line
+expect 2 "'xml' is not a log format" "$FREEFLOAT" run "$S" --log xml; one_line
 expect 2 "missing.yaml" "$FREEFLOAT" run missing.yaml; one_line
-expect 2 "is no paper" "$FREEFLOAT" papers nobody; one_line
+expect 2 "is not a paper" "$FREEFLOAT" papers nobody; one_line
 expect 2 "given twice" "$FREEFLOAT" compare "$S" --methods tdpa,tdpa; one_line
 expect 2 "METHOD:key=value" "$FREEFLOAT" compare "$S" --methods tdpa:law; one_line
 expect 2 "allowed" "$FREEFLOAT" compare "$S" --methods tdpa:lawn=clamp; one_line

@@ -119,7 +119,7 @@ OBSW_IDLE=20 "$FF_BUILD_DIR/examples/obsw_hold_udp" "$port" 127.0.0.1 "$local" &
 PEERS+=($!)
 text=$("$FREEFLOAT" run "$S" --set time.duration=0.4 --set "$O={kind: udp, port: $port, local_port: $local, timeout: 5, thrust: [0.2, 5]}" --log mcap --out "$DIR/udp") ||
     fail "a run over UDP"
-for line in "on-board software (udp): 101 cycles, 0 without a good answer" "thrusters at most 0.2 N" "monitors: W_c (25)"; do
+for line in "on-board software (udp): 101 cycles, 0 without a good answer" "thrusters maximum 0.2 N" "monitors: W_c (25)"; do
     printf '%s\n' "$text" | grep -qF "$line" || fail "the terminal lacks '$line'"
 done
 flat=$(tr -d ' \n' <"$DIR/udp/summary.json")

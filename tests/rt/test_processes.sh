@@ -47,11 +47,11 @@ grep -q "the loop stands still" facility.txt && grep -q "too many late answers" 
 grep -q "FAULT" rt.txt && [ $got -eq 1 ] || fail "stalled loop: exit $got: $(cat rt.txt)"
 # a stall that the controller bears ends the run by the controller's own count of late answers
 fault "loop-stalled, from: 0.6, to: 0.7" "--timeout 100"
-grep -q "the loop goes on" facility.txt && grep -q "FAULT, LATE" rt.txt && [ $got -eq 1 ] || fail "short stall: exit $got: $(cat rt.txt facility.txt)"
+grep -q "the loop continues" facility.txt && grep -q "FAULT, LATE" rt.txt && [ $got -eq 1 ] || fail "short stall: exit $got: $(cat rt.txt facility.txt)"
 # unless more are allowed: it goes on. 25 telegrams wait then, and the first one takes all records: the sample is not old for the others,
 # by the product's own limit
 fault "loop-stalled, from: 0.6, to: 0.7" "--timeout 100" --set satellites.body.safety.missed=500
-grep -q "the loop goes on" facility.txt && [ $got -eq 0 ] || fail "borne stall: exit $got: $(cat rt.txt facility.txt)"
+grep -q "the loop continues" facility.txt && [ $got -eq 0 ] || fail "borne stall: exit $got: $(cat rt.txt facility.txt)"
 
 # no file of the loop can grow: the run ends; the terminal is a pipe, for a file would not grow either
 ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" --set "facility.faults=[{kind: disk-full, from: 5}]" > facility.txt 2>&1 & facility_pid=$!

@@ -273,7 +273,7 @@ for (const [width, scheme] of [[360, "light"], [768, "dark"], [1920, "light"]])
     if (process.env.FF_SCREENS) await page.screenshot({path: join(process.env.FF_SCREENS, `live-${width}.png`), fullPage: true});
   });
 
-await check("keyboard only: hold, go on, theme, every control reachable", async () => {
+await check("keyboard only: hold, continue, theme, every control reachable", async () => {
   const s = await run(60, "keys", "--control");
   const page = await open(s.url);
   const reached = new Set();
@@ -286,7 +286,7 @@ await check("keyboard only: hold, go on, theme, every control reachable", async 
   await page.evaluate(() => document.activeElement.blur());
   await page.keyboard.press("Space");
   await until(page, () => window.freefloat.phase() === "held" && document.querySelector(".word").textContent === "Held");
-  await page.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent === "Go on").focus());
+  await page.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent === "Continue").focus());
   await page.keyboard.press("Enter");
   await until(page, () => window.freefloat.phase() === "running");
 });

@@ -21,7 +21,7 @@ const TERM_WORDS: Record<string, string> = {
 
 /** The states of a run on devices, in words (docs/safety.md). */
 const STATES: Record<string, string> = {
-  OFF: "Waits for the devices to speak.", CHECK: "The robot is told to hold; the sensor is measured.", TEST: "The robot makes the small motions of the check.",
+  OFF: "Waits for the devices to speak.", CHECK: "The robot is commanded to hold; the sensor is measured.", TEST: "The robot makes the small motions of the check.",
   ZEROED: "Waits for the operator, who arms at the console.", ARMED: "The robot will move.", APPROACH: "The robot goes to where the motion begins.",
   RUNUP: "Along the initial twist, up to its speed.", BRAKE: "The robot comes to rest as far as the devices allow.", RETREAT: "The robot leaves the contact.",
   HOLD: "The robot is at rest and holds. Nothing resumes; stop ends the run.", FAULT: "The robot is at rest after a fault.",
@@ -455,7 +455,7 @@ class Page {
     const status = this.table?.last("status") ?? 0;
     if (status > 0) out.push({text: "the loop holds or limits its command", level: "warn"});
     if (status < 0) out.push({text: "the loop reports a fault", level: "bad"});
-    if (this.status?.dropped) out.push({text: `${this.status.dropped} rows were lost on the way to this page, not in the log`, level: "warn"});
+    if (this.status?.dropped) out.push({text: `${this.status.dropped} rows were lost in transit to this page, not in the log`, level: "warn"});
     return out;
   }
 
@@ -504,7 +504,7 @@ class Page {
         word = {starting: "Starting", held: view ? "Paused" : "Held", ended: view ? "At its end" : "Ended", stopped: "Stopped", fault: "Fault"}[this.phase] ?? this.phase;
         const devices = hello.mode === "rt";
         const waits = devices ? (STATES[this.status?.state ?? "OFF"] ?? "") : "The ideal reference is computed first.";
-        const stands = devices ? STATES.HOLD! : "The run stands still until it is told to go on.";
+        const stands = devices ? STATES.HOLD! : "The run stands still until it is continued.";
         reason = `${{starting: waits, held: view ? "" : stands, ended: view ? "" : "The report is being written.", stopped: "Stopped by the operator.", fault: "The events say why."}[this.phase] ?? ""} ${alarmText}`.trim();
         level = this.phase === "fault" ? "bad" : this.phase === "held" && !view ? "warn" : "calm";
       }
@@ -517,7 +517,7 @@ class Page {
     document.documentElement.dataset.phase = this.phase;
     // On devices nothing resumes: a new run is armed at the console.
     const resumes = hello?.open.includes("resume") || hello?.guarded.includes("resume");
-    this.holdButton.textContent = this.phase === "held" && resumes ? "Go on" : "Hold";
+    this.holdButton.textContent = this.phase === "held" && resumes ? "Continue" : "Hold";
     this.holdButton.disabled = over || (this.phase === "held" && !resumes);
     const playing = this.phase === "running";
     this.playButton.textContent = playing ? "❚❚" : "▶";

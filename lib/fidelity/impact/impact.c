@@ -1123,9 +1123,9 @@ static const ff_setting table[] = {
     {"guess", FF_SETTING_REAL, "N/m", AT(guess), "(each contact's own)", POSITIVE, .help = "Where `stiffness: identified` starts from."},
     {"restitution", FF_SETTING_REAL, "", AT(restitution), "(from the satellites' damping)", .low = 0.3, .high = 1.0, .help = "Of the satellites' contacts, in place of their damping."},
     {"delay", FF_SETTING_REAL, "s", AT(delay), "(each robot's `delay`)", NOT_NEGATIVE, .help = "How far ahead to predict."},
-    {"look_back", FF_SETTING_REAL, "s", AT(look_back), "none", NOT_NEGATIVE, .help = "The most that is recomputed; never more than 1023 cycles."},
+    {"look_back", FF_SETTING_REAL, "s", AT(look_back), "none", NOT_NEGATIVE, .help = "Maximum time that is recomputed; never more than 1023 cycles."},
     {"threshold", FF_SETTING_REAL, "N", AT(threshold), "(5 times the noise measured in flight, at least the largest `force_noise`)", NOT_NEGATIVE, .help = "Force above which there is contact. A number is taken as it is."},
-    {"position_error", FF_SETTING_REAL, "m", AT(position_error), "0.01", POSITIVE, .help = "How far surfaces may lie from where the scenario puts them; a force farther away is no contact."},
+    {"position_error", FF_SETTING_REAL, "m", AT(position_error), "0.01", POSITIVE, .help = "How far surfaces may lie from where the scenario puts them; a force farther away is not taken for a contact."},
     {"drift", FF_SETTING_REAL, "m/sqrt(s)", AT(drift), "5e-5", NOT_NEGATIVE, .help = "Random walk of a surface's place during a contact: how fast older forces are forgotten."},
 };
 /* Causality: what was used, how far it looked back. */

@@ -165,7 +165,7 @@ static void test_another_campaign_is_refused_and_nothing_lost(void **state) {
     fputs("index,method,something that is no journal at all, and long enough to fill a head\n", file);
     fclose(file);
     assert_int_equal(ff_journal_open(folder, c, &j, message, sizeof message), FF_ERR_FORMAT);
-    assert_non_null(strstr(message, "no journal"));
+    assert_non_null(strstr(message, "not a journal"));
     fresh();
     assert_int_equal(ff_journal_open("/proc", c, &j, message, sizeof message), FF_ERR_IO);
     free(c);

@@ -286,7 +286,7 @@ static void test_bad_links(void **state) {
                "F.urdf:3: unknown attribute 'ryp' of <origin>, allowed: xyz rpy");
     expect_bad(ROBOT("<link/>"), "F.urdf:2: <link> lacks name, allowed: name=\"...\"");
     expect_bad(ROBOT("<link name='a,b'/>"),
-               "F.urdf:2: name 'a,b' of <link> is no name, allowed: printable, none of , = \" \\");
+               "F.urdf:2: name 'a,b' of <link> is not a valid name, allowed: printable, none of , = \" \\");
     expect_bad(ROBOT(FOOT FOOT), "F.urdf:3: link 'foot' stands already in line 2, allowed: another name");
     char text[8192] = "<robot>", name[160];
     memset(name, 'x', sizeof name);
