@@ -24,7 +24,16 @@ static void put_flags(ff_json *json, const ff_report_column *column, unsigned fl
     ff_json_string(json, column->name, text);
 }
 
-/* What the method reports of a contact, or of the run, by its own table. */
+/* The label of a choice; NULL: there is none of this number. */
+static const char *choice_of(const ff_report_column *column, double value) {
+    int n = 0;
+    while (column->label[n] && (double)n != value)
+        n++;
+    return column->label[n];
+}
+
+/* What the method reports of a contact, or of the run, by its own table. A value that its type does not have
+ * is null. */
 static void method_entry(ff_json *json, const ff_method *method, bool run, const double *value) {
     ff_json_open(json, method->name, '{');
     for (uint32_t n = 0; n < method->columns; n++) {
@@ -36,16 +45,25 @@ static void method_entry(ff_json *json, const ff_method *method, bool run, const
             ff_json_number(json, c->name, *value);
             break;
         case FF_REPORT_INTEGER:
-            ff_json_integer(json, c->name, (long long)*value);
+            if (fabs(*value) < 9e15)
+                ff_json_integer(json, c->name, (long long)*value);
+            else
+                ff_json_number(json, c->name, FF_NAN);
             break;
         case FF_REPORT_BOOLEAN:
             ff_json_bool(json, c->name, *value != 0.0);
             break;
         case FF_REPORT_CHOICE:
-            ff_json_string(json, c->name, c->label[(int)*value]);
+            if (choice_of(c, *value))
+                ff_json_string(json, c->name, choice_of(c, *value));
+            else
+                ff_json_number(json, c->name, FF_NAN);
             break;
         case FF_REPORT_FLAGS:
-            put_flags(json, c, (unsigned)*value);
+            if (*value >= 0.0 && *value <= (double)UINT32_MAX)
+                put_flags(json, c, (unsigned)*value);
+            else
+                ff_json_number(json, c->name, FF_NAN);
             break;
         case FF_REPORT_VECTOR:
             ff_json_vec3(json, c->name, ff_vec3_make(value[0], value[1], value[2]));

@@ -121,6 +121,10 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
                               "a scenario with an arm has %d satellites, allowed: the servicer and one "
                               "client without an arm",
                               s->satellites);
+    if (ff_scenario_watched(s))
+        return ff_reader_fail(r, satellites->place,
+                              "limits of 'safety' are not watched in a scenario with an arm, allowed: no key "
+                              "'safety' in it (the limits of the commands act)");
     int grasps = 0;
     for (int c = 0; c < s->contacts; c++) {
         const ff_contact *k = &s->contact[c];

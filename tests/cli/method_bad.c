@@ -67,6 +67,20 @@ static ff_status step(const void *m, void *s, const ff_method_in *in, ff_method_
     return FF_OK;
 }
 
+#ifdef REPORT /* values that their types do not have */
+static const char *const labels[] = {"none", "some", NULL};
+static const ff_report_column column[] = {
+    {.name = "choice", .unit = "", .type = FF_REPORT_CHOICE, .run = true, .label = labels, .help = ""},
+    {.name = "count", .unit = "", .type = FF_REPORT_INTEGER, .run = true, .help = ""},
+    {.name = "flags", .unit = "", .type = FF_REPORT_FLAGS, .run = true, .label = labels, .help = ""}};
+static void report(const void *m, const void *s, int body, double *values) {
+    (void)m, (void)s, (void)body;
+    values[0] = 99.0;
+    values[1] = FF_INF;
+    values[2] = -1.0;
+}
+#endif
+
 static const ff_method method = {.abi = FF_METHOD_ABI,
                                  .size = sizeof(ff_method),
                                  .name = NAME,
@@ -75,6 +89,11 @@ static const ff_method method = {.abi = FF_METHOD_ABI,
                                  .can = FF_CAN_RELATIVE,
 #ifndef BROKEN
                                  .variants = 1,
+#endif
+#ifdef REPORT
+                                 .column = column,
+                                 .columns = 3,
+                                 .report = report,
 #endif
                                  .defaults = defaults,
                                  .check = check,

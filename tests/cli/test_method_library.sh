@@ -56,6 +56,11 @@ grep -rqs restitution "$DIR/camp" || fail "the campaign lacks the library's meth
 # what is wrong with a library
 library good
 "$FREEFLOAT" run "$S" --method "$DIR/good.so" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "a good library is refused"
+library report -DREPORT
+"$FREEFLOAT" run "$S" --method "$DIR/report.so" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "a report out of range ends the run"
+for key in choice count flags; do
+    grep -q "\"$key\": null" "$DIR/out/summary.json" || fail "$key: a value that its type does not have is not null"
+done
 refuse 2 'cannot be read' run "$S" --method "$DIR/none.so"
 echo nothing > "$DIR/text.so"
 refuse 2 'not a shared library' run "$S" --method "$DIR/text.so"
