@@ -10,6 +10,9 @@ void ff_guard_open(ff_guard *guard, const ff_scenario *scenario) {
     for (int i = 0; i < scenario->satellites; i++) {
         ff_guard_body *b = &guard->body[i];
         guard->config.limits[i] = ff_scenario_watched_limits(&scenario->satellite[i]);
+        ff_output_config output;
+        ff_scenario_watched_output(&scenario->satellite[i], scenario->cycle, &output);
+        ff_safety_set_braking(&guard->config, i, &output);
         b->count = 0;
         b->window = (unsigned)fmin(FF_GUARD_TRACK, ceil(guard->config.delay[i] / guard->config.cycle) + 50.0);
         b->force = ff_vec3_zero();

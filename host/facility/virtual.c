@@ -1,14 +1,5 @@
 #include "facility/virtual.h"
 
-/* Nothing is bounded but what the scenario names. */
-static const ff_output_config unbounded = {.cycle = 1.0,
-                                           .velocity = FF_INF,
-                                           .acceleration = FF_INF,
-                                           .jerk = FF_INF,
-                                           .angular_velocity = FF_INF,
-                                           .angular_acceleration = FF_INF,
-                                           .angular_jerk = FF_INF};
-
 static ff_status open(void *self, const double *lead, char *message, size_t size) {
     ff_virtual *v = self;
     v->plant = ff_plant_create(v->scenario, message, size);
@@ -16,10 +7,9 @@ static ff_status open(void *self, const double *lead, char *message, size_t size
         return FF_ERR_UNSUPPORTED;
     for (int i = 0; i < v->scenario->satellites; i++) {
         const ff_satellite *satellite = &v->scenario->satellite[i];
-        const ff_safety_limits limits = ff_scenario_watched_limits(satellite);
         if (lead[i] > 0.0) /* a predicting method was already running */
             ff_plant_set_lead(v->plant, i, lead[i]);
-        ff_scenario_output(satellite, &limits, v->scenario->cycle, &unbounded, &v->output[i].config);
+        ff_scenario_watched_output(satellite, v->scenario->cycle, &v->output[i].config);
     }
     return FF_OK;
 }

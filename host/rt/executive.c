@@ -548,5 +548,6 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     ff_tuning_free(&e->tuning);
     ff_ring_free(&e->notes);
     free(e->last);
+    ff_loop_memory_close(&e->loop);
     free(e);
 }

@@ -8,11 +8,10 @@
 /* The limits may have been tightened. */
 void ff__rt_bound(ff_executive *e) {
     for (int i = 0; i < e->plan.bodies; i++) {
-        ff_safety_limits *limits = &e->safety_config.limits[i];
+        const ff_safety_limits *limits = &e->safety_config.limits[i];
         ff_output_config *c = &e->body[i].output_config;
         ff_plan_output(&e->scenario->satellite[i], limits, e->plan.cycle, c);
-        limits->stop_acceleration = c->stop_acceleration;
-        limits->stop_angular_acceleration = c->stop_angular_acceleration;
+        ff_safety_set_braking(&e->safety_config, i, c);
     }
 }
 

@@ -74,10 +74,26 @@ void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_sa
     }
 }
 
+void ff_safety_set_braking(ff_safety_config *config, int body, const ff_output_config *output) {
+    config->limits[body].stop_acceleration = output->stop_acceleration;
+    config->limits[body].stop_angular_acceleration = output->stop_angular_acceleration;
+    config->stop_jerk[body] = isfinite(output->jerk) ? output->jerk : 0.0;
+}
+
+/* [s] Distance over which a motion at `speed` comes to rest, over that speed: v/2a + a/2j where the stop
+ * reaches its acceleration a with jerk j, else sqrt(v/j). */
+static double stop_time(double speed, double a, double j) {
+    if (!(a > 0.0))
+        return 0.0;
+    if (!(j > 0.0))
+        return 0.5 * speed / a;
+    return speed >= a * a / j ? 0.5 * (speed / a + a / j) : sqrt(speed / j);
+}
+
 ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured) {
     const ff_vec3 v = measured->twist.v;
-    const double speed = ff_vec3_norm(v), a = config->limits[body].stop_acceleration;
-    const double t = config->delay[body] + (a > 0.0 ? speed / (2.0 * a) : 0.0);
+    const double t = config->delay[body] + stop_time(ff_vec3_norm(v), config->limits[body].stop_acceleration,
+                                                     config->stop_jerk[body]);
     return ff_vec3_axpy(t, v, measured->T.p);
 }
 

@@ -79,11 +79,14 @@ typedef struct ff_safety_config {
     double grasp[FF_MAX_BODIES];     /* [s] from then on a grasp may be closed; FF_INF: there is none */
     ff_vec3 origin[FF_MAX_BODIES];   /* [m] centre of the box */
     double lag[FF_MAX_BODIES];       /* [m] what is sent may be behind the command */
+    double stop_jerk[FF_MAX_BODIES]; /* [m/s3] with which a stop begins; 0: at once */
     ff_safety_limits limits[FF_MAX_BODIES];
 } ff_safety_config;
 
 /* From the scenario: delays, softest contact, limits; `noise` is the measured force noise [N]. */
 void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_safety_config *config);
+/* A stop brakes as this body's output stage does: where it comes to rest is judged by these values. */
+void ff_safety_set_braking(ff_safety_config *config, int body, const ff_output_config *output);
 
 enum {
     FF_SAFETY_SAME = 24, /* [records] a noisy sensor's six counts do not repeat for longer */

@@ -73,6 +73,18 @@ void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *s
     *output = c;
 }
 
+void ff_scenario_watched_output(const ff_satellite *satellite, double cycle, ff_output_config *output) {
+    static const ff_output_config unbounded = {.cycle = 1.0,
+                                               .velocity = FF_INF,
+                                               .acceleration = FF_INF,
+                                               .jerk = FF_INF,
+                                               .angular_velocity = FF_INF,
+                                               .angular_acceleration = FF_INF,
+                                               .angular_jerk = FF_INF};
+    const ff_safety_limits limits = ff_scenario_watched_limits(satellite);
+    ff_scenario_output(satellite, &limits, cycle, &unbounded, output);
+}
+
 static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellite, ff_wrench_config *wrench) {
     const ff_sensor_config *sensor = &satellite->sensor;
     ff_wrench_default(wrench);

@@ -411,6 +411,8 @@ ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite);
  * what `otherwise` says, whose resolutions are taken over. A target lasts five cycles. */
 void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
                         const ff_output_config *otherwise, ff_output_config *output);
+/* The same in virtual time: nothing is bounded but what the scenario names. */
+void ff_scenario_watched_output(const ff_satellite *satellite, double cycle, ff_output_config *output);
 /* The satellite with an arm, -1 if there is none. */
 int ff_scenario_servicer(const ff_scenario *scenario);
 /* Its tree: base and arm. link[FF_MAX_ARM_LINKS] is the caller's; names stay the scenario's. */

@@ -29,3 +29,14 @@ same = [i for i, n in enumerate(rows[0]) if "timing" not in n]
 assert all(a[i] == b[i] for a, b in zip(rows, whole) for i in same)  # and is the other's beginning
 P
 "$FREEFLOAT" replay "$out/trip/log.mcap" --quiet
+# a box ends where the stop comes to rest, with the acceleration and the jerk that the output stage keeps: 0.027 m/s needs 28.8 mm
+status=0
+run --out "$out/box" --set 'satellites.client.safety={box: [1, 1, 0.025]}' --set 'satellites.client.limits={acceleration: 0.02, jerk: 0.05}' 2>/dev/null || status=$?
+test "$status" = 1
+python3 - "$out/box/summary.json" <<'P'
+import json, sys
+s = json.load(open(sys.argv[1]))["safety"]
+z = s["satellites"]["client"]["position_m"][2]
+assert s["cause"] == "BOX" and s["time_s"] > 0, s
+assert 0.024 < z <= 0.025, z  # at rest inside, within a cycle's travel and the rounding of the steps
+P

@@ -57,7 +57,7 @@ grep -q "the loop continues" facility.txt && [ $got -eq 0 ] || fail "borne stall
 ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" --set "facility.faults=[{kind: disk-full, from: 5}]" > facility.txt 2>&1 & facility_pid=$!
 rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out --log mcap "${P[@]}" --silence 5 < /dev/null 2>&1 | cat > rt.txt; got=${PIPESTATUS[0]}
 wait "$facility_pid"; facility_pid=
-grep -q "FAULT, RECORDER" rt.txt && [ "$got" -eq 1 ] || fail "files that cannot grow: exit $got: $(cat rt.txt)"
+grep -q "BRAKE, RECORDER" rt.txt && grep -q "s  FAULT" rt.txt && [ "$got" -eq 1 ] || fail "files that cannot grow: exit $got: $(cat rt.txt)"
 grep -q "log.mcap: cannot be written (File too large)" rt.txt || fail "the reason: $(cat rt.txt)"
 ! grep -q "^report" rt.txt && [ ! -e out/report.html ] || fail "a report that is not there: $(cat rt.txt)"
 "$FREEFLOAT" replay out/log.mcap | grep -q "the same bits" || fail "the log up to there: $("$FREEFLOAT" replay out/log.mcap 2>&1)"
@@ -67,7 +67,7 @@ if mkdir small && mount -t tmpfs -o size=1500k none small 2> /dev/null; then
   ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" > facility.txt 2>&1 & facility_pid=$!
   timeout 60 "$FREEFLOAT" rt "$S" --arm --out small/x --log mcap "${P[@]}" --silence 3 < /dev/null > rt.txt 2>&1 & rt_pid=$!
   finish
-  grep -q "FAULT, RECORDER" rt.txt && [ $got -eq 1 ] || fail "full disk: exit $got: $(cat rt.txt)"
+  grep -q "BRAKE, RECORDER" rt.txt && grep -q "s  FAULT" rt.txt && [ $got -eq 1 ] || fail "full disk: exit $got: $(cat rt.txt)"
   umount small
 else
   without "a full disk: no right to mount one"
