@@ -302,7 +302,7 @@ const ff_method_library *ff_library_open(const char *path, char *message, size_t
                  path, l->inner->name, by);
         return NULL;
     }
-    snprintf(l->shown.path, sizeof l->shown.path, "%s", whole);
+    memcpy(l->shown.path, whole, strlen(whole) + 1);
     wrap(count);
     l->shown.method = &l->outer;
     if (count++ == 0)
