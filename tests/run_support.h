@@ -143,7 +143,7 @@ static inline void test_no_gain(int count, void (*draw)(ff_rng *rng, ff_scenario
 /* ------------------------------------------------------------------------------------------------ by hand --
  */
 
-/* The loop on the plant, cycle by cycle. `believe` changes what the loop is told, `sense` what the sensors
+/* The loop on the plant, cycle by cycle. `believe` changes what the loop is given, `sense` what the sensors
  * say, `look` sees a finished cycle; each may be NULL. The loop's state is left in *loop. */
 typedef struct test_drive {
     void (*believe)(void *self, ff_loop_config *config);

@@ -29,7 +29,7 @@ static void turn(ff_segment *s) {
     *s = (ff_segment){{s->x[1], s->x[0]}, {s->y[1], s->y[0]}};
 }
 
-/* One piece after the other along each line, so that its dashes go on; open lines from their end. */
+/* One piece after the other along each line, so that its dashes continue; open lines from their end. */
 static void chain(ff_segment *segment, int count) {
     for (int i = 0; i < count; i++) {
         int next = -1;

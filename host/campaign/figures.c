@@ -222,7 +222,7 @@ static void put_segments(FILE *f, const ff_segment *segment, int count, const sc
         fputs(" d=\"", f);
         for (int i = 0; i < count; i++) {
             const ff_segment *s = &segment[i];
-            /* pieces that follow each other are one line, so that dashes go on */
+            /* pieces that follow each other are one line, so that dashes continue */
             if (i == 0 || s->x[0] != segment[i - 1].x[1] || s->y[0] != segment[i - 1].y[1])
                 fprintf(f, "M%.1f %.1f", place(sx, s->x[0]), place(sy, s->y[0]));
             fprintf(f, "L%.1f %.1f", place(sx, s->x[1]), place(sy, s->y[1]));

@@ -155,7 +155,7 @@ static const unsigned char *at(scanner *s, uint64_t offset, size_t *count) {
     return s->buffer + (offset - s->offset);
 }
 
-/* Walks over the records in [from, to); what is no record is passed over byte by byte until one begins.
+/* Walks over the records in [from, to); what is not a record is passed over byte by byte until one begins.
  * Returns the end of the last whole record; *damaged counts what lies between records. */
 static uint64_t scan(ff_journal *journal, uint64_t from, uint64_t to,
                      void (*take)(void *user, const ff_record *record, uint64_t offset), void *user,

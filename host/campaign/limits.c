@@ -4,7 +4,7 @@
 #include "study/delay_margin.h"
 #include "campaign/metric.h"
 
-/* [m/s] how fast the contact closes at the start; FF_NAN where no single normal tells. */
+/* [m/s] how fast the contact closes at the start; FF_NAN where no single normal is defined. */
 static double closing_speed(const ff_scenario *scenario, const ff_contact *contact) {
     const ff_satellite *body = &scenario->satellite[contact->body];
     ff_vec3 v = ff_rigid_point_velocity(&body->start, contact->point), n = contact->normal;

@@ -43,7 +43,7 @@ typedef enum ff_limit {
     FF_LIMIT_CAUSAL_FLOOR, /* the same with the onset at a sample: no phase gives less */
     FF_LIMIT_NOISE,        /* [m/s] least standard deviation of the rebound speed (Cramer-Rao) */
     FF_LIMIT_NOISE_FIGURE, /* [m/s] what `fused` promises: .3 % + 7 (sigma/F)/sqrt(N) of the approach */
-    FF_LIMIT_SKEW,         /* [m/s] rebound error of a skew that is not told */
+    FF_LIMIT_SKEW,         /* [m/s] rebound error of a skew that is not configured */
     FF_LIMIT_SKEW_SHARE,   /* the same over the rebound */
     FF_LIMIT_DIRECT,       /* delay over the largest with which `direct` in lasting contact is stable */
     FF_LIMIT_SAMPLES,      /* cycles in the ideal contact */

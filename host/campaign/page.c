@@ -263,7 +263,7 @@ static void curves(ff_study *study, const ff_output *o, int n) {
                 mean[x] = FF_NAN; /* a logarithmic axis has no zero */
             if (s.log && !(most[x] > 0.0))
                 most[x] = FF_NAN;
-            ends[0] = fmin(ends[0], mean[x]); /* fmin and fmax pass over what is no number */
+            ends[0] = fmin(ends[0], mean[x]); /* fmin and fmax pass over what is not a number */
             ends[1] = fmax(ends[1], most[x]);
         }
         char label[FF_NAME_SIZE + 16];

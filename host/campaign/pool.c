@@ -231,7 +231,7 @@ static void lead(pool *p, const ff_pool_options *options, ff_pool_result *result
     int alive = p->ranks->count - 1;
     const double begin = ff_clock_seconds();
     double shown = 0.0, synced = begin;
-    bool told = false;
+    bool announced = false;
     while (still_busy(p) || alive) {
         const int handled = serve(p, &buffer, &room, &alive);
         const double t = ff_clock_seconds();
@@ -255,8 +255,8 @@ static void lead(pool *p, const ff_pool_options *options, ff_pool_result *result
             }
             pthread_mutex_unlock(&p->writing);
         }
-        if (atomic_load(&p->stop) && !told) {
-            told = true;
+        if (atomic_load(&p->stop) && !announced) {
+            announced = true;
             for (int r = 1; r < p->ranks->count; r++)
                 ff_ranks_send(p->ranks, r, STOP, NULL, 0);
         }
@@ -436,7 +436,7 @@ static void *check_part(void *user) {
         for (; i < end; i++)
             if (i >= atomic_load(c->bad) || ff_worker_check(worker, i, c->message, sizeof c->message) < 0)
                 break;
-        if (i < end) { /* later ones of this part are no matter */
+        if (i < end) { /* later ones of this part do not matter */
             uint64_t least = atomic_load(c->bad);
             while (i < least && !atomic_compare_exchange_weak(c->bad, &least, i)) {
             }

@@ -68,7 +68,7 @@ ff_status ff_worker_check(ff_worker *worker, uint64_t index, char *message, size
     return status;
 }
 
-/* Asked a hundred times a run: go on? */
+/* Asked a hundred times a run: continue? */
 static bool go_on(void *user, double part) {
     ff_worker *worker = user;
     (void)part;

@@ -507,7 +507,7 @@ static ff_status take_sample(run *r, double t, ff_emulate_sample *s, ff_emulate_
 }
 
 /* One sampled cycle: measure, lib's step, then the plant under the held torque. Delayed commands switch
- * inside the cycle when the delay is no multiple of it. */
+ * inside the cycle when the delay is not a multiple of it. */
 static ff_status sampled_cycle(run *r, double *t, double to, double (*line)[FF_EMULATION_TASK_MAX],
                                size_t whole, double part, size_t k) {
     const ff_emulate_config *c = r->c;

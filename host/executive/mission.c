@@ -343,15 +343,16 @@ static ff_wrench carry(facility *f, const tree *t, const ff_tree_state *x) {
     return ff_wrench_scale(-1.0, force.base);
 }
 
-/* What acts on the robots that are told wrenches, (9) and (16): the contact, and on the base also the arm. */
+/* What acts on the robots that are commanded by wrenches, (9) and (16): the contact, and on the base also the
+ * arm. */
 static void push_robots(facility *f, const ff_tree_state *ground, ff_pose gripper) {
     const ff_wrench on_client = ff_wrench_scale(
         -1.0, ff_wrench_transform(ff_pose_mul(ff_pose_inverse(f->robot[CLIENT].now.T), gripper), f->F_e));
     ff_robot_push(&f->robot[CLIENT], on_client, on_client);
     if (f->config->robot[SERVICER].kind != FF_ROBOT_WRENCH)
         return;
-    const ff_wrench told = carry(f, &f->known, ground);
-    ff_robot_push(&f->robot[SERVICER], carry(f, &f->arm, ground), told);
+    const ff_wrench measured = carry(f, &f->known, ground);
+    ff_robot_push(&f->robot[SERVICER], carry(f, &f->arm, ground), measured);
 }
 
 /* What the loop may know of a robot. */

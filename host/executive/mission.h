@@ -79,7 +79,7 @@ typedef struct ff_mission_row {
     double W_c, bound, port_power; /* monitors: (25), (29), (28) */
     ff_quat
         mapped_attitude; /* of the base from the robots' motion: what the star tracker sees without noise */
-    double star_tracker[4]; /* what the on-board software was told of it, noise included */
+    double star_tracker[4]; /* what the on-board software was given of it, noise included */
     bool held;
     ff_wrench grip;                /* on the gripper, gripper axes: of F_e, what the grasp gives */
     ff_vec3 bump[FF_MAX_CONTACTS]; /* [N] and what each plane gives; zero: not touched */

@@ -162,7 +162,7 @@ static void contact_wrenches(const ff_plant *plant, const ff_setpoint *robot, ff
     }
 }
 
-/* Robots that give way: their axes and the contacts together, in substeps. */
+/* Robots that yield: their axes and the contacts together, in substeps. */
 static void give_way(ff_plant *plant) {
     bool any = false;
     for (int i = 0; i < plant->bodies; i++)

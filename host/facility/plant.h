@@ -40,7 +40,7 @@ const ff_truth *ff_plant_truth(const ff_plant *plant);
  * Resets the plant; kept over later resets. */
 void ff_plant_set_lead(ff_plant *plant, int body, double lead);
 /* A hand on the mock-up: a wrench about the CoM in body axes that the sensor feels from the next read on,
- * beside the contacts'. No truth tells of it. Gone after a reset. */
+ * beside the contacts'. No truth contains it. Gone after a reset. */
 void ff_plant_push(ff_plant *plant, int body, ff_wrench push_b);
 
 #endif

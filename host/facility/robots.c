@@ -8,7 +8,7 @@ enum { LOSSES = 1 << 20 }; /* the stream of lost commands, beside that of the ji
 
 /* ---------------------------------------------------------------------------------------------- delay -- */
 
-/* Before t = 0 the robot was told the initial twist, for ever: constant velocity, constant body rate. */
+/* Before t = 0 the robot was commanded the initial twist, for ever: constant velocity, constant body rate. */
 static ff_setpoint before_start(const ff_robot *robot, double t) {
     ff_setpoint s = robot->start;
     t += robot->lead;
@@ -175,9 +175,9 @@ static void lag_step(ff_robot *robot, const ff_setpoint *u0, const ff_setpoint *
 
 /* -------------------------------------------------------------------------------------------- limited -- */
 
-/* The limiter meets a target that goes on with constant velocity, given where it is at the start of the step.
- * The delayed command is known at the end of it, so it is led back by one cycle: a robot that keeps up is at
- * the delayed command itself, with no hidden cycle. Its linear axes are those of its base. */
+/* The limiter meets a target that continues with constant velocity, given where it is at the start of the
+ * step. The delayed command is known at the end of it, so it is led back by one cycle: a robot that keeps up
+ * is at the delayed command itself, with no hidden cycle. Its linear axes are those of its base. */
 static void limited_step(ff_robot *robot, const ff_setpoint *target) {
     const double T = robot->cycle;
     const ff_pose base = robot->config.base;
@@ -312,9 +312,9 @@ static ff_wrench momentum_of(const ff_rigid_model *m, ff_twist V) {
 /* [destefano2021, (3), (9); for a base with an arm (14), (16)] The robot is a body with an inertia M of its
  * own on which its drive F_c and what it feels, F, act: M V' + C V = F_c + F. (9) is the F_c with which it
  * moves as (11) does; over one cycle from (g, V) to the command (g1, V1) this is, with the constant twist W =
- * log(g^-1 g1)/T of the way between, an impulse M (W - V) at the start, C W during the cycle, M (V1 - W) at
- * its end, less T F as it is told, in the mean M (V1 - V)/T + C W - F. Where F is told right the robot is at
- * the command; what is not told pushes it. */
+ * log(g^-1 g1)/T of the displacement, an impulse M (W - V) at the start, C W during the cycle, M (V1 - W) at
+ * its end, less T F as it is measured, in the mean M (V1 - V)/T + C W - F. Where F is measured right the
+ * robot is at the command; what is not measured pushes it. */
 static void wrench_step(ff_robot *robot, const ff_setpoint *target) {
     const ff_rigid_model *m = &robot->inertia;
     const double T = robot->cycle;

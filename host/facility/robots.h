@@ -10,7 +10,7 @@ typedef struct ff_robot_lag {
     double phi[2][2];
 } ff_robot_lag;
 
-/* [lange, (7), (10)] motors follow their set points; behind the gears the axes give way to the contact. */
+/* [lange, (7), (10)] motors follow their set points; behind the gears the axes yield to the contact. */
 typedef struct ff_robot_joints {
     ff_arm_model arm;
     ff_arm_joints motor, before; /* theta at this cycle and at the one before */
@@ -67,7 +67,7 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
 void ff_robot_free(ff_robot *robot);
 void ff_robot_reset(ff_robot *robot);
 void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command);
-/* wrench: what acts on the robot during the next step, and what its drive is told of it. */
+/* wrench: what acts on the robot during the next step, and what its drive takes it for. */
 void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench told);
 /* Advances from cycle k-1 to k. */
 void ff_robot_step(ff_robot *robot, uint64_t k);

@@ -29,7 +29,7 @@ static double force(const bounce *b, double s) {
     return b->mass * b->u / b->wd * exp(-b->a * s) * (b->A * sin(b->wd * s) + b->B * cos(b->wd * s));
 }
 
-/* Tangential motion goes on; the normal part is the depth's. */
+/* Tangential motion continues; the normal part is the depth's. */
 static void inside(const bounce *b, double s, ff_rigid_state *state) {
     const ff_vec3 tangent = ff_vec3_axpy(b->u, b->normal, b->velocity); /* v + u n: no normal part left */
     state->position = ff_vec3_axpy(s, tangent, ff_vec3_axpy(-depth(b, s), b->normal, b->position));

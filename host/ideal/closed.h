@@ -7,7 +7,7 @@
 #include "ideal/ideal.h"
 
 /* FF_OK with a result to be freed by ff_ideal_free; FF_ERR_UNSUPPORTED when no closed form is exact here
- * (then ff_ideal_solve is the way); FF_ERR_MEMORY. */
+ * (then use ff_ideal_solve); FF_ERR_MEMORY. */
 ff_status ff_ideal_closed(const ff_scenario *scenario, ff_ideal_result *result);
 
 #endif

@@ -204,7 +204,7 @@ static void find_events(solver *s, double a, const ff_ideal_value *va, double b,
                 if (ea <= 0.0)
                     t = locate(s, u, which, a, ea, end, eb);
                 else if (eb > ea && s->stalled < MAX_STALL)
-                    t = a; /* it stood beyond the root by rounding and goes on from there */
+                    t = a; /* it stood beyond the root by rounding and continues from there */
             }
             if (t < found->time[u]) {
                 found->time[u] = t;

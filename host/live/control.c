@@ -85,7 +85,7 @@ ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *sce
         .mode = "run",
         .scenario = scenario,
         .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_RESUME) | FF_LIVE_BIT(FF_LIVE_STOP) |
-                FF_LIVE_BIT(FF_LIVE_SPEED), /* nothing real moves, so going on is no arming */
+                FF_LIVE_BIT(FF_LIVE_SPEED), /* nothing real moves, so continuing is not arming */
         .guarded = FF_LIVE_BIT(FF_LIVE_ZERO) | FF_LIVE_BIT(FF_LIVE_SET),
         .control = token};
     ff_status status = ff_tuning_create(&control->tuning, scenario, false);
@@ -216,7 +216,7 @@ bool ff_live_control_between(void *self, const ff_run_access *access) {
     for (; now < due && !(control->interrupted && control->interrupted()); now = ff_clock_now())
         ff_clock_sleep_until(due - now > LONGEST_SLEEP ? now + LONGEST_SLEEP : due);
     ff_live_set_late(control->live, now > due ? (double)(now - due) : 0.0);
-    if (now - due > 500000000) /* the machine slept: go on from here, do not catch up */
+    if (now - due > 500000000) /* the machine slept: continue from here, do not catch up */
         control->anchor_ns = 0;
     return true;
 }

@@ -10,7 +10,7 @@ enum {
         7, /* restart, age [s], rows merged, rows dropped, latest wake, compute, input and output [ns] */
     FF_LIVE_EVENTS = 128,    /* kept for a new viewer */
     FF_LIVE_OUTBOX = 8,      /* answers that wait for one viewer */
-    FF_LIVE_ANSWER_TIME = 3, /* [s] then the page is told that none came */
+    FF_LIVE_ANSWER_TIME = 3, /* [s] then the page is informed that none came */
     FF_LIVE_QUIET = 5        /* rows without touch that end a contact, as in summary.json */
 };
 

@@ -68,7 +68,7 @@ typedef struct ff_live_limit {
     int minus;         /* columns from here are subtracted first (a distance); 0: none */
     int gauge;         /* > 0: the row's gauge with this number instead of columns */
     double scale;      /* shown = scale * norm */
-    bool trips;        /* false: a requirement, the run goes on when it is exceeded */
+    bool trips;        /* false: a requirement, the run continues when it is exceeded */
 } ff_live_limit;
 
 typedef struct ff_live_parameter {

@@ -1,5 +1,6 @@
 /* obsw/computer.h - the servicer's computer: its sensors, its software (built in, a shared object, a program
- * over UDP, or a recording), and what is done when the software is late, silent or sends what is no number.
+ * over UDP, or a recording), and what is done when the software is late, silent or sends what is not a
+ * number.
  *
  * One path for all kinds: a good answer acts; without one the last good answer is held for `hold`, then
  * nothing acts. The thrusters' limits act after that, on whatever the software asked for. */
@@ -38,7 +39,7 @@ typedef enum ff_obsw_action { FF_OBSW_FRESH, FF_OBSW_HELD, FF_OBSW_ZERO } ff_obs
 
 typedef struct ff_obsw_info {
     uint64_t steps;
-    uint64_t missed;                /* cycles without a good answer: none came, or one that is no number */
+    uint64_t missed;                /* cycles without a good answer: none came, or one that is not a number */
     uint64_t held, zeroed;          /* cycles in which the last good answer acted; in which nothing did */
     uint64_t saturated;             /* cycles with a thruster at its limit */
     double longest_silence;         /* [s] */

@@ -23,7 +23,7 @@ typedef struct ff_navigation_config {
 
 enum { FF_SENSOR_CAMERA, FF_SENSOR_STAR_TRACKER, FF_SENSOR_GYRO, FF_SENSOR_ENCODER, FF_OBSW_SENSORS };
 
-/* A sample on its way: the numbers in the order of ff_obsw_in. */
+/* A sample in transit: the numbers in the order of ff_obsw_in. */
 typedef struct ff_sensor_sample {
     double taken; /* [s] */
     double value[2 * FF_OBSW_JOINTS];

@@ -12,7 +12,7 @@ typedef struct ff_report_limit {
     double limit;
     int column, count; /* the norm of these columns of ff_columns */
     double scale;      /* value = scale * norm */
-    bool trips;        /* false: a requirement, the run goes on when it is exceeded */
+    bool trips;        /* false: a requirement, the run continues when it is exceeded */
 } ff_report_limit;
 
 /* Requirements, the gate's limits, the sensors' ranges, the cycle; with `devices` those of the safety limits

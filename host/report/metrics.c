@@ -34,7 +34,7 @@ void ff_metrics_free(ff_metrics *metrics) {
 }
 
 static void grow(double *largest, double value) {
-    if (!(value <= *largest)) /* FF_NAN sticks: an error that is not a number is no success */
+    if (!(value <= *largest)) /* FF_NAN sticks: an error that is not a number is not a success */
         *largest = value;
 }
 
@@ -136,7 +136,7 @@ static void take_pairs(ff_metrics *metrics, const ff_row *row) {
 }
 
 /* The satellite's own contact may begin earlier or last longer than the robot's only where a method gives it
- * a contact of its own; elsewhere the satellite feels what the sensor feels, and noise is no contact. */
+ * a contact of its own; elsewhere the satellite feels what the sensor feels, and noise is not a contact. */
 static bool satellite_has_own_contact(const ff_method *method) {
     return method && method->can & FF_CAN_PREDICT;
 }
@@ -229,7 +229,7 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
             e->impulse = changed_momentum(metrics, e);
     }
     e->load_impulse = ff_vec3_axpy(scenario->cycle, row->body[contact->body].load.force, e->load_impulse);
-    /* a method with a contact of its own may let it go on after a pause */
+    /* a method with a contact of its own may let it continue after a pause */
     if (metrics->quiet[c] >= FF_END_CYCLES &&
         !(satellite_has_own_contact(scenario->method) && row->body[contact->body].in_contact &&
           metrics->last_touch[contact->body] == c))

@@ -31,7 +31,7 @@ typedef struct ff_episode {
 /* How a robot would have to move to make the satellite's motion in one formulation; sampled every 20 ms. */
 typedef struct ff_way_metrics {
     double travel, rotation; /* [m], [rad] largest distance from the start */
-    double path, turned;     /* [m], [rad] whole way */
+    double path, turned;     /* [m], [rad] whole path */
     double moving;           /* [s] faster than 0.1 mm/s or 0.1 mrad/s */
     double ball;             /* [s] first more than 1.744 m from the start (destefano2021); FF_INF: never */
     ff_pose start, last;
@@ -102,7 +102,7 @@ typedef struct ff_metrics {
     int last_touch[FF_MAX_BODIES]; /* contact that touched last */
     ff_nominal_config nominal;     /* of the relative formulation, and its motion at way_t */
     ff_rigid_state nominal_motion;
-    double way_t; /* [s] last sample of the ways */
+    double way_t; /* [s] last sample of the paths */
     /* after ff_metrics_finish */
     double rebound_error[FF_MAX_BODIES], peak_force_ratio[FF_MAX_BODIES];
     ff_requirement_result requirement[3];

@@ -11,7 +11,7 @@ void ff_study_open(ff_study *s, const char *lead) {
     ff_json_open(&s->json, "tables", '[');
 }
 
-/* Tables may also come last: they are told apart by `after`, so that all stand in one list. */
+/* Tables may also come last: they are distinguished by `after`, so that all stand in one list. */
 static void go_to(ff_study *s, int part) {
     static const char *const name[] = {"tables", "maps", "curves"};
     while (s->part < part) {

@@ -1,4 +1,4 @@
-/* The way to rest: the output stages bring the robots there; here is when the stop is over, where a robot
+/* The stop: the output stages bring the robots there; here is when the stop is over, where a robot
  * retreats to, and the end of RSI. */
 #include "rt/internal.h"
 
@@ -55,7 +55,7 @@ bool ff__rt_brake(ff_executive *e) {
     return done;
 }
 
-/* A robot that had its answer when the stop was sent gets the stop with its next telegram; one that goes on
+/* A robot that had its answer when the stop was sent gets the stop with its next telegram; one that continues
  * has not had it, and gets it again. */
 void ff__rt_end_all(ff_executive *e) {
     const int64_t patience = (int64_t)(2e9 * e->plan.cycle);

@@ -346,10 +346,10 @@ static ff_pose trial_pose(const ff_trial *trial, double t) {
 ff_setpoint ff_trial_between(ff_pose from, ff_pose to, double u, double span) {
     const double h = STEP / span, rate = (smooth(u + h) - smooth(u - h)) / (2.0 * h * span);
     const ff_vec3 turn = ff_quat_log(ff_quat_mul(ff_quat_conj(from.q), to.q)),
-                  way = ff_vec3_sub(to.p, from.p);
+                  shift = ff_vec3_sub(to.p, from.p);
     const ff_pose T = {ff_quat_mul(from.q, ff_quat_exp(ff_vec3_scale(smooth(u), turn))),
-                       ff_vec3_axpy(smooth(u), way, from.p)};
-    return (ff_setpoint){T, {ff_vec3_scale(rate, turn), ff_vec3_scale(rate, way)}};
+                       ff_vec3_axpy(smooth(u), shift, from.p)};
+    return (ff_setpoint){T, {ff_vec3_scale(rate, turn), ff_vec3_scale(rate, shift)}};
 }
 
 ff_setpoint ff_trial_at(const ff_trial *trial, double t) {

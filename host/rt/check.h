@@ -1,5 +1,5 @@
-/* rt/check.h - what is tried and judged before arming: the hand-push test, the small motions that tell weight
- * and delay, and the table of go and no-go. Pure functions: no socket, no clock, no thread. */
+/* rt/check.h - what is tried and judged before arming: the hand-push test, the small motions that identify
+ * weight and delay, and the table of go and no-go. Pure functions: no socket, no clock, no thread. */
 #ifndef FF_RT_CHECK_H
 #define FF_RT_CHECK_H
 
@@ -120,7 +120,7 @@ typedef struct ff_trial {
     ff_vec3 tilt[6];         /* rotation vectors in body axes, first and last zero */
     double move, dwell;      /* [s] of one tilt, and rest after it */
     double amplitude;        /* [m] */
-    ff_vec3 direction;       /* of the chirp: it goes there and back, never the other way */
+    ff_vec3 direction;       /* of the chirp: it goes there and back, never in the other direction */
     double tilt_end, settle; /* [s] */
     double end;              /* [s] of everything */
 } ff_trial;
@@ -129,7 +129,7 @@ typedef struct ff_trial {
 bool ff_trial_weighs(const ff_scenario *scenario, int body, const char **why);
 /* From the scenario; the motions keep half of what the robot's answers may do (ff_plan_output). */
 void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, ff_trial *trial);
-/* A smooth way from one pose to another, at rest at both ends; u from 0 to 1 in `span` [s]. */
+/* A smooth path from one pose to another, at rest at both ends; u from 0 to 1 in `span` [s]. */
 ff_setpoint ff_trial_between(ff_pose from, ff_pose to, double u, double span);
 ff_setpoint ff_trial_at(const ff_trial *trial, double t);
 /* FF_ERR_REACH with a sentence. */

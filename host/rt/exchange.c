@@ -18,9 +18,9 @@ static double local_time(const ff_executive *e, int64_t stamp) {
 /* ft_sequence against our clock. How many a second the sensor makes is its own affair: taken from the first
  * records. */
 static void fit_sensor(ff_executive *e, ff_rt_body *b, const ff_ati_record *record, int64_t stamp) {
-    const uint64_t told = e->body[0].rob.record_ns[b - e->body]; /* lock step */
+    const uint64_t reported = e->body[0].rob.record_ns[b - e->body]; /* lock step */
     const double local = isnan(e->virtual_now) ? local_time(e, stamp)
-                         : told                ? 1e-9 * (double)told
+                         : reported            ? 1e-9 * (double)reported
                                                : e->virtual_now;
     const uint32_t step = record->ft_sequence - b->ft.last;
     b->ft.last = record->ft_sequence;
@@ -70,7 +70,7 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
         newest = stamp;
         b->ati_status = status == FF_INFO_GAP || status == FF_INFO_LIMITED ? FF_OK : status;
     }
-    if (came && !isnan(e->virtual_now) && e->walk.state != FF_STATE_OFF) /* the newest one's time was told */
+    if (came && !isnan(e->virtual_now) && e->walk.state != FF_STATE_OFF) /* the newest one's time is known */
         fit_sensor(e, b, &b->record, 0);
     if (came && newest)
         b->record_at = local_time(e, newest);
@@ -118,8 +118,8 @@ bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
                 e->virtual_now = b->arrived;
         }
         const bool held = b->gap > 0 && b->arrived - last > 1.5 * e->plan.cycle;
-        /* a counter that jumps is no time that passes: the clock's fit would lead the robots by it. A few
-         * cycles are not told from jitter */
+        /* a counter that jumps is not time that passes: the clock's fit would lead the robots by it. A few
+         * cycles are not distinguished from jitter */
         const bool jumped = b->gap > 4 && b->arrived - last < 0.5 * (double)b->gap * e->plan.cycle;
         b->ticks += b->follow.count ? 1 + (jumped ? 0 : b->gap) : 0;
         ff_follow_add(&e->fitting, &b->follow, (double)b->ticks * e->plan.cycle, b->arrived,

@@ -17,10 +17,10 @@ static void aim_all(ff_executive *e) {
         ff__rt_aim(e, i);
 }
 
-/* The way from where the robots stand to where their motion begins: one cycle of it. False: they are there.
+/* The approach, from where the robots stand to where their motion begins: one cycle. False: they are there.
  */
 static bool approach(ff_executive *e) {
-    static const double span = 0.5; /* [s] for 1 mm and 0.1 deg, the most that CHECK lets pass */
+    static const double span = 0.5; /* [s] for 1 mm and 0.1 deg, the maximum that CHECK lets pass */
     if (e->arrived)
         return false;
     if (e->approached++ == 0) {
@@ -57,7 +57,7 @@ static void note_state(ff_executive *e, ff_state before) {
     ff_ring_push(&e->notes, &note);
 }
 
-/* An event, told if it leads to another state. */
+/* An event, reported if it leads to another state. */
 static void go(ff_executive *e, ff_state_event event) {
     const ff_state before = e->walk.state;
     ff_walk_on(&e->walk, event);
@@ -93,7 +93,7 @@ static void fill(ff_executive *e, int i, ff_pose T) {
 /* Stage 1 of the loop, once a cycle: the limits judge the contact wrench that the loop uses. */
 static void condition(ff_executive *e, bool floats) {
     ff_loop_info idle = {0}; /* outside the run nothing is counted */
-    /* what stage 1 has learnt on the way to t = 0 is no part of the run, which a log repeats from there */
+    /* what stage 1 has learnt before t = 0 is not part of the run, which a log repeats from there */
     for (int i = 0; i < e->plan.bodies && floats && e->runup >= e->plan.runup && e->state->k == 0; i++)
         ff_mount_reset(&e->state->mount[i]);
     ff_loop_measure(e->model, e->state, floats ? &e->result->run.info : &idle, &e->in, &e->out);
@@ -149,7 +149,7 @@ static void float_once(ff_executive *e) {
 }
 
 /* Poses of this cycle; before it, those of the cycles whose telegram was lost, on a line between: the loop's
- * time goes on with the robot's. */
+ * time continues with the robot's. */
 static void advance(ff_executive *e, bool floats) {
     const uint64_t gap = e->body[0].gap < 64 ? e->body[0].gap : 64;
     e->result->missed += e->body[0].gap;
@@ -169,7 +169,7 @@ static void advance(ff_executive *e, bool floats) {
         condition(e, floats);
         if (!floats)
             continue;
-        if (!e->arrived) /* the approach goes on from where the robot was held */
+        if (!e->arrived) /* the approach continues from where the robot was held */
             continue;
         if (e->runup < e->plan.runup)
             e->runup++;
@@ -212,7 +212,7 @@ static ff_trip_code sensor_trip(const ff_executive *e, const ff_rt_body *b, doub
     return FF_TRIP_NONE;
 }
 
-/* How far the joint that is nearest to an end of its range is on its way there. */
+/* How far the joint that is nearest to an end of its range has moved towards it. */
 static double joint_share(const ff_rt_body *b, const ff_arm_model *arm) {
     double share = 0.0;
     for (int a = 0; a < 6; a++) {
@@ -415,7 +415,7 @@ static void move(ff_executive *e) {
         ff__rt_answer(e, i, false);
 }
 
-/* BRAKE, RETREAT, HOLD, FAULT. False: it is over, and the robots are told so. */
+/* BRAKE, RETREAT, HOLD, FAULT. False: it is over, and the robots' controllers are informed. */
 static bool come_to_rest(ff_executive *e) {
     const bool done = ff__rt_brake(e);
     for (int i = 0; i < e->plan.bodies; i++)
@@ -425,7 +425,7 @@ static bool come_to_rest(ff_executive *e) {
         go(e, ff_walk_failed(&e->walk) ? FF_ON_FAILED : FF_ON_RESTED);
     e->rest += done;
     e->since++;
-    /* told to hold, it stays until it is told to end, or something fails */
+    /* commanded to hold, it stays until it is commanded to end, or something fails */
     const bool stays = e->held && !e->finished && e->walk.state == FF_STATE_HOLD && !asked_to_stop(e);
     const bool end = e->rest > FF_RT_SETTLE_CYCLES && !stays;
     for (int i = 0; i < e->plan.bodies; i++)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Beyond any motion of the arm: the virtual controller's own limits stay out of the way unless a fault sets
+/* Beyond any motion of the arm: the virtual controller's own limits stay inactive unless a fault sets
  * them. docs/facility.md says what to write on a real one. */
 #define WIDE_MM 3000.0
 #define WIDE_DEG 700.0
@@ -649,7 +649,7 @@ static void move_to(facility *f, int i, ff_pose T) {
         d->was_stuck = true;
         T = d->stuck;
     }
-    const double slow = acts(f, FF_FAULT_ROBOT_SLOW, i); /* [1/cycle] part of the way it makes */
+    const double slow = acts(f, FF_FAULT_ROBOT_SLOW, i); /* [1/cycle] part of the displacement it makes */
     if (!isnan(slow))
         T = ff_pose_interpolate(d->command.T, T, slow);
     d->command = ff_motion_step(&d->motion, T, d->period, &d->acceleration);
@@ -832,7 +832,7 @@ static ff_plant *create_plant(const facility *f, char *message, size_t size) {
     return plant;
 }
 
-/* Faults of the set-up that make another facility of it than the scenario tells. */
+/* Faults of the set-up that make another facility of it than the scenario describes. */
 static void misplace(ff_scenario *s) {
     for (int n = 0; n < s->faults; n++) {
         const ff_fault *fault = &s->fault[n];

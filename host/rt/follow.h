@@ -20,7 +20,7 @@ void ff_follow_add(const ff_clockfit_config *config, ff_follow *follow, double s
 double ff_follow_time(const ff_follow *follow);
 /* The pose at `local` on our clock: a parabola through the last three, on the newest telegram exactly its
  * pose. Error at most |p'''| h (h + T) (h + 2 T) / 6 for h after the newest telegram, so T^3 |p'''| one cycle
- * after it; beyond 1.5 cycles it goes on straight. */
+ * after it; beyond 1.5 cycles it continues straight. */
 ff_pose ff_follow_at(const ff_follow *follow, double cycle, double local);
 /* A command dt [s] later, along its velocity. */
 ff_setpoint ff_follow_along(const ff_setpoint *command, double dt);

@@ -24,7 +24,7 @@ typedef struct ff_rt_body {
     ff_rsi_client_state rsi;
     ff_rsi_rob rob;
     bool fresh;
-    bool ended;       /* was told to stop */
+    bool ended;       /* was commanded to stop */
     uint64_t gap;     /* cycles lost before this telegram */
     ff_follow follow; /* its poses and its controller's clock */
     uint64_t ticks;   /* of that clock since the first telegram [cycles] */
@@ -40,7 +40,7 @@ typedef struct ff_rt_body {
     ff_pose stood;          /* where the robot stood before it was first moved */
     struct {
         ff_clockfit_state fit;
-        uint64_t count, records; /* ft_sequence since the first record, and how many records told */
+        uint64_t count, records; /* ft_sequence since the first record, and the number of records */
         uint32_t last;
         double first, tick; /* [s] arrival of the first; period of ft_sequence, 0: not known yet */
     } ft;
@@ -60,7 +60,7 @@ typedef struct ff_rt_body {
     ff_twist acceleration;
     bool force_valid;
     ff_vec3 last_force;  /* [N] inertial, last valid */
-    ff_pose T_ba;        /* the pose that the axes say in the one that the controller tells, at standstill */
+    ff_pose T_ba;        /* the pose by the axes in the one that the controller reports, at standstill */
     ff_setpoint command; /* what it is led to; the output stage makes the answers of it */
     /* what the robot has accepted and where it was then, one of each a cycle */
     ff_pose track[FF_RT_TRACK], seen[FF_RT_TRACK];
@@ -103,7 +103,7 @@ typedef struct ff_executive {
 
     ff_safety_config safety_config;
     ff_walk walk;        /* the state, and what ends the run */
-    ff_trip other;       /* found by the executive, told in the next cycle */
+    ff_trip other;       /* found by the executive, reported in the next cycle */
     unsigned standing;   /* cycles of CHECK */
     uint64_t runup;      /* cycles of it done */
     bool finished;       /* the last row was made */
@@ -125,7 +125,7 @@ typedef struct ff_executive {
     atomic_bool measured, tests, tested, checked, armed, ended, recorder_failed, quit;
     bool testing;         /* the robot moves for a test */
     bool arrived;         /* where the motion begins */
-    uint64_t approached;  /* cycles of the way there */
+    uint64_t approached;  /* cycles of the approach */
     uint64_t trial_cycle; /* of the test motions */
     double trial_end;     /* [s] of the longest */
     int64_t trial_began;  /* [ns] */
@@ -174,7 +174,7 @@ void ff__rt_test_once(ff_executive *e);
 void ff__rt_evaluate(ff_executive *e, bool tested);
 bool ff__rt_begin_tests(ff_executive *e);
 
-/* brake.c: the way to rest. */
+/* brake.c: the stop. */
 bool ff__rt_brake(ff_executive *e);
 void ff__rt_end_all(ff_executive *e);
 void ff__rt_brake_others(ff_executive *e, double patience);

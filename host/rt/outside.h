@@ -23,7 +23,7 @@ pid_t ff_outside_owner(const struct sockaddr_in *at);
 /* Does what the fault says, once, or ends it. Returns a line for the user when something was done, else NULL.
  */
 const char *ff_outside_strike(ff_outside *outside, ff_fault_kind kind, bool acts);
-/* Lets a stalled loop go on. */
+/* Lets a stalled loop continue. */
 void ff_outside_release(ff_outside *outside);
 
 #endif

@@ -7,7 +7,7 @@
 typedef struct ff_selftest {
     char kernel[160];
     bool preempt_rt;
-    char governor[64]; /* "?" where the system does not tell */
+    char governor[64]; /* "?" where the system does not report it */
     long clock_ns;     /* resolution of the timer */
     ff_rights rights;
     ff_histogram wake; /* lateness of a 1 kHz timer */

@@ -133,9 +133,9 @@ static ff_trip turned_too_far(const ff_rt_body *b, int i, double angle) {
                      .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
 }
 
-/* Where a set point leads, by different times of its way and of its turn [s]. */
-static ff_pose led(const ff_setpoint *from, double way, double turn) {
-    return (ff_pose){ff_follow_along(from, turn).T.q, ff_follow_along(from, way).T.p};
+/* Where a set point leads, by different times of its translation and of its turn [s]. */
+static ff_pose led(const ff_setpoint *from, double shift, double turn) {
+    return (ff_pose){ff_follow_along(from, turn).T.q, ff_follow_along(from, shift).T.p};
 }
 
 /* A robot at the end of its reach can only stand still at once. So the arm must reach where a stop would
@@ -189,7 +189,7 @@ static void fill_axes(ff_executive *e, int i, ff_rsi_command *command) {
 /* ----------------------------------------------------------------------------------------------- answer --
  */
 
-/* The answer to the robot's last telegram, if it waits for one. end: it is told to stop. */
+/* The answer to the robot's last telegram, if it waits for one. end: it is commanded to stop. */
 void ff__rt_answer(ff_executive *e, int i, bool end) {
     ff_rt_body *b = &e->body[i];
     const ff_plan_body *plan = &e->plan.body[i];

@@ -17,7 +17,7 @@
 #include "rt/tuning.h"
 
 typedef struct ff_telemetry_sample {
-    ff_row row; /* t goes on while the robot brakes and holds; the log has the loop's cycles only */
+    ff_row row; /* t continues while the robot brakes and holds; the log has the loop's cycles only */
     ff_state state;
     double level[FF_MAX_BODIES][FF_LEVEL_COUNT];
 } ff_telemetry_sample;

@@ -1,5 +1,5 @@
-/* rt/touch.h - which contact it is. On devices nobody tells: the measured force says that there is one, the
- * scenario's geometry which. Not for the real-time thread. */
+/* rt/touch.h - which contact it is. On devices nothing reports it: the measured force says that there is one,
+ * the scenario's geometry which. Not for the real-time thread. */
 #ifndef FF_RT_TOUCH_H
 #define FF_RT_TOUCH_H
 

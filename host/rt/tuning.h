@@ -68,7 +68,7 @@ typedef struct ff_order_answer {
 typedef struct ff_tuning_access {
     double t, cycle;
     int bodies;
-    bool moves;      /* the robot is told to move */
+    bool moves;      /* the robot is commanded to move */
     bool touching;   /* a force, or the method says contact */
     bool hold, stop; /* set here: the operator's stop was asked for */
     int changed;     /* set here: a parameter that has a new value, counted from 1; 0: none */

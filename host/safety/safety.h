@@ -95,7 +95,7 @@ enum {
 
 typedef struct ff_safety_body_in {
     ff_setpoint measured;
-    ff_setpoint command; /* of the last cycle: what the robot was told */
+    ff_setpoint command; /* of the last cycle, as sent to the robot */
     ff_wrench f_b;       /* contact wrench, robot's body axes */
     bool force_valid;    /* a fresh, healthy sample is behind it */
     ff_trip_code sensor; /* NONE, or what is wrong: AGE RANGE FROZEN SENSOR NOT_FINITE */
@@ -130,7 +130,7 @@ typedef struct ff_safety_memory {
 ff_trip ff_safety_examine(const ff_safety_config *config, const ff_safety_memory *memory,
                           const ff_safety_in *in);
 /* A robot that stops in order, or is held, must not be pressed beyond its limits either. What the stop itself
- * does (its deceleration, a jump of a force that lets go) is no reason to trip. */
+ * does (its deceleration, a jump of a force that lets go) is not a reason to trip. */
 ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_in *in);
 /* After a cycle of motion. */
 void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *memory, const ff_safety_in *in);
@@ -194,7 +194,7 @@ typedef struct ff_forecast {
     double force;       /* [N] predicted peak: v sqrt(k m), grown by the delay: exp(w tau) */
 } ff_forecast;
 
-/* robot_delay [s] as identified; FF_NAN: the scenario's. docs/safety.md tells the bounds. */
+/* robot_delay [s] as identified; FF_NAN: the scenario's. docs/safety.md gives the bounds. */
 void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast);
 
 #endif

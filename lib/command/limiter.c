@@ -5,7 +5,7 @@
  *
  * Third order. Two fastest moves in the (u, a) plane are closed forms: `velocity_move` to a cruise velocity
  * with a = 0, and the same to u = 0, the stop. Where the stop from the start ends decides the direction:
- * short of the target the axis speeds up, beyond it it speeds up the other way. The optimal motion is to
+ * short of the target the axis speeds up, beyond it it speeds up in reverse. The optimal motion is to
  * follow the speed-up to the velocity bound for a time t1 and then to stop. F(t1), the position where that
  * stop ends, never decreases with t1 (a later stop has at every instant at least the acceleration of an
  * earlier one), so t1 is the root of a monotone function: exact in the cruise, bracketed elsewhere. This one
@@ -116,7 +116,7 @@ static double stop_time(point p, double jerk, double high, double A, double J) {
             break;
         const double xi = (a - b) / (c - b), phi = (fa - fb) / (fc - fb);
         s = 0.5;
-        /* Every third time the bracket must have halved, or it is halved: 3 x 53 evaluations at the most. */
+        /* Every third time the bracket must have halved, or it is halved: 3 x 53 evaluations at most. */
         bool halve = false;
         if (i % 3 == 2) {
             halve = width > 0.5 * checked;

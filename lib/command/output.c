@@ -225,7 +225,7 @@ static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *course
     return ff_vec3_finite(*d) && ff_vec3_finite(course->v) && ff_vec3_finite(course->a);
 }
 
-/* One cycle on the way to rest; s: each axis' part of the limits, the same until there. */
+/* One cycle of the stop; s: each axis' part of the limits, the same until there. */
 static void stop(const bounds *b, double T, ff_vec3 s, part *course, ff_vec3 *d) {
     for (int i = 0; i < 3; i++) {
         const ff_limiter_limits limits = {FF_INF, b->stop * s.a[i], b->J * s.a[i]};

@@ -4,7 +4,7 @@
  *
  * Of two neighbouring samples a, b of white noise, a + b and a - b have the same distribution; of a contact,
  * whose force lasts, the sum is far larger. A pair counts when |a + b| < 2 |a - b|. That asks for a direction
- * in six dimensions only, and a Gaussian's direction tells nothing of its size, so |a|^2 + |b|^2 of the pairs
+ * in six dimensions only, and a Gaussian's direction says nothing of its size, so |a|^2 + |b|^2 of the pairs
  * that count is s^2 chi^2_6 without bias. No threshold takes part: a believed noise that is far too small
  * does not keep the true one from being measured. The first and the last sample of a contact count, and so
  * does an outlier; the median of many does not feel them. */

@@ -9,10 +9,10 @@
  * Departures from print, with their reasons (docs/methods/he2022.md):
  *  - the default form keeps the force itself instead of its increments, with the unknown offset F_0 as a
  * third state: increments of white noise are correlated, which the filter does not know, and the force step c
- * v at the first touch, the best sign of damping, is no increment. INCREMENTS remains.
+ * v at the first touch, the best sign of damping, is not an increment. INCREMENTS remains.
  *  - parameters do not wander in the default form: the estimate is the least-squares one over the contact.
- *  - one constant c, fitted, is the mean of c over the squared speed, which the way in and out dominate; the
- *    paper's average is over time. On the wall of (23), (24), whose damping grows with depth, they differ by
+ *  - one constant c, fitted, is the mean of c over the squared speed, which loading and unloading dominate;
+ * the paper's average is over time. On the wall of (23), (24), whose damping grows with depth, they differ by
  * half. GRADED lets c be a polynomial of the depth, c + c_1 q + c_2 q^2, q = p/scale: its mean over time
  * follows.
  *  - estimates are published only after sd(k)/k is small, bounded (k > 0, c >= 0, rate), and each bound that

@@ -196,8 +196,8 @@ static void passive_output(const ff_integrate_config *config, const ff_rigid_mod
         state->velocity_c.a[i] = body->velocity.a[i] - v_pc; /* (27) */
     }
     /* (24): what (8) adds by itself, and (32). Printed, chi adds the rotation's own T^2 S^T I^-1 S w/2, a
-     * quantity in N m s, to a torque; the correction then grows as 1/T in free motion. The reading that works
-     * is chi = torque. */
+     * quantity in N m s, to a torque; the correction then grows as 1/T in free motion. The corrected
+     * variant is chi = torque. */
     const ff_vec3 Iw = ff_mat3_apply(&model->inertia, w_start);
     const ff_vec3 Sw = ff_vec3_cross(Iw, w_start);
     const ff_vec3 I_Sw = ff_mat3_apply(&model->inertia_inv, Sw);

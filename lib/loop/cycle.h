@@ -1,4 +1,4 @@
-/* loop/cycle.h - what one cycle of the loop makes on its way, and the part of bodies with joints in it. */
+/* loop/cycle.h - what one cycle of the loop computes in passing, and the part of bodies with joints in it. */
 #ifndef FF_LOOP_CYCLE_H
 #define FF_LOOP_CYCLE_H
 

@@ -382,7 +382,7 @@ static ff_rigid_load late_half(const ff_loop_body_config *config, int i, ff_wren
     return ff_rigid_load_from_body(next[i].attitude, f);
 }
 
-/* J K^-1 J^T at the motors' angles: how the CoM gives way to a wrench. False where the pose has no solution.
+/* J K^-1 J^T at the motors' angles: how the CoM yields to a wrench. False where the pose has no solution.
  */
 static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_arm_joints *joints,
                           double C[6][6]) {

@@ -1,11 +1,11 @@
 #include "freefloat/wrench.h"
 
-/* A mock-up of mass m on an elastic mount: with d its way beside the flange, a the flange's acceleration and
- * F the contact force, d'' = F/m - a - w^2 d - 2 z w d',     what the sensor carries: S = m (w^2 d + 2 z w
- * d'). F cannot be had by inverting this sample by sample: d follows F with two integrations, whose sampled
- * form has a zero outside the unit circle. A Kalman filter of fixed gain finds d, d', F and F' instead, F as
- * a line whose slope (and value) may change from cycle to cycle; in a line's steady state it has no error.
- * The three axes are alike and do not touch each other. */
+/* A mock-up of mass m on an elastic mount: with d its displacement from the flange, a the flange's
+ * acceleration and F the contact force, d'' = F/m - a - w^2 d - 2 z w d',     what the sensor carries: S = m
+ * (w^2 d + 2 z w d'). F cannot be had by inverting this sample by sample: d follows F with two integrations,
+ * whose sampled form has a zero outside the unit circle. A Kalman filter of fixed gain finds d, d', F and F'
+ * instead, F as a line whose slope (and value) may change from cycle to cycle; in a line's steady state it
+ * has no error. The three axes are alike and do not touch each other. */
 enum { D, D_DOT, FORCE, SLOPE, STATES = FF_MOUNT_STATES, ALL = STATES + 1 }; /* the last one: a */
 
 void ff_mount_default(ff_mount_config *config) {
@@ -112,7 +112,7 @@ ff_status ff_mount_create(const ff_mount_config *config, ff_mount_model *model) 
     model->H[D_DOT] = 2.0 * config->ratio * config->rate;
     /* all in units of F/m */
     const double slope = config->slope / config->mass, step = slope * config->cycle;
-    /* between two samples the force is no line: a reading is good to a tenth of what a cycle may bring */
+    /* between two samples the force is not a line: a reading is good to a tenth of what a cycle may bring */
     const double R = fmax(config->noise / config->mass, 0.1 * step), Q[STATES] = {0, 0, step, slope};
     double P[STATES][STATES] = {{0}};
     for (int i = 0; i < STATES; i++)

@@ -30,7 +30,8 @@ typedef struct ff_option {
 
 /* Parses the words of "freefloat COMMAND" into options and at most one word that is none (word NULL: there
  * may be none). `what` names that word ("scenario") where it must be given, else NULL. Answers --help by
- * printing `help` and returning 1 with *exit_status = 0. Returns 0 to go on, 1 to exit with *exit_status. */
+ * printing `help` and returning 1 with *exit_status = 0. Returns 0 to continue, 1 to exit with *exit_status.
+ */
 int ff_cli_parse(int argc, char **argv, const char *command, const char *help, const ff_option *options,
                  const char *what, const char **word, int *exit_status);
 /* Says that `what` is missing; FF_EXIT_USAGE. */
@@ -55,12 +56,12 @@ typedef struct ff_progress {
     double begin, last; /* [s] */
     double from, to;    /* part of the whole that this phase covers */
     double phase;       /* [s] when it began */
-    double amount;      /* of `unit` in this phase, for the rate; 0: no rate is told */
+    double amount;      /* of `unit` in this phase, for the rate; 0: no rate is shown */
     const char *unit;
 } ff_progress;
 
 void ff_progress_start(ff_progress *progress, const char *label, bool quiet);
-/* The next phase covers from..to of the bar and does `amount` units of work (0: no rate is told). */
+/* The next phase covers from..to of the bar and does `amount` units of work (0: no rate is shown). */
 void ff_progress_phase(ff_progress *progress, double from, double to, double amount, const char *unit);
 /* Callback for long work; false after Ctrl-C. */
 bool ff_progress_update(void *progress, double part);

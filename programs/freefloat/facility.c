@@ -40,7 +40,7 @@ static void on_signal(int number) {
     atomic_store(&stop, true);
 }
 
-/* Who hears what the devices say, and what they are told. */
+/* Who receives what the devices send, and what is sent to them. */
 typedef struct listener {
     bool quiet;
     const ff_scenario *scenario;

@@ -273,7 +273,7 @@ static void runner(void *self, const ff_scenario *scenario, const ff_run_options
     *result = d->result.run;
 }
 
-/* What was lost and late on the way, as each side counted it: the controller's policy is its own. */
+/* What was lost and late in transit, as each side counted it: the controller's policy is its own. */
 static char *devices_json(const desk *d) {
     ff_json json;
     ff_json_init(&json, true);

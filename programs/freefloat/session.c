@@ -371,11 +371,10 @@ static void print_servicer(const ff_session *session) {
         }
     if (any)
         printf("\n");
-    printf(
-        "thrusters maximum %.4g N, %.4g N m, saturated in %llu cycles; motors maximum %.4g N m, saturated in "
-        "%llu\n",
-        m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
-        (unsigned long long)m->motor_saturated);
+    printf("thrusters: maximum %.4g N, %.4g N m, saturated in %llu cycles; motors: maximum %.4g N m, "
+           "saturated in %llu\n",
+           m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
+           (unsigned long long)m->motor_saturated);
     printf("monitors: W_c (25) %.6g J, changed by %.2g J before contact; ", m->W_c_start, m->W_c_drift);
     if (m->W_a_cycles)
         printf("W_a (24) rose in %llu of %llu cycles; ", (unsigned long long)m->W_a_rises,

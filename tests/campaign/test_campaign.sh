@@ -58,7 +58,7 @@ for svg in glob.glob("t1/*.svg"):
 open("again.sh", "w").write(s["worst"][0]["command"] + " --out again --json\n")
 open("value", "w").write(repr(s["worst"][0]["value"]))
 P
-# the command line of a worst case gives the value of the table (the reference by another way: to 1e-8)
+# the command line of a worst case gives the value of the table (the reference by another path: to 1e-8)
 sed "s#^freefloat#$FREEFLOAT#" again.sh > again2.sh && bash again2.sh > again.json || fail "the worst case does not run again"
 python3 -c 'import json; a = json.load(open("again.json"))["satellites"]["body"]["error_vs_ideal"]["rebound_speed_mps"]; b = float(open("value").read()); assert abs(a - b) < 1e-8, (a, b)' || fail "the worst case gives another value"
 
@@ -84,7 +84,7 @@ if command -v mpirun > /dev/null && ldd "$FREEFLOAT" | grep -q libmpi; then
   for _ in $(seq 100); do [ "$(stat -c %s rk/results.journal 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.05; done
   rank=$(pgrep -P $job | tail -1)
   if [ -n "$rank" ]; then kill -9 "$rank"; fi
-  wait $job && fail "mpirun does not tell that a rank was killed"
+  wait $job && fail "mpirun does not report that a rank was killed"
   expect 0 "" mpi -np 2 "$FREEFLOAT" campaign k.yaml --out rk --quiet
 else
   without "ranks: no mpirun, or freefloat was built without MPI"
@@ -105,14 +105,14 @@ done
 # and a torn last record
 truncate -s -7 k/results.journal
 "$FREEFLOAT" campaign k.yaml --threads 2 --out k > out.txt 2>&1 || fail "resuming failed: $(tail -3 out.txt)"
-grep -q "torn record" out.txt || fail "a torn record is not told"
-grep -q "runs are done already" out.txt || fail "resuming is not told"
+grep -q "torn record" out.txt || fail "a torn record is not reported"
+grep -q "runs are done already" out.txt || fail "resuming is not reported"
 "$FREEFLOAT" campaign k.yaml --threads 2 --out whole --quiet
 cmp -s k/results.csv whole/results.csv || fail "the resumed table differs from an unbroken one"
 [ -d rk ] && { cmp -s rk/results.csv whole/results.csv || fail "the ranks' resumed table differs"; }
 [ "$(stat -c %s k/results.journal)" -eq "$(stat -c %s whole/results.journal)" ] || fail "a run stands in the journal twice"
 
-# Ctrl-C: a clear line, and it goes on
+# Ctrl-C: a clear line, and it continues
 "$FREEFLOAT" campaign k.yaml --threads 1 --out i > out.txt 2>&1 & pid=$!
 for _ in $(seq 200); do [ "$(stat -c %s i/results.journal 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.02; done
 kill -INT $pid; wait $pid; status=$?
@@ -163,7 +163,7 @@ expect 0 "2000000000 samples x 1 methods" "$FREEFLOAT" campaign many.yaml --dry-
 expect 0 '"runs": 2000000000' "$FREEFLOAT" campaign many.yaml --dry-run --json --out many
 [ ! -e many ] || fail "a dry run wrote something"
 
-# samples that diverge are rows with their reason, and the campaign goes on
+# samples that diverge are rows with their reason, and the campaign continues
 cp "$FF_SOURCE_DIR/scenarios/deos-client.yaml" deos.yaml
 cat > d.yaml <<Y
 name: d

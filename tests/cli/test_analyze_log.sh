@@ -42,7 +42,7 @@ near stiffness "$(value stiffness_Npm "$json")" 3000 30
 near damping "$(value damping_Nspm "$json")" 60 6
 near 'stiffness in its deviation' "$(value stiffness_Npm "$json")" 3000 "$(awk -v s="$(value stiffness_sd_Npm "$json")" 'BEGIN { print 4 * s }')"
 
-# the lag is told apart from the delay
+# the lag is distinguished from the delay
 for lag in '0.012 8 1' '0.03 3 0.7' '0 15 0.9'; do
     read -r delay frequency damping <<<"$lag"
     run "$dir/wall.yaml" --method direct --set "satellites.client.robot={kind: lag, delay: $delay, frequency: $frequency, damping: $damping}"

@@ -21,7 +21,7 @@ expect 2 "METHOD:key=value" "$FREEFLOAT" compare "$S" --methods tdpa:law; one_li
 expect 2 "allowed" "$FREEFLOAT" compare "$S" --methods tdpa:lawn=clamp; one_line
 expect 2 "--set" "$FREEFLOAT" run "$S" --set satellites.client.mass=-1; one_line
 
-# each contact tells what it was, in the terminal and in summary.json
+# each contact reports what it was, in the terminal and in summary.json
 for case in he2022/4-1 lange/fig-6; do
   expect 0 "verdict" "$FREEFLOAT" run "$FF_SOURCE_DIR/scenarios/papers/$case.yaml" --set time.duration=1.2 --log none --out c
   for column in "duration s" "force N" "robot force N" "impulse N s" restitution CoV CoF "point m" "stiffness N/m" "damping N s/m" "frequency Hz"; do

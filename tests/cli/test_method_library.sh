@@ -85,7 +85,7 @@ library same '-DNAME="tdpa"'
 refuse 2 "named 'tdpa', as one that is built in" run "$S" --method "$DIR/same.so"
 cp "$DIR/good.so" "$DIR/twin.so"
 refuse 2 "named 'idle', as one that is" compare "$S" --methods "$DIR/good.so,$DIR/twin.so"
-# what only shows on the way: after 80 steps
+# what only shows during the run: after 80 steps
 library late_nan -DNAN_AT=80
 refuse 1 'at 0.316 s' run "$S" --method "$DIR/late_nan.so"
 library late_hang -DHANG_AT=80

@@ -39,7 +39,7 @@ while IFS='|' read -r _ number fault by _; do
   kinds=$(grep -o '`[a-z-]*`' <<< "$by" | tr -d '`')
   [ -n "$kinds" ] || { echo "docs/safety.md, row$number:$fault: no fault kind"; status=1; continue; }
   for kind in $kinds; do
-    grep -q "\"$kind\"" host/scenario/schema.c || { echo "docs/safety.md, row$number: $kind is no fault kind"; status=1; }
+    grep -q "\"$kind\"" host/scenario/schema.c || { echo "docs/safety.md, row$number: $kind is not a fault kind"; status=1; }
     for test in $tests; do
       grep -q -- "$kind" "tests/rt/$test" || { echo "docs/safety.md, row$number: $kind is not in tests/rt/$test"; status=1; }
     done

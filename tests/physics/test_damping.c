@@ -200,7 +200,7 @@ static void test_identification_with_noise(void **state) {
 }
 
 /* The sum of c v^2 T at the robots' motion is not that of the contact without delay, even with the true c(p):
- * no estimate can mend it. That of the contact without delay is, and in closed form it is the same. */
+ * no estimate can correct it. That of the contact without delay is, and in closed form it is the same. */
 static void test_budgets(void **state) {
     (void)state;
     outcome ideal, ours, closed, robot;

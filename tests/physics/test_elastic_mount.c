@@ -15,11 +15,11 @@ static void load(const char *text) {
 }
 
 /* 200 kg at 0.05 m/s against 20 kN/m, e = 0.8: w = 10 rad/s; robot delay 40 ms, 4 ms cycle. */
-static void load_wall(double mass, double frequency, double noise, bool told) {
+static void load_wall(double mass, double frequency, double noise, bool known) {
     char text[1024], mount[128] = "";
     if (frequency > 0.0)
         snprintf(mount, sizeof mount, ", frequency: %g, damping_ratio: 0.02, compensation: %s", frequency,
-                 told ? "on" : "off");
+                 known ? "on" : "off");
     snprintf(text, sizeof text,
              "name: mount\ntime: {cycle: 0.004, duration: 3}\nmethod: fused\nsatellites:\n"
              "  body: {mass: 200, inertia: [20, 20, 20], velocity: [0.05, 0, 0], robot: {kind: delay, delay: "
@@ -41,8 +41,8 @@ static ff_status keep_speed(void *self, const ff_row *row) {
 
 /* Error of the speed of departure, as part of that of approach; e of a spring-damper in closed form. The
  * mock-up may ring on, so that a contact by the force never ends. */
-static double rebound(double mass, double frequency, double noise, bool told) {
-    load_wall(mass, frequency, noise, told);
+static double rebound(double mass, double frequency, double noise, bool known) {
+    load_wall(mass, frequency, noise, known);
     const ff_sink sink = {.self = NULL, .row = keep_speed};
     const ff_run_options options = {.sinks = &sink, .count = 1};
     ff_run_result result;
@@ -89,7 +89,7 @@ static void test_the_mount_swings_as_its_closed_form(void **unused) {
     assert_true(worst < 0.03 * 10.0 * u * w);
 }
 
-/* Told of the mount, the loop works with the mock-up's own motion and force. It is right to 1 % where the
+/* Given the mount, the loop works with the mock-up's own motion and force. It is right to 1 % where the
  * mount is at least twice as stiff as the wall; one that is softer lets the mock-up bounce within a few
  * samples. */
 static void test_what_the_mount_costs_fused(void **unused) {
@@ -102,15 +102,15 @@ static void test_what_the_mount_costs_fused(void **unused) {
         for (int f = 0; f < 4; f++) {
             const double w = 2.0 * FF_PI * frequency[f], part = mass[m] * w * w / 20000.0;
             const double unknown = rebound(mass[m], frequency[f], 0.0, false),
-                         told = rebound(mass[m], frequency[f], 0.0, true),
+                         known = rebound(mass[m], frequency[f], 0.0, true),
                          noisy = rebound(mass[m], frequency[f], 0.3, true);
             print_message(
-                "%2g kg at %3g Hz (%5.2f of the wall's stiffness): e error %6.2f %%, told of the mount "
+                "%2g kg at %3g Hz (%5.2f of the wall's stiffness): e error %6.2f %%, with the mount known "
                 "%6.2f %%, and with 0.3 N noise %6.2f %%\n",
-                mass[m], frequency[f], part, 100.0 * unknown, 100.0 * told, 100.0 * noisy);
-            assert_true(isfinite(unknown) && isfinite(told) && isfinite(noisy));
+                mass[m], frequency[f], part, 100.0 * unknown, 100.0 * known, 100.0 * noisy);
+            assert_true(isfinite(unknown) && isfinite(known) && isfinite(noisy));
             if (part > 2.0)
-                assert_true(fabs(told) < 0.01 && fabs(noisy) < 0.01);
+                assert_true(fabs(known) < 0.01 && fabs(noisy) < 0.01);
         }
 }
 
@@ -147,7 +147,7 @@ static void test_random_mounts(void **unused) {
         const double noise = i % 2 ? 0.3 : 0.0;
         double error[2];
         unsigned outside[2];
-        for (int told = 0; told < 2; told++) {
+        for (int known = 0; known < 2; known++) {
             char text[1024];
             snprintf(
                 text, sizeof text,
@@ -157,7 +157,7 @@ static void test_random_mounts(void **unused) {
                 "         mockup: {mass: %.17g, frequency: %.17g, damping_ratio: %.17g, compensation: %s}}\n"
                 "contacts:\n  - {name: right, kind: wall, body: body, at: [0.02, 0, 0],\n"
                 "     normal: [-1, 0, 0], stiffness: %.17g, damping: %.17g}\n",
-                i + 1, M, v, delay, noise, mass, frequency, ratio, told ? "on" : "off", k, c);
+                i + 1, M, v, delay, noise, mass, frequency, ratio, known ? "on" : "off", k, c);
             load(text);
             contacts = 0;
             was_in_contact = false;
@@ -167,8 +167,8 @@ static void test_random_mounts(void **unused) {
             ff_run(&scenario, &options, &result);
             if (result.status < 0)
                 fail_msg("case %d: %s", i, result.message);
-            error[told] = fabs(last_speed / v + ff_contact_restitution(zeta));
-            outside[told] =
+            error[known] = fabs(last_speed / v + ff_contact_restitution(zeta));
+            outside[known] =
                 contacts > 1 ? 1u
                              : (unsigned)*ff_method_value(&ff_method_fused, false, last_report, "validity");
         }
@@ -177,14 +177,14 @@ static void test_random_mounts(void **unused) {
         const int stiff = times >= 10.0;
         inside[stiff]++;
         above[stiff] += error[1] > 0.01;
-        for (int told = 0; told < 2; told++) {
-            worst[stiff][told] = fmax(worst[stiff][told], error[told]);
-            sum[stiff][told] += error[told];
+        for (int known = 0; known < 2; known++) {
+            worst[stiff][known] = fmax(worst[stiff][known], error[known]);
+            sum[stiff][known] += error[known];
         }
     }
     for (int i = 0; i < 2; i++) {
         print_message("mounts %s as stiff as the wall, %d inside the domain: e error at most %.2f %%, mean "
-                      "%.2f %%, %d above 1 %%; not told at most %.1f %%, mean %.1f %%\n",
+                      "%.2f %%, %d above 1 %%; mount unknown: maximum %.1f %%, mean %.1f %%\n",
                       i ? "10 to 63 times" : "2 to 10 times", inside[i], 100.0 * worst[i][1],
                       100.0 * sum[i][1] / inside[i], above[i], 100.0 * worst[i][0],
                       100.0 * sum[i][0] / inside[i]);

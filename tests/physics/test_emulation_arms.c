@@ -220,8 +220,8 @@ static void test_accommodation_controller_equals_the_direct_arm(void **state) {
     p.c.motor = ff_emulate_accommodate;
     p.c.motor_user = &a;
     ff_emulate_result r = emulate(&p.c);
-    /* It moves as told before the contact, and yields in it: the force settles below rate/accommodation = 150
-     * N. */
+    /* It moves as commanded before the contact, and yields in it: the force settles below rate/accommodation
+     * = 150 N. */
     assert_true(r.peak_force < 150.0);
     check("seven joints, accommodation", &r, 1.0);
     free_pair(&p);

@@ -10,13 +10,13 @@ TEST_LOOP_STATE(state);
 static ff_loop_info info;
 static ff_loop_out out;
 
-static void setup(double T, double told, double mass, ff_mat3 inertia, const ff_rigid_state *start,
+static void setup(double T, double configured, double mass, ff_mat3 inertia, const ff_rigid_state *start,
                   double noise, double torque_noise) {
     char message[128] = "";
     ff_loop_default(&config);
     config.integrate.cycle = T;
     test_method(&config, &ff_method_fused, 0);
-    test_setting(&config, "delay", told);
+    test_setting(&config, "delay", configured);
     test_setting(&config, "force_noise", noise);
     test_setting(&config, "torque_noise", torque_noise);
     config.body[0].rigid.mass = mass;
@@ -79,10 +79,10 @@ static double damping_ratio(double e) {
 }
 
 /* Bounces between two walls along z; the first wall may move before the third contact. */
-static int bounces(fused_plant *plant, double told, double mass, double speed, double shift, bounce *b,
+static int bounces(fused_plant *plant, double configured, double mass, double speed, double shift, bounce *b,
                    int count) {
     const ff_rigid_state start = {.attitude = ff_quat_identity(), .velocity = {{0, 0, speed}}};
-    setup(plant->T, told, mass, ff_mat3_diag(20, 20, 20), &start, plant->noise, plant->torque_noise);
+    setup(plant->T, configured, mass, ff_mat3_diag(20, 20, 20), &start, plant->noise, plant->torque_noise);
     begin(plant);
     int n = 0;
     bool was = false;
@@ -175,7 +175,7 @@ static double oracle_peak(fused_plant plant, double mass, double speed, bool kno
 static const double map_w_tau[] = {0.05, 0.1, 0.2, 0.5, 1.0, 1.5}, map_e[] = {1.0, 0.8, 0.5, 0.3};
 
 /* The whole map at one cycle time and one change of the plant; largest errors in *worst. */
-static void map(double T, double delay, double told, double lag, double acceleration, double shift,
+static void map(double T, double delay, double configured, double lag, double acceleration, double shift,
                 bounce *first, bounce *third) {
     *first = *third = (bounce){0};
     const int phases = test_count(1, 5);
@@ -192,7 +192,7 @@ static void map(double T, double delay, double told, double lag, double accelera
                 const double robot_first = slow ? oracle_peak(plant, 200.0, 0.05, false) : 0.0;
                 const double robot_known = slow ? oracle_peak(plant, 200.0, 0.05, true) : 1.0;
                 bounce b[3];
-                if (bounces(&plant, told, 200.0, 0.05, shift, b, 3) != 3)
+                if (bounces(&plant, configured, 200.0, 0.05, shift, b, 3) != 3)
                     fail_msg("w tau %g, e %g: a contact is missing", map_w_tau[i], map_e[j]);
                 for (int n = 0; n < 3; n += 2) {
                     bounce *worst = n ? third : first;
@@ -205,11 +205,12 @@ static void map(double T, double delay, double told, double lag, double accelera
                         fmax(worst->limit, b[n].peak / fmax(1.0, n && shift == 0.0 ? robot_known : limit));
                 }
             }
-    print_message(
-        "T %g delay %g told %g lag %g a %g shift %g: e %.4f %% %.4f %%, time %.4f %% %.4f %%, peak over "
-        "the robot's causal limit %.3f, third over ideal %.3f, over its limit %.3f\n",
-        T, delay, told, lag, acceleration, shift, 100.0 * first->e_error, 100.0 * third->e_error,
-        100.0 * first->time_error, 100.0 * third->time_error, first->peak, third->peak, third->limit);
+    print_message("T %g delay %g configured %g lag %g a %g shift %g: e %.4f %% %.4f %%, time %.4f %% %.4f "
+                  "%%, peak over "
+                  "the robot's causal limit %.3f, third over ideal %.3f, over its limit %.3f\n",
+                  T, delay, configured, lag, acceleration, shift, 100.0 * first->e_error,
+                  100.0 * third->e_error, 100.0 * first->time_error, 100.0 * third->time_error, first->peak,
+                  third->peak, third->limit);
 }
 
 static void test_one_axis_rebounds_as_the_ideal_contact(void **unused) {
@@ -495,7 +496,8 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
         if (mu > 0.0)
             print_message("  %d of %d beyond 3 %%, %d of them not reported as outside the validity domain\n",
                           beyond, count, silent);
-        if (mu > 0.0 && noise > 0.0) /* twenty samples do not always tell friction from a second contact */
+        if (mu > 0.0 &&
+            noise > 0.0) /* twenty samples do not always separate friction from a second contact */
             assert_true(beyond <= 1 + (w_tau[i] > 1.0 ? count / 5 : 0));
         if (noise > 0.0 && mu == 0.0) {
             print_message("  root mean square over the Cramer-Rao bound: %.2f; %d of %d beyond %g %%\n",
@@ -526,7 +528,7 @@ static void test_friction_of_a_tenth(void **unused) {
     (void)unused;
     const double allowed[4] = {0.01, 0.01, 0.01, 0.01};
     oblique_map(0.0, 0.1, test_count(5, 100), allowed);
-    /* from w tau = 1 on thirty samples or fewer under noise tell little of where the sliding tip is along the
+    /* from w tau = 1 on thirty samples or fewer under noise show little of where the sliding tip is along the
      * normal: beyond 3 % a contact must say that it is outside (oblique_map) */
     const double noisy[4] = {0.03, 0.03, 0.035, 0.035};
     oblique_map(0.3, 0.1, test_count(3, 100), noisy);
@@ -584,7 +586,7 @@ static void test_a_contact_that_never_ends(void **unused) {
 /* ------------------------------------------------------------------------------------------------ energy --
  */
 
-/* A delay that was told wrongly is found, and the commands go over to it without a jerk: their velocity
+/* A delay that was configured wrongly is found, and the commands go over to it without a jerk: their velocity
  * changes by a tenth at most from cycle to cycle. */
 static void test_a_wrong_delay_is_found_without_a_jerk(void **unused) {
     (void)unused;
@@ -638,10 +640,11 @@ static void energy_of_random_contacts(int count, bool random_estimates, uint64_t
             start.omega = test_random_vec3(&rng, 0.1);
             plant.tip = test_random_vec3(&rng, 0.4);
         }
-        const double told = plant.delay * ff_rng_range(&rng, 0.5, 1.5);
+        const double configured = plant.delay * ff_rng_range(&rng, 0.5, 1.5);
         if (ff_rng_uniform(&rng) < 0.4)
             plant.noise = ff_rng_range(&rng, 0.0, 3.0);
-        setup(plant.T, told, ff_rng_range(&rng, 50, 500), ff_mat3_diag(40, 50, 60), &start, plant.noise, 0.0);
+        setup(plant.T, configured, ff_rng_range(&rng, 50, 500), ff_mat3_diag(40, 50, 60), &start, plant.noise,
+              0.0);
         if (ff_rng_uniform(&rng) < 0.4)
             plant.jitter = ff_rng_range(&rng, 0.0, 0.012);
         if (ff_rng_uniform(&rng) < 0.3)

@@ -397,7 +397,7 @@ static void test_friction_while_sliding(void **state) {
     ff_ideal_free(&r);
 }
 
-/* A fast spinning tip that only grazes the wall between two long steps is found: the peak force tells. */
+/* A fast spinning tip that only grazes the wall between two long steps is found: the peak force shows it. */
 static void test_grazing_tip_is_found(void **state) {
     (void)state;
     for (int i = 1; i <= 8; i++) {
@@ -405,7 +405,7 @@ static void test_grazing_tip_is_found(void **state) {
         ff_scenario s;
         make_scenario(&s, 0.1, 12);
         ff_satellite *b =
-            add_body(&s, 1e6, ff_mat3_diag(1e6, 1e6, 1e6)); /* so heavy that it goes on turning */
+            add_body(&s, 1e6, ff_mat3_diag(1e6, 1e6, 1e6)); /* so heavy that it continues to turn */
         b->start.omega.y = w;
         b->start.attitude = ff_quat_exp(ff_vec3_make(0, 1 + 0.1 * i, 0));
         ff_contact *c = add_contact(&s, FF_CONTACT_WALL, k, 0);

@@ -580,7 +580,7 @@ static void test_two_contacts_at_once(void **state) {
                 "servicer, point: low, against: client, at: [-0.5, 0, 0], normal: [-1, 0, 0], stiffness: "
                 "%g, damping: %g}]",
                 k, damping, k2, damping);
-        } else { /* both walls are about equally far along the way, and the satellite starts before both */
+        } else { /* both walls are about equally far along the path, and the satellite starts before both */
             const double angle = ff_rng_range(&rng, 0.5, 2.0), side = ff_rng_range(&rng, -0.4, 0.4) * angle,
                          most = 1.45 - 0.5 * angle, ahead = fmin(fmax(side, -most), most),
                          speed = ff_rng_range(&rng, 0.05, 0.12), late = ff_rng_range(&rng, 0, 5e-4);
@@ -672,7 +672,7 @@ static void test_friction_and_two_contacts(void **state) {
     assert_true(chatter.energy < 1e-3 * chatter.start_energy);
 }
 
-/* Bounce after bounce. In the fourth case the slip of the second contact ends and begins again the other way
+/* Bounce after bounce. In the fourth case the slip of the second contact ends and begins again in reverse
  * within one substep: friction of one sign over all of it would leave 1e-3 m/s. The reference itself is not
  * that sensitive: a start that differs by 1e-6 m/s changes its end by 3e-7 m/s. */
 static void test_friction_in_the_cone(void **state) {
@@ -736,7 +736,7 @@ static void believe_friction(void *self, ff_loop_config *config) {
     config->world.contact[0].friction = *(const double *)self;
 }
 
-/* The scenario's coefficient is the most; the robots' own sliding says how much it really is. */
+/* The scenario's coefficient is the maximum; the robots' own sliding says how much it really is. */
 static void test_friction_is_measured(void **state) {
     (void)state;
     static const char *const set[] = {DELAY(12), "satellites.servicer.velocity=[0.1, 0.2, 0]",
@@ -853,7 +853,7 @@ static void test_printed_equations(void **state) {
     }
 }
 
-/* IV-B, statically: a KR 16 pressed into a wall gives way by n^T J_e K_r^-1 J_e^T n per newton. Any sign or
+/* IV-B, statically: a KR 16 pressed into a wall yields by n^T J_e K_r^-1 J_e^T n per newton. Any sign or
  * frame error of (10) or of the Jacobian shows. */
 static void test_elastic_gears_give_way(void **state) {
     (void)state;
@@ -905,7 +905,7 @@ static void test_elastic_gears_give_way(void **state) {
             print_message("wall 50 N/mm, robot %.1f N/mm: %.4f N, expected %.4f N\n", 1e-3 / give,
                           ff_vec3_norm(truth.force[0]), expected);
         assert_near(ff_vec3_norm(truth.force[0]) / expected, 1.0, 2e-3); /* J turns with the deflection */
-        assert_vec3_near(in.sensor[0].T_wb.p, stand.T.p, 1e-12);         /* motors do not give way */
+        assert_vec3_near(in.sensor[0].T_wb.p, stand.T.p, 1e-12);         /* motors do not yield */
         assert_true(ff_vec3_norm(ff_vec3_sub(truth.robot[0].T.p, stand.T.p)) > 1e-6);
     }
 }

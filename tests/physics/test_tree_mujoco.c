@@ -444,8 +444,8 @@ static void test_random_trees_equal_mujoco(void **state) {
     }
 }
 
-/* The base moves as told: a tree on a fixed base with a twist and an acceleration given is the free tree with
- * the base wrench that makes them. */
+/* The base moves as prescribed: a tree on a fixed base with a twist and an acceleration given is the free
+ * tree with the base wrench that makes them. */
 static void test_prescribed_base_equals_free_base(void **state) {
     (void)state;
     ff_rng rng;

@@ -31,7 +31,7 @@ static void held(ff_mission_config *c, double K, const ff_method *method, double
     }
 }
 
-/* The arm's joints give way and take energy, so `direct` grows only with more delay than a rigid grasp bears;
+/* The arm's joints yield and take energy, so `direct` grows only with more delay than a rigid grasp bears;
  * tdpa and damping see the port as it is and hold the pair, and no method makes momentum. */
 static void test_methods_on_a_stiff_grasp(void **state) {
     (void)state;
@@ -88,7 +88,7 @@ static ff_rigid_load pulses(const void *of, int which, double t) {
     return sum;
 }
 
-/* Known loads move client and base as in orbit, in both frames; the robots' way is the frame's. */
+/* Known loads move client and base as in orbit, in both frames; the robots' path is the frame's. */
 static void test_loads_as_in_orbit(void **state) {
     (void)state;
     ff_mission_config c;
@@ -165,7 +165,7 @@ static void test_robots_and_closing(void **state) {
 
 static _Alignas(64) unsigned char tree_a[200000], tree_b[200000], robot_a[200000], robot_b[200000];
 
-/* Robots that are told wrenches: the same motion to rounding, and the servicer's drive is (16). */
+/* Robots that are commanded by wrenches: the same motion to rounding, and the servicer's drive is (16). */
 static void test_wrench_robots_move_as_commanded(void **state) {
     (void)state;
     for (int absolute = 0; absolute < 2; absolute++) {

@@ -114,7 +114,7 @@ static outcome run_file(const char *file, const char *method) {
     return judge();
 }
 
-/* Ten times better than the best published one wherever that is not exact. `impact` is told stiffness,
+/* Ten times better than the best published one wherever that is not exact. `impact` is given stiffness,
  * damping and geometry, tdpa's cap is exact on elastic walls (at a wrong peak force). */
 static void test_papers_scenarios(void **unused) {
     (void)unused;

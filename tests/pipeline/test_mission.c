@@ -107,7 +107,7 @@ static ff_status follow(void *self, const ff_mission_row *row) {
 
 /* Largest differences of base position and attitude between facility and orbit. */
 static void swing(double cycle, bool grasps, double *distance, double *angle) {
-    double joint = 0, way = 0;
+    double joint = 0, travel = 0;
     ff_mission_config c;
     char message[200] = "";
     ff_mission_info info;
@@ -134,12 +134,12 @@ static void swing(double cycle, bool grasps, double *distance, double *angle) {
         *angle = fmax(*angle, ff_quat_angle(r->base.attitude, o->base.attitude));
         for (int i = 0; i < SERVICER_JOINTS; i++) {
             joint = fmax(joint, fabs(r->q[i] - o->q[i]));
-            way = fmax(way, fabs(r->q[i] - rest[i]));
+            travel = fmax(travel, fabs(r->q[i] - rest[i]));
         }
     }
     print_message("60 s at %g ms, arm swings by %.2f rad, %s: %.2g m, %.2g rad, joints %.2g rad\n",
-                  1e3 * cycle, way, grasps ? "held by the client" : "free", *distance, *angle, joint);
-    assert_true(way > 0.25);
+                  1e3 * cycle, travel, grasps ? "held by the client" : "free", *distance, *angle, joint);
+    assert_true(travel > 0.25);
 }
 
 /* Orbit (12) against ground (18) + (20) + (22) with gravity, a joint-controlled arm, 60 s: sampled at 4 ms,

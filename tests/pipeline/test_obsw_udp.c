@@ -1,4 +1,4 @@
-/* On-board software as processes of their own, over UDP on 127.0.0.1: the way to the software changes
+/* On-board software as processes of their own, over UDP on 127.0.0.1: the path to the software changes
  * nothing. */
 #include "support.h"
 

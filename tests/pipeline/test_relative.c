@@ -110,7 +110,7 @@ static void test_integrated_form_through_the_loop(void **state) {
                                                                         "relative.form=integrated"};
     run_text(wall, free_a, 2, true, &a);
     run_text(wall, free_b, 3, true, &b);
-    same_end(&a, &b, 1, 2e-5); /* 0.27 rad/s at 4 ms: (w T)^2 of the way */
+    same_end(&a, &b, 1, 2e-5); /* 0.27 rad/s at 4 ms: (w T)^2 of the path */
     assert_near(a.metrics.body[0].travel, b.metrics.body[0].travel, 2e-5);
 }
 
@@ -241,7 +241,7 @@ static void test_ready_scenarios_in_both_frames(void **state) {
                     assert_near(a->travel, b->travel, close);
                     assert_near(a->path, b->path, 1e-4);
                     assert_near(a->rotation, b->rotation, close);
-                    /* and what the robot of that run really did; ways are sampled */
+                    /* and what the robot of that run really did; paths are sampled */
                     const double robot = o[w].metrics.body[i].travel,
                                  said = o[w].metrics.body[i].way[w].travel;
                     if (!(fabs(robot - said) < 2e-3))

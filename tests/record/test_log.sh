@@ -9,7 +9,7 @@ S=$FF_SOURCE_DIR/scenarios
 [ "$("$FREEFLOAT" replay a/log.mcap)" = "7501 cycles replayed, the same bits" ] || fail "replay: $("$FREEFLOAT" replay a/log.mcap 2>&1)"
 "$FREEFLOAT" export a/log.mcap --to csv,mat --out e > out.txt 2>&1 || { grep -q "no MATLAB writer" out.txt || fail "export: $(cat out.txt)"; }
 cmp -s e/log.csv a/log.csv || fail "the exported csv is not the run's own"
-if [ -e e/log.mat ]; then head -c 6 e/log.mat | grep -q MATLAB || fail "log.mat is no MATLAB file"; fi
+if [ -e e/log.mat ]; then head -c 6 e/log.mat | grep -q MATLAB || fail "log.mat is not a MATLAB file"; fi
 # numbers and names of the MATLAB file: long names, names that differ in a sign only, and others that MATLAB would not take
 cat > names.yaml << 'Y'
 name: names

@@ -4,7 +4,7 @@
 
 #include "sides.h"
 
-/* A body on its way to a wall. */
+/* A body that approaches a wall. */
 #define PAIR_SCENARIO(name, duration)               \
     ONE_BODY(name, duration, "[0.05, 0.01, 0]", "") \
     "  - {name: right, kind: wall, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 5000, damping: 5}\n"

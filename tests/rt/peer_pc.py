@@ -103,7 +103,7 @@ def play():
     total += step if relative else 2 * step
     hold(c, total, 20, 6)
     assert abs(c.turned() - total) < 2e-6, c.turned()
-    # Timeout: ten late answers in a row; before, RSI goes on as if nothing was
+    # Timeout: ten late answers in a row; before, RSI continues as if nothing was
     for n in range(9):
         c.next(6 + n)
     c.next(15)

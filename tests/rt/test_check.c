@@ -231,7 +231,7 @@ static void test_weight_left_out_has_its_reason(void **state) {
             fail_msg("%s", row->reason);
         drop(p);
     }
-    /* said to be there, and not felt: that is no reason to go on */
+    /* said to be there, and not felt: that is not a reason to continue */
     pair *p =
         PLAY(EARTH, "satellites.body.mockup={mass: 3}", "truth:", "satellites.body.mockup={mass: 0.0000001}");
     expect(p, FF_STATE_FAULT, FF_TRIP_WEIGHT);
@@ -269,7 +269,7 @@ static void test_delay_is_identified(void **state) {
     }
 }
 
-/* The chirp's inertia force of the mock-up tells how much older the force is than the pose; the scenario
+/* The chirp's inertia force of the mock-up shows how much older the force is than the pose; the scenario
  * knows nothing of it. With noise the fit's own standard deviation is true. The weight does not disturb it.
  */
 static void test_skew_is_identified(void **state) {
@@ -617,14 +617,14 @@ static void test_every_limit_trips_with_all_it_must_leave(void **state) {
             print_message("JOINT by %g deg: %s\n", p->rt.trip.value, p->rt.run.message);
             assert_int_equal(p->rt.trip.axis, 5);
             assert_non_null(strstr(p->rt.run.message, "A5: "));
-            /* one cycle's way at 2 rad/s at the most, in degrees; in radians it would be below 0.008 */
+            /* one cycle's turn at 2 rad/s at most, in degrees; in radians it would be below 0.008 */
             assert_true(p->rt.trip.value > 0.0081 && p->rt.trip.value < 0.4584);
         }
         drop(p);
     }
 }
 
-/* A reading at the range is no measurement: by the value, not by the sensor's own flag. */
+/* A reading at the range is not a measurement: by the value, not by the sensor's own flag. */
 static void test_reading_at_the_range_trips(void **state) {
     (void)state;
     pair *p = PLAY("satellites.body.sensor={kind: noisy, range: [330, 30]}",
@@ -738,7 +738,7 @@ static void test_a_broken_sensors_force_is_not_followed(void **state) {
     drop(p);
 }
 
-/* Noise is no contact: stopped in free flight, nothing retreats from it. */
+/* Noise is not a contact: stopped in free flight, nothing retreats from it. */
 static void test_noise_is_not_retreated_from(void **state) {
     (void)state;
     pair *p = PLAY("satellites.body.sensor={kind: noisy, " NOISE "}", "time.duration=0.3",
@@ -760,7 +760,7 @@ static void test_noise_is_not_retreated_from(void **state) {
     drop(p);
 }
 
-/* Before the zero a bias is no contact force: the test motions are watched from what is felt at rest. */
+/* Before the zero a bias is not a contact force: the test motions are watched from what is felt at rest. */
 static void test_bias_does_not_trip_the_test_motions(void **state) {
     (void)state;
     pair *p = PLAY(CHIRPS, "satellites.body.sensor={kind: noisy, bias: [50, 0, 0, 0, 0, 0]}",
@@ -824,7 +824,7 @@ static void test_a_lost_telegram_is_filled_on_the_line(void **state) {
     p = PLAY("facility.faults=[{kind: rob-lost, from: 0.2, to: 0.204}]",
              "satellites.body.check={push: skip}");
     expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
-    assert_int_equal(p->rt.missed, 1); /* in the run-up: that goes on, too */
+    assert_int_equal(p->rt.missed, 1); /* in the run-up: that continues, too */
     assert_int_equal(p->rt.filled, 1);
     assert_int_equal(p->rows, p->scenario.cycles + 1);
     drop(p);

@@ -303,7 +303,7 @@ static void test_the_second_robot_is_watched_too(void **state) {
     drop(p);
 }
 
-/* The pacing robot falls silent: the other is brought to rest, by its own telegrams, and told to end. */
+/* The pacing robot falls silent: the other is brought to rest, by its own telegrams, and commanded to end. */
 static void test_the_second_robot_is_braked_alone(void **state) {
     (void)state;
     silence = 1.0;

@@ -60,7 +60,7 @@ awk '/check: go/ { go = NR } /arm\?/ { ask = NR } /FLOAT/ && !fly { fly = NR } E
 for word in no ARM "arm now" ""; do
   console no "weight: scenario" "arm?=$word"
   [ $got -ne 0 ] && ! moved no || fail "'$word' armed: exit $got: $(cat no.rt)"
-  grep -q "ended as asked" no.facility || fail "'$word': the controller was not told: $(cat no.facility)"
+  grep -q "ended as asked" no.facility || fail "'$word': the controller was not commanded to end: $(cat no.facility)"
 done
 # Ctrl-C at the question ends it, without another key
 console interrupted "weight: scenario" "arm?=^C"

@@ -88,7 +88,7 @@ static void watch_track(void *user, uint64_t k, const ff_truth *truth) {
     }
 }
 
-/* The run with these overrides, and the robot's way. The caller frees both. */
+/* The run with these overrides, and the robot's path. The caller frees both. */
 static pair *play_tracked(const char *const *set, int sets, track **way) {
     pair *p = calloc(1, sizeof *p);
     *way = calloc(1, sizeof **way);

@@ -99,7 +99,7 @@ static pair *play(bool lockstep, double duration, const char *faults) {
         p->scenario.satellite[0].safety.missed = 1000;
         p->scenario.satellite[0].safety.age = 5.0;
     }
-    /* in wall-clock time a busy machine's stalls are no fault */
+    /* in wall-clock time a busy machine's stalls are not a fault */
     sides both = {.scenario = &p->scenario,
                   .truth = &p->scenario,
                   .facility_options = {.lockstep = lockstep, .timeout = lockstep ? 0 : 1000},

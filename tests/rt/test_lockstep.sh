@@ -45,7 +45,7 @@ check lag "$S/wall.yaml" --set "satellites.body.robot={kind: lag, delay: 0.008, 
 robot="kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}" # flange down
 check cartesian "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, channel: cartesian}" --set "satellites.body.sensor={kind: ati-rdt}"
 check relative "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, corrections: relative}" --set "satellites.body.sensor={kind: ati-rdt}"
-# a way longer than the arm: the carriage of the rail, external axis E1, goes along
+# a path longer than the arm: the carriage of the rail, external axis E1, goes along
 cat > rail.yaml << 'Y'
 name: rail
 time: {cycle: 0.004, duration: 14}
@@ -66,7 +66,7 @@ pair short --lockstep rail.yaml --set "satellites.body.robot={$robot}" --silence
 # a slow carriage: the arm reaches ahead of it
 check slow rail.yaml --set satellites.body.robot.rail.speed=0.2
 facility_options=()
-# the force is older than the scenario says: the chirp tells it, the loop uses it, the log holds it, and the replay is the same
+# the force is older than the scenario says: the chirp identifies it, the loop uses it, the log holds it, and the replay is the same
 mockup=(--set "facility.gravity=[0,0,-9.81]" --set "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}" --set time.duration=2 --method fused)
 facility_options=("${mockup[@]}" --set "satellites.body.sensor={kind: noisy, delay: 0.0053}")
 pair skew --lockstep "$S/wall.yaml" "${mockup[@]}" --set "satellites.body.sensor={kind: noisy}" --set "satellites.body.check={delay: chirp}" --silence 5

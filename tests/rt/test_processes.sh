@@ -24,7 +24,7 @@ for kind in loop-interrupted loop-terminated; do
   fault "$kind, from: 0.6" --lockstep --log mcap
   grep -q "a fault: SIG" facility.txt || fail "$kind was not injected: $(cat facility.txt)"
   grep -q "HOLD$" rt.txt && ! grep -q FAULT rt.txt || fail "$kind did not end in HOLD: $(cat rt.txt)"
-  grep -q "RSI ended as asked" facility.txt || fail "$kind: the controller was not told: $(cat facility.txt)"
+  grep -q "RSI ended as asked" facility.txt || fail "$kind: the controller was not commanded to end: $(cat facility.txt)"
   [ $got -eq 1 ] || fail "$kind: exit $got for a run that was cut short"
   [ -s out/summary.json ] || fail "$kind: no summary"
 done
@@ -48,7 +48,7 @@ grep -q "FAULT" rt.txt && [ $got -eq 1 ] || fail "stalled loop: exit $got: $(cat
 # a stall that the controller bears ends the run by the controller's own count of late answers
 fault "loop-stalled, from: 0.6, to: 0.7" "--timeout 100"
 grep -q "the loop continues" facility.txt && grep -q "FAULT, LATE" rt.txt && [ $got -eq 1 ] || fail "short stall: exit $got: $(cat rt.txt facility.txt)"
-# unless more are allowed: it goes on. 25 telegrams wait then, and the first one takes all records: the sample is not old for the others,
+# unless more are allowed: it continues. 25 telegrams wait then, and the first one takes all records: the sample is not old for the others,
 # by the product's own limit
 fault "loop-stalled, from: 0.6, to: 0.7" "--timeout 100" --set satellites.body.safety.missed=500
 grep -q "the loop continues" facility.txt && [ $got -eq 0 ] || fail "borne stall: exit $got: $(cat rt.txt facility.txt)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Free-running in wall-clock time: rebound speeds within 2 % of run; the same files as run. Then with telegrams that are really late,
-# scattered, and a controller that stands still: in lock step (test_faults.c) their stamps tell the same, but nothing has to wait.
+# scattered, and a controller that stands still: in lock step (test_faults.c) their stamps say the same, but nothing has to wait.
 set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
 need python3

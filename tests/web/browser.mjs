@@ -16,8 +16,8 @@ export async function launch(options = {}) {
   }};
 }
 
-/** Every check prints one line; the first failure of a check is told, all others still run. FF_ONLY chooses by name.
- * `after` clears up behind each; `finish` tells the result and ends the program with it. */
+/** Every check prints one line; the first failure of a check is reported, all others still run. FF_ONLY chooses by name.
+ * `after` clears up behind each; `finish` reports the result and ends the program with it. */
 export function checks(after = async () => {}) {
   let failures = 0;
   const only = process.env.FF_ONLY ? new RegExp(process.env.FF_ONLY) : null;

@@ -237,7 +237,7 @@ await check("a foreign or missing origin, and a foreign host, are refused", asyn
   assert.equal(await status({Host: host}), 200);
 });
 
-await check("oversize messages and too many viewers are refused; the others go on", async () => {
+await check("oversize messages and too many viewers are refused; the others continue", async () => {
   const s = await run(60, "size");
   const page = await open(s.url);
   const code = (bytes) => page.evaluate((n) => new Promise((done) => {

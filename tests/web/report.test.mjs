@@ -97,7 +97,7 @@ await check("long: extremes survive, opens in time, at most 5 MB", async () => {
   }, name);
   assert.equal(shown, Math.fround(most));
   const ready = await page.evaluate(() => performance.getEntriesByName("ff-ready")[0].startTime);
-  console.log(`        ready after ${Math.round(ready)} ms`); // told, not judged: other work shares the machine
+  console.log(`        ready after ${Math.round(ready)} ms`); // reported, not judged: other work shares the machine
   assert.deepEqual(page.troubles, []);
   await page.close();
 });

@@ -56,7 +56,7 @@ typedef struct damping_port {
     double absorbed;              /* [J] what the environment took in this contact */
     double absorbed_most;         /* [J] the largest of it */
     double speed_square;          /* [m2/s] robot's approach speed squared, summed over the contact */
-    double loss;                  /* [J] to be kept from the satellites */
+    double loss;                  /* [J] to be withheld from the satellites */
     double energy;                /* [J] printed: E_obs after dissipation */
     double force, speed, damping; /* printed: last cycle's F_s, v_des, c_d */
     ff_identify_state identify;   /* of the robot's contact: what is reported */
@@ -122,9 +122,9 @@ static ff_vec3 point_velocity(const ff_body_sample *s, ff_vec3 r_b) {
 }
 
 /* (16)-(19): motion of the contact point into the surface, of body i relative to its partner. The same
- * body-fixed point is moved from the last pose to this one. Against a partner the way is that in the
- * partner's axes, then and now: a turn that both make is no approach, so one robot that renders the relative
- * motion (Fig. 5) sees what two robots see. */
+ * body-fixed point is moved from the last pose to this one. Against a partner the step is that in the
+ * partner's axes, then and now: a turn that both make is not an approach, so one robot that renders the
+ * relative motion (Fig. 5) sees what two robots see. */
 static void approach(const damping_state *state, const ff_body_sample *sample, const robot_force *force,
                      int i, int j, ff_vec3 normal, double *step, double *speed) {
     const ff_vec3 r = point_of(force[i].f_b), p = ff_pose_apply(sample[i].T_wr, r);

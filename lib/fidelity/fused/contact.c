@@ -252,7 +252,7 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
     if (ended && e->valid && e->J > unit * unit * (double)(c->until - c->row_from + 1))
         outside |= FUSED_MISFIT;
     if (ended && fused_noisy(config, c) && c->mu == 0.0 && c->lean_misfit > union_misfit)
-        outside |= FUSED_MISFIT; /* what is across the normal is no noise, and no friction explains it */
+        outside |= FUSED_MISFIT; /* what is across the normal is not noise, and no friction explains it */
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
         if (fused_beside(o, c) && (o->a == body || o->b == body))

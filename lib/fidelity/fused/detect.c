@@ -77,7 +77,7 @@ void ff__fused_check_walls(const fused_model *model, fused_state *state, uint64_
         const fused_place p = {x->torque, x->a, x->b, x->n, x->r};
         double s, v;
         ff__fused_coordinate(&p, state->start[x->a], &a, x->b < 0 ? NULL : &b, &s, &v);
-        /* a damped wall lets go before the robot has left it: only a robot on its way in can miss it */
+        /* a damped wall lets go before the robot has left it: only a robot that approaches can miss it */
         const double law = v >= 0.0 ? ff_profile_force(&x->surface, s - 2.0 * v * T, v) : 0.0;
         const fused_contact like = {.torque = x->torque, .b = x->b};
         const double least = x->torque ? fmax(5.0 * config->torque_noise, torque_least)
@@ -147,7 +147,7 @@ void ff__fused_detect(const fused_model *model, fused_state *state, int i, uint6
         }
     }
     if (bearer && bearer->a == i && force_contacts == 1 && bearer->mu > 0.0) {
-        const ff_rigid_state robot = fused_robot_of(x); /* what sliding explains is no second contact */
+        const ff_rigid_state robot = fused_robot_of(x); /* what sliding explains is not a second contact */
         const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
         const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
         const double along = -ff_vec3_dot(F, u), most = 1.5 * bearer->mu * ff_vec3_norm(x->force);
@@ -175,9 +175,9 @@ void ff__fused_detect(const fused_model *model, fused_state *state, int i, uint6
         const double square = ff_vec3_dot(turn, turn);
         const double along = square > 0.0 ? ff_vec3_dot(turn, left) / square : 0.0;
         const ff_vec3 moved = ff_vec3_axpy(along, n_b, r), speed = ff_rigid_point_velocity(&robot, moved);
-        const ff_vec3 way = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(speed, basis[0]), basis[0], speed));
+        const ff_vec3 slide = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(speed, basis[0]), basis[0], speed));
         /* friction lies along the sliding, to or fro as the normal is not known better than that */
-        if (fabs(along) < arm_longest && fabs(ff_vec3_dot(F, way)) > 0.75 * size) {
+        if (fabs(along) < arm_longest && fabs(ff_vec3_dot(F, slide)) > 0.75 * size) {
             left = ff_vec3_axpy(-along, turn, left);
             r = moved;
             turned = force_contacts == 1 && size > fmax(least, 0.05 * whole);

@@ -54,15 +54,15 @@ static void choose_rivals(fused_contact *c, uint64_t k, bool final) {
         c->laws |= 1u; /* the first law again, to compare with */
 }
 
-/* Logarithm of the next depth to try: three along the way in turn, from the deepest row down until the misfit
- * rises again (or beside the depth known so far), then the least of the parabola through them. False at the
- * end. */
+/* Logarithm of the next depth to try: three along the search direction in turn, from the deepest row down
+ * until the misfit rises again (or beside the depth known so far), then the least of the parabola through
+ * them. False at the end. */
 static bool next_depth(fused_depth *z, bool known) {
     enum { COARSE = 9, FINE = 9 };
     const double step = known ? 0.03 : 0.35;
     const bool rises = z->trial >= 3 && z->J[1] <= z->J[0] && z->J[1] <= z->J[2];
     if (z->trial < 3 || (!rises && z->trial < COARSE)) {
-        if (z->trial >= 3 && z->J[0] < z->J[2]) /* the other way */
+        if (z->trial >= 3 && z->J[0] < z->J[2]) /* the other direction */
             z->next = z->x[0] - fabs(step);
         else
             z->next = z->trial ? z->x[(z->trial < 3 ? z->trial : 3) - 1] + step : z->next;
@@ -88,7 +88,7 @@ static void place_depth(fused_depth *z, double J) {
     if (have < 3) {
         z->x[have] = x;
         z->J[have] = J;
-    } else if (x < z->x[0] || x > z->x[2]) { /* on along the way */
+    } else if (x < z->x[0] || x > z->x[2]) { /* further along */
         const bool up = x > z->x[2];
         for (int i = 0; i < 2; i++) {
             const int to = up ? i : 2 - i, from = up ? i + 1 : 1 - i;
@@ -243,7 +243,7 @@ static bool judge_union(fused_state *state, fused_contact *c) {
 }
 
 /* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
- * work in a cycle: it stops where the work ends and goes on in the next one. */
+ * work in a cycle: it stops where the work ends and continues in the next one. */
 void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
                         uint64_t k, int *work) {
     const fused_config *config = &model->config;
@@ -282,7 +282,7 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
         *work -= 2 * (int)(c->until - c->row_from);
         c->fit = again ? c->rival : c->surface;
         if (c->closing && c->passes > 0 && !again)
-            c->fit.law = 0; /* friction may have feigned another law */
+            c->fit.law = 0; /* friction may have mimicked another law */
         c->mu_side = 0;
         c->mu_try = again ? c->mu_try : 0;
         if (config->random_estimates) {

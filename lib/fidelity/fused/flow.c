@@ -224,7 +224,7 @@ static void kick(fused_flow *w, double h, double from, double to) {
     }
 }
 
-/* Time within h at which a surface is crossed, either way, or at which a damped one lets go; h if none. The
+/* Time within h at which a surface is crossed, in or out, or at which a damped one lets go; h if none. The
  * force steps by c v at the surface and has a kink where it ends: a sub-step is split there. */
 static double crossing(fused_flow *w, double h) {
     double first = h;

@@ -34,8 +34,8 @@ static void lean_back(const fused_config *config, fused_state *state, const fuse
 
 /* Normal of a surface with friction mu: the force leans back against the sliding u, F = f (n - mu u), so n is
  * along the sum of F + mu f u. u is across n itself. A steep impact slides so little that the lean alone
- * turns u round on the way in; over way in and out the integral of f^2 dx shows the sliding, as that of the
- * normal part cancels (exactly on an elastic surface). From there on each row has its own u. */
+ * turns u round in loading; over loading and unloading the integral of f^2 dx shows the sliding, as that of
+ * the normal part cancels (exactly on an elastic surface). From there on each row has its own u. */
 ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *state, const fused_contact *c,
                                        uint64_t k, double mu, ff_vec3 n, uint64_t stride) {
     ff_vec3 normal, path, u = ff_vec3_zero();

@@ -13,9 +13,9 @@
 
 enum {
     WORK = 3000,     /* what estimates and replays may spend in a cycle, in units of about twenty
-                        instructions; each goes on in the next cycle where it stopped */
+                        instructions; each continues in the next cycle where it stopped */
     WORK_MORE = 3000 /* further for each pair of contacts at one time: each of the two is told
-                        apart by what is known of the other, late knowledge goes astray */
+                        apart by what is known of the other, late knowledge is wrong */
 };
 
 static void store(const fused_model *model, fused_state *state, const ff_method_in *in,

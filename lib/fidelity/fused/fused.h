@@ -1,5 +1,5 @@
 /* Shared by lib/fidelity/fused: settings, model, state, and what the files call of each other.
- * docs/methods/fused.md tells the whole.
+ * docs/methods/fused.md describes the whole.
  *
  * A contact has a tip on body a and a surface on body b (or the world). With the outward normal n fixed in b,
  * s = -n.(tip in b's frame) grows into the surface, and the force on a is +f n. */
@@ -27,8 +27,8 @@ typedef struct fused_settings {
 } fused_settings;
 
 typedef struct fused_config {
-    double delay[FF_MAX_BODIES];        /* [s] >= 0 told: from command to motion, dead time and lag */
-    bool delay_fixed;                   /* keep it as told */
+    double delay[FF_MAX_BODIES];        /* [s] >= 0 configured: from command to motion, dead time and lag */
+    bool delay_fixed;                   /* keep it as configured */
     double acceleration[FF_MAX_BODIES]; /* [m/s2] the robot's limit, for the causal limit in the report alone;
                                            0: none */
     double force_noise;                 /* [N] sd of one axis of the sensor */

@@ -260,7 +260,7 @@ static ff_vec3 across_torque(const fused_config *config, const fused_contact *c,
 void ff__fused_find_place(const fused_config *config, fused_state *state, fused_contact *c,
                           const fused_reach *z, uint64_t k) {
     const fused_wall *wall = c->wall >= 0 && !c->torque ? &state->wall[c->wall] : NULL;
-    /* both channels are told apart by their noise, the torque is that of this force alone */
+    /* both channels are distinguished by their noise, the torque is that of this force alone */
     const bool both = config->force_noise > 0.0 && config->torque_noise > 0.0 && !c->torque && !z->turning &&
                       !z->earlier && z->last_r == z->last && c->rows_r >= 8 && c->mu == 0.0;
     c->n_new = c->n_force = c->n;
@@ -317,7 +317,8 @@ void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused
     const double noise = fused_noise_of(config, c), gate = fmax(8.0 * noise, 0.2 * c->peak);
     const double over = fmax(4.0 * noise, 0.05 * c->force_max);
     /* A damped surface lets go before the robot has left it. A surface that takes those rows for force keeps
-     * them: the settlement begins without any weak force on the way out, and judges again with what it found.
+     * them: the settlement begins without any weak force of the unloading, and judges again with what it
+     * found.
      */
     const bool afresh = c->closing && c->passes > 0;
     const double weak = fmax(4.0 * noise, 0.15 * c->force_max);
@@ -342,7 +343,7 @@ void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused
             fused_row_of(c, i)->use = fused_row_of(c, i)->use ? 1 : 0;
 }
 
-/* Rows along n_new, r_new; the largest force and the median-of-three peak on the way. */
+/* Rows along n_new, r_new; the largest force and the median-of-three peak among them. */
 void ff__fused_take_rows(fused_state *state, fused_contact *c, uint64_t k, int *work) {
     const ff_vec3 n = c->n, r = c->r;
     c->n = c->n_new;

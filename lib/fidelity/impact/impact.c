@@ -44,7 +44,7 @@
 #define PACE 16.0        /* rows that may be looked back again for each cycle since the last time */
 #define SLIDES 2e-3      /* [m/s] slip of the robots from which friction is known to be Coulomb's */
 
-/* [N] standard deviation per axis of the forces that tell of a contact: measured in flight, else the
+/* [N] standard deviation per axis of the forces that indicate a contact: measured in flight, else the
  * config's.
  */
 static double force_noise(const impact_model *config, const impact_state *state, int c) {
@@ -231,7 +231,7 @@ static void depart(const slide *s, double *e1, double *e2) {
 }
 
 /* Coulomb's friction over a substep with the normal impulse N. It opposes the slip, in steps that turn or
- * change it by less than a third: a slip that ends and begins again the other way within the substep would
+ * change it by less than a third: a slip that ends and begins again in reverse within the substep would
  * else be pushed by the wrong sign for a part of it. Where the slip has ended friction holds if mu N can. The
  * satellites slide and stick by their own slip, not when the late robots do. */
 static ff_vec3 friction(const flow *f, const ff_world_contact *c, const touch *t, double mu, double N) {
@@ -497,7 +497,7 @@ static void divide(const impact_model *model, const ff_method_in *in, const impa
 }
 
 /* n^T J_e K_r^-1 J_e^T n (IV-B): a force n at the tip is the wrench w = [r x n; n] about the CoM, and the tip
- * gives way by w^T C w. */
+ * yields by w^T C w. */
 static double give_way(const double (*C)[6], ff_vec3 r, ff_vec3 n) {
     const ff_vec3 m = ff_vec3_cross(r, n);
     const double w[6] = {m.x, m.y, m.z, n.x, n.y, n.z};
@@ -567,7 +567,7 @@ static void filter(const impact_model *config, const impact_state *state, int in
 }
 
 /* Friction from the samples in which the robots slide, where it differs from the scenario's by more than
- * noise does; the scenario's coefficient is the most. */
+ * noise does; the scenario's coefficient is the maximum. */
 static void note_friction(const impact_model *config, const impact_state *state, int index, const measured *m,
                           impact_episode *e) {
     const ff_world_contact *c = &config->contact[index];
@@ -631,7 +631,7 @@ static void open_episode(const impact_model *model, int index, uint64_t row, con
                          impact_episode *e) {
     const impact_model *config = model;
     const ff_world_contact *c = &config->contact[index];
-    /* stiffness and friction are the surface's, whichever contact told them */
+    /* stiffness and friction are the surface's, whichever contact showed them */
     const impact_episode before = *e;
     *e = (impact_episode){.open = true,
                           .known = true,
@@ -686,7 +686,7 @@ static look settle(const impact_model *model, const impact_state *state, double 
         *bounded = true;
         return LOOK_NOT;
     }
-    if (e->touching && (double)(row - state->looked) * PACE < age) { /* there will be more to tell soon */
+    if (e->touching && (double)(row - state->looked) * PACE < age) { /* there will be more data soon */
         e->again = true;
         return LOOK_NOT;
     }

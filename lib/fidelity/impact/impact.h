@@ -5,7 +5,7 @@
 #include "freefloat/fidelity.h"
 
 enum {
-    HISTORY_ROWS = 1024, /* the most that are kept */
+    HISTORY_ROWS = 1024, /* maximum number kept */
     REPLAY_ROWS = 63     /* recomputed in one cycle; longer recomputations are spread over cycles */
 };
 
@@ -23,7 +23,7 @@ typedef struct impact_settings {
     double guess;          /* [N/m] where identification starts; FF_NAN: at the contact's */
     double restitution;    /* of the satellites' contact instead of its damping; FF_NAN: the damping */
     double delay;          /* [s] from a command to the motion; FF_NAN: each robot's own */
-    double look_back;      /* [s] the most that is recomputed; at most HISTORY_ROWS - 1 cycles */
+    double look_back;      /* [s] maximum that is recomputed; at most HISTORY_ROWS - 1 cycles */
     double threshold;      /* [N] */
     double position_error; /* [m] how far surfaces may lie from where the scenario puts them */
     double drift;          /* [m/sqrt(s)] random walk of that error during a contact */

@@ -102,7 +102,7 @@ static inline void ff_view_impulse(const ff_body_view *view, ff_vec3 r, ff_wrenc
     x->omega = ff_vec3_add(x->omega,
                            ff_mat3_apply(&view->rigid.inertia_inv, ff_vec3_add(J.t, ff_vec3_cross(r, J.f))));
 }
-/* How fast that point gives way along d for a unit impulse along d [1/kg]; r from the CoM in base axes, d in
+/* How fast that point yields along d for a unit impulse along d [1/kg]; r from the CoM in base axes, d in
  * inertial ones: d.d/m + (r x d).I^-1 (r x d). */
 static inline double ff_view_mobility(const ff_body_view *view, const ff_rigid_state *x, ff_vec3 r,
                                       ff_vec3 d) {
@@ -215,8 +215,9 @@ void ff_body_put(const ff_body_view *view, const ff_rigid_state *x, ff_body_stat
 
 /* One cycle of T seconds of a body with joints after measure. `contact`: force [N] inertial, torque [N m] in
  * base axes about the base's origin, an impulse at the start of the cycle; `thrust`: base axes, over the
- * cycle. Between the cycles the joints are taken to go on at the q'' of the last one; what is guessed wrong
- * is not carried on, as the next rates are measured again: the pose is wrong by T^2/2 times the q'' of now.
+ * cycle. Between the cycles the joints are taken to continue at the q'' of the last one; what is guessed
+ * wrong is not carried on, as the next rates are measured again: the pose is wrong by T^2/2 times the q'' of
+ * now.
  */
 void ff_body_fly(const ff_body *body, ff_body_work *work, double T, ff_rigid_load contact, ff_wrench thrust,
                  ff_body_state *state);

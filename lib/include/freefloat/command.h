@@ -45,10 +45,10 @@ void ff_gate_hold(ff_gate_state *state, ff_setpoint *command);
 /* the online trajectory limiter: follows a moving target as fast as limits allow.
  *
  * One axis. Given the state (position, velocity, acceleration) at t and the target's position and velocity at
- * t, the limiter plans the time-optimal motion that meets the target, taken to go on with constant velocity,
- * with its velocity and no acceleration, and evaluates it at t + dt. The plan is piecewise constant in jerk
- * and integrated exactly: as long as the target keeps its course, it does not matter how often the axis is
- * stepped.
+ * t, the limiter plans the time-optimal motion that meets the target, taken to continue with constant
+ * velocity, with its velocity and no acceleration, and evaluates it at t + dt. The plan is piecewise constant
+ * in jerk and integrated exactly: as long as the target keeps its course, it does not matter how often the
+ * axis is stepped.
  *
  * Limits are bounds on |velocity|, |acceleration|, |jerk|; FF_INF takes one away:
  *   all three        third order, up to seven segments and the return into a violated limit
@@ -111,7 +111,7 @@ ff_status ff_limiter_plan_axis(const ff_limiter_limits *limits, const ff_limiter
                                const ff_limiter_target *target, ff_limiter_plan *plan);
 /* The state t >= 0 [s] after the start of the plan. From `duration` on it is exactly the moving target. */
 ff_limiter_axis ff_limiter_plan_at(const ff_limiter_plan *plan, double t);
-/* One cycle of dt >= 0 [s]. FF_OK: the axis is on the target at the end; FF_INFO_LIMITED: still on its way.
+/* One cycle of dt >= 0 [s]. FF_OK: the axis is on the target at the end; FF_INFO_LIMITED: not there yet.
  * FF_ERR_NOT_FINITE, FF_ERR_ARGUMENT (limits, dt): the state is untouched. */
 ff_status ff_limiter_step_axis(const ff_limiter_limits *limits, ff_limiter_axis *state,
                                const ff_limiter_target *target, double dt);

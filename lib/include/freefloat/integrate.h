@@ -27,7 +27,7 @@ typedef struct ff_integrate_config {
 typedef struct ff_integrate_state {
     double observer_translation[3]; /* [J] E_obs2,i of (30), after dissipation */
     double observer_rotation;       /* [J] E_obs3 of (33), after dissipation */
-    ff_vec3 velocity_c;             /* [m/s] v_c of (27): what the robot is told; v_s for other schemes */
+    ff_vec3 velocity_c;             /* [m/s] v_c of (27): the commanded velocity; v_s for other schemes */
     ff_vec3 omega_c;                /* [rad/s] w_c of (36) */
 } ff_integrate_state;
 

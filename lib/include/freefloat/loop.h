@@ -29,7 +29,7 @@ typedef struct ff_loop_body_config {
     bool held;               /* the contact wrench is held over the cycle; else an impulse at t_k */
     int held_by;  /* held: the body whose motion carries the wrench on through the cycle. Bodies that name the
                      same one keep their common momentum. Negative: none, it keeps its inertial direction */
-    bool elastic; /* the robot's axes give way behind its motors: arm and gears are known */
+    bool elastic; /* the robot's axes yield behind its motors: arm and gears are known */
     ff_arm_config arm;
     double gear_stiffness[6]; /* [N m/rad] > 0 */
     bool reacts; /* no sensor of its own: it feels the reaction to what the port behind the joints feels,
@@ -160,7 +160,7 @@ typedef struct ff_loop_sensor {
     ff_wrench bias_s;                 /* [N m, N] reading without load, sensor frame */
     double mockup_mass;               /* [kg] of what hangs behind the sensor; 0: nothing */
     ff_vec3 mockup_com_b;             /* [m] its CoM, body frame */
-    double force_limit, torque_limit; /* [N], [N m] a component of the reading beyond it is no measurement */
+    double force_limit, torque_limit; /* [N], [N m] a component of the reading beyond it is not valid */
 } ff_loop_sensor;
 
 typedef struct ff_loop_calibration {
@@ -184,7 +184,7 @@ int ff_loop_report(const ff_loop_model *model, const ff_loop_state *state, int b
 ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                           const ff_loop_in *in, ff_loop_out *out);
 /* The rest of cycle k, after ff_loop_measure. FF_OK, or FF_INFO_HELD when a sample of any body was refused:
- * then nothing moves, the satellites stay where they are and every robot is told its last safe pose.
+ * then nothing moves, the satellites stay where they are and every robot is commanded its last safe pose.
  * FF_ERR_DIVERGED when the motion would leave the finite numbers: the state is left as it was. */
 ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                           const ff_loop_in *in, ff_loop_out *out);

@@ -78,7 +78,7 @@ typedef struct ff_output_state {
 typedef struct ff_output_out {
     ff_setpoint to;   /* to be sent */
     bool limited;     /* it is not the target, because a limit acts */
-    bool braking;     /* there is no target: on the way to rest, or at rest */
+    bool braking;     /* there is no target: stopping, or at rest */
     bool rests;       /* and there: the answer repeats the last one */
     double lag;       /* [m] from what is sent to the target; 0 without a target */
     double lag_angle; /* [rad] */
@@ -104,7 +104,7 @@ void ff_output_brake(ff_output_state *state);
  * that asks a little earlier, taken between the last two. Never anything that is not finite. */
 void ff_output_step(const ff_output_config *config, ff_output_state *state, double time, ff_output_out *out);
 /* What the wire will really carry for the answer just made. A difference of at most two of its last decimals
- * is rounding: it does not add up, is no motion, and changes nothing. Any other (the axes stand against it,
+ * is rounding: it does not add up, is not motion, and changes nothing. Any other (the axes stand against it,
  * the protocol refuses it) replaces what was sent. A pose that is not finite changes nothing. */
 void ff_output_wire(const ff_output_config *config, ff_output_state *state, ff_pose pose);
 

@@ -20,7 +20,7 @@ typedef struct ff_wrench_config {
     ff_vec3 mockup_com_b;   /* [m] its CoM, body frame, from the satellite's CoM */
     ff_mat3 mockup_inertia; /* [kg m2] about its CoM, body axes */
     ff_vec3 gravity_w;      /* [m/s2] in the lab; zero where the virtual facility has none */
-    double force_limit;     /* [N] a component beyond it is no measurement (FF_INF: no limit) */
+    double force_limit;     /* [N] a component beyond it is not a measurement (FF_INF: no limit) */
     double torque_limit;    /* [N m] */
     double max_age;         /* [s] an older sample is stale (FF_INF: never) */
 } ff_wrench_config;
@@ -67,7 +67,7 @@ typedef struct ff_mount_model {
 } ff_mount_model;
 
 typedef struct ff_mount_state {
-    double x[3][FF_MOUNT_STATES]; /* inertial axes: way [m], its rate, contact force over mass, its rate */
+    double x[3][FF_MOUNT_STATES]; /* inertial axes: offset [m], its rate, contact force over mass, its rate */
 } ff_mount_state;
 
 void ff_mount_default(ff_mount_config *config);

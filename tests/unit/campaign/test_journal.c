@@ -103,7 +103,7 @@ static void test_any_cut_keeps_whole_records(void **state) {
         assert_int_equal(j.torn, (uint64_t)cut < end[0] ? (uint64_t)cut : (uint64_t)cut - end[whole]);
         for (uint64_t i = 0; i < 10; i++)
             assert_int_equal(ff_slots_has(&j.slots, i), i < whole);
-        /* and it goes on: the missing ones are appended and all are there */
+        /* and it continues: the missing ones are appended and all are there */
         if (cut % 50 == 0) {
             for (uint64_t i = whole; i < 10; i++)
                 append(&j, i);

@@ -404,8 +404,8 @@ static void test_singular_poses_give_finite_and_exact_answers(void **state) {
     assert_pose_near(ff_arm_forward(&model, &j), T, 1e-12);
 }
 
-/* The wrist on axis 1: any A1 serves, and the one that the arm has stays. The margins told are those of the
- * answer, not of where the arm was. */
+/* The wrist on axis 1: any A1 serves, and the one that the arm has stays. The margins reported are those of
+ * the answer, not of where the arm was. */
 static void test_wrist_on_axis_one_keeps_its_turn(void **state) {
     (void)state;
     const ff_arm_model model = make(FF_ARM_KR16);

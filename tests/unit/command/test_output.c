@@ -86,7 +86,7 @@ static ff_output_config random_config(ff_rng *rng) {
     return c;
 }
 
-/* A target that wanders, jumps, turns, stops, or is no target at all. */
+/* A target that wanders, jumps, turns, stops, or is not a target at all. */
 static ff_setpoint random_target(ff_rng *rng, const ff_output_config *c, ff_setpoint last) {
     ff_setpoint s = last;
     const double u = ff_rng_uniform(rng);

@@ -135,7 +135,7 @@ static void test_each_bad_command_is_refused_for_its_reason(void **state) {
         size_t used;
         assert_int_equal(ff_obsw_command_encode(&wire, &f, &out, b, sizeof b, &used), FF_OK);
         assert_int_equal(ff_obsw_command_decode(&wire, 3, b, used, &g, &got),
-                         FF_OBSW_TAKEN); /* NaN: not told */
+                         FF_OBSW_TAKEN); /* NaN: not reported */
         g = (ff_obsw_frame){.session = 99};
         got = (ff_obsw_out){.phase = 99};
         for (size_t n = 0; n < used; n++)
@@ -162,7 +162,7 @@ static void test_each_bad_command_is_refused_for_its_reason(void **state) {
             ff_obsw_command_encode(&wire, &f, &bad, b, sizeof b, &used);
             assert_int_equal(ff_obsw_command_decode(&wire, 3, b, used, &g, &got), FF_OBSW_NOT_FINITE);
         }
-        /* telemetry is no command */
+        /* telemetry is not a command */
         ff_obsw_in in = {0};
         ff_obsw_sensors_encode(&wire, &f, &in, b, sizeof b, &used);
         assert_int_equal(ff_obsw_command_decode(&wire, 3, b, used, &g, &got), FF_OBSW_FOREIGN);

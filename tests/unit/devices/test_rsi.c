@@ -664,7 +664,7 @@ static void test_detector_knows_turns(void **state) {
 }
 
 /* Late answers are counted from our first telegram on; a controller that began again counts from zero. A gap
- * between the first two telegrams does not stay the cycle. A drive that is asked for must be told of. */
+ * between the first two telegrams does not stay the cycle. A drive that is asked for must be reported. */
 static void test_client_counts_from_its_first_telegram(void **state) {
     (void)state;
     bench b;
@@ -687,7 +687,7 @@ static void test_client_counts_from_its_first_telegram(void **state) {
     bench_reset(&b, FF_RSI_ABSOLUTE, FF_RSI_BY_AXES);
     b.pc.use_external = true;
     assert_int_equal(ff_rsi_client_receive(&b.pc, &b.ps, text, strlen(text), &b.seen), FF_ERR_FORMAT);
-    /* a robot led by its axes need not tell its pose, nor one led by its pose the axes */
+    /* a robot led by its axes need not report its pose, nor one led by its pose the axes */
     for (int channel = 0; channel < 2; channel++) {
         bench_reset(&b, FF_RSI_ABSOLUTE, (ff_rsi_channel)channel);
         b.cc.fields = channel == FF_RSI_BY_AXES ? FF_RSI_AIPOS : FF_RSI_RIST;

@@ -60,7 +60,7 @@ static void test_space_robots_equal_the_direct_simulation(void **state) {
     }
 }
 
-/* The controller that Appendix E names, on its one joint: it moves as told, and yields in contact. */
+/* The controller that Appendix E names, on its one joint: it moves as commanded, and yields in contact. */
 static void test_one_joint_accommodates(void **state) {
     (void)state;
     const char *const sets[] = {"emulation.accommodation={rate: [0.1, 0, 0], compliance: 2.0e-3, gain: 1}",

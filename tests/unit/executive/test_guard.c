@@ -105,11 +105,11 @@ static void test_nothing_is_judged_unless_a_limit_is_named(void **unused) {
     const double force = eye.force;
     assert_true(force > 40.0); /* v sqrt(k m) = 50 N */
 
-    load("safety: {stop_acceleration: 2},", ""); /* how it stops is no limit */
+    load("safety: {stop_acceleration: 2},", ""); /* how it stops is not a limit */
     assert_int_equal(run(), FF_OK);
     assert_false(result.safety.watched);
 
-    /* defaults on devices are no limits here: the robot is one delay, 2 mm, behind its command */
+    /* defaults on devices are not limits here: the robot is one delay, 2 mm, behind its command */
     load("safety: {force: 1000},", "limits: {velocity: 10},");
     assert_int_equal(run(), FF_OK);
     assert_true(result.safety.watched);
@@ -232,7 +232,7 @@ static void test_a_sample_that_is_not_finite_stops_the_robots(void **unused) {
         load("safety: {force: 1000, age: 0.1},", "");
         script s = {.spoils = n, .spoils_at = 30};
         const ff_status status = play(&s);
-        if (n < age) { /* a reading that is not a number is no measurement: held, not stopped */
+        if (n < age) { /* a reading that is not a number is not a measurement: held, not stopped */
             assert_int_equal(status, FF_OK);
             assert_int_equal(result.info.held, 1);
             continue;

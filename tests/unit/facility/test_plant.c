@@ -141,7 +141,7 @@ static void test_read_random_frames_stage_one_recovers_contact(void **state) {
         assert_vec3_near(truth.contact_b[0].f, f_b, 1e-11);
         assert_vec3_near(truth.contact_b[0].t, ff_vec3_cross(point, f_b), 1e-11);
 
-        /* the loop is told the frames by hand, not by the plant's own function */
+        /* the loop is given the frames by hand, not by the plant's own function */
         ff_wrench_config config;
         ff_wrench_default(&config);
         config.environment = a->sensor.environment;
@@ -156,7 +156,7 @@ static void test_read_random_frames_stage_one_recovers_contact(void **state) {
         /* 20 kg at up to 15 m/s2 + 0.01/T: the mock-up's 300 N limit the rounding to some 1e-13 */
         assert_vec3_near(got.f, truth.contact_b[0].f, 1e-12);
         assert_vec3_near(got.t, truth.contact_b[0].t, 1e-12);
-        ff_loop_config loop; /* what the scenario tells the loop is the same */
+        ff_loop_config loop; /* what the scenario gives the loop is the same */
         ff_scenario_loop(&s, &loop);
         assert_int_equal(ff_wrench_condition(&loop.body[0].wrench, &in.sensor[0], &got), FF_OK);
         assert_vec3_near(got.f, truth.contact_b[0].f, 1e-12);

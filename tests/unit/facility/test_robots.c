@@ -55,7 +55,7 @@ static void test_delay_rewritten_command_is_used(void **state) {
     ff_plant_free(plant);
 }
 
-/* Commands whose position is their time: the robot's place tells its delay of the cycle. */
+/* Commands whose position is their time: the robot's place shows its delay of the cycle. */
 static double jitter_run(ff_plant *plant, double T, int cycles, double *late) {
     double sum = 0.0;
     for (int k = 0; k < cycles; k++) {
@@ -90,7 +90,7 @@ static void test_lost_commands_leave_the_robot_at_the_last(void **state) {
         for (int k = 0; k < N; k++) {
             ff_setpoint c = {ff_pose_identity(), {ff_vec3_zero(), ff_vec3_make(1, 0, 0)}};
             ff_truth truth;
-            if (pass == 1) { /* told once too early */
+            if (pass == 1) { /* commanded once too early */
                 c.T.p.x = -1.0;
                 ff_plant_write(plant, (uint64_t)k, &c);
             }
@@ -246,7 +246,7 @@ static void test_before_start_moves_with_initial_twist(void **state) {
                 if (lead)
                     ff_plant_set_lead(plant, 0, ahead);
                 for (uint64_t k = 0; k < 200; k++) {
-                    /* and the commands go on the same way: no transient at any time */
+                    /* and the commands continue alike: no transient at any time */
                     const double t = (double)k * s.cycle, late = t - delays[d] + ahead;
                     const ff_setpoint c = {
                         {ff_quat_mul(start->attitude, ff_quat_exp(ff_vec3_scale(t + ahead, start->omega))),

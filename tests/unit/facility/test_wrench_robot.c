@@ -1,4 +1,4 @@
-/* destefano2021, (3) and (9): a robot with an inertia of its own that is told wrenches. */
+/* destefano2021, (3) and (9): a robot with an inertia of its own that is commanded by wrenches. */
 #include "support.h"
 
 #include "facility/robots.h"
@@ -88,8 +88,8 @@ static void test_drive_is_9(void **state) {
     }
 }
 
-/* What the drive is not told pushes the robot: T^2 M^-1 (F - told) in one cycle, and no more, since the drive
- * sees where it is. */
+/* What the drive does not know pushes the robot: T^2 M^-1 (F - known) in one cycle, and no more, since the
+ * drive sees where it is. */
 static void test_what_is_not_told_pushes(void **state) {
     (void)state;
     const double T = 0.004;
@@ -99,12 +99,12 @@ static void test_what_is_not_told_pushes(void **state) {
                               .inertia = {50, {{{4, 0, 0}, {0, 5, 0}, {0, 0, 6}}}}};
     const ff_rigid_state rest = {.attitude = {1, 0, 0, 0}};
     const ff_setpoint stay = {ff_pose_identity(), ff_twist_zero()};
-    const ff_wrench F = {{{0.4, -0.5, 0.6}}, {{10, 20, -30}}}, told = {{{0.2, 0, 0}}, {{10, 0, -10}}};
+    const ff_wrench F = {{{0.4, -0.5, 0.6}}, {{10, 20, -30}}}, known = {{{0.2, 0, 0}}, {{10, 0, -10}}};
     ff_robot robot;
     char message[200];
     assert_int_equal(ff_robot_create(&robot, &config, &rest, T, 1, 0, message, sizeof message), FF_OK);
     for (uint64_t k = 0; k < 3; k++) {
-        ff_robot_push(&robot, F, told);
+        ff_robot_push(&robot, F, known);
         ff_robot_write(&robot, k, &stay);
         ff_robot_step(&robot, k);
         assert_vec3_near(robot.now.T.p, ff_vec3_make(0, T * T * 20 / 50, -T * T * 20 / 50), 1e-10);

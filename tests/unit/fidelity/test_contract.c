@@ -136,7 +136,7 @@ static void test_tables_are_whole(void **unused) {
     assert_null(ff_method_at(-1));
 }
 
-/* Each way in which a table can be wrong is told apart. */
+/* Each error that a table can have is distinguished. */
 static void test_a_broken_table_is_refused(void **unused) {
     (void)unused;
     const char *why = NULL;
@@ -393,7 +393,7 @@ static void test_not_finite_inputs_are_refused(void **unused) {
                 at < inputs ? (double *)&bad.sensor[0] + at : (double *)&bad.load[0] + (at - inputs);
             *field = k % 3 == 0 ? FF_NAN : k % 3 == 1 ? FF_INF : -FF_INF;
             if (field == &bad.sensor[0].age && !isnan(*field))
-                continue; /* very old, or from the future: told apart elsewhere */
+                continue; /* very old, or from the future: distinguished elsewhere */
             const ff_loop_out kept = s.out;
             const ff_rigid_state body = s.state->body[0];
             assert_int_equal(ff_loop_step(s.model, s.state, &s.info, &bad, &s.out), FF_INFO_HELD);

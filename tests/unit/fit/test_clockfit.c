@@ -128,7 +128,7 @@ static void test_a_rate_that_changes_is_followed(void **state) {
     assert_near(ff_clockfit_local(&s, 0.004 * 65000), local, 1e-6);
 }
 
-/* Used only from the 50th packet on, and the largest residual told is of that time. */
+/* Used only from the 50th packet on, and the largest residual reported is of that time. */
 static void test_ready_and_largest_residual(void **state) {
     (void)state;
     ff_clockfit_state s;

@@ -58,7 +58,7 @@ static void test_rigid_body_is_the_integrator(void **unused) {
 }
 
 /* Whole momentum about the inertial origin after a cycle: what it was, plus T times each wrench where it acts
- * (thrust at the pose of the cycle's middle, which the momentum itself tells to second order). */
+ * (thrust at the pose of the cycle's middle, which the momentum itself gives to second order). */
 static void test_tree_gains_the_momentum_of_its_wrenches(void **unused) {
     (void)unused;
     ff_rng rng;

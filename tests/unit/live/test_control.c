@@ -297,7 +297,7 @@ static void test_capture_paced_held_and_stopped(void **state) {
         run_capture(method[m], UINT64_MAX, &result);
         assert_int_equal(result.status, FF_OK);
         assert_true(result.wall_s >= 0.4 - 1e-3); /* paced: never faster than the clock */
-        assert_true(capture.looks >= 3);          /* it stood until it was told to go on */
+        assert_true(capture.looks >= 3);          /* it stood until it was continued */
         assert_false(capture.control.stopped);
         run_capture(method[m], 11, &result);
         assert_int_equal(result.status, FF_ERR_LIMIT);

@@ -65,7 +65,7 @@ static void test_bad_sample_holds_last_safe_command(void **unused) {
     assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_INFO_HELD);
     in.sensor[0].twist.v.z = 0;
     assert_int_equal(info.held, 22);
-    /* and it goes on from where it stood */
+    /* and it continues from where it stood */
     assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
     assert_vec3_near(out.command[0].T.p, before.position, 1e-15);
 }

@@ -75,7 +75,7 @@ static void test_http_get(void **state) {
         {{0, OK "Content-Le", "ngth: 2\r\n\r\nab", false}, FF_OK, "ab"},
         {{0, OK "Content-Length: 40\r\n\r\nab", "cd", true}, FF_ERR_DEVICE, ""}, /* cut */
         {{0, OK "Content-Length: 4\r\n\r\nab", NULL, false}, FF_ERR_DEVICE, ""}, /* never whole */
-        {{0, OK "\r\nab", NULL, false}, FF_ERR_DEVICE, ""},                      /* no end is told */
+        {{0, OK "\r\nab", NULL, false}, FF_ERR_DEVICE, ""},                      /* no end is given */
         {{0, OK "Content-Length: 99999999999999999999\r\n\r\nab", NULL, true}, FF_OK, "ab"},
         {{0, OK "Content-Length: x\r\n\r\nab", NULL, true}, FF_OK, "ab"},
         {{0, "HTTP/1.0 404 Not Found\r\nContent-Length: 2\r\n\r\nno", NULL, true}, FF_ERR_FORMAT, ""},

@@ -212,7 +212,7 @@ static ff_status replay_tuned(int damage, ff_replay_result *result, char *messag
     return status;
 }
 
-/* A run whose thresholds and bias were changed on the way: the log knows it. */
+/* A run whose thresholds and bias were changed during it: the log knows it. */
 static void test_replay_applies_orders(void **state) {
     (void)state;
     char message[256];

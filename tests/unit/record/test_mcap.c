@@ -365,7 +365,7 @@ static void test_writer_refuses(void **state) {
         const ff_status status = ff_mcap_writer_add_channel(w, 0, "/t", "raw", NULL, 0, &id);
         assert_int_equal(status, id == UINT16_MAX && i > 65533 ? FF_ERR_SIZE : FF_OK);
     }
-    assert_int_equal(ff_mcap_writer_close(w), FF_OK); /* a refusal is no fault of the file */
+    assert_int_equal(ff_mcap_writer_close(w), FF_OK); /* a refusal is not a fault of the file */
     assert_int_equal(ff_mcap_writer_close(NULL), FF_OK);
     ff_mcap_reader *r;
     assert_int_equal(ff_mcap_reader_open(path, &r), FF_OK);

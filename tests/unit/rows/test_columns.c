@@ -90,7 +90,7 @@ static void test_values_are_the_row_s(void **state) {
 }
 
 /* Every number in a column of its own: what is written into one is read from it alone, bit for bit, and the
- * names are told apart. */
+ * names are distinguished. */
 static void check_places(ff_rng *rng, const ff_columns *c) {
     ff_row *row = calloc(1, sizeof *row);
     double *given = calloc((size_t)c->count, sizeof *given), *got = calloc((size_t)c->count, sizeof *got);

@@ -72,7 +72,7 @@ static void test_sinks_in_turn_and_only_those_that_take(void **unused) {
     expect(ff_sinks_row(sinks, 3, &r), FF_ERR_IO, "ar br ");
     expect(ff_sinks_event(sinks, 3, 2.0, 9, FF_EVENT_FAULT, "why", 4.0, FF_NAN), FF_ERR_IO, "be ");
     expect(ff_sinks_flush(sinks, 3), FF_ERR_IO, "bw ");
-    b.answer = FF_INFO_GAP; /* information is no failure */
+    b.answer = FF_INFO_GAP; /* information is not a failure */
     expect(ff_sinks_row(sinks, 3, &r), FF_OK, "ar br cr ");
 }
 

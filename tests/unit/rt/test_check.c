@@ -111,7 +111,7 @@ static void test_push_of_a_trembling_hand(void **state) {
     }
 }
 
-/* The first no-go is the one that is told, from either kind of limit; what is not a number is none. */
+/* The first no-go is the one that is reported, from either kind of limit; what is not a number is none. */
 static void test_table_keeps_its_first_no_go(void **state) {
     (void)state;
     ff_rt_check *check = calloc(1, sizeof *check);

@@ -135,7 +135,7 @@ static void test_table_has_what_can_be_tightened(void **state) {
     assert_int_equal(limits, given);
 }
 
-/* What the caller is told: which parameter changed and from what, or nothing where it was refused. */
+/* What is reported to the caller: which parameter changed and from what, or nothing where it was refused. */
 static void test_caller_is_told_what_changed(void **state) {
     (void)state;
     const int n = find("a_b.limit.force");

@@ -80,7 +80,7 @@ static void test_levels_above_exactly_when_tripped(void **state) {
                      ff_trip_name(found.code), found.value, found.limit, level[tight], limit);
         if (tripped) {
             assert_int_equal(found.code, ff_level_trip(tight));
-            if (tight != FF_LEVEL_CLIPPED) /* that one tells how far it is off, not for how long */
+            if (tight != FF_LEVEL_CLIPPED) /* that one measures how far it is off, not for how long */
                 assert_near(found.value, level[tight], 0.0);
         }
         trips += tripped;

@@ -54,7 +54,7 @@ typedef struct machine {
 
 typedef enum action { REST, MOVE, BRAKE } action;
 
-/* One cycle; a stop comes to rest at once, and so do the ways to the start and up to speed. */
+/* One cycle; a stop comes to rest at once, and so do the approach to the start and the run-up. */
 static action step(machine *m) {
     ff_safety_in in = {.missed = m->in.missed};
     memcpy(in.body, m->in.body, sizeof in.body);
@@ -303,7 +303,7 @@ static void test_stop_point(void **state) {
     }
 }
 
-/* A robot under the stop: it goes where it is told at once, and rests when it is told nothing. */
+/* A robot under the stop: it goes where it is commanded at once, and rests without a command. */
 typedef struct stopped {
     ff_stop_state s;
     ff_pose at;
@@ -370,7 +370,7 @@ static void test_retreat_is_bounded_and_along_the_force(void **state) {
         assert_true(force_at_rest <= c.contact[0]);
         assert_true(r.at.p.x - wall > -0.0011);
     }
-    /* a force that grows on the way: the wrong direction */
+    /* a force that grows meanwhile: the wrong direction */
     stopped r = begin_stop();
     for (int n = 0; n < 10000 && !r.s.done; n++)
         stop_once(&c, &r, ff_vec3_make(-10.0 + 2000.0 * r.at.p.x, 0, 0), true);
@@ -527,7 +527,7 @@ static void test_motions_of_the_check_are_watched(void **state) {
         assert_int_equal(m.s.state, FF_STATE_CHECK);
         m.in.checked = false;
         m.in.testing = which > 0;
-        m.in.body[0].command.twist.v.x = 0.1; /* what it began with is no jump */
+        m.in.body[0].command.twist.v.x = 0.1; /* what it began with is not a jump */
         m.in.body[0].f_b.f.y = 50.0;
         for (int i = 0; i < 3; i++)
             step(&m);

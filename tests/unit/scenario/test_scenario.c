@@ -906,7 +906,7 @@ static void expect_warning(const char *text, const char *expected) {
     assert_string_equal(warnings, expected);
 }
 
-/* Geometry that nothing reaches is told; what may touch after all is not. */
+/* Geometry that nothing reaches is reported; what may touch after all is not. */
 static void test_contacts_that_cannot_touch(void **unused) {
     (void)unused;
 #define HEAD "name: t\ntime: {cycle: 0.01, duration: 9.99}\nsatellites:\n"

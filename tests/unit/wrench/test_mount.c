@@ -132,12 +132,13 @@ static void test_the_noise_is_as_told(void **state) {
             sum += c.mass * c.mass * mount.x[1][2] * mount.x[1][2];
         }
         const double sd = sqrt(sum / N);
-        print_message("%g Hz: noise of the force %.3f N of 0.5 N read, told %.3f\n", hertz[n], sd, m.noise);
+        print_message("%g Hz: noise of the force %.3f N of 0.5 N read, reported %.3f\n", hertz[n], sd,
+                      m.noise);
         assert_near(fmax(sd, 0.5), m.noise, 0.06 * m.noise);
     }
 }
 
-/* A lost reading: the filter goes on by what it knows, and a free swing needs no reading at all. */
+/* A lost reading: the filter continues by what it knows, and a free swing needs no reading at all. */
 static void test_a_lost_reading_is_not_used(void **state) {
     (void)state;
     const ff_mount_config c = config_of(5.0, 20.0, 0.02, 0.0);
