@@ -107,7 +107,8 @@ void ff__rt_push_aside(ff_executive *e, double t) {
  * waited for; in wall-clock time this never waits. */
 void ff__rt_spare_recorder(const ff_executive *e, int64_t began, uint64_t cycles) {
     while (ff_ring_count(&e->rows) > 3 * (e->rows.mask / 4) &&
-           (double)(ff_clock_now() - began) < 0.5e9 * (double)cycles * e->plan.cycle &&
+           (!isnan(e->virtual_now) ||
+            (double)(ff_clock_now() - began) < 0.5e9 * (double)cycles * e->plan.cycle) &&
            !atomic_load_explicit(&e->recorder_failed, memory_order_relaxed))
         ff_clock_sleep_until(ff_clock_now() + 1000000);
 }

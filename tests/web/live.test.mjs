@@ -98,7 +98,7 @@ await check("run: loads with no error and no foreign request; values equal the l
   const summary = JSON.parse(readFileSync(join(scratch, "values", "summary.json"), "utf8"));
   const text = await page.evaluate(() => window.freefloat.events().find((e) => /^released front/.test(e.text)).text);
   const contact = summary.satellites.client.contacts[0];
-  assert.match(text, new RegExp(`at most ${contact.peak_robot_force_N.toFixed(2)} N`));
+  assert.match(text, new RegExp(`maximum ${contact.peak_robot_force_N.toFixed(2)} N`));
   await until(page, () => document.querySelector(".word").textContent === "Ended");
 });
 
