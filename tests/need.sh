@@ -14,6 +14,7 @@ packages() {
   mkdir -p "$2"
   local status=0
   (
+    exec 9< "$2"
     flock 9
     cmp -s "$1/package-lock.json" "$2/node_modules/.ready" && exit 0
     [ "$1" -ef "$2" ] || cp "$1/package.json" "$1/package-lock.json" "$2" || exit 1
@@ -25,7 +26,7 @@ packages() {
     else
       exit 77
     fi
-  ) 9< "$2" || status=$?
+  ) || status=$?
   case $status in
     0) ;;
     77) echo "skipped: the npm registry cannot be reached, and the packages of $1 are not in npm's cache"; exit 77 ;;
