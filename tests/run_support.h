@@ -52,7 +52,7 @@ static inline void test_one_wall(ff_scenario *s, const ff_method *method, double
     snprintf(body->name, sizeof body->name, "body");
     body->start.attitude = ff_quat_identity();
     body->points = 1;
-    ff_gate_default(&body->limits);
+    ff_limiter_default(&body->limits);
     body->robot = test_robot(FF_ROBOT_DELAY, 0.0);
     body->sensor = test_sensor();
     ff_contact *wall = &s->contact[0];

@@ -106,12 +106,14 @@ static void try_method(const ff_method *m, size_t most, room *r) {
         const ff_detection detected = {.contact = f != 0.0, .began = k == 21, .ended = k == 40};
         ff_integrate_state output;
         ff_integrate_reset(&body, &output);
+        const ff_sent sent = {.to = ff_setpoint_from_state(&body)};
         const ff_method_in in = {.bodies = 1,
                                  .body = &body,
                                  .rigid = &world.body[0].rigid,
                                  .sample = &sample,
                                  .detected = &detected,
-                                 .output = &output};
+                                 .output = &output,
+                                 .sent = &sent};
         ff_method_out out = {.body = {body}};
         const ff_status status = m->step(model, state, &in, &out);
         if (status < 0) {

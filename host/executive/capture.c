@@ -33,8 +33,9 @@ void ff_capture_mission(const ff_scenario *s, ff_capture_parts *parts, ff_missio
     m->gravity = s->facility_gravity;
     m->robot[CLIENT] = client->robot;
     m->robot[SERVICER] = base->robot;
-    m->gate[CLIENT] = client->limits;
-    m->gate[SERVICER] = base->limits;
+    m->bounded = ff_scenario_bounded(s);
+    ff_scenario_watched_output(client, s->cycle, &m->output[CLIENT]);
+    ff_scenario_watched_output(base, s->cycle, &m->output[SERVICER]);
     ff_loop_config loop;
     ff_scenario_loop(s, &loop); /* settings of the method, with what the scenario says of noise */
     m->method = loop.method;
@@ -173,7 +174,10 @@ static ff_status feed(void *self, const ff_mission_row *m) {
         b->ideal.position.x = FF_NAN;
         if (f->options->ideal && k < f->options->ideal->samples)
             b->ideal = f->options->ideal->state[2 * k + (uint64_t)i];
-        b->command = m->command[which];
+        b->command = m->sent[which].to;
+        b->lag = m->sent[which].lag;
+        b->limited = m->sent[which].limited;
+        f->result->limited += b->limited;
         b->robot = m->robot[which];
         b->inertial = m->inertial[which];
         b->measured_b = which == SERVICER ? m->on_base : m->on_client;

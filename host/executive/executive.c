@@ -95,6 +95,7 @@ static void fill(ff_executive *e) {
     const double t = (double)e->k * e->scenario->cycle;
     for (int i = 0; i < e->scenario->satellites; i++) {
         e->in.sensor[i] = e->sample.body[i].sensor;
+        e->in.sent[i] = e->sample.body[i].sent;
         e->in.load[i] = ff_scenario_load_at(e->scenario, i, t);
     }
     if (!e->final)
@@ -159,7 +160,12 @@ static void come_to_rest(ff_executive *e) {
 static void write_commands(ff_executive *e) {
     if (!e->final)
         e->station.write(e->station.self, e->tick, e->out.command, floats(e) ? everybody(e) : e->led,
-                         e->out.measured_b);
+                         e->out.measured_b, e->sent);
+    for (int i = 0; i < e->scenario->satellites; i++) {
+        if (e->final)
+            e->sent[i] = e->sample.body[i].next;
+        e->result->limited += e->sent[i].limited && !e->final && floats(e);
+    }
 }
 
 /* What the station knows beyond its sample, and the reference. */
@@ -184,6 +190,7 @@ static bool feed_row(ff_executive *e, ff_status stepped) {
     if (!e->options->count)
         return true;
     ff_row_loop(e->scenario, e->loop.model, e->loop.state, &e->in, &e->out, stepped, &e->row);
+    ff_row_sent(e->scenario, e->sent, &e->row);
     complete(e);
     const ff_status status = ff_sinks_row(e->options->sinks, e->options->count, &e->row);
     return status >= 0 || fail(e, status);
@@ -194,7 +201,7 @@ static bool feed_row(ff_executive *e, ff_status stepped) {
 static void advance(ff_executive *e, ff_status stepped) {
     e->result->cycles = e->k;
     if (stepped < 0 && e->guard.watches)
-        e->found = (ff_trip){.code = FF_TRIP_DIVERGED};
+        e->found = ff_trip_of_step(stepped, e->loop.state, e->scenario->satellites);
     else if (stepped < 0)
         fail(e, stepped);
     e->ended = e->ended || e->final;

@@ -29,6 +29,7 @@ typedef struct ff_executive {
     ff_loop_in in;
     ff_loop_out out;
     ff_sample sample;
+    ff_sent sent[FF_MAX_BODIES]; /* of this cycle's commands, really */
     ff_row row;
 } ff_executive;
 

@@ -10,6 +10,7 @@ void ff_guard_open(ff_guard *guard, const ff_scenario *scenario) {
     for (int i = 0; i < scenario->satellites; i++) {
         ff_guard_body *b = &guard->body[i];
         guard->config.limits[i] = ff_scenario_watched_limits(&scenario->satellite[i]);
+        guard->config.lag[i] = guard->config.limits[i].tracking;
         ff_output_config output;
         ff_scenario_watched_output(&scenario->satellite[i], scenario->cycle, &output);
         ff_safety_set_braking(&guard->config, i, &output);
@@ -38,8 +39,8 @@ static void gather(ff_guard *guard, const ff_sample *sample, const ff_loop_state
     if (b->count == 0) /* before t = 0 the robot has moved with the initial twist */
         for (unsigned j = b->window - 1; j > 0; j--)
             b->sent[b->count++ % FF_GUARD_TRACK] = ff_vec3_axpy(
-                -(double)j * guard->config.cycle, out->command[i].twist.v, sample->body[i].sent.p);
-    b->sent[b->count++ % FF_GUARD_TRACK] = sample->body[i].sent.p;
+                -(double)j * guard->config.cycle, out->command[i].twist.v, sample->body[i].next.to.T.p);
+    b->sent[b->count++ % FF_GUARD_TRACK] = sample->body[i].next.to.T.p;
     if (valid)
         b->force = ff_quat_rotate(sensor->T_wb.q, out->measured_b[i].f);
     guard->in.body[i] = (ff_safety_body_in){.measured = {sensor->T_wb, sensor->twist},
@@ -47,6 +48,7 @@ static void gather(ff_guard *guard, const ff_sample *sample, const ff_loop_state
                                             .f_b = out->measured_b[i],
                                             .force_valid = valid,
                                             .age = sensor->age,
+                                            .lag = sample->body[i].sent.lag,
                                             .energy = state->energy[i].exchanged + state->energy[i].delay};
     guard->in.body[i].tracking =
         isfinite(guard->config.limits[i].tracking) ? tracking_error(b, sensor->T_wb.p) : 0.0;
@@ -74,7 +76,8 @@ unsigned ff_guard_stop(ff_guard *guard, const ff_sample *sample, double t, ff_se
             b->stop.grasped = t >= guard->config.grasp[i];
         }
         const bool trusted = guard->in.body[i].force_valid && !ff_trip_by_sensor(guard->walk.cause.code);
-        const ff_stop_in in = {sample->body[i].sent, sample->body[i].rests, b->force, trusted};
+        const ff_stop_in in = {sample->body[i].next.to.T, sample->body[i].rests, b->force, trusted,
+                               sample->body[i].sensor.T_wb};
         ff_stop_step(&guard->config, i, &b->stop, &in);
         if (b->stop.goes) {
             command[i] = b->stop.target;

@@ -22,8 +22,6 @@ void ff_mission_default(ff_mission_config *config) {
     config->grasp_reach = config->opens = FF_INF;
     config->world.grasp = (ff_world_grasp){.body = -1, .against = -1};
     for (int i = 0; i < 2; i++)
-        ff_gate_default(&config->gate[i]);
-    for (int i = 0; i < 2; i++)
         config->robot[i] =
             (ff_robot_config){.base = ff_pose_identity(), .tool = ff_pose_identity(), .damping = 1};
 }
@@ -187,7 +185,8 @@ typedef struct facility {
     ff_loop_info loop_info;
     ff_loop_in in;
     ff_loop_out out;
-    ff_wrench F_e; /* on the gripper, gripper axes */
+    ff_wrench F_e;      /* on the gripper, gripper axes */
+    ff_outputs outputs; /* between the commands and the robots */
     ff_robot robot[2];
     ff_setpoint before[2]; /* robots' true motion one cycle ago */
     double q[MOST], qd[MOST], qdd[MOST];
@@ -373,7 +372,6 @@ static ff_status loop_make(facility *f, char *message, size_t size) {
     loop->world = config->world;
     for (int i = 0; i < 2; i++) {
         loop->world.body[i] = known_of(&config->robot[i]);
-        loop->body[i].gate = config->gate[i];
         loop->body[i].held = config->held;
     }
     if (loop->world.grasp.body >= 0)
@@ -439,6 +437,7 @@ static ff_status facility_make(const ff_mission_config *config, facility *f, cha
     if ((status = loop_make(f, message, size)) != FF_OK)
         return status;
     memcpy(f->q, config->q_start, sizeof f->q);
+    ff_outputs_open(config->bounded ? config->output : NULL, 2, config->cycle, &f->outputs);
     for (int i = 0; i < 2; i++) {
         const ff_setpoint *c = &f->out.next[i];
         const ff_rigid_state start = ff_setpoint_to_state(c);
@@ -499,9 +498,13 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     const ff_mission_config *config = f->config;
     const double t = (double)k * config->cycle;
     /* devices at t_k */
+    ff_sent sent[2];
+    ff_outputs_offer(&f->outputs, k, f->out.next, 3u, sent);
+    if (k == 0)
+        memcpy(f->in.sent, sent, sizeof sent);
     for (int i = 0; i < 2; i++) {
         f->before[i] = f->robot[i].now;
-        ff_robot_write(&f->robot[i], k, &f->out.next[i]);
+        ff_robot_write(&f->robot[i], k, &sent[i].to);
         ff_robot_step(&f->robot[i], k);
         if (k == 0)
             f->before[i] = f->robot[i].now;
@@ -550,8 +553,9 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
     info->step_ns += took;
     if (status < 0)
         return status;
-    for (int i = 0; i < 2; i++) /* a method that predicts refined it */
-        ff_robot_write(&f->robot[i], k, &f->out.command[i]);
+    ff_outputs_write(&f->outputs, k, f->out.command, 3u, f->in.sent); /* a method that predicts refined it */
+    for (int i = 0; i < 2; i++)
+        ff_robot_write(&f->robot[i], k, &f->in.sent[i].to);
     if (sink.row) {
         ff_mission_row *row = &f->row;
         ff_tree_state s = ground;
@@ -569,7 +573,7 @@ static ff_status facility_cycle(facility *f, uint64_t k, ff_mission_sink sink, f
         row->robot[SERVICER] = f->robot[SERVICER].now;
         for (int i = 0; i < 2; i++) {
             const ff_rigid_state *m = i == CLIENT ? &client_m : &base_m;
-            row->command[i] = f->out.command[i];
+            row->sent[i] = f->in.sent[i];
             row->driven[i] = f->robot[i].driven;
             row->inertial[i] = ff_setpoint_from_state(m);
         }

@@ -7,6 +7,7 @@
 #define FF_EXECUTIVE_MISSION_H
 
 #include "facility/environment.h"
+#include "facility/outputs.h"
 #include "facility/robots.h"
 #include "obsw/computer.h"
 
@@ -21,10 +22,11 @@ typedef struct ff_mission_config {
     bool absolute_start;    /* instead: */
     ff_rigid_state start;   /* the base at t = 0, inertial */
     double q_start[FF_TREE_JOINTS_MAX];
-    bool prescribed;        /* the nominal motion is: */
-    ff_rigid_state nominal; /* and not the client's unforced one */
-    double grasp_reach;     /* [m] the gripper closes only so near to `grapple`; FF_INF */
-    ff_gate_config gate[2];
+    bool prescribed;            /* the nominal motion is: */
+    ff_rigid_state nominal;     /* and not the client's unforced one */
+    double grasp_reach;         /* [m] the gripper closes only so near to `grapple`; FF_INF */
+    bool bounded;               /* what the robots are sent keeps: */
+    ff_output_config output[2]; /* client, servicer */
     const ff_method
         *method; /* one with FF_CAN_TREE: what the loop makes of the contact wrench; NULL: direct */
     ff_settings setting;
@@ -68,7 +70,7 @@ typedef struct ff_mission_row {
     ff_rigid_load load[2];                  /* known loads on them */
     ff_wrench driven[2];                    /* wrench robots: their drive over the cycle before, body axes */
     double observer;                        /* [J] of the method; FF_NAN: it has none */
-    ff_setpoint command[2];                 /* issued at t */
+    ff_sent sent[2];                        /* what the robots are sent at t */
     ff_setpoint inertial[2];                /* the robots' motion mapped by (23) */
     double step_ns;
     ff_setpoint robot[2];          /* true motion in the robots' frame */

@@ -59,7 +59,8 @@ typedef struct ff_run_result {
     uint64_t cycles;   /* done */
     ff_obsw_info obsw; /* of the on-board software */
     ff_run_safety safety;
-    ff_loop_info info; /* counters of refused samples, held and limited commands */
+    ff_loop_info info; /* counters of refused samples and held commands */
+    uint64_t limited;  /* commands of a robot that were not sent as they are, because a limit acts */
     int reports;       /* what the method reports of the run, by its columns */
     double report[FF_METHOD_VALUES];
     double wall_s;                      /* time the loop and plant took */

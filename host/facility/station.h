@@ -15,8 +15,9 @@
 typedef struct ff_sample_body {
     ff_wrench_in sensor; /* raw reading with its age; measured pose, twist and acceleration of the robot, in
                             the frame it is commanded in */
-    ff_pose sent;        /* what the robot was last sent, in the same frame; where limits act */
-    bool rests;          /* and that does not change any more; where limits act */
+    ff_sent sent;        /* what the robot was really sent in the cycle before, in the same frame */
+    ff_sent next;        /* what it is sent at t_k, unless `write` refines it */
+    bool rests;          /* and that does not change any more */
 } ff_sample_body;
 
 typedef struct ff_sample {
@@ -50,9 +51,9 @@ typedef struct ff_station {
      * a robot's pose is not finite; FF_ERR_FORMAT: a log without it. */
     ff_status (*wait)(void *self, ff_sample *sample);
     /* The command of t_k, and the contact wrench that the loop measured (about the CoM, robot's body axes).
-     */
+     * sent: what the robots are really sent of it. */
     void (*write)(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b);
+                  const ff_wrench *measured_b, ff_sent *sent);
     /* Of the sample waited for last; NULL: nobody knows. */
     const ff_truth *(*truth)(const void *self);
     void (*close)(void *self);

@@ -23,24 +23,24 @@ static bool in_contact(const ff_live_control *control, const ff_run_access *acce
     return false;
 }
 
-/* The gate's limits that are differences of the command. */
-static void add_gate(const ff_scenario *scenario, ff_live_config *config) {
+/* The limits that are differences of what is sent. */
+static void add_limits(const ff_scenario *scenario, ff_live_config *config) {
     static const char *const name[FF_LIVE_GATE] = {"commanded acceleration", "commanded angular acceleration",
                                                    "commanded jerk", "commanded angular jerk"};
     static const char *const unit[FF_LIVE_GATE] = {"m/s2", "rad/s2", "m/s3", "rad/s3"};
     config->gauges = FF_LIVE_GATE * scenario->satellites;
     for (int i = 0; i < scenario->satellites; i++) {
-        const ff_gate_config *gate = &scenario->satellite[i].limits;
-        const double limit[FF_LIVE_GATE] = {gate->acceleration, gate->angular_acceleration, gate->jerk,
-                                            gate->angular_jerk};
+        const ff_limiter_config *l = &scenario->satellite[i].limits;
+        const double limit[FF_LIVE_GATE] = {l->acceleration, l->angular_acceleration, l->jerk,
+                                            l->angular_jerk};
         for (int n = 0; n < FF_LIVE_GATE; n++) {
             if (!isfinite(limit[n]) || config->limits == FF_LIVE_MAX_LIMITS)
                 continue;
-            ff_live_limit *l = &config->limit[config->limits++];
-            *l = (ff_live_limit){
+            ff_live_limit *bar = &config->limit[config->limits++];
+            *bar = (ff_live_limit){
                 .limit = limit[n], .gauge = FF_LIVE_GATE * i + n + 1, .scale = 1.0, .trips = true};
-            snprintf(l->name, sizeof l->name, "%s of %s", name[n], scenario->satellite[i].name);
-            snprintf(l->unit, sizeof l->unit, "%s", unit[n]);
+            snprintf(bar->name, sizeof bar->name, "%s of %s", name[n], scenario->satellite[i].name);
+            snprintf(bar->unit, sizeof bar->unit, "%s", unit[n]);
         }
     }
 }
@@ -95,7 +95,7 @@ ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *sce
         snprintf(message, size, "%s", ff_status_text(status));
         return status;
     }
-    add_gate(scenario, c);
+    add_limits(scenario, c);
     ff_live_parameters(&control->tuning.table, c);
     return ff_live_start(c, &control->live, message, size);
 }

@@ -136,7 +136,8 @@ bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *tex
 bool ff_live_next_command(ff_live *live, ff_live_command *command);
 bool ff_live_answer(ff_live *live, const ff_live_command *command, bool done, const char *text);
 
-/* The bars that a scenario itself gives: requirements, the gate's limits, the sensors' ranges, the cycle. */
+/* The bars that a scenario itself gives: requirements, the limits of what is sent, the sensors' ranges, the
+ * cycle. */
 ff_status ff_live_limits(const ff_scenario *scenario, ff_live_config *config);
 const char *ff_live_verb_name(ff_live_verb verb);
 

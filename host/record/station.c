@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool end(ff_log_station *s, ff_status status, const char *why) {
     s->status = status;
@@ -57,12 +58,29 @@ static void close(void *self) {
     s->values = NULL;
 }
 
+/* Where a row holds what was sent. */
+static ff_status find_columns(ff_log_station *s) {
+    ff_columns rows;
+    const ff_status status = ff_columns_init(s->scenario, &rows);
+    for (int i = 0; i < s->scenario->satellites && !status; i++) {
+        const char *name = s->scenario->satellite[i].name;
+        s->column[i].command = ff_columns_find(&rows, name, "command.position.x [m]");
+        s->column[i].lag = ff_columns_find(&rows, name, "lag [m]");
+        s->column[i].limited = ff_columns_find(&rows, name, "limited");
+    }
+    if (!status)
+        ff_columns_free(&rows);
+    return status;
+}
+
 static ff_status open(void *self, const double *lead, char *message, size_t size) {
     ff_log_station *s = self;
     (void)lead;
     ff_status status = ff_columns_init_input(s->scenario, &s->inputs);
     if (!status)
         status = ff_columns_init_tuning(s->scenario, &s->tunings);
+    if (!status)
+        status = find_columns(s);
     if (!status) {
         s->values = calloc((size_t)s->inputs.count, sizeof *s->values);
         status = s->values ? FF_OK : FF_ERR_MEMORY;
@@ -77,10 +95,21 @@ static ff_status open(void *self, const double *lead, char *message, size_t size
 static void offer(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
                   const ff_rigid_state *nominal) {
     ff_log_station *s = self;
-    (void)command;
     (void)led;
     (void)nominal;
     s->k = k;
+    memcpy(s->offered, command, (size_t)s->scenario->satellites * sizeof *command);
+}
+
+/* What was sent of a command: the command itself, or, where a limit acted, what the log holds. */
+static ff_sent sent_of(const ff_log_station *s, int i, const ff_setpoint *command) {
+    const double *row = s->recorded, *m = row + s->column[i].command;
+    if (row[s->column[i].limited] == 0.0)
+        return (ff_sent){.to = *command, .lag = row[s->column[i].lag]};
+    return (ff_sent){.to = {{{m[3], m[4], m[5], m[6]}, {{m[0], m[1], m[2]}}},
+                            {{{m[10], m[11], m[12]}}, {{m[7], m[8], m[9]}}}},
+                     .lag = row[s->column[i].lag],
+                     .limited = true};
 }
 
 /* The last row has no input: where everything stands at the end. In a log that was cut it is a row whose
@@ -92,6 +121,8 @@ static ff_status wait(void *self, ff_sample *sample) {
     ff_logfile_kind kind;
     uint64_t k;
     size_t n;
+    for (int i = 0; i < s->scenario->satellites; i++)
+        sample->body[i].next = sent_of(s, i, &s->offered[i]);
     if (!next(s, s->values, inputs, &kind, &k, &n)) {
         if (s->status == FF_OK && !s->cut && !final)
             end(s, FF_ERR_FORMAT, "the log's last row has no input");
@@ -103,18 +134,21 @@ static ff_status wait(void *self, ff_sample *sample) {
     }
     sample->k = k;
     ff_columns_take(&s->inputs, s->values, &s->given); /* the loads follow from the scenario */
-    for (int i = 0; i < s->scenario->satellites; i++)
+    for (int i = 0; i < s->scenario->satellites; i++) {
         sample->body[i].sensor = s->given.body[i].sensor;
+        sample->body[i].sent = s->given.body[i].sent;
+    }
     return FF_OK;
 }
 
 static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b) {
-    (void)self;
+                  const ff_wrench *measured_b, ff_sent *sent) {
+    const ff_log_station *s = self;
     (void)k;
-    (void)command;
     (void)led;
     (void)measured_b;
+    for (int i = 0; i < s->scenario->satellites; i++)
+        sent[i] = sent_of(s, i, &command[i]);
 }
 
 static const ff_truth *truth(const void *self) {

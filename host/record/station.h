@@ -13,7 +13,11 @@ typedef struct ff_log_station {
     size_t columns;   /* of a row */
     double *recorded; /* the row of the cycle that runs, as many */
     /* the station's own: */
-    uint64_t k;                 /* offered last */
+    uint64_t k;                         /* offered last */
+    ff_setpoint offered[FF_MAX_BODIES]; /* then */
+    struct {
+        int command, lag, limited; /* columns of a row; motion: position, attitude, velocities */
+    } column[FF_MAX_BODIES];
     ff_columns inputs, tunings; /* from open to close */
     double *values;
     ff_row given;     /* what the values say: input and tuning */

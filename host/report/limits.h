@@ -15,8 +15,8 @@ typedef struct ff_report_limit {
     bool trips;        /* false: a requirement, the run continues when it is exceeded */
 } ff_report_limit;
 
-/* Requirements, the gate's limits, the sensors' ranges, the cycle; with `devices` those of the safety limits
- * that columns show. Returns how many. */
+/* Requirements, the limits of what is sent, the sensors' ranges, the cycle; with `devices` those of the
+ * safety limits that columns show. Returns how many. */
 int ff_report_limits(const ff_scenario *scenario, const ff_columns *columns, bool devices,
                      ff_report_limit limit[FF_REPORT_LIMITS]);
 

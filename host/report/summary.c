@@ -354,10 +354,7 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     ff_json_integer(&json, "not_finite", (long long)run->info.not_finite);
     ff_json_integer(&json, "stale", (long long)run->info.stale);
     ff_json_integer(&json, "saturated", (long long)run->info.saturated);
-    long long limited = 0;
-    for (int i = 0; i < scenario->satellites; i++)
-        limited += (long long)run->info.gate[i].limited;
-    ff_json_integer(&json, "limited", limited);
+    ff_json_integer(&json, "limited", (long long)run->limited);
     ff_json_bool(&json, "all_contacts_listed", !metrics->more);
     ff_json_close(&json, '}');
     if (run->safety.watched)

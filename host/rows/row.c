@@ -35,6 +35,7 @@ void ff_row_loop(const ff_scenario *scenario, const ff_loop_model *model, const 
         b->velocity_correction = out->velocity_correction[i];
         b->load = in->load[i];
         b->sensor = in->sensor[i];
+        b->sent = in->sent[i];
         b->in_contact = out->fidelity.in_contact[i];
         b->reports = ff_loop_report(model, state, i, b->report);
         b->identified_stiffness = out->fidelity.stiffness[i];
@@ -43,6 +44,14 @@ void ff_row_loop(const ff_scenario *scenario, const ff_loop_model *model, const 
         const bool own = out->fidelity.observers == 6 || (out->fidelity.observers == 1 && i == 0);
         for (int a = 0; a < 6; a++)
             b->observer[a] = own && a < out->fidelity.observers ? out->fidelity.observer[i][a] : FF_NAN;
+    }
+}
+
+void ff_row_sent(const ff_scenario *scenario, const ff_sent *sent, ff_row *row) {
+    for (int i = 0; i < scenario->satellites; i++) {
+        row->body[i].command = sent[i].to;
+        row->body[i].lag = sent[i].lag;
+        row->body[i].limited = sent[i].limited;
     }
 }
 

@@ -16,14 +16,18 @@ typedef struct ff_row_device {
 typedef struct ff_row_body {
     ff_rigid_state satellite;     /* at t_k */
     ff_rigid_state ideal;         /* at t_k; FF_NAN without a reference */
-    ff_setpoint command;          /* issued at t_k, in the frame the robots move in */
+    ff_setpoint command;          /* what the robot is really sent at t_k, in the frame the robots move in */
+    double lag;                   /* [m] from it to what the loop commands */
+    bool limited;                 /* it is not what the loop commands */
     ff_setpoint robot;            /* where the robot really is, in that frame */
     ff_setpoint inertial;         /* the robot's motion in the inertial frame: robot unless relative */
     ff_wrench measured_b;         /* F_e, robot's body axes */
     ff_wrench corrected_b;        /* F_c, satellite's body axes */
     ff_twist velocity_correction; /* V_pc */
     ff_rigid_load load;
-    ff_wrench_in sensor; /* what the devices said, as the loop got it: enough to repeat the step */
+    /* the loop's input: enough to repeat the step */
+    ff_wrench_in sensor; /* what the devices said */
+    ff_sent sent;        /* what the robot was sent in the cycle before */
     ff_energy energy;    /* ledger before this cycle's step */
     bool in_contact;     /* says the method */
     double observer[6];  /* [J] FF_NAN where there is none */
@@ -75,6 +79,8 @@ void ff_row_begin(const ff_scenario *scenario, const ff_loop_state *state, uint6
 /* Adds what went into the loop's step and came out of it. */
 void ff_row_loop(const ff_scenario *scenario, const ff_loop_model *model, const ff_loop_state *state,
                  const ff_loop_in *in, const ff_loop_out *out, ff_status status, ff_row *row);
+/* And what was really sent of its commands. */
+void ff_row_sent(const ff_scenario *scenario, const ff_sent *sent, ff_row *row);
 /* Without a last step: the outputs of the final row. */
 void ff_row_settle(const ff_scenario *scenario, ff_loop_out *out);
 /* A reference that is not there. */

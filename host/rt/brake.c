@@ -30,6 +30,7 @@ bool ff__rt_brake(ff_executive *e) {
             continue;
         if (!b->stop.started) {
             ff_stop_start(&b->stop);
+            ff_output_slow(&b->output_config);
             b->stop.grasped = ff__rt_now(e) >= e->safety_config.grasp[i];
             b->stood = b->measured.T;
             b->out.rests = false;
@@ -37,7 +38,7 @@ bool ff__rt_brake(ff_executive *e) {
         const bool back = goes_back(e, i);
         if (!b->stop.done && !back) {
             const ff_stop_in in = {b->output.pose, b->out.rests, b->last_force,
-                                   b->force_valid && !ff_trip_by_sensor(e->walk.cause.code)};
+                                   b->force_valid && !ff_trip_by_sensor(e->walk.cause.code), b->measured.T};
             ff_stop_step(&e->safety_config, i, &b->stop, &in);
             if (b->stop.done)
                 say_why(e, i);

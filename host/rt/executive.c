@@ -121,8 +121,13 @@ static void float_once(ff_executive *e) {
     const double lateness = e->row.lateness_ns;
     const bool final = e->state->k == scenario->cycles;
     const double t = (double)e->state->k * e->plan.cycle;
-    for (int i = 0; i < e->plan.bodies; i++)
+    for (int i = 0; i < e->plan.bodies; i++) {
+        const ff_output_out *last =
+            &e->body[i].out; /* of the cycle before, or where it was lost before that */
         e->in.load[i] = ff_scenario_load_at(scenario, i, t);
+        e->in.sent[i] = (ff_sent){last->to, last->lag, last->limited || last->braking || e->body[i].gap > 0};
+        e->result->run.limited += e->in.sent[i].limited;
+    }
     ff_row_begin(scenario, e->state, e->state->k, final, &e->row);
     e->row.lateness_ns = lateness;
     e->nominal = e->state->nominal.motion;
@@ -141,9 +146,13 @@ static void float_once(ff_executive *e) {
         memcpy(e->used, e->out.measured_b, sizeof e->used);
     }
     ff_row_loop(scenario, e->model, e->state, &e->in, &e->out, status, &e->row);
+    for (int i = 0; i < e->plan.bodies; i++) {
+        e->row.body[i].lag = e->in.sent[i].lag;
+        e->row.body[i].limited = e->in.sent[i].limited;
+    }
     ff__rt_push_row(e);
     if (status < 0)
-        e->other = (ff_trip){.code = FF_TRIP_DIVERGED};
+        e->other = ff_trip_of_step(status, e->state, e->plan.bodies);
     for (int i = 0; i < e->plan.bodies; i++)
         e->body[i].command = e->out.command[i];
 }

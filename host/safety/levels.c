@@ -56,12 +56,14 @@ double ff_level_limit(const ff_safety_limits *limits, ff_level_name level) {
 void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
                int body, double level[FF_LEVEL_COUNT]) {
     const ff_safety_body_in *b = &in->body[body];
+    const ff_limiter_config *most = &config->bounded[body];
     const ff_vec3 rest = ff_stop_point(config, body, &b->measured);
     for (int a = 0; a < 3; a++)
         level[FF_LEVEL_BOX_X + a] = fabs(rest.a[a] - config->origin[body].a[a]);
-    level[FF_LEVEL_VELOCITY] = fmax(ff_vec3_norm(b->measured.twist.v), ff_vec3_norm(b->command.twist.v));
-    level[FF_LEVEL_ANGULAR_VELOCITY] =
-        fmax(ff_vec3_norm(b->measured.twist.w), ff_vec3_norm(b->command.twist.w));
+    level[FF_LEVEL_VELOCITY] =
+        fmax(ff_vec3_norm(b->measured.twist.v), fmin(ff_vec3_norm(b->command.twist.v), most->velocity));
+    level[FF_LEVEL_ANGULAR_VELOCITY] = fmax(ff_vec3_norm(b->measured.twist.w),
+                                            fmin(ff_vec3_norm(b->command.twist.w), most->angular_velocity));
     level[FF_LEVEL_FORCE] = ff_vec3_norm(b->f_b.f);
     level[FF_LEVEL_TORQUE] = ff_vec3_norm(b->f_b.t);
     level[FF_LEVEL_ENERGY] = b->energy;
@@ -80,8 +82,9 @@ void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, co
     const ff_twist change = ff_twist_sub(b->command.twist, state->twist_last[body]);
     const ff_vec3 acceleration = ff_vec3_scale(1.0 / T, change.v);
     level[FF_LEVEL_SPIKE] = ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[body]));
-    level[FF_LEVEL_ACCELERATION] = ff_vec3_norm(acceleration);
-    level[FF_LEVEL_ANGULAR_ACCELERATION] = ff_vec3_norm(change.w) / T;
+    level[FF_LEVEL_ACCELERATION] = fmin(ff_vec3_norm(acceleration), most->acceleration);
+    level[FF_LEVEL_ANGULAR_ACCELERATION] = fmin(ff_vec3_norm(change.w) / T, most->angular_acceleration);
     if (state->seen >= 2)
-        level[FF_LEVEL_JERK] = ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[body])) / T;
+        level[FF_LEVEL_JERK] =
+            fmin(ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[body])) / T, most->jerk);
 }

@@ -7,6 +7,9 @@
 #define RETREAT_MOST 0.005  /* [m] */
 #define RETREAT_TIME 2.0    /* [s] */
 #define RETREAT_GROWS 1.2   /* of the force at its begin: the wrong direction */
+#define STILL 3             /* [cycles] and what a robot at rest may move by in them: */
+#define STILL_MOVES 2e-6    /* [m] twenty of the wire's last decimals */
+#define STILL_TURNS 2e-5    /* [rad] ten of them */
 
 static const struct {
     const char *name, *unit, *text;
@@ -30,12 +33,31 @@ void ff_trip_sentence(const ff_trip *trip, char *text, size_t size) {
     char axis[16] = "";
     if (trip->axis)
         snprintf(axis, sizeof axis, "A%d: ", trip->axis);
+    if (trip->code == FF_TRIP_METHOD) {
+        snprintf(text, size, "%s: %s: %s (status %d)", ff_trip_name(trip->code), ff_trip_text(trip->code),
+                 ff_status_text(trip->status), (int)trip->status);
+        return;
+    }
     if (trip->value == 0.0 && trip->limit == 0.0)
         snprintf(text, size, "%s: %s%s", ff_trip_name(trip->code), axis, ff_trip_text(trip->code));
     else
         snprintf(text, size, "%s: %s%s (%.6g, allowed %.6g%s%s)", ff_trip_name(trip->code), axis,
                  ff_trip_text(trip->code), trip->value, trip->limit, *ff_trip_unit(trip->code) ? " " : "",
                  ff_trip_unit(trip->code));
+}
+
+ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies) {
+    if (status != FF_ERR_DIVERGED)
+        return (ff_trip){.code = FF_TRIP_METHOD, .status = status, .value = (double)status};
+    ff_trip trip = {.code = FF_TRIP_DIVERGED, .status = status, .limit = FF_LOOP_LARGEST};
+    for (int i = 0; i < bodies; i++) {
+        const double speed = ff_vec3_norm(state->body[i].velocity);
+        if (speed > trip.value) {
+            trip.value = speed;
+            trip.body = i;
+        }
+    }
+    return trip;
 }
 
 const char *ff_stop_text(ff_stop_why why) {
@@ -46,6 +68,7 @@ const char *ff_stop_text(ff_stop_why why) {
         "in contact, but no stiffness is known: the robot holds",
         "a grasp may be closed: the robot holds",
         "the robot has retreated as far as it may, and is still in contact: it holds",
+        "the robot has not come to rest within 60 s: stop_acceleration, acceleration or jerk is too small",
     };
     return (unsigned)why < sizeof text / sizeof *text ? text[why] : "?";
 }
@@ -56,6 +79,7 @@ void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_sa
         const ff_satellite *satellite = &scenario->satellite[i];
         config->delay[i] = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
         config->limits[i] = satellite->safety;
+        config->bounded[i] = satellite->limits;
         config->origin[i] = satellite->start.position;
         config->lag[i] = satellite->safety.tracking;
         config->contact[i] = fmax(1e-3, 5.0 * (noise ? noise[i] : satellite->sensor.force_noise));
@@ -101,16 +125,17 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
                        int i) {
     const ff_safety_body_in *b = &in->body[i];
     const ff_safety_limits *limit = &config->limits[i];
+    const ff_limiter_config *most = &config->bounded[i];
     const double T = config->cycle;
-#define TRIP(what, is, most)                                      \
-    return (ff_trip) {                                            \
-        .code = (what), .body = i, .value = (is), .limit = (most) \
+#define TRIP(what, is, allowed)                                      \
+    return (ff_trip) {                                               \
+        .code = (what), .body = i, .value = (is), .limit = (allowed) \
     }
-#define WATCH(what, is, most)           \
-    do {                                \
-        const double value_ = (is);     \
-        if (!(value_ <= (most)))        \
-            TRIP(what, value_, (most)); \
+#define WATCH(what, is, allowed)           \
+    do {                                   \
+        const double value_ = (is);        \
+        if (!(value_ <= (allowed)))        \
+            TRIP(what, value_, (allowed)); \
     } while (0)
     if (!ff_pose_finite(b->measured.T) || !ff_twist_finite(b->measured.twist) || !ff_wrench_finite(b->f_b))
         TRIP(FF_TRIP_NOT_FINITE, FF_NAN, 0.0);
@@ -127,9 +152,12 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
     WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
     WATCH(FF_TRIP_ENERGY, b->energy, limit->energy);
     /* the answers keep these limits, whatever is commanded: so the command counts, too */
-    WATCH(FF_TRIP_VELOCITY, fmax(ff_vec3_norm(b->measured.twist.v), ff_vec3_norm(b->command.twist.v)),
+    WATCH(FF_TRIP_VELOCITY,
+          fmax(ff_vec3_norm(b->measured.twist.v), fmin(ff_vec3_norm(b->command.twist.v), most->velocity)),
           limit->velocity);
-    WATCH(FF_TRIP_ANGULAR_VELOCITY, fmax(ff_vec3_norm(b->measured.twist.w), ff_vec3_norm(b->command.twist.w)),
+    WATCH(FF_TRIP_ANGULAR_VELOCITY,
+          fmax(ff_vec3_norm(b->measured.twist.w),
+               fmin(ff_vec3_norm(b->command.twist.w), most->angular_velocity)),
           limit->angular_velocity);
     WATCH(FF_TRIP_LAG, b->lag, config->lag[i]);
     const ff_vec3 rest = ff_stop_point(config, i, &b->measured);
@@ -138,10 +166,13 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
     if (state->seen >= 1) {
         const ff_twist change = ff_twist_sub(b->command.twist, state->twist_last[i]);
         const ff_vec3 acceleration = ff_vec3_scale(1.0 / T, change.v);
-        WATCH(FF_TRIP_ACCELERATION, ff_vec3_norm(acceleration), limit->acceleration);
-        WATCH(FF_TRIP_ANGULAR_ACCELERATION, ff_vec3_norm(change.w) / T, limit->angular_acceleration);
+        WATCH(FF_TRIP_ACCELERATION, fmin(ff_vec3_norm(acceleration), most->acceleration),
+              limit->acceleration);
+        WATCH(FF_TRIP_ANGULAR_ACCELERATION, fmin(ff_vec3_norm(change.w) / T, most->angular_acceleration),
+              limit->angular_acceleration);
         if (state->seen >= 2)
-            WATCH(FF_TRIP_JERK, ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[i])) / T,
+            WATCH(FF_TRIP_JERK,
+                  fmin(ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[i])) / T, most->jerk),
                   limit->jerk);
     }
 #undef WATCH
@@ -234,18 +265,37 @@ static bool retreat(const ff_safety_config *config, int body, ff_stop_state *sta
     return true;
 }
 
+/* Counts the cycles that command and robot are at rest. */
+static void look_at_rest(ff_stop_state *state, const ff_stop_in *in) {
+    const double moved = ff_vec3_norm(ff_vec3_sub(in->measured.p, state->stands.p)),
+                 turned = ff_quat_angle(in->measured.q, state->stands.q);
+    const bool moves = moved > STILL_MOVES || turned > STILL_TURNS; /* not if that is not known */
+    if (!in->rests || !state->still || moves) {
+        state->stands = in->measured;
+        state->still = 0;
+    }
+    state->still++;
+    state->rested = in->rests ? state->rested + 1 : 0;
+}
+
 void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state, const ff_stop_in *in) {
     const double T = config->cycle, push = ff_vec3_norm(in->force);
     const bool pushed = in->force_valid && push > config->contact[body];
     if (state->done)
         return;
+    state->taken += T;
+    if (state->taken > FF_STOP_LONGEST) {
+        state->goes = false;
+        finish(state, FF_STOP_UNFINISHED);
+        return;
+    }
     state->goes = state->goes && pushed && retreat(config, body, state, push);
     if (state->goes)
         return;
     /* the robot rests a delay after its command: before that its force does not say how deep it will stand.
      * Nor does it while it retreats: damping may hide what is left of the contact, a sample may be lost */
-    state->rested = in->rests ? state->rested + 1 : 0;
-    if ((double)state->rested * T < config->delay[body] + 3.0 * T)
+    look_at_rest(state, in);
+    if ((double)state->rested * T < config->delay[body] + 3.0 * T || state->still < STILL)
         return;
     if (state->grasped)
         finish(state, FF_STOP_GRASPED);

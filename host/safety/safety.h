@@ -33,7 +33,7 @@
     X(MISSED, "cycles", "too many cycles in a row without a telegram")                             \
     X(SILENT, "s", "the robot has fallen silent")                                                  \
     X(CLIPPED, "mm or deg", "the controller clips the correction")                                 \
-    X(DIVERGED, "", "the loop's motion diverged")                                                  \
+    X(DIVERGED, "m/s", "the loop's motion diverged")                                               \
     X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                         \
     X(START, "mm or deg", "the robot does not stand where the run begins")                         \
     X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")                          \
@@ -47,7 +47,8 @@
     X(RESTART, "cycles", "the controller's program has begun again: start from the check")         \
     X(STANDS, "m", "the robot stands still against a moving command: see its drives and override") \
     X(LATE, "cycles", "the controller calls our answers late: see the computer and the network")   \
-    X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")
+    X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")   \
+    X(METHOD, "", "the method has failed")
 
 typedef enum ff_trip_code {
 #define FF_TRIP_ENUM(name, unit, text) FF_TRIP_##name,
@@ -64,11 +65,15 @@ typedef struct ff_trip {
     ff_trip_code code;
     int body;
     double value, limit;
-    int axis; /* of the arm, 1..6; 0: none is meant */
+    int axis;         /* of the arm, 1..6; 0: none is meant */
+    ff_status status; /* DIVERGED, METHOD: of the step that failed; else FF_OK */
 } ff_trip;
 
 /* "FORCE: the contact force is too large (81.2, allowed 60 N)". */
 void ff_trip_sentence(const ff_trip *trip, char *text, size_t size);
+/* A step of the loop that failed, status < 0: DIVERGED with the fastest satellite's speed before it, or, if
+ * the method says so, METHOD with its status. */
+ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies);
 
 typedef struct ff_safety_config {
     int bodies;
@@ -78,9 +83,12 @@ typedef struct ff_safety_config {
     double stiffness[FF_MAX_BODIES]; /* [N/m] of what is touched, for the retreat; 0: unknown, no retreat */
     double grasp[FF_MAX_BODIES];     /* [s] from then on a grasp may be closed; FF_INF: there is none */
     ff_vec3 origin[FF_MAX_BODIES];   /* [m] centre of the box */
-    double lag[FF_MAX_BODIES];       /* [m] what is sent may be behind the command */
+    double lag[FF_MAX_BODIES];       /* [m] by which what is sent may be behind the command */
     double stop_jerk[FF_MAX_BODIES]; /* [m/s3] with which a stop begins; 0: at once */
     ff_safety_limits limits[FF_MAX_BODIES];
+    /* `limits` of the scenario, which the output stage keeps: a command that they reduce anyway does not
+     * break a limit of `safety` that is wider */
+    ff_limiter_config bounded[FF_MAX_BODIES];
 } ff_safety_config;
 
 /* From the scenario: delays, softest contact, limits; `noise` is the measured force noise [N]. */
@@ -95,7 +103,7 @@ enum {
 
 typedef struct ff_safety_body_in {
     ff_setpoint measured;
-    ff_setpoint command; /* of the last cycle, as sent to the robot */
+    ff_setpoint command; /* of the last cycle: what the output stage is asked for */
     ff_wrench f_b;       /* contact wrench, robot's body axes */
     bool force_valid;    /* a fresh, healthy sample is behind it */
     ff_trip_code sensor; /* NONE, or what is wrong: AGE RANGE FROZEN SENSOR NOT_FINITE */
@@ -144,15 +152,19 @@ bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *memory
 /* A controlled stop of one body. The output stage brings the robot to rest; then, once the robot has come
  * after its command, if the last valid force says contact, the body retreats along it at 10 mm/s, until the
  * force is gone, also at rest: by at most force/stiffness + 1 mm, 5 mm and 2 s, not out of its box, and not
- * where the force grows. Without a valid force or stiffness, or in a grasp, it holds. */
+ * where the force grows. Without a valid force or stiffness, or in a grasp, it holds. At rest is a robot
+ * whose command does not change, for a delay and three cycles, and whose measured pose has not for three. */
 typedef enum ff_stop_why {
     FF_STOP_FREE,         /* nothing pushes */
     FF_STOP_RETREATED,    /* out of the contact */
     FF_STOP_NO_FORCE,     /* no valid force: nobody knows where to go */
     FF_STOP_NO_STIFFNESS, /* or how far */
     FF_STOP_GRASPED,      /* a closed grasp is not pulled at */
-    FF_STOP_STILL_PUSHED  /* retreated as far as it may: what is touched is softer than the scenario says */
+    FF_STOP_STILL_PUSHED, /* retreated as far as it may: what is touched is softer than the scenario says */
+    FF_STOP_UNFINISHED    /* not at rest after FF_STOP_LONGEST */
 } ff_stop_why;
+
+#define FF_STOP_LONGEST 60.0 /* [s] */
 
 const char *ff_stop_text(ff_stop_why why); /* what the stop came to, a sentence */
 
@@ -166,7 +178,10 @@ typedef struct ff_stop_state {
     double left;     /* [m] of the retreat */
     double spent;    /* [s] on it */
     double push;     /* [N] when it began */
-    unsigned rested; /* [cycles] at rest */
+    unsigned rested; /* [cycles] that the command is at rest */
+    unsigned still;  /* [cycles] that the robot itself is: within 2 um and 20 urad of `stands` */
+    ff_pose stands;  /* measured when it began to be */
+    double taken;    /* [s] since the stop began */
 } ff_stop_state;
 
 typedef struct ff_stop_in {
@@ -174,6 +189,7 @@ typedef struct ff_stop_in {
     bool rests;       /* and it does not change any more */
     ff_vec3 force;    /* [N] inertial, last valid */
     bool force_valid; /* in this cycle, from a sensor that is trusted */
+    ff_pose measured; /* where the robot is; not finite: nobody knows */
 } ff_stop_in;
 
 void ff_stop_start(ff_stop_state *state);

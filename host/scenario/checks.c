@@ -222,8 +222,6 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
         s->integrate.passive_printed =
             ff_settings_get(&ff_method_tdpa, ff_scenario_setting(s, &ff_method_tdpa), "reading") == 1.0;
-    for (int i = 0; i < s->satellites; i++)
-        s->satellite[i].limits.cycle = s->cycle;
     s->emulation.cycle = s->cycle;
     s->emulation.duration = s->duration;
     s->emulation.seed = s->seed;

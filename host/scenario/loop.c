@@ -39,6 +39,17 @@ bool ff_scenario_watched(const ff_scenario *scenario) {
     return false;
 }
 
+bool ff_scenario_bounded(const ff_scenario *scenario) {
+    bool bounded = ff_scenario_watched(scenario);
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_limiter_config *l = &scenario->satellite[i].limits;
+        bounded |= isfinite(l->velocity) || isfinite(l->acceleration) || isfinite(l->jerk) ||
+                   isfinite(l->angular_velocity) || isfinite(l->angular_acceleration) ||
+                   isfinite(l->angular_jerk);
+    }
+    return bounded;
+}
+
 ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite) {
     ff_safety_limits limits = satellite->safety;
     if (!satellite->safety_named.tracking)
@@ -57,7 +68,7 @@ static double smaller(double a, double b, double otherwise) {
 
 void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
                         const ff_output_config *otherwise, ff_output_config *output) {
-    const ff_gate_config *limits = &satellite->limits;
+    const ff_limiter_config *limits = &satellite->limits;
     ff_output_config c = *otherwise;
     c.cycle = cycle;
     c.patience = 5.0 * cycle;
@@ -329,8 +340,6 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         body->start = satellite->start;
         set_wrench(scenario, satellite, &body->wrench);
         set_mount(scenario, satellite, &body->mount);
-        body->gate = satellite->limits;
-        body->gate.cycle = scenario->cycle;
         if (satellite->robot.kind == FF_ROBOT_JOINTS) {
             body->elastic = true;
             ff_arm_default(FF_ARM_KR16, &body->arm);

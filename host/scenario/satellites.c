@@ -206,7 +206,7 @@ static void name_limits(const ff_node *safety, ff_satellite *satellite) {
 
 static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *section,
                            ff_satellite *satellite) {
-    ff_gate_default(&satellite->limits);
+    ff_limiter_default(&satellite->limits);
     if (!ff__read_section(r, node, section, satellite) ||
         !check_inertia(r, ff_node_find(node, "inertia"), "inertia", satellite->rigid))
         return false;

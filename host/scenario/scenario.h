@@ -199,7 +199,8 @@ typedef struct ff_satellite {
     ff_sensor_config sensor;
     ff_mockup_config mockup;
     ff_mesh_config mesh;
-    ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
+    ff_limiter_config
+        limits; /* on what the robot is sent, as vectors; FF_INF unless the scenario names them */
     ff_servicer_arm arm;
     ff_obsw_config obsw;
     ff_safety_limits safety;
@@ -405,6 +406,8 @@ ff_rigid_load ff_load_at(const ff_load *load, double t);
 ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
 /* Does a limit of `safety` act in virtual time: is any named? */
 bool ff_scenario_watched(const ff_scenario *scenario);
+/* Does an output stage act in virtual time: is any key of `limits` or a limit of `safety` named? */
+bool ff_scenario_bounded(const ff_scenario *scenario);
 /* Those of one satellite; the others FF_INF. How it stops is set in any case. */
 ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite);
 /* What the answers to one robot keep: the smaller of `limits` and of these limits where one is finite, else

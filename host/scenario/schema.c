@@ -146,14 +146,14 @@ static const ff_key mesh_keys[] = {
 static const ff_section mesh_section = {"satellites.NAME.mesh", "", TABLE(mesh_keys), "What the report and the live page draw in place of the box; nothing is computed from it."};
 
 static const ff_key limits_keys[] = {
-    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_gate_config, velocity), 0, "Largest speed commanded, per axis; all limits together are followed time-optimally."),
-    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_gate_config, acceleration), 0, "Largest acceleration commanded, per axis."),
-    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", offsetof(ff_gate_config, jerk), 0, "Largest jerk commanded, per axis."),
-    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_gate_config, angular_velocity), 0, "Largest angular speed commanded, per body axis."),
-    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_gate_config, angular_acceleration), 0, "Largest angular acceleration commanded, per body axis."),
-    KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", offsetof(ff_gate_config, angular_jerk), 0, "Largest angular jerk commanded, per body axis."),
+    KEY("velocity", NUMBER, "m/s", POSITIVE, "none", offsetof(ff_limiter_config, velocity), 0, "Largest speed that the robot is sent; a target beyond the limits is followed as fast as all of them allow."),
+    KEY("acceleration", NUMBER, "m/s2", POSITIVE, "none", offsetof(ff_limiter_config, acceleration), 0, "Largest acceleration that it is sent, from cycle to cycle."),
+    KEY("jerk", NUMBER, "m/s3", POSITIVE, "none", offsetof(ff_limiter_config, jerk), 0, "Largest jerk that it is sent, from cycle to cycle."),
+    KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", offsetof(ff_limiter_config, angular_velocity), 0, "Largest angular speed that it is sent."),
+    KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_limiter_config, angular_acceleration), 0, "Largest angular acceleration that it is sent."),
+    KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", offsetof(ff_limiter_config, angular_jerk), 0, "Largest angular jerk that it is sent."),
 };
-static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of the gate that every command passes. None acts unless it is named; on devices every answer to the robot keeps them, as vectors, and cautious ones where none is named (docs/safety.md)."};
+static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of what the robot is sent, as sizes of vectors: the output stage before each robot keeps them, and those of `safety` where these are smaller. In virtual time none acts unless it is named; on devices cautious ones act where none is (docs/safety.md)."};
 
 #define LINK(field) offsetof(ff_servicer_link, field)
 static const char *const joint_words[] = {"revolute", "prismatic", "fixed", NULL};

@@ -99,6 +99,11 @@ void ff_output_brake(ff_output_state *state) {
     state->targets = 0;
 }
 
+void ff_output_slow(ff_output_config *config) {
+    config->acceleration = fmin(config->acceleration, config->stop_acceleration);
+    config->angular_acceleration = fmin(config->angular_acceleration, config->stop_angular_acceleration);
+}
+
 void ff_output_confirm(const ff_output_config *config, ff_output_state *state, bool accepted, bool stood) {
     (void)config;
     const bool taken = state->pending && accepted;
@@ -153,24 +158,30 @@ static bool passes(const bounds *b, double T, ff_vec3 d, const part *now) {
     return within(b, T, d, now) && viable(b, T, v, ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v)));
 }
 
-/* The nearest step on the line from the safe one (the acceleration is taken back) to the one asked for. */
-static ff_vec3 bounded(const bounds *b, double T, ff_vec3 d, const part *now) {
+/* The nearest step on the line from the safe one (the acceleration is taken back) to the one asked for. A
+ * motion that is faster than its limit, because it began so or the limit was tightened, is slowed down with
+ * its acceleration; in a stop, or without one, with that of a stop. */
+static ff_vec3 bounded(const bounds *b, double T, ff_vec3 d, bool stops, const part *now) {
     if (passes(b, T, d, now))
         return d;
     const double change = b->J * T, size = ff_vec3_norm(now->a);
+    const bool over = size > (1.0 + ROUNDING) * b->A; /* tightened: back inside as fast as the jerk allows */
     ff_vec3 safe = size > change ? ff_vec3_scale(1.0 - change / size, now->a) : ff_vec3_zero();
-    if (!viable(b, T, ff_vec3_axpy(T, safe, now->v), safe)) { /* limits that were tightened: slow down */
-        const ff_vec3 back = ff_vec3_scale(-b->A / ff_vec3_norm(now->v), now->v);
-        safe = clip(ff_vec3_add(now->a, clip(ff_vec3_sub(back, now->a), change)), b->A);
+    if (!viable(b, T, ff_vec3_axpy(T, safe, now->v), safe)) {
+        const double v = ff_vec3_norm(now->v), A = stops || !isfinite(b->A) ? b->stop : b->A;
+        const ff_vec3 back = v > 0.0 ? ff_vec3_scale(-fmin(A, v / T) / v, now->v) : ff_vec3_zero();
+        safe = ff_vec3_add(now->a, clip(ff_vec3_sub(back, now->a), change));
     }
     const ff_vec3 a = ff_vec3_scale(1.0 / T, ff_vec3_sub(ff_vec3_scale(1.0 / T, d), now->v));
-    const ff_vec3 wish = clip(ff_vec3_add(now->a, clip(ff_vec3_sub(a, now->a), change)), b->A);
+    const ff_vec3 step = ff_vec3_add(now->a, clip(ff_vec3_sub(a, now->a), change));
+    const ff_vec3 wish = over ? step : clip(step, b->A);
+    const double most = (1.0 + ROUNDING) * (over ? fmax(b->A, ff_vec3_norm(safe)) : FF_INF);
     ff_vec3 best = safe;
     double low = 0.0, high = 1.0;
     for (int i = 0; i < 20; i++) {
         const double s = i ? 0.5 * (low + high) : 1.0;
         const ff_vec3 tried = ff_vec3_axpy(s, ff_vec3_sub(wish, safe), safe);
-        if (viable(b, T, ff_vec3_axpy(T, tried, now->v), tried)) {
+        if (viable(b, T, ff_vec3_axpy(T, tried, now->v), tried) && !(ff_vec3_norm(tried) > most)) {
             best = tried;
             low = s;
             if (i == 0)
@@ -264,7 +275,7 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
             course->share = shares(effort(b, b->stop, T, ff_vec3_zero(), c.v, c.a));
         stop(b, T, course->share, &c, &wanted);
     }
-    *d = bounded(b, T, wanted, now);
+    *d = bounded(b, T, wanted, !chased, now);
     if (!ff_vec3_finite(*d)) {
         *d = ff_vec3_zero();
         c = (part){ff_vec3_zero(), ff_vec3_zero()};

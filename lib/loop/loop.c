@@ -12,7 +12,6 @@ void ff_loop_default(ff_loop_config *config) {
         body->rigid.inertia = ff_mat3_identity();
         body->start.attitude = ff_quat_identity();
         ff_wrench_default(&body->wrench);
-        ff_gate_default(&body->gate);
         body->held_by = -1;
     }
 }
@@ -123,9 +122,6 @@ static ff_status create_body(ff_loop_model *model, int i, char *message, size_t 
         if ((status = ff_mount_create(&body->mount, &model->mount[i])) != FF_OK)
             return fault(status, i, "elastic mount", message, size);
     }
-    body->gate.cycle = config->integrate.cycle;
-    if ((status = ff_gate_validate(&body->gate)) != FF_OK)
-        return fault(status, i, "limits", message, size);
     if (body->held && (!ff_scheme_holds(config->integrate.scheme) || body->held_by >= config->bodies))
         return fault(FF_ERR_UNSUPPORTED, i, "held contact wrench", message, size);
     const bool reacts = body->reacts && (!config->joints.tree || ff__has_joints(config, i) ||
@@ -262,7 +258,7 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
         const ff_setpoint start =
             ff_loop_to_robot(model, &state->nominal.motion,
                              setpoint(&state->body[i], state->body[i].velocity, state->body[i].omega));
-        ff_setpoint gate = start;
+        state->last[i] = start;
         const double lead = ff_loop_lead(model, state, i);
         if (lead > 0.0) { /* the command before the first one */
             const double T = model->config.integrate.cycle;
@@ -270,9 +266,9 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
             ff_integrate_coast(&model->rigid[i], lead - T, T, &before);
             const ff_rigid_state nominal =
                 ff_nominal_coast(&model->nominal, lead - T, T, &state->nominal.motion);
-            gate = ff_loop_to_robot(model, &nominal, setpoint(&before, before.velocity, before.omega));
+            state->last[i] =
+                ff_loop_to_robot(model, &nominal, setpoint(&before, before.velocity, before.omega));
         }
-        ff_gate_reset(gate, &state->gate[i], &info->gate[i]);
         /* upright, forearm forward: the branch that the nearest solutions then stay in */
         state->joints[i] = (ff_arm_joints){.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
         out->command[i] = out->next[i] = start;
@@ -280,7 +276,7 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
         out->port[i] = ff_pose_identity();
         out->measured_b[i] = out->fidelity.f_b[i] = ff_wrench_zero();
         out->velocity_correction[i] = ff_twist_zero();
-        out->sensor_status[i] = out->gate_status[i] = FF_OK;
+        out->sensor_status[i] = out->command_status[i] = FF_OK;
         out->fidelity.in_contact[i] = out->fidelity.has_next[i] = false;
         out->fidelity.stiffness[i] = out->fidelity.damping[i] = out->fidelity.damping_sd[i] = FF_NAN;
     }
@@ -290,14 +286,22 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
     return FF_OK;
 }
 
+/* The last command that was finite, standing still. */
+static void hold(ff_loop_state *state, int i, ff_loop_out *out) {
+    state->last[i].twist = ff_twist_zero();
+    out->command[i] = out->next[i] = state->last[i];
+    out->command_status[i] = FF_INFO_HELD;
+}
+
+static bool is_command(const ff_setpoint *s) {
+    return ff_pose_finite(s->T) && ff_twist_finite(s->twist);
+}
+
 static ff_status hold_all(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                           ff_loop_out *out) {
     info->held++;
-    for (int i = 0; i < model->config.bodies; i++) {
-        ff_gate_hold(&state->gate[i], &out->command[i]);
-        out->next[i] = out->command[i];
-        out->gate_status[i] = FF_INFO_HELD;
-    }
+    for (int i = 0; i < model->config.bodies; i++)
+        hold(state, i, out);
     state->k++;
     return FF_INFO_HELD;
 }
@@ -341,7 +345,7 @@ static ff_rigid_state nominal_ahead(const ff_loop_model *model, const ff_loop_st
 
 /* Finite, and inside what a facility can mean: squares and products of it stay finite too. */
 static bool is_sane(const ff_rigid_state *s) {
-    const double most = 1e9; /* [m, m/s, rad/s] */
+    const double most = FF_LOOP_LARGEST;
     bool sane = ff_rigid_finite(s);
     for (int a = 0; a < 3; a++)
         sane = sane && fabs(s->position.a[a]) < most && fabs(s->velocity.a[a]) < most &&
@@ -492,8 +496,10 @@ static bool take_samples(const ff_loop_model *model, ff_loop_state *state, ff_lo
     bool refused = false;
     for (int i = 0; i < config->bodies; i++) {
         const ff_status status = out->sensor_status[i];
-        refused |=
-            status != FF_OK || !ff_vec3_finite(in->load[i].force) || !ff_vec3_finite(in->load[i].torque);
+        const bool known = ff_vec3_finite(in->load[i].force) && ff_vec3_finite(in->load[i].torque) &&
+                           is_command(&in->sent[i].to) && isfinite(in->sent[i].lag);
+        info->not_finite += !known;
+        refused |= status != FF_OK || !known;
         c->sample[i] = (ff_body_sample){.f_b = out->measured_b[i],
                                         .T_wr = out->tip[i].T,
                                         .twist_r = out->tip[i].twist,
@@ -516,7 +522,8 @@ static bool take_samples(const ff_loop_model *model, ff_loop_state *state, ff_lo
 }
 
 /* 2, 3 contact and fidelity: the wrench the satellites should feel. */
-static ff_status correct(const ff_loop_model *model, ff_loop_state *state, ff__cycle *c, ff_method_out *out) {
+static ff_status correct(const ff_loop_model *model, ff_loop_state *state, const ff_sent *sent, ff__cycle *c,
+                         ff_method_out *out) {
     const ff_loop_config *config = &model->config;
     if (config->method->needs & FF_NEEDS_COMPLIANCE)
         for (int i = 0; i < config->bodies; i++)
@@ -527,6 +534,7 @@ static ff_status correct(const ff_loop_model *model, ff_loop_state *state, ff__c
                        .rigid = model->rigid,
                        .sample = c->sample,
                        .output = state->integrate,
+                       .sent = sent,
                        .grasp_point = config->world.grasp.point};
     if (config->joints.tree)
         return ff__joints_correct(model, state, c, &in, out);
@@ -605,34 +613,35 @@ static void balance(const ff_loop_model *model, ff_loop_state *state, const ff__
 }
 
 /* 4 command: a predicting method refines the one issued now; the others' next pose is known already. */
-static void command(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info, const ff__cycle *c,
-                    ff_loop_out *out) {
+static ff_status command(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                         const ff__cycle *c, ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
     const double T = config->integrate.cycle;
+    ff_status status = FF_OK;
     for (int i = 0; i < config->bodies; i++) {
-        const ff_gate_config *gate = &config->body[i].gate;
-        ff_gate_state *passed = &state->gate[i];
         if (out->fidelity.has_command) {
             const ff_rigid_state *now = &out->fidelity.command[i], *next = &out->fidelity.next_command[i];
             const ff_rigid_state ahead = nominal_ahead(model, state, &out->fidelity, i);
-            const ff_setpoint wish =
-                ff_loop_to_robot(model, &ahead, setpoint(now, now->velocity, now->omega));
-            out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], wish, &out->command[i]);
+            out->command[i] = ff_loop_to_robot(model, &ahead, setpoint(now, now->velocity, now->omega));
             const ff_rigid_state later = ff_nominal_coast(&model->nominal, T, T, &ahead);
-            ff_gate_state peek = *passed; /* what the next cycle will let pass */
-            ff_gate_info uncounted = {0};
-            ff_gate_step(gate, &peek, &uncounted,
-                         ff_loop_to_robot(model, &later, setpoint(next, next->velocity, next->omega)),
-                         &out->next[i]);
+            out->next[i] = ff_loop_to_robot(model, &later, setpoint(next, next->velocity, next->omega));
         } else {
             const ff_rigid_state told = {c->next[i].position, c->next[i].attitude, c->integrate[i].velocity_c,
                                          c->integrate[i].omega_c};
-            const ff_setpoint coming = config->relative.enabled ? map_to_robot(&c->nominal.motion, &told)
-                                                                : setpoint(&told, told.velocity, told.omega);
-            out->command[i] = passed->last;
-            out->gate_status[i] = ff_gate_step(gate, passed, &info->gate[i], coming, &out->next[i]);
+            out->command[i] = state->last[i];
+            out->next[i] = config->relative.enabled ? map_to_robot(&c->nominal.motion, &told)
+                                                    : setpoint(&told, told.velocity, told.omega);
+        }
+        out->command_status[i] = FF_OK;
+        if (is_command(&out->command[i]) && is_command(&out->next[i]))
+            state->last[i] = out->fidelity.has_command ? out->command[i] : out->next[i];
+        else {
+            hold(state, i, out);
+            status = FF_INFO_HELD;
         }
     }
+    info->held += status == FF_INFO_HELD;
+    return status;
 }
 
 static void keep(const ff_loop_model *model, ff_loop_state *state, const ff__cycle *c) {
@@ -651,15 +660,15 @@ ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_l
     ff__cycle c;
     if (!take_samples(model, state, info, in, &c, out))
         return hold_all(model, state, info, out);
-    const ff_status status = correct(model, state, &c, &out->fidelity);
+    const ff_status status = correct(model, state, in->sent, &c, &out->fidelity);
     if (status < 0 || !advance(model, state, in, &out->fidelity, &c)) {
         hold_all(model, state, info, out);
         return status < 0 ? status : FF_ERR_DIVERGED;
     }
     balance(model, state, &c, out);
-    command(model, state, info, &c, out);
+    const ff_status commanded = command(model, state, info, &c, out);
     keep(model, state, &c);
-    return FF_OK;
+    return commanded;
 }
 
 ff_status ff_loop_step(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,

@@ -35,7 +35,7 @@ ff_wrench ff_wrench_mockup(const ff_wrench_config *config, const ff_wrench_in *i
 
 ff_status ff_wrench_condition(const ff_wrench_config *config, const ff_wrench_in *in, ff_wrench *f_b) {
     if (!ff_wrench_finite(in->f_s) || !ff_pose_finite(in->T_wb) || !ff_twist_finite(in->twist) ||
-        isnan(in->age))
+        isnan(in->age) || (config->mockup_mass > 0.0 && !ff_twist_finite(in->acceleration)))
         return FF_ERR_NOT_FINITE;
     if (in->age > config->max_age)
         return FF_INFO_STALE;

@@ -82,6 +82,8 @@ int ff_cmd_run(int argc, char **argv) {
     ff_session *session = ff_session_open(file, &load, &status);
     if (!session)
         return status;
+    if (!session->scenario.method && !session->scenario.emulates && ff_scenario_bounded(&session->scenario))
+        ff_cli_warn_lines("warning: 'limits' and 'safety' do not act under method ideal: it has no robots");
     char *folder = ff_session_folder(ask.out, session->scenario.name, NULL);
     session_options.out = folder;
     ff_live_control *control = live ? calloc(1, sizeof *control) : NULL;

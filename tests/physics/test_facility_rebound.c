@@ -17,7 +17,7 @@ static void wall_scenario(ff_scenario *s, double delay) {
     make_scenario(s, 1);
     s->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = s->cycle};
     test_methods(s, &ff_method_direct);
-    ff_gate_default(&s->satellite[0].limits);
+    ff_limiter_default(&s->satellite[0].limits);
     s->satellite[0].start.velocity = ff_vec3_make(0, 0, 0.02);
     s->satellite[0].robot.kind = FF_ROBOT_DELAY;
     s->satellite[0].robot.delay = delay;

@@ -219,13 +219,13 @@ static void test_29_bound_of_the_commands(void **state) {
         const ff_mission_row *r = &ground.row[k];
         const ff_twist V_n =
             ff_rigid_twist(&r->client); /* unforced: the nominal motion is the client's own */
-        const ff_twist V_b = ff_rigid_twist(&r->base), V_s = body_twist(&r->command[SERVICER]);
-        const ff_twist d = ff_relative_delta(r->command[SERVICER].T, V_n);
+        const ff_twist V_b = ff_rigid_twist(&r->base), V_s = body_twist(&r->sent[SERVICER].to);
+        const ff_twist d = ff_relative_delta(r->sent[SERVICER].to.T, V_n);
         assert_true(size_of(ff_twist_sub(V_s, ff_twist_sub(V_b, d))) < 1e-9);
         assert_true(size_of(ff_twist_sub(V_s, ff_twist_add(V_b, d))) > 0.1); /* the wrong sign */
         const double servicer = size_of(V_s) - size_of(V_b) - size_of(d);
-        const ff_twist V_c = body_twist(&r->command[CLIENT]),
-                       dc = ff_relative_delta(r->command[CLIENT].T, V_n);
+        const ff_twist V_c = body_twist(&r->sent[CLIENT].to),
+                       dc = ff_relative_delta(r->sent[CLIENT].to.T, V_n);
         const double client = size_of(V_c) - size_of(V_n) - size_of(dc);
         assert_true(size_of(ff_twist_sub(V_c, ff_twist_sub(V_n, dc))) < 1e-9);
         /* what left in cycle k - 1 is the command of cycle k */

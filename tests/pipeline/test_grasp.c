@@ -55,7 +55,7 @@ static void scenario_make(ff_scenario *s, double delay, double duration, const f
         snprintf(b->name, sizeof b->name, i ? "servicer" : "client");
         b->start.attitude = ff_quat_identity();
         b->points = 1;
-        ff_gate_default(&b->limits);
+        ff_limiter_default(&b->limits);
         b->robot = test_robot(FF_ROBOT_DELAY, delay);
         b->sensor = test_sensor();
     }

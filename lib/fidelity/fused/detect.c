@@ -51,8 +51,11 @@ static void measure_delay(const fused_model *model, fused_state *state, int i, u
 
 /* The commands follow the delay by a tenth of the time that passes: all of a correction at once would be a
  * jerk of the robot. What is behind meanwhile says nothing new. */
-void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried) {
+void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried,
+                           bool limited) {
     const double T = model->integrate.cycle, most = 0.1 * T;
+    if (limited)
+        state->delay_wait[i] = k + (uint64_t)ceil(2.0 * state->delay[i] / T) + 1;
     measure_delay(model, state, i, k, carried);
     const double off = state->delay[i] - state->lead[i];
     if (fabs(off) <= most) {

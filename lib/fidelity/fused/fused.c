@@ -151,7 +151,7 @@ ff_status ff__fused_step(const void *self, void *memory, const ff_method_in *in,
     ff__fused_work_on(model, state, k, &work);
     ff__fused_sweep(state);
     for (int i = 0; i < model->bodies; i++) {
-        ff__fused_track_delay(model, state, i, k, in->sample[i].carried);
+        ff__fused_track_delay(model, state, i, k, in->sample[i].carried, in->sent[i].limited);
         body[i] = fused_at(state, i, k)->body;
         out->in_contact[i] = ff__fused_touched(state, i) || ff__fused_settling(state, i);
         state->report[i].delay = state->delay[i];

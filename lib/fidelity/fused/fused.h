@@ -446,7 +446,10 @@ ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, co
 /* detect.c: what happens in free flight */
 bool ff__fused_touched(const fused_state *state, int body);
 bool ff__fused_settling(const fused_state *state, int body);
-void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried);
+/* limited: the robot was not sent what was commanded in the cycle before. That, and what it does until two
+ * delays later, says nothing of its delay. */
+void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried,
+                           bool limited);
 void ff__fused_check_walls(const fused_model *model, fused_state *state, uint64_t k);
 void ff__fused_detect(const fused_model *model, fused_state *state, int i, uint64_t k);
 

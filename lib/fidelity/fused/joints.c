@@ -40,7 +40,7 @@ ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, co
     store(model, state, in, k);
     for (int i = 0; i < model->bodies; i++) {
         const ff_body_sample *y = &in->sample[i];
-        ff__fused_track_delay(model, state, i, k, y->carried);
+        ff__fused_track_delay(model, state, i, k, y->carried, in->sent[i].limited);
         state->report[i].delay = state->delay[i];
         out->f_b[i] = y->f_b;
         out->in_contact[i] = ff_vec3_norm(y->f_b.f) > least;

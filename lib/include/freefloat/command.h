@@ -1,4 +1,5 @@
-/* freefloat/command.h - stage 4: satellite's pose -> robot; the one gate every command passes. */
+/* freefloat/command.h - stage 4: satellite's pose -> robot: kinematics of an arm, and the trajectory limiter.
+ * What a robot is really sent is decided by its output stage alone (freefloat/output.h). */
 #ifndef FREEFLOAT_COMMAND_H
 #define FREEFLOAT_COMMAND_H
 
@@ -7,38 +8,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Bounds on each component: position in lab axes, rotation in body axes. FF_INF: no limit. */
-typedef struct ff_gate_config {
-    double cycle;                /* [s] */
-    double velocity;             /* [m/s] */
-    double acceleration;         /* [m/s2] */
-    double angular_velocity;     /* [rad/s] */
-    double angular_acceleration; /* [rad/s2] */
-    double jerk;                 /* [m/s3] */
-    double angular_jerk;         /* [rad/s3] */
-} ff_gate_config;
-
-typedef struct ff_gate_state {
-    ff_setpoint last;      /* the last safe command */
-    ff_twist acceleration; /* of the commands, while a limit acts: w' body, v' lab */
-} ff_gate_state;
-
-typedef struct ff_gate_info {
-    uint64_t held;    /* commands that were not finite */
-    uint64_t limited; /* commands that a limit changed */
-} ff_gate_info;
-
-void ff_gate_default(ff_gate_config *config);
-ff_status ff_gate_validate(const ff_gate_config *config);
-void ff_gate_reset(ff_setpoint start, ff_gate_state *state, ff_gate_info *info);
-/* Checks finite, then follows the wishes time-optimally within the limits (the limiter below). FF_OK: the
- * wish itself goes out; FF_INFO_LIMITED; or FF_INFO_HELD when the wish is not finite: the last safe pose goes
- * out again, standing still. */
-ff_status ff_gate_step(const ff_gate_config *config, ff_gate_state *state, ff_gate_info *info,
-                       ff_setpoint wish, ff_setpoint *command);
-/* Repeats the last safe pose, standing still. */
-void ff_gate_hold(ff_gate_state *state, ff_setpoint *command);
 
 /* ======================================== limiter ======================================== */
 

@@ -156,8 +156,8 @@ ff_wrench ff_relative_robot_wrench(const ff_rigid_model *model, const ff_rigid_m
  * ff_tree_dof(model) columns: 6 + joints on a free base, joints on a fixed one.
  *
  * A cycle calls ff_tree_kinematics once and then whatever it needs; each function says what it reads. Nothing
- * here allocates or checks per call: values that are not finite come out as they go in, and the caller's gate
- * sees them. */
+ * here allocates or checks per call: values that are not finite come out as they go in, and the caller
+ * must look at them. */
 
 #define FF_TREE_JOINTS_MAX 32 /* joints that move */
 #define FF_TREE_LINKS_MAX 96  /* rows of the table, fixed joints included */

@@ -25,7 +25,6 @@ typedef struct ff_loop_body_config {
     ff_rigid_state start;    /* satellite at t = 0; with joints: its base frame, as everywhere below */
     ff_wrench_config wrench; /* stage 1 */
     ff_mount_config mount;   /* before it: an elastic mount of the mock-up; all zero: rigid */
-    ff_gate_config gate;     /* stage 4; its cycle is taken from the loop's */
     bool held;               /* the contact wrench is held over the cycle; else an impulse at t_k */
     int held_by;  /* held: the body whose motion carries the wrench on through the cycle. Bodies that name the
                      same one keep their common momentum. Negative: none, it keeps its inertial direction */
@@ -99,7 +98,7 @@ typedef struct ff_loop_state {
     ff_rigid_state body[FF_MAX_BODIES];
     ff_body_state tree; /* of the body with joints; motion as in body[] */
     ff_integrate_state integrate[FF_MAX_BODIES];
-    ff_gate_state gate[FF_MAX_BODIES];
+    ff_setpoint last[FF_MAX_BODIES];      /* the last command that was finite */
     ff_arm_joints joints[FF_MAX_BODIES];  /* motors of elastic robots, last cycle */
     ff_wrench last_wrench[FF_MAX_BODIES]; /* last valid contact wrench */
     ff_mount_state mount[FF_MAX_BODIES];
@@ -112,6 +111,7 @@ typedef struct ff_loop_in {
     ff_wrench_in sensor[FF_MAX_BODIES]; /* raw reading with the measured robot motion (relative: as the robots
                                            make it) */
     ff_rigid_load load[FF_MAX_BODIES];  /* known loads in this cycle */
+    ff_sent sent[FF_MAX_BODIES];        /* what the robots were really sent in the cycle before */
     /* with joints: measured; and the wrench of actuators on the base, base axes, about its origin */
     double q[FF_MAX_BODIES][FF_TREE_JOINTS_MAX], qd[FF_MAX_BODIES][FF_TREE_JOINTS_MAX];
     ff_wrench thrust[FF_MAX_BODIES];
@@ -128,14 +128,15 @@ typedef struct ff_loop_out {
                                        of a mock-up on an elastic mount */
     ff_twist velocity_correction[FF_MAX_BODIES]; /* V_pc of the passive integrator, for t_(k+1) */
     ff_status sensor_status[FF_MAX_BODIES];
-    ff_status gate_status[FF_MAX_BODIES];
-    ff_method_out fidelity; /* F_c in fidelity.f_b: integrated, satellite's body axes */
+    ff_status command_status[FF_MAX_BODIES]; /* FF_OK, or FF_INFO_HELD: the last one, standing still */
+    ff_method_out fidelity;                  /* F_c in fidelity.f_b: integrated, satellite's body axes */
 } ff_loop_out;
+
+#define FF_LOOP_LARGEST 1e9 /* [m, m/s, rad/s] a satellite beyond it has diverged */
 
 typedef struct ff_loop_info {
     uint64_t not_finite, stale, saturated; /* samples refused, by reason */
-    uint64_t held;                         /* cycles in which the last safe command was held */
-    ff_gate_info gate[FF_MAX_BODIES];
+    uint64_t held;                         /* cycles in which the last finite command was held */
 } ff_loop_info;
 
 void ff_loop_default(ff_loop_config *config); /* tdpa, lie-midpoint, 4 ms, one body of 1 kg */
@@ -183,9 +184,12 @@ int ff_loop_report(const ff_loop_model *model, const ff_loop_state *state, int b
  * was refused, its measured_b is the last valid one. */
 ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                           const ff_loop_in *in, ff_loop_out *out);
-/* The rest of cycle k, after ff_loop_measure. FF_OK, or FF_INFO_HELD when a sample of any body was refused:
- * then nothing moves, the satellites stay where they are and every robot is commanded its last safe pose.
- * FF_ERR_DIVERGED when the motion would leave the finite numbers: the state is left as it was. */
+/* The rest of cycle k, after ff_loop_measure. FF_OK, or FF_INFO_HELD when a sample of any body was refused or
+ * an input is not finite: then nothing moves, the satellites stay where they are and every robot is commanded
+ * its last pose, standing still. FF_INFO_HELD also when a method's command is not finite: the satellites
+ * advance, and that robot alone is held (command_status). FF_ERR_DIVERGED when the motion would leave the
+ * finite numbers, or the method's own fault: the satellites are left as they were and the robots are held.
+ * Commands are not bounded here: what is sent is the output stages' (freefloat/output.h). */
 ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                           const ff_loop_in *in, ff_loop_out *out);
 /* Both in one. */

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define FF_METHOD_ABI 1u /* of everything in this header; another one is refused */
+#define FF_METHOD_ABI 2u /* of everything in this header; another one is refused */
 #define FF_MAX_BODIES 4
 
 enum {
@@ -139,6 +139,15 @@ typedef struct ff_body_sample {
     bool valid;                    /* false: f_b repeats the last good value and must not be learnt from */
 } ff_body_sample;
 
+/* What one robot was really sent in the cycle before. A command inside the limits of the robot's output stage
+ * is sent as it is; else the robot is led after it (freefloat/output.h). */
+typedef struct ff_sent {
+    ff_setpoint
+        to;       /* in the frame that the robots are commanded in: relative to the nominal motion of then */
+    double lag;   /* [m] from it to what was commanded */
+    bool limited; /* it is not what was commanded */
+} ff_sent;
+
 typedef struct ff_method_in {
     int bodies;                       /* rows of all that follows */
     const ff_rigid_state *body;       /* satellites at t_k */
@@ -146,6 +155,7 @@ typedef struct ff_method_in {
     const ff_body_sample *sample;     /* robots and sensors */
     const ff_detection *detected;     /* stage 2, by the method's thresholds; all zero without detector */
     const ff_integrate_state *output; /* velocity that the robots were commanded: V_c(k) */
+    const ff_sent *sent;              /* in the cycle before: where a limit acts, not what was commanded */
     ff_vec3 grasp_point;              /* [m] of ff_world.grasp, in this cycle */
     /* Only where a body has joints, else NULL: each body's view in this cycle, and its frame at t_k (with
      * joints the base's). Then body[] and sample[] of a body with joints are those of its port: the locked

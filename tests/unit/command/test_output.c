@@ -408,6 +408,89 @@ static void test_validate(void **state) {
 
 /* An arm that cannot follow comes to rest on a straight line in axis space, every axis within speed/0.25 s.
  */
+/* Once it is slow, the way to any target accelerates no more than a stop. */
+static void test_slow_keeps_the_acceleration_of_a_stop(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    ff_output_slow(&c);
+    assert_near(c.acceleration, 1.0, 0.0);
+    assert_near(c.angular_acceleration, 2.0, 0.0);
+    assert_near(c.velocity, 2.0, 0.0);
+    ff_output_state s;
+    ff_output_reset(&s, ff_pose_identity());
+    const ff_setpoint target = {{ff_quat_identity(), ff_vec3_make(0.005, 0, 0)}, ff_twist_zero()};
+    ff_vec3 v = ff_vec3_zero();
+    double most = 0.0;
+    ff_output_out out;
+    for (int n = 0; n < 200; n++) {
+        const double t = n * c.cycle;
+        if (n)
+            ff_output_confirm(&c, &s, true, false);
+        ff_output_target(&s, &target, t);
+        const ff_vec3 before = s.pose.p;
+        ff_output_step(&c, &s, t, &out);
+        const ff_vec3 now = ff_vec3_scale(1.0 / c.cycle, ff_vec3_sub(out.to.T.p, before));
+        most = fmax(most, ff_vec3_norm(ff_vec3_sub(now, v)) / c.cycle);
+        v = now;
+    }
+    assert_true(most <= 1.0 + 1e-6 && most > 0.5);
+    assert_vec3_near(out.to.T.p, target.T.p, 1e-12);
+}
+
+/* Slowed in the middle of a motion, at any acceleration: the jerk is kept, the acceleration comes back inside
+ * the new limit as fast as the jerk allows, one cycle more, and stays there until the robot is at rest or at
+ * its target. */
+static void test_slowed_in_motion_keeps_the_jerk(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    double seen = 0.0;
+    for (int n = 0; n < 200; n++) {
+        ff_output_config c;
+        ff_output_default(&c);
+        const double T = c.cycle;
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        const ff_setpoint target = {{ff_quat_identity(), test_random_vec3(&rng, 0.5)}, ff_twist_zero()};
+        const bool stops = n % 2, fast = n % 4 > 1; /* faster than the limit, too */
+        const int from = 1 + (int)(50.0 * ff_rng_uniform(&rng));
+        ff_vec3 v = ff_vec3_zero(), a = ff_vec3_zero(), p = ff_vec3_zero();
+        double bound = c.acceleration;
+        ff_output_out out;
+        for (int k = 0; k < 1500; k++) {
+            const double t = k * T;
+            if (k)
+                ff_output_confirm(&c, &s, true, false);
+            if (k == from) {
+                bound = ff_vec3_norm(a);
+                seen = fmax(seen, bound);
+                ff_output_slow(&c);
+                c.velocity = fast ? fmax(0.5 * ff_vec3_norm(v), 1e-3) : c.velocity;
+            }
+            if (stops && k >= from)
+                ff_output_brake(&s);
+            else
+                ff_output_target(&s, &target, t);
+            ff_output_step(&c, &s, t, &out);
+            const ff_vec3 v1 = ff_vec3_scale(1.0 / T, ff_vec3_sub(out.to.T.p, p)),
+                          a1 = ff_vec3_scale(1.0 / T, ff_vec3_sub(v1, v));
+            assert_true(ff_vec3_norm(ff_vec3_sub(a1, a)) / T <= c.jerk * (1.0 + 1e-6));
+            if (k >= from)
+                bound = fmax(c.acceleration, bound - 0.5 * c.jerk * T);
+            assert_true(ff_vec3_norm(a1) <= bound * (1.0 + 1e-6));
+            p = out.to.T.p;
+            v = v1;
+            a = a1;
+        }
+        if (stops)
+            assert_true(out.rests);
+        else if (!fast)
+            assert_vec3_near(p, target.T.p, 1e-12);
+    }
+    assert_true(seen > 5.0);
+}
+
 static void test_axes_brake_together(void **state) {
     (void)state;
     ff_rng rng;
@@ -488,6 +571,8 @@ int main(void) {
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_no_limits_is_the_target),
         cmocka_unit_test(test_validate),
+        cmocka_unit_test(test_slow_keeps_the_acceleration_of_a_stop),
+        cmocka_unit_test(test_slowed_in_motion_keeps_the_jerk),
         cmocka_unit_test(test_axes_brake_together),
         cmocka_unit_test(test_axes_follow_and_lost_answers),
     };

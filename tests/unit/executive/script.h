@@ -17,7 +17,9 @@ typedef struct script {
     unsigned led;
     ff_pose at[FF_MAX_BODIES]; /* where the robots stand: at their command, or where they were left */
     ff_setpoint offered[FF_MAX_BODIES], written[FF_MAX_BODIES];
+    ff_sent sent[FF_MAX_BODIES];
     ff_wrench measured[FF_MAX_BODIES];
+    double behind;         /* [m] what is sent is always so far behind the command; 0: it is the command */
     ff_wrench force;       /* that every sensor reads */
     ff_status refuses;     /* to open */
     uint64_t fails_at;     /* this cycle's wait, with: */
@@ -69,7 +71,8 @@ static ff_status script_wait(void *self, ff_sample *sample) {
         if (led)
             s->at[i] = s->offered[i].T;
         sample->body[i].sensor = (ff_wrench_in){.f_s = s->force, .T_wb = s->at[i], .twist = twist};
-        sample->body[i].sent = s->at[i];
+        sample->body[i].sent = s->sent[i];
+        sample->body[i].next = (ff_sent){.to = {s->at[i], twist}};
         sample->body[i].rests = !led;
     }
     if (s->spoils >= 0 && s->k == s->spoils_at) {
@@ -80,13 +83,18 @@ static ff_status script_wait(void *self, ff_sample *sample) {
 }
 
 static void script_write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                         const ff_wrench *measured_b) {
+                         const ff_wrench *measured_b, ff_sent *sent) {
     script *s = self;
     s->led = led;
     script_call(s, 'X');
     assert_int_equal(k, s->k);
     memcpy(s->written, command, (size_t)s->bodies * sizeof *command);
     memcpy(s->measured, measured_b, (size_t)s->bodies * sizeof *measured_b);
+    for (int i = 0; i < s->bodies; i++) {
+        s->sent[i] = (ff_sent){command[i], s->behind, s->behind > 0.0};
+        s->sent[i].to.T.p.x -= s->behind;
+        sent[i] = s->sent[i];
+    }
 }
 
 static const ff_truth *script_truth(const void *self) {

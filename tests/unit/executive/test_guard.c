@@ -201,6 +201,100 @@ static void test_tracking_is_judged_against_the_commands_that_the_robot_may_have
     assert_int_equal(result.safety.cause.code, FF_TRIP_TRACKING);
 }
 
+/* In virtual time too: what the limits hold back further than `tracking` ends the run, what the robot gets is
+ * what the rows show, and the loop is given what was sent in the cycle before. Without `tracking` the robot
+ * comes late, and nothing else happens. */
+static struct {
+    ff_sent last;
+    uint64_t limited;
+    double lag;
+    bool known;
+} sent;
+
+static ff_status see_sent(void *self, const ff_row *row) {
+    (void)self;
+    const ff_row_body *b = &row->body[0];
+    if (sent.known) {
+        assert_memory_equal(&b->sent.to, &sent.last.to, sizeof b->sent.to);
+        assert_true(b->sent.lag == sent.last.lag && b->sent.limited == sent.last.limited);
+    }
+    sent.last = (ff_sent){b->command, b->lag, b->limited};
+    sent.known = true;
+    sent.limited += b->limited && !row->final;
+    sent.lag = fmax(sent.lag, b->lag);
+    /* an ideal robot is where it was sent; a satellite that is not limited is where it is commanded */
+    assert_memory_equal(&b->robot.T, &b->command.T, sizeof b->command.T);
+    assert_near(b->lag, ff_vec3_norm(ff_vec3_sub(b->satellite.position, b->command.T.p)), 1e-12);
+    assert_true(b->limited || b->lag == 0.0);
+    return FF_OK;
+}
+
+static ff_status run_sent(void) {
+    const ff_sink own = {.row = see_sent};
+    const ff_run_options options = {.sinks = &own, .count = 1};
+    memset(&sent, 0, sizeof sent);
+    result = (ff_run_result){0};
+    ff_run(&scenario, &options, &result);
+    return result.status;
+}
+
+static void test_rows_hold_what_is_sent_and_lag_trips(void **unused) {
+    (void)unused;
+    load("", "limits: {acceleration: 1},"); /* the wall asks for about 5000 0.01/50 */
+    scenario.satellite[0].robot.kind = FF_ROBOT_IDEAL;
+    assert_int_equal(run_sent(), FF_OK);
+    assert_false(result.safety.watched);
+    assert_int_equal(result.limited, 0);
+
+    load("", "limits: {acceleration: 0.2},");
+    scenario.satellite[0].robot.kind = FF_ROBOT_IDEAL;
+    assert_int_equal(run_sent(), FF_OK);
+    assert_false(result.safety.watched);
+    assert_true(sent.limited > 10 && sent.lag > 0.001);
+    assert_int_equal(result.limited, sent.limited);
+
+    load("safety: {tracking: 0.001},", "limits: {acceleration: 0.2},");
+    scenario.satellite[0].robot.kind = FF_ROBOT_IDEAL;
+    assert_int_equal(run_sent(), FF_ERR_LIMIT);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_LAG);
+    assert_true(result.safety.cause.value > 0.001 && result.safety.cause.value < 0.0015);
+    assert_near(result.safety.cause.limit, 0.001, 0.0);
+}
+
+/* A run that begins beyond its limit brakes from the velocity it has: the plant's second difference is the
+ * stop's, and the path is v delay + v^2/(2 a) and a cycle. */
+static void test_a_limit_broken_at_the_start_brakes_from_there(void **unused) {
+    (void)unused;
+    const char *const more[] = {"", ", acceleration: 50", ", acceleration: 50, jerk: 10000"};
+    for (int n = 0; n < 3; n++) {
+        char safety[128];
+        snprintf(safety, sizeof safety, "safety: {velocity: 0.05, stop_acceleration: 0.5%s},", more[n]);
+        load(safety, "");
+        assert_int_equal(run(), FF_ERR_LIMIT);
+        assert_int_equal(result.safety.cause.code, FF_TRIP_VELOCITY);
+        assert_int_equal(result.cycles, 0);
+        assert_true(eye.deceleration <= 0.5 * (1.0 + 1e-6) && eye.deceleration > 0.25);
+        /* one cycle before t = 0 it was v T behind; the sum of (v - j a T) T is v^2/(2 a) - v T/2; a jerk J
+         * adds v a/(2 J) */
+        const double path = 0.1 * 0.1 / (2.0 * 0.5) - 1.5 * 0.1 * scenario.cycle;
+        assert_near(result.safety.rest[0].T.p.x, path, 5e-6);
+    }
+}
+
+/* A robot that lags with 2 Hz is at rest some time constants, 80 ms each, after its command. Below 2 um in
+ * two cycles it has about 2e-6/8e-3 tau = 20 um to go. */
+static void test_rest_is_that_of_the_robot(void **unused) {
+    (void)unused;
+    load("safety: {box: [0.02, free, free]},", "");
+    scenario.satellite[0].robot.kind = FF_ROBOT_LAG;
+    scenario.satellite[0].robot.frequency = 2.0;
+    scenario.satellite[0].robot.damping = 1.0;
+    assert_int_equal(run(), FF_ERR_LIMIT);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_BOX);
+    assert_true(eye.speed < 3e-4);
+    assert_true(ff_vec3_norm(result.safety.rest[0].twist.v) < 3e-4);
+}
+
 /* ---------------------------------------------------------------------------------------------- scripted --
  */
 
@@ -255,6 +349,8 @@ static void test_faults_on_the_way(void **unused) {
     script diverges = {.spoils = -1, .force = {.f = {{1e300, 0, 0}}}};
     assert_int_equal(play(&diverges), FF_ERR_LIMIT);
     assert_int_equal(result.safety.cause.code, FF_TRIP_DIVERGED);
+    assert_near(result.safety.cause.value, 0.1, 0.0); /* its speed before that force */
+    assert_near(result.safety.cause.limit, 1e9, 0.0);
     assert_int_equal(result.safety.state, FF_STATE_FAULT);
 
     load("safety: {force: 10},", "");
@@ -283,6 +379,9 @@ int main(void) {
         cmocka_unit_test(test_a_force_beyond_its_limit_brakes_and_leaves_the_contact),
         cmocka_unit_test(test_a_stop_keeps_its_deceleration),
         cmocka_unit_test(test_each_limit_trips_with_its_own_code),
+        cmocka_unit_test(test_rows_hold_what_is_sent_and_lag_trips),
+        cmocka_unit_test(test_a_limit_broken_at_the_start_brakes_from_there),
+        cmocka_unit_test(test_rest_is_that_of_the_robot),
         cmocka_unit_test(test_tracking_is_judged_against_the_commands_that_the_robot_may_have_come_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

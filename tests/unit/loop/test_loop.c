@@ -106,9 +106,6 @@ static void test_create_names_what_is_wrong(void **unused) {
     config.body[0].wrench.force_limit = 0;
     assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_ERR_ARGUMENT);
     config = base_config();
-    config.body[0].gate.velocity = -1;
-    assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_ERR_ARGUMENT);
-    config = base_config();
     config.body[0].start.position.x = FF_NAN;
     assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_ERR_NOT_FINITE);
     config = base_config();
@@ -189,140 +186,150 @@ static void test_million_steps_allocate_nothing(void **unused) {
     assert_int_equal(state->k, 1000000);
 }
 
-/* Limits hold on every axis, and what is not limited passes unchanged. */
-static void test_gate_limits_commands(void **unused) {
+/* Every number of every input in turn is not one, on both bodies: nothing moves, every robot is commanded its
+ * last pose, standing still, and the run continues from there. Behind a mock-up the acceleration counts. */
+static void test_not_finite_in_any_input_holds(void **unused) {
     (void)unused;
+    enum { SENSOR = sizeof(ff_wrench_in) / sizeof(double), LOAD = 6, SENT = 14 };
+    const double bad[] = {FF_NAN, FF_INF, -FF_INF};
+    const size_t age = offsetof(ff_wrench_in, age) / sizeof(double);
     ff_loop_config config = base_config();
-    config.body[0].gate.velocity = 0.02; /* the satellite: 0.01, 0.02, 0.03 m/s */
-    config.body[0].gate.angular_velocity = 0.1;
+    config.bodies = 2;
+    config.body[1] = config.body[0];
+    config.body[0].wrench.mockup_mass = config.body[1].wrench.mockup_mass = 1.0;
+    config.body[0].wrench.max_age = config.body[1].wrench.max_age = 0.01;
+    for (int b = 0; b < 3; b++)
+        for (int i = 0; i < 2; i++)
+            for (size_t n = 0; n < SENSOR + LOAD + SENT; n++) {
+                start(&config);
+                for (int k = 0; k < 3; k++)
+                    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
+                const ff_loop_in good = in;
+                const ff_setpoint safe[2] = {out.next[0], out.next[1]};
+                const ff_rigid_state before = state->body[0];
+                double *const number = n < SENSOR          ? (double *)&in.sensor[i] + n
+                                       : n < SENSOR + LOAD ? (double *)&in.load[i] + (n - SENSOR)
+                                                           : (double *)&in.sent[i] + (n - SENSOR - LOAD);
+                *number = bad[b];
+                const bool young = n == age && b == 2; /* from the future: as good as fresh */
+                const ff_status status = ff_loop_step(model, state, &info, &in, &out);
+                for (int o = 0; o < 2; o++) {
+                    assert_true(ff_pose_finite(out.command[o].T) && ff_twist_finite(out.command[o].twist));
+                    assert_true(ff_pose_finite(out.next[o].T) && ff_twist_finite(out.next[o].twist));
+                    assert_true(ff_wrench_finite(out.measured_b[o]));
+                }
+                if (young) {
+                    assert_int_equal(status, FF_OK);
+                    continue;
+                }
+                if (status != FF_INFO_HELD)
+                    fail_msg("body %d, number %zu, %g: status %d", i, n, bad[b], status);
+                assert_int_equal(info.held, 1);
+                assert_int_equal(info.not_finite + info.stale, 1);
+                for (int o = 0; o < 2; o++) {
+                    assert_int_equal(out.command_status[o], FF_INFO_HELD);
+                    assert_memory_equal(&out.command[o].T, &safe[o].T, sizeof safe[o].T);
+                    assert_vec3_near(out.command[o].twist.v, ff_vec3_zero(), 0.0);
+                    assert_vec3_near(out.command[o].twist.w, ff_vec3_zero(), 0.0);
+                }
+                assert_memory_equal(&state->body[0], &before, sizeof before);
+                in = good;
+                assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
+                assert_true(ff_rigid_finite(&state->body[0]) && ff_rigid_finite(&state->body[1]));
+                assert_int_equal(out.command_status[0], FF_OK);
+            }
+}
+
+/* A method whose outputs are spoiled: number `spoils` of one struct of ff_method_out. */
+static struct {
+    int part, spoils;
+    double value;
+    ff_status status;
+} spoil;
+
+static ff_status spoiled_step(const void *m, void *s, const ff_method_in *given, ff_method_out *felt) {
+    (void)m;
+    (void)s;
+    for (int i = 0; i < given->bodies; i++) {
+        felt->command[i] = felt->next_command[i] = given->body[i];
+        felt->next[i] = given->body[i];
+    }
+    felt->has_command = spoil.part == 0 || spoil.part == 1;
+    felt->has_next[0] = spoil.part == 4;
+    double *const part[] = {(double *)&felt->command[0], (double *)&felt->next_command[0],
+                            (double *)&felt->f_b[0], (double *)&felt->body[0], (double *)&felt->next[0]};
+    if (spoil.part >= 0)
+        part[spoil.part][spoil.spoils] = spoil.value;
+    return spoil.status;
+}
+
+/* A command that is not finite holds its own robot alone; a wrench or a motion that is not is a fault that
+ * leaves the satellites as they were; a fault of the method's own is passed on. The commands stay finite. */
+static void test_not_finite_from_a_method_holds(void **unused) {
+    (void)unused;
+    ff_method method = ff_method_direct;
+    method.name = "spoiled";
+    method.step = spoiled_step;
+    ff_loop_config config = base_config();
+    config.bodies = 2;
+    config.body[1] = config.body[0];
+    config.method = &method;
+    const int sizes[] = {13, 13, 6, 13, 13};
+    const double bad[] = {FF_NAN, FF_INF, -FF_INF};
+    for (int part = 0; part < 5; part++)
+        for (int n = 0; n < sizes[part]; n++)
+            for (int b = 0; b < 3; b++) {
+                spoil.part = -1;
+                spoil.status = FF_OK;
+                start(&config);
+                for (int k = 0; k < 3; k++)
+                    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
+                const ff_setpoint safe = out.next[0];
+                const ff_rigid_state before = state->body[0];
+                spoil.part = part;
+                spoil.spoils = n;
+                spoil.value = bad[b];
+                const ff_status status = ff_loop_step(model, state, &info, &in, &out);
+                const ff_status expected = part < 2 ? FF_INFO_HELD : FF_ERR_DIVERGED;
+                if (status != expected)
+                    fail_msg("part %d, number %d, %g: status %d", part, n, bad[b], status);
+                assert_memory_equal(&out.command[0].T, &safe.T, sizeof safe.T);
+                assert_vec3_near(out.command[0].twist.v, ff_vec3_zero(), 0.0);
+                assert_int_equal(out.command_status[0], FF_INFO_HELD);
+                assert_int_equal(out.command_status[1], part < 2 ? FF_OK : FF_INFO_HELD);
+                assert_true(ff_rigid_finite(&state->body[0]) && ff_rigid_finite(&state->body[1]));
+                if (part >= 2)
+                    assert_memory_equal(&state->body[0], &before, sizeof before);
+                assert_int_equal(info.held, 1);
+            }
+    spoil.part = -1;
+    spoil.status = FF_ERR_DEVICE;
     start(&config);
-    ff_setpoint last = out.next[0];
-    for (int k = 0; k < 100; k++) {
-        assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
-        const ff_vec3 step = ff_vec3_sub(out.next[0].T.p, last.T.p);
-        const ff_vec3 turn = ff_quat_log(ff_quat_mul(ff_quat_conj(last.T.q), out.next[0].T.q));
-        for (int a = 0; a < 3; a++) {
-            assert_true(fabs(step.a[a]) <= 0.02 * 0.004 * (1 + 1e-9));
-            assert_true(fabs(turn.a[a]) <= 0.1 * 0.004 * (1 + 1e-3));
-            assert_true(fabs(out.next[0].twist.w.a[a]) <= 0.1 * (1 + 1e-12));
-        }
-        assert_near(step.x, 0.01 * 0.004, 1e-15);
-        assert_near(step.z, 0.02 * 0.004, 1e-15);
-        assert_int_equal(out.gate_status[0], FF_INFO_LIMITED);
-        last = out.next[0];
-    }
-    assert_int_equal(info.gate[0].limited, 100);
+    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_ERR_DEVICE);
+    assert_int_equal(out.command_status[0], FF_INFO_HELD);
 }
 
-/* After a jump of the wish the gate follows within velocity, acceleration and jerk, meets it without
- * overshoot, and then passes it through bit by bit. */
-static void test_gate_follows_within_all_limits(void **unused) {
-    (void)unused;
-    ff_gate_config config;
-    ff_gate_default(&config);
-    config.velocity = 0.5;
-    config.acceleration = 2.0;
-    config.jerk = 50.0;
-    config.angular_velocity = 1.0;
-    config.angular_acceleration = 5.0;
-    config.angular_jerk = 100.0;
-    assert_int_equal(ff_gate_validate(&config), FF_OK);
-    ff_gate_state gate;
-    ff_gate_info counts;
-    const ff_setpoint home = {ff_pose_identity(), ff_twist_zero()};
-    ff_gate_reset(home, &gate, &counts);
-    const ff_setpoint wish = {{ff_quat_exp(ff_vec3_make(0, 0.3, 0)), {{0.2, -0.1, 0}}}, ff_twist_zero()};
-    ff_setpoint last = home, command = home;
-    ff_vec3 acceleration = ff_vec3_zero();
-    int k = 0;
-    for (; k < 1000; k++) {
-        const ff_status status = ff_gate_step(&config, &gate, &counts, wish, &command);
-        const ff_vec3 a = ff_vec3_scale(1 / config.cycle, ff_vec3_sub(command.twist.v, last.twist.v));
-        for (int i = 0; i < 3; i++) {
-            assert_true(fabs(command.twist.v.a[i]) <= 0.5 * (1 + 1e-9));
-            assert_true(fabs(a.a[i]) <= 2.0 * (1 + 1e-9));
-            assert_true(fabs(a.a[i] - acceleration.a[i]) <= 50.0 * config.cycle * (1 + 1e-6));
-            assert_true(fabs(command.twist.w.a[i]) <= 1.0 * (1 + 1e-9));
-        }
-        assert_true(command.T.p.x <= 0.2 * (1 + 1e-9) && command.T.p.y >= -0.1 * (1 + 1e-9));
-        acceleration = a;
-        last = command;
-        if (status == FF_OK)
-            break;
-    }
-    assert_true(k > 10 && k < 200);
-    assert_int_equal(counts.limited, (uint64_t)k);
-    assert_memory_equal(&command, &wish, sizeof wish);
-    assert_int_equal(ff_gate_step(&config, &gate, &counts, wish, &command), FF_OK);
-    ff_setpoint bad = wish;
-    bad.twist.v.y = FF_NAN;
-    assert_int_equal(ff_gate_step(&config, &gate, &counts, bad, &command), FF_INFO_HELD);
-    assert_int_equal(counts.held, 1);
-    assert_memory_equal(&command, &wish, sizeof wish); /* which stands still */
-    config.jerk = 0.0;
-    assert_int_equal(ff_gate_validate(&config), FF_ERR_ARGUMENT);
+/* What was sent reaches the method as it was given. */
+static const ff_sent *seen_sent;
+
+static ff_status seeing_step(const void *m, void *s, const ff_method_in *given, ff_method_out *felt) {
+    (void)m;
+    (void)s;
+    (void)felt;
+    seen_sent = given->sent;
+    return FF_OK;
 }
 
-/* A steady motion within the limits passes untouched, whatever its pose; each limit alone acts; and what
- * holds stands still: it starts again from rest. */
-static void test_gate_of_a_moving_wish(void **unused) {
+static void test_what_was_sent_reaches_the_method(void **unused) {
     (void)unused;
-    ff_rng rng;
-    ff_rng_seed(&rng, test_seed(), 2);
-    for (int n = 0; n < 20; n++) {
-        ff_gate_config config;
-        ff_gate_default(&config);
-        config.velocity = config.angular_velocity = 1.0;
-        config.acceleration = config.angular_acceleration = 10.0;
-        config.jerk = config.angular_jerk = 1000.0;
-        ff_setpoint wish = {test_random_pose(&rng, 1.0),
-                            {test_random_vec3(&rng, 0.3), test_random_vec3(&rng, 0.3)}},
-                    command;
-        ff_gate_state gate;
-        ff_gate_info counts;
-        ff_gate_reset(wish, &gate, &counts);
-        for (int k = 0; k < 20; k++) {
-            wish.T.p = ff_vec3_axpy(config.cycle, wish.twist.v, wish.T.p);
-            wish.T.q =
-                ff_quat_unit(ff_quat_mul(wish.T.q, ff_quat_exp(ff_vec3_scale(config.cycle, wish.twist.w))));
-            const ff_status status = ff_gate_step(&config, &gate, &counts, wish, &command);
-            /* to rounding it is met in the cycle; what is sent then is the wish itself */
-            if (status == FF_OK)
-                assert_memory_equal(&command, &wish, sizeof wish);
-            assert_vec3_near(command.T.p, wish.T.p, 1e-12);
-            assert_vec3_near(command.twist.v, wish.twist.v, 1e-9);
-            assert_vec3_near(command.twist.w, wish.twist.w, 1e-9);
-            assert_true(ff_quat_angle(command.T.q, wish.T.q) < 1e-9);
-        }
-        wish.T.p.x += 0.5; /* in the middle of a limited motion the wish is lost: it stands, and forgets */
-        for (int k = 0; k < 3; k++)
-            assert_int_equal(ff_gate_step(&config, &gate, &counts, wish, &command), FF_INFO_LIMITED);
-        assert_true(ff_vec3_norm(gate.acceleration.v) > 1.0);
-        const ff_setpoint before = command;
-        ff_setpoint bad = wish;
-        bad.T.p.z = FF_NAN;
-        assert_int_equal(ff_gate_step(&config, &gate, &counts, bad, &command), FF_INFO_HELD);
-        assert_memory_equal(&command.T, &before.T, sizeof command.T);
-        assert_vec3_near(command.twist.v, ff_vec3_zero(), 0.0);
-        assert_vec3_near(command.twist.w, ff_vec3_zero(), 0.0);
-        assert_vec3_near(gate.acceleration.v, ff_vec3_zero(), 0.0);
-        assert_vec3_near(gate.acceleration.w, ff_vec3_zero(), 0.0);
-    }
-    for (int n = 0; n < 6; n++) {
-        ff_gate_config config;
-        ff_gate_default(&config);
-        double *const limit[] = {
-            &config.velocity,         &config.acceleration,         &config.jerk,
-            &config.angular_velocity, &config.angular_acceleration, &config.angular_jerk};
-        *limit[n] = 0.1;
-        ff_gate_state gate;
-        ff_gate_info counts;
-        ff_gate_reset((ff_setpoint){ff_pose_identity(), ff_twist_zero()}, &gate, &counts);
-        const ff_setpoint wish = {{ff_quat_exp(ff_vec3_make(0.2, 0, 0)), {{0.1, 0, 0}}}, ff_twist_zero()};
-        ff_setpoint command;
-        assert_int_equal(ff_gate_step(&config, &gate, &counts, wish, &command), FF_INFO_LIMITED);
-        assert_true(n < 3 ? command.T.p.x < 0.001 : ff_quat_log(command.T.q).x < 0.001);
-    }
+    ff_method method = ff_method_direct;
+    method.step = seeing_step;
+    ff_loop_config config = base_config();
+    config.method = &method;
+    start(&config);
+    in.sent[0] = (ff_sent){{{ff_quat_identity(), ff_vec3_make(1, 2, 3)}, ff_twist_zero()}, 0.25, true};
+    assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
+    assert_memory_equal(seen_sent, &in.sent[0], sizeof *seen_sent);
 }
 
 int main(void) {
@@ -332,9 +339,9 @@ int main(void) {
         cmocka_unit_test(test_create_names_what_is_wrong),
         cmocka_unit_test(test_ledger_closes),
         cmocka_unit_test(test_million_steps_allocate_nothing),
-        cmocka_unit_test(test_gate_limits_commands),
-        cmocka_unit_test(test_gate_follows_within_all_limits),
-        cmocka_unit_test(test_gate_of_a_moving_wish),
+        cmocka_unit_test(test_not_finite_in_any_input_holds),
+        cmocka_unit_test(test_not_finite_from_a_method_holds),
+        cmocka_unit_test(test_what_was_sent_reaches_the_method),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

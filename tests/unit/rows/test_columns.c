@@ -134,7 +134,7 @@ static void test_columns_have_places_of_their_own(void **state) {
                 assert_int_equal(init[k](&scenario, &c), FF_OK);
                 check_places(&rng, &c);
                 if (k == 1)
-                    assert_int_equal(c.count, 32 * scenario.satellites); /* docs/protocols.md says so */
+                    assert_int_equal(c.count, 47 * scenario.satellites); /* docs/protocols.md says so */
                 if (k == 2)
                     assert_true(c.count == 3 + 6 * scenario.satellites && c.count <= FF_COLUMNS_TUNING_MAX);
                 ff_columns_free(&c);

@@ -43,6 +43,7 @@ static void test_levels_above_exactly_when_tripped(void **state) {
                                               .missed = 10,
                                               .stop_acceleration = 0.5};
         config.origin[0] = some(0.1);
+        ff_limiter_default(&config.bounded[0]);
         const ff_level_name tight = (ff_level_name)(n % FF_LEVEL_COUNT);
         /* judged by the executive: it alone knows the sensor's clock and the arm */
         if (tight == FF_LEVEL_AGE || tight == FF_LEVEL_JOINT)

@@ -25,6 +25,7 @@ static ff_safety_config config_one(void) {
                                      .missed = 5,
                                      .stop_acceleration = 1.0,
                                      .stop_angular_acceleration = 2.0};
+    ff_limiter_default(&c.bounded[0]);
     return c;
 }
 
@@ -273,6 +274,37 @@ static void test_each_limit_trips_at_its_value(void **state) {
         }
 }
 
+/* What `limits` reduce before it is sent breaks no wider limit of `safety`; a narrower one is broken by the
+ * command all the same, and so is any by the robot's own velocity. */
+static void test_limits_reduce_what_is_judged_of_the_command(void **state) {
+    (void)state;
+    for (int which = 0; which < 6; which++)
+        for (int narrower = 0; narrower < 2; narrower++) {
+            ff_safety_config c = config_one();
+            ff_safety_limits *l = &c.limits[0];
+            ff_limiter_config *most = &c.bounded[0];
+            double *const limit[] = {&l->velocity,     &l->angular_velocity,
+                                     &l->acceleration, &l->angular_acceleration,
+                                     &l->jerk,         &l->velocity};
+            double *const bound[] = {&most->velocity,     &most->angular_velocity,
+                                     &most->acceleration, &most->angular_acceleration,
+                                     &most->jerk,         &most->velocity};
+            *limit[which] = 1.0;
+            *bound[which] = narrower ? 1.1 : 1.0;
+            machine m = floating(c);
+            step(&m);
+            step(&m);
+            if (which == 1 || which == 3)
+                m.in.body[0].command.twist.w.y = 2.0;
+            else if (which < 5)
+                m.in.body[0].command.twist.v.y = 2.0;
+            else
+                m.in.body[0].measured.twist.v.y = 2.0;
+            step(&m);
+            assert_int_equal(m.tripped, narrower || which == 5);
+        }
+}
+
 static void test_not_finite_trips(void **state) {
     (void)state;
     for (int n = 0; n < 10; n++) {
@@ -317,7 +349,7 @@ static stopped begin_stop(void) {
 }
 
 static void stop_once(const ff_safety_config *c, stopped *r, ff_vec3 force, bool valid) {
-    const ff_stop_in in = {r->at, r->rests, force, valid};
+    const ff_stop_in in = {r->at, r->rests, force, valid, r->at};
     ff_stop_step(c, 0, &r->s, &in);
     if (r->s.goes)
         r->at = r->s.target.T;
@@ -407,10 +439,76 @@ static void test_stop_waits_for_rest(void **state) {
     const ff_safety_config c = config_one();
     ff_stop_state s;
     ff_stop_start(&s);
-    const ff_stop_in moves = {ff_pose_identity(), false, ff_vec3_make(-10, 0, 0), true};
+    const ff_stop_in moves = {ff_pose_identity(), false, ff_vec3_make(-10, 0, 0), true, ff_pose_identity()};
     for (int n = 0; n < 1000; n++)
         ff_stop_step(&c, 0, &s, &moves);
     assert_true(!s.done && !s.retreats && !s.goes);
+}
+
+/* A robot that comes to rest later than its command, x = exp(-t/tau) v tau: the stop is over when it moves by
+ * less than 2 um in two cycles more, so below v(t) 2 T = 2 um; a turn counts as well. One whose measured pose
+ * is not finite is not waited for: nothing would ever be known. */
+static void test_stop_waits_for_the_robot_itself(void **state) {
+    (void)state;
+    const ff_safety_config c = config_one();
+    for (int n = 0; n < 3; n++) {
+        const double tau = 0.2, v = 0.1;
+        ff_stop_state s;
+        ff_stop_start(&s);
+        double t = 0.0;
+        for (; !s.done && t < 30.0; t += c.cycle) {
+            ff_pose at = ff_pose_identity();
+            const double x = v * tau * exp(-t / tau);
+            if (n == 0)
+                at.p.y = x;
+            else if (n == 1)
+                at.q = ff_quat_exp(ff_vec3_make(0, 0, x));
+            else
+                at.p.z = FF_NAN;
+            const ff_stop_in in = {ff_pose_identity(), true, ff_vec3_zero(), true, at};
+            ff_stop_step(&c, 0, &s, &in);
+        }
+        assert_true(s.done && s.why == FF_STOP_FREE);
+        const double most = n == 0 ? 2e-6 : 2e-5, shortest = c.delay[0] + 3.0 * c.cycle;
+        const double until = n == 2 ? shortest : tau * log(v * 2.0 * c.cycle / most);
+        assert_near(t, until, 4.0 * c.cycle);
+    }
+}
+
+/* Limits that let no robot come to rest: the stop ends after a minute, and says so. */
+static void test_stop_ends_in_any_case(void **state) {
+    (void)state;
+    const ff_safety_config c = config_one();
+    ff_stop_state s;
+    ff_stop_start(&s);
+    const ff_stop_in moves = {ff_pose_identity(), false, ff_vec3_make(-10, 0, 0), true, ff_pose_identity()};
+    int n = 0;
+    for (; !s.done && n < 100000; n++)
+        ff_stop_step(&c, 0, &s, &moves);
+    assert_int_equal(s.why, FF_STOP_UNFINISHED);
+    assert_near(n * c.cycle, FF_STOP_LONGEST, 2.0 * c.cycle);
+    assert_true(!s.goes && !s.retreats);
+    assert_non_null(strstr(ff_stop_text(s.why), "60 s"));
+}
+
+/* A step that failed: what it was, and how fast the satellite was before. */
+static void test_a_failed_step_is_a_trip_with_its_cause(void **state) {
+    (void)state;
+    char text[200];
+    static ff_loop_state loop;
+    loop.body[0].velocity = ff_vec3_make(0, 3, 4);
+    loop.body[1].velocity = ff_vec3_make(0, 6e8, 8e8);
+    ff_trip trip = ff_trip_of_step(FF_ERR_DIVERGED, &loop, 1);
+    assert_true(trip.code == FF_TRIP_DIVERGED && trip.body == 0 && trip.value == 5.0 && trip.limit == 1e9);
+    trip = ff_trip_of_step(FF_ERR_DIVERGED, &loop, 2);
+    assert_true(trip.body == 1 && trip.value == 1e9);
+    ff_trip_sentence(&trip, text, sizeof text);
+    assert_string_equal(text, "DIVERGED: the loop's motion diverged (1e+09, allowed 1e+09 m/s)");
+    trip = ff_trip_of_step(FF_ERR_NOT_FINITE, &loop, 2);
+    assert_true(trip.code == FF_TRIP_METHOD && trip.status == FF_ERR_NOT_FINITE);
+    ff_trip_sentence(&trip, text, sizeof text);
+    assert_non_null(strstr(text, "METHOD: the method has failed: "));
+    assert_non_null(strstr(text, ff_status_text(FF_ERR_NOT_FINITE)));
 }
 
 static void test_trips_by_the_sensor(void **state) {
@@ -615,6 +713,7 @@ static void test_differences_are_those_of_the_last_cycles(void **state) {
         c.bodies = 2;
         c.contact[1] = 1.0;
         c.limits[1] = c.limits[0];
+        c.bounded[1] = c.bounded[0];
         const int which = n % 4, i = n / 4 % 2, cycles = 2 + n / 8 % 4;
         machine m = floating(c); /* one cycle of it, with zeros */
         m.in.body[1] = m.in.body[0];
@@ -759,9 +858,13 @@ int main(void) {
         cmocka_unit_test(test_fault_latches),
         cmocka_unit_test(test_a_held_robot_must_not_be_pressed),
         cmocka_unit_test(test_each_limit_trips_at_its_value),
+        cmocka_unit_test(test_limits_reduce_what_is_judged_of_the_command),
         cmocka_unit_test(test_not_finite_trips),
         cmocka_unit_test(test_stop_point),
         cmocka_unit_test(test_stop_waits_for_rest),
+        cmocka_unit_test(test_stop_waits_for_the_robot_itself),
+        cmocka_unit_test(test_stop_ends_in_any_case),
+        cmocka_unit_test(test_a_failed_step_is_a_trip_with_its_cause),
         cmocka_unit_test(test_trips_by_the_sensor),
         cmocka_unit_test(test_retreat_is_bounded_and_along_the_force),
         cmocka_unit_test(test_runup_reaches_the_start),

@@ -784,8 +784,12 @@ static void test_loop_configuration(void **state) {
     assert_near(wrench->T_bs.q.z, -sqrt(0.5), 1e-15);
     assert_true(wrench->force_limit == 100 && wrench->torque_limit == 10 && wrench->mockup_mass == 3 &&
                 wrench->mockup_com_b.z == 1 && wrench->gravity_w.z == -9.81 && wrench->bias_s.f.x == 0);
-    assert_true(loop.body[1].gate.velocity == 4 && loop.body[1].gate.cycle == 0.004 &&
-                isinf(loop.body[0].gate.velocity));
+    ff_output_config output[2]; /* `limits` are the output stage's */
+    for (int i = 0; i < 2; i++)
+        ff_scenario_watched_output(&s.satellite[i], s.cycle, &output[i]);
+    assert_true(output[1].velocity == 4 && output[1].cycle == 0.004 && isinf(output[1].acceleration) &&
+                isinf(output[0].velocity));
+    assert_true(ff_scenario_bounded(&s) && !ff_scenario_watched(&s));
     assert_near(model->stage.detector.force_on, 0.5, 1e-15);
     assert_near(model->stage.detector.torque_on, 0.1, 1e-15);
 
