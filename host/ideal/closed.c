@@ -177,17 +177,18 @@ static void write_body(const ff_scenario *s, int body, const bounce *list, int c
     for (int i = 0; i < count; i++) {
         const bounce *b = &list[i];
         ff_ideal_contact *c = &result->contact[result->contacts++];
-        const bool open = b->end > last;
+        const bool open = !ff_ideal_over(s, b->end, last);
         *c = (ff_ideal_contact){.contact = b->contact, .start = b->start, .end = open ? FF_NAN : b->end};
         for (int j = 0; j < 2; j++) {
-            const double at = j ? fmin(b->end, last) : b->start;
+            const double at = !j ? b->start : open ? last : b->end;
             ff_rigid_state *x = j ? &c->after[0] : &c->before[0];
             *x = satellite->start;
-            inside(b, at - b->start, x);
+            inside(b, fmin(at, b->end) - b->start, x);
+            x->position = ff_vec3_axpy(fmax(at - b->end, 0.0), x->velocity, x->position);
             x->attitude = turned(satellite, at);
             fastest = fmax(fastest, ff_vec3_norm(x->velocity));
         }
-        if (open) { /* the largest force so far */
+        if (b->end > last) { /* the largest force so far */
             bounce part = *b;
             part.end = last;
             c->peak_force = fmax(peak(&part), force(b, last - b->start));

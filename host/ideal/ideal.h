@@ -16,6 +16,13 @@ typedef struct ff_ideal_contact {
     double peak_force;        /* [N] largest |force| on `body`, located */
 } ff_ideal_contact;
 
+enum { FF_IDEAL_CLOSE_CYCLES = 5 };
+
+/* Whether a contact whose force ended at `end` [s] counts as over at the last time [s]. */
+static inline bool ff_ideal_over(const ff_scenario *scenario, double end, double last) {
+    return last - end >= FF_IDEAL_CLOSE_CYCLES * scenario->cycle * (1.0 - 1e-12);
+}
+
 typedef struct ff_ideal_result {
     uint64_t samples; /* cycles + 1 */
     int bodies;
