@@ -281,27 +281,27 @@ static char *devices_json(const desk *d) {
     ff_json_integer(&json, "strangers", (long long)d->result.strangers);
     ff_json_open(&json, "satellites", '{');
     for (int i = 0; i < d->scenario->satellites; i++) {
-        const ff_rsi_client_info *rsi = &d->result.rsi[i];
-        const ff_ati_sequence *ati = &d->result.ati[i];
+        const ff_device_counters *robot = &d->result.robots[i];
+        const ff_device_counters *sensor = &d->result.sensors[i];
         ff_json_open(&json, d->scenario->satellite[i].name, '{');
         ff_json_open(&json, "robot", '{');
-        ff_json_integer(&json, "received", (long long)rsi->received);
-        ff_json_integer(&json, "answered", (long long)rsi->answered);
-        ff_json_integer(&json, "late", (long long)rsi->late);
-        ff_json_integer(&json, "lost", (long long)rsi->lost);
-        ff_json_integer(&json, "repeated", (long long)rsi->repeated);
-        ff_json_integer(&json, "reordered", (long long)rsi->reordered);
-        ff_json_integer(&json, "malformed", (long long)rsi->malformed);
-        ff_json_integer(&json, "empty", (long long)rsi->empty);
-        ff_json_integer(&json, "unanswered", (long long)rsi->unanswered);
-        ff_json_integer(&json, "refused", (long long)rsi->refused);
+        ff_json_integer(&json, "received", (long long)robot->received);
+        ff_json_integer(&json, "answered", (long long)robot->answered);
+        ff_json_integer(&json, "late", (long long)robot->late);
+        ff_json_integer(&json, "lost", (long long)robot->lost);
+        ff_json_integer(&json, "repeated", (long long)robot->repeated);
+        ff_json_integer(&json, "reordered", (long long)robot->reordered);
+        ff_json_integer(&json, "malformed", (long long)robot->malformed);
+        ff_json_integer(&json, "empty", (long long)robot->empty);
+        ff_json_integer(&json, "unanswered", (long long)robot->unanswered);
+        ff_json_integer(&json, "refused", (long long)robot->refused);
         ff_json_close(&json, '}');
         ff_json_open(&json, "sensor", '{');
-        ff_json_integer(&json, "received", (long long)ati->received);
-        ff_json_integer(&json, "lost", (long long)ati->lost);
-        ff_json_integer(&json, "repeated", (long long)ati->repeated);
-        ff_json_integer(&json, "reordered", (long long)ati->reordered);
-        ff_json_integer(&json, "restarts", (long long)ati->restarts);
+        ff_json_integer(&json, "received", (long long)sensor->received);
+        ff_json_integer(&json, "lost", (long long)sensor->lost);
+        ff_json_integer(&json, "repeated", (long long)sensor->repeated);
+        ff_json_integer(&json, "reordered", (long long)sensor->reordered);
+        ff_json_integer(&json, "restarts", (long long)sensor->restarts);
         ff_json_close(&json, '}');
         ff_json_close(&json, '}');
     }
@@ -360,7 +360,7 @@ static void show_end(const void *self) {
     const ff_rt_result *r = &d->result;
     unsigned long long late = 0;
     for (int i = 0; i < d->scenario->satellites; i++)
-        late += r->rsi[i].late;
+        late += r->robots[i].late;
     printf("%s%s; wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us, input and output p99 %.0f us; %llu "
            "cycles "
            "missed, %llu answers late, %llu page faults\n",
