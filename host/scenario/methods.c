@@ -198,7 +198,7 @@ bool ff__read_method(ff_reader *r, const ff_node *node, const ff_key *key) {
         if (setting_node(node, method->setting[n].name))
             setup->setting.given |= UINT64_C(1) << n;
     ff_complaint complaint = {"", "its settings are refused"};
-    if (method->check(NULL, setup->setting.bytes, setup->setting.given, &complaint) == FF_OK)
+    if (ff_method_check(method, NULL, setup->setting.bytes, setup->setting.given, &complaint) == FF_OK)
         return true;
     const ff_node *blamed = *complaint.setting ? setting_node(node, complaint.setting) : NULL;
     return ff_reader_fail(r, blamed ? blamed->place : node->place, "%s", complaint.text);
