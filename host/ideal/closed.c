@@ -177,17 +177,18 @@ static void write_body(const ff_scenario *s, int body, const bounce *list, int c
     for (int i = 0; i < count; i++) {
         const bounce *b = &list[i];
         ff_ideal_contact *c = &result->contact[result->contacts++];
-        const bool open = !ff_ideal_over(s, b->end, last);
+        const bool open = last - b->end < FF_IDEAL_CLOSE_CYCLES * s->cycle * (1.0 - 1e-12);
         *c = (ff_ideal_contact){.contact = b->contact, .start = b->start, .end = open ? FF_NAN : b->end};
         for (int j = 0; j < 2; j++) {
-            const double at = !j ? b->start : open ? last : b->end;
+            const double at = j ? fmin(b->end, last) : b->start;
             ff_rigid_state *x = j ? &c->after[0] : &c->before[0];
             *x = satellite->start;
-            inside(b, fmin(at, b->end) - b->start, x);
-            x->position = ff_vec3_axpy(fmax(at - b->end, 0.0), x->velocity, x->position);
+            inside(b, at - b->start, x);
             x->attitude = turned(satellite, at);
             fastest = fmax(fastest, ff_vec3_norm(x->velocity));
         }
+        if (open) /* left just before the end, or not at all */
+            c->after[0] = result->state[(result->samples - 1) * (uint64_t)result->bodies + (uint64_t)body];
         if (b->end > last) { /* the largest force so far */
             bounce part = *b;
             part.end = last;

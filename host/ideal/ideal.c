@@ -515,7 +515,7 @@ static ff_status solve(solver *s, char *message, size_t size) {
         if (s->open[c] < 0)
             continue;
         ff_ideal_contact *record = &s->result->contact[s->open[c]];
-        if (s->ended[c] && ff_ideal_over(s->scenario, record->end, t))
+        if (s->ended[c] && t - record->end >= FF_IDEAL_CLOSE_CYCLES * s->scenario->cycle * (1.0 - 1e-12))
             continue;
         record->end = FF_NAN;
         put_states(s, c, y, record->after);

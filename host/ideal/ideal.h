@@ -16,13 +16,6 @@ typedef struct ff_ideal_contact {
     double peak_force;        /* [N] largest |force| on `body`, located */
 } ff_ideal_contact;
 
-enum { FF_IDEAL_CLOSE_CYCLES = 5 };
-
-/* Whether a contact whose force ended at `end` [s] counts as over at the last time [s]. */
-static inline bool ff_ideal_over(const ff_scenario *scenario, double end, double last) {
-    return last - end >= FF_IDEAL_CLOSE_CYCLES * scenario->cycle * (1.0 - 1e-12);
-}
-
 typedef struct ff_ideal_result {
     uint64_t samples; /* cycles + 1 */
     int bodies;
@@ -37,6 +30,10 @@ typedef struct ff_ideal_result {
 
 /* Progress 0..1; may be NULL. Return false to stop. */
 typedef bool (*ff_ideal_progress)(void *user, double part);
+
+/* A contact is over when nothing has been touched for this many cycles; one that was left later than that
+ * before the end counts as open, as in metrics. */
+#define FF_IDEAL_CLOSE_CYCLES 5
 
 /* Local error allowed in one step, relative to the size of each body's motion. */
 #define FF_IDEAL_TOLERANCE 1e-13
