@@ -1,6 +1,6 @@
 /* Memory that runs out: the n-th allocation of a piece of work fails, for every n until the work needs fewer.
- * Tests named *_memory.c are linked so that malloc, calloc and realloc of our own code pass through here;
- * what other libraries allocate does not. */
+ * Tests named *_memory.c are linked so that malloc, calloc, realloc and strdup of our own code pass through
+ * here; what other libraries allocate does not. */
 #ifndef FF_TESTS_MEMORY_SUPPORT_H
 #define FF_TESTS_MEMORY_SUPPORT_H
 
@@ -11,11 +11,13 @@
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
+char *__real_strdup(const char *text);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strdup(const char *text);
 
-static atomic_long memory_left; /* allocations until one fails; negative: none does */
+static atomic_long memory_left = -1; /* allocations until one fails; negative: none does */
 static atomic_bool memory_hit;
 static void *memory_caller;
 
@@ -37,6 +39,10 @@ void *__wrap_calloc(size_t count, size_t size) {
 
 void *__wrap_realloc(void *old, size_t size) {
     return memory_fails(__builtin_return_address(0)) ? NULL : __real_realloc(old, size);
+}
+
+char *__wrap_strdup(const char *text) {
+    return memory_fails(__builtin_return_address(0)) ? NULL : __real_strdup(text);
 }
 
 /* Where the failed allocation was: for addr2line -e PROGRAM. */
