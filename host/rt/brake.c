@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* A robot that stood still against its command stands behind it: the command goes back to where it is. */
+/* A robot that stood still against its command stands behind it: the command goes back to where it is, as
+ * fast as the limits allow. A robot that is let go meanwhile makes a step of what is left. */
 static bool goes_back(const ff_executive *e, int i) {
     const ff_rt_body *b = &e->body[i];
     return e->walk.cause.code == FF_TRIP_STANDS && e->walk.cause.body == i && !b->stop.done &&
@@ -30,12 +31,13 @@ bool ff__rt_brake(ff_executive *e) {
             continue;
         if (!b->stop.started) {
             ff_stop_start(&b->stop);
-            ff_output_slow(&b->output_config);
             b->stop.grasped = ff__rt_now(e) >= e->safety_config.grasp[i];
             b->stood = b->measured.T;
             b->out.rests = false;
         }
         const bool back = goes_back(e, i);
+        if (!back)
+            ff_output_slow(&b->output_config);
         if (!b->stop.done && !back) {
             const ff_stop_in in = {b->output.pose, b->out.rests, b->last_force,
                                    b->force_valid && !ff_trip_by_sensor(e->walk.cause.code), b->measured.T};

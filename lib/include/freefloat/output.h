@@ -100,8 +100,8 @@ void ff_output_confirm(const ff_output_config *config, ff_output_state *state, b
 ff_status ff_output_target(ff_output_state *state, const ff_setpoint *target, double time);
 /* There is no target any more. */
 void ff_output_brake(ff_output_state *state);
-/* From now on nothing accelerates more than a stop does: what a stop leads to, back to where the robot stands
- * or out of a contact, is part of it. */
+/* From now on nothing accelerates more than a stop does: what a stop leads to, out of a contact, is part of
+ * it. */
 void ff_output_slow(ff_output_config *config);
 /* The answer to the telegram of `time` [s]. A target of another time is led along its twist, or, for a robot
  * that asks a little earlier, taken between the last two. Never anything that is not finite. */
