@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "text/json.h"
-#include "rt/facility.h"
+#include "server/facility.h"
 #include "session.h"
 
 static const char help[] =
