@@ -15,7 +15,7 @@
 #include "text/json.h"
 #include "operator/operator.h"
 #include "operator/selftest.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat rt FILE [options]\n"
@@ -393,9 +393,9 @@ static bool number(const char *name, const char *text, double low, double high, 
 }
 
 static int close_loop(desk *d, const char *file, const ff_scenario_options *load, ff_session_options *options,
-                      const ff_session_ask *ask) {
+                      const ff_show_ask *ask) {
     int status;
-    ff_session *session = ff_session_open(file, load, &status);
+    ff_session *session = ff_show_open(file, load, &status);
     if (!session)
         return status;
     ff_plan plan;
@@ -424,9 +424,9 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         if (d->address)
             status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)
-            status = ff_session_execute(session, options);
+            status = ff_show_execute(session, options, d->quiet);
         if (d->live && session->summary && d->result.trip.code == FF_TRIP_FINISHED)
-            ff_session_tell(session, d->live);
+            ff_show_verdict_live(session, d->live);
         if (d->live && d->result.state != FF_STATE_FAULT)
             ff_live_set_phase(d->live,
                               d->result.trip.code == FF_TRIP_FINISHED ? FF_LIVE_ENDED : FF_LIVE_STOPPED);
@@ -434,7 +434,7 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         d->live = NULL;
         if (session->summary) {
             write_last(d, folder);
-            status = ff_session_show(session, folder, ask, status, show_end, d);
+            status = ff_show_result(session, folder, ask, status, show_end, d);
         }
         free(folder);
         free(d->result.last);
@@ -448,9 +448,9 @@ int ff_cmd_rt(int argc, char **argv) {
                       *cpu = NULL, *live = NULL;
     int status;
     bool arm = false, selftest = false, control = false, doze = false, trust = false;
-    ff_session_ask ask = {.log = "csv,mcap"};
+    ff_show_ask ask = {.log = "csv,mcap"};
     const ff_option options[] = {FF_OPT("--method", &method),
-                                 FF_SESSION_OPTS(&ask),
+                                 FF_SHOW_OPTS(&ask),
                                  FF_OPT_FLAG("--arm", &arm),
                                  FF_OPT_FLAG("--selftest", &selftest),
                                  FF_OPT("--rsi-port", &rsi),
@@ -468,8 +468,6 @@ int ff_cmd_rt(int argc, char **argv) {
         return status;
     if (selftest)
         return ff_cli_selftest(ask.json, doze);
-    if (!trust) /* it would run in the real-time thread */
-        ff_scenario_set_opener(ff_library_refuse);
     if (!file)
         return ff_cli_missing("rt", "scenario");
     if (control && !live) {
@@ -493,10 +491,13 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.confirm = confirm;
     d.options.note = note;
     d.options.user = &d;
-    ff_session_options session_options = {
-        .quiet = d.quiet, .runner = runner, .runner_self = &d, .extend = add_devices};
-    if (ff_session_logs(ask.log, &session_options) != 0)
+    ff_session_options session_options = {.runner = runner, .runner_self = &d, .extend = add_devices};
+    if (ff_show_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = ask.set, .sets = ask.sets, .method = method};
+    const ff_scenario_options load = {
+        .set = ask.set,
+        .sets = ask.sets,
+        .method = method,
+        .catalog = trust ? &ff_catalog_libraries : &ff_catalog_guarded}; /* it runs in the real-time thread */
     return close_loop(&d, file, &load, &session_options, &ask);
 }
