@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "catalog/probe.h"
+#include "scenario/methods.h"
 #include "text/clock.h"
 #include "text/file.h"
 #include "text/sha256.h"
@@ -19,6 +20,7 @@
 typedef struct library {
     const ff_method *inner; /* the library's own table */
     ff_method outer;        /* what the loop is given */
+    ff_method_section section;
     ff_method_library shown;
 } library;
 
@@ -271,7 +273,7 @@ static const ff_method_library *refuse(char *message, size_t size, const char *p
     return NULL;
 }
 
-const ff_method_library *ff_library_refuse(const char *path, char *message, size_t size) {
+static const ff_method_library *refuse_all(const char *path, char *message, size_t size) {
     return refuse(message, size, path, "method libraries run on devices only with --trust-method");
 }
 
@@ -305,7 +307,11 @@ const ff_method_library *ff_library_open(const char *path, char *message, size_t
     memcpy(l->shown.path, whole, strlen(whole) + 1);
     wrap(count);
     l->shown.method = &l->outer;
+    ff_method_section_create(&l->outer, &l->section);
+    l->shown.section = &l->section;
     if (count++ == 0)
         start_watchdog();
     return &l->shown;
 }
+
+const ff_catalog ff_catalog_libraries = {ff_library_open}, ff_catalog_guarded = {refuse_all};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "study/delay_margin.h"
+#include "catalog/library.h"
 #include "analyze.h"
 #include "text/json.h"
 #include "show.h"
@@ -213,7 +214,8 @@ int ff_analyze_delay_margin(int argc, char **argv) {
     ff_delay_margin_default(&config);
     if (numbers(delay_max, map, span, &config) != 0 || (methods && pick_methods(methods, &config) != 0))
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
+    const ff_scenario_options load = {
+        .set = sets, .sets = set_count, .method = method, .catalog = &ff_catalog_libraries};
     ff_session *session = ff_show_open(file, &load, &status);
     if (!session)
         return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "record/table.h"
+#include "catalog/library.h"
 #include "analyze.h"
 #include "facility/sensors.h"
 #include "record/logfile.h"
@@ -197,7 +198,8 @@ static ff_session *own_scenario(const char *file) {
         free(session);
         return NULL;
     }
-    const ff_status status = ff_logfile_scenario(&log, &session->scenario, message, sizeof message);
+    const ff_status status =
+        ff_logfile_scenario(&log, &ff_catalog_libraries, &session->scenario, message, sizeof message);
     ff_logfile_close(&log);
     if (status == FF_OK)
         return session;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "study/workspace.h"
+#include "catalog/library.h"
 #include "analyze.h"
 #include "text/json.h"
 #include "show.h"
@@ -142,7 +143,7 @@ int ff_analyze_workspace(int argc, char **argv) {
         ff_cli_error("freefloat analyze workspace: --ball '%s', allowed: > 0 [m]", ball);
         return FF_EXIT_USAGE;
     }
-    const ff_scenario_options load = {.set = sets, .sets = set_count};
+    const ff_scenario_options load = {.set = sets, .sets = set_count, .catalog = &ff_catalog_libraries};
     ff_session *session = ff_show_open(file, &load, &status);
     if (session) {
         ff_workspace workspace;

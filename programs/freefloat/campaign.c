@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "campaign/conduct.h"
+#include "catalog/library.h"
 #include "commands.h"
 #include "show.h"
 #include "text/clock.h"
@@ -230,7 +231,8 @@ static int with_ranks(const options *o, ff_ranks *ranks) {
     ff_campaign *c = calloc(1, sizeof *c);
     if (!c)
         return FF_EXIT_FAILED;
-    const ff_status loaded = ff_campaign_load(o->file, c, message, sizeof message, warnings, sizeof warnings);
+    const ff_status loaded = ff_campaign_load(o->file, &ff_catalog_libraries, c, message, sizeof message,
+                                              warnings, sizeof warnings);
     int status = FF_EXIT_DONE;
     const bool bad = loaded < 0;
     const uint64_t first = ff_ranks_least(ranks, bad ? (uint64_t)ranks->rank : UINT64_MAX);

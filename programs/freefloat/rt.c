@@ -465,8 +465,6 @@ int ff_cmd_rt(int argc, char **argv) {
         return status;
     if (selftest)
         return ff_cli_selftest(ask.json, doze);
-    if (!trust) /* it would run in the real-time thread */
-        ff_scenario_set_opener(ff_library_refuse);
     if (!file)
         return ff_cli_missing("rt", "scenario");
     if (control && !live) {
@@ -493,6 +491,10 @@ int ff_cmd_rt(int argc, char **argv) {
     ff_session_options session_options = {.runner = runner, .runner_self = &d, .extend = add_devices};
     if (ff_show_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = ask.set, .sets = ask.sets, .method = method};
+    const ff_scenario_options load = {
+        .set = ask.set,
+        .sets = ask.sets,
+        .method = method,
+        .catalog = trust ? &ff_catalog_libraries : &ff_catalog_guarded}; /* it runs in the real-time thread */
     return close_loop(&d, file, &load, &session_options, &ask);
 }

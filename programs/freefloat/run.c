@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalog/library.h"
 #include "commands.h"
 #include "live/control.h"
 #include "show.h"
@@ -78,7 +79,8 @@ int ff_cmd_run(int argc, char **argv) {
     ff_session_options session_options = {0};
     if (ff_show_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = ask.set, .sets = ask.sets, .method = method};
+    const ff_scenario_options load = {
+        .set = ask.set, .sets = ask.sets, .method = method, .catalog = &ff_catalog_libraries};
     ff_session *session = ff_show_open(file, &load, &status);
     if (!session)
         return status;

@@ -24,7 +24,7 @@ static ff_campaign *load(const char *text) {
     put_file("base.yaml", base);
     const char *path = put_file("c.yaml", text);
     ff_campaign *c = calloc(1, sizeof *c);
-    if (ff_campaign_load(path, c, message, sizeof message, NULL, 0) != FF_OK)
+    if (ff_campaign_load(path, NULL, c, message, sizeof message, NULL, 0) != FF_OK)
         fail_msg("%s", message);
     ff_notes_clear(&notes);
     return c;
