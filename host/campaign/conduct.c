@@ -168,6 +168,8 @@ ff_outcome ff_conduct_finish(ff_conduct *conduct, ff_notes *notes) {
     char message[4600] = "no memory for the results";
     ff_output *output = calloc(1, sizeof *output);
     ff_status status = output ? ff_journal_rescan(&conduct->journal) : FF_ERR_MEMORY;
+    if (status >= 0 && conduct->journal.slots.done < conduct->journal.slots.count)
+        status = FF_ERR_MEMORY; /* every run is in the file: the list of them could not grow */
     if (status >= 0)
         status = ff_output_make(conduct->campaign, &conduct->journal, conduct->options.folder, output,
                                 message, sizeof message);

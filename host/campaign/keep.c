@@ -39,12 +39,14 @@ static bool write_run(ff_worker *worker, const ff_campaign *c, uint64_t index, i
     char *text = status == FF_OK ? ff_summary_json(view.metrics, view.run) : NULL;
     if (text)
         good = ff_session_write(folder, "summary.json", text, notes) == FF_DONE;
-    free(text);
     char *command = ff_campaign_command(c, index, method), *line = NULL;
-    if (command && asprintf(&line, "%s\n", command) > 0)
-        good = ff_session_write(folder, "command", line, notes) == FF_DONE && good;
+    const bool whole = command && asprintf(&line, "%s\n", command) > 0 && (text || status != FF_OK);
+    if (!whole)
+        ff_notes_error(notes, FF_FAILED, "%s: no memory", folder);
+    good = whole && good && ff_session_write(folder, "command", line, notes) == FF_DONE;
     free(line);
     free(command);
+    free(text);
     return good;
 }
 
