@@ -361,7 +361,8 @@ static ff_status prepare_second(pass *p) {
     const ff_campaign *c = o->campaign;
     static const range none;
     o->bars = calloc((size_t)c->metrics + 1, sizeof *o->bars);
-    if (!o->bars)
+    o->segment = malloc(FF_CONTOUR_SEGMENTS * sizeof *o->segment);
+    if (!o->bars || !o->segment)
         return FF_ERR_MEMORY;
     for (int i = 0; i < c->metrics; i++)
         make_bars(o, i);
@@ -440,4 +441,5 @@ void ff_output_free(ff_output *output) {
         free(output->picture[i].limit);
     }
     free(output->bars);
+    free(output->segment);
 }

@@ -69,7 +69,8 @@ typedef struct ff_output {
     int faileds;
     ff_listed listed[FF_LISTED_FAILED];
     ff_picture picture[FF_CAMPAIGN_MAPS];
-    ff_bars *bars; /* [metric] */
+    ff_bars *bars;       /* [metric] */
+    ff_segment *segment; /* [FF_CONTOUR_SEGMENTS] scratch of the contours */
 } ff_output;
 
 /* Writes folder/results.csv (whole, or not at all) and gathers the rest. FF_ERR_IO, FF_ERR_MEMORY with a
