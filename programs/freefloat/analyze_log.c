@@ -8,7 +8,7 @@
 #include "facility/sensors.h"
 #include "record/logfile.h"
 #include "text/json.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat analyze log FILE --identify delay|contact|payload [options]\n\n"
@@ -239,7 +239,7 @@ int ff_analyze_log(int argc, char **argv) {
     }
     ff_session *session = NULL;
     if (scenario) {
-        session = ff_session_open(scenario, NULL, &status);
+        session = ff_show_open(scenario, NULL, &status);
         if (!session)
             return status;
         r.scenario = &session->scenario;

@@ -6,7 +6,7 @@
 #include "catalog/library.h"
 #include "analyze.h"
 #include "text/json.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat analyze workspace FILE [options]\n\n"
@@ -144,7 +144,7 @@ int ff_analyze_workspace(int argc, char **argv) {
         return FF_EXIT_USAGE;
     }
     const ff_scenario_options load = {.set = sets, .sets = set_count, .catalog = &ff_catalog_libraries};
-    ff_session *session = ff_session_open(file, &load, &status);
+    ff_session *session = ff_show_open(file, &load, &status);
     if (session) {
         ff_workspace workspace;
         char message[256] = "";

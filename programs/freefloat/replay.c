@@ -7,7 +7,7 @@
 #include "record/replay.h"
 #include "text/version.h"
 #include "text/json.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat replay LOG\n\n"

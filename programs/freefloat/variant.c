@@ -73,7 +73,9 @@ int ff_variant_load(ff_session *session, const char *file, const ff_variant *var
         all[n++] = variant->set[i];
     const ff_scenario_options options = {
         .set = all, .sets = n, .method = variant->method, .catalog = &ff_catalog_libraries};
-    const int status = ff_session_load(session, file, &options);
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_session_load(session, file, &options, &notes);
+    ff_show_notes(&notes);
     snprintf(session->label, sizeof session->label, "%s", variant->label);
-    return status;
+    return (int)outcome;
 }

@@ -2,7 +2,7 @@
 #ifndef FF_VARIANT_H
 #define FF_VARIANT_H
 
-#include "session.h"
+#include "show.h"
 
 enum { FF_MAX_VARIANTS = 32, FF_VARIANT_SETS = 8 };
 

@@ -155,7 +155,7 @@ static void soak(bool lockstep) {
     print_message("%s: %llu of %llu telegrams lost, %llu of %llu records, %llu late answers for %llu lost; "
                   "arrivals %.2f ms rms; %d contacts, energy %.9f of the start's at most, %.9f at the end\n",
                   lockstep ? "virtual time" : "wall-clock time", (unsigned long long)p->rt.missed,
-                  (unsigned long long)did[FF_FAULT_ROB_LOST], (unsigned long long)p->rt.ati[0].lost,
+                  (unsigned long long)did[FF_FAULT_ROB_LOST], (unsigned long long)p->rt.sensors[0].lost,
                   (unsigned long long)did[FF_FAULT_FT_LOST], (unsigned long long)p->facility.rsi[0].late,
                   (unsigned long long)did[FF_FAULT_ANSWER_LOST], 1e3 * p->rt.run.clock[0].residual_s,
                   p->contacts, p->most_energy / p->start_energy, p->last_energy / p->start_energy);
@@ -163,17 +163,17 @@ static void soak(bool lockstep) {
     assert_int_equal(p->rows, p->scenario.cycles + 1);
     assert_true(part > 0.008 && part < 0.012);
     /* every telegram and record that the facility lost is one that we miss, and no other */
-    assert_int_equal(p->rt.rsi[0].lost, p->rt.missed);
+    assert_int_equal(p->rt.robots[0].lost, p->rt.missed);
     assert_int_equal(p->rt.filled + p->rt.missed_at_rest, p->rt.missed);
     /* telegrams and records are missed when the next one comes: after the last there is none */
     const uint64_t telegrams = did[FF_FAULT_ROB_LOST] - p->rt.missed;
     assert_true(telegrams <= 2);
-    const uint64_t records = did[FF_FAULT_FT_LOST] - p->rt.ati[0].lost;
+    const uint64_t records = did[FF_FAULT_FT_LOST] - p->rt.sensors[0].lost;
     assert_true(records <= 2);
     if (lockstep) { /* no answer to a telegram or to us; both at once are one */
         assert_true(p->facility.rsi[0].late <= did[FF_FAULT_ROB_LOST] + did[FF_FAULT_ANSWER_LOST]);
         assert_true(p->facility.rsi[0].late > did[FF_FAULT_ROB_LOST] + did[FF_FAULT_ANSWER_LOST] / 2);
-        assert_int_equal(p->rt.rsi[0].late, p->facility.rsi[0].late);
+        assert_int_equal(p->rt.robots[0].late, p->facility.rsi[0].late);
     }
     assert_true(p->contacts > 200);
     if (lockstep) /* even within 4 ms; a busy machine's facility has no clock worth the name */
