@@ -20,7 +20,6 @@ extern "C" {
 #endif
 
 #define FF_METHOD_ABI 2u /* of everything in this header; another one is refused */
-#define FF_MAX_BODIES 4
 
 enum {
     FF_METHOD_SETTINGS = 64,       /* settings of a method, at most: `given` has a bit for each */

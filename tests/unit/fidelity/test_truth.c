@@ -198,7 +198,7 @@ static void test_replays_join(void **unused) {
         for (int n = 0; n < 6; n++) {
             unsigned bodies = (unsigned)(1 + ff_rng_next(&rng) % 15);
             uint64_t at = ff_rng_next(&rng) % 1000;
-            ff__fused_replay_from(&s, bodies, at);
+            ff__replay_ask(s.replay, bodies, at);
             for (bool grew = true; grew;) {
                 grew = false;
                 for (int b = 0; b < FF_MAX_BODIES; b++)
