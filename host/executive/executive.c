@@ -1,5 +1,7 @@
 #include "executive/executive.h"
 
+#include "executive/servicer.h"
+
 #include <stdio.h>
 
 ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_station station,
@@ -16,19 +18,30 @@ ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_sta
     e->found = (ff_trip){.code = FF_TRIP_NONE};
     e->row = (ff_row){0};
     e->sample = (ff_sample){0};
+    e->in = (ff_loop_in){0};
+    e->order = (ff_guidance_order){.storage = FF_NAN, .dissipation = FF_NAN};
+    e->servicer = ff_scenario_servicer(scenario);
     ff_guard_open(&e->guard, scenario);
     e->guard.watches = e->guard.watches && !station.recorded;
     ff_scenario_loop(scenario, &e->config);
-    result->status = ff_loop_memory_open(&e->config, &e->loop, result->message, sizeof result->message);
+    result->status =
+        ff_scenario_joints(scenario, &e->config, &e->joints, result->message, sizeof result->message);
     if (result->status != FF_OK)
         return result->status;
+    result->status = ff_loop_memory_open(&e->config, &e->loop, result->message, sizeof result->message);
+    if (result->status != FF_OK) {
+        ff_joints_memory_close(&e->joints);
+        return result->status;
+    }
     ff_loop_reset(e->loop.model, e->loop.state, e->loop.state_bytes, &result->info, &e->out);
     double lead[FF_MAX_BODIES] = {0};
     for (int i = 0; i < scenario->satellites; i++)
         lead[i] = ff_loop_lead(e->loop.model, e->loop.state, i);
     result->status = station.open(station.self, lead, result->message, sizeof result->message);
-    if (result->status != FF_OK)
+    if (result->status != FF_OK) {
         ff_loop_memory_close(&e->loop);
+        ff_joints_memory_close(&e->joints);
+    }
     return result->status;
 }
 
@@ -89,15 +102,30 @@ static bool wait_sample(ff_executive *e) {
     return status >= 0 || fail(e, status);
 }
 
-/* Sample and known loads as the loop's input, and stage 1 on it: the contact wrench that is judged is the one
- * that acts. The row begins with the satellites before the step. */
-static void fill(ff_executive *e) {
+/* Sample, known loads and orders as the loop's input. False: who guides the run ends it. */
+static bool fill(ff_executive *e) {
     const double t = (double)e->k * e->scenario->cycle;
+    char message[sizeof e->result->message] = "";
     for (int i = 0; i < e->scenario->satellites; i++) {
         e->in.sensor[i] = e->sample.body[i].sensor;
         e->in.load[i] = ff_scenario_load_at(e->scenario, i, t);
     }
-    if (!e->final)
+    ff__servicer_fill(e);
+    const ff_status status = floats(e) ? ff__servicer_guide(e, message, sizeof message) : FF_OK;
+    if (status >= 0)
+        return true;
+    fail(e, status);
+    if (message[0])
+        snprintf(e->result->message, sizeof e->result->message, "%s", message);
+    return false;
+}
+
+/* Stage 1: the contact wrench that is judged is the one that acts. The row begins with the satellites before
+ * the step. */
+static void measure(ff_executive *e) {
+    if (e->final)
+        ff_loop_joints(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
+    else
         ff_loop_measure(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
     if (e->options->count && floats(e))
         ff_row_begin(e->scenario, e->loop.state, e->k, e->final, &e->row);
@@ -157,9 +185,10 @@ static void come_to_rest(ff_executive *e) {
 }
 
 static void write_commands(ff_executive *e) {
+    const ff_arm_order arm = ff__servicer_order(e, floats(e));
     if (!e->final)
         e->station.write(e->station.self, e->tick, e->out.command, floats(e) ? everybody(e) : e->led,
-                         e->out.measured_b);
+                         e->out.measured_b, &arm);
 }
 
 /* What the station knows beyond its sample, and the reference. */
@@ -178,6 +207,7 @@ static void complete(ff_executive *e) {
         e->row.contact_force[c] = truth->force[c];
         e->row.touching[c] = truth->touching[c];
     }
+    ff__servicer_row(e, truth);
 }
 
 static bool feed_row(ff_executive *e, ff_status stepped) {
@@ -219,8 +249,10 @@ ff_status ff_executive_cycle(ff_executive *e) {
     offer(e);            /* to the robots: what is known of the command at t_k */
     if (!wait_sample(e)) /* from robots and sensors: what they report at t_k */
         return e->result->status;
-    fill(e);  /* the sample and the known loads as the loop's input; the contact wrench */
-    judge(e); /* the limits */
+    if (!fill(e)) /* the sample, the known loads and the orders on board as the loop's input */
+        return e->result->status;
+    measure(e); /* the contact wrench */
+    judge(e);   /* the limits */
     if (floats(e)) {
         const ff_status stepped = step(e); /* the loop */
         write_commands(e);                 /* to the robots: the command of t_k */
@@ -260,6 +292,7 @@ void ff_executive_close(ff_executive *e) {
         keep_safety(e, &result->safety);
     result->reports = ff_loop_report(e->loop.model, e->loop.state, -1, result->report);
     ff_loop_memory_close(&e->loop);
+    ff_joints_memory_close(&e->joints);
     if (e->now && result->cycles)
         result->cycle_mean_ns = e->total_ns / (double)result->cycles;
 }

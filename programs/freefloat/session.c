@@ -10,7 +10,7 @@
 #include "record/csv.h"
 #include "report/geometry.h"
 #include "obsw/udp.h"
-#include "executive/capture.h"
+#include "ideal/orbit.h"
 #include "text/file.h"
 
 ff_session *ff_session_open(const char *path, const ff_scenario_options *options, int *status) {
@@ -88,11 +88,11 @@ int ff_write_whole(const char *folder, const char *name, const char *text) {
 static int solve_ideal(ff_session *session, ff_progress *progress) {
     char message[224] = ""; /* the run's own message holds it behind its first words */
     ff_progress_phase(progress, 0.0, 0.3, 0.0, "");
-    const ff_status status = ff_scenario_servicer(&session->scenario) >= 0
-                                 ? ff_capture_reference(&session->scenario, ff_obsw_udp_open, &session->ideal,
-                                                        message, sizeof message)
-                                 : ff_ideal_solve(&session->scenario, ff_progress_update, progress,
-                                                  &session->ideal, message, sizeof message);
+    const ff_status status =
+        ff_scenario_servicer(&session->scenario) >= 0
+            ? ff_orbit_solve(&session->scenario, ff_obsw_udp_open, &session->ideal, message, sizeof message)
+            : ff_ideal_solve(&session->scenario, ff_progress_update, progress, &session->ideal, message,
+                             sizeof message);
     if (status >= 0)
         return FF_EXIT_DONE;
     ff_progress_stop(progress);
