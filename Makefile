@@ -62,9 +62,10 @@ format:
 
 # Nothing but a C compiler and make: no CMake, no setup.
 CC ?= cc
+CFLAGS ?= -O2
 lib:
 	@mkdir -p build-lib
-	@for f in lib/*/*.c lib/*/*/*.c; do $(CC) -std=c11 -O2 -fPIC -fno-math-errno -Ilib/include -Ilib -c $$f -o build-lib/$$(echo $$f | tr / _ | sed 's/c$$/o/') || exit 1; done
+	@for f in lib/*/*.c lib/*/*/*.c; do $(CC) -std=c11 $(CFLAGS) -fPIC -fno-math-errno -Ilib/include -Ilib -c $$f -o build-lib/$$(echo $$f | tr / _ | sed 's/c$$/o/') || exit 1; done
 	@ar rcs build-lib/libfreefloat.a build-lib/*.o
 	@$(CC) -shared -Wl,--version-script=lib/symbols.map -o build-lib/libfreefloat.so build-lib/*.o -lm
 	@echo "build-lib/libfreefloat.a, build-lib/libfreefloat.so; headers in lib/include"

@@ -41,7 +41,8 @@ ff_status ff_campaign_template(const ff_campaign *campaign, int method, ff_scena
         slots[count++] = (ff_scenario_slot){"time.seed", "time.seed", NULL, 0};
     for (int i = 0; i < m->sets; i++)
         sets[i] = m->set[i];
-    const ff_scenario_options options = {.set = sets, .sets = m->sets, .method = m->method};
+    const ff_scenario_options options = {
+        .set = sets, .sets = m->sets, .method = m->method, .catalog = campaign->catalog};
     return ff_scenario_template_create(campaign->base, campaign->text, campaign->length, &options, slots,
                                        count, out, message, size);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "catalog/probe.h"
+#include "scenario/methods.h"
 #include "text/clock.h"
 #include "text/file.h"
 #include "text/sha256.h"
@@ -19,6 +20,7 @@
 typedef struct library {
     const ff_method *inner; /* the library's own table */
     ff_method outer;        /* what the loop is given */
+    ff_method_section section;
     ff_method_library shown;
 } library;
 
@@ -114,7 +116,7 @@ static void call_resolve(int n, const ff_world *world, uint64_t given, void *set
 
 static size_t call_bytes(int n, const ff_world *world, const void *settings, size_t *state) {
     const guard g = enter(n);
-    const size_t model = loaded[n].inner->bytes(world, settings, state);
+    const size_t model = ff_method_bytes(loaded[n].inner, world, settings, state);
     leave(&g);
     return model;
 }
@@ -122,7 +124,7 @@ static size_t call_bytes(int n, const ff_world *world, const void *settings, siz
 static ff_status call_check(int n, const ff_world *world, const void *settings, uint64_t given,
                             ff_complaint *complaint) {
     const guard g = enter(n);
-    const ff_status status = loaded[n].inner->check(world, settings, given, complaint);
+    const ff_status status = ff_method_check(loaded[n].inner, world, settings, given, complaint);
     leave(&g);
     if (!complaint->setting || !complaint->text)
         *complaint = (ff_complaint){"", "its settings are refused, and it does not say why"};
@@ -138,7 +140,7 @@ static ff_status call_check(int n, const ff_world *world, const void *settings, 
 
 static void call_create(int n, const ff_world *world, const void *settings, uint64_t given, void *model) {
     const guard g = enter(n);
-    loaded[n].inner->create(world, settings, given, model);
+    ff_method_create(loaded[n].inner, world, settings, given, model);
     leave(&g);
 }
 
@@ -151,17 +153,17 @@ static ff_status call_update(int n, void *model, const ff_world *world, const vo
 }
 
 static void call_detector(int n, const void *model, ff_detector_config *config) {
-    ff_detector_default(config);
+    const ff_detector_config preset = *config;
     const guard g = enter(n);
     loaded[n].inner->detector(model, config);
     leave(&g);
     if (ff_detector_validate(config) != FF_OK)
-        ff_detector_default(config);
+        *config = preset;
 }
 
 static void call_reset(int n, const void *model, const ff_rigid_state *body, void *state) {
     const guard g = enter(n);
-    loaded[n].inner->reset(model, body, state);
+    ff_method_reset(loaded[n].inner, model, body, state);
     leave(&g);
 }
 
@@ -238,7 +240,7 @@ static void wrap(int n) {
     const ff_method *inner = loaded[n].inner, *own = &calls[n];
     ff_method *outer = &loaded[n].outer;
     *outer = *inner;
-    outer->defaults = own->defaults;
+    outer->defaults = inner->defaults ? own->defaults : NULL;
     outer->resolve = inner->resolve ? own->resolve : NULL;
     outer->check = own->check;
     outer->bytes = own->bytes;
@@ -271,7 +273,7 @@ static const ff_method_library *refuse(char *message, size_t size, const char *p
     return NULL;
 }
 
-const ff_method_library *ff_library_refuse(const char *path, char *message, size_t size) {
+static const ff_method_library *refuse_all(const char *path, char *message, size_t size) {
     return refuse(message, size, path, "method libraries run on devices only with --trust-method");
 }
 
@@ -305,7 +307,11 @@ const ff_method_library *ff_library_open(const char *path, char *message, size_t
     memcpy(l->shown.path, whole, strlen(whole) + 1);
     wrap(count);
     l->shown.method = &l->outer;
+    ff_method_section_create(&l->outer, &l->section);
+    l->shown.section = &l->section;
     if (count++ == 0)
         start_watchdog();
     return &l->shown;
 }
+
+const ff_catalog ff_catalog_libraries = {ff_library_open}, ff_catalog_guarded = {refuse_all};

@@ -16,8 +16,8 @@ enum {
  * tried, or has a name that is taken. Call it from one thread before others start. */
 const ff_method_library *ff_library_open(const char *path, char *message, size_t size);
 
-/* Refuses every library, in one line: for commands whose loop must not be disturbed. */
-const ff_method_library *ff_library_refuse(const char *path, char *message, size_t size);
+/* With the libraries, and refusing each in one line: for commands whose loop must not be disturbed. */
+extern const ff_catalog ff_catalog_libraries, ff_catalog_guarded;
 
 /* Called from the watchdog's thread when a method does not return: by default the message goes to the
  * standard error and the process ends with status 1, for nothing can end the call itself. */

@@ -77,14 +77,14 @@ static void try_method(const ff_method *m, size_t most, room *r) {
     if (m->resolve)
         m->resolve(&world, 0, settings.bytes);
     snprintf(r->doing, sizeof r->doing, "asked to check its defaults");
-    if (m->check(&world, settings.bytes, 0, &complaint) != FF_OK) {
+    if (ff_method_check(m, &world, settings.bytes, 0, &complaint) != FF_OK) {
         snprintf(r->why, sizeof r->why, "it refuses its own defaults: %.200s",
                  complaint.text ? complaint.text : "");
         return;
     }
     snprintf(r->doing, sizeof r->doing, "asked for its memory");
     size_t state_bytes = 0;
-    const size_t model_bytes = m->bytes(&world, settings.bytes, &state_bytes);
+    const size_t model_bytes = ff_method_bytes(m, &world, settings.bytes, &state_bytes);
     if (model_bytes > most || state_bytes > most - model_bytes) {
         snprintf(r->why, sizeof r->why, "it asks for %zu + %zu bytes of memory, allowed: %zu in all",
                  model_bytes, state_bytes, most);
@@ -94,8 +94,8 @@ static void try_method(const ff_method *m, size_t most, room *r) {
     if (!model || !state)
         return;
     snprintf(r->doing, sizeof r->doing, "created");
-    m->create(&world, settings.bytes, 0, model);
-    m->reset(model, &body, state);
+    ff_method_create(m, &world, settings.bytes, 0, model);
+    ff_method_reset(m, model, &body, state);
     snprintf(r->doing, sizeof r->doing, "stepped");
     for (int k = 0; k < 64; k++) {
         const double f = k > 20 && k < 40 ? -50.0 : 0.0;
@@ -106,7 +106,8 @@ static void try_method(const ff_method *m, size_t most, room *r) {
         const ff_detection detected = {.contact = f != 0.0, .began = k == 21, .ended = k == 40};
         ff_integrate_state output;
         ff_integrate_reset(&body, &output);
-        const ff_method_in in = {.bodies = 1,
+        const ff_method_in in = {.cycle = 0.004,
+                                 .bodies = 1,
                                  .body = &body,
                                  .rigid = &world.body[0].rigid,
                                  .sample = &sample,

@@ -85,14 +85,15 @@ static bool model_in_log(void *self, const char *name, const char **text, size_t
     return true;
 }
 
-ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, char *message, size_t size) {
+ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog, ff_scenario *scenario,
+                              char *message, size_t size) {
     ff_mcap_text text, value;
     if (ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text) != FF_OK)
         return ff_refuse(FF_ERR_FORMAT, message, size, "the log holds no scenario");
     char *memory[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND], method[64] = "";
     const char *set[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND];
     ff_logfile *self = (ff_logfile *)(uintptr_t)file; /* read only */
-    ff_scenario_options options = {.set = set, .file = model_in_log, .file_self = self};
+    ff_scenario_options options = {.set = set, .catalog = catalog, .file = model_in_log, .file_self = self};
     if (ff_mcap_reader_metadata(file->reader, "freefloat", "method", &value) == FF_OK && value.size) {
         copy_text(value, method, sizeof method);
         options.method = method;

@@ -25,7 +25,8 @@ ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, siz
 void ff_logfile_close(ff_logfile *file);
 /* The scenario that stands in the log, with its overrides. FF_ERR_FORMAT: the log holds none, or it is not
  * valid any more. */
-ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, char *message, size_t size);
+ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog, ff_scenario *scenario,
+                              char *message, size_t size);
 
 typedef enum ff_logfile_kind { FF_LOGFILE_END, FF_LOGFILE_CYCLE, FF_LOGFILE_INPUT } ff_logfile_kind;
 

@@ -280,7 +280,7 @@ void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, f
                         .settle = SETTLE + plan->body[body].delay};
     if (trial->poses) {
         double angle = c->angle;
-        if (plan->body[body].channel == FF_RSI_BY_CARTESIAN)
+        if (plan->body[body].cartesian)
             angle = fmin(angle, 4.5 * FF_PI / 180.0);
         const double rate = fmin(TILT_RATE, 0.5 * limit->angular_velocity);
         const ff_pose T_wl = ff_pose_inverse(scenario->facility_pose);

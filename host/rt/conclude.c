@@ -25,9 +25,12 @@ void ff__rt_conclude(ff_executive *e) {
     ff_run_result *run = &result->run;
     result->trip = e->walk.cause;
     for (int i = 0; i < e->plan.bodies; i++) {
-        result->rsi[i] = e->body[i].rsi.info;
+        const ff_rt_body *b = &e->body[i];
+        if (b->robot && b->sensor) {
+            b->robot_device->count(b->robot, &result->robots[i]);
+            b->sensor_device->count(b->sensor, &result->sensors[i]);
+        }
         run->clock[i] = clock_of(e, i);
-        result->ati[i] = e->body[i].ati.sequence;
         result->robot[i] = e->body[i].measured;
     }
     result->dropped_rows = ff_ring_dropped(&e->rows);

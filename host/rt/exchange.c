@@ -1,7 +1,6 @@
 #include "rt/internal.h"
 
 #include <poll.h>
-#include <string.h>
 
 /* read at most in one cycle: a flood does not stop the loop */
 enum {
@@ -9,21 +8,26 @@ enum {
     RECORDS = 256 /* of a sensor: 8 kHz for 12 ms, and as many again to catch up */
 };
 
+/* A datagram that was longer than its buffer is malformed. */
+static size_t datagram_size(long received) {
+    return received > 0 ? (size_t)received : FF_DEVICE_READ_MAX + 1;
+}
+
 /* [s] when a datagram arrived, by the kernel's stamp. */
 static double local_time(const ff_executive *e, int64_t stamp) {
     const int64_t now = ff_clock_now(), age = stamp ? ff_clock_real() - stamp : 0;
     return 1e-9 * (double)(now - (age > 0 ? age : 0) - e->epoch);
 }
 
-/* ft_sequence against our clock. How many a second the sensor makes is its own affair: taken from the first
- * records. */
-static void fit_sensor(ff_executive *e, ff_rt_body *b, const ff_ati_record *record, int64_t stamp) {
-    const uint64_t reported = e->body[0].rob.record_ns[b - e->body]; /* lock step */
-    const double local = isnan(e->virtual_now) ? local_time(e, stamp)
-                         : reported            ? 1e-9 * (double)reported
-                                               : e->virtual_now;
-    const uint32_t step = record->ft_sequence - b->ft.last;
-    b->ft.last = record->ft_sequence;
+/* The sensor's own count against our clock. How many a second the sensor makes is its own affair: taken from
+ * the first records. */
+static void fit_sensor(ff_executive *e, ff_rt_body *b, uint32_t count, int64_t arrived) {
+    const double reported = e->body[0].report.record_arrives[b - e->body]; /* lock step */
+    const double local = isnan(e->virtual_now) ? local_time(e, arrived)
+                         : isnan(reported)     ? e->virtual_now
+                                               : reported;
+    const uint32_t step = count - b->ft.last;
+    b->ft.last = count;
     if (b->ft.records++ == 0 || step > INT32_MAX) { /* the first, or a sensor that began again */
         b->ft.records = 1;
         b->ft.count = 0;
@@ -41,7 +45,7 @@ static void fit_sensor(ff_executive *e, ff_rt_body *b, const ff_ati_record *reco
 
 /* Newest usable record of those that wait. */
 static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
-    uint8_t bytes[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE + 8];
+    uint8_t bytes[FF_DEVICE_READ_MAX];
     size_t used;
     struct sockaddr_in from;
     int64_t stamp;
@@ -50,28 +54,26 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
     int64_t newest = 0;
     int n = 0;
     for (; n < RECORDS; n++) {
-        const long size = ff_socket_receive(b->ati_fd, bytes, sizeof bytes, &from, &stamp);
+        const long size = ff_socket_receive(b->sensor_fd, bytes, sizeof bytes, &from, &stamp);
         if (size == 0)
             break;
-        if (!ff_socket_same(&from, &plan->ati)) {
+        if (!ff_socket_same(&from, &plan->sensor_at)) {
             e->result->strangers++;
             continue;
         }
-        ff_ati_record record;
+        ff_device_sample sample;
         const ff_status status =
-            ff_ati_client_receive(&b->ati_config, &b->ati, now, bytes, size > 0 ? (size_t)size : 0, &record);
-        if (status == FF_INFO_STALE || status == FF_ERR_FORMAT)
+            b->sensor_device->sample(b->sensor, now, bytes, datagram_size(size), &sample);
+        if (status != FF_OK && status != FF_INFO_GAP)
             continue;
+        b->record = sample.sensor;
         if (isnan(e->virtual_now) && e->walk.state != FF_STATE_OFF)
-            fit_sensor(e, b, &record, stamp);
-        b->same = memcmp(b->record.counts, record.counts, sizeof record.counts) == 0 ? b->same + 1 : 0;
-        b->record = record;
+            fit_sensor(e, b, b->record.stamp, stamp);
         b->has_record = came = true;
         newest = stamp;
-        b->ati_status = status == FF_INFO_GAP || status == FF_INFO_LIMITED ? FF_OK : status;
     }
     if (came && !isnan(e->virtual_now) && e->walk.state != FF_STATE_OFF) /* the newest one's time is known */
-        fit_sensor(e, b, &b->record, 0);
+        fit_sensor(e, b, b->record.stamp, 0);
     if (came && newest)
         b->record_at = local_time(e, newest);
     b->aged = came && n < RECORDS ? 0 : b->aged + 1; /* read empty: it is the newest there is */
@@ -82,38 +84,42 @@ static void drain_sensor(ff_executive *e, ff_rt_body *b, double now) {
         const double old = fmax(0.0, ceil((e->body[0].arrived - b->record_at) / e->plan.cycle));
         b->aged = (unsigned)fmin(old, came ? 1e6 : (double)b->aged);
     }
-    if (ff_ati_client_poll(&b->ati_config, &b->ati, now, bytes, sizeof bytes, &used) == FF_OK && used)
-        ff_socket_send(b->ati_fd, bytes, used, &plan->ati);
+    const ff_status status = b->sensor_device->answer(b->sensor, now, NULL, bytes, sizeof bytes, &used);
+    b->sensor_failed = status == FF_ERR_DEVICE;
+    if (status == FF_OK && used)
+        ff_socket_send(b->sensor_fd, bytes, used, &plan->sensor_at);
 }
 
 /* One telegram of this body, if one waits. */
 bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
-    char text[FF_RSI_READ_MAX + 8];
+    char text[FF_DEVICE_READ_MAX];
     struct sockaddr_in from;
     for (int n = 0; n < DATAGRAMS; n++) {
-        const long size = ff_socket_receive(b->rsi_fd, text, sizeof text, &from, arrived);
+        const long size = ff_socket_receive(b->robot_fd, text, sizeof text, &from, arrived);
         if (size == 0)
             return false;
         if (b->known && !ff_socket_same(&from, &b->peer)) {
             e->result->strangers++;
             continue;
         }
-        const uint64_t lost = b->rsi.info.lost;
-        const ff_status status = ff_rsi_client_receive(
-            &b->rsi_config, &b->rsi, text, size > 0 ? (size_t)size : FF_RSI_READ_MAX + 1, &b->rob);
+        ff_device_sample sample;
+        const ff_status status = b->robot_device->sample(b->robot, 0.0, text, datagram_size(size), &sample);
         if (status != FF_OK && status != FF_INFO_GAP) {
-            b->strange |= b->rsi.restarted && b->output.moved;
+            b->strange |= status == FF_ERR_DEVICE && b->output.moved;
             continue;
         }
+        b->report = sample.robot;
+        if (!b->known)
+            b->first = b->report.pose;
         b->peer = from;
         b->known = true;
-        b->gap = b->rsi.info.lost - lost;
+        b->gap = b->report.lost;
         b->fresh = true;
         b->taken = ff_clock_now();
         const double last = b->arrived;
         b->arrived = local_time(e, *arrived);
-        if (e->plan.virtual && b->rob.fields & FF_RSI_ARRIVAL) {
-            b->arrived = 1e-9 * (double)b->rob.arrival_ns;
+        if (e->plan.virtual && !isnan(b->report.arrives)) {
+            b->arrived = b->report.arrives;
             if (b == e->body)
                 e->virtual_now = b->arrived;
         }
@@ -123,7 +129,7 @@ bool ff__rt_take_telegram(ff_executive *e, ff_rt_body *b, int64_t *arrived) {
         const bool jumped = b->gap > 4 && b->arrived - last < 0.5 * (double)b->gap * e->plan.cycle;
         b->ticks += b->follow.count ? 1 + (jumped ? 0 : b->gap) : 0;
         ff_follow_add(&e->fitting, &b->follow, (double)b->ticks * e->plan.cycle, b->arrived,
-                      ff_plan_from_rist(&e->plan.body[b - e->body], ff_rsi_rob_pose(&b->rob)));
+                      ff_plan_from_rist(&e->plan.body[b - e->body], b->report.pose));
         ff__rt_confirm(e, b, held);
         return true;
     }
@@ -177,7 +183,7 @@ bool ff__rt_wait_telegram(ff_executive *e, double patience) {
         struct pollfd p[FF_MAX_BODIES];
         bool waits = false; /* a telegram that is not read yet must not keep us awake */
         for (int i = 0; i < e->plan.bodies; i++) {
-            p[i] = (struct pollfd){.fd = e->body[i].rsi_fd, .events = POLLIN};
+            p[i] = (struct pollfd){.fd = e->body[i].robot_fd, .events = POLLIN};
             waits |= i > 0 && (e->body[i].fresh || e->walk.state == FF_STATE_OFF);
         }
         ppoll(p, waits ? 1 : (nfds_t)e->plan.bodies, waits ? &(struct timespec){0, 500000} : &t, NULL);

@@ -72,8 +72,8 @@ static double largest(ff_vec3 v) {
  * below it is at it: the counts are rounded. */
 static bool beyond_range(const ff_executive *e, int i) {
     const ff_rt_body *b = &e->body[i];
-    return b->most_force >= ff__rt_wrench(e, i)->force_limit - b->scale.force ||
-           b->most_torque >= ff__rt_wrench(e, i)->torque_limit - b->scale.torque;
+    return b->most_force >= ff__rt_wrench(e, i)->force_limit - b->record.force ||
+           b->most_torque >= ff__rt_wrench(e, i)->torque_limit - b->record.torque;
 }
 
 /* What was measured of one body, as the loop takes it. */
@@ -81,7 +81,7 @@ static void fill(ff_executive *e, int i, ff_pose T) {
     ff_rt_body *b = &e->body[i];
     b->measured = ff_motion_step(&b->motion, T, e->plan.cycle, &b->acceleration);
     ff_wrench_in *in = &e->in.sensor[i];
-    in->f_s = ff_ati_to_wrench(b->scale, b->record.counts);
+    in->f_s = b->record.f_s;
     b->most_force = largest(in->f_s.f);
     b->most_torque = largest(in->f_s.t);
     in->age = (double)b->aged * e->plan.cycle;
@@ -99,8 +99,8 @@ static void condition(ff_executive *e, bool floats) {
     ff_loop_measure(e->model, e->state, floats ? &e->result->run.info : &idle, &e->in, &e->out);
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
-        b->force_valid =
-            e->out.sensor_status[i] == FF_OK && b->ati_status == FF_OK && b->aged == 0 && !beyond_range(e, i);
+        b->force_valid = e->out.sensor_status[i] == FF_OK && b->record.health == FF_OK && b->aged == 0 &&
+                         !beyond_range(e, i);
         if (b->force_valid)
             b->last_force = ff_quat_rotate(b->measured.T.q, e->out.measured_b[i].f);
     }
@@ -157,8 +157,8 @@ static void advance(ff_executive *e, bool floats) {
     ff_pose from[FF_MAX_BODIES], to[FF_MAX_BODIES];
     for (int i = 0; i < e->plan.bodies; i++) {
         ff_rt_body *b = &e->body[i];
-        from[i] = b->motion.known ? b->pose : ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&b->rob));
-        to[i] = ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&b->rob));
+        from[i] = b->motion.known ? b->pose : ff_plan_from_rist(&e->plan.body[i], b->report.pose);
+        to[i] = ff_plan_from_rist(&e->plan.body[i], b->report.pose);
         if (i > 0 && ff__rt_clock_known(e, b) && ff__rt_clock_known(e, e->body))
             to[i] = ff_follow_at(&b->follow, e->plan.cycle, e->pace);
         b->pose = to[i];
@@ -189,25 +189,25 @@ static ff_trip_code sensor_trip(const ff_executive *e, const ff_rt_body *b, doub
     const double age = (double)b->aged * e->plan.cycle;
     *value = age;
     *limit = e->safety_config.limits[i].age;
-    if (b->ati.phase == FF_ATI_FAILED || age > e->safety_config.limits[i].age)
+    if (b->sensor_failed || age > e->safety_config.limits[i].age)
         return FF_TRIP_AGE;
-    *value = (double)b->record.status;
+    *value = (double)b->record.word;
     *limit = 0.0;
-    if (b->ati_status == FF_INFO_SATURATED)
+    if (b->record.health == FF_INFO_SATURATED)
         return FF_TRIP_RANGE;
-    if (b->ati_status == FF_INFO_HELD)
+    if (b->record.health == FF_INFO_HELD)
         return FF_TRIP_FROZEN;
-    if (b->ati_status < 0)
+    if (b->record.health < 0)
         return FF_TRIP_SENSOR;
     const ff_wrench_config *wrench = ff__rt_wrench(e, i);
     const ff_wrench net = ff_wrench_sub(e->in.sensor[i].f_s, wrench->bias_s);
     *value = fmax(ff_vec3_norm(net.f), b->most_force);
     *limit = wrench->force_limit;
-    if (*value >= *limit - b->scale.force)
+    if (*value >= *limit - b->record.force)
         return FF_TRIP_RANGE;
     *value = fmax(ff_vec3_norm(net.t), b->most_torque);
     *limit = wrench->torque_limit;
-    if (*value >= *limit - b->scale.torque)
+    if (*value >= *limit - b->record.torque)
         return FF_TRIP_RANGE;
     return FF_TRIP_NONE;
 }
@@ -246,13 +246,12 @@ static void gather(ff_executive *e, bool checked, ff_safety_in *in) {
         /* a pose that is led on without telegrams says nothing of the robot */
         at->tracking = e->pace - b->arrived < 1.5 * e->plan.cycle ? tracking_error(b) : 0.0;
         at->lag = b->out.lag;
-        at->clipped = b->rsi.info.clipped;
-        at->clipped_by = b->rsi.info.clipped_by;
-        at->clipped_limit = b->rsi.info.clipped_tag < 3 ? 1e3 * b->rsi_config.clip_translation
-                                                        : b->rsi_config.clip_rotation * 180.0 / FF_PI;
-        at->same = checked && e->result->check.body[i].force_noise > 5e-6 ? (double)b->same : 0.0;
-        at->apart = b->rsi.apart;
-        at->joint = e->plan.body[i].channel == FF_RSI_BY_AXES ? joint_share(b, &e->plan.body[i].arm) : 0.0;
+        at->clipped = b->report.clipped;
+        at->clipped_by = b->report.clipped_by;
+        at->clipped_limit = b->report.clipped_limit;
+        at->same = checked && e->result->check.body[i].force_noise > 5e-6 ? (double)b->record.repeats : 0.0;
+        at->apart = b->report.apart;
+        at->joint = !e->plan.body[i].cartesian ? joint_share(b, &e->plan.body[i].arm) : 0.0;
         in->missed = fmax(in->missed, (double)b->gap);
         if (i > 0 && b->known && e->pace - b->arrived > silence && e->other.code == FF_TRIP_NONE)
             e->other =
@@ -367,7 +366,7 @@ static void measure_all(ff_executive *e) {
     /* both devices must speak before anything is looked at */
     for (int i = 0; i < e->plan.bodies; i++) {
         if (e->body[i].known)
-            fill(e, i, ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&e->body[i].rob)));
+            fill(e, i, ff_plan_from_rist(&e->plan.body[i], e->body[i].report.pose));
         e->body[i].pose = e->body[i].measured.T;
     }
     condition(e, false);
@@ -512,7 +511,7 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     e->fitting = e->fitting_sensor = ff_clockfit_default();
     e->fitting_sensor.drift = 0.005; /* its nominal period is a guess from records that jitter */
     for (int i = 0; i < FF_MAX_BODIES; i++)
-        e->body[i].rsi_fd = e->body[i].ati_fd = -1;
+        e->body[i].robot_fd = e->body[i].sensor_fd = -1;
     result->run.status = ff__rt_open_all(e, result->run.message, sizeof result->run.message);
     if (result->run.status == FF_OK) {
         const int64_t begin = ff_clock_now();
@@ -530,20 +529,20 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     ff_telemetry_stop(&e->telemetry);
     ff__rt_conclude(e);
     for (int i = 0; i < FF_MAX_BODIES; i++) {
-        if (e->body[i].ati_fd >= 0 && e->body[i].ati.starts) { /* leave the sensor silent */
-            const ff_ati_request stop = {.command = FF_ATI_STOP};
-            uint8_t bytes[FF_ATI_EXTENDED_SIZE];
+        ff_rt_body *b = &e->body[i];
+        if (b->sensor_fd >= 0) { /* leave the sensor silent */
+            uint8_t bytes[FF_DEVICE_SEND_MAX];
             size_t used;
-            if (ff_ati_request_encode(&stop, bytes, sizeof bytes, &used) == FF_OK)
-                ff_socket_send(e->body[i].ati_fd, bytes, used, &e->plan.body[i].ati);
+            if (b->sensor_device->stop(b->sensor, bytes, sizeof bytes, &used) == FF_OK && used)
+                ff_socket_send(b->sensor_fd, bytes, used, &e->plan.body[i].sensor_at);
+            close(b->sensor_fd);
         }
-        if (e->body[i].rsi_fd >= 0)
-            close(e->body[i].rsi_fd);
-        if (e->body[i].ati_fd >= 0)
-            close(e->body[i].ati_fd);
+        if (b->robot_fd >= 0)
+            close(b->robot_fd);
+        free(b->robot);
+        free(b->sensor);
+        free(b->sample);
     }
-    for (int i = 0; i < FF_MAX_BODIES; i++)
-        free(e->body[i].sample);
     ff_ring_free(&e->rows);
     ff_tuning_free(&e->tuning);
     ff_ring_free(&e->notes);

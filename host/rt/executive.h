@@ -3,7 +3,7 @@
 #ifndef FF_RT_EXECUTIVE_H
 #define FF_RT_EXECUTIVE_H
 
-#include "devices/ati/ati.h"
+#include "devices/device.h"
 #include "rt/check.h"
 #include "rt/histogram.h"
 #include "rt/plan.h"
@@ -56,8 +56,7 @@ typedef struct ff_rt_result {
     ff_rights rights;
     ff_faults faults; /* page faults and preemptions of the real-time thread while it floated */
     ff_histogram lateness, compute, io;
-    ff_rsi_client_info rsi[FF_MAX_BODIES];
-    ff_ati_sequence ati[FF_MAX_BODIES];
+    ff_device_counters robots[FF_MAX_BODIES], sensors[FF_MAX_BODIES];
     uint64_t missed_at_rest; /* of the missed ones: before the motion, where no row stands for them */
     uint64_t missed, filled, strangers, dropped_rows, dropped_telemetry;
     ff_setpoint robot[FF_MAX_BODIES]; /* measured at the end */

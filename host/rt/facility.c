@@ -176,11 +176,11 @@ static void fill_page(const facility *f, int i, ff_ati_page *page) {
 static ff_status open_device(facility *f, int i, char *message, size_t size) {
     device *d = &f->device[i];
     const ff_plan_body *body = &f->plan.body[i];
-    struct sockaddr_in any = body->rsi;
+    struct sockaddr_in any = body->robot_at;
     any.sin_port = 0;
     ff_status status = ff_socket_open(&any, &d->rsi, NULL, message, size);
     if (status == FF_OK)
-        status = ff_socket_open(&body->ati, &d->ati, NULL, message, size);
+        status = ff_socket_open(&body->sensor_at, &d->ati, NULL, message, size);
     if (status != FF_OK)
         return status;
     char xml[FF_ATI_XML_MAX];
@@ -194,7 +194,7 @@ static ff_status open_device(facility *f, int i, char *message, size_t size) {
     xml[used] = 0;
     d->server_config.buffer = 1;
     ff_ati_server_reset(&d->server);
-    d->config = ff_rsi_controller_config_default(body->mode);
+    d->config = ff_rsi_controller_config_default(body->increments ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE);
     if (f->options->lockstep)
         d->config.fields |= FF_RSI_ARRIVAL;
     if (f->options->timeout)
@@ -216,7 +216,7 @@ static ff_status open_device(facility *f, int i, char *message, size_t size) {
         d->config.axiscorr_lower[6] = -most;
         d->config.axiscorr_upper[6] = d->config.axiscorrmon[6] = most;
     }
-    return ff_http_serve(&body->http, FF_ATI_HTTP_PATH, xml, &d->http, message, size);
+    return ff_http_serve(&body->page_at, FF_ATI_HTTP_PATH, xml, &d->http, message, size);
 }
 
 static void set_clocks(facility *f) {
@@ -270,7 +270,7 @@ static void serve_requests(facility *f) {
         const ff_ati_request start = {.command = FF_ATI_START};
         if (f->stranger >= 0 && !isnan(acts(f, FF_FAULT_SECOND_CLIENT, i)) &&
             ff_ati_request_encode(&start, bytes, sizeof bytes, &used) == FF_OK)
-            ff_socket_send(f->stranger, bytes, used, &f->plan.body[i].ati);
+            ff_socket_send(f->stranger, bytes, used, &f->plan.body[i].sensor_at);
         struct sockaddr_in from;
         int64_t stamp;
         for (int n = 0; n < 16; n++) {
@@ -424,7 +424,7 @@ static void send_rob(facility *f, int i) {
     size_t used = 0;
     if (ff_rsi_controller_send(&d->config, &d->state, &rob, text, FF_RSI_SEND_MAX, &used) != FF_OK)
         return;
-    const struct sockaddr_in *to = &body->rsi;
+    const struct sockaddr_in *to = &body->robot_at;
     if (!isnan(acts(f, FF_FAULT_ROBOT_SILENT, i)) || !isnan(acts(f, FF_FAULT_ROB_LOST, i)) ||
         !isnan(acts(f, FF_FAULT_ROBOT_RESTARTS, i)))
         return;
@@ -581,7 +581,7 @@ static void wait_answers(facility *f) {
             for (int i = 1; i < n; i++)
                 if (f->device[i].deferred_size && (f->device[0].state.answered || unanswerable(f, 0))) {
                     ff_socket_send(f->device[i].rsi, f->device[i].deferred, f->device[i].deferred_size,
-                                   &f->plan.body[i].rsi);
+                                   &f->plan.body[i].robot_at);
                     f->device[i].deferred_size = 0;
                     late = true;
                 }
@@ -626,7 +626,7 @@ static ff_pose corrected(const facility *f, int i, const ff_rsi_correction *corr
     const device *d = &f->device[i];
     const ff_plan_body *body = &f->plan.body[i];
     ff_pose T;
-    if (body->channel == FF_RSI_BY_AXES) {
+    if (!body->cartesian) {
         ff_arm_joints joints = d->first;
         for (int a = 0; a < 6; a++)
             joints.a[a] += correction->axes[a];
@@ -898,9 +898,9 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         ff_socket_open(&any, &f->stranger, NULL, message, size);
         for (int i = 0; i < f->plan.bodies; i++)
             say(f, "%s: RSI to port %u every %g ms%s, RDT on port %u, HTTP on port %u",
-                scenario->satellite[i].name, ntohs(f->plan.body[i].rsi.sin_port), 1e3 * f->plan.cycle,
-                options->lockstep ? " (lockstep)" : "", ntohs(f->plan.body[i].ati.sin_port),
-                ntohs(f->plan.body[i].http.sin_port));
+                scenario->satellite[i].name, ntohs(f->plan.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
+                options->lockstep ? " (lockstep)" : "", ntohs(f->plan.body[i].sensor_at.sin_port),
+                ntohs(f->plan.body[i].page_at.sin_port));
         f->deadline = ff_clock_now();
         set_clocks(f);
         start_session(f);

@@ -17,12 +17,14 @@ enum {
 };
 
 typedef struct ff_rt_body {
-    int rsi_fd, ati_fd;
+    const ff_device *robot_device, *sensor_device;
+    void *robot, *sensor; /* their states */
+    int robot_fd, sensor_fd;
     bool known; /* the controller's address */
     struct sockaddr_in peer;
-    ff_rsi_client_config rsi_config;
-    ff_rsi_client_state rsi;
-    ff_rsi_rob rob;
+    ff_robot_report report; /* newest */
+    ff_pose first;          /* of the first telegram, in the robot's base */
+    double turn;            /* [rad] largest one from there that the device makes */
     bool fresh;
     bool ended;       /* was commanded to stop */
     uint64_t gap;     /* cycles lost before this telegram */
@@ -44,13 +46,9 @@ typedef struct ff_rt_body {
         uint32_t last;
         double first, tick; /* [s] arrival of the first; period of ft_sequence, 0: not known yet */
     } ft;
-    ff_ati_client_config ati_config;
-    ff_ati_client_state ati;
-    ff_ati_scale scale;
-    ff_ati_record record;
+    ff_sensor_report record; /* newest */
     bool has_record;
-    ff_status ati_status;
-    unsigned same;                  /* records in a row with the same six counts */
+    bool sensor_failed;             /* it does not answer */
     unsigned aged;                  /* [cycles] since the last record, or that it waited to be read */
     double record_at;               /* [s] local time of the newest record's arrival */
     double most_force, most_torque; /* [N], [N m] largest component of the reading, bias and all */

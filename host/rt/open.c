@@ -3,16 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static ff_status read_scale(ff_executive *e, int i, char *message, size_t size) {
-    char *page = malloc(FF_ATI_XML_MAX + 1024);
+/* What the sensor says of itself. */
+static ff_status read_page(ff_executive *e, int i, char *message, size_t size) {
+    const ff_device *device = e->body[i].sensor_device;
+    if (!device->page)
+        return FF_OK;
+    char *page = malloc(FF_DEVICE_PAGE_MAX + 1024);
     size_t used = 0;
-    ff_ati_page parsed;
     ff_status status = page ? FF_OK : FF_ERR_MEMORY;
     /* the facility may be starting at this moment */
     const int64_t give_up =
         ff_clock_now() + (int64_t)(1e9 * (e->options->wait > 0.0 ? e->options->wait : 10.0));
     for (; !status;) {
-        status = ff_http_get(&e->plan.body[i].http, FF_ATI_HTTP_PATH, 1.0, page, FF_ATI_XML_MAX, &used,
+        status = ff_http_get(&e->plan.body[i].page_at, device->page, 1.0, page, FF_DEVICE_PAGE_MAX, &used,
                              message, size);
         if (status != FF_ERR_DEVICE || ff_clock_now() > give_up || atomic_load(e->options->stop))
             break;
@@ -21,55 +24,64 @@ static ff_status read_scale(ff_executive *e, int i, char *message, size_t size) 
     }
     if (!status) {
         message[0] = 0;
-        status = ff_ati_page_decode(page, used, &parsed);
-        if (!status)
-            status = ff_ati_page_scale(&parsed, &e->body[i].scale);
+        status = device->configure(e->body[i].sensor, page, used);
         if (status != FF_OK)
             snprintf(message, size, "the sensor's page: %s", ff_status_text(status));
-        else {
-            ff_loop_calibration c;
-            ff_loop_calibrated(e->model, &c);
-            c.sensor[i].force_limit = fmin(c.sensor[i].force_limit, ff_ati_page_range(&parsed, false));
-            c.sensor[i].torque_limit = fmin(c.sensor[i].torque_limit, ff_ati_page_range(&parsed, true));
-            status = ff_loop_calibrate(e->model, &c);
-            if (status != FF_OK)
-                snprintf(message, size, "the sensor's page: its range is not positive");
-        }
     }
     free(page);
+    return status;
+}
+
+/* A sensor's range is the smaller of the scenario's and its own. */
+static ff_status take_range(ff_executive *e, int i, char *message, size_t size) {
+    ff_device_range range;
+    ff_loop_calibration c;
+    e->body[i].sensor_device->range(e->body[i].sensor, &range);
+    ff_loop_calibrated(e->model, &c);
+    c.sensor[i].force_limit = fmin(c.sensor[i].force_limit, range.force);
+    c.sensor[i].torque_limit = fmin(c.sensor[i].torque_limit, range.torque);
+    const ff_status status = ff_loop_calibrate(e->model, &c);
+    if (status != FF_OK)
+        snprintf(message, size, "the sensor's page: its range is not positive");
     return status;
 }
 
 static ff_status open_body(ff_executive *e, int i, char *message, size_t size) {
     ff_rt_body *b = &e->body[i];
     const ff_plan_body *plan = &e->plan.body[i];
-    ff_status status = ff_socket_open(&plan->rsi, &b->rsi_fd, NULL, message, size);
+    b->robot_device = plan->robot;
+    b->sensor_device = plan->sensor;
+    b->robot = calloc(1, plan->robot->bytes);
+    b->sensor = calloc(1, plan->sensor->bytes);
+    if (!b->robot || !b->sensor) {
+        snprintf(message, size, "no memory for the devices");
+        return FF_ERR_MEMORY;
+    }
+    ff_status status = ff_socket_open(&plan->robot_at, &b->robot_fd, NULL, message, size);
     if (status != FF_OK)
         return status;
     struct sockaddr_in any = {.sin_family = AF_INET};
-    if (ff_socket_is_loopback(&plan->ati))
-        any.sin_addr = plan->ati.sin_addr;
-    status = ff_socket_open(&any, &b->ati_fd, NULL, message, size);
+    if (ff_socket_is_loopback(&plan->sensor_at))
+        any.sin_addr = plan->sensor_at.sin_addr;
+    status = ff_socket_open(&any, &b->sensor_fd, NULL, message, size);
     if (status != FF_OK)
         return status;
     const double cycles = ceil(plan->delay / e->plan.cycle);
     b->window = (unsigned)fmin(FF_RT_TRACK, cycles + 50.0);
-    b->rsi_config = ff_rsi_client_config_default();
-    b->rsi_config.channel = plan->channel;
-    b->rsi_config.mode = plan->mode;
-    b->rsi_config.decimals = 9;
-    b->rsi_config.ipoc_step = 0;
-    b->rsi_config.use_external = b->rsi_config.external_linear[0] =
-        plan->arm.config.rail.rule != FF_ARM_RAIL_NONE;
-    b->rsi_config.clip_window = (unsigned)fmin(FF_RSI_WINDOW_MAX, cycles + 50.0);
-    ff_rsi_client_reset(&b->rsi);
-    b->ati_config = ff_ati_client_config_default();
-    ff_ati_client_reset(&b->ati);
-    ff_ati_client_start(&b->ati);
+    const ff_device_settings settings = {.cartesian = plan->cartesian,
+                                         .increments = plan->increments,
+                                         .rail = plan->arm.config.rail.rule != FF_ARM_RAIL_NONE,
+                                         .window = (unsigned)fmin(FF_RT_TRACK, cycles + 50.0)};
+    ff_device_range range;
+    plan->robot->open(b->robot, &settings);
+    plan->robot->range(b->robot, &range);
+    b->turn = range.turn;
+    plan->sensor->open(b->sensor, &settings);
     ff_axes_reset(&b->axes, &plan->home);
     b->T_ba = ff_pose_identity();
     b->command = ff_plan_runup(&e->plan, i, -FF_INF);
-    return read_scale(e, i, message, size);
+    status = read_page(e, i, message, size);
+    return status == FF_OK ? take_range(e, i, message, size) : status;
 }
 
 ff_status ff__rt_open_all(ff_executive *e, char *message, size_t size) {

@@ -1,7 +1,5 @@
 #include "rt/plan.h"
 
-#include "devices/ati/ati.h"
-
 #include <stdio.h>
 
 #define FF_HTTP_PORT 49180
@@ -17,24 +15,26 @@ static ff_status find_devices(const ff_satellite *satellite, const ff_plan_optio
     const ff_sensor_config *sensor = &satellite->sensor;
     const bool rsi = robot->kind == FF_ROBOT_KUKA_RSI, ati = sensor->kind == FF_SENSOR_ATI_RDT;
     const unsigned step = (unsigned)i;
+    body->robot = ff_device_find(FF_DEVICE_ROBOT, ff_robot_names[robot->kind]);
+    body->sensor = ff_device_find(FF_DEVICE_SENSOR, ff_sensor_names[sensor->kind]);
     const unsigned rsi_port = options->rsi_port ? options->rsi_port + step
                               : rsi             ? (unsigned)robot->port
-                                                : FF_RSI_PORT + step;
+                                                : body->robot->port + step;
     const unsigned ati_port = options->ati_port ? options->ati_port + step
                               : ati             ? (unsigned)sensor->port
-                                                : FF_ATI_PORT + step;
+                                                : body->sensor->port + step;
     const unsigned http_port = options->http_port ? options->http_port + step
                                : ati              ? (unsigned)sensor->http_port
                                                   : FF_HTTP_PORT + step;
-    if (ff_socket_address(rsi ? robot->address : "127.0.0.1", rsi_port, &body->rsi) != FF_OK)
+    if (ff_socket_address(rsi ? robot->address : "127.0.0.1", rsi_port, &body->robot_at) != FF_OK)
         return refuse(FF_ERR_ARGUMENT, message, size, satellite->name,
                       "robot.address and port must be an IPv4 address and at most 65535");
     const char *address = ati ? sensor->address : "127.0.0.1";
-    if (ff_socket_address(address, ati_port, &body->ati) != FF_OK ||
-        ff_socket_address(address, http_port, &body->http) != FF_OK)
+    if (ff_socket_address(address, ati_port, &body->sensor_at) != FF_OK ||
+        ff_socket_address(address, http_port, &body->page_at) != FF_OK)
         return refuse(FF_ERR_ARGUMENT, message, size, satellite->name,
                       "sensor.address and its ports must be an IPv4 address and at most 65535");
-    body->virtual = ff_socket_is_loopback(&body->rsi) && ff_socket_is_loopback(&body->ati);
+    body->virtual = ff_socket_is_loopback(&body->robot_at) && ff_socket_is_loopback(&body->sensor_at);
     return FF_OK;
 }
 
@@ -61,7 +61,7 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
     }
     const ff_pose park = ff_plan_runup(plan, i, -FF_INF).T;
     if (robot->rail.present) {
-        if (body->channel == FF_RSI_BY_CARTESIAN)
+        if (body->cartesian)
             return refuse(FF_ERR_UNSUPPORTED, message, size, satellite->name,
                           "a rail is an external axis and needs channel: axes");
         /* the carriage starts in the middle, E1 = 0, and keeps the wrist's distance along the rail */
@@ -128,8 +128,8 @@ ff_status ff_plan_create(const ff_scenario *scenario, const ff_plan_options *opt
         const ff_rigid_state start =
             relative ? ff_relative_from_absolute(&nominal, &satellite->start) : satellite->start;
         body->start = ff_setpoint_from_state(&start);
-        body->channel = robot->cartesian ? FF_RSI_BY_CARTESIAN : FF_RSI_BY_AXES;
-        body->mode = robot->relative ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE;
+        body->cartesian = robot->cartesian;
+        body->increments = robot->relative;
         body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
         moving |= ff_vec3_norm(start.velocity) > 0.0 || ff_vec3_norm(start.omega) > 0.0;
         double own = body->delay + satellite->sensor.delay;

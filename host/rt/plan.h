@@ -3,7 +3,7 @@
 #ifndef FF_RT_PLAN_H
 #define FF_RT_PLAN_H
 
-#include "devices/rsi/rsi.h"
+#include "devices/device.h"
 #include "freefloat/output.h"
 #include "net/socket.h"
 #include "scenario/scenario.h"
@@ -13,17 +13,17 @@ typedef struct ff_plan_options {
 } ff_plan_options;
 
 typedef struct ff_plan_body {
-    struct sockaddr_in rsi;       /* where this computer listens for the controller */
-    struct sockaddr_in ati, http; /* the sensor */
-    bool virtual;                 /* nothing outside this computer can be behind these addresses */
-    ff_arm_model arm;             /* base in the world, tool from flange to CoM */
-    ff_arm_joints home;           /* where the arm stands at the park pose */
-    ff_rsi_channel channel;
-    ff_rsi_mode mode;
-    ff_setpoint start;       /* at t = 0: pose and twist */
-    double delay;            /* [s] of the robot, as the scenario says */
-    double lag;              /* [s] it is behind that in a steady motion */
-    ff_output_config output; /* what every answer keeps */
+    const ff_device *robot, *sensor;
+    struct sockaddr_in robot_at;           /* where this computer listens for the controller */
+    struct sockaddr_in sensor_at, page_at; /* the sensor */
+    bool virtual;                          /* nothing outside this computer can be behind these addresses */
+    ff_arm_model arm;                      /* base in the world, tool from flange to CoM */
+    ff_arm_joints home;                    /* where the arm stands at the park pose */
+    bool cartesian, increments;            /* how the robot is commanded: by poses, by what to add */
+    ff_setpoint start;                     /* at t = 0: pose and twist */
+    double delay;                          /* [s] of the robot, as the scenario says */
+    double lag;                            /* [s] it is behind that in a steady motion */
+    ff_output_config output;               /* what every answer keeps */
 } ff_plan_body;
 
 typedef struct ff_plan {

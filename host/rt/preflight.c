@@ -8,11 +8,11 @@
 static void begin_from(ff_executive *e, int i) {
     ff_rt_body *b = &e->body[i];
     ff_plan_body *plan = &e->plan.body[i];
-    const ff_arm_joints joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]);
+    const ff_arm_joints joints = b->report.joints;
     const ff_pose T = ff_arm_forward(&plan->arm, &joints);
     plan->home = joints;
     ff_axes_reset(&b->axes, &joints);
-    b->T_ba = ff_pose_mul(ff_pose_inverse(ff_plan_from_rist(plan, ff_rsi_rob_pose(&b->rob))), T);
+    b->T_ba = ff_pose_mul(ff_pose_inverse(ff_plan_from_rist(plan, b->report.pose)), T);
     b->T_ba.q = ff_quat_unit(b->T_ba.q);
     if (plan->arm.config.rail.rule == FF_ARM_RAIL_FOLLOW)
         plan->arm.config.rail.standoff = ff_arm_along(&plan->arm, &T) - joints.rail;
@@ -34,7 +34,7 @@ void ff__rt_stand(ff_executive *e, int i) {
         b->standing.square.f.a[a] += f_s.f.a[a] * f_s.f.a[a];
         b->standing.square.t.a[a] += f_s.t.a[a] * f_s.t.a[a];
     }
-    const ff_arm_joints joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]);
+    const ff_arm_joints joints = b->report.joints;
     const ff_pose T = ff_arm_forward(&e->plan.body[i].arm, &joints);
     b->standing.apart = fmax(b->standing.apart, ff_vec3_norm(ff_vec3_sub(T.p, b->measured.T.p)));
     b->standing.apart_angle = fmax(b->standing.apart_angle, ff_quat_angle(T.q, b->measured.T.q));
@@ -56,8 +56,7 @@ void ff__rt_test_once(ff_executive *e) {
             ff_rt_body *b = &e->body[i];
             b->command = ff_trial_at(&b->trial, t);
             if (b->samples < b->sample_capacity)
-                b->sample[b->samples++] =
-                    (ff_trial_sample){b->command, b->measured, ff_ati_to_wrench(b->scale, b->record.counts)};
+                b->sample[b->samples++] = (ff_trial_sample){b->command, b->measured, b->record.f_s};
         }
         if (e->trial_cycle == 1)
             e->trial_began = e->wake;

@@ -13,7 +13,7 @@ void ff__rt_push_row(ff_executive *e) {
         e->row.body[i].inertial = ff_loop_to_inertial(e->model, &e->nominal, b->measured);
         e->row.body[i].device = (ff_row_device){.has_joints = true,
                                                 .has_clock = ff__rt_clock_known(e, b),
-                                                .joints = ff_arm_from_kuka(b->rob.aipos, b->rob.eipos[0]),
+                                                .joints = b->report.joints,
                                                 .drift = fit->rate,
                                                 .offset = fit->offset,
                                                 .residual = fit->residual,

@@ -3,8 +3,6 @@
  * each telegram shows what has become of the answer before it. */
 #include "rt/internal.h"
 
-#include <string.h>
-
 /* The limits may have been tightened. */
 void ff__rt_bound(ff_executive *e) {
     for (int i = 0; i < e->plan.bodies; i++) {
@@ -25,17 +23,11 @@ static double telegram_time(const ff_executive *e, const ff_rt_body *b) {
 static ff_pose wire_pose(const ff_executive *e, int i) {
     const ff_rt_body *b = &e->body[i];
     const ff_plan_body *plan = &e->plan.body[i];
-    const double deg = FF_PI / 180.0, *total = b->rsi.sent;
-    if (plan->channel == FF_RSI_BY_CARTESIAN) {
-        const ff_pose first = ff_rsi_rob_pose(&b->rsi.first), d = ff_rsi_to_pose(total);
-        return ff_plan_from_rist(plan, (ff_pose){ff_quat_mul(d.q, first.q), ff_vec3_add(first.p, d.p)});
-    }
-    ff_arm_joints joints;
-    for (int a = 0; a < 6; a++)
-        joints.a[a] = deg * (b->rsi.first.aipos[a] + total[FF_RSI_TAG_AXES + a]);
-    joints.rail = b->rsi_config.use_external ? 1e-3 * (b->rsi.first.eipos[0] + total[FF_RSI_TAG_EXTERNAL])
-                                             : b->axes.at.rail;
-    ff_pose T = ff_pose_mul(ff_arm_forward(&plan->arm, &joints), ff_pose_inverse(b->T_ba));
+    ff_robot_order at = {.joints.rail = b->axes.at.rail};
+    b->robot_device->sent(b->robot, &at);
+    if (plan->cartesian)
+        return ff_plan_from_rist(plan, at.pose);
+    ff_pose T = ff_pose_mul(ff_arm_forward(&plan->arm, &at.joints), ff_pose_inverse(b->T_ba));
     T.q = ff_quat_unit(T.q);
     return T;
 }
@@ -78,7 +70,7 @@ static void trip(ff_executive *e, ff_trip trip) {
 /* A telegram has come: what has become of the last answer. held: it came late, after others were lost. */
 void ff__rt_confirm(ff_executive *e, ff_rt_body *b, bool held) {
     const int i = (int)(b - e->body);
-    const bool taken = b->rsi.taken, stood = b->rsi.stood || held;
+    const bool taken = b->report.taken, stood = b->report.stood || held;
     const double most = e->safety_config.limits[i].missed;
     ff_output_confirm(&b->output_config, &b->output, taken, stood);
     ff_axes_confirm(&b->axes, taken, stood);
@@ -86,13 +78,13 @@ void ff__rt_confirm(ff_executive *e, ff_rt_body *b, bool held) {
         return;
     /* No answer can have come to telegrams that were lost: a Delay that has not grown by them belongs to a
      * program that has begun again. One cycle is left to a controller that counts late. */
-    b->strange |= b->rsi.restarted || (held && b->gap > 2 && b->rsi.late + 1 < b->gap);
+    b->strange |= b->report.restarted || (held && b->gap > 2 && b->report.late + 1 < b->gap);
     if (b->strange)
         trip(e, (ff_trip){.code = FF_TRIP_RESTART, .body = i, .value = (double)b->gap});
-    b->late = b->rsi.late > b->gap ? b->late + b->rsi.late - b->gap : 0;
+    b->late = b->report.late > b->gap ? b->late + b->report.late - b->gap : 0;
     if ((double)b->late > most)
         trip(e, (ff_trip){.code = FF_TRIP_LATE, .body = i, .value = (double)b->late, .limit = most});
-    const ff_pose at = ff_plan_from_rist(&e->plan.body[i], ff_rsi_rob_pose(&b->rob));
+    const ff_pose at = ff_plan_from_rist(&e->plan.body[i], b->report.pose);
     const ff_pose before = b->tracked ? b->seen[(b->tracked - 1) % FF_RT_TRACK] : at;
     const uint64_t cycles = b->gap < FF_RT_TRACK ? b->gap + 1 : FF_RT_TRACK;
     for (uint64_t n = 1; n <= cycles; n++, b->tracked++) {
@@ -130,7 +122,7 @@ static ff_trip turned_too_far(const ff_rt_body *b, int i, double angle) {
     return (ff_trip){.code = FF_TRIP_ROTATION,
                      .body = i,
                      .value = angle * 180.0 / FF_PI,
-                     .limit = b->rsi_config.max_rotation * 180.0 / FF_PI};
+                     .limit = b->turn * 180.0 / FF_PI};
 }
 
 /* Where a set point leads, by different times of its translation and of its turn [s]. */
@@ -149,7 +141,7 @@ static void look_ahead(ff_executive *e, int i, const ff_setpoint *to, const ff_a
     const double T = e->plan.cycle, slows = ff_vec3_norm(to->twist.v) / limit->stop_acceleration,
                  turns = ff_vec3_norm(to->twist.w) / limit->stop_angular_acceleration;
     const ff_pose rest = led(to, T + 0.5 * slows, T + 0.5 * turns);
-    if (plan->channel == FF_RSI_BY_AXES) {
+    if (!plan->cartesian) {
         /* and, with the speed there is now, the axes must be fast enough from there on: where they are not,
          * the stop comes to rest */
         ff_arm_joints joints, on;
@@ -162,13 +154,13 @@ static void look_ahead(ff_executive *e, int i, const ff_setpoint *to, const ff_a
         e->other = axes_trip(i, &out);
         return;
     }
-    const double angle = ff_quat_angle(ff_plan_to_rist(plan, rest).q, ff_rsi_rob_pose(&b->rsi.first).q);
-    if (angle > b->rsi_config.max_rotation)
+    const double angle = ff_quat_angle(ff_plan_to_rist(plan, rest).q, b->first.q);
+    if (angle > b->turn)
         e->other = turned_too_far(b, i, angle);
 }
 
 /* The axes of what the output stage says. */
-static void fill_axes(ff_executive *e, int i, ff_rsi_command *command) {
+static void fill_axes(ff_executive *e, int i, ff_robot_order *order) {
     ff_rt_body *b = &e->body[i];
     ff_arm_joints joints = b->axes.at;
     ff_axes_out out;
@@ -182,8 +174,7 @@ static void fill_axes(ff_executive *e, int i, ff_rsi_command *command) {
         else if (!b->axes.braking)
             look_ahead(e, i, &b->out.to, &joints);
     }
-    memcpy(command->axes, joints.a, sizeof command->axes);
-    command->external[0] = joints.rail;
+    order->joints = joints;
 }
 
 /* ----------------------------------------------------------------------------------------------- answer --
@@ -196,32 +187,25 @@ void ff__rt_answer(ff_executive *e, int i, bool end) {
     if (!b->fresh || b->strange)
         return;
     b->fresh = false;
-    ff_rsi_command command = {.stop = end, .text = b->text};
+    ff_robot_order order = {.moves = b->output.moved, .stop = end, .text = b->text};
     b->text = NULL;
-    bool give = b->output.moved;
     if (b->output.moved) {
         ff_output_step(&b->output_config, &b->output, telegram_time(e, b), &b->out);
-        if (plan->channel == FF_RSI_BY_AXES)
-            fill_axes(e, i, &command);
+        if (!plan->cartesian)
+            fill_axes(e, i, &order);
         else {
-            command.pose = ff_plan_to_rist(plan, b->out.to.T);
+            order.pose = ff_plan_to_rist(plan, b->out.to.T);
             look_ahead(e, i, &b->out.to, NULL);
         }
-    } else if (end || command.text) { /* never moved: hold where the first telegram found the robot */
-        ff_rsi_rob_axes(&b->rsi.first, command.axes);
-        command.external[0] = 1e-3 * b->rsi.first.eipos[0];
-        command.pose = ff_rsi_rob_pose(&b->rsi.first);
-        give = true;
     }
-    char text[FF_RSI_SEND_MAX];
+    char text[FF_DEVICE_SEND_MAX];
     size_t used;
-    const ff_status status =
-        ff_rsi_client_answer(&b->rsi_config, &b->rsi, give ? &command : NULL, text, sizeof text, &used);
+    const ff_status status = b->robot_device->answer(b->robot, 0.0, &order, text, sizeof text, &used);
     if (status == FF_ERR_LIMIT)
-        trip(e, turned_too_far(b, i, ff_quat_angle(command.pose.q, ff_rsi_rob_pose(&b->rsi.first).q)));
+        trip(e, turned_too_far(b, i, ff_quat_angle(order.pose.q, b->first.q)));
     if (b->output.moved)
         ff_output_wire(&b->output_config, &b->output, wire_pose(e, i));
     if (used)
-        ff_socket_send(b->rsi_fd, text, used, &b->peer);
+        ff_socket_send(b->robot_fd, text, used, &b->peer);
     b->ended |= end;
 }

@@ -1,5 +1,6 @@
 /* What only the whole scenario shows: keys that belong together, and warnings. */
 #include "scenario/internal.h"
+#include "scenario/methods.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -178,7 +179,7 @@ static bool read_library(ff_reader *r, const ff_node *root) {
                         .type = FF_TYPE_METHOD,
                         .unit = "",
                         .fallback = "{}",
-                        .section = ff__library_section(library)};
+                        .section = &library->section->section};
     return ff__read_method(r, node, &key);
 }
 

@@ -340,22 +340,27 @@ typedef enum ff_contact_rule {
 } ff_contact_rule;
 
 /* A method in a shared object. */
+struct ff_method_section;
 typedef struct ff_method_library {
     const ff_method *method;
-    char path[1024]; /* the file, from the root */
-    char hash[65];   /* its SHA-256 */
+    const struct ff_method_section *section; /* its settings as keys (scenario/methods.h) */
+    char path[1024];                         /* the file, from the root */
+    char hash[65];                           /* its SHA-256 */
 } ff_method_library;
 
-/* Opens the library at a path, from the working folder; NULL and one line in `message`. */
-typedef const ff_method_library *ff_library_opener(const char *path, char *message, size_t size);
-/* Who opens libraries for scenarios that name one (`method: ./mine.so`); NULL, as at first: nobody, and they
- * are refused. Process-wide; set before anything is read. */
-void ff_scenario_set_opener(ff_library_opener *opener);
+/* What a scenario may name beyond what is built in. Whoever reads one is given it; NULL: nothing, and method
+ * libraries are refused. */
+typedef struct ff_catalog {
+    /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`.
+     */
+    const ff_method_library *(*open)(const char *path, char *message, size_t size);
+} ff_catalog;
+
 /* A word for a method as options and campaigns give it: the name itself, or that of the library at the path.
  * NULL, and one line in `message`: the library cannot be opened. */
-const char *ff_scenario_method_word(const char *word, char *message, size_t size);
+const char *ff_scenario_method_word(const ff_catalog *catalog, const char *word, char *message, size_t size);
 /* SHA-256 of the library at the path, "" for a name. */
-const char *ff_scenario_method_hash(const char *word);
+const char *ff_scenario_method_hash(const ff_catalog *catalog, const char *word);
 
 /* A method and what the scenario says to it. */
 typedef struct ff_method_setup {
@@ -478,7 +483,8 @@ bool ff_scenario_holds(const ff_scenario *scenario, int body);
 typedef struct ff_scenario_options {
     const char *const *set; /* count strings "path=value" */
     int sets;
-    const char *method; /* --method, or NULL */
+    const char *method;        /* --method, or NULL */
+    const ff_catalog *catalog; /* may be NULL */
     /* Where the files that the scenario names are found instead of on the disk, e.g. in a log; NULL: on the
      * disk. False: not there. The text must outlive the call. */
     bool (*file)(void *self, const char *name, const char **text, size_t *length);

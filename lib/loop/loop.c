@@ -531,7 +531,8 @@ static ff_status correct(const ff_loop_model *model, ff_loop_state *state, ff__c
             if (config->body[i].elastic && !config->relative.enabled && /* arm and satellites in one frame */
                 compliance_at(model, i, c->sample[i].T_wr, &state->joints[i], c->compliance[i]))
                 c->sample[i].compliance = (const double(*)[6])c->compliance[i];
-    ff_method_in in = {.body = state->body,
+    ff_method_in in = {.cycle = config->integrate.cycle,
+                       .body = state->body,
                        .rigid = model->rigid,
                        .sample = c->sample,
                        .output = state->integrate,

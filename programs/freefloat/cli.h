@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 #include "live/live.h"
+#include "text/notes.h"
 
-enum { FF_EXIT_DONE = 0, FF_EXIT_FAILED = 1, FF_EXIT_USAGE = 2, FF_MAX_SETS = 64 };
+enum { FF_EXIT_DONE = FF_DONE, FF_EXIT_FAILED = FF_FAILED, FF_EXIT_USAGE = FF_REFUSED, FF_MAX_SETS = 64 };
 
 /* One option; which field is set says what it takes. A list of options ends with {0}. */
 typedef struct ff_option {

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/library.h"
 #include "cli.h"
 #include "commands.h"
 #include "text/version.h"
@@ -39,7 +38,6 @@ static void usage(FILE *out) {
 }
 
 int main(int argc, char **argv) {
-    ff_scenario_set_opener(ff_library_open);
     signal(SIGXFSZ, SIG_IGN); /* a file that cannot grow is an error to report, as a full disk is */
     if (argc < 2) {
         usage(stderr);

@@ -19,9 +19,6 @@ __attribute__((constructor)) static void hang(void) {
 #define NAME "idle"
 #endif
 
-static void defaults(int variant, void *s) {
-    (void)variant, (void)s;
-}
 static ff_status check(const ff_world *w, const void *s, uint64_t given, ff_complaint *why) {
     (void)w, (void)s, (void)given;
     *why = (ff_complaint){"", "it never likes anything"};
@@ -87,20 +84,19 @@ static const ff_method method = {.abi = FF_METHOD_ABI,
                                  .version = "1",
                                  .help = "",
                                  .can = FF_CAN_RELATIVE,
-#ifndef BROKEN
-                                 .variants = 1,
-#endif
 #ifdef REPORT
                                  .column = column,
                                  .columns = 3,
                                  .report = report,
 #endif
-                                 .defaults = defaults,
                                  .check = check,
                                  .bytes = bytes,
                                  .create = create,
                                  .reset = reset,
-                                 .step = step};
+#ifndef BROKEN
+                                 .step = step
+#endif
+};
 
 const ff_method *ff_method_entry(uint32_t abi);
 const ff_method *ff_method_entry(uint32_t abi) {

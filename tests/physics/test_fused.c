@@ -37,7 +37,7 @@ static void begin(fused_plant *plant) {
 }
 
 static const ff_rigid_state *satellite(uint64_t k) {
-    return &fused_at(fused(), 0, k)->body;
+    return &fused_at(fused(), 0, k)->past.body;
 }
 
 static void cycle(fused_plant *plant, uint64_t k) {
@@ -552,7 +552,7 @@ static void test_a_contact_longer_than_the_history(void **unused) {
     assert_true(r->outside & FUSED_LOOK_BACK);
     assert_true(fused()->info.look_back > 0);
     assert_true(fabs(b[0].e_error) < 0.01);
-    const ff_rigid_state *s = satellite(fused()->k - 1);
+    const ff_rigid_state *s = satellite(fused()->history.count - 1);
     assert_true(ff_rigid_kinetic_energy(&model->rigid[0], s) <= 0.5 * 200.0 * 0.05 * 0.05 * (1.0 + 1e-12));
 }
 

@@ -93,7 +93,7 @@ static void test_kill_loses_a_tenth_of_a_second_at_most(void **state) {
         static ff_scenario read;
         ff_replay_result replayed = {0};
         assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
-        assert_int_equal(ff_logfile_scenario(&file, &read, message, sizeof message), FF_OK);
+        assert_int_equal(ff_logfile_scenario(&file, NULL, &read, message, sizeof message), FF_OK);
         assert_int_equal(ff_replay(&file, &read, &replayed, message, sizeof message), FF_OK);
         ff_logfile_close(&file);
         const unsigned long long rows = atomic_load(given), lost = rows - replayed.cycles;

@@ -2,10 +2,10 @@
 #include "fidelity/fused/fused.h"
 
 static double flight_speed(fused_state *state, const fused_contact *c, uint64_t k) {
-    const fused_place p = fused_contact_place(c);
+    const ff__place p = fused_contact_place(c);
     double s, v;
-    ff__fused_coordinate(&p, state->start[c->a], &fused_at(state, c->a, k)->body,
-                         c->b < 0 ? NULL : &fused_at(state, c->b, k)->body, &s, &v);
+    ff__place_coordinate(&p, state->start[c->a], &fused_at(state, c->a, k)->past.body,
+                         c->b < 0 ? NULL : &fused_at(state, c->b, k)->past.body, &s, &v);
     return v;
 }
 
@@ -19,9 +19,9 @@ static void find_wall(const fused_model *model, fused_state *state, fused_contac
             continue;
         const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, k));
         const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, k));
-        const fused_place p = {x->torque, x->a, x->b, x->n, x->r};
+        const ff__place p = fused_wall_place(x);
         double s, v;
-        ff__fused_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &s, &v);
+        ff__place_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &s, &v);
         const double gap = fabs(s - x->surface.x0);
         if (gap <= fmax(5.0 * x->surface.sd_x0, 3.0 * c->speed * T) && gap < best) {
             best = gap;
@@ -49,13 +49,12 @@ uint64_t ff__fused_group_anchor(const fused_state *state, unsigned group, uint64
 
 /* The energy that a group of bodies may have from sample k on: what it has there. */
 static void limit_from_here(const fused_model *model, fused_state *state, unsigned group, uint64_t k) {
-    ff_rigid_state x[FF_MAX_BODIES];
-    for (int i = 0; i < model->bodies; i++)
-        x[i] = fused_at(state, i, k)->body;
-    const double energy = ff__fused_group_energy(model, group, x);
+    ff__march w;
+    ff__fused_march_from(model, state, group, k, NULL, &w);
+    const double energy = ff__march_energy(&w);
     for (int i = 0; i < model->bodies; i++)
         if (group >> i & 1u)
-            fused_at(state, i, k)->limit = energy;
+            fused_at(state, i, k)->past.limit = energy;
 }
 
 /* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's. */
@@ -105,19 +104,20 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
         if (!(ff_vec3_norm(c->r) <= arm_longest))
             c->r = ff_vec3_zero();
     }
-    const fused_place p = fused_contact_place(c);
-    fused_port q;
+    const ff__place p = fused_contact_place(c);
+    ff__port q;
     double s, s_dot;
-    ff__fused_coordinate(&p, state->start[a], &x->body, b < 0 ? NULL : &fused_at(state, b, k)->body, &s,
-                         &s_dot);
-    ff__fused_open_port(model, &p, &x->body, b < 0 ? NULL : &fused_at(state, b, k)->body, ff_vec3_zero(), &q);
+    ff__place_coordinate(&p, state->start[a], &x->past.body, b < 0 ? NULL : &fused_at(state, b, k)->past.body,
+                         &s, &s_dot);
+    const ff_rigid_state *const other = b < 0 ? NULL : &fused_at(state, b, k)->past.body;
+    ff__place_open(model->view, &p, &x->past.body, other, ff__place_normal(&p, other), ff_vec3_zero(), &q);
     c->mass = q.mobility > 0.0 ? 1.0 / q.mobility : FF_INF;
 
     /* The satellite may have been in the surface before the robot was: lag is how far the robot is behind. */
     const ff_rigid_state robot_a = fused_robot_of(x);
     const ff_rigid_state robot_b = b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, b, k));
     double s_r, v_r;
-    ff__fused_coordinate(&p, state->start[a], &robot_a, b < 0 ? NULL : &robot_b, &s_r, &v_r);
+    ff__place_coordinate(&p, state->start[a], &robot_a, b < 0 ? NULL : &robot_b, &s_r, &v_r);
     double lag = s_dot > 0.0 ? (s - s_r) / s_dot : 0.0;
     lag = lag > 0.0 ? fmin(lag, 0.5) : 0.0;
     uint64_t back = 4 + (uint64_t)ceil((lag + 0.2 * state->delay[a]) / T);
@@ -157,10 +157,11 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
         limit_from_here(model, state, group, c->anchor);
     } else if (b >= 0 && group != group_before) {
         /* two groups join: their limits add */
-        const double sum = fused_at(state, a, c->anchor)->limit + fused_at(state, b, c->anchor)->limit;
+        const double sum =
+            fused_at(state, a, c->anchor)->past.limit + fused_at(state, b, c->anchor)->past.limit;
         for (int i = 0; i < model->bodies; i++)
             if (group >> i & 1u)
-                fused_at(state, i, c->anchor)->limit = sum;
+                fused_at(state, i, c->anchor)->past.limit = sum;
     }
     find_wall(model, state, c, k);
     if (c->wall >= 0) { /* known: the next command must not go out without it */
@@ -207,10 +208,10 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
         samples = (int)(k - c->detected) + 1;
     const uint64_t stride = 1 + (k - c->anchor) / 128; /* a long contact need not be counted to one */
     for (uint64_t i = c->anchor; ended && i <= k; i += stride) {
-        const fused_place p = fused_contact_place(c);
+        const ff__place p = fused_contact_place(c);
         double s, v;
-        ff__fused_coordinate(&p, state->start[c->a], &fused_at(state, c->a, i)->body,
-                             c->b < 0 ? NULL : &fused_at(state, c->b, i)->body, &s, &v);
+        ff__place_coordinate(&p, state->start[c->a], &fused_at(state, c->a, i)->past.body,
+                             c->b < 0 ? NULL : &fused_at(state, c->b, i)->past.body, &s, &v);
         samples += (e->valid ? s > e->x0 : fused_row_of(c, i)->f > 0.0) ? (int)stride : 0;
     }
     r->samples = samples;
@@ -267,7 +268,7 @@ void ff__fused_cancel(fused_state *state, fused_contact *c) {
     c->open = false;
     c->stage = REST;
     state->info.false_alarms++;
-    ff__fused_replay_from(state, group, c->anchor);
+    ff__replay_ask(state->replay, group, c->anchor);
 }
 
 static void remember(fused_state *state, fused_contact *c, uint64_t k) {
@@ -326,10 +327,10 @@ void ff__fused_sweep(fused_state *state) {
 bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
     const fused_config *config = &model->config;
     const double noise = fused_noise_of(config, c);
-    const fused_place p = fused_contact_place(c);
+    const ff__place p = fused_contact_place(c);
     double s, v;
-    ff__fused_coordinate(&p, state->start[c->a], &fused_at(state, c->a, k)->body,
-                         c->b < 0 ? NULL : &fused_at(state, c->b, k)->body, &s, &v);
+    ff__place_coordinate(&p, state->start[c->a], &fused_at(state, c->a, k)->past.body,
+                         c->b < 0 ? NULL : &fused_at(state, c->b, k)->past.body, &s, &v);
     const bool satellite_out =
         c->surface.valid ? v < 0.0 && ff_profile_force(&c->surface, s, v) <= 0.0 : v < 0.0;
     double sum = 0.0;
@@ -389,7 +390,7 @@ void ff__fused_absorb(fused_state *state, fused_contact *c) {
         fused_contact *o = &state->contact[i];
         if (o == c || !o->settled || o->a != c->a || o->anchor >= c->end)
             continue;
-        ff__fused_replay_from(state, ff__fused_group_of(state, c->a), o->anchor);
+        ff__replay_ask(state->replay, ff__fused_group_of(state, c->a), o->anchor);
         o->settled = false;
         if (o->wall >= 0 && o->wall != c->wall)
             state->wall[o->wall].valid = false;
@@ -431,13 +432,13 @@ static void unite(const fused_model *model, fused_state *state, const fused_cont
             e = o;
     }
     if (count < 2 || !e || !fused_noisy(&model->config, e) || model->config.random_estimates ||
-        k - e->row_from > 3 * (UINT64_C(1) << state->bits) / 4)
+        k - e->row_from > 3 * ff__ring_rows(&state->history.ring) / 4)
         return;
     for (int i = 0; i < FUSED_CONTACTS; i++) { /* the group must be all that acts there */
         const fused_contact *o = &state->contact[i];
         const bool one = o == last || fused_beside(o, last);
         if (o->settled && o->a == e->a && o != e && o->anchor < end &&
-            (!one || !fused_beside(o, e) || k - o->anchor > 3 * (UINT64_C(1) << state->bits) / 4))
+            (!one || !fused_beside(o, e) || k - o->anchor > 3 * ff__ring_rows(&state->history.ring) / 4))
             return;
     }
     e->before = (fused_settled){e->surface, e->n, e->r, e->mu, several};
@@ -475,7 +476,7 @@ void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k,
         if (!c)
             return;
         done |= 1u << (c - state->contact);
-        if (c->closing && k - c->row_from > (UINT64_C(1) << state->bits) - 16) {
+        if (c->closing && k - c->row_from > ff__ring_rows(&state->history.ring) - 16) {
             c->stage = SETTLE; /* its rows leave the history: what is known stands */
             if (c->united)
                 ff__fused_part(c);
@@ -485,7 +486,7 @@ void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k,
             ff__fused_estimate(model, state, c, c->closing ? c->end : k, k, work);
         }
         ff__fused_replay_some(model, state, k, work);
-        if (c->stage == SETTLE && !ff__fused_replaying(state, ff__fused_group_of(state, c->a)))
+        if (c->stage == SETTLE && !ff__replay_active(state->replay, ff__fused_group_of(state, c->a)))
             settle(model, state, c, k);
     }
 }

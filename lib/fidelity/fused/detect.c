@@ -23,7 +23,7 @@ bool ff__fused_settling(const fused_state *state, int body) {
 static void measure_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried) {
     const double T = model->integrate.cycle;
     const fused_sample *x = fused_at(state, i, k);
-    const bool loaded = ff_vec3_norm(x->load.force) > 0.0 || ff_vec3_norm(x->load.torque) > 0.0;
+    const bool loaded = ff_vec3_norm(x->past.load.force) > 0.0 || ff_vec3_norm(x->past.load.torque) > 0.0;
     if (ff__fused_touched(state, i) || ff__fused_settling(state, i) || loaded) {
         state->quiet_since[i] = k;
         return;
@@ -33,11 +33,11 @@ static void measure_delay(const fused_model *model, fused_state *state, int i, u
     const double quiet = (double)(k - state->quiet_since[i]) * T;
     if (quiet < 3.0 * state->delay[i] + 10.0 * T || k < state->delay_wait[i])
         return;
-    const ff_vec3 made = ff_vec3_sub(x->body.velocity, carried);
+    const ff_vec3 made = ff_vec3_sub(x->past.body.velocity, carried);
     const double speed = ff_vec3_norm(made);
     if (speed < 1e-5)
         return;
-    const double behind = ff_vec3_dot(ff_vec3_sub(x->body.position, x->T_r.p), made) / (speed * speed);
+    const double behind = ff_vec3_dot(ff_vec3_sub(x->past.body.position, x->T_r.p), made) / (speed * speed);
     if (!(fabs(behind) < 1.0))
         return;
     const double gain = fmax(0.02, 1.0 / (1.0 + state->delay_count[i]++));
@@ -74,9 +74,9 @@ void ff__fused_check_walls(const fused_model *model, fused_state *state, uint64_
             continue;
         const ff_rigid_state a = fused_robot_of(fused_at(state, x->a, k));
         const ff_rigid_state b = x->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, x->b, k));
-        const fused_place p = {x->torque, x->a, x->b, x->n, x->r};
+        const ff__place p = fused_wall_place(x);
         double s, v;
-        ff__fused_coordinate(&p, state->start[x->a], &a, x->b < 0 ? NULL : &b, &s, &v);
+        ff__place_coordinate(&p, state->start[x->a], &a, x->b < 0 ? NULL : &b, &s, &v);
         /* a damped wall lets go before the robot has left it: only a robot that approaches can miss it */
         const double law = v >= 0.0 ? ff_profile_force(&x->surface, s - 2.0 * v * T, v) : 0.0;
         const fused_contact like = {.torque = x->torque, .b = x->b};
@@ -90,8 +90,8 @@ void ff__fused_check_walls(const fused_model *model, fused_state *state, uint64_
             x->missing = 0;
         /* Anticipation turns the robot round before it gets deep: a satellite that stays inside for longer
          * than the robot can be late says the same. */
-        ff__fused_coordinate(&p, state->start[x->a], &fused_at(state, x->a, k)->body,
-                             x->b < 0 ? NULL : &fused_at(state, x->b, k)->body, &s, &v);
+        ff__place_coordinate(&p, state->start[x->a], &fused_at(state, x->a, k)->past.body,
+                             x->b < 0 ? NULL : &fused_at(state, x->b, k)->past.body, &s, &v);
         x->inside = s > x->surface.x0 && v > 0.0 && f < least ? x->inside + 1 : 0;
         if (x->missing >= 2 || (double)x->inside * T > state->delay[x->a] + 8.0 * T) {
             x->valid = false;

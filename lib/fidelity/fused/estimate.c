@@ -358,7 +358,7 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
         /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
          * is little to repeat */
         if (*work <= 0 || (k - c->anchor > 24 &&
-                           ff__fused_replay_reached(state, ff__fused_group_of(state, c->a)) > c->anchor))
+                           ff__replay_reached(state->replay, ff__fused_group_of(state, c->a)) > c->anchor))
             return;
         if (keep_better(c) || (c->united && c->passes == 0 && judge_union(state, c))) {
             begin_rows(c, TAKE_FIRST);
@@ -372,7 +372,7 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
             c->row = c->row_from;
             return;
         }
-        ff__fused_replay_from(state, ff__fused_group_of(state, c->a), c->anchor);
+        ff__replay_ask(state->replay, ff__fused_group_of(state, c->a), c->anchor);
         c->stage = c->closing ? SETTLE : REST;
     }
 }

@@ -53,11 +53,11 @@ ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *
 static void friction_table(const fused_model *model, fused_state *state, fused_contact *c, double mu,
                            fused_table *t, ff_profile_in *in, ff_vec3 *n) {
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
-    const fused_place p_0 = fused_contact_place(c);
+    const ff__place p_0 = fused_contact_place(c);
     *n = mu == c->mu && mu > 0.0
              ? c->n_new
              : ff__fused_normal_with_friction(&model->config, state, c, c->until, mu, c->n_new, stride);
-    fused_place p = p_0;
+    ff__place p = p_0;
     p.n = *n;
     p.r = c->r_new;
     ff__fused_fill_table(model, c, t, in);
@@ -65,7 +65,7 @@ static void friction_table(const fused_model *model, fused_state *state, fused_c
     for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride, rows++) {
         const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
         const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, i));
-        ff__fused_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t->s[rows], &t->v[rows]);
+        ff__place_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t->s[rows], &t->v[rows]);
         const ff_vec3 n_w = c->b < 0 ? *n : ff_quat_rotate(b.attitude, *n);
         t->f[rows] = ff_vec3_dot(n_w, fused_measured_force(state, c->a, c->b, i));
         t->use[rows] = fused_row_of(c, i)->use == 1;
@@ -146,7 +146,7 @@ static double judge_normal(const fused_model *model, fused_state *state, fused_c
     fused_table t;
     ff_profile_in in;
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
-    const fused_place p = {c->torque, c->a, c->b, n, c->r_new};
+    const ff__place p = {c->torque, c->a, c->b, n, c->r_new, NULL};
     ff__fused_fill_table(model, c, &t, &in);
     ff_vec3 across[FUSED_RING], slide[FUSED_RING];
     int rows = 0;
@@ -154,7 +154,7 @@ static double judge_normal(const fused_model *model, fused_state *state, fused_c
     for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride, rows++) {
         const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
         const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, i));
-        ff__fused_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t.s[rows], &t.v[rows]);
+        ff__place_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t.s[rows], &t.v[rows]);
         ff_vec3 F, v;
         slip_of(state, c, i, &F, &v);
         const double f = ff_vec3_dot(n, F);

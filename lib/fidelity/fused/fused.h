@@ -7,11 +7,13 @@
 #define FF_FIDELITY_FUSED_H
 
 #include "freefloat/fidelity.h"
+#include "history/history.h"
 
 #include <stddef.h>
 
 enum {
-    FUSED_RING = 1024,  /* cycles of history, at most; the look-back is a little shorter */
+    FUSED_BITS = 10, /* 1 << bits cycles of history, at most; the look-back is a little shorter */
+    FUSED_RING = 1 << FUSED_BITS,
     FUSED_CONTACTS = 6, /* contacts at once, over all bodies */
     FUSED_WALLS = 12    /* surfaces remembered */
 };
@@ -45,18 +47,16 @@ typedef struct fused_model {
     ff_integrate_config integrate;
     int bits; /* 1 << bits cycles of history */
     int bodies;
-    ff_rigid_model body[FF_MAX_BODIES];
+    ff_body_view view[FF_MAX_BODIES];
 } fused_model;
 
 /* One cycle of one body as it is remembered. */
 typedef struct fused_sample {
-    ff_rigid_state body; /* satellite at t_k */
-    ff_pose T_r;         /* robot at the time of the force */
-    ff_twist twist_r;    /* w body, v inertial */
-    ff_vec3 force;       /* [N] measured contact force, inertial */
-    ff_vec3 torque;      /* [N m] about the CoM, body axes */
-    ff_rigid_load load;  /* known load of the cycle that begins here */
-    double limit;        /* [J] kinetic energy that the body's group may have here while in contact */
+    ff__past past;    /* first */
+    ff_pose T_r;      /* robot at the time of the force */
+    ff_twist twist_r; /* w body, v inertial */
+    ff_vec3 force;    /* [N] measured contact force, inertial */
+    ff_vec3 torque;   /* [N m] about the CoM, body axes */
     bool valid;
 } fused_sample;
 
@@ -151,16 +151,8 @@ typedef struct fused_contact {
     fused_depth grows;
     fused_simplex simplex;
     ff_profile_search search;
-    ptrdiff_t rows_at; /* [bytes] from here to its rows, */
-    uint64_t mask;     /* so many less one; cycle k lies at k & mask */
+    ff__ring rows; /* of fused_row */
 } fused_contact;
-
-/* A recomputation that is under way: the history is new up to `at`, old behind it. */
-typedef struct fused_replay {
-    bool active;
-    unsigned bodies; /* bit mask */
-    uint64_t at;
-} fused_replay;
 
 typedef struct fused_wall {
     bool valid;
@@ -213,7 +205,6 @@ typedef struct fused_info {
 } fused_info;
 
 typedef struct fused_state {
-    uint64_t k;                  /* cycles done */
     double delay[FF_MAX_BODIES]; /* [s] as the robot shows it */
     double lead[FF_MAX_BODIES];  /* [s] of the commands: follows it without a jump */
     int delay_count[FF_MAX_BODIES];
@@ -226,16 +217,14 @@ typedef struct fused_state {
     fused_info info;
     fused_report report[FF_MAX_BODIES];
     fused_wall wall[FUSED_WALLS];
-    fused_replay replay[FF_MAX_BODIES];
+    ff__replay replay[FF_MAX_BODIES];
     fused_contact contact[FUSED_CONTACTS];
-    uint64_t mask; /* cycle k lies at k & mask */
-    int bits; /* 1 << bits cycles of history; behind this struct lie the samples of each body, then the rows
-                 of each contact */
+    ff__history history; /* of fused_sample; behind this struct lie the samples of each body, then the rows of
+                            each contact */
 } fused_state;
 
 enum {
     SPARE = 64,      /* cycles of the history that no replay or fit may reach back */
-    STEPS_MAX = 12,  /* sub-steps of a cycle */
     WORK_PLACE = 12, /* what a row of the normal and the contact point costs, in units of about twenty
                         instructions */
     WORK_ROW = 24    /* a row along the normal */
@@ -247,50 +236,6 @@ static const double arm_longest = 3.0;    /* [m] a torque at a longer arm is a t
 static const double torque_least = 0.003; /* [N m] */
 /* Mean of J for a row, along the normal and across it, that noise may make: three is expected. */
 static const double union_misfit = 6.0;
-
-/* What a contact or a remembered wall touches with. */
-typedef struct fused_place {
-    bool torque;
-    int a, b;
-    ff_vec3 n, r;
-} fused_place;
-
-/* Everything a kick needs at one pose: direction and arms in the axes they act in. */
-typedef struct fused_port {
-    ff_vec3 d_w;      /* force direction, inertial */
-    ff_vec3 arm_a;    /* I_a^-1 (r x d), a's axes: rate gained per unit impulse */
-    ff_vec3 arm_b;    /* of b */
-    ff_vec3 moment_a; /* r x d, a's axes */
-    ff_vec3 moment_b; /* b's axes */
-    double mobility;  /* [1/kg] */
-    double u;         /* d.(relative velocity): power per unit force */
-} fused_port;
-
-/* A surface that acts in a flow: an open contact with its residual, or a remembered wall. */
-typedef struct fused_actor {
-    fused_place p;
-    const ff_profile *surface; /* NULL: nothing identified yet, the measured force itself acts */
-    double f0, f1;             /* residual, or force, at the ends of the cycle */
-    double mu;                 /* Coulomb */
-    ff_vec3 side;              /* last friction for each unit of normal force, inertial */
-    double impulse;            /* [N s] given in this flow */
-    double mobility;           /* [1/kg] about what it is along the normal */
-    double v;                  /* [m/s] towards the surface as the sub-step began */
-} fused_actor;
-
-typedef struct fused_flow {
-    const fused_model *model;
-    const ff_quat *start;
-    unsigned bodies; /* bit mask: those that move here */
-    ff_rigid_state *x;
-    const ff_rigid_load *load; /* per body */
-    fused_actor *act;
-    int acts;
-    bool net;      /* the energy limit acts */
-    double limit;  /* [J] */
-    double energy; /* [J] */
-    uint32_t net_count;
-} fused_flow;
 
 /* Rows that say something of this contact's direction and point alone. */
 typedef struct fused_reach {
@@ -304,8 +249,12 @@ typedef struct fused_table {
     unsigned char use[FUSED_RING];
 } fused_table;
 
-static inline fused_place fused_contact_place(const fused_contact *c) {
-    return (fused_place){c->torque, c->a, c->b, c->n, c->r};
+static inline ff__place fused_contact_place(const fused_contact *c) {
+    return (ff__place){c->torque, c->a, c->b, c->n, c->r, NULL};
+}
+
+static inline ff__place fused_wall_place(const fused_wall *x) {
+    return (ff__place){x->torque, x->a, x->b, x->n, x->r, NULL};
 }
 
 static inline ff_rigid_state fused_at_rest(void) {
@@ -317,21 +266,16 @@ static inline ff_rigid_state fused_robot_of(const fused_sample *x) {
 }
 
 static inline fused_sample *fused_at(fused_state *state, int body, uint64_t k) {
-    return (fused_sample *)(state + 1) + ((size_t)body << state->bits) + (k & state->mask);
-}
-
-/* Rows of a contact; cycle k lies at k & mask. */
-static inline fused_row *fused_rows(const fused_contact *c) {
-    return (fused_row *)((uintptr_t)c + (uintptr_t)c->rows_at);
+    return ff__ring_at(&state->history.ring, body, k);
 }
 
 static inline fused_row *fused_row_of(const fused_contact *c, uint64_t k) {
-    return fused_rows(c) + (k & c->mask);
+    return (fused_row *)ff__ring_at(&c->rows, 0, 0) + (k & c->rows.mask);
 }
 
 /* Samples that a replay or a fit may reach back. */
 static inline uint64_t fused_look_back(const fused_state *state) {
-    return state->mask + 1 - SPARE;
+    return ff__ring_rows(&state->history.ring) - SPARE;
 }
 
 /* Measured force along a contact [N], and the whole force on a, inertial: of two bodies the mean. */
@@ -378,25 +322,14 @@ static inline double fused_threshold(const fused_config *config, const fused_con
 /* fused.c: one cycle */
 ff_status ff__fused_step(const void *model, void *state, const ff_method_in *in, ff_method_out *out);
 
-/* flow.c: bodies and surfaces through time, with the net in every kick */
-void ff__fused_coordinate(const fused_place *p, ff_quat start, const ff_rigid_state *a,
-                          const ff_rigid_state *b, double *s, double *s_dot);
-void ff__fused_open_port(const fused_model *model, const fused_place *p, const ff_rigid_state *a,
-                         const ff_rigid_state *b, ff_vec3 side, fused_port *q);
-double ff__fused_group_energy(const fused_model *model, unsigned bodies, const ff_rigid_state *x);
-fused_flow ff__fused_flow_from(const fused_model *model, fused_state *state, unsigned bodies, uint64_t k,
-                               ff_rigid_state *x, ff_rigid_load *load, fused_actor *act);
-int ff__fused_advance(fused_flow *w, double T);
-
 /* replay.c: the satellites recomputed, and one delay ahead */
 unsigned ff__fused_group_of(const fused_state *state, int body);
-int ff__fused_actors(fused_state *state, unsigned group, uint64_t i, uint64_t j, fused_actor *act);
+void ff__fused_march_from(const fused_model *model, fused_state *state, unsigned bodies, uint64_t k,
+                          ff__actor *act, ff__march *w);
+int ff__fused_actors(fused_state *state, unsigned group, ff__actor *act);
 uint64_t ff__fused_replay_to(const fused_model *model, fused_state *state, unsigned group, uint64_t from,
                              uint64_t k, int *work);
-void ff__fused_replay_from(fused_state *state, unsigned bodies, uint64_t from);
 void ff__fused_replay_some(const fused_model *model, fused_state *state, uint64_t k, int *work);
-uint64_t ff__fused_replay_reached(const fused_state *state, unsigned bodies);
-bool ff__fused_replaying(const fused_state *state, unsigned bodies);
 void ff__fused_predict(const fused_model *model, fused_state *state, int body, uint64_t k,
                        ff_rigid_state *command);
 
@@ -415,7 +348,7 @@ void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fuse
 void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused_contact *c);
 void ff__fused_take_rows(fused_state *state, fused_contact *c, uint64_t k, int *work);
 
-/* fused_friction.c */
+/* friction.c */
 ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *state, const fused_contact *c,
                                        uint64_t k, double mu, ff_vec3 n, uint64_t stride);
 bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work);

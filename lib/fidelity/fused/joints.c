@@ -4,14 +4,21 @@
 #include "fidelity/fused/fused.h"
 
 /* What the delay is measured from: the robot that carries the base, without the joints' motion. */
-static void store(const fused_model *model, fused_state *state, const ff_method_in *in, uint64_t k) {
+static ff_status store(const fused_model *model, fused_state *state, const ff_method_in *in, uint64_t k) {
+    ff_rigid_load load[FF_MAX_BODIES];
     for (int i = 0; i < model->bodies; i++) {
         const ff_body_sample *y = &in->sample[i];
-        fused_sample *x = fused_at(state, i, k);
-        *x = (fused_sample){.body = in->base[i], .T_r = y->T_wr, .load = y->load, .valid = y->valid};
-        x->T_r.p = ff_vec3_sub(y->T_wr.p, ff_quat_rotate(y->T_wr.q, in->view[i]->com));
-        x->load.force = ff_vec3_add(x->load.force, y->f_b.f); /* not a quiet time, either */
+        load[i] = y->load;
+        load[i].force = ff_vec3_add(y->load.force, y->f_b.f); /* not a quiet time, either */
     }
+    const ff_status status = ff__history_push(&state->history, in->base, load);
+    for (int i = 0; i < model->bodies && status == FF_OK; i++) {
+        const ff_body_sample *y = &in->sample[i];
+        fused_sample *x = fused_at(state, i, k);
+        x->T_r = y->T_wr;
+        x->T_r.p = ff_vec3_sub(y->T_wr.p, ff_quat_rotate(y->T_wr.q, in->view[i]->com));
+    }
+    return status;
 }
 
 /* The body's frame `ahead` seconds on, wrench f_b (about the CoM, body axes) and loads as in the cycles to
@@ -35,9 +42,11 @@ static ff_rigid_state predict(const ff_body_view *view, const ff_rigid_state *ba
 ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, const ff_method_in *in,
                                 ff_method_out *out) {
     const double T = model->integrate.cycle;
-    const uint64_t k = state->k;
+    const uint64_t k = state->history.count;
     const double least = fmax(5.0 * model->config.force_noise, force_least);
-    store(model, state, in, k);
+    const ff_status status = store(model, state, in, k);
+    if (status != FF_OK)
+        return status;
     for (int i = 0; i < model->bodies; i++) {
         const ff_body_sample *y = &in->sample[i];
         ff__fused_track_delay(model, state, i, k, y->carried);
@@ -49,6 +58,5 @@ ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, co
         out->next_command[i] = predict(in->view[i], &in->base[i], y->f_b, y->load, state->lead[i] + T, T);
     }
     out->has_command = true;
-    state->k++;
     return FF_OK;
 }

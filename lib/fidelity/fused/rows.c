@@ -65,9 +65,9 @@ void ff__fused_take_row(fused_state *state, fused_contact *c, uint64_t k) {
         b = fused_robot_of(fused_at(state, c->b, k));
         other = &b;
     }
-    const fused_place p = fused_contact_place(c);
+    const ff__place p = fused_contact_place(c);
     fused_row *const i = fused_row_of(c, k);
-    ff__fused_coordinate(&p, state->start[c->a], &a, other, &i->s, &i->v);
+    ff__place_coordinate(&p, state->start[c->a], &a, other, &i->s, &i->v);
     i->f = ff__fused_share(state, c, k);
 }
 
@@ -284,8 +284,8 @@ void ff__fused_find_place(const fused_config *config, fused_state *state, fused_
 void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fused_table *t,
                           ff_profile_in *in) {
     const fused_config *config = &model->config;
-    const fused_row *const row = fused_rows(c);
-    const uint64_t mask = c->mask, until = c->until;
+    const fused_row *const row = ff__ring_at(&c->rows, 0, 0);
+    const uint64_t mask = c->rows.mask, until = c->until;
     int rows = 0;
     for (uint64_t i = c->row_from; i <= until; i++, rows++) {
         const fused_row *const q = &row[i & mask];

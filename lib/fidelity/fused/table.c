@@ -87,20 +87,13 @@ static ff_status check(const ff_world *world, const void *memory, uint64_t given
 }
 
 static int bits_of(const ff_world *world, const fused_settings *s) {
-    int bits = 8;
-    while (1 << bits < FUSED_RING && (double)(1 << bits) < s->look_back / world->integrate.cycle + SPARE)
-        bits++;
-    return bits;
-}
-
-static size_t samples_bytes(int bodies, int bits) {
-    return ((size_t)bodies << bits) * sizeof(fused_sample);
+    return ff__ring_bits(s->look_back / world->integrate.cycle + SPARE, 8, FUSED_BITS);
 }
 
 static size_t bytes(const ff_world *world, const void *memory, size_t *state) {
     const int bits = bits_of(world, memory);
-    *state = sizeof(fused_state) + samples_bytes(world->bodies, bits) +
-             ((size_t)FUSED_CONTACTS << bits) * sizeof(fused_row);
+    *state = sizeof(fused_state) + ff__ring_bytes(bits, world->bodies, sizeof(fused_sample)) +
+             ff__ring_bytes(bits, FUSED_CONTACTS, sizeof(fused_row));
     return sizeof(fused_model);
 }
 
@@ -117,7 +110,7 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
                            .bits = bits_of(world, s),
                            .bodies = world->bodies};
     for (int i = 0; i < world->bodies; i++) {
-        model->body[i] = world->body[i].rigid;
+        model->view[i].rigid = world->body[i].rigid;
         model->config.delay[i] = delay_of(world, s, i);
         model->config.acceleration[i] = world->body[i].acceleration;
         model->config.plane_of[i] = world->body[i].carries_surface;
@@ -127,22 +120,17 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
 static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     const fused_model *model = self;
     fused_state *state = memory;
-    *state = (fused_state){.bits = model->bits, .mask = (UINT64_C(1) << model->bits) - 1};
+    *state = (fused_state){0};
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         state->delay[i] = state->lead[i] = model->config.delay[i];
         state->report[i] = (fused_report){.delay = state->delay[i], .delay_told = state->delay[i]};
         state->start[i] = i < model->bodies ? body[i].attitude : ff_quat_identity();
     }
     ff_rng_seed(&state->rng, model->config.random_estimates, 7);
-    /* Of samples and rows nothing older than `k` is ever read. */
-    for (int i = 0; i < model->bodies; i++)
-        fused_at(state, i, 0)->limit = 0.0;
-    char *const rows = (char *)(state + 1) + samples_bytes(model->bodies, model->bits);
-    for (int c = 0; c < FUSED_CONTACTS; c++) {
-        fused_contact *x = &state->contact[c];
-        x->rows_at = rows + ((size_t)c << model->bits) * sizeof(fused_row) - (char *)x;
-        x->mask = state->mask;
-    }
+    ff__history_reset(&state->history, model->bits, model->bodies, sizeof(fused_sample), state + 1);
+    char *rows = (char *)(state + 1) + ff__ring_bytes(model->bits, model->bodies, sizeof(fused_sample));
+    for (int c = 0; c < FUSED_CONTACTS; c++, rows += ff__ring_bytes(model->bits, 1, sizeof(fused_row)))
+        ff__ring_place(&state->contact[c].rows, model->bits, sizeof(fused_row), rows);
 }
 
 static double lead(const void *model, const void *state, int body) {

@@ -743,26 +743,29 @@ static look follow(const impact_model *model, impact_state *state, int index, ui
 /* ----------------------------------------------------------------------------------------------- causality
  * -- */
 
+static impact_past *row_of(const ff__history *history, int body, uint64_t k) {
+    return ff__ring_at(&history->ring, body, k);
+}
+
 /* How deep the satellites of one row stood in the surface [m]; not positive: outside. */
-static double was_inside(const ff_world_contact *c, double offset, const impact_past *row, int bodies) {
+static double was_inside(const ff_world_contact *c, double offset, const ff__history *history, uint64_t k) {
     ff_rigid_state body[FF_MAX_BODIES];
-    for (int i = 0; i < bodies; i++)
-        body[i] = row[i].satellite;
+    for (int i = 0; i < history->bodies; i++)
+        body[i] = ff__history_at(history, i, k)->body;
     const touch t = touch_at(c, body);
     return t.off ? 0.0 : t.depth + offset;
 }
 
 /* Moves the begin of a contact back to the last row in which the satellites stood outside, within the
  * look-back. Returns how deep they stood there all the same [m]: it began before the look-back reaches. */
-static double find_begin(const impact_model *model, impact_history *history, int index, uint64_t oldest,
+static double find_begin(const impact_model *model, ff__history *history, int index, uint64_t oldest,
                          double offset, impact_episode *e) {
     if (e->begin < oldest) { /* an old contact that is merely crossed */
         e->begin = oldest;
         return 0.0;
     }
     double inside;
-    while ((inside = was_inside(&model->contact[index], offset, ff__impact_history_at(history, e->begin),
-                                model->bodies)) > 0.0 &&
+    while ((inside = was_inside(&model->contact[index], offset, history, e->begin)) > 0.0 &&
            e->begin > oldest)
         e->begin--;
     return fmax(inside, 0.0);
@@ -781,28 +784,27 @@ static void add_known(flow *f, uint64_t start) {
 }
 
 /* The rows from `from` to `to` again, from f->body on; `spread`: beside those that hold now. */
-static void replay_rows(flow *f, impact_history *history, uint64_t from, uint64_t to, bool spread) {
+static void replay_rows(flow *f, ff__history *history, uint64_t from, uint64_t to, bool spread) {
     const double T = f->model->integrate.cycle;
     const int count = substeps(f, T);
     for (uint64_t j = from; j < to; j++) {
-        const impact_past *row = ff__impact_history_at(history, j);
-        impact_past *next = ff__impact_history_at(history, j + 1);
         for (int i = 0; i < f->model->bodies; i++) {
-            f->load[i] = row[i].load;
+            f->load[i] = ff__history_at(history, i, j)->load;
             if (!(f->bodies >> i & 1u))
-                f->body[i] = row[i].satellite;
+                f->body[i] = ff__history_at(history, i, j)->body;
         }
         flow_run(f, T, count);
         for (int i = 0; i < f->model->bodies; i++)
             if (f->bodies >> i & 1u)
-                *(spread ? &next[i].replayed : &next[i].satellite) = f->body[i];
+                *(spread ? &row_of(history, i, j + 1)->replayed : &ff__history_at(history, i, j + 1)->body) =
+                    f->body[i];
     }
 }
 
 /* IV-F: a contact that is known now may have begun in steps that are done. Finds the row before it began,
  * recomputes from there, and gives the satellites of this cycle. What is too long for one cycle is added to
  * *spread; until that is done the surface stands where the satellites are. Returns the rows. */
-static int recompute(const impact_model *model, impact_state *state, impact_history *history, uint64_t now,
+static int recompute(const impact_model *model, impact_state *state, ff__history *history, uint64_t now,
                      unsigned looks, unsigned *spread, ff_rigid_state *body, bool *bounded) {
     const uint64_t oldest = oldest_row(model, now);
     uint64_t start = now;
@@ -819,9 +821,7 @@ static int recompute(const impact_model *model, impact_state *state, impact_hist
         }
         if (now - e->begin > REPLAY_ROWS) {
             *spread |= 1u << c;
-            e->offset -= fmax(
-                was_inside(&model->contact[c], e->offset, ff__impact_history_at(history, now), model->bodies),
-                0.0);
+            e->offset -= fmax(was_inside(&model->contact[c], e->offset, history, now), 0.0);
         } else if (e->begin < start) {
             start = e->begin;
         }
@@ -831,7 +831,7 @@ static int recompute(const impact_model *model, impact_state *state, impact_hist
     flow f = {.model = model, .state = state};
     add_known(&f, start);
     for (int i = 0; i < model->bodies; i++)
-        f.body[i] = ff__impact_history_at(history, start)[i].satellite;
+        f.body[i] = ff__history_at(history, i, start)->body;
     replay_rows(&f, history, start, now, false);
     for (int i = 0; i < model->bodies; i++)
         if (f.bodies >> i & 1u)
@@ -839,8 +839,8 @@ static int recompute(const impact_model *model, impact_state *state, impact_hist
     return (int)(now - start);
 }
 
-static void begin_replay(const impact_model *model, impact_state *state, impact_history *history,
-                         uint64_t now, unsigned spread) {
+static void begin_replay(const impact_model *model, impact_state *state, ff__history *history, uint64_t now,
+                         unsigned spread) {
     impact_replay *r = &state->replay;
     const uint64_t oldest = oldest_row(model, now);
     *r = (impact_replay){.running = true, .start = now};
@@ -863,11 +863,11 @@ static void begin_replay(const impact_model *model, impact_state *state, impact_
         }
     r->row = r->start;
     for (int i = 0; i < model->bodies; i++)
-        r->body[i] = ff__impact_history_at(history, r->start)[i].satellite;
+        r->body[i] = ff__history_at(history, i, r->start)->body;
 }
 
 /* A contact that was measured since the replay began acts in it, too. */
-static void join_replay(const impact_model *model, impact_state *state, impact_history *history) {
+static void join_replay(const impact_model *model, impact_state *state, ff__history *history) {
     impact_replay *r = &state->replay;
     for (int c = 0; c < model->contacts; c++) {
         const impact_episode *e = &state->episode[c];
@@ -879,16 +879,17 @@ static void join_replay(const impact_model *model, impact_state *state, impact_h
         if (e->begin >= r->row)
             continue;
         r->row = e->begin > r->start ? e->begin : r->start;
-        const impact_past *row = ff__impact_history_at(history, r->row);
-        for (int i = 0; i < model->bodies; i++)
-            r->body[i] = r->row > r->start ? row[i].replayed : row[i].satellite;
+        for (int i = 0; i < model->bodies; i++) {
+            const impact_past *row = row_of(history, i, r->row);
+            r->body[i] = r->row > r->start ? row->replayed : row->past.body;
+        }
     }
 }
 
 /* At most so many rows more. When it has reached the present, its motion is the satellites' from then on.
  * Returns the rows looked back then, else 0. */
-static int continue_replay(const impact_model *model, impact_state *state, impact_history *history,
-                           uint64_t now, int rows, ff_rigid_state *body) {
+static int continue_replay(const impact_model *model, impact_state *state, ff__history *history, uint64_t now,
+                           int rows, ff_rigid_state *body) {
     impact_replay *r = &state->replay;
     const int contacts = model->contacts;
     flow f = {.model = model, .state = state};
@@ -909,10 +910,9 @@ static int continue_replay(const impact_model *model, impact_state *state, impac
         return 0;
     r->running = false;
     for (uint64_t j = r->start + 1; j <= now; j++) {
-        impact_past *row = ff__impact_history_at(history, j);
-        for (int i = 0; i < model->bodies && row; i++)
+        for (int i = 0; i < model->bodies && ff__history_find(history, i, j); i++)
             if (f.bodies >> i & 1u)
-                row[i].satellite = row[i].replayed;
+                row_of(history, i, j)->past.body = row_of(history, i, j)->replayed;
     }
     for (int i = 0; i < model->bodies; i++)
         if (f.bodies >> i & 1u)
@@ -928,7 +928,7 @@ static int continue_replay(const impact_model *model, impact_state *state, impac
 }
 
 /* All that this cycle looks back. Returns how far [cycles]. */
-static int look_back(const impact_model *model, impact_state *state, impact_history *history, uint64_t now,
+static int look_back(const impact_model *model, impact_state *state, ff__history *history, uint64_t now,
                      unsigned looks, unsigned spread, ff_rigid_state *body, bool *bounded) {
     const int rows = looks ? recompute(model, state, history, now, looks, &spread, body, bounded) : 0;
     int longest = rows;
@@ -1023,13 +1023,16 @@ static void report(const impact_episode *e, double slope, int i, ff_method_out *
 static ff_status step(const void *self, void *memory, const ff_method_in *in, ff_method_out *out) {
     const impact_model *model = self, *config = model;
     impact_state *state = memory;
-    impact_history *history = &state->history;
+    ff__history *history = &state->history;
     ff_rigid_state *body = out->body;
     const double T = model->integrate.cycle;
     const uint64_t now = history->count;
-    impact_past *row = ff__impact_history_push(history);
+    ff_rigid_load load[FF_MAX_BODIES];
     for (int i = 0; i < model->bodies; i++)
-        row[i] = (impact_past){.satellite = body[i], .load = in->sample[i].load};
+        load[i] = in->sample[i].load;
+    const ff_status status = ff__history_push(history, body, load);
+    if (status != FF_OK)
+        return status;
 
     for (int i = 0; i < model->bodies; i++) {
         state->noise[i] = in->detected[i].force_noise;
@@ -1209,16 +1212,14 @@ static ff_status check(const ff_world *world, const void *settings, uint64_t giv
 }
 
 /* Of the history: what may be looked back, and what passes while a spread recomputation catches up. */
-static uint64_t rows_of(const ff_world *world, const impact_settings *s) {
+static int bits_of(const ff_world *world, const impact_settings *s) {
     const double most = s->recomputation ? s->look_back / world->integrate.cycle : 0.0;
-    uint64_t rows = 128;
-    while (rows < HISTORY_ROWS && (double)rows < most + 64.0)
-        rows *= 2;
-    return rows;
+    return ff__ring_bits(most + 64.0, 7, HISTORY_BITS);
 }
 
 static size_t bytes(const ff_world *world, const void *settings, size_t *state) {
-    *state = sizeof(impact_state) + rows_of(world, settings) * (size_t)world->bodies * sizeof(impact_past);
+    *state =
+        sizeof(impact_state) + ff__ring_bytes(bits_of(world, settings), world->bodies, sizeof(impact_past));
     return sizeof(impact_model);
 }
 
@@ -1230,7 +1231,7 @@ static void create(const ff_world *world, const void *settings, uint64_t given, 
                             .stiffness = s->stiffness == FF_INF ? s->guess : s->stiffness,
                             .noise = world->force_noise,
                             .integrate = world->integrate,
-                            .rows = rows_of(world, s),
+                            .bits = bits_of(world, s),
                             .bodies = world->bodies,
                             .contacts = world->contacts};
     for (int i = 0; i < world->bodies; i++) {
@@ -1249,11 +1250,12 @@ static void detector(const void *model, ff_detector_config *config) {
     *config = ((const impact_model *)model)->detector;
 }
 
-static void reset(const void *model, const ff_rigid_state *body, void *memory) {
+static void reset(const void *self, const ff_rigid_state *body, void *memory) {
+    const impact_model *model = self;
     impact_state *state = memory;
     (void)body;
     *state = (impact_state){0};
-    ff__impact_history_reset(model, &state->history);
+    ff__history_reset(&state->history, model->bits, model->bodies, sizeof(impact_past), state + 1);
 }
 
 static double lead(const void *self, const void *state, int body) {

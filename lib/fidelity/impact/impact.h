@@ -3,10 +3,12 @@
 #define FF_FIDELITY_IMPACT_H
 
 #include "freefloat/fidelity.h"
+#include "history/history.h"
 
 enum {
-    HISTORY_ROWS = 1024, /* maximum number kept */
-    REPLAY_ROWS = 63     /* recomputed in one cycle; longer recomputations are spread over cycles */
+    HISTORY_BITS = 10, /* maximum number kept: 1 << bits */
+    HISTORY_ROWS = 1 << HISTORY_BITS,
+    REPLAY_ROWS = 63 /* recomputed in one cycle; longer recomputations are spread over cycles */
 };
 
 enum { NORMAL_TOOLS, NORMAL_FORCE }; /* of the known tools, at the satellites; (17): the measured force's */
@@ -37,7 +39,7 @@ typedef struct impact_model {
     double noise;                /* [N] sd of the force as configured */
     ff_detector_config detector; /* force_on, multiple, off_ratio, quiet_cycles */
     ff_integrate_config integrate;
-    uint64_t rows; /* of the history: a power of two */
+    int bits; /* 1 << bits rows of history */
     int bodies;
     ff_rigid_model body[FF_MAX_BODIES];
     int contacts;
@@ -86,17 +88,9 @@ typedef struct impact_replay {
 
 /* One body in one row of the past. */
 typedef struct impact_past {
-    ff_rigid_state satellite; /* at t_j; rewritten by a recomputation */
-    ff_rigid_state replayed;  /* the same of a recomputation that is spread over cycles, until it is done */
-    ff_rigid_load load;       /* held over the cycle */
+    ff__past past;           /* first */
+    ff_rigid_state replayed; /* of a recomputation that is spread over cycles, until it is done */
 } impact_past;
-
-/* The newest rows; row n is the nth that was pushed since the reset. The rows lie behind this struct, one
- * impact_past for each body. A reset only forgets: it does not touch them. */
-typedef struct impact_history {
-    uint64_t count; /* rows pushed so far */
-    uint64_t rows, bodies;
-} impact_history;
 
 typedef struct impact_state {
     impact_episode episode[FF_METHOD_CONTACTS];
@@ -107,13 +101,7 @@ typedef struct impact_state {
     uint64_t recomputations; /* steps that rewrote the past */
     int longest_look_back;   /* cycles */
     uint64_t bounded;        /* cycles in which the look-back was too short for a correction of a contact */
-    impact_history history;  /* last: its rows lie behind */
+    ff__history history;     /* of impact_past, behind this struct */
 } impact_state;
-
-void ff__impact_history_reset(const impact_model *model, impact_history *history);
-/* A new newest row, to be filled by the caller. */
-impact_past *ff__impact_history_push(impact_history *history);
-/* Row n, or NULL when it is not held any more or not yet. */
-impact_past *ff__impact_history_at(impact_history *history, uint64_t n);
 
 #endif

@@ -21,6 +21,7 @@
 extern "C" {
 #endif
 
+#define FF_MAX_BODIES 4     /* that a loop moves */
 #define FF_BODY_PORTS_MAX 2 /* places that a body is touched at through its joints */
 
 typedef struct ff_body_view {

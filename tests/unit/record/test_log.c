@@ -63,7 +63,7 @@ static ff_replay_result replay(const char *path) {
     ff_replay_result result;
     char message[256] = "";
     assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
-    assert_int_equal(ff_logfile_scenario(&file, scenario, message, sizeof message), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&file, NULL, scenario, message, sizeof message), FF_OK);
     assert_near(scenario->satellite[0].rigid.mass, 30.0, 0.0); /* the override came along */
     assert_int_equal(scenario->method == &ff_method_direct, true);
     assert_int_equal(ff_replay(&file, scenario, &result, message, sizeof message), FF_OK);
@@ -204,7 +204,7 @@ static ff_status replay_tuned(int damage, ff_replay_result *result, char *messag
     assert_int_equal(ff_log_close(&log), FF_OK);
     ff_logfile file;
     assert_int_equal(ff_logfile_open(path, &file, message, size), FF_OK);
-    assert_int_equal(ff_logfile_scenario(&file, scenario, message, size), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&file, NULL, scenario, message, size), FF_OK);
     const ff_status status = ff_replay(&file, scenario, result, message, size);
     ff_logfile_close(&file);
     unlink(path);

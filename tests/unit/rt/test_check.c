@@ -254,7 +254,7 @@ static void test_tilts_are_across_gravity(void **state) {
         scenario->facility_gravity = test_random_vec3(&rng, 9.81);
         plan.body[0].start.T.q = test_random_quat(&rng);
         plan.body[0].start.twist = ff_twist_zero();
-        plan.body[0].channel = n % 2 ? FF_RSI_BY_CARTESIAN : FF_RSI_BY_AXES;
+        plan.body[0].cartesian = n % 2;
         ff_trial trial;
         ff_trial_plan(scenario, &plan, 0, &trial);
         /* the lab's axes in the world's are the inverse of the world's in the lab's */

@@ -1,21 +1,20 @@
-/* A scenario that emulates another robot [aghili]: run, judge, write. */
-#include <stddef.h>
+/* session/emulation.c - a scenario that emulates another robot [aghili]: run, judge, write. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "text/version.h"
+#include "emulate/arm.h"
+#include "session/internal.h"
 #include "text/file.h"
 #include "text/json.h"
-#include "emulate/arm.h"
-#include "session.h"
+#include "text/version.h"
 
-static const char *scheme(const ff_session *session) {
+const char *ff_session_scheme(const ff_session *session) {
     return session->scenario.emulation.emulation.scheme == FF_EMULATION_FREE ? "free" : "constrained";
 }
 
-static const char *controller(const ff_session *session) {
+const char *ff_session_controller(const ff_session *session) {
     return session->scenario.emulation.sampled ? "sampled" : "continuous";
 }
 
@@ -30,8 +29,8 @@ static char *summary(const ff_session *session, ff_status status) {
     ff_json_string(&json, "scenario", scenario->name);
     ff_json_string(&json, "version", ff_version());
     ff_json_string(&json, "method", "emulation");
-    ff_json_string(&json, "scheme", scheme(session));
-    ff_json_string(&json, "controller", controller(session));
+    ff_json_string(&json, "scheme", ff_session_scheme(session));
+    ff_json_string(&json, "controller", ff_session_controller(session));
     ff_json_number(&json, "cycle_s", scenario->cycle);
     ff_json_integer(&json, "cycles", (long long)scenario->cycles);
     ff_json_string(&json, "status", ff_status_name(status));
@@ -118,7 +117,7 @@ static void write_joint(const ff_emulate_result *r, FILE *file) {
     }
 }
 
-static int write_log(const ff_session *session, const char *folder) {
+static ff_outcome write_log(const ff_session *session, const char *folder, ff_notes *notes) {
     char path[FF_FILE_PATH];
     snprintf(path, sizeof path, "%s/log.csv", folder);
     ff_file_whole whole;
@@ -131,13 +130,13 @@ static int write_log(const ff_session *session, const char *folder) {
         status = ff_file_end(&whole, true);
     }
     if (status == FF_OK)
-        return 0;
-    ff_cli_error("%s: cannot be written (%s)", path, strerror(errno));
-    return -1;
+        return FF_DONE;
+    return ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", path, strerror(errno));
 }
 
-/* The same quantities for the report's plots: the emulated robot beside the target simulated directly. */
-static void collect(ff_session *session) {
+/* False without memory. The same quantities for the report's plots: the emulated robot beside the target
+ * simulated directly. */
+static bool collect(ff_session *session) {
     const ff_emulate_result *r = &session->emulation;
     const bool arms = session->scenario.target == FF_TARGET_ARM;
     const size_t n = arms ? (size_t)session->scenario.arms.robot.links : 1, q = arms ? r->positions : 2;
@@ -180,16 +179,19 @@ static void collect(ff_session *session) {
             for (size_t i = 0; i < (group[g].joints ? q : n) && c < MOST; i++)
                 row[c++] = value[i];
         }
-        if (ff_report_add_row(series, row) == FF_ERR_MEMORY)
-            break;
+        if (ff_report_add_row(series, row) == FF_ERR_MEMORY) {
+            ff_report_series_destroy(series);
+            return false;
+        }
     }
     session->report.series = series;
+    return series != NULL;
 }
 
-int ff_session_emulate(ff_session *session, const ff_session_options *options) {
+ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *options, ff_notes *notes) {
     char message[256] = "", warnings[1024];
-    if (options->out && ff_make_folder(options->out) != 0)
-        return FF_EXIT_USAGE;
+    if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
+        return FF_REFUSED;
     snprintf(session->label, sizeof session->label, "emulation");
     const ff_scenario *scenario = &session->scenario;
     const ff_status status = scenario->target == FF_TARGET_ARM
@@ -197,56 +199,31 @@ int ff_session_emulate(ff_session *session, const ff_session_options *options) {
                                                        sizeof message, warnings, sizeof warnings)
                                  : ff_emulate_joint_run(&scenario->emulation, &session->emulation, message,
                                                         sizeof message, warnings, sizeof warnings);
-    ff_cli_warn_lines(warnings);
-    int result = FF_EXIT_DONE;
+    ff_notes_warning(notes, "%s", warnings);
+    ff_outcome outcome = FF_DONE;
     if (status < 0) {
-        ff_cli_error("%s: %s", session->scenario.name, *message ? message : ff_status_text(status));
         /* Nothing ran: the scenario asks for what cannot be. */
-        if (session->emulation.samples == 0)
-            return FF_EXIT_USAGE;
-        result = FF_EXIT_FAILED;
+        outcome = session->emulation.samples == 0 ? FF_REFUSED : FF_FAILED;
+        ff_notes_error(notes, outcome, "%s: %s", scenario->name, *message ? message : ff_status_text(status));
+        if (outcome == FF_REFUSED)
+            return outcome;
     }
     session->metrics.pass = status >= 0;
     session->summary = summary(session, status);
+    if (!session->summary)
+        outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the summary", scenario->name);
     if (options->out) {
-        if (options->mcap)
-            ff_cli_error("warning: %s: an emulation has no log.mcap; --log csv writes its log",
-                         session->scenario.name);
-        collect(session);
-        if (options->csv && write_log(session, options->out) != 0)
-            result = FF_EXIT_FAILED;
-        if (!session->summary || ff_write_whole(options->out, "summary.json", session->summary) != 0)
-            result = FF_EXIT_FAILED;
+        if (options->mcap) /* a file that was asked for: also said where warnings are not shown */
+            ff_notes_error(notes, FF_DONE,
+                           "warning: %s: an emulation has no log.mcap; --log csv writes its log",
+                           scenario->name);
+        if (!collect(session))
+            outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the report", scenario->name);
+        if (options->csv && write_log(session, options->out, notes) != FF_DONE)
+            outcome = FF_FAILED;
+        if (session->summary &&
+            ff_session_write(options->out, "summary.json", session->summary, notes) != FF_DONE)
+            outcome = FF_FAILED;
     }
-    return result;
-}
-
-void ff_session_print_emulation(const ff_session *session) {
-    const ff_emulate_result *r = &session->emulation;
-    printf("%s%s%s: emulation, %s scheme, %s controller\n", ff_cli_bold(), session->scenario.name,
-           ff_cli_plain(), scheme(session), controller(session));
-    ff_table table;
-    ff_table_init(&table, 3);
-    ff_table_add(&table, "quantity|emulated|simulated directly");
-    if (isnan(r->contact_s))
-        ff_table_add(&table, "contact s|none|%s", isnan(r->contact_direct_s) ? "none" : "yes");
-    else
-        ff_table_add(&table, "contact s|%.6f|%.6f", r->contact_s, r->contact_direct_s);
-    const ff_emulate_sample *last = r->samples ? &r->sample[r->samples - 1] : NULL;
-    const bool arm = session->scenario.target == FF_TARGET_ARM;
-    if (last && arm) {
-        const size_t n = (size_t)session->scenario.arms.robot.links;
-        ff_table_add(&table, "peak force N|%.4f|-", r->peak_force);
-        for (size_t i = 0; i < n; i++)
-            ff_table_add(&table, "final %s %c%s|%.9f|%.9f", n == 6 && i < 3 ? "rotation" : "position",
-                         "xyz"[i % 3], n == 6 && i < 3 ? " rad" : " m", last->p_r[i], last->p_direct[i]);
-    } else if (last) {
-        ff_table_add(&table, "peak force N|%.4f|-", r->peak_force);
-        ff_table_add(&table, "final force N|%.6f|%.6f", last->f[0], last->f_direct[0]);
-        ff_table_add(&table, "final angle rad|%.9f|%.9f", last->p_r[0], last->p_direct[0]);
-    }
-    ff_table_print(&table);
-    ff_table_free(&table);
-    printf("largest differences: pose %.3g %s, contact force %.3g N, |f - lambda| %.3g N, constraint %.3g\n",
-           r->pose_error, arm ? "m or rad" : "rad", r->contact_error, r->force_error, r->constraint);
+    return outcome;
 }
