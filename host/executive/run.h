@@ -1,5 +1,5 @@
 /* executive/run.h - a scenario from its start to its end in virtual time: what a run is asked, what it
- * answers. A run on devices (rt/executive.h) takes and gives the same. */
+ * answers. A run on devices (operator/operator.h) takes and gives the same. */
 #ifndef FF_EXECUTIVE_RUN_H
 #define FF_EXECUTIVE_RUN_H
 

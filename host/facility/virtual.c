@@ -111,5 +111,11 @@ static void close(void *self) {
 
 ff_station ff_virtual_station(ff_virtual *self, const ff_scenario *scenario) {
     *self = (ff_virtual){.scenario = scenario, .watched = ff_scenario_watched(scenario)};
-    return (ff_station){self, false, open, offer, wait, write, truth, close};
+    return (ff_station){.self = self,
+                        .open = open,
+                        .offer = offer,
+                        .wait = wait,
+                        .write = write,
+                        .truth = truth,
+                        .close = close};
 }

@@ -129,5 +129,12 @@ ff_station ff_log_station_make(ff_log_station *self) {
     self->why = "";
     self->cut = !ff_mcap_reader_get_info(self->file->reader).closed;
     ff_mcap_reader_rewind(self->file->reader);
-    return (ff_station){self, true, open, offer, wait, write, truth, close};
+    return (ff_station){.self = self,
+                        .recorded = true,
+                        .open = open,
+                        .offer = offer,
+                        .wait = wait,
+                        .write = write,
+                        .truth = truth,
+                        .close = close};
 }

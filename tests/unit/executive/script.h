@@ -102,8 +102,13 @@ static void script_close(void *self) {
 }
 
 static ff_station script_station(script *s) {
-    return (ff_station){s,           false,        script_open,  script_offer,
-                        script_wait, script_write, script_truth, script_close};
+    return (ff_station){.self = s,
+                        .open = script_open,
+                        .offer = script_offer,
+                        .wait = script_wait,
+                        .write = script_write,
+                        .truth = script_truth,
+                        .close = script_close};
 }
 
 #endif
