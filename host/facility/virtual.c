@@ -40,19 +40,25 @@ static ff_status wait(void *self, ff_sample *sample) {
     const ff_virtual *v = self;
     const ff_status status = ff_plant_read(v->plant, v->k, NULL, NULL);
     const ff_wrench_in *sensor = ff_plant_sensors(v->plant);
+    const ff_sample_joints *joints = ff_plant_joints(v->plant);
     sample->k = v->k;
+    if (joints)
+        sample->joints = *joints;
     for (int i = 0; i < v->scenario->satellites; i++)
-        sample->body[i] =
-            (ff_sample_body){sensor[i], v->sent[i], v->next[i], ff_outputs_rest(&v->outputs, i)};
+        sample->body[i] = (ff_sample_body){.sensor = sensor[i],
+                                           .sent = v->sent[i],
+                                           .next = v->next[i],
+                                           .rests = ff_outputs_rest(&v->outputs, i)};
     return status;
 }
 
 static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b, ff_sent *sent) {
+                  const ff_wrench *measured_b, const ff_arm_order *arm, ff_sent *sent) {
     ff_virtual *v = self;
     ff_outputs_write(&v->outputs, k, command, led, v->sent);
     to_plant(v, k, v->sent);
     ff_plant_write_contact(v->plant, measured_b);
+    ff_plant_write_arm(v->plant, arm);
     memcpy(sent, v->sent, (size_t)v->scenario->satellites * sizeof *sent);
 }
 
@@ -69,5 +75,11 @@ static void close(void *self) {
 
 ff_station ff_virtual_station(ff_virtual *self, const ff_scenario *scenario) {
     *self = (ff_virtual){.scenario = scenario};
-    return (ff_station){self, false, open, offer, wait, write, truth, close};
+    return (ff_station){.self = self,
+                        .open = open,
+                        .offer = offer,
+                        .wait = wait,
+                        .write = write,
+                        .truth = truth,
+                        .close = close};
 }

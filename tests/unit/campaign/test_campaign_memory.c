@@ -33,7 +33,7 @@ static bool load(void *user, const char **text) {
     ff_campaign *c = __real_calloc(1, sizeof *c);
     message[0] = 0;
     *text = message;
-    const ff_status status = ff_campaign_load(file, c, message, sizeof message, NULL, 0);
+    const ff_status status = ff_campaign_load(file, NULL, c, message, sizeof message, NULL, 0);
     if (status == FF_OK)
         assert_int_equal(c->samples, 4);
     ff_campaign_free(c);
@@ -77,7 +77,7 @@ static bool conduct(void *user, const char **text) {
 static void test_from_the_folder_to_the_page(void **state) {
     (void)state;
     ff_campaign *c = calloc(1, sizeof *c);
-    assert_int_equal(ff_campaign_load(file, c, message, sizeof message, NULL, 0), FF_OK);
+    assert_int_equal(ff_campaign_load(file, NULL, c, message, sizeof message, NULL, 0), FF_OK);
     assert_true(memory_sweep(conduct, c) > 30);
     ff_campaign_free(c);
     free(c);
@@ -97,7 +97,7 @@ static bool estimate(void *user, const char **text) {
 static void test_an_estimate(void **state) {
     (void)state;
     ff_campaign *c = calloc(1, sizeof *c);
-    assert_int_equal(ff_campaign_load(file, c, message, sizeof message, NULL, 0), FF_OK);
+    assert_int_equal(ff_campaign_load(file, NULL, c, message, sizeof message, NULL, 0), FF_OK);
     assert_true(memory_sweep(estimate, c) > 3);
     ff_campaign_free(c);
     free(c);

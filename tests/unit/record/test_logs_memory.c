@@ -64,7 +64,7 @@ static bool replay(void *path, const char **text) {
     message[0] = 0;
     ff_status status = ff_logfile_open(path, &file, message, sizeof message);
     if (status == FF_OK) {
-        status = ff_logfile_scenario(&file, &scenario, message, sizeof message);
+        status = ff_logfile_scenario(&file, NULL, &scenario, message, sizeof message);
         if (status == FF_OK)
             status = ff_replay(&file, &scenario, &result, message, sizeof message);
         ff_logfile_close(&file);
