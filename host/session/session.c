@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "executive/capture.h"
+#include "ideal/orbit.h"
 #include "record/csv.h"
 #include "report/geometry.h"
 #include "session/internal.h"
@@ -66,11 +66,11 @@ static void begin_phase(const ff_session_options *options, double from, double t
 static ff_outcome solve_ideal(ff_session *session, const ff_session_options *options, ff_notes *notes) {
     char message[224] = ""; /* the run's own message holds it behind its first words */
     begin_phase(options, 0.0, 0.3, 0.0, "");
-    const ff_status status = ff_scenario_servicer(&session->scenario) >= 0
-                                 ? ff_capture_reference(&session->scenario, options->opener, &session->ideal,
-                                                        message, sizeof message)
-                                 : ff_ideal_solve(&session->scenario, options->progress, options->user,
-                                                  &session->ideal, message, sizeof message);
+    const ff_status status =
+        ff_scenario_servicer(&session->scenario) >= 0
+            ? ff_orbit_solve(&session->scenario, options->opener, &session->ideal, message, sizeof message)
+            : ff_ideal_solve(&session->scenario, options->progress, options->user, &session->ideal, message,
+                             sizeof message);
     if (status >= 0)
         return FF_DONE;
     session->run.status = status;
