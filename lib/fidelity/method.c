@@ -66,6 +66,31 @@ static bool setting_good(const ff_method *method, const ff_setting *s) {
            size_of(s->type) <= method->setting_bytes - s->offset;
 }
 
+/* Does the setting take this number. */
+static bool inside(const ff_setting *s, double value) {
+    const bool within = value >= s->low && value <= s->high && !(s->above_low && value == s->low) &&
+                        !(s->below_high && value == s->high);
+    switch (s->type) {
+    case FF_SETTING_REAL:
+        return (within && isfinite(value)) || (s->choice && value == FF_INF);
+    case FF_SETTING_INTEGER:
+        return within && value >= 0.0 && value < 1e15 && value == floor(value);
+    case FF_SETTING_BOOLEAN:
+        return value == 0.0 || value == 1.0;
+    case FF_SETTING_CHOICE:
+        return value >= 0.0 && value < (double)choices(s) && value == floor(value);
+    case FF_SETTING_VECTOR:
+    case FF_SETTING_GROUP:
+        break;
+    }
+    return false;
+}
+
+/* A number, and not in words. */
+static bool has_default(const ff_setting *s) {
+    return *s->absent != '(' && s->type != FF_SETTING_GROUP && s->type != FF_SETTING_VECTOR;
+}
+
 ff_status ff_method_validate(const ff_method *method, const char **why) {
     const char *unused;
     why = why ? why : &unused;
@@ -86,6 +111,10 @@ ff_status ff_method_validate(const ff_method *method, const char **why) {
     *why = "one of its settings lacks name, range, words or a place in the struct";
     for (uint32_t n = 0; n < method->settings; n++)
         if (!setting_named(method, n) || !setting_good(method, &method->setting[n]))
+            return FF_ERR_ARGUMENT;
+    *why = "the default of one of its settings is outside its range";
+    for (uint32_t n = 0; !method->defaults && n < method->settings; n++)
+        if (has_default(&method->setting[n]) && !inside(&method->setting[n], method->setting[n].initial))
             return FF_ERR_ARGUMENT;
     *why = "two of its settings have one name";
     for (uint32_t n = 0; n < method->settings; n++)
@@ -121,26 +150,6 @@ int ff_setting_find(const ff_method *method, const char *name) {
     return -1;
 }
 
-/* Does the setting take this number. */
-static bool inside(const ff_setting *s, double value) {
-    const bool within = value >= s->low && value <= s->high && !(s->above_low && value == s->low) &&
-                        !(s->below_high && value == s->high);
-    switch (s->type) {
-    case FF_SETTING_REAL:
-        return (within && isfinite(value)) || (s->choice && value == FF_INF);
-    case FF_SETTING_INTEGER:
-        return within && value >= 0.0 && value < 1e15 && value == floor(value);
-    case FF_SETTING_BOOLEAN:
-        return value == 0.0 || value == 1.0;
-    case FF_SETTING_CHOICE:
-        return value >= 0.0 && value < (double)choices(s) && value == floor(value);
-    case FF_SETTING_VECTOR:
-    case FF_SETTING_GROUP:
-        break;
-    }
-    return false;
-}
-
 static void put(const ff_setting *s, ff_settings *settings, double value) {
     char *at = (char *)settings->bytes + s->offset;
     const uint64_t whole = s->type == FF_SETTING_REAL ? 0 : (uint64_t)value;
@@ -170,15 +179,14 @@ void ff_settings_default(const ff_method *method, int variant, ff_settings *sett
     if (method->defaults)
         method->defaults(variant, settings->bytes);
     for (uint32_t n = 0; !method->defaults && n < method->settings; n++)
-        if (inside(&method->setting[n], method->setting[n].initial))
+        if (has_default(&method->setting[n]))
             put(&method->setting[n], settings, method->setting[n].initial);
 }
 
 ff_status ff_settings_validate(const ff_method *method, const ff_settings *settings, const char **name) {
     for (uint32_t n = 0; n < method->settings; n++) {
         const ff_setting *s = &method->setting[n];
-        if (*s->absent == '(' || s->type == FF_SETTING_GROUP || s->type == FF_SETTING_VECTOR ||
-            inside(s, ff_settings_get(method, settings, s->name)))
+        if (!has_default(s) || inside(s, ff_settings_get(method, settings, s->name)))
             continue;
         if (name)
             *name = s->name;

@@ -226,15 +226,9 @@ static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
 }
 
 /* Ranks other than 0 are silent, but for one that alone cannot read the campaign. */
-static int with_ranks(const options *o, ff_ranks *ranks) {
-    char message[2048], warnings[4096];
-    ff_campaign *c = calloc(1, sizeof *c);
-    if (!c)
-        return FF_EXIT_FAILED;
-    const ff_status loaded = ff_campaign_load(o->file, &ff_catalog_libraries, c, message, sizeof message,
-                                              warnings, sizeof warnings);
+static int with_ranks(const options *o, ff_campaign *c, bool bad, const char *message, const char *warnings,
+                      ff_ranks *ranks) {
     int status = FF_EXIT_DONE;
-    const bool bad = loaded < 0;
     const uint64_t first = ff_ranks_least(ranks, bad ? (uint64_t)ranks->rank : UINT64_MAX);
     if (ranks->rank == 0)
         ff_cli_warn_lines(warnings);
@@ -257,8 +251,6 @@ static int with_ranks(const options *o, ff_ranks *ranks) {
             status = dry_run(c, o, ranks);
     } else
         status = execute(c, o, ranks);
-    ff_campaign_free(c);
-    free(c);
     return status;
 }
 
@@ -284,13 +276,23 @@ int ff_cmd_campaign(int argc, char **argv) {
         }
         o.threads = (int)n;
     }
+    char message[2048], warnings[4096];
+    ff_campaign *c = calloc(1, sizeof *c);
+    if (!c)
+        return FF_EXIT_FAILED;
+    /* before there are ranks: a method library makes this a process of its own, which MPI would not survive
+     */
+    const bool bad = ff_campaign_load(o.file, &ff_catalog_libraries, c, message, sizeof message, warnings,
+                                      sizeof warnings) < 0;
     ff_ranks ranks;
     ff_ranks_start(&ranks);
     if (!o.threads) {
         const long cores = sysconf(_SC_NPROCESSORS_ONLN);
         o.threads = ranks.on || cores < 1 ? 1 : (int)cores;
     }
-    status = with_ranks(&o, &ranks);
+    status = with_ranks(&o, c, bad, message, warnings, &ranks);
     ff_ranks_stop(&ranks);
+    ff_campaign_free(c);
+    free(c);
     return status;
 }

@@ -263,6 +263,13 @@ static void test_what_is_null_is_done_as_said(void **unused) {
     assert_true(s.given == 0 && ff_settings_get(&m, &s, "first") == 0.25 &&
                 ff_settings_get(&m, &s, "second") == -3.0);
     assert_string_equal(table[1].absent, "-3.0");
+    ff_setting wrong[] = {table[0], table[1]};
+    wrong[1].initial = 0.5;
+    m.setting = wrong;
+    const char *why = NULL;
+    assert_int_equal(ff_method_validate(&m, &why), FF_ERR_ARGUMENT);
+    assert_non_null(strstr(why, "outside its range"));
+    m.setting = table;
     const char *name = NULL;
     assert_int_equal(ff_settings_validate(&m, &s, &name), FF_OK);
     s.bytes[1] = 0.5;
