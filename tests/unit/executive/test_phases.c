@@ -75,9 +75,10 @@ static ff_status wait(void *self, ff_sample *sample) {
 }
 
 static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b) {
+                  const ff_wrench *measured_b, const ff_arm_order *order) {
     bench *b = self;
     (void)k;
+    (void)order;
     (void)measured_b;
     assert_int_equal(b->releases, 0);
     b->writes++;

@@ -121,7 +121,7 @@ static void take_answer(ff_rsi_sen *sen) {
 static void write_command(double x, unsigned led) {
     const ff_setpoint command = {{park.q, ff_vec3_add(park.p, ff_vec3_make(x, 0, 0))}, ff_twist_zero()};
     const ff_wrench none = ff_wrench_zero();
-    station.write(station.self, 0, &command, led, &none);
+    station.write(station.self, 0, &command, led, &none, NULL);
 }
 
 /* One cycle at rest. */
