@@ -81,8 +81,11 @@ char *ff_campaign_command(const ff_campaign *campaign, uint64_t index, int metho
             const char *value =
                 i < campaign->varies ? ff_campaign_case_text(campaign, sample, i) : sample->text[i];
             char *word = malloc(strlen(value) + FF_PATH_SIZE + 2);
-            if (!word)
-                break;
+            if (!word) { /* a command without one of its values is another run */
+                free(sample);
+                free(text);
+                return NULL;
+            }
             sprintf(word, "%s=%s", i < campaign->varies ? campaign->vary[i].path : "time.seed", value);
             n = ff_append(text, size, n, "%s", " --set ");
             n = put_word(text, size, n, word);

@@ -134,8 +134,10 @@ static ff_outcome write_figure(const char *folder, const char *kind, int number,
     else
         snprintf(name, sizeof name, "%s-%s", kind, metric);
     char *safe = ff_session_folder("", NULL, name); /* "/name" with plain characters */
-    snprintf(file, sizeof file, "%.160s.svg", safe ? safe + 1 : name);
-    const ff_outcome outcome = ff_session_write(folder, file, svg, notes);
+    if (safe)
+        snprintf(file, sizeof file, "%.160s.svg", safe + 1);
+    const ff_outcome outcome = safe ? ff_session_write(folder, file, svg, notes)
+                                    : ff_notes_error(notes, FF_FAILED, "%s/%s: no memory", folder, name);
     free(safe);
     free(svg);
     return outcome;
@@ -157,8 +159,10 @@ static bool write_results(ff_conduct *conduct, ff_notes *notes) {
                     : ff_notes_error(notes, FF_FAILED, "%s/summary.json: no memory", folder)) != FF_DONE;
     free(json);
     snprintf(page, sizeof page, "%s/report.html", folder);
-    if (ff_page_write(conduct->output, page) < 0) {
-        ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", page, strerror(errno));
+    const ff_status status = ff_page_write(conduct->output, page);
+    if (status < 0) {
+        ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", page,
+                       status == FF_ERR_MEMORY ? "no memory" : strerror(errno));
         failed++;
     }
     return failed == 0;
@@ -168,6 +172,8 @@ ff_outcome ff_conduct_finish(ff_conduct *conduct, ff_notes *notes) {
     char message[4600] = "no memory for the results";
     ff_output *output = calloc(1, sizeof *output);
     ff_status status = output ? ff_journal_rescan(&conduct->journal) : FF_ERR_MEMORY;
+    if (status >= 0 && conduct->journal.slots.done < conduct->journal.slots.count)
+        status = FF_ERR_MEMORY; /* every run is in the file: the list of them could not grow */
     if (status >= 0)
         status = ff_output_make(conduct->campaign, &conduct->journal, conduct->options.folder, output,
                                 message, sizeof message);

@@ -36,8 +36,10 @@ ff_outcome ff_conduct_estimate(const ff_campaign *c, double workers, ff_conduct_
     cost->seconds = cost->sample_s * (double)c->samples / workers + 2e-5 * cost->runs;
     /* a record of the journal, a line of results.csv */
     cost->bytes = cost->runs * (24.0 + 8.0 * c->metrics + 20.0 + 12.0 * c->varies + 20.0 * c->metrics);
+    if (!ready)
+        ff_notes_error(notes, FF_FAILED, "freefloat campaign: %s", worker ? "no memory" : message);
     ff_worker_free(worker);
     ff_references_free(references);
     free(records);
-    return ready ? FF_DONE : ff_notes_error(notes, FF_FAILED, "freefloat campaign: %s", message);
+    return ready ? FF_DONE : FF_FAILED;
 }

@@ -147,7 +147,7 @@ static void *work_on(void *user) {
     item work;
     if (!worker || !records || !bytes) {
         pthread_mutex_lock(&p->lock);
-        snprintf(p->message, sizeof p->message, "%s", message);
+        snprintf(p->message, sizeof p->message, "%s", worker ? "no memory" : message);
         atomic_store(&p->stop, true);
         pthread_mutex_unlock(&p->lock);
     } else
@@ -352,6 +352,8 @@ ff_status ff_pool_run(const ff_campaign *campaign, ff_journal *journal, const ff
         p->references = ff_references_create(REFERENCES);
     if (!p || !thread || !p->references) {
         snprintf(result->message, sizeof result->message, "no memory for the campaign");
+        if (p)
+            ff_references_free(p->references);
         free(thread);
         free(p);
         return FF_ERR_MEMORY;

@@ -532,7 +532,7 @@ static bool probe(reader *r, const ff_node *root) {
     ff_campaign *c = r->campaign;
     ff_scenario *scenario = malloc(sizeof *scenario);
     ff_campaign_case *sample = malloc(sizeof *sample);
-    bool good = scenario && sample;
+    bool good = (scenario && sample) || fail(r, root->place, "no memory");
     if (good)
         ff_campaign_sample(c, 0, sample);
     for (int i = 0; good && i < c->varies; i++) {

@@ -134,8 +134,9 @@ static ff_outcome write_log(const ff_session *session, const char *folder, ff_no
     return ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", path, strerror(errno));
 }
 
-/* The same quantities for the report's plots: the emulated robot beside the target simulated directly. */
-static void collect(ff_session *session) {
+/* False without memory. The same quantities for the report's plots: the emulated robot beside the target
+ * simulated directly. */
+static bool collect(ff_session *session) {
     const ff_emulate_result *r = &session->emulation;
     const bool arms = session->scenario.target == FF_TARGET_ARM;
     const size_t n = arms ? (size_t)session->scenario.arms.robot.links : 1, q = arms ? r->positions : 2;
@@ -178,10 +179,13 @@ static void collect(ff_session *session) {
             for (size_t i = 0; i < (group[g].joints ? q : n) && c < MOST; i++)
                 row[c++] = value[i];
         }
-        if (ff_report_add_row(series, row) == FF_ERR_MEMORY)
-            break;
+        if (ff_report_add_row(series, row) == FF_ERR_MEMORY) {
+            ff_report_series_destroy(series);
+            return false;
+        }
     }
     session->report.series = series;
+    return series != NULL;
 }
 
 ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *options, ff_notes *notes) {
@@ -206,15 +210,18 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
     }
     session->metrics.pass = status >= 0;
     session->summary = summary(session, status);
+    if (!session->summary)
+        outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the summary", scenario->name);
     if (options->out) {
         if (options->mcap) /* a file that was asked for: also said where warnings are not shown */
             ff_notes_error(notes, FF_DONE,
                            "warning: %s: an emulation has no log.mcap; --log csv writes its log",
                            scenario->name);
-        collect(session);
+        if (!collect(session))
+            outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the report", scenario->name);
         if (options->csv && write_log(session, options->out, notes) != FF_DONE)
             outcome = FF_FAILED;
-        if (!session->summary ||
+        if (session->summary &&
             ff_session_write(options->out, "summary.json", session->summary, notes) != FF_DONE)
             outcome = FF_FAILED;
     }

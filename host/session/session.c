@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "executive/capture.h"
+#include "ideal/orbit.h"
 #include "record/csv.h"
 #include "report/geometry.h"
 #include "session/internal.h"
@@ -66,11 +66,11 @@ static void begin_phase(const ff_session_options *options, double from, double t
 static ff_outcome solve_ideal(ff_session *session, const ff_session_options *options, ff_notes *notes) {
     char message[224] = ""; /* the run's own message holds it behind its first words */
     begin_phase(options, 0.0, 0.3, 0.0, "");
-    const ff_status status = ff_scenario_servicer(&session->scenario) >= 0
-                                 ? ff_capture_reference(&session->scenario, options->opener, &session->ideal,
-                                                        message, sizeof message)
-                                 : ff_ideal_solve(&session->scenario, options->progress, options->user,
-                                                  &session->ideal, message, sizeof message);
+    const ff_status status =
+        ff_scenario_servicer(&session->scenario) >= 0
+            ? ff_orbit_solve(&session->scenario, options->opener, &session->ideal, message, sizeof message)
+            : ff_ideal_solve(&session->scenario, options->progress, options->user, &session->ideal, message,
+                             sizeof message);
     if (status >= 0)
         return FF_DONE;
     session->run.status = status;
@@ -79,34 +79,44 @@ static ff_outcome solve_ideal(ff_session *session, const ff_session_options *opt
     return ff_notes_error(notes, FF_FAILED, "%s: %s", session->scenario.name, session->run.message);
 }
 
-/* The scenario's text, malloc'ed; NULL when it cannot be read twice (a pipe). */
-static char *read_again(const char *path, size_t *length) {
+/* A file's text, malloc'ed; NULL where it cannot be read twice (a pipe). FF_ERR_MEMORY. */
+static ff_status read_again(const char *path, char **text, size_t *length) {
     struct stat info;
-    char *text = NULL;
+    *text = NULL;
     *length = 0;
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-        ff_file_read(path, (size_t)info.st_size, &text, length, NULL, 0);
-    return text;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return FF_OK;
+    const ff_status status = ff_file_read(path, (size_t)info.st_size, text, length, NULL, 0);
+    return status == FF_ERR_MEMORY ? status : FF_OK;
 }
 
 /* Written in place, not renamed at the end: what is flushed shall survive a kill. */
 static ff_status open_mcap(const ff_session *session, const char *path, ff_log *log) {
     ff_log_source source = {
         .path = session->path, .set = session->set, .sets = session->sets, .method = session->method};
-    char *text = read_again(session->path, &source.length), *model[FF_MAX_MODELS] = {NULL};
+    char *text, *model[FF_MAX_MODELS] = {NULL};
+    ff_status status = read_again(session->path, &text, &source.length);
     source.text = text;
-    for (int i = 0; i < session->scenario.models; i++) { /* names start from the scenario's folder */
+    for (int i = 0; i < session->scenario.models && !status;
+         i++) { /* names start from the scenario's folder */
         char place[FF_FILE_PATH];
         const char *name = session->scenario.model[i], *slash = strrchr(session->path, '/');
         const int folder = *name != '/' && slash ? (int)(slash - session->path) + 1 : 0;
         snprintf(place, sizeof place, "%.*s%s", folder, session->path, name);
-        source.model_text[i] = model[i] = read_again(place, &source.model_length[i]);
+        status = read_again(place, &model[i], &source.model_length[i]);
+        source.model_text[i] = model[i];
     }
-    const ff_status status = ff_log_open(path, &session->scenario, &source, log);
+    if (!status)
+        status = ff_log_open(path, &session->scenario, &source, log);
     for (int i = 0; i < FF_MAX_MODELS; i++)
         free(model[i]);
     free(text);
     return status;
+}
+
+/* Why a log could not be opened or closed. */
+static const char *reason(ff_status status) {
+    return status == FF_ERR_MEMORY ? "no memory" : strerror(errno ? errno : ENOSPC);
 }
 
 /* The consumers of the rows, and the logs among them. */
@@ -132,15 +142,17 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
     snprintf(o->csv_path, sizeof o->csv_path, "%s/log.csv", options->out ? options->out : "");
     snprintf(o->mcap_path, sizeof o->mcap_path, "%s/log.mcap", options->out ? options->out : "");
     if (options->out && options->csv) {
-        if (ff_csv_open(o->csv_path, &session->scenario, &o->csv) != FF_OK)
+        const ff_status status = ff_csv_open(o->csv_path, &session->scenario, &o->csv);
+        if (status != FF_OK)
             return ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->csv_path,
-                                  strerror(errno));
+                                  reason(status));
         o->has_csv = true;
         o->sink[o->sinks++] = ff_csv_sink(&o->csv);
     }
     if (options->out && options->mcap) {
-        if (open_mcap(session, o->mcap_path, &o->mcap) != FF_OK) {
-            ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->mcap_path, strerror(errno));
+        const ff_status status = open_mcap(session, o->mcap_path, &o->mcap);
+        if (status != FF_OK) {
+            ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->mcap_path, reason(status));
             if (o->has_csv)
                 ff_csv_close(&o->csv, false);
             return FF_REFUSED;
@@ -153,10 +165,11 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
 
 static ff_outcome close_outputs(const ff_session *session, outputs *o, ff_notes *notes) {
     ff_outcome outcome = FF_DONE;
-    if (o->has_mcap && ff_log_close(&o->mcap) < 0)
+    const ff_status mcap = o->has_mcap ? ff_log_close(&o->mcap) : FF_OK;
+    if (mcap < 0)
         outcome = ff_notes_error(notes, FF_FAILED,
                                  "%s: cannot be written (%s); what was flushed before can be read",
-                                 o->mcap_path, strerror(errno ? errno : ENOSPC));
+                                 o->mcap_path, reason(mcap));
     if (o->has_csv && ff_csv_close(&o->csv, session->run.status != FF_ERR_IO) < 0)
         outcome =
             ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", o->csv_path, strerror(errno));
@@ -170,7 +183,9 @@ static ff_outcome conclude(ff_session *session, const ff_session_options *option
     session->summary = ff_summary_json(&session->metrics, &session->run);
     if (ideal && options->extend && session->summary)
         session->summary = options->extend(options->runner_self, session->summary);
-    if (options->out && session->summary)
+    if (!session->summary)
+        return ff_notes_error(notes, FF_FAILED, "%s: no memory for the summary", session->scenario.name);
+    if (options->out)
         return ff_session_write(options->out, "summary.json", session->summary, notes);
     return FF_DONE;
 }
@@ -210,7 +225,8 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
         return ff_notes_error(notes, FF_REFUSED, "%s: %s", session->scenario.name, session->run.message);
     if (session->run.status < 0 && outcome == FF_DONE)
         outcome = ff_notes_error(notes, FF_FAILED, "%s: the run failed: %s", session->scenario.name,
-                                 session->run.message);
+                                 *session->run.message ? session->run.message
+                                                       : ff_status_text(session->run.status));
     const ff_outcome written = conclude(session, options, &session->ideal, notes);
     return outcome == FF_DONE ? written : outcome;
 }
@@ -233,6 +249,7 @@ ff_outcome ff_session_report(const ff_session *const *sessions, int count, const
                                   .summary = sessions[i]->summary,
                                   .series = sessions[i]->report.series,
                                   .geometry = geometry[i]};
+        status = geometry[i] ? FF_OK : FF_ERR_MEMORY;
     }
     if (!status)
         status = ff_report_write(path, title, runs, count);

@@ -44,8 +44,8 @@ void ff_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void ff_cli_warn_lines(const char *lines); /* one warning a line */
 
 /* Ports of --rsi-port, --ati-port, --http-port (NULL: not given); prints one line and returns -1. */
-struct ff_plan_options;
-int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_plan_options *ports);
+struct ff_ports;
+int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_ports *ports);
 /* freefloat rt --selftest. Exit status. */
 int ff_cli_selftest(bool json, bool doze);
 

@@ -8,7 +8,7 @@
 #include "catalog/library.h"
 #include "commands.h"
 #include "text/json.h"
-#include "rt/facility.h"
+#include "server/facility.h"
 #include "show.h"
 
 static const char help[] =

@@ -13,8 +13,8 @@
 #include "live/control.h"
 #include "record/csv.h"
 #include "text/json.h"
-#include "rt/executive.h"
-#include "rt/selftest.h"
+#include "operator/operator.h"
+#include "operator/selftest.h"
 #include "show.h"
 
 static const char help[] =
@@ -400,18 +400,21 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         return status;
     ff_plan plan;
     char message[256] = "";
-    if (ff_plan_create(&session->scenario, &d->options.ports, &plan, message, sizeof message) != FF_OK) {
+    ff_addresses address = {0};
+    if (ff_plan_create(&session->scenario, &plan, message, sizeof message) != FF_OK ||
+        ff_addresses_find(&session->scenario, &d->options.ports, &address, message, sizeof message) !=
+            FF_OK) {
         ff_cli_error("%s: %s", file, message);
         status = FF_EXIT_USAGE;
     }
-    if (status == FF_EXIT_DONE && !plan.virtual && (d->arm || !isatty(STDIN_FILENO))) {
+    if (status == FF_EXIT_DONE && !address.virtual && (d->arm || !isatty(STDIN_FILENO))) {
         ff_cli_error("%s: a device is not virtual: the operator arms at the local console, after the check, "
                      "without --arm",
                      file);
         status = FF_EXIT_USAGE;
     }
     if (status == FF_EXIT_DONE) {
-        if (plan.virtual && !isatty(STDIN_FILENO))
+        if (address.virtual && !isatty(STDIN_FILENO))
             d->arm = true; /* nothing real can move */
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);

@@ -4,8 +4,8 @@
 
 #include "record/log.h"
 #include "record/replay.h"
-#include "rt/executive.h"
-#include "rt/facility.h"
+#include "operator/operator.h"
+#include "server/facility.h"
 #include "rt/ports.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static const char text[] =
 
 static ff_scenario scenario;
 static atomic_ullong *given; /* rows that the recorder has in hand; seen by both processes */
-static ff_plan_options ports;
+static ff_ports ports;
 static atomic_bool stop;
 
 static void *serve(void *self) {

@@ -8,7 +8,7 @@ typedef struct instance {
     const ff_method *method;
     ff_world world;
     ff_settings setting;
-    double model[1 << 10], state[1 << 13];
+    double model[1 << 10], state[1 << 17];
     ff_rigid_state body[FF_MAX_BODIES];
     ff_rigid_model rigid[FF_MAX_BODIES];
     ff_body_sample sample[FF_MAX_BODIES];
@@ -20,7 +20,8 @@ typedef struct instance {
 
 /* Random bodies at random poses; every sample valid, without a wrench, taken where the body is. */
 static inline void instance_draw(instance *n, ff_rng *rng, const ff_method *method, int variant, int bodies) {
-    *n = (instance){.method = method};
+    memset(n, 0, sizeof *n);
+    n->method = method;
     ff_settings_default(method, variant, &n->setting);
     n->world = (ff_world){.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004},
                           .bodies = bodies,

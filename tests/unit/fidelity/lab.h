@@ -12,8 +12,10 @@ typedef struct lab {
     int bodies, delay[2]; /* [cycles] */
     ff_rigid_config rigid[2];
     ff_rigid_state start[2];
-    ff_vec3 load;             /* [N] known, on body 0, inertial: brings it back */
-    ff_world_contact contact; /* one pair of tools */
+    ff_vec3 load;                /* [N] known, on body 0, inertial: brings it back */
+    ff_world_contact contact[2]; /* pairs of tools */
+    int contacts;
+    ff_vec3 shift; /* [m] by which the method believes the surfaces elsewhere, frame of the surface */
     double noise, torque_noise;
     int cycles;
     ff_rng rng;
@@ -26,13 +28,13 @@ typedef struct lab {
 } lab;
 
 /* Force on body 0, inertial, and where it acts: between the mock-ups or between the satellites. */
-static inline ff_vec3 lab_force(const lab *l, bool satellites, const ff_rigid_state *x, ff_vec3 *where) {
-    const ff_world_contact *c = &l->contact;
+static inline ff_vec3 lab_force(const ff_world_contact *c, bool satellites, const ff_rigid_state *x,
+                                ff_vec3 *where) {
     const double stiffness = satellites ? c->satellite_stiffness : c->stiffness,
                  damping = satellites ? c->satellite_damping : c->damping;
     const ff_rigid_state still = {.attitude = ff_quat_identity()},
                          *b = c->against < 0 ? &still : &x[c->against];
-    *where = ff_pose_apply(ff_rigid_pose(&x[0]), c->point);
+    *where = ff_pose_apply(ff_rigid_pose(&x[c->body]), c->point);
     const ff_vec3 p = ff_pose_apply(ff_pose_inverse(ff_rigid_pose(b)), *where);
     ff_vec3 n = c->normal;
     double depth;
@@ -51,7 +53,8 @@ static inline ff_vec3 lab_force(const lab *l, bool satellites, const ff_rigid_st
     if (!(depth > 0.0))
         return ff_vec3_zero();
     n = ff_quat_rotate(b->attitude, n);
-    const ff_vec3 v = ff_vec3_sub(ff_rigid_point_velocity(&x[0], c->point), ff_rigid_point_velocity(b, p));
+    const ff_vec3 v =
+        ff_vec3_sub(ff_rigid_point_velocity(&x[c->body], c->point), ff_rigid_point_velocity(b, p));
     const double rate = -ff_vec3_dot(n, v),
                  d = c->damping_depth > 0.0 ? damping * fmin(1.0, depth / c->damping_depth) : damping;
     const double f = fmax(0.0, stiffness * depth + d * rate);
@@ -60,11 +63,27 @@ static inline ff_vec3 lab_force(const lab *l, bool satellites, const ff_rigid_st
     return ff_vec3_axpy(speed > 0.0 ? -c->friction * f / speed : 0.0, slip, ff_vec3_scale(f, n));
 }
 
-/* The load on body i of a force on body 0 at a point of space. */
-static inline ff_rigid_load lab_load(const ff_rigid_state *x, int i, ff_vec3 F, ff_vec3 where) {
-    const ff_vec3 f = ff_vec3_scale(i ? -1.0 : 1.0, F);
-    return (ff_rigid_load){
-        f, ff_quat_unrotate(x[i].attitude, ff_vec3_cross(ff_vec3_sub(where, x[i].position), f))};
+/* Loads on all bodies; returns the size of the contact forces. */
+static inline double lab_loads(const lab *l, bool satellites, const ff_rigid_state *x, ff_rigid_load *load) {
+    double size = 0.0;
+    for (int i = 0; i < 2; i++)
+        load[i] = (ff_rigid_load){ff_vec3_zero(), ff_vec3_zero()};
+    for (int n = 0; n < l->contacts; n++) {
+        const ff_world_contact *c = &l->contact[n];
+        ff_vec3 where;
+        const ff_vec3 F = lab_force(c, satellites, x, &where);
+        size += ff_vec3_norm(F);
+        const int pair[2] = {c->body, c->against};
+        for (int k = 0; k < 2; k++)
+            if (pair[k] >= 0) {
+                const ff_rigid_state *b = &x[pair[k]];
+                const ff_vec3 f = ff_vec3_scale(k ? -1.0 : 1.0, F), r = ff_vec3_sub(where, b->position);
+                ff_rigid_load *a = &load[pair[k]];
+                a->force = ff_vec3_add(a->force, f);
+                a->torque = ff_vec3_add(a->torque, ff_quat_unrotate(b->attitude, ff_vec3_cross(r, f)));
+            }
+    }
+    return size;
 }
 
 static inline void lab_ideal(lab *l, double T) {
@@ -74,15 +93,13 @@ static inline void lab_ideal(lab *l, double T) {
         assert_int_equal(ff_rigid_create(&l->rigid[i], &m[i]), FF_OK);
         l->truth[i] = l->start[i];
     }
-    const int touched = l->contact.against < 0 ? 1 : 2;
     l->peak_truth = 0.0;
     for (long n = (long)l->cycles * LAB_FINE; n > 0; n--) { /* half kick, drift, half kick */
         for (int half = 0; half < 2; half++) {
-            ff_vec3 where;
-            const ff_vec3 F = lab_force(l, true, l->truth, &where);
-            l->peak_truth = fmax(l->peak_truth, ff_vec3_norm(F));
-            for (int i = 0; i < touched; i++) {
-                const ff_rigid_load a = lab_load(l->truth, i, F, where);
+            ff_rigid_load load[2];
+            l->peak_truth = fmax(l->peak_truth, lab_loads(l, true, l->truth, load));
+            for (int i = 0; i < l->bodies; i++) {
+                const ff_rigid_load a = load[i];
                 l->truth[i].velocity = ff_vec3_axpy(0.5 * h * m[i].mass_inv, a.force, l->truth[i].velocity);
                 l->truth[i].omega =
                     ff_vec3_axpy(0.5 * h, ff_mat3_apply(&m[i].inertia_inv, a.torque), l->truth[i].omega);
@@ -106,8 +123,13 @@ static inline void lab_configure(const lab *l, const ff_method *method, int vari
         config->body[i].start = l->start[i];
         config->world.body[i].delay = l->delay[i] * config->integrate.cycle;
     }
-    config->world.contacts = 1;
-    config->world.contact[0] = l->contact;
+    config->world.contacts = l->contacts;
+    for (int n = 0; n < l->contacts; n++) {
+        ff_world_contact *c = &config->world.contact[n];
+        *c = l->contact[n];
+        c->at = ff_vec3_add(c->at, l->shift);
+        c->apex = ff_vec3_add(c->apex, l->shift);
+    }
     config->world.force_noise = l->noise;
     config->world.torque_noise = l->torque_noise;
     config->world.noisy = l->noise > 0.0;
@@ -142,13 +164,10 @@ static inline void lab_run(lab *l, const ff_loop_config *config, ff_loop_model *
             ring[i][k % LAB_RING] = out.next[i];
             robot[i] = ff_setpoint_to_state(&ring[i][(k + LAB_RING - l->delay[i]) % LAB_RING]);
         }
-        ff_vec3 where;
-        const ff_vec3 F = lab_force(l, false, robot, &where);
-        l->peak = fmax(l->peak, ff_vec3_norm(F));
+        ff_rigid_load load[2];
+        l->peak = fmax(l->peak, lab_loads(l, false, robot, load));
         for (int i = 0; i < l->bodies; i++) {
-            const ff_rigid_load a = i && l->contact.against < 0
-                                        ? (ff_rigid_load){ff_vec3_zero(), ff_vec3_zero()}
-                                        : lab_load(robot, i, F, where);
+            const ff_rigid_load a = load[i];
             in.sensor[i] = (ff_wrench_in){.T_wb = ff_rigid_pose(&robot[i]),
                                           .twist = {robot[i].omega, robot[i].velocity}};
             in.sensor[i].f_s = (ff_wrench){a.torque, ff_quat_unrotate(robot[i].attitude, a.force)};
@@ -170,7 +189,7 @@ static inline void lab_run(lab *l, const ff_loop_config *config, ff_loop_model *
     l->error = 0.0;
     for (int i = 0; i < l->bodies; i++) {
         l->end[i] = state->body[i];
-        const double reach = i ? 0.5 : fmax(ff_vec3_norm(l->contact.point), 0.5);
+        const double reach = i ? 0.5 : fmax(ff_vec3_norm(l->contact[0].point), 0.5);
         const double v = ff_vec3_norm(ff_vec3_sub(l->end[i].velocity, l->truth[i].velocity)),
                      w = ff_vec3_norm(ff_vec3_sub(l->end[i].omega, l->truth[i].omega));
         l->error = fmax(l->error, (v + reach * w) / l->approach);
@@ -195,7 +214,7 @@ static inline ff_rigid_config lab_body(ff_rng *rng, double mass) {
  * the CoM. */
 static inline void lab_plane(lab *l, ff_rng *rng, int bodies, double lever, double w, double z, double before,
                              int cycles) {
-    *l = (lab){.bodies = bodies, .delay = {8, 8}, .cycles = cycles};
+    *l = (lab){.bodies = bodies, .delay = {8, 8}, .contacts = 1, .cycles = cycles};
     ff_rng_seed(&l->rng, ff_rng_next(rng), 5);
     for (int i = 0; i < bodies; i++) {
         l->rigid[i] = lab_body(rng, ff_rng_range(rng, 100, 300));
@@ -204,7 +223,7 @@ static inline void lab_plane(lab *l, ff_rng *rng, int bodies, double lever, doub
     }
     const ff_vec3 n = ff_vec3_unit(test_random_vec3(rng, 1)); /* inertial, to the free side */
     const double speed = ff_rng_range(rng, 0.05, 0.08);       /* the rest makes 0.03 at most of it */
-    ff_world_contact *c = &l->contact;
+    ff_world_contact *c = &l->contact[0];
     *c = (ff_world_contact){.shape = FF_SHAPE_PLANE, .against = bodies == 2 ? 1 : -1};
     /* the tip is ahead of the centre, somewhat to the side */
     const ff_vec3 arm = ff_vec3_add(ff_vec3_scale(-lever, n), test_random_vec3(rng, 0.15 * lever));
@@ -246,7 +265,7 @@ static inline void lab_plane(lab *l, ff_rng *rng, int bodies, double lever, doub
 static inline void lab_cone(lab *l, ff_rng *rng, double lever, double w, double z, double before,
                             int cycles) {
     lab_plane(l, rng, 1, lever, w, z, before, cycles);
-    ff_world_contact *c = &l->contact;
+    ff_world_contact *c = &l->contact[0];
     const ff_vec3 n = c->normal, at = c->at;
     const double a = ff_rng_range(rng, 0.4, 0.8), rho = ff_rng_range(rng, 0.1, 0.2);
     const ff_vec3 side = ff_vec3_unit(ff_vec3_cross(n, test_random_vec3(rng, 1)));

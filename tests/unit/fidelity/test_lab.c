@@ -41,11 +41,11 @@ static void test_friction(void **unused) {
     for (int i = 0; i < 6; i++) {
         lab_plane(&l, &rng, 1 + i % 2, 0.5, stiff(), i % 3 * 0.05, 0.3, 450);
         /* it slides throughout, on a plane in space or on body 1 */
-        const ff_vec3 n =
-            l.contact.against < 0 ? l.contact.normal : ff_quat_rotate(l.start[1].attitude, l.contact.normal);
+        const ff_vec3 n = l.contact[0].against < 0 ? l.contact[0].normal
+                                                   : ff_quat_rotate(l.start[1].attitude, l.contact[0].normal);
         const ff_vec3 t = ff_vec3_unit(ff_vec3_cross(n, test_random_vec3(&rng, 1)));
         l.start[0].velocity = ff_vec3_axpy(0.8 * l.approach, t, l.start[0].velocity);
-        l.contact.friction = 0.05;
+        l.contact[0].friction = 0.05;
         lab_ideal(&l, 0.004);
         judge(&ff_method_impact, 5e-4, 2e-3);
         judge(&ff_method_fused, 2e-3, 2e-3);
@@ -81,7 +81,7 @@ static void test_several_contacts(void **unused) {
     (void)unused;
     for (int i = 0; i < 4; i++) {
         lab_plane(&l, &rng, 1, 0.1, ff_rng_range(&rng, 8, 12), i % 3 * 0.05, 0.3, 900);
-        l.load = ff_vec3_scale(-1.2 * l.approach * l.rigid[0].mass, l.contact.normal);
+        l.load = ff_vec3_scale(-1.2 * l.approach * l.rigid[0].mass, l.contact[0].normal);
         lab_ideal(&l, 0.004);
         judge(&ff_method_impact, 1.5e-2, 2e-3);
         judge(&ff_method_fused, 8e-3, 2e-3);
@@ -92,7 +92,7 @@ static void test_damping_that_grows_with_depth(void **unused) {
     (void)unused;
     for (int i = 0; i < 4; i++) {
         lab_plane(&l, &rng, 1 + i % 2, 0.5, stiff(), i % 2 ? 0.05 : 0.1, 0.3, 450);
-        l.contact.damping_depth = 0.002;
+        l.contact[0].damping_depth = 0.002;
         lab_ideal(&l, 0.004);
         judge(&ff_method_impact, 2e-3, 2e-3);
         judge(&ff_method_fused, 1.5e-3, 5e-2);
@@ -117,8 +117,8 @@ static void test_mockups_that_are_not_the_satellites(void **unused) {
     (void)unused;
     for (int i = 0; i < 6; i++) {
         lab_plane(&l, &rng, 1 + i % 2, 0.5, stiff(), 0.02, 0.3, 450);
-        l.contact.stiffness *= i % 3 ? 2.0 : 0.7;
-        l.contact.damping *= 1.5;
+        l.contact[0].stiffness *= i % 3 ? 2.0 : 0.7;
+        l.contact[0].damping *= 1.5;
         lab_ideal(&l, 0.004);
         judge(&ff_method_impact, 6e-4, 10.0);
     }
