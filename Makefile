@@ -38,9 +38,9 @@ build-tests: setup build
 	@mkdir -p build-test
 	@printf 'subdirs("%s")\n' $(CURDIR)/build $(CURDIR)/build-asan $(CURDIR)/build-tsan > build-test/CTestTestfile.cmake
 
-# One test more than cores: some sleep, and those in lock step wait for each other.
+# Two tests more than cores: some sleep, and those in lock step wait for each other.
 test: build-tests
-	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 1))
+	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 2))
 
 test-long: build-tests
 	FF_TEST_LONG=1 ctest --test-dir build-test --output-on-failure -j $(JOBS) --timeout 7200
@@ -62,9 +62,10 @@ format:
 
 # Nothing but a C compiler and make: no CMake, no setup.
 CC ?= cc
+CFLAGS ?= -O2
 lib:
 	@mkdir -p build-lib
-	@for f in lib/*/*.c lib/*/*/*.c; do $(CC) -std=c11 -O2 -fPIC -fno-math-errno -Ilib/include -Ilib -c $$f -o build-lib/$$(echo $$f | tr / _ | sed 's/c$$/o/') || exit 1; done
+	@for f in lib/*/*.c lib/*/*/*.c; do $(CC) -std=c11 $(CFLAGS) -fPIC -fno-math-errno -Ilib/include -Ilib -c $$f -o build-lib/$$(echo $$f | tr / _ | sed 's/c$$/o/') || exit 1; done
 	@ar rcs build-lib/libfreefloat.a build-lib/*.o
 	@$(CC) -shared -Wl,--version-script=lib/symbols.map -o build-lib/libfreefloat.so build-lib/*.o -lm
 	@echo "build-lib/libfreefloat.a, build-lib/libfreefloat.so; headers in lib/include"

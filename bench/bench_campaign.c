@@ -37,7 +37,7 @@ static ff_campaign *load(const char *folder, const char *method, const char *met
              method, samples, metrics);
     ff_campaign *c = calloc(1, sizeof *c);
     if (!c || !write_file(path, text) ||
-        ff_campaign_load(path, c, message, sizeof message, NULL, 0) != FF_OK) {
+        ff_campaign_load(path, NULL, c, message, sizeof message, NULL, 0) != FF_OK) {
         printf("%s\n", message);
         free(c);
         return NULL;

@@ -2,7 +2,7 @@
  * computing time of the loop's step. Medians and quantiles only: the maximum on a shared machine says
  * nothing. `bench_rt wake` and `bench_rt step [METHOD]` do one of them. */
 #include "bench.h"
-#include "rt/selftest.h"
+#include "operator/selftest.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -7,6 +7,32 @@ need() {
     command -v "$tool" > /dev/null || { echo "skipped: needs $tool (tools/setup.sh installs it)"; exit 77; }
   done
 }
+# packages FROM INTO: the npm packages of FROM's lock file, in INTO/node_modules. One test at a time installs them, since npm first deletes
+# the folder. Skipped where the registry cannot be reached.
+packages() {
+  need node npm
+  mkdir -p "$2"
+  local status=0
+  (
+    exec 9< "$2"
+    flock 9
+    cmp -s "$1/package-lock.json" "$2/node_modules/.ready" && exit 0
+    [ "$1" -ef "$2" ] || cp "$1/package.json" "$1/package-lock.json" "$2" || exit 1
+    cd "$2" || exit 1
+    if npm ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error; then
+      cp package-lock.json node_modules/.ready
+    elif npm ping --loglevel=silent > /dev/null; then
+      exit 1
+    else
+      exit 77
+    fi
+  ) || status=$?
+  case $status in
+    0) ;;
+    77) echo "skipped: the npm registry cannot be reached, and the packages of $1 are not in npm's cache"; exit 77 ;;
+    *) echo "npm ci in $2 failed"; exit 1 ;;
+  esac
+}
 # without "what: why": a part that cannot run here; the rest does, and `ended` then reports the test as skipped.
 left_out=
 without() { echo "left out: $*"; left_out=yes; }

@@ -1,24 +1,22 @@
 #!/usr/bin/env bash
-# Lines and branches that the tests reach, of lib/, host/ and programs/: tools/coverage.sh [CTest options, e.g. -L lib or -R unit/].
-# Builds build-coverage (preset coverage) and starts from zero; build-coverage/uncovered.txt lists what is not reached. What measures
-# time or is compiled elsewhere is left out: the real-time guard, fuzzers, the browser, the checks of the tree.
+# Lines and branches that the tests reach: tools/coverage.sh [lib] [CTest options, e.g. -R unit/base].
+# lib: only the tests of lib/ (label lib) are built and run, and lib/ is reported; a few minutes. Without it all tests count for lib/,
+# host/ and programs/; what measures time or is compiled elsewhere is left out: the real-time guard, fuzzers, the browser, the checks of
+# the tree. Builds build-coverage (preset coverage), starts from zero, prints a table of rooms and writes build-coverage/uncovered.txt:
+# of every file the lines and the conditions that are not reached.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-command -v gcovr > /dev/null || { echo "coverage: needs gcovr (apt-get install gcovr)" >&2; exit 1; }
+command -v gcov > /dev/null || { echo "coverage: needs gcov (apt-get install gcc)" >&2; exit 1; }
+target=all rooms=(lib host programs) choice=(-E '^(fuzz|tree|install|docs|web)/|^rt/(guard|wallclock)$')
+if [ "${1-}" = lib ]; then
+  shift
+  target=tests_lib rooms=(lib) choice=(-L '^lib$')
+fi
 cmake --preset coverage > /dev/null
-cmake --build build-coverage -j "$(nproc)" > build-coverage/build.log || { tail -30 build-coverage/build.log; exit 1; }
+cmake --build build-coverage -j "$(nproc)" --target "$target" > build-coverage/build.log || { tail -30 build-coverage/build.log; exit 1; }
 find build-coverage -name '*.gcda' -delete
 status=0
-ctest --test-dir build-coverage -E '^(fuzz|tree|install|docs|web)/|^rt/(guard|wallclock)$' -j "$(nproc)" --timeout 1500 "$@" > build-coverage/tests.log || status=1
-tail -25 build-coverage/tests.log | sed -n '/tests passed/,$p'
-# Branches of calls that cannot fail (assertions, unreachable ends) are not counted; a branch is one outcome of a condition.
-one() { # NAME FILTER
-  gcovr -r . --object-directory build-coverage -j "$(nproc)" --exclude-throw-branches --exclude-unreachable-branches --filter "$2" \
-    --json build-coverage/"$1".json --txt build-coverage/"$1".txt --print-summary 2> build-coverage/gcovr.log |
-    awk -v name="$1" '/^lines:/ { l = $2 " " $3 " " $4 " " $5 } /^branches:/ { b = $2 " " $3 " " $4 " " $5 } END { print name ": lines " l "; branches " b }'
-}
-one lib '^lib/'
-one host '^host/'
-one programs '^programs/'
-cat build-coverage/{lib,host,programs}.txt > build-coverage/uncovered.txt
+ctest --test-dir build-coverage "${choice[@]}" -j "$(nproc)" --timeout 1500 "$@" > build-coverage/tests.log || status=1
+sed -n '/tests passed/,$p' build-coverage/tests.log
+tools/uncovered build-coverage "${rooms[@]}"
 exit $status

@@ -27,9 +27,10 @@ if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(here, 
   try {
     execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"], {cwd: here, stdio: "inherit"});
   } catch {
-    console.error("web: npm ci failed (no registry?); report.html will hold plain tables, no plots and no 3-D");
+    console.error("web: npm ci failed (no registry?); report.html will hold plain tables, no plots and no 3-D, and there is no live page");
     mkdirSync(out, {recursive: true});
     writeFileSync(join(out, "report.html"), readFileSync(join(here, "plain.html")));
+    writeFileSync(join(out, "live.html"), readFileSync(join(here, "plain_live.html")));
     process.exit(0);
   }
 }

@@ -41,7 +41,8 @@ ff_status ff_campaign_template(const ff_campaign *campaign, int method, ff_scena
         slots[count++] = (ff_scenario_slot){"time.seed", "time.seed", NULL, 0};
     for (int i = 0; i < m->sets; i++)
         sets[i] = m->set[i];
-    const ff_scenario_options options = {.set = sets, .sets = m->sets, .method = m->method};
+    const ff_scenario_options options = {
+        .set = sets, .sets = m->sets, .method = m->method, .catalog = campaign->catalog};
     return ff_scenario_template_create(campaign->base, campaign->text, campaign->length, &options, slots,
                                        count, out, message, size);
 }
@@ -80,8 +81,11 @@ char *ff_campaign_command(const ff_campaign *campaign, uint64_t index, int metho
             const char *value =
                 i < campaign->varies ? ff_campaign_case_text(campaign, sample, i) : sample->text[i];
             char *word = malloc(strlen(value) + FF_PATH_SIZE + 2);
-            if (!word)
-                break;
+            if (!word) { /* a command without one of its values is another run */
+                free(sample);
+                free(text);
+                return NULL;
+            }
             sprintf(word, "%s=%s", i < campaign->varies ? campaign->vary[i].path : "time.seed", value);
             n = ff_append(text, size, n, "%s", " --set ");
             n = put_word(text, size, n, word);

@@ -48,7 +48,7 @@ typedef struct ff_vary {
 /* METHOD or METHOD:key=value:... */
 typedef struct ff_campaign_method {
     char label[FF_NAME_SIZE];
-    char method[FF_NAME_SIZE];       /* or the path of its library */
+    char method[1024];               /* or the path of its library */
     char set[FF_CAMPAIGN_SETS][192]; /* full paths */
     int sets;
 } ff_campaign_method;
@@ -97,6 +97,7 @@ typedef struct ff_campaign {
     double limit;         /* [s] wall-clock time of one run */
     uint64_t hash[2];     /* of file, base and program: results of another campaign are refused */
     ff_scenario scenario; /* the base with the first method, for names and requirements */
+    const ff_catalog *catalog;
 } ff_campaign;
 
 /* The values of one sample: text as it goes into the scenario, the table and the command line. */
@@ -108,8 +109,8 @@ typedef struct ff_campaign_case {
 
 /* FF_OK; FF_ERR_IO, FF_ERR_FORMAT, FF_ERR_MEMORY with one line in message. Free with ff_campaign_free, also
  * after a failure. */
-ff_status ff_campaign_load(const char *path, ff_campaign *campaign, char *message, size_t size,
-                           char *warnings, size_t warnings_size);
+ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campaign *campaign, char *message,
+                           size_t size, char *warnings, size_t warnings_size);
 void ff_campaign_free(ff_campaign *campaign);
 
 void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_campaign_case *sample);

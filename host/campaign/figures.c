@@ -234,9 +234,7 @@ static void put_segments(FILE *f, const ff_segment *segment, int count, const sc
 static void map_lines(FILE *f, const ff_output *o, int map, int method, const scale *sx, const scale *sy) {
     const ff_campaign_map *m = &o->campaign->map[map];
     const ff_picture *p = &o->picture[map];
-    ff_segment *segment = malloc(FF_CONTOUR_SEGMENTS * sizeof *segment);
-    if (!segment)
-        return;
+    ff_segment *segment = o->segment;
     for (int i = 0; i < m->limits; i++) {
         const ff_cell *cell = ff_picture_limit(o, map, i, method);
         const int n = ff_picture_contour(p, cell, true, m->limit[i].at, segment);
@@ -246,7 +244,6 @@ static void map_lines(FILE *f, const ff_output *o, int map, int method, const sc
         const int n = ff_picture_contour(p, cell_at(p, method, 0, 0), false, m->contour, segment);
         put_segments(f, segment, n, sx, sy, "#d00", "none");
     }
-    free(segment);
 }
 
 /* Whether a limit's line lies in the picture at all. */

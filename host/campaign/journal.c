@@ -156,20 +156,22 @@ static const unsigned char *at(scanner *s, uint64_t offset, size_t *count) {
 }
 
 /* Walks over the records in [from, to); what is not a record is passed over byte by byte until one begins.
- * Returns the end of the last whole record; *damaged counts what lies between records. */
-static uint64_t scan(ff_journal *journal, uint64_t from, uint64_t to,
-                     void (*take)(void *user, const ff_record *record, uint64_t offset), void *user,
-                     uint64_t *damaged) {
+ * *last is the end of the last whole record, *damaged counts what lies between records. FF_ERR_MEMORY,
+ * FF_ERR_IO: not all of it was seen, and nothing may be cut off. */
+static ff_status scan(ff_journal *journal, uint64_t from, uint64_t to,
+                      void (*take)(void *user, const ff_record *record, uint64_t offset), void *user,
+                      uint64_t *last, uint64_t *damaged) {
     scanner s = {.file = journal->file, .buffer = malloc(BUFFER)};
     ff_record *record = malloc(sizeof *record);
     uint64_t offset = from, end = from;
-    while (s.buffer && record && offset < to) {
+    ff_status status = s.buffer && record ? FF_OK : FF_ERR_MEMORY;
+    while (status == FF_OK && offset < to) {
         size_t count;
         const unsigned char *bytes = at(&s, offset, &count);
         const size_t n = decode_record(bytes, count, journal->metrics, record);
         if (!n) {
             if (!count)
-                break;
+                status = FF_ERR_IO;
             offset++;
             continue;
         }
@@ -180,7 +182,8 @@ static uint64_t scan(ff_journal *journal, uint64_t from, uint64_t to,
     }
     free(s.buffer);
     free(record);
-    return end;
+    *last = end;
+    return status;
 }
 
 static void note(void *user, const ff_record *record, uint64_t offset) {
@@ -197,8 +200,8 @@ ff_status ff_journal_rescan(ff_journal *journal) {
     if (ff_slots_create(&journal->slots, count) != FF_OK)
         return FF_ERR_MEMORY;
     journal->damaged = 0;
-    scan(journal, HEAD, journal->size, note, journal, &journal->damaged);
-    return FF_OK;
+    uint64_t ignored;
+    return scan(journal, HEAD, journal->size, note, journal, &ignored, &journal->damaged);
 }
 
 typedef struct window {
@@ -223,14 +226,14 @@ ff_status ff_journal_each(ff_journal *journal, ff_status (*take)(void *user, con
     for (w.first = 0; w.first < slots->count && status >= 0; w.first += WINDOW) {
         w.count = slots->count - w.first < WINDOW ? slots->count - w.first : WINDOW;
         memset(w.offset, 0, (size_t)w.count * sizeof *w.offset);
-        uint64_t from = UINT64_MAX, to = 0, ignored = 0;
+        uint64_t from = UINT64_MAX, to = 0, last, ignored = 0;
         for (uint64_t b = w.first / BLOCK; b < slots->blocks && b * BLOCK < w.first + w.count; b++)
             if (slots->block[b].done) {
                 from = slots->block[b].first < from ? slots->block[b].first : from;
                 to = slots->block[b].last > to ? slots->block[b].last : to;
             }
         if (from <= to)
-            scan(journal, from, to + 1, place, &w, &ignored);
+            status = scan(journal, from, to + 1, place, &w, &last, &ignored);
         for (uint64_t i = 0; i < w.count && status >= 0; i++) {
             size_t count;
             if (!w.offset[i])
@@ -328,8 +331,12 @@ ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_jo
     }
     make_head(campaign, head);
     const ssize_t had = pread(journal->file, found, HEAD, 0);
-    if (had < HEAD && memcmp(found, head, had > 0 ? (size_t)had : 0) == 0) { /* new, or cut in its head */
-        journal->torn = had > 0 ? (uint64_t)had : 0;
+    if (had < 0) {
+        snprintf(message, size, "%s: cannot be read (%s)", journal->path, strerror(errno));
+        return give_up(journal, FF_ERR_IO);
+    }
+    if (had < HEAD && memcmp(found, head, (size_t)had) == 0) { /* new, or cut in its head */
+        journal->torn = (uint64_t)had;
         if (ftruncate(journal->file, 0) != 0 || ff_journal_append(journal, head, HEAD) != FF_OK) {
             snprintf(message, size, "%s: cannot be written (%s)", journal->path, strerror(errno));
             return give_up(journal, FF_ERR_IO);
@@ -346,7 +353,12 @@ ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_jo
         return give_up(journal, FF_ERR_FORMAT);
     }
     const uint64_t length = (uint64_t)info.st_size;
-    journal->size = scan(journal, HEAD, length, note, journal, &journal->damaged);
+    const ff_status seen = scan(journal, HEAD, length, note, journal, &journal->size, &journal->damaged);
+    if (seen != FF_OK) {
+        snprintf(message, size, "%s: cannot be read (%s)", journal->path,
+                 seen == FF_ERR_MEMORY ? "no memory" : strerror(errno ? errno : EIO));
+        return give_up(journal, seen);
+    }
     journal->torn = length - journal->size;
     if (journal->torn && ftruncate(journal->file, (off_t)journal->size) != 0) {
         snprintf(message, size, "%s: its torn end cannot be cut off (%s)", journal->path, strerror(errno));

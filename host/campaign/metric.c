@@ -150,6 +150,7 @@ static ff_status parse_text(const ff_scenario *scenario, const char *path, ff_me
     ff_metrics metrics = {0};
     char *text = NULL;
     double value;
+    ff_run_result result = {.status = FF_ERR_MEMORY};
     if (brief) {
         *brief = *scenario;
         brief->method = &ff_method_direct;
@@ -157,16 +158,17 @@ static ff_status parse_text(const ff_scenario *scenario, const char *path, ff_me
         if (ff_metrics_init(brief, &metrics) == FF_OK) {
             const ff_sink sink = ff_metrics_sink(&metrics);
             const ff_run_options options = {.sinks = &sink, .count = 1};
-            ff_run_result result;
             ff_run(brief, &options, &result);
             ff_metrics_finish(&metrics, NULL, result.status);
             text = ff_summary_json(&metrics, &result);
         }
     }
-    const bool found = text && ff_json_lookup(text, path, &value);
+    const bool has_text = text != NULL, found = text && ff_json_lookup(text, path, &value);
     free(text);
     ff_metrics_free(&metrics);
     free(brief);
+    if (result.status == FF_ERR_MEMORY || !has_text)
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory to look for '%s'", path);
     if (!found) {
         char names[400] = "";
         for (int i = 0; i < COUNT(derived_entries); i++) {

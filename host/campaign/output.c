@@ -32,10 +32,10 @@ static double bucket_middle(int bucket) {
     return bucket < ZERO ? -size : size;
 }
 
-void ff_spread_add(ff_spread *s, double value) {
+ff_status ff_spread_add(ff_spread *s, double value) {
     if (!isfinite(value)) {
         s->missing++;
-        return;
+        return FF_OK;
     }
     s->least = s->count && s->least < value ? s->least : value;
     s->most = s->count && s->most > value ? s->most : value;
@@ -43,21 +43,23 @@ void ff_spread_add(ff_spread *s, double value) {
     if (!s->bucket && s->count < s->room) {
         if (!s->value)
             s->value = malloc(s->room * sizeof *s->value);
-        if (s->value) {
-            s->value[s->count++] = value;
-            return;
-        }
+        if (!s->value)
+            return FF_ERR_MEMORY;
+        s->value[s->count++] = value;
+        return FF_OK;
     }
     if (!s->bucket) {
         s->bucket = calloc(BUCKETS, sizeof *s->bucket);
-        for (uint64_t i = 0; s->bucket && s->value && i < s->count; i++)
+        if (!s->bucket)
+            return FF_ERR_MEMORY;
+        for (uint64_t i = 0; s->value && i < s->count; i++)
             s->bucket[bucket_of(s->value[i])]++;
         free(s->value);
         s->value = NULL;
     }
-    if (s->bucket)
-        s->bucket[bucket_of(value)]++;
+    s->bucket[bucket_of(value)]++;
     s->count++;
+    return FF_OK;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -193,7 +195,8 @@ static ff_status take_first(void *user, const ff_record *record) {
             ff_number_format(record->metric[i], text);
         fputc(',', p->csv);
         fputs(text, p->csv);
-        ff_spread_add(&o->spread[method][i], record->metric[i]);
+        if (ff_spread_add(&o->spread[method][i], record->metric[i]) != FF_OK)
+            return FF_ERR_MEMORY;
     }
     fputc(',', p->csv);
     quote(p->csv, record->status < 0 ? record->reason : "ok");
@@ -358,7 +361,8 @@ static ff_status prepare_second(pass *p) {
     const ff_campaign *c = o->campaign;
     static const range none;
     o->bars = calloc((size_t)c->metrics + 1, sizeof *o->bars);
-    if (!o->bars)
+    o->segment = malloc(FF_CONTOUR_SEGMENTS * sizeof *o->segment);
+    if (!o->bars || !o->segment)
         return FF_ERR_MEMORY;
     for (int i = 0; i < c->metrics; i++)
         make_bars(o, i);
@@ -413,6 +417,8 @@ ff_status ff_output_make(const ff_campaign *campaign, ff_journal *journal, const
     }
     if (status == FF_ERR_IO)
         snprintf(message, size, "%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
+    else if (status < 0)
+        snprintf(message, size, "%s: %s", path, ff_status_text(status));
     if (status >= 0) {
         status = prepare_second(p);
         if (status >= 0)
@@ -435,4 +441,5 @@ void ff_output_free(ff_output *output) {
         free(output->picture[i].limit);
     }
     free(output->bars);
+    free(output->segment);
 }

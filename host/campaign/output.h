@@ -69,7 +69,8 @@ typedef struct ff_output {
     int faileds;
     ff_listed listed[FF_LISTED_FAILED];
     ff_picture picture[FF_CAMPAIGN_MAPS];
-    ff_bars *bars; /* [metric] */
+    ff_bars *bars;       /* [metric] */
+    ff_segment *segment; /* [FF_CONTOUR_SEGMENTS] scratch of the contours */
 } ff_output;
 
 /* Writes folder/results.csv (whole, or not at all) and gathers the rest. FF_ERR_IO, FF_ERR_MEMORY with a
@@ -79,7 +80,7 @@ ff_status ff_output_make(const ff_campaign *campaign, ff_journal *journal, const
 void ff_output_free(ff_output *output);
 /* 0 <= part <= 1; FF_NAN without values. */
 double ff_spread_quantile(ff_spread *spread, double part);
-void ff_spread_add(ff_spread *spread, double value);
+ff_status ff_spread_add(ff_spread *spread, double value); /* FF_ERR_MEMORY: nothing was added */
 
 /* campaign/contour.c: where the cells of one method cross a level, between their centres: at most
  * FF_CONTOUR_SEGMENTS pieces, how many is returned. `mean`: the cells' means, not their largest values. */

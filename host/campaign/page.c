@@ -17,6 +17,7 @@ static void listed(ff_json *json, const ff_campaign *c, const ff_listed *run, co
     const uint64_t index = run->slot / (uint64_t)c->methods;
     const int method = (int)(run->slot % (uint64_t)c->methods);
     char *command = ff_campaign_command(c, index, method);
+    json->failed = json->failed || !command;
     ff_json_open(json, NULL, '{');
     ff_json_integer(json, "index", (long long)index);
     ff_json_string(json, "method", c->method[method].label);
@@ -119,6 +120,7 @@ static void runs_row(ff_study *study, const ff_campaign *c, const ff_listed *run
     char *command = ff_campaign_command(c, index, method), sample[24], value[32];
     snprintf(sample, sizeof sample, "%llu", (unsigned long long)index);
     put_value(value, run->value);
+    study->json.failed = study->json.failed || !command;
     const char *const cell[] = {sample, c->method[method].label, status ? status : value, command};
     ff_study_row(study, cell, 4);
     free(command);
@@ -170,9 +172,10 @@ static ff_study_axis axis_of(const ff_campaign *c, const ff_axis *a) {
 /* The limits of a map, as its pictures have them. */
 static void map_limits(ff_study *study, const ff_output *o, int n) {
     const ff_campaign_map *m = &o->campaign->map[n];
-    ff_segment *segment = malloc(FF_CONTOUR_SEGMENTS * sizeof *segment);
+    ff_segment *segment = o->segment;
     double *piece = malloc(FF_CONTOUR_SEGMENTS * 4 * sizeof *piece);
-    for (int i = 0; segment && piece && i < m->limits; i++)
+    study->json.failed = study->json.failed || !piece;
+    for (int i = 0; piece && i < m->limits; i++)
         for (int k = 0; k < o->campaign->methods; k++) {
             const int count = ff_picture_contour(&o->picture[n], ff_picture_limit(o, n, i, k), true,
                                                  m->limit[i].at, segment);
@@ -185,7 +188,6 @@ static void map_limits(ff_study *study, const ff_output *o, int n) {
             if (count)
                 ff_study_map_line(study, k, i, m->limit[i].label, piece, count);
         }
-    free(segment);
     free(piece);
 }
 

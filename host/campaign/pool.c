@@ -147,7 +147,7 @@ static void *work_on(void *user) {
     item work;
     if (!worker || !records || !bytes) {
         pthread_mutex_lock(&p->lock);
-        snprintf(p->message, sizeof p->message, "%s", message);
+        snprintf(p->message, sizeof p->message, "%s", worker ? "no memory" : message);
         atomic_store(&p->stop, true);
         pthread_mutex_unlock(&p->lock);
     } else
@@ -352,6 +352,8 @@ ff_status ff_pool_run(const ff_campaign *campaign, ff_journal *journal, const ff
         p->references = ff_references_create(REFERENCES);
     if (!p || !thread || !p->references) {
         snprintf(result->message, sizeof result->message, "no memory for the campaign");
+        if (p)
+            ff_references_free(p->references);
         free(thread);
         free(p);
         return FF_ERR_MEMORY;
@@ -431,7 +433,8 @@ static void *check_part(void *user) {
     }
     const uint64_t samples = c->campaign->samples;
     for (uint64_t stripe = c->part; stripe * STRIPE < samples && !atomic_load(c->stop); stripe += c->parts) {
-        uint64_t i = stripe * STRIPE;
+        const uint64_t begin = stripe * STRIPE;
+        uint64_t i = begin;
         const uint64_t end = samples - i < STRIPE ? samples : i + STRIPE;
         for (; i < end; i++)
             if (i >= atomic_load(c->bad) || ff_worker_check(worker, i, c->message, sizeof c->message) < 0)
@@ -442,7 +445,7 @@ static void *check_part(void *user) {
             }
             break;
         }
-        atomic_fetch_add(c->done, STRIPE);
+        atomic_fetch_add(c->done, end - begin);
     }
     ff_worker_free(worker);
     atomic_fetch_add(c->finished, 1);
@@ -477,10 +480,11 @@ ff_status ff_pool_check(const ff_campaign *campaign, const ff_ranks *ranks, cons
             part[started].part = UINT64_MAX;
         }
     }
-    const uint64_t own = campaign->samples / (uint64_t)ranks->count;
+    const uint64_t own = campaign->samples / (uint64_t)ranks->count; /* stripes are whole: it may be more */
     while (atomic_load(&finished) < started) {
+        const uint64_t now = atomic_load(&done);
         if (ranks->rank == 0 && options->progress &&
-            !options->progress(options->user, atomic_load(&done), own)) {
+            !options->progress(options->user, now < own ? now : own, own)) {
             result->stopped = true;
             atomic_store(&stop, true);
             break;

@@ -257,21 +257,21 @@ static bool count_samples(reader *r, const ff_node *root) {
 /* --------------------------------------------------------------------------------- methods and metrics -- */
 
 static bool read_method(reader *r, const ff_node *node, ff_campaign_method *method) {
-    if (!ff_reader_text(&r->in, node, "a method", method->label, sizeof method->label))
+    char text[sizeof method->method + FF_NAME_SIZE], why[512];
+    if (!ff_reader_text(&r->in, node, "a method", text, sizeof text))
         return false;
-    size_t n = strcspn(method->label, ":");
-    if (n >= sizeof method->method || n == 0 || strpbrk(method->label, ",\"\n"))
+    size_t n = strcspn(text, ":");
+    if (n >= sizeof method->method || n == 0 || strpbrk(text, ",\"\n"))
         return fail(r, node->place, "'%s' is not a method, allowed: direct, tdpa, tdpa:reading=printed ...",
-                    ff_show(method->label).text);
-    memcpy(method->method, method->label, n);
+                    ff_show(text).text);
+    memcpy(method->method, text, n);
     method->method[n] = 0;
     /* a library appears under its method's own name, and its settings stand there */
-    char why[512], rest[FF_NAME_SIZE];
-    const char *const name = ff_scenario_method_word(method->method, why, sizeof why);
+    const char *const name = ff_scenario_method_word(r->campaign->catalog, method->method, why, sizeof why);
     if (!name)
         return fail(r, node->place, "%s", why);
-    snprintf(rest, sizeof rest, "%s", method->label + n);
-    snprintf(method->label, sizeof method->label, "%s%.90s", name, rest);
+    if (snprintf(method->label, sizeof method->label, "%s%s", name, text + n) >= (int)sizeof method->label)
+        return fail(r, node->place, "'%s' is too long", ff_show(text).text);
     n = strlen(name);
     for (const char *c = method->label + n; *c == ':';) {
         c++;
@@ -516,7 +516,8 @@ static bool read_base(reader *r, const ff_node *node, char *warnings, size_t war
     if (ff_file_read(c->base, FF_TREE_BYTES, &c->text, &c->length, why, sizeof why) != FF_OK)
         return fail(r, node->place, "the base scenario %s cannot be used: %s", ff_show(c->base).text, why);
     /* the base by itself, so that its own mistakes carry its own lines */
-    if (ff_scenario_parse(c->base, c->text, c->length, NULL, &c->scenario, r->in.message, r->in.size,
+    const ff_scenario_options options = {.catalog = c->catalog};
+    if (ff_scenario_parse(c->base, c->text, c->length, &options, &c->scenario, r->in.message, r->in.size,
                           warnings, warnings_size) != FF_OK)
         return false;
     return !c->scenario.emulates ||
@@ -531,14 +532,14 @@ static bool probe(reader *r, const ff_node *root) {
     ff_campaign *c = r->campaign;
     ff_scenario *scenario = malloc(sizeof *scenario);
     ff_campaign_case *sample = malloc(sizeof *sample);
-    bool good = scenario && sample;
+    bool good = (scenario && sample) || fail(r, root->place, "no memory");
     if (good)
         ff_campaign_sample(c, 0, sample);
     for (int i = 0; good && i < c->varies; i++) {
         ff_vary *vary = &c->vary[i];
         const ff_scenario_slot slot = {vary->path, vary->place, (const char *const *)vary->item,
                                        vary->item ? (int)vary->count : 0};
-        const ff_scenario_options options = {.method = c->method[0].method};
+        const ff_scenario_options options = {.method = c->method[0].method, .catalog = c->catalog};
         ff_scenario_template *t = NULL;
         good = ff_scenario_template_create(c->base, c->text, c->length, &options, &slot, 1, &t, r->in.message,
                                            r->in.size) == FF_OK;
@@ -614,16 +615,18 @@ static bool read_root(reader *r, const ff_node *root, char *warnings, size_t war
         c->methods = 1;
         const char *own = ff_scenario_method_name(&c->scenario);
         snprintf(c->method[0].label, sizeof c->method[0].label, "%s", own);
-        snprintf(c->method[0].method, sizeof c->method[0].method, "%s", own);
+        snprintf(c->method[0].method, sizeof c->method[0].method, "%s",
+                 c->scenario.library ? c->scenario.library->path : own);
         c->needs_ideal = !c->scenario.method;
     }
     return read_metrics(r, ff_node_find(root, "metrics")) && read_keep(r, ff_node_find(root, "keep")) &&
            read_maps(r, ff_node_find(root, "maps")) && probe(r, root);
 }
 
-ff_status ff_campaign_load(const char *path, ff_campaign *campaign, char *message, size_t size,
-                           char *warnings, size_t warnings_size) {
+ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campaign *campaign, char *message,
+                           size_t size, char *warnings, size_t warnings_size) {
     memset(campaign, 0, sizeof *campaign);
+    campaign->catalog = catalog;
     message[0] = 0;
     if (warnings && warnings_size)
         warnings[0] = 0;
@@ -654,7 +657,7 @@ ff_status ff_campaign_load(const char *path, ff_campaign *campaign, char *messag
         digest(campaign->hash, ff_version(), strlen(ff_version()));
         digest(campaign->hash, build, strlen(build));
         for (int m = 0; m < campaign->methods; m++) { /* and every method library by its content */
-            const char *hash = ff_scenario_method_hash(campaign->method[m].method);
+            const char *hash = ff_scenario_method_hash(catalog, campaign->method[m].method);
             digest(campaign->hash, hash, strlen(hash));
         }
     }

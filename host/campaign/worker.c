@@ -83,7 +83,8 @@ static void set_reason(ff_worker *worker, const char *text, ff_record *record) {
         snprintf(record->reason, sizeof record->reason, "failed: ran past its limit of %.6g s",
                  worker->campaign->limit);
     else
-        snprintf(record->reason, sizeof record->reason, "failed: %.180s", text);
+        snprintf(record->reason, sizeof record->reason, "failed: %.180s",
+                 *text ? text : ff_status_text(record->status));
 }
 
 /* The run itself, with the worker's scenario. */
@@ -130,10 +131,13 @@ static ff_status one(ff_worker *worker, int method, ff_record *record) {
     }
     record->status = simulate(worker, NULL, &reference);
     const ff_ideal_result *ideal = reference && reference->status >= 0 ? &reference->result : NULL;
+    char *text =
+        worker->needs_text && record->status >= 0 ? ff_summary_json(&worker->metrics, &worker->run) : NULL;
+    if (worker->needs_text && record->status >= 0 && !text)
+        record->status = FF_ERR_MEMORY;
     const bool good = record->status >= 0;
     if (!good)
         set_reason(worker, worker->run.message, record);
-    char *text = worker->needs_text && good ? ff_summary_json(&worker->metrics, &worker->run) : NULL;
     for (int i = 0; i < campaign->metrics; i++)
         if (good || campaign->metric[i].scenario_only)
             record->metric[i] = ff_metric_value(&campaign->metric[i], &worker->metrics, ideal, text);

@@ -1,27 +1,25 @@
 /* catalog/library.h - methods in shared objects: probed in a process of their own, then loaded once and kept
- * until the program ends. */
+ * until the program ends. With the first one the program itself is watched (catalog/watch.h): it must end
+ * with ff_watch_end. */
 #ifndef FF_CATALOG_LIBRARY_H
 #define FF_CATALOG_LIBRARY_H
 
+#include "catalog/watch.h"
 #include "scenario/scenario.h"
 
 enum {
-    FF_LIBRARIES = 4,           /* at once */
+    FF_LIBRARIES = FF_WATCHED,  /* at once */
     FF_LIBRARY_BYTES = 64 << 20 /* for model and state of one instance, at most */
 };
 
 /* The library at `path`, from the working folder. NULL, and one line in `message`: the file is not a shared
  * library, does not export ff_method_entry, was built for another abi, has a table that is not whole, asks
  * for more than FF_LIBRARY_BYTES, returns values that are not finite, crashes or does not return when it is
- * tried, or has a name that is taken. Call it from one thread before others start. */
+ * tried, starts a process, has defaults outside their ranges, or a name that is taken. Call it from one
+ * thread before others start. */
 const ff_method_library *ff_library_open(const char *path, char *message, size_t size);
 
-/* Refuses every library, in one line: for commands whose loop must not be disturbed. */
-const ff_method_library *ff_library_refuse(const char *path, char *message, size_t size);
-
-/* Called from the watchdog's thread when a method does not return: by default the message goes to the
- * standard error and the process ends with status 1, for nothing can end the call itself. */
-typedef void ff_library_stalled(const char *message);
-void ff_library_on_stall(ff_library_stalled *stalled, double patience); /* patience [s], 0: as it was */
+/* With the libraries, and refusing each in one line: for commands whose loop must not be disturbed. */
+extern const ff_catalog ff_catalog_libraries, ff_catalog_guarded;
 
 #endif

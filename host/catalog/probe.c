@@ -1,3 +1,4 @@
+/* A library tried in a child: each thing it may do wrong is a sentence. */
 #include "catalog/probe.h"
 
 #include <dlfcn.h>
@@ -25,6 +26,10 @@ bool ff_probe_finite(int bodies, const ff_method_out *out) {
                      isfinite(out->lead[i]);
     }
     return finite;
+}
+
+bool ff_probe_lead(double lead) {
+    return lead >= 0.0 && lead < 10.0;
 }
 
 const ff_method *ff_probe_load(const char *path, char *why, size_t size) {
@@ -59,11 +64,42 @@ const ff_method *ff_probe_load(const char *path, char *why, size_t size) {
 typedef struct room {
     char doing[64];
     char why[400];
+    char name[32];
     bool good;
 } room;
 
+static bool good_defaults(const ff_method *m, room *r) {
+    ff_settings settings;
+    const char *name = "";
+    snprintf(r->doing, sizeof r->doing, "asked for its defaults");
+    for (int variant = 0; variant < (m->variants > 1 ? 2 : 1); variant++) {
+        ff_settings_default(m, variant, &settings);
+        if (ff_settings_validate(m, &settings, &name) != FF_OK) {
+            snprintf(r->why, sizeof r->why, "the default of its setting '%.100s' is %.6g, outside its range",
+                     name, ff_settings_get(m, &settings, name));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What it says of the last step. */
+static bool good_report(const ff_method *m, const void *model, const void *state, room *r) {
+    double values[FF_METHOD_VALUES];
+    snprintf(r->doing, sizeof r->doing, "asked for its lead");
+    const double lead = m->lead ? m->lead(model, state, 0) : 0.0;
+    if (!ff_probe_lead(lead)) {
+        snprintf(r->why, sizeof r->why, "its lead is %.6g, allowed: 0 to 10 s", lead);
+        return false;
+    }
+    snprintf(r->doing, sizeof r->doing, "asked for its report");
+    for (int body = -1; m->report && body < 1; body++)
+        m->report(model, state, body, values);
+    return true;
+}
+
 /* One satellite of 100 kg that meets a wall and leaves it. */
-static void try_method(const ff_method *m, size_t most, room *r) {
+static bool try_method(const ff_method *m, size_t most, room *r) {
     ff_world world = {.integrate = {.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = 0.004}, .bodies = 1};
     const ff_rigid_config rigid = {100.0, ff_mat3_diag(10, 10, 10)};
     ff_rigid_state body = {.attitude = {1, 0, 0, 0}, .velocity = {{0.05, 0, 0}}};
@@ -72,30 +108,36 @@ static void try_method(const ff_method *m, size_t most, room *r) {
     world.grasp = (ff_world_grasp){.body = -1, .against = -1};
     ff_rigid_create(&rigid, &world.body[0].rigid);
     world.body[0].start = body;
-    snprintf(r->doing, sizeof r->doing, "asked for its defaults");
+    if (!good_defaults(m, r))
+        return false;
     ff_settings_default(m, 0, &settings);
     if (m->resolve)
         m->resolve(&world, 0, settings.bytes);
     snprintf(r->doing, sizeof r->doing, "asked to check its defaults");
-    if (m->check(&world, settings.bytes, 0, &complaint) != FF_OK) {
+    if (ff_method_check(m, &world, settings.bytes, 0, &complaint) != FF_OK) {
         snprintf(r->why, sizeof r->why, "it refuses its own defaults: %.200s",
                  complaint.text ? complaint.text : "");
-        return;
+        return false;
     }
     snprintf(r->doing, sizeof r->doing, "asked for its memory");
     size_t state_bytes = 0;
-    const size_t model_bytes = m->bytes(&world, settings.bytes, &state_bytes);
+    const size_t model_bytes = ff_method_bytes(m, &world, settings.bytes, &state_bytes);
     if (model_bytes > most || state_bytes > most - model_bytes) {
         snprintf(r->why, sizeof r->why, "it asks for %zu + %zu bytes of memory, allowed: %zu in all",
                  model_bytes, state_bytes, most);
-        return;
+        return false;
     }
     void *model = calloc(1, model_bytes + 1), *state = calloc(1, state_bytes + 1);
     if (!model || !state)
-        return;
+        return false;
     snprintf(r->doing, sizeof r->doing, "created");
-    m->create(&world, settings.bytes, 0, model);
-    m->reset(model, &body, state);
+    ff_method_create(m, &world, settings.bytes, 0, model);
+    ff_detector_config detector;
+    if (ff_method_detector(m, &world, model, &detector) && ff_detector_validate(&detector) != FF_OK) {
+        snprintf(r->why, sizeof r->why, "its thresholds of contact are negative or not finite");
+        return false;
+    }
+    ff_method_reset(m, model, &body, state);
     snprintf(r->doing, sizeof r->doing, "stepped");
     for (int k = 0; k < 64; k++) {
         const double f = k > 20 && k < 40 ? -50.0 : 0.0;
@@ -106,7 +148,8 @@ static void try_method(const ff_method *m, size_t most, room *r) {
         const ff_detection detected = {.contact = f != 0.0, .began = k == 21, .ended = k == 40};
         ff_integrate_state output;
         ff_integrate_reset(&body, &output);
-        const ff_method_in in = {.bodies = 1,
+        const ff_method_in in = {.cycle = 0.004,
+                                 .bodies = 1,
                                  .body = &body,
                                  .rigid = &world.body[0].rigid,
                                  .sample = &sample,
@@ -116,17 +159,20 @@ static void try_method(const ff_method *m, size_t most, room *r) {
         const ff_status status = m->step(model, state, &in, &out);
         if (status < 0) {
             snprintf(r->why, sizeof r->why, "its step fails in a simple contact: %s", ff_status_text(status));
-            return;
+            return false;
         }
         if (!ff_probe_finite(1, &out)) {
             snprintf(r->why, sizeof r->why,
                      "its step returns values that are not finite in a simple contact");
-            return;
+            return false;
         }
+        if ((k == 30 || k == 60) && !good_report(m, model, state, r))
+            return false;
+        snprintf(r->doing, sizeof r->doing, "stepped");
         body.velocity = ff_vec3_axpy(0.004 / 100.0, out.f_b[0].f, body.velocity);
         body.position = ff_vec3_axpy(0.004, body.velocity, body.position);
     }
-    r->good = true;
+    return true;
 }
 
 static _Noreturn void live(const char *path, size_t most, pid_t parent, room *r) {
@@ -139,13 +185,21 @@ static _Noreturn void live(const char *path, size_t most, pid_t parent, room *r)
         dup2(null, 2);
     }
     snprintf(r->doing, sizeof r->doing, "loaded");
+    const pid_t self = getpid();
     const ff_method *method = ff_probe_load(path, r->why, sizeof r->why);
-    if (method)
-        try_method(method, most, r);
+    const bool good = method && getpid() == self && try_method(method, most, r);
+    if (getpid() != self)
+        _exit(0); /* a process of its own */
+    if (waitpid(-1, NULL, WNOHANG) >= 0)
+        snprintf(r->why, sizeof r->why, "it starts a process of its own");
+    else if (good) {
+        snprintf(r->name, sizeof r->name, "%s", method->name);
+        r->good = true;
+    }
     _exit(0);
 }
 
-bool ff_probe(const char *path, size_t most, double patience, char *why, size_t size) {
+bool ff_probe(const char *path, size_t most, double patience, char name[32], char *why, size_t size) {
     room *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     snprintf(why, size, "cannot be tried in a process of its own");
     if (r == MAP_FAILED)
@@ -170,9 +224,12 @@ bool ff_probe(const char *path, size_t most, double patience, char *why, size_t 
         snprintf(why, size, "does not return when it is %s: ended after %.3g s", r->doing, patience);
     } else if (child > 0 && WIFSIGNALED(status))
         snprintf(why, size, "crashes when it is %s: %s", r->doing, strsignal(WTERMSIG(status)));
+    else if (child > 0 && !r->good && !*r->why)
+        snprintf(why, size, "ends the process when it is %s", r->doing);
     else if (child > 0 && !r->good)
-        snprintf(why, size, "%s", *r->why ? r->why : "ends the process when it is tried");
+        snprintf(why, size, "%s", r->why);
     const bool good = over && child > 0 && WIFEXITED(status) && r->good;
+    memcpy(name, r->name, sizeof r->name);
     munmap(r, sizeof *r);
     return good;
 }

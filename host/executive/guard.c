@@ -1,22 +1,20 @@
 #include "executive/guard.h"
 
-void ff_guard_open(ff_guard *guard, const ff_scenario *scenario) {
-    guard->watches = ff_scenario_watched(scenario);
-    ff_walk_reset(&guard->walk, FF_STATE_FLOAT);
+void ff_guard_open(ff_guard *guard, const ff_scenario *scenario, bool devices) {
+    *guard = (ff_guard){.watches = devices || ff_scenario_watched(scenario), .devices = devices};
+    ff_walk_reset(&guard->walk, devices ? FF_STATE_OFF : FF_STATE_FLOAT);
     if (!guard->watches)
         return;
     ff_safety_configure(scenario, NULL, &guard->config);
-    guard->in = (ff_safety_in){0};
+    if (devices) /* with every limit; the station keeps what it was sent */
+        return;
     for (int i = 0; i < scenario->satellites; i++) {
         ff_guard_body *b = &guard->body[i];
         guard->config.limits[i] = ff_scenario_watched_limits(&scenario->satellite[i]);
         ff_output_config output;
         ff_scenario_watched_output(&scenario->satellite[i], scenario->cycle, &output);
         ff_safety_set_braking(&guard->config, i, &output);
-        b->count = 0;
         b->window = (unsigned)fmin(FF_GUARD_TRACK, ceil(guard->config.delay[i] / guard->config.cycle) + 50.0);
-        b->force = ff_vec3_zero();
-        b->stop = (ff_stop_state){0};
     }
 }
 
@@ -57,35 +55,135 @@ static void gather(ff_guard *guard, const ff_sample *sample, const ff_loop_state
     }
 }
 
-bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_state *state,
-                    const ff_loop_out *out, ff_trip found) {
+static double largest(ff_vec3 v) {
+    return fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
+}
+
+/* What is wrong with the sensor. Its range ends where the reading does, whatever bias is subtracted later; a
+ * count below it is at it: the counts are rounded. */
+static ff_trip_code sensor_trip(const ff_sample_body *body, const ff_wrench_config *wrench, double age_limit,
+                                double *value, double *limit) {
+    const ff_sample_device *device = &body->device;
+    const ff_wrench f_s = body->sensor.f_s, net = ff_wrench_sub(f_s, wrench->bias_s);
+    *value = body->sensor.age;
+    *limit = age_limit;
+    if (device->given_up || body->sensor.age > age_limit)
+        return FF_TRIP_AGE;
+    *value = device->word;
+    *limit = 0.0;
+    if (device->health == FF_INFO_SATURATED)
+        return FF_TRIP_RANGE;
+    if (device->health == FF_INFO_HELD)
+        return FF_TRIP_FROZEN;
+    if (device->health < 0)
+        return FF_TRIP_SENSOR;
+    *value = fmax(ff_vec3_norm(net.f), largest(f_s.f));
+    *limit = wrench->force_limit;
+    if (*value >= *limit - device->force)
+        return FF_TRIP_RANGE;
+    *value = fmax(ff_vec3_norm(net.t), largest(f_s.t));
+    *limit = wrench->torque_limit;
+    if (*value >= *limit - device->torque)
+        return FF_TRIP_RANGE;
+    return FF_TRIP_NONE;
+}
+
+/* The same from devices, which report more. */
+static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wrench_config *wrench,
+                          const ff_loop_state *state, const ff_loop_out *out, int i) {
+    ff_guard_body *b = &guard->body[i];
+    const ff_sample_body *body = &sample->body[i];
+    const ff_sample_device *device = &body->device;
+    const bool in_range = largest(body->sensor.f_s.f) < wrench->force_limit - device->force &&
+                          largest(body->sensor.f_s.t) < wrench->torque_limit - device->torque;
+    const bool valid = out->sensor_status[i] == FF_OK && device->health == FF_OK &&
+                       body->sensor.age < 0.5 * guard->config.cycle && in_range;
+    if (valid)
+        b->force = ff_quat_rotate(body->sensor.T_wb.q, out->measured_b[i].f);
+    ff_safety_body_in *in = &guard->in.body[i];
+    *in = (ff_safety_body_in){.measured = {body->sensor.T_wb, body->sensor.twist},
+                              .command = out->command[i],
+                              /* no zero yet in the tests of the check */
+                              .f_b = guard->walk.state == FF_STATE_TEST
+                                         ? ff_wrench_sub(out->measured_b[i], b->rest_b)
+                                         : out->measured_b[i],
+                              .force_valid = valid,
+                              .age = body->sensor.age,
+                              .energy = state->energy[i].exchanged + state->energy[i].delay,
+                              .tracking = device->tracking,
+                              .lag = device->lag,
+                              .clipped = device->clipped,
+                              .clipped_by = device->clipped_by,
+                              .clipped_limit = device->clipped_limit,
+                              .same = b->noisy ? device->repeats : 0.0,
+                              .apart = device->apart,
+                              .joint = device->joint};
+    in->sensor = sensor_trip(body, wrench, guard->config.limits[i].age, &in->sensor_value, &in->sensor_limit);
+}
+
+bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_model *model,
+                    const ff_loop_state *state, const ff_loop_out *out, ff_trip found, ff_trip_code asked) {
     for (int i = 0; i < guard->config.bodies; i++)
-        gather(guard, sample, state, out, i);
-    return ff_walk_judge(&guard->config, &guard->walk, &guard->in, found, FF_TRIP_NONE);
+        if (guard->devices)
+            gather_device(guard, sample, &model->config.body[i].wrench, state, out, i);
+        else
+            gather(guard, sample, state, out, i);
+    guard->in.missed = sample->missed;
+    for (int i = 0; i < guard->config.bodies && guard->shows; i++)
+        ff_levels(&guard->config, &guard->walk.memory, &guard->in, i, guard->level[i]);
+    return ff_walk_judge(&guard->config, &guard->walk, &guard->in, found, asked);
+}
+
+/* A robot that stood still against its command stands behind it: the command goes back to where it is. */
+static bool goes_back(const ff_guard *guard, const ff_sample *sample, int i) {
+    const ff_guard_body *b = &guard->body[i];
+    const ff_pose at = sample->body[i].sent;
+    return guard->walk.cause.code == FF_TRIP_STANDS && guard->walk.cause.body == i && !b->stop.done &&
+           (ff_vec3_norm(ff_vec3_sub(at.p, b->stood.p)) > 1e-5 || ff_quat_angle(at.q, b->stood.q) > 1e-5);
+}
+
+/* Of one body. True: it is led to *command. */
+static bool stop_body(ff_guard *guard, const ff_sample *sample, int i, double t, ff_setpoint *command) {
+    ff_guard_body *b = &guard->body[i];
+    const ff_sample_body *body = &sample->body[i];
+    bool rests = body->rests;
+    if (!b->stop.started) {
+        ff_stop_start(&b->stop);
+        b->stop.grasped = t >= guard->config.grasp[i];
+        b->stood = body->sensor.T_wb;
+        rests &= !guard->devices; /* it says so of the command before */
+    }
+    if (goes_back(guard, sample, i)) {
+        *command = (ff_setpoint){b->stood, ff_twist_zero()};
+        return true;
+    }
+    if (!b->stop.done) {
+        const bool trusted = guard->in.body[i].force_valid && !ff_trip_by_sensor(guard->walk.cause.code);
+        const ff_stop_in in = {body->sent, rests, b->force, trusted};
+        ff_stop_step(&guard->config, i, &b->stop, &in);
+    }
+    if (b->stop.goes)
+        *command = b->stop.target;
+    else if (guard->devices)
+        *command = body->device.to;
+    return b->stop.goes;
 }
 
 unsigned ff_guard_stop(ff_guard *guard, const ff_sample *sample, double t, ff_setpoint *command) {
     unsigned led = 0;
-    bool done = true, goes = false;
+    bool goes = false;
+    guard->rested = true;
     for (int i = 0; i < guard->config.bodies; i++) {
-        ff_guard_body *b = &guard->body[i];
-        if (!b->stop.started) {
-            ff_stop_start(&b->stop);
-            b->stop.grasped = t >= guard->config.grasp[i];
-        }
-        const bool trusted = guard->in.body[i].force_valid && !ff_trip_by_sensor(guard->walk.cause.code);
-        const ff_stop_in in = {sample->body[i].sent, sample->body[i].rests, b->force, trusted};
-        ff_stop_step(&guard->config, i, &b->stop, &in);
-        if (b->stop.goes) {
-            command[i] = b->stop.target;
-            led |= 1u << i;
-        }
-        goes |= b->stop.goes;
-        done &= b->stop.done;
+        const ff_sample_device *device = &sample->body[i].device;
+        if (guard->devices && (!device->moved || !device->reached))
+            continue;
+        led |= stop_body(guard, sample, i, t, &command[i]) ? 1u << i : 0u;
+        goes |= guard->body[i].stop.goes;
+        guard->rested &= guard->body[i].stop.done;
     }
     if (goes)
         ff_walk_on(&guard->walk, FF_ON_PUSHED);
-    if (done)
+    if (guard->rested)
         ff_walk_rested(&guard->walk);
     return led;
 }

@@ -6,6 +6,7 @@
 
 #include "executive/walk.h"
 #include "facility/station.h"
+#include "safety/levels.h"
 
 enum { FF_GUARD_TRACK = 512 }; /* what was sent, remembered for the tracking error */
 
@@ -15,22 +16,30 @@ typedef struct ff_guard_body {
     unsigned window;              /* so many are looked at: the robot is one delay behind */
     ff_vec3 force;                /* [N] last valid one, axes of the robots' frame */
     ff_stop_state stop;
+    /* devices */
+    ff_wrench rest_b; /* contact wrench at standstill, before the zero is taken */
+    bool noisy;       /* the sensor was seen to be: its values do not repeat */
+    ff_pose stood;    /* where the robot was when the stop began */
 } ff_guard_body;
 
 typedef struct ff_guard {
     bool watches; /* limits act */
+    bool devices; /* all of them, and the devices' own reports */
     ff_safety_config config;
     ff_walk walk;
     ff_safety_in in; /* the sample that was judged last */
+    bool rested;     /* the last cycle of a stop found every robot at rest for good */
     ff_guard_body body[FF_MAX_BODIES];
+    bool shows; /* how far it is to each limit is computed */
+    double level[FF_MAX_BODIES][FF_LEVEL_COUNT];
 } ff_guard;
 
-/* In FLOAT; watches if the scenario names a limit. */
-void ff_guard_open(ff_guard *guard, const ff_scenario *scenario);
+/* In FLOAT, and watches if the scenario names a limit; on devices in OFF, and all limits act. */
+void ff_guard_open(ff_guard *guard, const ff_scenario *scenario, bool devices);
 /* The sample, the loop's contact wrench and energies and the last command, against the limits. `found`: what
- * the caller knows already. True: a new cause ends the run. */
-bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_state *state,
-                    const ff_loop_out *out, ff_trip found);
+ * the caller knows already; `asked`: an orderly end, or NONE. True: a new cause ends the run. */
+bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_model *model,
+                    const ff_loop_state *state, const ff_loop_out *out, ff_trip found, ff_trip_code asked);
 /* One cycle of the stop, t [s] of the run. command[i] is where body i is led to, the bits returned say which
  * bodies are; the others are brought to rest. At the end the walk is in HOLD or FAULT. */
 unsigned ff_guard_stop(ff_guard *guard, const ff_sample *sample, double t, ff_setpoint *command);

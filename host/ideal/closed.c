@@ -177,7 +177,7 @@ static void write_body(const ff_scenario *s, int body, const bounce *list, int c
     for (int i = 0; i < count; i++) {
         const bounce *b = &list[i];
         ff_ideal_contact *c = &result->contact[result->contacts++];
-        const bool open = b->end > last;
+        const bool open = last - b->end < FF_IDEAL_CLOSE_CYCLES * s->cycle * (1.0 - 1e-12);
         *c = (ff_ideal_contact){.contact = b->contact, .start = b->start, .end = open ? FF_NAN : b->end};
         for (int j = 0; j < 2; j++) {
             const double at = j ? fmin(b->end, last) : b->start;
@@ -187,7 +187,9 @@ static void write_body(const ff_scenario *s, int body, const bounce *list, int c
             x->attitude = turned(satellite, at);
             fastest = fmax(fastest, ff_vec3_norm(x->velocity));
         }
-        if (open) { /* the largest force so far */
+        if (open) /* left just before the end, or not at all */
+            c->after[0] = result->state[(result->samples - 1) * (uint64_t)result->bodies + (uint64_t)body];
+        if (b->end > last) { /* the largest force so far */
             bounce part = *b;
             part.end = last;
             c->peak_force = fmax(peak(&part), force(b, last - b->start));

@@ -15,10 +15,7 @@
 #include <nvector/nvector_serial.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
-enum {
-    MAX_STALL = 64, /* mode changes without progress of time */
-    CLOSE_CYCLES = 5
-};
+enum { MAX_STALL = 64 }; /* mode changes without progress of time */
 #define MAX_STEPS UINT64_C(200000000)
 
 typedef struct solver {
@@ -254,7 +251,7 @@ static void note_contacts(solver *s, double t, const double *y) {
         const bool now = pushing(s, c);
         ff_ideal_contact *record = s->open[c] >= 0 ? &s->result->contact[s->open[c]] : NULL;
         if (now && record && s->ended[c]) {
-            if (t - record->end < CLOSE_CYCLES * s->scenario->cycle)
+            if (t - record->end < FF_IDEAL_CLOSE_CYCLES * s->scenario->cycle)
                 s->ended[c] = false;
             else
                 record = NULL; /* that one is over */
@@ -518,7 +515,7 @@ static ff_status solve(solver *s, char *message, size_t size) {
         if (s->open[c] < 0)
             continue;
         ff_ideal_contact *record = &s->result->contact[s->open[c]];
-        if (s->ended[c] && t - record->end >= CLOSE_CYCLES * s->scenario->cycle * (1.0 - 1e-12))
+        if (s->ended[c] && t - record->end >= FF_IDEAL_CLOSE_CYCLES * s->scenario->cycle * (1.0 - 1e-12))
             continue;
         record->end = FF_NAN;
         put_states(s, c, y, record->after);

@@ -31,6 +31,10 @@ typedef struct ff_ideal_result {
 /* Progress 0..1; may be NULL. Return false to stop. */
 typedef bool (*ff_ideal_progress)(void *user, double part);
 
+/* A contact is over when nothing has been touched for this many cycles; one that was left later than that
+ * before the end counts as open, as in metrics. */
+#define FF_IDEAL_CLOSE_CYCLES 5
+
 /* Local error allowed in one step, relative to the size of each body's motion. */
 #define FF_IDEAL_TOLERANCE 1e-13
 

@@ -8,7 +8,7 @@
 #define FF_LIVE_CONTROL_H
 
 #include "live/live.h"
-#include "rt/tuning.h"
+#include "operator/tuning.h"
 #include "executive/run.h"
 
 /* What may be tuned, as the page takes it. */

@@ -12,7 +12,7 @@
 #ifndef FF_LIVE_LIVE_H
 #define FF_LIVE_LIVE_H
 
-#include "rt/ring.h"
+#include "operator/ring.h"
 #include "rows/columns.h"
 
 typedef struct ff_live ff_live;

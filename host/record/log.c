@@ -75,11 +75,13 @@ static ff_status take_found(void *self, const char *const *set, int count) {
 }
 
 static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
-    char keys[FF_LOG_MAX_SETS][16], cycle[40];
+    char keys[FF_LOG_MAX_SETS][16], cycle[40], format[16];
     ff_mcap_pair pairs[FF_LOG_MAX_SETS + 16];
     size_t n = 0;
     snprintf(cycle, sizeof cycle, "%.17g", log->scenario->cycle);
     pairs[n++] = (ff_mcap_pair){"version", ff_version()};
+    snprintf(format, sizeof format, "%d", FF_LOG_FORMAT);
+    pairs[n++] = (ff_mcap_pair){"format", format};
     pairs[n++] = (ff_mcap_pair){"name", log->scenario->name};
     pairs[n++] = (ff_mcap_pair){"file", source->path ? source->path : ""};
     pairs[n++] = (ff_mcap_pair){"method", source->method ? source->method : ""};

@@ -7,7 +7,7 @@
  * /NAME/robot/pose, /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy; on
  * devices also /NAME/joints (measured) and /NAME/clock (the controller's, as fitted). The scenario's text is
  * the attachment scenario.yaml, the URDF files that it names are attachments model/NAME; the metadata
- * `freefloat` holds version, method, overrides and the cycle. */
+ * `freefloat` holds version, format, method, overrides and the cycle. */
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H
 
@@ -15,7 +15,12 @@
 #include "rows/columns.h"
 #include "rows/sink.h"
 
-enum { FF_LOG_MAX_SETS = 64, FF_LOG_MAX_FOUND = 2 + 2 * FF_MAX_BODIES };
+enum {
+    FF_LOG_FORMAT = 2, /* raised where the program before cannot replay what this one writes, or this what
+                          that wrote; 1 stands for logs without it, of version 0.1 */
+    FF_LOG_MAX_SETS = 64,
+    FF_LOG_MAX_FOUND = 2 + 2 * FF_MAX_BODIES
+};
 
 typedef struct ff_log_source { /* the scenario as it was given */
     const char *path;          /* its name in messages */

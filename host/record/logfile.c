@@ -58,6 +58,10 @@ ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, siz
     ff_mcap_text version;
     if (ff_mcap_reader_metadata(file->reader, "freefloat", "version", &version) == FF_OK)
         copy_text(version, file->version, sizeof file->version);
+    char format[16] = "1";
+    if (ff_mcap_reader_metadata(file->reader, "freefloat", "format", &version) == FF_OK)
+        copy_text(version, format, sizeof format);
+    file->format = (int)strtol(format, NULL, 10);
     status = find_columns(file);
     if (status != FF_OK) {
         ff_logfile_close(file);
@@ -85,15 +89,18 @@ static bool model_in_log(void *self, const char *name, const char **text, size_t
     return true;
 }
 
-ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, char *message, size_t size) {
+ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog, ff_scenario *scenario,
+                              char *message, size_t size) {
     ff_mcap_text text, value;
     if (ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text) != FF_OK)
         return ff_refuse(FF_ERR_FORMAT, message, size, "the log holds no scenario");
-    char *memory[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND], method[64] = "";
+    char *memory[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND], method[1024] = "";
     const char *set[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND];
     ff_logfile *self = (ff_logfile *)(uintptr_t)file; /* read only */
-    ff_scenario_options options = {.set = set, .file = model_in_log, .file_self = self};
-    if (ff_mcap_reader_metadata(file->reader, "freefloat", "method", &value) == FF_OK && value.size) {
+    ff_scenario_options options = {.set = set, .catalog = catalog, .file = model_in_log, .file_self = self};
+    if ((ff_mcap_reader_metadata(file->reader, "freefloat", "method.library", &value) == FF_OK &&
+         value.size) ||
+        (ff_mcap_reader_metadata(file->reader, "freefloat", "method", &value) == FF_OK && value.size)) {
         copy_text(value, method, sizeof method);
         options.method = method;
     }
@@ -121,6 +128,16 @@ ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, cha
                                    message, size, warnings, sizeof warnings);
     for (int i = 0; i < options.sets; i++)
         free(memory[i]);
+    char hash[65] = "";
+    if (!status && scenario->library &&
+        ff_mcap_reader_metadata(file->reader, "freefloat", "method.sha256", &value) == FF_OK)
+        copy_text(value, hash, sizeof hash);
+    if (!status && scenario->library && strcmp(hash, scenario->library->hash) != 0)
+        status =
+            ff_refuse(FF_ERR_FORMAT, message, size,
+                      "made with the method library of SHA-256 %.16s..., and %s has %.16s...; allowed: the "
+                      "library it was made with, at that place",
+                      *hash ? hash : "(none)", scenario->library->path, scenario->library->hash);
     return status;
 }
 

@@ -14,7 +14,8 @@ typedef struct ff_logfile {
     uint64_t tuned_from;
     size_t tuned_count;
     double tuned[FF_COLUMNS_TUNING_MAX];
-    char version[32];
+    char version[32]; /* of the program that wrote it */
+    int format;       /* FF_LOG_FORMAT of that program */
     /* Of a replay, to be set after opening: may be NULL; false stops it. */
     bool (*progress)(void *user, double part);
     void *user;
@@ -23,9 +24,10 @@ typedef struct ff_logfile {
 /* FF_ERR_IO, FF_ERR_FORMAT (no log of ours), FF_ERR_MEMORY, with one sentence. */
 ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, size_t size);
 void ff_logfile_close(ff_logfile *file);
-/* The scenario that stands in the log, with its overrides. FF_ERR_FORMAT: the log holds none, or it is not
- * valid any more. */
-ff_status ff_logfile_scenario(const ff_logfile *file, ff_scenario *scenario, char *message, size_t size);
+/* The scenario that stands in the log, with its overrides. FF_ERR_FORMAT: the log holds none, it is not valid
+ * any more, or its method library is not the file it was. */
+ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog, ff_scenario *scenario,
+                              char *message, size_t size);
 
 typedef enum ff_logfile_kind { FF_LOGFILE_END, FF_LOGFILE_CYCLE, FF_LOGFILE_INPUT } ff_logfile_kind;
 

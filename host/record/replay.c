@@ -1,9 +1,9 @@
 #include "record/replay.h"
 
-#include "executive/capture.h"
 #include "executive/executive.h"
 #include "record/station.h"
 #include "text/message.h"
+#include "text/version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,7 +147,7 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
     const ff_run_options options = {
         .sinks = &sink, .count = 1, .record = {&x, read_answer}, .progress = tell_rerun, .user = &x};
     ff_run_result run;
-    ff_capture_run(scenario, &options, &run);
+    ff_run(scenario, &options, &run);
     if (result->damaged)
         return ff_refuse(FF_ERR_FORMAT, message, size,
                          "a part of the log is damaged: nothing after it can be replayed");
@@ -158,6 +158,17 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
     if (x.ended && !result->cut)
         return ff_refuse(FF_ERR_FORMAT, message, size, "the log's rows are not in turn");
     return FF_OK;
+}
+
+ff_status ff_replay_check(const ff_logfile *file, char *message, size_t size) {
+    if (file->format == FF_LOG_FORMAT)
+        return FF_OK;
+    return ff_refuse(
+        FF_ERR_UNSUPPORTED, message, size,
+        "a log of format %d, written by freefloat %s; this is %s, which replays format %d: replay it "
+        "with version %s",
+        file->format, *file->version ? file->version : "(unknown)", ff_version(), FF_LOG_FORMAT,
+        *file->version ? file->version : "(unknown)");
 }
 
 ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_result *result, char *message,

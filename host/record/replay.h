@@ -14,6 +14,8 @@ typedef struct ff_replay_result {
     double recorded, replayed;
 } ff_replay_result;
 
+/* Can this program replay the log. FF_ERR_UNSUPPORTED, and a sentence that says which version can. */
+ff_status ff_replay_check(const ff_logfile *file, char *message, size_t size);
 /* FF_OK, also when a row differs. With a sentence: FF_ERR_FORMAT, FF_ERR_UNSUPPORTED (the ideal reference and
  * emulations have no loop), FF_ERR_LIMIT (stopped), FF_ERR_MEMORY. */
 ff_status ff_replay(ff_logfile *file, const ff_scenario *scenario, ff_replay_result *result, char *message,

@@ -109,12 +109,13 @@ static ff_status wait(void *self, ff_sample *sample) {
 }
 
 static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b) {
+                  const ff_wrench *measured_b, const ff_arm_order *arm) {
     (void)self;
     (void)k;
     (void)command;
     (void)led;
     (void)measured_b;
+    (void)arm;
 }
 
 static const ff_truth *truth(const void *self) {
@@ -128,5 +129,12 @@ ff_station ff_log_station_make(ff_log_station *self) {
     self->why = "";
     self->cut = !ff_mcap_reader_get_info(self->file->reader).closed;
     ff_mcap_reader_rewind(self->file->reader);
-    return (ff_station){self, true, open, offer, wait, write, truth, close};
+    return (ff_station){.self = self,
+                        .recorded = true,
+                        .open = open,
+                        .offer = offer,
+                        .wait = wait,
+                        .write = write,
+                        .truth = truth,
+                        .close = close};
 }

@@ -61,15 +61,15 @@ static ff_status read_mcap(const char *path, ff_log_table *t, char *message, siz
 }
 
 /* Quotes are not used by the log. */
-static bool read_names(ff_log_table *t, char *line) {
+static ff_status read_names(ff_log_table *t, char *line) {
     int count = 1;
     for (const char *c = line; *c; c++)
         count += *c == ',';
     if (count > COLUMNS_MAX)
-        return false;
+        return FF_ERR_FORMAT;
     t->name = calloc((size_t)count, sizeof *t->name);
     if (!t->name)
-        return false;
+        return FF_ERR_MEMORY;
     char *c = line;
     for (int i = 0; i < count; i++) {
         const size_t n = strcspn(c, ",\r\n");
@@ -77,7 +77,7 @@ static bool read_names(ff_log_table *t, char *line) {
         c += n + (c[n] == ',');
     }
     t->columns = count;
-    return true;
+    return ff_log_table_column(t, "t") == 0 ? FF_OK : FF_ERR_FORMAT;
 }
 
 /* One line of numbers; empty and non-numbers are FF_NAN. False: not as many as the header has names. */
@@ -108,12 +108,12 @@ static void find_bodies(ff_log_table *t) {
 static ff_status read_all(FILE *f, const char *path, ff_log_table *t, char *message, size_t size) {
     char *line = NULL;
     size_t room = 0, capacity = 0, number = 1;
-    ff_status status = FF_OK;
-    if (getline(&line, &room, f) <= 0 || !read_names(t, line) || ff_log_table_column(t, "t") != 0) {
+    ff_status status = getline(&line, &room, f) > 0 ? read_names(t, line) : FF_ERR_FORMAT;
+    if (status == FF_ERR_FORMAT)
         snprintf(message, size, "%s:1: no header of a log, allowed: named columns beginning with t [s]",
                  path);
-        status = FF_ERR_FORMAT;
-    }
+    else if (status == FF_ERR_MEMORY)
+        snprintf(message, size, "%s: no memory for its columns", path);
     while (status == FF_OK && getline(&line, &room, f) > 0) {
         number++;
         if (!grow(t, &capacity)) {

@@ -87,8 +87,10 @@ static void arm(ff_json *json, const ff_servicer_arm *a) {
 static void limits(ff_json *json, const ff_scenario *scenario, bool devices) {
     ff_columns columns;
     ff_report_limit limit[FF_REPORT_LIMITS];
-    if (ff_columns_init(scenario, &columns) != FF_OK)
+    if (ff_columns_init(scenario, &columns) != FF_OK) {
+        json->failed = true; /* a page without the limits would look as if there were none */
         return;
+    }
     const int count = ff_report_limits(scenario, &columns, devices, limit);
     ff_json_open(json, "limits", '[');
     for (int i = 0; i < count; i++) {

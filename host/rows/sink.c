@@ -39,3 +39,15 @@ ff_status ff_sinks_flush(const ff_sink *sinks, int count) {
             status = sinks[i].flush(sinks[i].self);
     return status;
 }
+
+void ff_sinks_aside(const ff_sink *sinks, int count, const ff_row *row) {
+    for (int i = 0; i < count; i++)
+        if (sinks[i].aside)
+            sinks[i].aside(sinks[i].self, row);
+}
+
+void ff_sinks_say(const ff_sink *sinks, int count, double t, const char *text) {
+    for (int i = 0; i < count; i++)
+        if (sinks[i].say)
+            sinks[i].say(sinks[i].self, t, text);
+}

@@ -1,5 +1,6 @@
 /* What only the whole scenario shows: keys that belong together, and warnings. */
 #include "scenario/internal.h"
+#include "scenario/methods.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -121,10 +122,6 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
                               "a scenario with an arm has %d satellites, allowed: the servicer and one "
                               "client without an arm",
                               s->satellites);
-    if (ff_scenario_watched(s))
-        return ff_reader_fail(r, satellites->place,
-                              "limits of 'safety' are not watched in a scenario with an arm, allowed: no key "
-                              "'safety' in it (the limits of the commands act)");
     int grasps = 0;
     for (int c = 0; c < s->contacts; c++) {
         const ff_contact *k = &s->contact[c];
@@ -182,7 +179,7 @@ static bool read_library(ff_reader *r, const ff_node *root) {
                         .type = FF_TYPE_METHOD,
                         .unit = "",
                         .fallback = "{}",
-                        .section = ff__library_section(library)};
+                        .section = &library->section->section};
     return ff__read_method(r, node, &key);
 }
 
@@ -212,6 +209,8 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
                 s->nominal_of = i;
                 break;
             }
+    if (ff_scenario_servicer(s) >= 0 && s->satellites == 2) /* who has no arm, whatever its name */
+        s->nominal_of = 1 - ff_scenario_servicer(s);
     if (s->contact_wrench == FF_CONTACT_RULE_HELD && !ff_scheme_holds(s->integrate.scheme))
         return ff_reader_fail(
             r, ff_node_find(root, "contact_wrench")->place,

@@ -30,7 +30,6 @@ bool ff__read_loads(ff_reader *r, const ff_node *node, const ff_key *key);
 bool ff__read_faults(ff_reader *r, const ff_node *node, const ff_key *key);
 
 /* methods.c: which method, every method's settings; the settings in a map that is named as the method */
-const ff_section *ff__library_section(const ff_method_library *library);
 bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method);
 bool ff__read_method(ff_reader *r, const ff_node *node, const ff_key *key);
 

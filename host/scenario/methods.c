@@ -99,53 +99,31 @@ static void add_setup(ff_scenario *s, const ff_method *method, const ff_node *ro
     ff_settings_default(method, is_printed(root, method->name), &setup->setting);
 }
 
-static ff_library_opener *opener;
-
-void ff_scenario_set_opener(ff_library_opener *function) {
-    opener = function;
-}
-
 /* A path has a slash; a name has none. */
 static bool is_path(const char *word) {
     return strchr(word, '/') != NULL;
 }
 
-static const ff_method_library *open_library(const char *path, char *message, size_t size) {
-    if (opener)
-        return opener(path, message, size);
+static const ff_method_library *open_library(const ff_catalog *catalog, const char *path, char *message,
+                                             size_t size) {
+    if (catalog)
+        return catalog->open(path, message, size);
     snprintf(message, size, "%s: method libraries are not loaded here", path);
     return NULL;
 }
 
-const char *ff_scenario_method_word(const char *word, char *message, size_t size) {
+const char *ff_scenario_method_word(const ff_catalog *catalog, const char *word, char *message, size_t size) {
     if (!is_path(word))
         return word;
-    const ff_method_library *library = open_library(word, message, size);
+    const ff_method_library *library = open_library(catalog, word, message, size);
     return library ? library->method->name : NULL;
 }
 
-const char *ff_scenario_method_hash(const char *word) {
+const char *ff_scenario_method_hash(const ff_catalog *catalog, const char *word) {
     char message[512];
-    const ff_method_library *library = is_path(word) ? open_library(word, message, sizeof message) : NULL;
+    const ff_method_library *library =
+        is_path(word) ? open_library(catalog, word, message, sizeof message) : NULL;
     return library ? library->hash : "";
-}
-
-/* The library's section is made once for each; its name may stand at the top level. */
-const ff_section *ff__library_section(const ff_method_library *library) {
-    static struct {
-        const ff_method_library *library;
-        ff_method_section section;
-    } made[FF_MAX_METHODS];
-    for (int i = 0; i < FF_MAX_METHODS; i++) {
-        if (made[i].library == library)
-            return &made[i].section.section;
-        if (!made[i].library) {
-            ff_method_section_create(library->method, &made[i].section);
-            made[i].library = library;
-            return &made[i].section.section;
-        }
-    }
-    return NULL;
 }
 
 bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
@@ -164,7 +142,7 @@ bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
         node = (ff_node){.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, argument}};
     }
     if (node.kind == FF_NODE_SCALAR && is_path(node.text)) {
-        s->library = open_library(node.text, why, sizeof why);
+        s->library = open_library(r->options ? r->options->catalog : NULL, node.text, why, sizeof why);
         if (!s->library)
             return ff_reader_fail(r, node.place, "%s", why);
         s->method = s->library->method;
@@ -198,7 +176,7 @@ bool ff__read_method(ff_reader *r, const ff_node *node, const ff_key *key) {
         if (setting_node(node, method->setting[n].name))
             setup->setting.given |= UINT64_C(1) << n;
     ff_complaint complaint = {"", "its settings are refused"};
-    if (method->check(NULL, setup->setting.bytes, setup->setting.given, &complaint) == FF_OK)
+    if (ff_method_check(method, NULL, setup->setting.bytes, setup->setting.given, &complaint) == FF_OK)
         return true;
     const ff_node *blamed = *complaint.setting ? setting_node(node, complaint.setting) : NULL;
     return ff_reader_fail(r, blamed ? blamed->place : node->place, "%s", complaint.text);

@@ -201,6 +201,8 @@ typedef struct ff_satellite {
     ff_mesh_config mesh;
     ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
     ff_servicer_arm arm;
+    const ff_servicer_arm *ground_arm; /* the arm on the ground where it is not the orbit's: the caller's;
+                                          NULL: it is (assumption 2 of destefano2021) */
     ff_obsw_config obsw;
     ff_safety_limits safety;
     struct {
@@ -338,22 +340,27 @@ typedef enum ff_contact_rule {
 } ff_contact_rule;
 
 /* A method in a shared object. */
+struct ff_method_section;
 typedef struct ff_method_library {
     const ff_method *method;
-    char path[1024]; /* the file, from the root */
-    char hash[65];   /* its SHA-256 */
+    const struct ff_method_section *section; /* its settings as keys (scenario/methods.h) */
+    char path[1024];                         /* the file, from the root */
+    char hash[65];                           /* its SHA-256 */
 } ff_method_library;
 
-/* Opens the library at a path, from the working folder; NULL and one line in `message`. */
-typedef const ff_method_library *ff_library_opener(const char *path, char *message, size_t size);
-/* Who opens libraries for scenarios that name one (`method: ./mine.so`); NULL, as at first: nobody, and they
- * are refused. Process-wide; set before anything is read. */
-void ff_scenario_set_opener(ff_library_opener *opener);
+/* What a scenario may name beyond what is built in. Whoever reads one is given it; NULL: nothing, and method
+ * libraries are refused. */
+typedef struct ff_catalog {
+    /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`.
+     */
+    const ff_method_library *(*open)(const char *path, char *message, size_t size);
+} ff_catalog;
+
 /* A word for a method as options and campaigns give it: the name itself, or that of the library at the path.
  * NULL, and one line in `message`: the library cannot be opened. */
-const char *ff_scenario_method_word(const char *word, char *message, size_t size);
+const char *ff_scenario_method_word(const ff_catalog *catalog, const char *word, char *message, size_t size);
 /* SHA-256 of the library at the path, "" for a name. */
-const char *ff_scenario_method_hash(const char *word);
+const char *ff_scenario_method_hash(const ff_catalog *catalog, const char *word);
 
 /* A method and what the scenario says to it. */
 typedef struct ff_method_setup {
@@ -415,14 +422,40 @@ void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *s
 void ff_scenario_watched_output(const ff_satellite *satellite, double cycle, ff_output_config *output);
 /* The satellite with an arm, -1 if there is none. */
 int ff_scenario_servicer(const ff_scenario *scenario);
+/* Its gripper. */
+ff_tree_frame ff_scenario_gripper(const ff_satellite *satellite);
 /* Its tree: base and arm. link[FF_MAX_ARM_LINKS] is the caller's; names stay the scenario's. */
 void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tree_link_config *link);
+
+/* A tree in memory of its own size. */
+typedef struct ff_tree_memory {
+    ff_tree_model *model;
+    ff_tree_work *work;
+    void *memory[2];
+} ff_tree_memory;
+/* Which tree of a satellite with an arm: the orbit's on its free base; on a base that is carried, the
+ * orbit's arm; and on such a base the arm that is really there. */
+typedef enum ff_tree_kind { FF_TREE_ORBIT, FF_TREE_CARRIED, FF_TREE_GROUND } ff_tree_kind;
+/* FF_OK; FF_ERR_MEMORY, what ff_tree_validate says, with a sentence and nothing held. Zero it before. */
+ff_status ff_tree_memory_open(const ff_satellite *satellite, ff_tree_kind kind, ff_tree_memory *memory,
+                              char *message, size_t size);
+void ff_tree_memory_close(ff_tree_memory *memory);
+
+/* What the loop's body with joints points to. */
+typedef struct ff_joints_memory {
+    ff_tree_memory tree;
+    void *work;
+} ff_joints_memory;
+/* Into config->joints of a scenario with an arm; else nothing. FF_OK, or as ff_tree_memory_open. */
+ff_status ff_scenario_joints(const ff_scenario *scenario, ff_loop_config *config, ff_joints_memory *memory,
+                             char *message, size_t size);
+void ff_joints_memory_close(ff_joints_memory *memory);
 /* The nominal motion at t = 0 (also where the frame is absolute and nothing uses it). */
 ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
 /* For each contact how far from touching the scenario provably stays [m]; 0: it may touch. clearance has room
  * for FF_MAX_CONTACTS. */
 void ff_scenario_clearance(const ff_scenario *scenario, double *clearance);
-/* The loop's configuration for this scenario. */
+/* The loop's configuration for this scenario; what its joints point to: ff_scenario_joints. */
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
 
 /* A loop in memory of its own size. */
@@ -450,7 +483,8 @@ bool ff_scenario_holds(const ff_scenario *scenario, int body);
 typedef struct ff_scenario_options {
     const char *const *set; /* count strings "path=value" */
     int sets;
-    const char *method; /* --method, or NULL */
+    const char *method;        /* --method, or NULL */
+    const ff_catalog *catalog; /* may be NULL */
     /* Where the files that the scenario names are found instead of on the disk, e.g. in a log; NULL: on the
      * disk. False: not there. The text must outlive the call. */
     bool (*file)(void *self, const char *name, const char **text, size_t *length);

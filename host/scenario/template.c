@@ -8,7 +8,7 @@
 struct ff_scenario_template {
     ff_tree tree;
     const char *label;
-    const char *method;
+    ff_scenario_options options; /* method and catalog of what is read */
     int slots;
     ff_node **node;  /* where each slot's value stands */
     ff_node ***item; /* parsed items of each slot */
@@ -61,7 +61,8 @@ ff_status ff_scenario_template_create(const char *label, const char *text, size_
     ff_tree_error error = {.place = start, .text = "no memory for the scenario"};
     r.tree = &t->tree;
     t->slots = count;
-    t->method = options ? options->method : NULL;
+    if (options)
+        t->options = (ff_scenario_options){.method = options->method, .catalog = options->catalog};
     t->label = label;
     t->node = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
     t->item = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
@@ -102,11 +103,15 @@ ff_status ff_scenario_template_read(ff_scenario_template *t, const ff_scenario_v
         node->child = item ? item->child : NULL;
         node->last = item ? item->last : NULL;
     }
-    ff_reader r = {
-        .label = t->label, .tree = &t->tree, .scenario = scenario, .message = message, .size = size};
+    ff_reader r = {.label = t->label,
+                   .tree = &t->tree,
+                   .scenario = scenario,
+                   .options = &t->options,
+                   .message = message,
+                   .size = size};
     if (message && size)
         message[0] = 0;
-    return ff__read_scenario(&r, t->tree.root, t->method) ? FF_OK : FF_ERR_FORMAT;
+    return ff__read_scenario(&r, t->tree.root, t->options.method) ? FF_OK : FF_ERR_FORMAT;
 }
 
 void ff_scenario_template_free(ff_scenario_template *t) {

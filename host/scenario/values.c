@@ -2,6 +2,7 @@
 #include "scenario/internal.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -151,7 +152,8 @@ static struct {
     const char *text[FALLBACK_SLOTS]; /* the table's own literal is the key */
     const ff_node *node[FALLBACK_SLOTS];
 } fallbacks;
-static pthread_once_t fallbacks_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t fallbacks_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool fallbacks_ready;
 
 static unsigned fallback_slot(const char *text) {
     unsigned slot = (unsigned)((uintptr_t)text >> 1) * 2654435761u >> 23; /* 9 bits */
@@ -160,7 +162,8 @@ static unsigned fallback_slot(const char *text) {
     return slot;
 }
 
-static void fallbacks_add(const ff_section *section, int depth) {
+/* False without memory: what is missing is parsed by the next call. */
+static bool fallbacks_add(const ff_section *section, int depth) {
     for (int i = 0; i < section->keys; i++) {
         const ff_key *key = &section->key[i];
         const char *text = key->fallback;
@@ -169,19 +172,26 @@ static void fallbacks_add(const ff_section *section, int depth) {
             strcmp(text, "required") != 0) {
             ff_tree_error error;
             ff_node *node = NULL;
+            if (ff_tree_parse(&fallbacks.tree, text, strlen(text), NULL, &node, &error) != FF_OK)
+                return false;
+            ff_node_know_numbers(node);
             fallbacks.text[slot] = text;
-            if (ff_tree_parse(&fallbacks.tree, text, strlen(text), NULL, &node, &error) == FF_OK) {
-                ff_node_know_numbers(node);
-                fallbacks.node[slot] = node;
-            }
+            fallbacks.node[slot] = node;
         }
-        if (key->section && depth < 8)
-            fallbacks_add(key->section, depth + 1);
+        if (key->section && depth < 8 && !fallbacks_add(key->section, depth + 1))
+            return false;
     }
+    return true;
 }
 
-static void fallbacks_create(void) {
-    fallbacks_add(ff_schema_top(), 0);
+static bool fallbacks_create(void) {
+    if (atomic_load_explicit(&fallbacks_ready, memory_order_acquire))
+        return true;
+    pthread_mutex_lock(&fallbacks_lock);
+    const bool ready = fallbacks_add(ff_schema_top(), 0);
+    atomic_store_explicit(&fallbacks_ready, ready, memory_order_release);
+    pthread_mutex_unlock(&fallbacks_lock);
+    return ready;
 }
 
 /* The table's own text is read like a file's: what the reference says is what happens. */
@@ -196,12 +206,9 @@ static bool read_fallback(ff_reader *r, const ff_key *key, void *base) {
             number[1] = FF_INF;
         return true;
     }
-    pthread_once(&fallbacks_once, fallbacks_create);
-    const ff_node *node = fallbacks.node[fallback_slot(key->fallback)];
-    if (!node)
-        return ff_reader_fail(r, (ff_place){1, 1, NULL}, "%s: the default '%s' cannot be read", key->key,
-                              key->fallback);
-    return read_value(r, node, key, base);
+    if (!fallbacks_create())
+        return ff_reader_fail(r, (ff_place){1, 1, NULL}, "no memory for the defaults");
+    return read_value(r, fallbacks.node[fallback_slot(key->fallback)], key, base);
 }
 
 const ff_key *ff__find_key(const ff_section *section, const char *name) {

@@ -96,8 +96,9 @@ static bool tick(work *w) {
     return !w->config->progress || w->config->progress(w->config->user, w->part);
 }
 
-/* Runs the copy under a method. False when stopped. */
-static bool judge(work *w, const ff_method *method, ff_delay_case *out, char *message, size_t size) {
+/* Runs the copy under a method. FF_ERR_LIMIT when stopped; FF_ERR_MEMORY, which would look like a requirement
+ * that is not met. */
+static ff_status judge(work *w, const ff_method *method, ff_delay_case *out, char *message, size_t size) {
     *out = (ff_delay_case){.rebound = FF_NAN,
                            .peak_force = FF_NAN,
                            .peak_force_ratio = FF_NAN,
@@ -107,7 +108,7 @@ static bool judge(work *w, const ff_method *method, ff_delay_case *out, char *me
     w->copy->method = method;
     out->status = ff_metrics_init(w->copy, &metrics);
     if (out->status != FF_OK)
-        return true;
+        return out->status;
     const ff_sink sink = ff_metrics_sink(&metrics);
     const ff_run_options options = {.ideal = &w->ideal, .sinks = &sink, .count = 1};
     ff_run_result run;
@@ -129,7 +130,11 @@ static bool judge(work *w, const ff_method *method, ff_delay_case *out, char *me
     out->peak_force_ratio = metrics.requirement[2].value;
     out->met = metrics.pass;
     ff_metrics_free(&metrics);
-    return tick(w);
+    return run.status == FF_ERR_MEMORY ? FF_ERR_MEMORY : tick(w) ? FF_OK : FF_ERR_LIMIT;
+}
+
+static ff_status ended(ff_status status, char *message, size_t size) {
+    return ff_refuse(status, message, size, "%s", status == FF_ERR_MEMORY ? "no memory" : "stopped");
 }
 
 /* The first contact as one mass along one line. */
@@ -189,31 +194,34 @@ static ff_status describe(work *w, ff_delay_margin *out, char *message, size_t s
 
 /* direct: the line with its delay. tdpa caps its rebound at 1 and cannot lower the force of the approach
  * (readings of destefano2019). The other methods aim at the ideal contact. */
-static void theory(const ff_delay_margin *m, ff_delay_method *out) {
+static ff_status theory(const ff_delay_margin *m, ff_delay_method *out) {
     ff_line_contact line = {m->mass, m->stiffness, m->damping, m->damping_depth, m->speed, m->delay};
     ff_line_rebound late, sharp;
     out->rebound_theory = out->peak_force_theory = FF_NAN;
-    if (ff_line_contact_solve(&line, &late) != FF_OK)
-        return;
+    ff_status status = ff_line_contact_solve(&line, &late);
     line.delay = 0.0;
-    if (ff_line_contact_solve(&line, &sharp) != FF_OK)
-        return;
+    if (status == FF_OK)
+        status = ff_line_contact_solve(&line, &sharp);
+    if (status != FF_OK) /* a delay beyond every theory is shown without one */
+        return status == FF_ERR_MEMORY ? status : FF_OK;
     const bool aims = out->method->can & FF_CAN_PREDICT;
     out->rebound_theory = out->method == &ff_method_direct ? late.rebound
                           : out->method == &ff_method_tdpa ? fmin(1.0, late.rebound)
                                                            : sharp.rebound;
     out->peak_force_theory = aims ? sharp.peak : late.peak;
+    return FF_OK;
 }
 
 /* A scan first, because more delay is not always worse; then the edge of the first failure is bisected. */
-static bool search(work *w, double delay_max, ff_delay_method *out) {
+static ff_status search(work *w, double delay_max, ff_delay_method *out) {
     double good = FF_NAN, bad = FF_NAN;
     ff_delay_case one;
     for (int i = 0; i <= FF_DELAY_SCAN; i++) {
         const double delay = delay_max * i / FF_DELAY_SCAN;
         set_delay(w, delay);
-        if (!judge(w, out->method, &one, NULL, 0))
-            return false;
+        const ff_status status = judge(w, out->method, &one, NULL, 0);
+        if (status != FF_OK)
+            return status;
         if (!one.met) {
             bad = delay;
             break;
@@ -223,8 +231,9 @@ static bool search(work *w, double delay_max, ff_delay_method *out) {
     for (int i = 0; i < FF_DELAY_BISECTIONS && !isnan(good) && !isnan(bad); i++) {
         const double delay = 0.5 * (good + bad);
         set_delay(w, delay);
-        if (!judge(w, out->method, &one, NULL, 0))
-            return false;
+        const ff_status status = judge(w, out->method, &one, NULL, 0);
+        if (status != FF_OK)
+            return status;
         if (one.met)
             good = delay;
         else
@@ -232,7 +241,7 @@ static bool search(work *w, double delay_max, ff_delay_method *out) {
     }
     out->largest_delay = good;
     out->at_least = !isnan(good) && isnan(bad);
-    return true;
+    return FF_OK;
 }
 
 static ff_status fill_map(work *w, ff_delay_margin *out, char *message, size_t size) {
@@ -272,8 +281,9 @@ static ff_status fill_map(work *w, ff_delay_margin *out, char *message, size_t s
                 cell->w_tau = sqrt(cell->stiffness / out->mass) * fmax(0.0, delay + fixed);
                 cell->rebound_ideal = rebound;
                 set_delay(w, delay);
-                if (!judge(w, cell->method, &cell->run, NULL, 0))
-                    return ff_refuse(FF_ERR_LIMIT, message, size, "stopped");
+                status = judge(w, cell->method, &cell->run, NULL, 0);
+                if (status != FF_OK)
+                    return ended(status, message, size);
             }
     }
     return FF_OK;
@@ -308,12 +318,15 @@ static ff_status analyze(work *w, ff_delay_margin *out, char *message, size_t si
         w->config->begin(w->config->user, runs);
     for (int m = 0; m < out->methods; m++) {
         ff_delay_method *method = &out->method[m];
-        theory(out, method);
         set_delay(w, out->robot_delay);
         method->largest_delay = FF_NAN;
-        if (!judge(w, method->method, &method->now, method->message, sizeof method->message) ||
-            !search(w, out->delay_max, method))
-            return ff_refuse(FF_ERR_LIMIT, message, size, "stopped");
+        status = theory(out, method);
+        if (status == FF_OK)
+            status = judge(w, method->method, &method->now, method->message, sizeof method->message);
+        if (status == FF_OK)
+            status = search(w, out->delay_max, method);
+        if (status != FF_OK)
+            return ended(status, message, size);
         w->part = (double)(m + 1) * each * w->share;
     }
     return w->config->map > 0 ? fill_map(w, out, message, size) : FF_OK;

@@ -12,10 +12,11 @@ typedef struct base_block {
 
 struct ff_body_work {
     ff_tree_work *tree;
-    base_block now;                      /* at the joints measured */
-    base_block half;                     /* half a cycle later, by fly */
-    double q[FF_TREE_JOINTS_MAX];        /* joints measured */
-    double qd_ahead[FF_TREE_JOINTS_MAX]; /* rates at the end of the cycle, by fly */
+    base_block now;               /* at the joints measured */
+    base_block half;              /* half a cycle later, by fly */
+    ff_wrench momentum;           /* of the joints' motion as measured: M_bq q' of now */
+    double q[FF_TREE_JOINTS_MAX]; /* joints measured */
+    ff_wrench ahead;              /* M_bq q' at the end of the cycle, by fly */
 };
 
 /* --------------------------------------------------------------------------------------------- setup -- */
@@ -78,7 +79,8 @@ static void place(const ff_body *body, ff_body_work *work, double h, const ff_bo
                   ff_tree_state *x) {
     x->base = ff_pose_identity();
     x->twist = ff_twist_zero();
-    for (size_t i = 0; i < ff_tree_joints(body->tree); i++) {
+    const size_t n = ff_tree_joints(body->tree);
+    for (size_t i = 0; i < n; i++) {
         x->qd[i] = state->qd[i] + h * state->qdd[i];
         x->q[i] = work->q[i] + 0.5 * h * (state->qd[i] + x->qd[i]);
     }
@@ -99,21 +101,20 @@ static void take_block(const ff_body *body, ff_body_work *work, base_block *b) {
 }
 
 /* M_bq q' */
-static ff_wrench coupling(const ff_body *body, const base_block *b, const double *qd) {
+static ff_wrench coupling(size_t joints, const base_block *b, const double *qd) {
     double y[6];
     for (size_t r = 0; r < 6; r++) {
         y[r] = 0.0;
-        for (size_t c = 0; c < ff_tree_joints(body->tree); c++)
+        for (size_t c = 0; c < joints; c++)
             y[r] += b->M_bq[r][c] * qd[c];
     }
     return rows(y);
 }
 
 /* M_b V_b = Ad(g_b)^T h - M_bq q' */
-static ff_twist twist_at(const ff_body *body, const base_block *b, ff_pose g, const ff_body_state *state,
-                         const double *qd) {
+static ff_twist twist_at(const base_block *b, ff_pose g, const ff_body_state *state, ff_wrench coupled) {
     const ff_wrench h = ff_wrench_transform(ff_pose_inverse(g), (ff_wrench){state->origin, state->linear});
-    const ff_wrench F = ff_wrench_sub(h, coupling(body, b, qd));
+    const ff_wrench F = ff_wrench_sub(h, coupled);
     double x[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
     ff_cholesky_solve(6, b->factor, x);
     return (ff_twist){ff_vec3_make(x[0], x[1], x[2]), ff_vec3_make(x[3], x[4], x[5])};
@@ -135,12 +136,13 @@ static void fill_view(const ff_body *body, ff_body_work *work, const ff_body_sta
         for (size_t j = 0; j < 3; j++)
             view->rigid.inertia.m[i][j] = b->M_b[6 * i + j] - m * ((i == j ? c2 : 0.0) - c.a[i] * c.a[j]);
     ff_mat3_inverse(view->rigid.inertia, &view->rigid.inertia_inv);
-    const ff_wrench h = coupling(body, b, state->qd);
+    const ff_wrench h = work->momentum;
     view->com_rate = ff_vec3_scale(1.0 / m, h.f);
     view->spin = ff_vec3_sub(h.t, ff_vec3_cross(c, h.f));
     ff_tree_state x;
     x.twist = ff_twist_zero();
-    for (size_t i = 0; i < ff_tree_joints(body->tree); i++)
+    const size_t n = ff_tree_joints(body->tree);
+    for (size_t i = 0; i < n; i++)
         x.qd[i] = state->qd[i];
     ff_tree_velocities(body->tree, &x, work->tree);
     view->internal = ff_tree_kinetic_energy(body->tree, work->tree) - 0.5 * ff_vec3_dot(h.f, view->com_rate);
@@ -189,9 +191,10 @@ ff_status ff_body_measure(const ff_body *body, ff_body_work *work, double T, con
     ff_tree_state x;
     place(body, work, 0.0, state, &x);
     take_block(body, work, &work->now);
+    work->momentum = coupling(n, &work->now, state->qd);
     fill_view(body, work, state, view);
     const ff_pose g = ff_rigid_pose(&state->motion);
-    state->motion = ff_rigid_from_twist(g, twist_at(body, &work->now, g, state, state->qd));
+    state->motion = ff_rigid_from_twist(g, twist_at(&work->now, g, state, work->momentum));
     return FF_OK;
 }
 
@@ -212,27 +215,29 @@ void ff_body_fly(const ff_body *body, ff_body_work *work, double T, ff_rigid_loa
                  ff_body_state *state) {
     ff_tree_state x;
     ff_pose g = ff_rigid_pose(&state->motion);
+    const size_t n = ff_tree_joints(body->tree);
     push(g, contact, T, state);
-    const ff_twist V = twist_at(body, &work->now, g, state, state->qd);
+    const ff_twist V = twist_at(&work->now, g, state, work->momentum);
     const ff_pose half = ff_pose_mul(g, ff_pose_exp(ff_twist_scale(0.5 * T, V)));
     const ff_rigid_load loads = ff_rigid_load_from_body(half.q, thrust);
     push(half, loads, 0.5 * T, state);
     place(body, work, 0.5 * T, state, &x);
     take_block(body, work, &work->half);
-    const ff_twist mean = twist_at(body, &work->half, half, state, x.qd);
+    const ff_twist mean = twist_at(&work->half, half, state, coupling(n, &work->half, x.qd));
     g = ff_pose_mul(g, ff_pose_exp(ff_twist_scale(T, mean)));
     g.q = ff_quat_unit(g.q);
     push(half, loads, 0.5 * T, state);
-    for (size_t i = 0; i < ff_tree_joints(body->tree); i++)
-        work->qd_ahead[i] = state->qd[i] + T * state->qdd[i];
-    state->motion = ff_rigid_from_twist(g, twist_at(body, &work->half, g, state, work->qd_ahead));
+    double qd[FF_TREE_JOINTS_MAX];
+    for (size_t i = 0; i < n; i++)
+        qd[i] = state->qd[i] + T * state->qdd[i];
+    work->ahead = coupling(n, &work->half, qd);
+    state->motion = ff_rigid_from_twist(g, twist_at(&work->half, g, state, work->ahead));
 }
 
-void ff_body_fly_finish(const ff_body *body, ff_body_work *work, double T, ff_rigid_load late,
-                        ff_body_state *state) {
+void ff_body_fly_finish(const ff_body_work *work, double T, ff_rigid_load late, ff_body_state *state) {
     const ff_pose g = ff_rigid_pose(&state->motion);
     push(g, late, T, state);
-    state->motion = ff_rigid_from_twist(g, twist_at(body, &work->half, g, state, work->qd_ahead));
+    state->motion = ff_rigid_from_twist(g, twist_at(&work->half, g, state, work->ahead));
 }
 
 ff_pose ff_body_port_ahead(const ff_body *body, ff_body_work *work, int port, double h,

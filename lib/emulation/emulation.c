@@ -154,10 +154,10 @@ static ff_status make_consistent(const ff_emulation_model *model, ff_emulation_w
     for (int pass = 0;; pass++) {
         ff_task_difference(s, &work->r.pose, &work->s.pose, phi);
         double norm = 0.0;
+        if (!all_finite(n, phi)) /* fmax would pass over a NaN */
+            return FF_ERR_NOT_FINITE;
         for (size_t i = 0; i < n; i++)
             norm = fmax(norm, fabs(phi[i]));
-        if (!isfinite(norm))
-            return FF_ERR_NOT_FINITE;
         gram(n, m, work->s.J, work->G);
         if (!gram_factor(n, work->G, model->config.singular_ratio, work->factor, &out->target_damped))
             return FF_ERR_SINGULAR;

@@ -196,12 +196,10 @@ static void tree_terms(const ff_mechanism *self, const double *q, const double *
 }
 
 static void tree_displace(const ff_mechanism *self, const double *q, const double *step, double *out) {
-    const ff_tree_mechanism *c = self->model;
     const ff_quat base = ff_quat_unit((ff_quat){q[0], q[1], q[2], q[3]});
     const ff_vec3 shift = ff_quat_rotate(base, ff_vec3_make(step[3], step[4], step[5]));
     const ff_quat turned =
         ff_quat_unit(ff_quat_mul(base, ff_quat_exp(ff_vec3_make(step[0], step[1], step[2]))));
-    (void)c;
     out[0] = turned.w;
     out[1] = turned.x;
     out[2] = turned.y;

@@ -28,9 +28,34 @@ static int choices(const ff_setting *s) {
     return n;
 }
 
+static bool name_good(const char *name) {
+    size_t n = 0;
+    for (; name && name[n]; n++)
+        if (!((name[n] >= 'a' && name[n] <= 'z') || (name[n] >= 'A' && name[n] <= 'Z') ||
+              (name[n] >= '0' && name[n] <= '9') || name[n] == '-' || name[n] == '_'))
+            return false;
+    return n > 0 && n < 32;
+}
+
+/* The setting's name at its place in the table: "key", or "group.key" somewhere behind the group. */
+static bool setting_named(const ff_method *method, uint32_t n) {
+    const ff_setting *s = &method->setting[n];
+    size_t dot = 0;
+    while (s->name && s->name[dot] && s->name[dot] != '.')
+        dot++;
+    if (!s->name || !s->name[dot])
+        return name_good(s->name);
+    if (s->type == FF_SETTING_GROUP || !name_good(s->name + dot + 1))
+        return false;
+    for (uint32_t g = 0; g < n; g++)
+        if (method->setting[g].type == FF_SETTING_GROUP && strlen(method->setting[g].name) == dot &&
+            memcmp(method->setting[g].name, s->name, dot) == 0)
+            return true;
+    return false;
+}
+
 static bool setting_good(const ff_method *method, const ff_setting *s) {
-    if (!s->name || !*s->name || !s->unit || !s->absent || !s->help || (int)s->type < 0 ||
-        s->type > FF_SETTING_GROUP)
+    if (!s->unit || !s->absent || !s->help || (int)s->type < 0 || s->type > FF_SETTING_GROUP)
         return false;
     if (s->type == FF_SETTING_CHOICE && choices(s) < 2)
         return false;
@@ -41,13 +66,29 @@ static bool setting_good(const ff_method *method, const ff_setting *s) {
            size_of(s->type) <= method->setting_bytes - s->offset;
 }
 
-static bool name_good(const char *name) {
-    size_t n = 0;
-    for (; name && name[n]; n++)
-        if (!((name[n] >= 'a' && name[n] <= 'z') || (name[n] >= 'A' && name[n] <= 'Z') ||
-              (name[n] >= '0' && name[n] <= '9') || name[n] == '-' || name[n] == '_'))
-            return false;
-    return n > 0 && n < 32;
+/* Does the setting take this number. */
+static bool inside(const ff_setting *s, double value) {
+    const bool within = value >= s->low && value <= s->high && !(s->above_low && value == s->low) &&
+                        !(s->below_high && value == s->high);
+    switch (s->type) {
+    case FF_SETTING_REAL:
+        return (within && isfinite(value)) || (s->choice && value == FF_INF);
+    case FF_SETTING_INTEGER:
+        return within && value >= 0.0 && value < 1e15 && value == floor(value);
+    case FF_SETTING_BOOLEAN:
+        return value == 0.0 || value == 1.0;
+    case FF_SETTING_CHOICE:
+        return value >= 0.0 && value < (double)choices(s) && value == floor(value);
+    case FF_SETTING_VECTOR:
+    case FF_SETTING_GROUP:
+        break;
+    }
+    return false;
+}
+
+/* A number, and not in words. */
+static bool has_default(const ff_setting *s) {
+    return *s->absent != '(' && s->type != FF_SETTING_GROUP && s->type != FF_SETTING_VECTOR;
 }
 
 ff_status ff_method_validate(const ff_method *method, const char **why) {
@@ -59,9 +100,9 @@ ff_status ff_method_validate(const ff_method *method, const char **why) {
     *why = "its name is not 1 to 31 letters, digits, - and _";
     if (!name_good(method->name))
         return FF_ERR_ARGUMENT;
-    *why = "it lacks its version, its help or one of its functions";
-    if (!method->version || !method->help || method->variants < 1 || !method->defaults || !method->check ||
-        !method->bytes || !method->create || !method->reset || !method->step)
+    *why = "it lacks its version, its help or its step, or has `bytes` without `create` and `reset`";
+    if (!method->version || !method->help || !method->step ||
+        (method->bytes && (!method->create || !method->reset)))
         return FF_ERR_ARGUMENT;
     *why = "it has more than 64 settings, or more than 512 bytes of them";
     if (method->settings > FF_METHOD_SETTINGS || method->setting_bytes > FF_METHOD_SETTING_BYTES ||
@@ -69,14 +110,18 @@ ff_status ff_method_validate(const ff_method *method, const char **why) {
         return FF_ERR_ARGUMENT;
     *why = "one of its settings lacks name, range, words or a place in the struct";
     for (uint32_t n = 0; n < method->settings; n++)
-        if (!setting_good(method, &method->setting[n]))
+        if (!setting_named(method, n) || !setting_good(method, &method->setting[n]))
+            return FF_ERR_ARGUMENT;
+    *why = "the default of one of its settings is outside its range";
+    for (uint32_t n = 0; !method->defaults && n < method->settings; n++)
+        if (has_default(&method->setting[n]) && !inside(&method->setting[n], method->setting[n].initial))
             return FF_ERR_ARGUMENT;
     *why = "two of its settings have one name";
     for (uint32_t n = 0; n < method->settings; n++)
         if (ff_setting_find(method, method->setting[n].name) != (int)n)
             return FF_ERR_ARGUMENT;
-    *why = "its report has more than 32 values, or columns without name or words";
-    if (method->columns && (!method->column || !method->report))
+    *why = "a column of its report lacks name, unit, help or words";
+    if (method->columns && (!method->column || !method->report || method->columns > 2 * FF_METHOD_VALUES))
         return FF_ERR_ARGUMENT;
     for (uint32_t n = 0; n < method->columns; n++) {
         const ff_report_column *c = &method->column[n];
@@ -84,7 +129,14 @@ ff_status ff_method_validate(const ff_method *method, const char **why) {
             ((c->type == FF_REPORT_CHOICE || c->type == FF_REPORT_FLAGS) && !c->label))
             return FF_ERR_ARGUMENT;
     }
-    if (method->columns > 2 * FF_METHOD_VALUES || ff_method_values(method, false) > FF_METHOD_VALUES ||
+    *why = "two columns of its report have one name";
+    for (uint32_t n = 0; n < method->columns; n++)
+        for (uint32_t i = 0; i < n; i++)
+            if (method->column[i].run == method->column[n].run &&
+                strcmp(method->column[i].name, method->column[n].name) == 0)
+                return FF_ERR_ARGUMENT;
+    *why = "its report has more than 32 values";
+    if (ff_method_values(method, false) > FF_METHOD_VALUES ||
         ff_method_values(method, true) > FF_METHOD_VALUES)
         return FF_ERR_ARGUMENT;
     *why = "";
@@ -98,47 +150,58 @@ int ff_setting_find(const ff_method *method, const char *name) {
     return -1;
 }
 
+static void put(const ff_setting *s, ff_settings *settings, double value) {
+    char *at = (char *)settings->bytes + s->offset;
+    const uint64_t whole = s->type == FF_SETTING_REAL ? 0 : (uint64_t)value;
+    const int index = (int)whole;
+    const bool flag = whole == 1;
+    switch (s->type) {
+    case FF_SETTING_REAL:
+        memcpy(at, &value, sizeof value);
+        break;
+    case FF_SETTING_INTEGER:
+        memcpy(at, &whole, sizeof whole);
+        break;
+    case FF_SETTING_BOOLEAN:
+        memcpy(at, &flag, sizeof flag);
+        break;
+    case FF_SETTING_CHOICE:
+        memcpy(at, &index, sizeof index);
+        break;
+    case FF_SETTING_VECTOR:
+    case FF_SETTING_GROUP:
+        break;
+    }
+}
+
 void ff_settings_default(const ff_method *method, int variant, ff_settings *settings) {
     *settings = (ff_settings){0};
-    method->defaults(variant, settings->bytes);
+    if (method->defaults)
+        method->defaults(variant, settings->bytes);
+    for (uint32_t n = 0; !method->defaults && n < method->settings; n++)
+        if (has_default(&method->setting[n]))
+            put(&method->setting[n], settings, method->setting[n].initial);
+}
+
+ff_status ff_settings_validate(const ff_method *method, const ff_settings *settings, const char **name) {
+    for (uint32_t n = 0; n < method->settings; n++) {
+        const ff_setting *s = &method->setting[n];
+        if (!has_default(s) || inside(s, ff_settings_get(method, settings, s->name)))
+            continue;
+        if (name)
+            *name = s->name;
+        return FF_ERR_ARGUMENT;
+    }
+    return FF_OK;
 }
 
 ff_status ff_settings_set(const ff_method *method, ff_settings *settings, const char *name, double value) {
     const int n = ff_setting_find(method, name);
     if (n < 0)
         return FF_ERR_ARGUMENT;
-    const ff_setting *s = &method->setting[n];
-    char *at = (char *)settings->bytes + s->offset;
-    const bool inside = value >= s->low && value <= s->high && !(s->above_low && value == s->low) &&
-                        !(s->below_high && value == s->high);
-    const uint64_t whole = value >= 0.0 && value < 1e15 ? (uint64_t)value : 0;
-    const int index = (int)(whole < 1000 ? whole : 1000);
-    const bool flag = index == 1;
-    switch (s->type) {
-    case FF_SETTING_REAL:
-        if (!(inside && isfinite(value)) && !(s->choice && value == FF_INF))
-            return FF_ERR_ARGUMENT;
-        memcpy(at, &value, sizeof value);
-        break;
-    case FF_SETTING_INTEGER:
-        if (!inside || (double)whole != value)
-            return FF_ERR_ARGUMENT;
-        memcpy(at, &whole, sizeof whole);
-        break;
-    case FF_SETTING_BOOLEAN:
-        if (value != 0.0 && value != 1.0)
-            return FF_ERR_ARGUMENT;
-        memcpy(at, &flag, sizeof flag);
-        break;
-    case FF_SETTING_CHOICE:
-        if ((double)index != value || index >= choices(s))
-            return FF_ERR_ARGUMENT;
-        memcpy(at, &index, sizeof index);
-        break;
-    case FF_SETTING_VECTOR:
-    case FF_SETTING_GROUP:
+    if (!inside(&method->setting[n], value))
         return FF_ERR_ARGUMENT;
-    }
+    put(&method->setting[n], settings, value);
     settings->given |= UINT64_C(1) << n;
     return FF_OK;
 }
@@ -177,6 +240,64 @@ void ff_settings_forget(const ff_method *method, ff_settings *settings, const ch
     if (n >= 0)
         settings->given &= ~(UINT64_C(1) << n);
 }
+
+/* ----------------------------------------------------------------------------- what stands for a function --
+ */
+
+ff_status ff_method_check(const ff_method *method, const ff_world *world, const void *settings,
+                          uint64_t given, ff_complaint *complaint) {
+    return method->check ? method->check(world, settings, given, complaint) : FF_OK;
+}
+
+size_t ff_method_bytes(const ff_method *method, const ff_world *world, const void *settings, size_t *state) {
+    if (method->bytes)
+        return method->bytes(world, settings, state);
+    *state = method->state_bytes;
+    return method->create ? method->model_bytes : method->setting_bytes;
+}
+
+void ff_method_create(const ff_method *method, const ff_world *world, const void *settings, uint64_t given,
+                      void *model) {
+    if (method->create)
+        method->create(world, settings, given, model);
+    else if (method->setting_bytes)
+        memcpy(model, settings, method->setting_bytes);
+}
+
+ff_status ff_method_update(const ff_method *method, void *model, const ff_world *world, const void *settings,
+                           uint64_t given) {
+    if (method->update)
+        return method->update(model, world, settings, given);
+    ff_method_create(method, world, settings, given, model);
+    return FF_OK;
+}
+
+void ff_method_reset(const ff_method *method, const void *model, const ff_rigid_state *body, void *state) {
+    if (method->reset)
+        method->reset(model, body, state);
+    else if (method->state_bytes)
+        memset(state, 0, method->state_bytes);
+}
+
+void ff_world_detector(const ff_world *world, ff_detector_config *config) {
+    ff_detector_default(config);
+    config->force_on = 5.0 * world->force_noise;
+    config->torque_on = 5.0 * world->torque_noise;
+    config->multiple = world->noisy ? 5.0 : 0.0;
+}
+
+bool ff_method_detector(const ff_method *method, const ff_world *world, const void *model,
+                        ff_detector_config *config) {
+    if (!method->detector && !(method->needs & FF_NEEDS_DETECTION))
+        return false;
+    ff_world_detector(world, config);
+    if (method->detector)
+        method->detector(model, config);
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------------- report --
+ */
 
 int ff_method_values(const ff_method *method, bool run) {
     int n = 0;

@@ -35,7 +35,7 @@ void ff_body_finish(const ff_body *body, const ff_integrate_config *config, ff_b
         ff_integrate_finish(&body->still.rigid, T, late, &state->motion, output, out);
         return;
     }
-    ff_body_fly_finish(body, work, T, late, state);
+    ff_body_fly_finish(work, T, late, state);
     output_of(state, output);
     out->contact *= 2.0; /* the port delivers T F.V at the start of the cycle, as for a rigid body */
 }

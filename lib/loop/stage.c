@@ -6,7 +6,7 @@ ff_status ff__stage_prepare(const ff_method *method, ff_world *world, ff_setting
     *complaint = (ff_complaint){"", "there is none"};
     if (!method)
         return FF_ERR_UNSUPPORTED;
-    *stage = (ff_loop_stage){.method = method, .detects = method->detector != NULL};
+    *stage = (ff_loop_stage){.method = method};
     if (!(method->needs & FF_NEEDS_GEOMETRY))
         world->contacts = 0;
     if (!(method->needs & FF_NEEDS_GRASP))
@@ -14,29 +14,23 @@ ff_status ff__stage_prepare(const ff_method *method, ff_world *world, ff_setting
     if (method->resolve)
         method->resolve(world, setting->given, setting->bytes);
     *complaint = (ff_complaint){"", "its settings are refused"};
-    const ff_status status = method->check(world, setting->bytes, setting->given, complaint);
+    const ff_status status = ff_method_check(method, world, setting->bytes, setting->given, complaint);
     if (status != FF_OK)
         return status;
-    stage->model_bytes = method->bytes(world, setting->bytes, &stage->state_bytes);
+    stage->model_bytes = ff_method_bytes(method, world, setting->bytes, &stage->state_bytes);
     return FF_OK;
 }
 
 void ff__stage_create(ff_loop_stage *stage, const ff_world *world, const ff_settings *setting, void *model) {
-    stage->method->create(world, setting->bytes, setting->given, model);
-    if (stage->detects)
-        stage->method->detector(model, &stage->detector);
+    ff_method_create(stage->method, world, setting->bytes, setting->given, model);
+    stage->detects = ff_method_detector(stage->method, world, model, &stage->detector);
 }
 
 ff_status ff__stage_update(ff_loop_stage *stage, const ff_world *world, const ff_settings *setting,
                            void *model) {
-    const ff_method *method = stage->method;
-    ff_status status = FF_OK;
-    if (method->update)
-        status = method->update(model, world, setting->bytes, setting->given);
-    else
-        method->create(world, setting->bytes, setting->given, model);
-    if (status == FF_OK && stage->detects)
-        stage->method->detector(model, &stage->detector);
+    const ff_status status = ff_method_update(stage->method, model, world, setting->bytes, setting->given);
+    if (status == FF_OK)
+        stage->detects = ff_method_detector(stage->method, world, model, &stage->detector);
     return status;
 }
 
@@ -44,7 +38,7 @@ void ff__stage_reset(const ff_loop_stage *stage, const void *model, int bodies, 
                      ff_detector_state *detector, void *state) {
     for (int i = 0; i < bodies; i++)
         ff_detector_reset(&detector[i]);
-    stage->method->reset(model, body, state);
+    ff_method_reset(stage->method, model, body, state);
 }
 
 ff_status ff__stage_step(const ff_loop_stage *stage, const void *model, int bodies,

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "study/delay_margin.h"
+#include "catalog/library.h"
 #include "analyze.h"
 #include "text/json.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat analyze delay-margin FILE [options]\n\n"
@@ -213,8 +214,9 @@ int ff_analyze_delay_margin(int argc, char **argv) {
     ff_delay_margin_default(&config);
     if (numbers(delay_max, map, span, &config) != 0 || (methods && pick_methods(methods, &config) != 0))
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
-    ff_session *session = ff_session_open(file, &load, &status);
+    const ff_scenario_options load = {
+        .set = sets, .sets = set_count, .method = method, .catalog = &ff_catalog_libraries};
+    ff_session *session = ff_show_open(file, &load, &status);
     if (!session)
         return status;
     const ff_scenario *scenario = &session->scenario;
@@ -235,7 +237,7 @@ int ff_analyze_delay_margin(int argc, char **argv) {
         ff_delay_margin_sentence(scenario, &margin, sentence, sizeof sentence);
         if (margin.cells) {
             char *folder = ff_session_folder(out, scenario->name, NULL);
-            if (!folder || ff_make_folder(folder) != 0) {
+            if (!folder || ff_show_folder(folder) != FF_EXIT_DONE) {
                 status = FF_EXIT_USAGE;
             } else {
                 snprintf(csv, sizeof csv, "%s/delay-margin.csv", folder);

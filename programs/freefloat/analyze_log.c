@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "record/table.h"
+#include "catalog/library.h"
 #include "analyze.h"
 #include "facility/sensors.h"
 #include "record/logfile.h"
 #include "text/json.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat analyze log FILE --identify delay|contact|payload [options]\n\n"
@@ -197,7 +198,8 @@ static ff_session *own_scenario(const char *file) {
         free(session);
         return NULL;
     }
-    const ff_status status = ff_logfile_scenario(&log, &session->scenario, message, sizeof message);
+    const ff_status status =
+        ff_logfile_scenario(&log, &ff_catalog_libraries, &session->scenario, message, sizeof message);
     ff_logfile_close(&log);
     if (status == FF_OK)
         return session;
@@ -237,7 +239,7 @@ int ff_analyze_log(int argc, char **argv) {
     }
     ff_session *session = NULL;
     if (scenario) {
-        session = ff_session_open(scenario, NULL, &status);
+        session = ff_show_open(scenario, NULL, &status);
         if (!session)
             return status;
         r.scenario = &session->scenario;

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "study/workspace.h"
+#include "catalog/library.h"
 #include "analyze.h"
 #include "text/json.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat analyze workspace FILE [options]\n\n"
@@ -142,8 +143,8 @@ int ff_analyze_workspace(int argc, char **argv) {
         ff_cli_error("freefloat analyze workspace: --ball '%s', allowed: > 0 [m]", ball);
         return FF_EXIT_USAGE;
     }
-    const ff_scenario_options load = {.set = sets, .sets = set_count};
-    ff_session *session = ff_session_open(file, &load, &status);
+    const ff_scenario_options load = {.set = sets, .sets = set_count, .catalog = &ff_catalog_libraries};
+    ff_session *session = ff_show_open(file, &load, &status);
     if (session) {
         ff_workspace workspace;
         char message[256] = "";

@@ -1,17 +1,11 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "campaign/output.h"
-#include "campaign/pool.h"
-#include "campaign/worker.h"
+#include "campaign/conduct.h"
+#include "catalog/library.h"
 #include "commands.h"
-#include "record/csv.h"
-#include "session.h"
+#include "show.h"
 #include "text/clock.h"
 
 static const char help[] =
@@ -43,7 +37,7 @@ typedef struct bar {
     char label[96];
     const char *what;
     uint64_t start; /* done before this process began */
-    bool started;
+    bool started, quiet;
 } bar;
 
 static bool show(void *user, uint64_t done, uint64_t total) {
@@ -59,9 +53,15 @@ static bool show(void *user, uint64_t done, uint64_t total) {
     return ff_progress_update(&b->progress, left ? (double)fresh / (double)left : 1.0);
 }
 
-static void bar_start(bar *b, const char *what, bool quiet) {
-    *b = (bar){.what = what};
-    ff_progress_start(&b->progress, b->label, quiet);
+static void bar_begin(void *user, const char *what) {
+    bar *b = user;
+    *b = (bar){.what = what, .quiet = b->quiet};
+    ff_progress_start(&b->progress, b->label, b->quiet);
+}
+
+static void bar_end(void *user) {
+    bar *b = user;
+    ff_progress_stop(&b->progress);
 }
 
 static const char *duration_text(double seconds, char *text, size_t size) {
@@ -87,157 +87,34 @@ static const char *bytes_text(double bytes, char *text, size_t size) {
 
 /* --------------------------------------------------------------------------------------------- dry run -- */
 
-/* A few samples, spread over the whole, at most about a second of them. */
 static int dry_run(const ff_campaign *c, const options *o, const ff_ranks *ranks) {
-    char message[512];
-    ff_references *references = ff_references_create((size_t)16 << 20);
-    ff_worker *worker = references ? ff_worker_create(c, references, NULL, message, sizeof message) : NULL;
-    ff_record *records = malloc(sizeof *records * (size_t)c->methods);
-    if (!worker || !records) {
-        ff_cli_error("freefloat campaign: no memory");
-        ff_worker_free(worker);
-        ff_references_free(references);
-        free(records);
-        return FF_EXIT_FAILED;
-    }
-    const double begin = ff_clock_seconds();
-    uint64_t probes = 0, most = c->samples < 256 ? c->samples : 256;
-    int failed = 0, runs = 0;
-    double first = 0.0;
-    for (; probes < most && ff_clock_seconds() - begin < 1.0; probes++) {
-        int count;
-        const uint64_t index = (uint64_t)((double)c->samples * ((double)probes + 0.5) / (double)most);
-        ff_worker_run(worker, index, UINT32_MAX, records, &count);
-        for (int i = 0; i < count; i++)
-            failed += records[i].status < 0;
-        runs += count;
-        if (probes == 0)
-            first = ff_clock_seconds() - begin; /* caches fill here */
-    }
-    const double spent = ff_clock_seconds() - begin;
-    const double each = probes > 1 ? (spent - first) / (double)(probes - 1) : spent;
+    ff_notes notes = {.error = ""};
+    ff_conduct_cost cost;
     const double workers = (double)o->threads * ranks->count;
-    const double all = each * (double)c->samples / workers + 2e-5 * (double)c->samples * c->methods;
-    const double total = (double)c->samples * c->methods;
-    const double bytes = total * (24.0 + 8.0 * c->metrics + 20.0 + 12.0 * c->varies + 20.0 * c->metrics);
+    const ff_outcome outcome = ff_conduct_estimate(c, workers, &cost, &notes);
+    ff_show_notes(&notes);
+    if (outcome != FF_DONE)
+        return (int)outcome;
     char text[2][32];
-    if (o->json)
+    if (o->json) {
         printf(
             "{\"campaign\": \"%s\", \"samples\": %llu, \"methods\": %d, \"runs\": %.0f, \"workers\": %.0f, "
             "\"seconds\": %.6g, \"bytes\": %.6g, \"probes\": %d, \"probes_failed\": %d}\n",
-            c->name, (unsigned long long)c->samples, c->methods, total, workers, all, bytes, runs, failed);
-    else {
-        printf("%llu samples x %d methods = %.0f runs\n", (unsigned long long)c->samples, c->methods, total);
-        printf("about %s on %.0f thread%s (%.3g ms a sample; %d probe runs, %d failed)\n",
-               duration_text(all, text[0], sizeof text[0]), workers, workers > 1 ? "s" : "", 1e3 * each, runs,
-               failed);
-        printf("about %s of disk, without the logs that `keep` asks for\n",
-               bytes_text(bytes, text[1], sizeof text[1]));
-        printf("nothing was written\n");
+            c->name, (unsigned long long)c->samples, c->methods, cost.runs, workers, cost.seconds, cost.bytes,
+            cost.probes, cost.probes_failed);
+        return FF_EXIT_DONE;
     }
-    ff_worker_free(worker);
-    ff_references_free(references);
-    free(records);
+    printf("%llu samples x %d methods = %.0f runs\n", (unsigned long long)c->samples, c->methods, cost.runs);
+    printf("about %s on %.0f thread%s (%.3g ms a sample; %d probe runs, %d failed)\n",
+           duration_text(cost.seconds, text[0], sizeof text[0]), workers, workers > 1 ? "s" : "",
+           1e3 * cost.sample_s, cost.probes, cost.probes_failed);
+    printf("about %s of disk, without the logs that `keep` asks for\n",
+           bytes_text(cost.bytes, text[1], sizeof text[1]));
+    printf("nothing was written\n");
     return FF_EXIT_DONE;
 }
 
-/* ----------------------------------------------------------------------------------------- kept logs -- */
-
-typedef struct kept_log {
-    ff_csv csv;
-    const char *path;
-    bool open;
-} kept_log;
-
-static ff_sink open_log(void *user, const ff_scenario *scenario) {
-    kept_log *l = user;
-    l->open = ff_csv_open(l->path, scenario, &l->csv) == FF_OK;
-    return l->open ? ff_csv_sink(&l->csv) : (ff_sink){0};
-}
-
-/* Runs repeat to the bit: a log is made when it is known that it is wanted. */
-static bool keep_log(ff_worker *worker, const ff_campaign *c, uint64_t slot, const char *folder) {
-    const uint64_t index = slot / (uint64_t)c->methods;
-    const int method = (int)(slot % (uint64_t)c->methods);
-    char name[64 + FF_NAME_SIZE], path[4400];
-    snprintf(name, sizeof name, "%llu-%s", (unsigned long long)index, c->method[method].label);
-    char *kept = ff_session_folder(folder, NULL, "kept"), *sub = ff_session_folder(kept, NULL, name);
-    bool good = kept && sub && ff_make_folder(sub) == 0;
-    if (good) {
-        snprintf(path, sizeof path, "%.4300s/log.csv", sub);
-        kept_log l = {.path = path};
-        ff_worker_view view;
-        const ff_status status = ff_worker_rerun(worker, index, method, open_log, &l, &view);
-        good = l.open && ff_csv_close(&l.csv, true) == FF_OK;
-        if (!good)
-            ff_cli_error("%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
-        char *text = good && status == FF_OK ? ff_summary_json(view.metrics, view.run) : NULL;
-        if (text)
-            good = ff_write_whole(sub, "summary.json", text) == 0;
-        free(text);
-        char *command = ff_campaign_command(c, index, method), *line = NULL;
-        if (command && asprintf(&line, "%s\n", command) > 0)
-            good = good && ff_write_whole(sub, "command", line) == 0;
-        free(line);
-        free(command);
-    }
-    free(kept);
-    free(sub);
-    return good;
-}
-
-static int keep_logs(const ff_campaign *c, const ff_output *output, const char *folder, bool quiet) {
-    char message[512];
-    int wanted = c->keep_failed ? output->faileds : 0, made = 0;
-    for (int m = 0; m < c->methods; m++)
-        wanted += c->keep_worst ? output->worsts[m] : 0;
-    if (!wanted)
-        return 0;
-    ff_references *references = ff_references_create((size_t)16 << 20);
-    ff_worker *worker = references ? ff_worker_create(c, references, NULL, message, sizeof message) : NULL;
-    bar b;
-    bar_start(&b, "logs", quiet);
-    bool good = worker != NULL;
-    for (int m = 0; m < c->methods; m++)
-        for (int i = 0; good && c->keep_worst && i < output->worsts[m]; i++) {
-            good = keep_log(worker, c, output->worst[m][i].slot, folder) &&
-                   show(&b, (uint64_t)++made, (uint64_t)wanted);
-        }
-    for (int i = 0; good && c->keep_failed && i < output->faileds; i++)
-        good = keep_log(worker, c, output->listed[i].slot, folder) &&
-               show(&b, (uint64_t)++made, (uint64_t)wanted);
-    ff_progress_stop(&b.progress);
-    ff_worker_free(worker);
-    ff_references_free(references);
-    return good ? made : -1;
-}
-
 /* ------------------------------------------------------------------------------------------------ end -- */
-
-static bool write_figure(const char *folder, const char *kind, int number, const char *metric, char *svg) {
-    char name[FF_NAME_SIZE + 40];
-    if (!svg)
-        return true; /* nothing to show */
-    if (number >= 0)
-        snprintf(name, sizeof name, "%s-%d-%s", kind, number + 1, metric);
-    else
-        snprintf(name, sizeof name, "%s-%s", kind, metric);
-    char *safe = ff_session_folder("", NULL, name); /* "/name" with plain characters */
-    char file[FF_NAME_SIZE + 48];
-    snprintf(file, sizeof file, "%.160s.svg", safe ? safe + 1 : name);
-    const bool good = ff_write_whole(folder, file, svg) == 0;
-    free(safe);
-    free(svg);
-    return good;
-}
-
-static bool write_text(const char *folder, const char *name, char *text) {
-    const bool good = text && ff_write_whole(folder, name, text) == 0;
-    if (!text)
-        ff_cli_error("%s/%s: no memory", folder, name);
-    free(text);
-    return good;
-}
 
 static void print_table(ff_output *output) {
     const ff_campaign *c = output->campaign;
@@ -281,178 +158,77 @@ static void print_table(ff_output *output) {
     }
 }
 
-static int finish(const ff_campaign *c, ff_journal *journal, const char *folder, const options *o,
-                  const ff_pool_result *pool) {
-    char message[4600];
-    ff_output *output = calloc(1, sizeof *output);
-    ff_status status = output ? ff_journal_rescan(journal) : FF_ERR_MEMORY;
-    int result = FF_EXIT_FAILED;
-    snprintf(message, sizeof message, "no memory for the results");
-    if (status >= 0)
-        status = ff_output_make(c, journal, folder, output, message, sizeof message);
-    if (status < 0) {
-        ff_cli_error("%s; the runs are kept in %s", message, journal->path);
-    } else {
-        bool good = true;
-        for (int i = 0; i < c->maps; i++)
-            good = write_figure(folder, "map", i, c->metric[c->map[i].show].name, ff_figure_map(output, i)) &&
-                   good;
-        for (int i = 0; i < c->metrics; i++)
-            if (!c->metric[i].scenario_only)
-                good =
-                    write_figure(folder, "distribution", -1, c->metric[i].name, ff_figure_bars(output, i)) &&
-                    good;
-        good = write_text(folder, "summary.json", ff_page_json(output, pool->seconds)) && good;
-        snprintf(message, sizeof message, "%s/report.html", folder);
-        if (ff_page_write(output, message) < 0) {
-            ff_cli_error("%s: cannot be written (%s)", message, strerror(errno));
-            good = false;
-        }
-        const int kept = keep_logs(c, output, folder, o->quiet || o->json);
-        good = good && kept >= 0;
-        if (o->json) {
-            char *json = ff_page_json(output, pool->seconds);
-            fputs(json ? json : "{}\n", stdout);
-            free(json);
-        } else if (!o->quiet) {
-            print_table(output);
-            char text[32];
-            if (pool->runs)
-                printf("\n%llu runs in %s, %.0f a second", (unsigned long long)pool->runs,
-                       duration_text(pool->seconds, text, sizeof text), (double)pool->runs / pool->seconds);
-            if (pool->references)
-                printf("; %llu ideal references, shared %llu times", (unsigned long long)pool->references,
-                       (unsigned long long)pool->shared);
-            printf("\nreport in %s/report.html, table in %s/results.csv%s\n", folder, folder,
-                   kept > 0 ? ", logs in kept/" : "");
-        }
-        result = good ? FF_EXIT_DONE : FF_EXIT_FAILED;
-    }
-    if (output)
-        ff_output_free(output);
-    free(output);
-    return result;
+/* What was made, where it is. */
+static void print_end(const ff_conduct *conduct) {
+    const ff_pool_result *pool = &conduct->pool;
+    const char *folder = conduct->options.folder;
+    char text[32];
+    print_table(conduct->output);
+    if (pool->runs)
+        printf("\n%llu runs in %s, %.0f a second", (unsigned long long)pool->runs,
+               duration_text(pool->seconds, text, sizeof text), (double)pool->runs / pool->seconds);
+    if (pool->references)
+        printf("; %llu ideal references, shared %llu times", (unsigned long long)pool->references,
+               (unsigned long long)pool->shared);
+    printf("\nreport in %s/report.html, table in %s/results.csv%s\n", folder, folder,
+           conduct->kept > 0 ? ", logs in kept/" : "");
 }
 
-/* A table that was cut is written again from the journal; one without a journal is someone else's. */
-static int check_table(const char *folder, bool *cut) {
-    char table[4400], journal[4400];
-    struct stat info;
-    snprintf(table, sizeof table, "%.4200s/results.csv", folder);
-    snprintf(journal, sizeof journal, "%.4200s/results.journal", folder);
-    *cut = false;
-    if (stat(table, &info) != 0)
-        return FF_EXIT_DONE;
-    if (access(journal, F_OK) != 0) {
-        ff_cli_error(
-            "%s: stands there without its results.journal; choose another folder with --out, or remove "
-            "this table",
-            table);
-        return FF_EXIT_USAGE;
-    }
-    FILE *file = fopen(table, "r");
-    if (file) {
-        *cut = info.st_size == 0 || fseek(file, -1, SEEK_END) != 0 || fgetc(file) != '\n';
-        fclose(file);
-    }
-    return FF_EXIT_DONE;
+static void print_json(const ff_conduct *conduct) {
+    char *json = ff_page_json(conduct->output, conduct->pool.seconds);
+    fputs(json ? json : "{}\n", stdout);
+    free(json);
 }
 
-static void tell_repairs(const ff_journal *journal, const char *folder, bool cut, bool quiet) {
-    const uint64_t done = journal->slots.done;
-    if (cut)
-        fprintf(stderr, "notice: %s/results.csv was cut; it is written again from the journal\n", folder);
-    if (journal->torn)
-        fprintf(stderr,
-                "notice: %s ended in a torn record (%llu bytes); it is cut off and its run made again\n",
-                journal->path, (unsigned long long)journal->torn);
-    if (journal->damaged)
-        fprintf(stderr, "notice: %s has %llu damaged bytes; their runs are made again\n", journal->path,
-                (unsigned long long)journal->damaged);
-    if (done && !quiet)
-        fprintf(stderr, "%llu of %llu runs are done already\n", (unsigned long long)done,
-                (unsigned long long)journal->slots.count);
+/* Repairs are reported even with --quiet. */
+static void say(ff_notes *notes) {
+    fputs(notes->warning, stderr);
+    fputs(notes->error, stderr);
+    ff_notes_clear(notes);
 }
 
 /* Everything after the campaign was read, on every rank; rank 0 keeps the files. */
 static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
-    char message[4600] = "";
-    ff_journal journal = {.file = -1};
-    char *folder = NULL;
-    bool cut = false;
-    int status = FF_EXIT_DONE;
-    if (ranks->rank == 0) {
-        folder = ff_session_folder(o->out, c->name, NULL);
-        status = !folder                       ? FF_EXIT_FAILED
-                 : ff_make_folder(folder) == 0 ? check_table(folder, &cut)
-                                               : FF_EXIT_USAGE;
-        if (status == FF_EXIT_DONE &&
-            ff_journal_open(folder, c, &journal, message, sizeof message) != FF_OK) {
-            ff_cli_error("%s", message);
-            status = FF_EXIT_USAGE;
-        } else if (status == FF_EXIT_DONE)
-            tell_repairs(&journal, folder, cut, o->quiet || o->json);
-    }
-    if (ff_ranks_least(ranks, status == FF_EXIT_DONE ? 1 : 0) == 0) {
-        ff_journal_close(&journal);
-        free(folder);
-        return status ? status : FF_EXIT_USAGE;
-    }
-    ff_pool_result result = {0};
-    bar b;
-    ff_pool_options pool = {.threads = o->threads, .progress = show, .user = &b};
-    ff_status done = FF_OK;
-    /* the other ranks do not know whether it was done: they follow rank 0 */
-    const bool check = ff_ranks_least(ranks, ranks->rank || journal.checked ? 1 : 0) == 0;
-    if (check) {
-        bar_start(&b, "checking", o->quiet || o->json || ranks->rank);
-        done = ff_pool_check(c, ranks, &pool, &result);
-        ff_progress_stop(&b.progress);
-        if (done >= 0 && !result.stopped && ranks->rank == 0 && ff_journal_mark_checked(&journal) != FF_OK) {
-            snprintf(result.message, sizeof result.message, "%.400s: cannot be written (%s)", journal.path,
-                     strerror(errno));
-            done = FF_ERR_IO;
-        }
-        done = ff_ranks_least(ranks, done < 0 ? 0 : 1) ? FF_OK : done < 0 ? done : FF_ERR_DEVICE;
-    }
-    if (done >= 0 && !result.stopped) {
-        bar_start(&b, "runs", o->quiet || o->json || ranks->rank);
-        done = ff_pool_run(c, ranks->rank ? NULL : &journal, ranks, &pool, &result);
-        ff_progress_stop(&b.progress);
-    }
     const bool leader = ranks->rank == 0;
-    ff_ranks_stop(ranks);
-    if (leader && done < 0) {
-        ff_cli_error("%s", result.message);
-        status = done == FF_ERR_FORMAT ? FF_EXIT_USAGE : FF_EXIT_FAILED;
-        if (done == FF_ERR_IO)
-            ff_cli_error(
-                "what was written stays; free disk space and run the same command again to continue");
-        if (done == FF_ERR_FORMAT && journal.slots.done == 0)
-            unlink(journal.path); /* nothing has run: nothing is left */
-    } else if (leader && result.stopped) {
+    char *folder = ff_session_folder(o->out, c->name, NULL);
+    ff_notes notes = {.error = ""};
+    bar b = {.quiet = o->quiet || o->json || !leader};
+    const ff_conduct_options choices = {.folder = folder ? folder : "",
+                                        .threads = o->threads,
+                                        .begin = bar_begin,
+                                        .progress = show,
+                                        .end = bar_end,
+                                        .user = &b};
+    ff_conduct conduct;
+    ff_outcome outcome = ff_conduct_begin(c, ranks, &choices, &conduct, &notes);
+    const uint64_t before = conduct.journal.slots.done;
+    say(&notes);
+    if (outcome == FF_DONE && before && !b.quiet)
+        fprintf(stderr, "%llu of %llu runs are done already\n", (unsigned long long)before,
+                (unsigned long long)conduct.journal.slots.count);
+    if (outcome == FF_DONE)
+        outcome = ff_conduct_run(&conduct, ranks, &notes);
+    if (leader && conduct.pool.stopped)
         ff_cli_error("stopped with %llu of %llu runs done; continue with the same command: freefloat "
                      "campaign %s --out %s",
-                     (unsigned long long)journal.slots.done + (unsigned long long)result.runs,
-                     (unsigned long long)journal.slots.count, o->file, folder);
-        status = FF_EXIT_FAILED;
-    } else if (leader)
-        status = finish(c, &journal, folder, o, &result);
-    if (leader)
-        ff_journal_close(&journal);
+                     (unsigned long long)before + (unsigned long long)conduct.pool.runs,
+                     (unsigned long long)conduct.journal.slots.count, o->file, folder);
+    else if (leader && outcome == FF_DONE)
+        outcome = ff_conduct_finish(&conduct, &notes);
+    say(&notes);
+    if (conduct.output && o->json)
+        print_json(&conduct);
+    else if (conduct.output && !o->quiet)
+        print_end(&conduct);
+    ff_conduct_free(&conduct);
     free(folder);
-    return status;
+    return (int)outcome;
 }
 
 /* Ranks other than 0 are silent, but for one that alone cannot read the campaign. */
-static int with_ranks(const options *o, ff_ranks *ranks) {
-    char message[2048], warnings[4096];
-    ff_campaign *c = calloc(1, sizeof *c);
-    if (!c)
-        return FF_EXIT_FAILED;
-    const ff_status loaded = ff_campaign_load(o->file, c, message, sizeof message, warnings, sizeof warnings);
+static int with_ranks(const options *o, ff_campaign *c, bool bad, const char *message, const char *warnings,
+                      ff_ranks *ranks) {
     int status = FF_EXIT_DONE;
-    const bool bad = loaded < 0;
     const uint64_t first = ff_ranks_least(ranks, bad ? (uint64_t)ranks->rank : UINT64_MAX);
     if (ranks->rank == 0)
         ff_cli_warn_lines(warnings);
@@ -475,8 +251,6 @@ static int with_ranks(const options *o, ff_ranks *ranks) {
             status = dry_run(c, o, ranks);
     } else
         status = execute(c, o, ranks);
-    ff_campaign_free(c);
-    free(c);
     return status;
 }
 
@@ -502,13 +276,23 @@ int ff_cmd_campaign(int argc, char **argv) {
         }
         o.threads = (int)n;
     }
+    char message[2048], warnings[4096];
+    ff_campaign *c = calloc(1, sizeof *c);
+    if (!c)
+        return FF_EXIT_FAILED;
+    /* before there are ranks: a method library makes this a process of its own, which MPI would not survive
+     */
+    const bool bad = ff_campaign_load(o.file, &ff_catalog_libraries, c, message, sizeof message, warnings,
+                                      sizeof warnings) < 0;
     ff_ranks ranks;
     ff_ranks_start(&ranks);
     if (!o.threads) {
         const long cores = sysconf(_SC_NPROCESSORS_ONLN);
         o.threads = ranks.on || cores < 1 ? 1 : (int)cores;
     }
-    status = with_ranks(&o, &ranks);
+    status = with_ranks(&o, c, bad, message, warnings, &ranks);
     ff_ranks_stop(&ranks);
+    ff_campaign_free(c);
+    free(c);
     return status;
 }

@@ -33,8 +33,9 @@ void ff_cli_error(const char *format, ...) {
 }
 
 void ff_cli_warn_lines(const char *lines) {
-    if (*lines && !silent)
-        fprintf(stderr, "%s\n", lines);
+    const size_t n = strlen(lines);
+    if (n && !silent)
+        fprintf(stderr, "%s%s", lines, lines[n - 1] == '\n' ? "" : "\n");
 }
 
 static const ff_option *find_option(const ff_option *option, const char *name, size_t length) {

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 #include "live/live.h"
+#include "text/notes.h"
 
-enum { FF_EXIT_DONE = 0, FF_EXIT_FAILED = 1, FF_EXIT_USAGE = 2, FF_MAX_SETS = 64 };
+enum { FF_EXIT_DONE = FF_DONE, FF_EXIT_FAILED = FF_FAILED, FF_EXIT_USAGE = FF_REFUSED, FF_MAX_SETS = 64 };
 
 /* One option; which field is set says what it takes. A list of options ends with {0}. */
 typedef struct ff_option {
@@ -43,8 +44,8 @@ void ff_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void ff_cli_warn_lines(const char *lines); /* one warning a line */
 
 /* Ports of --rsi-port, --ati-port, --http-port (NULL: not given); prints one line and returns -1. */
-struct ff_plan_options;
-int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_plan_options *ports);
+struct ff_ports;
+int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_ports *ports);
 /* freefloat rt --selftest. Exit status. */
 int ff_cli_selftest(bool json, bool doze);
 

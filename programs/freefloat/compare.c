@@ -4,7 +4,7 @@
 
 #include "commands.h"
 #include "text/json.h"
-#include "session.h"
+#include "show.h"
 #include "variant.h"
 
 static const char help[] = "usage: freefloat compare FILE --methods A,B:key=value,... [options]\n\n"
@@ -107,12 +107,12 @@ static bool is_without_joints(const char *name) {
 int ff_cmd_compare(int argc, char **argv) {
     const char *file, *methods = "ideal,direct,tdpa";
     int status;
-    ff_session_ask ask = {.log = "csv"};
-    const ff_option options[] = {FF_OPT("--methods", &methods), FF_SESSION_OPTS(&ask), {0}};
+    ff_show_ask ask = {.log = "csv"};
+    const ff_option options[] = {FF_OPT("--methods", &methods), FF_SHOW_OPTS(&ask), {0}};
     if (ff_cli_parse(argc, argv, "compare", help, options, "scenario", &file, &status))
         return status;
-    ff_session_options session_options = {.quiet = ask.quiet || ask.json};
-    if (ff_session_logs(ask.log, &session_options) != 0)
+    ff_session_options session_options = {0};
+    if (ff_show_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
 
     ff_variant variant[FF_MAX_VARIANTS];
@@ -148,7 +148,7 @@ int ff_cmd_compare(int argc, char **argv) {
     for (int i = 0; i < loaded && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
         char *sub = ff_session_folder(folder, NULL, variant[i].label);
         session_options.out = sub;
-        const int result = ff_session_execute(session[i], &session_options);
+        const int result = ff_show_execute(session[i], &session_options, ask.quiet || ask.json);
         free(sub);
         if (result > status)
             status = result;
@@ -161,7 +161,7 @@ int ff_cmd_compare(int argc, char **argv) {
         for (int i = 0; i < loaded; i++)
             if (session[i] && session[i]->summary)
                 done[n++] = session[i];
-        const bool written = n && ff_session_report(done, n, folder) == 0;
+        const bool written = n && ff_show_report(done, n, folder) == FF_EXIT_DONE;
         if (n && !written && status == FF_EXIT_DONE)
             status = FF_EXIT_FAILED;
         if (n && ask.json)

@@ -10,7 +10,7 @@
 #include "record/csv.h"
 #include "record/logfile.h"
 #include "text/json.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] = "usage: freefloat export LOG --to LIST [options]\n\n"
                            "Writes the columns of a log.mcap to other formats, beside it.\n\n"
@@ -136,7 +136,7 @@ int ff_cmd_export(int argc, char **argv) {
         ff_cli_error("%s: %s", path, message);
         return FF_EXIT_USAGE;
     }
-    if (out && ff_make_folder(out) != 0) {
+    if (out && ff_show_folder(out) != FF_EXIT_DONE) {
         ff_logfile_close(&file);
         return FF_EXIT_USAGE;
     }

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalog/library.h"
 #include "commands.h"
 #include "text/json.h"
-#include "rt/facility.h"
-#include "session.h"
+#include "server/facility.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat facility FILE [options]\n\n"
@@ -140,8 +141,9 @@ int ff_cmd_facility(int argc, char **argv) {
     }
     if (ff_cli_ports(rsi, ati, http, &facility.ports) != 0)
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = sets, .sets = set_count, .method = method};
-    ff_session *session = ff_session_open(file, &load, &status);
+    const ff_scenario_options load = {
+        .set = sets, .sets = set_count, .method = method, .catalog = &ff_catalog_libraries};
+    ff_session *session = ff_show_open(file, &load, &status);
     if (session && answers && !open_answers(answers, &heard, &facility))
         status = FF_EXIT_FAILED;
     else if (session) {

@@ -1,9 +1,10 @@
 /* freefloat: the command line. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "catalog/library.h"
+#include "catalog/watch.h"
 #include "cli.h"
 #include "commands.h"
 #include "text/version.h"
@@ -38,9 +39,7 @@ static void usage(FILE *out) {
     fputs("\nexample: freefloat compare scenarios/deos-client.yaml --methods ideal,direct,tdpa\n", out);
 }
 
-int main(int argc, char **argv) {
-    ff_scenario_set_opener(ff_library_open);
-    signal(SIGXFSZ, SIG_IGN); /* a file that cannot grow is an error to report, as a full disk is */
+static int run_command(int argc, char **argv) {
     if (argc < 2) {
         usage(stderr);
         return FF_EXIT_USAGE;
@@ -58,4 +57,20 @@ int main(int argc, char **argv) {
             return commands[i].run(argc - 1, argv + 1);
     ff_cli_error("freefloat: unknown command '%s'; freefloat --help lists them", argv[1]);
     return FF_EXIT_USAGE;
+}
+
+/* What was printed has arrived, or the command has failed. */
+static int close_output(int status) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    ff_cli_error("freefloat: the standard output cannot be written (%s)", strerror(errno ? errno : EIO));
+    return status == FF_EXIT_DONE ? FF_EXIT_FAILED : status;
+}
+
+int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); /* a file that cannot grow is an error to report, as a full disk is */
+    const int status = close_output(run_command(argc, argv));
+    ff_watch_end(status);
+    return status;
 }

@@ -79,10 +79,10 @@ static ff_paper_case *run_case(const ff_paper_spec *spec, bool quiet) {
         free(c);
         return NULL;
     }
-    const ff_session_options options = {.quiet = quiet, .extra = {.self = c, .row = probe_row}};
+    const ff_session_options options = {.extra = {.self = c, .row = probe_row}};
     if (ff_variants_parse(spec->variant, parsed) != 1 ||
         ff_variant_load(&c->session, path, &parsed[0], spec->set, sets) != FF_EXIT_DONE ||
-        ff_session_execute(&c->session, &options) == FF_EXIT_USAGE || !c->session.summary) {
+        ff_show_execute(&c->session, &options, quiet) == FF_EXIT_USAGE || !c->session.summary) {
         free_case(c);
         return NULL;
     }

@@ -4,7 +4,7 @@
 #ifndef FF_PAPERS_H
 #define FF_PAPERS_H
 
-#include "session.h"
+#include "show.h"
 
 /* One run: FILE below scenarios/papers/, as a variant ("tdpa:reading=printed"), with overrides. */
 typedef struct ff_paper_spec {

@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalog/library.h"
 #include "commands.h"
 #include "record/replay.h"
 #include "text/version.h"
 #include "text/json.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat replay LOG\n\n"
@@ -56,9 +57,11 @@ int ff_cmd_replay(int argc, char **argv) {
         free(scenario);
         return FF_EXIT_USAGE;
     }
-    if (strcmp(file.version, ff_version()) != 0)
+    status = ff_replay_check(&file, message, sizeof message);
+    if (status == FF_OK && strcmp(file.version, ff_version()) != 0)
         ff_cli_error("warning: %s: written by version %s, replayed by %s", path, file.version, ff_version());
-    status = ff_logfile_scenario(&file, scenario, message, sizeof message);
+    if (status == FF_OK)
+        status = ff_logfile_scenario(&file, &ff_catalog_libraries, scenario, message, sizeof message);
     if (status == FF_OK) {
         ff_progress progress;
         ff_progress_start(&progress, "replay", quiet || json);

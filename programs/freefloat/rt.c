@@ -13,9 +13,9 @@
 #include "live/control.h"
 #include "record/csv.h"
 #include "text/json.h"
-#include "rt/executive.h"
-#include "rt/selftest.h"
-#include "session.h"
+#include "operator/operator.h"
+#include "operator/selftest.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat rt FILE [options]\n"
@@ -281,27 +281,27 @@ static char *devices_json(const desk *d) {
     ff_json_integer(&json, "strangers", (long long)d->result.strangers);
     ff_json_open(&json, "satellites", '{');
     for (int i = 0; i < d->scenario->satellites; i++) {
-        const ff_rsi_client_info *rsi = &d->result.rsi[i];
-        const ff_ati_sequence *ati = &d->result.ati[i];
+        const ff_device_counters *robot = &d->result.robots[i];
+        const ff_device_counters *sensor = &d->result.sensors[i];
         ff_json_open(&json, d->scenario->satellite[i].name, '{');
         ff_json_open(&json, "robot", '{');
-        ff_json_integer(&json, "received", (long long)rsi->received);
-        ff_json_integer(&json, "answered", (long long)rsi->answered);
-        ff_json_integer(&json, "late", (long long)rsi->late);
-        ff_json_integer(&json, "lost", (long long)rsi->lost);
-        ff_json_integer(&json, "repeated", (long long)rsi->repeated);
-        ff_json_integer(&json, "reordered", (long long)rsi->reordered);
-        ff_json_integer(&json, "malformed", (long long)rsi->malformed);
-        ff_json_integer(&json, "empty", (long long)rsi->empty);
-        ff_json_integer(&json, "unanswered", (long long)rsi->unanswered);
-        ff_json_integer(&json, "refused", (long long)rsi->refused);
+        ff_json_integer(&json, "received", (long long)robot->received);
+        ff_json_integer(&json, "answered", (long long)robot->answered);
+        ff_json_integer(&json, "late", (long long)robot->late);
+        ff_json_integer(&json, "lost", (long long)robot->lost);
+        ff_json_integer(&json, "repeated", (long long)robot->repeated);
+        ff_json_integer(&json, "reordered", (long long)robot->reordered);
+        ff_json_integer(&json, "malformed", (long long)robot->malformed);
+        ff_json_integer(&json, "empty", (long long)robot->empty);
+        ff_json_integer(&json, "unanswered", (long long)robot->unanswered);
+        ff_json_integer(&json, "refused", (long long)robot->refused);
         ff_json_close(&json, '}');
         ff_json_open(&json, "sensor", '{');
-        ff_json_integer(&json, "received", (long long)ati->received);
-        ff_json_integer(&json, "lost", (long long)ati->lost);
-        ff_json_integer(&json, "repeated", (long long)ati->repeated);
-        ff_json_integer(&json, "reordered", (long long)ati->reordered);
-        ff_json_integer(&json, "restarts", (long long)ati->restarts);
+        ff_json_integer(&json, "received", (long long)sensor->received);
+        ff_json_integer(&json, "lost", (long long)sensor->lost);
+        ff_json_integer(&json, "repeated", (long long)sensor->repeated);
+        ff_json_integer(&json, "reordered", (long long)sensor->reordered);
+        ff_json_integer(&json, "restarts", (long long)sensor->restarts);
         ff_json_close(&json, '}');
         ff_json_close(&json, '}');
     }
@@ -360,7 +360,7 @@ static void show_end(const void *self) {
     const ff_rt_result *r = &d->result;
     unsigned long long late = 0;
     for (int i = 0; i < d->scenario->satellites; i++)
-        late += r->rsi[i].late;
+        late += r->robots[i].late;
     printf("%s%s; wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us, input and output p99 %.0f us; %llu "
            "cycles "
            "missed, %llu answers late, %llu page faults\n",
@@ -393,25 +393,28 @@ static bool number(const char *name, const char *text, double low, double high, 
 }
 
 static int close_loop(desk *d, const char *file, const ff_scenario_options *load, ff_session_options *options,
-                      const ff_session_ask *ask) {
+                      const ff_show_ask *ask) {
     int status;
-    ff_session *session = ff_session_open(file, load, &status);
+    ff_session *session = ff_show_open(file, load, &status);
     if (!session)
         return status;
     ff_plan plan;
     char message[256] = "";
-    if (ff_plan_create(&session->scenario, &d->options.ports, &plan, message, sizeof message) != FF_OK) {
+    ff_addresses address = {0};
+    if (ff_plan_create(&session->scenario, &plan, message, sizeof message) != FF_OK ||
+        ff_addresses_find(&session->scenario, &d->options.ports, &address, message, sizeof message) !=
+            FF_OK) {
         ff_cli_error("%s: %s", file, message);
         status = FF_EXIT_USAGE;
     }
-    if (status == FF_EXIT_DONE && !plan.virtual && (d->arm || !isatty(STDIN_FILENO))) {
+    if (status == FF_EXIT_DONE && !address.virtual && (d->arm || !isatty(STDIN_FILENO))) {
         ff_cli_error("%s: a device is not virtual: the operator arms at the local console, after the check, "
                      "without --arm",
                      file);
         status = FF_EXIT_USAGE;
     }
     if (status == FF_EXIT_DONE) {
-        if (plan.virtual && !isatty(STDIN_FILENO))
+        if (address.virtual && !isatty(STDIN_FILENO))
             d->arm = true; /* nothing real can move */
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
@@ -421,9 +424,9 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         if (d->address)
             status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)
-            status = ff_session_execute(session, options);
+            status = ff_show_execute(session, options, d->quiet);
         if (d->live && session->summary && d->result.trip.code == FF_TRIP_FINISHED)
-            ff_session_tell(session, d->live);
+            ff_show_verdict_live(session, d->live);
         if (d->live && d->result.state != FF_STATE_FAULT)
             ff_live_set_phase(d->live,
                               d->result.trip.code == FF_TRIP_FINISHED ? FF_LIVE_ENDED : FF_LIVE_STOPPED);
@@ -431,7 +434,7 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         d->live = NULL;
         if (session->summary) {
             write_last(d, folder);
-            status = ff_session_show(session, folder, ask, status, show_end, d);
+            status = ff_show_result(session, folder, ask, status, show_end, d);
         }
         free(folder);
         free(d->result.last);
@@ -445,9 +448,9 @@ int ff_cmd_rt(int argc, char **argv) {
                       *cpu = NULL, *live = NULL;
     int status;
     bool arm = false, selftest = false, control = false, doze = false, trust = false;
-    ff_session_ask ask = {.log = "csv,mcap"};
+    ff_show_ask ask = {.log = "csv,mcap"};
     const ff_option options[] = {FF_OPT("--method", &method),
-                                 FF_SESSION_OPTS(&ask),
+                                 FF_SHOW_OPTS(&ask),
                                  FF_OPT_FLAG("--arm", &arm),
                                  FF_OPT_FLAG("--selftest", &selftest),
                                  FF_OPT("--rsi-port", &rsi),
@@ -465,8 +468,6 @@ int ff_cmd_rt(int argc, char **argv) {
         return status;
     if (selftest)
         return ff_cli_selftest(ask.json, doze);
-    if (!trust) /* it would run in the real-time thread */
-        ff_scenario_set_opener(ff_library_refuse);
     if (!file)
         return ff_cli_missing("rt", "scenario");
     if (control && !live) {
@@ -490,10 +491,13 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.confirm = confirm;
     d.options.note = note;
     d.options.user = &d;
-    ff_session_options session_options = {
-        .quiet = d.quiet, .runner = runner, .runner_self = &d, .extend = add_devices};
-    if (ff_session_logs(ask.log, &session_options) != 0)
+    ff_session_options session_options = {.runner = runner, .runner_self = &d, .extend = add_devices};
+    if (ff_show_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = ask.set, .sets = ask.sets, .method = method};
+    const ff_scenario_options load = {
+        .set = ask.set,
+        .sets = ask.sets,
+        .method = method,
+        .catalog = trust ? &ff_catalog_libraries : &ff_catalog_guarded}; /* it runs in the real-time thread */
     return close_loop(&d, file, &load, &session_options, &ask);
 }

@@ -2,9 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalog/library.h"
 #include "commands.h"
 #include "live/control.h"
-#include "session.h"
+#include "show.h"
 
 static const char help[] =
     "usage: freefloat run FILE [options]\n\n"
@@ -50,7 +51,7 @@ static void end_live(ff_live_control *control, const ff_session *session) {
         if (fault)
             ff_live_event(control->live, FF_LIVE_ALARM, t, session->run.message);
         else if (session->summary)
-            ff_session_tell(session, control->live);
+            ff_show_verdict_live(session, control->live);
         ff_live_set_phase(control->live, fault                                      ? FF_LIVE_FAULT
                                          : control->stopped || ff_cli_interrupted() ? FF_LIVE_STOPPED
                                                                                     : FF_LIVE_ENDED);
@@ -63,9 +64,9 @@ int ff_cmd_run(int argc, char **argv) {
     const char *file, *method = NULL, *live = NULL;
     int status;
     bool token = false;
-    ff_session_ask ask = {.log = "csv"};
+    ff_show_ask ask = {.log = "csv"};
     const ff_option options[] = {FF_OPT("--method", &method),
-                                 FF_SESSION_OPTS(&ask),
+                                 FF_SHOW_OPTS(&ask),
                                  FF_OPT("--live", &live),
                                  FF_OPT_FLAG("--control", &token),
                                  {0}};
@@ -75,11 +76,12 @@ int ff_cmd_run(int argc, char **argv) {
         ff_cli_error("freefloat run: --control needs --live; see freefloat run --help");
         return FF_EXIT_USAGE;
     }
-    ff_session_options session_options = {.quiet = ask.quiet || ask.json};
-    if (ff_session_logs(ask.log, &session_options) != 0)
+    ff_session_options session_options = {0};
+    if (ff_show_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {.set = ask.set, .sets = ask.sets, .method = method};
-    ff_session *session = ff_session_open(file, &load, &status);
+    const ff_scenario_options load = {
+        .set = ask.set, .sets = ask.sets, .method = method, .catalog = &ff_catalog_libraries};
+    ff_session *session = ff_show_open(file, &load, &status);
     if (!session)
         return status;
     char *folder = ff_session_folder(ask.out, session->scenario.name, NULL);
@@ -88,11 +90,11 @@ int ff_cmd_run(int argc, char **argv) {
     if (live)
         status = start_live(control, session, live, token, &session_options);
     if (status == FF_EXIT_DONE)
-        status = ff_session_execute(session, &session_options);
+        status = ff_show_execute(session, &session_options, ask.quiet || ask.json);
     if (control)
         end_live(control, session);
     if (session->summary)
-        status = ff_session_show(session, folder, &ask, status, NULL, NULL);
+        status = ff_show_result(session, folder, &ask, status, NULL, NULL);
     free(folder);
     ff_session_close(session);
     return status;

@@ -1,5 +1,5 @@
 /* freefloat rt --selftest, and the ports that rt and facility share. */
-#include "rt/selftest.h"
+#include "operator/selftest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool port(const char *name, const char *text, unsigned *value) {
     return false;
 }
 
-int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_plan_options *ports) {
+int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_ports *ports) {
     return port("--rsi-port", rsi, &ports->rsi_port) && port("--ati-port", ati, &ports->ati_port) &&
                    port("--http-port", http, &ports->http_port)
                ? 0

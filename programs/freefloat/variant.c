@@ -3,24 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "catalog/library.h"
+
 static int parse_one(const char *text, size_t length, ff_variant *variant) {
     *variant = (ff_variant){0};
-    if (length == 0 || length >= sizeof variant->label) {
+    const char *const colon = memchr(text, ':', length);
+    size_t n = colon ? (size_t)(colon - text) : length;
+    if (n == 0 || n >= sizeof variant->method) {
         ff_cli_error("--methods: '%.*s' is not a method; example: direct,tdpa:reading=printed", (int)length,
                      text);
         return -1;
     }
-    memcpy(variant->label, text, length);
-    size_t n = strcspn(variant->label, ":");
-    snprintf(variant->method, sizeof variant->method, "%.*s", (int)n, variant->label);
-    char why[512], rest[FF_NAME_SIZE];
-    const char *const name = ff_scenario_method_word(variant->method, why, sizeof why);
+    memcpy(variant->method, text, n);
+    char why[512];
+    const char *const name = ff_scenario_method_word(&ff_catalog_libraries, variant->method, why, sizeof why);
     if (!name) {
         ff_cli_error("--methods: %s", why);
         return -1;
     }
-    snprintf(rest, sizeof rest, "%s", variant->label + n);
-    snprintf(variant->label, sizeof variant->label, "%s%.90s", name, rest);
+    if (snprintf(variant->label, sizeof variant->label, "%s%.*s", name, (int)(length - n), text + n) >=
+        (int)sizeof variant->label) {
+        ff_cli_error("--methods: '%.*s' is too long", (int)length, text);
+        return -1;
+    }
     n = strlen(name);
     for (const char *c = variant->label + n; *c == ':';) {
         c++;
@@ -66,8 +71,11 @@ int ff_variant_load(ff_session *session, const char *file, const ff_variant *var
         all[n] = sets[n];
     for (int i = 0; i < variant->sets; i++)
         all[n++] = variant->set[i];
-    const ff_scenario_options options = {.set = all, .sets = n, .method = variant->method};
-    const int status = ff_session_load(session, file, &options);
+    const ff_scenario_options options = {
+        .set = all, .sets = n, .method = variant->method, .catalog = &ff_catalog_libraries};
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_session_load(session, file, &options, &notes);
+    ff_show_notes(&notes);
     snprintf(session->label, sizeof session->label, "%s", variant->label);
-    return status;
+    return (int)outcome;
 }

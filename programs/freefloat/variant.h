@@ -2,13 +2,13 @@
 #ifndef FF_VARIANT_H
 #define FF_VARIANT_H
 
-#include "session.h"
+#include "show.h"
 
 enum { FF_MAX_VARIANTS = 32, FF_VARIANT_SETS = 8 };
 
 typedef struct ff_variant {
-    char label[FF_NAME_SIZE]; /* as given; of a library its method's own name */
-    char method[FF_NAME_SIZE];
+    char label[FF_NAME_SIZE];       /* as given; of a library its method's own name */
+    char method[1024];              /* or the path of its library */
     char set[FF_VARIANT_SETS][160]; /* full paths */
     int sets;
 } ff_variant;

@@ -7,7 +7,7 @@ need python3 objcopy
 trap 'umount "$work/small" 2>/dev/null; chmod -R u+w "$work"; rm -rf "$work"' EXIT
 cp "$FF_SOURCE_DIR/scenarios/wall.yaml" .
 long=${FF_TEST_LONG:-0}
-samples=150
+samples=40
 [ "$long" != 0 ] && samples=2000
 
 # a campaign with every way to vary, noise, a metric outside the fast tables, and samples that fail
@@ -78,10 +78,10 @@ if command -v mpirun > /dev/null && ldd "$FREEFLOAT" | grep -q libmpi; then
   sed 's/^seed:.*/sead: 1/' c.yaml > bad.yaml
   expect 2 "bad.yaml:5:1: unknown key 'sead'" mpi -np 2 "$FREEFLOAT" campaign bad.yaml --out rb
   # a killed rank ends the job; resuming repairs it
-  sed 's/samples:.*/samples: 1500/' c.yaml > k.yaml
+  sed 's/samples:.*/samples: 500/' c.yaml > k.yaml
   mpirun --allow-run-as-root --oversubscribe -np 2 "$FREEFLOAT" campaign k.yaml --out rk --quiet > /dev/null 2>&1 &
   job=$!
-  for _ in $(seq 100); do [ "$(stat -c %s rk/results.journal 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.05; done
+  for _ in $(seq 100); do [ "$(stat -c %s rk/results.journal 2>/dev/null || echo 0)" -gt 10000 ] && break; sleep 0.02; done
   rank=$(pgrep -P $job | tail -1)
   if [ -n "$rank" ]; then kill -9 "$rank"; fi
   wait $job && fail "mpirun does not report that a rank was killed"
@@ -91,12 +91,12 @@ else
 fi
 
 # kill -9 in the middle, several times; no run is lost or repeated, the table is that of an unbroken run
-sed 's/samples:.*/samples: 1500/' c.yaml > k.yaml
+sed 's/samples:.*/samples: 500/' c.yaml > k.yaml
 killed=0
 for _ in 1 2 3; do
   "$FREEFLOAT" campaign k.yaml --threads 2 --out k --quiet & pid=$!
   before=$(stat -c %s k/results.journal 2>/dev/null || echo 0)
-  for _ in $(seq 200); do [ "$(stat -c %s k/results.journal 2>/dev/null || echo 0)" -gt $((before + 30000)) ] && break; sleep 0.02; done
+  for _ in $(seq 200); do [ "$(stat -c %s k/results.journal 2>/dev/null || echo 0)" -gt $((before + 10000)) ] && break; sleep 0.02; done
   kill -9 $pid 2>/dev/null && killed=$((killed + 1))
   wait $pid 2>/dev/null
 done
@@ -114,7 +114,7 @@ cmp -s k/results.csv whole/results.csv || fail "the resumed table differs from a
 
 # Ctrl-C: a clear line, and it continues
 "$FREEFLOAT" campaign k.yaml --threads 1 --out i > out.txt 2>&1 & pid=$!
-for _ in $(seq 200); do [ "$(stat -c %s i/results.journal 2>/dev/null || echo 0)" -gt 20000 ] && break; sleep 0.02; done
+for _ in $(seq 200); do [ "$(stat -c %s i/results.journal 2>/dev/null || echo 0)" -gt 10000 ] && break; sleep 0.02; done
 kill -INT $pid; wait $pid; status=$?
 [ $status -eq 1 ] || fail "exit $status after Ctrl-C"
 grep -q "continue with the same command: freefloat campaign k.yaml --out i" out.txt || fail "Ctrl-C: $(cat out.txt)"
@@ -185,7 +185,7 @@ sed -n 3p d/results.csv | grep -q "failed: " || fail "no reason in: $(sed -n 3p 
 : > file
 expect 2 "cannot write into this folder" "$FREEFLOAT" campaign c.yaml --out file/x; one_line
 if [ "$(id -u)" != 0 ]; then mkdir locked && chmod a-w locked; expect 2 "cannot write" "$FREEFLOAT" campaign c.yaml --out locked/x; fi
-if mkdir small && mount -t tmpfs -o size=80k none small 2>/dev/null; then
+if mkdir small && mount -t tmpfs -o size=12k none small 2>/dev/null; then
   expect 1 "No space left" "$FREEFLOAT" campaign c.yaml --out small/x
   [ ! -e small/x/results.csv ] || fail "a table that looks whole is left on a full disk"
   mount -o remount,size=40m small
@@ -197,7 +197,7 @@ else
 fi
 
 # memory: reduced samples, resident memory below 200 MB and flat
-count=5000
+count=1500
 [ "$long" != 0 ] && count=100000
 printf 'name: m\nbase: wall.yaml\nmethods: [tdpa]\nsamples: %s\nvary:\n  satellites.body.robot.delay: {uniform: [0, 0.05]}\n  contacts.right.stiffness: {log: [1000, 20000]}\n  time.duration: {list: [0.2]}\nmetrics: [rebound_error, peak_force_ratio]\n' $count > m.yaml
 peak() { awk '/VmHWM/ {print $2}' "/proc/$1/status" 2>/dev/null; }

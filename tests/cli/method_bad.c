@@ -1,4 +1,5 @@
-/* A method library that is wrong in the way that -D names; without one it is good and does nothing. */
+/* A method library that is wrong in the way that -D names; without one it is good and does nothing. What
+ * happens AT a step beyond the 64th is not seen when the library is tried, only in the run. */
 #include <freefloat/method.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,33 @@ __attribute__((constructor)) static void hang(void) {
         pause();
 }
 #endif
+#ifdef FORK_LOAD
+__attribute__((constructor)) static void split(void) {
+    fork();
+}
+#endif
+#ifdef CRASH_UNLOAD
+__attribute__((destructor)) static void crash_late(void) {
+    abort();
+}
+#endif
+#ifdef HANG_UNLOAD
+__attribute__((destructor)) static void hang_late(void) {
+    for (;;)
+        pause();
+}
+#endif
 #ifndef NAME
 #define NAME "idle"
 #endif
+#ifndef AT
+#define AT 80
+#endif
 
-static void defaults(int variant, void *s) {
-    (void)variant, (void)s;
-}
+typedef struct settings {
+    double share;
+} settings;
+
 static ff_status check(const ff_world *w, const void *s, uint64_t given, ff_complaint *why) {
     (void)w, (void)s, (void)given;
     *why = (ff_complaint){"", "it never likes anything"};
@@ -47,60 +68,112 @@ static void reset(const void *m, const ff_rigid_state *b, void *s) {
     (void)m, (void)b;
     memset(s, 0, sizeof(long));
 }
+
+/* The fault of this library, in step number AT. */
+static void fail(long *k, ff_method_out *out) {
+    (void)k, (void)out;
+#ifdef NOT_FINITE
+    out->f_b[0].f.x = FF_NAN;
+#endif
+#ifdef CRASH
+    *(volatile int *)(uintptr_t)(*k - AT) = 1; /* address 0 */
+#endif
+#ifdef HANG
+    for (;;)
+        pause();
+#endif
+#ifdef EXIT
+    exit(0);
+#endif
+#ifdef EXIT_AT_ONCE
+    _exit(0);
+#endif
+#ifdef FORK
+    fork();
+#endif
+#ifdef WRITE
+    ((volatile char *)k)[WRITE] = 1;
+#endif
+}
+
 static ff_status step(const void *m, void *s, const ff_method_in *in, ff_method_out *out) {
     long *k = s;
     (void)m, (void)in;
-    ++*k;
-#ifdef NAN_AT
-    if (*k == NAN_AT)
-        out->f_b[0].f.x = FF_NAN;
-#endif
-#ifdef CRASH_AT
-    if (*k == CRASH_AT)
-        abort();
-#endif
-#ifdef HANG_AT
-    while (*k == HANG_AT)
-        pause();
-#endif
-    (void)out;
+    if (++*k == AT)
+        fail(k, out);
     return FF_OK;
 }
 
-#ifdef REPORT /* values that their types do not have */
 static const char *const labels[] = {"none", "some", NULL};
 static const ff_report_column column[] = {
     {.name = "choice", .unit = "", .type = FF_REPORT_CHOICE, .run = true, .label = labels, .help = ""},
     {.name = "count", .unit = "", .type = FF_REPORT_INTEGER, .run = true, .help = ""},
+#ifdef TWICE
+    {.name = "count", .unit = "", .type = FF_REPORT_INTEGER, .run = true, .help = ""},
+#endif
     {.name = "flags", .unit = "", .type = FF_REPORT_FLAGS, .run = true, .label = labels, .help = ""}};
+
+/* Values that their types do not have. */
 static void report(const void *m, const void *s, int body, double *values) {
-    (void)m, (void)s, (void)body;
+    (void)m, (void)s;
+    if (body >= 0)
+        return;
+#ifdef CRASH_REPORT
+    if (*(const long *)s > AT)
+        abort();
+#endif
     values[0] = 99.0;
     values[1] = FF_INF;
     values[2] = -1.0;
 }
+
+#ifdef DEFAULT
+static void defaults(int variant, void *s) {
+    (void)variant;
+    ((settings *)s)->share = DEFAULT;
+}
+#endif
+#ifdef LEAD
+static double lead(const void *m, const void *s, int body) {
+    (void)m, (void)body;
+    return *(const long *)s >= AT ? LEAD : 0.0;
+}
+#endif
+#ifdef THRESHOLD
+static void detector(const void *m, ff_detector_config *config) {
+    (void)m;
+    config->force_on = THRESHOLD;
+}
+#endif
+#ifndef SHARE
+#define SHARE 0.5
 #endif
 
-static const ff_method method = {.abi = FF_METHOD_ABI,
-                                 .size = sizeof(ff_method),
-                                 .name = NAME,
-                                 .version = "1",
-                                 .help = "",
+static const ff_setting table[] = {FF_SETTING_OF(settings, share, "", SHARE, 0.0, 1.0, "nothing")};
+
+static const ff_method method = {FF_METHOD(NAME, "1", ""),
+                                 FF_METHOD_TAKES(table, settings),
                                  .can = FF_CAN_RELATIVE,
-#ifndef BROKEN
-                                 .variants = 1,
-#endif
-#ifdef REPORT
                                  .column = column,
-                                 .columns = 3,
+                                 .columns = sizeof column / sizeof *column,
                                  .report = report,
-#endif
-                                 .defaults = defaults,
                                  .check = check,
                                  .bytes = bytes,
                                  .create = create,
                                  .reset = reset,
-                                 .step = step};
+#ifdef DEFAULT
+                                 .defaults = defaults,
+#endif
+#ifdef LEAD
+                                 .lead = lead,
+#endif
+#ifdef THRESHOLD
+                                 .detector = detector,
+#endif
+#ifndef BROKEN
+                                 .step = step
+#endif
+};
 
 const ff_method *ff_method_entry(uint32_t abi);
 const ff_method *ff_method_entry(uint32_t abi) {

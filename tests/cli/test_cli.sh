@@ -95,6 +95,18 @@ expect 0 "later contacts are not listed: more than 4096" "$FREEFLOAT" run many.y
 grep -q '"all_contacts_listed": false' many/summary.json || fail "all_contacts_listed"
 grep -q '"all_contacts_listed": true' r/summary.json || fail "all_contacts_listed"
 
+# what is printed must arrive: every command says so when it does not
+if [ -w /dev/full ]; then
+  for words in "run $S --set time.duration=0.1 --log none --out full" "compare $S --methods direct --set time.duration=0.1 --out full" \
+      "analyze contact-stability --velocity-gain 80 --position-gain 20 --bandwidth 100" "--help" "--version" "run --help"; do
+    # shellcheck disable=SC2086
+    text=$("$FREEFLOAT" $words 2>&1 >/dev/full)
+    status=$?
+    [ $status -eq 1 ] || fail "$words > /dev/full gave exit status $status"
+    echo "$text" | grep -q "standard output cannot be written (No space left on device)" || fail "$words > /dev/full: $text"
+  done
+fi
+
 # numbers of the contract
 python3 - <<'P' || fail "summary keys"
 import json

@@ -3,20 +3,16 @@
 # hash; whatever is wrong with a library is one clear line, and nothing has moved.
 set -u
 . "$FF_SOURCE_DIR/tests/need.sh"
-need cc sha256sum
+need sha256sum
 S=$FF_SOURCE_DIR/scenarios/deos-client.yaml
 E=$FF_BUILD_DIR/examples/libmethod_example.so
+M=$FF_BUILD_DIR/tests/methods
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
 failures=0
 fail() {
     echo "FAILED: $*"
     failures=$((failures + 1))
-}
-library() { # NAME FLAGS...
-    local name=$1
-    shift
-    cc -shared -fPIC -I "$FF_SOURCE_DIR/lib/include" "$@" "$FF_SOURCE_DIR/tests/cli/method_bad.c" -o "$DIR/$name.so" || fail "$name is not built"
 }
 refuse() { # STATUS PATTERN ARGUMENTS...
     local status=$1 pattern=$2 text got
@@ -53,11 +49,8 @@ EOF
 "$FREEFLOAT" campaign "$DIR/campaign.yaml" --out "$DIR/camp" > "$DIR/camp.txt" 2>&1 || fail "campaign: $(tail -3 "$DIR/camp.txt")"
 grep -rqs restitution "$DIR/camp" || fail "the campaign lacks the library's method"
 
-# what is wrong with a library
-library good
-"$FREEFLOAT" run "$S" --method "$DIR/good.so" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "a good library is refused"
-library report -DREPORT
-"$FREEFLOAT" run "$S" --method "$DIR/report.so" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "a report out of range ends the run"
+# what is wrong with a library: when it is tried
+"$FREEFLOAT" run "$S" --method "$M/method_good.so" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "a good library is refused"
 for key in choice count flags; do
     grep -q "\"$key\": null" "$DIR/out/summary.json" || fail "$key: a value that its type does not have is not null"
 done
@@ -65,32 +58,75 @@ refuse 2 'cannot be read' run "$S" --method "$DIR/none.so"
 echo nothing > "$DIR/text.so"
 refuse 2 'not a shared library' run "$S" --method "$DIR/text.so"
 refuse 2 'does not export ff_method_entry' run "$S" --method "$FF_BUILD_DIR/examples/libobsw_hold.so"
-library old -DOLD
-refuse 2 'built for another freefloat/method.h' run "$S" --method "$DIR/old.so"
-library broken -DBROKEN
-refuse 2 'its table is refused' run "$S" --method "$DIR/broken.so"
-library big -DBIG
-refuse 2 'bytes of memory, allowed: 67108864' run "$S" --method "$DIR/big.so"
-library never -DREFUSE
-refuse 2 'it never likes anything' run "$S" --method "$DIR/never.so"
-library nan -DNAN_AT=5
-refuse 2 'not finite' run "$S" --method "$DIR/nan.so"
-library crash -DCRASH_LOAD
-refuse 2 'crashes when it is loaded' run "$S" --method "$DIR/crash.so"
-library crash5 -DCRASH_AT=5
-refuse 2 'crashes when it is stepped' run "$S" --method "$DIR/crash5.so"
-library hang -DHANG_LOAD
-refuse 2 'does not return when it is loaded' run "$S" --method "$DIR/hang.so"
-library same '-DNAME="tdpa"'
-refuse 2 "named 'tdpa', as one that is built in" run "$S" --method "$DIR/same.so"
-cp "$DIR/good.so" "$DIR/twin.so"
-refuse 2 "named 'idle', as one that is" compare "$S" --methods "$DIR/good.so,$DIR/twin.so"
-# what only shows during the run: after 80 steps
-library late_nan -DNAN_AT=80
-refuse 1 'at 0.316 s' run "$S" --method "$DIR/late_nan.so"
-library late_hang -DHANG_AT=80
-refuse 1 "method 'idle' .* does not return" run "$S" --method "$DIR/late_hang.so"
+while IFS='|' read -r name pattern; do
+    refuse 2 "$pattern" run "$S" --method "$M/method_$name.so"
+done << EOF
+old|built for another freefloat/method.h
+broken|its table is refused
+big|bytes of memory, allowed: 67108864
+never|it never likes anything
+nan|not finite
+crash|crashes when it is loaded
+crash5|crashes when it is stepped
+exit5|ends the process when it is stepped
+fork|starts a process of its own
+fork5|starts a process of its own
+hang|does not return when it is loaded
+same|named 'tdpa', as one that is built in
+key|named 'time', as a key of the scenario
+twice|two columns of its report have one name
+initial|default of one of its settings is outside its range
+default|default of its setting 'share' is nan, outside
+lead|its lead is nan
+threshold|thresholds of contact are negative
+EOF
+refuse 2 "is 2, allowed: 0 to 1" run "$S" --method "$M/method_good.so" --set idle.share=2
+cp "$M/method_good.so" "$DIR/twin.so"
+refuse 2 "named 'idle', as $M/method_good.so" compare "$S" --methods "$M/method_good.so,$DIR/twin.so"
+
+# what only shows in the run, in step 80: one line and status 1, whatever it is
+while IFS='|' read -r name pattern; do
+    refuse 1 "$pattern" run "$S" --method "$M/method_$name.so"
+done << EOF
+late_nan|at 0.316 s
+late_crash|method 'idle' ($M/method_late_crash.so) crashes when it is stepped: Segmentation fault
+late_hang|method 'idle' .* does not return when it is stepped
+late_exit|method 'idle' .* ends the program when it is stepped: there is no result
+late_exit_at_once|method 'idle' .* ends the program when it is stepped
+late_fork|method 'idle' .* starts a process of its own when it is stepped
+late_over|method 'idle' .* writes beyond its state when it is stepped
+late_under|method 'idle' .* writes beyond its state when it is stepped
+late_report|method 'idle' .* crashes when it is asked for its report: Aborted
+EOF
+refuse 1 "method 'idle' .* crashes when it is stepped" compare "$S" --methods "direct,$M/method_late_crash.so"
+sed "s|^methods:.*|methods: [direct, $M/method_late_exit.so]|" "$DIR/campaign.yaml" > "$DIR/exit.yaml"
+text=$("$FREEFLOAT" campaign "$DIR/exit.yaml" --out "$DIR/exit" --quiet --threads 2 2>&1)
+status=$?
+[ "$status $(printf '%s\n' "$text" | wc -l)" = "1 1" ] || fail "a campaign with a library that exits: $status, $text"
+# when a library is unloaded the result is whole already: nothing of it runs any more
+for name in crash_unload hang_unload; do
+    "$FREEFLOAT" run "$S" --method "$M/method_$name.so" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "$name: exit status $?"
+done
+# a run that is stopped from outside ends as one without a library does
+"$FREEFLOAT" run "$S" --method "$M/method_late_hang.so" --set time.duration=0.4 --quiet --out "$DIR/out" &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+status=$?
+[ $status -eq 143 ] || fail "SIGTERM ends a run with a library with status $status"
+
+# a log names its library by hash: another one in its place is refused, the same one replays
+cp "$E" "$DIR/law.so"
+"$FREEFLOAT" run "$S" --method "$DIR/law.so" --set time.duration=4 --log mcap --quiet --out "$DIR/logged" || fail "a run with a log"
+"$FREEFLOAT" replay "$DIR/logged/log.mcap" --quiet || fail "the log does not replay"
+cp "$M/method_good.so" "$DIR/law.so"
+text=$("$FREEFLOAT" replay "$DIR/logged/log.mcap" 2>&1)
+status=$?
+[ "$status $(printf '%s\n' "$text" | wc -l)" = "2 1" ] || fail "a log with another library: $status, $text"
+printf '%s' "$text" | grep -q 'made with the method library of SHA-256' || fail "another library: $text"
+
 # on devices only for those who say so
-refuse 2 'only with --trust-method' rt "$S" --method "$DIR/good.so"
+refuse 2 'only with --trust-method' rt "$S" --method "$M/method_good.so"
 [ $failures -eq 0 ] || exit 1
 echo "libraries: taken, named by hash, refused in one line each"

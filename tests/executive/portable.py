@@ -10,19 +10,13 @@ BANNED = re.compile(
     r"mmap|shm_|signal|sigaction|clock_nanosleep|nanosleep|usleep|sleep$|lws_|MPI_|CVode")
 
 
-def symbols(path):
-    """(defined, undefined)"""
-    defined, undefined = set(), set()
-    for line in subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines():
-        kind, symbol = line.split()[-2:]
-        (undefined if kind in "Uw" else defined).add(symbol.split("@")[0])
-    return defined, undefined
-
-
-every = {}
+every = {}  # of each object: (defined, undefined)
 for folder in sys.argv[2:]:
-    for path in glob.glob(folder + "/**/*.o", recursive=True):
-        every[path[len(folder) + 1:]] = symbols(path)
+    paths = glob.glob(folder + "/**/*.o", recursive=True)
+    for line in subprocess.run(["nm", "-A", *paths], capture_output=True, text=True, check=True).stdout.splitlines():
+        path, _, rest = line.partition(":")
+        kind, symbol = rest.split()[-2:]
+        every.setdefault(path[len(folder) + 1:], (set(), set()))[kind in "Uw"].add(symbol.split("@")[0])
 home = {s: name for name, (defined, _) in every.items() for s in defined if s.startswith("ff_")}
 missing = [r for r in ROOTS if r not in home]
 if missing:

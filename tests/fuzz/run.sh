@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# run.sh build: the libFuzzer targets, into build-fuzz. run.sh NAME (rsi_rob ...): one of them for FF_FUZZ_SECONDS (default 5; 600 with
+# run.sh build: the libFuzzer targets, into build-fuzz. run.sh NAME (rsi_rob ...): one of them for FF_FUZZ_SECONDS (default 3; 600 with
 # FF_TEST_LONG=1) on its corpus and on what earlier runs found, which stays in build-fuzz.
 set -euo pipefail
 source_dir="${FF_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}"
 build="$source_dir/build-fuzz"
-limit="${FF_FUZZ_SECONDS:-$([ "${FF_TEST_LONG:-0}" = 0 ] && echo 5 || echo 600)}"
+limit="${FF_FUZZ_SECONDS:-$([ "${FF_TEST_LONG:-0}" = 0 ] && echo 3 || echo 600)}"
 name=${1:?a target, or: build}
 command -v clang > /dev/null || { echo "skipped: needs clang with libFuzzer"; exit 77; }
 

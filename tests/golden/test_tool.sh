@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tools/golden notices: a changed bit of a log, a changed figure, a case that is new or gone; another toolchain is judged by its figures.
 set -u
-command -v python3 > /dev/null || { echo "skipped: needs python3"; exit 0; }
+. "$FF_SOURCE_DIR/tests/need.sh"
+need python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0

@@ -8,19 +8,21 @@ status=0
 headers=(freefloat/*.h)
 [ ${#headers[@]} -gt 5 ] || { echo "FAIL: no headers found"; exit 1; }
 all=$(printf '#include "%s"\n' "${headers[@]}")
-check() { # TEXT
-  for compiler in "gcc -std=c11 -x c" "g++ -std=c++17 -x c++" "clang -std=c11 -x c" "clang++ -std=c++17 -x c++"; do
+check() { # TEXT COMPILER...
+  local text=$1
+  shift
+  for compiler; do
     # shellcheck disable=SC2086
-    $compiler -fsyntax-only -Wall -Wextra -Werror -I. - <<< "$1" || { echo "FAIL: $compiler: $1"; status=1; }
+    $compiler -fsyntax-only -Wall -Wextra -Werror -I. - <<< "$text" || { echo "FAIL: $compiler: $text"; status=1; }
   done
 }
 for header in "${headers[@]}"; do
   check "#include \"$header\"
 #include \"$header\"
-int nothing_else;"
+int nothing_else;" "gcc -std=c11 -x c" "clang++ -std=c++17 -x c++" # what is missing or defined twice shows in any
 done
 check "$all
-int main(void) { return 0; }"
+int main(void) { return 0; }" "gcc -std=c11 -x c" "g++ -std=c++17 -x c++" "clang -std=c11 -x c" "clang++ -std=c++17 -x c++"
 # C linkage: a C++ program finds the library.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -534,6 +534,8 @@ static void test_friction_of_a_tenth(void **unused) {
     oblique_map(0.3, 0.1, test_count(3, 100), noisy);
 }
 
+/* A fixed draw, of the figures on the page: others fail (FF_SEED=2), a known weakness of the estimator with
+ * friction. */
 static void test_friction_of_three_tenths(void **unused) {
     (void)unused;
     const double allowed[4] = {0.01, 0.02, 0.04, 0.025}, noisy[4] = {0.02, 0.02, 0.04, 0.15};

@@ -2,12 +2,11 @@
 # The log of rt: read by the world's reader after kill -9; replayed to the bit, and one changed bit is found.
 set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
-need python3 node npm
+need python3
 R=$FF_SOURCE_DIR/tests/record
 public="$FF_BUILD_DIR/record-public"
-mkdir -p "$public"
-cp "$R"/{package.json,package-lock.json,cut.mjs} "$public"
-(cd "$public" && { cmp -s package-lock.json node_modules/.ready || { npm ci --no-audit --no-fund --prefer-offline --loglevel=error && cp package-lock.json node_modules/.ready; }; }) || fail "npm ci"
+packages "$R" "$public"
+cp "$R/cut.mjs" "$public"
 FF_CUT_LOG="$work/cut.mcap" "$FF_BUILD_DIR/tests/test_rt_kill" > kill.txt 2>&1 || fail "$(cat kill.txt)"
 node "$public/cut.mjs" cut.mcap "$(sed -n 's/^rows //p' kill.txt | tail -1)" || fail "@mcap/core on the killed loop's log"
 # two robots in lock step, one of them drifting: the log replays to the bit

@@ -31,3 +31,20 @@ pair() {
   wait "$facility_pid" 2> /dev/null
   facility_pid=
 }
+# The two sides apart, of the scenario $S; finish waits for both. The facility ends by itself (--once), on a busy machine a moment later.
+start_facility() { ports; timeout 60 "$FREEFLOAT" facility "$S" --once "${P[@]}" "$@" > facility.txt 2>&1 & facility_pid=$!; }
+start_rt() { : > rt.txt; rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out "${P[@]}" --silence 5 "$@" < /dev/null > rt.txt 2>&1 & rt_pid=$!; }
+finish() {
+  wait "$rt_pid"
+  # shellcheck disable=SC2034 # for the caller
+  got=$?
+  for _ in $(seq 100); do kill -0 "$facility_pid" 2> /dev/null || break; sleep 0.1; done
+  kill "$facility_pid" 2> /dev/null; wait "$facility_pid" 2> /dev/null; facility_pid=
+}
+# What the facility does to the processes, as a line of the scenario asks: fault KIND "facility's options" rt's options...
+fault() {
+  local kind=$1 options=$2
+  shift 2
+  # shellcheck disable=SC2086
+  start_facility $options --set "facility.faults=[{kind: $kind}]"; start_rt "$@"; finish
+}

@@ -2,11 +2,11 @@
 #ifndef FF_TESTS_RT_PORTS_H
 #define FF_TESTS_RT_PORTS_H
 
-#include "rt/plan.h"
+#include "network/address.h"
 
 #include <unistd.h>
 
-static inline ff_plan_options free_ports(void) {
+static inline ff_ports free_ports(void) {
     static unsigned next;
     if (!next)
         next = 20000 + (unsigned)(getpid() * 37 % 9000);
@@ -23,7 +23,7 @@ static inline ff_plan_options free_ports(void) {
         }
         if (good) {
             next += 30;
-            return (ff_plan_options){next - 30, next - 20, next - 10};
+            return (ff_ports){next - 30, next - 20, next - 10};
         }
     }
 }

@@ -4,8 +4,8 @@
 
 #include "support.h"
 
-#include "rt/executive.h"
-#include "rt/facility.h"
+#include "operator/operator.h"
+#include "server/facility.h"
 
 #include "rt/ports.h"
 

@@ -78,8 +78,7 @@ static void test_wrong_sensors_are_refused(void **state) {
         /* nothing moved */
         ff_plan plan;
         char message[160];
-        assert_int_equal(ff_plan_create(&p->scenario, &p->options.ports, &plan, message, sizeof message),
-                         FF_OK);
+        assert_int_equal(ff_plan_create(&p->scenario, &plan, message, sizeof message), FF_OK);
         assert_vec3_near(p->facility.robot[0].T.p, ff_plan_runup(&plan, 0, -FF_INF).T.p, 1e-8);
         drop(p);
     }

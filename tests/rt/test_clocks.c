@@ -232,7 +232,7 @@ static void test_late_packets_do_not_touch_the_other(void **state) {
         play("{kind: rob-late, body: servicer, value: 0.003, probability: 0.2}, {kind: rob-lost, body: "
              "servicer, probability: 0.02}, {kind: jitter, body: servicer, value: 0.002}",
              WALLS);
-    assert_true(late->rt.rsi[1].lost > 10);
+    assert_true(late->rt.robots[1].lost > 10);
     same_commands(calm, late, 0);
     const uint64_t begin = begin_of(late), from = begin_of(calm);
     double worst = 0.0, step = worst_jerk(calm, from, 1), shaken = worst_jerk(late, begin, 1);
@@ -254,7 +254,7 @@ static void test_a_sensors_late_records_do_not_touch_the_other(void **state) {
     pair *late = play("{kind: ft-clock-drift, body: servicer, value: 300}, {kind: ft-lost, body: servicer, "
                       "probability: 0.05}, {kind: jitter, body: servicer, value: 0.002}",
                       WALLS);
-    assert_true(late->rt.ati[1].lost > 100);
+    assert_true(late->rt.sensors[1].lost > 100);
     same_commands(calm, late, 0);
     drop(calm);
     drop(late);

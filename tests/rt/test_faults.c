@@ -52,19 +52,19 @@ static pair *play(const char *first, ...) {
 #define ONCE ", from: 0.8, to: 0.804"
 #define SOME ", from: 0.6, to: 0.9, probability: 0.1"
 
-SURVIVES(test_no_fault, "jitter, value: 0, to: 0.001", p->rt.missed == 0 && p->rt.rsi[0].late == 0)
+SURVIVES(test_no_fault, "jitter, value: 0, to: 0.001", p->rt.missed == 0 && p->rt.robots[0].late == 0)
 SURVIVES(test_rob_lost_once, "rob-lost" ONCE, p->rt.missed == 1 && p->rt.filled == 1)
 SURVIVES(test_rob_lost_often, "rob-lost" SOME, p->rt.missed >= 2 && p->rt.filled == p->rt.missed)
 FAULTS(test_rob_lost_long, FF_TRIP_MISSED, "rob-lost, from: 0.8, to: 0.832", )
 SURVIVES(test_rob_late, "rob-late, value: 0.002" SOME, p->rt.missed == 0)
-SURVIVES(test_rob_repeated, "rob-repeated" SOME, p->rt.rsi[0].repeated >= 2 && p->rt.missed == 0)
-SURVIVES(test_rob_reordered, "rob-reordered" SOME, p->rt.rsi[0].reordered >= 2 && p->rt.missed == 0)
-SURVIVES(test_rob_corrupt, "rob-corrupt" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_cut, "rob-cut" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_nan, "rob-nan" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_empty, "rob-empty" ONCE, p->rt.rsi[0].empty == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_long, "rob-long" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
-SURVIVES(test_rob_incomplete, "rob-incomplete" ONCE, p->rt.rsi[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_repeated, "rob-repeated" SOME, p->rt.robots[0].repeated >= 2 && p->rt.missed == 0)
+SURVIVES(test_rob_reordered, "rob-reordered" SOME, p->rt.robots[0].reordered >= 2 && p->rt.missed == 0)
+SURVIVES(test_rob_corrupt, "rob-corrupt" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_cut, "rob-cut" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_nan, "rob-nan" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_empty, "rob-empty" ONCE, p->rt.robots[0].empty == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_long, "rob-long" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_incomplete, "rob-incomplete" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
 FAULTS(test_ipoc_jump, FF_TRIP_MISSED, "ipoc-jump" ONCE, )
 FAULTS(test_robot_silent, FF_TRIP_SILENT, "robot-silent, from: 0.8", )
 FAULTS(test_robot_stuck, FF_TRIP_STANDS, "robot-stuck, from: 0.6", )
@@ -108,7 +108,7 @@ static void test_answer_lost(void **state) {
         const char *set[] = {n ? FAULT("answer-lost" ONCE) : "facility.faults=[]"};
         pair *p = play_tracked(set, 1, &t[n]);
         expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
-        assert_int_equal(p->rt.rsi[0].late, n);
+        assert_int_equal(p->rt.robots[0].late, n);
         assert_int_equal(p->facility.rsi[0].late, n);
         assert_int_equal(p->rows, p->scenario.cycles + 1);
         drop(p);
@@ -131,11 +131,11 @@ static void test_answer_lost(void **state) {
     free(t[1]);
 }
 FAULTS(test_answer_lost_long, FF_TRIP_LATE, "answer-lost, from: 0.8", )
-SURVIVES(test_answer_late, "answer-late" ONCE, p->facility.rsi[0].too_late == 1 && p->rt.rsi[0].late == 1)
-SURVIVES(test_ft_lost, "ft-lost" SOME, p->rt.ati[0].lost >= 2)
-SURVIVES(test_ft_repeated, "ft-repeated" SOME, p->rt.ati[0].repeated >= 2)
-SURVIVES(test_ft_reordered, "ft-reordered" SOME, p->rt.ati[0].reordered + p->rt.ati[0].repeated >= 2)
-SURVIVES(test_ft_corrupt, "ft-corrupt" ONCE, p->rt.ati[0].lost == 1)
+SURVIVES(test_answer_late, "answer-late" ONCE, p->facility.rsi[0].too_late == 1 && p->rt.robots[0].late == 1)
+SURVIVES(test_ft_lost, "ft-lost" SOME, p->rt.sensors[0].lost >= 2)
+SURVIVES(test_ft_repeated, "ft-repeated" SOME, p->rt.sensors[0].repeated >= 2)
+SURVIVES(test_ft_reordered, "ft-reordered" SOME, p->rt.sensors[0].reordered + p->rt.sensors[0].repeated >= 2)
+SURVIVES(test_ft_corrupt, "ft-corrupt" ONCE, p->rt.sensors[0].lost == 1)
 FAULTS(test_ft_silent, FF_TRIP_AGE, "ft-silent, from: 0.8", )
 FAULTS(test_ft_frozen, FF_TRIP_FROZEN, "ft-frozen, from: 0.6", )
 FAULTS(test_ft_stuck, FF_TRIP_FROZEN, "ft-stuck, from: 0.6",
@@ -148,7 +148,7 @@ FAULTS(test_ft_offset, FF_TRIP_FORCE, "ft-offset, value: 100, from: 0.7", "satel
 FAULTS(test_ft_restart, FF_TRIP_AGE, "ft-restart" ONCE, )
 /* 200 datagrams a cycle from elsewhere, every other one empty: the record behind them is read in its cycle */
 SURVIVES(test_ft_flood, "ft-flood, value: 200, from: 0.6, to: 0.9",
-         p->rt.strangers == 200 * p->facility.injected[FF_FAULT_FT_FLOOD] && p->rt.ati[0].lost == 0)
+         p->rt.strangers == 200 * p->facility.injected[FF_FAULT_FT_FLOOD] && p->rt.sensors[0].lost == 0)
 FAULTS(test_ft_flood_long, FF_TRIP_AGE, "ft-flood, value: 600, from: 0.8", )
 SURVIVES(test_stranger, "stranger" SOME, p->rt.strangers >= 2)
 SURVIVES(test_jitter, "jitter, value: 0.002, to: 1", p->rt.missed == 0)

@@ -125,7 +125,7 @@ static void drop(pair *p) {
 
 static void test_real_time_thread_neither_allocates_nor_faults(void **state) {
     (void)state;
-    pair *p = play(true, 0.004 * 100000, "facility.faults=[]");
+    pair *p = play(true, 0.004 * test_count(20000, 100000), "facility.faults=[]");
     print_message("%llu cycles, %lu allocations, %lld page faults, compute p99 %.0f us\n",
                   (unsigned long long)p->rows, atomic_load(&allocations),
                   (long long)(p->rt.faults.minor + p->rt.faults.major),
@@ -142,12 +142,13 @@ static void test_real_time_thread_neither_allocates_nor_faults(void **state) {
     drop(p);
 }
 
-/* Ten minutes at 250 Hz with 1 % of the telegrams, of the records and of the answers lost, and every packet
+/* Two minutes (FF_TEST_LONG=1: ten) at 250 Hz with 1 % of the telegrams, of the records and of the answers
+ * lost, and every packet
  * +-2 ms about its mean: a record that comes after its telegram is a cycle old when the loop reads it.
  * Virtual time; FF_TEST_LONG=1 does it in wall-clock time as well. */
 static void soak(bool lockstep) {
     pair *p =
-        play(lockstep, 600,
+        play(lockstep, test_count(120, 600),
              "facility.faults=[{kind: rob-lost, probability: 0.01}, {kind: ft-lost, probability: 0.01}, "
              "{kind: answer-lost, probability: 0.01}, {kind: jitter, value: 0.004}]");
     const uint64_t *did = p->facility.injected;
@@ -155,27 +156,29 @@ static void soak(bool lockstep) {
     print_message("%s: %llu of %llu telegrams lost, %llu of %llu records, %llu late answers for %llu lost; "
                   "arrivals %.2f ms rms; %d contacts, energy %.9f of the start's at most, %.9f at the end\n",
                   lockstep ? "virtual time" : "wall-clock time", (unsigned long long)p->rt.missed,
-                  (unsigned long long)did[FF_FAULT_ROB_LOST], (unsigned long long)p->rt.ati[0].lost,
+                  (unsigned long long)did[FF_FAULT_ROB_LOST], (unsigned long long)p->rt.sensors[0].lost,
                   (unsigned long long)did[FF_FAULT_FT_LOST], (unsigned long long)p->facility.rsi[0].late,
                   (unsigned long long)did[FF_FAULT_ANSWER_LOST], 1e3 * p->rt.run.clock[0].residual_s,
                   p->contacts, p->most_energy / p->start_energy, p->last_energy / p->start_energy);
     assert_int_equal(p->rt.state, FF_STATE_HOLD);
     assert_int_equal(p->rows, p->scenario.cycles + 1);
-    assert_true(part > 0.008 && part < 0.012);
+    assert_near(part, 0.01, 6.0 * sqrt(0.01 * 0.99 / (double)p->scenario.cycles)); /* six deviations */
     /* every telegram and record that the facility lost is one that we miss, and no other */
-    assert_int_equal(p->rt.rsi[0].lost, p->rt.missed);
+    assert_int_equal(p->rt.robots[0].lost, p->rt.missed);
     assert_int_equal(p->rt.filled + p->rt.missed_at_rest, p->rt.missed);
     /* telegrams and records are missed when the next one comes: after the last there is none */
     const uint64_t telegrams = did[FF_FAULT_ROB_LOST] - p->rt.missed;
     assert_true(telegrams <= 2);
-    const uint64_t records = did[FF_FAULT_FT_LOST] - p->rt.ati[0].lost;
+    const uint64_t records = did[FF_FAULT_FT_LOST] - p->rt.sensors[0].lost;
     assert_true(records <= 2);
     if (lockstep) { /* no answer to a telegram or to us; both at once are one */
         assert_true(p->facility.rsi[0].late <= did[FF_FAULT_ROB_LOST] + did[FF_FAULT_ANSWER_LOST]);
         assert_true(p->facility.rsi[0].late > did[FF_FAULT_ROB_LOST] + did[FF_FAULT_ANSWER_LOST] / 2);
-        assert_int_equal(p->rt.rsi[0].late, p->facility.rsi[0].late);
+        assert_int_equal(p->rt.robots[0].late, p->facility.rsi[0].late);
     }
-    assert_true(p->contacts > 200);
+    /* 0.1 m between the walls, half a period of a contact: 0.57 s. Tdpa takes energy: slower towards the end
+     */
+    assert_true(p->contacts > p->scenario.duration / 3.0);
     if (lockstep) /* even within 4 ms; a busy machine's facility has no clock worth the name */
         assert_near(p->rt.run.clock[0].residual_s, 0.004 / sqrt(12.0), 0.1 * 0.004 / sqrt(12.0));
     assert_true(p->most_energy <= p->start_energy * (1.0 + 1e-9));

@@ -4,8 +4,8 @@
 
 #include "record/log.h"
 #include "record/replay.h"
-#include "rt/executive.h"
-#include "rt/facility.h"
+#include "operator/operator.h"
+#include "server/facility.h"
 #include "rt/ports.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static const char text[] =
 
 static ff_scenario scenario;
 static atomic_ullong *given; /* rows that the recorder has in hand; seen by both processes */
-static ff_plan_options ports;
+static ff_ports ports;
 static atomic_bool stop;
 
 static void *serve(void *self) {
@@ -93,7 +93,7 @@ static void test_kill_loses_a_tenth_of_a_second_at_most(void **state) {
         static ff_scenario read;
         ff_replay_result replayed = {0};
         assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
-        assert_int_equal(ff_logfile_scenario(&file, &read, message, sizeof message), FF_OK);
+        assert_int_equal(ff_logfile_scenario(&file, NULL, &read, message, sizeof message), FF_OK);
         assert_int_equal(ff_replay(&file, &read, &replayed, message, sizeof message), FF_OK);
         ff_logfile_close(&file);
         const unsigned long long rows = atomic_load(given), lost = rows - replayed.cycles;

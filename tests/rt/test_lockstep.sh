@@ -26,7 +26,7 @@ check() { # NAME FILE options of all three...
   shift 2
   "$FREEFLOAT" run "$file" --out "$name.run" --quiet "$@" || fail "$name: run"
   facility_options=("$@")
-  pair "$name" --lockstep "$file" "$@" --silence 5
+  pair "$name" --lockstep "$file" "$@" --silence 5 --trust-method
   [ $got -eq 0 ] || fail "$name: exit $got: $(cat "$name.rt" "$name.facility")"
   python3 compare.py "$name.run" "$name" 1e-4 || fail "$name differs from run"
   grep -q "0 late, 0 too late, 0 clipped, 0 malformed" "$name.facility" || fail "$name: $(cat "$name.facility")"
@@ -37,6 +37,11 @@ check damping "$S/deos-client.yaml" --set time.duration=12 --method damping
 check direct "$S/wall.yaml" --method direct --set time.duration=5
 # direct gains energy at each of twelve contacts; the arm must still reach all of it
 check gains "$S/deos-client.yaml" --method direct
+# a method library, for those who say so, and one that crashes in step 80
+M=$FF_BUILD_DIR
+check library "$S/deos-client.yaml" --set time.duration=4 --method "$M/examples/libmethod_example.so"
+pair crash --lockstep "$S/deos-client.yaml" --silence 5 --trust-method --method "$M/tests/methods/method_late_crash.so"
+{ [ $got -eq 1 ] && tail -1 crash.rt | grep -q "method 'idle' .* crashes when it is stepped"; } || fail "crash: exit $got: $(cat crash.rt)"
 check tip "$S/deos-client.yaml" --set time.duration=6 --set contacts.front.point=tip --set "contacts.front.at=[0, 0, 0.43]"
 check fused "$S/deos-client.yaml" --method fused --set time.duration=8
 check fast "$S/wall.yaml" --set time.cycle=0.001 --set time.duration=4

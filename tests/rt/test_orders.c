@@ -90,7 +90,7 @@ static ff_replay_result replay(const char *path, int *zeroed, int *set) {
     ff_replay_result result;
     char message[256] = "";
     assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
-    assert_int_equal(ff_logfile_scenario(&file, scenario, message, sizeof message), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&file, NULL, scenario, message, sizeof message), FF_OK);
     if (ff_replay(&file, scenario, &result, message, sizeof message) != FF_OK)
         fail_msg("%s", message);
     ff_mcap_reader_rewind(file.reader);

@@ -140,8 +140,7 @@ static wire *go(const char *text, const tried *t) {
                 .options = {.wait = 30.0, .silence = t->silence > 0.0 ? t->silence : 3.0},
                 .facility = &w->facility,
                 .rt = &w->rt};
-    const ff_plan_options none = {0};
-    assert_int_equal(ff_plan_create(&w->truth, &none, &w->plan, message, sizeof message), FF_OK);
+    assert_int_equal(ff_plan_create(&w->truth, &w->plan, message, sizeof message), FF_OK);
     for (int i = 0; i < w->scenario.satellites; i++) {
         ff_plan_output(&w->scenario.satellite[i], &w->scenario.satellite[i].safety, w->scenario.cycle,
                        &w->robot[i].limit);

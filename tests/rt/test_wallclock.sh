@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Free-running in wall-clock time: rebound speeds within 2 % of run; the same files as run. Then with telegrams that are really late,
-# scattered, and a controller that stands still: in lock step (test_faults.c) their stamps say the same, but nothing has to wait.
+# scattered, and a controller that stands still: in lock step (test_faults.c) their stamps say the same, but nothing has to wait. And a loop
+# that is killed or stalls.
 set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
 need python3
@@ -26,4 +27,23 @@ for b in others:
     assert abs(ratio - 1) < 0.02, ratio
 P
 "$FREEFLOAT" replay rt/log.mcap --quiet || fail "the log does not replay"
+
+# the loop is killed: the controller stops by its own count of late answers; the log keeps all but 0.1 s
+calm=(--set satellites.body.safety.missed=500 --set satellites.body.safety.age=2) # a busy machine's stalls shall not end the run first
+fault "loop-killed, from: 0.6" "--timeout 100" "${calm[@]}" --log mcap
+[ $got -eq 137 ] && grep -q "too many late answers" facility.txt || fail "killed loop: exit $got: $(cat facility.txt)"
+[ ! -e out/summary.json ] || fail "a killed loop wrote its summary"
+"$FREEFLOAT" replay out/log.mcap | grep -q "cut off" || fail "the killed loop's log: $("$FREEFLOAT" replay out/log.mcap 2>&1)"
+
+# the loop stands still for a second, as a stalled computer would; the controller gives up before
+fault "loop-stalled, from: 0.6, to: 1.6" "--timeout 100" "${calm[@]}"
+grep -q "the loop stands still" facility.txt && grep -q "too many late answers" facility.txt || fail "stalled loop: $(cat facility.txt)"
+grep -q "FAULT" rt.txt && [ $got -eq 1 ] || fail "stalled loop: exit $got: $(cat rt.txt)"
+# a stall that the controller bears ends the run by the controller's own count of late answers
+fault "loop-stalled, from: 0.6, to: 0.7" "--timeout 100"
+grep -q "the loop continues" facility.txt && grep -q "FAULT, LATE" rt.txt && [ $got -eq 1 ] || fail "short stall: exit $got: $(cat rt.txt facility.txt)"
+# unless more are allowed: it continues. 25 telegrams wait then, and the first one takes all records: the sample is not old for the others,
+# by the product's own limit
+fault "loop-stalled, from: 0.6, to: 0.7" "--timeout 100 --set time.duration=2" --set satellites.body.safety.missed=500 --set time.duration=2
+grep -q "the loop continues" facility.txt && [ $got -eq 0 ] || fail "borne stall: exit $got: $(cat rt.txt facility.txt)"
 [ $failures -eq 0 ]

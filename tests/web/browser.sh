@@ -3,14 +3,12 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../..
+. "$root/tests/need.sh"
 build=${FF_BUILD_DIR:-$root/build}
 freefloat=${FREEFLOAT:-$build/freefloat}
 fail() { echo "$(basename "$0" .sh): $*" >&2; exit 1; }
-command -v node >/dev/null || fail "node is missing"
-[ -x "${FF_CHROMIUM:-/usr/bin/chromium}" ] || fail "chromium is missing (apt-get install chromium)"
+need "${FF_CHROMIUM:-/usr/bin/chromium}"
 [ -x "$freefloat" ] || fail "$freefloat is missing: build first"
-if [ ! -e "$here/node_modules/playwright-core/package.json" ]; then
-    (cd "$here" && npm ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error)
-fi
+packages "$here" "$here"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -499,10 +499,12 @@ static void resolve(const ff_world *world, uint64_t given, void *settings) {
         s->noise = world->force_noise;
     if (!(given >> SKEW & 1u)) /* time stamps say it on hardware */
         s->skew = world->skew;
+    ff_detector_config noise;
+    ff_world_detector(world, &noise);
     if (!(given >> THRESHOLD & 1u))
-        s->threshold = 5.0 * world->force_noise;
+        s->threshold = noise.force_on;
     if (!(given >> TORQUE_THRESHOLD & 1u))
-        s->torque_threshold = 5.0 * world->torque_noise;
+        s->torque_threshold = noise.torque_on;
 }
 
 static void set_identify(const damping_settings *s, ff_identify_config *identify) {
@@ -542,13 +544,6 @@ static ff_status check(const ff_world *world, const void *settings, uint64_t giv
     return FF_OK;
 }
 
-static size_t bytes(const ff_world *world, const void *settings, size_t *state) {
-    (void)world;
-    (void)settings;
-    *state = sizeof(damping_state);
-    return sizeof(damping_model);
-}
-
 static void create(const ff_world *world, const void *settings, uint64_t given, void *memory) {
     const damping_settings *s = settings;
     damping_model *model = memory;
@@ -562,10 +557,9 @@ static void create(const ff_world *world, const void *settings, uint64_t given, 
                              .integrate = world->integrate,
                              .bodies = world->bodies};
     set_identify(s, &model->identify);
-    ff_detector_default(&model->detector);
+    ff_world_detector(world, &model->detector);
     model->detector.force_on = s->threshold;
     model->detector.torque_on = s->torque_threshold;
-    model->detector.multiple = world->noisy ? 5.0 : 0.0;
     model->detector.fixed = given >> THRESHOLD & 1u || given >> TORQUE_THRESHOLD & 1u;
 }
 
@@ -582,22 +576,19 @@ static void reset(const void *model, const ff_rigid_state *body, void *memory) {
         end_port(&state->port[i]);
 }
 
-const ff_method ff_method_damping = {.abi = FF_METHOD_ABI,
-                                     .size = sizeof(ff_method),
-                                     .name = "damping",
-                                     .version = "1",
-                                     .help = "Settings of the method `damping` (he2022). They may stand in a "
-                                             "scenario that runs another method.",
-                                     .can = FF_CAN_TREE | FF_CAN_RELATIVE,
-                                     .setting = table,
-                                     .settings = sizeof table / sizeof *table,
-                                     .setting_bytes = sizeof(damping_settings),
-                                     .variants = 2,
-                                     .defaults = defaults,
-                                     .resolve = resolve,
-                                     .check = check,
-                                     .bytes = bytes,
-                                     .create = create,
-                                     .detector = detector,
-                                     .reset = reset,
-                                     .step = step};
+const ff_method ff_method_damping = {
+    FF_METHOD(
+        "damping", "1",
+        "Settings of the method `damping` (he2022). They may stand in a scenario that runs another method."),
+    FF_METHOD_TAKES(table, damping_settings),
+    .can = FF_CAN_TREE | FF_CAN_RELATIVE,
+    .variants = 2,
+    .model_bytes = sizeof(damping_model),
+    .state_bytes = sizeof(damping_state),
+    .defaults = defaults,
+    .resolve = resolve,
+    .check = check,
+    .create = create,
+    .detector = detector,
+    .reset = reset,
+    .step = step};

@@ -169,13 +169,14 @@ static void defaults(int variant, void *settings) {
                                          : (tdpa_settings){0};
 }
 
-/* Five standard deviations: of three axes of pure noise, about 1.5e-5 of the samples are longer. */
 static void resolve(const ff_world *world, uint64_t given, void *settings) {
     tdpa_settings *s = settings;
+    ff_detector_config noise;
+    ff_world_detector(world, &noise);
     if (!(given >> THRESHOLD & 1u))
-        s->threshold = 5.0 * world->force_noise;
+        s->threshold = noise.force_on;
     if (!(given >> TORQUE_THRESHOLD & 1u))
-        s->torque_threshold = 5.0 * world->torque_noise;
+        s->torque_threshold = noise.torque_on;
 }
 
 static ff_status check(const ff_world *world, const void *settings, uint64_t given, ff_complaint *complaint) {
@@ -193,13 +194,6 @@ static ff_status check(const ff_world *world, const void *settings, uint64_t giv
     return FF_OK;
 }
 
-static size_t bytes(const ff_world *world, const void *settings, size_t *state) {
-    (void)world;
-    (void)settings;
-    *state = sizeof(tdpa_state);
-    return sizeof(tdpa_model);
-}
-
 static void create(const ff_world *world, const void *settings, uint64_t given, void *model) {
     tdpa_model *m = model;
     *m = (tdpa_model){.settings = *(const tdpa_settings *)settings,
@@ -208,21 +202,14 @@ static void create(const ff_world *world, const void *settings, uint64_t given, 
                       .pair = world->grasp};
     if (m->settings.pair == PAIR_OFF || m->settings.reading)
         m->pair.body = -1;
-    ff_detector_default(&m->detector);
-    m->detector.force_on = m->settings.threshold;
-    m->detector.torque_on = m->settings.torque_threshold;
-    m->detector.multiple = world->noisy ? 5.0 : 0.0;
-    m->detector.fixed = given >> THRESHOLD & 1u || given >> TORQUE_THRESHOLD & 1u;
+    m->fixed = given >> THRESHOLD & 1u || given >> TORQUE_THRESHOLD & 1u;
 }
 
 static void detector(const void *model, ff_detector_config *config) {
-    *config = ((const tdpa_model *)model)->detector;
-}
-
-static void reset(const void *model, const ff_rigid_state *body, void *state) {
-    (void)model;
-    (void)body;
-    *(tdpa_state *)state = (tdpa_state){0};
+    const tdpa_model *m = model;
+    config->force_on = m->settings.threshold;
+    config->torque_on = m->settings.torque_threshold;
+    config->fixed = m->fixed;
 }
 
 static ff_status step(const void *model, void *state, const ff_method_in *in, ff_method_out *out) {
@@ -252,24 +239,19 @@ static const ff_setting settings[] = { /* in the order of tdpa.h */
 };
 /* clang-format on */
 
-const ff_method ff_method_tdpa = {.abi = FF_METHOD_ABI,
-                                  .size = sizeof(ff_method),
-                                  .name = "tdpa",
-                                  .version = "1",
-                                  .help =
-                                      "Settings of the method `tdpa` (destefano2019). They may stand in a "
-                                      "scenario that runs another method.",
-                                  .needs = FF_NEEDS_GRASP,
-                                  .can = FF_CAN_TREE | FF_CAN_RELATIVE,
-                                  .setting = settings,
-                                  .settings = sizeof settings / sizeof *settings,
-                                  .setting_bytes = sizeof(tdpa_settings),
-                                  .variants = 2,
-                                  .defaults = defaults,
-                                  .resolve = resolve,
-                                  .check = check,
-                                  .bytes = bytes,
-                                  .create = create,
-                                  .detector = detector,
-                                  .reset = reset,
-                                  .step = step};
+const ff_method ff_method_tdpa = {
+    FF_METHOD("tdpa", "1",
+              "Settings of the method `tdpa` (destefano2019). They may stand in a scenario that runs another "
+              "method."),
+    FF_METHOD_TAKES(settings, tdpa_settings),
+    .needs = FF_NEEDS_GRASP,
+    .can = FF_CAN_TREE | FF_CAN_RELATIVE,
+    .variants = 2,
+    .model_bytes = sizeof(tdpa_model),
+    .state_bytes = sizeof(tdpa_state),
+    .defaults = defaults,
+    .resolve = resolve,
+    .check = check,
+    .create = create,
+    .detector = detector,
+    .step = step};

@@ -20,7 +20,8 @@ typedef struct tdpa_settings {
 
 typedef struct tdpa_model {
     tdpa_settings settings;
-    ff_detector_config detector; /* wrenches below it are noise: they move no body and feed no observer */
+    bool
+        fixed; /* thresholds were given; wrenches below them are noise: they move no body, feed no observer */
     ff_integrate_config integrate;
     int bodies;
     ff_world_grasp pair; /* body -1: none */

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define FF_VERSION "0.1.0"
+#define FF_VERSION "0.2.0"
 #define FF_PI 3.14159265358979323846
 /* The standard macros are floats: these do not promote. */
 #define FF_INF ((double)INFINITY)

@@ -223,8 +223,7 @@ void ff_body_put(const ff_body_view *view, const ff_rigid_state *x, ff_body_stat
 void ff_body_fly(const ff_body *body, ff_body_work *work, double T, ff_rigid_load contact, ff_wrench thrust,
                  ff_body_state *state);
 /* After it: what acts at the end of the cycle, the base standing at state->motion. */
-void ff_body_fly_finish(const ff_body *body, ff_body_work *work, double T, ff_rigid_load late,
-                        ff_body_state *state);
+void ff_body_fly_finish(const ff_body_work *work, double T, ff_rigid_load late, ff_body_state *state);
 /* A port's pose in the base frame h seconds after its joints were measured, as `fly` takes them. */
 ff_pose ff_body_port_ahead(const ff_body *body, ff_body_work *work, int port, double h,
                            const ff_body_state *state);

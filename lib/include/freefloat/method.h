@@ -13,11 +13,13 @@
 #include "freefloat/dynamics.h"
 #include "freefloat/integrate.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define FF_METHOD_ABI 1u /* of everything in this header; another one is refused */
+#define FF_METHOD_ABI 2u /* of everything in this header; another one is refused */
 
 enum {
     FF_METHOD_SETTINGS = 64,       /* settings of a method, at most: `given` has a bit for each */
@@ -55,7 +57,15 @@ typedef struct ff_setting {
     const char *help;           /* one line */
     const char *effect;         /* of changing it in a running loop, one line; NULL: that is not allowed */
     double tune_low, tune_high; /* range for that */
+    double initial;             /* the default as a number, where the method has no function `defaults` */
 } ff_setting;
+
+/* One real setting that is a field of `type`, its default and its closed range. */
+#define FF_SETTING_OF(type_, field, unit_, default_, low_, high_, help_)                            \
+    {                                                                                               \
+        .name = #field, .type = FF_SETTING_REAL, .unit = (unit_), .offset = offsetof(type_, field), \
+        .absent = #default_, .low = (low_), .high = (high_), .initial = (default_), .help = (help_) \
+    }
 
 /* Settings of one method as they are passed on: the method's own struct, and which of them were given. A
  * setting that was not given is the method's to choose, see `resolve`. */
@@ -139,11 +149,12 @@ typedef struct ff_body_sample {
 } ff_body_sample;
 
 typedef struct ff_method_in {
+    double cycle;                     /* [s] from t_k to t_(k+1) */
     int bodies;                       /* rows of all that follows */
     const ff_rigid_state *body;       /* satellites at t_k */
     const ff_rigid_model *rigid;      /* and their models in this cycle: a tree's change with its joints */
     const ff_body_sample *sample;     /* robots and sensors */
-    const ff_detection *detected;     /* stage 2, by the method's thresholds; all zero without detector */
+    const ff_detection *detected;     /* stage 2, by the method's thresholds; all zero without detection */
     const ff_integrate_state *output; /* velocity that the robots were commanded: V_c(k) */
     ff_vec3 grasp_point;              /* [m] of ff_world.grasp, in this cycle */
     /* Only where a body has joints, else NULL: each body's view in this cycle, and its frame at t_k (with
@@ -199,10 +210,11 @@ typedef struct ff_report_column {
 /* ----------------------------------------------------------------------------------------------- method --
  */
 
-enum {                         /* needs: what the loop withholds otherwise */
-       FF_NEEDS_GEOMETRY = 1,  /* shapes, places and laws of the contacts */
-       FF_NEEDS_GRASP = 2,     /* which bodies hold each other, and where */
-       FF_NEEDS_COMPLIANCE = 4 /* of the robots' gears */
+enum {                          /* needs: what the loop withholds otherwise */
+       FF_NEEDS_GEOMETRY = 1,   /* shapes, places and laws of the contacts */
+       FF_NEEDS_GRASP = 2,      /* which bodies hold each other, and where */
+       FF_NEEDS_COMPLIANCE = 4, /* of the robots' gears */
+       FF_NEEDS_DETECTION = 8   /* stage 2: contacts that begin and end */
 };
 enum {                      /* can */
        FF_CAN_TREE = 1,     /* bodies whose inertia changes: with an arm */
@@ -213,7 +225,7 @@ enum {                      /* can */
 
 /* A method. Model and state are memory of the caller, aligned as malloc's, that may be moved by memcpy: no
  * pointers into themselves, no globals, no allocation, no system calls, and a step of bounded duration. Two
- * instances in turn give the bits of each alone. */
+ * instances in turn give the bits of each alone. Only `step` must be there: what is NULL is done as said. */
 typedef struct ff_method {
     uint32_t abi, size;  /* FF_METHOD_ABI, sizeof(ff_method) */
     const char *name;    /* as in a scenario: letters, digits, - and _ */
@@ -222,26 +234,31 @@ typedef struct ff_method {
     uint32_t needs, can;
     const ff_setting *setting;
     uint32_t settings, setting_bytes;
-    uint32_t variants; /* >= 1: 0 the default, 1 `reading: printed` */
+    uint32_t variants; /* 2: also `reading: printed`; else the default alone */
     const ff_report_column *column;
     uint32_t columns;
+    size_t model_bytes, state_bytes; /* of a method without `bytes` */
 
-    /* Settings of a variant; those in brackets that depend on the world are filled by resolve. */
+    /* Settings of a variant; those in brackets that depend on the world are filled by resolve. NULL:
+     * `initial` of each in the table. */
     void (*defaults)(int variant, void *settings);
     /* Settings that were not given, from the world; NULL: none do. */
     void (*resolve)(const ff_world *world, uint64_t given, void *settings);
     /* FF_OK, FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED ...; then *complaint says why. world NULL: the settings
-     * alone are checked, not yet resolved. */
+     * alone are checked, not yet resolved. NULL: the ranges of the table say all. */
     ff_status (*check)(const ff_world *world, const void *settings, uint64_t given, ff_complaint *complaint);
-    /* Of the model; *state of the state. */
+    /* Of the model; *state of the state. NULL: model_bytes and state_bytes. */
     size_t (*bytes)(const ff_world *world, const void *settings, size_t *state);
-    /* world and settings have passed check; settings are resolved. */
+    /* world and settings have passed check; settings are resolved. NULL: the model is the struct of settings.
+     */
     void (*create)(const ff_world *world, const void *settings, uint64_t given, void *model);
     /* In a running loop: another noise, delay or skew, other tunable settings. FF_OK, or a fault and the
      * model is as it was. The sizes do not change. NULL: create does it. */
     ff_status (*update)(void *model, const ff_world *world, const void *settings, uint64_t given);
-    /* Thresholds of stage 2 for this method; NULL: nothing is detected for it. */
+    /* Thresholds of stage 2 for this method; *config is preset to those of the noise (ff_world_detector).
+     * NULL: these, with FF_NEEDS_DETECTION; without it nothing is detected. */
     void (*detector)(const void *model, ff_detector_config *config);
+    /* NULL: the state is zero. */
     void (*reset)(const void *model, const ff_rigid_state *body, void *state);
     /* [s] how far ahead the commands of a body are; NULL: it commands the present. */
     double (*lead)(const void *model, const void *state, int body);
@@ -252,16 +269,45 @@ typedef struct ff_method {
     void (*report)(const void *model, const void *state, int body, double *values);
 } ff_method;
 
+/* The beginning of a table; and its settings: an array of ff_setting for a struct. */
+#define FF_METHOD(name_, version_, help_) \
+    .abi = FF_METHOD_ABI, .size = sizeof(ff_method), .name = (name_), .version = (version_), .help = (help_)
+#define FF_METHOD_TAKES(table, type_) \
+    .setting = (table), .settings = sizeof(table) / sizeof *(table), .setting_bytes = sizeof(type_)
+
 /* What a shared object exports: its table, or NULL when it was built for another abi. */
 typedef const ff_method *ff_method_entry_function(uint32_t abi);
+
+/* The same for the table of that name, at the end of a file. */
+#define FF_METHOD_EXPORT(table)                                                            \
+    __attribute__((visibility("default"))) const ff_method *ff_method_entry(uint32_t abi); \
+    const ff_method *ff_method_entry(uint32_t abi) {                                       \
+        return abi == FF_METHOD_ABI ? &(table) : NULL;                                     \
+    }
 
 /* ----------------------------------------------------------------------------------------- with settings --
  */
 
 /* Is the table whole: abi and size, name, functions, settings with unique names, sane ranges and offsets
- * inside the struct, columns that fit a report. FF_ERR_ARGUMENT, and *why (may be NULL) says what is wrong.
- */
+ * inside the struct, columns with unique names that fit a report. FF_ERR_ARGUMENT, and *why (may be NULL)
+ * says what is wrong. */
 ff_status ff_method_validate(const ff_method *method, const char **why);
+/* What the table's functions of these names do, or what stands for one that is NULL. */
+ff_status ff_method_check(const ff_method *method, const ff_world *world, const void *settings,
+                          uint64_t given, ff_complaint *complaint);
+size_t ff_method_bytes(const ff_method *method, const ff_world *world, const void *settings, size_t *state);
+void ff_method_create(const ff_method *method, const ff_world *world, const void *settings, uint64_t given,
+                      void *model);
+ff_status ff_method_update(const ff_method *method, void *model, const ff_world *world, const void *settings,
+                           uint64_t given);
+void ff_method_reset(const ff_method *method, const void *model, const ff_rigid_state *body, void *state);
+/* Thresholds of stage 2 as the world's noise asks for them: five standard deviations, of what is known and,
+ * if it is real noise, of what is measured in flight. Of three axes of pure noise about 1.5e-5 of the samples
+ * are longer. */
+void ff_world_detector(const ff_world *world, ff_detector_config *config);
+/* The stage's detector for a method; false: it has none. */
+bool ff_method_detector(const ff_method *method, const ff_world *world, const void *model,
+                        ff_detector_config *config);
 /* Index of a setting in the table; -1: there is none of that name. */
 int ff_setting_find(const ff_method *method, const char *name);
 /* The defaults of a variant, nothing given. */
@@ -271,6 +317,9 @@ void ff_settings_default(const ff_method *method, int variant, ff_settings *sett
 ff_status ff_settings_set(const ff_method *method, ff_settings *settings, const char *name, double value);
 /* The same as a number; FF_NAN: there is none of that name, or it is a vector. */
 double ff_settings_get(const ff_method *method, const ff_settings *settings, const char *name);
+/* Is every setting whose default is not in brackets inside its range. FF_ERR_ARGUMENT, and *name (may be
+ * NULL) is the first that is not. */
+ff_status ff_settings_validate(const ff_method *method, const ff_settings *settings, const char **name);
 /* The setting is the method's to choose again. */
 void ff_settings_forget(const ff_method *method, ff_settings *settings, const char *name);
 /* Values of the columns of a body (run: of the run) in one report. */

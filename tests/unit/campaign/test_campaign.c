@@ -41,7 +41,7 @@ static ff_status load(const char *text, ff_campaign *c, char *message, size_t si
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
-    return ff_campaign_load(path, c, message, size, NULL, 0);
+    return ff_campaign_load(path, NULL, c, message, size, NULL, 0);
 }
 
 static ff_campaign *load_good(const char *text) {

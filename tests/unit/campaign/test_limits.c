@@ -185,6 +185,7 @@ enum { NX = 11, NY = 6 };
 /* A picture over x = 1 .. 2 and y = 10 .. 1000 (log) whose limit's column is x - 1 + ln(y/10)/ln(100). */
 static ff_output *make_picture(ff_campaign *c, bool flat) {
     ff_output *o = calloc(1, sizeof *o);
+    o->segment = malloc(FF_CONTOUR_SEGMENTS * sizeof *o->segment);
     memset(c, 0, sizeof *c);
     o->campaign = c;
     snprintf(c->name, sizeof c->name, "drawn");

@@ -213,8 +213,8 @@ static void fly_brute(const ff_body_view *v, double t, int steps, ff_rigid_state
 }
 
 /* A tumble of half a radian a second with joint momentum of its own size, 2 s in steps of h: error of
- * attitude [rad] and rate, largest change of the momentum in space over its size, change of w.I w/2 over its
- * size. */
+ * attitude [rad] and rate, largest change of the momentum in space over |I w| + |spin| (their sum may nearly
+ * vanish), change of w.I w/2 over its size. */
 typedef struct errors {
     double angle, rate, momentum, energy;
 } errors;
@@ -225,12 +225,13 @@ static errors fly(const ff_body_view *view, ff_rigid_state x, double h) {
     ff_rigid_state truth = x;
     fly_brute(view, t, 8000, &truth);
     const ff_vec3 L = ff_view_angular_momentum(view, &x), p = x.velocity;
+    const double size = ff_vec3_norm(ff_mat3_apply(&view->rigid.inertia, x.omega)) + ff_vec3_norm(view->spin);
     const double E = ff_rigid_kinetic_energy(&view->rigid, &x);
     errors e = {0};
     for (int n = 0; n < steps; n++) {
         ff_view_drift(view, h, &x);
-        e.momentum = fmax(e.momentum,
-                          ff_vec3_norm(ff_vec3_sub(ff_view_angular_momentum(view, &x), L)) / ff_vec3_norm(L));
+        e.momentum =
+            fmax(e.momentum, ff_vec3_norm(ff_vec3_sub(ff_view_angular_momentum(view, &x), L)) / size);
         e.energy = fmax(e.energy, fabs(ff_rigid_kinetic_energy(&view->rigid, &x) - E) / E);
     }
     assert_memory_equal(&p, &x.velocity, sizeof p);

@@ -18,6 +18,7 @@ typedef struct script {
     ff_pose at[FF_MAX_BODIES]; /* where the robots stand: at their command, or where they were left */
     ff_setpoint offered[FF_MAX_BODIES], written[FF_MAX_BODIES];
     ff_wrench measured[FF_MAX_BODIES];
+    ff_arm_order arm;
     ff_wrench force;       /* that every sensor reads */
     ff_status refuses;     /* to open */
     uint64_t fails_at;     /* this cycle's wait, with: */
@@ -80,9 +81,10 @@ static ff_status script_wait(void *self, ff_sample *sample) {
 }
 
 static void script_write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                         const ff_wrench *measured_b) {
+                         const ff_wrench *measured_b, const ff_arm_order *arm) {
     script *s = self;
     s->led = led;
+    s->arm = *arm;
     script_call(s, 'X');
     assert_int_equal(k, s->k);
     memcpy(s->written, command, (size_t)s->bodies * sizeof *command);
@@ -100,8 +102,13 @@ static void script_close(void *self) {
 }
 
 static ff_station script_station(script *s) {
-    return (ff_station){s,           false,        script_open,  script_offer,
-                        script_wait, script_write, script_truth, script_close};
+    return (ff_station){.self = s,
+                        .open = script_open,
+                        .offer = script_offer,
+                        .wait = script_wait,
+                        .write = script_write,
+                        .truth = script_truth,
+                        .close = script_close};
 }
 
 #endif

@@ -152,9 +152,9 @@ static void test_a_broken_table_is_refused(void **unused) {
                             .variants = 1,
                             .defaults = ff_method_tdpa.defaults,
                             .check = ff_method_tdpa.check,
-                            .bytes = ff_method_tdpa.bytes,
+                            .model_bytes = ff_method_tdpa.model_bytes,
+                            .state_bytes = ff_method_tdpa.state_bytes,
                             .create = ff_method_tdpa.create,
-                            .reset = ff_method_tdpa.reset,
                             .step = ff_method_tdpa.step};
     assert_int_equal(ff_method_validate(&good, NULL), FF_OK);
     ff_method bad = good;
@@ -171,7 +171,9 @@ static void test_a_broken_table_is_refused(void **unused) {
     bad.name = "";
     REFUSED("name");
     bad.step = NULL;
-    REFUSED("functions");
+    REFUSED("its step");
+    bad.bytes = ff_method_fused.bytes; /* of what size would the state be cleared */
+    REFUSED("`bytes` without");
     bad.setting_bytes = FF_METHOD_SETTING_BYTES + 1;
     REFUSED("512 bytes");
     bad.settings = FF_METHOD_SETTINGS + 1;
@@ -180,14 +182,26 @@ static void test_a_broken_table_is_refused(void **unused) {
     REFUSED("place in the struct");
     bad.columns = 1;
     REFUSED("report");
+    const ff_report_column twin[] = {{.name = "a", .unit = "", .help = ""},
+                                     {.name = "a", .unit = "", .help = ""}};
+    bad.columns = 2;
+    bad.column = twin;
+    bad.report = ff_method_fused.report;
+    REFUSED("columns of its report have one name");
     setting[1].name = setting[0].name;
     REFUSED("one name");
+    setting[1].name = "a b";
+    REFUSED("lacks name");
+    setting[1].name = "group.key"; /* there is no such group */
+    REFUSED("lacks name");
     setting[1] = ff_method_tdpa.setting[7];
     setting[2].choice = NULL;
     REFUSED("words");
     setting[2] = ff_method_tdpa.setting[0];
     setting[0].low = 1.0;
     setting[0].high = 0.0;
+    REFUSED("range");
+    setting[0].high = FF_NAN;
     REFUSED("range");
 #undef REFUSED
 }
@@ -219,6 +233,80 @@ static void test_defaults_are_as_described(void **unused) {
                 assert_true(value >= x->low && value <= x->high);
         }
     }
+}
+
+/* What stands for a function that is NULL: defaults of the table, settings as the model, a state of zeros,
+ * five standard deviations of the noise. */
+typedef struct small {
+    double first, second;
+} small;
+
+static ff_status nothing(const void *model, void *state, const ff_method_in *in, ff_method_out *out) {
+    (void)model, (void)state, (void)in, (void)out;
+    return FF_OK;
+}
+
+static void force_alone(const void *model, ff_detector_config *config) {
+    config->force_on += ((const small *)model)->first;
+    config->torque_on = FF_INF;
+}
+
+static void test_what_is_null_is_done_as_said(void **unused) {
+    (void)unused;
+    const ff_setting table[] = {FF_SETTING_OF(small, first, "N", 0.25, 0.0, 1.0, "one"),
+                                FF_SETTING_OF(small, second, "", -3.0, -4.0, 0.0, "two")};
+    ff_method m = {FF_METHOD("small", "1", "nothing"), FF_METHOD_TAKES(table, small), .state_bytes = 24,
+                   .step = nothing};
+    assert_int_equal(ff_method_validate(&m, NULL), FF_OK);
+    ff_settings s;
+    ff_settings_default(&m, 0, &s);
+    assert_true(s.given == 0 && ff_settings_get(&m, &s, "first") == 0.25 &&
+                ff_settings_get(&m, &s, "second") == -3.0);
+    assert_string_equal(table[1].absent, "-3.0");
+    ff_setting wrong[] = {table[0], table[1]};
+    wrong[1].initial = 0.5;
+    m.setting = wrong;
+    const char *why = NULL;
+    assert_int_equal(ff_method_validate(&m, &why), FF_ERR_ARGUMENT);
+    assert_non_null(strstr(why, "outside its range"));
+    m.setting = table;
+    const char *name = NULL;
+    assert_int_equal(ff_settings_validate(&m, &s, &name), FF_OK);
+    s.bytes[1] = 0.5;
+    assert_int_equal(ff_settings_validate(&m, &s, &name), FF_ERR_ARGUMENT);
+    assert_string_equal(name, "second");
+    s.bytes[1] = FF_NAN;
+    assert_int_equal(ff_settings_validate(&m, &s, NULL), FF_ERR_ARGUMENT);
+    s.bytes[1] = -1.0;
+
+    const ff_world world = {.bodies = 1, .force_noise = 0.3, .torque_noise = 0.02, .noisy = true};
+    ff_complaint complaint;
+    size_t state_bytes = 0;
+    small model = {0};
+    double state[3] = {1, 2, 3};
+    assert_int_equal(ff_method_check(&m, &world, s.bytes, 0, &complaint), FF_OK);
+    assert_int_equal(ff_method_bytes(&m, &world, s.bytes, &state_bytes), sizeof(small));
+    assert_int_equal(state_bytes, 24);
+    ff_method_create(&m, &world, s.bytes, 0, &model);
+    assert_true(model.first == 0.25 && model.second == -1.0);
+    s.bytes[0] = 0.75;
+    assert_int_equal(ff_method_update(&m, &model, &world, s.bytes, 1), FF_OK);
+    assert_true(model.first == 0.75);
+    ff_method_reset(&m, &model, NULL, state);
+    assert_true(state[0] == 0.0 && state[1] == 0.0 && state[2] == 0.0);
+
+    ff_detector_config detector;
+    assert_false(ff_method_detector(&m, &world, &model, &detector));
+    m.needs = FF_NEEDS_DETECTION;
+    assert_true(ff_method_detector(&m, &world, &model, &detector));
+    assert_near(detector.force_on, 5 * 0.3, 1e-15);
+    assert_near(detector.torque_on, 5 * 0.02, 1e-15);
+    assert_true(detector.multiple == 5.0 && !detector.fixed);
+    m.needs = 0;
+    m.detector = force_alone; /* changes what it must, from the preset */
+    assert_true(ff_method_detector(&m, &world, &model, &detector));
+    assert_near(detector.force_on, 5 * 0.3 + 0.75, 1e-15);
+    assert_true(detector.torque_on == FF_INF && detector.multiple == 5.0);
 }
 
 /* By name: inside the range and marked as given; outside refused and nothing changed. */
@@ -462,8 +550,8 @@ static void test_too_little_memory_is_refused(void **unused) {
 /* What is withheld: no method sees contacts, grasp or compliance that it does not name. */
 static ff_world seen;
 static void spy_create(const ff_world *world, const void *settings, uint64_t given, void *model) {
+    (void)settings, (void)given, (void)model;
     seen = *world;
-    ff_method_direct.create(world, settings, given, model);
 }
 
 static void test_what_is_not_needed_is_withheld(void **unused) {
@@ -519,6 +607,7 @@ int main(void) {
         cmocka_unit_test(test_tables_are_whole),
         cmocka_unit_test(test_a_broken_table_is_refused),
         cmocka_unit_test(test_defaults_are_as_described),
+        cmocka_unit_test(test_what_is_null_is_done_as_said),
         cmocka_unit_test(test_settings_by_name),
         cmocka_unit_test(test_two_instances_in_turn_give_the_bits_of_each_alone),
         cmocka_unit_test(test_model_and_state_can_be_moved),

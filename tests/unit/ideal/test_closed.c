@@ -23,7 +23,11 @@ static ff_scenario load(const char *const *sets, int count) {
     return s;
 }
 
-static void compare(const ff_scenario *s, double scale) {
+/* Errors of the solver in the motion on a wall: e in position is w e in velocity, w the natural frequency
+ * [rad/s]. */
+static void compare(const ff_scenario *s) {
+    const double e = 2e-11, w = sqrt(fmax(s->contact[0].stiffness, s->contact[1].stiffness) /
+                                     s->satellite[0].rigid.mass);
     ff_ideal_result closed, solved;
     char message[256] = "";
     assert_int_equal(ff_ideal_closed(s, &closed), FF_OK);
@@ -32,8 +36,8 @@ static void compare(const ff_scenario *s, double scale) {
     assert_int_equal(closed.samples, solved.samples);
     assert_int_equal(closed.contacts, solved.contacts);
     for (uint64_t k = 0; k < closed.samples; k++) {
-        assert_vec3_near(closed.state[k].position, solved.state[k].position, 2e-11 * scale);
-        assert_vec3_near(closed.state[k].velocity, solved.state[k].velocity, 1e-10 * scale);
+        assert_vec3_near(closed.state[k].position, solved.state[k].position, e);
+        assert_vec3_near(closed.state[k].velocity, solved.state[k].velocity, e * (1.0 + w));
         assert_vec3_near(closed.state[k].omega, solved.state[k].omega, 1e-12);
         assert_true(ff_quat_angle(closed.state[k].attitude, solved.state[k].attitude) < 1e-10);
     }
@@ -45,8 +49,8 @@ static void compare(const ff_scenario *s, double scale) {
             assert_true(isnan(x->end));
         else
             assert_near(x->end, y->end, 1e-8);
-        assert_vec3_near(x->before[0].velocity, y->before[0].velocity, 1e-9 * scale);
-        assert_vec3_near(x->after[0].velocity, y->after[0].velocity, 1e-9 * scale);
+        assert_vec3_near(x->before[0].velocity, y->before[0].velocity, 1e-9);
+        assert_vec3_near(x->after[0].velocity, y->after[0].velocity, 1e-9);
         assert_near(x->peak_force, y->peak_force, 1e-6 * y->peak_force);
     }
     ff_ideal_free(&closed);
@@ -74,7 +78,7 @@ static void test_closed_random_walls_equal_solver(void **state) {
             continue; /* a soft left wall is reached within the dent of the right one */
         ff_ideal_free(&probe);
         print_message("m %.4g k %.4g zeta %.3f v %.3f\n", m, k, zeta, v);
-        compare(&s, 1.0);
+        compare(&s);
     }
 }
 
@@ -101,12 +105,32 @@ static void test_closed_open_contact_at_the_end(void **state) {
     (void)state;
     const char *const sets[] = {"time.duration=1.2", "contacts.r.damping=60"};
     const ff_scenario s = load(sets, 2);
-    compare(&s, 1.0);
+    compare(&s);
+}
+
+/* Without damping the right wall is left pi sqrt(m/k) = 0.99346 s after it was touched at 1 s. Within five
+ * cycles of that nobody knows yet whether the contact is over. */
+static void test_closed_contact_left_just_before_the_end(void **state) {
+    (void)state;
+    static const struct {
+        const char *duration;
+        bool open;
+    } given[] = {
+        {"time.duration=1.992", true}, {"time.duration=2.012", true}, {"time.duration=2.016", false}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        const ff_scenario s = load(&given[i].duration, 1);
+        ff_ideal_result closed;
+        assert_int_equal(ff_ideal_closed(&s, &closed), FF_OK);
+        assert_int_equal(isnan(closed.contact[0].end), given[i].open);
+        ff_ideal_free(&closed);
+        compare(&s);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_random_walls_equal_solver),
                                        cmocka_unit_test(test_closed_refuses_what_it_cannot_do),
-                                       cmocka_unit_test(test_closed_open_contact_at_the_end)};
+                                       cmocka_unit_test(test_closed_open_contact_at_the_end),
+                                       cmocka_unit_test(test_closed_contact_left_just_before_the_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static ff_replay_result replay(const char *path) {
     ff_replay_result result;
     char message[256] = "";
     assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
-    assert_int_equal(ff_logfile_scenario(&file, scenario, message, sizeof message), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&file, NULL, scenario, message, sizeof message), FF_OK);
     assert_near(scenario->satellite[0].rigid.mass, 30.0, 0.0); /* the override came along */
     assert_int_equal(scenario->method == &ff_method_direct, true);
     assert_int_equal(ff_replay(&file, scenario, &result, message, sizeof message), FF_OK);
@@ -204,7 +204,7 @@ static ff_status replay_tuned(int damage, ff_replay_result *result, char *messag
     assert_int_equal(ff_log_close(&log), FF_OK);
     ff_logfile file;
     assert_int_equal(ff_logfile_open(path, &file, message, size), FF_OK);
-    assert_int_equal(ff_logfile_scenario(&file, scenario, message, size), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&file, NULL, scenario, message, size), FF_OK);
     const ff_status status = ff_replay(&file, scenario, result, message, size);
     ff_logfile_close(&file);
     unlink(path);
@@ -242,11 +242,53 @@ static void test_replay_finds_damaged_orders(void **state) {
     assert_non_null(strstr(message, "an order in the log"));
 }
 
+/* A log of before says which version replays it; one of a later program, too. */
+static void test_replay_of_another_format_is_refused(void **state) {
+    (void)state;
+    char path[64], message[256], expected[64];
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    path_of(path);
+    make_log(path, scenario, UINT64_MAX);
+    for (char format = '0'; format <= '9'; format++) {
+        FILE *f = fopen(path, "r+b");
+        assert_non_null(f);
+        static char
+            bytes[4096]; /* the metadata stands at the beginning of the file, and once more at its end */
+        static const char key[] = "\6\0\0\0format\1\0\0";
+        int patched = 0;
+        for (size_t at = 0, n; (n = fread(bytes, 1, sizeof bytes, f)) > sizeof key; at += n - sizeof key) {
+            for (size_t i = 0; i + sizeof key < n; i++)
+                if (memcmp(bytes + i, key, sizeof key) == 0) {
+                    fseek(f, (long)(at + i + sizeof key), SEEK_SET);
+                    fputc(format, f);
+                    patched++;
+                }
+            fseek(f, (long)(at + n - sizeof key), SEEK_SET);
+        }
+        fclose(f);
+        assert_int_equal(patched, 1);
+        ff_logfile file;
+        assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
+        assert_int_equal(file.format, format - '0');
+        if (format - '0' == FF_LOG_FORMAT) {
+            assert_int_equal(ff_replay_check(&file, message, sizeof message), FF_OK);
+        } else {
+            assert_int_equal(ff_replay_check(&file, message, sizeof message), FF_ERR_UNSUPPORTED);
+            snprintf(expected, sizeof expected, "replay it with version %s", FF_VERSION);
+            assert_non_null(strstr(message, expected));
+        }
+        ff_logfile_close(&file);
+    }
+    unlink(path);
+    free(scenario);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replay_whole_log_same_bits),
         cmocka_unit_test(test_replay_changed_bit_names_cycle_and_column),
         cmocka_unit_test(test_replay_cut_log_loses_at_most_a_tenth),
+        cmocka_unit_test(test_replay_of_another_format_is_refused),
         cmocka_unit_test(test_replay_applies_orders),
         cmocka_unit_test(test_replay_finds_damaged_orders),
     };

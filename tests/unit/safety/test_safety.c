@@ -1,8 +1,9 @@
 /* The safety states and the controlled stop, as pure functions. */
 #include "support.h"
 
-#include "rt/plan.h"
-#include "rt/ring.h"
+#include "facility/plan.h"
+#include "fit/motion.h"
+#include "operator/ring.h"
 #include "executive/walk.h"
 #include "safety/safety.h"
 

@@ -249,14 +249,19 @@ static void test_sensitivities_are_the_largest_of_27_and_28(void **state) {
         c.velocity_gain = ff_rng_range(&rng, 1, 40);
         c.position_gain = ff_rng_range(&rng, 10, 400);
         const ff_contact_stability r = analyze(c);
+        /* m^2 = Kp^2 + (Kv^2 - 2 Kp) w^2 + w^4: between two points of the grid, at most delta = 2.5e-4 from
+         * the peak in ln w, 1/m loses delta^2 / (2 zeta^2) to first order; below the grid (w Kv / Kp)^2 / 2.
+         */
+        const double zeta = c.velocity_gain / (2 * sqrt(c.position_gain)),
+                     loss = 6.3e-8 / (zeta * zeta) + 1e-9;
         double phi = 0, force = 0;
-        for (double w = 1e-3; w < 1e3; w *= 1.0005) {
+        for (double w = 1e-6; w < 1e3; w *= 1.0005) {
             const double m = hypot(c.position_gain - w * w, c.velocity_gain * w);
             phi = fmax(phi, 1 / m);
             force = fmax(force, 2.5 * c.position_gain / m);
         }
-        assert_near(r.constraint_sensitivity, phi, 1e-5 * phi);
-        assert_near(r.force_sensitivity, force, 1e-5 * force);
+        assert_near(r.constraint_sensitivity, phi, loss * phi);
+        assert_near(r.force_sensitivity, force, loss * force);
     }
 }
 

@@ -1,0 +1,94 @@
+/* ATI Net F/T as a device: the client of ati.h behind the table of device.h. */
+#include "devices/ati/ati.h"
+#include "devices/device.h"
+
+#include <string.h>
+
+typedef struct sensor {
+    ff_ati_client_config config;
+    ff_ati_client_state client;
+    ff_ati_page page;
+    ff_ati_scale scale;
+    int32_t counts[6]; /* of the newest record */
+    unsigned repeats;
+} sensor;
+
+static void open(void *self, const ff_device_settings *settings) {
+    sensor *s = self;
+    (void)settings;
+    s->config = ff_ati_client_config_default();
+    ff_ati_client_reset(&s->client);
+    ff_ati_client_start(&s->client);
+}
+
+static ff_status configure(void *self, const char *page, size_t size) {
+    sensor *s = self;
+    const ff_status status = ff_ati_page_decode(page, size, &s->page);
+    return status == FF_OK ? ff_ati_page_scale(&s->page, &s->scale) : status;
+}
+
+static void range(const void *self, ff_device_range *range) {
+    const sensor *s = self;
+    *range = (ff_device_range){.turn = FF_INF,
+                               .force = ff_ati_page_range(&s->page, false),
+                               .torque = ff_ati_page_range(&s->page, true)};
+}
+
+static ff_status sample(void *self, double now, const void *bytes, size_t size, ff_device_sample *sample) {
+    sensor *s = self;
+    ff_ati_record record;
+    const ff_status status = ff_ati_client_receive(&s->config, &s->client, now, bytes, size, &record);
+    if (status == FF_INFO_STALE || status == FF_ERR_FORMAT || status == FF_ERR_SIZE)
+        return status;
+    s->repeats = memcmp(s->counts, record.counts, sizeof s->counts) == 0 ? s->repeats + 1 : 0;
+    memcpy(s->counts, record.counts, sizeof s->counts);
+    sample->sensor =
+        (ff_sensor_report){.f_s = ff_ati_to_wrench(s->scale, record.counts),
+                           .force = s->scale.force,
+                           .torque = s->scale.torque,
+                           .stamp = record.ft_sequence,
+                           .repeats = s->repeats,
+                           .word = record.status,
+                           .health = status == FF_INFO_GAP || status == FF_INFO_LIMITED ? FF_OK : status};
+    return status == FF_INFO_GAP ? FF_INFO_GAP : FF_OK;
+}
+
+static ff_status answer(void *self, double now, const ff_robot_order *order, void *bytes, size_t size,
+                        size_t *used) {
+    sensor *s = self;
+    (void)order;
+    return ff_ati_client_poll(&s->config, &s->client, now, bytes, size, used);
+}
+
+/* Nothing, if it was never started. */
+static ff_status stop(void *self, void *bytes, size_t size, size_t *used) {
+    sensor *s = self;
+    *used = 0;
+    if (!s->client.starts)
+        return FF_OK;
+    return ff_ati_request_encode(&(ff_ati_request){.command = FF_ATI_STOP}, bytes, size, used);
+}
+
+static void count(const void *self, ff_device_counters *counters) {
+    const sensor *s = self;
+    const ff_ati_sequence *sequence = &s->client.sequence;
+    *counters = (ff_device_counters){.received = sequence->received,
+                                     .lost = sequence->lost,
+                                     .repeated = sequence->repeated,
+                                     .reordered = sequence->reordered,
+                                     .malformed = s->client.malformed,
+                                     .restarts = sequence->restarts};
+}
+
+const ff_device ff_device_ati = {.name = "ati-rdt",
+                                 .kind = FF_DEVICE_SENSOR,
+                                 .port = FF_ATI_PORT,
+                                 .page = FF_ATI_HTTP_PATH,
+                                 .bytes = sizeof(sensor),
+                                 .open = open,
+                                 .configure = configure,
+                                 .range = range,
+                                 .sample = sample,
+                                 .answer = answer,
+                                 .stop = stop,
+                                 .count = count};

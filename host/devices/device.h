@@ -1,0 +1,118 @@
+/* devices/device.h - a device as the network station sees it: one constant table for each protocol. No
+ * socket, no clock, no allocation: the caller owns the state, receives and sends the datagrams.
+ *
+ * A robot paces: it sends one telegram a cycle, each of which gets one answer. A sensor sends records of its
+ * own accord once it was asked to; what it must be sent is asked for once a cycle. docs/devices.md shows how
+ * one is added. */
+#ifndef FF_DEVICES_DEVICE_H
+#define FF_DEVICES_DEVICE_H
+
+#include "freefloat/command.h"
+#include "freefloat/method.h"
+
+typedef enum ff_device_kind { FF_DEVICE_ROBOT, FF_DEVICE_SENSOR } ff_device_kind;
+
+enum {
+    FF_DEVICE_READ_MAX = 2056, /* [bytes] of a datagram that is looked at; a longer one is malformed */
+    FF_DEVICE_SEND_MAX = 1024, /* [bytes] of one that is sent */
+    FF_DEVICE_PAGE_MAX = 16384 /* [bytes] of a configuration page */
+};
+
+/* From the scenario; of a robot only, so far. */
+typedef struct ff_device_settings {
+    bool cartesian;  /* commanded by poses; else by axes */
+    bool increments; /* each command is what to add; else a total */
+    bool rail;       /* an external linear axis is commanded, too */
+    unsigned window; /* [cycles] a command is recent for: longer than the robot's delay */
+} ff_device_settings;
+
+/* What a device says of itself before it is used. FF_INF: nothing. */
+typedef struct ff_device_range {
+    double turn;          /* [rad] robot commanded by poses: largest turn from its first telegram */
+    double force, torque; /* [N], [N m] sensor: end of its range, each axis */
+} ff_device_range;
+
+/* One telegram of a robot. */
+typedef struct ff_robot_report {
+    ff_pose pose;         /* tool in the robot's base */
+    ff_arm_joints joints; /* measured */
+    uint64_t lost;        /* telegrams missing before this one, by its own stamp */
+    /* what has become of the answer before it */
+    bool taken;     /* it was accepted */
+    bool stood;     /* the controller has held the robot since */
+    uint64_t late;  /* answers called late in between */
+    bool restarted; /* corrections count from another origin: latched */
+    unsigned apart; /* telegrams in a row that show it off all its recent commands */
+    bool clipped;   /* for too long: latched, with how far [mm or deg] and the limit */
+    double clipped_by, clipped_limit;
+    /* of virtual devices in lock step; NaN: not reported */
+    double arrives;                       /* [s] virtual time at which this telegram arrives */
+    double record_arrives[FF_MAX_BODIES]; /* the same of each body's newest sensor record */
+} ff_robot_report;
+
+/* The newest record of a sensor's datagram. */
+typedef struct ff_sensor_report {
+    ff_wrench f_s;        /* [N m, N] raw */
+    double force, torque; /* [N], [N m] of one count */
+    uint32_t stamp;       /* samples taken by the sensor, by its own count */
+    unsigned repeats;     /* records in a row with the same six values */
+    uint32_t word;        /* its status word */
+    ff_status health;     /* FF_OK; FF_INFO_SATURATED, FF_INFO_HELD: frozen; negative: it reports a fault */
+} ff_sensor_report;
+
+typedef struct ff_device_sample {
+    ff_robot_report robot;
+    ff_sensor_report sensor;
+} ff_device_sample;
+
+/* What a robot is commanded with one answer. */
+typedef struct ff_robot_order {
+    bool moves;           /* else the last command holds, and the rest is not looked at but stop and text */
+    ff_pose pose;         /* tool in the robot's base; commanded by poses */
+    ff_arm_joints joints; /* commanded by axes */
+    bool stop;            /* its program shall end the motion */
+    const char *text;     /* for the operator at the controller; NULL: none */
+} ff_robot_order;
+
+/* Both directions of one device, counted on our side. */
+typedef struct ff_device_counters {
+    uint64_t received, lost, repeated, reordered, malformed, empty, restarts;
+    uint64_t answered, unanswered, refused, late;
+} ff_device_counters;
+
+typedef struct ff_device {
+    const char *name; /* robot.kind or sensor.kind of a scenario */
+    ff_device_kind kind;
+    unsigned port;    /* UDP: a robot's telegrams come to it on this computer; a sensor is asked at it */
+    const char *page; /* path of what is read by HTTP before the first record; NULL: nothing */
+    size_t bytes;     /* of its state */
+
+    void (*open)(void *state, const ff_device_settings *settings);
+    /* Its page; only where `page` is set. Negative: it cannot be used. */
+    ff_status (*configure)(void *state, const char *page, size_t size);
+    void (*range)(const void *state, ff_device_range *range);
+    /* One datagram, now [s] by any steady clock. FF_OK, or FF_INFO_GAP after losses: *sample is written, a
+     * robot waits for its answer. FF_INFO_STALE, FF_INFO_HELD: nothing new in it. FF_ERR_DEVICE: neither, and
+     * it shows that the robot's program has begun again. Other negative ones: malformed. All are counted. */
+    ff_status (*sample)(void *state, double now, const void *bytes, size_t size, ff_device_sample *sample);
+    /* What to send now; *used is mostly 0 for a sensor, whose order is NULL. A robot: the answer to its last
+     * telegram. FF_ERR_LIMIT, FF_ERR_NOT_FINITE: the order was refused, the answer holds the last command.
+     * FF_ERR_DEVICE: the sensor has not answered for long, it is given up. */
+    ff_status (*answer)(void *state, double now, const ff_robot_order *order, void *bytes, size_t size,
+                        size_t *used);
+    /* A robot: pose or joints of the last answer, as the controller rounds them. NULL of a sensor. */
+    void (*sent)(const void *state, ff_robot_order *order);
+    /* A sensor: what leaves it silent. NULL of a robot, which is stopped by an order. */
+    ff_status (*stop)(void *state, void *bytes, size_t size, size_t *used);
+    void (*count)(const void *state, ff_device_counters *counters);
+} ff_device;
+
+/* One table a protocol; a device is added with its name here and in the list of devices.c. */
+extern const ff_device ff_device_rsi, ff_device_ati;
+
+/* The list, n from 0; NULL at its end. */
+const ff_device *ff_device_at(size_t n);
+/* By kind and name; the first of that kind if no device has the name: a virtual kind is reached by it. */
+const ff_device *ff_device_find(ff_device_kind kind, const char *name);
+
+#endif

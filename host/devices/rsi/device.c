@@ -1,0 +1,116 @@
+/* KUKA RobotSensorInterface as a device: the client of rsi.h behind the table of device.h. */
+#include "devices/device.h"
+#include "devices/rsi/internal.h"
+
+typedef struct robot {
+    ff_rsi_client_config config;
+    ff_rsi_client_state client;
+} robot;
+
+static void open(void *self, const ff_device_settings *settings) {
+    robot *r = self;
+    r->config = ff_rsi_client_config_default();
+    r->config.channel = settings->cartesian ? FF_RSI_BY_CARTESIAN : FF_RSI_BY_AXES;
+    r->config.mode = settings->increments ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE;
+    r->config.decimals = 9;
+    r->config.ipoc_step = 0;
+    r->config.use_external = r->config.external_linear[0] = settings->rail;
+    r->config.clip_window = settings->window < FF_RSI_WINDOW_MAX ? settings->window : FF_RSI_WINDOW_MAX;
+    ff_rsi_client_reset(&r->client);
+}
+
+static void range(const void *self, ff_device_range *range) {
+    const robot *r = self;
+    *range = (ff_device_range){.turn = r->config.max_rotation, .force = FF_INF, .torque = FF_INF};
+}
+
+static void report(const robot *r, const ff_rsi_rob *rob, uint64_t lost, ff_robot_report *report) {
+    const ff_rsi_client_state *client = &r->client;
+    *report = (ff_robot_report){.pose = ff_rsi_rob_pose(rob),
+                                .joints = ff_arm_from_kuka(rob->aipos, rob->eipos[0]),
+                                .lost = client->info.lost - lost,
+                                .taken = client->taken,
+                                .stood = client->stood,
+                                .late = client->late,
+                                .restarted = client->restarted,
+                                .apart = client->apart,
+                                .clipped = client->info.clipped,
+                                .clipped_by = client->info.clipped_by,
+                                .clipped_limit = client->info.clipped_tag < 3
+                                                     ? 1e3 * r->config.clip_translation
+                                                     : r->config.clip_rotation * 180.0 / FF_PI};
+    report->arrives = rob->fields & FF_RSI_ARRIVAL ? 1e-9 * (double)rob->arrival_ns : FF_NAN;
+    for (int i = 0; i < FF_RSI_RECORDS; i++)
+        report->record_arrives[i] = rob->record_ns[i] ? 1e-9 * (double)rob->record_ns[i] : FF_NAN;
+}
+
+static ff_status sample(void *self, double now, const void *bytes, size_t size, ff_device_sample *sample) {
+    robot *r = self;
+    const uint64_t lost = r->client.info.lost;
+    ff_rsi_rob rob;
+    (void)now;
+    const ff_status status = ff_rsi_client_receive(&r->config, &r->client, bytes, size, &rob);
+    if (status == FF_OK || status == FF_INFO_GAP)
+        report(r, &rob, lost, &sample->robot);
+    return status == FF_INFO_STALE && r->client.restarted ? FF_ERR_DEVICE : status;
+}
+
+/* A robot that was never moved holds where its first telegram found it. */
+static ff_status answer(void *self, double now, const ff_robot_order *order, void *bytes, size_t size,
+                        size_t *used) {
+    robot *r = self;
+    ff_rsi_command command = {.stop = order->stop, .text = order->text};
+    (void)now;
+    if (order->moves) {
+        command.pose = order->pose;
+        for (int a = 0; a < 6; a++)
+            command.axes[a] = order->joints.a[a];
+        command.external[0] = order->joints.rail;
+    } else {
+        command.pose = ff_rsi_rob_pose(&r->client.first);
+        ff_rsi_rob_axes(&r->client.first, command.axes);
+        command.external[0] = 1e-3 * r->client.first.eipos[0];
+    }
+    const bool gives = order->moves || order->stop || order->text;
+    return ff_rsi_client_answer(&r->config, &r->client, gives ? &command : NULL, bytes, size, used);
+}
+
+static void sent(const void *self, ff_robot_order *order) {
+    const robot *r = self;
+    const ff_rsi_rob *first = &r->client.first;
+    const double *total = r->client.sent;
+    if (r->config.channel == FF_RSI_BY_CARTESIAN) {
+        const ff_pose from = ff_rsi_rob_pose(first), d = ff_rsi_to_pose(total);
+        order->pose = (ff_pose){ff_quat_mul(d.q, from.q), ff_vec3_add(from.p, d.p)};
+        return;
+    }
+    for (int a = 0; a < 6; a++)
+        order->joints.a[a] = DEG * (first->aipos[a] + total[FF_RSI_TAG_AXES + a]);
+    if (r->config.use_external)
+        order->joints.rail = 1e-3 * (first->eipos[0] + total[FF_RSI_TAG_EXTERNAL]);
+}
+
+static void count(const void *self, ff_device_counters *counters) {
+    const ff_rsi_client_info *info = &((const robot *)self)->client.info;
+    *counters = (ff_device_counters){.received = info->received,
+                                     .lost = info->lost,
+                                     .repeated = info->repeated,
+                                     .reordered = info->reordered,
+                                     .malformed = info->malformed,
+                                     .empty = info->empty,
+                                     .answered = info->answered,
+                                     .unanswered = info->unanswered,
+                                     .refused = info->refused,
+                                     .late = info->late};
+}
+
+const ff_device ff_device_rsi = {.name = "kuka-rsi",
+                                 .kind = FF_DEVICE_ROBOT,
+                                 .port = FF_RSI_PORT,
+                                 .bytes = sizeof(robot),
+                                 .open = open,
+                                 .range = range,
+                                 .sample = sample,
+                                 .answer = answer,
+                                 .sent = sent,
+                                 .count = count};

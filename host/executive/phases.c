@@ -1,0 +1,132 @@
+/* The phases of a run on devices before t = 0: the check, the approach to where the motion begins, the run-up
+ * to its speed. They only set the robots' commands; what is sent is decided by the output stages. */
+#include "executive/internal.h"
+
+static ff_state state_of(const ff_executive *e) {
+    return e->guard.walk.state;
+}
+
+void ff__phases_walk(ff_executive *e) {
+    ff_preflight *preflight = e->phases.preflight;
+    ff_walk *walk = &e->guard.walk;
+    switch (walk->state) {
+    case FF_STATE_OFF:
+        if (e->sample.speaks)
+            ff_walk_on(walk, FF_ON_READY);
+        break;
+    case FF_STATE_CHECK:
+        if (e->phases.passed)
+            ff_walk_on(walk, FF_ON_PASSED);
+        break;
+    case FF_STATE_ZEROED:
+        if (atomic_load_explicit(&preflight->armed, memory_order_acquire))
+            ff_walk_on(walk, FF_ON_ARM);
+        break;
+    case FF_STATE_ARMED: /* the operator's arming is the start, too */
+        ff_walk_on(walk, FF_ON_START);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The zero is taken between CHECK and ZEROED: the check's mean is the bias, and the identified mock-up takes
+ * the place of the scenario's. */
+static void take_zero(ff_executive *e) {
+    ff_loop_calibration c;
+    ff_loop_calibrated(e->loop.model, &c);
+    double skew = FF_NAN; /* the methods know one for all sensors: the largest, as from the scenario */
+    for (int i = 0; i < e->scenario->satellites; i++) {
+        const ff_rt_check_body *found = &e->phases.preflight->check.body[i];
+        c.sensor[i].bias_s = found->bias;
+        if (found->aligned)
+            skew = isnan(skew) ? found->skew.value : fmax(skew, found->skew.value);
+        if (!found->weighed)
+            continue;
+        c.sensor[i].mockup_mass = found->payload.mass.value;
+        for (int a = 0; a < 3; a++)
+            c.sensor[i].mockup_com_b.a[a] = found->payload.com[a].value;
+    }
+    if (!isnan(skew))
+        c.skew = skew;
+    if (ff_loop_calibrate(e->loop.model, &c) != FF_OK)
+        e->found = (ff_trip){.code = FF_TRIP_WEIGHT};
+}
+
+/* The standstill, then the tests. The zero is taken when all have passed. */
+void ff__phases_check(ff_executive *e, ff_state before) {
+    ff_preflight *preflight = e->phases.preflight;
+    const bool checks = state_of(e) == FF_STATE_CHECK || state_of(e) == FF_STATE_TEST;
+    preflight->testing = preflight->testing && checks;
+    if (before == FF_STATE_CHECK && !atomic_load(&preflight->measured)) {
+        for (int i = 0; i < e->scenario->satellites; i++)
+            ff__preflight_stand(e, i);
+        if (++preflight->standing == FF_PREFLIGHT_CYCLES)
+            atomic_store_explicit(&preflight->measured, true, memory_order_release);
+    } else if (checks && atomic_load_explicit(&preflight->tests, memory_order_acquire) &&
+               !atomic_load_explicit(&preflight->tested, memory_order_relaxed)) {
+        ff__preflight_test(e);
+        ff__executive_go(e, preflight->testing ? FF_ON_TEST : FF_ON_TESTED);
+    }
+    if (before == FF_STATE_CHECK && state_of(e) == FF_STATE_ZEROED)
+        take_zero(e);
+}
+
+/* From where the robots stand to where their motion begins: one cycle. False: they are there. */
+static bool approach(ff_executive *e) {
+    static const double span = 0.5; /* [s] for 1 mm and 0.1 deg, the maximum that CHECK lets pass */
+    ff_phases *p = &e->phases;
+    if (p->arrived)
+        return false;
+    if (p->approached++ == 0) {
+        bool there = true;
+        for (int i = 0; i < e->scenario->satellites; i++) {
+            const ff_pose park = ff_plan_runup(p->plan, i, -FF_INF).T;
+            p->stood[i] = e->sample.body[i].sensor.T_wb;
+            there &= ff_vec3_norm(ff_vec3_sub(park.p, p->stood[i].p)) < 1e-6 &&
+                     ff_quat_angle(park.q, p->stood[i].q) < 1e-6;
+        }
+        if (there) { /* to the telegrams' decimals */
+            p->arrived = true;
+            return false;
+        }
+    }
+    const double t = (double)p->approached * p->plan->cycle;
+    for (int i = 0; i < e->scenario->satellites; i++)
+        e->out.command[i] =
+            ff_trial_between(p->stood[i], ff_plan_runup(p->plan, i, -FF_INF).T, t / span, span);
+    p->arrived = t >= span;
+    ff_executive_aside(e, ff_executive_time(e) - span + t);
+    return true;
+}
+
+bool ff__phases_lead(ff_executive *e) {
+    ff_phases *p = &e->phases;
+    if (state_of(e) == FF_STATE_APPROACH && !approach(e))
+        ff__executive_go(e, FF_ON_ARRIVED);
+    if (state_of(e) == FF_STATE_RUNUP) {
+        const double t = ff_executive_time(e);
+        if (p->runup < p->plan->runup) {
+            for (int i = 0; i < e->scenario->satellites; i++)
+                e->out.command[i] = ff_plan_runup(p->plan, i, t + p->lead[i]);
+            ff_executive_aside(e, t);
+            p->runup++;
+        } else
+            ff__executive_go(e, FF_ON_BEGIN);
+    }
+    return state_of(e) >= FF_STATE_FLOAT && !p->finished;
+}
+
+bool ff__phases_fill(ff_executive *e) {
+    ff_phases *p = &e->phases;
+    if (!p->arrived) /* the approach continues from where the robot was held */
+        return false;
+    p->filled++;
+    if (p->runup < p->plan->runup) {
+        p->runup++;
+        return false;
+    }
+    if (!p->finished)
+        ff__executive_go(e, FF_ON_BEGIN);
+    return !p->finished;
+}

@@ -1,0 +1,152 @@
+#include "facility/plan.h"
+
+#include <stdio.h>
+
+static ff_status refuse(ff_status status, char *message, size_t size, const char *name, const char *text) {
+    snprintf(message, size, "satellites.%s: %s", name, text);
+    return status;
+}
+
+static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, char *message, size_t size) {
+    ff_plan_body *body = &plan->body[i];
+    const ff_robot_config *robot = &satellite->robot;
+    const bool rsi = robot->kind == FF_ROBOT_KUKA_RSI;
+    ff_arm_config config;
+    ff_arm_default(rsi ? robot->arm : FF_ARM_KR120, &config);
+    config.tool = robot->tool;
+    const double deg = FF_PI / 180.0;
+    /* flange down, elbow up; A5 in the middle between the wrist's singularity and its end: a satellite that
+     * turns needs both */
+    const ff_arm_joints ready = {.a = {0.0, -90.0 * deg, 120.0 * deg, 0.0, 60.0 * deg, 0.0}};
+    if (rsi)
+        config.base = robot->base;
+    if (ff_arm_create(&config, &body->arm) != FF_OK)
+        return refuse(FF_ERR_ARGUMENT, message, size, satellite->name, "the arm's base or tool is not valid");
+    if (!rsi) {
+        const ff_pose T_bt = ff_arm_forward(&body->arm, &ready);
+        config.base = ff_pose_mul(body->start.T, ff_pose_inverse(T_bt));
+        config.base.q = ff_quat_unit(config.base.q);
+        ff_arm_create(&config, &body->arm);
+    }
+    const ff_pose park = ff_plan_runup(plan, i, -FF_INF).T;
+    if (robot->rail.present) {
+        if (body->cartesian)
+            return refuse(FF_ERR_UNSUPPORTED, message, size, satellite->name,
+                          "a rail is an external axis and needs channel: axes");
+        /* the carriage starts in the middle, E1 = 0, and keeps the wrist's distance along the rail */
+        config.rail = (ff_arm_rail){.rule = FF_ARM_RAIL_FOLLOW,
+                                    .axis = ff_quat_unrotate(config.base.q, robot->rail.axis),
+                                    .lower = -0.5 * robot->rail.length,
+                                    .upper = 0.5 * robot->rail.length,
+                                    .speed = isfinite(robot->rail.speed) ? robot->rail.speed : 1e9};
+        ff_arm_create(&config, &body->arm);
+        config.rail.standoff = ff_arm_along(&body->arm, &park);
+        if (ff_arm_create(&config, &body->arm) != FF_OK)
+            return refuse(FF_ERR_ARGUMENT, message, size, satellite->name, "the robot's rail is not valid");
+    }
+    ff_arm_info info;
+    if (ff_arm_inverse(&body->arm, &park, &ready, &body->home, &info) != FF_OK)
+        return refuse(FF_ERR_REACH, message, size, satellite->name, ff_arm_reason_text(info.reason));
+    return FF_OK;
+}
+
+void ff_plan_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
+                    ff_output_config *output) {
+    ff_output_config cautious;
+    ff_output_default(&cautious);
+    /* nine decimals of a degree, at the end of the arm */
+    cautious.resolution = cautious.angular_resolution = 1e-9;
+    ff_scenario_output(satellite, safety, cycle, &cautious, output);
+}
+
+/* [s] in which the quintic of the run-up gets to a speed within the limits: its largest acceleration is 15/8
+ * of the mean, its largest jerk 10/sqrt(3) of speed over time squared. */
+static double ramp_time(double speed, double acceleration, double jerk) {
+    return fmax(1.875 * speed / acceleration, sqrt(10.0 / sqrt(3.0) * speed / jerk));
+}
+
+ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *message, size_t size) {
+    *plan = (ff_plan){.bodies = scenario->satellites, .cycle = scenario->cycle};
+    const bool arm = ff_scenario_servicer(scenario) >= 0;
+    if (scenario->emulates || arm || !scenario->method) {
+        snprintf(message, size, "%s cannot run on devices yet",
+                 scenario->emulates ? "an emulation"
+                 : arm              ? "a satellite with an arm"
+                                    : "method: ideal");
+        return FF_ERR_UNSUPPORTED;
+    }
+    /* The robots make the motion relative to the nominal one. What two bodies do to each other does not
+     * depend on it; a thing fixed in inertial space would have to be carried through the lab. */
+    const bool relative = scenario->frame == FF_FRAME_RELATIVE;
+    const ff_rigid_state nominal = ff_scenario_nominal(scenario);
+    for (int c = 0; relative && c < scenario->contacts; c++)
+        if (scenario->contact[c].kind == FF_CONTACT_WALL || scenario->contact[c].kind == FF_CONTACT_STOPS) {
+            snprintf(message, size,
+                     "contacts.%s: with frame: relative nothing fixed in space can be touched on devices, "
+                     "allowed: pair, cone, grasp",
+                     scenario->contact[c].name);
+            return FF_ERR_UNSUPPORTED;
+        }
+    bool moving = false;
+    double settle = 0.0, ramp = 0.4;
+    for (int i = 0; i < plan->bodies; i++) {
+        const ff_satellite *satellite = &scenario->satellite[i];
+        const ff_robot_config *robot = &satellite->robot;
+        ff_plan_body *body = &plan->body[i];
+        const ff_rigid_state start =
+            relative ? ff_relative_from_absolute(&nominal, &satellite->start) : satellite->start;
+        body->start = ff_setpoint_from_state(&start);
+        body->cartesian = robot->cartesian;
+        body->increments = robot->relative;
+        body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
+        moving |= ff_vec3_norm(start.velocity) > 0.0 || ff_vec3_norm(start.omega) > 0.0;
+        double own = body->delay + satellite->sensor.delay;
+        if (robot->kind == FF_ROBOT_LAG)
+            own += 6.0 / (2.0 * FF_PI * robot->frequency * fmin(1.0, robot->damping));
+        body->lag = robot->kind == FF_ROBOT_LAG ? robot->damping / (FF_PI * robot->frequency) : 0.0;
+        settle = fmax(settle, own);
+        ff_plan_output(satellite, &satellite->safety, plan->cycle, &body->output);
+        ramp =
+            fmax(ramp, ramp_time(ff_vec3_norm(start.velocity), body->output.acceleration, body->output.jerk));
+        ramp = fmax(ramp, ramp_time(ff_vec3_norm(start.omega), body->output.angular_acceleration,
+                                    body->output.angular_jerk));
+    }
+    if (moving) {
+        plan->cruise = plan->cycle * ceil((settle + 0.05) / plan->cycle);
+        plan->ramp = plan->cycle * ceil(ramp / plan->cycle);
+        plan->runup = (uint64_t)llround((plan->cruise + plan->ramp) / plan->cycle);
+    }
+    for (int i = 0; i < plan->bodies; i++) {
+        const ff_status status = place_arm(&scenario->satellite[i], plan, i, message, size);
+        if (status != FF_OK)
+            return status;
+    }
+    return FF_OK;
+}
+
+ff_setpoint ff_plan_runup(const ff_plan *plan, int i, double t) {
+    const ff_setpoint *start = &plan->body[i].start;
+    double s = t, rate = 1.0;
+    if (t < -plan->cruise) { /* s' = 10 u^3 - 15 u^4 + 6 u^5: at rest before, steady after, smooth between */
+        double u = plan->ramp > 0.0 ? (t + plan->cruise + plan->ramp) / plan->ramp : 0.0;
+        u = u > 0.0 ? u : 0.0;
+        const double u3 = u * u * u;
+        rate = u3 * (10.0 + u * (-15.0 + 6.0 * u));
+        s = -plan->cruise - plan->ramp * (0.5 - u3 * u * (2.5 + u * (-3.0 + u)));
+    }
+    ff_setpoint at;
+    at.T.p = ff_vec3_axpy(s, start->twist.v, start->T.p);
+    at.T.q = ff_quat_mul(start->T.q, ff_quat_exp(ff_vec3_scale(s, start->twist.w)));
+    at.twist = ff_twist_scale(rate, start->twist);
+    return at;
+}
+
+ff_pose ff_plan_to_base(const ff_plan_body *body, ff_pose T_wb) {
+    return ff_pose_mul(body->arm.base_inverse, T_wb);
+}
+
+ff_pose ff_plan_from_base(const ff_plan_body *body, ff_pose T_bt) {
+    ff_pose T = ff_pose_mul(body->arm.config.base, T_bt);
+    T.q = ff_quat_unit(T.q);
+    return T;
+}

@@ -1,0 +1,218 @@
+/* The devices' datagrams: from whom and when they came, which of them is the newest, who is answered early.
+ */
+#include "network/internal.h"
+
+#include "text/clock.h"
+
+#include <poll.h>
+
+/* read at most in one cycle: a flood does not stop the loop */
+enum {
+    DATAGRAMS = 32,
+    RECORDS = 256 /* of a sensor: 8 kHz for 12 ms, and as many again to catch up */
+};
+
+/* A datagram that was longer than its buffer is malformed. */
+static size_t datagram_size(long received) {
+    return received > 0 ? (size_t)received : FF_DEVICE_READ_MAX + 1;
+}
+
+/* [s] when a datagram arrived, by the kernel's stamp. */
+static double local_time(const ff_network *s, int64_t stamp) {
+    const int64_t now = ff_clock_now(), age = stamp ? ff_clock_real() - stamp : 0;
+    return 1e-9 * (double)(now - (age > 0 ? age : 0) - s->epoch);
+}
+
+/* The sensor's own count against our clock. How many a second the sensor makes is its own affair: taken from
+ * the first records. */
+static void fit_sensor(ff_network *s, int i, int64_t arrived) {
+    ff_network_body *b = &s->body[i];
+    const double reported = s->body[0].report.record_arrives[i]; /* lock step */
+    const double local = isnan(s->virtual_now) ? local_time(s, arrived)
+                         : isnan(reported)     ? s->virtual_now
+                                               : reported;
+    const uint32_t step = b->record.stamp - b->ft.last;
+    b->ft.last = b->record.stamp;
+    if (b->ft.records++ == 0 || step > INT32_MAX) { /* the first, or a sensor that began again */
+        b->ft.records = 1;
+        b->ft.count = 0;
+        b->ft.first = local;
+        b->ft.tick = 0.0;
+        ff_clockfit_reset(&b->ft.fit);
+        return;
+    }
+    b->ft.count += step;
+    if (b->ft.records == FF_NETWORK_RECORDS && b->ft.count && local > b->ft.first)
+        b->ft.tick = (local - b->ft.first) / (double)b->ft.count;
+    if (b->ft.tick > 0.0)
+        ff_clockfit_add(&s->fitting_sensor, &b->ft.fit, (double)b->ft.count * b->ft.tick, local);
+}
+
+/* Newest usable record of those that wait. */
+static void drain_sensor(ff_network *s, int i, double now) {
+    ff_network_body *b = &s->body[i];
+    const ff_address *address = &s->address->body[i];
+    uint8_t bytes[FF_DEVICE_READ_MAX];
+    size_t used;
+    struct sockaddr_in from;
+    int64_t stamp;
+    bool came = false;
+    int64_t newest = 0;
+    int n = 0;
+    for (; n < RECORDS; n++) {
+        const long size = ff_socket_receive(b->sensor_fd, bytes, sizeof bytes, &from, &stamp);
+        if (size == 0)
+            break;
+        if (!ff_socket_same(&from, &address->sensor_at)) {
+            s->strangers++;
+            continue;
+        }
+        ff_device_sample sample;
+        const ff_status status = address->sensor->sample(b->sensor, now, bytes, datagram_size(size), &sample);
+        if (status != FF_OK && status != FF_INFO_GAP)
+            continue;
+        b->record = sample.sensor;
+        if (isnan(s->virtual_now) && s->speaks)
+            fit_sensor(s, i, stamp);
+        b->has_record = came = true;
+        newest = stamp;
+    }
+    if (came && !isnan(s->virtual_now) && s->speaks) /* the newest one's time is known */
+        fit_sensor(s, i, 0);
+    if (came && newest)
+        b->record_at = local_time(s, newest);
+    b->aged = came && n < RECORDS ? 0 : b->aged + 1; /* read empty: it is the newest there is */
+    if (b->aged > 0 && isnan(s->virtual_now)) {
+        /* By the clock: after a stall of ours several telegrams wait, and the first of them takes all
+         * records; a record behind more than could be read is as old as it is. Lock step counts, for its time
+         * stands still. */
+        const double old = fmax(0.0, ceil((s->body[0].arrived - b->record_at) / s->plan->cycle));
+        b->aged = (unsigned)fmin(old, came ? 1e6 : (double)b->aged);
+    }
+    const ff_status status = address->sensor->answer(b->sensor, now, NULL, bytes, sizeof bytes, &used);
+    b->given_up = status == FF_ERR_DEVICE;
+    if (status == FF_OK && used)
+        ff_socket_send(b->sensor_fd, bytes, used, &address->sensor_at);
+}
+
+/* When it came, and what its controller's clock says. */
+static void stamp_telegram(ff_network *s, int i, int64_t arrived) {
+    ff_network_body *b = &s->body[i];
+    const double T = s->plan->cycle, last = b->arrived;
+    b->gap = b->report.lost;
+    b->fresh = true;
+    b->taken = ff_clock_now();
+    b->arrived = local_time(s, arrived);
+    if (s->address->virtual && !isnan(b->report.arrives)) {
+        b->arrived = b->report.arrives;
+        if (i == 0)
+            s->virtual_now = b->arrived;
+    }
+    const bool held = b->gap > 0 && b->arrived - last > 1.5 * T;
+    /* a counter that jumps is not time that passes: the clock's fit would lead the robots by it. A few
+     * cycles are not distinguished from jitter */
+    const bool jumped = b->gap > 4 && b->arrived - last < 0.5 * (double)b->gap * T;
+    b->ticks += b->follow.count ? 1 + (jumped ? 0 : b->gap) : 0;
+    ff_follow_add(&s->fitting, &b->follow, (double)b->ticks * T, b->arrived,
+                  ff_plan_from_base(&s->plan->body[i], b->report.pose));
+    ff__network_confirm(s, i, held);
+}
+
+/* One telegram of this body, if one waits. */
+bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
+    ff_network_body *b = &s->body[i];
+    char text[FF_DEVICE_READ_MAX];
+    struct sockaddr_in from;
+    for (int n = 0; n < DATAGRAMS; n++) {
+        const long size = ff_socket_receive(b->robot_fd, text, sizeof text, &from, arrived);
+        if (size == 0)
+            return false;
+        if (b->known && !ff_socket_same(&from, &b->peer)) {
+            s->strangers++;
+            continue;
+        }
+        ff_device_sample sample;
+        const ff_status status =
+            s->address->body[i].robot->sample(b->robot, 0.0, text, datagram_size(size), &sample);
+        if (status != FF_OK && status != FF_INFO_GAP) {
+            b->strange |= status == FF_ERR_DEVICE && b->output.moved;
+            continue;
+        }
+        b->report = sample.robot;
+        if (!b->known)
+            b->first = b->report.pose;
+        b->peer = from;
+        b->known = true;
+        stamp_telegram(s, i, *arrived);
+        return true;
+    }
+    return false;
+}
+
+bool ff_network_clock_known(const ff_network *s, int i) {
+    return ff_clockfit_ready(&s->fitting, &s->body[i].follow.fit);
+}
+
+/* The other robots' telegrams come when their own clocks say so, and nobody waits for them. One that belongs
+ * to the first half of the running cycle is answered now, from the target there is; a later one waits for
+ * the pacing robot's next, but not longer than half a cycle. Which half it is says the fitted time, not the
+ * arrival: jitter does not make it change sides, and a late packet is answered as if it had come in time. */
+static void attend_others(ff_network *s) {
+    int64_t arrived;
+    const bool off = !s->speaks; /* nothing is answered yet but the newest */
+    /* in lock step the pacing telegram follows at once, but a busy machine may be long over it */
+    const int64_t patience = isnan(s->virtual_now) ? (int64_t)(0.5e9 * s->plan->cycle) : 50000000;
+    for (int i = 1; i < s->plan->bodies; i++) {
+        ff_network_body *b = &s->body[i];
+        for (int n = 0; n < DATAGRAMS; n++) {
+            if (!off && b->fresh && ff_clock_now() - b->taken > patience)
+                ff__network_answer(s, i, false);
+            const uint64_t gap = b->gap;
+            if ((b->fresh && !off) || !ff__network_take_telegram(s, i, &arrived))
+                break;
+            b->gap = gap > b->gap ? gap : b->gap;
+            if (!off && ff_network_clock_known(s, i) && ff_network_clock_known(s, 0) &&
+                ff_follow_time(&b->follow) - s->pace < 0.5 * s->plan->cycle)
+                ff__network_answer(s, i, false);
+        }
+    }
+}
+
+/* Sleeps until a datagram comes, at most so long [ns]. */
+static void idle(ff_network *s, int64_t left) {
+    const int64_t nap = left < 50000000 ? left : 50000000;
+    const struct timespec t = {0, (long)nap};
+    struct pollfd p[FF_MAX_BODIES];
+    bool waits = false; /* a telegram that is not read yet must not keep us awake */
+    for (int i = 0; i < s->plan->bodies; i++) {
+        p[i] = (struct pollfd){.fd = s->body[i].robot_fd, .events = POLLIN};
+        waits |= i > 0 && (s->body[i].fresh || !s->speaks);
+    }
+    ppoll(p, waits ? 1 : (nfds_t)s->plan->bodies, waits ? &(struct timespec){0, 500000} : &t, NULL);
+    for (int i = 0; i < s->plan->bodies && !s->speaks; i++)
+        drain_sensor(s, i, 1e-9 * (double)ff_clock_now());
+}
+
+/* Waits for the pacing robot's next telegram. False: silence, or stopped before any device spoke. */
+bool ff__network_wait_telegram(ff_network *s) {
+    int64_t arrived = 0;
+    const int64_t give_up = ff_clock_now() + (int64_t)(1e9 * ff__network_patience(s));
+    for (;;) {
+        attend_others(s);
+        if (ff__network_take_telegram(s, 0, &arrived))
+            break;
+        const int64_t left = give_up - ff_clock_now();
+        if (left <= 0 || s->body[0].strange ||
+            (!s->speaks && atomic_load_explicit(s->options.stop, memory_order_relaxed)))
+            return false;
+        idle(s, left);
+    }
+    s->wake = ff_clock_now();
+    attend_others(s); /* sent before the pacing telegram, perhaps, but not read yet */
+    s->lateness_ns = arrived ? (double)(ff_clock_real() - arrived) : 0.0;
+    s->pace = ff_network_clock_known(s, 0) ? ff_follow_time(&s->body[0].follow) : s->body[0].arrived;
+    for (int i = 0; i < s->plan->bodies; i++)
+        drain_sensor(s, i, 1e-9 * (double)s->wake);
+    s->io_ns = (double)(ff_clock_now() - s->wake);
+    return true;
+}

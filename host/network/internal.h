@@ -1,0 +1,29 @@
+/* network/internal.h - the network station from inside: what its files share. */
+#ifndef FF_NETWORK_INTERNAL_H
+#define FF_NETWORK_INTERNAL_H
+
+#include "network/network.h"
+
+/* [s] without a telegram until a robot counts as silent. */
+static inline double ff__network_patience(const ff_network *s) {
+    if (!s->speaks)
+        return s->options.wait > 0.0 ? s->options.wait : 10.0;
+    return s->options.silence > 0.0 ? s->options.silence : 0.1;
+}
+
+/* What is wrong; the first thing found counts. */
+static inline void ff__network_find(ff_network *s, ff_trip trip) {
+    if (s->found.code == FF_TRIP_NONE)
+        s->found = trip;
+}
+
+/* exchange.c: the devices' datagrams. */
+bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived);
+bool ff__network_wait_telegram(ff_network *s);
+
+/* send.c: the one sender. */
+void ff__network_aim(ff_network *s, int i, const ff_setpoint *command);
+void ff__network_confirm(ff_network *s, int i, bool held);
+void ff__network_answer(ff_network *s, int i, bool end);
+
+#endif

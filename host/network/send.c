@@ -1,0 +1,201 @@
+/* The one sender to the robots. Everything else sets targets; here, at every telegram of a robot, its output
+ * stage makes the answer (freefloat/output.h), the axes behind it are checked, and it goes out. Here, too,
+ * each telegram shows what has become of the answer before it. */
+#include "network/internal.h"
+
+/* [s] for which the answer to a robot's newest telegram is meant: the pacing robot's, or its own. */
+static double telegram_time(const ff_network *s, int i) {
+    const bool own = i > 0 && ff_network_clock_known(s, i) && ff_network_clock_known(s, 0);
+    return own ? ff_follow_time(&s->body[i].follow) : s->pace;
+}
+
+/* The pose of the corrections that stand in the last answer, as the controller rounds them. */
+static ff_pose wire_pose(const ff_network *s, int i) {
+    const ff_network_body *b = &s->body[i];
+    const ff_plan_body *plan = &s->plan->body[i];
+    ff_robot_order at = {.joints.rail = b->axes.at.rail};
+    s->address->body[i].robot->sent(b->robot, &at);
+    if (plan->cartesian)
+        return ff_plan_from_base(plan, at.pose);
+    ff_pose T = ff_pose_mul(ff_arm_forward(&plan->arm, &at.joints), ff_pose_inverse(b->T_ba));
+    T.q = ff_quat_unit(T.q);
+    return T;
+}
+
+/* The target from now on. The first one finds the robot at rest where its corrections begin. */
+void ff__network_aim(ff_network *s, int i, const ff_setpoint *command) {
+    ff_network_body *b = &s->body[i];
+    if (!b->output.moved)
+        ff_output_reset(&b->output, wire_pose(s, i));
+    ff_output_target(&b->output, command, s->pace);
+}
+
+/* A robot stands if it makes less than a tenth of what its command has moved by in the same time, whichever
+ * of the last answers it may be at: those of its delay, from two cycles less to three and twice its lag more.
+ */
+static bool stands(const ff_network *s, int i, double *by) {
+    const double far = 1e-4, wide = 2e-3; /* [m], [rad] less is not judged */
+    const ff_network_body *b = &s->body[i];
+    const ff_plan_body *plan = &s->plan->body[i];
+    const uint64_t n = b->tracked, W = FF_NETWORK_STANDS,
+                   delay = (uint64_t)floor(plan->delay / s->plan->cycle),
+                   latest = (uint64_t)ceil((plan->delay + 2.0 * plan->lag) / s->plan->cycle) + 3;
+    if (n < latest + W + 1 || latest + W + 1 > FF_NETWORK_TRACK)
+        return false;
+    double led = FF_INF, turned = FF_INF;
+    for (uint64_t d = delay > 2 ? delay - 2 : 0; d <= latest; d++) {
+        const ff_pose c1 = b->track[(n - 1 - d) % FF_NETWORK_TRACK],
+                      c0 = b->track[(n - 1 - d - W) % FF_NETWORK_TRACK];
+        led = fmin(led, ff_vec3_norm(ff_vec3_sub(c1.p, c0.p)));
+        turned = fmin(turned, ff_quat_angle(c1.q, c0.q));
+    }
+    const ff_pose m1 = b->seen[(n - 1) % FF_NETWORK_TRACK], m0 = b->seen[(n - 1 - W) % FF_NETWORK_TRACK];
+    *by = led;
+    return (led > far && ff_vec3_norm(ff_vec3_sub(m1.p, m0.p)) < 0.1 * led) ||
+           (turned > wide && ff_quat_angle(m1.q, m0.q) < 0.1 * turned);
+}
+
+/* A telegram has come: what has become of the last answer. held: it came late, after others were lost. */
+void ff__network_confirm(ff_network *s, int i, bool held) {
+    ff_network_body *b = &s->body[i];
+    const bool taken = b->report.taken, stood = b->report.stood || held;
+    const double most = b->limits.missed;
+    ff_output_confirm(&b->output_config, &b->output, taken, stood);
+    ff_axes_confirm(&b->axes, taken, stood);
+    if (!b->output.moved)
+        return;
+    /* No answer can have come to telegrams that were lost: a Delay that has not grown by them belongs to a
+     * program that has begun again. One cycle is left to a controller that counts late. */
+    b->strange |= b->report.restarted || (held && b->gap > 2 && b->report.late + 1 < b->gap);
+    if (b->strange)
+        ff__network_find(s, (ff_trip){.code = FF_TRIP_RESTART, .body = i, .value = (double)b->gap});
+    b->late = b->report.late > b->gap ? b->late + b->report.late - b->gap : 0;
+    if ((double)b->late > most)
+        ff__network_find(s,
+                         (ff_trip){.code = FF_TRIP_LATE, .body = i, .value = (double)b->late, .limit = most});
+    const ff_pose at = ff_plan_from_base(&s->plan->body[i], b->report.pose);
+    const ff_pose before = b->tracked ? b->seen[(b->tracked - 1) % FF_NETWORK_TRACK] : at;
+    const uint64_t cycles = b->gap < FF_NETWORK_TRACK ? b->gap + 1 : FF_NETWORK_TRACK;
+    for (uint64_t n = 1; n <= cycles; n++, b->tracked++) {
+        b->track[b->tracked % FF_NETWORK_TRACK] = b->output.pose;
+        b->seen[b->tracked % FF_NETWORK_TRACK] = ff_pose_interpolate(before, at, (double)n / (double)cycles);
+    }
+    double by = 0.0;
+    b->standing_for = stands(s, i, &by) ? b->standing_for + 1 : 0;
+    if (b->standing_for > 1 && s->led & FF_LED_MOVES)
+        ff__network_find(s, (ff_trip){.code = FF_TRIP_STANDS, .body = i, .value = by, .limit = 0.1 * by});
+}
+
+/* ------------------------------------------------------------------------------------------------- axes --
+ */
+
+/* Near a singularity of the wrist the axes would have to turn over at once, whatever the pose does. */
+static ff_trip axes_trip(int i, const ff_axes_out *out) {
+    const double deg = FF_PI / 180.0;
+    const bool joint = out->info.reason == FF_ARM_JOINT_LIMIT;
+    if (out->reason == FF_AXES_REACH)
+        return (ff_trip){.code = joint ? FF_TRIP_JOINT : FF_TRIP_REACH,
+                         .body = i,
+                         .value = joint ? out->info.excess / deg : out->info.excess,
+                         .axis = joint ? out->info.axis : 0};
+    if (out->reason == FF_AXES_SPEED)
+        return (ff_trip){.code = FF_TRIP_AXIS,
+                         .body = i,
+                         .value = out->speed / deg,
+                         .limit = out->limit / deg,
+                         .axis = out->axis};
+    return (ff_trip){.code = FF_TRIP_NONE};
+}
+
+static ff_trip turned_too_far(const ff_network_body *b, int i, double angle) {
+    return (ff_trip){.code = FF_TRIP_ROTATION,
+                     .body = i,
+                     .value = angle * 180.0 / FF_PI,
+                     .limit = b->turn * 180.0 / FF_PI};
+}
+
+/* Where a set point leads, by different times of its translation and of its turn [s]. */
+static ff_pose led(const ff_setpoint *from, double shift, double turn) {
+    return (ff_pose){ff_follow_along(from, turn).T.q, ff_follow_along(from, shift).T.p};
+}
+
+/* A robot at the end of its reach can only stand still at once. So the arm must reach where a stop would
+ * bring it, one cycle later, too: the run ends before. */
+static void look_ahead(ff_network *s, int i, const ff_setpoint *to, const ff_arm_joints *at) {
+    const ff_network_body *b = &s->body[i];
+    const ff_plan_body *plan = &s->plan->body[i];
+    const ff_safety_limits *limit = &b->limits;
+    if (!(s->led & FF_LED_AHEAD))
+        return;
+    const double T = s->plan->cycle, slows = ff_vec3_norm(to->twist.v) / limit->stop_acceleration,
+                 turns = ff_vec3_norm(to->twist.w) / limit->stop_angular_acceleration;
+    const ff_pose rest = led(to, T + 0.5 * slows, T + 0.5 * turns);
+    if (!plan->cartesian) {
+        /* and, with the speed there is now, the axes must be fast enough from there on: where they are not,
+         * the stop comes to rest */
+        ff_arm_joints joints, on;
+        ff_axes_out out;
+        ff_pose T_wt = ff_pose_mul(rest, b->T_ba);
+        if (ff_axes_reach(&plan->arm, &T_wt, T + fmax(slows, turns), at, &joints, &out) == FF_AXES_FOLLOW) {
+            T_wt = ff_pose_mul(led(to, 2.0 * T + 0.5 * slows, 2.0 * T + 0.5 * turns), b->T_ba);
+            ff_axes_reach(&plan->arm, &T_wt, T, &joints, &on, &out);
+        }
+        ff__network_find(s, axes_trip(i, &out));
+        return;
+    }
+    const double angle = ff_quat_angle(ff_plan_to_base(plan, rest).q, b->first.q);
+    if (angle > b->turn)
+        ff__network_find(s, turned_too_far(b, i, angle));
+}
+
+/* The axes of what the output stage says. */
+static void fill_axes(ff_network *s, int i, ff_robot_order *order) {
+    ff_network_body *b = &s->body[i];
+    ff_arm_joints joints = b->axes.at;
+    ff_axes_out out;
+    const ff_pose T = ff_pose_mul(b->out.to.T, b->T_ba);
+    if (b->out.rests)
+        ff_axes_hold(&b->axes);
+    else {
+        ff_axes_step(&s->plan->body[i].arm, s->plan->cycle, &b->axes, &T, &joints, &out);
+        if (out.reason != FF_AXES_FOLLOW)
+            ff__network_find(s, axes_trip(i, &out));
+        else if (!b->axes.braking)
+            look_ahead(s, i, &b->out.to, &joints);
+    }
+    order->joints = joints;
+}
+
+/* ----------------------------------------------------------------------------------------------- answer --
+ */
+
+/* The answer to the robot's last telegram, if it waits for one. end: it is commanded to stop. */
+void ff__network_answer(ff_network *s, int i, bool end) {
+    ff_network_body *b = &s->body[i];
+    const ff_plan_body *plan = &s->plan->body[i];
+    if (!b->fresh || b->strange)
+        return;
+    b->fresh = false;
+    ff_robot_order order = {.moves = b->output.moved, .stop = end, .text = b->text};
+    b->text = NULL;
+    if (b->output.moved) {
+        ff_output_step(&b->output_config, &b->output, telegram_time(s, i), &b->out);
+        if (!plan->cartesian)
+            fill_axes(s, i, &order);
+        else {
+            order.pose = ff_plan_to_base(plan, b->out.to.T);
+            look_ahead(s, i, &b->out.to, NULL);
+        }
+    }
+    char text[FF_DEVICE_SEND_MAX];
+    size_t used;
+    const ff_status status =
+        s->address->body[i].robot->answer(b->robot, 0.0, &order, text, sizeof text, &used);
+    if (status == FF_ERR_LIMIT)
+        ff__network_find(s, turned_too_far(b, i, ff_quat_angle(order.pose.q, b->first.q)));
+    if (b->output.moved)
+        ff_output_wire(&b->output_config, &b->output, wire_pose(s, i));
+    if (used)
+        ff_socket_send(b->robot_fd, text, used, &b->peer);
+    b->ended |= end;
+}

@@ -1,0 +1,398 @@
+/* The station: opening and closing the devices, the sample of a cycle, and the end. */
+#include "network/internal.h"
+
+#include "text/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------- open --
+ */
+
+/* What the sensor says of itself. */
+static ff_status read_page(ff_network *s, int i, char *message, size_t size) {
+    const ff_device *device = s->address->body[i].sensor;
+    if (!device->page)
+        return FF_OK;
+    char *page = malloc(FF_DEVICE_PAGE_MAX + 1024);
+    size_t used = 0;
+    ff_status status = page ? FF_OK : FF_ERR_MEMORY;
+    /* the facility may be starting at this moment */
+    const int64_t give_up = ff_clock_now() + (int64_t)(1e9 * ff__network_patience(s));
+    for (; !status;) {
+        status = ff_http_get(&s->address->body[i].page_at, device->page, 1.0, page, FF_DEVICE_PAGE_MAX, &used,
+                             message, size);
+        if (status != FF_ERR_DEVICE || ff_clock_now() > give_up || atomic_load(s->options.stop))
+            break;
+        status = FF_OK;
+        ff_clock_sleep_until(ff_clock_now() + 50000000);
+    }
+    if (!status) {
+        message[0] = 0;
+        status = device->configure(s->body[i].sensor, page, used);
+        if (status != FF_OK)
+            snprintf(message, size, "the sensor's page: %s", ff_status_text(status));
+    }
+    free(page);
+    return status;
+}
+
+static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
+    ff_network_body *b = &s->body[i];
+    const ff_address *address = &s->address->body[i];
+    const ff_plan_body *plan = &s->plan->body[i];
+    b->robot = calloc(1, address->robot->bytes);
+    b->sensor = calloc(1, address->sensor->bytes);
+    if (!b->robot || !b->sensor) {
+        snprintf(message, size, "no memory for the devices");
+        return FF_ERR_MEMORY;
+    }
+    ff_status status = ff_socket_open(&address->robot_at, &b->robot_fd, NULL, message, size);
+    if (status != FF_OK)
+        return status;
+    struct sockaddr_in any = {.sin_family = AF_INET};
+    if (ff_socket_is_loopback(&address->sensor_at))
+        any.sin_addr = address->sensor_at.sin_addr;
+    status = ff_socket_open(&any, &b->sensor_fd, NULL, message, size);
+    if (status != FF_OK)
+        return status;
+    b->window = (unsigned)fmin(FF_NETWORK_TRACK, ceil(plan->delay / s->plan->cycle) + 50.0);
+    const ff_device_settings settings = {.cartesian = plan->cartesian,
+                                         .increments = plan->increments,
+                                         .rail = plan->arm.config.rail.rule != FF_ARM_RAIL_NONE,
+                                         .window = b->window};
+    ff_device_range range;
+    address->robot->open(b->robot, &settings);
+    address->robot->range(b->robot, &range);
+    b->turn = range.turn;
+    address->sensor->open(b->sensor, &settings);
+    ff_axes_reset(&b->axes, &plan->home);
+    b->T_ba = ff_pose_identity();
+    return read_page(s, i, message, size);
+}
+
+static void close_all(void *self) {
+    ff_network *s = self;
+    for (int i = 0; i < FF_MAX_BODIES; i++) {
+        ff_network_body *b = &s->body[i];
+        const ff_address *address = &s->address->body[i];
+        if (b->sensor_fd >= 0) { /* leave the sensor silent */
+            uint8_t bytes[FF_DEVICE_SEND_MAX];
+            size_t used;
+            if (address->sensor->stop(b->sensor, bytes, sizeof bytes, &used) == FF_OK && used)
+                ff_socket_send(b->sensor_fd, bytes, used, &address->sensor_at);
+            close(b->sensor_fd);
+        }
+        if (b->robot_fd >= 0)
+            close(b->robot_fd);
+        b->robot_fd = b->sensor_fd = -1;
+        free(b->robot);
+        free(b->sensor);
+        b->robot = b->sensor = NULL;
+    }
+}
+
+static ff_status open_all(void *self, const double *lead, char *message, size_t size) {
+    ff_network *s = self;
+    (void)lead; /* the run-up has it */
+    ff_status status = FF_OK;
+    for (int i = 0; i < s->plan->bodies && !status; i++)
+        status = open_body(s, i, message, size);
+    if (status != FF_OK)
+        close_all(s);
+    return status;
+}
+
+static void range(const void *self, int i, double *force, double *torque) {
+    const ff_network *s = self;
+    ff_device_range range;
+    s->address->body[i].sensor->range(s->body[i].sensor, &range);
+    *force = range.force;
+    *torque = range.torque;
+}
+
+static void bound(void *self, int i, const ff_safety_limits *limits, const ff_output_config *output) {
+    ff_network *s = self;
+    s->body[i].limits = *limits;
+    s->body[i].output_config = *output;
+}
+
+static void show(void *self, int i, const char *text) {
+    ((ff_network *)self)->body[i].text = text;
+}
+
+/* ----------------------------------------------------------------------------------------------- sample --
+ */
+
+/* Once every device speaks: the arm is led on from where it stands, in the branch of its own axes, from the
+ * carriage's own place, and from its own pose. What that and the controller's differ by, up to the check's
+ * limits, would be a jump in the first command. */
+static void anchor(ff_network *s, int i) {
+    ff_network_body *b = &s->body[i];
+    ff_plan_body *plan = &s->plan->body[i];
+    const ff_arm_joints joints = b->report.joints;
+    const ff_pose T = ff_arm_forward(&plan->arm, &joints);
+    plan->home = joints;
+    ff_axes_reset(&b->axes, &joints);
+    b->T_ba = ff_pose_mul(ff_pose_inverse(ff_plan_from_base(plan, b->report.pose)), T);
+    b->T_ba.q = ff_quat_unit(b->T_ba.q);
+    if (plan->arm.config.rail.rule == FF_ARM_RAIL_FOLLOW)
+        plan->arm.config.rail.standoff = ff_arm_along(&plan->arm, &T) - joints.rail;
+}
+
+/* Poses of this cycle, the others' at the pacing robot's time; before it, those of the cycles whose telegram
+ * was lost, on a line between: the loop's time continues with the robot's. */
+static void begin_cycle(ff_network *s) {
+    s->fill.lost = s->speaks ? s->body[0].gap : 0;
+    s->fill.left = s->fill.lost < FF_NETWORK_FILLED ? s->fill.lost : FF_NETWORK_FILLED;
+    s->fill.of = s->fill.left + 1;
+    for (int i = 0; i < s->plan->bodies; i++) {
+        ff_network_body *b = &s->body[i];
+        const ff_pose at = ff_plan_from_base(&s->plan->body[i], b->report.pose);
+        if (s->speaks && !s->anchored)
+            anchor(s, i);
+        s->fill.from[i] = b->motion.known ? b->pose : at;
+        s->fill.to[i] = at;
+        if (s->speaks && i > 0 && ff_network_clock_known(s, i) && ff_network_clock_known(s, 0))
+            s->fill.to[i] = ff_follow_at(&b->follow, s->plan->cycle, s->pace);
+    }
+    s->anchored = s->speaks;
+}
+
+static double tracking_error(const ff_network_body *b) {
+    double least = FF_INF;
+    const uint64_t n = b->tracked < b->window ? b->tracked : b->window;
+    for (uint64_t j = 1; j <= n; j++)
+        least =
+            fmin(least,
+                 ff_vec3_norm(ff_vec3_sub(b->track[(b->tracked - j) % FF_NETWORK_TRACK].p, b->measured.T.p)));
+    return n ? least : 0.0;
+}
+
+/* How far the joint that is nearest to an end of its range has moved towards it. */
+static double joint_share(const ff_network_body *b, const ff_arm_model *arm) {
+    double share = 0.0;
+    for (int a = 0; a < 6; a++) {
+        const double low = arm->config.lower[a], high = arm->config.upper[a];
+        share = fmax(share, fabs(2.0 * b->axes.at.a[a] - low - high) / (high - low));
+    }
+    return share;
+}
+
+static void report_device(const ff_network *s, int i, ff_sample_device *device) {
+    const ff_network_body *b = &s->body[i];
+    const ff_plan_body *plan = &s->plan->body[i];
+    const ff_clockfit_state *fit = &b->follow.fit;
+    const double T = s->plan->cycle, unheard = s->pace - b->arrived;
+    *device = (ff_sample_device){.reached = !b->strange && !(i > 0 && unheard > ff__network_patience(s)),
+                                 .moved = b->output.moved,
+                                 .to = b->out.to,
+                                 .joints = b->report.joints,
+                                 /* a pose that is led on without telegrams says nothing of the robot */
+                                 .tracking = unheard < 1.5 * T ? tracking_error(b) : 0.0,
+                                 .lag = b->out.lag,
+                                 .joint = plan->cartesian ? 0.0 : joint_share(b, &plan->arm),
+                                 .apart = b->report.apart,
+                                 .clipped = b->report.clipped,
+                                 .clipped_by = b->report.clipped_by,
+                                 .clipped_limit = b->report.clipped_limit,
+                                 .given_up = b->given_up,
+                                 .health = b->record.health,
+                                 .word = (double)b->record.word,
+                                 .repeats = (double)b->record.repeats,
+                                 .force = b->record.force,
+                                 .torque = b->record.torque,
+                                 .has_clock = ff_network_clock_known(s, i),
+                                 .drift = fit->rate,
+                                 .offset = fit->offset,
+                                 .residual = fit->residual,
+                                 .rms = ff_clockfit_rms(fit)};
+}
+
+static void report_body(ff_network *s, int i, ff_pose T, ff_sample_body *body) {
+    ff_network_body *b = &s->body[i];
+    if (b->known) /* before, there is no pose */
+        b->measured = ff_motion_step(&b->motion, T, s->plan->cycle, &b->acceleration);
+    body->sensor.f_s = b->record.f_s;
+    body->sensor.age = (double)b->aged * s->plan->cycle;
+    body->sensor.T_wb = b->measured.T;
+    body->sensor.twist = b->measured.twist;
+    body->sensor.acceleration = b->acceleration;
+    body->sent = b->output.pose;
+    body->rests = b->out.rests;
+    report_device(s, i, &body->device);
+}
+
+/* What is wrong, and what was lost, once a telegram. */
+static void report_faults(ff_network *s, ff_sample *sample) {
+    const double silence = ff__network_patience(s);
+    sample->missed = 0.0;
+    for (int i = 0; i < s->plan->bodies; i++) {
+        ff_network_body *b = &s->body[i];
+        const double unheard = s->pace - b->arrived;
+        sample->missed = fmax(sample->missed, (double)b->gap);
+        b->gap = 0;
+        if (i > 0 && b->known && unheard > silence)
+            ff__network_find(
+                s, (ff_trip){.code = FF_TRIP_SILENT, .body = i, .value = unheard, .limit = silence});
+        if (b->strange)
+            ff__network_find(s, (ff_trip){.code = FF_TRIP_RESTART, .body = i});
+    }
+    if (s->silent)
+        ff__network_find(s, (ff_trip){.code = FF_TRIP_SILENT, .value = silence, .limit = silence});
+    sample->found = s->found;
+    s->found = (ff_trip){.code = FF_TRIP_NONE};
+}
+
+static ff_status wait(void *self, ff_sample *sample) {
+    ff_network *s = self;
+    const bool begins = s->fill.of == 0;
+    if (begins && !ff__network_wait_telegram(s)) {
+        if (!s->speaks && atomic_load(s->options.stop))
+            return FF_ERR_LIMIT;
+        sample->silent = s->silent = true;
+        sample->filled = false;
+        report_faults(s, sample);
+        return FF_ERR_DEVICE;
+    }
+    if (begins)
+        begin_cycle(s);
+    sample->k = s->k;
+    sample->lost = begins ? s->fill.lost : 0;
+    sample->filled = s->fill.left > 0;
+    sample->wake = s->wake;
+    sample->lateness_ns = s->lateness_ns;
+    sample->io_ns = s->io_ns;
+    sample->found = (ff_trip){.code = FF_TRIP_NONE};
+    const double share = (double)(s->fill.of - s->fill.left) / (double)s->fill.of;
+    for (int i = 0; i < s->plan->bodies; i++)
+        report_body(
+            s, i, sample->filled ? ff_pose_interpolate(s->fill.from[i], s->fill.to[i], share) : s->fill.to[i],
+            &sample->body[i]);
+    if (sample->filled) {
+        s->fill.left--;
+        return FF_OK;
+    }
+    s->fill.of = 0;
+    bool speaks = true;
+    for (int i = 0; i < s->plan->bodies; i++) {
+        s->body[i].pose = s->speaks ? s->fill.to[i] : s->body[i].measured.T;
+        speaks &= s->body[i].known && s->body[i].has_record;
+    }
+    report_faults(s, sample);
+    sample->speaks = s->speaks = s->speaks || speaks;
+    return FF_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- command --
+ */
+
+static void offer(void *self, uint64_t k, const ff_setpoint *next, unsigned led,
+                  const ff_rigid_state *nominal) {
+    (void)next; /* a robot is answered when its telegram has come */
+    (void)led;
+    (void)nominal;
+    ((ff_network *)self)->k = k;
+}
+
+static void write_targets(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
+                          const ff_wrench *measured_b, const ff_arm_order *arm) {
+    ff_network *s = self;
+    (void)k;
+    (void)measured_b;
+    (void)arm; /* none on devices */
+    s->led = led;
+    for (int i = 0; i < s->plan->bodies; i++)
+        if (led >> i & 1u)
+            ff__network_aim(s, i, &command[i]);
+        else
+            ff_output_brake(&s->body[i].output);
+    for (int i = 0; i < s->plan->bodies; i++)
+        ff__network_answer(s, i, false);
+}
+
+static const ff_truth *truth(const void *self) {
+    (void)self;
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- end --
+ */
+
+/* A robot that had its answer when the stop was sent gets the stop with its next telegram; one that continues
+ * has not had it, and gets it again. */
+static void end_all(ff_network *s) {
+    const int64_t patience = (int64_t)(2e9 * s->plan->cycle);
+    for (int i = 0; i < s->plan->bodies; i++)
+        ff__network_answer(s, i, true);
+    int64_t arrived, until = ff_clock_now() + patience;
+    for (int tries = 0; tries < 20 && ff_clock_now() < until;) {
+        bool any = false;
+        for (int i = 0; i < s->plan->bodies; i++)
+            if (ff__network_take_telegram(s, i, &arrived)) {
+                ff__network_answer(s, i, true);
+                any = true;
+            }
+        tries += any;
+        if (any)
+            until = ff_clock_now() + patience;
+        else
+            ff_clock_sleep_until(ff_clock_now() + 200000);
+    }
+}
+
+/* The pacing robot is gone; the others still speak: each is braked at the pace of its own telegrams. */
+static void brake_others(ff_network *s) {
+    unsigned rest[FF_MAX_BODIES] = {0};
+    int64_t arrived, heard = ff_clock_now();
+    bool any = s->plan->bodies > 1;
+    while (any && 1e-9 * (double)(ff_clock_now() - heard) < ff__network_patience(s)) {
+        any = false;
+        for (int i = 1; i < s->plan->bodies; i++) {
+            ff_network_body *b = &s->body[i];
+            if (!b->output.moved || b->ended || b->strange)
+                continue;
+            any = true;
+            if (!b->fresh && !ff__network_take_telegram(s, i, &arrived))
+                continue;
+            heard = ff_clock_now();
+            ff_output_brake(&b->output);
+            ff__network_answer(s, i, rest[i] > FF_NETWORK_SETTLE);
+            rest[i] += b->out.rests;
+        }
+        ff_clock_sleep_until(ff_clock_now() + 200000);
+    }
+}
+
+static void release(void *self) {
+    ff_network *s = self;
+    s->led = 0;
+    if (s->silent)
+        brake_others(s);
+    else
+        end_all(s);
+}
+
+ff_station ff_network_station(ff_network *s, const ff_scenario *scenario, ff_plan *plan,
+                              const ff_addresses *address, const ff_network_options *options) {
+    *s = (ff_network){.scenario = scenario, .plan = plan, .address = address, .options = *options};
+    s->fitting = s->fitting_sensor = ff_clockfit_default();
+    s->fitting_sensor.drift = 0.005; /* its nominal period is a guess from records that jitter */
+    s->epoch = ff_clock_now();
+    s->virtual_now = FF_NAN;
+    for (int i = 0; i < FF_MAX_BODIES; i++)
+        s->body[i].robot_fd = s->body[i].sensor_fd = -1;
+    return (ff_station){.self = s,
+                        .devices = true,
+                        .open = open_all,
+                        .offer = offer,
+                        .wait = wait,
+                        .write = write_targets,
+                        .truth = truth,
+                        .range = range,
+                        .bound = bound,
+                        .show = show,
+                        .release = release,
+                        .close = close_all};
+}

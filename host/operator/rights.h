@@ -1,0 +1,31 @@
+/* operator/rights.h - what the operating system grants a real-time thread. */
+#ifndef FF_OPERATOR_RIGHTS_H
+#define FF_OPERATOR_RIGHTS_H
+
+#include "freefloat/base.h"
+
+typedef struct ff_rights {
+    bool fifo;   /* SCHED_FIFO was granted */
+    bool locked; /* mlockall */
+    bool pinned; /* to `cpu` */
+    bool awake;  /* deep idle states were held off */
+    int cpu;
+    int latency_fd;    /* of the request that holds them off; -1 once released */
+    char missing[200]; /* one sentence when something was refused; else empty */
+} ff_rights;
+
+/* For the calling thread: SCHED_FIFO at `priority`, CPU affinity (cpu < 0: the last one allowed), all memory
+ * locked, the stack touched. `awake` asks the kernel, for the whole computer, to wake without delay: no idle
+ * state that takes longer to leave than zero (/dev/cpu_dma_latency, held until ff_rights_release). What is
+ * refused is said in `missing`; the thread then runs as well as it can. */
+void ff_rights_take(int priority, int cpu, bool awake, ff_rights *rights);
+/* Lets the computer sleep again. */
+void ff_rights_release(ff_rights *rights);
+
+typedef struct ff_faults {
+    int64_t minor, major, involuntary; /* page faults and preemptions of the calling thread so far */
+} ff_faults;
+
+ff_faults ff_faults_now(void);
+
+#endif

@@ -1,0 +1,43 @@
+/* operator/ring.h - a ring of fixed memory between one producer thread and one consumer thread.
+ *
+ * How rows leave the real-time thread, for the recorder and for the live page, and how orders reach it.
+ * Neither side ever waits: a push into a full ring is refused and counted, a pop from an empty one says so.
+ * Both are one copy and two atomic accesses, so that the real-time thread may push. */
+#ifndef FF_OPERATOR_RING_H
+#define FF_OPERATOR_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "freefloat/base.h"
+
+/* Padding keeps the two sides in cache lines of their own, wherever the ring lies. */
+typedef struct ff_ring {
+    unsigned char *memory;
+    size_t item; /* [bytes] */
+    size_t mask; /* capacity - 1 */
+    char apart[64];
+    atomic_size_t head;           /* next to write; the producer's */
+    size_t tail_seen;             /* producer's last view of tail */
+    atomic_uint_fast64_t dropped; /* pushes refused */
+    char also_apart[64];
+    atomic_size_t tail; /* next to read; the consumer's */
+    size_t head_seen;
+} ff_ring;
+
+/* capacity is raised to a power of two. FF_ERR_MEMORY, FF_ERR_ARGUMENT. All pages are touched here. */
+ff_status ff_ring_create(ff_ring *ring, size_t item, size_t capacity);
+void ff_ring_free(ff_ring *ring);
+/* Producer. False: full, counted as dropped. */
+bool ff_ring_push(ff_ring *ring, const void *item);
+/* The same in place: the slot to fill, then publish it. NULL: full, counted as dropped. */
+void *ff_ring_slot(ff_ring *ring);
+void ff_ring_publish(ff_ring *ring);
+/* Consumer. False: empty. */
+bool ff_ring_pop(ff_ring *ring, void *item);
+size_t ff_ring_count(const ff_ring *ring);
+uint64_t ff_ring_dropped(const ff_ring *ring);
+
+#endif

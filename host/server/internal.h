@@ -1,0 +1,107 @@
+/* server/internal.h - the facility's server from inside: facility.c holds sessions and cycles, robot.c the
+ * controllers' telegrams, sensor.c the sensors' records. */
+#ifndef FF_SERVER_INTERNAL_H
+#define FF_SERVER_INTERNAL_H
+
+#include "facility/plan.h"
+#include "fit/motion.h"
+#include "server/facility.h"
+#include "server/outside.h"
+
+typedef struct ff_server_device {
+    int rsi, ati; /* sockets */
+    ff_http_server *http;
+    ff_rsi_controller_config config, usual; /* as it acts now, and without what a fault has set */
+    ff_rsi_controller_state state;
+    ff_ati_server_config server_config;
+    ff_ati_server_state server;
+    ff_ati_scale scale;
+    ff_arm_joints joints, first; /* of the arm now, and at RSI_ON */
+    ff_pose first_rist;
+    ff_motion_state motion; /* of the commands */
+    ff_setpoint command;
+    char last_rob[FF_RSI_READ_MAX];
+    size_t last_rob_size;
+    uint8_t last_record[FF_ATI_RECORD_SIZE];
+    uint8_t overtaken[FF_ATI_RECORD_SIZE]; /* a record that jitter made later than the telegram */
+    size_t overtaken_size;
+    double rob_late, ft_late; /* [s] this cycle's jitter */
+    double sensor_period;     /* [s] of the sensor's own clock */
+    bool sensor_apart;        /* not that of the first robot */
+    uint64_t sensor_ticks;    /* done */
+    ff_wrench reading;        /* of the cycle before */
+    double overtaken_at,
+        record_at; /* [s] arrival of the record that waits, and of the newest that was sent */
+    ff_pose stuck;
+    bool was_stuck, restarts;
+    int32_t counts[6];
+    int push;        /* what the pendant asks for, -1: nothing */
+    uint64_t pushed; /* since this cycle */
+    char late_answer[FF_RSI_READ_MAX];
+    size_t late_size;
+    /* the controller's clock, in the facility's time [s] */
+    double period;         /* of its cycles */
+    bool apart;            /* not that of the first robot: it ticks by itself */
+    uint64_t ticks;        /* done */
+    double tick;           /* time of the running cycle */
+    ff_twist acceleration; /* of the commands */
+    bool failed;           /* RSI has stopped in a cycle of its own */
+    bool met;              /* its client has answered once: until then it begins again */
+    char deferred[FF_RSI_READ_MAX + 512];
+    size_t deferred_size; /* lock step: a late telegram, sent when the first robot has its answer */
+} ff_server_device;
+
+typedef struct ff_server {
+    const ff_scenario *scenario; /* as the facility really is */
+    const ff_facility_options *options;
+    ff_facility_result *result;
+    ff_plan plan;
+    ff_addresses address;
+    ff_plant *plant;
+    ff_server_device device[FF_MAX_BODIES];
+    int stranger;
+    ff_outside outside;
+    struct sockaddr_in peer; /* whose answer came last */
+    uint64_t k;              /* cycles of this session */
+    uint64_t moving;         /* first cycle with a correction + 1; 0: none yet */
+    bool client;             /* someone has answered */
+    int64_t deadline;        /* [ns] of the running cycle */
+    int64_t close;           /* [ns] until when its answers count */
+    uint64_t cycles;         /* of the first robot since the facility's start */
+    double time;             /* [s] of its running cycle: the plant's */
+    ff_loop_in in;
+    ff_truth truth;
+    ff_twist before[FF_MAX_BODIES]; /* of the robots, one cycle earlier */
+    ff_rng rng;
+    double fault[FF_FAULTS][FF_MAX_BODIES]; /* size of those that act in this cycle, else NaN */
+} ff_server;
+
+/* The fault's size if it acts on this body in this cycle, else NaN. */
+static inline double ff__server_acts(const ff_server *f, ff_fault_kind kind, int body) {
+    return f->fault[kind][body];
+}
+
+/* A fault of the set-up, in every cycle; else NaN. */
+static inline double ff__server_always(const ff_server *f, ff_fault_kind kind, int body) {
+    for (int n = 0; n < f->scenario->faults; n++)
+        if (f->scenario->fault[n].kind == kind && f->scenario->fault[n].body == body)
+            return f->scenario->fault[n].value;
+    return FF_NAN;
+}
+
+/* sensor.c */
+void ff__server_serve_requests(ff_server *f);
+void ff__server_sense_until(ff_server *f, int i, double t);
+void ff__server_sense(ff_server *f);
+
+/* robot.c */
+ff_pose ff__server_moved(const ff_setpoint *from, const ff_twist *acceleration, double dt);
+void ff__server_send_rob(ff_server *f, int i);
+bool ff__server_take_answers(ff_server *f);
+bool ff__server_unanswerable(const ff_server *f, int i);
+void ff__server_rearm(ff_server_device *d);
+void ff__server_restart(ff_server *f, int i);
+void ff__server_finish(ff_server *f, int i);
+void ff__server_tick_until(ff_server *f, int i, double t);
+
+#endif

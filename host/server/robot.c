@@ -1,0 +1,215 @@
+/* The robots' controllers: telegrams out, answers in, and what the robots make of them. */
+#include "server/internal.h"
+
+#include "text/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A set point some time after or before it was made. */
+ff_pose ff__server_moved(const ff_setpoint *from, const ff_twist *acceleration, double dt) {
+    if (dt == 0.0)
+        return from->T;
+    const ff_twist step =
+        ff_twist_scale(dt, ff_twist_add(from->twist, ff_twist_scale(0.5 * dt, *acceleration)));
+    return (ff_pose){ff_quat_mul(from->T.q, ff_quat_exp(step.w)), ff_vec3_add(from->T.p, step.v)};
+}
+
+/* The robot at a controller's own tick: the plant knows it at the first robot's. */
+static ff_pose robot_at(const ff_server *f, int i, double t) {
+    const ff_setpoint *now = &f->truth.robot[i];
+    const ff_twist acceleration =
+        ff_twist_scale(1.0 / f->device[0].period, ff_twist_sub(now->twist, f->before[i]));
+    return ff__server_moved(now, &acceleration, t - f->time);
+}
+
+void ff__server_send_rob(ff_server *f, int i) {
+    ff_server_device *d = &f->device[i];
+    const ff_plan_body *body = &f->plan.body[i];
+    ff_pose T = robot_at(f, i, d->tick);
+    double size, late = d->rob_late;
+    if (!isnan(size = ff__server_acts(f, FF_FAULT_ROBOT_JUMP, i)))
+        T.p.y += size;
+    ff_arm_joints joints;
+    if (ff_arm_inverse_after(&body->arm, &T, &d->joints, d->period, &joints, NULL) == FF_OK)
+        d->joints = joints;
+    ff_rsi_rob rob = {0};
+    ff_pose rist = ff_plan_to_base(body, T);
+    if (!isnan(size = ff__server_always(f, FF_FAULT_TOOL_OFF, i)))
+        rist.p = ff_vec3_axpy(size, ff_quat_rotate(rist.q, ff_vec3_make(0.0, 0.0, 1.0)), rist.p);
+    ff_rsi_from_pose(rist, rob.rist);
+    ff_arm_to_kuka(&d->joints, rob.aipos, &rob.eipos[0]);
+    if (!isnan(ff__server_acts(f, FF_FAULT_IPOC_JUMP, i)))
+        d->state.ipoc += 400;
+    if (!isnan(size = ff__server_acts(f, FF_FAULT_ROB_LATE, i)))
+        late += size;
+    rob.arrival_ns = (uint64_t)llround(1e9 * (d->tick + late));
+    for (int n = 0; i == 0 && n < f->plan.bodies && n < FF_RSI_RECORDS; n++)
+        rob.record_ns[n] = (uint64_t)llround(1e9 * f->device[n].record_at);
+    char text[FF_RSI_READ_MAX + 512];
+    size_t used = 0;
+    if (ff_rsi_controller_send(&d->config, &d->state, &rob, text, FF_RSI_SEND_MAX, &used) != FF_OK)
+        return;
+    const struct sockaddr_in *to = &f->address.body[i].robot_at;
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROBOT_SILENT, i)) ||
+        !isnan(ff__server_acts(f, FF_FAULT_ROB_LOST, i)) ||
+        !isnan(ff__server_acts(f, FF_FAULT_ROBOT_RESTARTS, i)))
+        return;
+    if (late > 0.0 && !f->options->lockstep)
+        ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * late));
+    char sent[FF_RSI_READ_MAX + 512];
+    memcpy(sent, text, used);
+    size_t length = used;
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROB_CORRUPT, i)))
+        for (size_t n = 20; n < length; n += 11)
+            sent[n] = (char)(0x80 + n % 100);
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROB_CUT, i)))
+        length /= 2;
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROB_NAN, i))) {
+        char *number = strstr(sent, "RIst X=\"") + 8;
+        number[0] = number[2] = 'n';
+        number[1] = 'a';
+    }
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROB_EMPTY, i)))
+        length = (size_t)snprintf(sent, sizeof sent, "<Rob Type=\"KUKA\"></Rob>");
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROB_LONG, i))) {
+        memset(sent + length, ' ', sizeof sent - length);
+        length = sizeof sent;
+    }
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROB_INCOMPLETE, i)))
+        length = (size_t)snprintf(sent, sizeof sent, "<Rob Type=\"KUKA\"><IPOC>%llu</IPOC></Rob>",
+                                  (unsigned long long)rob.ipoc);
+    if (i > 0 && f->options->lockstep && !isnan(ff__server_acts(f, FF_FAULT_ROB_LATE, i))) {
+        memcpy(d->deferred, sent, length);
+        d->deferred_size = length;
+        return;
+    }
+    ff_socket_send(d->rsi, sent, length, to);
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROB_REPEATED, i)))
+        ff_socket_send(d->rsi, sent, length, to);
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROB_REORDERED, i)) && d->last_rob_size)
+        ff_socket_send(d->rsi, d->last_rob, d->last_rob_size, to);
+    if (f->stranger >= 0 && !isnan(ff__server_acts(f, FF_FAULT_STRANGER, i)))
+        ff_socket_send(f->stranger, text, used, to);
+    memcpy(d->last_rob, text, used);
+    d->last_rob_size = used;
+}
+
+/* Answers that came. True when every body has its own. */
+bool ff__server_take_answers(ff_server *f) {
+    bool all = true;
+    for (int i = 0; i < f->plan.bodies; i++) {
+        ff_server_device *d = &f->device[i];
+        char text[FF_RSI_READ_MAX];
+        struct sockaddr_in from;
+        int64_t stamp;
+        for (int n = 0; n < 16; n++) {
+            const long size = ff_socket_receive(d->rsi, text, sizeof text, &from, &stamp);
+            if (size == 0)
+                break;
+            if (size < 0 || !isnan(ff__server_acts(f, FF_FAULT_ANSWER_LOST, i)))
+                continue;
+            if (!isnan(ff__server_acts(f, FF_FAULT_ANSWER_LATE, i))) { /* it will come in the next cycle */
+                memcpy(d->late_answer, text, (size_t)size);
+                d->late_size = (size_t)size;
+                continue;
+            }
+            f->peer = from;
+            ff_rsi_controller_receive(&d->config, &d->state, text, (size_t)size);
+        }
+        d->met |= d->state.answered;
+        all &= d->state.answered || !d->state.open;
+    }
+    return all;
+}
+
+/* A fault has taken the telegram or its answer: in lock step nothing is waited for. */
+bool ff__server_unanswerable(const ff_server *f, int i) {
+    static const ff_fault_kind kinds[] = {
+        FF_FAULT_ROB_LOST,    FF_FAULT_ROB_CORRUPT, FF_FAULT_ROB_CUT,        FF_FAULT_ROB_NAN,
+        FF_FAULT_ROB_EMPTY,   FF_FAULT_ROB_LONG,    FF_FAULT_ROB_INCOMPLETE, FF_FAULT_ROBOT_SILENT,
+        FF_FAULT_ANSWER_LOST, FF_FAULT_ANSWER_LATE, FF_FAULT_ROBOT_RESTARTS};
+    for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
+        if (!isnan(ff__server_acts(f, kinds[n], i)))
+            return true;
+    return false;
+}
+
+/* The correction as a pose of the body. */
+static ff_pose corrected(const ff_server *f, int i, const ff_rsi_correction *correction) {
+    const ff_server_device *d = &f->device[i];
+    const ff_plan_body *body = &f->plan.body[i];
+    ff_pose T;
+    if (!body->cartesian) {
+        ff_arm_joints joints = d->first;
+        for (int a = 0; a < 6; a++)
+            joints.a[a] += correction->axes[a];
+        joints.rail += correction->external[0];
+        T = ff_arm_forward(&body->arm, &joints);
+    } else {
+        T = ff_plan_from_base(body, (ff_pose){ff_quat_mul(correction->pose.q, d->first_rist.q),
+                                              ff_vec3_add(d->first_rist.p, correction->pose.p)});
+    }
+    T.q = ff_quat_unit(T.q);
+    return T;
+}
+
+/* The robot's next command, with its velocity. */
+static void move_to(ff_server *f, int i, ff_pose T) {
+    ff_server_device *d = &f->device[i];
+    if (!isnan(ff__server_acts(f, FF_FAULT_ROBOT_STUCK, i))) {
+        if (!d->was_stuck)
+            d->stuck = d->command.T;
+        d->was_stuck = true;
+        T = d->stuck;
+    }
+    const double slow =
+        ff__server_acts(f, FF_FAULT_ROBOT_SLOW, i); /* [1/cycle] part of the displacement it makes */
+    if (!isnan(slow))
+        T = ff_pose_interpolate(d->command.T, T, slow);
+    d->command = ff_motion_step(&d->motion, T, d->period, &d->acceleration);
+    const bool moves = ff_vec3_norm(ff_vec3_sub(T.p, f->truth.robot[i].T.p)) > 1e-6 ||
+                       ff_quat_angle(T.q, f->truth.robot[i].T.q) > 1e-6;
+    if (moves && !f->moving)
+        f->moving = f->k + 1;
+}
+
+void ff__server_rearm(ff_server_device *d) {
+    d->config.ipoc_start = d->state.ipoc + d->config.ipoc_step;
+    ff_rsi_controller_reset(&d->config, &d->state);
+}
+
+/* RSI_ON again in the middle of the run: the corrections begin at zero where the robot stands. */
+void ff__server_restart(ff_server *f, int i) {
+    ff_server_device *d = &f->device[i];
+    ff__server_rearm(d);
+    d->first = d->joints;
+    d->first_rist = ff_plan_to_base(&f->plan.body[i], f->truth.robot[i].T);
+}
+
+void ff__server_finish(ff_server *f, int i) {
+    ff_server_device *d = &f->device[i];
+    const uint64_t ipoc = d->state.ipoc;
+    ff_rsi_correction correction;
+    d->failed |= ff_rsi_controller_finish(&d->config, &d->state, &correction) < 0;
+    const ff_pose T = corrected(f, i, &correction);
+    if (f->options->received)
+        f->options->received(f->options->user, i, f->result->sessions, ipoc,
+                             d->state.answered ? &d->state.sen : NULL, &T);
+    move_to(f, i, T);
+}
+
+/* The cycles of a controller with a clock of its own, up to t: the last one closes, with or without its
+ * answer, the next telegram goes out. */
+void ff__server_tick_until(ff_server *f, int i, double t) {
+    ff_server_device *d = &f->device[i];
+    while (d->apart && !d->failed && (double)d->ticks * d->period <= t) {
+        if (d->state.open && d->met)
+            ff__server_finish(f, i);
+        else if (d->state.open)
+            ff__server_rearm(d);
+        d->tick = (double)d->ticks++ * d->period;
+        if (!d->failed)
+            ff__server_send_rob(f, i);
+    }
+}

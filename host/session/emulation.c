@@ -1,0 +1,229 @@
+/* session/emulation.c - a scenario that emulates another robot [aghili]: run, judge, write. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emulate/arm.h"
+#include "session/internal.h"
+#include "text/file.h"
+#include "text/json.h"
+#include "text/version.h"
+
+const char *ff_session_scheme(const ff_session *session) {
+    return session->scenario.emulation.emulation.scheme == FF_EMULATION_FREE ? "free" : "constrained";
+}
+
+const char *ff_session_controller(const ff_session *session) {
+    return session->scenario.emulation.sampled ? "sampled" : "continuous";
+}
+
+static char *summary(const ff_session *session, ff_status status) {
+    const ff_scenario *scenario = &session->scenario;
+    const ff_emulate_result *r = &session->emulation;
+    const bool good = status >= 0;
+    const double none = (double)NAN;
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_string(&json, "scenario", scenario->name);
+    ff_json_string(&json, "version", ff_version());
+    ff_json_string(&json, "method", "emulation");
+    ff_json_string(&json, "scheme", ff_session_scheme(session));
+    ff_json_string(&json, "controller", ff_session_controller(session));
+    ff_json_number(&json, "cycle_s", scenario->cycle);
+    ff_json_integer(&json, "cycles", (long long)scenario->cycles);
+    ff_json_string(&json, "status", ff_status_name(status));
+    ff_json_open(&json, "satellites", '{');
+    ff_json_close(&json, '}');
+    ff_json_open(&json, "emulation", '{');
+    ff_json_number(&json, "contact_s", r->contact_s);
+    ff_json_number(&json, "peak_force_N", good ? r->peak_force : none);
+    ff_json_number(&json, "final_force_N", good ? r->final_force : none);
+    ff_json_number(&json, "pose_error_rad", good ? r->pose_error : none);
+    ff_json_number(&json, "force_error_N", good ? r->force_error : none);
+    ff_json_number(&json, "constraint_rad", good ? r->constraint : none);
+    ff_json_number(&json, "contact_direct_s", r->contact_direct_s);
+    ff_json_number(&json, "motor_error_rad", good ? r->state_error : none);
+    ff_json_number(&json, "contact_force_error_N", good ? r->contact_error : none);
+    ff_json_number(&json, "energy_error_J", good ? r->energy_error : none);
+    double Q[36];
+    size_t n = 0;
+    char message[256];
+    if (scenario->target == FF_TARGET_ARM) {
+        if (ff_emulate_arms_ratio(&scenario->arms, &n, Q, message, sizeof message) == FF_OK)
+            ff_json_vector(&json, "inertia_ratio", Q, (int)(n * n));
+    } else {
+        ff_json_number(&json, "inertia_ratio",
+                       scenario->emulation.target.link_inertia / scenario->emulation.robot_inertia);
+    }
+    ff_json_bool(&json, "damped", r->damped);
+    ff_json_bool(&json, "limited", r->limited);
+    ff_json_close(&json, '}');
+    ff_json_open(&json, "requirements", '[');
+    ff_json_close(&json, ']');
+    ff_json_string(&json, "verdict", good ? "pass" : "fail");
+    ff_json_close(&json, '}');
+    if (json.failed) {
+        ff_json_free(&json);
+        return NULL;
+    }
+    return json.text;
+}
+
+static void names(FILE *file, const char *what, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, ",%s%zu", what, i + 1);
+}
+
+static void numbers(FILE *file, const double *value, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, ",%.17g", value[i]);
+}
+
+/* Arms: task coordinates (pose: rotation vector, then position), then the target's q. */
+static void write_arms(const ff_emulate_result *r, size_t n, FILE *file) {
+    static const char *const group[] = {"robot.task",   "direct.task", "constraint", "force",
+                                        "force_direct", "lambda",      "torque"};
+    fputs("t_s", file);
+    for (size_t g = 0; g < sizeof group / sizeof *group; g++)
+        names(file, group[g], n);
+    names(file, "target.q", r->positions);
+    names(file, "direct.q", r->positions);
+    fputs(",energy_J,energy_direct_J\n", file);
+    for (size_t k = 0; k < r->samples; k++) {
+        const ff_emulate_sample *s = &r->sample[k];
+        fprintf(file, "%.9g", s->t);
+        const double *const values[] = {s->p_r,      s->p_direct, s->constraint, s->f,
+                                        s->f_direct, s->lambda,   s->torque};
+        for (size_t g = 0; g < sizeof group / sizeof *group; g++)
+            numbers(file, values[g], n);
+        numbers(file, s->q_s, r->positions);
+        numbers(file, s->q_direct, r->positions);
+        fprintf(file, ",%.17g,%.17g\n", s->energy, s->energy_direct);
+    }
+}
+
+static void write_joint(const ff_emulate_result *r, FILE *file) {
+    fputs("t_s,robot_rad,target_link_rad,target_motor_rad,direct_link_rad,direct_motor_rad,constraint_"
+          "rad,force_N,"
+          "force_direct_N,lambda_N,torque_Nm\n",
+          file);
+    for (size_t k = 0; k < r->samples; k++) {
+        const ff_emulate_sample *s = &r->sample[k];
+        fprintf(file, "%.9g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", s->t, s->p_r[0],
+                s->q_s[0], s->q_s[1], s->q_direct[0], s->q_direct[1], s->constraint[0], s->f[0],
+                s->f_direct[0], s->lambda[0], s->torque[0]);
+    }
+}
+
+static ff_outcome write_log(const ff_session *session, const char *folder, ff_notes *notes) {
+    char path[FF_FILE_PATH];
+    snprintf(path, sizeof path, "%s/log.csv", folder);
+    ff_file_whole whole;
+    ff_status status = ff_file_begin(path, &whole);
+    if (status == FF_OK) {
+        if (session->scenario.target == FF_TARGET_ARM)
+            write_arms(&session->emulation, (size_t)session->scenario.arms.robot.links, whole.file);
+        else
+            write_joint(&session->emulation, whole.file);
+        status = ff_file_end(&whole, true);
+    }
+    if (status == FF_OK)
+        return FF_DONE;
+    return ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", path, strerror(errno));
+}
+
+/* False without memory. The same quantities for the report's plots: the emulated robot beside the target
+ * simulated directly. */
+static bool collect(ff_session *session) {
+    const ff_emulate_result *r = &session->emulation;
+    const bool arms = session->scenario.target == FF_TARGET_ARM;
+    const size_t n = arms ? (size_t)session->scenario.arms.robot.links : 1, q = arms ? r->positions : 2;
+    static const struct {
+        const char *name, *unit;
+        size_t offset;
+        bool joints;
+    } group[] = {
+#define AT(field) offsetof(ff_emulate_sample, field)
+        {"emulation.pose", "", AT(p_r), false},
+        {"emulation.direct.pose", "", AT(p_direct), false},
+        {"emulation.force", "N", AT(f), false},
+        {"emulation.direct.force", "N", AT(f_direct), false},
+        {"emulation.lambda", "N", AT(lambda), false},
+        {"emulation.constraint", "", AT(constraint), false},
+        {"emulation.torque", "N m", AT(torque), false},
+        {"emulation.target.q", "rad", AT(q_s), true},
+        {"emulation.direct.q", "rad", AT(q_direct), true},
+#undef AT
+    };
+    enum { GROUPS = sizeof group / sizeof *group, MOST = 2 + GROUPS * 32 };
+    char name[MOST][48];
+    const char *names[MOST] = {"t [s]"};
+    int columns = 1;
+    for (size_t g = 0; g < GROUPS; g++)
+        for (size_t i = 0; i < (group[g].joints ? q : n) && columns < MOST; i++) {
+            const char *unit = *group[g].unit || !arms ? group[g].unit : n == 6 && i < 3 ? "rad" : "m";
+            snprintf(name[columns], sizeof name[columns], "%s.%zu [%s]", group[g].name, i + 1,
+                     *unit ? unit : "rad");
+            names[columns] = name[columns];
+            columns++;
+        }
+    ff_report_series *series = ff_report_series_create(columns, names);
+    for (size_t k = 0; series && k < r->samples; k++) {
+        double row[MOST] = {r->sample[k].t};
+        int c = 1;
+        for (size_t g = 0; g < GROUPS; g++) {
+            const double *value =
+                (const double *)(const void *)((const char *)&r->sample[k] + group[g].offset);
+            for (size_t i = 0; i < (group[g].joints ? q : n) && c < MOST; i++)
+                row[c++] = value[i];
+        }
+        if (ff_report_add_row(series, row) == FF_ERR_MEMORY) {
+            ff_report_series_destroy(series);
+            return false;
+        }
+    }
+    session->report.series = series;
+    return series != NULL;
+}
+
+ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *options, ff_notes *notes) {
+    char message[256] = "", warnings[1024];
+    if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
+        return FF_REFUSED;
+    snprintf(session->label, sizeof session->label, "emulation");
+    const ff_scenario *scenario = &session->scenario;
+    const ff_status status = scenario->target == FF_TARGET_ARM
+                                 ? ff_emulate_arms_run(&scenario->arms, &session->emulation, message,
+                                                       sizeof message, warnings, sizeof warnings)
+                                 : ff_emulate_joint_run(&scenario->emulation, &session->emulation, message,
+                                                        sizeof message, warnings, sizeof warnings);
+    ff_notes_warning(notes, "%s", warnings);
+    ff_outcome outcome = FF_DONE;
+    if (status < 0) {
+        /* Nothing ran: the scenario asks for what cannot be. */
+        outcome = session->emulation.samples == 0 ? FF_REFUSED : FF_FAILED;
+        ff_notes_error(notes, outcome, "%s: %s", scenario->name, *message ? message : ff_status_text(status));
+        if (outcome == FF_REFUSED)
+            return outcome;
+    }
+    session->metrics.pass = status >= 0;
+    session->summary = summary(session, status);
+    if (!session->summary)
+        outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the summary", scenario->name);
+    if (options->out) {
+        if (options->mcap) /* a file that was asked for: also said where warnings are not shown */
+            ff_notes_error(notes, FF_DONE,
+                           "warning: %s: an emulation has no log.mcap; --log csv writes its log",
+                           scenario->name);
+        if (!collect(session))
+            outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the report", scenario->name);
+        if (options->csv && write_log(session, options->out, notes) != FF_DONE)
+            outcome = FF_FAILED;
+        if (session->summary &&
+            ff_session_write(options->out, "summary.json", session->summary, notes) != FF_DONE)
+            outcome = FF_FAILED;
+    }
+    return outcome;
+}

@@ -1,0 +1,261 @@
+/* session/session.c - load, reference, run, judge, write. */
+#include "session/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ideal/orbit.h"
+#include "record/csv.h"
+#include "report/geometry.h"
+#include "session/internal.h"
+#include "text/file.h"
+
+ff_session *ff_session_open(const char *path, const ff_scenario_options *options, ff_outcome *outcome,
+                            ff_notes *notes) {
+    ff_session *session = malloc(sizeof *session);
+    *outcome = session ? ff_session_load(session, path, options, notes)
+                       : ff_notes_error(notes, FF_FAILED, "%s: no memory", path);
+    if (*outcome == FF_DONE)
+        return session;
+    free(session);
+    return NULL;
+}
+
+void ff_session_close(ff_session *session) {
+    if (session)
+        ff_session_free(session);
+    free(session);
+}
+
+ff_outcome ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options,
+                           ff_notes *notes) {
+    char message[1024], warnings[4096];
+    *session = (ff_session){0};
+    const ff_status status = ff_scenario_load(path, options, &session->scenario, message, sizeof message,
+                                              warnings, sizeof warnings);
+    ff_notes_warning(notes, "%s", warnings);
+    if (status < 0)
+        return ff_notes_error(notes, FF_REFUSED, "%s", message);
+    snprintf(session->label, sizeof session->label, "%s", ff_scenario_method_name(&session->scenario));
+    session->path = path;
+    session->method = options ? options->method : NULL;
+    for (int i = 0; options && i < options->sets && i < FF_LOG_MAX_SETS; i++)
+        session->set[session->sets++] = options->set[i];
+    return FF_DONE;
+}
+
+void ff_session_free(ff_session *session) {
+    ff_emulate_free(&session->emulation);
+    ff_report_collector_free(&session->report);
+    ff_ideal_free(&session->ideal);
+    ff_metrics_free(&session->metrics);
+    free(session->summary);
+    session->summary = NULL;
+}
+
+static void begin_phase(const ff_session_options *options, double from, double to, double amount,
+                        const char *unit) {
+    if (options->phase)
+        options->phase(options->user, from, to, amount, unit);
+}
+
+/* The reference takes the first third of the time, the run the rest. */
+static ff_outcome solve_ideal(ff_session *session, const ff_session_options *options, ff_notes *notes) {
+    char message[224] = ""; /* the run's own message holds it behind its first words */
+    begin_phase(options, 0.0, 0.3, 0.0, "");
+    const ff_status status =
+        ff_scenario_servicer(&session->scenario) >= 0
+            ? ff_orbit_solve(&session->scenario, options->opener, &session->ideal, message, sizeof message)
+            : ff_ideal_solve(&session->scenario, options->progress, options->user, &session->ideal, message,
+                             sizeof message);
+    if (status >= 0)
+        return FF_DONE;
+    session->run.status = status;
+    snprintf(session->run.message, sizeof session->run.message, "the ideal reference failed: %s",
+             *message ? message : ff_status_text(status));
+    return ff_notes_error(notes, FF_FAILED, "%s: %s", session->scenario.name, session->run.message);
+}
+
+/* A file's text, malloc'ed; NULL where it cannot be read twice (a pipe). FF_ERR_MEMORY. */
+static ff_status read_again(const char *path, char **text, size_t *length) {
+    struct stat info;
+    *text = NULL;
+    *length = 0;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return FF_OK;
+    const ff_status status = ff_file_read(path, (size_t)info.st_size, text, length, NULL, 0);
+    return status == FF_ERR_MEMORY ? status : FF_OK;
+}
+
+/* Written in place, not renamed at the end: what is flushed shall survive a kill. */
+static ff_status open_mcap(const ff_session *session, const char *path, ff_log *log) {
+    ff_log_source source = {
+        .path = session->path, .set = session->set, .sets = session->sets, .method = session->method};
+    char *text, *model[FF_MAX_MODELS] = {NULL};
+    ff_status status = read_again(session->path, &text, &source.length);
+    source.text = text;
+    for (int i = 0; i < session->scenario.models && !status;
+         i++) { /* names start from the scenario's folder */
+        char place[FF_FILE_PATH];
+        const char *name = session->scenario.model[i], *slash = strrchr(session->path, '/');
+        const int folder = *name != '/' && slash ? (int)(slash - session->path) + 1 : 0;
+        snprintf(place, sizeof place, "%.*s%s", folder, session->path, name);
+        status = read_again(place, &model[i], &source.model_length[i]);
+        source.model_text[i] = model[i];
+    }
+    if (!status)
+        status = ff_log_open(path, &session->scenario, &source, log);
+    for (int i = 0; i < FF_MAX_MODELS; i++)
+        free(model[i]);
+    free(text);
+    return status;
+}
+
+/* Why a log could not be opened or closed. */
+static const char *reason(ff_status status) {
+    return status == FF_ERR_MEMORY ? "no memory" : strerror(errno ? errno : ENOSPC);
+}
+
+/* The consumers of the rows, and the logs among them. */
+typedef struct outputs {
+    ff_sink sink[5];
+    int sinks;
+    ff_csv csv;
+    ff_log mcap;
+    bool has_csv, has_mcap;
+    char csv_path[FF_FILE_PATH], mcap_path[FF_FILE_PATH];
+} outputs;
+
+static ff_outcome open_outputs(ff_session *session, const ff_session_options *options, outputs *o,
+                               ff_notes *notes) {
+    o->sink[o->sinks++] = ff_metrics_sink(&session->metrics);
+    if (options->out) {
+        if (ff_report_collector_init(&session->scenario, &session->report) != FF_OK)
+            return ff_notes_error(notes, FF_FAILED, "no memory");
+        o->sink[o->sinks++] = ff_report_collector_sink(&session->report);
+    }
+    if (options->extra.row)
+        o->sink[o->sinks++] = options->extra;
+    snprintf(o->csv_path, sizeof o->csv_path, "%s/log.csv", options->out ? options->out : "");
+    snprintf(o->mcap_path, sizeof o->mcap_path, "%s/log.mcap", options->out ? options->out : "");
+    if (options->out && options->csv) {
+        const ff_status status = ff_csv_open(o->csv_path, &session->scenario, &o->csv);
+        if (status != FF_OK)
+            return ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->csv_path,
+                                  reason(status));
+        o->has_csv = true;
+        o->sink[o->sinks++] = ff_csv_sink(&o->csv);
+    }
+    if (options->out && options->mcap) {
+        const ff_status status = open_mcap(session, o->mcap_path, &o->mcap);
+        if (status != FF_OK) {
+            ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->mcap_path, reason(status));
+            if (o->has_csv)
+                ff_csv_close(&o->csv, false);
+            return FF_REFUSED;
+        }
+        o->has_mcap = true;
+        o->sink[o->sinks++] = ff_log_sink(&o->mcap);
+    }
+    return FF_DONE;
+}
+
+static ff_outcome close_outputs(const ff_session *session, outputs *o, ff_notes *notes) {
+    ff_outcome outcome = FF_DONE;
+    const ff_status mcap = o->has_mcap ? ff_log_close(&o->mcap) : FF_OK;
+    if (mcap < 0)
+        outcome = ff_notes_error(notes, FF_FAILED,
+                                 "%s: cannot be written (%s); what was flushed before can be read",
+                                 o->mcap_path, reason(mcap));
+    if (o->has_csv && ff_csv_close(&o->csv, session->run.status != FF_ERR_IO) < 0)
+        outcome =
+            ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", o->csv_path, strerror(errno));
+    return outcome;
+}
+
+/* The judgement, as summary.json. */
+static ff_outcome conclude(ff_session *session, const ff_session_options *options,
+                           const ff_ideal_result *ideal, ff_notes *notes) {
+    ff_metrics_finish(&session->metrics, ideal, session->run.status);
+    session->summary = ff_summary_json(&session->metrics, &session->run);
+    if (ideal && options->extend && session->summary)
+        session->summary = options->extend(options->runner_self, session->summary);
+    if (!session->summary)
+        return ff_notes_error(notes, FF_FAILED, "%s: no memory for the summary", session->scenario.name);
+    if (options->out)
+        return ff_session_write(options->out, "summary.json", session->summary, notes);
+    return FF_DONE;
+}
+
+ff_outcome ff_session_execute(ff_session *session, const ff_session_options *options, ff_notes *notes) {
+    if (session->scenario.emulates)
+        return ff__session_emulate(session, options, notes);
+    if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
+        return FF_REFUSED;
+    const ff_outcome solved = solve_ideal(session, options, notes);
+    if (ff_metrics_init(&session->scenario, &session->metrics) != FF_OK)
+        return ff_notes_error(notes, FF_FAILED, "no memory");
+    if (solved != FF_DONE) { /* there is nothing to compare with: the summary says why */
+        conclude(session, options, NULL, notes);
+        return solved;
+    }
+    outputs o = {0};
+    ff_outcome outcome = open_outputs(session, options, &o, notes);
+    if (outcome != FF_DONE)
+        return outcome;
+    begin_phase(options, 0.3, 1.0, (double)session->scenario.cycles, "cycles");
+    const ff_run_options run = {.ideal = &session->ideal,
+                                .sinks = o.sink,
+                                .count = o.sinks,
+                                .timing = true,
+                                .progress = options->progress,
+                                .user = options->user,
+                                .between = options->between,
+                                .between_user = options->between_user,
+                                .opener = options->opener};
+    if (options->runner)
+        options->runner(options->runner_self, &session->scenario, &run, &session->run);
+    else
+        ff_run(&session->scenario, &run, &session->run);
+    outcome = close_outputs(session, &o, notes);
+    if (session->run.status == FF_ERR_UNSUPPORTED)
+        return ff_notes_error(notes, FF_REFUSED, "%s: %s", session->scenario.name, session->run.message);
+    if (session->run.status < 0 && outcome == FF_DONE)
+        outcome = ff_notes_error(notes, FF_FAILED, "%s: the run failed: %s", session->scenario.name,
+                                 *session->run.message ? session->run.message
+                                                       : ff_status_text(session->run.status));
+    const ff_outcome written = conclude(session, options, &session->ideal, notes);
+    return outcome == FF_DONE ? written : outcome;
+}
+
+ff_outcome ff_session_report(const ff_session *const *sessions, int count, const char *folder,
+                             ff_notes *notes) {
+    const char *scenario = count > 0 ? sessions[0]->scenario.name : "";
+    ff_report_run *runs = calloc((size_t)count + 1, sizeof *runs);
+    char **geometry = calloc((size_t)count + 1, sizeof *geometry);
+    char path[FF_FILE_PATH], title[2 * FF_NAME_SIZE + 32];
+    snprintf(path, sizeof path, "%s/report.html", folder);
+    if (count == 1)
+        snprintf(title, sizeof title, "%s, %s", scenario, sessions[0]->label);
+    else
+        snprintf(title, sizeof title, "%s, %d methods", scenario, count);
+    ff_status status = runs && geometry ? FF_OK : FF_ERR_MEMORY;
+    for (int i = 0; i < count && !status; i++) {
+        geometry[i] = ff_report_geometry(&sessions[i]->scenario, sessions[i]->devices);
+        runs[i] = (ff_report_run){.label = sessions[i]->label,
+                                  .summary = sessions[i]->summary,
+                                  .series = sessions[i]->report.series,
+                                  .geometry = geometry[i]};
+        status = geometry[i] ? FF_OK : FF_ERR_MEMORY;
+    }
+    if (!status)
+        status = ff_report_write(path, title, runs, count);
+    for (int i = 0; geometry && i < count; i++)
+        free(geometry[i]);
+    free(geometry);
+    free(runs);
+    return status ? ff_notes_error(notes, FF_FAILED, "%s: %s", path, ff_status_text(status)) : FF_DONE;
+}

@@ -1,0 +1,289 @@
+/* What a session looks like on the terminal: its bar, its errors, its table. */
+#include "show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obsw/udp.h"
+
+void ff_show_notes(const ff_notes *notes) {
+    ff_cli_warn_lines(notes->warning);
+    fflush(stdout);
+    fputs(notes->error, stderr);
+}
+
+ff_session *ff_show_open(const char *path, const ff_scenario_options *options, int *status) {
+    ff_notes notes = {.error = ""};
+    ff_outcome outcome;
+    ff_session *session = ff_session_open(path, options, &outcome, &notes);
+    ff_show_notes(&notes);
+    *status = (int)outcome;
+    return session;
+}
+
+static void next_phase(void *progress, double from, double to, double amount, const char *unit) {
+    ff_progress_phase(progress, from, to, amount, unit);
+}
+
+int ff_show_execute(ff_session *session, const ff_session_options *options, bool quiet) {
+    ff_notes notes = {.error = ""};
+    ff_progress progress;
+    ff_session_options shown = *options;
+    ff_progress_start(&progress, session->label, quiet);
+    shown.phase = next_phase;
+    shown.progress = ff_progress_update;
+    shown.user = &progress;
+    shown.opener = ff_obsw_udp_open;
+    const ff_outcome outcome = ff_session_execute(session, &shown, &notes);
+    ff_progress_stop(&progress);
+    ff_show_notes(&notes);
+    return (int)outcome;
+}
+
+int ff_show_report(const ff_session *const *sessions, int count, const char *folder) {
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_session_report(sessions, count, folder, &notes);
+    ff_show_notes(&notes);
+    return (int)outcome;
+}
+
+int ff_show_folder(const char *path) {
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_session_make_folder(path, &notes);
+    ff_show_notes(&notes);
+    return (int)outcome;
+}
+
+enum { SHOWN_CONTACTS = 12 };
+
+typedef struct cell {
+    char text[64];
+} cell;
+
+/* A number, or "-" where there is none. */
+static cell number(double value, int digits) {
+    cell c = {"-"};
+    if (isfinite(value))
+        snprintf(c.text, sizeof c.text, "%.*f", digits, value);
+    return c;
+}
+
+/* What each contact was, once for both satellites of a pair. */
+static void print_contacts(const ff_metrics *metrics) {
+    ff_table table;
+    ff_table_init(&table, 9);
+    ff_table_add(&table,
+                 "contact|start s|restitution|CoV|CoF|point m|stiffness N/m|damping N s/m|frequency Hz");
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_episode *e = &metrics->episode[n];
+        if (n == SHOWN_CONTACTS) {
+            ff_table_add(&table, "...");
+            break;
+        }
+        ff_episode_info info;
+        ff_metrics_episode(metrics, n, &info);
+        cell point = {"-"}, damping = number(e->damping, 1);
+        if (ff_vec3_finite(info.point[0]))
+            snprintf(point.text, sizeof point.text, "%.3f %.3f %.3f", info.point[0].x, info.point[0].y,
+                     info.point[0].z);
+        if (isfinite(e->damping) && isfinite(e->damping_sd))
+            snprintf(damping.text, sizeof damping.text, "%.1f +- %.1f", e->damping, e->damping_sd);
+        ff_table_add(&table, "%s|%.3f|%s|%s|%s|%s|%s|%s|%s", metrics->scenario->contact[e->contact].name,
+                     e->start, number(info.restitution, 4).text, number(info.cov, 4).text,
+                     number(info.cof, 4).text, point.text, number(e->stiffness, 0).text, damping.text,
+                     number(info.frequency, 3).text);
+    }
+    if (metrics->episodes)
+        ff_table_print(&table);
+    ff_table_free(&table);
+}
+
+static void print_satellite(const ff_metrics *metrics, int i) {
+    const ff_scenario *scenario = metrics->scenario;
+    ff_table table;
+    ff_table_init(&table, 9);
+    ff_table_add(&table,
+                 "contact|start s|end s|duration s|speed before m/s|speed after m/s|force N|robot force "
+                 "N|impulse N s");
+    int shown = 0;
+    for (int n = 0; n < metrics->episodes; n++) {
+        const ff_episode *e = &metrics->episode[n];
+        const ff_contact *contact = &scenario->contact[e->contact];
+        if (contact->body != i && contact->against != i)
+            continue;
+        const int side = contact->body == i ? 0 : 1;
+        if (shown++ == SHOWN_CONTACTS) {
+            ff_table_add(&table, "...");
+            break;
+        }
+        ff_table_add(&table, "%s|%.3f|%s|%s|%.5f|%.5f|%.2f|%.2f|%.3f", contact->name, e->start,
+                     isnan(e->end) ? "open" : number(e->end, 3).text, number(e->end - e->start, 3).text,
+                     ff_vec3_norm(e->before[side].velocity), ff_vec3_norm(e->after[side].velocity),
+                     e->peak_force[side], e->peak_robot_force, ff_vec3_norm(e->impulse));
+    }
+    if (shown)
+        ff_table_print(&table);
+    else
+        printf("no contact\n");
+    if (metrics->more)
+        printf("later contacts are not listed: more than %d\n", FF_MAX_EPISODES);
+    ff_table_free(&table);
+    const ff_body_metrics *m = &metrics->body[i];
+    printf("energy %.6g J at start, %.6g J at end, maximum %.6g J\n", m->initial_energy, m->final_energy,
+           m->max_energy);
+    const double force = ff_metrics_noise(&m->force_noise), torque = ff_metrics_noise(&m->torque_noise);
+    if (!isnan(force))
+        printf("sensor's noise, measured: %.3g N, %.3g N m per axis\n", force, torque);
+}
+
+static void print_servicer(const ff_session *session) {
+    const ff_satellite *satellite = &session->scenario.satellite[ff_scenario_servicer(&session->scenario)];
+    const ff_servicer_metrics *m = &session->metrics.servicer;
+    const ff_obsw_info *o = &session->run.obsw;
+    double motor = 0.0;
+    for (int i = 0; i < satellite->arm.joints; i++)
+        motor = fmax(motor, m->max_motor_torque[i]);
+    printf("on-board software (%s): %llu cycles, %llu without a good answer; the last one acted in %llu, "
+           "nothing in %llu\n",
+           ff_obsw_kind_name((ff_obsw_kind)satellite->obsw.kind), (unsigned long long)o->steps,
+           (unsigned long long)o->missed, (unsigned long long)o->held, (unsigned long long)o->zeroed);
+    char text[200];
+    if (ff_obsw_shared_text(&o->shared, satellite->obsw.timeout, text, sizeof text))
+        printf("%s\n", text);
+    bool any = false;
+    for (int i = 0; i < FF_OBSW_REFUSALS; i++)
+        if (o->exchange.refused[i]) {
+            printf("%s %s %llu", any ? "," : "packets refused:", ff_obsw_refusal_name((ff_obsw_refusal)i),
+                   (unsigned long long)o->exchange.refused[i]);
+            any = true;
+        }
+    if (any)
+        printf("\n");
+    printf("thrusters: maximum %.4g N, %.4g N m, saturated in %llu cycles; motors: maximum %.4g N m, "
+           "saturated in %llu\n",
+           m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
+           (unsigned long long)m->motor_saturated);
+    printf("monitors: W_c (25) %.6g J, changed by %.2g J before contact; ", m->W_c_start, m->W_c_drift);
+    if (m->W_a_cycles)
+        printf("W_a (24) rose in %llu of %llu cycles; ", (unsigned long long)m->W_a_rises,
+               (unsigned long long)m->W_a_cycles);
+    else
+        printf("W_a (24) not reported; ");
+    printf("port (28) %.4g J; bound (29) %.3g, above zero in %llu\n", m->port_energy, m->bound,
+           (unsigned long long)m->bound_violations);
+}
+
+static void print_emulation(const ff_session *session) {
+    const ff_emulate_result *r = &session->emulation;
+    printf("%s%s%s: emulation, %s scheme, %s controller\n", ff_cli_bold(), session->scenario.name,
+           ff_cli_plain(), ff_session_scheme(session), ff_session_controller(session));
+    ff_table table;
+    ff_table_init(&table, 3);
+    ff_table_add(&table, "quantity|emulated|simulated directly");
+    if (isnan(r->contact_s))
+        ff_table_add(&table, "contact s|none|%s", isnan(r->contact_direct_s) ? "none" : "yes");
+    else
+        ff_table_add(&table, "contact s|%.6f|%.6f", r->contact_s, r->contact_direct_s);
+    const ff_emulate_sample *last = r->samples ? &r->sample[r->samples - 1] : NULL;
+    const bool arm = session->scenario.target == FF_TARGET_ARM;
+    if (last && arm) {
+        const size_t n = (size_t)session->scenario.arms.robot.links;
+        ff_table_add(&table, "peak force N|%.4f|-", r->peak_force);
+        for (size_t i = 0; i < n; i++)
+            ff_table_add(&table, "final %s %c%s|%.9f|%.9f", n == 6 && i < 3 ? "rotation" : "position",
+                         "xyz"[i % 3], n == 6 && i < 3 ? " rad" : " m", last->p_r[i], last->p_direct[i]);
+    } else if (last) {
+        ff_table_add(&table, "peak force N|%.4f|-", r->peak_force);
+        ff_table_add(&table, "final force N|%.6f|%.6f", last->f[0], last->f_direct[0]);
+        ff_table_add(&table, "final angle rad|%.9f|%.9f", last->p_r[0], last->p_direct[0]);
+    }
+    ff_table_print(&table);
+    ff_table_free(&table);
+    printf("largest differences: pose %.3g %s, contact force %.3g N, |f - lambda| %.3g N, constraint %.3g\n",
+           r->pose_error, arm ? "m or rad" : "rad", r->contact_error, r->force_error, r->constraint);
+}
+
+void ff_show_session(const ff_session *session) {
+    const ff_scenario *scenario = &session->scenario;
+    const ff_metrics *metrics = &session->metrics;
+    if (scenario->emulates) {
+        print_emulation(session);
+        return;
+    }
+    if (metrics->rows == 0) {
+        printf("no cycle was run\n");
+        return;
+    }
+    for (int i = 0; i < scenario->satellites; i++) {
+        printf("%s%s%s under %s (%s)\n", ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain(),
+               session->label, ff_scheme_name(scenario->integrate.scheme));
+        print_satellite(metrics, i);
+    }
+    if (ff_scenario_servicer(scenario) >= 0)
+        print_servicer(session);
+    print_contacts(metrics);
+    const double *bounded =
+        session->run.reports
+            ? ff_method_value(scenario->method, true, session->run.report, "look_back_bounded_cycles")
+            : NULL;
+    if (bounded && *bounded > 0.0)
+        printf(
+            "look-back too short in %.0f cycles: contacts lasted longer than it (at most 1023 cycles), later "
+            "corrections were left out\n",
+            *bounded);
+    ff_table table;
+    ff_table_init(&table, 4);
+    ff_table_add(&table, "requirement|value|limit|met");
+    for (int i = 0; i < 3; i++) {
+        const ff_requirement_result *r = &metrics->requirement[i];
+        char value[32] = "-";
+        if (isfinite(r->value))
+            snprintf(value, sizeof value, "%.5g", r->value);
+        ff_table_add(&table, "%s|%s|%.5g|%s", r->name, value, r->limit, r->met ? "yes" : "no");
+    }
+    ff_table_print(&table);
+    ff_table_free(&table);
+    printf("verdict %s%s%s\n", metrics->pass ? ff_cli_green() : ff_cli_red(), metrics->pass ? "pass" : "fail",
+           ff_cli_plain());
+}
+
+int ff_show_logs(const char *list, ff_session_options *options) {
+    for (const char *c = list; *c;) {
+        const size_t n = strcspn(c, ",");
+        if (n == 3 && strncmp(c, "csv", n) == 0) {
+            options->csv = true;
+        } else if (n == 4 && strncmp(c, "mcap", n) == 0) {
+            options->mcap = true;
+        } else if (!(n == 4 && strncmp(c, "none", n) == 0)) {
+            ff_cli_error("--log %s: '%.*s' is not a log format; allowed: csv, mcap, none", list, (int)n, c);
+            return -1;
+        }
+        c += n + (c[n] == ',');
+    }
+    return 0;
+}
+
+int ff_show_result(const ff_session *session, const char *folder, const ff_show_ask *ask, int status,
+                   void (*more)(const void *), const void *user) {
+    const bool written = ff_show_report(&session, 1, folder) == FF_EXIT_DONE;
+    if (!written && status == FF_EXIT_DONE)
+        status = FF_EXIT_FAILED;
+    if (ask->json) {
+        fputs(session->summary, stdout);
+    } else if (!ask->quiet) {
+        ff_show_session(session);
+        if (more)
+            more(user);
+        if (written)
+            printf("report %s/report.html\n", folder);
+    }
+    return ask->strict && status == FF_EXIT_DONE && !session->metrics.pass ? FF_EXIT_FAILED : status;
+}
+
+void ff_show_verdict_live(const ff_session *session, ff_live *live) {
+    ff_live_event(live, session->metrics.pass ? FF_LIVE_INFO : FF_LIVE_WARNING,
+                  (double)session->run.cycles * session->scenario.cycle,
+                  session->metrics.pass ? "ended: every requirement is met"
+                                        : "ended: not every requirement is met, the report says which");
+}

@@ -1,0 +1,41 @@
+/* What a session looks like on the terminal: shared by run, compare, rt, papers and the analyses. */
+#ifndef FF_SHOW_H
+#define FF_SHOW_H
+
+#include "cli.h"
+#include "session/session.h"
+
+/* What may be asked of every command that runs a scenario into a folder. */
+typedef struct ff_show_ask {
+    const char *out, *log, *set[FF_MAX_SETS];
+    int sets;
+    bool json, strict, quiet;
+} ff_show_ask;
+
+#define FF_SHOW_OPTS(ask)                                                         \
+    FF_OPT_LIST("--set", (ask)->set, &(ask)->sets), FF_OPT("--out", &(ask)->out), \
+        FF_OPT("--log", &(ask)->log), FF_OPT_FLAG("--json", &(ask)->json),        \
+        FF_OPT_FLAG("--strict", &(ask)->strict), FF_OPT_FLAG("--quiet", &(ask)->quiet)
+
+/* Prints the warnings, unless --quiet was given, and the errors. */
+void ff_show_notes(const ff_notes *notes);
+/* The functions of session/session.h with their notes printed; execute with a bar, and on-board software
+ * reached over UDP. Exit status. */
+ff_session *ff_show_open(const char *path, const ff_scenario_options *options, int *status);
+int ff_show_execute(ff_session *session, const ff_session_options *options, bool quiet);
+int ff_show_report(const ff_session *const *sessions, int count, const char *folder);
+int ff_show_folder(const char *path); /* ff_session_make_folder */
+
+/* "csv,mcap" or "none" into options; prints one line and returns -1 for anything else. */
+int ff_show_logs(const char *list, ff_session_options *options);
+/* The contact table and the verdict of one run. */
+void ff_show_session(const ff_session *session);
+/* Writes the report of one session, then prints what was asked for: the summary, or the table and what `more`
+ * adds (NULL: nothing). `status` as it was, FF_EXIT_FAILED where the report or, with --strict, the verdict
+ * says so. */
+int ff_show_result(const ff_session *session, const char *folder, const ff_show_ask *ask, int status,
+                   void (*more)(const void *), const void *user);
+/* The verdict as an event of the live page. */
+void ff_show_verdict_live(const ff_session *session, ff_live *live);
+
+#endif

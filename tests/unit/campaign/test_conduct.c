@@ -1,0 +1,282 @@
+/* A campaign conducted without a terminal: what it makes, what it refuses, what it finds when it is begun
+ * again, and what stands in the folder when a file cannot be written. */
+#include "campaign/conduct.h"
+
+#include "folder_support.h"
+
+static const char base[] =
+    "name: base\n"
+    "time: {cycle: 0.01, duration: 1}\n"
+    "satellites:\n"
+    "  body: {mass: 200, inertia: [20, 20, 20], velocity: [0.05, 0, 0], robot: {kind: delay, delay: 0.02}}\n"
+    "contacts:\n"
+    "  - {name: right, kind: wall, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 2000}\n";
+static const char six[] = "name: six\nbase: base.yaml\nmethods: [direct, tdpa]\nvary:\n"
+                          "  contacts.right.stiffness: {list: [1000, 2000, 4000]}\n"
+                          "metrics: {speed: satellites.body.final.velocity_mps.0}\n"
+                          "keep: {worst: 1}\n";
+
+static ff_notes notes;
+static const ff_ranks alone = {.count = 1};
+
+static ff_campaign *load(const char *text) {
+    char message[1024];
+    put_file("base.yaml", base);
+    const char *path = put_file("c.yaml", text);
+    ff_campaign *c = calloc(1, sizeof *c);
+    if (ff_campaign_load(path, NULL, c, message, sizeof message, NULL, 0) != FF_OK)
+        fail_msg("%s", message);
+    ff_notes_clear(&notes);
+    return c;
+}
+
+static void drop(ff_campaign *c) {
+    ff_campaign_free(c);
+    free(c);
+}
+
+static char begun[64];
+static uint64_t most;
+static bool answer;
+
+static void begin(void *user, const char *what) {
+    (void)user;
+    strcat(begun, what);
+    strcat(begun, " ");
+}
+
+static void end(void *user) {
+    (void)user;
+    strcat(begun, "; ");
+}
+
+static bool progress(void *user, uint64_t done, uint64_t total) {
+    (void)user;
+    assert_true(done <= total);
+    most = total > most ? total : most;
+    return answer;
+}
+
+static ff_outcome conduct(const ff_campaign *c, const char *folder, ff_conduct *made) {
+    const ff_conduct_options options = {
+        .folder = folder, .threads = 2, .begin = begin, .progress = progress, .end = end};
+    ff_ranks ranks = alone;
+    begun[0] = 0;
+    most = 0;
+    answer = true;
+    ff_notes_clear(&notes);
+    ff_outcome outcome = ff_conduct_begin(c, &ranks, &options, made, &notes);
+    if (outcome == FF_DONE)
+        outcome = ff_conduct_run(made, &ranks, &notes);
+    return outcome == FF_DONE ? ff_conduct_finish(made, &notes) : outcome;
+}
+
+static void test_from_nothing_to_the_folder_and_again(void **state) {
+    (void)state;
+    ff_campaign *c = load(six);
+    ff_conduct made;
+    const char *folder = in_folder("a");
+    assert_int_equal(conduct(c, folder, &made), FF_DONE);
+    assert_string_equal(notes.error, "");
+    assert_string_equal(begun, "checking ; runs ; logs ; ");
+    assert_int_equal(most, 6);
+    assert_int_equal(made.pool.runs, 6);
+    assert_int_equal(made.output->runs, 6);
+    assert_int_equal(made.kept, 2); /* the worst of each method */
+    char *csv = get_file(in_folder("a/results.csv")), *command;
+    assert_int_equal(count_lines(csv), 7);
+    for (int m = 0; m < 2; m++) { /* what is kept holds its log, and how to make it again */
+        char name[128];
+        const uint64_t index = made.output->worst[m][0].slot / 2;
+        snprintf(name, sizeof name, "a/kept/%llu-%s/log.csv", (unsigned long long)index, c->method[m].label);
+        char *log = get_file(in_folder(name));
+        assert_non_null(log);
+        assert_int_equal(count_lines(log), 102);
+        free(log);
+        snprintf(name, sizeof name, "a/kept/%llu-%s/command", (unsigned long long)index, c->method[m].label);
+        command = get_file(in_folder(name));
+        assert_non_null(command);
+        assert_line(command, "freefloat run");
+        free(command);
+    }
+    ff_conduct_free(&made);
+    /* begun again: nothing is run twice, and the table is the same; one that was cut is noticed */
+    put_file("a/results.csv", "sample,cut");
+    assert_int_equal(conduct(c, folder, &made), FF_DONE);
+    assert_line(notes.warning, "results.csv was cut");
+    assert_string_equal(begun, "runs ; logs ; ");
+    assert_int_equal(made.pool.runs, 0);
+    char *again = get_file(in_folder("a/results.csv"));
+    assert_string_equal(again, csv);
+    free(again);
+    free(csv);
+    ff_conduct_free(&made);
+    drop(c);
+}
+
+static void test_a_torn_and_a_damaged_journal_are_repaired(void **state) {
+    (void)state;
+    ff_campaign *c = load(six);
+    ff_conduct made;
+    const char *folder = in_folder("torn");
+    assert_int_equal(conduct(c, folder, &made), FF_DONE);
+    const off_t size = (off_t)made.journal.size;
+    ff_conduct_free(&made);
+    char *csv = get_file(in_folder("torn/results.csv"));
+    const char *journal = in_folder("torn/results.journal");
+    assert_int_equal(truncate(journal, size - 5), 0);
+    assert_int_equal(conduct(c, folder, &made), FF_DONE);
+    assert_line(notes.warning, "ended in a torn record");
+    assert_int_equal(made.pool.runs, 1);
+    ff_conduct_free(&made);
+    FILE *file = fopen(journal, "r+");
+    assert_int_equal(fseek(file, size / 2, SEEK_SET), 0);
+    const int was = fgetc(file);
+    assert_int_equal(fseek(file, size / 2, SEEK_SET), 0);
+    fputc(was ^ 0x55, file);
+    fclose(file);
+    assert_int_equal(conduct(c, folder, &made), FF_DONE);
+    assert_line(notes.warning, "damaged bytes");
+    assert_int_equal(made.pool.runs, 1);
+    ff_conduct_free(&made);
+    char *again = get_file(in_folder("torn/results.csv"));
+    assert_string_equal(again, csv);
+    free(again);
+    free(csv);
+    drop(c);
+}
+
+static void test_what_is_refused(void **state) {
+    (void)state;
+    ff_campaign *c = load(six);
+    ff_conduct made;
+    put_folder("alien");
+    put_file("alien/results.csv", "a,b\n");
+    assert_int_equal(conduct(c, in_folder("alien"), &made), FF_REFUSED);
+    assert_line(notes.error, "without its results.journal");
+    ff_conduct_free(&made);
+    assert_int_equal(conduct(c, put_file("plain", ""), &made), FF_REFUSED);
+    assert_line(notes.error, "plain");
+    ff_conduct_free(&made);
+    put_folder("other");
+    put_file("other/results.journal", "this is not a journal, however long it may be, and never was one\n");
+    assert_int_equal(conduct(c, in_folder("other"), &made), FF_REFUSED);
+    assert_line(notes.error, "results.journal");
+    ff_conduct_free(&made);
+    drop(c);
+    /* one sample of three has a scenario that cannot be: found before anything runs, and nothing is left */
+    c = load("name: bad\nbase: base.yaml\nmethods: [direct]\nvary:\n"
+             "  contacts.right.stiffness: {list: [1000, -2, 4000]}\n"
+             "metrics: {speed: satellites.body.final.velocity_mps.0}\n");
+    assert_int_equal(conduct(c, in_folder("bad"), &made), FF_REFUSED);
+    assert_line(notes.error, "stiffness");
+    assert_string_equal(begun, "checking ; ");
+    assert_int_not_equal(access(in_folder("bad/results.journal"), F_OK), 0);
+    ff_conduct_free(&made);
+    drop(c);
+}
+
+static void test_stopped_it_fails_without_an_error_and_continues_later(void **state) {
+    (void)state;
+    ff_campaign *c = load(six);
+    ff_conduct made;
+    const ff_conduct_options options = {.folder = in_folder("stop"), .threads = 1, .progress = progress};
+    ff_ranks ranks = alone;
+    answer = false;
+    assert_int_equal(ff_conduct_begin(c, &ranks, &options, &made, &notes), FF_DONE);
+    assert_int_equal(ff_conduct_run(&made, &ranks, &notes), FF_FAILED);
+    assert_true(made.pool.stopped);
+    assert_string_equal(notes.error, "");
+    ff_conduct_free(&made);
+    assert_int_equal(conduct(c, in_folder("stop"), &made), FF_DONE);
+    assert_int_equal(made.output->runs, 6);
+    ff_conduct_free(&made);
+    drop(c);
+}
+
+static void test_files_that_cannot_be_written_are_named_and_the_rest_is_there(void **state) {
+    (void)state;
+    static const char *const blocked[] = {"results.csv", "summary.json", "report.html",
+                                          "distribution-speed.svg", "kept"};
+    ff_campaign *c = load(six);
+    for (size_t i = 0; i < sizeof blocked / sizeof *blocked; i++) {
+        ff_conduct made;
+        char name[64], folder[32];
+        snprintf(folder, sizeof folder, "block%zu", i);
+        const ff_conduct_options options = {.folder = in_folder(folder), .threads = 1};
+        ff_ranks ranks = alone;
+        ff_notes_clear(&notes);
+        assert_int_equal(ff_conduct_begin(c, &ranks, &options, &made, &notes), FF_DONE);
+        assert_int_equal(ff_conduct_run(&made, &ranks, &notes), FF_DONE);
+        snprintf(name, sizeof name, "block%zu/%s", i, blocked[i]);
+        if (strcmp(blocked[i], "kept") == 0) { /* a file where a folder is wanted */
+            put_file(name, "");
+        } else {
+            put_folder(name);
+            strcat(name, "/x");
+            put_folder(name);
+        }
+        assert_int_equal(ff_conduct_finish(&made, &notes), FF_FAILED);
+        assert_line(notes.error, blocked[i]);
+        if (i > 0) { /* without the table there is nothing to write the others from */
+            snprintf(name, sizeof name, "block%zu/results.csv", i);
+            assert_int_equal(access(in_folder(name), F_OK), 0);
+        }
+        assert_int_equal(made.output != NULL, i > 0);
+        ff_conduct_free(&made);
+    }
+    drop(c);
+}
+
+static void test_failed_runs_are_kept_with_their_reason(void **state) {
+    (void)state;
+    ff_campaign *c = load("name: diverges\nbase: base.yaml\nmethods: [direct]\nvary:\n"
+                          "  satellites.body.mass: {list: [200, 0.001]}\n"
+                          "  satellites.body.inertia: {list: [[1e-6, 1e-6, 1e-6]]}\n"
+                          "  contacts.right.stiffness: {list: [1e12]}\n"
+                          "  contacts.right.point: {list: [[0, 0.2, 0.1]]}\n"
+                          "metrics: {speed: satellites.body.final.velocity_mps.0}\n"
+                          "keep: {failed: true}\n");
+    ff_conduct made;
+    assert_int_equal(conduct(c, in_folder("failed"), &made), FF_DONE); /* a run that diverges is a result */
+    assert_true(made.output->failed >= 1);
+    assert_int_equal(made.output->faileds, made.output->failed);
+    assert_int_equal(made.kept, made.output->failed);
+    for (int i = 0; i < made.output->faileds; i++) {
+        char name[64];
+        assert_int_not_equal(made.output->listed[i].reason[0], 0);
+        snprintf(name, sizeof name, "failed/kept/%llu-direct/log.csv",
+                 (unsigned long long)made.output->listed[i].slot);
+        assert_int_equal(access(in_folder(name), F_OK), 0);
+    }
+    ff_conduct_free(&made);
+    drop(c);
+}
+
+static void test_estimate_counts_runs_and_bytes(void **state) {
+    (void)state;
+    ff_campaign *c = load(six);
+    ff_conduct_cost cost;
+    assert_int_equal(ff_conduct_estimate(c, 2.0, &cost, &notes), FF_DONE);
+    assert_near(cost.runs, 6.0, 0.0);
+    assert_true(cost.probes >= 2 && cost.probes <= 6); /* whole samples */
+    assert_int_equal(cost.probes % 2, 0);
+    assert_int_equal(cost.probes_failed, 0);
+    assert_true(cost.sample_s > 0.0);
+    assert_near(cost.seconds, cost.sample_s * 3.0 / 2.0 + 6.0 * 2e-5, 1e-12);
+    assert_near(cost.bytes, 6.0 * (24 + 8 + 20 + 12 + 20), 1e-9); /* one metric, one varied key */
+    drop(c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_from_nothing_to_the_folder_and_again),
+        cmocka_unit_test(test_a_torn_and_a_damaged_journal_are_repaired),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_stopped_it_fails_without_an_error_and_continues_later),
+        cmocka_unit_test(test_files_that_cannot_be_written_are_named_and_the_rest_is_there),
+        cmocka_unit_test(test_failed_runs_are_kept_with_their_reason),
+        cmocka_unit_test(test_estimate_counts_runs_and_bytes),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

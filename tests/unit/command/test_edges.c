@@ -1,0 +1,299 @@
+/* Limiter, arm and axes at their limits: stops of every order in closed form, every value that is not finite,
+ * ranges from both sides. */
+#include "support.h"
+
+#include "freefloat/command.h"
+
+static ff_rng rng;
+
+/* First order stands at once, second brakes with A, third with J and A: distance and time in closed form, at
+ * any instant. */
+static void test_stops_of_every_order(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 200; n++) {
+        const int order = 1 + n % 3;
+        const double A = ff_rng_range(&rng, 0.5, 3), J = ff_rng_range(&rng, 5, 30),
+                     v = ff_rng_range(&rng, -1, 1), x = ff_rng_range(&rng, -2, 2),
+                     t = ff_rng_range(&rng, 0, 2);
+        const ff_limiter_limits limits = {2.0, order > 1 ? A : FF_INF, order > 2 ? J : FF_INF};
+        ff_limiter_axis s = {x, v, 0.0};
+        const ff_status status = ff_limiter_stop_axis(&limits, &s, t);
+        /* braking by hand in small steps of exact pieces */
+        double duration, path, speed;
+        const double w = fabs(v);
+        if (order == 1) {
+            duration = path = speed = 0.0;
+        } else if (order == 2) {
+            duration = w / A;
+            const double k = fmin(t, duration);
+            speed = w - A * k;
+            path = w * k - 0.5 * A * k * k;
+        } else {
+            /* up to a = min(A, sqrt(J w)), hold, down */
+            const double peak = fmin(A, sqrt(J * w)), ramp = peak / J, hold = w / peak - ramp;
+            duration = 2.0 * ramp + fmax(hold, 0.0);
+            double k = fmin(t, duration), p = 0.0, u = w, a = 0.0;
+            const double part[3] = {ramp, fmax(hold, 0.0), ramp}, jerk[3] = {-J, 0.0, J};
+            for (int i = 0; i < 3 && k > 0.0; i++) {
+                const double h = fmin(k, part[i]);
+                p += u * h + 0.5 * a * h * h + jerk[i] * h * h * h / 6.0;
+                u += a * h + 0.5 * jerk[i] * h * h;
+                a += jerk[i] * h;
+                k -= h;
+            }
+            path = p;
+            speed = u;
+        }
+        if (fabs(t - duration) < 1e-9)
+            continue;
+        assert_int_equal(status, t >= duration ? FF_OK : FF_INFO_LIMITED);
+        assert_near(s.position, x + copysign(path, v), 1e-12);
+        assert_near(s.velocity, t >= duration ? 0.0 : copysign(speed, v), 1e-12);
+        if (order < 3 || t >= duration)
+            assert_near(s.acceleration, 0.0, 0.0);
+    }
+}
+
+static void test_limiter_refuses(void **unused) {
+    (void)unused;
+    const ff_limiter_limits good = {1, 1, 1};
+    const double bad[] = {FF_NAN, FF_INF, -FF_INF};
+    for (int third = 0; third < 2; third++)
+        for (int b = 0; b < 3; b++)
+            for (int k = 0; k < 5; k++) {
+                const ff_limiter_limits limits = {1, 1, third ? 1 : FF_INF};
+                ff_limiter_axis s = {0.1, 0.2, 0.3};
+                ff_limiter_target to = {0.4, 0.5};
+                double *at[] = {&s.position, &s.velocity, &s.acceleration, &to.position, &to.velocity};
+                *at[k] = bad[b];
+                const ff_limiter_axis before = s;
+                ff_limiter_plan plan;
+                memset(&plan, 0xA5, sizeof plan);
+                ff_limiter_plan kept = plan;
+                const ff_status expect = k == 2 && !third ? FF_OK : FF_ERR_NOT_FINITE;
+                assert_int_equal(ff_limiter_plan_axis(&limits, &s, &to, &plan), expect);
+                if (expect)
+                    assert_memory_equal(&plan, &kept, sizeof plan);
+                if (expect) {
+                    assert_int_equal(ff_limiter_step_axis(&limits, &s, &to, 0.01), expect);
+                    assert_memory_equal(&s, &before, sizeof s);
+                }
+                if (k < 3) {
+                    const ff_status stop = ff_limiter_stop_axis(&limits, &s, 0.01);
+                    assert_true(expect ? stop == FF_ERR_NOT_FINITE : stop >= 0);
+                }
+            }
+    const double dt[] = {-1e-9, FF_NAN, FF_INF};
+    for (int i = 0; i < 3; i++) {
+        ff_limiter_axis s = {0.1, 0.2, 0.3};
+        const ff_limiter_axis before = s;
+        const ff_limiter_target to = {0.4, 0.5};
+        assert_int_equal(ff_limiter_step_axis(&good, &s, &to, dt[i]), FF_ERR_ARGUMENT);
+        assert_int_equal(ff_limiter_stop_axis(&good, &s, dt[i]), FF_ERR_ARGUMENT);
+        assert_memory_equal(&s, &before, sizeof s);
+    }
+    for (int k = 0; k < 3; k++)
+        for (int b = 0; b < 3; b++) {
+            const double wrong[] = {0.0, -1.0, FF_NAN};
+            ff_limiter_limits l = good;
+            double *at[] = {&l.velocity, &l.acceleration, &l.jerk};
+            *at[k] = wrong[b];
+            ff_limiter_axis s = {0.1, 0.2, 0.3};
+            const ff_limiter_target to = {0.4, 0.5};
+            assert_int_equal(ff_limiter_validate_limits(&l), FF_ERR_ARGUMENT);
+            assert_int_equal(ff_limiter_step_axis(&l, &s, &to, 0.01), FF_ERR_ARGUMENT);
+            assert_int_equal(ff_limiter_stop_axis(&l, &s, 0.01), FF_ERR_ARGUMENT);
+        }
+    for (int k = 0; k < 6; k++) {
+        ff_limiter_config c;
+        ff_limiter_default(&c);
+        assert_int_equal(ff_limiter_validate(&c), FF_OK);
+        double *at[] = {&c.velocity,         &c.acceleration,         &c.jerk,
+                        &c.angular_velocity, &c.angular_acceleration, &c.angular_jerk};
+        assert_true(isinf(*at[k]));
+        *at[k] = k % 2 ? 0.0 : FF_NAN;
+        assert_int_equal(ff_limiter_validate(&c), FF_ERR_ARGUMENT);
+    }
+}
+
+/* All six axes: a pose or velocity that is not finite, in state or target, changes nothing. */
+static void test_pose_limiter_refuses(void **unused) {
+    (void)unused;
+    const ff_limiter_config c = {1, 2, 20, 1, 2, 20};
+    for (int k = 0; k < 26; k++) {
+        ff_limiter_state s;
+        ff_limiter_reset(&s, test_random_pose(&rng, 1),
+                         (ff_twist){test_random_vec3(&rng, 0.1), test_random_vec3(&rng, 0.1)});
+        ff_limiter_in in = {test_random_pose(&rng, 1),
+                            {test_random_vec3(&rng, 0.1), test_random_vec3(&rng, 0.1)}};
+        double *at[] = {&s.pose.q.w,      &s.pose.q.x,      &s.pose.q.y,      &s.pose.q.z,
+                        &s.pose.p.x,      &s.pose.p.y,      &s.pose.p.z,      &s.velocity.w.x,
+                        &s.velocity.w.y,  &s.velocity.w.z,  &s.velocity.v.x,  &s.velocity.v.y,
+                        &s.velocity.v.z,  &in.pose.q.w,     &in.pose.q.x,     &in.pose.q.y,
+                        &in.pose.q.z,     &in.pose.p.x,     &in.pose.p.y,     &in.pose.p.z,
+                        &in.velocity.w.x, &in.velocity.w.y, &in.velocity.w.z, &in.velocity.v.x,
+                        &in.velocity.v.y, &in.velocity.v.z};
+        *at[k] = k % 3 ? FF_NAN : FF_INF;
+        const ff_limiter_state before = s;
+        assert_int_equal(ff_limiter_step(&c, &s, &in, 0.004), FF_ERR_NOT_FINITE);
+        assert_memory_equal(&s, &before, sizeof s);
+    }
+    ff_limiter_state s;
+    ff_limiter_reset(&s, ff_pose_identity(), ff_twist_zero());
+    const ff_limiter_in in = {ff_pose_identity(), ff_twist_zero()};
+    const double dt[] = {-1e-9, FF_NAN, FF_INF};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ff_limiter_step(&c, &s, &in, dt[i]), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_limiter_step(&c, &s, &in, 0.0), FF_OK);
+}
+
+static ff_arm_config arm_of(ff_arm_rail_rule rule) {
+    ff_arm_config c;
+    assert_int_equal(ff_arm_default(FF_ARM_KR16, &c), FF_OK);
+    c.rail.rule = rule;
+    if (rule != FF_ARM_RAIL_NONE) {
+        c.rail.axis = ff_vec3_make(0, 1, 0);
+        c.rail.lower = -2.0;
+        c.rail.upper = 3.0;
+        c.rail.speed = 1.0;
+        c.rail.standoff = 0.2;
+    }
+    return c;
+}
+
+static void test_arm_refuses(void **unused) {
+    (void)unused;
+    for (int k = 0; k < 22; k++) {
+        ff_arm_config c = arm_of(FF_ARM_RAIL_NONE);
+        assert_int_equal(ff_arm_validate(&c), FF_OK);
+        double *at[] = {&c.d1,       &c.a1,       &c.a2,       &c.d4,       &c.a3,       &c.d6,
+                        &c.base.q.w, &c.base.p.x, &c.tool.q.z, &c.tool.p.y, &c.lower[0], &c.lower[1],
+                        &c.lower[2], &c.lower[3], &c.lower[4], &c.lower[5], &c.upper[0], &c.upper[1],
+                        &c.upper[2], &c.upper[3], &c.upper[4], &c.upper[5]};
+        *at[k] = k % 2 ? FF_NAN : FF_INF;
+        assert_int_equal(ff_arm_validate(&c), FF_ERR_NOT_FINITE);
+    }
+    for (int k = 0; k < 20; k++) {
+        ff_arm_config c = arm_of(FF_ARM_RAIL_NONE);
+        if (k < 6)
+            c.speed[k] = k % 2 ? 0.0 : FF_NAN;
+        else if (k < 12)
+            c.lower[k - 6] = c.upper[k - 6];
+        else if (k == 12)
+            c.d1 = -1e-9;
+        else if (k == 13)
+            c.a1 = -1e-9;
+        else if (k == 14)
+            c.d6 = -1e-9;
+        else if (k == 15)
+            c.a2 = 0.0;
+        else if (k == 16)
+            c.d4 = c.a3 = 0.0;
+        else if (k == 17)
+            c.base.q.w += 1e-5;
+        else if (k == 18)
+            c.tool.q.w += 1e-5;
+        else
+            c.rail.rule = (ff_arm_rail_rule)99;
+        assert_int_equal(ff_arm_validate(&c), FF_ERR_ARGUMENT);
+    }
+    for (int rule = FF_ARM_RAIL_GIVEN; rule <= FF_ARM_RAIL_FOLLOW; rule++)
+        for (int k = 0; k < 10; k++) {
+            ff_arm_config c = arm_of((ff_arm_rail_rule)rule);
+            assert_int_equal(ff_arm_validate(&c), FF_OK);
+            double *at[] = {&c.rail.axis.x, &c.rail.axis.y, &c.rail.axis.z,
+                            &c.rail.lower,  &c.rail.upper,  &c.rail.standoff};
+            if (k < 6)
+                *at[k] = k % 2 ? FF_NAN : FF_INF;
+            else if (k == 6)
+                c.rail.axis = ff_vec3_zero();
+            else if (k == 7)
+                c.rail.lower = c.rail.upper;
+            else
+                c.rail.speed = k == 8 ? 0.0 : FF_NAN;
+            assert_int_equal(ff_arm_validate(&c), k < 6 ? FF_ERR_NOT_FINITE : FF_ERR_ARGUMENT);
+        }
+}
+
+/* Which axis is outside: one at a time, from both sides, the rail as the seventh. */
+static void test_axes_outside_are_named(void **unused) {
+    (void)unused;
+    for (int rule = FF_ARM_RAIL_NONE; rule <= FF_ARM_RAIL_FOLLOW; rule++) {
+        const ff_arm_config c = arm_of((ff_arm_rail_rule)rule);
+        ff_arm_model m;
+        assert_int_equal(ff_arm_create(&c, &m), FF_OK);
+        ff_arm_joints middle = {.rail = 0.5};
+        for (int i = 0; i < 6; i++)
+            middle.a[i] = 0.5 * (c.lower[i] + c.upper[i]);
+        assert_int_equal(ff_arm_outside(&m, &middle), 0);
+        for (int i = 0; i < 6; i++)
+            for (int side = 0; side < 3; side++) {
+                ff_arm_joints q = middle;
+                q.a[i] = side == 0 ? c.lower[i] - 1e-4 : side == 1 ? c.upper[i] + 1e-4 : FF_NAN;
+                assert_int_equal(ff_arm_outside(&m, &q), i + 1);
+                q.a[i] = side ? c.upper[i] : c.lower[i];
+                assert_int_equal(ff_arm_outside(&m, &q), 0);
+            }
+        for (int side = 0; side < 3; side++) {
+            ff_arm_joints q = middle;
+            q.rail = side == 0 ? -2.001 : side == 1 ? 3.001 : FF_NAN;
+            assert_int_equal(ff_arm_outside(&m, &q), rule == FF_ARM_RAIL_NONE ? 0 : 7);
+            q.rail = side ? 3.0 : -2.0;
+            assert_int_equal(ff_arm_outside(&m, &q), 0);
+        }
+        /* along the rail: where the wrist is, zero without one */
+        const ff_pose T = ff_arm_forward(&m, &middle);
+        ff_arm_joints moved = middle;
+        moved.rail += 0.3;
+        const ff_pose T2 = ff_arm_forward(&m, &moved);
+        assert_near(ff_arm_along(&m, &T2) - ff_arm_along(&m, &T), rule == FF_ARM_RAIL_NONE ? 0.0 : 0.3,
+                    1e-12);
+        if (rule == FF_ARM_RAIL_NONE)
+            assert_near(ff_arm_along(&m, &T), 0.0, 0.0);
+    }
+}
+
+static void test_inverse_refuses_what_is_not_finite(void **unused) {
+    (void)unused;
+    const ff_arm_config c = arm_of(FF_ARM_RAIL_GIVEN);
+    ff_arm_model m;
+    assert_int_equal(ff_arm_create(&c, &m), FF_OK);
+    ff_arm_joints q = {.a = {0.1, -1.2, 1.4, 0.2, 0.7, 0.3}, .rail = 0.5};
+    const ff_pose good = ff_arm_forward(&m, &q);
+    ff_arm_solution solutions[8];
+    int count;
+    ff_arm_info info;
+    assert_int_equal(ff_arm_inverse_all(&m, &good, 0.5, &q, solutions, &count, &info), FF_OK);
+    assert_true(count > 1 && info.branches == count);
+    for (int i = 1; i < count; i++) /* in the order of their numbers, each one a solution */
+        assert_true(solutions[i].branch > solutions[i - 1].branch);
+    for (int i = 0; i < count; i++) {
+        const ff_pose T = ff_arm_forward(&m, &solutions[i].joints);
+        assert_vec3_near(T.p, good.p, 1e-9);
+        assert_near(ff_quat_angle(T.q, good.q), 0.0, 1e-9);
+        assert_int_equal(solutions[i].outside, ff_arm_outside(&m, &solutions[i].joints));
+    }
+    for (int k = 0; k < 15; k++) {
+        ff_pose T = good;
+        ff_arm_joints p = q;
+        double rail = 0.5;
+        double *at[] = {&T.q.w,  &T.q.x,  &T.q.y,  &T.q.z,  &T.p.x,  &T.p.y,  &T.p.z, &rail,
+                        &p.a[0], &p.a[1], &p.a[2], &p.a[3], &p.a[4], &p.a[5], &p.rail};
+        *at[k] = k % 2 ? FF_NAN : FF_INF;
+        assert_int_equal(ff_arm_inverse_all(&m, &T, rail, &p, solutions, &count, NULL), FF_ERR_NOT_FINITE);
+        assert_int_equal(count, 0);
+    }
+}
+
+int main(void) {
+    ff_rng_seed(&rng, test_seed(), 61);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stops_of_every_order),
+        cmocka_unit_test(test_limiter_refuses),
+        cmocka_unit_test(test_pose_limiter_refuses),
+        cmocka_unit_test(test_arm_refuses),
+        cmocka_unit_test(test_axes_outside_are_named),
+        cmocka_unit_test(test_inverse_refuses_what_is_not_finite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

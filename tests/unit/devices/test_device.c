@@ -1,0 +1,193 @@
+/* The contract of every device in the list: hostile datagrams change counters only, a state is plain memory
+ * without anything behind it, a robot is answered once, a sensor is started and left silent. */
+#include "devices/ati/ati.h"
+#include "devices/device.h"
+#include "devices/rsi/rsi.h"
+
+#include "support.h"
+
+#include <stdlib.h>
+
+/* The n-th datagram that a healthy device of this kind sends. */
+static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size_t size) {
+    size_t used = 0;
+    if (strcmp(device->name, "kuka-rsi") == 0) {
+        const ff_rsi_rob rob = {.fields = FF_RSI_RIST | FF_RSI_AIPOS | FF_RSI_EIPOS | FF_RSI_DELAY,
+                                .rist = {500.0 + 0.1 * n, 0, 900, 10, 20, 30},
+                                .aipos = {0, -90, 90, 0, 45, 0.1 * n},
+                                .ipoc = 4000 + 4 * n};
+        assert_int_equal(ff_rsi_rob_encode(&rob, 6, (char *)bytes, size, &used), FF_OK);
+        return used;
+    }
+    assert_string_equal(device->name, "ati-rdt"); /* a new device sends its own here */
+    const ff_ati_record record = {
+        .rdt_sequence = n + 1, .ft_sequence = 7 * n + 3, .counts = {1000000, (int32_t)n, 0, 0, 0, -5}};
+    assert_int_equal(ff_ati_record_encode(&record, bytes, size), FF_OK);
+    return FF_ATI_RECORD_SIZE;
+}
+
+static void *opened(const ff_device *device) {
+    const ff_device_settings settings = {.window = 50};
+    void *state = calloc(1, device->bytes);
+    assert_non_null(state);
+    device->open(state, &settings);
+    if (device->page) {
+        char page[FF_DEVICE_PAGE_MAX];
+        size_t used;
+        const ff_ati_page healthy = ff_ati_page_default();
+        assert_int_equal(ff_ati_page_encode(&healthy, page, sizeof page, &used), FF_OK);
+        assert_true(device->configure(state, page, used / 2) < 0);
+        assert_int_equal(device->configure(state, page, used), FF_OK);
+    }
+    ff_device_range range;
+    device->range(state, &range);
+    assert_true(range.turn > 0.0 && range.force > 0.0 && range.torque > 0.0);
+    return state;
+}
+
+static void test_list(void **unused) {
+    (void)unused;
+    const ff_device *device;
+    size_t robots = 0, sensors = 0;
+    for (size_t n = 0; (device = ff_device_at(n)) != NULL; n++) {
+        const bool robot = device->kind == FF_DEVICE_ROBOT;
+        robots += robot;
+        sensors += !robot;
+        assert_ptr_equal(ff_device_find(device->kind, device->name), device);
+        assert_true(device->port > 0 && device->port < 65536 && device->bytes > 0);
+        assert_true(device->open && device->range && device->sample && device->answer && device->count);
+        assert_true((device->sent != NULL) == robot && (device->stop != NULL) == !robot);
+        assert_true((device->configure != NULL) == (device->page != NULL));
+    }
+    assert_true(robots > 0 && sensors > 0);
+    /* a virtual kind is reached by the first device of the list */
+    assert_int_equal(ff_device_find(FF_DEVICE_ROBOT, "delay")->kind, FF_DEVICE_ROBOT);
+    assert_int_equal(ff_device_find(FF_DEVICE_SENSOR, "ideal")->kind, FF_DEVICE_SENSOR);
+}
+
+/* One cycle of a device: its datagram, and what it is sent. */
+static ff_status exchange(const ff_device *device, void *state, unsigned n, ff_device_sample *sample,
+                          uint8_t *sent, size_t *used) {
+    uint8_t bytes[FF_DEVICE_READ_MAX];
+    const double now = 0.004 * n;
+    const size_t size = datagram(device, n, bytes, sizeof bytes);
+    const ff_status status = device->sample(state, now, bytes, size, sample);
+    const ff_robot_order order = {.moves = true, .joints = {.a = {0, -1.5, 1.5, 0, 0.8, 1e-3 * n}}};
+    device->answer(state, now, device->kind == FF_DEVICE_ROBOT ? &order : NULL, sent, FF_DEVICE_SEND_MAX,
+                   used);
+    return status;
+}
+
+/* Two that run in turns, one of which moves house between two cycles, do what one alone does. */
+static void test_state_is_plain_memory(void **unused) {
+    (void)unused;
+    const ff_device *device;
+    for (size_t d = 0; (device = ff_device_at(d)) != NULL; d++) {
+        void *a = opened(device), *b = opened(device);
+        for (unsigned n = 0; n < 40; n++) {
+            uint8_t sent[2][FF_DEVICE_SEND_MAX];
+            size_t used[2];
+            ff_device_sample sample[2] = {0};
+            const ff_status status = exchange(device, a, n, &sample[0], sent[0], &used[0]);
+            assert_int_equal(exchange(device, b, n, &sample[1], sent[1], &used[1]), status);
+            assert_int_equal(used[0], used[1]);
+            assert_memory_equal(sent[0], sent[1], used[0]);
+            assert_true(ff_vec3_norm(ff_vec3_sub(sample[0].sensor.f_s.f, sample[1].sensor.f_s.f)) == 0.0 &&
+                        ff_vec3_norm(ff_vec3_sub(sample[0].robot.pose.p, sample[1].robot.pose.p)) == 0.0);
+            void *moved = malloc(device->bytes);
+            assert_non_null(moved);
+            memcpy(moved, a, device->bytes);
+            memset(a, 0xa5, device->bytes);
+            free(a);
+            a = moved;
+        }
+        free(a);
+        free(b);
+    }
+}
+
+/* Lost, repeated and older datagrams, and bytes that are none. */
+static void test_hostile_datagrams(void **unused) {
+    (void)unused;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 0);
+    const ff_device *device;
+    for (size_t d = 0; (device = ff_device_at(d)) != NULL; d++) {
+        void *state = opened(device);
+        ff_device_sample sample = {0};
+        ff_device_counters count;
+        uint8_t bytes[FF_DEVICE_READ_MAX + 1] = {0}, sent[FF_DEVICE_SEND_MAX];
+        size_t used;
+        device->answer(state, 0.0, &(ff_robot_order){0}, sent, sizeof sent, &used); /* starts a sensor */
+        for (unsigned n = 0; n < 4; n++)                                            /* the fifth is lost */
+            assert_int_equal(exchange(device, state, n, &sample, sent, &used), FF_OK);
+        assert_int_equal(exchange(device, state, 5, &sample, sent, &used), FF_INFO_GAP);
+        assert_int_equal(exchange(device, state, 5, &sample, sent, &used), FF_INFO_STALE);
+        assert_int_equal(exchange(device, state, 3, &sample, sent, &used), FF_INFO_STALE);
+        device->count(state, &count);
+        assert_int_equal(count.received, 5);
+        assert_int_equal(count.lost, 1);
+        assert_int_equal(count.repeated + count.reordered, 2);
+        assert_int_equal(device->sample(state, 0.1, bytes, FF_DEVICE_READ_MAX + 1, &sample) < 0, true);
+        uint64_t malformed = 1;
+        const ff_device_sample before = sample;
+        for (int n = 0; n < 2000; n++) {
+            size_t size = datagram(device, 6, bytes, sizeof bytes);
+            size = (size_t)(ff_rng_uniform(&rng) * (double)size); /* cut: never whole */
+            malformed += device->sample(state, 0.1, bytes, size, &sample) < 0;
+        }
+        device->count(state, &count);
+        assert_int_equal(count.malformed, malformed);
+        assert_int_equal(malformed, 2001);
+        assert_memory_equal(&before, &sample, sizeof sample);
+        assert_int_equal(exchange(device, state, 6, &sample, sent, &used), FF_OK);
+        free(state);
+    }
+}
+
+/* A robot gets one answer a telegram, rounded as it says; a sensor is asked to begin and to be silent. */
+static void test_answers(void **unused) {
+    (void)unused;
+    const ff_device *device;
+    for (size_t d = 0; (device = ff_device_at(d)) != NULL; d++) {
+        void *state = opened(device);
+        ff_device_sample sample = {0};
+        uint8_t sent[FF_DEVICE_SEND_MAX];
+        size_t used;
+        if (device->kind == FF_DEVICE_SENSOR) {
+            assert_int_equal(device->stop(state, sent, sizeof sent, &used), FF_OK);
+            assert_int_equal(used, 0); /* nobody has started it */
+            assert_int_equal(device->answer(state, 0.0, NULL, sent, sizeof sent, &used), FF_OK);
+            assert_true(used > 0);
+            assert_int_equal(device->stop(state, sent, sizeof sent, &used), FF_OK);
+            assert_true(used > 0);
+        } else {
+            assert_int_equal(exchange(device, state, 0, &sample, sent, &used), FF_OK);
+            assert_true(used > 0);
+            ff_robot_order rounded = {0}, order = {.moves = true};
+            device->sent(state, &rounded);
+            assert_near(rounded.joints.a[1], -1.5, 1e-9);
+            assert_true(device->answer(state, 0.0, &order, sent, sizeof sent, &used) < 0);
+            assert_int_equal(used, 0); /* a second one is not due */
+            order.joints.a[2] = FF_NAN;
+            uint8_t bytes[FF_DEVICE_READ_MAX];
+            device->sample(state, 0.0, bytes, datagram(device, 1, bytes, sizeof bytes), &sample);
+            assert_int_equal(device->answer(state, 0.0, &order, sent, sizeof sent, &used), FF_ERR_NOT_FINITE);
+            assert_true(used > 0); /* holds */
+            const ff_robot_order held = rounded;
+            device->sent(state, &rounded);
+            assert_memory_equal(&held.joints, &rounded.joints, sizeof held.joints);
+        }
+        free(state);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_state_is_plain_memory),
+        cmocka_unit_test(test_hostile_datagrams),
+        cmocka_unit_test(test_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

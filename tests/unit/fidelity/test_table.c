@@ -1,0 +1,291 @@
+/* A method's table: everything that makes one invalid, and settings of every type by name, at both ends of
+ * their ranges. */
+#include "loop_support.h"
+
+typedef struct box {
+    double real, limited, open;
+    uint64_t count;
+    bool flag;
+    int word;
+    ff_vec3 vector;
+    double inner;
+} box;
+
+static const char *const words[] = {"one", "two", "three", NULL}, *const lonely[] = {"one", NULL},
+                         *const endless[] = {"endless", NULL};
+
+static const ff_setting good_settings[] = {
+    {"real", FF_SETTING_REAL, "N", offsetof(box, real), "1.5", -2.0, 3.0, .help = "h", .effect = "e",
+     .tune_low = -1.0, .tune_high = 2.0, .initial = 1.5},
+    {"limited", FF_SETTING_REAL, "", offsetof(box, limited), "0.5", 0.0, 1.0, .above_low = true,
+     .below_high = true, .help = "h", .initial = 0.5},
+    {"open", FF_SETTING_REAL, "", offsetof(box, open), "2", 0.0, FF_INF, .choice = endless, .help = "h",
+     .initial = 2.0},
+    {"count", FF_SETTING_INTEGER, "", offsetof(box, count), "7", 0.0, 1e6, .help = "h", .initial = 7.0},
+    {"flag", FF_SETTING_BOOLEAN, "", offsetof(box, flag), "true", 0.0, 1.0, .help = "h", .initial = 1.0},
+    {"word", FF_SETTING_CHOICE, "", offsetof(box, word), "two", 0.0, 2.0, .choice = words, .help = "h",
+     .initial = 1.0},
+    {"vector", FF_SETTING_VECTOR, "m", offsetof(box, vector), "(none)", -FF_INF, FF_INF, .help = "h"},
+    {"group", FF_SETTING_GROUP, "", 0, "{}", 0.0, 0.0, .help = "h"},
+    {"group.inner", FF_SETTING_REAL, "", offsetof(box, inner), "4", 0.0, 9.0, .help = "h", .initial = 4.0},
+};
+enum { SETTINGS = sizeof good_settings / sizeof *good_settings };
+
+static const ff_report_column good_columns[] = {
+    {"a_N", "N", FF_REPORT_REAL, false, NULL, "h"}, {"b", "m", FF_REPORT_VECTOR, false, NULL, "h"},
+    {"c", "", FF_REPORT_CHOICE, false, words, "h"}, {"a_N", "N", FF_REPORT_REAL, true, NULL, "h"},
+    {"d", "", FF_REPORT_FLAGS, true, words, "h"},
+};
+enum { COLUMNS = sizeof good_columns / sizeof *good_columns };
+
+static ff_setting settings[SETTINGS];
+static ff_report_column columns[COLUMNS];
+static ff_method method;
+
+static ff_status step(const void *m, void *s, const ff_method_in *in, ff_method_out *out) {
+    (void)m;
+    (void)s;
+    (void)in;
+    (void)out;
+    return FF_OK;
+}
+static void report(const void *m, const void *s, int body, double *values) {
+    (void)m;
+    (void)s;
+    (void)body;
+    (void)values;
+}
+static size_t bytes(const ff_world *w, const void *s, size_t *state) {
+    (void)w;
+    (void)s;
+    return *state = 8;
+}
+static void create(const ff_world *w, const void *s, uint64_t given, void *m) {
+    (void)w;
+    (void)s;
+    (void)given;
+    (void)m;
+}
+static void reset(const void *m, const ff_rigid_state *body, void *s) {
+    (void)m;
+    (void)body;
+    (void)s;
+}
+
+static void make(void) {
+    memcpy(settings, good_settings, sizeof settings);
+    memcpy(columns, good_columns, sizeof columns);
+    method = (ff_method){FF_METHOD("A-good_Name9", "1", "h"),
+                         FF_METHOD_TAKES(settings, box),
+                         .variants = 1,
+                         .model_bytes = 8,
+                         .state_bytes = 8,
+                         .step = step,
+                         .column = columns,
+                         .columns = COLUMNS,
+                         .report = report};
+}
+
+static void refused(const char *part) {
+    const char *why = "";
+    if (ff_method_validate(&method, &why) != FF_ERR_ARGUMENT || !strstr(why, part))
+        fail_msg("\"%s\" instead of \"%s\"", why, part);
+    assert_int_equal(ff_method_validate(&method, NULL), FF_ERR_ARGUMENT);
+}
+
+#define BROKEN(change, part) \
+    do {                     \
+        make();              \
+        change;              \
+        refused(part);       \
+    } while (0)
+
+static void test_what_breaks_a_table(void **unused) {
+    (void)unused;
+    const char *why = "x";
+    make();
+    assert_int_equal(ff_method_validate(&method, &why), FF_OK);
+    assert_string_equal(why, "");
+    method.bytes = bytes;
+    method.create = create;
+    method.reset = reset;
+    assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
+    BROKEN(method.abi++, "abi");
+    BROKEN(method.size--, "abi");
+    BROKEN(method.name = NULL, "name");
+    BROKEN(method.name = "", "name");
+    BROKEN(method.name = "12345678901234567890123456789012", "name");
+    make();
+    method.name = "1234567890123456789012345678901";
+    assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
+    /* the letters beside each range */
+    const char *const odd[] = {"a`", "a{", "a@", "a[", "a/", "a:", "a b", "a.b", "\xc3\xa4"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        BROKEN(method.name = odd[i], "name");
+    const char *const fine[] = {"a", "z", "A", "Z", "0", "9", "-", "_"};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        make();
+        method.name = fine[i];
+        assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
+    }
+    BROKEN(method.version = NULL, "version");
+    BROKEN(method.help = NULL, "help");
+    BROKEN(method.step = NULL, "step");
+    BROKEN((method.bytes = bytes, method.reset = reset), "create");
+    BROKEN((method.bytes = bytes, method.create = create), "reset");
+    BROKEN(method.settings = FF_METHOD_SETTINGS + 1, "64 settings");
+    BROKEN(method.setting_bytes = FF_METHOD_SETTING_BYTES + 1, "512 bytes");
+    BROKEN(method.setting = NULL, "settings");
+}
+
+static void test_what_breaks_a_setting(void **unused) {
+    (void)unused;
+    BROKEN(settings[0].name = NULL, "settings lacks");
+    BROKEN(settings[0].name = "", "settings lacks");
+    BROKEN(settings[0].name = "a b", "settings lacks");
+    BROKEN(settings[0].unit = NULL, "settings lacks");
+    BROKEN(settings[0].absent = NULL, "settings lacks");
+    BROKEN(settings[0].help = NULL, "settings lacks");
+    BROKEN(settings[0].type = (ff_setting_type)-1, "settings lacks");
+    BROKEN(settings[0].type = (ff_setting_type)(FF_SETTING_GROUP + 1), "settings lacks");
+    BROKEN(settings[5].choice = lonely, "settings lacks");
+    BROKEN(settings[5].choice = NULL, "settings lacks");
+    BROKEN(settings[0].low = 4.0, "settings lacks");
+    BROKEN(settings[0].tune_low = 2.5, "settings lacks");  /* above tune_high */
+    BROKEN(settings[0].tune_low = -2.5, "settings lacks"); /* below low */
+    BROKEN(settings[0].tune_high = 3.5, "settings lacks"); /* above high */
+    BROKEN(settings[4].effect = "e", "settings lacks");    /* of a real only */
+    BROKEN(settings[0].offset = sizeof(box) - 7, "settings lacks");
+    BROKEN(settings[0].offset = sizeof(box) + 1, "settings lacks");
+    BROKEN(settings[3].offset = sizeof(box) - 7, "settings lacks");
+    BROKEN(settings[4].offset = sizeof(box), "settings lacks");
+    BROKEN(settings[5].offset = sizeof(box) - 3, "settings lacks");
+    BROKEN(settings[6].offset = sizeof(box) - 23, "settings lacks");
+    make();
+    settings[0].offset = sizeof(box) - 8;
+    settings[6].offset = sizeof(box) - 24;
+    settings[4].offset = sizeof(box) - 1;
+    settings[5].offset = sizeof(box) - 4;
+    settings[7].offset = sizeof(box); /* a group takes no room */
+    settings[0].tune_low = settings[0].low;
+    settings[0].tune_high = settings[0].high;
+    assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
+    BROKEN(settings[1].name = "real", "one name");
+    BROKEN(settings[8].name = "other.inner", "settings lacks"); /* no such group */
+    BROKEN(settings[8].name = "groups.inner", "settings lacks");
+    BROKEN(settings[8].name = "grou.inner", "settings lacks");
+    BROKEN(settings[8].name = "graup.inner", "settings lacks");
+    BROKEN(settings[8].name = "group.", "settings lacks");
+    BROKEN(settings[8].name = "group.a.b", "settings lacks");
+    BROKEN(settings[8].type = FF_SETTING_GROUP, "settings lacks"); /* no group in a group */
+    BROKEN(settings[7].type = FF_SETTING_REAL, "settings lacks");  /* a setting is no group */
+    BROKEN(settings[1].name = "group.early", "settings lacks");    /* before its group */
+}
+
+static void test_what_breaks_a_report(void **unused) {
+    (void)unused;
+    BROKEN(method.column = NULL, "column");
+    BROKEN(method.report = NULL, "column");
+    BROKEN(method.columns = 2 * FF_METHOD_VALUES + 1, "column");
+    BROKEN(columns[0].name = NULL, "column");
+    BROKEN(columns[0].name = "", "column");
+    BROKEN(columns[0].unit = NULL, "column");
+    BROKEN(columns[0].help = NULL, "column");
+    BROKEN(columns[2].label = NULL, "column");
+    BROKEN(columns[4].label = NULL, "column");
+    BROKEN(columns[1].name = "a_N", "one name");
+    static ff_report_column many[34];
+    static char names[34][8];
+    for (int run = 0; run < 2; run++) {
+        make();
+        for (int i = 0; i < 34; i++) {
+            snprintf(names[i], sizeof names[i], "c%d", i);
+            many[i] = (ff_report_column){names[i], "", FF_REPORT_REAL, run, NULL, "h"};
+        }
+        method.column = many;
+        method.columns = 32;
+        assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
+        assert_int_equal(ff_method_values(&method, run), 32);
+        assert_int_equal(ff_method_values(&method, !run), 0);
+        many[3].type = FF_REPORT_VECTOR;
+        refused("32 values");
+        method.columns = 30;
+        assert_int_equal(ff_method_values(&method, run), 32);
+        assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
+    }
+    make();
+    double values[8];
+    assert_int_equal(ff_method_values(&method, false), 5);
+    assert_int_equal(ff_method_values(&method, true), 2);
+    assert_ptr_equal(ff_method_value(&method, false, values, "c"), &values[4]);
+    assert_ptr_equal(ff_method_value(&method, true, values, "d"), &values[1]);
+    assert_null(ff_method_value(&method, true, values, "c"));
+}
+
+static void test_settings_of_every_type(void **unused) {
+    (void)unused;
+    make();
+    ff_settings s;
+    ff_settings_default(&method, 0, &s);
+    box b;
+    memcpy(&b, s.bytes, sizeof b);
+    assert_true(b.real == 1.5 && b.limited == 0.5 && b.open == 2.0 && b.count == 7 && b.flag && b.word == 1 &&
+                b.inner == 4.0);
+    assert_true(s.given == 0);
+    const struct {
+        const char *name;
+        double value;
+        bool good;
+    } cases[] = {{"real", -2.0, true},          {"real", 3.0, true},      {"real", -2.1, false},
+                 {"real", 3.1, false},          {"real", FF_NAN, false},  {"real", FF_INF, false},
+                 {"limited", 0.0, false},       {"limited", 1.0, false},  {"limited", 1e-9, true},
+                 {"limited", 1.0 - 1e-9, true}, {"open", FF_INF, true},   {"open", -FF_INF, false},
+                 {"open", 1e300, true},         {"open", FF_NAN, false},  {"count", 0.0, true},
+                 {"count", 1e6, true},          {"count", 1.5, false},    {"count", -1.0, false},
+                 {"count", 1e6 + 1, false},     {"count", FF_NAN, false}, {"flag", 0.0, true},
+                 {"flag", 1.0, true},           {"flag", 0.5, false},     {"flag", 2.0, false},
+                 {"word", 0.0, true},           {"word", 2.0, true},      {"word", 3.0, false},
+                 {"word", -1.0, false},         {"word", 0.5, false},     {"word", FF_NAN, false},
+                 {"vector", 1.0, false},        {"group", 1.0, false},    {"group.inner", 9.0, true},
+                 {"nothing", 1.0, false},       {"inner", 1.0, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ff_settings_default(&method, 0, &s);
+        const ff_settings before = s;
+        const ff_status status = ff_settings_set(&method, &s, cases[i].name, cases[i].value);
+        if (status != (cases[i].good ? FF_OK : FF_ERR_ARGUMENT))
+            fail_msg("%s: %g", cases[i].name, cases[i].value);
+        const int n = ff_setting_find(&method, cases[i].name);
+        if (cases[i].good) {
+            assert_true(ff_settings_get(&method, &s, cases[i].name) == cases[i].value);
+            assert_true(s.given == UINT64_C(1) << n);
+            /* nothing else moved */
+            for (int k = 0; k < SETTINGS; k++)
+                if (k != n && k != 6 && k != 7)
+                    assert_true(ff_settings_get(&method, &s, settings[k].name) ==
+                                ff_settings_get(&method, &before, settings[k].name));
+            ff_settings_forget(&method, &s, "nothing");
+            assert_true(s.given == UINT64_C(1) << n);
+            ff_settings_forget(&method, &s, cases[i].name);
+            assert_true(s.given == 0);
+        } else {
+            assert_memory_equal(&s, &before, sizeof s);
+        }
+    }
+    assert_true(isnan(ff_settings_get(&method, &s, "vector")) &&
+                isnan(ff_settings_get(&method, &s, "group")) &&
+                isnan(ff_settings_get(&method, &s, "nothing")));
+    /* an initial value outside the range is not put */
+    settings[0].initial = 99.0;
+    ff_settings_default(&method, 0, &s);
+    assert_true(ff_settings_get(&method, &s, "real") == 0.0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_breaks_a_table),
+        cmocka_unit_test(test_what_breaks_a_setting),
+        cmocka_unit_test(test_what_breaks_a_report),
+        cmocka_unit_test(test_settings_of_every_type),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,416 @@
+/* The live page's server as a browser meets it, over its socket: the page and its headers, who is refused,
+ * rows and events as they were pushed, commands with and without the token. The client is written here from
+ * RFC 6455. */
+#include "live/live.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support.h"
+
+#ifdef FF_HAVE_WEBSOCKETS
+
+enum { PATIENCE_MS = 20000 }; /* never reached on a healthy server, however busy the computer */
+
+static ff_live *live;
+static int port;
+
+static int dial(void) {
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    assert_int_equal(inet_pton(AF_INET, "127.0.0.1", &at.sin_addr), 1);
+    assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+    return fd;
+}
+
+/* Exactly n bytes; false when the server closed before. */
+static bool take(int fd, void *bytes, size_t n) {
+    for (size_t got = 0; got < n;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
+        const ssize_t one = recv(fd, (char *)bytes + got, n - got, 0);
+        if (one <= 0)
+            return false;
+        got += (size_t)one;
+    }
+    return true;
+}
+
+/* The answer's head, to its empty line. */
+static void take_head(int fd, char *head, size_t size) {
+    size_t n = 0;
+    head[0] = 0;
+    while (n + 1 < size && !strstr(head, "\r\n\r\n") && take(fd, head + n, 1))
+        head[++n] = 0;
+}
+
+static int request(const char *text, char *head, size_t size) {
+    const int fd = dial();
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+    take_head(fd, head, size);
+    return fd;
+}
+
+static int status_of(const char *method, const char *path, const char *host) {
+    char text[512], head[4096];
+    snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", method, path,
+             host);
+    close(request(text, head, sizeof head));
+    return strncmp(head, "HTTP/1.1 ", 9) == 0 ? atoi(head + 9) : 0;
+}
+
+/* -1: not taken, *status is why. */
+static int upgrade(const char *origin, int *status) {
+    char text[512], head[4096];
+    snprintf(
+        text, sizeof text,
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nOrigin: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Protocol: freefloat\r\n\r\n",
+        port, origin);
+    const int fd = request(text, head, sizeof head);
+    *status = strncmp(head, "HTTP/1.1 ", 9) == 0 ? atoi(head + 9) : 0;
+    if (*status == 101) {
+        /* RFC 6455, 1.3: the answer to this very key */
+        assert_non_null(strstr(head, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+static int enter(void) {
+    char origin[64];
+    int status;
+    snprintf(origin, sizeof origin, "http://127.0.0.1:%d", port);
+    const int fd = upgrade(origin, &status);
+    assert_int_equal(status, 101);
+    return fd;
+}
+
+static void say(int fd, int opcode, const char *text, size_t n) {
+    unsigned char frame[1200] = {(unsigned char)(0x80 | opcode)};
+    size_t at = 2;
+    if (n < 126) {
+        frame[1] = (unsigned char)(0x80 | n);
+    } else {
+        frame[1] = 0x80 | 126;
+        frame[2] = (unsigned char)(n >> 8);
+        frame[3] = (unsigned char)n;
+        at = 4;
+    }
+    at += 4; /* a mask of zeros changes nothing */
+    memcpy(frame + at, text, n);
+    assert_int_equal(send(fd, frame, at + n, MSG_NOSIGNAL), (ssize_t)(at + n));
+}
+
+static void order(int fd, const char *text) {
+    say(fd, 1, text, strlen(text));
+}
+
+/* The next message: its opcode, its bytes with a zero after them; 8 or 0: closed. */
+static int hear(int fd, char *bytes, size_t size, size_t *length) {
+    unsigned char head[2], more[8];
+    *length = 0;
+    int first = 0;
+    for (bool last = false; !last;) {
+        if (!take(fd, head, 2))
+            return 0;
+        last = head[0] & 0x80;
+        first = first ? first : head[0] & 0x0f;
+        size_t n = head[1] & 0x7f;
+        const size_t wide = n == 126 ? 2 : n == 127 ? 8 : 0;
+        if (wide) {
+            assert_true(take(fd, more, wide));
+            n = 0;
+            for (size_t i = 0; i < wide; i++)
+                n = n << 8 | more[i];
+        }
+        assert_true(*length + n < size);
+        assert_true(take(fd, bytes + *length, n));
+        *length += n;
+    }
+    bytes[*length] = 0;
+    return first;
+}
+
+static char heard[1 << 20];
+
+/* The next text with these words; rows and other messages are passed over. */
+static const char *hear_words(int fd, const char *words) {
+    size_t n;
+    for (;;) {
+        const int kind = hear(fd, heard, sizeof heard, &n);
+        if (kind == 0 || kind == 8)
+            fail_msg("closed while waiting for %s", words);
+        if (kind == 1 && strstr(heard, words))
+            return heard;
+    }
+}
+
+static void expect_closed(int fd) {
+    size_t n;
+    for (int kind = 1; kind != 0 && kind != 8;)
+        kind = hear(fd, heard, sizeof heard, &n);
+    close(fd);
+}
+
+static const char *const names[] = {"t [s]", "a.velocity.x [m/s]", "a.velocity.y [m/s]"};
+
+static int start(void **state) {
+    (void)state;
+    static ff_live_config config;
+    char message[256];
+    config = (ff_live_config){.address = "localhost:0",
+                              .mode = "view",
+                              .columns = 3,
+                              .names = names,
+                              .title = "quotes \" and <tags>",
+                              .begin = 0,
+                              .end = 10,
+                              .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_SEEK),
+                              .guarded = FF_LIVE_BIT(FF_LIVE_SET),
+                              .control = true,
+                              .limits = 1,
+                              .parameters = 1};
+    config.limit[0] =
+        (ff_live_limit){.name = "speed", .unit = "m/s", .limit = 5.0, .column = 1, .count = 2, .scale = 1};
+    config.parameter[0] = (ff_live_parameter){.name = "gain", .low = 0.5, .high = 2.0, .value = 1.0};
+    if (ff_live_start(&config, &live, message, sizeof message) != FF_OK) {
+        print_message("%s\n", message);
+        return -1;
+    }
+    port = atoi(strrchr(ff_live_url(live), ':') + 1);
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    ff_live_stop(live);
+    return 0;
+}
+
+static void test_the_page_comes_whole_with_its_policy(void **state) {
+    (void)state;
+    char text[128], head[4096];
+    snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", port);
+    const int fd = request(text, head, sizeof head);
+    assert_non_null(strstr(head, "200"));
+    for (char *c = head; *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
+    assert_non_null(strstr(head, "content-security-policy: default-src 'none'"));
+    assert_non_null(strstr(head, "frame-ancestors 'none'"));
+    assert_non_null(strstr(head, "cache-control: no-store"));
+    const char *length = strstr(head, "content-length: ");
+    assert_non_null(length);
+    const size_t size = (size_t)atol(length + 16);
+    char *page = malloc(size + 1);
+    assert_true(size > 100 && take(fd, page, size));
+    page[size] = 0;
+    assert_non_null(strstr(page, "</html>"));
+    free(page);
+    close(fd);
+}
+
+static void test_who_is_refused(void **state) {
+    (void)state;
+    char own[64], local[64];
+    snprintf(own, sizeof own, "127.0.0.1:%d", port);
+    snprintf(local, sizeof local, "localhost:%d", port);
+    assert_int_equal(status_of("GET", "/", own), 200);
+    assert_int_equal(status_of("GET", "/", local), 200);
+    assert_int_equal(status_of("GET", "/", "evil.example"), 403); /* a name that was made to resolve here */
+    assert_int_equal(status_of("GET", "/etc/passwd", own), 404);
+    assert_int_equal(status_of("GET", "/favicon.ico", own), 204);
+    assert_int_equal(status_of("POST", "/", own), 405);
+    int status;
+    assert_int_equal(upgrade("http://evil.example", &status), -1);
+    assert_int_not_equal(status, 101);
+    char secure[64];
+    snprintf(secure, sizeof secure, "https://127.0.0.1:%d", port);
+    assert_int_equal(upgrade(secure, &status), -1);
+}
+
+static void test_rows_and_events_arrive_as_pushed(void **state) {
+    (void)state;
+    const double first[] = {1.0, 0.6, 0.8}, last[] = {1.5, 6.0, 8.0};
+    assert_true(ff_live_push_values(live, first, FF_LIVE_KEEP));
+    const int fd = enter();
+    const char *hello = hear_words(fd, "\"hello\"");
+    assert_non_null(strstr(hello, "quotes \\\" and"));
+    assert_non_null(strstr(hello, "a.velocity.y [m/s]"));
+    assert_null(strstr(hello, ff_live_token(live))); /* the token is printed, never sent */
+    ff_live_event(live, FF_LIVE_WARNING, 1.25, "look \"here\"");
+    ff_live_set_phase(live, FF_LIVE_HELD);
+    ff_live_set_state(live, "ARMED");
+    ff_live_set_limit(live, 0, 4.5);
+    ff_live_set_limit(live, 7, 1.0); /* there is none: nothing happens */
+    assert_true(ff_live_push_values(live, last, FF_LIVE_KEEP));
+    bool event = false, status = false, over = false, row = false;
+    while (!event || !status || !over || !row) {
+        size_t n;
+        const int kind = hear(fd, heard, sizeof heard, &n);
+        assert_true(kind == 1 || kind == 2);
+        if (kind == 1) {
+            event = event || strstr(heard, "look \\\"here\\\"");
+            status =
+                status || (strstr(heard, "\"held\"") && strstr(heard, "\"ARMED\"") && strstr(heard, "4.5"));
+            over =
+                over || (strstr(heard, "speed") && strstr(heard, "10")); /* |(6, 8)| m/s against its limit */
+        } else {
+            double head[2];
+            memcpy(head, heard, sizeof head);
+            assert_near(head[0], 1.0, 0.0); /* version */
+            const size_t width = (size_t)head[1], rows = (n / sizeof(double) - 2) / width;
+            assert_int_equal(n, (2 + rows * width) * sizeof(double));
+            double *value = malloc(n);
+            memcpy(value, heard + sizeof head, rows * width * sizeof(double));
+            for (size_t i = 0; i < rows * width; i++) /* the three values of the last row, side by side */
+                row = row ||
+                      (i + 2 < rows * width && value[i] == 1.5 && value[i + 1] == 6.0 && value[i + 2] == 8.0);
+            free(value);
+        }
+    }
+    close(fd);
+}
+
+static void answer_all(bool done) {
+    ff_live_command command;
+    for (int i = 0; i < 4000; i++) {
+        if (ff_live_next_command(live, &command)) {
+            assert_true(ff_live_answer(live, &command, done, "so be it"));
+            return;
+        }
+        usleep(5000);
+    }
+    fail_msg("no command came");
+}
+
+static void test_commands_with_and_without_the_token(void **state) {
+    (void)state;
+    const int fd = enter();
+    char text[160];
+    order(fd, "1 hold");
+    answer_all(true);
+    const char *answer = hear_words(fd, "\"id\":1,");
+    assert_non_null(strstr(answer, "\"done\":true"));
+    assert_non_null(strstr(answer, "so be it"));
+    static const struct {
+        const char *order, *answer;
+    } refused[] = {{"2 set gain 1.5", "needs the token"},
+                   {"3 set gain 1.5 token=0123456789abcdef0123456789abcdef", "wrong token"},
+                   {"4 stop", "stop is not offered here"},
+                   {"5 seek nowhere", "a number between"},
+                   {"6 seek 1 2", "too many words"},
+                   {"x hold", "not a command"},
+                   {"8 dance", "not a command"},
+                   {"9", "not a command"}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        order(fd, refused[i].order);
+        assert_non_null(strstr(hear_words(fd, refused[i].answer), "\"done\":false"));
+    }
+    static const struct {
+        const char *order, *answer;
+    } set[] = {{"11 set gain 7", "a number between 0.5 and 2"}, {"12 set pain 1", "no such parameter"}};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(text, sizeof text, "%s token=%s", set[i].order, ff_live_token(live));
+        order(fd, text);
+        hear_words(fd, set[i].answer);
+    }
+    snprintf(text, sizeof text, "13 set gain 1.5 token=%s", ff_live_token(live));
+    order(fd, text);
+    ff_live_command command = {.verb = FF_LIVE_VERBS};
+    for (int i = 0; i < 4000 && !ff_live_next_command(live, &command); i++)
+        usleep(5000);
+    assert_int_equal(command.verb, FF_LIVE_SET);
+    assert_int_equal(command.parameter, 0);
+    assert_near(command.value, 1.5, 0.0);
+    assert_true(ff_live_answer(live, &command, false, "too late"));
+    hear_words(fd, "too late");
+    close(fd);
+}
+
+static void test_who_misbehaves_is_closed(void **state) {
+    (void)state;
+    int fd = enter();
+    for (int i = 0; i < 5; i++)
+        order(fd, "1 set gain 1 token=0");
+    expect_closed(fd); /* five wrong tokens */
+    fd = enter();
+    say(fd, 2, "binary", 6);
+    expect_closed(fd);
+    fd = enter();
+    char text[600];
+    memset(text, 'x', sizeof text);
+    say(fd, 1, text, sizeof text); /* longer than any command */
+    expect_closed(fd);
+}
+
+static void test_the_ninth_viewer_is_refused(void **state) {
+    (void)state;
+    for (int i = 0; i < 4000 && ff_live_get_info(live).viewers > 0; i++)
+        usleep(5000); /* those of before are gone */
+    int fd[FF_LIVE_VIEWERS];
+    for (int i = 0; i < FF_LIVE_VIEWERS; i++) {
+        fd[i] = enter();
+        hear_words(fd[i], "\"hello\"");
+    }
+    assert_int_equal(ff_live_get_info(live).viewers, FF_LIVE_VIEWERS);
+    char origin[64];
+    int status;
+    snprintf(origin, sizeof origin, "http://127.0.0.1:%d", port);
+    assert_int_equal(upgrade(origin, &status), -1);
+    for (int i = 0; i < FF_LIVE_VIEWERS; i++)
+        close(fd[i]);
+}
+
+static void test_an_address_that_cannot_be_served(void **state) {
+    (void)state;
+    static ff_live_config config;
+    static const struct {
+        const char *address;
+        ff_status status;
+    } cases[] = {{"8080", FF_ERR_ARGUMENT},
+                 {"127.0.0.1:", FF_ERR_ARGUMENT},
+                 {"127.0.0.1:70000", FF_ERR_ARGUMENT},
+                 {"127.0.0.1:80x", FF_ERR_ARGUMENT},
+                 {":80", FF_ERR_ARGUMENT},
+                 {"not.a.host.name.at.all:80", FF_ERR_ARGUMENT}};
+    char message[256], taken[64];
+    ff_live *other = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        config = (ff_live_config){.address = cases[i].address, .mode = "view", .columns = 1, .names = names};
+        assert_int_equal(ff_live_start(&config, &other, message, sizeof message), cases[i].status);
+        assert_null(other);
+        assert_int_not_equal(message[0], 0);
+    }
+    snprintf(taken, sizeof taken, "127.0.0.1:%d", port);
+    config = (ff_live_config){.address = taken, .mode = "view", .columns = 1, .names = names};
+    assert_int_equal(ff_live_start(&config, &other, message, sizeof message), FF_ERR_DEVICE);
+    assert_non_null(strstr(message, "cannot be listened on"));
+    ff_live_stop(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_page_comes_whole_with_its_policy),
+        cmocka_unit_test(test_who_is_refused),
+        cmocka_unit_test(test_rows_and_events_arrive_as_pushed),
+        cmocka_unit_test(test_commands_with_and_without_the_token),
+        cmocka_unit_test(test_who_misbehaves_is_closed),
+        cmocka_unit_test(test_the_ninth_viewer_is_refused),
+        cmocka_unit_test(test_an_address_that_cannot_be_served),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
+
+#else
+
+int main(void) {
+    print_message("left out: this build has no libwebsockets\n");
+    return 77;
+}
+
+#endif

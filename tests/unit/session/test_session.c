@@ -1,0 +1,344 @@
+/* A session without a terminal: rows and summary of a run whose truth is known, every outcome with its line,
+ * and what stands in the folder afterwards. */
+#include "session/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "folder_support.h"
+
+static ff_notes notes;
+
+/* No contact, no load: x = v t, and the run repeats it. */
+static const char free_flight[] = "name: drift\n"
+                                  "time: {cycle: 0.01, duration: 2}\n"
+                                  "method: direct\n"
+                                  "satellites:\n"
+                                  "  body: {mass: 100, inertia: [10, 10, 10], velocity: [0.25, 0, -0.5]}\n";
+
+static ff_session *open_text(const char *text, const char *method) {
+    const char *path = put_file("s.yaml", text);
+    const ff_scenario_options options = {.method = method};
+    ff_outcome outcome;
+    ff_notes_clear(&notes);
+    ff_session *session = ff_session_open(path, &options, &outcome, &notes);
+    if (!session)
+        fail_msg("%s", notes.error);
+    assert_int_equal(outcome, FF_DONE);
+    return session;
+}
+
+typedef struct rows {
+    uint64_t count, stop;
+    double last_x, last_t;
+} rows;
+
+static ff_status take_row(void *self, const ff_row *row) {
+    rows *r = self;
+    r->count++;
+    r->last_t = row->t;
+    r->last_x = row->body[0].satellite.position.x;
+    return FF_OK;
+}
+
+static bool has(const char *path) {
+    return access(path, F_OK) == 0;
+}
+
+static void test_without_a_folder_rows_and_summary_are_all(void **state) {
+    (void)state;
+    ff_session *session = open_text(free_flight, NULL);
+    rows seen = {0};
+    const ff_session_options options = {.extra = {.self = &seen, .row = take_row}, .csv = true, .mcap = true};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+    assert_string_equal(notes.error, "");
+    assert_int_equal(seen.count, 201); /* a row for each cycle, and the end */
+    assert_near(seen.last_t, 2.0, 1e-12);
+    assert_near(seen.last_x, 0.5, 1e-12); /* 0.25 m/s for 2 s */
+    assert_int_equal(session->run.cycles, 200);
+    assert_true(session->metrics.pass);
+    assert_near(session->metrics.body[0].final.position.z, -1.0, 1e-12);
+    assert_near(session->metrics.body[0].error_position, 0.0, 1e-9);
+    assert_non_null(strstr(session->summary, "\"verdict\": \"pass\""));
+    assert_string_equal(session->label, "direct");
+    assert_false(has(in_folder("log.csv"))); /* nothing is written without a folder */
+    ff_session_close(session);
+}
+
+static void test_the_folder_holds_what_was_asked_for(void **state) {
+    (void)state;
+    ff_session *session = open_text(free_flight, "ideal");
+    const char *out = in_folder("deep/er");
+    const ff_session_options options = {.out = out, .csv = true, .mcap = true};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+    const ff_session *const all[] = {session, session};
+    assert_int_equal(ff_session_report(all, 1, out, &notes), FF_DONE);
+    assert_string_equal(notes.error, "");
+    char *summary = get_file(in_folder("deep/er/summary.json")),
+         *csv = get_file(in_folder("deep/er/log.csv"));
+    assert_non_null(summary);
+    assert_non_null(csv);
+    assert_string_equal(summary, session->summary);
+    assert_int_equal(count_lines(csv), 202); /* head, 200 cycles, the end */
+    assert_true(has(in_folder("deep/er/log.mcap")));
+    char *page = get_file(in_folder("deep/er/report.html"));
+    assert_non_null(page);
+    assert_non_null(strstr(page, "drift, ideal"));
+    free(page);
+    assert_int_equal(ff_session_report(all, 2, out, &notes), FF_DONE);
+    page = get_file(in_folder("deep/er/report.html"));
+    assert_non_null(page);
+    assert_non_null(strstr(page, "drift, 2 methods"));
+    free(page);
+    free(csv);
+    free(summary);
+    ff_session_close(session);
+}
+
+static void test_a_bad_scenario_is_refused_with_its_place(void **state) {
+    (void)state;
+    ff_outcome outcome = FF_DONE;
+    ff_notes_clear(&notes);
+    assert_null(ff_session_open(in_folder("nowhere.yaml"), NULL, &outcome, &notes));
+    assert_int_equal(outcome, FF_REFUSED);
+    assert_line(notes.error, "nowhere.yaml");
+    ff_notes_clear(&notes);
+    const char *path = put_file("bad.yaml", "name: x\ntime: {cycle: -1, duration: 1}\n"
+                                            "satellites: {a: {mass: 1, inertia: [1, 1, 1]}}\n");
+    assert_null(ff_session_open(path, NULL, &outcome, &notes));
+    assert_int_equal(outcome, FF_REFUSED);
+    assert_line(notes.error, "bad.yaml:2:");
+    ff_session_close(NULL);
+}
+
+static void test_what_cannot_be_written_is_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *blocked; /* a folder of that name stands in the place of the file */
+        ff_outcome outcome;
+    } cases[] = {{"log.csv", FF_FAILED}, {"log.mcap", FF_REFUSED}, {"summary.json", FF_FAILED}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "blocked%zu", i);
+        const char *out = put_folder(name);
+        snprintf(name, sizeof name, "blocked%zu/%s", i, cases[i].blocked);
+        put_folder(name);
+        strcat(name, "/x"); /* a folder that is not empty is not replaced */
+        put_folder(name);
+        ff_session *session = open_text(free_flight, NULL);
+        const ff_session_options options = {.out = out, .csv = true, .mcap = true};
+        assert_int_equal(ff_session_execute(session, &options, &notes), cases[i].outcome);
+        assert_line(notes.error, cases[i].blocked);
+        snprintf(name, sizeof name, "blocked%zu/.log.csv.part", i);
+        assert_false(has(in_folder(name)));  /* nothing half written is left */
+        if (cases[i].outcome == FF_FAILED) { /* the judgement is there all the same */
+            assert_non_null(session->summary);
+            assert_true(session->metrics.pass);
+        }
+        ff_session_close(session);
+    }
+    ff_session *session = open_text(free_flight, NULL);
+    const ff_session_options options = {.out = put_file("plain", "")};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_REFUSED);
+    assert_line(notes.error, "--out");
+    ff_notes_clear(&notes);
+    const ff_session *const all[] = {session};
+    session->summary = strdup("{}");
+    put_folder("page");
+    put_folder("page/report.html");
+    put_folder("page/report.html/x");
+    assert_int_equal(ff_session_report(all, 1, in_folder("page"), &notes), FF_FAILED);
+    assert_line(notes.error, "report.html");
+    ff_session_close(session);
+}
+
+/* The disk is full in the middle of the run: files may not grow beyond 40 kB. */
+static void test_a_full_disk_fails_the_run_and_says_which_log(void **state) {
+    (void)state;
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 40000;
+    signal(SIGXFSZ, SIG_IGN);
+    for (int mcap = 0; mcap < 2; mcap++) {
+        ff_session *session = open_text(free_flight, NULL);
+        const char *out = in_folder(mcap ? "full-mcap" : "full-csv");
+        const ff_session_options options = {.out = out, .csv = !mcap, .mcap = mcap != 0};
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        const ff_outcome outcome = ff_session_execute(session, &options, &notes);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_int_equal(outcome, FF_FAILED);
+        assert_line(notes.error, mcap ? "log.mcap: cannot be written" : "log.csv: cannot be written");
+        assert_non_null(strstr(notes.error, strerror(EFBIG)));
+        assert_non_null(session->summary);
+        assert_false(has(in_folder("full-csv/log.csv")));
+        ff_session_close(session);
+    }
+}
+
+static ff_status runner_status;
+
+static void play(void *self, const ff_scenario *scenario, const ff_run_options *options,
+                 ff_run_result *result) {
+    (void)scenario;
+    assert_non_null(options->ideal);
+    assert_int_equal(options->count, 2); /* metrics and the report's collector */
+    *result = (ff_run_result){.status = runner_status};
+    snprintf(result->message, sizeof result->message, "%s", (const char *)self);
+}
+
+static char *add_key(void *self, char *summary) {
+    (void)self;
+    char *text = NULL;
+    assert_true(asprintf(&text, "%s//added\n", summary) > 0);
+    free(summary);
+    return text;
+}
+
+static void test_another_runner_fails_or_refuses(void **state) {
+    (void)state;
+    char words[] = "the robot fell silent";
+    const ff_session_options options = {
+        .out = in_folder("runner"), .runner = play, .runner_self = words, .extend = add_key};
+    runner_status = FF_ERR_DEVICE;
+    ff_session *session = open_text(free_flight, NULL);
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_FAILED);
+    assert_string_equal(notes.error, "drift: the run failed: the robot fell silent\n");
+    assert_false(session->metrics.pass);
+    assert_non_null(strstr(session->summary, "\"verdict\": \"fail\""));
+    assert_non_null(strstr(session->summary, "//added"));
+    ff_session_close(session);
+    runner_status = FF_ERR_UNSUPPORTED;
+    session = open_text(free_flight, NULL);
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_REFUSED);
+    assert_string_equal(notes.error, "drift: the robot fell silent\n");
+    assert_null(session->summary);
+    ff_session_close(session);
+}
+
+static int phases;
+static double phase_cycles;
+
+static void next_phase(void *user, double from, double to, double amount, const char *unit) {
+    (void)user, (void)unit;
+    assert_true(from < to && to <= 1.0);
+    phases++;
+    phase_cycles = amount;
+}
+
+static bool stop_in_the_run(void *user, double part) {
+    (void)user;
+    assert_true(part >= 0.0 && part <= 1.0);
+    return phases < 2;
+}
+
+static void test_progress_ends_the_run(void **state) {
+    (void)state;
+    ff_session *session = open_text(free_flight, NULL);
+    phases = 0;
+    const ff_session_options options = {.phase = next_phase, .progress = stop_in_the_run};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_FAILED);
+    assert_int_equal(phases, 2);
+    assert_near(phase_cycles, 200.0, 0.0);
+    assert_true(session->run.cycles < 200);
+    assert_line(notes.error, "drift: the run failed");
+    assert_non_null(strstr(session->summary, "\"verdict\": \"fail\""));
+    ff_session_close(session);
+}
+
+static bool stop_at_once(void *user, double part) {
+    (void)user, (void)part;
+    return false;
+}
+
+static void test_without_a_reference_there_is_no_run_but_a_summary(void **state) {
+    (void)state;
+    ff_session *session = open_text(free_flight, NULL);
+    const char *out = in_folder("no-reference");
+    const ff_session_options options = {.out = out, .csv = true, .progress = stop_at_once};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_FAILED);
+    assert_line(notes.error, "the ideal reference failed");
+    assert_int_equal(session->run.cycles, 0);
+    assert_true(has(in_folder("no-reference/summary.json")));
+    assert_false(has(in_folder("no-reference/log.csv")));
+    assert_non_null(strstr(session->summary, "\"verdict\": \"fail\""));
+    ff_session_close(session);
+}
+
+static void test_an_emulation_is_judged_against_its_target(void **state) {
+    (void)state;
+    ff_outcome outcome;
+    ff_notes_clear(&notes);
+    const char *set[] = {"time.duration=0.6"};
+    const ff_scenario_options load = {.set = set, .sets = 1};
+    ff_session *session =
+        ff_session_open(FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml", &load, &outcome, &notes);
+    assert_non_null(session);
+    const ff_session_options options = {.out = in_folder("emulation"), .csv = true, .mcap = true};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+    assert_line(notes.error, "has no log.mcap");
+    assert_string_equal(session->label, "emulation");
+    assert_near(session->emulation.contact_s, 0.3949, 5e-5); /* aghili, appendix E */
+    char *csv = get_file(in_folder("emulation/log.csv"));
+    assert_non_null(csv);
+    assert_int_equal(count_lines(csv), (int)session->emulation.samples + 1);
+    free(csv);
+    assert_int_equal(ff_report_series_rows(session->report.series), session->emulation.samples);
+    ff_session_close(session);
+
+    session =
+        ff_session_open(FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml", &load, &outcome, &notes);
+    assert_non_null(session);
+    put_folder("emulation-blocked");
+    put_folder("emulation-blocked/log.csv");
+    put_folder("emulation-blocked/log.csv/x");
+    put_folder("emulation-blocked/summary.json");
+    put_folder("emulation-blocked/summary.json/x");
+    const ff_session_options blocked = {.out = in_folder("emulation-blocked"), .csv = true};
+    ff_notes_clear(&notes);
+    assert_int_equal(ff_session_execute(session, &blocked, &notes), FF_FAILED);
+    assert_int_equal(count_lines(notes.error), 2);
+    assert_non_null(strstr(notes.error, "log.csv: cannot be written"));
+    assert_non_null(strstr(notes.error, "summary.json: cannot be written"));
+    const ff_session_options file = {.out = put_file("plain2", "")};
+    ff_notes_clear(&notes);
+    assert_int_equal(ff_session_execute(session, &file, &notes), FF_REFUSED);
+    assert_line(notes.error, "plain2");
+    ff_session_close(session);
+}
+
+static void test_folder_has_plain_names_only(void **state) {
+    (void)state;
+    char *path = ff_session_folder(NULL, "../a b/c.d", NULL);
+    assert_string_equal(path, "out/_._a_b_c.d"); /* no name leads out of the folder */
+    free(path);
+    path = ff_session_folder("/tmp/x y", "unused", "tdpa:reading=printed,+-_");
+    assert_string_equal(path, "/tmp/x y/tdpa:reading=printed,+-_"); /* what the user gave stays as it is */
+    free(path);
+    char name[6000];
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = 0;
+    path = ff_session_folder(NULL, name, name);
+    assert_true(strlen(path) < 4096);
+    free(path);
+    path = ff_session_folder(name, NULL, "sub");
+    assert_true(strlen(path) < 4096);
+    free(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_a_folder_rows_and_summary_are_all),
+        cmocka_unit_test(test_the_folder_holds_what_was_asked_for),
+        cmocka_unit_test(test_a_bad_scenario_is_refused_with_its_place),
+        cmocka_unit_test(test_what_cannot_be_written_is_named),
+        cmocka_unit_test(test_a_full_disk_fails_the_run_and_says_which_log),
+        cmocka_unit_test(test_another_runner_fails_or_refuses),
+        cmocka_unit_test(test_progress_ends_the_run),
+        cmocka_unit_test(test_without_a_reference_there_is_no_run_but_a_summary),
+        cmocka_unit_test(test_an_emulation_is_judged_against_its_target),
+        cmocka_unit_test(test_folder_has_plain_names_only),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
