@@ -31,6 +31,7 @@ typedef struct page {
     } named[FF_WATCHED];
     call by[CALLERS];
     atomic_int callers;
+    atomic_int last;     /* n of the last call that began */
     atomic_int at_fault; /* n + 1 of who did `why`; 0: nobody */
     char why[200];
     atomic_bool finished; /* the program reached its end */
@@ -65,7 +66,8 @@ static bool is_crash(int number) {
 /* One line; "" where the child ended as it should. */
 static void judge(int status, bool late, double patience, char *line, size_t size) {
     const call *c = under_way();
-    const int guilty = atomic_load(&shared->at_fault), n = guilty ? guilty - 1 : c ? atomic_load(&c->n) : 0;
+    const int guilty = atomic_load(&shared->at_fault),
+              n = guilty ? guilty - 1 : atomic_load(c ? &c->n : &shared->last);
     const char *name = shared->named[n].name, *path = shared->named[n].path;
     const char *doing = c ? atomic_load(&c->doing) : NULL;
     *line = 0;
@@ -178,6 +180,7 @@ void ff_watch_enter(int n, const char *doing) {
     }
     call *c = &shared->by[caller];
     atomic_store(&c->n, n);
+    atomic_store(&shared->last, n);
     atomic_store(&c->doing, doing);
     atomic_store(&c->begun, (long long)ff_clock_now());
 }
