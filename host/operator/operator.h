@@ -26,7 +26,7 @@ typedef struct ff_rt_options {
     double wait;       /* [s] for the devices to speak; 0: 10 */
     double silence;    /* [s] without a telegram; 0: 0.1 */
     int priority, cpu; /* 0: 80; < 0: the last */
-    bool doze;         /* lets the processor sleep deeply between cycles: wakes later, saves power */
+    bool deep_idle;    /* lets the processor sleep deeply between cycles: wakes later, saves power */
     const atomic_bool *stop;
     /* In the caller's thread: after the standstill, before the robot moves for a test of CHECK; false ends.
      * NULL: it may, if every device is virtual. */

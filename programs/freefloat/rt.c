@@ -447,7 +447,7 @@ int ff_cmd_rt(int argc, char **argv) {
     const char *file, *method = NULL, *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL,
                       *cpu = NULL, *live = NULL;
     int status;
-    bool arm = false, selftest = false, control = false, doze = false, trust = false;
+    bool arm = false, selftest = false, control = false, deep_idle = false, trust = false;
     ff_show_ask ask = {.log = "csv,mcap"};
     const ff_option options[] = {FF_OPT("--method", &method),
                                  FF_SHOW_OPTS(&ask),
@@ -461,13 +461,13 @@ int ff_cmd_rt(int argc, char **argv) {
                                  FF_OPT("--cpu", &cpu),
                                  FF_OPT("--live", &live),
                                  FF_OPT_FLAG("--control", &control),
-                                 FF_OPT_FLAG("--doze", &doze),
+                                 FF_OPT_FLAG("--doze", &deep_idle),
                                  FF_OPT_FLAG("--trust-method", &trust),
                                  {0}};
     if (ff_cli_parse(argc, argv, "rt", help, options, NULL, &file, &status))
         return status;
     if (selftest)
-        return ff_cli_selftest(ask.json, doze);
+        return ff_cli_selftest(ask.json, deep_idle);
     if (!file)
         return ff_cli_missing("rt", "scenario");
     if (control && !live) {
@@ -485,7 +485,7 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.silence = silent;
     d.options.priority = 80;
     d.options.cpu = (int)which;
-    d.options.doze = doze;
+    d.options.deep_idle = deep_idle;
     d.options.stop = &stop;
     d.options.permit = permit;
     d.options.confirm = confirm;
