@@ -133,6 +133,12 @@ static void before_fork(void) {
         ff_watch_fault(atomic_load(&shared->by[caller].n), "starts a process of its own");
 }
 
+void ff_watch_crash_plainly(void) {
+    const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        signal(crashes[i], SIG_DFL);
+}
+
 bool ff_watch_start(double patience) {
     if (shared)
         return true;
@@ -159,10 +165,7 @@ bool ff_watch_start(double patience) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(FF_WATCH_STATUS);
-    /* the parent says in one line what a sanitizer would say in a page */
-    const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        signal(crashes[i], SIG_DFL);
+    ff_watch_crash_plainly();
     pthread_atfork(before_fork, NULL, NULL);
     shared = p;
     return true;
