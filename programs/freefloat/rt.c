@@ -62,7 +62,7 @@ typedef struct desk { /* the operator's */
     int bar[FF_MAX_BODIES][FF_LEVEL_COUNT]; /* limit's number on the page; -1: none */
 } desk;
 
-static void show_check(const desk *d, const ff_rt_check *check) {
+static void show_check(const desk *d, const ff_check *check) {
     char *text = ff_check_text(d->scenario, check);
     if (text)
         fputs(text, stdout);
@@ -88,7 +88,7 @@ static bool typed(const desk *d, const char *word) {
 }
 
 /* The tests of the check move the robot a little: that, too, is the operator's decision. */
-static bool permit(void *user, const ff_rt_check *check) {
+static bool permit(void *user, const ff_check *check) {
     const desk *d = user;
     if (d->arm)
         return true;
@@ -99,7 +99,7 @@ static bool permit(void *user, const ff_rt_check *check) {
     return typed(d, "test");
 }
 
-static bool confirm(void *user, const ff_rt_check *check) {
+static bool confirm(void *user, const ff_check *check) {
     const desk *d = user;
     if (!d->quiet || !d->arm) { /* nobody decides without having seen it */
         ff_progress_clear();

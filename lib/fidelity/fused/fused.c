@@ -205,7 +205,7 @@ ff_status ff__fused_step(const void *self, void *memory, const ff_method_in *in,
     for (int c = 0; c < FUSED_CONTACTS; c++)
         open_before |= state->contact[c].open ? 1u << c : 0u;
     for (int i = 0; i < model->bodies; i++)
-        ff__fused_detect(model, state, i, k);
+        ff__fused_detect(model, state, &in->detected[i], i, k);
     follow(model, state, open_before, k);
     replay_last(model, state, k);
     work_on(model, state, k);
