@@ -38,7 +38,7 @@ typedef struct mission_record {
     mission_row row[MISSION_ROWS];
 } mission_record;
 
-static mission_record facility, orbit;
+static mission_record facility __attribute__((unused)), orbit __attribute__((unused));
 
 /* A run: what is asked, what comes back. */
 typedef struct mission_options {

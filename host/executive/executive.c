@@ -138,7 +138,7 @@ static bool floats(const ff_executive *e) {
     return e->guard.walk.state == FF_STATE_FLOAT || e->guard.walk.state == FF_STATE_CONTACT;
 }
 
-/* The robots are commanded by the loop or on their way to it. */
+/* The robots are commanded by the loop, or are led to where it begins. */
 static bool leads(ff_state state) {
     return ff_state_moves(state) && state != FF_STATE_TEST;
 }
@@ -501,7 +501,7 @@ static void run_loop(ff_executive *e, bool written) {
         advance(e, stepped);
 }
 
-/* On devices a stop is followed by a rest, and the end is told to the robots' controllers. */
+/* On devices a stop is followed by a rest; then the robots are released. */
 static void stop_devices(ff_executive *e) {
     ff_phases *p = &e->phases;
     come_to_rest(e);
@@ -549,7 +549,7 @@ ff_status ff_executive_cycle(ff_executive *e) {
     measure(e); /* the contact wrench */
     judge(e);   /* the limits */
     if (e->phases.plan)
-        lead_devices(e, before); /* the check, the way to t = 0, the loop, the stop */
+        lead_devices(e, before); /* the check, what leads to t = 0, the loop, the stop */
     else if (floats(e))
         run_loop(e, true);
     else {

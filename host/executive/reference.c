@@ -114,6 +114,7 @@ typedef struct orbiter {
     const ff_run_options *options;
     ff_run_result *result;
     int servicer;
+    uint64_t k;
 } orbiter;
 
 static void fill_servicer(const ff_orbit_row *m, int joints, ff_row_servicer *row) {
@@ -135,7 +136,7 @@ static ff_status feed(void *self, const ff_orbit_row *m) {
     walk *w = &o->walk;
     const ff_scenario *s = w->scenario;
     ff_run_result *result = o->result;
-    open_row(w, result->cycles);
+    open_row(w, o->k++);
     if (!may_continue(w, o->options, result))
         return FF_ERR_LIMIT;
     advance_nominal(w);
@@ -155,12 +156,11 @@ static ff_status feed(void *self, const ff_orbit_row *m) {
     fill_servicer(m, s->satellite[o->servicer].arm.joints, &w->row.servicer);
     w->row.servicer.W_c = m->energy[1 - o->servicer];
     const ff_status status = ff_sinks_row(o->options->sinks, o->options->count, &w->row);
+    result->cycles = w->row.k;
     if (status < 0)
         return status;
     if (!ff_run_progress(o->options, w->row.k, s->cycles))
         return halt(result, w->row.t);
-    if (!w->row.final)
-        result->cycles++;
     return FF_OK;
 }
 

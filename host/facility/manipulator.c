@@ -8,9 +8,9 @@
 
 enum { MOST = FF_TREE_JOINTS_MAX };
 
-/* [rad/s] of the joints under their brakes, in the measure of their own inertia: over-damped, at rest within
- * a quarter of a second, and stable at any arm's cycle below 10 ms. */
-static const double HOLD_RATE = 25.0;
+/* [rad/s] of the joints under their brakes, in the measure of their own inertia: critically damped, so a
+ * joint that moved at v comes v/(e r) further, and has lost all but a thousandth of it after 0.2 s. */
+static const double HOLD_RATE = 50.0;
 
 typedef struct grip {
     bool closed, released;
@@ -247,7 +247,7 @@ static bool arm_rate(const ff_manipulator *m, double s, const double *q, const d
     return true;
 }
 
-/* Brakes: e'' + 4 r e' + r^2 e = 0 about where the joints were, by the inverse dynamics of the arm as it is,
+/* Brakes: e'' + 2 r e' + r^2 e = 0 about where the joints were, by the inverse dynamics of the arm as it is,
  * its weight and the contact carried. */
 static void brake_torque(const ff_manipulator *m, const carried *base, const carried *client, double *tau) {
     ff_tree_acceleration a = {.base = base->A};
@@ -256,7 +256,7 @@ static void brake_torque(const ff_manipulator *m, const carried *base, const car
     place_arm(m, base, m->sample.q, m->sample.qd);
     on_links(m, contact_at(m, client, NULL, NULL), external);
     for (size_t i = 0; i < m->joints; i++)
-        a.qdd[i] = -4.0 * HOLD_RATE * m->sample.qd[i] - HOLD_RATE * HOLD_RATE * (m->sample.q[i] - m->held[i]);
+        a.qdd[i] = -2.0 * HOLD_RATE * m->sample.qd[i] - HOLD_RATE * HOLD_RATE * (m->sample.q[i] - m->held[i]);
     ff_tree_inverse_dynamics(m->arm.model, m->arm.work, &a, external, &force);
     memcpy(tau, force.torque, m->joints * sizeof *tau);
 }

@@ -187,8 +187,13 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     memset(s, 0, sizeof *s);
     ff_emulation_default(&s->emulation.emulation);
-    if (!check_subject(r, root) || !ff__start_methods(r, root, method) ||
-        !ff__read_section(r, root, ff_schema_top(), s) || !read_library(r, root) || !check_time(r, root))
+    if (!check_subject(r, root))
+        return false;
+    const bool known = ff__start_methods(r, root, method);
+    if (!known && !ff_reader_all(r))
+        return false;
+    if (!ff__read_section(r, root, ff_schema_top(), s) || !known || !read_library(r, root) ||
+        !check_time(r, root))
         return false;
     if (!check_geometry(r, root))
         return false;

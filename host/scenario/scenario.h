@@ -352,7 +352,8 @@ typedef struct ff_method_library {
  * libraries are refused. */
 typedef struct ff_catalog {
     /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`.
-     */
+     * NULL: libraries are left closed. The scenario is read as with `direct`, a map that no key explains is
+     * taken for the library's settings, and a warning says that they are unchecked. */
     const ff_method_library *(*open)(const char *path, char *message, size_t size);
 } ff_catalog;
 
@@ -377,7 +378,8 @@ typedef struct ff_scenario {
     uint64_t seed;
     const ff_method *method;          /* NULL: ideal, the reference itself */
     const ff_method_library *library; /* that it came from; NULL: it is built in */
-    int setups;                       /* settings of every method: a scenario may be run with another one */
+    bool unchecked; /* the method is a library that was left closed; then `direct` stands for it */
+    int setups;     /* settings of every method: a scenario may be run with another one */
     ff_method_setup setup[FF_MAX_METHODS];
     ff_integrate_config integrate;
     ff_contact_rule contact_wrench;
@@ -485,6 +487,7 @@ typedef struct ff_scenario_options {
     int sets;
     const char *method;        /* --method, or NULL */
     const ff_catalog *catalog; /* may be NULL */
+    bool all;                  /* every mistake, a line each in the message; else the first */
     /* Where the files that the scenario names are found instead of on the disk, e.g. in a log; NULL: on the
      * disk. False: not there. The text must outlive the call. */
     bool (*file)(void *self, const char *name, const char **text, size_t *length);

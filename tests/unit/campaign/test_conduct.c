@@ -86,7 +86,7 @@ static void test_from_nothing_to_the_folder_and_again(void **state) {
     char *csv = get_file(in_folder("a/results.csv")), *command;
     assert_int_equal(count_lines(csv), 7);
     for (int m = 0; m < 2; m++) { /* what is kept holds its log, and how to make it again */
-        char name[128];
+        char name[256];
         const uint64_t index = made.output->worst[m][0].slot / 2;
         snprintf(name, sizeof name, "a/kept/%llu-%s/log.csv", (unsigned long long)index, c->method[m].label);
         char *log = get_file(in_folder(name));
