@@ -3,16 +3,15 @@
  * named in OBSW_SCENARIO for the arm and the goal, so it is linked with freefloat's host library. */
 #include "obsw.h"
 
-#include "executive/capture.h"
+#include "obsw/computer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct coordinated {
     ff_scenario scenario;
-    ff_capture_parts parts;
-    ff_mission_config mission;
-    void *memory[2];
+    ff_computer_config computer;
+    ff_tree_memory tree;
 } coordinated;
 
 uint32_t ff_obsw_version(void) {
@@ -21,8 +20,7 @@ uint32_t ff_obsw_version(void) {
 
 void ff_obsw_destroy(void *memory) {
     coordinated *self = memory;
-    free(self->memory[0]);
-    free(self->memory[1]);
+    ff_tree_memory_close(&self->tree);
     free(self);
 }
 
@@ -32,22 +30,22 @@ void *ff_obsw_create(const ff_obsw_setup *setup) {
     char message[400] = "OBSW_SCENARIO names no scenario", warnings[400];
     if (!self)
         return NULL;
-    if (file && ff_scenario_load(file, NULL, &self->scenario, message, sizeof message, warnings,
-                                 sizeof warnings) == FF_OK) {
-        ff_builtin_config *law = &self->mission.obsw;
-        ff_tree_model *tree = NULL;
-        ff_capture_mission(&self->scenario, &self->parts, &self->mission);
-        const size_t size = ff_tree_memsize(&self->parts.tree);
-        self->memory[0] = malloc(size);
-        if (self->memory[0] && ff_tree_create(&self->parts.tree, self->memory[0], size, &tree, message,
-                                              sizeof message) == FF_OK) {
-            const size_t more = ff_tree_work_memsize(tree);
-            law->tree = tree;
-            self->memory[1] = malloc(more);
-            if (self->memory[1] && ff_tree_joints(tree) == setup->joints &&
-                ff_tree_work_create(tree, self->memory[1], more, &law->work) == FF_OK)
-                return self;
-        }
+    if (file &&
+        ff_scenario_load(file, NULL, &self->scenario, message, sizeof message, warnings, sizeof warnings) ==
+            FF_OK &&
+        ff_tree_memory_open(&self->scenario.satellite[ff_scenario_servicer(&self->scenario)], FF_TREE_ORBIT,
+                            &self->tree, message, sizeof message) == FF_OK &&
+        ff_tree_joints(self->tree.model) == setup->joints) {
+        ff_computer_configure(&self->scenario, &self->computer);
+        ff_builtin_config *law = &self->computer.builtin;
+        law->tree = self->tree.model;
+        law->work = self->tree.work;
+        for (int c = 0; c < self->scenario.contacts; c++) /* the gripper says nothing here: its times do */
+            if (self->scenario.contact[c].kind == FF_CONTACT_GRASP) {
+                law->grasp = self->scenario.contact[c].closes;
+                law->release = self->scenario.contact[c].opens;
+            }
+        return self;
     }
     fprintf(stderr, "%s\n", message);
     ff_obsw_destroy(self);
@@ -56,6 +54,6 @@ void *ff_obsw_create(const ff_obsw_setup *setup) {
 
 int ff_obsw_step(void *memory, const ff_obsw_in *in, ff_obsw_out *out) {
     coordinated *self = memory;
-    ff_builtin_step(&self->mission.obsw, in, out);
+    ff_builtin_step(&self->computer.builtin, in, out);
     return 0;
 }

@@ -1,6 +1,6 @@
 #include "campaign/reference.h"
 
-#include "executive/capture.h"
+#include "ideal/orbit.h"
 
 #include "ideal/closed.h"
 
@@ -133,7 +133,7 @@ const ff_reference *ff_references_take(ff_references *store, const ff_scenario *
     if (!r)
         return NULL;
     const bool arm = ff_scenario_servicer(scenario) >= 0;
-    r->status = arm ? ff_capture_reference(scenario, NULL, &r->result, r->message, sizeof r->message)
+    r->status = arm ? ff_orbit_solve(scenario, NULL, &r->result, r->message, sizeof r->message)
                     : ff_ideal_closed(scenario, &r->result);
     if (!arm && r->status == FF_ERR_UNSUPPORTED)
         r->status = ff_ideal_solve(scenario, progress, user, &r->result, r->message, sizeof r->message);

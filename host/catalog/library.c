@@ -333,4 +333,5 @@ const ff_method_library *ff_library_open(const char *path, char *message, size_t
     return &l->shown;
 }
 
-const ff_catalog ff_catalog_libraries = {ff_library_open}, ff_catalog_guarded = {refuse_all};
+const ff_catalog ff_catalog_libraries = {ff_library_open}, ff_catalog_guarded = {refuse_all},
+                 ff_catalog_closed = {NULL};

@@ -19,7 +19,8 @@ enum {
  * thread before others start. */
 const ff_method_library *ff_library_open(const char *path, char *message, size_t size);
 
-/* With the libraries, and refusing each in one line: for commands whose loop must not be disturbed. */
-extern const ff_catalog ff_catalog_libraries, ff_catalog_guarded;
+/* With the libraries; refusing each in one line, for commands whose loop must not be disturbed; leaving them
+ * closed. */
+extern const ff_catalog ff_catalog_libraries, ff_catalog_guarded, ff_catalog_closed;
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static ff_check_row *append(ff_rt_check *check, int body, const char *what, const char *key) {
+static ff_check_row *append(ff_check *check, int body, const char *what, const char *key) {
     if (check->rows < FF_CHECK_ROWS) /* always: the table holds every row that there is */
         check->rows++;
     ff_check_row *row = &check->row[check->rows - 1];
@@ -11,7 +11,7 @@ static ff_check_row *append(ff_rt_check *check, int body, const char *what, cons
     return row;
 }
 
-static void judge(ff_rt_check *check, int body, const char *what, const char *key, double value, double limit,
+static void judge(ff_check *check, int body, const char *what, const char *key, double value, double limit,
                   bool go, const char *unit, ff_trip_code code, const char *reason) {
     ff_check_row *row = append(check, body, what, key);
     row->value = value;
@@ -27,17 +27,17 @@ static void judge(ff_rt_check *check, int body, const char *what, const char *ke
     snprintf(check->reason, sizeof check->reason, "%s", row->reason);
 }
 
-void ff_check_add(ff_rt_check *check, int body, const char *what, const char *key, double value, double limit,
+void ff_check_add(ff_check *check, int body, const char *what, const char *key, double value, double limit,
                   const char *unit, ff_trip_code code, const char *reason) {
     judge(check, body, what, key, value, limit, value <= limit, unit, code, reason);
 }
 
-void ff_check_least(ff_rt_check *check, int body, const char *what, const char *key, double value,
-                    double limit, const char *unit, ff_trip_code code, const char *reason) {
+void ff_check_least(ff_check *check, int body, const char *what, const char *key, double value, double limit,
+                    const char *unit, ff_trip_code code, const char *reason) {
     judge(check, body, what, key, value, limit, value >= limit, unit, code, reason);
 }
 
-void ff_check_show(ff_rt_check *check, int body, const char *what, const char *key, double value,
+void ff_check_show(ff_check *check, int body, const char *what, const char *key, double value,
                    const char *unit) {
     ff_check_row *row = append(check, body, what, key);
     row->value = value;
@@ -45,7 +45,7 @@ void ff_check_show(ff_rt_check *check, int body, const char *what, const char *k
     row->verdict = FF_CHECK_SHOWN;
 }
 
-void ff_check_skip(ff_rt_check *check, int body, const char *what, const char *key, const char *reason) {
+void ff_check_skip(ff_check *check, int body, const char *what, const char *key, const char *reason) {
     ff_check_row *row = append(check, body, what, key);
     row->value = FF_NAN;
     row->verdict = FF_CHECK_SKIPPED;

@@ -40,7 +40,7 @@ typedef struct ff_check_push {
 } ff_check_push;
 
 /* What was found of one body. */
-typedef struct ff_rt_check_body {
+typedef struct ff_check_body {
     ff_wrench bias;            /* [N m, N] reading at rest, sensor frame, without the mock-up's weight */
     double force_noise;        /* [N] sd, largest axis */
     double torque_noise;       /* [N m] */
@@ -56,29 +56,29 @@ typedef struct ff_rt_check_body {
     bool aligned;     /* force against pose, by the same chirp */
     ff_estimate skew; /* [s] the force is so much older */
     ff_forecast forecast;
-} ff_rt_check_body;
+} ff_check_body;
 
 /* What was measured at standstill and by the tests, and what is to be expected. */
-typedef struct ff_rt_check {
-    ff_rt_check_body body[FF_MAX_BODIES];
+typedef struct ff_check {
+    ff_check_body body[FF_MAX_BODIES];
     ff_check_row row[FF_CHECK_ROWS];
     int rows;
     ff_trip no_go;    /* NONE: go; else the first no-go of the table */
     char reason[200]; /* its sentence */
-} ff_rt_check;
+} ff_check;
 
 /* Appends a row: beyond the limit (_least: below it) it is a no-go with `code`. The reason may be NULL. */
-void ff_check_add(ff_rt_check *check, int body, const char *what, const char *key, double value, double limit,
+void ff_check_add(ff_check *check, int body, const char *what, const char *key, double value, double limit,
                   const char *unit, ff_trip_code code, const char *reason);
-void ff_check_least(ff_rt_check *check, int body, const char *what, const char *key, double value,
-                    double limit, const char *unit, ff_trip_code code, const char *reason);
-void ff_check_show(ff_rt_check *check, int body, const char *what, const char *key, double value,
+void ff_check_least(ff_check *check, int body, const char *what, const char *key, double value, double limit,
+                    const char *unit, ff_trip_code code, const char *reason);
+void ff_check_show(ff_check *check, int body, const char *what, const char *key, double value,
                    const char *unit);
 /* Left out, and why. */
-void ff_check_skip(ff_rt_check *check, int body, const char *what, const char *key, const char *reason);
+void ff_check_skip(ff_check *check, int body, const char *what, const char *key, const char *reason);
 /* The table as text, one line a row; and as JSON, an object. malloc'ed; NULL: no memory. */
-char *ff_check_text(const ff_scenario *scenario, const ff_rt_check *check);
-char *ff_check_json(const ff_scenario *scenario, const ff_rt_check *check);
+char *ff_check_text(const ff_scenario *scenario, const ff_check *check);
+char *ff_check_json(const ff_scenario *scenario, const ff_check *check);
 
 /* -------------------------------------------------------------------------------------- hand-push test -- */
 

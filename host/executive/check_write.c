@@ -11,7 +11,7 @@ static const char *verdict_text(ff_check_verdict verdict) {
     return (unsigned)verdict < sizeof text / sizeof *text ? text[verdict] : "?";
 }
 
-char *ff_check_text(const ff_scenario *scenario, const ff_rt_check *check) {
+char *ff_check_text(const ff_scenario *scenario, const ff_check *check) {
     const size_t size = (size_t)(check->rows + 4) * 400;
     char *text = malloc(size);
     size_t used = 0;
@@ -44,7 +44,7 @@ char *ff_check_text(const ff_scenario *scenario, const ff_rt_check *check) {
     return text;
 }
 
-char *ff_check_json(const ff_scenario *scenario, const ff_rt_check *check) {
+char *ff_check_json(const ff_scenario *scenario, const ff_check *check) {
     ff_json json;
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');

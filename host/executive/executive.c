@@ -1,6 +1,8 @@
 /* The one cycle of a run, in the order in which it happens. */
 #include "executive/internal.h"
 
+#include "executive/servicer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -22,15 +24,28 @@ static ff_status prepare(ff_executive *e, const ff_scenario *scenario, ff_statio
     e->phases = (ff_phases){0};
     e->row = (ff_row){0};
     e->sample = (ff_sample){0};
+    e->in = (ff_loop_in){0};
+    e->order = (ff_guidance_order){.storage = FF_NAN, .dissipation = FF_NAN};
+    e->servicer = ff_scenario_servicer(scenario);
     ff_guard_open(&e->guard, scenario, station.devices);
     e->guard.watches = e->guard.watches && !station.recorded;
     ff_scenario_loop(scenario, &e->config);
+    result->status =
+        ff_scenario_joints(scenario, &e->config, &e->joints, result->message, sizeof result->message);
+    if (result->status != FF_OK)
+        return result->status;
     result->status = ff_loop_memory_open(&e->config, &e->loop, result->message, sizeof result->message);
     if (result->status == FF_OK) {
         ff_loop_reset(e->loop.model, e->loop.state, e->loop.state_bytes, &result->info, &e->out);
         e->nominal = e->loop.state->nominal.motion;
-    }
+    } else
+        ff_joints_memory_close(&e->joints);
     return result->status;
+}
+
+static void close_loop(ff_executive *e) {
+    ff_loop_memory_close(&e->loop);
+    ff_joints_memory_close(&e->joints);
 }
 
 static ff_status open_station(ff_executive *e) {
@@ -40,7 +55,7 @@ static ff_status open_station(ff_executive *e) {
         lead[i] = ff_loop_lead(e->loop.model, e->loop.state, i);
     result->status = e->station.open(e->station.self, lead, result->message, sizeof result->message);
     if (result->status != FF_OK)
-        ff_loop_memory_close(&e->loop);
+        close_loop(e);
     return result->status;
 }
 
@@ -99,7 +114,7 @@ ff_status ff_executive_open_devices(ff_executive *e, const ff_scenario *scenario
     if (result->status != FF_OK) {
         snprintf(result->message, sizeof result->message, "the sensor's page: its range is not positive");
         station.close(station.self);
-        ff_loop_memory_close(&e->loop);
+        close_loop(e);
     }
     return result->status;
 }
@@ -123,7 +138,7 @@ static bool floats(const ff_executive *e) {
     return e->guard.walk.state == FF_STATE_FLOAT || e->guard.walk.state == FF_STATE_CONTACT;
 }
 
-/* The robots are commanded by the loop or on their way to it. */
+/* The robots are commanded by the loop, or are led to where it begins. */
 static bool leads(ff_state state) {
     return ff_state_moves(state) && state != FF_STATE_TEST;
 }
@@ -205,17 +220,31 @@ static void measure_devices(ff_executive *e) {
     ff_loop_measure(e->loop.model, e->loop.state, moves ? &e->result->info : &idle, &e->in, &e->out);
 }
 
-/* Sample and known loads as the loop's input, and stage 1 on it: the contact wrench that is judged is the one
- * that acts. */
-static void fill(ff_executive *e) {
+/* Sample, known loads and orders on board as the loop's input. False: who guides the run ends it. */
+static bool fill(ff_executive *e) {
     const double t = (double)e->k * e->scenario->cycle;
+    char message[sizeof e->result->message] = "";
     for (int i = 0; i < e->scenario->satellites; i++) {
         e->in.sensor[i] = e->sample.body[i].sensor;
         e->in.load[i] = ff_scenario_load_at(e->scenario, i, t);
     }
+    ff__servicer_fill(e);
+    const ff_status status = floats(e) ? ff__servicer_guide(e, message, sizeof message) : FF_OK;
+    if (status >= 0)
+        return true;
+    fail(e, status);
+    if (message[0])
+        snprintf(e->result->message, sizeof e->result->message, "%s", message);
+    return false;
+}
+
+/* Stage 1 on it: the contact wrench that is judged is the one that acts. */
+static void measure(ff_executive *e) {
     if (e->phases.plan)
         measure_devices(e);
-    else if (!e->final)
+    else if (e->final)
+        ff_loop_joints(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
+    else
         ff_loop_measure(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
 }
 
@@ -355,8 +384,9 @@ static void come_to_rest(ff_executive *e) {
 
 /* all: every robot is led to its command; else those that a stop leads. */
 static void write_commands(ff_executive *e, bool all) {
+    const ff_arm_order arm = ff__servicer_order(e, all);
     if (!e->final || e->phases.plan)
-        e->station.write(e->station.self, e->tick, e->out.command, led_by(e, all), e->out.measured_b);
+        e->station.write(e->station.self, e->tick, e->out.command, led_by(e, all), e->out.measured_b, &arm);
 }
 
 /* What devices say of themselves. */
@@ -423,6 +453,7 @@ static void complete(ff_executive *e) {
         e->row.contact_force[c] = truth->force[c];
         e->row.touching[c] = truth->touching[c];
     }
+    ff__servicer_row(e, truth);
 }
 
 static bool feed_row(ff_executive *e, ff_status stepped) {
@@ -470,7 +501,7 @@ static void run_loop(ff_executive *e, bool written) {
         advance(e, stepped);
 }
 
-/* On devices a stop is followed by a rest, and the end is told to the robots' controllers. */
+/* On devices a stop is followed by a rest; then the robots are released. */
 static void stop_devices(ff_executive *e) {
     ff_phases *p = &e->phases;
     come_to_rest(e);
@@ -513,10 +544,12 @@ ff_status ff_executive_cycle(ff_executive *e) {
     offer(e);            /* to the robots: what is known of the command at t_k */
     if (!wait_sample(e)) /* from robots and sensors: what they report at t_k */
         return e->result->status;
-    fill(e);  /* the sample and the known loads as the loop's input; the contact wrench */
-    judge(e); /* the limits */
+    if (!fill(e)) /* the sample, the known loads and the orders on board as the loop's input */
+        return e->result->status;
+    measure(e); /* the contact wrench */
+    judge(e);   /* the limits */
     if (e->phases.plan)
-        lead_devices(e, before); /* the check, the way to t = 0, the loop, the stop */
+        lead_devices(e, before); /* the check, what leads to t = 0, the loop, the stop */
     else if (floats(e))
         run_loop(e, true);
     else {
@@ -560,7 +593,7 @@ void ff_executive_close(ff_executive *e) {
         keep_safety(e, &result->safety);
     }
     result->reports = ff_loop_report(e->loop.model, e->loop.state, -1, result->report);
-    ff_loop_memory_close(&e->loop);
+    close_loop(e);
     if (e->now && result->cycles)
         result->cycle_mean_ns = e->total_ns / (double)result->cycles;
 }

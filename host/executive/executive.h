@@ -58,6 +58,9 @@ typedef struct ff_executive {
     ff_rigid_state nominal;   /* motion at this cycle */
     ff_loop_config config;    /* as the scenario asks */
     ff_loop_memory loop;      /* model and state in memory of the size that they need */
+    ff_joints_memory joints;  /* and what they point to, where a body has joints */
+    int servicer;             /* that body; -1: there is none */
+    ff_guidance_order order;  /* of the guidance, for it */
     ff_loop_in in;
     ff_loop_out out;
     ff_sample sample;

@@ -37,7 +37,7 @@ static void take_zero(ff_executive *e) {
     ff_loop_calibrated(e->loop.model, &c);
     double skew = FF_NAN; /* the methods know one for all sensors: the largest, as from the scenario */
     for (int i = 0; i < e->scenario->satellites; i++) {
-        const ff_rt_check_body *found = &e->phases.preflight->check.body[i];
+        const ff_check_body *found = &e->phases.preflight->check.body[i];
         c.sensor[i].bias_s = found->bias;
         if (found->aligned)
             skew = isnan(skew) ? found->skew.value : fmax(skew, found->skew.value);

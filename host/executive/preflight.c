@@ -131,7 +131,7 @@ static ff_wrench weight_at(const ff_wrench_config *wrench, ff_pose T_wb) {
 /* Weight and delay from the test motions. What the fits leave at rest is the drift that remains. */
 static void evaluate_trial(ff_preflight *p, const ff_wrench_config *wrench, int i) {
     const ff_preflight_body *b = &p->body[i];
-    ff_rt_check *check = &p->check;
+    ff_check *check = &p->check;
     char message[160] = "the robot did not move";
     const double mass = p->scenario->satellite[i].rigid.mass;
     if (b->trial.poses) {
@@ -189,7 +189,7 @@ static void evaluate_trial(ff_preflight *p, const ff_wrench_config *wrench, int 
 }
 
 static void evaluate_pushes(ff_preflight *p, int i) {
-    ff_rt_check *check = &p->check;
+    ff_check *check = &p->check;
     static const char *const key[] = {"push_x", "push_y", "push_z", "twist_x", "twist_y", "twist_z"};
     if (p->scenario->satellite[i].check.no_push) {
         ff_check_skip(check, i, "hand-push test", "push", "check: {push: skip}");
@@ -208,7 +208,7 @@ static void evaluate_pushes(ff_preflight *p, int i) {
 /* Bias, noise and stillness, from the samples at standstill. */
 static void measure_standstill(ff_preflight *p, const ff_wrench_config *wrench, int i) {
     const ff_preflight_body *b = &p->body[i];
-    ff_rt_check_body *found = &p->check.body[i];
+    ff_check_body *found = &p->check.body[i];
     const double n = FF_PREFLIGHT_CYCLES;
     const ff_wrench mean = ff_wrench_scale(1.0 / n, b->sum);
     double force = 0.0, torque = 0.0;
@@ -229,8 +229,8 @@ static void measure_standstill(ff_preflight *p, const ff_wrench_config *wrench, 
 }
 
 static void judge_standstill(ff_preflight *p, int i) {
-    ff_rt_check *check = &p->check;
-    const ff_rt_check_body *found = &check->body[i];
+    ff_check *check = &p->check;
+    const ff_check_body *found = &check->body[i];
     const double deg = FF_PI / 180.0;
     ff_check_add(check, i, "axes against pose", "kinematics_mm", 1e3 * found->apart, 1.0, "mm",
                  FF_TRIP_KINEMATICS, NULL);
@@ -245,8 +245,8 @@ static void judge_standstill(ff_preflight *p, int i) {
 }
 
 static void judge_sensor(ff_preflight *p, double range, int i) {
-    ff_rt_check *check = &p->check;
-    const ff_rt_check_body *found = &check->body[i];
+    ff_check *check = &p->check;
+    const ff_check_body *found = &check->body[i];
     ff_check_add(check, i, "bias and 5 sd of the noise", "bias_N",
                  ff_vec3_norm(found->bias.f) + 5.0 * found->force_noise, 0.5 * range, "N", FF_TRIP_BIAS,
                  NULL);
@@ -257,7 +257,7 @@ static void judge_sensor(ff_preflight *p, double range, int i) {
 
 /* The motion that is to come: does the arm reach it, is its start too fast, what will the contact be like? */
 static void judge_forecast(ff_preflight *p, const ff_preflight_view *view, double range, int i) {
-    ff_rt_check *check = &p->check;
+    ff_check *check = &p->check;
     const ff_ideal_result *ideal = view->ideal;
     const double deg = FF_PI / 180.0;
     if (ideal && ideal->samples) {
@@ -291,7 +291,7 @@ void ff_preflight_evaluate(ff_preflight *p, const ff_preflight_view *view, bool 
     p->check.rows = 0;
     for (int i = 0; i < p->plan->bodies; i++) {
         const ff_wrench_config *wrench = &view->model->config.body[i].wrench;
-        const ff_rt_check_body *found = &p->check.body[i];
+        const ff_check_body *found = &p->check.body[i];
         measure_standstill(p, wrench, i);
         judge_standstill(p, i);
         if (tested) {

@@ -30,7 +30,7 @@ typedef struct ff_preflight {
     const ff_scenario *scenario; /* kept, not copied, as the plan */
     const ff_plan *plan;
     bool virtual; /* every device is */
-    ff_rt_check check;
+    ff_check check;
     /* the cycle says: measured, tested; the attendant: tests may begin, all has passed, arm, or not */
     atomic_bool measured, tested;
     atomic_bool tests, passed, armed, refused;

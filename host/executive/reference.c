@@ -1,8 +1,11 @@
 #include "executive/reference.h"
 
 #include "executive/executive.h"
+#include "ideal/orbit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Where the run of the reference has come to. */
 typedef struct walk {
@@ -25,6 +28,12 @@ static void begin(walk *w, const ff_scenario *scenario, const ff_ideal_result *i
         w->open[c] = -1;
 }
 
+static void open_row(walk *w, uint64_t k) {
+    w->row.k = k;
+    w->row.t = (double)k * w->scenario->cycle;
+    w->row.final = k == w->scenario->cycles;
+}
+
 static const ff_rigid_state *state_of(const walk *w, int body) {
     return &w->ideal->state[w->row.k * (uint64_t)w->ideal->bodies + (uint64_t)body];
 }
@@ -35,7 +44,7 @@ static ff_rigid_load load_of(const walk *w, int body) {
 
 static void advance_nominal(walk *w) {
     const ff_scenario *s = w->scenario;
-    if (s->nominal == FF_NOMINAL_SATELLITE)
+    if (s->nominal == FF_NOMINAL_SATELLITE) /* not with an arm */
         w->nominal = *state_of(w, s->nominal_of);
     else if (w->row.k > 0 && s->frame == FF_FRAME_RELATIVE)
         w->nominal = ff_nominal_coast(&w->motion, s->cycle, s->cycle / 16.0, &w->nominal);
@@ -61,20 +70,26 @@ static ff_setpoint as_commanded(const walk *w, const ff_rigid_state *s) {
     return ff_setpoint_from_state(&c);
 }
 
+/* Satellite, robot and reference are one; nothing observes or identifies. */
+static void fill_motion(walk *w, int i, const ff_rigid_state *s) {
+    ff_row_body *b = &w->row.body[i];
+    b->satellite = b->ideal = *s;
+    b->inertial = ff_setpoint_from_state(s);
+    b->command = b->robot = as_commanded(w, s);
+    b->load = ff_scenario_load_at(w->scenario, i, w->row.t);
+    for (int a = 0; a < 6; a++)
+        b->observer[a] = FF_NAN;
+    b->identified_stiffness = b->identified_damping = b->identified_damping_sd = FF_NAN;
+}
+
 static void fill_body(walk *w, int i) {
     ff_row_body *b = &w->row.body[i];
     const ff_rigid_state *s = state_of(w, i);
     const ff_rigid_load load = load_of(w, i);
-    b->satellite = b->ideal = *s;
-    b->inertial = ff_setpoint_from_state(s);
-    b->command = b->robot = as_commanded(w, s);
+    fill_motion(w, i, s);
     b->corrected_b = b->measured_b = (ff_wrench){load.torque, ff_quat_unrotate(s->attitude, load.force)};
-    b->load = ff_scenario_load_at(w->scenario, i, w->row.t);
     b->energy.kinetic = ff_rigid_kinetic_energy(&w->model[i], s);
     b->in_contact = ff_vec3_norm(load.force) > 0.0 || ff_vec3_norm(load.torque) > 0.0;
-    for (int a = 0; a < 6; a++)
-        b->observer[a] = FF_NAN;
-    b->identified_stiffness = b->identified_damping = b->identified_damping_sd = FF_NAN;
 }
 
 static ff_status halt(ff_run_result *result, double t) {
@@ -82,7 +97,98 @@ static ff_status halt(ff_run_result *result, double t) {
     return FF_ERR_LIMIT;
 }
 
+/* Before the row of cycle k: false when whoever commands stops the run. */
+static bool may_continue(const walk *w, const ff_run_options *options, ff_run_result *result) {
+    const ff_run_access access = {.k = w->row.k, .t = w->row.t};
+    if (!options->between || options->between(options->between_user, &access))
+        return true;
+    result->status = halt(result, w->row.t);
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------- with an arm --
+ */
+
+typedef struct orbiter {
+    walk walk;
+    const ff_run_options *options;
+    ff_run_result *result;
+    int servicer;
+    uint64_t k;
+} orbiter;
+
+static void fill_servicer(const ff_orbit_row *m, int joints, ff_row_servicer *row) {
+    const ff_obsw_out *u = &m->actuation;
+    for (int i = 0; i < joints; i++) {
+        row->q[i] = m->q[i];
+        row->qd[i] = m->qd[i];
+        row->torque[i] = u->joint_torque[i];
+    }
+    row->thrust = ff_obsw_thrust(u);
+    row->phase = (int)u->phase;
+    row->action = (int)m->action;
+    row->W_a = u->storage;
+    row->delta = u->dissipation;
+}
+
+static ff_status feed(void *self, const ff_orbit_row *m) {
+    orbiter *o = self;
+    walk *w = &o->walk;
+    const ff_scenario *s = w->scenario;
+    ff_run_result *result = o->result;
+    open_row(w, o->k++);
+    if (!may_continue(w, o->options, result))
+        return FF_ERR_LIMIT;
+    advance_nominal(w);
+    for (int i = 0; i < 2; i++) {
+        ff_row_body *b = &w->row.body[i];
+        fill_motion(w, i, i == o->servicer ? &m->base : &m->client);
+        b->measured_b = b->corrected_b = i == o->servicer ? m->on_base : m->on_client;
+        b->energy.kinetic = m->energy[i];
+        b->in_contact = ff_vec3_norm(m->F_e.f) > 0.0;
+        for (int c = 0; c < s->contacts; c++)
+            b->in_contact = b->in_contact || m->touching[c];
+    }
+    for (int c = 0; c < s->contacts; c++) {
+        w->row.contact_force[c] = m->force[c];
+        w->row.touching[c] = m->touching[c];
+    }
+    fill_servicer(m, s->satellite[o->servicer].arm.joints, &w->row.servicer);
+    w->row.servicer.W_c = m->energy[1 - o->servicer];
+    const ff_status status = ff_sinks_row(o->options->sinks, o->options->count, &w->row);
+    result->cycles = w->row.k;
+    if (status < 0)
+        return status;
+    if (!ff_run_progress(o->options, w->row.k, s->cycles))
+        return halt(result, w->row.t);
+    return FF_OK;
+}
+
+/* The orbit flown as the run: its rows have joints and orders, which a reference does not keep. */
+static void run_orbit(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
+    orbiter *o = calloc(1, sizeof *o);
+    if (!o) {
+        result->status = FF_ERR_MEMORY;
+        return;
+    }
+    begin(&o->walk, scenario, options->ideal);
+    o->options = options;
+    o->result = result;
+    o->servicer = ff_scenario_servicer(scenario);
+    result->status = ff_orbit_run(scenario, options->opener, options->record, (ff_orbit_sink){o, feed},
+                                  result->message, sizeof result->message);
+    if (result->status < 0 && !result->message[0])
+        snprintf(result->message, sizeof result->message, "%s", ff_status_text(result->status));
+    free(o);
+}
+
+/* -------------------------------------------------------------------------------------------- without -- */
+
 void ff_reference_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
+    if (ff_scenario_servicer(scenario) >= 0) {
+        run_orbit(scenario, options, result);
+        return;
+    }
     if (!options->ideal) {
         result->status = FF_ERR_ARGUMENT;
         snprintf(result->message, sizeof result->message, "the ideal method needs its reference");
@@ -91,14 +197,9 @@ void ff_reference_run(const ff_scenario *scenario, const ff_run_options *options
     walk w;
     begin(&w, scenario, options->ideal);
     for (uint64_t k = 0; k < options->ideal->samples && result->status == FF_OK; k++) {
-        w.row.k = k;
-        w.row.t = (double)k * scenario->cycle;
-        w.row.final = k == scenario->cycles;
-        const ff_run_access access = {.k = k, .t = w.row.t};
-        if (options->between && !options->between(options->between_user, &access)) {
-            result->status = halt(result, w.row.t);
+        open_row(&w, k);
+        if (!may_continue(&w, options, result))
             return;
-        }
         advance_nominal(&w);
         fill_contacts(&w);
         for (int i = 0; i < scenario->satellites; i++)

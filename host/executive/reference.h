@@ -4,7 +4,8 @@
 
 #include "executive/run.h"
 
-/* Rows of options->ideal. FF_ERR_ARGUMENT without one; FF_ERR_LIMIT when it was stopped; what a sink says. */
+/* Rows of options->ideal; with an arm the orbit is flown again, for its joints and orders. FF_ERR_ARGUMENT
+ * without one; FF_ERR_LIMIT when it was stopped; what a sink says. */
 void ff_reference_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result);
 
 #endif

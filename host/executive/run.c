@@ -1,6 +1,6 @@
 #include "executive/executive.h"
 
-#include "executive/capture.h"
+#include "executive/mission.h"
 #include "executive/reference.h"
 #include "facility/virtual.h"
 #include "text/clock.h"
@@ -22,12 +22,28 @@ static void run_loop(const ff_scenario *scenario, const ff_run_options *options,
     ff_executive_close(e);
 }
 
-void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
-    *result = (ff_run_result){0};
-    if (ff_scenario_servicer(scenario) >= 0) {
-        ff_capture_run(scenario, options, result);
+/* The same with the on-board software as guidance. */
+static void run_mission(const ff_scenario *scenario, const ff_run_options *options, ff_executive *e,
+                        ff_run_result *result) {
+    ff_run_options guided = *options;
+    ff_mission *mission = malloc(sizeof *mission);
+    if (!mission) {
+        result->status = FF_ERR_MEMORY;
         return;
     }
+    result->status = ff_mission_open(mission, scenario, options->opener, options->record, result->message,
+                                     sizeof result->message);
+    if (result->status == FF_OK) {
+        guided.guidance = ff_mission_guidance(mission);
+        run_loop(scenario, &guided, e, result);
+        result->obsw = mission->computer.info;
+        ff_mission_close(mission);
+    }
+    free(mission);
+}
+
+void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
+    *result = (ff_run_result){0};
     if (!scenario->method) {
         const double begin = ff_clock_seconds();
         ff_reference_run(scenario, options, result);
@@ -35,7 +51,9 @@ void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_r
         return;
     }
     ff_executive *e = malloc(sizeof *e);
-    if (e)
+    if (e && ff_scenario_servicer(scenario) >= 0 && !options->guidance.step)
+        run_mission(scenario, options, e, result);
+    else if (e)
         run_loop(scenario, options, e, result);
     else
         result->status = FF_ERR_MEMORY;

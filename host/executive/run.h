@@ -3,13 +3,14 @@
 #ifndef FF_EXECUTIVE_RUN_H
 #define FF_EXECUTIVE_RUN_H
 
+#include "executive/guidance.h"
 #include "executive/walk.h"
 #include "ideal/ideal.h"
 #include "obsw/computer.h"
 #include "rows/sink.h"
 
 /* What may be looked at and changed between two cycles. model, in and out are NULL for the method
- * `ideal` and for captures: nothing of theirs is tuned. */
+ * `ideal`: nothing of it is tuned. */
 typedef struct ff_run_access {
     uint64_t k; /* the cycle that comes next */
     double t;   /* [s] its time */
@@ -28,6 +29,7 @@ typedef struct ff_run_options {
     bool (*between)(void *user, const ff_run_access *access); /* before each cycle: may wait (a paced run) and
                                                                   tune; may be NULL; false stops the run */
     void *between_user;
+    ff_guidance guidance;   /* orders for a servicer with an arm; step NULL: its on-board software */
     ff_obsw_record record;  /* read NULL: none; else answers in place of the on-board software */
     ff_obsw_opener *opener; /* reaches on-board software over UDP; NULL: such scenarios are refused */
 } ff_run_options;

@@ -1,6 +1,7 @@
 #include "facility/plant.h"
 
 #include "facility/environment.h"
+#include "facility/manipulator.h"
 #include "facility/robots.h"
 #include "facility/sensors.h"
 
@@ -21,6 +22,8 @@ struct ff_plant {
     ff_mount mount[FF_MAX_BODIES];
     ff_contact contact[FF_MAX_CONTACTS];
     ff_grasp grasp[FF_MAX_CONTACTS];
+    ff_manipulator *arm; /* through which all contacts are, and its servicer; NULL: none */
+    int servicer;
     double cycle;
     ff_wrench push[FF_MAX_BODIES];    /* by hand, body axes */
     ff_wrench_in last[FF_MAX_BODIES]; /* readings of cycle next - 1 */
@@ -62,6 +65,7 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
     plant->cycle = scenario->cycle;
     plant->relative = scenario->frame == FF_FRAME_RELATIVE;
     plant->start = ff_scenario_nominal(scenario);
+    plant->start.attitude = ff_quat_unit(plant->start.attitude);
     if (plant->relative &&
         (!ff_rigid_finite(&plant->start) || !ff_robot_pose_ok(ff_rigid_pose(&plant->start))))
         return give_up(plant, message, size, NULL, NULL,
@@ -71,8 +75,10 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
         if (!ff_rigid_finite(&satellite->start) || !ff_robot_pose_ok(ff_rigid_pose(&satellite->start)))
             return give_up(plant, message, size, "satellites", satellite->name,
                            "the start must be finite, its attitude a unit quaternion");
-        const ff_rigid_state start =
-            plant->relative ? ff_relative_from_absolute(&plant->start, &satellite->start) : satellite->start;
+        ff_rigid_state start = satellite->start;
+        start.attitude = ff_quat_unit(start.attitude);
+        if (plant->relative)
+            start = ff_relative_from_absolute(&plant->start, &start);
         if (ff_robot_create(&plant->robot[i], &satellite->robot, &start, scenario->cycle, scenario->seed, i,
                             what, sizeof what) != FF_OK ||
             ff_sensor_create(&plant->sensor[i], scenario, i, what, sizeof what) != FF_OK)
@@ -83,6 +89,9 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
                                          .ratio = mockup->damping_ratio,
                                          .mass = mockup->mass};
     }
+    plant->servicer = ff_scenario_servicer(scenario);
+    if (plant->servicer >= 0 && !(plant->arm = ff_manipulator_create(scenario, what, sizeof what)))
+        return give_up(plant, message, size, "satellites", scenario->satellite[plant->servicer].name, what);
     for (int i = 0; i < plant->contacts; i++) {
         plant->contact[i] = scenario->contact[i];
         if (ff_environment_prepare(&plant->contact[i], plant->bodies, what, sizeof what) != FF_OK)
@@ -99,6 +108,7 @@ void ff_plant_free(ff_plant *plant) {
         ff_robot_free(&plant->robot[i]);
         ff_sensor_free(&plant->sensor[i]);
     }
+    ff_manipulator_free(plant->arm);
     free(plant);
 }
 
@@ -113,6 +123,8 @@ void ff_plant_reset(ff_plant *plant) {
         ff_robot_reset(&plant->robot[i]);
         ff_sensor_reset(&plant->sensor[i]);
     }
+    if (plant->arm)
+        ff_manipulator_reset(plant->arm);
 }
 
 void ff_plant_set_lead(ff_plant *plant, int body, double lead) {
@@ -131,8 +143,15 @@ void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command) {
 }
 
 void ff_plant_write_contact(ff_plant *plant, const ff_wrench *measured_b) {
+    if (plant->arm)
+        return; /* its drives are given the arm's whole reaction with the contact */
     for (int i = 0; i < plant->bodies; i++)
         ff_robot_push(&plant->robot[i], plant->robot[i].felt, measured_b[i]);
+}
+
+void ff_plant_write_arm(ff_plant *plant, const ff_arm_order *order) {
+    if (plant->arm)
+        ff_manipulator_order(plant->arm, order);
 }
 
 void ff_plant_write_nominal(ff_plant *plant, const ff_rigid_state *nominal) {
@@ -151,7 +170,7 @@ static ff_setpoint to_inertial(const ff_plant *plant, const ff_setpoint *robot) 
 static void contact_wrenches(const ff_plant *plant, const ff_setpoint *robot, ff_wrench *contact_b) {
     for (int i = 0; i < plant->bodies; i++)
         contact_b[i] = ff_wrench_zero();
-    for (int c = 0; c < plant->contacts; c++) {
+    for (int c = 0; c < plant->contacts && !plant->arm; c++) {
         const ff_contact *contact = &plant->contact[c];
         ff_environment_out out;
         if (!ff_environment_contact(contact, robot, &out))
@@ -231,6 +250,18 @@ static void bend(ff_plant *plant) {
     }
 }
 
+/* All contacts are the gripper's; the arm's own sensor reads them, the robots say where they are. */
+static ff_status touch_by_arm(ff_plant *plant, uint64_t k) {
+    ff_truth *truth = &plant->truth;
+    const ff_status status = ff_manipulator_step(plant->arm, k, plant->robot, &plant->nominal, truth);
+    for (int i = 0; i < plant->bodies; i++) {
+        plant->last[i] = (ff_wrench_in){.T_wb = truth->robot[i].T, .twist = truth->robot[i].twist};
+        truth->drive[i] = plant->robot[i].driven;
+    }
+    plant->last[plant->servicer].f_s = truth->arm.port;
+    return status;
+}
+
 static ff_status make_cycle(ff_plant *plant, uint64_t k) {
     ff_truth *truth = &plant->truth;
     ff_status status = FF_OK;
@@ -247,6 +278,8 @@ static ff_status make_cycle(ff_plant *plant, uint64_t k) {
         if (!ff_pose_finite(truth->robot[i].T) || !ff_twist_finite(truth->robot[i].twist))
             status = FF_ERR_DIVERGED;
     }
+    if (plant->arm)
+        return status == FF_OK ? touch_by_arm(plant, k) : status;
     for (int c = 0; c < plant->contacts; c++) {
         const ff_contact *contact = &plant->contact[c];
         ff_environment_out out;
@@ -298,6 +331,10 @@ ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_truth *t
 
 const ff_wrench_in *ff_plant_sensors(const ff_plant *plant) {
     return plant->last;
+}
+
+const ff_sample_joints *ff_plant_joints(const ff_plant *plant) {
+    return plant->arm ? ff_manipulator_joints(plant->arm) : NULL;
 }
 
 const ff_truth *ff_plant_truth(const ff_plant *plant) {

@@ -20,6 +20,8 @@ void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command /* p
 /* What the loop measured in the cycle read last, for drives of `wrench` robots: (9) takes it off. Without it
  * they know the contact as it is. */
 void ff_plant_write_contact(ff_plant *plant, const ff_wrench *measured_b);
+/* What the arm is to do from the cycle read last on; nothing without one. */
+void ff_plant_write_arm(ff_plant *plant, const ff_arm_order *order);
 /* With frame relative: the nominal motion at t_k. The robots move in its frame; walls and stops are inertial,
  * so the facility moves them with it. Write it before the read of the same k; a cycle without keeps the last.
  */
@@ -30,6 +32,7 @@ ff_status ff_plant_read(ff_plant *plant, uint64_t k, ff_loop_in *in, ff_truth *t
 /* The same of the cycle read last, in place: one entry per satellite. */
 const ff_wrench_in *ff_plant_sensors(const ff_plant *plant);
 const ff_truth *ff_plant_truth(const ff_plant *plant);
+const ff_sample_joints *ff_plant_joints(const ff_plant *plant); /* NULL: there is no arm */
 
 /* `in` and `truth` may be NULL; only the entries of the scenario's satellites and contacts are filled. The
  * same k may be read again and gives the same values; an older one is FF_ERR_ARGUMENT. Cycles left out are

@@ -45,9 +45,17 @@ typedef struct ff_sample_body {
     ff_sample_device device;
 } ff_sample_body;
 
+/* What the arm of a body with one reports at t_k: its reading of the wrench is the gripper's, gripper axes.
+ */
+typedef struct ff_sample_joints {
+    double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX]; /* [rad], [rad/s] measured */
+    bool closed;                                          /* the gripper holds the client */
+} ff_sample_joints;
+
 typedef struct ff_sample {
     uint64_t k;                         /* cycle it belongs to */
     ff_sample_body body[FF_MAX_BODIES]; /* those of the scenario's satellites are filled */
+    ff_sample_joints joints;            /* where the scenario has an arm */
     /* of devices */
     bool speaks;   /* every device has been heard */
     bool silent;   /* the pacing robot is: the last sample of all */
@@ -59,6 +67,20 @@ typedef struct ff_sample {
     double lateness_ns, io_ns; /* of that after its arrival (0: not known), of reading the devices */
 } ff_sample;
 
+/* What the arm is to do from t_k on. */
+typedef struct ff_arm_order {
+    bool holds;                        /* its brakes: the joints stay where they are; else: */
+    double torque[FF_TREE_JOINTS_MAX]; /* [N m] of the on-board software, as it would act in orbit */
+} ff_arm_order;
+
+/* Of the arm on the ground. */
+typedef struct ff_truth_arm {
+    ff_wrench port;                   /* contact wrench on the gripper, gripper axes */
+    double port_power;                /* [W] of it, on the gripper's motion against the client */
+    double motor[FF_TREE_JOINTS_MAX]; /* [N m] of its motors, (22), within their limits */
+    bool saturated;                   /* a motor's limit acted since the sample before */
+} ff_truth_arm;
+
 /* What is really there at t_k, for logs and metrics only: no method may see it. */
 typedef struct ff_truth {
     ff_setpoint robot[FF_MAX_BODIES];    /* true pose and velocity of the carried body, as commanded */
@@ -66,7 +88,9 @@ typedef struct ff_truth {
     ff_wrench contact_b[FF_MAX_BODIES];  /* true contact wrench about the CoM, robot's body axes */
     ff_vec3 force[FF_MAX_CONTACTS];      /* [N] force of each contact on its `body`, inertial (stops: sum) */
     ff_wrench wrench[FF_MAX_CONTACTS];   /* its wrench on `body` about the CoM, body axes */
-    bool touching[FF_MAX_CONTACTS];      /* the contact's wrench is not zero */
+    bool touching[FF_MAX_CONTACTS];      /* the contact's wrench is not zero; a gripper: it is closed */
+    ff_wrench drive[FF_MAX_BODIES];      /* wrench robots: of their drives over the cycle before, body axes */
+    ff_truth_arm arm;                    /* where the scenario has one */
 } ff_truth;
 
 /* What the bits of `led` say beside the bodies. */
@@ -92,10 +116,10 @@ typedef struct ff_station {
      * a robot's pose is not finite; FF_ERR_FORMAT: a log without it; FF_ERR_DEVICE: the pacing robot is
      * silent; FF_ERR_LIMIT: the operator's stop, before any device spoke. */
     ff_status (*wait)(void *self, ff_sample *sample);
-    /* The command of t_k, and the contact wrench that the loop measured (about the CoM, robot's body axes).
-     */
+    /* The command of t_k, the contact wrench that the loop measured (about the CoM, robot's body axes), and
+     * the arm's order, where the scenario has an arm. */
     void (*write)(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b);
+                  const ff_wrench *measured_b, const ff_arm_order *arm);
     /* Of the sample waited for last; NULL: nobody knows. */
     const ff_truth *(*truth)(const void *self);
     /* Devices only, NULL elsewhere. range: end of a sensor's range [N], [N m], each axis. bound: what each

@@ -67,7 +67,10 @@ static ff_status wait(void *self, ff_sample *sample) {
     const ff_virtual *v = self;
     const ff_status status = ff_plant_read(v->plant, v->k, NULL, NULL);
     const ff_wrench_in *sensor = ff_plant_sensors(v->plant);
+    const ff_sample_joints *joints = ff_plant_joints(v->plant);
     sample->k = v->k;
+    if (joints)
+        sample->joints = *joints;
     for (int i = 0; i < v->scenario->satellites; i++) {
         sample->body[i].sensor = sensor[i];
         if (v->watched) {
@@ -79,7 +82,7 @@ static ff_status wait(void *self, ff_sample *sample) {
 }
 
 static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b) {
+                  const ff_wrench *measured_b, const ff_arm_order *arm) {
     ff_virtual *v = self;
     ff_setpoint sent[FF_MAX_BODIES];
     if (v->watched) {
@@ -92,6 +95,7 @@ static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned l
     }
     ff_plant_write(v->plant, k, command);
     ff_plant_write_contact(v->plant, measured_b);
+    ff_plant_write_arm(v->plant, arm);
 }
 
 static const ff_truth *truth(const void *self) {

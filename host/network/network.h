@@ -20,7 +20,7 @@
 enum {
     FF_NETWORK_TRACK = 512,  /* answers remembered for the tracking error */
     FF_NETWORK_STANDS = 8,   /* cycles over which a robot that stands still is seen */
-    FF_NETWORK_SETTLE = 25,  /* telegrams at rest before a robot is told to end */
+    FF_NETWORK_SETTLE = 25,  /* telegrams at rest before a robot is commanded to end */
     FF_NETWORK_FILLED = 64,  /* lost cycles that are filled in */
     FF_NETWORK_RECORDS = 100 /* of a sensor, from which its rate is taken */
 };

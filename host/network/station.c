@@ -297,10 +297,11 @@ static void offer(void *self, uint64_t k, const ff_setpoint *next, unsigned led,
 }
 
 static void write_targets(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                          const ff_wrench *measured_b) {
+                          const ff_wrench *measured_b, const ff_arm_order *arm) {
     ff_network *s = self;
     (void)k;
     (void)measured_b;
+    (void)arm; /* none on devices */
     s->led = led;
     for (int i = 0; i < s->plan->bodies; i++)
         if (led >> i & 1u)

@@ -7,6 +7,7 @@ void ff_builtin_default(ff_builtin_config *config) {
                                   .approach = 9.1,
                                   .arrive = 31.0,
                                   .grasp = 32.6,
+                                  .release = FF_INF,
                                   .sync_rate = 1.2,
                                   .hold_rate = 0.6,
                                   .arm_rate = 3.0,
@@ -36,7 +37,10 @@ static void quintic(double s, double *x, double *dx, double *ddx) {
 void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_obsw_out *out) {
     const size_t n = ff_tree_joints(config->tree);
     const bool held = in->t >= config->grasp;
-    *out = (ff_obsw_out){.phase = held ? 3 : in->t >= config->approach ? 2 : 1};
+    *out = (ff_obsw_out){.phase = in->t >= config->release    ? 4
+                                  : held                      ? 3
+                                  : in->t >= config->approach ? 2
+                                                              : 1};
 
     /* base in the client's frame, from the camera */
     const double *a = in->client_attitude;
@@ -82,8 +86,9 @@ void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_o
         storage += 0.5 * (derror * derror + (held ? g * g : r * r) * error * error);
         dissipation += (held ? 4 * g : 2 * r) * derror * derror;
     }
-    /* The arm alone holds, stiff and over-damped in the measure of its own inertia (constant gains would make
-     * the light wrist diverge at the sampling rate): the base floats, the thrusters are off. */
+    /* Grasped or released, the arm alone holds, stiff and over-damped in the measure of its own inertia
+     * (constant gains would make the light wrist diverge at the sampling rate): the base floats, the
+     * thrusters are off. */
     if (held)
         acc.base = ff_twist_zero();
     ff_tree_force force;

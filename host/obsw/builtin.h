@@ -13,6 +13,7 @@ typedef struct ff_builtin_config {
     double q_start[FF_TREE_JOINTS_MAX]; /* where the arm waits */
     double q_goal[FF_TREE_JOINTS_MAX];  /* where it grasps */
     double approach, arrive, grasp;     /* [s] the arm starts, has arrived, is closed */
+    double release;                     /* [s] it has let go again; FF_INF */
     double sync_rate, hold_rate;        /* [rad/s] of the base's control before and after `approach` */
     double arm_rate, grasp_rate;        /* [rad/s] of the joints, before and after the grasp */
 } ff_builtin_config;

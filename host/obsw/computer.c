@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *ff_obsw_kind_name(ff_obsw_kind kind) {
     static const char *const name[] = {"builtin", "shared", "udp"};
@@ -17,6 +18,68 @@ void ff_computer_default(ff_computer_config *config) {
                                    .library_timeout = 1.0};
     ff_builtin_default(&config->builtin);
     ff_obsw_udp_default(&config->udp);
+}
+
+void ff_computer_configure(const ff_scenario *scenario, ff_computer_config *c) {
+    const ff_satellite *base = &scenario->satellite[ff_scenario_servicer(scenario)];
+    const ff_obsw_config *o = &base->obsw;
+    ff_computer_default(c);
+    ff_builtin_config *b = &c->builtin;
+    c->cycle = scenario->cycle;
+    c->seed = scenario->seed;
+    c->kind = (ff_obsw_kind)o->kind;
+    c->navigation = (ff_navigation_config){.rate = o->navigation.rate,
+                                           .delay = o->navigation.delay,
+                                           .position = o->navigation.position,
+                                           .attitude = o->navigation.attitude,
+                                           .velocity = o->navigation.velocity,
+                                           .angular_rate = o->navigation.angular_rate,
+                                           .star_tracker = o->navigation.star_tracker,
+                                           .gyro = o->navigation.gyro,
+                                           .encoder = o->navigation.encoder,
+                                           .encoder_speed = o->navigation.encoder_speed,
+                                           .star_tracker_rate = o->navigation.star_tracker_rate,
+                                           .star_tracker_delay = o->navigation.star_tracker_delay,
+                                           .gyro_rate = o->navigation.gyro_rate,
+                                           .gyro_delay = o->navigation.gyro_delay,
+                                           .encoder_rate = o->navigation.encoder_rate,
+                                           .encoder_delay = o->navigation.encoder_delay};
+    c->hold = o->hold;
+    c->force_limit = o->force_limit;
+    c->torque_limit = o->torque_limit;
+    c->library = o->library;
+    c->library_timeout = o->timeout;
+    snprintf(c->udp.address, sizeof c->udp.address, "%.63s", o->address);
+    snprintf(c->udp.local_address, sizeof c->udp.local_address, "%.63s", o->local_address);
+    c->udp.port = (unsigned)o->port;
+    c->udp.local_port = (unsigned)o->local_port;
+    c->udp.free = o->mode == 1;
+    c->udp.wire = (ff_obsw_wire){o->packets == 1, (uint16_t)o->apid, (uint16_t)o->command_apid};
+    c->udp.timeout = o->timeout;
+    c->udp.connect = o->connect;
+    b->goal = o->goal;
+    memcpy(b->q_start, base->arm.q, sizeof base->arm.q);
+    memcpy(b->q_goal, o->q, sizeof o->q);
+    b->approach = o->approach;
+    b->arrive = o->arrive;
+    b->sync_rate = o->sync_rate;
+    b->hold_rate = o->hold_rate;
+    b->arm_rate = o->arm_rate;
+    b->grasp_rate = o->grasp_rate;
+    b->grasp = b->release = FF_INF; /* as the gripper says */
+}
+
+void ff_computer_gripper(ff_computer *c, bool closed, double t) {
+    ff_builtin_config *b = &c->config.builtin;
+    if (closed && isinf(b->grasp))
+        b->grasp = t;
+    if (!closed && !isinf(b->grasp) && isinf(b->release))
+        b->release = t;
+}
+
+ff_wrench ff_obsw_thrust(const ff_obsw_out *out) {
+    return (ff_wrench){ff_vec3_make(out->torque[0], out->torque[1], out->torque[2]),
+                       ff_vec3_make(out->force[0], out->force[1], out->force[2])};
 }
 
 static ff_status open_udp(ff_computer *c, char *message, size_t size) {

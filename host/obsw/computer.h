@@ -11,6 +11,7 @@
 #include "obsw/exchange.h"
 #include "obsw/sensors.h"
 #include "obsw/shared.h"
+#include "scenario/scenario.h"
 
 typedef enum ff_obsw_kind { FF_OBSW_BUILTIN, FF_OBSW_SHARED, FF_OBSW_UDP } ff_obsw_kind;
 
@@ -61,6 +62,13 @@ typedef struct ff_computer {
 } ff_computer;
 
 void ff_computer_default(ff_computer_config *config);
+/* That of a scenario with an arm; the built-in controller's tree and work are the caller's. */
+void ff_computer_configure(const ff_scenario *scenario, ff_computer_config *config);
+/* The built-in controller holds from the moment the gripper has really closed, and stays passive once it has
+ * let go. Before the step of time t. */
+void ff_computer_gripper(ff_computer *computer, bool closed, double t);
+/* Force [N] and torque [N m] of the thrusters on the base, base axes, about its origin. */
+ff_wrench ff_obsw_thrust(const ff_obsw_out *out);
 /* FF_ERR_DEVICE, FF_ERR_MEMORY, FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED with one sentence. */
 ff_status ff_computer_open(const ff_computer_config *config, ff_computer *computer, char *message,
                            size_t size);

@@ -49,7 +49,7 @@ static void record_found(ff_operator *o) {
     int n = 0;
     double skew = -FF_INF;
     for (int i = 0; i < o->plan.bodies; i++) {
-        const ff_rt_check_body *found = &o->preflight.check.body[i];
+        const ff_check_body *found = &o->preflight.check.body[i];
         const char *name = o->scenario->satellite[i].name;
         if (found->aligned)
             skew = fmax(skew, found->skew.value);
@@ -71,7 +71,7 @@ static void record_found(ff_operator *o) {
 }
 
 static void ask_operator(ff_operator *o) {
-    const ff_rt_check *check = &o->preflight.check;
+    const ff_check *check = &o->preflight.check;
     const bool go = check->no_go.code == FF_TRIP_NONE;
     const bool yes = o->options->confirm ? o->options->confirm(o->options->user, check) : o->address.virtual;
     if (go)

@@ -75,7 +75,7 @@ void ff__operator_conclude(ff_operator *o) {
     /* a no-go says what was seen, a limit its value */
     char sentence[200];
     ff_trip_sentence(trip, sentence, sizeof sentence);
-    const ff_rt_check *check = &result->check;
+    const ff_check *check = &result->check;
     if (check->no_go.code != FF_TRIP_NONE && check->no_go.code == trip->code &&
         strcmp(check->reason, ff_trip_text(trip->code)) != 0)
         snprintf(sentence, sizeof sentence, "%s: %.180s", ff_trip_name(trip->code), check->reason);

@@ -64,7 +64,7 @@ static void *real_time(void *self) {
     ff_rt_result *result = o->result;
     const ff_rt_options *options = o->options;
     ff_rights_take(options->priority ? options->priority : 80, options->priority ? options->cpu : -1,
-                   !options->doze, &result->rights);
+                   !options->deep_idle, &result->rights);
     if (options->enter)
         options->enter(options->user);
     o->faults = ff_faults_now();

@@ -26,13 +26,13 @@ typedef struct ff_rt_options {
     double wait;       /* [s] for the devices to speak; 0: 10 */
     double silence;    /* [s] without a telegram; 0: 0.1 */
     int priority, cpu; /* 0: 80; < 0: the last */
-    bool doze;         /* lets the processor sleep deeply between cycles: wakes later, saves power */
+    bool deep_idle;    /* lets the processor sleep deeply between cycles: wakes later, saves power */
     const atomic_bool *stop;
     /* In the caller's thread: after the standstill, before the robot moves for a test of CHECK; false ends.
      * NULL: it may, if every device is virtual. */
-    bool (*permit)(void *user, const ff_rt_check *check);
+    bool (*permit)(void *user, const ff_check *check);
     /* In the caller's thread: after the checks; true arms. NULL: arms at once, if every device is virtual. */
-    bool (*confirm)(void *user, const ff_rt_check *check);
+    bool (*confirm)(void *user, const ff_check *check);
     /* In the caller's thread: what happened. May be NULL. */
     void (*note)(void *user, const ff_rt_note *note);
     void *user;
@@ -48,7 +48,7 @@ typedef struct ff_rt_result {
     ff_trip trip;   /* why it ended */
     bool retreated;
     ff_stop_why stopped[FF_MAX_BODIES]; /* what the stop came to, of those that moved */
-    ff_rt_check check;
+    ff_check check;
     ff_rights rights;
     ff_faults faults; /* page faults and preemptions of the real-time thread while it floated */
     ff_histogram lateness, compute, io;

@@ -22,7 +22,7 @@ static void read_line(const char *path, char *text, size_t size) {
 typedef struct job {
     ff_selftest *test;
     double seconds;
-    bool doze;
+    bool deep_idle;
     ff_status status;
 } job;
 
@@ -45,13 +45,13 @@ static ff_status measure_udp(const job *j) {
     const int64_t end = ff_clock_now() + (int64_t)(1e9 * j->seconds);
     for (int n = 0; !status && n < 20000 && ff_clock_now() < end; n++) {
         const int64_t begin = ff_clock_now();
-        for (int way = 0; way < 2; way++) { /* there and back */
+        for (int direction = 0; direction < 2; direction++) { /* there and back */
             struct sockaddr_in from;
             int64_t stamp;
-            struct pollfd p = {.fd = fd[1 - way], .events = POLLIN};
-            ff_socket_send(fd[way], bytes, sizeof bytes, way ? &a : &b);
+            struct pollfd p = {.fd = fd[1 - direction], .events = POLLIN};
+            ff_socket_send(fd[direction], bytes, sizeof bytes, direction ? &a : &b);
             poll(&p, 1, 100);
-            ff_socket_receive(fd[1 - way], bytes, sizeof bytes, &from, &stamp);
+            ff_socket_receive(fd[1 - direction], bytes, sizeof bytes, &from, &stamp);
         }
         ff_histogram_add(&j->test->udp, ff_clock_now() - begin);
     }
@@ -63,13 +63,13 @@ static ff_status measure_udp(const job *j) {
 
 static void *work(void *self) {
     job *j = self;
-    ff_rights_take(80, -1, !j->doze, &j->test->rights);
+    ff_rights_take(80, -1, !j->deep_idle, &j->test->rights);
     measure_wake(j);
     j->status = measure_udp(j);
     return NULL;
 }
 
-ff_status ff_selftest_run(double seconds, bool doze, ff_selftest *test) {
+ff_status ff_selftest_run(double seconds, bool deep_idle, ff_selftest *test) {
     *test = (ff_selftest){.governor = "?"};
     struct utsname name;
     char line[256] = "";
@@ -81,7 +81,7 @@ ff_status ff_selftest_run(double seconds, bool doze, ff_selftest *test) {
     struct timespec resolution = {0, 0};
     clock_getres(CLOCK_MONOTONIC, &resolution);
     test->clock_ns = resolution.tv_nsec;
-    job j = {.test = test, .seconds = seconds, .doze = doze};
+    job j = {.test = test, .seconds = seconds, .deep_idle = deep_idle};
     pthread_t thread;
     if (pthread_create(&thread, NULL, work, &j) != 0)
         return FF_ERR_MEMORY;

@@ -16,7 +16,7 @@ typedef struct ff_selftest {
     char verdict[200]; /* one sentence */
 } ff_selftest;
 
-/* Takes about `seconds` of each measurement. `doze`: deep idle states are not held off. */
-ff_status ff_selftest_run(double seconds, bool doze, ff_selftest *test);
+/* Takes about `seconds` of each measurement. `deep_idle`: deep idle states are not held off. */
+ff_status ff_selftest_run(double seconds, bool deep_idle, ff_selftest *test);
 
 #endif

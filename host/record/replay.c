@@ -1,6 +1,5 @@
 #include "record/replay.h"
 
-#include "executive/capture.h"
 #include "executive/executive.h"
 #include "record/station.h"
 #include "text/message.h"
@@ -148,7 +147,7 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
     const ff_run_options options = {
         .sinks = &sink, .count = 1, .record = {&x, read_answer}, .progress = tell_rerun, .user = &x};
     ff_run_result run;
-    ff_capture_run(scenario, &options, &run);
+    ff_run(scenario, &options, &run);
     if (result->damaged)
         return ff_refuse(FF_ERR_FORMAT, message, size,
                          "a part of the log is damaged: nothing after it can be replayed");

@@ -109,12 +109,13 @@ static ff_status wait(void *self, ff_sample *sample) {
 }
 
 static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b) {
+                  const ff_wrench *measured_b, const ff_arm_order *arm) {
     (void)self;
     (void)k;
     (void)command;
     (void)led;
     (void)measured_b;
+    (void)arm;
 }
 
 static const ff_truth *truth(const void *self) {

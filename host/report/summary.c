@@ -151,6 +151,8 @@ static void satellite(ff_json *json, const ff_metrics *metrics, int i) {
     ff_json_number(json, "integration_J", m->energy.integration);
     ff_json_number(json, "loads_J", m->energy.loads);
     ff_json_number(json, "method_J", m->energy.method);
+    if (scenario->satellite[i].arm.present)
+        ff_json_number(json, "joints_J", m->energy.joints);
     ff_json_close(json, '}');
     ff_json_open(json, "passivity", '{');
     ff_json_vector(json, "observer_min_J", m->observer_min, m->observers);

@@ -82,6 +82,10 @@ static const ff_field inertial_fields[] = {
     MOTION("inertial.", inertial, PLANT, UNDRAWN, UNDRAWN, "robot's motion in the inertial frame"),
 };
 
+static const ff_field ledger_fields[] = {
+    {"energy.joints", "J", FF_FIELD_NUMBER, 0, AT(energy.joints), NULL, "by the joints' motors; with an arm energy.kinetic is that of base and arm"},
+};
+
 #undef AT
 #define AT(member) offsetof(ff_row_servicer, member)
 
@@ -157,6 +161,7 @@ static const ff_part_fields parts[FF_PARTS] = {
     [FF_PART_TIME] = {"", time_fields, COUNT(time_fields)},
     [FF_PART_BODY] = {"NAME.", body_fields, COUNT(body_fields)},
     [FF_PART_INERTIAL] = {"NAME.", inertial_fields, COUNT(inertial_fields)},
+    [FF_PART_LEDGER] = {"NAME.", ledger_fields, COUNT(ledger_fields)},
     [FF_PART_JOINT] = {"NAME.joint.N.", joint_fields, COUNT(joint_fields)},
     [FF_PART_SERVICER] = {"NAME.", servicer_fields, COUNT(servicer_fields)},
     [FF_PART_FORCE] = {"contact.NAME.", force_fields, COUNT(force_fields)},
@@ -206,6 +211,7 @@ static void add_log(ff_columns *columns, const ff_scenario *s) {
             add_part(columns, FF_PART_INERTIAL, body, name);
         if (i != servicer)
             continue;
+        add_part(columns, FF_PART_LEDGER, body, name);
         for (int j = 0; j < s->satellite[i].arm.joints; j++) {
             snprintf(prefix, sizeof prefix, "%s.joint.%d", name, j + 1);
             add_part(columns, FF_PART_JOINT, offsetof(ff_row, servicer) + (size_t)j * sizeof(double), prefix);

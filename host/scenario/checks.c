@@ -122,10 +122,6 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
                               "a scenario with an arm has %d satellites, allowed: the servicer and one "
                               "client without an arm",
                               s->satellites);
-    if (ff_scenario_watched(s))
-        return ff_reader_fail(r, satellites->place,
-                              "limits of 'safety' are not watched in a scenario with an arm, allowed: no key "
-                              "'safety' in it (the limits of the commands act)");
     int grasps = 0;
     for (int c = 0; c < s->contacts; c++) {
         const ff_contact *k = &s->contact[c];
@@ -191,8 +187,13 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
     memset(s, 0, sizeof *s);
     ff_emulation_default(&s->emulation.emulation);
-    if (!check_subject(r, root) || !ff__start_methods(r, root, method) ||
-        !ff__read_section(r, root, ff_schema_top(), s) || !read_library(r, root) || !check_time(r, root))
+    if (!check_subject(r, root))
+        return false;
+    const bool known = ff__start_methods(r, root, method);
+    if (!known && !ff_reader_all(r))
+        return false;
+    if (!ff__read_section(r, root, ff_schema_top(), s) || !known || !read_library(r, root) ||
+        !check_time(r, root))
         return false;
     if (!check_geometry(r, root))
         return false;
@@ -213,6 +214,8 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
                 s->nominal_of = i;
                 break;
             }
+    if (ff_scenario_servicer(s) >= 0 && s->satellites == 2) /* who has no arm, whatever its name */
+        s->nominal_of = 1 - ff_scenario_servicer(s);
     if (s->contact_wrench == FF_CONTACT_RULE_HELD && !ff_scheme_holds(s->integrate.scheme))
         return ff_reader_fail(
             r, ff_node_find(root, "contact_wrench")->place,

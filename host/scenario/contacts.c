@@ -80,68 +80,77 @@ bool ff__check_list(ff_reader *r, const ff_node *node, const ff_key *key, int mo
     return true;
 }
 
-bool ff__read_contacts(ff_reader *r, const ff_node *node, const ff_key *key) {
-    ff_scenario *s = r->scenario;
-    if (!ff__check_list(r, node, key, FF_MAX_CONTACTS))
-        return false;
-    for (const ff_node *item = node->child; item; item = item->next) {
-        ff_contact *contact = &s->contact[s->contacts++];
-        snprintf(contact->name, sizeof contact->name, "contact%d", s->contacts);
-        snprintf(r->path, sizeof r->path, "contact %d", s->contacts);
-        if (!read_contact(r, item, key->section, contact))
-            return false;
-        for (int i = 0; i + 1 < s->contacts; i++)
-            if (strcmp(s->contact[i].name, contact->name) == 0) {
-                const ff_node *name = ff_node_find(item, "name");
-                return ff_reader_fail(r, name ? name->place : item->place,
-                                      "contact %d is also named '%s', allowed: names of their own", i + 1,
-                                      ff_show(contact->name).text);
-            }
-    }
+/* Every item of a list; `one` reads item number n, from 0. */
+static bool read_items(ff_reader *r, const ff_node *node, const ff_key *key,
+                       bool (*one)(ff_reader *, const ff_node *, const ff_key *, int n)) {
+    bool good = true;
+    int n = 0;
+    for (const ff_node *item = node->child; item && (good || ff_reader_all(r)); item = item->next)
+        good = one(r, item, key, n++) && good;
     r->path[0] = 0;
+    return good;
+}
+
+static bool one_contact(ff_reader *r, const ff_node *item, const ff_key *key, int n) {
+    ff_scenario *s = r->scenario;
+    ff_contact *contact = &s->contact[n];
+    s->contacts = n + 1;
+    snprintf(contact->name, sizeof contact->name, "contact%d", n + 1);
+    snprintf(r->path, sizeof r->path, "contact %d", n + 1);
+    if (!read_contact(r, item, key->section, contact))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (strcmp(s->contact[i].name, contact->name) == 0) {
+            const ff_node *name = ff_node_find(item, "name");
+            return ff_reader_fail(r, name ? name->place : item->place,
+                                  "contact %d is also named '%s', allowed: names of their own", i + 1,
+                                  ff_show(contact->name).text);
+        }
+    return true;
+}
+
+bool ff__read_contacts(ff_reader *r, const ff_node *node, const ff_key *key) {
+    return ff__check_list(r, node, key, FF_MAX_CONTACTS) && read_items(r, node, key, one_contact);
+}
+
+static bool one_load(ff_reader *r, const ff_node *item, const ff_key *key, int n) {
+    ff_load *load = &r->scenario->load[n];
+    r->scenario->loads = n + 1;
+    snprintf(r->path, sizeof r->path, "load %d", n + 1);
+    if (!ff__read_section(r, item, key->section, load) || !check_body(r, item))
+        return false;
+    if (!ff_node_find(item, "force") && !ff_node_find(item, "torque"))
+        return ff_reader_fail(r, item->place, "%s is empty, allowed: force [N], torque [N m] or both",
+                              r->path);
+    if (!(load->to > load->from))
+        return ff_reader_fail(r, ff_node_find(item, "to")->place,
+                              "to is %.9g, allowed: after from = %.9g [s]", load->to, load->from);
     return true;
 }
 
 bool ff__read_loads(ff_reader *r, const ff_node *node, const ff_key *key) {
-    ff_scenario *s = r->scenario;
-    if (!ff__check_list(r, node, key, FF_MAX_LOADS))
+    return ff__check_list(r, node, key, FF_MAX_LOADS) && read_items(r, node, key, one_load);
+}
+
+static bool one_fault(ff_reader *r, const ff_node *item, const ff_key *key, int n) {
+    ff_fault *fault = &r->scenario->fault[n];
+    r->scenario->faults = n + 1;
+    snprintf(r->path, sizeof r->path, "fault %d", n + 1);
+    if (!ff__read_section(r, item, key->section, fault))
         return false;
-    for (const ff_node *item = node->child; item; item = item->next) {
-        ff_load *load = &s->load[s->loads++];
-        snprintf(r->path, sizeof r->path, "load %d", s->loads);
-        if (!ff__read_section(r, item, key->section, load) || !check_body(r, item))
-            return false;
-        if (!ff_node_find(item, "force") && !ff_node_find(item, "torque"))
-            return ff_reader_fail(r, item->place, "%s is empty, allowed: force [N], torque [N m] or both",
-                                  r->path);
-        if (!(load->to > load->from))
-            return ff_reader_fail(r, ff_node_find(item, "to")->place,
-                                  "to is %.9g, allowed: after from = %.9g [s]", load->to, load->from);
-    }
-    r->path[0] = 0;
+    if (!(fault->to > fault->from))
+        return ff_reader_fail(r, item->place, "to is %.9g, allowed: after from = %.9g [s]", fault->to,
+                              fault->from);
+    if (fault->kind == FF_FAULT_FT_MIRRORED &&
+        !(fault->value >= 1.0 && fault->value <= 6.0 && fault->value == floor(fault->value)))
+        return ff_reader_fail(r, item->place, "value is %.9g, allowed: an axis, 1 to 6 (Fx to Tz)",
+                              fault->value);
+    if (fault->kind == FF_FAULT_WALL_HARDER && !(fault->value > 0.0))
+        return ff_reader_fail(r, item->place, "value is %.9g, allowed: above 0, times the stiffness",
+                              fault->value);
     return true;
 }
 
 bool ff__read_faults(ff_reader *r, const ff_node *node, const ff_key *key) {
-    ff_scenario *s = r->scenario;
-    if (!ff__check_list(r, node, key, FF_MAX_FAULTS))
-        return false;
-    for (const ff_node *item = node->child; item; item = item->next) {
-        ff_fault *fault = &s->fault[s->faults++];
-        snprintf(r->path, sizeof r->path, "fault %d", s->faults);
-        if (!ff__read_section(r, item, key->section, fault))
-            return false;
-        if (!(fault->to > fault->from))
-            return ff_reader_fail(r, item->place, "to is %.9g, allowed: after from = %.9g [s]", fault->to,
-                                  fault->from);
-        if (fault->kind == FF_FAULT_FT_MIRRORED &&
-            !(fault->value >= 1.0 && fault->value <= 6.0 && fault->value == floor(fault->value)))
-            return ff_reader_fail(r, item->place, "value is %.9g, allowed: an axis, 1 to 6 (Fx to Tz)",
-                                  fault->value);
-        if (fault->kind == FF_FAULT_WALL_HARDER && !(fault->value > 0.0))
-            return ff_reader_fail(r, item->place, "value is %.9g, allowed: above 0, times the stiffness",
-                                  fault->value);
-    }
-    r->path[0] = 0;
-    return true;
+    return ff__check_list(r, node, key, FF_MAX_FAULTS) && read_items(r, node, key, one_fault);
 }

@@ -119,49 +119,6 @@ static void set_mount(const ff_scenario *scenario, const ff_satellite *satellite
     mount->noise = satellite->sensor.kind == FF_SENSOR_IDEAL ? 0.0 : satellite->sensor.force_noise;
 }
 
-int ff_scenario_servicer(const ff_scenario *scenario) {
-    for (int i = 0; i < scenario->satellites; i++)
-        if (scenario->satellite[i].arm.present)
-            return i;
-    return -1;
-}
-
-static void entries(const ff_mat3 *m, double *six) {
-    six[0] = m->m[0][0];
-    six[1] = m->m[1][1];
-    six[2] = m->m[2][2];
-    six[3] = m->m[0][1];
-    six[4] = m->m[0][2];
-    six[5] = m->m[1][2];
-}
-
-void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tree_link_config *link) {
-    const ff_servicer_arm *arm = &satellite->arm;
-    ff_tree_config_default(tree);
-    tree->base_mass = satellite->rigid.mass;
-    entries(&satellite->rigid.inertia, tree->base_inertia);
-    tree->links = (size_t)arm->links;
-    tree->link = link;
-    for (int i = 0; i < arm->links; i++) {
-        const ff_servicer_link *from = &arm->link[i];
-        ff_tree_link_default(&link[i]);
-        link[i].name = from->name;
-        link[i].parent = from->parent_row;
-        link[i].joint = from->joint;
-        link[i].axis = from->axis;
-        link[i].pose = from->parent_row == FF_TREE_BASE ? ff_pose_mul(arm->mount, from->pose) : from->pose;
-        link[i].mass = from->mass;
-        link[i].com = from->com;
-        entries(&from->inertia, link[i].inertia);
-        link[i].torque_max = from->torque;
-        link[i].velocity_max = from->velocity;
-        link[i].q_min = from->lower;
-        link[i].q_max = from->upper;
-        link[i].viscous = from->viscous;
-        link[i].coulomb = from->coulomb;
-    }
-}
-
 ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
     if (scenario->nominal == FF_NOMINAL_PRESCRIBED)
         return ff_rigid_from_twist(scenario->nominal_pose, scenario->nominal_twist);
@@ -301,6 +258,24 @@ static bool only_each_other(const ff_scenario *scenario, int a, int o) {
     return true;
 }
 
+/* With an arm the sensor is the gripper's and the client feels its reaction; both wrenches change the common
+ * momentum of the pair by nothing, held or not. */
+static void set_arm(const ff_scenario *scenario, int servicer, ff_loop_config *loop) {
+    const ff_satellite *satellite = &scenario->satellite[servicer];
+    ff_loop_joints_config *joints = &loop->joints;
+    for (int i = 0; i < scenario->satellites; i++) {
+        ff_wrench_default(&loop->body[i].wrench);
+        loop->body[i].mount = (ff_mount_config){0};
+        loop->body[i].held_by = -1;
+        loop->body[i].reacts = i != servicer;
+    }
+    joints->body = servicer;
+    joints->port = ff_scenario_gripper(satellite);
+    for (int j = 0; j < satellite->arm.joints; j++)
+        joints->q[j] = satellite->arm.q[j];
+    loop->world.grasp.point = ff_vec3_zero(); /* the port itself */
+}
+
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     ff_world *world = &loop->world;
     ff_loop_default(loop);
@@ -355,4 +330,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
          c++) /* which of two bodies carries the surface: nothing else of it */
         if (scenario->contact[c].against >= 0)
             world->body[scenario->contact[c].against].carries_surface = true;
+    const int servicer = ff_scenario_servicer(scenario);
+    if (servicer >= 0)
+        set_arm(scenario, servicer, loop);
 }

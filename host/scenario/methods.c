@@ -106,7 +106,7 @@ static bool is_path(const char *word) {
 
 static const ff_method_library *open_library(const ff_catalog *catalog, const char *path, char *message,
                                              size_t size) {
-    if (catalog)
+    if (catalog && catalog->open)
         return catalog->open(path, message, size);
     snprintf(message, size, "%s: method libraries are not loaded here", path);
     return NULL;
@@ -141,8 +141,16 @@ bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
         snprintf(argument, sizeof argument, "--method %s", ff_show(method).text);
         node = (ff_node){.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, argument}};
     }
+    const ff_catalog *catalog = r->options ? r->options->catalog : NULL;
+    if (node.kind == FF_NODE_SCALAR && is_path(node.text) && catalog && !catalog->open) {
+        ff_reader_warn(r, node.place, "warning: %s is not loaded: its settings are unchecked",
+                       ff_show(node.text).text);
+        s->unchecked = true;
+        s->method = &ff_method_direct;
+        return true;
+    }
     if (node.kind == FF_NODE_SCALAR && is_path(node.text)) {
-        s->library = open_library(r->options ? r->options->catalog : NULL, node.text, why, sizeof why);
+        s->library = open_library(catalog, node.text, why, sizeof why);
         if (!s->library)
             return ff_reader_fail(r, node.place, "%s", why);
         s->method = s->library->method;

@@ -24,12 +24,21 @@ void ff_reader_flatten(char *text) {
 bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...) {
     if (!r->message || !r->size)
         return false;
-    const size_t n = put_place(r->message, r->size, r->label, place);
+    size_t from = 0;
+    if (ff_reader_all(r) && r->said) {
+        if (r->said + 2 >= r->size)
+            return false;
+        from = r->said;
+        r->message[from++] = '\n';
+    }
+    char *line = r->message + from;
+    const size_t room = r->size - from, n = put_place(line, room, r->label, place);
     va_list list;
     va_start(list, format);
-    vsnprintf(r->message + n, r->size - n, format, list);
+    vsnprintf(line + n, room - n, format, list);
     va_end(list);
-    ff_reader_flatten(r->message);
+    ff_reader_flatten(line);
+    r->said = from + strlen(line);
     return false;
 }
 

@@ -14,11 +14,16 @@ typedef struct ff_reader {
     const ff_scenario_options *options;
     char *message;
     size_t size;
+    size_t said; /* of message, where every mistake is asked for */
     char *warnings;
     size_t warnings_size, warned;
     char path[256]; /* of the section being read, as in --set */
 } ff_reader;
 
+/* Is every mistake asked for: then what follows one is read all the same. */
+static inline bool ff_reader_all(const ff_reader *r) {
+    return r->options && r->options->all;
+}
 /* Always false, so that a reader may `return ff_reader_fail(...)`. */
 bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

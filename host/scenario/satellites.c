@@ -250,15 +250,14 @@ bool ff__read_satellites(ff_reader *r, const ff_node *node, const ff_key *key) {
                               ff_node_kind_text(node));
     if (node->count < 1 || node->count > FF_MAX_BODIES)
         return ff_reader_fail(r, node->place, "%d satellites, allowed: 1 to %d", node->count, FF_MAX_BODIES);
-    for (const ff_node *child = node->child; child; child = child->next) {
+    bool good = true;
+    for (const ff_node *child = node->child; child && (good || ff_reader_all(r)); child = child->next) {
         ff_satellite *satellite = &s->satellite[s->satellites++];
-        if (!ff_reader_name(r, child->key_place, "satellite", child->key))
-            return false;
         snprintf(satellite->name, sizeof satellite->name, "%s", child->key);
         snprintf(r->path, sizeof r->path, "satellites.%s", child->key);
-        if (!read_satellite(r, child, key->section, satellite))
-            return false;
+        good = ff_reader_name(r, child->key_place, "satellite", child->key) &&
+               read_satellite(r, child, key->section, satellite) && good;
     }
     r->path[0] = 0;
-    return true;
+    return good;
 }

@@ -201,6 +201,8 @@ typedef struct ff_satellite {
     ff_mesh_config mesh;
     ff_gate_config limits; /* the gate's limits; FF_INF unless the scenario names them */
     ff_servicer_arm arm;
+    const ff_servicer_arm *ground_arm; /* the arm on the ground where it is not the orbit's: the caller's;
+                                          NULL: it is (assumption 2 of destefano2021) */
     ff_obsw_config obsw;
     ff_safety_limits safety;
     struct {
@@ -350,7 +352,8 @@ typedef struct ff_method_library {
  * libraries are refused. */
 typedef struct ff_catalog {
     /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`.
-     */
+     * NULL: libraries are left closed. The scenario is read as with `direct`, a map that no key explains is
+     * taken for the library's settings, and a warning says that they are unchecked. */
     const ff_method_library *(*open)(const char *path, char *message, size_t size);
 } ff_catalog;
 
@@ -375,7 +378,8 @@ typedef struct ff_scenario {
     uint64_t seed;
     const ff_method *method;          /* NULL: ideal, the reference itself */
     const ff_method_library *library; /* that it came from; NULL: it is built in */
-    int setups;                       /* settings of every method: a scenario may be run with another one */
+    bool unchecked; /* the method is a library that was left closed; then `direct` stands for it */
+    int setups;     /* settings of every method: a scenario may be run with another one */
     ff_method_setup setup[FF_MAX_METHODS];
     ff_integrate_config integrate;
     ff_contact_rule contact_wrench;
@@ -420,14 +424,40 @@ void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *s
 void ff_scenario_watched_output(const ff_satellite *satellite, double cycle, ff_output_config *output);
 /* The satellite with an arm, -1 if there is none. */
 int ff_scenario_servicer(const ff_scenario *scenario);
+/* Its gripper. */
+ff_tree_frame ff_scenario_gripper(const ff_satellite *satellite);
 /* Its tree: base and arm. link[FF_MAX_ARM_LINKS] is the caller's; names stay the scenario's. */
 void ff_scenario_tree(const ff_satellite *satellite, ff_tree_config *tree, ff_tree_link_config *link);
+
+/* A tree in memory of its own size. */
+typedef struct ff_tree_memory {
+    ff_tree_model *model;
+    ff_tree_work *work;
+    void *memory[2];
+} ff_tree_memory;
+/* Which tree of a satellite with an arm: the orbit's on its free base; on a base that is carried, the
+ * orbit's arm; and on such a base the arm that is really there. */
+typedef enum ff_tree_kind { FF_TREE_ORBIT, FF_TREE_CARRIED, FF_TREE_GROUND } ff_tree_kind;
+/* FF_OK; FF_ERR_MEMORY, what ff_tree_validate says, with a sentence and nothing held. Zero it before. */
+ff_status ff_tree_memory_open(const ff_satellite *satellite, ff_tree_kind kind, ff_tree_memory *memory,
+                              char *message, size_t size);
+void ff_tree_memory_close(ff_tree_memory *memory);
+
+/* What the loop's body with joints points to. */
+typedef struct ff_joints_memory {
+    ff_tree_memory tree;
+    void *work;
+} ff_joints_memory;
+/* Into config->joints of a scenario with an arm; else nothing. FF_OK, or as ff_tree_memory_open. */
+ff_status ff_scenario_joints(const ff_scenario *scenario, ff_loop_config *config, ff_joints_memory *memory,
+                             char *message, size_t size);
+void ff_joints_memory_close(ff_joints_memory *memory);
 /* The nominal motion at t = 0 (also where the frame is absolute and nothing uses it). */
 ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario);
 /* For each contact how far from touching the scenario provably stays [m]; 0: it may touch. clearance has room
  * for FF_MAX_CONTACTS. */
 void ff_scenario_clearance(const ff_scenario *scenario, double *clearance);
-/* The loop's configuration for this scenario. */
+/* The loop's configuration for this scenario; what its joints point to: ff_scenario_joints. */
 void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
 
 /* A loop in memory of its own size. */
@@ -457,6 +487,7 @@ typedef struct ff_scenario_options {
     int sets;
     const char *method;        /* --method, or NULL */
     const ff_catalog *catalog; /* may be NULL */
+    bool all;                  /* every mistake, a line each in the message; else the first */
     /* Where the files that the scenario names are found instead of on the disk, e.g. in a log; NULL: on the
      * disk. False: not there. The text must outlive the call. */
     bool (*file)(void *self, const char *name, const char **text, size_t *length);

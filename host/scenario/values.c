@@ -227,17 +227,20 @@ const char *ff__where(const ff_reader *r) {
 }
 
 /* The settings of a method in a shared object stand at the top level, too. */
-static bool is_library(const ff_reader *r, const ff_section *section, const char *key) {
-    return section == ff_schema_top() && r->scenario->library &&
-           strcmp(r->scenario->library->method->name, key) == 0;
+static bool is_library(const ff_reader *r, const ff_section *section, const ff_node *child) {
+    if (section != ff_schema_top())
+        return false;
+    return r->scenario->library ? strcmp(r->scenario->library->method->name, child->key) == 0
+                                : r->scenario->unchecked && child->kind == FF_NODE_MAP;
 }
 
 /* Every key of the map must be one of the section and belong to its kind. */
 static bool check_keys(ff_reader *r, const ff_node *node, const ff_section *section, int kind,
                        const char *kind_word) {
+    bool good = true;
     for (const ff_node *child = node->child; child; child = child->next) {
         const ff_key *key = ff__find_key(section, child->key);
-        if ((key && belongs(key, kind)) || is_library(r, section, child->key))
+        if ((key && belongs(key, kind)) || (!key && is_library(r, section, child)))
             continue;
         ff_names list = {"", 0};
         ff_guess g = {.wrong = child->key};
@@ -247,12 +250,15 @@ static bool check_keys(ff_reader *r, const ff_node *node, const ff_section *sect
                 ff_guess_add(&g, section->key[i].key);
             }
         if (key)
-            return ff_reader_fail(r, child->key_place,
-                                  "key '%s' does not belong to %s kind '%s', allowed: %s", child->key,
-                                  section->noun, kind_word, list.text);
-        return ff_reader_unknown(r, child, ff__where(r), &list, &g);
+            good =
+                ff_reader_fail(r, child->key_place, "key '%s' does not belong to %s kind '%s', allowed: %s",
+                               child->key, section->noun, kind_word, list.text);
+        else
+            good = ff_reader_unknown(r, child, ff__where(r), &list, &g);
+        if (!ff_reader_all(r))
+            break;
     }
-    return true;
+    return good;
 }
 
 /* Reads the kind first, refuses foreign keys, then goes through the table: absent keys take their defaults.
@@ -277,14 +283,13 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
         if (kind >= 0)
             kind_word = kind_key->words[kind];
     }
-    if (!check_keys(r, node, section, kind, kind_word))
-        return false;
-    for (int i = 0; i < section->keys; i++) {
+    bool good = check_keys(r, node, section, kind, kind_word);
+    for (int i = 0; i < section->keys && (good || ff_reader_all(r)); i++) {
         const ff_key *key = &section->key[i];
         const ff_node *child = node->count ? ff_node_find(node, key->key) : NULL;
         const bool required = key->fallback[0] == 'r' && strcmp(key->fallback, "required") == 0;
         if (!child && required && belongs(key, kind))
-            return ff_reader_fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", ff__where(r),
+            good = ff_reader_fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", ff__where(r),
                                   key->key, ff_type_text(key->type), *key->unit ? " [" : "", key->unit,
                                   *key->unit ? "]" : "");
         const bool below = key->section || key->type == FF_TYPE_POINTS;
@@ -293,7 +298,7 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
         if (!required && !replaced && !key->preset && !read_fallback(r, key, base))
             return false;
         if (child && !read_value(r, child, key, base))
-            return false;
+            good = false;
     }
-    return true;
+    return good;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "executive/capture.h"
+#include "ideal/orbit.h"
 #include "record/csv.h"
 #include "report/geometry.h"
 #include "session/internal.h"
@@ -66,11 +66,11 @@ static void begin_phase(const ff_session_options *options, double from, double t
 static ff_outcome solve_ideal(ff_session *session, const ff_session_options *options, ff_notes *notes) {
     char message[224] = ""; /* the run's own message holds it behind its first words */
     begin_phase(options, 0.0, 0.3, 0.0, "");
-    const ff_status status = ff_scenario_servicer(&session->scenario) >= 0
-                                 ? ff_capture_reference(&session->scenario, options->opener, &session->ideal,
-                                                        message, sizeof message)
-                                 : ff_ideal_solve(&session->scenario, options->progress, options->user,
-                                                  &session->ideal, message, sizeof message);
+    const ff_status status =
+        ff_scenario_servicer(&session->scenario) >= 0
+            ? ff_orbit_solve(&session->scenario, options->opener, &session->ideal, message, sizeof message)
+            : ff_ideal_solve(&session->scenario, options->progress, options->user, &session->ideal, message,
+                             sizeof message);
     if (status >= 0)
         return FF_DONE;
     session->run.status = status;
@@ -190,6 +190,34 @@ static ff_outcome conclude(ff_session *session, const ff_session_options *option
     return FF_DONE;
 }
 
+/* An arm's contacts are met by on-board software, so nothing can be said of them before the run. */
+static void warn_untouched(const ff_session *session, ff_notes *notes) {
+    const ff_scenario *s = &session->scenario;
+    const double end = (double)session->run.cycles * s->cycle;
+    for (int c = 0; c < s->contacts && ff_scenario_servicer(s) >= 0; c++) {
+        const ff_contact *contact = &s->contact[c];
+        bool touched = false;
+        for (int n = 0; n < session->metrics.episodes; n++)
+            touched = touched || session->metrics.episode[n].contact == c;
+        if (touched)
+            continue;
+        if (contact->kind != FF_CONTACT_GRASP)
+            ff_notes_warning(notes, "warning: %s: contact '%s' was not touched until the end at %.9g s",
+                             s->name, contact->name, end);
+        else if (contact->closes > end)
+            ff_notes_warning(notes,
+                             "warning: %s: contact '%s' was not made: it closes at %.9g s, the run ended at "
+                             "%.9g s (time.duration)",
+                             s->name, contact->name, contact->closes, end);
+        else
+            ff_notes_warning(
+                notes,
+                "warning: %s: contact '%s' was not made until the end at %.9g s: the gripper did "
+                "not come within its reach of %.3g m",
+                s->name, contact->name, end, contact->reach);
+    }
+}
+
 ff_outcome ff_session_execute(ff_session *session, const ff_session_options *options, ff_notes *notes) {
     if (session->scenario.emulates)
         return ff__session_emulate(session, options, notes);
@@ -228,6 +256,7 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
                                  *session->run.message ? session->run.message
                                                        : ff_status_text(session->run.status));
     const ff_outcome written = conclude(session, options, &session->ideal, notes);
+    warn_untouched(session, notes);
     return outcome == FF_DONE ? written : outcome;
 }
 

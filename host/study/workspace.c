@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ideal/ideal.h"
-#include "executive/capture.h"
+#include "ideal/orbit.h"
 #include "text/message.h"
 
 enum { COARSE = 80, SAMPLES_MAX = 20000 };
@@ -299,7 +299,7 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
         copy->frame = FF_FRAME_ABSOLUTE;
         const int servicer = ff_scenario_servicer(copy);
         status = servicer < 0 ? ff_ideal_solve(copy, NULL, NULL, &forced, message, size)
-                              : ff_capture_reference(copy, NULL, &forced, message, size); /* the orbit */
+                              : ff_orbit_solve(copy, NULL, &forced, message, size); /* the orbit */
         if (servicer >= 0)
             copy->satellite[servicer].arm.present = false;
     }

@@ -2,6 +2,7 @@
  *
  *   ring.c    rows of the newest cycles, and the history of bodies made of them
  *   place.c   where a tip stands in a surface
+ *   friction.c  Coulomb's friction there
  *   march.c   several bodies and the surfaces that act on them, through time
  *   replay.c  the same from row to row of a history, and what remains of it to be done
  *
@@ -122,6 +123,10 @@ static inline ff_vec3 ff__place_normal(const ff__place *p, const ff_rigid_state 
     return b && !p->turn ? ff_quat_rotate(b->attitude, p->n) : p->n;
 }
 
+/* Impulse [N s], inertial, of friction in a sub-step whose normal impulse is N. */
+ff_vec3 ff__friction_impulse(const ff_body_view *view, const ff__place *p, const ff_rigid_state *a,
+                             const ff_rigid_state *b, const ff__touch *t, double mu, double N);
+
 /* ------------------------------------------------------------------------------------------------ march --
  */
 
@@ -130,6 +135,8 @@ typedef struct ff__actor {
     ff__place p;
     const ff_profile *surface; /* NULL: no law, the force of the series itself acts */
     double mu;                 /* Coulomb */
+    const ff_vec3 *along;      /* NULL, or the direction of the force, b's axes, in place of the normal */
+    const ff_vec3 *beside;     /* NULL, or torques [N m] on a and b beside that of the force, own axes */
     /* in a replay: rows in which it acts, and the force [N] beside the law's at each of them */
     uint64_t from, until;   /* until itself is outside */
     const ff__ring *series; /* NULL: none */
@@ -137,10 +144,10 @@ typedef struct ff__actor {
     /* of the march, beginning with zero */
     bool off;        /* does not act in this row */
     double f0, f1;   /* [N] beside the law's at the ends of the cycle; without a law, the force */
-    ff_vec3 side;    /* last friction for each unit of normal force, inertial */
-    double impulse;  /* [N s] given in this cycle */
     double mobility; /* [1/kg] about what it is along the normal */
-    double v;        /* [m/s] towards the surface as the sub-step began */
+    bool fresh;      /* s, v and there are those of where the bodies stand */
+    bool there;      /* not beyond the surface's end */
+    double s, v;     /* [m], [m/s] into the surface as the sub-step began */
 } ff__actor;
 
 typedef struct ff__march {
@@ -148,9 +155,10 @@ typedef struct ff__march {
     const ff_quat *start;     /* of each body: turns are counted from here; NULL: there are none */
     double cycle;             /* [s] */
     int bodies;
-    unsigned moving;                   /* bit i: body i moves here */
-    ff_rigid_state x[FF_MAX_BODIES];   /* in and out */
-    ff_rigid_load load[FF_MAX_BODIES]; /* held */
+    unsigned moving;                      /* bit i: body i moves here */
+    ff_rigid_state x[FF_MAX_BODIES];      /* in and out */
+    ff_rigid_load load[FF_MAX_BODIES];    /* held */
+    ff_rigid_load impulse[FF_MAX_BODIES]; /* [N s] inertial, [N m s] own axes: given by the actors so far */
     ff__actor *act;
     int acts;
     bool net;      /* no impulse may raise the kinetic energy of the moving bodies above the limit, */

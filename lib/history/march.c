@@ -23,6 +23,8 @@ void ff__march_begin(ff__march *w, const ff_body_view *view, const ff_quat *star
     w->net = false;
     w->limit = w->energy = 0.0;
     w->net_count = 0;
+    for (int i = 0; i < bodies; i++)
+        w->impulse[i] = (ff_rigid_load){ff_vec3_zero(), ff_vec3_zero()};
 }
 
 double ff__march_energy(const ff__march *w) {
@@ -43,30 +45,50 @@ static ff_rigid_state *other(ff__march *w, const ff__place *p) {
     return p->b < 0 ? NULL : &w->x[p->b];
 }
 
-/* Coordinate, its rate and the outward normal (inertial; turn: axis). False beyond the surface's end. */
-static bool reach(const ff__march *w, const ff__place *p, const ff_rigid_state *a, const ff_rigid_state *b,
+/* Coordinate, its rate and the force's direction (inertial; turn: axis). False beyond the surface's end. */
+static bool reach(const ff__march *w, const ff__actor *z, const ff_rigid_state *a, const ff_rigid_state *b,
                   double *s, double *v, ff_vec3 *n) {
-    if (p->cone) {
-        const ff__touch t = ff__place_touch(p, a, b);
+    if (z->p.cone || z->along) {
+        const ff__touch t = ff__place_touch(&z->p, a, b);
         *s = t.s;
-        *v = t.v;
         *n = t.n;
+        if (z->along)
+            *n = b ? ff_quat_rotate(b->attitude, *z->along) : *z->along;
+        *v = -ff_vec3_dot(*n, t.slip);
         return !t.off;
     }
-    ff__place_coordinate(p, p->turn ? w->start[p->a] : a->attitude, a, b, s, v);
-    *n = ff__place_normal(p, b);
+    ff__place_coordinate(&z->p, z->p.turn ? w->start[z->p.a] : a->attitude, a, b, s, v);
+    *n = ff__place_normal(&z->p, b);
     return true;
 }
 
-static void push(const ff_body_view *view, const ff__place *p, const ff__port *q, double impulse,
-                 ff_rigid_state *a, ff_rigid_state *b) {
+static void push(ff__march *w, const ff__place *p, const ff__port *q, double impulse) {
+    ff_rigid_state *a = &w->x[p->a];
+    ff_rigid_load *on_a = &w->impulse[p->a];
     a->omega = ff_vec3_axpy(impulse, q->arm_a, a->omega);
+    on_a->torque = ff_vec3_axpy(impulse, q->moment_a, on_a->torque);
     if (p->turn)
         return;
-    a->velocity = ff_vec3_axpy(impulse * view[p->a].rigid.mass_inv, q->d_w, a->velocity);
-    if (b) {
-        b->velocity = ff_vec3_axpy(-impulse * view[p->b].rigid.mass_inv, q->d_w, b->velocity);
-        b->omega = ff_vec3_axpy(-impulse, q->arm_b, b->omega);
+    a->velocity = ff_vec3_axpy(impulse * w->view[p->a].rigid.mass_inv, q->d_w, a->velocity);
+    on_a->force = ff_vec3_axpy(impulse, q->d_w, on_a->force);
+    if (p->b < 0)
+        return;
+    ff_rigid_state *b = &w->x[p->b];
+    ff_rigid_load *on_b = &w->impulse[p->b];
+    b->velocity = ff_vec3_axpy(-impulse * w->view[p->b].rigid.mass_inv, q->d_w, b->velocity);
+    b->omega = ff_vec3_axpy(-impulse, q->arm_b, b->omega);
+    on_b->force = ff_vec3_axpy(-impulse, q->d_w, on_b->force);
+    on_b->torque = ff_vec3_axpy(-impulse, q->moment_b, on_b->torque);
+}
+
+/* Torques beside those of the force, while it acts. */
+static void push_beside(ff__march *w, const ff__actor *z, double h) {
+    const int pair[2] = {z->p.a, z->p.b};
+    for (int j = 0; j < 2 && pair[j] >= 0; j++) {
+        const int i = pair[j];
+        const ff_vec3 turn = ff_mat3_apply(&w->view[i].rigid.inertia_inv, z->beside[j]);
+        w->x[i].omega = ff_vec3_axpy(h, turn, w->x[i].omega);
+        w->impulse[i].torque = ff_vec3_axpy(h, z->beside[j], w->impulse[i].torque);
     }
 }
 
@@ -110,6 +132,17 @@ typedef struct give {
     double ahead;   /* [N s2] impulse times how much earlier than the middle it acted on the whole */
 } give;
 
+/* The two commonest laws without a call; the same as ff_profile_force() behind the surface. */
+static inline double law_force(const ff_profile *e, double p, double p_dot) {
+    if (e->law == 0)
+        return e->k * p + e->c * p_dot;
+    if (e->law != FF_PROFILE_STEP)
+        return e->k * ff_profile_shape(e->law, fmax(0.0, p)) +
+               e->c * ff_profile_brake(e->law, e->depth, p) * p_dot;
+    const double q = p < e->depth ? fmax(0.0, p) / e->depth : 1.0;
+    return e->k * fmax(0.0, p) + e->c * (q * q * (3.0 - 2.0 * q)) * p_dot;
+}
+
 /* s'' = -mobility f(s, s', t) by two steps of Runge and Kutta's fourth order. (s, v): free motion in the
  * middle of the sub-step, bend [m/s2] its curvature. The sub-step lies behind the surface as a whole. */
 static give across(const ff_profile *e, double s, double v, double bend, double mobility, double h,
@@ -124,9 +157,7 @@ static give across(const ff_profile *e, double s, double v, double bend, double 
             const double passed = (j + tick[i]) / PARTS; /* of the sub-step */
             const double t = (passed - 0.5) * h;
             const double p = s + t * (v + 0.5 * t * bend) + y_i - e->x0, p_dot = v + t * bend + u_i;
-            const double g = e->law ? ff_profile_shape(e->law, fmax(0.0, p)) : p;
-            const double f = e->k * g + e->c * ff_profile_brake(e->law, e->depth, p) * p_dot + f_begin +
-                             passed * (f_end - f_begin);
+            const double f = law_force(e, p, p_dot) + f_begin + passed * (f_end - f_begin);
             slope[i] = f > 0.0 ? -mobility * f : 0.0;
             speed[i] = u_i;
             const double on = i < 2 ? 0.5 * part : part;
@@ -139,71 +170,55 @@ static give across(const ff_profile *e, double s, double v, double bend, double 
     return (give){-u / mobility, (0.5 * h * u - y) / mobility};
 }
 
-/* Moves the bodies as if the impulse had acted by ahead/impulse before. No velocity changes. */
-static void advance_place(const ff_body_view *view, const ff__place *p, const ff__port *q, double ahead,
-                          ff_rigid_state *a, ff_rigid_state *b) {
-    a->attitude = ff_quat_mul(a->attitude, ff_quat_exp(ff_vec3_scale(ahead, q->arm_a)));
-    if (p->turn)
-        return;
-    a->position = ff_vec3_axpy(ahead * view[p->a].rigid.mass_inv, q->d_w, a->position);
-    if (b) {
-        b->position = ff_vec3_axpy(-ahead * view[p->b].rigid.mass_inv, q->d_w, b->position);
-        b->attitude = ff_quat_mul(b->attitude, ff_quat_exp(ff_vec3_scale(-ahead, q->arm_b)));
-    }
+/* The two bodies of a place alone. */
+static void drift_pair(ff__march *w, const ff__place *p, double h) {
+    ff_view_drift(&w->view[p->a], h, &w->x[p->a]);
+    if (p->b >= 0)
+        ff_view_drift(&w->view[p->b], h, &w->x[p->b]);
 }
 
-/* Coulomb friction of impulse p at the satellite's own sliding; never more than stops it (q->mobility bounds
- * the mobility across n from below, so a little less). */
-static void lean(const ff__march *w, ff__actor *z, double p, const ff_rigid_state *a, const ff_rigid_state *b,
-                 ff__port *q) {
-    ff_vec3 speed_w = ff_rigid_point_velocity(a, z->p.r);
-    const ff_vec3 n = q->d_w;
-    if (b) {
-        const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(a), z->p.r);
-        speed_w = ff_vec3_sub(speed_w, ff_rigid_point_velocity(
-                                           b, ff_quat_unrotate(b->attitude, ff_vec3_sub(tip, b->position))));
-    }
-    const ff_vec3 slide = ff_vec3_axpy(-ff_vec3_dot(n, speed_w), n, speed_w);
-    const double speed = ff_vec3_norm(slide), full = 2.0 * z->mu * p * q->mobility + 1e-9;
-    if (speed > 0.0) {
-        z->side = ff_vec3_scale(-z->mu * fmin(1.0, speed / full) / speed, slide);
-        ff__place_open(w->view, &z->p, a, b, n, z->side, q);
-    }
-}
-
-/* The middle of a sub-step h that begins at `from` and ends at `to`, as parts of the march's cycle. */
-static void kick(ff__march *w, ff__actor *z, double h, double from, double to) {
+/* The middle of a sub-step h that begins at `from` and ends at `to`, as parts of the march's cycle. Returns
+ * by how much its two bodies are behind the middle afterwards [s]. */
+static double kick(ff__march *w, ff__actor *z, double h, double from, double to) {
     ff_rigid_state *a = &w->x[z->p.a], *b = other(w, &z->p);
     const double f_begin = z->f0 + from * (z->f1 - z->f0), f_end = z->f0 + to * (z->f1 - z->f0);
     ff__port q;
     ff_vec3 n;
     double s = 0.0, v = 0.0;
     if (z->surface) { /* far from the surface nothing needs the port */
-        if (!reach(w, &z->p, a, b, &s, &v, &n) || !(s > z->surface->x0))
-            return;
+        if (!reach(w, z, a, b, &s, &v, &n) || !(s > z->surface->x0))
+            return 0.0;
     } else {
         if (!(f_begin + f_end > 0.0))
-            return;
+            return 0.0;
         n = ff__place_normal(&z->p, b);
     }
-    z->side = ff_vec3_zero();
-    ff__place_open(w->view, &z->p, a, b, n, z->side, &q);
+    ff__place_open(w->view, &z->p, a, b, n, ff_vec3_zero(), &q);
     give g = {0.5 * h * (f_begin + f_end), 0.0};
     if (z->surface)
         g = across(z->surface, s, v, (v - z->v) / (0.5 * h), q.mobility, h, f_begin, f_end);
     if (!(g.impulse > 0.0))
-        return;
-    if (z->mu > 0.0 && !z->p.turn)
-        lean(w, z, g.impulse, a, b, &q);
+        return 0.0;
+    /* at the instant at which all of it may act at once: then both, and their momenta, are as after it all */
+    const double early = g.ahead / g.impulse;
+    drift_pair(w, &z->p, -early);
+    ff_vec3 side = ff_vec3_zero();
+    if (z->mu > 0.0 && !z->p.turn) { /* by the satellite's own slip */
+        const ff__touch t = ff__place_touch(&z->p, a, b);
+        const ff_vec3 J = ff__friction_impulse(w->view, &z->p, a, b, &t, z->mu, g.impulse);
+        side = ff_vec3_scale(1.0 / g.impulse, J);
+    }
+    ff__place_open(w->view, &z->p, a, b, n, side, &q);
     double p = g.impulse;
     if (w->net) {
         p = limited_impulse(p, q.u, q.mobility, w->limit - w->energy);
         w->net_count += p < g.impulse;
     }
-    push(w->view, &z->p, &q, p, a, b);
-    advance_place(w->view, &z->p, &q, g.ahead * (p / g.impulse), a, b);
+    push(w, &z->p, &q, p);
     w->energy += p * (q.u + 0.5 * p * q.mobility);
-    z->impulse += p;
+    if (z->beside)
+        push_beside(w, z, h);
+    return early;
 }
 
 /* Time within h at which a surface is crossed, in or out, or at which a damped one lets go; h if none. The
@@ -214,12 +229,12 @@ static double crossing(ff__march *w, double h) {
         ff__actor *z = &w->act[c];
         if (z->off || !z->surface)
             continue;
-        double s, v;
         ff_vec3 n;
-        const bool inside = reach(w, &z->p, &w->x[z->p.a], other(w, &z->p), &s, &v, &n);
-        z->v = v;
-        const double gap = z->surface->x0 - s;
-        if (inside && v != 0.0 && gap / v > 1e-9 * h && gap / v < first)
+        if (!z->fresh)
+            z->there = reach(w, z, &w->x[z->p.a], other(w, &z->p), &z->s, &z->v, &n);
+        z->fresh = false; /* the bodies move on from here */
+        const double gap = z->surface->x0 - z->s, v = z->v;
+        if (z->there && v != 0.0 && gap / v > 1e-9 * h && gap / v < first)
             first = gap / v;
         if (gap < 0.0 && v < 0.0 && z->surface->law == 0 && z->surface->c > 0.0) {
             /* f' = k v - c mobility f, with the residual taken as it is at the beginning */
@@ -232,14 +247,16 @@ static double crossing(ff__march *w, double h) {
     return first;
 }
 
-/* The surface is not reached within T, the turn of the body included. */
-static bool is_far(ff__march *w, const ff__actor *z, double T) {
+/* The surface is not reached within T, the turn of the body included; *n: its normal here. */
+static bool is_far(ff__march *w, ff__actor *z, double T, ff_vec3 *n) {
     const ff_rigid_state *a = &w->x[z->p.a], *b = other(w, &z->p);
-    double s, v;
-    ff_vec3 n;
-    reach(w, &z->p, a, b, &s, &v, &n);
+    z->there = reach(w, z, a, b, &z->s, &z->v, n);
+    z->fresh = true;
+    double v = z->v;
+    if (z->s > z->surface->x0)
+        return false;
     if (z->p.cone) /* the normal turns as the tip moves along the wall */
-        v = ff_vec3_norm(ff_vec3_sub(a->velocity, b ? b->velocity : ff_vec3_zero()));
+        v = ff_vec3_norm(ff__place_touch(&z->p, a, b).slip);
     double bend = ff_vec3_dot(a->omega, a->omega) * (z->p.turn ? 1.0 : ff_vec3_norm(z->p.r));
     if (b) {
         const double rate = ff_vec3_norm(b->omega);
@@ -247,7 +264,16 @@ static bool is_far(ff__march *w, const ff__actor *z, double T) {
                         2.0 * ff_vec3_norm(ff_vec3_sub(a->velocity, b->velocity)));
     }
     const bool loaded = is_loaded(&w->load[z->p.a]) || (b && is_loaded(&w->load[z->p.b]));
-    return !loaded && s + 1.1 * fmax(0.0, v) * T + 2.0 * bend * T * T < z->surface->x0;
+    return !loaded && z->s + 1.1 * fmax(0.0, v) * T + 2.0 * bend * T * T < z->surface->x0;
+}
+
+/* [N/m] Stiffness at the depth where the energy of an approach with 0.1 m/s is stored. */
+static double stiffness_of(const ff_profile *surface, double mobility) {
+    const double n = ff_profile_exponent(surface->law), k = surface->k;
+    if (n == 1.0)
+        return k;
+    const double depth = pow(0.5 * (n + 1.0) * 0.01 / (mobility * k), 1.0 / (n + 1.0));
+    return k * n * pow(depth, n - 1.0);
 }
 
 /* Sub-steps of T: at most STEPS_MAX for each cycle in it. One where no surface is reached. */
@@ -256,26 +282,14 @@ static int steps_for(ff__march *w, double T) {
     double largest = 0.0;
     for (int c = 0; c < w->acts; c++) {
         ff__actor *z = &w->act[c];
-        if (z->off || !z->surface)
+        ff_vec3 n;
+        if (z->off || !z->surface || is_far(w, z, T, &n))
             continue;
-        const ff_rigid_model *A = &w->view[z->p.a].rigid;
-        ff_vec3 moment = z->p.turn ? z->p.n : ff_vec3_cross(z->p.r, z->p.n);
-        z->mobility = ff_vec3_dot(moment, ff_mat3_apply(&A->inertia_inv, moment));
-        if (!z->p.turn)
-            z->mobility += A->mass_inv;
-        if (z->p.b >= 0)
-            z->mobility += w->view[z->p.b].rigid.mass_inv;
-        if (is_far(w, z, T))
-            continue;
-        double k = z->surface->k;
-        if (z->surface->law) { /* stiffness at the depth where the energy of approach is stored */
-            const double n = ff_profile_exponent(z->surface->law);
-            const double depth =
-                pow(0.5 * (n + 1.0) * 0.01 / (z->mobility * k), 1.0 / (n + 1.0)); /* 0.1 m/s */
-            k *= n * pow(depth, n - 1.0);
-        }
+        ff__port q;
+        ff__place_open(w->view, &z->p, &w->x[z->p.a], other(w, &z->p), n, ff_vec3_zero(), &q);
+        z->mobility = q.mobility;
         const double step = z->mu > 0.0 ? phase_sliding : phase_step;
-        largest = fmax(largest, sqrt(k * z->mobility) / step);
+        largest = fmax(largest, sqrt(stiffness_of(z->surface, q.mobility) * q.mobility) / step);
     }
     const double n = ceil(largest * T);
     return n < 1.0 ? 1 : n > most ? (int)most : (int)n;
@@ -293,10 +307,20 @@ int ff__march_step(ff__march *w, double T) {
             const double begun = (double)j * h + done;
             drift(w, 0.5 * piece);
             kick_loads(w, piece);
+            const ff__actor *last = NULL;
+            double behind = 0.0;
             for (int c = 0; c < w->acts; c++)
-                if (!w->act[c].off)
-                    kick(w, &w->act[c], piece, begun / T, (begun + piece) / T);
-            drift(w, 0.5 * piece);
+                if (!w->act[c].off) {
+                    if (behind != 0.0)
+                        drift_pair(w, &last->p, behind);
+                    last = &w->act[c];
+                    behind = kick(w, &w->act[c], piece, begun / T, (begun + piece) / T);
+                }
+            for (int i = 0; i < w->bodies; i++)
+                if (w->moving >> i & 1u) {
+                    const bool late = behind != 0.0 && (last->p.a == i || last->p.b == i);
+                    ff_view_drift(&w->view[i], 0.5 * piece + (late ? behind : 0.0), &w->x[i]);
+                }
             done += piece;
             left -= piece;
             if (left < 1e-9 * h)
@@ -308,14 +332,20 @@ int ff__march_step(ff__march *w, double T) {
 
 void ff__march_ahead(ff__march *w, double time) {
     double turn = 0.0;
+    bool flies = w->acts == 0; /* nothing acts: no middle is needed */
     for (int i = 0; i < w->bodies; i++)
-        if (w->moving >> i & 1u)
+        if (w->moving >> i & 1u) {
             turn = fmax(turn, ff_vec3_norm(w->x[i].omega));
+            flies &= !is_loaded(&w->load[i]);
+        }
     const double longest = fmax(w->cycle, fmin(0.02 / fmax(turn, 1e-3), STEPS_MAX * w->cycle));
     double left = time;
     while (left > 1e-12) {
         const double piece = left > longest ? longest : left;
-        ff__march_step(w, piece);
+        if (flies)
+            drift(w, piece);
+        else
+            ff__march_step(w, piece);
         left -= piece;
     }
 }

@@ -15,7 +15,6 @@ void ff__replay_row(ff__march *w, uint64_t k, uint64_t j) {
         z->off = k < z->from || k >= z->until;
         if (z->off || !z->series)
             continue;
-        z->impulse = 0.0;
         z->f0 = *(const double *)((uintptr_t)ff__ring_at(z->series, 0, k) + z->column);
         z->f1 = *(const double *)((uintptr_t)ff__ring_at(z->series, 0, j) + z->column);
         if (!z->surface) {

@@ -12,8 +12,7 @@ typedef struct ff__cycle {
     ff_integrate_out step[FF_MAX_BODIES]; /* and energies */
     ff_nominal_state nominal;
     /* with joints: */
-    ff_wrench port; /* contact wrench on the port, its own axes: measured, then as felt */
-    ff_body_view view;
+    ff_wrench port;      /* contact wrench on the port, its own axes: measured, then as felt */
     ff_rigid_state ride; /* satellite as its port moves */
     ff_body_state tree;  /* at t_(k+1) */
 } ff__cycle;
@@ -26,9 +25,14 @@ static inline bool ff__has_joints(const ff_loop_config *config, int i) {
 ff_status ff__joints_check(const ff_loop_config *config, int i, ff_rigid_model *rigid, const char **what);
 /* Kinetic energy at the start. */
 double ff__joints_reset(const ff_loop_model *model, ff_loop_state *state);
-/* Between stages 1 and 3: joints measured, wrench and motion of the port, reactions. FF_ERR_NOT_FINITE. */
-ff_status ff__joints_see(const ff_loop_model *model, ff_loop_state *state, const ff_loop_in *in, ff__cycle *c,
-                         ff_loop_out *out);
+/* New joints: base, view and ledger. FF_ERR_NOT_FINITE. */
+ff_status ff__joints_measure(const ff_loop_model *model, ff_loop_state *state, const ff_loop_in *in,
+                             ff_loop_out *out);
+/* After stage 1, which knows no joints: the port's wrench about the base's origin, and its reactions. */
+void ff__joints_place(const ff_loop_model *model, const ff_loop_state *state, ff_loop_out *out);
+/* Between stages 1 and 3: what the method is shown: wrench and motion of the port, reactions. */
+void ff__joints_see(const ff_loop_model *model, const ff_loop_state *state, const ff_loop_in *in,
+                    const ff_loop_out *out, ff__cycle *c);
 /* Stages 2 and 3 of a loop with joints. */
 ff_status ff__joints_correct(const ff_loop_model *model, ff_loop_state *state, ff__cycle *c, ff_method_in *in,
                              ff_method_out *out);

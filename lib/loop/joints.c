@@ -36,12 +36,11 @@ ff_status ff__joints_check(const ff_loop_config *config, int i, ff_rigid_model *
 double ff__joints_reset(const ff_loop_model *model, ff_loop_state *state) {
     const ff_loop_joints_config *joints = &model->config.joints;
     const double still[FF_TREE_JOINTS_MAX] = {0};
-    ff_body_view view;
     ff_body_reset(&model->jointed, joints->work, &state->body[joints->body], joints->q, still, &state->tree);
     ff_body_state start = state->tree;
-    ff_body_measure(&model->jointed, joints->work, 0.0, joints->q, still, &start, &view);
-    const ff_rigid_state x = ff_view_from_base(&view, &start.motion);
-    return ff_view_energy(&view, &x);
+    ff_body_measure(&model->jointed, joints->work, 0.0, joints->q, still, &start, &state->view);
+    const ff_rigid_state x = ff_view_from_base(&state->view, &start.motion);
+    return ff_view_energy(&state->view, &x);
 }
 
 /* -F about one point: what a wrench on the port, port axes, does to the body that it touches. */
@@ -61,26 +60,48 @@ static ff_pose port_at(const ff_body_view *view, const ff_rigid_state *base) {
     return ff_pose_mul(ff_rigid_pose(base), view->port[0]);
 }
 
-ff_status ff__joints_see(const ff_loop_model *model, ff_loop_state *state, const ff_loop_in *in, ff__cycle *c,
-                         ff_loop_out *out) {
+ff_status ff__joints_measure(const ff_loop_model *model, ff_loop_state *state, const ff_loop_in *in,
+                             ff_loop_out *out) {
     const ff_loop_config *config = &model->config;
     const int b = config->joints.body;
-    const ff_body_view *view = &c->view;
-    ff_body_sample *sample = &c->sample[b];
+    ff_energy *energy = &state->energy[b];
     if (!ff_wrench_finite(in->thrust[b]))
         return FF_ERR_NOT_FINITE;
     const ff_status status = ff_body_measure(&model->jointed, config->joints.work, config->integrate.cycle,
-                                             in->q[b], in->qd[b], &state->tree, &c->view);
+                                             in->q[b], in->qd[b], &state->tree, &state->view);
     if (status != FF_OK)
         return status;
-    c->port = out->measured_b[b]; /* stage 1 knows no joints: port axes */
     out->base[b] = state->body[b] = state->tree.motion;
-    out->port[b] = view->port[0];
+    out->port[b] = state->view.port[0];
+    const ff_rigid_state x = ff_view_from_base(&state->view, &state->body[b]);
+    const double now = ff_view_energy(&state->view, &x);
+    energy->joints += now - energy->kinetic;
+    energy->kinetic = now;
+    return FF_OK;
+}
+
+void ff__joints_place(const ff_loop_model *model, const ff_loop_state *state, ff_loop_out *out) {
+    const ff_loop_config *config = &model->config;
+    const int b = config->joints.body;
+    const ff_wrench port = state->last_wrench[b];
+    const ff_pose orbit = port_at(&state->view, &state->body[b]);
+    out->measured_b[b] = ff_wrench_transform(state->view.port[0], port);
+    for (int i = 0; i < config->bodies; i++)
+        if (config->body[i].reacts)
+            out->measured_b[i] = reaction_at(ff_rigid_pose(&state->body[i]), orbit, port);
+}
+
+void ff__joints_see(const ff_loop_model *model, const ff_loop_state *state, const ff_loop_in *in,
+                    const ff_loop_out *out, ff__cycle *c) {
+    const ff_loop_config *config = &model->config;
+    const int b = config->joints.body;
+    const ff_body_view *view = &state->view;
+    ff_body_sample *sample = &c->sample[b];
+    c->port = state->last_wrench[b];
     const ff_rigid_state robot = {sample->T_wr.p, sample->T_wr.q, sample->twist_r.v, sample->twist_r.w},
                          ride = ff_view_ride(view, 0, &robot);
-    const ff_pose ground = port_at(view, &robot), orbit = port_at(view, &state->body[b]);
+    const ff_pose ground = port_at(view, &robot);
     c->ride = ff_view_ride(view, 0, &state->body[b]);
-    out->measured_b[b] = ff_wrench_transform(view->port[0], c->port);
     sample->f_b = about_com(view, out->measured_b[b]);
     sample->T_wr = ff_rigid_pose(&ride);
     sample->twist_r = (ff_twist){ride.omega, ride.velocity};
@@ -92,9 +113,7 @@ ff_status ff__joints_see(const ff_loop_model *model, ff_loop_state *state, const
             continue;
         c->sample[i].f_b = reaction_at(c->sample[i].T_wr, ground, c->port);
         c->sample[i].valid = c->sample[i].valid && sample->valid;
-        out->measured_b[i] = reaction_at(ff_rigid_pose(&state->body[i]), orbit, c->port);
     }
-    return FF_OK;
 }
 
 ff_status ff__joints_correct(const ff_loop_model *model, ff_loop_state *state, ff__cycle *c, ff_method_in *in,
@@ -107,12 +126,12 @@ ff_status ff__joints_correct(const ff_loop_model *model, ff_loop_state *state, f
     ff_body_view still[FF_MAX_BODIES]; /* of those without */
     const ff_body_view *view[FF_MAX_BODIES];
     for (int i = 0; i < config->bodies; i++) {
-        rigid[i] = i == b ? c->view.rigid : model->rigid[i];
+        rigid[i] = i == b ? state->view.rigid : model->rigid[i];
         body[i] = i == b ? c->ride : state->body[i];
         output[i] = state->integrate[i];
         if (i != b)
             still[i] = (ff_body_view){.rigid = model->rigid[i]};
-        view[i] = i == b ? &c->view : &still[i];
+        view[i] = i == b ? &state->view : &still[i];
     }
     ff_integrate_reset(&body[b], &output[b]);
     in->body = body;
@@ -121,13 +140,13 @@ ff_status ff__joints_correct(const ff_loop_model *model, ff_loop_state *state, f
     in->view = view;
     in->base = state->body;
     if (config->world.grasp.body == b)
-        in->grasp_point = ff_vec3_sub(c->view.port[0].p, c->view.com);
+        in->grasp_point = ff_vec3_sub(state->view.port[0].p, state->view.com);
     const ff_status status = ff__stage_step(&model->stage, ff__loop_method_model(model), config->bodies,
                                             state->detector, ff__loop_method_state(state), in, out);
     out->body[b] = state->body[b];
-    out->f_b[b] = about_base(&c->view, out->f_b[b]);
-    c->port = ff_wrench_transform(ff_pose_inverse(c->view.port[0]), out->f_b[b]);
-    const ff_pose port = port_at(&c->view, &state->body[b]);
+    out->f_b[b] = about_base(&state->view, out->f_b[b]);
+    c->port = ff_wrench_transform(ff_pose_inverse(state->view.port[0]), out->f_b[b]);
+    const ff_pose port = port_at(&state->view, &state->body[b]);
     for (int i = 0; i < config->bodies; i++)
         if (config->body[i].reacts)
             out->f_b[i] = reaction_at(ff_rigid_pose(&state->body[i]), port, c->port);
@@ -171,18 +190,15 @@ void ff__joints_book(const ff_loop_model *model, const ff_loop_state *state, con
                      ff_wrench F_c, ff_energy *energy) {
     const int b = model->config.joints.body;
     const double T = model->config.integrate.cycle;
-    const ff_body_view *view = &c->view;
+    const ff_body_view *view = &state->view;
     const ff_body_sample *sample = &c->sample[b];
-    const ff_rigid_state x = ff_view_from_base(view, &state->body[b]);
-    const double now = ff_view_energy(view, &x);
     const ff_twist V_r = {sample->twist_r.w, ff_quat_unrotate(sample->T_wr.q, sample->twist_r.v)};
     const ff_twist V_s = ff_rigid_twist(&c->ride);
     const double at_robot = T * ff_power(sample->f_b, V_r), at_satellite = T * ff_power(sample->f_b, V_s);
     const double corrected = T * ff_power(about_com(view, F_c), V_s);
-    energy->joints += now - energy->kinetic;
     energy->exchanged += at_robot;
     energy->delay += at_satellite - at_robot;
     energy->force_controller += corrected - at_satellite;
     energy->loads += c->step[b].loads;
-    energy->kinetic = now + corrected + c->step[b].loads;
+    energy->kinetic = energy->kinetic + corrected + c->step[b].loads;
 }

@@ -287,6 +287,7 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
     out->fidelity.observers = out->fidelity.look_back = 0;
     out->fidelity.bounds = 0;
     out->fidelity.has_command = false;
+    out->joint_status = FF_OK;
     return FF_OK;
 }
 
@@ -467,9 +468,16 @@ static bool is_fresh(const ff_loop_model *model, const ff_wrench_in *sensor) {
     return sensor->age < 0.5 * model->config.integrate.cycle;
 }
 
+ff_status ff_loop_joints(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                         const ff_loop_in *in, ff_loop_out *out) {
+    out->joint_status = model->config.joints.tree ? ff__joints_measure(model, state, in, out) : FF_OK;
+    info->not_finite += out->joint_status == FF_ERR_NOT_FINITE;
+    return out->joint_status;
+}
+
 ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                           const ff_loop_in *in, ff_loop_out *out) {
-    bool refused = false;
+    bool refused = ff_loop_joints(model, state, info, in, out) != FF_OK;
     for (int i = 0; i < model->config.bodies; i++) {
         out->measured_b[i] = state->last_wrench[i];
         const ff_status status = tip_of(model, i, &state->mount[i], &in->sensor[i],
@@ -482,14 +490,16 @@ ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_l
         info->saturated += status == FF_INFO_SATURATED;
         refused |= status != FF_OK;
     }
+    if (model->config.joints.tree)
+        ff__joints_place(model, state, out);
     return refused ? FF_INFO_HELD : FF_OK;
 }
 
 /* What stage 1 has measured, robots mapped to the inertial frame by (23). False: a sample was refused. */
-static bool take_samples(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
-                         const ff_loop_in *in, ff__cycle *c, ff_loop_out *out) {
+static bool take_samples(const ff_loop_model *model, const ff_loop_state *state, const ff_loop_in *in,
+                         const ff_loop_out *out, ff__cycle *c) {
     const ff_loop_config *config = &model->config;
-    bool refused = false;
+    bool refused = out->joint_status != FF_OK;
     for (int i = 0; i < config->bodies; i++) {
         const ff_status status = out->sensor_status[i];
         refused |=
@@ -508,11 +518,9 @@ static bool take_samples(const ff_loop_model *model, ff_loop_state *state, ff_lo
                 ff_quat_rotate(nominal->attitude, ff_vec3_cross(nominal->omega, in->sensor[i].T_wb.p)));
         }
     }
-    if (refused || !config->joints.tree)
-        return !refused;
-    const ff_status seen = ff__joints_see(model, state, in, c, out);
-    info->not_finite += seen == FF_ERR_NOT_FINITE;
-    return seen == FF_OK;
+    if (!refused && config->joints.tree)
+        ff__joints_see(model, state, in, out, c);
+    return !refused;
 }
 
 /* 2, 3 contact and fidelity: the wrench the satellites should feel. */
@@ -650,7 +658,7 @@ static void keep(const ff_loop_model *model, ff_loop_state *state, const ff__cyc
 ff_status ff_loop_advance(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                           const ff_loop_in *in, ff_loop_out *out) {
     ff__cycle c;
-    if (!take_samples(model, state, info, in, &c, out))
+    if (!take_samples(model, state, in, out, &c))
         return hold_all(model, state, info, out);
     const ff_status status = correct(model, state, &c, &out->fidelity);
     if (status < 0 || !advance(model, state, in, &out->fidelity, &c)) {

@@ -47,7 +47,7 @@ void ff_cli_warn_lines(const char *lines); /* one warning a line */
 struct ff_ports;
 int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_ports *ports);
 /* freefloat rt --selftest. Exit status. */
-int ff_cli_selftest(bool json, bool doze);
+int ff_cli_selftest(bool json, bool deep_idle);
 
 /* A progress bar on a terminal, from the second second on. */
 typedef struct ff_progress {

@@ -3,6 +3,7 @@
 #ifndef FF_COMMANDS_H
 #define FF_COMMANDS_H
 
+int ff_cmd_check(int argc, char **argv);
 int ff_cmd_run(int argc, char **argv);
 int ff_cmd_compare(int argc, char **argv);
 int ff_cmd_papers(int argc, char **argv);

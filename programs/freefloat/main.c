@@ -16,6 +16,7 @@ typedef struct command {
 } command;
 
 static const command commands[] = {
+    {"check", ff_cmd_check, "is a scenario valid; if not, every mistake"},
     {"run", ff_cmd_run, "run a scenario on the virtual facility"},
     {"compare", ff_cmd_compare, "the same scenario under several methods, one report"},
     {"papers", ff_cmd_papers, "rerun the published cases, paper beside ours"},

@@ -2,9 +2,12 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "executive/capture.h"
+#include "executive/run.h"
+#include "ideal/orbit.h"
 #include "papers.h"
+#include "study/capture.h"
 #include "study/workspace.h"
 
 #define DEG (FF_PI / 180.0)
@@ -56,36 +59,42 @@ static const ff_paper_entry unforced_rows[] = {
 /* ------------------------------------------------------------------------------------------- capture -- */
 
 typedef struct figures {
+    ff_capture capture;
+    int servicer;
     double base9, rate, grasp, before, after, W_c0, W_c, bound;
     ff_vec3 origin;
     double drift;
     bool held;
 } figures;
 
-static ff_status take(void *self, const ff_mission_row *m) {
+static ff_status take(void *self, const ff_row *row) {
     figures *f = self;
-    if (m->t <= 9.0)
-        f->base9 = ff_vec3_norm(m->base_error);
-    if (m->t == 0.0)
-        f->W_c0 = m->W_c;
-    if (!m->held) {
-        f->W_c = fmax(f->W_c, fabs(m->W_c - f->W_c0));
-        if (m->t >= 15.0)
+    const ff_row_servicer *s = &row->servicer;
+    ff_capture_figures m;
+    ff_capture_see(&f->capture, &row->body[1 - f->servicer].satellite, &row->body[f->servicer].satellite,
+                   s->q, s->qd, &m);
+    if (row->t <= 9.0)
+        f->base9 = ff_vec3_norm(m.base_error);
+    if (row->t == 0.0)
+        f->W_c0 = s->W_c;
+    if (!row->touching[0]) {
+        f->W_c = fmax(f->W_c, fabs(s->W_c - f->W_c0));
+        if (row->t >= 15.0)
             for (int i = 0; i < 3; i++)
-                f->rate = fmax(f->rate, fabs(m->rate.a[i]) / DEG);
+                f->rate = fmax(f->rate, fabs(m.rate.a[i]) / DEG);
     }
-    if (m->held && !f->held) {
+    if (row->touching[0] && !f->held) {
         f->held = true;
-        f->grasp = m->t;
-        f->origin = m->origin;
+        f->grasp = row->t;
+        f->origin = m.origin;
     }
     if (f->held) {
-        f->drift = fmax(f->drift, ff_vec3_norm(ff_vec3_sub(m->origin, f->origin)) / ff_vec3_norm(f->origin));
-        double *speed = m->t < f->grasp + 5.0 ? &f->before : &f->after;
-        if (m->t < f->grasp + 5.0 || m->t > f->grasp + 10.0)
-            *speed = fmax(*speed, m->gripper_speed);
+        f->drift = fmax(f->drift, ff_vec3_norm(ff_vec3_sub(m.origin, f->origin)) / ff_vec3_norm(f->origin));
+        double *speed = row->t < f->grasp + 5.0 ? &f->before : &f->after;
+        if (row->t < f->grasp + 5.0 || row->t > f->grasp + 10.0)
+            *speed = fmax(*speed, m.gripper_speed);
     }
-    f->bound = fmax(f->bound, m->bound);
+    f->bound = fmax(f->bound, s->bound);
     return FF_OK;
 }
 
@@ -94,22 +103,47 @@ static bool refuse(ff_status status, const char *message) {
     return false;
 }
 
+/* One run with rows for `row`. */
+static bool fly(const ff_scenario *scenario, void *self, ff_status (*row)(void *, const ff_row *)) {
+    const ff_sink sink = {.self = self, .row = row};
+    ff_run_result *result = malloc(sizeof *result);
+    if (!result)
+        return refuse(FF_ERR_MEMORY, "");
+    ff_run(scenario, &(ff_run_options){.sinks = &sink, .count = 1}, result);
+    const bool good = result->status >= 0 || refuse(result->status, result->message);
+    free(result);
+    return good;
+}
+
+/* A copy that may be changed; NULL is said. */
+static ff_scenario *copy_of(const ff_scenario *scenario) {
+    ff_scenario *copy = malloc(sizeof *copy);
+    if (copy)
+        *copy = *scenario;
+    else
+        refuse(FF_ERR_MEMORY, "");
+    return copy;
+}
+
 static bool mission(const ff_scenario *scenario, bool noise, figures *f) {
-    ff_capture_parts parts;
-    ff_mission_config config;
-    ff_mission_info info;
+    ff_scenario *copy = copy_of(scenario);
     char message[256] = "";
-    *f = (figures){.bound = -FF_INF};
-    ff_capture_mission(scenario, &parts, &config);
-    if (noise)
-        config.computer.navigation = (ff_navigation_config){.rate = 10,
-                                                            .position = 5e-3,
-                                                            .attitude = 0.2 * DEG,
-                                                            .velocity = 2e-3,
-                                                            .angular_rate = 0.15 * DEG};
-    const ff_status status =
-        ff_mission_run(&config, (ff_mission_sink){f, take}, &info, message, sizeof message);
-    return status >= 0 || refuse(status, message);
+    if (!copy)
+        return false;
+    *f = (figures){.bound = -FF_INF, .servicer = ff_scenario_servicer(scenario)};
+    ff_obsw_config *o = &copy->satellite[f->servicer].obsw;
+    if (noise) {
+        o->navigation.rate = 10;
+        o->navigation.position = 5e-3;
+        o->navigation.attitude = 0.2 * DEG;
+        o->navigation.velocity = 2e-3;
+        o->navigation.angular_rate = 0.15 * DEG;
+    }
+    const ff_status status = ff_capture_open(&f->capture, copy, message, sizeof message);
+    const bool good = status == FF_OK ? fly(copy, f, take) : refuse(status, message);
+    ff_capture_close(&f->capture);
+    free(copy);
+    return good;
 }
 
 /* A KR 120 that carries client or servicer through the capture: where it is placed best, until when it stays
@@ -121,13 +155,13 @@ typedef struct path {
 
 enum { PATHS = 3 };
 
-static ff_status walk(void *self, const ff_mission_row *m) {
+static ff_status walk(void *self, const ff_row *row) {
     path *w = self;
     if (w->count < w->most) {
         const ff_pose grapple = {ff_quat_identity(), {{-2.9, 0, 0}}};
-        w->pose[0][w->count] = m->robot[0].T;
-        w->pose[1][w->count] = ff_pose_mul(m->robot[0].T, grapple);
-        w->pose[2][w->count++] = m->robot[1].T;
+        w->pose[0][w->count] = row->body[0].robot.T;
+        w->pose[1][w->count] = ff_pose_mul(row->body[0].robot.T, grapple);
+        w->pose[2][w->count++] = row->body[1].robot.T;
     }
     return FF_OK;
 }
@@ -135,41 +169,60 @@ static ff_status walk(void *self, const ff_mission_row *m) {
 typedef ff_workspace_span spans[2][PATHS]; /* relative, absolute */
 
 static bool find_spans(const ff_scenario *scenario, spans span) {
-    ff_capture_parts parts;
-    ff_mission_config config;
-    ff_mission_info info;
     ff_workspace_config workspace;
     const ff_robot_config robot = {.base = ff_pose_identity(), .tool = ff_pose_identity()};
-    char message[256] = "";
     ff_workspace_default(&workspace);
-    ff_capture_mission(scenario, &parts, &config);
-    workspace.sample = config.cycle;
+    workspace.sample = scenario->cycle;
     path w = {.most = (size_t)scenario->cycles + 1};
+    ff_scenario *copy = copy_of(scenario);
     ff_pose *memory = malloc(PATHS * w.most * sizeof *memory);
-    ff_status status = memory ? FF_OK : FF_ERR_MEMORY;
+    bool good = copy && (memory || refuse(FF_ERR_MEMORY, ""));
     for (int i = 0; i < PATHS && memory; i++)
         w.pose[i] = memory + (size_t)i * w.most;
-    for (int absolute = 0; absolute < 2 && status >= 0; absolute++) {
-        config.absolute = absolute;
+    for (int absolute = 0; absolute < 2 && good; absolute++) {
+        copy->frame = absolute ? FF_FRAME_ABSOLUTE : FF_FRAME_RELATIVE;
         w.count = 0;
-        status = ff_mission_run(&config, (ff_mission_sink){&w, walk}, &info, message, sizeof message);
-        for (int i = 0; i < PATHS && status >= 0; i++)
-            status = ff_workspace_trace(&workspace, &robot, w.pose[i], w.count, &span[absolute][i]);
+        good = fly(copy, &w, walk);
+        for (int i = 0; i < PATHS && good; i++) {
+            const ff_status status =
+                ff_workspace_trace(&workspace, &robot, w.pose[i], w.count, &span[absolute][i]);
+            good = status >= 0 || refuse(status, "");
+        }
     }
     free(memory);
-    return status >= 0 || refuse(status, message);
+    free(copy);
+    return good;
 }
 
 /* Base and joints of two runs, sampled alike. */
+typedef struct moment {
+    ff_vec3 base;
+    double q[FF_MAX_ARM_LINKS];
+} moment;
+
 typedef struct trace {
     size_t count, most;
-    ff_mission_row *row;
+    int servicer;
+    moment *row;
 } trace;
 
-static ff_status follow(void *self, const ff_mission_row *m) {
+static ff_status follow(void *self, const ff_row *row) {
     trace *t = self;
-    if (t->count < t->most)
-        t->row[t->count++] = *m;
+    if (t->count < t->most) {
+        moment *m = &t->row[t->count++];
+        m->base = row->body[t->servicer].satellite.position;
+        memcpy(m->q, row->servicer.q, sizeof m->q);
+    }
+    return FF_OK;
+}
+
+static ff_status follow_orbit(void *self, const ff_orbit_row *row) {
+    trace *t = self;
+    if (t->count < t->most) {
+        moment *m = &t->row[t->count++];
+        m->base = row->base.position;
+        memcpy(m->q, row->q, sizeof m->q);
+    }
     return FF_OK;
 }
 
@@ -179,9 +232,9 @@ typedef struct difference {
 } difference;
 
 /* Assumption 2: the arm on the ground is the orbit's. Here it is not: 5 % heavier, or with friction. */
-static void change_arm(bool friction, ff_tree_link_config *link) {
-    for (int k = 0; k < 6 && !friction; k++)
-        link->inertia[k] *= 1.05;
+static void change_arm(bool friction, ff_servicer_link *link) {
+    for (int k = 0; k < 9 && !friction; k++)
+        link->inertia.m[k / 3][k % 3] *= 1.05;
     if (!friction)
         link->mass *= 1.05;
     else {
@@ -193,8 +246,7 @@ static void change_arm(bool friction, ff_tree_link_config *link) {
 static difference compare(const trace *orbit, const trace *ground, int joints, double duration) {
     difference d = {.duration = duration};
     for (size_t k = 0; k < orbit->count && k < ground->count; k++) {
-        d.base = fmax(d.base,
-                      ff_vec3_norm(ff_vec3_sub(orbit->row[k].base.position, ground->row[k].base.position)));
+        d.base = fmax(d.base, ff_vec3_norm(ff_vec3_sub(orbit->row[k].base, ground->row[k].base)));
         for (int i = 0; i < joints; i++)
             d.joint = fmax(d.joint, fabs(orbit->row[k].q[i] - ground->row[k].q[i]));
     }
@@ -203,33 +255,37 @@ static difference compare(const trace *orbit, const trace *ground, int joints, d
 }
 
 static bool find_differences(const ff_scenario *scenario, difference out[2]) {
-    ff_capture_parts parts, real;
-    ff_mission_config config;
-    ff_mission_info info;
+    const int servicer = ff_scenario_servicer(scenario);
     char message[256] = "";
-    ff_capture_mission(scenario, &parts, &config);
-    config.duration = fmin(config.duration, 32.0);
     trace t[2];
+    ff_scenario *copy = copy_of(scenario);
+    ff_servicer_arm *real = malloc(sizeof *real);
     for (int i = 0; i < 2; i++)
         t[i] = (trace){.most = (size_t)scenario->cycles + 1,
-                       .row = malloc(((size_t)scenario->cycles + 1) * sizeof(ff_mission_row))};
-    ff_status status = t[0].row && t[1].row ? FF_OK : FF_ERR_MEMORY;
-    if (status >= 0)
-        status = ff_mission_orbit(&config, (ff_mission_sink){&t[0], follow}, message, sizeof message);
-    for (int friction = 0; friction < 2 && status >= 0; friction++) {
-        ff_mission_config unused;
-        ff_capture_mission(scenario, &real, &unused);
-        for (size_t i = 0; i < real.tree.links; i++)
-            change_arm(friction, &real.link[i]);
-        config.real_arm = &real.tree;
+                       .servicer = servicer,
+                       .row = malloc(((size_t)scenario->cycles + 1) * sizeof(moment))};
+    bool good = copy && (real && t[0].row && t[1].row ? true : refuse(FF_ERR_MEMORY, ""));
+    if (good) {
+        copy->duration = fmin(copy->duration, 32.0);
+        copy->cycles = (uint64_t)llround(copy->duration / copy->cycle);
+        const ff_status status = ff_orbit_run(copy, NULL, (ff_obsw_record){0},
+                                              (ff_orbit_sink){&t[0], follow_orbit}, message, sizeof message);
+        good = status >= 0 || refuse(status, message);
+    }
+    for (int friction = 0; friction < 2 && good; friction++) {
+        *real = copy->satellite[servicer].arm;
+        for (int i = 0; i < real->links; i++)
+            change_arm(friction, &real->link[i]);
+        copy->satellite[servicer].ground_arm = real;
         t[1].count = 0;
-        status = ff_mission_run(&config, (ff_mission_sink){&t[1], follow}, &info, message, sizeof message);
-        out[friction] = compare(&t[0], &t[1], scenario->satellite[ff_scenario_servicer(scenario)].arm.joints,
-                                config.duration);
+        good = fly(copy, &t[1], follow);
+        out[friction] = compare(&t[0], &t[1], real->joints, copy->duration);
     }
     free(t[0].row);
     free(t[1].row);
-    return status >= 0 || refuse(status, message);
+    free(real);
+    free(copy);
+    return good;
 }
 
 typedef struct captures {

@@ -62,7 +62,7 @@ typedef struct desk { /* the operator's */
     int bar[FF_MAX_BODIES][FF_LEVEL_COUNT]; /* limit's number on the page; -1: none */
 } desk;
 
-static void show_check(const desk *d, const ff_rt_check *check) {
+static void show_check(const desk *d, const ff_check *check) {
     char *text = ff_check_text(d->scenario, check);
     if (text)
         fputs(text, stdout);
@@ -88,7 +88,7 @@ static bool typed(const desk *d, const char *word) {
 }
 
 /* The tests of the check move the robot a little: that, too, is the operator's decision. */
-static bool permit(void *user, const ff_rt_check *check) {
+static bool permit(void *user, const ff_check *check) {
     const desk *d = user;
     if (d->arm)
         return true;
@@ -99,7 +99,7 @@ static bool permit(void *user, const ff_rt_check *check) {
     return typed(d, "test");
 }
 
-static bool confirm(void *user, const ff_rt_check *check) {
+static bool confirm(void *user, const ff_check *check) {
     const desk *d = user;
     if (!d->quiet || !d->arm) { /* nobody decides without having seen it */
         ff_progress_clear();
@@ -447,7 +447,7 @@ int ff_cmd_rt(int argc, char **argv) {
     const char *file, *method = NULL, *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL,
                       *cpu = NULL, *live = NULL;
     int status;
-    bool arm = false, selftest = false, control = false, doze = false, trust = false;
+    bool arm = false, selftest = false, control = false, deep_idle = false, trust = false;
     ff_show_ask ask = {.log = "csv,mcap"};
     const ff_option options[] = {FF_OPT("--method", &method),
                                  FF_SHOW_OPTS(&ask),
@@ -461,13 +461,13 @@ int ff_cmd_rt(int argc, char **argv) {
                                  FF_OPT("--cpu", &cpu),
                                  FF_OPT("--live", &live),
                                  FF_OPT_FLAG("--control", &control),
-                                 FF_OPT_FLAG("--doze", &doze),
+                                 FF_OPT_FLAG("--doze", &deep_idle),
                                  FF_OPT_FLAG("--trust-method", &trust),
                                  {0}};
     if (ff_cli_parse(argc, argv, "rt", help, options, NULL, &file, &status))
         return status;
     if (selftest)
-        return ff_cli_selftest(ask.json, doze);
+        return ff_cli_selftest(ask.json, deep_idle);
     if (!file)
         return ff_cli_missing("rt", "scenario");
     if (control && !live) {
@@ -485,7 +485,7 @@ int ff_cmd_rt(int argc, char **argv) {
     d.options.silence = silent;
     d.options.priority = 80;
     d.options.cpu = (int)which;
-    d.options.doze = doze;
+    d.options.deep_idle = deep_idle;
     d.options.stop = &stop;
     d.options.permit = permit;
     d.options.confirm = confirm;

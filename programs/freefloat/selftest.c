@@ -47,9 +47,9 @@ static void bars(const ff_histogram *h) {
     }
 }
 
-int ff_cli_selftest(bool json, bool doze) {
+int ff_cli_selftest(bool json, bool deep_idle) {
     static ff_selftest test; /* large */
-    if (ff_selftest_run(2.0, doze, &test) != FF_OK) {
+    if (ff_selftest_run(2.0, deep_idle, &test) != FF_OK) {
         ff_cli_error("freefloat rt --selftest: no thread or socket");
         return FF_EXIT_FAILED;
     }
@@ -75,7 +75,7 @@ int ff_cli_selftest(bool json, bool doze) {
            rights->cpu, test.governor);
     printf("idle states  %s\n",
            rights->awake ? "held off while the loop runs (/dev/cpu_dma_latency at 0)"
-           : doze        ? "allowed by --doze: the processor wakes later"
+           : deep_idle   ? "allowed by --doze: the processor wakes later"
                          : "cannot be held off (/dev/cpu_dma_latency): the processor may wake late");
     printf("timer        %ld ns\n", test.clock_ns);
     printf("wake-up      p50 %.0f us, p99 %.0f us, largest %.0f us of %llu at 1 kHz\n",

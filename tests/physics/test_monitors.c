@@ -1,48 +1,9 @@
 /* destefano2021, IV: the monitors (24), (25), (28), (29), each against the same quantity computed another
  * way, so that a wrong sign fails; and the star tracker of Fig. 10. */
 #include "report/metrics.h"
-#include "executive/capture.h"
-#include "support.h"
+#include "mission_support.h"
 
-#define CAPTURE FF_SOURCE_DIR "/scenarios/envisat-capture.yaml"
-enum { CLIENT, SERVICER, ROWS = 4001 };
-
-typedef struct record {
-    int n;
-    ff_mission_row row[ROWS];
-} record;
-
-static record ground, orbit;
 static ff_scenario scenario;
-static ff_capture_parts parts;
-
-static ff_status keep(void *self, const ff_mission_row *row) {
-    record *r = self;
-    assert_true(r->n < ROWS);
-    r->row[r->n++] = *row;
-    return FF_OK;
-}
-
-static void load(const char *const *set, int sets, double duration, ff_mission_config *c) {
-    char message[400] = "", warnings[400];
-    const ff_scenario_options options = {.set = set, .sets = sets};
-    if (ff_scenario_load(CAPTURE, &options, &scenario, message, sizeof message, warnings, sizeof warnings) !=
-        FF_OK)
-        fail_msg("%s", message);
-    for (int i = 0; i < scenario.satellites; i++)
-        scenario.satellite[i].robot.kind = FF_ROBOT_IDEAL;
-    scenario.duration = duration;
-    scenario.cycles = (uint64_t)llround(duration / scenario.cycle);
-    ff_capture_mission(&scenario, &parts, c);
-}
-
-static void run(const ff_mission_config *c) {
-    char message[300] = "";
-    ff_mission_info info;
-    ground.n = 0;
-    if (ff_mission_run(c, (ff_mission_sink){&ground, keep}, &info, message, sizeof message) != FF_OK)
-        fail_msg("%s", message);
-}
 
 static ff_twist body_twist(const ff_setpoint *s) {
     return (ff_twist){s->twist.w, ff_quat_unrotate(s->T.q, s->twist.v)};
@@ -56,20 +17,19 @@ static double size_of(ff_twist V) {
  * synchronises. */
 static void test_24_storage_falls_by_its_dissipation(void **state) {
     (void)state;
-    ff_mission_config c;
-    load(NULL, 0, 9, &c);
-    run(&c);
-    const double W0 = ground.row[0].actuation.storage;
+    mission_load(NULL, 0, 9, &scenario);
+    mission_run(&scenario, &facility);
+    const double W0 = facility.row[0].actuation.storage;
     double lost = 0;
     assert_true(W0 > 0.01);
-    for (int k = 1; k < ground.n; k++) {
-        const ff_obsw_out *a = &ground.row[k - 1].actuation, *b = &ground.row[k].actuation;
+    for (int k = 1; k < facility.n; k++) {
+        const ff_obsw_out *a = &facility.row[k - 1].actuation, *b = &facility.row[k].actuation;
         assert_int_equal(b->phase, 1);
         assert_true(b->storage < a->storage + 1e-6 * W0);
         assert_true(b->dissipation >= 0);
-        lost += 0.5 * c.cycle * (a->dissipation + b->dissipation);
+        lost += 0.5 * scenario.cycle * (a->dissipation + b->dissipation);
     }
-    const double fell = W0 - ground.row[ground.n - 1].actuation.storage;
+    const double fell = W0 - facility.row[facility.n - 1].actuation.storage;
     print_message("W_a fell by %.9g of %.9g, delta says %.9g\n", fell, W0, lost);
     assert_near(fell / W0, lost / W0, 5e-3); /* a controller held for 4 ms */
     assert_true(fell > 0.999 * W0);
@@ -79,9 +39,8 @@ static void test_24_storage_falls_by_its_dissipation(void **state) {
 static void test_24_monitor_sees_an_unstable_controller(void **state) {
     (void)state;
     for (int wrong = 0; wrong < 2; wrong++) {
-        ff_mission_config unused;
         ff_metrics metrics;
-        load(NULL, 0, 4, &unused);
+        mission_load(NULL, 0, 4, &scenario);
         if (wrong) /* e'' - 2 r e' + r^2 e = 0 */
             scenario.satellite[ff_scenario_servicer(&scenario)].obsw.sync_rate = -1.2;
         assert_int_equal(ff_metrics_init(&scenario, &metrics), FF_OK);
@@ -109,24 +68,25 @@ static void test_25_client_energy_is_constant(void **state) {
     static const char *const set[] = {
         "nominal={kind: prescribed, pose: {position: [0.2, -0.1, 0]}, twist: [0.01, -0.02, "
         "0.015, 0.01, 0.02, -0.06]}"};
-    ff_mission_config c;
     ff_rigid_model model;
-    load(set, 1, 8, &c);
-    run(&c);
-    assert_int_equal(ff_rigid_create(&c.client, &model), FF_OK);
-    const double W = ff_rigid_kinetic_energy(&model, &c.client_start);
-    const ff_twist V_n = ff_rigid_twist(&c.nominal);
+    mission_load(set, 1, 8, &scenario);
+    mission_run(&scenario, &facility);
+    assert_int_equal(ff_rigid_create(&scenario.satellite[CLIENT].rigid, &model), FF_OK);
+    const double W = ff_rigid_kinetic_energy(&model, &scenario.satellite[CLIENT].start);
+    const ff_rigid_state nominal = ff_scenario_nominal(&scenario);
+    const ff_twist V_n = ff_rigid_twist(&nominal);
     double drift = 0, other_least = FF_INF, other_most = 0;
-    for (int k = 0; k < ground.n; k++) {
-        const ff_mission_row *r = &ground.row[k];
+    for (int k = 0; k < facility.n; k++) {
+        const mission_row *r = &facility.row[k];
         const ff_setpoint *s = &r->robot[CLIENT];
         const ff_twist V_c = body_twist(s), d = ff_relative_delta(s->T, V_n);
         drift = fmax(drift, fabs(r->W_c - W));
         double energy[2];
         for (int minus = 0; minus < 2; minus++) {
             const ff_twist V = minus ? ff_twist_sub(V_c, d) : ff_twist_add(V_c, d);
-            energy[minus] = 0.5 * (model.mass * ff_vec3_dot(V.v, V.v) +
-                                   ff_vec3_dot(V.w, ff_mat3_apply(&c.client.inertia, V.w)));
+            energy[minus] =
+                0.5 * (model.mass * ff_vec3_dot(V.v, V.v) +
+                       ff_vec3_dot(V.w, ff_mat3_apply(&scenario.satellite[CLIENT].rigid.inertia, V.w)));
         }
         assert_near(r->W_c, energy[0], 1e-9 * W);
         other_least = fmin(other_least, energy[1]);
@@ -142,27 +102,25 @@ static void test_25_client_energy_is_constant(void **state) {
  * and the damper's: over the run it is minus what the spring holds and the damper took. */
 static void test_28_port_power(void **state) {
     (void)state;
-    ff_mission_config c;
     char message[200];
-    load(NULL, 0, 6, &c);
-    c.obsw.grasp = 0.5;      /* in the midst of the synchronisation: the gripper moves against the client */
-    c.grasp_stiffness = 200; /* soft: sums over cycles shall be integrals */
-    c.grasp_damping = 60;
-    c.grasp_rotation_stiffness = 4;
-    c.grasp_rotation_damping = 1;
-    run(&c);
-    ff_tree_model *tree;
-    ff_tree_work *work;
-    const size_t size = ff_tree_memsize(c.servicer);
-    void *memory[2] = {malloc(size), NULL};
-    assert_int_equal(ff_tree_create(c.servicer, memory[0], size, &tree, message, sizeof message), FF_OK);
-    memory[1] = malloc(ff_tree_work_memsize(tree));
-    assert_int_equal(ff_tree_work_create(tree, memory[1], ff_tree_work_memsize(tree), &work), FF_OK);
+    mission_load(NULL, 0, 6, &scenario);
+    ff_contact *grip = &scenario.contact[GRIP];
+    grip->closes = 0.5;    /* in the midst of the synchronisation: the gripper moves against the client */
+    grip->stiffness = 200; /* soft: sums over cycles shall be integrals */
+    grip->damping = 60;
+    grip->rotation_stiffness = 4;
+    grip->rotation_damping = 1;
+    mission_run(&scenario, &facility);
+    const ff_tree_frame frame = ff_scenario_gripper(&scenario.satellite[SERVICER]);
+    ff_tree_memory tree;
+    assert_int_equal(
+        ff_tree_memory_open(&scenario.satellite[SERVICER], FF_TREE_ORBIT, &tree, message, sizeof message),
+        FF_OK);
     ff_pose closed = ff_pose_identity();
     bool held = false;
     double work_done = 0, damped = 0, spring = 0, most = 0, last_power = 0, last_rate = 0;
-    for (int k = 0; k < ground.n; k++) {
-        const ff_mission_row *r = &ground.row[k];
+    for (int k = 0; k < facility.n; k++) {
+        const mission_row *r = &facility.row[k];
         ff_tree_state s;
         ff_tree_state_default(&s);
         const ff_setpoint *base = &r->inertial[SERVICER], *client = &r->inertial[CLIENT]; /* robots, (23) */
@@ -170,10 +128,10 @@ static void test_28_port_power(void **state) {
         s.twist = body_twist(base);
         memcpy(s.q, r->q, sizeof s.q);
         memcpy(s.qd, r->qd, sizeof s.qd);
-        ff_tree_kinematics(tree, &s, work, ff_vec3_zero());
-        const ff_pose gripper = ff_tree_frame_pose(tree, work, &c.gripper),
+        ff_tree_kinematics(tree.model, &s, tree.work, ff_vec3_zero());
+        const ff_pose gripper = ff_tree_frame_pose(tree.model, tree.work, &frame),
                       T = ff_pose_mul(ff_pose_inverse(client->T), gripper);
-        const ff_twist V_a = ff_tree_frame_twist(tree, work, &c.gripper), V_t = body_twist(client);
+        const ff_twist V_a = ff_tree_frame_twist(tree.model, tree.work, &frame), V_t = body_twist(client);
         /* (27): on the servicer at the gripper, and its reaction on the client about its CoM */
         const double on_servicer = ff_power(r->F_e, V_a),
                      on_client = -ff_power(ff_wrench_transform(T, r->F_e), V_t);
@@ -189,19 +147,18 @@ static void test_28_port_power(void **state) {
         const ff_vec3 x = ff_vec3_sub(T.p, closed.p),
                       turn = ff_quat_log(ff_quat_mul(ff_quat_conj(closed.q), T.q));
         const double rate =
-            c.grasp_damping * ff_vec3_dot(V.v, V.v) + c.grasp_rotation_damping * ff_vec3_dot(V.w, V.w);
-        spring = 0.5 * (c.grasp_stiffness * ff_vec3_dot(x, x) +
-                        c.grasp_rotation_stiffness * ff_vec3_dot(turn, turn));
-        work_done += 0.5 * c.cycle * (r->port_power + last_power);
-        damped += 0.5 * c.cycle * (rate + last_rate);
+            grip->damping * ff_vec3_dot(V.v, V.v) + grip->rotation_damping * ff_vec3_dot(V.w, V.w);
+        spring =
+            0.5 * (grip->stiffness * ff_vec3_dot(x, x) + grip->rotation_stiffness * ff_vec3_dot(turn, turn));
+        work_done += 0.5 * scenario.cycle * (r->port_power + last_power);
+        damped += 0.5 * scenario.cycle * (rate + last_rate);
         last_power = r->port_power;
         last_rate = rate;
-        if (work_done == 0.5 * c.cycle * r->port_power) /* the first: nothing before it */
+        if (work_done == 0.5 * scenario.cycle * r->port_power) /* the first: nothing before it */
             work_done = damped = 0;
         most = fmax(most, fabs(r->port_power));
     }
-    free(memory[0]);
-    free(memory[1]);
+    ff_tree_memory_close(&tree);
     print_message("port gave %.6g J; spring %.6g J, damper %.6g J; at most %.3g W\n", work_done, spring,
                   damped, most);
     assert_true(held && damped > 1e-4);
@@ -212,11 +169,10 @@ static void test_28_port_power(void **state) {
  * theirs. */
 static void test_29_bound_of_the_commands(void **state) {
     (void)state;
-    ff_mission_config c;
-    load(NULL, 0, 8, &c);
-    run(&c);
-    for (int k = 1; k < ground.n; k++) {
-        const ff_mission_row *r = &ground.row[k];
+    mission_load(NULL, 0, 8, &scenario);
+    mission_run(&scenario, &facility);
+    for (int k = 1; k < facility.n; k++) {
+        const mission_row *r = &facility.row[k];
         const ff_twist V_n =
             ff_rigid_twist(&r->client); /* unforced: the nominal motion is the client's own */
         const ff_twist V_b = ff_rigid_twist(&r->base), V_s = body_twist(&r->command[SERVICER]);
@@ -229,8 +185,8 @@ static void test_29_bound_of_the_commands(void **state) {
         const double client = size_of(V_c) - size_of(V_n) - size_of(dc);
         assert_true(size_of(ff_twist_sub(V_c, ff_twist_sub(V_n, dc))) < 1e-9);
         /* what left in cycle k - 1 is the command of cycle k */
-        assert_near(ground.row[k - 1].bound, fmax(servicer, client), 1e-9);
-        assert_true(ground.row[k - 1].bound <= 0);
+        assert_near(facility.row[k - 1].bound, fmax(servicer, client), 1e-9);
+        assert_true(facility.row[k - 1].bound <= 0);
     }
 }
 
@@ -238,15 +194,12 @@ static void test_29_bound_of_the_commands(void **state) {
  */
 static void test_star_tracker_is_the_orbits(void **state) {
     (void)state;
-    ff_mission_config c;
-    char message[300] = "";
-    load(NULL, 0, 12, &c);
-    run(&c);
-    orbit.n = 0;
-    assert_int_equal(ff_mission_orbit(&c, (ff_mission_sink){&orbit, keep}, message, sizeof message), FF_OK);
+    mission_load(NULL, 0, 12, &scenario);
+    mission_run(&scenario, &facility);
+    mission_fly(&scenario, &orbit);
     double off = 0, moved = 0;
-    for (int k = 0; k < ground.n; k++) {
-        const ff_mission_row *r = &ground.row[k], *o = &orbit.row[k];
+    for (int k = 0; k < facility.n; k++) {
+        const mission_row *r = &facility.row[k], *o = &orbit.row[k];
         /* the sensor's own value, from the robots; the satellite's; the orbit's */
         const double *a = r->star_tracker;
         const ff_quat seen = {a[0], a[1], a[2], a[3]};
@@ -270,9 +223,10 @@ static void test_scenario_reaches_the_computer(void **state) {
         "velocity: 5, angular_rate: 6, star_tracker: 7, gyro: 8, encoder: 9, encoder_speed: 10, "
         "star_tracker_rate: 11, "
         "star_tracker_delay: 12, gyro_rate: 13, gyro_delay: 14, encoder_rate: 15, encoder_delay: 16}}"};
-    ff_mission_config m;
-    load(set, 1, 1, &m);
-    const ff_computer_config *c = &m.computer;
+    ff_computer_config configured;
+    mission_load(set, 1, 1, &scenario);
+    ff_computer_configure(&scenario, &configured);
+    const ff_computer_config *c = &configured;
     const ff_navigation_config expected = {.rate = 1,
                                            .delay = 2,
                                            .position = 3,

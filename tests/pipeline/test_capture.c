@@ -2,32 +2,31 @@
  * know an arm [destefano2021]. */
 #include "mission_support.h"
 
-static void make(ff_mission_config *c) {
+static ff_scenario scenario;
+
+static void make(ff_scenario *c) {
     mission_make(c, ff_vec3_make(0.001, -0.002, -2.5 * DEG));
 }
 
 /* Held from the start, gripper at the grapple point, 2 mm/s between the two. */
-static void held(ff_mission_config *c, double K, const ff_method *method, double delay) {
-    make(c);
-    c->duration = 18;
-    c->obsw.grasp = 0;
-    c->grasp_stiffness = K;
-    c->grasp_damping = 0;
-    c->grasp_rotation_stiffness = 0.5 * K;
-    c->grasp_rotation_damping = 0;
-    c->servicer_start = c->obsw.goal;
-    memcpy(c->q_start, servicer_reached, sizeof servicer_reached);
-    memcpy(c->obsw.q_start, servicer_reached, sizeof servicer_reached);
-    c->absolute_start = true;
-    const ff_rigid_state still = {c->obsw.goal.p, c->obsw.goal.q, {{0, 0, 0}}, {{0, 0, 0}}};
-    c->start = ff_relative_to_absolute(&c->client_start, &still);
-    c->start.velocity = ff_vec3_axpy(0.002, ff_vec3_unit(ff_vec3_make(1, 1, 1)), c->start.velocity);
-    c->method = method;
-    ff_settings_default(method, 0, &c->setting);
-    c->world.grasp.body = 1;
+static void held(ff_scenario *s, double K, const ff_method *method, double delay) {
+    make(s);
+    mission_last(s, 18);
+    ff_contact *grip = &s->contact[GRIP];
+    ff_satellite *servicer = &s->satellite[SERVICER];
+    grip->closes = 0;
+    grip->stiffness = grip->satellite_stiffness = K;
+    grip->damping = grip->satellite_damping = 0;
+    grip->rotation_stiffness = 0.5 * K;
+    grip->rotation_damping = 0;
+    memcpy(servicer->arm.q, servicer_reached, sizeof servicer_reached);
+    mission_fly_along(s, servicer->obsw.goal);
+    servicer->start.velocity =
+        ff_vec3_axpy(0.002, ff_vec3_unit(ff_vec3_make(1, 1, 1)), servicer->start.velocity);
+    s->method = method;
     for (int i = 0; i < 2; i++) {
-        c->robot[i].kind = FF_ROBOT_DELAY;
-        c->robot[i].delay = delay;
+        s->satellite[i].robot.kind = FF_ROBOT_DELAY;
+        s->satellite[i].robot.delay = delay;
     }
 }
 
@@ -39,16 +38,15 @@ static void test_methods_on_a_stiff_grasp(void **state) {
     static const double delay[] = {0.020, 0.040, 0.100, 0.150};
     for (int d = 0; d < 4; d++)
         for (int m = 0; m < 3; m++) {
-            ff_mission_config c;
-            held(&c, 1e4, methods[m], delay[d]);
-            mission_run(&c, &facility);
+            held(&scenario, 1e4, methods[m], delay[d]);
+            mission_run(&scenario, &facility);
             double most = 0, late = 0, linear = 0;
             for (int k = 0; k < facility.n; k++) {
-                const ff_mission_row *r = &facility.row[k];
-                most = fmax(most, r->gripper_speed);
+                const mission_row *r = &facility.row[k];
+                most = fmax(most, r->see.gripper_speed);
                 if (r->t > 15)
-                    late = fmax(late, r->gripper_speed);
-                linear = fmax(linear, ff_vec3_norm(ff_vec3_sub(r->linear, facility.row[0].linear)));
+                    late = fmax(late, r->see.gripper_speed);
+                linear = fmax(linear, ff_vec3_norm(ff_vec3_sub(r->see.linear, facility.row[0].see.linear)));
             }
             print_message("%s, %.0f ms: largest %.2f mm/s, after 15 s %.2f; momentum %.2g N s\n",
                           methods[m]->name, 1e3 * delay[d], 1e3 * most, 1e3 * late, linear);
@@ -69,39 +67,36 @@ static double apart(const mission_record *a, const mission_record *b, int from, 
     return most;
 }
 
-/* The readings' pulses on the client, and one on the base. */
-static ff_rigid_load pulses(const void *of, int which, double t) {
-    (void)of;
-    static const struct {
-        int which;
-        double from, to;
-        ff_rigid_load load;
-    } all[] = {{0, 4.8, 5.28, {{{200, -150, 80}}, {{60, -90, 120}}}},
-               {0, 10, 10.08, {{{-1500, 900, 400}}, {{300, 800, -1200}}}},
-               {1, 7, 8, {{{5, -3, 2}}, {{1, 2, -1}}}}};
-    ff_rigid_load sum = {{{0, 0, 0}}, {{0, 0, 0}}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].which == which && t >= all[i].from - 1e-9 && t < all[i].to - 1e-9) {
-            sum.force = ff_vec3_add(sum.force, all[i].load.force);
-            sum.torque = ff_vec3_add(sum.torque, all[i].load.torque);
-        }
-    return sum;
-}
-
 /* Known loads move client and base as in orbit, in both frames; the robots' path is the frame's. */
 static void test_loads_as_in_orbit(void **state) {
     (void)state;
-    ff_mission_config c;
-    make(&c);
-    c.duration = 15;
-    mission_fly(&c, &orbit);
+    static const ff_load pulses[] = {
+        /* a nanosecond early: cycles are products, the edges decimal fractions */
+        {.body = CLIENT,
+         .force = {{200, -150, 80}},
+         .torque = {{60, -90, 120}},
+         .from = 4.8 - 1e-9,
+         .to = 5.28 - 1e-9},
+        {.body = CLIENT,
+         .force = {{-1500, 900, 400}},
+         .torque = {{300, 800, -1200}},
+         .from = 10 - 1e-9,
+         .to = 10.08 - 1e-9},
+        {.body = SERVICER, .force = {{5, -3, 2}}, .torque = {{1, 2, -1}}, .from = 7 - 1e-9, .to = 8 - 1e-9}};
+    make(&scenario);
+    mission_last(&scenario, 15);
+    mission_fly(&scenario, &orbit);
     const ff_vec3 free_end = orbit.row[orbit.n - 1].client.position;
-    c.load = pulses;
-    mission_fly(&c, &orbit);
+    scenario.loads = 3;
+    for (int i = 0; i < 3; i++) {
+        scenario.load[i] = pulses[i];
+        scenario.load[i].kind = FF_LOAD_PULSE;
+    }
+    mission_fly(&scenario, &orbit);
     assert_true(ff_vec3_norm(ff_vec3_sub(free_end, orbit.row[orbit.n - 1].client.position)) > 0.05);
     for (int absolute = 0; absolute < 2; absolute++) {
-        c.absolute = absolute;
-        mission_run(&c, &facility);
+        scenario.frame = absolute ? FF_FRAME_ABSOLUTE : FF_FRAME_RELATIVE;
+        mission_run(&scenario, &facility);
         const double off = apart(&facility, &orbit, 0, MISSION_ROWS);
         print_message("loads, %s: %.2g m off the orbit\n", absolute ? "absolute" : "relative", off);
         assert_true(off < 0.5e-3);
@@ -125,41 +120,44 @@ static void test_robots_and_closing(void **state) {
                                       .angular_jerk = 5}};
     for (int i = 0; i < 3; i++)
         for (int near = 0; near < 2; near++) {
-            ff_mission_config c;
-            make(&c);
+            make(&scenario);
             for (int b = 0; b < 2; b++) {
-                const ff_robot_config usual = c.robot[b];
-                c.robot[b] = robot[i];
-                c.robot[b].base = usual.base;
-                c.robot[b].tool = usual.tool;
+                ff_robot_config *r = &scenario.satellite[b].robot;
+                const ff_robot_config usual = *r;
+                *r = robot[i];
+                r->base = usual.base;
+                r->tool = usual.tool;
             }
-            c.obsw.grasp = near ? 5 : 32.6; /* on proximity: armed at 5 s, within 3 mm */
-            c.grasp_reach = near ? 0.003 : FF_INF;
-            mission_run(&c, &facility);
+            scenario.contact[GRIP].closes = near ? 5 : 32.6; /* on proximity: armed at 5 s, within 3 mm */
+            scenario.contact[GRIP].reach = near ? 0.003 : FF_INF;
+            mission_run(&scenario, &facility);
             int closed = 0;
             while (closed < facility.n && !facility.row[closed].held)
                 closed++;
             assert_in_range(closed, 1, facility.n - 1);
-            const ff_mission_row *g = &facility.row[closed], *e = &facility.row[facility.n - 1];
+            const mission_row *g = &facility.row[closed], *e = &facility.row[facility.n - 1];
             double most = 0;
             for (int k = closed; k < facility.n; k++)
-                most = fmax(most, facility.row[k].gripper_speed);
+                most = fmax(most, facility.row[k].see.gripper_speed);
             print_message("%s, closes at %.3f s: base error at 9 s %.3f mm, largest speed after %.2f, at the "
                           "end %.2f mm/s, momentum %.2g\n",
-                          name[i], g->t, 1e3 * ff_vec3_norm(facility.row[2250].base_error), 1e3 * most,
-                          1e3 * e->gripper_speed,
-                          ff_vec3_norm(ff_vec3_sub(e->linear, g->linear)) / ff_vec3_norm(g->linear));
+                          name[i], g->t, 1e3 * ff_vec3_norm(facility.row[2250].see.base_error), 1e3 * most,
+                          1e3 * e->see.gripper_speed,
+                          ff_vec3_norm(ff_vec3_sub(e->see.linear, g->see.linear)) /
+                              ff_vec3_norm(g->see.linear));
             if (near) {
                 assert_true(g->t > 20 && g->t < 31.1); /* before the arm has come to rest */
                 assert_true(e->held);
             } else
                 assert_near(g->t, 32.6, 1e-9);
-            assert_true(ff_vec3_norm(facility.row[2250].base_error) < 1e-3);
+            assert_true(ff_vec3_norm(facility.row[2250].see.base_error) < 1e-3);
             assert_true(most < 0.02);
-            assert_true(e->gripper_speed < 0.01);
+            assert_true(e->see.gripper_speed < 0.01);
             /* one force, equal and opposite: the robots' faults make no momentum */
-            assert_true(ff_vec3_norm(ff_vec3_sub(e->linear, g->linear)) < 1e-10 * ff_vec3_norm(g->linear));
-            assert_true(ff_vec3_norm(ff_vec3_sub(e->origin, g->origin)) < 1e-10 * ff_vec3_norm(g->origin));
+            assert_true(ff_vec3_norm(ff_vec3_sub(e->see.linear, g->see.linear)) <
+                        1e-10 * ff_vec3_norm(g->see.linear));
+            assert_true(ff_vec3_norm(ff_vec3_sub(e->see.origin, g->see.origin)) <
+                        1e-10 * ff_vec3_norm(g->see.origin));
         }
 }
 
@@ -169,18 +167,17 @@ static _Alignas(64) unsigned char tree_a[200000], tree_b[200000], robot_a[200000
 static void test_wrench_robots_move_as_commanded(void **state) {
     (void)state;
     for (int absolute = 0; absolute < 2; absolute++) {
-        ff_mission_config c;
-        make(&c);
-        c.duration = 40;
-        c.gravity = ff_vec3_zero(); /* (16) has none; the drive would carry the arm's weight too */
-        c.absolute = absolute;
-        mission_run(&c, &orbit); /* the admittance form */
+        make(&scenario);
+        mission_last(&scenario, 40);
+        scenario.facility_gravity = ff_vec3_zero(); /* (16) has none; the drive would carry the weight */
+        scenario.frame = absolute ? FF_FRAME_ABSOLUTE : FF_FRAME_RELATIVE;
+        mission_run(&scenario, &orbit); /* the admittance form */
         const ff_rigid_config carry = {900, {{{250, 5, -4}, {5, 300, 3}, {-4, 3, 280}}}};
         for (int i = 0; i < 2; i++) {
-            c.robot[i].kind = FF_ROBOT_WRENCH;
-            c.robot[i].inertia = carry;
+            scenario.satellite[i].robot.kind = FF_ROBOT_WRENCH;
+            scenario.satellite[i].robot.inertia = carry;
         }
-        mission_run(&c, &facility);
+        mission_run(&scenario, &facility);
         const double off = apart(&facility, &orbit, 0, MISSION_ROWS);
         assert_true(off < 1e-12);
 
@@ -196,16 +193,16 @@ static void test_wrench_robots_move_as_commanded(void **state) {
         memcpy(own.config.base_inertia, inertia, sizeof inertia);
         assert_int_equal(ff_tree_create(&own.config, robot_a, sizeof robot_a, &robot, NULL, 0), FF_OK);
         assert_int_equal(ff_tree_work_create(robot, robot_b, sizeof robot_b, &robot_work), FF_OK);
-        const ff_servicer_model model = {tree, c.gripper, {{0, 0, 0}}};
+        const ff_servicer_model model = {tree, servicer_gripper(), {{0, 0, 0}}};
         ff_rigid_model client;
-        assert_int_equal(ff_rigid_create(&c.client, &client), FF_OK);
+        assert_int_equal(ff_rigid_create(&envisat_rigid, &client), FF_OK);
         double largest = 0, error = 0;
         /* relative: the approach, where the client moves as the nominal motion does; absolute: after the
          * grasp
          */
         const int from = absolute ? 8200 : 100, to = absolute ? 9900 : 7500;
         for (int k = from; k < to; k++) {
-            const ff_mission_row *r = &facility.row[k], *next = &facility.row[k + 1];
+            const mission_row *r = &facility.row[k], *next = &facility.row[k + 1];
             ff_servicer_in in;
             const ff_rigid_state *n = &r->client;
             in.g_n = absolute ? ff_pose_identity() : ff_rigid_pose(n);
@@ -218,7 +215,7 @@ static void test_wrench_robots_move_as_commanded(void **state) {
             for (int i = 0; i < SERVICER_JOINTS; i++) {
                 in.q[i] = r->q[i];
                 in.qd[i] = r->qd[i];
-                in.qdd[i] = (next->qd[i] - r->qd[i]) / c.cycle;
+                in.qdd[i] = (next->qd[i] - r->qd[i]) / scenario.cycle;
                 in.tau[i] = 0;
             }
             in.F_b = (ff_wrench){
@@ -226,7 +223,7 @@ static void test_wrench_robots_move_as_commanded(void **state) {
                 ff_vec3_make(r->actuation.force[0], r->actuation.force[1], r->actuation.force[2])};
             in.F_e = r->F_e;
             const ff_wrench F_s = ff_servicer_robot_wrench(&model, robot, work, robot_work, &in);
-            const ff_wrench d = ff_wrench_sub(next->driven[1], F_s);
+            const ff_wrench d = ff_wrench_sub(next->drive[SERVICER], F_s);
             largest = fmax(largest, fmax(ff_vec3_norm(F_s.f), ff_vec3_norm(F_s.t)));
             error = fmax(error, fmax(ff_vec3_norm(d.f), ff_vec3_norm(d.t)));
         }
@@ -243,31 +240,32 @@ static void test_bump_grasp_and_release(void **unused) {
     static const ff_method *const methods[] = {&ff_method_direct, &ff_method_fused};
     double error[2], peak[2];
     for (int m = 0; m < 2; m++) {
-        ff_mission_config c;
-        held(&c, 2000, methods[m], 0.040);
-        c.start.velocity = ff_vec3_axpy(0.02, ff_vec3_make(1, 0, 0), c.start.velocity);
-        c.start.position.x -= 0.006; /* touches after 0.2 s */
-        c.duration = 8;
-        c.obsw.grasp = 3;
-        c.opens = 5;
-        c.bumps = 1;
-        c.bump[0] = (ff_contact){.kind = FF_CONTACT_PAIR,
-                                 .body = 1,
-                                 .against = 0,
-                                 .at = c.grapple,
-                                 .normal = {{-1, 0, 0}},
-                                 .stiffness = 1e4,
-                                 .satellite_stiffness = 1e4};
-        mission_fly(&c, &orbit);
-        mission_run(&c, &facility);
-        const ff_mission_row *a = &facility.row[facility.n - 1], *o = &orbit.row[orbit.n - 1];
+        held(&scenario, 2000, methods[m], 0.040);
+        ff_rigid_state *start = &scenario.satellite[SERVICER].start;
+        start->velocity = ff_vec3_axpy(0.02, ff_vec3_make(1, 0, 0), start->velocity);
+        start->position.x -= 0.006; /* touches after 0.2 s */
+        mission_last(&scenario, 8);
+        scenario.contact[GRIP].closes = 3;
+        scenario.contact[GRIP].opens = 5;
+        scenario.contacts = 2;
+        scenario.contact[GRIP + 1] = (ff_contact){.name = "bump",
+                                                  .kind = FF_CONTACT_PAIR,
+                                                  .body = SERVICER,
+                                                  .against = CLIENT,
+                                                  .at = scenario.contact[GRIP].at,
+                                                  .normal = {{-1, 0, 0}},
+                                                  .stiffness = 1e4,
+                                                  .satellite_stiffness = 1e4};
+        mission_fly(&scenario, &orbit);
+        mission_run(&scenario, &facility);
+        const mission_row *a = &facility.row[facility.n - 1], *o = &orbit.row[orbit.n - 1];
         double force[2] = {0, 0};
         int bumped[2] = {0, 0}, grasped[2] = {0, 0};
         for (int k = 0; k < facility.n; k++) {
-            const ff_mission_row *r[2] = {&facility.row[k], &orbit.row[k]};
+            const mission_row *r[2] = {&facility.row[k], &orbit.row[k]};
             for (int n = 0; n < 2; n++) {
-                force[n] = fmax(force[n], ff_vec3_norm(r[n]->bump[0]));
-                bumped[n] += ff_vec3_norm(r[n]->bump[0]) > 0;
+                force[n] = fmax(force[n], ff_vec3_norm(r[n]->bump));
+                bumped[n] += ff_vec3_norm(r[n]->bump) > 0;
                 grasped[n] += r[n]->held;
             }
         }

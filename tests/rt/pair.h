@@ -58,6 +58,8 @@ static void expect(const pair *p, ff_state state, ff_trip_code code) {
         fail_msg("%s by %s instead of %s by %s: %s | facility: %s", ff_state_name(p->rt.state),
                  ff_trip_name(p->rt.trip.code), ff_state_name(state), ff_trip_name(code), p->rt.run.message,
                  p->facility.message);
+    const ff_run_safety *safety = &p->rt.run.safety; /* as in summary.json */
+    assert_true(safety->watched && safety->state == state && safety->cause.code == code);
 }
 
 #endif

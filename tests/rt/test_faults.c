@@ -72,6 +72,39 @@ FAULTS(test_robot_jump, FF_TRIP_TRACKING, "robot-jump, value: 0.05, from: 0.8", 
 FAULTS(test_robot_slow, FF_TRIP_STANDS, "robot-slow, value: 0.01, from: 0.6", )
 FAULTS(test_robot_clipped, FF_TRIP_STANDS, "robot-clipped, from: 0.6", )
 FAULTS(test_robot_aborts, FF_TRIP_SILENT, "robot-aborts, from: 0.8", )
+/* The facility outlives a session that its monitor aborted: the next one is served without the fault. */
+static void test_session_after_an_abort(void **state) {
+    (void)state;
+    pair *p = calloc(1, sizeof *p);
+    ff_rt_result *second = calloc(1, sizeof *second);
+    ff_scenario *quick = malloc(sizeof *quick);
+    const char *fault[] = {FAULT("robot-aborts, from: 0.8")}, *ends[] = {"time.duration=0.1"};
+    load(&p->scenario, base_text, NULL, 0);
+    load(&p->truth, base_text, fault, 1);
+    load(quick, base_text, ends, 1);
+    atomic_bool stop = false, never = false;
+    const ff_ports ports = free_ports();
+    sides both = {.truth = &p->truth,
+                  .facility = &p->facility,
+                  .facility_options = {.lockstep = true, .patience = 20.0, .ports = ports, .stop = &stop}};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, serve, &both), 0);
+    const ff_sink sink = {.self = p, .row = count_row};
+    const ff_run_options run = {.sinks = &sink, .count = 1};
+    const ff_rt_options options = {.wait = 30.0, .silence = 3.0, .ports = ports, .stop = &never};
+    ff_rt_run(&p->scenario, &run, &options, &p->rt);
+    ff_rt_run(quick, &run, &options, second);
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(p->rt.state, FF_STATE_FAULT); /* the controller begins again at once, elsewhere */
+    assert_int_equal(second->trip.code, FF_TRIP_FINISHED);
+    assert_true(p->facility.sessions >= 2);
+    free(second->last);
+    free(second);
+    free(quick);
+    drop(p);
+}
+
 /* The controller counts the late answer, and HOLDON holds: without an answer the correction stays for one
  * cycle, and the robot stands. From there it is led after the satellite within its limits, and meets it.
  * Seen along the wall, where nothing else happens. */
@@ -389,6 +422,7 @@ int main(void) {
         cmocka_unit_test(test_robot_slow),
         cmocka_unit_test(test_robot_clipped),
         cmocka_unit_test(test_robot_aborts),
+        cmocka_unit_test(test_session_after_an_abort),
         cmocka_unit_test(test_answer_lost),
         cmocka_unit_test(test_answer_lost_long),
         cmocka_unit_test(test_answer_late),

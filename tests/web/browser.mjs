@@ -10,6 +10,7 @@ export async function launch(options = {}) {
     executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1280, height: 900}, ...options,
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
   });
+  context.setDefaultTimeout(180_000); // a busy machine's; nothing waits longer than it has to
   return {context, profile, end: async () => {
     await context.close();
     rmSync(profile, {recursive: true, force: true});
@@ -70,7 +71,7 @@ export async function openFile(context, path, options = {}) {
 }
 
 /** Waits until a function of the page is true (playwright's own waiting needs eval, which the policy forbids). */
-export async function until(page, condition, argument, seconds = 40) {
+export async function until(page, condition, argument, seconds = 120) {
   for (let i = 0; i < 20 * seconds; i++) {
     if (await page.evaluate(condition, argument)) return;
     await page.waitForTimeout(50);

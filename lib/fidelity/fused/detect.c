@@ -114,116 +114,156 @@ static int partner(const fused_model *model, fused_state *state, int a, ff_vec3 
     return -1;
 }
 
-void ff__fused_detect(const fused_model *model, fused_state *state, int i, uint64_t k) {
-    const fused_config *config = &model->config;
+/* What the open contacts of a body leave of one sample. */
+typedef struct residue {
+    ff_vec3 F;                   /* [N] inertial: outside the span of their normals */
+    ff_vec3 M;                   /* [N m] body axes: beside the axes of the torques */
+    ff_vec3 normal;              /* first of the normals, inertial */
+    int contacts;                /* along a normal, */
+    bool young;                  /* one of them so new that its normal is not known yet */
+    const fused_contact *bearer; /* the first */
+} residue;
+
+static residue residue_of(fused_state *state, int i, uint64_t k) {
     const fused_sample *x = fused_at(state, i, k);
-    if (!x->valid)
-        return;
-    /* force outside the span of the open normals */
-    ff_vec3 F = x->force, M = x->torque, basis[3];
-    int normals = 0, force_contacts = 0;
-    bool young = false;
-    const fused_contact *bearer = NULL;
+    residue z = {.F = x->force, .M = x->torque};
+    ff_vec3 basis[3];
+    int normals = 0;
     for (int c = 0; c < FUSED_CONTACTS; c++) {
         const fused_contact *o = &state->contact[c];
         if (!o->open || (o->a != i && o->b != i))
             continue;
         if (o->torque) {
-            M = ff_vec3_axpy(-ff_vec3_dot(M, o->n), o->n, M);
+            z.M = ff_vec3_axpy(-ff_vec3_dot(z.M, o->n), o->n, z.M);
             continue;
         }
-        force_contacts++;
-        young |= k < o->detected + 6;
-        if (!bearer)
-            bearer = o;
+        z.contacts++;
+        z.young |= k < o->detected + 6;
+        if (!z.bearer)
+            z.bearer = o;
         ff_vec3 n = o->b < 0 ? o->n : ff_quat_rotate(fused_at(state, o->b, k)->T_r.q, o->n);
         for (int j = 0; j < normals; j++)
             n = ff_vec3_axpy(-ff_vec3_dot(n, basis[j]), basis[j], n);
         const double size = ff_vec3_norm(n);
         if (size > 1e-3 && normals < 3) {
             basis[normals] = ff_vec3_scale(1.0 / size, n);
-            F = ff_vec3_axpy(-ff_vec3_dot(F, basis[normals]), basis[normals], F);
+            z.F = ff_vec3_axpy(-ff_vec3_dot(z.F, basis[normals]), basis[normals], z.F);
             normals++;
         }
     }
-    if (bearer && bearer->a == i && force_contacts == 1 && bearer->mu > 0.0) {
-        const ff_rigid_state robot = fused_robot_of(x); /* what sliding explains is not a second contact */
-        const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
-        const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
-        const double along = -ff_vec3_dot(F, u), most = 1.5 * bearer->mu * ff_vec3_norm(x->force);
-        F = ff_vec3_axpy(fmax(0.0, fmin(along, most)), u, F);
-    }
-    const double whole = ff_vec3_norm(x->force), size = ff_vec3_norm(F);
-    const double least = fmax(5.0 * config->force_noise, force_least);
-    /* a side force straight against the sliding is friction rather than a second contact */
-    double sliding = 0.15;
-    ff_vec3 unexplained =
-        ff_vec3_zero(); /* torque beyond that of the force at a point of the bearer's line */
-    bool turned = false;
-    if (bearer && bearer->a == i) {
-        const ff_rigid_state robot = fused_robot_of(x);
-        const ff_vec3 v = ff_rigid_point_velocity(&robot, bearer->r);
-        const ff_vec3 u = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, basis[0]), basis[0], v));
-        if (-ff_vec3_dot(F, u) > 0.9 * size || bearer->mu > 0.0)
-            sliding = 0.4;
-        /* and so is one whose line of action goes through the contact point, where its arm can tell. How far
-         * that point lies along the normal is not known before the force has turned: it may be anywhere. */
-        const ff_vec3 side_b = ff_quat_unrotate(x->T_r.q, F);
-        const ff_vec3 whole_b = ff_quat_unrotate(x->T_r.q, x->force);
-        const ff_vec3 n_b = ff_quat_unrotate(x->T_r.q, basis[0]), turn = ff_vec3_cross(n_b, whole_b);
-        ff_vec3 left = ff_vec3_sub(x->torque, ff_vec3_cross(bearer->r, whole_b)), r = bearer->r;
-        const double square = ff_vec3_dot(turn, turn);
-        const double along = square > 0.0 ? ff_vec3_dot(turn, left) / square : 0.0;
-        const ff_vec3 moved = ff_vec3_axpy(along, n_b, r), speed = ff_rigid_point_velocity(&robot, moved);
-        const ff_vec3 slide = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(speed, basis[0]), basis[0], speed));
-        /* friction lies along the sliding, to or fro as the normal is not known better than that */
-        if (fabs(along) < arm_longest && fabs(ff_vec3_dot(F, slide)) > 0.75 * size) {
-            left = ff_vec3_axpy(-along, turn, left);
-            r = moved;
-            turned = force_contacts == 1 && size > fmax(least, 0.05 * whole);
-        }
-        unexplained = left;
-        const double arm = ff_vec3_norm(ff_vec3_cross(r, side_b));
-        const double blur = hypot(config->torque_noise, ff_vec3_norm(r) * config->force_noise);
-        if (force_contacts == 1 && arm > fmax(0.02 * size, 5.0 * config->torque_noise) &&
-            ff_vec3_norm(left) < 0.2 * arm + 3.0 * blur)
-            sliding = 0.7;
-    }
-    if (force_contacts == 0 ? size > least : size > fmax(least, sliding * whole) && !young) {
-        if (force_contacts == 0 || ++state->side_hits[i] >= 3) {
-            state->side_hits[i] = 0;
-            const int b = partner(model, state, i, x->force, k);
-            if (b < 0)
-                ff__fused_begin(model, state, i, -1, false, ff_vec3_scale(1.0 / size, F), k);
-            else if (config->plane_of[i] > config->plane_of[b])
-                ff__fused_begin(model, state, b, i, false, ff_vec3_scale(-1.0 / size, F), k);
-            else
-                ff__fused_begin(model, state, i, b, false, ff_vec3_scale(1.0 / size, F), k);
-            return;
-        }
-    } else
-        state->side_hits[i] = 0;
+    z.normal = normals ? basis[0] : ff_vec3_zero();
+    return z;
+}
 
-    /* torque that no force at its point explains */
-    if (bearer) {
-        if (bearer->a != i || young)
-            return;
-        M = turned ? unexplained : ff__fused_pure_torque(state, i, k, NULL);
+/* Direction across the normal in which a point of the robot moves. */
+static ff_vec3 sliding_of(const ff_rigid_state *robot, ff_vec3 r, ff_vec3 normal) {
+    const ff_vec3 v = ff_rigid_point_velocity(robot, r);
+    return ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(v, normal), normal, v));
+}
+
+/* Part of the whole force that a side force may be and still be the bearer's friction. *unexplained: torque
+ * beyond that of the force at a point of the bearer's line, *turned where that point is known by it. */
+static double friction_part(const fused_config *config, const residue *z, const fused_sample *x, double least,
+                            ff_vec3 *unexplained, bool *turned) {
+    const fused_contact *bearer = z->bearer;
+    const double whole = ff_vec3_norm(x->force), size = ff_vec3_norm(z->F);
+    const ff_rigid_state robot = fused_robot_of(x);
+    double part = 0.15;
+    /* a side force straight against the sliding is friction rather than a second contact */
+    if (-ff_vec3_dot(z->F, sliding_of(&robot, bearer->r, z->normal)) > 0.9 * size || bearer->mu > 0.0)
+        part = 0.4;
+    /* and so is one whose line of action goes through the contact point, where its arm can tell. How far
+     * that point lies along the normal is not known before the force has turned: it may be anywhere. */
+    const ff_vec3 side_b = ff_quat_unrotate(x->T_r.q, z->F);
+    const ff_vec3 whole_b = ff_quat_unrotate(x->T_r.q, x->force);
+    const ff_vec3 n_b = ff_quat_unrotate(x->T_r.q, z->normal), turn = ff_vec3_cross(n_b, whole_b);
+    ff_vec3 left = ff_vec3_sub(x->torque, ff_vec3_cross(bearer->r, whole_b)), r = bearer->r;
+    const double square = ff_vec3_dot(turn, turn);
+    const double along = square > 0.0 ? ff_vec3_dot(turn, left) / square : 0.0;
+    const ff_vec3 moved = ff_vec3_axpy(along, n_b, r);
+    /* friction lies along the sliding, to or fro as the normal is not known better than that */
+    if (fabs(along) < arm_longest &&
+        fabs(ff_vec3_dot(z->F, sliding_of(&robot, moved, z->normal))) > 0.75 * size) {
+        left = ff_vec3_axpy(-along, turn, left);
+        r = moved;
+        *turned = z->contacts == 1 && size > fmax(least, 0.05 * whole);
+    }
+    *unexplained = left;
+    const double arm = ff_vec3_norm(ff_vec3_cross(r, side_b));
+    const double blur = hypot(config->torque_noise, ff_vec3_norm(r) * config->force_noise);
+    if (z->contacts == 1 && arm > fmax(0.02 * size, 5.0 * config->torque_noise) &&
+        ff_vec3_norm(left) < 0.2 * arm + 3.0 * blur)
+        part = 0.7;
+    return part;
+}
+
+/* A contact along F, with the body that bears the opposite force. */
+static void begin_force(const fused_model *model, fused_state *state, int i, ff_vec3 F, uint64_t k) {
+    const int b = partner(model, state, i, fused_at(state, i, k)->force, k);
+    const ff_vec3 n = ff_vec3_scale(1.0 / ff_vec3_norm(F), F);
+    if (b >= 0 && model->config.plane_of[i] > model->config.plane_of[b])
+        ff__fused_begin(model, state, b, i, false, ff_vec3_neg(n), k);
+    else
+        ff__fused_begin(model, state, i, b, false, n, k);
+}
+
+/* A torque that no force at its point explains, three times in a row. */
+static void detect_torque(const fused_model *model, fused_state *state, int i, uint64_t k, const residue *z,
+                          const ff_vec3 *unexplained) {
+    const fused_config *config = &model->config;
+    const fused_sample *x = fused_at(state, i, k);
+    ff_vec3 M = z->M;
+    if (z->bearer) {
+        M = unexplained ? *unexplained : ff__fused_pure_torque(state, i, k, NULL);
         for (int c = 0; c < FUSED_CONTACTS; c++)
             if (state->contact[c].open && state->contact[c].torque && state->contact[c].a == i)
                 M = ff_vec3_axpy(-ff_vec3_dot(M, state->contact[c].n), state->contact[c].n, M);
     }
     /* the force's noise at the arm of the contact counts too, and so does the arm's own error */
-    const double moment_noise =
-        hypot(config->torque_noise, bearer ? ff_vec3_norm(bearer->r) * config->force_noise : 0.0);
-    const double moment = ff_vec3_norm(M), moment_least = fmax(6.0 * moment_noise, torque_least);
-    const double arm = bearer ? 0.05 * ff_vec3_norm(x->torque) + 0.005 * whole
-                              : arm_longest * (whole + 3.0 * config->force_noise);
-    if (moment > moment_least && moment > arm && moment > 0.15 * ff_vec3_norm(x->torque)) {
-        if (++state->torque_hits[i] >= 3) {
-            state->torque_hits[i] = 0;
-            ff__fused_begin(model, state, i, -1, true, ff_vec3_scale(1.0 / moment, M), k);
+    const double noise =
+        hypot(config->torque_noise, z->bearer ? ff_vec3_norm(z->bearer->r) * config->force_noise : 0.0);
+    const double moment = ff_vec3_norm(M), whole = ff_vec3_norm(x->force), all = ff_vec3_norm(x->torque);
+    const double arm =
+        z->bearer ? 0.05 * all + 0.005 * whole : arm_longest * (whole + 3.0 * config->force_noise);
+    if (!(moment > fused_torque_on(noise) && moment > arm && moment > 0.15 * all)) {
+        state->torque_hits[i] = 0;
+    } else if (++state->torque_hits[i] >= 3) {
+        state->torque_hits[i] = 0;
+        ff__fused_begin(model, state, i, -1, true, ff_vec3_scale(1.0 / moment, M), k);
+    }
+}
+
+/* Stage 2 says that there is a wrench; which contact it belongs to, or that it is a new one, is decided here.
+ */
+void ff__fused_detect(const fused_model *model, fused_state *state, const ff_detection *detected, int i,
+                      uint64_t k) {
+    const fused_sample *x = fused_at(state, i, k);
+    if (!x->valid)
+        return;
+    if (!detected->contact) {
+        state->side_hits[i] = state->torque_hits[i] = 0;
+        return;
+    }
+    residue z = residue_of(state, i, k);
+    const bool own = z.bearer && z.bearer->a == i;
+    const double whole = ff_vec3_norm(x->force), least = detected->force_on;
+    if (own && z.contacts == 1 && z.bearer->mu > 0.0) { /* what sliding explains is not a second contact */
+        const ff_rigid_state robot = fused_robot_of(x);
+        const ff_vec3 u = sliding_of(&robot, z.bearer->r, z.normal);
+        z.F = ff_vec3_axpy(fmax(0.0, fmin(-ff_vec3_dot(z.F, u), 1.5 * z.bearer->mu * whole)), u, z.F);
+    }
+    ff_vec3 unexplained = ff_vec3_zero();
+    bool turned = false;
+    const double part = own ? friction_part(&model->config, &z, x, least, &unexplained, &turned) : 0.15;
+    const double size = ff_vec3_norm(z.F);
+    if (z.contacts == 0 ? size > least : size > fmax(least, part * whole) && !z.young) {
+        if (z.contacts == 0 || ++state->side_hits[i] >= 3) {
+            state->side_hits[i] = 0;
+            begin_force(model, state, i, z.F, k);
+            return;
         }
     } else
-        state->torque_hits[i] = 0;
+        state->side_hits[i] = 0;
+    if (!z.bearer || (own && !z.young))
+        detect_torque(model, state, i, k, &z, turned ? &unexplained : NULL);
 }

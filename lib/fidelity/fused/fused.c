@@ -146,25 +146,6 @@ static void work_on(const fused_model *model, fused_state *state, uint64_t k) {
     ff__fused_sweep(state);
 }
 
-/* What the loop books and the log shows: the mean wrench of the cycle. */
-static void add_wrench(const fused_model *model, const ff__actor *z, const ff_rigid_state *body, double T,
-                       ff_method_out *out) {
-    const ff_rigid_state *a = &body[z->p.a], *b = z->p.b < 0 ? NULL : &body[z->p.b];
-    ff__port q;
-    ff__place_open(model->view, &z->p, a, b, ff__place_normal(&z->p, b), z->side, &q);
-    const double f = z->impulse / T;
-    ff_wrench *on_a = &out->f_b[z->p.a];
-    on_a->t = ff_vec3_axpy(f, q.moment_a, on_a->t);
-    if (z->p.turn)
-        return;
-    on_a->f = ff_vec3_axpy(f, ff_quat_unrotate(a->attitude, q.d_w), on_a->f);
-    if (b) {
-        ff_wrench *on_b = &out->f_b[z->p.b];
-        on_b->f = ff_vec3_axpy(-f, ff_quat_unrotate(b->attitude, q.d_w), on_b->f);
-        on_b->t = ff_vec3_axpy(-f, q.moment_b, on_b->t);
-    }
-}
-
 /* The satellites at t_(k+1). */
 static void advance(const fused_model *model, fused_state *state, uint64_t k, ff_method_out *out) {
     const double T = model->integrate.cycle;
@@ -188,17 +169,24 @@ static void advance(const fused_model *model, fused_state *state, uint64_t k, ff
         state->info.net += w.net_count;
         for (int b = 0; b < model->bodies; b++)
             if (group >> b & 1u) {
+                const ff_rigid_load J = w.impulse[b];
                 out->next[b] = w.x[b];
                 fused_at(state, b, k + 1)->past.limit = w.limit;
+                /* what the loop books and the log shows: the mean wrench of the cycle */
+                out->f_b[b] =
+                    (ff_wrench){ff_vec3_scale(1.0 / T, J.torque),
+                                ff_quat_unrotate(out->body[b].attitude, ff_vec3_scale(1.0 / T, J.force))};
             }
-        for (int c = 0; c < w.acts; c++)
-            if (!act[c].off)
-                add_wrench(model, &act[c], out->body, T, out);
     }
-    for (int i = 0; i < model->bodies; i++) {
+    ff__march w;
+    ff__march_begin(&w, model->view, NULL, T, model->bodies, 0, NULL);
+    for (int i = 0; i < model->bodies; i++) { /* matters only where the delay is below a cycle */
+        w.moving = 1u << i;
+        w.x[i] = out->next[i];
+        w.load[i] = (ff_rigid_load){ff_vec3_zero(), ff_vec3_zero()};
+        ff__march_ahead(&w, state->lead[i]);
+        out->next_command[i] = w.x[i];
         out->has_next[i] = true;
-        out->next_command[i] = out->next[i]; /* matters only where the delay is below a cycle */
-        ff_integrate_coast(&model->view[i].rigid, state->lead[i], T, &out->next_command[i]);
     }
 }
 
@@ -217,7 +205,7 @@ ff_status ff__fused_step(const void *self, void *memory, const ff_method_in *in,
     for (int c = 0; c < FUSED_CONTACTS; c++)
         open_before |= state->contact[c].open ? 1u << c : 0u;
     for (int i = 0; i < model->bodies; i++)
-        ff__fused_detect(model, state, i, k);
+        ff__fused_detect(model, state, &in->detected[i], i, k);
     follow(model, state, open_before, k);
     replay_last(model, state, k);
     work_on(model, state, k);

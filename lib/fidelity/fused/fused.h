@@ -234,6 +234,14 @@ enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, TAKE_FIRS
 static const double force_least = 0.02;   /* [N] no force below it is a contact */
 static const double arm_longest = 3.0;    /* [m] a torque at a longer arm is a torque of its own */
 static const double torque_least = 0.003; /* [N m] */
+/* Thresholds of stage 2, by the noise of one axis [N], [N m]. */
+static inline double fused_force_on(double noise) {
+    return fmax(5.0 * noise, force_least);
+}
+static inline double fused_torque_on(double noise) {
+    return fmax(6.0 * noise, torque_least);
+}
+
 /* Mean of J for a row, along the normal and across it, that noise may make: three is expected. */
 static const double union_misfit = 6.0;
 
@@ -381,6 +389,7 @@ bool ff__fused_touched(const fused_state *state, int body);
 bool ff__fused_settling(const fused_state *state, int body);
 void ff__fused_track_delay(const fused_model *model, fused_state *state, int i, uint64_t k, ff_vec3 carried);
 void ff__fused_check_walls(const fused_model *model, fused_state *state, uint64_t k);
-void ff__fused_detect(const fused_model *model, fused_state *state, int i, uint64_t k);
+void ff__fused_detect(const fused_model *model, fused_state *state, const ff_detection *detected, int i,
+                      uint64_t k);
 
 #endif

@@ -43,7 +43,6 @@ ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, co
                                 ff_method_out *out) {
     const double T = model->integrate.cycle;
     const uint64_t k = state->history.count;
-    const double least = fmax(5.0 * model->config.force_noise, force_least);
     const ff_status status = store(model, state, in, k);
     if (status != FF_OK)
         return status;
@@ -52,7 +51,7 @@ ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, co
         ff__fused_track_delay(model, state, i, k, y->carried);
         state->report[i].delay = state->delay[i];
         out->f_b[i] = y->f_b;
-        out->in_contact[i] = ff_vec3_norm(y->f_b.f) > least;
+        out->in_contact[i] = in->detected[i].contact;
         out->lead[i] = state->lead[i];
         out->command[i] = predict(in->view[i], &in->base[i], y->f_b, y->load, state->lead[i], T);
         out->next_command[i] = predict(in->view[i], &in->base[i], y->f_b, y->load, state->lead[i] + T, T);

@@ -117,6 +117,16 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
     }
 }
 
+/* Each sample by itself: when a contact ends is decided by its own law and force. */
+static void detector(const void *self, ff_detector_config *config) {
+    const fused_config *c = &((const fused_model *)self)->config;
+    ff_detector_default(config);
+    config->force_on = fused_force_on(c->force_noise);
+    config->torque_on = fused_torque_on(c->torque_noise);
+    config->off_ratio = 1.0;
+    config->quiet_cycles = 1;
+}
+
 static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     const fused_model *model = self;
     fused_state *state = memory;
@@ -195,6 +205,7 @@ const ff_method ff_method_fused = {.abi = FF_METHOD_ABI,
                                    .check = check,
                                    .bytes = bytes,
                                    .create = create,
+                                   .detector = detector,
                                    .reset = reset,
                                    .lead = lead,
                                    .step = ff__fused_step,

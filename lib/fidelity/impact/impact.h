@@ -1,4 +1,5 @@
-/* Shared by lib/fidelity/impact: settings, model, state and the bounded past. */
+/* Shared by lib/fidelity/impact: settings, model, state, and what the files call of each other. The bounded
+ * past and its recomputation are lib/history's. */
 #ifndef FF_FIDELITY_IMPACT_H
 #define FF_FIDELITY_IMPACT_H
 
@@ -41,9 +42,11 @@ typedef struct impact_model {
     ff_integrate_config integrate;
     int bits; /* 1 << bits rows of history */
     int bodies;
-    ff_rigid_model body[FF_MAX_BODIES];
+    ff_body_view view[FF_MAX_BODIES];
     int contacts;
     ff_world_contact contact[FF_METHOD_CONTACTS];
+    ff__cone cone[FF_METHOD_CONTACTS];
+    double level[FF_METHOD_CONTACTS]; /* [m] of a plane along its normal; depth is the place's s and this */
 } impact_model;
 
 /* What is known of one contact. */
@@ -75,22 +78,15 @@ typedef struct impact_episode {
     ff_identify_out found, found_graded;
 } impact_episode;
 
-/* A recomputation that is longer than REPLAY_ROWS, a part in each cycle. The satellites keep the
- * motion they have until it reaches the present. */
+/* A recomputation that is longer than REPLAY_ROWS, a part in each cycle. The satellites keep the motion they
+ * have, and the offsets they feel, until it reaches the present. */
 typedef struct impact_replay {
     bool running;
     unsigned contacts;                 /* bit c: contact c acts in it, */
-    uint64_t start, row;               /* history rows: where it began, how far it is */
+    uint64_t start, at;                /* history rows: where it began; new up to here, old behind it */
     double offset[FF_METHOD_CONTACTS]; /* [m] with this offset */
     double mu[FF_METHOD_CONTACTS];     /* and this friction */
-    ff_rigid_state body[FF_MAX_BODIES];
 } impact_replay;
-
-/* One body in one row of the past. */
-typedef struct impact_past {
-    ff__past past;           /* first */
-    ff_rigid_state replayed; /* of a recomputation that is spread over cycles, until it is done */
-} impact_past;
 
 typedef struct impact_state {
     impact_episode episode[FF_METHOD_CONTACTS];
@@ -101,7 +97,59 @@ typedef struct impact_state {
     uint64_t recomputations; /* steps that rewrote the past */
     int longest_look_back;   /* cycles */
     uint64_t bounded;        /* cycles in which the look-back was too short for a correction of a contact */
-    ff__history history;     /* of impact_past, behind this struct */
+    ff__history history;     /* of ff__past, behind this struct */
 } impact_state;
+
+/* What the robots say in one cycle. */
+typedef struct impact_measured {
+    ff_rigid_state robot[FF_MAX_BODIES];
+    ff_vec3 force[FF_MAX_BODIES]; /* inertial */
+    ff_vec3 torque_b[FF_MAX_BODIES];
+    ff__touch at[FF_METHOD_CONTACTS];      /* s: depth in the scenario's geometry */
+    double force_n[FF_METHOD_CONTACTS];    /* [N] normal force of each contact */
+    double noise[FF_METHOD_CONTACTS];      /* [N] its standard deviation, as it is divided in this cycle */
+    double compliance[FF_METHOD_CONTACTS]; /* [m/N] of the robots along each normal */
+} impact_measured;
+
+/* What a contact asks for: nothing, the past within this cycle, or spread over several. */
+typedef enum impact_look { LOOK_NOT, LOOK_NOW, LOOK_SPREAD } impact_look;
+
+/* The satellites and the contacts that act on them. Points into itself: not to be copied. */
+typedef struct impact_flow {
+    ff__march w;
+    ff__actor act[FF_METHOD_CONTACTS];
+    ff_profile surface[FF_METHOD_CONTACTS];
+} impact_flow;
+
+/* impact.c: one cycle */
+ff_status ff__impact_step(const void *model, void *state, const ff_method_in *in, ff_method_out *out);
+
+/* measure.c: geometry, and what the robots say */
+ff__place ff__impact_place(const impact_model *model, int contact);
+ff__touch ff__impact_touch(const impact_model *model, int contact, const ff_rigid_state *body);
+/* Inverse of the mass that a normal force moves there [1/kg]. */
+double ff__impact_mobility(const impact_model *model, int contact, const ff_rigid_state *body,
+                           const ff__touch *t);
+/* [N] standard deviation per axis of the forces that indicate a contact: measured in flight, else the
+ * config's. */
+double ff__impact_noise(const impact_model *model, const impact_state *state, int contact);
+void ff__impact_measure(const impact_model *model, const ff_method_in *in, const impact_state *state,
+                        impact_measured *m);
+
+/* environment.c: what is known of each contact */
+double ff__impact_stiffness(const impact_model *model, const impact_state *state, int contact,
+                            double *deviation);
+double ff__impact_look_back(const impact_model *model); /* rows that may be looked back */
+/* Follows one contact for one cycle; says whether the satellites' past should be looked at again. */
+impact_look ff__impact_follow(const impact_model *model, impact_state *state, int contact, uint64_t row,
+                              const ff_rigid_state *body, const impact_measured *m, bool *bounded);
+
+/* recompute.c: the satellites' motion with these contacts, now and in the past */
+void ff__impact_flow_begin(const impact_model *model, impact_flow *f);
+void ff__impact_flow_add(const impact_model *model, const impact_episode *e, int contact, double offset,
+                         double mu, impact_flow *f);
+/* All that this cycle looks back. Returns how far [cycles]. */
+int ff__impact_recompute(const impact_model *model, impact_state *state, uint64_t now, unsigned looks,
+                         unsigned spread, ff_rigid_state *body, bool *bounded);
 
 #endif

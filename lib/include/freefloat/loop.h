@@ -89,7 +89,7 @@ typedef struct ff_energy {
     double loads;               /* work of the known loads */
     double method;              /* change by a method that recomputed the past */
     double joints; /* given by joint motors, as their measured motion shows when it is measured; with the
-                      error of discrete time. `kinetic` has it one cycle later */
+                      error of discrete time */
 } ff_energy;
 
 /* The method's own state lies behind it: ask ff_loop_bytes for the size. No pointers: it may be moved, saved
@@ -98,6 +98,7 @@ typedef struct ff_loop_state {
     uint64_t k; /* cycles done */
     ff_rigid_state body[FF_MAX_BODIES];
     ff_body_state tree; /* of the body with joints; motion as in body[] */
+    ff_body_view view;  /* and as its joints were measured last */
     ff_integrate_state integrate[FF_MAX_BODIES];
     ff_gate_state gate[FF_MAX_BODIES];
     ff_arm_joints joints[FF_MAX_BODIES];  /* motors of elastic robots, last cycle */
@@ -128,6 +129,7 @@ typedef struct ff_loop_out {
                                        of a mock-up on an elastic mount */
     ff_twist velocity_correction[FF_MAX_BODIES]; /* V_pc of the passive integrator, for t_(k+1) */
     ff_status sensor_status[FF_MAX_BODIES];
+    ff_status joint_status; /* of the body with joints */
     ff_status gate_status[FF_MAX_BODIES];
     ff_method_out fidelity; /* F_c in fidelity.f_b: integrated, satellite's body axes */
 } ff_loop_out;
@@ -178,9 +180,14 @@ ff_status ff_loop_calibrate(ff_loop_model *model, const ff_loop_calibration *cal
 double ff_loop_lead(const ff_loop_model *model, const ff_loop_state *state, int body);
 /* The method's columns of a body, or of the run (body < 0); up to FF_METHOD_VALUES. Returns how many. */
 int ff_loop_report(const ff_loop_model *model, const ff_loop_state *state, int body, double *values);
-/* Stage 1 of cycle k alone: measured_b, tip and sensor_status of *out. Also for cycles in which nothing is
- * advanced: limits are judged by the wrench that the loop uses. FF_OK, or FF_INFO_HELD: a sample of some body
- * was refused, its measured_b is the last valid one. */
+/* The joints of t_k are measured, where a body has them: base and port of *out, the body's state and the
+ * ledger's `joints` follow. Once a cycle: ff_loop_measure calls it; alone it tells where everything stands at
+ * the end of a run. FF_OK; FF_ERR_NOT_FINITE: joints or thrust are not, and nothing changed. */
+ff_status ff_loop_joints(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
+                         const ff_loop_in *in, ff_loop_out *out);
+/* Stage 1 of cycle k alone: joints, then measured_b, tip and the statuses of *out. Also for cycles in which
+ * nothing is advanced: limits are judged by the wrench that the loop uses. FF_OK, or FF_INFO_HELD: a sample
+ * of some body was refused, its measured_b is the last valid one. */
 ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
                           const ff_loop_in *in, ff_loop_out *out);
 /* The rest of cycle k, after ff_loop_measure. FF_OK, or FF_INFO_HELD when a sample of any body was refused:

@@ -187,6 +187,16 @@ static void test_tables_that_are_not_finite(void **unused) {
     servicer_model_make(&s);
     s.link[3].viscous = -0.1;
     assert_int_equal(ff_tree_validate(&s.config, NULL, 0), FF_ERR_ARGUMENT);
+    /* inertia without mass, in any axis */
+    for (int k = 0; k < 3; k++) {
+        servicer_model_make(&s);
+        s.link[3].mass = 0.0;
+        for (int i = 0; i < 6; i++)
+            s.link[3].inertia[i] = i < 3 && i != k ? 0.1 : 0.0;
+        char why[200] = "";
+        assert_int_equal(ff_tree_validate(&s.config, why, sizeof why), FF_ERR_MASS);
+        assert_non_null(strstr(why, "inertia but no mass"));
+    }
     servicer_model_make(&s);
     char message[200] = "", expect[100];
     ff_tree_model *tree;

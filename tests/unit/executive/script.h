@@ -18,6 +18,7 @@ typedef struct script {
     ff_pose at[FF_MAX_BODIES]; /* where the robots stand: at their command, or where they were left */
     ff_setpoint offered[FF_MAX_BODIES], written[FF_MAX_BODIES];
     ff_wrench measured[FF_MAX_BODIES];
+    ff_arm_order arm;
     ff_wrench force;       /* that every sensor reads */
     ff_status refuses;     /* to open */
     uint64_t fails_at;     /* this cycle's wait, with: */
@@ -80,9 +81,10 @@ static ff_status script_wait(void *self, ff_sample *sample) {
 }
 
 static void script_write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                         const ff_wrench *measured_b) {
+                         const ff_wrench *measured_b, const ff_arm_order *arm) {
     script *s = self;
     s->led = led;
+    s->arm = *arm;
     script_call(s, 'X');
     assert_int_equal(k, s->k);
     memcpy(s->written, command, (size_t)s->bodies * sizeof *command);

@@ -114,7 +114,7 @@ static void test_push_of_a_trembling_hand(void **state) {
 /* The first no-go is the one that is reported, from either kind of limit; what is not a number is none. */
 static void test_table_keeps_its_first_no_go(void **state) {
     (void)state;
-    ff_rt_check *check = calloc(1, sizeof *check);
+    ff_check *check = calloc(1, sizeof *check);
     ff_check_add(check, 0, "a", "a", 1.0, 1.0, "m", FF_TRIP_BIAS, NULL);
     ff_check_least(check, 0, "b", "b", 1.0, 1.0, "m", FF_TRIP_JOINT, NULL);
     assert_int_equal(check->no_go.code, FF_TRIP_NONE);

@@ -252,12 +252,46 @@ static void test_thresholds_reach_the_detector(void **unused) {
         }
 }
 
+/* What is not given comes from the world; what is given stays. */
+static void test_the_world_fills_what_is_not_given(void **unused) {
+    (void)unused;
+    static const struct {
+        const ff_method *method;
+        const char *name;
+        double of_the_world, given;
+    } cases[] = {{&ff_method_damping, "noise", 0.3, 0.7},
+                 {&ff_method_damping, "skew", 0.002, -0.001},
+                 {&ff_method_fused, "force_noise", 0.3, 0.7},
+                 {&ff_method_fused, "torque_noise", 0.05, 0.7},
+                 {&ff_method_fused, "skew", 0.002, -0.001},
+                 {&ff_method_tdpa, "threshold", 1.5, 0.7},
+                 {&ff_method_tdpa, "torque_threshold", 0.25, 0.7},
+                 {&ff_method_damping, "threshold", 1.5, 0.7},
+                 {&ff_method_damping, "torque_threshold", 0.25, 0.7},
+                 {&ff_method_impact, "threshold", 1.5, 0.7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int given = 0; given < 2; given++) {
+            instance_draw(&n, &rng, cases[i].method, 0, 1);
+            n.world.force_noise = 0.3;
+            n.world.torque_noise = 0.05;
+            n.world.skew = 0.002;
+            n.world.noisy = true;
+            if (given)
+                instance_set(&n, cases[i].name, cases[i].given);
+            n.method->resolve(&n.world, n.setting.given, n.setting.bytes);
+            const double got = ff_settings_get(n.method, &n.setting, cases[i].name);
+            if (fabs(got - (given ? cases[i].given : cases[i].of_the_world)) > 1e-12)
+                fail_msg("%s.%s is %g", n.method->name, cases[i].name, got);
+        }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 59);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_settings_out_of_range),
         cmocka_unit_test(test_contacts_that_are_refused),
         cmocka_unit_test(test_thresholds_reach_the_detector),
+        cmocka_unit_test(test_the_world_fills_what_is_not_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,6 +195,16 @@ static void test_long_delays(void **unused) {
     }
 }
 
+/* A contact of ten cycles. */
+static void test_hard_contacts(void **unused) {
+    (void)unused;
+    for (int i = 0; i < 6; i++) {
+        lab_plane(&l, &rng, 1 + i % 2, 0.5, ff_rng_range(&rng, 50, 80), i % 3 * 0.05, 0.3, 200);
+        lab_ideal(&l, 0.004);
+        judge(&ff_method_impact, 5e-3, 6.0);
+    }
+}
+
 static void test_damping_that_is_known(void **unused) {
     (void)unused;
     for (int i = 0; i < 8; i++) {
@@ -234,6 +244,7 @@ int main(void) {
         cmocka_unit_test(test_impact_without_prediction),
         cmocka_unit_test(test_impact_printed),
         cmocka_unit_test(test_long_delays),
+        cmocka_unit_test(test_hard_contacts),
         cmocka_unit_test(test_damping_that_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

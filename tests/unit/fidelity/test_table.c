@@ -136,6 +136,20 @@ static void test_what_breaks_a_table(void **unused) {
     BROKEN(method.settings = FF_METHOD_SETTINGS + 1, "64 settings");
     BROKEN(method.setting_bytes = FF_METHOD_SETTING_BYTES + 1, "512 bytes");
     BROKEN(method.setting = NULL, "settings");
+    /* as many as there may be */
+    static ff_setting many[FF_METHOD_SETTINGS];
+    static char names[FF_METHOD_SETTINGS][8];
+    make();
+    for (int i = 0; i < FF_METHOD_SETTINGS; i++) {
+        snprintf(names[i], sizeof names[i], "s%d", i);
+        many[i] = good_settings[1];
+        many[i].name = names[i];
+        many[i].offset = 8 * (size_t)i;
+    }
+    method.setting = many;
+    method.settings = FF_METHOD_SETTINGS;
+    method.setting_bytes = FF_METHOD_SETTING_BYTES;
+    assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
 }
 
 static void test_what_breaks_a_setting(void **unused) {
@@ -274,8 +288,13 @@ static void test_settings_of_every_type(void **unused) {
     assert_true(isnan(ff_settings_get(&method, &s, "vector")) &&
                 isnan(ff_settings_get(&method, &s, "group")) &&
                 isnan(ff_settings_get(&method, &s, "nothing")));
-    /* an initial value outside the range is not put */
+    /* a default outside the range is refused; one in words is nobody's number */
+    BROKEN(settings[0].initial = 99.0, "default");
+    BROKEN(settings[5].initial = 3.0, "default");
+    make();
     settings[0].initial = 99.0;
+    settings[0].absent = "(as the world is)";
+    assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
     ff_settings_default(&method, 0, &s);
     assert_true(ff_settings_get(&method, &s, "real") == 0.0);
 }

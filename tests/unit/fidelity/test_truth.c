@@ -1,5 +1,5 @@
-/* Methods against closed forms: sign and size of friction, the normal, two contacts at once, replays that
- * join, relative motion, and the energy ledger of every method under every scheme. */
+/* Methods against closed forms: sign and size of friction, the normal, two contacts at once, relative
+ * motion, and the energy ledger of every method under every scheme. */
 #include "loop_support.h"
 
 #include "fidelity/fused/fused.h"
@@ -186,48 +186,6 @@ static void test_two_contacts_at_once(void **unused) {
     }
 }
 
-/* Recomputations that share a body are one, from the earlier cycle; others are left alone. */
-static void test_replays_join(void **unused) {
-    (void)unused;
-    static fused_state s;
-    for (int i = 0; i < 500; i++) {
-        s = (fused_state){0};
-        bool has[FF_MAX_BODIES] = {false};
-        uint64_t from[FF_MAX_BODIES] = {0};
-        unsigned group[FF_MAX_BODIES] = {0}; /* brute force: of each body */
-        for (int n = 0; n < 6; n++) {
-            unsigned bodies = (unsigned)(1 + ff_rng_next(&rng) % 15);
-            uint64_t at = ff_rng_next(&rng) % 1000;
-            ff__replay_ask(s.replay, bodies, at);
-            for (bool grew = true; grew;) {
-                grew = false;
-                for (int b = 0; b < FF_MAX_BODIES; b++)
-                    if (has[b] && bodies >> b & 1u) {
-                        grew |= (group[b] & ~bodies) != 0;
-                        bodies |= group[b];
-                        at = from[b] < at ? from[b] : at;
-                    }
-            }
-            for (int b = 0; b < FF_MAX_BODIES; b++)
-                if (bodies >> b & 1u) {
-                    has[b] = true;
-                    group[b] = bodies;
-                    from[b] = at;
-                }
-            for (int b = 0; b < FF_MAX_BODIES; b++) {
-                int slots = 0;
-                for (int k = 0; k < FF_MAX_BODIES; k++)
-                    if (s.replay[k].active && s.replay[k].bodies >> b & 1u) {
-                        slots++;
-                        assert_int_equal(s.replay[k].bodies, group[b]);
-                        assert_int_equal(s.replay[k].at, from[b]);
-                    }
-                assert_int_equal(slots, has[b]);
-            }
-        }
-    }
-}
-
 /* ---------------------------------------------------------------------------------------- relative frame --
  */
 
@@ -316,7 +274,6 @@ int main(void) {
         cmocka_unit_test(test_clamp_is_the_largest_part),
         cmocka_unit_test(test_normal_and_friction),
         cmocka_unit_test(test_two_contacts_at_once),
-        cmocka_unit_test(test_replays_join),
         cmocka_unit_test(test_relative_motion_changes_nothing),
         cmocka_unit_test(test_the_ledger_closes_for_every_method),
         cmocka_unit_test(test_no_method_but_direct_gains_energy),

@@ -1017,10 +1017,13 @@ static void test_arm_is_read_and_checked(void **state) {
     expect_bad(with(capture, "method: direct", "method: impact"),
                "F:3:9: method 'impact' computes the contact force itself, but the arm's joints have felt the "
                "measured one (docs/methods/arm.md), allowed: ideal, direct, tdpa, damping, fused");
-    expect_bad(
-        with(capture, "inertia: [10, 10, 10]}", "inertia: [10, 10, 10], safety: {force: 5}}"),
-        "F:5:3: limits of 'safety' are not watched in a scenario with an arm, allowed: no key 'safety' in "
-        "it (the limits of the commands act)");
+    const char *watched =
+        with(capture, "inertia: [10, 10, 10]}", "inertia: [10, 10, 10], safety: {force: 5}}");
+    assert_int_equal(ff_scenario_parse("F", watched, strlen(watched), NULL, &s, message, sizeof message,
+                                       warnings, sizeof warnings),
+                     FF_OK);
+    assert_true(ff_scenario_watched(&s)); /* limits act beside an arm too */
+    assert_int_equal(s.nominal_of, 0);
     /* what an arm may touch, and how long it holds */
     static const char grasp[] = "rotation_stiffness: 10}\n";
     assert_true(isinf(s.contact[0].opens));

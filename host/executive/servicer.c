@@ -1,0 +1,78 @@
+#include "executive/servicer.h"
+
+#include <string.h>
+
+void ff__servicer_fill(ff_executive *e) {
+    if (e->servicer < 0)
+        return;
+    const ff_sample_joints *joints = &e->sample.joints;
+    memcpy(e->in.q[e->servicer], joints->q, sizeof joints->q);
+    memcpy(e->in.qd[e->servicer], joints->qd, sizeof joints->qd);
+}
+
+ff_status ff__servicer_guide(ff_executive *e, char *message, size_t size) {
+    const int servicer = e->servicer, client = 1 - servicer;
+    if (servicer < 0)
+        return FF_OK;
+    const ff_sample_joints *joints = &e->sample.joints;
+    ff_rigid_state mapped[2]; /* by (23): what the robots' motion means in orbit */
+    for (int i = 0; i < 2; i++) {
+        const ff_wrench_in *sensor = &e->sample.body[i].sensor;
+        const ff_setpoint inertial = ff_loop_to_inertial(e->loop.model, &e->loop.state->nominal.motion,
+                                                         (ff_setpoint){sensor->T_wb, sensor->twist});
+        mapped[i] = ff_setpoint_to_state(&inertial);
+    }
+    e->row.servicer.W_c = ff_rigid_kinetic_energy(&e->loop.model->rigid[client], &mapped[client]); /* (25) */
+    const ff_guidance *guidance = &e->options->guidance;
+    const ff_status status =
+        guidance->step ? guidance->step(guidance->self, (double)e->k * e->scenario->cycle, &mapped[client],
+                                        &mapped[servicer], joints, &e->order, message, size)
+                       : FF_OK;
+    e->in.thrust[servicer] = e->order.thrust;
+    return status;
+}
+
+ff_arm_order ff__servicer_order(const ff_executive *e, bool floats) {
+    ff_arm_order order = {.holds = !floats};
+    if (floats)
+        memcpy(order.torque, e->order.torque, sizeof order.torque);
+    return order;
+}
+
+static double size_of(ff_twist V) {
+    return sqrt(ff_vec3_dot(V.w, V.w) + ff_vec3_dot(V.v, V.v));
+}
+
+/* (29): by how much the speed of what is about to leave exceeds |V| + |Delta V|. Metres and radians in one
+ * norm, as printed. */
+static double excess(const ff_executive *e, int i) {
+    const ff_setpoint *command = &e->out.next[i];
+    const ff_twist V_n = ff_rigid_twist(&e->loop.state->nominal.motion),
+                   V = {command->twist.w, ff_quat_unrotate(command->T.q, command->twist.v)};
+    return size_of(V) - size_of(ff_rigid_twist(&e->loop.state->body[i])) -
+           size_of(ff_relative_delta(command->T, V_n));
+}
+
+void ff__servicer_row(ff_executive *e, const ff_truth *truth) {
+    if (e->servicer < 0)
+        return;
+    ff_row_servicer *row = &e->row.servicer;
+    const ff_guidance_order *order = &e->order;
+    const int joints = e->scenario->satellite[e->servicer].arm.joints;
+    for (int i = 0; i < joints; i++) {
+        row->q[i] = e->sample.joints.q[i];
+        row->qd[i] = e->sample.joints.qd[i];
+        row->torque[i] = order->torque[i];
+        row->motor[i] = truth ? truth->arm.motor[i] : 0.0;
+    }
+    row->thrust = order->thrust;
+    row->thrust_saturated = order->saturated;
+    row->motor_saturated = truth && truth->arm.saturated;
+    row->phase = order->phase;
+    row->action = order->action;
+    row->W_a = order->storage;
+    row->delta = order->dissipation;
+    row->port_power = truth ? truth->arm.port_power : FF_NAN;
+    if (!e->final) /* nothing leaves any more */
+        row->bound = fmax(excess(e, 0), excess(e, 1));
+}

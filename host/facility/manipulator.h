@@ -1,0 +1,28 @@
+/* facility/manipulator.h - the servicer's arm on the ground: a torque-controlled device on the servicer's
+ * robot that feels gravity and the contact and has its own faster cycle, in which its motors are given the
+ * torque (22) of destefano2021, so that it moves as it would in orbit; and its gripper, which grasps the
+ * client or bumps into it. */
+#ifndef FF_FACILITY_MANIPULATOR_H
+#define FF_FACILITY_MANIPULATOR_H
+
+#include "facility/robots.h"
+#include "facility/station.h"
+
+typedef struct ff_manipulator ff_manipulator;
+
+/* Of a scenario with an arm; kept, not copied. NULL with a sentence. */
+ff_manipulator *ff_manipulator_create(const ff_scenario *scenario, char *message, size_t size);
+void ff_manipulator_free(ff_manipulator *arm);
+/* Back to t = 0. */
+void ff_manipulator_reset(ff_manipulator *arm);
+/* What it does from now on. */
+void ff_manipulator_order(ff_manipulator *arm, const ff_arm_order *order);
+/* From t_(k-1) to t_k, after both robots (one per satellite) went there; `nominal` is the nominal motion at
+ * t_k, which the torques of the coming cycle need. Gripper and contacts at t_k go into *truth; wrench robots
+ * are pushed by them. FF_OK, FF_ERR_DIVERGED. */
+ff_status ff_manipulator_step(ff_manipulator *arm, uint64_t k, ff_robot *robot, const ff_rigid_state *nominal,
+                              ff_truth *truth);
+/* The sample of the step before; the gripper's wrench is the servicer's sensor. */
+const ff_sample_joints *ff_manipulator_joints(const ff_manipulator *arm);
+
+#endif

@@ -1,0 +1,130 @@
+/* freefloat check: is a scenario valid, and if not, every mistake. Nothing runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/library.h"
+#include "cli.h"
+#include "commands.h"
+#include "text/json.h"
+
+static const char help[] =
+    "usage: freefloat check FILE [options]\n\n"
+    "Says whether a scenario is valid and its method can run it; otherwise every mistake, a line each. "
+    "Nothing "
+    "runs, and\n"
+    "a method library is not loaded: its settings stay unchecked.\n\n"
+    "  --method M         as with freefloat run\n"
+    "  --set PATH=VALUE   overrides one value; may be given again\n"
+    "  --trust            load the method library that the scenario names and check its settings\n"
+    "  --json             print the result as JSON\n"
+    "  --quiet            print nothing but mistakes\n\n"
+    "exit status: 0 valid, 1 the result could not be printed, 2 bad usage or not valid\n"
+    "example: freefloat check scenarios/deos-client.yaml --method fused\n";
+
+typedef struct verdict {
+    ff_scenario scenario;
+    bool valid;
+    char mistakes[16384], warnings[4096];
+} verdict;
+
+/* What only the loop knows: a method that does not go with an arm, with the frame, with its settings. */
+static void check_loop(verdict *v) {
+    ff_loop_config loop;
+    size_t model, state;
+    char why[512] = "";
+    if (v->scenario.emulates || !v->scenario.method)
+        return;
+    ff_scenario_loop(&v->scenario, &loop);
+    const ff_status status = ff_loop_bytes(&loop, &model, &state, why, sizeof why);
+    v->valid = status == FF_OK;
+    if (!v->valid)
+        snprintf(v->mistakes, sizeof v->mistakes, "%s: %s", v->scenario.name,
+                 *why ? why : ff_status_text(status));
+}
+
+static void put_lines(ff_json *json, const char *key, char *lines) {
+    ff_json_open(json, key, '[');
+    for (char *line = lines, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        const char last = *end;
+        *end = 0;
+        ff_json_string(json, NULL, line);
+        if (last)
+            *end++ = last;
+    }
+    ff_json_close(json, ']');
+}
+
+static void print_json(const char *file, verdict *v) {
+    const ff_scenario *s = &v->scenario;
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_string(&json, "file", file);
+    ff_json_bool(&json, "valid", v->valid);
+    if (v->valid) {
+        ff_json_string(&json, "scenario", s->name);
+        ff_json_string(&json, "method", s->unchecked ? NULL : ff_scenario_method_name(s));
+        ff_json_bool(&json, "settings_unchecked", s->unchecked);
+        ff_json_integer(&json, "satellites", s->satellites);
+        ff_json_integer(&json, "contacts", s->contacts);
+        ff_json_integer(&json, "loads", s->loads);
+        ff_json_integer(&json, "cycles", (long long)s->cycles);
+        ff_json_number(&json, "cycle_s", s->cycle);
+    }
+    put_lines(&json, "mistakes", v->mistakes);
+    put_lines(&json, "warnings", v->warnings);
+    ff_json_close(&json, '}');
+    if (!json.failed)
+        fputs(json.text, stdout);
+    ff_json_free(&json);
+}
+
+static void print_line(const char *file, const verdict *v) {
+    const ff_scenario *s = &v->scenario;
+    printf("%s: valid: ", file);
+    if (s->emulates)
+        printf("an emulation");
+    else
+        printf("%s%s, %d satellite%s, %d contact%s",
+               s->unchecked ? "a method library, settings unchecked" : "method ",
+               s->unchecked ? "" : ff_scenario_method_name(s), s->satellites, s->satellites == 1 ? "" : "s",
+               s->contacts, s->contacts == 1 ? "" : "s");
+    printf(", %llu cycles of %.9g s\n", (unsigned long long)s->cycles, s->cycle);
+}
+
+int ff_cmd_check(int argc, char **argv) {
+    const char *file = NULL, *method = NULL, *sets[FF_MAX_SETS];
+    int count = 0, status;
+    bool trust = false, json = false, quiet = false;
+    const ff_option options[] = {FF_OPT("--method", &method),    FF_OPT_LIST("--set", sets, &count),
+                                 FF_OPT_FLAG("--trust", &trust), FF_OPT_FLAG("--json", &json),
+                                 FF_OPT_FLAG("--quiet", &quiet), {0}};
+    if (ff_cli_parse(argc, argv, "check", help, options, "scenario", &file, &status))
+        return status;
+    verdict *v = calloc(1, sizeof *v);
+    if (!v)
+        return FF_EXIT_FAILED;
+    const ff_scenario_options load = {.set = sets,
+                                      .sets = count,
+                                      .method = method,
+                                      .catalog = trust ? &ff_catalog_libraries : &ff_catalog_closed,
+                                      .all = true};
+    v->valid = ff_scenario_load(file, &load, &v->scenario, v->mistakes, sizeof v->mistakes, v->warnings,
+                                sizeof v->warnings) == FF_OK;
+    if (v->valid)
+        check_loop(v);
+    if (json)
+        print_json(file, v);
+    else {
+        ff_cli_warn_lines(v->warnings);
+        if (!v->valid)
+            ff_cli_error("%s", v->mistakes);
+        else if (!quiet)
+            print_line(file, v);
+    }
+    status = v->valid ? FF_EXIT_DONE : FF_EXIT_USAGE;
+    free(v);
+    return status;
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# freefloat check: a valid scenario is one line; of one that is not, every mistake with its place; a method library stays closed.
+set -u
+. "$FF_SOURCE_DIR/tests/need.sh"
+need python3
+S=$FF_SOURCE_DIR/scenarios
+M=$FF_BUILD_DIR/tests/methods
+DIR=$(mktemp -d)
+trap 'rm -rf "$DIR"' EXIT
+failures=0
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+check() { # STATUS PATTERN ARGUMENTS...: in the text of both outputs
+    local status=$1 pattern=$2 got
+    shift 2
+    text=$("$FREEFLOAT" check "$@" 2>&1)
+    got=$?
+    [ $got -eq "$status" ] || fail "check $* gave exit status $got, not $status: $text"
+    printf '%s\n' "$text" | grep -q -- "$pattern" || fail "check $*: '$text' lacks '$pattern'"
+}
+for file in "$S"/*.yaml; do
+    check 0 ': valid: ' "$file"
+    [ "$(printf '%s\n' "$text" | wc -l)" -eq 1 ] || fail "$file: not one line: $text"
+done
+check 0 'valid: method tdpa, 1 satellite, 2 contacts, 7500 cycles of 0.004 s' "$S/deos-client.yaml"
+check 0 'method fused' "$S/deos-client.yaml" --method fused
+check 0 '^$' "$S/deos-client.yaml" --quiet
+check 2 'which scenario' --json
+check 2 'cannot be' "$DIR/none.yaml"
+check 0 'example: freefloat check' --help
+
+# every mistake is there, with its line, and nothing else
+cat > "$DIR/bad.yaml" << 'Y'
+name: bad
+time: {cycle: 0.004, duration: 3}
+method: fussed
+satellites:
+  client: {mass: -280, inertia: [18, 20, 22], colour: red, robot: {kind: delay, delay: x}}
+  other: {inertia: [1, 1, 1]}
+contacts:
+  - {name: front, kind: wall, body: client, at: [0, 0, 0.03], normal: [0, 0, 0], stiffness: 2000}
+  - {name: back, kind: wall, body: nobody, at: [0, 0], stiffness: 2000}
+loads:
+  - {body: client, kind: pulse, force: [1, 0, 0], from: 5, to: 1}
+requirments: {}
+Y
+check 2 "unknown method 'fussed'" "$DIR/bad.yaml"
+lines=$(printf '%s\n' "$text" | sed -n 's/^.*bad.yaml:\([0-9]*\):[0-9]*: .*/\1/p' | sort -n | tr '\n' ' ')
+[ "$lines" = "3 5 5 5 6 8 9 9 9 11 12 " ] || fail "mistakes in lines '$lines': $text"
+# what it says first is what run says
+first=$("$FREEFLOAT" run "$DIR/bad.yaml" --out "$DIR/out" 2>&1)
+printf '%s\n' "$text" | grep -qxF -- "$first" || fail "run says something else: $first"
+"$FREEFLOAT" check "$DIR/bad.yaml" --json > "$DIR/bad.json"
+[ $? -eq 2 ] || fail "--json changes the exit status"
+python3 - "$DIR/bad.json" << 'P' || fail "--json of mistakes"
+import json, sys
+s = json.load(open(sys.argv[1]))
+assert s["valid"] is False and len(s["mistakes"]) == 11 and s["warnings"] == [], s
+P
+"$FREEFLOAT" check "$S/deos-client.yaml" --json | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+assert s["valid"] and s["method"] == "tdpa" and (s["satellites"], s["contacts"], s["cycles"]) == (1, 2, 7500) and s["mistakes"] == [], s' || fail "--json"
+
+# a library is not loaded unless it is trusted: this one would crash
+check 0 'settings unchecked' "$S/deos-client.yaml" --method "$M/method_crash.so" --set 'idle={share: 2}'
+check 2 'crashes when it is loaded' "$S/deos-client.yaml" --method "$M/method_crash.so" --trust
+check 2 'share is 2, allowed: 0 to 1' "$S/deos-client.yaml" --method "$M/method_good.so" --trust --set 'idle={share: 2}'
+check 0 'valid: method idle' "$S/deos-client.yaml" --method "$M/method_good.so" --trust --set 'idle={share: 1}'
+# but what is no map belongs to nobody
+check 2 "unknown key 'idle'" "$S/deos-client.yaml" --method "$M/method_good.so" --set idle=2
+# what only the loop knows
+check 2 "method 'impact'" "$S/envisat-capture.yaml" --method impact
+[ $failures -eq 0 ] || exit 1
+echo "check: valid or every mistake"

@@ -1,0 +1,274 @@
+/* The network station against a controller and a sensor that the test plays itself, over loopback, one
+ * thread: what a telegram becomes, what is filled in where some are lost, who is ignored, what goes out, and
+ * the end. The controller reports its arrivals as in lock step, so that no clock of this computer decides
+ * anything. */
+#include "support.h"
+
+#include "devices/ati/ati.h"
+#include "devices/rsi/rsi.h"
+#include "network/network.h"
+#include "rt/ports.h"
+
+static const char text[] = "name: station\ntime: {cycle: 0.004, duration: 1}\nmethod: direct\nsatellites:\n"
+                           "  body: {mass: 50, inertia: [5, 6, 7], robot: {kind: delay, delay: 0.008}}\n";
+
+static ff_scenario scenario;
+static ff_plan plan;
+static ff_addresses address;
+static ff_network network;
+static ff_station station;
+static ff_sample sample;
+static atomic_bool stop;
+static ff_pose park;
+static struct {
+    int robot, sensor;
+    ff_http_server *page;
+    struct sockaddr_in client; /* who reads the sensor */
+    uint64_t cycle;            /* of the controller */
+    uint32_t records;
+    uint64_t late; /* answers */
+} peer;
+
+static int begin(void **state) {
+    (void)state;
+    char message[256] = "", warnings[256];
+    assert_int_equal(ff_scenario_parse("text", text, sizeof text - 1, NULL, &scenario, message,
+                                       sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    assert_int_equal(ff_plan_create(&scenario, &plan, message, sizeof message), FF_OK);
+    const ff_ports ports = free_ports();
+    assert_int_equal(ff_addresses_find(&scenario, &ports, &address, message, sizeof message), FF_OK);
+    assert_true(address.virtual);
+    memset(&peer, 0, sizeof peer);
+    struct sockaddr_in any;
+    ff_socket_address("127.0.0.1", 0, &any);
+    assert_int_equal(ff_socket_open(&any, &peer.robot, NULL, message, sizeof message), FF_OK);
+    assert_int_equal(ff_socket_open(&address.body[0].sensor_at, &peer.sensor, NULL, message, sizeof message),
+                     FF_OK);
+    static char xml[FF_ATI_XML_MAX];
+    size_t used;
+    const ff_ati_page page = ff_ati_page_default();
+    assert_int_equal(ff_ati_page_encode(&page, xml, sizeof xml - 1, &used), FF_OK);
+    xml[used] = 0;
+    assert_int_equal(
+        ff_http_serve(&address.body[0].page_at, FF_ATI_HTTP_PATH, xml, &peer.page, message, sizeof message),
+        FF_OK);
+    park = ff_plan_runup(&plan, 0, -FF_INF).T;
+    const ff_network_options options = {.wait = 30.0, .silence = 0.02, .stop = &stop};
+    station = ff_network_station(&network, &scenario, &plan, &address, &options);
+    sample = (ff_sample){0};
+    const double lead = 0.0;
+    if (station.open(station.self, &lead, message, sizeof message) != FF_OK)
+        fail_msg("%s", message);
+    const ff_safety_limits limits = scenario.satellite[0].safety;
+    ff_output_config output;
+    ff_plan_output(&scenario.satellite[0], &limits, plan.cycle, &output);
+    station.bound(station.self, 0, &limits, &output);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    station.close(station.self);
+    ff_http_stop(peer.page);
+    close(peer.robot);
+    close(peer.sensor);
+    return 0;
+}
+
+/* The controller's telegram of its next cycle but `lost`, with the robot moved by x [m]; and a record. */
+static void send_telegram(uint64_t lost, double x, double force) {
+    ff_rsi_rob rob = {.fields = FF_RSI_RIST | FF_RSI_AIPOS | FF_RSI_EIPOS | FF_RSI_DELAY | FF_RSI_ARRIVAL};
+    char bytes[FF_RSI_READ_MAX];
+    size_t used;
+    peer.cycle += 1 + lost;
+    peer.late += lost;
+    ff_pose T = park;
+    T.p.x += x;
+    ff_arm_joints joints;
+    ff_arm_info info;
+    assert_int_equal(ff_arm_inverse(&plan.body[0].arm, &T, &plan.body[0].home, &joints, &info), FF_OK);
+    ff_rsi_from_pose(ff_plan_to_base(&plan.body[0], T), rob.rist);
+    ff_arm_to_kuka(&joints, rob.aipos, &rob.eipos[0]);
+    rob.delay = peer.late;
+    rob.ipoc = 1000 + 4 * peer.cycle;
+    rob.arrival_ns = 4000000 * peer.cycle;
+    assert_int_equal(ff_rsi_rob_encode(&rob, 9, bytes, sizeof bytes, &used), FF_OK);
+    ff_socket_send(peer.robot, bytes, used, &address.body[0].robot_at);
+    if (!peer.client.sin_port)
+        return;
+    const ff_ati_record record = {.rdt_sequence = ++peer.records,
+                                  .ft_sequence = peer.records,
+                                  .counts = {(int32_t)(1e6 * force), (int32_t)peer.records}};
+    uint8_t raw[FF_ATI_RECORD_SIZE];
+    assert_int_equal(ff_ati_record_encode(&record, raw, sizeof raw), FF_OK);
+    ff_socket_send(peer.sensor, raw, sizeof raw, &peer.client);
+}
+
+/* The one answer to the last telegram. */
+static void take_answer(ff_rsi_sen *sen) {
+    char bytes[FF_RSI_READ_MAX];
+    struct sockaddr_in from;
+    int64_t stamp;
+    const ff_rsi_names names = ff_rsi_names_default();
+    const long size = ff_socket_receive(peer.robot, bytes, sizeof bytes, &from, &stamp);
+    assert_true(size > 0);
+    assert_int_equal(ff_rsi_sen_decode(&names, bytes, (size_t)size, sen), FF_OK);
+    assert_int_equal(sen->ipoc, 1000 + 4 * peer.cycle);
+    assert_int_equal(ff_socket_receive(peer.robot, bytes, sizeof bytes, &from, &stamp), 0);
+}
+
+static void write_command(double x, unsigned led) {
+    const ff_setpoint command = {{park.q, ff_vec3_add(park.p, ff_vec3_make(x, 0, 0))}, ff_twist_zero()};
+    const ff_wrench none = ff_wrench_zero();
+    station.write(station.self, 0, &command, led, &none, NULL);
+}
+
+/* One cycle at rest. */
+static void stand(ff_rsi_sen *sen) {
+    send_telegram(0, 0.0, 1.0);
+    assert_int_equal(station.wait(station.self, &sample), FF_OK);
+    write_command(0.0, 0);
+    take_answer(sen);
+}
+
+/* Until both devices are heard. */
+static void meet(void) {
+    ff_rsi_sen sen;
+    uint8_t bytes[64];
+    int64_t stamp;
+    stand(&sen);
+    assert_false(sample.speaks);
+    const long size = ff_socket_receive(peer.sensor, bytes, sizeof bytes, &peer.client, &stamp);
+    ff_ati_request request;
+    assert_true(size > 0 && ff_ati_request_decode(bytes, (size_t)size, &request) == FF_OK);
+    assert_int_equal(request.command, FF_ATI_START);
+    stand(&sen);
+    assert_true(sample.speaks);
+}
+
+static void test_sample(void **state) {
+    (void)state;
+    ff_rsi_sen sen;
+    meet();
+    send_telegram(0, 0.001, 2.5);
+    assert_int_equal(station.wait(station.self, &sample), FF_OK);
+    const ff_sample_body *body = &sample.body[0];
+    assert_vec3_near(body->sensor.T_wb.p, ff_vec3_add(park.p, ff_vec3_make(0.001, 0, 0)), 1e-11);
+    assert_near(body->sensor.f_s.f.x, 2.5, 1e-12);
+    assert_true(body->sensor.age == 0.0 && !sample.filled && sample.lost == 0 && sample.missed == 0.0);
+    assert_true(body->device.reached && !body->device.moved && body->device.health == FF_OK);
+    const ff_pose T = ff_arm_forward(&plan.body[0].arm, &body->device.joints);
+    assert_vec3_near(T.p, body->sensor.T_wb.p, 1e-9);
+    assert_int_equal(sample.found.code, FF_TRIP_NONE);
+    write_command(0.0, 0);
+    take_answer(&sen); /* never moved: nothing is corrected */
+    for (int a = 0; a < 6; a++)
+        assert_true(sen.value[FF_RSI_TAG_AXES + a] == 0.0);
+    /* without a record the last one ages by a cycle */
+    peer.client.sin_port = 0;
+    send_telegram(0, 0.001, 0.0);
+    assert_int_equal(station.wait(station.self, &sample), FF_OK);
+    assert_near(body->sensor.age, 0.004, 1e-15);
+    double force, torque;
+    station.range(station.self, 0, &force, &torque);
+    assert_true(force > 0.0 && torque > 0.0);
+}
+
+/* Three telegrams lost while the robot moves on: their cycles lie on the line between. */
+static void test_lost_telegrams_are_filled_in(void **state) {
+    (void)state;
+    meet();
+    send_telegram(3, 0.004, 1.0);
+    for (int n = 1; n <= 4; n++) {
+        assert_int_equal(station.wait(station.self, &sample), FF_OK);
+        assert_int_equal(sample.filled, n < 4);
+        assert_int_equal(sample.lost, n == 1 ? 3 : 0);
+        assert_near(sample.body[0].sensor.T_wb.p.x, park.p.x + 0.001 * n, 1e-10);
+    }
+    assert_near(sample.missed, 3.0, 0.0);
+    assert_near(sample.body[0].sensor.twist.v.x, 0.25, 1e-6);
+}
+
+static void test_strangers_and_garbage(void **state) {
+    (void)state;
+    char message[128];
+    struct sockaddr_in any;
+    int fd;
+    ff_rsi_sen sen;
+    meet();
+    ff_socket_address("127.0.0.1", 0, &any);
+    assert_int_equal(ff_socket_open(&any, &fd, NULL, message, sizeof message), FF_OK);
+    ff_socket_send(fd, "<Rob/>", 6, &address.body[0].robot_at);
+    ff_socket_send(peer.robot, "<Rob", 4, &address.body[0].robot_at);
+    stand(&sen);
+    assert_int_equal(network.strangers, 1);
+    ff_device_counters count;
+    address.body[0].robot->count(network.body[0].robot, &count);
+    assert_int_equal(count.malformed, 1);
+    close(fd);
+}
+
+/* Led by 1 mm the robot gets there within its limits, brakes where nothing leads it, and is stopped. */
+static void test_command_brake_and_end(void **state) {
+    (void)state;
+    ff_rsi_sen sen;
+    meet();
+    double x = 0.0, last = 0.0, step = 0.0;
+    for (int n = 0; n < 400; n++) {
+        send_telegram(0, x, 1.0);
+        assert_int_equal(station.wait(station.self, &sample), FF_OK);
+        assert_int_equal(sample.found.code, FF_TRIP_NONE);
+        write_command(0.001, 1u | FF_LED_MOVES | FF_LED_AHEAD);
+        take_answer(&sen);
+        ff_arm_joints joints = network.body[0].axes.at;
+        x = ff_arm_forward(&plan.body[0].arm, &joints).p.x - park.p.x; /* a cycle behind */
+        step = fmax(step, fabs(x - last));
+        last = x;
+    }
+    assert_near(x, 0.001, 1e-9);
+    assert_true(step > 0.0 && step <= network.body[0].output_config.velocity * plan.cycle * (1.0 + 1e-6));
+    assert_true(sample.body[0].device.moved && !sample.body[0].rests);
+    for (int n = 0; n < 5; n++) {
+        send_telegram(0, x, 1.0);
+        assert_int_equal(station.wait(station.self, &sample), FF_OK);
+        write_command(0.0, 0);
+        take_answer(&sen);
+        assert_false(sen.tags & FF_RSI_STOP);
+    }
+    assert_true(sample.body[0].rests);
+    send_telegram(0, x, 1.0);
+    assert_int_equal(station.wait(station.self, &sample), FF_OK);
+    station.release(station.self);
+    take_answer(&sen);
+    assert_true(sen.tags & FF_RSI_STOP);
+}
+
+static void test_silence(void **state) {
+    (void)state;
+    meet();
+    assert_int_equal(station.wait(station.self, &sample), FF_ERR_DEVICE);
+    assert_true(sample.silent);
+    assert_int_equal(sample.found.code, FF_TRIP_SILENT);
+    assert_near(sample.found.limit, 0.02, 1e-15);
+}
+
+/* The operator's stop ends the wait for devices that never speak. */
+static void test_stop_before_any_device(void **state) {
+    (void)state;
+    atomic_store(&stop, true);
+    assert_int_equal(station.wait(station.self, &sample), FF_ERR_LIMIT);
+    atomic_store(&stop, false);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_sample, begin, end),
+        cmocka_unit_test_setup_teardown(test_lost_telegrams_are_filled_in, begin, end),
+        cmocka_unit_test_setup_teardown(test_strangers_and_garbage, begin, end),
+        cmocka_unit_test_setup_teardown(test_command_brake_and_end, begin, end),
+        cmocka_unit_test_setup_teardown(test_silence, begin, end),
+        cmocka_unit_test_setup_teardown(test_stop_before_any_device, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
