@@ -1,6 +1,6 @@
 /* The built-in coordinated controller as on-board software of its own: the same law behind obsw.h, for those
- * who want to start from it, and to see that the way to the software changes nothing. It reads the scenario
- * named in OBSW_SCENARIO for the arm and the goal, so it is linked with freefloat's host library. */
+ * who want to start from it, and to see that how the software is reached changes nothing. It reads the
+ * scenario named in OBSW_SCENARIO for the arm and the goal, so it is linked with freefloat's host library. */
 #include "obsw.h"
 
 #include "obsw/computer.h"

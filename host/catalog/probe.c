@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "catalog/watch.h"
 #include "text/clock.h"
 
 bool ff_probe_finite(int bodies, const ff_method_out *out) {
@@ -186,6 +187,7 @@ static _Noreturn void live(const char *path, size_t most, pid_t parent, room *r)
         dup2(null, 1);
         dup2(null, 2);
     }
+    ff_watch_crash_plainly();
     snprintf(r->doing, sizeof r->doing, "loaded");
     const pid_t self = getpid();
     const ff_method *method = ff_probe_load(path, r->why, sizeof r->why);

@@ -31,6 +31,7 @@ typedef struct page {
     } named[FF_WATCHED];
     call by[CALLERS];
     atomic_int callers;
+    atomic_int last;     /* n of the last call that began */
     atomic_int at_fault; /* n + 1 of who did `why`; 0: nobody */
     char why[200];
     atomic_bool finished; /* the program reached its end */
@@ -65,7 +66,8 @@ static bool is_crash(int number) {
 /* One line; "" where the child ended as it should. */
 static void judge(int status, bool late, double patience, char *line, size_t size) {
     const call *c = under_way();
-    const int guilty = atomic_load(&shared->at_fault), n = guilty ? guilty - 1 : c ? atomic_load(&c->n) : 0;
+    const int guilty = atomic_load(&shared->at_fault),
+              n = guilty ? guilty - 1 : atomic_load(c ? &c->n : &shared->last);
     const char *name = shared->named[n].name, *path = shared->named[n].path;
     const char *doing = c ? atomic_load(&c->doing) : NULL;
     *line = 0;
@@ -131,6 +133,12 @@ static void before_fork(void) {
         ff_watch_fault(atomic_load(&shared->by[caller].n), "starts a process of its own");
 }
 
+void ff_watch_crash_plainly(void) {
+    const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        signal(crashes[i], SIG_DFL);
+}
+
 bool ff_watch_start(double patience) {
     if (shared)
         return true;
@@ -157,10 +165,7 @@ bool ff_watch_start(double patience) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(FF_WATCH_STATUS);
-    /* the parent says in one line what a sanitizer would say in a page */
-    const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        signal(crashes[i], SIG_DFL);
+    ff_watch_crash_plainly();
     pthread_atfork(before_fork, NULL, NULL);
     shared = p;
     return true;
@@ -178,6 +183,7 @@ void ff_watch_enter(int n, const char *doing) {
     }
     call *c = &shared->by[caller];
     atomic_store(&c->n, n);
+    atomic_store(&shared->last, n);
     atomic_store(&c->doing, doing);
     atomic_store(&c->begun, (long long)ff_clock_now());
 }

@@ -12,6 +12,9 @@ enum { FF_WATCHED = 4, FF_WATCH_STATUS = 1 };
 /* Forks, once; call it while there is one thread. The parent stays inside until the child has ended and then
  * ends with the child's status; it passes signals on. True, in the child; false: no process can be made. */
 bool ff_watch_start(double patience); /* [s] that a call may last */
+/* A crash of this process ends it by its signal, for the parent to say in one line what a sanitizer would say
+ * in a page. */
+void ff_watch_crash_plainly(void);
 /* How messages name foreign code number n, 0 to FF_WATCHED - 1. */
 void ff_watch_name(int n, const char *name, const char *path);
 /* Around every call of it, from any thread; `doing` is a constant: "crashes when it is DOING". */

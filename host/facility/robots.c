@@ -300,9 +300,9 @@ static void joints_reset(ff_robot *robot) {
 
 /* --------------------------------------------------------------------------------------------- wrench -- */
 
-void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench told) {
+void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench reported) {
     robot->felt = felt;
-    robot->told = told;
+    robot->reported = reported;
 }
 
 static ff_wrench momentum_of(const ff_rigid_model *m, ff_twist V) {
@@ -325,7 +325,8 @@ static void wrench_step(ff_robot *robot, const ff_setpoint *target) {
     const ff_wrench before = momentum_of(m, ff_twist_sub(W, V)), after = momentum_of(m, ff_twist_sub(V1, W));
     const ff_wrench gyro = {ff_vec3_cross(W.w, ff_mat3_apply(&m->inertia, W.w)),
                             ff_vec3_scale(m->mass, ff_vec3_cross(W.w, W.v))};
-    const ff_wrench start = ff_wrench_sub(ff_wrench_scale(1.0 / T, before), robot->told); /* of the drive */
+    const ff_wrench start =
+        ff_wrench_sub(ff_wrench_scale(1.0 / T, before), robot->reported); /* of the drive */
     robot->driven = ff_wrench_add(start, ff_wrench_add(gyro, ff_wrench_scale(1.0 / T, after)));
     /* and the robot under it */
     const ff_wrench total = ff_wrench_add(start, robot->felt);
@@ -439,7 +440,7 @@ void ff_robot_reset(ff_robot *robot) {
     robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
     robot->now = robot->last = robot->measured = robot->target;
     robot->acceleration = ff_twist_zero();
-    robot->felt = robot->told = robot->driven = ff_wrench_zero();
+    robot->felt = robot->reported = robot->driven = ff_wrench_zero();
     if (robot->config.kind == FF_ROBOT_JOINTS)
         joints_reset(robot);
     ff_limiter_reset(

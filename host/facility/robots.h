@@ -50,7 +50,7 @@ typedef struct ff_robot {
     /* wrench: body axes, about the carried body's origin */
     ff_rigid_model inertia;
     ff_wrench felt;        /* what really acts on it besides its own drive: contact, an arm's reaction */
-    ff_wrench told;        /* what its drive takes that for: the measured one */
+    ff_wrench reported;    /* what its drive takes that for: the measured one */
     ff_wrench driven;      /* F_c (9), F_s (16): mean wrench of its drive over the last cycle */
     ff_twist acceleration; /* its difference to the cycle before, over T: w' body, v' lab */
 } ff_robot;
@@ -68,7 +68,7 @@ void ff_robot_free(ff_robot *robot);
 void ff_robot_reset(ff_robot *robot);
 void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command);
 /* wrench: what acts on the robot during the next step, and what its drive takes it for. */
-void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench told);
+void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench reported);
 /* Advances from cycle k-1 to k. */
 void ff_robot_step(ff_robot *robot, uint64_t k);
 /* joints: from substep s - 1 to s of FF_ROBOT_SUBSTEPS of the cycle that ff_robot_step began, under

@@ -76,13 +76,14 @@ void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_o
     const double span = config->arrive - config->approach;
     quintic((in->t - config->approach) / span, &p, &dp, &ddp);
     for (size_t i = 0; i < n; i++) {
-        const double way = config->q_goal[i] - config->q_start[i], r = config->arm_rate;
-        const double error = in->q[i] - (config->q_start[i] + way * p), derror = in->qd[i] - way * dp / span;
+        const double span_q = config->q_goal[i] - config->q_start[i], r = config->arm_rate;
+        const double error = in->q[i] - (config->q_start[i] + span_q * p),
+                     derror = in->qd[i] - span_q * dp / span;
         s.q[i] = in->q[i];
         s.qd[i] = in->qd[i];
         const double g = config->grasp_rate;
         acc.qdd[i] = held ? -4 * g * in->qd[i] - g * g * error
-                          : way * ddp / (span * span) - 2 * r * derror - r * r * error;
+                          : span_q * ddp / (span * span) - 2 * r * derror - r * r * error;
         storage += 0.5 * (derror * derror + (held ? g * g : r * r) * error * error);
         dissipation += (held ? 4 * g : 2 * r) * derror * derror;
     }

@@ -98,25 +98,25 @@ static void take_ways(ff_metrics *metrics, const ff_row *row) {
     else if (T > 0.0)
         *n = ff_nominal_coast(&metrics->nominal, T, fmin(T, 0.02), n);
     for (int i = 0; i < metrics->scenario->satellites; i++)
-        for (int w = 0; w < FF_WAYS; w++) {
-            ff_way_metrics *way = &metrics->body[i].way[w];
+        for (int w = 0; w < FF_MOTIONS; w++) {
+            ff_motion_metrics *motion = &metrics->body[i].motion[w];
             ff_pose at = ff_rigid_pose(&row->body[i].satellite);
-            if (w == FF_WAY_RELATIVE)
+            if (w == FF_MOTION_RELATIVE)
                 at = ff_pose_mul(ff_pose_inverse(ff_rigid_pose(n)), at);
             if (first)
-                *way = (ff_way_metrics){.ball = FF_INF, .start = at, .last = at};
-            const double step = ff_vec3_norm(ff_vec3_sub(at.p, way->last.p)),
-                         turn = ff_quat_angle(way->last.q, at.q),
-                         distance = ff_vec3_norm(ff_vec3_sub(at.p, way->start.p));
-            grow(&way->travel, distance);
-            grow(&way->rotation, ff_quat_angle(way->start.q, at.q));
-            way->path += step;
-            way->turned += turn;
+                *motion = (ff_motion_metrics){.ball = FF_INF, .start = at, .last = at};
+            const double step = ff_vec3_norm(ff_vec3_sub(at.p, motion->last.p)),
+                         turn = ff_quat_angle(motion->last.q, at.q),
+                         distance = ff_vec3_norm(ff_vec3_sub(at.p, motion->start.p));
+            grow(&motion->travel, distance);
+            grow(&motion->rotation, ff_quat_angle(motion->start.q, at.q));
+            motion->path += step;
+            motion->turned += turn;
             if (step > 1e-4 * T || turn > 1e-4 * T)
-                way->moving += T;
-            if (distance > 1.744 && isinf(way->ball))
-                way->ball = row->t;
-            way->last = at;
+                motion->moving += T;
+            if (distance > 1.744 && isinf(motion->ball))
+                motion->ball = row->t;
+            motion->last = at;
         }
 }
 

@@ -29,15 +29,15 @@ typedef struct ff_episode {
 } ff_episode;
 
 /* How a robot would have to move to make the satellite's motion in one formulation; sampled every 20 ms. */
-typedef struct ff_way_metrics {
+typedef struct ff_motion_metrics {
     double travel, rotation; /* [m], [rad] largest distance from the start */
     double path, turned;     /* [m], [rad] whole path */
     double moving;           /* [s] faster than 0.1 mm/s or 0.1 mrad/s */
     double ball;             /* [s] first more than 1.744 m from the start (destefano2021); FF_INF: never */
     ff_pose start, last;
-} ff_way_metrics;
+} ff_motion_metrics;
 
-enum { FF_WAY_ABSOLUTE, FF_WAY_RELATIVE, FF_WAYS };
+enum { FF_MOTION_ABSOLUTE, FF_MOTION_RELATIVE, FF_MOTIONS };
 
 typedef struct ff_body_metrics {
     ff_rigid_state initial, final;
@@ -52,7 +52,7 @@ typedef struct ff_body_metrics {
     double travel, rotation;                  /* [m], [rad] largest distance from the start */
     double tracking;                          /* [m] */
     ff_noise_state force_noise, torque_noise; /* of the sensor, measured in flight */
-    ff_way_metrics way[FF_WAYS];              /* whichever frame was run */
+    ff_motion_metrics motion[FF_MOTIONS];     /* whichever frame was run */
 } ff_body_metrics;
 
 typedef struct ff_pair_metrics {

@@ -178,15 +178,15 @@ static void satellite(ff_json *json, const ff_metrics *metrics, int i) {
     ff_json_number(json, "rotation_rad", m->rotation);
     ff_json_number(json, "max_tracking_error_m", m->tracking);
     ff_json_open(json, "formulations", '{');
-    for (int w = 0; w < FF_WAYS; w++) {
-        const ff_way_metrics *way = &m->way[w];
-        ff_json_open(json, w == FF_WAY_ABSOLUTE ? "absolute" : "relative", '{');
-        ff_json_number(json, "travel_m", way->travel);
-        ff_json_number(json, "rotation_rad", way->rotation);
-        ff_json_number(json, "path_m", way->path);
-        ff_json_number(json, "turned_rad", way->turned);
-        ff_json_number(json, "moving_s", way->moving);
-        ff_json_number(json, "ball_left_s", way->ball);
+    for (int w = 0; w < FF_MOTIONS; w++) {
+        const ff_motion_metrics *motion = &m->motion[w];
+        ff_json_open(json, w == FF_MOTION_ABSOLUTE ? "absolute" : "relative", '{');
+        ff_json_number(json, "travel_m", motion->travel);
+        ff_json_number(json, "rotation_rad", motion->rotation);
+        ff_json_number(json, "path_m", motion->path);
+        ff_json_number(json, "turned_rad", motion->turned);
+        ff_json_number(json, "moving_s", motion->moving);
+        ff_json_number(json, "ball_left_s", motion->ball);
         ff_json_close(json, '}');
     }
     ff_json_close(json, '}');

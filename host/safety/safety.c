@@ -325,7 +325,7 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
 
 /* Beyond w tau = 1 the robot is more than a radian of the contact behind: half a rebound passes before it
  * answers, and no method of the five papers was shown there. Direct integration multiplies the energy by
- * about exp(pi w tau / 2) in a rebound (readings of destefano2019), so it is refused above 0.5. */
+ * about exp(pi w tau / 2) in a rebound (docs/methods/direct.md), so it is refused above 0.5. */
 void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast) {
     const ff_satellite *satellite = &scenario->satellite[body];
     if (isnan(robot_delay))

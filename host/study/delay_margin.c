@@ -193,7 +193,7 @@ static ff_status describe(work *w, ff_delay_margin *out, char *message, size_t s
 }
 
 /* direct: the line with its delay. tdpa caps its rebound at 1 and cannot lower the force of the approach
- * (readings of destefano2019). The other methods aim at the ideal contact. */
+ * (docs/methods/direct.md). The other methods aim at the ideal contact. */
 static ff_status theory(const ff_delay_margin *m, ff_delay_method *out) {
     ff_line_contact line = {m->mass, m->stiffness, m->damping, m->damping_depth, m->speed, m->delay};
     ff_line_rebound late, sharp;

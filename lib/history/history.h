@@ -21,10 +21,10 @@
 /* The newest rows of some series, behind this struct in the same memory, `at` bytes on: both move together by
  * memcpy. Row k of a series overwrites row k - rows. */
 typedef struct ff__ring {
-    ptrdiff_t at; /* [bytes] from here to the rows */
-    size_t bytes; /* of a row */
-    uint64_t mask;
-    int bits; /* 1 << bits rows, mask is so many less one */
+    ptrdiff_t at;   /* [bytes] from here to the rows */
+    uint64_t mask;  /* rows less one */
+    uint32_t bytes; /* of a row */
+    int bits;       /* 1 << bits rows */
 } ff__ring;
 
 /* The least number of bits that holds so many rows, within [least, most]. */

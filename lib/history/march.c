@@ -98,8 +98,6 @@ static double limited_impulse(double wish, double u, double mobility, double roo
     const double gain = wish * (u + 0.5 * wish * mobility);
     if (gain <= room)
         return wish;
-    if (!(mobility > 0.0))
-        return 0.0;
     const double least = u < 0.0 ? -u / mobility : 0.0;
     const double root = u * u + 2.0 * mobility * room;
     double p = root > 0.0 ? (sqrt(root) - u) / mobility : least;

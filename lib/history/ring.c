@@ -13,8 +13,10 @@ size_t ff__ring_bytes(int bits, int series, size_t row) {
 }
 
 void ff__ring_place(ff__ring *ring, int bits, size_t row, void *rows) {
-    *ring = (ff__ring){
-        .at = (char *)rows - (char *)ring, .bytes = row, .mask = (UINT64_C(1) << bits) - 1, .bits = bits};
+    *ring = (ff__ring){.at = (char *)rows - (char *)ring,
+                       .bytes = (uint32_t)row,
+                       .mask = (UINT64_C(1) << bits) - 1,
+                       .bits = bits};
 }
 
 void ff__history_reset(ff__history *history, int bits, int bodies, size_t row, void *rows) {

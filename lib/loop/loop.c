@@ -315,12 +315,12 @@ double ff_energy_sum(const ff_energy *e) {
 /* Books one cycle of one body. Powers pair wrench and velocity in the axes of the body they act on: F_e.V_r
  * in the robot's, F.V_s and F.V_c in the satellite's. */
 static void book(const ff_rigid_model *model, double T, const ff_body_sample *sample, const ff_wrench *F_c,
-                 const ff_rigid_state *start, const ff_integrate_state *told, const ff_integrate_out *step,
-                 const ff_rigid_state *end, ff_energy *energy) {
+                 const ff_rigid_state *start, const ff_integrate_state *commanded,
+                 const ff_integrate_out *step, const ff_rigid_state *end, ff_energy *energy) {
     const ff_vec3 v_r = ff_quat_unrotate(sample->T_wr.q, sample->twist_r.v);
     const ff_twist V_r = {sample->twist_r.w, v_r};
     const ff_twist V_s = {start->omega, ff_quat_unrotate(start->attitude, start->velocity)};
-    const ff_twist V_c = {told->omega_c, ff_quat_unrotate(start->attitude, told->velocity_c)};
+    const ff_twist V_c = {commanded->omega_c, ff_quat_unrotate(start->attitude, commanded->velocity_c)};
     const double at_robot = T * ff_power(sample->f_b, V_r), at_satellite = T * ff_power(sample->f_b, V_c);
     const double corrected = T * ff_power(*F_c, V_c);
     energy->exchanged += at_robot;
@@ -635,11 +635,12 @@ static ff_status command(const ff_loop_model *model, ff_loop_state *state, ff_lo
             const ff_rigid_state later = ff_nominal_coast(&model->nominal, T, T, &ahead);
             out->next[i] = ff_loop_to_robot(model, &later, setpoint(next, next->velocity, next->omega));
         } else {
-            const ff_rigid_state told = {c->next[i].position, c->next[i].attitude, c->integrate[i].velocity_c,
-                                         c->integrate[i].omega_c};
+            const ff_rigid_state commanded = {c->next[i].position, c->next[i].attitude,
+                                              c->integrate[i].velocity_c, c->integrate[i].omega_c};
             out->command[i] = state->last[i];
-            out->next[i] = config->relative.enabled ? map_to_robot(&c->nominal.motion, &told)
-                                                    : setpoint(&told, told.velocity, told.omega);
+            out->next[i] = config->relative.enabled
+                               ? map_to_robot(&c->nominal.motion, &commanded)
+                               : setpoint(&commanded, commanded.velocity, commanded.omega);
         }
         out->command_status[i] = FF_OK;
         if (is_command(&out->command[i]) && is_command(&out->next[i]))

@@ -1,4 +1,4 @@
-/* A method library that is wrong in the way that -D names; without one it is good and does nothing. What
+/* A method library that has the fault that -D names; without one it is good and does nothing. What
  * happens AT a step beyond the 64th is not seen when the library is tried, only in the run. */
 #include <freefloat/method.h>
 #include <stdlib.h>

@@ -57,7 +57,8 @@ static void test_passive_run_that_presses_too_hard_is_invalid(void **state) {
     assert_true(pass);
 }
 
-/* Readings 7: tdpa only caps. A wall with e = .65 returns .77 at omega tau = .11 and 1.00 at .37. */
+/* tdpa bounds the energy and keeps no damping. A wall with e = .65 returns .77 at omega tau = .11 and 1.00 at
+ * .37. */
 static void test_tdpa_cannot_keep_damping(void **state) {
     (void)state;
     double ratio, force;

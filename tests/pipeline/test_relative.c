@@ -236,14 +236,15 @@ static void test_ready_scenarios_in_both_frames(void **state) {
                 off = fmax(off, ff_vec3_norm(ff_vec3_sub(x->position, y->position)));
                 off = fmax(off, ff_vec3_norm(ff_vec3_sub(x->velocity, y->velocity)));
                 off = fmax(off, ff_vec3_norm(ff_vec3_sub(x->omega, y->omega)));
-                for (int w = 0; w < FF_WAYS; w++) { /* both runs say the same of both formulations */
-                    const ff_way_metrics *a = &o[0].metrics.body[i].way[w], *b = &o[1].metrics.body[i].way[w];
+                for (int w = 0; w < FF_MOTIONS; w++) { /* both runs say the same of both formulations */
+                    const ff_motion_metrics *a = &o[0].metrics.body[i].motion[w],
+                                            *b = &o[1].metrics.body[i].motion[w];
                     assert_near(a->travel, b->travel, close);
                     assert_near(a->path, b->path, 1e-4);
                     assert_near(a->rotation, b->rotation, close);
                     /* and what the robot of that run really did; paths are sampled */
                     const double robot = o[w].metrics.body[i].travel,
-                                 said = o[w].metrics.body[i].way[w].travel;
+                                 said = o[w].metrics.body[i].motion[w].travel;
                     if (!(fabs(robot - said) < 2e-3))
                         fail_msg("%s, %s: robot %.4g m, summary %.4g m", file[f], ff_method_at(m)->name,
                                  robot, said);

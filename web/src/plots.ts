@@ -1,5 +1,5 @@
 // Plots over time that share one range, one cursor and one marked instant. Used by the report and, with tables
-// that grow, by the live page. Lines differ in colour and in dash, so that they can be told apart in grey.
+// that grow, by the live page. Lines differ in colour and in dash, so that they differ in grey, too.
 import uPlot from "uplot";
 import {h} from "./dom";
 import {number, unitText} from "./format";
@@ -31,7 +31,7 @@ export interface PanelSpec {
   steps?: boolean;
 }
 
-/** What the plots of a group are over; time unless told otherwise. */
+/** What the plots of a group are over; time unless another is given. */
 export interface XAxis {
   name: string;
   unit: string;

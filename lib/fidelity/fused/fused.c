@@ -14,8 +14,8 @@
 enum {
     WORK = 3000,     /* what estimates and replays may spend in a cycle, in units of about twenty
                         instructions; each continues in the next cycle where it stopped */
-    WORK_MORE = 3000 /* further for each pair of contacts at one time: each of the two is told
-                        apart by what is known of the other, late knowledge is wrong */
+    WORK_MORE = 3000 /* further for each pair of contacts at one time: each of the two is
+                        found by what is known of the other, late knowledge is wrong */
 };
 
 /* The robot at the time of the force, which is `skew` older than its pose. */

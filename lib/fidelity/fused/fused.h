@@ -98,14 +98,20 @@ typedef struct fused_row {
 /* One contact: along a normal at a point, or (kind torque) about an axis. */
 typedef struct fused_contact {
     bool open;
-    bool settled; /* ended, but a replay still passes over it */
-    bool torque;  /* a pure torque about n, body axes of a */
+    bool settled;   /* ended, but a replay still passes over it */
+    bool torque;    /* a pure torque about n, body axes of a */
+    bool slides;    /* the tip moves along the surface: friction is possible */
+    bool abandoned; /* ended for want of a force while the satellite was still inside */
+    bool wall_used;
+    bool frozen;  /* longer than the history: the estimate is kept */
+    bool closing; /* ended, and being settled: a last estimate and replay are under way */
+    bool united;  /* judged as the only contact, with friction, in place of all those beside it */
+    bool tried;   /* so judged once */
     int a, b;     /* bodies; b < 0: the world */
     ff_vec3 n;    /* outward normal in b's axes (world: inertial); torque: axis in a's */
     ff_vec3 r;    /* [m] contact point, a's axes */
     double mu;    /* identified friction */
     double mu_step;
-    bool slides; /* the tip moves along the surface: friction is possible */
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */
     uint64_t due;                   /* next estimate */
@@ -117,12 +123,8 @@ typedef struct fused_contact {
     double torque_max;
     double alarm_sum;
     int quiet, silent; /* cycles: over for satellite and robot; without a force */
-    bool abandoned;    /* ended for want of a force while the satellite was still inside */
     int wall;          /* in memory: index, -1 unknown */
-    bool wall_used;
     uint64_t row_from; /* rows kept from here on */
-    bool frozen;       /* longer than the history: the estimate is kept */
-    bool closing;      /* ended, and being settled: a last estimate and replay are under way */
     /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
     int stage;           /* fused.h */
     uint64_t asked;      /* cycle in which it fell due */
@@ -144,8 +146,6 @@ typedef struct fused_contact {
     ff_vec3 n_best;
     ff_profile fit, zero, rival;
     fused_settled first;
-    bool tried;           /* so judged once */
-    bool united;          /* judged as the only contact, with friction, in place of all those beside it */
     fused_settled before; /* what it was as one of them */
     uint64_t end_before;
     fused_depth grows;

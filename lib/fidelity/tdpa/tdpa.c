@@ -37,7 +37,7 @@ static double gain(const tdpa_settings *config, const port *p, double T, double 
     return T * s * p->FV + mid;
 }
 
-/* Readings 6: the largest s in [0, 1] with which the energy gained does not exceed E, the energy absorbed so
+/* The largest s in [0, 1] with which the energy gained does not exceed E, the energy absorbed so
  * far. */
 static double clamp(const tdpa_settings *config, const port *p, double T, double E) {
     if (gain(config, p, T, 1.0) <= E)

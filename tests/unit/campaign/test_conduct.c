@@ -164,7 +164,8 @@ static void test_what_is_refused(void **state) {
     assert_line(notes.error, "results.journal");
     ff_conduct_free(&made);
     drop(c);
-    /* one sample of three has a scenario that cannot be: found before anything runs, and nothing is left */
+    /* one sample of three has a scenario that is not valid: found before anything runs, and nothing is left
+     */
     c = load("name: bad\nbase: base.yaml\nmethods: [direct]\nvary:\n"
              "  contacts.right.stiffness: {list: [1000, -2, 4000]}\n"
              "metrics: {speed: satellites.body.final.velocity_mps.0}\n");

@@ -285,6 +285,37 @@ static void test_inverse_refuses_what_is_not_finite(void **unused) {
     }
 }
 
+/* However many turns away the last angle was: the answer is the same pose, inside the range where it can be.
+ */
+static void test_turns_come_back_into_the_range(void **unused) {
+    (void)unused;
+    ff_arm_config c = arm_of(FF_ARM_RAIL_NONE);
+    ff_arm_model m;
+    assert_int_equal(ff_arm_create(&c, &m), FF_OK);
+    const ff_arm_joints q = {.a = {0.1, -1.2, 1.4, 0.2, 0.7, 0.3}};
+    const ff_pose T = ff_arm_forward(&m, &q);
+    for (int axis = 3; axis < 6; axis += 2)
+        for (int turns = -4; turns <= 4; turns++) {
+            ff_arm_joints last = q;
+            last.a[axis] += 2.0 * FF_PI * turns;
+            ff_arm_solution solutions[8];
+            int count, found = 0;
+            assert_int_equal(ff_arm_inverse_all(&m, &T, 0.0, &last, solutions, &count, NULL), FF_OK);
+            for (int i = 0; i < count; i++) {
+                const ff_arm_joints *s = &solutions[i].joints;
+                const ff_pose back = ff_arm_forward(&m, s);
+                assert_near(ff_quat_angle(back.q, T.q), 0.0, 1e-9);
+                assert_true(s->a[axis] >= c.lower[axis] - 1e-9 && s->a[axis] <= c.upper[axis] + 1e-9);
+                found += fabs(remainder(s->a[axis] - q.a[axis], 2.0 * FF_PI)) < 1e-9;
+                /* the one nearest to where it was, among those inside */
+                const double other = s->a[axis] + copysign(2.0 * FF_PI, last.a[axis] - s->a[axis]);
+                if (fabs(other - last.a[axis]) < fabs(s->a[axis] - last.a[axis]) - 1e-9)
+                    assert_true(other < c.lower[axis] - 1e-9 || other > c.upper[axis] + 1e-9);
+            }
+            assert_true(found > 0);
+        }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 61);
     const struct CMUnitTest tests[] = {
@@ -294,6 +325,7 @@ int main(void) {
         cmocka_unit_test(test_arm_refuses),
         cmocka_unit_test(test_axes_outside_are_named),
         cmocka_unit_test(test_inverse_refuses_what_is_not_finite),
+        cmocka_unit_test(test_turns_come_back_into_the_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

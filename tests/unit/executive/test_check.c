@@ -402,7 +402,7 @@ static void test_margin_of_a_motion_of_the_joints(void **state) {
         /* beyond the end: by how much, at the first state looked at that is */
         *end = body->home.a[axis] + 0.5 * way;
         const double first = 25.0, over = 0.2 * first / (SAMPLES - 1) - 0.1;
-        for (int a = 0; a < 6; a++) /* no other branch may go on */
+        for (int a = 0; a < 6; a++) /* no other branch may continue */
             if (a != axis) {
                 narrow.arm.config.lower[a] = body->home.a[a] - 0.3;
                 narrow.arm.config.upper[a] = body->home.a[a] + 0.3;

@@ -266,13 +266,13 @@ static void test_each_part_of_the_ledger(void **unused) {
             in.sensor[0].f_s = random_wrench();
             in.load[0] = (ff_rigid_load){test_random_vec3(&rng, 5), test_random_vec3(&rng, 2)};
             const ff_rigid_state x = state->body[0];
-            const ff_integrate_state told = state->integrate[0];
+            const ff_integrate_state output = state->integrate[0];
             const ff_wrench f = in.sensor[0].f_s;
             const ff_vec3 F =
                 ff_quat_rotate(x.attitude, f.f); /* the robot's wrench in the satellite's axes */
             const double robot = ff_vec3_dot(ff_quat_rotate(in.sensor[0].T_wb.q, f.f), in.sensor[0].twist.v) +
                                  ff_vec3_dot(f.t, in.sensor[0].twist.w);
-            const double commanded = ff_vec3_dot(F, told.velocity_c) + ff_vec3_dot(f.t, told.omega_c);
+            const double commanded = ff_vec3_dot(F, output.velocity_c) + ff_vec3_dot(f.t, output.omega_c);
             const double satellite = ff_vec3_dot(F, x.velocity) + ff_vec3_dot(f.t, x.omega);
             assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
             sum.exchanged += T * robot;

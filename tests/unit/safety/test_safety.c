@@ -384,17 +384,17 @@ static void test_retreat_is_bounded_and_along_the_force(void **state) {
      * one with damping lets go before it is left, and every tenth sample is lost: at rest nothing pushes */
     for (int a = 0; a < 40; a++) {
         const double wall = -0.0005 - 1e-4 * a, damping = a % 2 ? 500.0 : 0.0;
-        ff_vec3 told[8] = {ff_vec3_zero()};
+        ff_vec3 commanded[8] = {ff_vec3_zero()};
         double x = 0.0, force_at_rest = 0.0;
         stopped r = begin_stop();
         for (int n = 0; n < 10000 && !r.s.done; n++) {
             const double before = x;
-            x = told[(n + 8 - 5) % 8].x;
+            x = commanded[(n + 8 - 5) % 8].x;
             const double depth = x - wall, v = (x - before) / c.cycle;
             force_at_rest = fmax(0.0, 2000.0 * depth);
             const double f = depth > 0.0 ? fmax(0.0, 2000.0 * depth + damping * v) : 0.0;
             stop_once(&c, &r, ff_vec3_make(-f, 0, 0), n % 10 != 3);
-            told[n % 8] = r.at.p;
+            commanded[n % 8] = r.at.p;
         }
         assert_true(r.s.done);
         const bool touched = -wall * 2000.0 > c.contact[0];
@@ -822,14 +822,14 @@ static void test_forecast_is_its_closed_form(void **state) {
     ff_rng_seed(&rng, test_seed(), 7);
     for (int n = 0; n < 90; n++) {
         ff_scenario *s = three_bodies(&rng);
-        static const double stiffest[] = {3000, 2500, 900}, told[] = {0.01, 0.0, 0.03};
+        static const double stiffest[] = {3000, 2500, 900}, configured[] = {0.01, 0.0, 0.03};
         s->method = n % 2 ? &ff_method_direct : &ff_method_tdpa;
         const int i = n % 3;
         const double known = n % 4 < 2 ? FF_NAN : ff_rng_range(&rng, 0, 0.05);
         ff_forecast f;
         ff_safety_forecast(s, i, known, &f);
         const ff_satellite *b = &s->satellite[i];
-        const double delay = (isnan(known) ? told[i] : known) + b->sensor.delay + 0.004;
+        const double delay = (isnan(known) ? configured[i] : known) + b->sensor.delay + 0.004;
         const double w = sqrt(stiffest[i] / b->rigid.mass);
         assert_near(f.frequency, w, 1e-12 * w);
         assert_near(f.delay, delay, 1e-15);

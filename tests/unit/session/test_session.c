@@ -308,6 +308,35 @@ static void test_an_emulation_is_judged_against_its_target(void **state) {
     ff_session_close(session);
 }
 
+/* Nothing can be said of a gripper before the run; after it, one line for each contact that it did not make.
+ */
+static void test_a_gripper_that_touches_nothing_is_said(void **state) {
+    (void)state;
+    static const char *const set[] = {"time.duration=0.2",
+                                      "contacts=[{name: grip, kind: grasp, body: servicer, against: client, "
+                                      "at: [-2.9, 0, 0], closes: 32.6, "
+                                      "stiffness: 2000, rotation_stiffness: 200}, {name: plane, kind: pair, "
+                                      "body: servicer, against: client, "
+                                      "at: [-2.9, 0, 0], normal: [-1, 0, 0], stiffness: 100}]",
+                                      "contacts.grip.closes=0.1", "contacts.grip.reach=0.001"};
+    static const char *const says[] = {"closes at 32.6 s, the run ended at 0.2 s", "reach of 0.001 m"};
+    for (int near = 0; near < 2; near++) {
+        const ff_scenario_options options = {.set = set, .sets = near ? 4 : 2};
+        const ff_session_options none = {0};
+        ff_outcome outcome;
+        ff_notes_clear(&notes);
+        ff_session *session =
+            ff_session_open(FF_SOURCE_DIR "/scenarios/envisat-capture.yaml", &options, &outcome, &notes);
+        if (!session)
+            fail_msg("%s", notes.error);
+        assert_int_equal(ff_session_execute(session, &none, &notes), FF_DONE);
+        assert_non_null(strstr(notes.warning, "contact 'grip' was not made"));
+        assert_non_null(strstr(notes.warning, says[near]));
+        assert_non_null(strstr(notes.warning, "contact 'plane' was not touched until the end at 0.2 s"));
+        ff_session_close(session);
+    }
+}
+
 static void test_folder_has_plain_names_only(void **state) {
     (void)state;
     char *path = ff_session_folder(NULL, "../a b/c.d", NULL);
@@ -338,6 +367,7 @@ int main(void) {
         cmocka_unit_test(test_progress_ends_the_run),
         cmocka_unit_test(test_without_a_reference_there_is_no_run_but_a_summary),
         cmocka_unit_test(test_an_emulation_is_judged_against_its_target),
+        cmocka_unit_test(test_a_gripper_that_touches_nothing_is_said),
         cmocka_unit_test(test_folder_has_plain_names_only),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Bad usage of every command and option: exit status 2, one line that names the value and what is allowed; what cannot be
+# written: exit status 1 or 2, one line with the file. Every --help ends with an example.
+set -u
+. "$FF_SOURCE_DIR/tests/expect.sh"
+S=$FF_SOURCE_DIR/scenarios/wall.yaml
+E=$FF_SOURCE_DIR/scenarios/planar-arm-emulation.yaml
+for command in run compare papers campaign analyze rt facility replay export view "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
+  # shellcheck disable=SC2086
+  expect 0 "example: " "$FREEFLOAT" $command --help
+  # shellcheck disable=SC2086
+  expect 2 "unknown (option|analysis) '--nonsense'" "$FREEFLOAT" $command --nonsense; one_line
+done
+refuse() { # PATTERN words...
+  local pattern=$1
+  shift
+  expect 2 "$pattern" "$FREEFLOAT" "$@"; one_line
+}
+expect 2 "usage: freefloat analyze" "$FREEFLOAT" analyze
+refuse "takes no value" run "$S" --json=yes
+refuse "'xml' is not a log format; allowed: csv, mcap, none" compare "$S" --log csv,xml
+refuse "needs --live" run "$S" --control
+refuse "needs --live" rt "$S" --control
+refuse "emulations have no live page" run "$E" --live 127.0.0.1:0 --out e
+refuse "live" run "$S" --live nowhere --out e
+refuse "allowed: a whole number from 1 to 4096" campaign x.yaml --threads 0
+refuse "allowed: a whole number from 1 to 4096" campaign x.yaml --threads 2x
+refuse "x.yaml" campaign x.yaml
+refuse "is not a method" compare "$S" --methods ,tdpa
+refuse "METHOD:key=value" compare "$S" --methods tdpa:=3
+refuse "more than 32 variants" compare "$S" --methods "$(for i in $(seq 33); do printf 'tdpa:time.seed=%d,' "$i"; done)"
+refuse "cannot write into this folder" run "$S" --out /dev/null/x
+: > plain
+refuse "plain/direct: cannot write into this folder" compare "$S" --methods direct --out plain
+refuse "plain: cannot write into this folder" analyze delay-margin "$S" --methods direct --map 2 --out plain --quiet
+
+# analyses
+refuse "delay-max 'x', allowed: > 0" analyze delay-margin "$S" --delay-max x
+refuse "delay-max '-1', allowed: > 0" analyze delay-margin "$S" --delay-max -1
+refuse "span '1', allowed: > 1" analyze delay-margin "$S" --span 1
+refuse "map '2.5', allowed: 0 to 25" analyze delay-margin "$S" --map 2.5
+refuse "margin '2', allowed: 0 to 1" analyze workspace "$S" --margin 2
+refuse "ball 'x', allowed: > 0" analyze workspace "$S" --ball x
+printf '1 0\n0 2\n' > Q
+printf '1 0\n0\n' > ragged
+printf '1 x\n0 1\n' > words
+: > empty
+C=(analyze contact-stability --velocity-gain 20 --position-gain 100 --bandwidth 25)
+expect 0 "eigenvalues of Q +1 2" "$FREEFLOAT" "${C[@]}" --inertia-ratio Q
+expect 0 '"eigenvalues": \[1, 2\]' "$FREEFLOAT" "${C[@]}" --inertia-ratio Q --json
+refuse "ragged:2: row 2 has not 2 numbers" "${C[@]}" --inertia-ratio ragged
+refuse "words:1" "${C[@]}" --inertia-ratio words
+refuse "empty: 0 rows" "${C[@]}" --inertia-ratio empty
+refuse "nothing" "${C[@]}" --inertia-ratio nothing
+refuse "plot 'x.svg', allowed: a page, FILE.html" "${C[@]}" --plot x.svg
+expect 1 "cannot be written" "$FREEFLOAT" "${C[@]}" --plot /dev/null/x.html; one_line
+expect 0 "plot: p.html" "$FREEFLOAT" "${C[@]}" --inertia-ratio 2 --plot p.html
+expect 0 "stable from inertia ratio 0.539 up to 3.09" "$FREEFLOAT" analyze contact-stability --velocity-gain 20 --position-gain 100 --delay 0.04
+expect 0 "amplifies [0-9.]+ rad/s by" "$FREEFLOAT" "${C[@]}" --inertia-ratio 4.9
+expect 0 "is unstable: the contact grows" "$FREEFLOAT" "${C[@]}" --inertia-ratio 9
+
+# logs
+expect 0 "" "$FREEFLOAT" run "$S" --quiet --out w --log csv,mcap --set time.duration=2.4
+[ ! -s out.txt ] || fail "--quiet prints: $(cat out.txt)"
+expect 0 '"scenario": "wall"' "$FREEFLOAT" run "$S" --json --out w2 --log none --set time.duration=0.2
+[ ! -e w2/log.csv ] || fail "--log none wrote a log"
+expect 1 "verdict" "$FREEFLOAT" run "$S" --strict --method direct --out w2 --log none --set time.duration=3 --set requirements.velocity_error=1e-9
+L=(analyze log w/log.csv --identify delay)
+refuse "identify 'mass', allowed: delay, contact, payload" analyze log w/log.csv --identify mass
+refuse "identify ''" analyze log w/log.csv
+refuse "delay-max '0', allowed: > 0" "${L[@]}" --delay-max 0
+refuse "skew '-1', allowed: >= 0" "${L[@]}" --skew -1
+for gravity in 1,2 1,2,3,4 1,,3 x,0,0; do refuse "gravity '$gravity', allowed: X,Y,Z" "${L[@]}" --gravity "$gravity"; done
+refuse "no satellite 'moon' in this log; it has 'body'" "${L[@]}" --body moon
+expect 0 '"delay_s": 0.01(6|5999999)' "$FREEFLOAT" "${L[@]}" --json
+expect 0 "stiffness 20[0-9.]* " "$FREEFLOAT" analyze log w/log.mcap --identify contact --skew 0
+expect 1 "without gravity|did not turn|hardly|raw" "$FREEFLOAT" analyze log w/log.csv --identify payload --gravity 0,0,0; one_line
+refuse "nowhere.mcap" replay nowhere.mcap
+refuse "not .* log|MCAP|mcap" replay w/log.csv
+expect 0 '"same": true' "$FREEFLOAT" replay w/log.mcap --json
+refuse "to what" export w/log.mcap
+refuse "'xls' is not an export format; allowed: csv, mat" export w/log.mcap --to xls
+refuse "nowhere.mcap" export nowhere.mcap --to csv
+expect 0 "log.csv: [0-9]+ columns, 601 rows" "$FREEFLOAT" export w/log.mcap --to csv --out x
+expect 0 '"rows": 601' "$FREEFLOAT" export w/log.mcap --to csv --out x --json
+mkdir -p y/log.csv/z
+expect 1 "y/log.csv: cannot be written" "$FREEFLOAT" export w/log.mcap --to csv --out y; one_line
+refuse "cannot write into this folder" export w/log.mcap --to csv --out /dev/null/x
+
+# a page of a recorded run
+refuse "cannot be read, or is empty" view nowhere
+mkdir cut; head -3 w/log.csv | cut -c1-40 > cut/log.csv
+refuse "log.csv:" view cut
+refuse "live|address" view w --live nowhere
+for log in csv mcap; do
+  mkdir "v$log"; cp w/log.$log "v$log"
+  "$FREEFLOAT" view "v$log" --live 127.0.0.1:0 > out.txt 2>&1 &
+  view=$!
+  for _ in $(seq 600); do grep -q "rows of" out.txt && break; sleep 0.1; done
+  kill -INT $view
+  wait $view || fail "view of log.$log: exit $?: $(cat out.txt)"
+  grep -q "live http://127.0.0.1:" out.txt || fail "view of log.$log shows no address: $(cat out.txt)"
+  grep -q "601 rows of v$log/log.$log" out.txt || fail "view of log.$log: $(cat out.txt)"
+done
+
+# devices
+refuse "which scenario" rt
+refuse "which scenario" facility
+refuse "allowed: a number from 0.1 to 3600" rt "$S" --wait x
+refuse "allowed: a number from 0.01 to 60" rt "$S" --silence 100
+refuse "allowed: a number from 0 to 1023" rt "$S" --cpu -1
+refuse "port" rt "$S" --rsi-port 70000
+refuse "port" facility "$S" --ati-port x
+exit $((failures > 0))
