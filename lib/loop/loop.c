@@ -294,8 +294,13 @@ static void hold(ff_loop_state *state, int i, ff_loop_out *out) {
     out->command_status[i] = FF_INFO_HELD;
 }
 
-static bool is_command(const ff_setpoint *s) {
-    return ff_pose_finite(s->T) && ff_twist_finite(s->twist);
+/* All of its numbers at once: zero times one that is not finite is not zero. */
+static inline bool is_command(const ff_setpoint *s) {
+    const ff_quat q = s->T.q;
+    const ff_vec3 p = s->T.p, v = s->twist.v, w = s->twist.w;
+    return 0.0 * q.w + 0.0 * q.x + 0.0 * q.y + 0.0 * q.z + 0.0 * p.x + 0.0 * p.y + 0.0 * p.z + 0.0 * v.x +
+               0.0 * v.y + 0.0 * v.z + 0.0 * w.x + 0.0 * w.y + 0.0 * w.z ==
+           0.0;
 }
 
 static ff_status hold_all(const ff_loop_model *model, ff_loop_state *state, ff_loop_info *info,
@@ -643,8 +648,9 @@ static ff_status command(const ff_loop_model *model, ff_loop_state *state, ff_lo
                                : setpoint(&commanded, commanded.velocity, commanded.omega);
         }
         out->command_status[i] = FF_OK;
-        if (is_command(&out->command[i]) && is_command(&out->next[i]))
-            state->last[i] = out->fidelity.has_command ? out->command[i] : out->next[i];
+        const bool has = out->fidelity.has_command; /* else the command is the last one */
+        if ((!has || is_command(&out->command[i])) && is_command(&out->next[i]))
+            state->last[i] = has ? out->command[i] : out->next[i];
         else {
             hold(state, i, out);
             status = FF_INFO_HELD;
