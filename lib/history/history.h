@@ -62,9 +62,7 @@ void ff__history_reset(ff__history *history, int bits, int bodies, size_t row, v
 /* A new newest row: satellites at t_k and loads from then on. The limit that a march has left there stays.
  * FF_ERR_NOT_FINITE, with nothing changed, where one of them is not. */
 ff_status ff__history_push(ff__history *history, const ff_rigid_state *body, const ff_rigid_load *load);
-/* Row k of a body, or NULL when it is not held any more or not yet. */
-ff__past *ff__history_find(const ff__history *history, int body, uint64_t k);
-
+/* Row k of a body, which the caller knows to be held: k < count <= k + rows. */
 static inline ff__past *ff__history_at(const ff__history *history, int body, uint64_t k) {
     return ff__ring_at(&history->ring, body, k);
 }

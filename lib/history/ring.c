@@ -38,9 +38,3 @@ ff_status ff__history_push(ff__history *history, const ff_rigid_state *body, con
     history->count++;
     return FF_OK;
 }
-
-ff__past *ff__history_find(const ff__history *history, int body, uint64_t k) {
-    if (k >= history->count || k + ff__ring_rows(&history->ring) < history->count)
-        return NULL;
-    return ff__history_at(history, body, k);
-}

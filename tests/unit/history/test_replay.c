@@ -89,8 +89,7 @@ static void test_contacts_join_and_end_at_their_rows(void **unused) {
     bool differ = false;
     for (uint64_t k = 0; k <= ROWS; k++)
         for (int i = 0; i < BODIES; i++) {
-            const ff__past *a = ff__history_find(&m.history, i, k),
-                           *b = ff__history_find(&by_hand.history, i, k);
+            const ff__past *a = ff__history_at(&m.history, i, k), *b = ff__history_at(&by_hand.history, i, k);
             assert_memory_equal(&a->body, &b->body, sizeof a->body);
             differ |= k > 40 && a->body.velocity.y != 0.01;
         }
@@ -143,7 +142,7 @@ static void test_replay_from_the_middle_repeats_itself(void **unused) {
     assert_memory_equal(&w.x[1], &ff__history_at(&m.history, 1, ROWS - 1)->body, sizeof w.x[1]);
     assert_memory_equal(&again.rows[1 << BITS], &m.rows[1 << BITS], sizeof(ff__past) << BITS);
     const double t = ROWS * T; /* a free flight with its load: none on body 0 but a torque */
-    const ff_rigid_state end = ff__history_find(&again.history, 0, ROWS)->body;
+    const ff_rigid_state end = ff__history_at(&again.history, 0, ROWS)->body;
     assert_vec3_near(end.position, ff_vec3_make(0.05 * t, 0.01 * t, 0), 1e-14);
 }
 
@@ -164,7 +163,7 @@ static void test_measured_force_alone_is_a_trapezoid(void **unused) {
     double sum = 0.0;
     for (int k = 5; k < 50; k++)
         sum += 0.5 * T * (fmax(0.0, m.forces[k]) + fmax(0.0, m.forces[k + 1]));
-    assert_near(ff__history_find(&m.history, 0, ROWS)->body.velocity.z, sum / 100.0, 1e-15);
+    assert_near(ff__history_at(&m.history, 0, ROWS)->body.velocity.z, sum / 100.0, 1e-15);
     assert_near(w.impulse[0].force.z, sum, 1e-13);
 }
 
