@@ -8,7 +8,7 @@ static ff_scenario scenario;
 static char message[1024], page[128];
 
 static int load(void **state) {
-    const char *set[] = {"time.duration=2"};
+    const char *set[] = {"time.duration=0.04"};
     const ff_scenario_options options = {.set = set, .sets = 1, .method = "direct"};
     char warnings[256];
     if (make_folder(state) != 0)
