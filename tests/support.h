@@ -72,16 +72,9 @@ static inline int test_long(void) {
     return text && *text && strcmp(text, "0") != 0;
 }
 
-/* A sanitizer looks at each access, not at figures: there a quarter of many cases is enough. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TEST_SANITIZED 1
-#else
-#define TEST_SANITIZED 0
-#endif
-
 /* How many random cases: the short count, or the long one under make test-long. */
 static inline int test_count(int shorter, int longer) {
-    return test_long() ? longer : TEST_SANITIZED && shorter > 8 ? shorter / 4 : shorter;
+    return test_long() ? longer : shorter;
 }
 
 static inline ff_vec3 test_random_vec3(ff_rng *rng, double size) {
