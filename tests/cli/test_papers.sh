@@ -3,13 +3,13 @@
 set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
 need python3
-keys="destefano2019 he2022 lange"
-[ "${FF_TEST_LONG:-0}" != 0 ] && keys="$keys destefano2021"
-for key in $keys; do
+keys=(destefano2019 he2022 lange)
+[ "${FF_TEST_LONG:-0}" != 0 ] && keys+=(destefano2021)
+for key in "${keys[@]}"; do
   "$FREEFLOAT" papers "$key" --json > "$key.json" 2> "$key.err" || fail "papers $key: $(head -3 "$key.err")"
 done
 expect 0 "claim +paper +printed +ours +ideal" "$FREEFLOAT" papers lange --quiet
-python3 - $keys <<'P' || fail "a number of the tables"
+python3 - "${keys[@]}" <<'P' || fail "a number of the tables"
 import json, math, sys
 table = {}
 for key in sys.argv[1:]:
