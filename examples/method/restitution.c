@@ -25,6 +25,15 @@ static void detector(const void *set, ff_detector_config *config) {
     config->torque_on = FF_INF;
 }
 
+/* The speed that counts is that against what is touched: here the wall, which stands. */
+static ff_status check(const ff_world *world, const void *set, uint64_t given, ff_complaint *complaint) {
+    (void)set, (void)given;
+    if (!world || world->bodies == 1)
+        return FF_OK;
+    *complaint = (ff_complaint){"", "two satellites that meet are not its case; allowed: one satellite"};
+    return FF_ERR_UNSUPPORTED;
+}
+
 static ff_status step(const void *set, void *s, const ff_method_in *in, ff_method_out *out) {
     const double e = ((const settings *)set)->e;
     for (int i = 0; i < in->bodies; i++) {
@@ -59,6 +68,7 @@ static const ff_method method = {
     .needs = FF_NEEDS_DETECTION,
     .can = FF_CAN_RELATIVE,
     .state_bytes = sizeof(state),
+    .check = check,
     .detector = detector,
     .step = step};
 FF_METHOD_EXPORT(method)

@@ -276,6 +276,11 @@ static const char *taken_by(const char *name) {
     for (int i = 0; i < count; i++)
         if (strcmp(loaded[i].outer.name, name) == 0)
             return loaded[i].shown.path;
+    static const char *const summary[] = {"status", "verdict",        "timing",     "seed",         "version",
+                                          "pairs",  "method_library", "satellites", "requirements", "safety"};
+    for (size_t i = 0; i < sizeof summary / sizeof *summary; i++)
+        if (strcmp(summary[i], name) == 0)
+            return "a key of summary.json";
     const ff_section *top = ff_schema_top();
     for (int i = 0; i < top->keys; i++)
         if (strcmp(top->key[i].key, name) == 0)

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,20 +34,32 @@ bool ff_probe_lead(double lead) {
     return lead >= 0.0 && lead < 10.0;
 }
 
+/* Its constructors and its entry may change rounding, exceptions and precision only for themselves. */
+static const ff_method *enter_library(void *symbol) {
+    ff_method_entry_function *entry;
+    fenv_t environment;
+    memcpy(&entry, &symbol, sizeof entry); /* POSIX lets an object pointer stand for a function */
+    fegetenv(&environment);
+    const ff_method *method = entry(FF_METHOD_ABI);
+    fesetenv(&environment);
+    return method;
+}
+
 const ff_method *ff_probe_load(const char *path, char *why, size_t size) {
+    fenv_t environment;
+    fegetenv(&environment);
     void *const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    fesetenv(&environment);
     if (!handle) {
         snprintf(why, size, "not a shared library that loads here: %s", dlerror());
         return NULL;
     }
-    ff_method_entry_function *entry;
     void *const symbol = dlsym(handle, "ff_method_entry");
-    memcpy(&entry, &symbol, sizeof entry); /* POSIX lets an object pointer stand for a function */
     if (!symbol) {
         snprintf(why, size, "not a method library: it does not export ff_method_entry");
         return NULL;
     }
-    const ff_method *method = entry(FF_METHOD_ABI);
+    const ff_method *method = enter_library(symbol);
     if (!method || method->abi != FF_METHOD_ABI || method->size != sizeof *method) {
         snprintf(why, size,
                  "built for another freefloat/method.h (this program has abi %u): build it again with this "

@@ -93,11 +93,14 @@ ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *sce
         status = ff_live_limits(scenario, c);
     if (status) {
         snprintf(message, size, "%s", ff_status_text(status));
-        return status;
+    } else {
+        add_limits(scenario, c);
+        ff_live_parameters(&control->tuning.table, c);
+        status = ff_live_start(c, &control->live, message, size);
     }
-    add_limits(scenario, c);
-    ff_live_parameters(&control->tuning.table, c);
-    return ff_live_start(c, &control->live, message, size);
+    if (status)
+        ff_tuning_free(&control->tuning);
+    return status;
 }
 
 void ff_live_control_stop(ff_live_control *control) {

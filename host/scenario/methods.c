@@ -142,6 +142,8 @@ bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
         node = (ff_node){.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, argument}};
     }
     const ff_catalog *catalog = r->options ? r->options->catalog : NULL;
+    if (method && given && given->kind == FF_NODE_SCALAR && is_path(given->text) && catalog && catalog->open)
+        r->named = open_library(catalog, given->text, why, sizeof why); /* its map may stand in the file */
     if (node.kind == FF_NODE_SCALAR && is_path(node.text) && catalog && !catalog->open) {
         ff_reader_warn(r, node.place, "warning: %s is not loaded: its settings are unchecked",
                        ff_show(node.text).text);

@@ -12,6 +12,7 @@ typedef struct ff_reader {
     ff_tree *tree;
     ff_scenario *scenario;
     const ff_scenario_options *options;
+    const ff_method_library *named; /* by the file, where another method was asked for; NULL: none */
     char *message;
     size_t size;
     size_t said; /* of message, where every mistake is asked for */

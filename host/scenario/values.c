@@ -230,6 +230,8 @@ const char *ff__where(const ff_reader *r) {
 static bool is_library(const ff_reader *r, const ff_section *section, const ff_node *child) {
     if (section != ff_schema_top())
         return false;
+    if (r->named && strcmp(r->named->method->name, child->key) == 0)
+        return true;
     return r->scenario->library ? strcmp(r->scenario->library->method->name, child->key) == 0
                                 : r->scenario->unchecked && child->kind == FF_NODE_MAP;
 }

@@ -192,6 +192,7 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
     char message[256] = "", warnings[1024];
     if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
         return FF_REFUSED;
+    ff_session_clear(options->out);
     snprintf(session->label, sizeof session->label, "emulation");
     const ff_scenario *scenario = &session->scenario;
     const ff_status status = scenario->target == FF_TARGET_ARM

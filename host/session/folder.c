@@ -33,6 +33,15 @@ char *ff_session_folder(const char *out, const char *name, const char *sub) {
     return path;
 }
 
+void ff_session_clear(const char *folder) {
+    static const char *const name[] = {"summary.json", "report.html"};
+    char path[FF_FILE_PATH];
+    for (int i = 0; folder && i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, name[i]);
+        remove(path);
+    }
+}
+
 ff_outcome ff_session_make_folder(const char *path, ff_notes *notes) {
     if (ff_folder_make(path) == FF_OK)
         return FF_DONE;

@@ -223,6 +223,7 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
         return ff__session_emulate(session, options, notes);
     if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
         return FF_REFUSED;
+    ff_session_clear(options->out);
     const ff_outcome solved = solve_ideal(session, options, notes);
     if (ff_metrics_init(&session->scenario, &session->metrics) != FF_OK)
         return ff_notes_error(notes, FF_FAILED, "no memory");

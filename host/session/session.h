@@ -77,6 +77,9 @@ const char *ff_session_controller(const ff_session *session);
 char *ff_session_folder(const char *out, const char *name, const char *sub);
 /* mkdir -p. FF_REFUSED: it cannot be written into. */
 ff_outcome ff_session_make_folder(const char *path, ff_notes *notes);
+/* Removes summary.json and report.html of an earlier run there: what follows may end without any. NULL:
+ * nothing. */
+void ff_session_clear(const char *folder);
 /* Writes text to folder/name, whole or not at all. FF_FAILED. */
 ff_outcome ff_session_write(const char *folder, const char *name, const char *text, ff_notes *notes);
 

@@ -145,6 +145,7 @@ int ff_cmd_compare(int argc, char **argv) {
     }
     char *folder =
         status == FF_EXIT_DONE ? ff_session_folder(ask.out, session[0]->scenario.name, NULL) : NULL;
+    ff_session_clear(folder);
     for (int i = 0; i < loaded && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
         char *sub = ff_session_folder(folder, NULL, variant[i].label);
         session_options.out = sub;

@@ -150,6 +150,7 @@ int ff_cmd_facility(int argc, char **argv) {
         heard.scenario = &session->scenario;
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
+        signal(SIGHUP, on_signal); /* the terminal is gone */
         ff_facility_result result;
         heard.quiet |= json;
         ff_facility_run(&session->scenario, &facility, &result);

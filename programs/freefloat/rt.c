@@ -418,6 +418,7 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
             d->arm = true; /* nothing real can move */
         signal(SIGINT, on_signal);
         signal(SIGTERM, on_signal);
+        signal(SIGHUP, on_signal); /* the terminal is gone */
         char *folder = ff_session_folder(ask->out, session->scenario.name, NULL);
         options->out = folder;
         session->devices = true;

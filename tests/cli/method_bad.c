@@ -5,6 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef ROUND
+#include <fenv.h>
+__attribute__((constructor)) static void round_upward(void) {
+    fesetround(FE_UPWARD);
+}
+#endif
 #ifdef CRASH_LOAD
 __attribute__((constructor)) static void crash(void) {
     abort();

@@ -35,6 +35,21 @@ grep -q "\"sha256\": \"$hash\"" "$DIR/cmp/restitution/summary.json" || fail "sum
 # e times the approach speed of 0.02693 m/s, first contact: the wall's own damping takes no more
 awk '/^restitution:e=0.5 / {exit !($2 > 0.010 && $2 < 0.0220)}' "$DIR/table" || fail "the rebound is not the law's"
 
+# the file may hold the library's map whatever method is asked for
+grep -v '^method:' "$S" > "$DIR/own.yaml"
+printf 'method: %s\nrestitution: {e: 0.5}\n' "$E" >> "$DIR/own.yaml"
+"$FREEFLOAT" compare "$DIR/own.yaml" --methods "ideal,tdpa,$E" --log none --out "$DIR/own" > "$DIR/own.txt" 2>&1 || fail "a file with a library's map: $(cat "$DIR/own.txt")"
+grep -q '^tdpa ' "$DIR/own.txt" || fail "no tdpa beside the library"
+# rounding that a library sets when it is loaded is its own
+for name in good rounds; do
+    "$FREEFLOAT" run "$S" --method "$M/method_$name.so" --set time.duration=0.4 --quiet --out "$DIR/$name" || fail "$name"
+done
+cmp <(cut -d, -f1-40 "$DIR/good/log.csv") <(cut -d, -f1-40 "$DIR/rounds/log.csv") || fail "a library's rounding acts in the program"
+# a run that ends without a summary leaves none of an earlier one
+"$FREEFLOAT" run "$S" --method tdpa --set time.duration=0.4 --quiet --out "$DIR/stale" || fail "tdpa"
+"$FREEFLOAT" run "$S" --method "$M/method_late_crash.so" --quiet --out "$DIR/stale" > /dev/null 2>&1 && fail "late_crash ran"
+{ [ -e "$DIR/stale/summary.json" ] || [ -e "$DIR/stale/report.html" ]; } && fail "results of an earlier run remain"
+
 # a map of a campaign
 cat > "$DIR/campaign.yaml" << EOF
 name: library
@@ -56,6 +71,7 @@ for key in choice count flags; do
 done
 refuse 2 'cannot be read' run "$S" --method "$DIR/none.so"
 echo nothing > "$DIR/text.so"
+refuse 2 'a key of summary.json' run "$S" --method "$M/method_summary.so"
 refuse 2 'not a shared library' run "$S" --method "$DIR/text.so"
 refuse 2 'does not export ff_method_entry' run "$S" --method "$FF_BUILD_DIR/examples/libobsw_hold.so"
 while IFS='|' read -r name pattern; do
