@@ -40,7 +40,7 @@ build-tests: setup build
 
 # Two tests more than cores: some sleep, and those in lock step wait for each other.
 test: build-tests
-	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 2))
+	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 3))
 
 test-long: build-tests
 	FF_TEST_LONG=1 ctest --test-dir build-test --output-on-failure -j $(JOBS) --timeout 7200

@@ -77,7 +77,9 @@ typedef struct rerun {
     ff_logfile *file;
     replay *replay;
     int phase, action, storage, dissipation, force, torque, joint[FF_MAX_ARM_LINKS], joints; /* columns */
-    bool ended, stopped;
+    bool ended; /* the log has no answer for this cycle: it is over, or the run has been stopped by a limit */
+    bool beyond;  /* and the cycle made a row all the same */
+    bool stopped; /* by whoever replays */
 } rerun;
 
 static bool read_answer(void *self, uint64_t k, ff_obsw_out *out) {
@@ -109,7 +111,8 @@ static bool read_answer(void *self, uint64_t k, ff_obsw_out *out) {
 
 static ff_status compare_rerun(void *self, const ff_row *row) {
     rerun *r = self;
-    if (r->ended)
+    r->beyond = r->ended;
+    if (r->beyond)
         return FF_ERR_LIMIT;
     return compare_row(r->replay, row);
 }
@@ -155,7 +158,7 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
         return ff_refuse(FF_ERR_LIMIT, message, size, "stopped");
     if (run.status < 0 && run.status != FF_ERR_LIMIT)
         return ff_refuse(run.status, message, size, "%s", run.message);
-    if (x.ended && !result->cut)
+    if (x.beyond && !result->cut)
         return ff_refuse(FF_ERR_FORMAT, message, size, "the log's rows are not in turn");
     return FF_OK;
 }

@@ -59,6 +59,7 @@ void ff__server_send_rob(ff_server *f, int i) {
         ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * late));
     char sent[FF_RSI_READ_MAX + 512];
     memcpy(sent, text, used);
+    sent[used] = '\0';
     size_t length = used;
     if (!isnan(ff__server_acts(f, FF_FAULT_ROB_CORRUPT, i)))
         for (size_t n = 20; n < length; n += 11)
@@ -66,9 +67,9 @@ void ff__server_send_rob(ff_server *f, int i) {
     if (!isnan(ff__server_acts(f, FF_FAULT_ROB_CUT, i)))
         length /= 2;
     if (!isnan(ff__server_acts(f, FF_FAULT_ROB_NAN, i))) {
-        char *number = strstr(sent, "RIst X=\"") + 8;
-        number[0] = number[2] = 'n';
-        number[1] = 'a';
+        char *const place = strstr(sent, "RIst X=\""); /* NULL: another fault has destroyed it */
+        if (place)
+            memcpy(place + 8, "nan", 3);
     }
     if (!isnan(ff__server_acts(f, FF_FAULT_ROB_EMPTY, i)))
         length = (size_t)snprintf(sent, sizeof sent, "<Rob Type=\"KUKA\"></Rob>");

@@ -113,6 +113,12 @@ cmp -s "$DIR/alone/log.csv" "$DIR/out/log.csv" || fail "the exported capture dif
 head -1 "$DIR/out/log.csv" | grep -q "servicer.joint.7.torque \[N m\],.*servicer.thrust_force.x \[N\],.*servicer.monitor.W_a,.*servicer.monitor.port_power \[W\],servicer.monitor.bound" ||
     fail "the log lacks actuation or monitors"
 
+# a limit that ends a capture: the stop after it has no rows, and the replay is as long as the log
+"$FREEFLOAT" run "$CAPTURE" --set time.duration=2 --set contacts.grip.closes=0.3 --set satellites.client.safety.force=5 --log mcap --quiet \
+    --out "$DIR/tripped" 2> "$DIR/tripped.txt" && fail "5 N do not end the capture"
+grep -q FORCE "$DIR/tripped.txt" || fail "no FORCE: $(cat "$DIR/tripped.txt")"
+"$FREEFLOAT" replay "$DIR/tripped/log.mcap" 2>&1 | grep -q "cycles replayed, the same bits" || fail "replay of a capture that a limit ended"
+
 # over UDP, with thrusters too weak; the replay needs no peer
 port=$((20000 + $$ % 10000)) local=$((30000 + $$ % 10000))
 OBSW_IDLE=20 "$FF_BUILD_DIR/examples/obsw_hold_udp" "$port" 127.0.0.1 "$local" &

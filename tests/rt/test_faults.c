@@ -62,6 +62,8 @@ SURVIVES(test_rob_reordered, "rob-reordered" SOME, p->rt.robots[0].reordered >= 
 SURVIVES(test_rob_corrupt, "rob-corrupt" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
 SURVIVES(test_rob_cut, "rob-cut" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
 SURVIVES(test_rob_nan, "rob-nan" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
+SURVIVES(test_rob_corrupt_and_nan, "rob-corrupt" ONCE "}, {kind: rob-nan" ONCE,
+         p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
 SURVIVES(test_rob_empty, "rob-empty" ONCE, p->rt.robots[0].empty == 1 && p->rt.missed == 1)
 SURVIVES(test_rob_long, "rob-long" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
 SURVIVES(test_rob_incomplete, "rob-incomplete" ONCE, p->rt.robots[0].malformed == 1 && p->rt.missed == 1)
@@ -412,6 +414,7 @@ int main(void) {
         cmocka_unit_test(test_rob_corrupt),
         cmocka_unit_test(test_rob_cut),
         cmocka_unit_test(test_rob_nan),
+        cmocka_unit_test(test_rob_corrupt_and_nan),
         cmocka_unit_test(test_rob_empty),
         cmocka_unit_test(test_rob_long),
         cmocka_unit_test(test_rob_incomplete),
