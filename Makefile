@@ -38,7 +38,7 @@ build-tests: setup build
 	@mkdir -p build-test
 	@printf 'subdirs("%s")\n' $(CURDIR)/build $(CURDIR)/build-asan $(CURDIR)/build-tsan > build-test/CTestTestfile.cmake
 
-# Two tests more than cores: some sleep, and those in lock step wait for each other.
+# Three tests more than cores: some sleep, and those in lock step wait for each other.
 test: build-tests
 	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 3))
 
