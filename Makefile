@@ -38,9 +38,9 @@ build-tests: setup build
 	@mkdir -p build-test
 	@printf 'subdirs("%s")\n' $(CURDIR)/build $(CURDIR)/build-asan $(CURDIR)/build-tsan > build-test/CTestTestfile.cmake
 
-# Three tests more than cores: some sleep, and those in lock step wait for each other.
+# One test more than cores: some sleep, and those in lock step wait for each other.
 test: build-tests
-	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 3))
+	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 1))
 
 test-long: build-tests
 	FF_TEST_LONG=1 ctest --test-dir build-test --output-on-failure -j $(JOBS) --timeout 7200

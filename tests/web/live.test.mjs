@@ -77,7 +77,7 @@ async function compare(page, log, step) {
 }
 
 await check("run: loads with no error and no foreign request; values equal the log's; contacts become events", async () => {
-  const s = await run(8, "values");
+  const s = await run(20, "values");
   const page = await open(s.url);
   await until(page, () => window.freefloat.events().some((e) => /^contact at front/.test(e.text)));
   await until(page, () => document.querySelector(".word").textContent === "In contact");
