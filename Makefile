@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 
 help:
 	@echo "make run        install what is missing, build, run the default scenario, show where the report is"
-	@echo "make test       the same up to the tests (8 minutes at most on two cores)"
+	@echo "make test       the same up to the tests (about 10 minutes on two cores)"
 	@echo "make test-long  full figures, soaks, fuzzing times and the mutation check"
 	@echo "make coverage   lines and branches that the tests reach"
 	@echo "make bench      speed beside MuJoCo, instructions per step"
