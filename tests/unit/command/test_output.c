@@ -152,7 +152,9 @@ static void live(ff_rng *rng, bool losses, bool rounds, worst *kept, double *oth
         ff_output_wire(&c, &state, wire);
         step(&c, &r, wire, false, kept); /* also those that are lost afterwards */
         if (doubt) {
-            *other = fmax(*other, ff_vec3_norm(ff_vec3_sub(state.sent.p, lost.p)) / (c.cycle * c.velocity));
+            /* both are rounded for the wire, by half its last decimal on each axis */
+            const double apart = ff_vec3_norm(ff_vec3_sub(state.sent.p, lost.p)) - sqrt(3.0) * c.resolution;
+            *other = fmax(*other, apart / (c.cycle * c.velocity));
             *other =
                 fmax(*other, ff_vec3_norm(turned(lost.q, state.sent.q)) / (c.cycle * c.angular_velocity));
         }
