@@ -211,7 +211,7 @@ static void report_device(const ff_network *s, int i, ff_sample_device *device) 
 /* filled: in a cycle whose telegram was lost, and that was not answered. */
 static void report_body(ff_network *s, int i, ff_pose T, bool filled, ff_sample_body *body) {
     ff_network_body *b = &s->body[i];
-    if (b->known) /* before, there is no pose */
+    if (b->known) /* its pose is not known before */
         b->measured = ff_motion_step(&b->motion, T, s->plan->cycle, &b->acceleration);
     body->sensor.f_s = b->record.f_s;
     body->sensor.age = (double)b->aged * s->plan->cycle;

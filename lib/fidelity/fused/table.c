@@ -186,27 +186,22 @@ static void report(const void *model, const void *memory, int body, double *valu
     *values++ = r->outside;
 }
 
-const ff_method ff_method_fused = {.abi = FF_METHOD_ABI,
-                                   .size = sizeof(ff_method),
-                                   .name = "fused",
-                                   .version = "1",
-                                   .help =
-                                       "Settings of the method `fused`, which knows nothing of the contacts. "
-                                       "They may stand in a scenario that runs another method.",
-                                   .can = FF_CAN_TREE | FF_CAN_RELATIVE | FF_CAN_PREDICT,
-                                   .setting = settings,
-                                   .settings = sizeof settings / sizeof *settings,
-                                   .setting_bytes = sizeof(fused_settings),
-                                   .variants = 1,
-                                   .column = columns,
-                                   .columns = sizeof columns / sizeof *columns,
-                                   .defaults = defaults,
-                                   .resolve = resolve,
-                                   .check = check,
-                                   .bytes = bytes,
-                                   .create = create,
-                                   .detector = detector,
-                                   .reset = reset,
-                                   .lead = lead,
-                                   .step = ff__fused_step,
-                                   .report = report};
+const ff_method ff_method_fused = {
+    FF_METHOD("fused", "1",
+              "Settings of the method `fused`, which knows nothing of the contacts. "
+              "They may stand in a scenario that runs another method."),
+    .can = FF_CAN_TREE | FF_CAN_RELATIVE | FF_CAN_PREDICT,
+    FF_METHOD_TAKES(settings, fused_settings),
+    .variants = 1,
+    .column = columns,
+    .columns = sizeof columns / sizeof *columns,
+    .defaults = defaults,
+    .resolve = resolve,
+    .check = check,
+    .bytes = bytes,
+    .create = create,
+    .detector = detector,
+    .reset = reset,
+    .lead = lead,
+    .step = ff__fused_step,
+    .report = report};

@@ -177,29 +177,24 @@ static void report_run(const void *self, const void *memory, int body, double *v
     values[4] = (double)state->bounded;
 }
 
-const ff_method ff_method_impact = {.abi = FF_METHOD_ABI,
-                                    .size = sizeof(ff_method),
-                                    .name = "impact",
-                                    .version = "1",
-                                    .help =
-                                        "Settings of the method `impact` (lange). It knows the geometry of "
-                                        "walls, pairs and cones, their stiffness and damping, and renders "
-                                        "the `satellite` contact.",
-                                    .needs = FF_NEEDS_GEOMETRY | FF_NEEDS_COMPLIANCE,
-                                    .can = FF_CAN_RELATIVE | FF_CAN_PREDICT,
-                                    .setting = table,
-                                    .settings = sizeof table / sizeof *table,
-                                    .setting_bytes = sizeof(impact_settings),
-                                    .variants = 2,
-                                    .column = columns,
-                                    .columns = sizeof columns / sizeof *columns,
-                                    .defaults = defaults,
-                                    .resolve = resolve,
-                                    .check = check,
-                                    .bytes = bytes,
-                                    .create = create,
-                                    .detector = detector,
-                                    .reset = reset,
-                                    .lead = lead,
-                                    .step = ff__impact_step,
-                                    .report = report_run};
+const ff_method ff_method_impact = {
+    FF_METHOD("impact", "1",
+              "Settings of the method `impact` (lange). It knows the geometry of "
+              "walls, pairs and cones, their stiffness and damping, and renders "
+              "the `satellite` contact."),
+    .needs = FF_NEEDS_GEOMETRY | FF_NEEDS_COMPLIANCE,
+    .can = FF_CAN_RELATIVE | FF_CAN_PREDICT,
+    FF_METHOD_TAKES(table, impact_settings),
+    .variants = 2,
+    .column = columns,
+    .columns = sizeof columns / sizeof *columns,
+    .defaults = defaults,
+    .resolve = resolve,
+    .check = check,
+    .bytes = bytes,
+    .create = create,
+    .detector = detector,
+    .reset = reset,
+    .lead = lead,
+    .step = ff__impact_step,
+    .report = report_run};
