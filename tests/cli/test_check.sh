@@ -1,17 +1,11 @@
 #!/usr/bin/env bash
 # freefloat check: a valid scenario is one line; of one that is not, every mistake with its place; a method library stays closed.
 set -u
-. "$FF_SOURCE_DIR/tests/need.sh"
+. "$FF_SOURCE_DIR/tests/expect.sh"
 need python3
 S=$FF_SOURCE_DIR/scenarios
 M=$FF_BUILD_DIR/tests/methods
-DIR=$(mktemp -d)
-trap 'rm -rf "$DIR"' EXIT
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+DIR=$work
 check() { # STATUS PATTERN ARGUMENTS...: in the text of both outputs
     local status=$1 pattern=$2 got
     shift 2

@@ -2,18 +2,12 @@
 # Methods in shared objects: the example appears in table, report, summary and map under its own name and is named by its
 # hash; whatever is wrong with a library is one clear line, and nothing has moved.
 set -u
-. "$FF_SOURCE_DIR/tests/need.sh"
+. "$FF_SOURCE_DIR/tests/expect.sh"
 need sha256sum
 S=$FF_SOURCE_DIR/scenarios/deos-client.yaml
 E=$FF_BUILD_DIR/examples/libmethod_example.so
 M=$FF_BUILD_DIR/tests/methods
-DIR=$(mktemp -d)
-trap 'rm -rf "$DIR"' EXIT
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+DIR=$work
 refuse() { # STATUS PATTERN ARGUMENTS...
     local status=$1 pattern=$2 text got
     shift 2
