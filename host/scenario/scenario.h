@@ -144,16 +144,8 @@ typedef struct ff_point {
 
 typedef struct ff_servicer_link {
     char name[FF_NAME_SIZE];
-    char parent[FF_NAME_SIZE]; /* "": the row before, the base for the first */
-    int parent_row;            /* FF_TREE_BASE or a row */
-    ff_joint_kind joint;
-    ff_pose pose;
-    ff_vec3 axis;
-    double mass;
-    ff_vec3 com;
-    ff_mat3 inertia;
-    double torque, viscous, coulomb; /* [N m], [N m s/rad], [N m] */
-    double lower, upper, velocity;   /* [rad], [rad/s] from a URDF file; FF_INF without one */
+    char parent[FF_NAME_SIZE]; /* as the table names it; "": the row before, the base for the first */
+    ff_link_row row;           /* positions and speed have limits in a URDF file only */
 } ff_servicer_link;
 
 typedef struct ff_servicer_arm {

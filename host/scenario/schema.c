@@ -159,16 +159,16 @@ static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(li
 static const char *const joint_words[] = {"revolute", "prismatic", "fixed", NULL};
 static const ff_key link_keys[] = {
     KEY("name", NAME, "", ANY, "(link1, link2, ...)", LINK(name), 0, "Name of the link."),
-    WORD("joint", WORD, joint_words, "revolute", LINK(joint), 0, "The joint that carries it; a fixed link is merged into its parent."),
+    WORD("joint", WORD, joint_words, "revolute", LINK(row.joint), 0, "The joint that carries it; a fixed link is merged into its parent."),
     KEY("parent", NAME, "", ANY, "(the link before; the base for the first)", LINK(parent), 0, "Name of a link above it in the list, or `base`."),
-    SECTION("pose", SECTION, &pose_section, "{}", LINK(pose), 0, "Joint frame in the parent's frame; at q = 0 the link's frame is the joint's."),
-    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", LINK(axis), 0, "Axis of the joint, link frame."),
-    KEY("mass", NUMBER, "kg", NOT_NEGATIVE, "required", LINK(mass), 0, "Mass; zero only for a fixed link."),
-    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", LINK(com), 0, "Its centre of mass, link frame."),
-    KEY("inertia", INERTIA, "kg m2", ANY, "required", LINK(inertia), 0, "About its centre of mass, link axes."),
-    KEY("torque", NUMBER, "N m", POSITIVE, "none", LINK(torque), 0, "Largest torque of the motor, N for a prismatic joint."),
-    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", LINK(viscous), 0, "Friction of the joint on the ground: viscous part."),
-    KEY("coulomb", NUMBER, "N m", NOT_NEGATIVE, "0", LINK(coulomb), 0, "Friction of the joint on the ground: constant part."),
+    SECTION("pose", SECTION, &pose_section, "{}", LINK(row.pose), 0, "Joint frame in the parent's frame; at q = 0 the link's frame is the joint's."),
+    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", LINK(row.axis), 0, "Axis of the joint, link frame."),
+    KEY("mass", NUMBER, "kg", NOT_NEGATIVE, "required", LINK(row.mass), 0, "Mass; zero only for a fixed link."),
+    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", LINK(row.com), 0, "Its centre of mass, link frame."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "required", LINK(row.inertia), 0, "About its centre of mass, link axes."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "none", LINK(row.torque), 0, "Largest torque of the motor, N for a prismatic joint."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", LINK(row.viscous), 0, "Friction of the joint on the ground: viscous part."),
+    KEY("coulomb", NUMBER, "N m", NOT_NEGATIVE, "0", LINK(row.coulomb), 0, "Friction of the joint on the ground: constant part."),
 };
 static const ff_section link_section = {"satellites.NAME.arm.links.INDEX", "", TABLE(link_keys), "One link of the arm with the joint that carries it. At most 32."};
 
@@ -386,32 +386,32 @@ static const ff_section passive_section = {"passive", "", TABLE(passive_keys), "
 #define IS_ARM BIT(FF_TARGET_ARM)
 #define CHAIN(field) offsetof(ff_emulate_link, field)
 static const ff_key chain_keys[] = {
-    KEY("mass", NUMBER, "kg", POSITIVE, "required", CHAIN(mass), 0, "Of the link."),
-    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", CHAIN(com), 0, "Its centre of mass, link frame."),
-    KEY("inertia", INERTIA, "kg m2", ANY, "required", CHAIN(inertia), 0, "About its centre of mass, link axes."),
-    SECTION("pose", SECTION, &pose_section, "{}", CHAIN(pose), 0, "Joint frame in the link before, for the first in the base; at q = 0 the link's frame is the joint's."),
-    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", CHAIN(axis), 0, "The joint turns about it, link frame."),
+    KEY("mass", NUMBER, "kg", POSITIVE, "required", CHAIN(row.mass), 0, "Of the link."),
+    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", CHAIN(row.com), 0, "Its centre of mass, link frame."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "required", CHAIN(row.inertia), 0, "About its centre of mass, link axes."),
+    SECTION("pose", SECTION, &pose_section, "{}", CHAIN(row.pose), 0, "Joint frame in the link before, for the first in the base; at q = 0 the link's frame is the joint's."),
+    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", CHAIN(row.axis), 0, "The joint turns about it, link frame."),
     KEY("start", NUMBER, "rad", ANY, "0", CHAIN(start), 0, "Angle at the start. For the robot: from where the target's start pose is sought."),
     KEY("speed", NUMBER, "rad/s", ANY, "0", CHAIN(speed), 0, "Joint speed at the start; the robot's follows from the target's."),
-    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(friction), 0, "Friction of the joint."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(row.viscous), 0, "Friction of the joint."),
     KEY("motor_inertia", NUMBER, "kg m2", NOT_NEGATIVE, "0", CHAIN(motor_inertia), 0, "Flexible joints: of the motor behind the spring, at the joint's side of the gear; > 0."),
     KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "0", CHAIN(stiffness), 0, "Flexible joints: of the spring."),
     KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(damping), 0, "Flexible joints: of the spring."),
     KEY("motor_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(motor_friction), 0, "Flexible joints: viscous, at the motor."),
-    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(torque), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
-    KEY("torque", NUMBER, "N m", POSITIVE, "none", CHAIN(torque_limit), 0, "Robot: largest torque of the motor."),
+    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(drive), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "none", CHAIN(row.torque), 0, "Robot: largest torque of the motor."),
 };
 static const ff_section chain_section = {"emulation.target.links.INDEX", "", TABLE(chain_keys), "A link and the joint that carries it; each stands on the one before. The same for `emulation.robot.links`."};
 static const ff_key drive_keys[] = {
     KEY("start", NUMBER, "rad", ANY, "0", CHAIN(start), 0, "Angle at the start, inside the file's limits. For the robot: from where the target's start pose is sought."),
     KEY("speed", NUMBER, "rad/s", ANY, "0", CHAIN(speed), 0, "Joint speed at the start; the robot's follows from the target's."),
-    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "(the file's `damping`)", CHAIN(friction), 0, "Friction of the joint."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "(the file's `damping`)", CHAIN(row.viscous), 0, "Friction of the joint."),
     KEY("motor_inertia", NUMBER, "kg m2", NOT_NEGATIVE, "0", CHAIN(motor_inertia), 0, "Flexible joints: of the motor behind the spring, at the joint's side of the gear; > 0."),
     KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "0", CHAIN(stiffness), 0, "Flexible joints: of the spring."),
     KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(damping), 0, "Flexible joints: of the spring."),
     KEY("motor_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(motor_friction), 0, "Flexible joints: viscous, at the motor."),
-    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(torque), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
-    KEY("torque", NUMBER, "N m", POSITIVE, "(the file's `effort`)", CHAIN(torque_limit), 0, "Robot: largest torque of the motor."),
+    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(drive), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "(the file's `effort`)", CHAIN(row.torque), 0, "Robot: largest torque of the motor."),
 };
 static const ff_section drive_section = {"emulation.target.drives.INDEX", "", TABLE(drive_keys), "What a URDF file does not say of a joint, or says differently. The same for `emulation.robot.drives`."};
 #define MODEL_DOC "In place of `links`: a URDF file, its path from the scenario's folder, of one chain of revolute joints; what is fixed is merged into what carries it. The last link is the end of that chain. A floating base has its mass from the scenario: then the file's root has none."

@@ -1010,7 +1010,7 @@ static void test_arm_is_read_and_checked(void **state) {
     assert_near(s.satellite[1].arm.q[1], 0.2, 0);
     assert_near(s.satellite[1].obsw.q[1], 0.2, 0);
     assert_near(s.satellite[1].arm.cycle, 0.001, 0);
-    assert_int_equal(s.satellite[1].arm.link[1].parent_row, 0);
+    assert_int_equal(s.satellite[1].arm.link[1].row.parent, 0);
     expect_bad(with(capture, "{name: upper, mass: 4,", "{name: upper, parent: lower, mass: 4,"),
                "F:11:33: no link 'lower' stands above 'upper', allowed: base, or a link above (closed loops "
                "are not supported)");
