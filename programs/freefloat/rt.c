@@ -307,10 +307,7 @@ static char *devices_json(const desk *d) {
     }
     ff_json_close(&json, '}');
     ff_json_close(&json, '}');
-    if (!json.failed)
-        return json.text;
-    ff_json_free(&json);
-    return NULL;
+    return ff_json_take(&json);
 }
 
 /* One more key of summary.json; takes both. */
