@@ -189,4 +189,36 @@ static inline fused_contact *bench_open(int c, const bench_truth *z, ff_vec3 n, 
     return x;
 }
 
+static inline uint64_t bench_newest(void) {
+    return bench_state->history.count - 1;
+}
+
+/* So many samples of robots at rest. */
+static inline void bench_rest(int samples) {
+    const ff_rigid_state still[2] = {{.attitude = {1, 0, 0, 0}}, {.attitude = {1, 0, 0, 0}}};
+    for (int n = 0; n < samples; n++)
+        bench_push(still);
+}
+
+/* Contact number c by hand, over and with a surface. */
+static inline fused_contact *bench_settled(int c, int a, int b, uint64_t anchor, uint64_t end) {
+    fused_contact *x = &bench_state->contact[c];
+    const ff__ring rows = x->rows;
+    *x = (fused_contact){.settled = true,
+                         .a = a,
+                         .b = b,
+                         .n = {{1, 0, 0}},
+                         .anchor = anchor,
+                         .row_from = anchor,
+                         .detected = anchor + 2,
+                         .end = end,
+                         .until = end,
+                         .wall = -1,
+                         .surface = {.valid = true, .k = 1000, .x0 = 0.1 * c},
+                         .mass = 100,
+                         .force_max = 10,
+                         .rows = rows};
+    return x;
+}
+
 #endif
