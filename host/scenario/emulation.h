@@ -5,7 +5,7 @@
 #define FF_SCENARIO_EMULATION_H
 
 #include "freefloat/emulation.h"
-#include "scenario/links.h"
+#include "scenario/arm_link.h"
 
 /* A half space in the task's position (plain tasks: x[0..n-1]; spatial: the frame's origin). Free side where
  * normal . (p - at) > 0; depth d = -normal . (p - at); force max(0, stiffness d + damping d') along normal

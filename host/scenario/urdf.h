@@ -7,7 +7,7 @@
 #ifndef FF_SCENARIO_URDF_H
 #define FF_SCENARIO_URDF_H
 
-#include "scenario/links.h"
+#include "scenario/arm_link.h"
 
 enum {
     FF_URDF_LINKS = 64,      /* rows: links but the root */

@@ -14,6 +14,25 @@ void ff_delay_margin_default(ff_delay_margin_config *config) {
         config->method[m] = true;
 }
 
+ff_status ff_delay_margin_pick(ff_delay_margin_config *config, const char *list, char *message, size_t size) {
+    memset(config->method, 0, sizeof config->method);
+    for (const char *c = list; *c;) {
+        const size_t n = strcspn(c, ",");
+        int m = 0;
+        while (ff_method_at(m) &&
+               (strlen(ff_method_at(m)->name) != n || strncmp(c, ff_method_at(m)->name, n) != 0))
+            m++;
+        if (!ff_method_at(m)) {
+            snprintf(message, size, "'%.*s' is not a method, allowed: direct, tdpa, damping, impact, fused",
+                     (int)n, c);
+            return FF_ERR_ARGUMENT;
+        }
+        config->method[m] = true;
+        c += n + (c[n] == ',');
+    }
+    return FF_OK;
+}
+
 typedef struct work {
     const ff_scenario *scenario;
     const ff_delay_margin_config *config;

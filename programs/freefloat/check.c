@@ -56,7 +56,7 @@ static void put_lines(ff_json *json, const char *key, char *lines) {
     ff_json_close(json, ']');
 }
 
-static void print_json(const char *file, verdict *v) {
+static int print_json(const char *file, verdict *v) {
     const ff_scenario *s = &v->scenario;
     ff_json json;
     ff_json_init(&json, true);
@@ -76,9 +76,7 @@ static void print_json(const char *file, verdict *v) {
     put_lines(&json, "mistakes", v->mistakes);
     put_lines(&json, "warnings", v->warnings);
     ff_json_close(&json, '}');
-    if (!json.failed)
-        fputs(json.text, stdout);
-    ff_json_free(&json);
+    return ff_cli_json(ff_json_take(&json));
 }
 
 static void print_line(const char *file, const verdict *v) {
@@ -115,8 +113,9 @@ int ff_cmd_check(int argc, char **argv) {
                                 sizeof v->warnings) == FF_OK;
     if (v->valid)
         check_loop(v);
+    status = FF_EXIT_DONE;
     if (json)
-        print_json(file, v);
+        status = print_json(file, v);
     else {
         ff_cli_warn_lines(v->warnings);
         if (!v->valid)
@@ -124,7 +123,8 @@ int ff_cmd_check(int argc, char **argv) {
         else if (!quiet)
             print_line(file, v);
     }
-    status = v->valid ? FF_EXIT_DONE : FF_EXIT_USAGE;
+    if (!v->valid)
+        status = FF_EXIT_USAGE;
     free(v);
     return status;
 }

@@ -35,7 +35,7 @@ static const char help[] =
     "  --wait S           how long to wait for the devices (default 10)\n"
     "  --silence S        a robot silent for so long is lost (default 0.1)\n"
     "  --cpu N            CPU of the real-time thread (default the last)\n"
-    "  --doze             lets the processor sleep deeply between cycles: wakes later, saves power\n"
+    "  --idle             allows deep idle states between cycles: the processor wakes later, saves power\n"
     "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never arm\n"
     "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
     "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
@@ -307,10 +307,7 @@ static char *devices_json(const desk *d) {
     }
     ff_json_close(&json, '}');
     ff_json_close(&json, '}');
-    if (!json.failed)
-        return json.text;
-    ff_json_free(&json);
-    return NULL;
+    return ff_json_take(&json);
 }
 
 /* One more key of summary.json; takes both. */
@@ -462,7 +459,7 @@ int ff_cmd_rt(int argc, char **argv) {
                                  FF_OPT("--cpu", &cpu),
                                  FF_OPT("--live", &live),
                                  FF_OPT_FLAG("--control", &control),
-                                 FF_OPT_FLAG("--doze", &deep_idle),
+                                 FF_OPT_FLAG("--idle", &deep_idle),
                                  FF_OPT_FLAG("--trust-method", &trust),
                                  {0}};
     if (ff_cli_parse(argc, argv, "rt", help, options, NULL, &file, &status))

@@ -1,7 +1,7 @@
-/* scenario/links.h - one link of an arm and the joint that carries it: the one form in which tables of
+/* scenario/arm_link.h - one link of an arm and the joint that carries it: the one form in which tables of
  * scenarios and URDF files give it, and how it becomes a row of the library's tree. */
-#ifndef FF_SCENARIO_LINKS_H
-#define FF_SCENARIO_LINKS_H
+#ifndef FF_SCENARIO_ARM_LINK_H
+#define FF_SCENARIO_ARM_LINK_H
 
 #include "freefloat/dynamics.h"
 

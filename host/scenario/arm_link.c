@@ -1,5 +1,5 @@
 /* Links of scenarios and URDF files as rows of the library's tree. */
-#include "scenario/links.h"
+#include "scenario/arm_link.h"
 
 void ff_link_inertia(const ff_mat3 *inertia, double six[6]) {
     six[0] = inertia->m[0][0];
