@@ -5,20 +5,20 @@
 static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, char *message, size_t size) {
     ff_plan_body *body = &plan->body[i];
     const ff_robot_config *robot = &satellite->robot;
-    const bool rsi = robot->kind == FF_ROBOT_KUKA_RSI;
+    const bool stands = robot->kind >= FF_ROBOT_DEVICE; /* a device: where the scenario says */
     ff_arm_config config;
-    ff_arm_default(rsi ? robot->arm : FF_ARM_KR120, &config);
+    ff_arm_default(stands ? robot->device.arm : FF_ARM_KR120, &config);
     config.tool = robot->tool;
     const double deg = FF_PI / 180.0;
     /* flange down, elbow up; A5 in the middle between the wrist's singularity and its end: a satellite that
      * turns needs both */
     const ff_arm_joints ready = {.a = {0.0, -90.0 * deg, 120.0 * deg, 0.0, 60.0 * deg, 0.0}};
-    if (rsi)
+    if (stands)
         config.base = robot->base;
     if (ff_arm_create(&config, &body->arm) != FF_OK)
         return ff_refuse(FF_ERR_ARGUMENT, message, size, "satellites.%s: the arm's base or tool is not valid",
                          satellite->name);
-    if (!rsi) {
+    if (!stands) {
         const ff_pose T_bt = ff_arm_forward(&body->arm, &ready);
         config.base = ff_pose_mul(body->start.T, ff_pose_inverse(T_bt));
         config.base.q = ff_quat_unit(config.base.q);
@@ -94,8 +94,8 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
         const ff_rigid_state start =
             relative ? ff_relative_from_absolute(&nominal, &satellite->start) : satellite->start;
         body->start = ff_setpoint_from_state(&start);
-        body->cartesian = robot->cartesian;
-        body->increments = robot->relative;
+        body->cartesian = robot->device.cartesian;
+        body->increments = robot->device.increments;
         body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
         moving |= ff_vec3_norm(start.velocity) > 0.0 || ff_vec3_norm(start.omega) > 0.0;
         double own = body->delay + satellite->sensor.delay;

@@ -129,7 +129,7 @@ static void satellite(ff_json *json, const ff_satellite *s) {
         ff_json_vec3(json, s->point[i].name, s->point[i].r);
     ff_json_close(json, '}');
     ff_json_open(json, "robot", '{');
-    ff_json_string(json, "kind", ff_robot_names[s->robot.kind]);
+    ff_json_string(json, "kind", ff_robot_name((int)s->robot.kind));
     ff_json_number(json, "delay_s", s->robot.delay);
     ff_json_close(json, '}');
     mesh(json, &s->mesh);

@@ -234,7 +234,7 @@ static void add_levels(desk *d, const ff_scenario *scenario, ff_live_config *con
             const ff_level_name level = (ff_level_name)n;
             const double limit = ff_level_limit(&scenario->satellite[i].safety, level);
             d->bar[i][n] = -1;
-            if (level == FF_LEVEL_JOINT && scenario->satellite[i].robot.cartesian)
+            if (level == FF_LEVEL_JOINT && scenario->satellite[i].robot.device.cartesian)
                 continue; /* its controller alone knows its joints */
             if (!isfinite(limit) || !(limit > 0.0) || config->limits == FF_LIVE_MAX_LIMITS)
                 continue;
