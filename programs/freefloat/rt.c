@@ -194,7 +194,7 @@ static void note(void *user, const ff_rt_note *n) {
 static void show_sample(void *self, const ff_telemetry_sample *sample) {
     const desk *d = self;
     ff_live_set_late(d->live, sample->row.lateness_ns);
-    ff_live_push_gauges(d->live, &sample->row, &sample->level[0][0]);
+    ff_live_push(d->live, &sample->row, &sample->level[0][0]);
 }
 
 static bool next_order(void *self, ff_order *order) {
