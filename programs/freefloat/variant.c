@@ -18,7 +18,7 @@ static int parse_one(const char *text, size_t length, ff_variant *variant) {
     char why[512];
     const char *const name = ff_scenario_method_word(&ff_catalog_libraries, variant->method, why, sizeof why);
     if (!name) {
-        ff_cli_error("--methods: %s", why);
+        ff_cli_error("--methods: %s: %s", variant->method, why);
         return -1;
     }
     if (snprintf(variant->label, sizeof variant->label, "%s%.*s", name, (int)(length - n), text + n) >=
