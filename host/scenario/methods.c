@@ -108,7 +108,7 @@ static const ff_method_library *open_library(const ff_catalog *catalog, const ch
                                              size_t size) {
     if (catalog && catalog->open)
         return catalog->open(path, message, size);
-    snprintf(message, size, "%s: method libraries are not loaded here", path);
+    snprintf(message, size, "method libraries are not loaded here");
     return NULL;
 }
 
@@ -153,8 +153,10 @@ bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
     }
     if (node.kind == FF_NODE_SCALAR && is_path(node.text)) {
         s->library = open_library(catalog, node.text, why, sizeof why);
-        if (!s->library)
+        if (!s->library && method) /* the place names it */
             return ff_reader_fail(r, node.place, "%s", why);
+        if (!s->library)
+            return ff_reader_fail(r, node.place, "method library %s: %s", ff_show(node.text).text, why);
         s->method = s->library->method;
         add_setup(s, s->method, root);
         return true;

@@ -339,12 +339,15 @@ typedef struct ff_method_library {
     const struct ff_method_section *section; /* its settings as keys (scenario/methods.h) */
     char path[1024];                         /* the file, from the root */
     char hash[65];                           /* its SHA-256 */
+    void *(*take)(size_t bytes);             /* memory for loops with it, zero; NULL: there is none */
+    void (*give)(void *memory, size_t bytes);
 } ff_method_library;
 
 /* What a scenario may name beyond what is built in. Whoever reads one is given it; NULL: nothing, and method
  * libraries are refused. */
 typedef struct ff_catalog {
-    /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`.
+    /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`,
+     * which does not name the path.
      * NULL: libraries are left closed. The scenario is read as with `direct`, a map that no key explains is
      * taken for the library's settings, and a warning says that they are unchecked. */
     const ff_method_library *(*open)(const char *path, char *message, size_t size);
@@ -459,12 +462,13 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
 typedef struct ff_loop_memory {
     ff_loop_model *model;
     ff_loop_state *state;
-    size_t state_bytes;
+    size_t model_bytes, state_bytes;
+    const ff_method_library *library; /* that it came from; NULL: malloc */
 } ff_loop_memory;
 /* Takes the memory that the configuration needs and creates the model; the state is to be reset. On failure
- * nothing is held and `message` says why. */
-ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message,
-                              size_t size);
+ * nothing is held and `message` says why. library: of the method, NULL for one that is built in. */
+ff_status ff_loop_memory_open(const ff_loop_config *config, const ff_method_library *library,
+                              ff_loop_memory *memory, char *message, size_t size);
 void ff_loop_memory_close(ff_loop_memory *memory);
 
 /* "ideal", or the method's. */
