@@ -269,7 +269,7 @@ static bool read_method(reader *r, const ff_node *node, ff_campaign_method *meth
     /* a library appears under its method's own name, and its settings stand there */
     const char *const name = ff_scenario_method_word(r->campaign->catalog, method->method, why, sizeof why);
     if (!name)
-        return fail(r, node->place, "%s", why);
+        return fail(r, node->place, "method library %s: %s", ff_show(method->method).text, why);
     if (snprintf(method->label, sizeof method->label, "%s%s", name, text + n) >= (int)sizeof method->label)
         return fail(r, node->place, "'%s' is too long", ff_show(text).text);
     n = strlen(name);

@@ -48,14 +48,14 @@ static ff_type type_of(const ff_setting *s) {
     return FF_TYPE_SECTION;
 }
 
-static void set_key(const ff_setting *s, const char *name, ff_key *key, char *range, size_t size) {
+void ff_setting_key(const ff_setting *s, const char *name, ff_key *key, char *range, size_t size) {
     static const char *const switch_words[] = {"false", "true", NULL};
     *key = (ff_key){.key = name,
                     .type = type_of(s),
                     .unit = s->unit,
                     .fallback = s->absent,
                     .offset = s->type == FF_SETTING_GROUP ? 0 : s->offset,
-                    .words = s->type == FF_SETTING_BOOLEAN ? switch_words : s->choice,
+                    .words = s->type == FF_SETTING_BOOLEAN && !s->choice ? switch_words : s->choice,
                     .preset = true,
                     .doc = s->help};
     set_range(s, key, range, size);
@@ -69,7 +69,7 @@ void ff_method_section_create(const ff_method *method, ff_method_section *sectio
         const char *dot = strchr(s->name, '.');
         if (!dot) {
             ff_key *key = &section->key[keys++];
-            set_key(s, s->name, key, section->range[n], sizeof section->range[n]);
+            ff_setting_key(s, s->name, key, section->range[n], sizeof section->range[n]);
             if (s->type == FF_SETTING_GROUP && groups < FF_SECTION_GROUPS) {
                 char *path = section->path[groups];
                 snprintf(path, sizeof section->path[groups], "%s.%s", method->name, s->name);
@@ -77,7 +77,7 @@ void ff_method_section_create(const ff_method *method, ff_method_section *sectio
                 section->group[groups++] = (ff_section){path, "", &section->inner[inner], 0, s->help};
             }
         } else if (groups > 0) { /* of the group before it */
-            set_key(s, dot + 1, &section->inner[inner++], section->range[n], sizeof section->range[n]);
+            ff_setting_key(s, dot + 1, &section->inner[inner++], section->range[n], sizeof section->range[n]);
             section->group[groups - 1].keys++;
         }
     }
@@ -108,7 +108,7 @@ static const ff_method_library *open_library(const ff_catalog *catalog, const ch
                                              size_t size) {
     if (catalog && catalog->open)
         return catalog->open(path, message, size);
-    snprintf(message, size, "%s: method libraries are not loaded here", path);
+    snprintf(message, size, "method libraries are not loaded here");
     return NULL;
 }
 
@@ -153,8 +153,10 @@ bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
     }
     if (node.kind == FF_NODE_SCALAR && is_path(node.text)) {
         s->library = open_library(catalog, node.text, why, sizeof why);
-        if (!s->library)
+        if (!s->library && method) /* the place names it */
             return ff_reader_fail(r, node.place, "%s", why);
+        if (!s->library)
+            return ff_reader_fail(r, node.place, "method library %s: %s", ff_show(node.text).text, why);
         s->method = s->library->method;
         add_setup(s, s->method, root);
         return true;

@@ -21,7 +21,7 @@ static bool parse_one(const char *text, size_t length, const ff_catalog *catalog
     char why[512];
     const char *const name = ff_scenario_method_word(catalog, variant->method, why, sizeof why);
     if (!name) {
-        ff_notes_error(notes, FF_REFUSED, "--methods: %s", why);
+        ff_notes_error(notes, FF_REFUSED, "--methods: %s: %s", variant->method, why);
         return false;
     }
     if (snprintf(variant->label, sizeof variant->label, "%s%.*s", name, (int)(length - n), text + n) >=

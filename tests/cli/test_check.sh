@@ -4,7 +4,7 @@ set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
 need python3
 S=$FF_SOURCE_DIR/scenarios
-M=$FF_BUILD_DIR/tests/methods
+M=$FF_BUILD_DIR/tests/method_bad.so # has the fault that FF_BAD names
 DIR=$work
 check() { # STATUS PATTERN ARGUMENTS...: in the text of both outputs
     local status=$1 pattern=$2 got
@@ -59,12 +59,14 @@ s = json.load(sys.stdin)
 assert s["valid"] and s["method"] == "tdpa" and (s["satellites"], s["contacts"], s["cycles"]) == (1, 2, 7500) and s["mistakes"] == [], s' || fail "--json"
 
 # a library is not loaded unless it is trusted: this one would crash
-check 0 'settings unchecked' "$S/deos-client.yaml" --method "$M/method_crash.so" --set 'idle={share: 2}'
-check 2 'crashes when it is loaded' "$S/deos-client.yaml" --method "$M/method_crash.so" --trust
-check 2 'share is 2, allowed: 0 to 1' "$S/deos-client.yaml" --method "$M/method_good.so" --trust --set 'idle={share: 2}'
-check 0 'valid: method idle' "$S/deos-client.yaml" --method "$M/method_good.so" --trust --set 'idle={share: 1}'
+export FF_BAD=load:abort
+check 0 'settings unchecked' "$S/deos-client.yaml" --method "$M" --set 'idle={share: 2}'
+check 2 'crashes when it is loaded' "$S/deos-client.yaml" --method "$M" --trust
+export FF_BAD=
+check 2 'share is 2, allowed: 0 to 1' "$S/deos-client.yaml" --method "$M" --trust --set 'idle={share: 2}'
+check 0 'valid: method idle' "$S/deos-client.yaml" --method "$M" --trust --set 'idle={share: 1}'
 # but what is no map belongs to nobody
-check 2 "unknown key 'idle'" "$S/deos-client.yaml" --method "$M/method_good.so" --set idle=2
+check 2 "unknown key 'idle'" "$S/deos-client.yaml" --method "$M" --set idle=2
 # what only the loop knows
 check 2 "method 'impact'" "$S/envisat-capture.yaml" --method impact
 [ $failures -eq 0 ] || exit 1
