@@ -193,11 +193,14 @@ static ff_status describe(work *w, ff_delay_margin *out, char *message, size_t s
 }
 
 /* direct: the line with its delay. tdpa caps its rebound at 1 and cannot lower the force of the approach
- * (docs/methods/direct.md). The other methods aim at the ideal contact. */
+ * (docs/methods/direct.md). The other methods aim at the ideal contact; of one from
+ * outside nothing is known. */
 static ff_status theory(const ff_delay_margin *m, ff_delay_method *out) {
     ff_line_contact line = {m->mass, m->stiffness, m->damping, m->damping_depth, m->speed, m->delay};
     ff_line_rebound late, sharp;
     out->rebound_theory = out->peak_force_theory = FF_NAN;
+    if (ff_method_find(out->method->name) != out->method)
+        return FF_OK;
     ff_status status = ff_line_contact_solve(&line, &late);
     line.delay = 0.0;
     if (status == FF_OK)

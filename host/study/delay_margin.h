@@ -33,7 +33,7 @@ typedef struct ff_delay_margin_config {
     double delay_max;            /* [s] largest delay tried; FF_NAN: chosen from the scenario */
     int map;                     /* delays and stiffnesses of the map, 0 for none; at most FF_DELAY_MAP */
     double stiffness_span;       /* the map goes from stiffness/span to stiffness*span, > 1 */
-    bool method[FF_MAX_METHODS]; /* which to judge, in the order of ff_method_at */
+    bool method[FF_MAX_METHODS]; /* which to judge, in the order of the scenario's setups */
     bool (*progress)(void *user, double part); /* may be NULL; false stops with FF_ERR_LIMIT */
     void *user;
     void (*begin)(void *user,

@@ -16,7 +16,7 @@ static const char help[] =
     "and the largest force by theory and by simulation under each method, the largest delay that keeps the\n"
     "requirements, and a map over stiffness and delay (delay-margin.html and .csv).\n\n"
     "  --method M           the method that GO or NO GO is about (default the file's)\n"
-    "  --methods A,B        judge only these (default all that are built)\n"
+    "  --methods A,B        judge only these, or libraries (./x.so) (default all that are built in)\n"
     "  --delay-max S        [s] largest delay tried (default four times the scenario's, at least 2/w up to "
     "0.25)\n"
     "  --map N              delays and stiffnesses of the map, 0 for none (default 7, at most 25)\n"
@@ -28,22 +28,21 @@ static const char help[] =
     "exit status: 0 done (also for NO GO), 1 the analysis failed, 2 bad usage or scenario\n"
     "example: freefloat analyze delay-margin scenarios/deos-client.yaml\n";
 
-static int pick_methods(const char *list, ff_delay_margin_config *config) {
+static int pick_methods(const char *list, ff_scenario *scenario, ff_delay_margin_config *config) {
     memset(config->method, 0, sizeof config->method);
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
-        int found = -1;
-        for (int m = 0; ff_method_at(m); m++)
-            if (strlen(ff_method_at(m)->name) == n && strncmp(c, ff_method_at(m)->name, n) == 0)
-                found = m;
-        if (found < 0) {
-            ff_cli_error(
-                "freefloat analyze delay-margin: --methods: '%.*s' is not a method, allowed: direct, "
-                "tdpa, damping, impact, fused",
-                (int)n, c);
+        char word[1024], why[512] = "its path is too long";
+        snprintf(word, sizeof word, "%.*s", (int)n, c);
+        const ff_method *method =
+            n < sizeof word ? ff_scenario_take_method(scenario, &ff_catalog_libraries, word, why, sizeof why)
+                            : NULL;
+        if (!method) {
+            ff_cli_error("freefloat analyze delay-margin: --methods: '%s': %s", word, why);
             return -1;
         }
-        config->method[found] = true;
+        for (int m = 0; m < scenario->setups; m++)
+            config->method[m] = config->method[m] || scenario->setup[m].method == method;
         c += n + (c[n] == ',');
     }
     return 0;
@@ -212,13 +211,17 @@ int ff_analyze_delay_margin(int argc, char **argv) {
         return status;
     ff_delay_margin_config config;
     ff_delay_margin_default(&config);
-    if (numbers(delay_max, map, span, &config) != 0 || (methods && pick_methods(methods, &config) != 0))
+    if (numbers(delay_max, map, span, &config) != 0)
         return FF_EXIT_USAGE;
     const ff_scenario_options load = {
         .set = sets, .sets = set_count, .method = method, .catalog = &ff_catalog_libraries};
     ff_session *session = ff_show_open(file, &load, &status);
     if (!session)
         return status;
+    if (methods && pick_methods(methods, &session->scenario, &config) != 0) {
+        ff_session_close(session);
+        return FF_EXIT_USAGE;
+    }
     const ff_scenario *scenario = &session->scenario;
     ff_progress progress;
     ff_progress_start(&progress, "delay margin", quiet || json);

@@ -7,22 +7,26 @@
 #include "show.h"
 #include "variant.h"
 
-static const char help[] = "usage: freefloat compare FILE --methods A,B:key=value,... [options]\n\n"
-                           "Runs the same scenario under several methods or variants and shows them side by "
-                           "side. A variant sets keys of its\n"
-                           "method (tdpa:reading=printed), or any key by its full path "
-                           "(tdpa:time.cycle=0.001, tdpa:integrator=passive).\n"
-                           "Files go to DIR/METHOD/ each, and one report.html to DIR.\n\n"
-                           "  --methods LIST     default ideal,direct,tdpa\n"
-                           "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
-                           "  --out DIR          default out/NAME\n"
-                           "  --log LIST         csv, mcap or none (default csv)\n"
-                           "  --json             print the summaries as one JSON object\n"
-                           "  --strict           exit 1 when a verdict is fail\n"
-                           "  --quiet            print nothing but errors\n\n"
-                           "exit status: 0 done, 1 a run failed, 2 bad usage or scenario\n"
-                           "example: freefloat compare scenarios/deos-client.yaml --methods "
-                           "ideal,direct,tdpa,tdpa:reading=printed\n";
+static const char help[] =
+    "usage: freefloat compare FILE --methods A,B:key=value,... [options]\n\n"
+    "Runs the same scenario under several methods or variants and shows them side by "
+    "side. A variant sets keys of its\n"
+    "method (tdpa:reading=printed), or any key by its full path "
+    "(tdpa:time.cycle=0.001, tdpa:integrator=passive).\n"
+    "Files go to DIR/METHOD/ each, and one report.html to DIR. A method that cannot run "
+    "the scenario is a row\n"
+    "'refused' with its reason; the others run.\n\n"
+    "  --methods LIST     default ideal,direct,tdpa\n"
+    "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
+    "  --out DIR          default out/NAME\n"
+    "  --log LIST         csv, mcap or none (default csv)\n"
+    "  --json             print the summaries as one JSON object\n"
+    "  --strict           exit 1 when a verdict is fail\n"
+    "  --quiet            print nothing but errors\n\n"
+    "exit status: 0 done, 1 a run failed, 2 bad usage or scenario, or every method "
+    "is refused\n"
+    "example: freefloat compare scenarios/deos-client.yaml --methods "
+    "ideal,direct,tdpa,tdpa:reading=printed\n";
 
 static void add_contacts(ff_table *table, const ff_session *session, int i, int most) {
     char row[2048];
@@ -55,7 +59,12 @@ static int count_contacts(const ff_session *session, int i) {
     return n;
 }
 
-static void print_table(const ff_session *const *sessions, int count) {
+/* A method that cannot run this scenario; the others do. */
+typedef struct refusal {
+    char label[FF_NAME_SIZE], why[1024];
+} refusal;
+
+static void print_table(const ff_session *const *sessions, int count, const refusal *refused, int refusals) {
     const ff_scenario *scenario = &sessions[0]->scenario;
     for (int i = 0; i < scenario->satellites; i++) {
         int most = 0;
@@ -80,28 +89,40 @@ static void print_table(const ff_session *const *sessions, int count) {
             add_contacts(&table, sessions[s], i, most);
         ff_table_print(&table);
         ff_table_free(&table);
+        for (int k = 0; k < refusals; k++)
+            printf("%s refused: %s\n", refused[k].label, refused[k].why);
     }
 }
 
-static void print_json(const ff_session *const *sessions, int count) {
+static void print_entry(bool first, const char *label, const char *value) {
+    ff_json key;
+    ff_json_init(&key, false);
+    ff_json_string(&key, NULL, label);
+    printf("%s%s: %s", first ? "" : ", ", key.text ? key.text : "\"\"", value);
+    ff_json_free(&key);
+}
+
+static void print_json(const ff_session *const *sessions, int count, const refusal *refused, int refusals) {
     fputs("{", stdout);
-    for (int s = 0; s < count; s++) {
-        ff_json key;
-        ff_json_init(&key, false);
-        ff_json_string(&key, NULL, sessions[s]->label);
-        printf("%s%s: %s", s ? ", " : "", key.text ? key.text : "\"\"",
-               sessions[s]->summary ? sessions[s]->summary : "null");
-        ff_json_free(&key);
+    for (int s = 0; s < count; s++)
+        print_entry(s == 0, sessions[s]->label, sessions[s]->summary ? sessions[s]->summary : "null");
+    for (int k = 0; k < refusals; k++) {
+        ff_json entry;
+        ff_json_init(&entry, false);
+        ff_json_open(&entry, NULL, '{');
+        ff_json_string(&entry, "refused", refused[k].why);
+        ff_json_close(&entry, '}');
+        print_entry(count + k == 0, refused[k].label, entry.text ? entry.text : "null");
+        ff_json_free(&entry);
     }
     fputs("}\n", stdout);
 }
 
-/* A method that no scenario with an arm allows: a comparison runs the others (docs/methods/arm.md). */
-static bool is_without_joints(const char *name) {
-    for (int m = 0; ff_method_at(m); m++)
-        if (strcmp(ff_method_at(m)->name, name) == 0)
-            return !(ff_method_at(m)->can & FF_CAN_TREE);
-    return false;
+static void refuse(refusal *refused, const ff_session *session, const ff_variant *variant) {
+    memcpy(refused->label, variant->label, sizeof refused->label);
+    const char *why = *session->refusal ? session->refusal : session->run.message;
+    const char *end = strncmp(why, "--method ", 9) == 0 ? strstr(why, ": ") : NULL; /* the row names it */
+    snprintf(refused->why, sizeof refused->why, "%s", end ? end + 2 : why);
 }
 
 int ff_cmd_compare(int argc, char **argv) {
@@ -120,22 +141,23 @@ int ff_cmd_compare(int argc, char **argv) {
     if (count < 1)
         return FF_EXIT_USAGE;
     ff_session *session[FF_MAX_VARIANTS] = {0};
-    int loaded = 0, refused = 0;
+    refusal refused[FF_MAX_VARIANTS];
+    int loaded = 0, refusals = 0;
     status = FF_EXIT_DONE;
     for (int i = 0; i < count && status == FF_EXIT_DONE; i++) { /* every variant is checked before any runs */
         session[loaded] = calloc(1, sizeof **session);
         status = session[loaded] ? ff_variant_load(session[loaded], file, &variant[i], ask.set, ask.sets)
                                  : FF_EXIT_FAILED;
-        if (status == FF_EXIT_USAGE && is_without_joints(variant[i].method)) { /* said so; the others run */
+        if (status == FF_EXIT_USAGE && session[loaded]->run.status == FF_ERR_UNSUPPORTED) {
+            refuse(&refused[refusals++], session[loaded], &variant[i]); /* said so; the others run */
             ff_session_close(session[loaded]);
             session[loaded] = NULL;
-            refused++;
             status = FF_EXIT_DONE;
             continue;
         }
         variant[loaded++] = variant[i];
     }
-    if (refused && status == FF_EXIT_DONE && (!loaded || ff_scenario_servicer(&session[0]->scenario) < 0))
+    if (!loaded && status == FF_EXIT_DONE)
         status = FF_EXIT_USAGE;
     if (status == FF_EXIT_DONE && session[0]->scenario.emulates) {
         ff_cli_error("%s: an emulation has no methods to compare; allowed: freefloat run FILE --set "
@@ -151,6 +173,10 @@ int ff_cmd_compare(int argc, char **argv) {
         session_options.out = sub;
         const int result = ff_show_execute(session[i], &session_options, ask.quiet || ask.json);
         free(sub);
+        if (result == FF_EXIT_USAGE && session[i]->run.status == FF_ERR_UNSUPPORTED) {
+            refuse(&refused[refusals++], session[i], &variant[i]);
+            continue;
+        }
         if (result > status)
             status = result;
         if (ask.strict && !session[i]->metrics.pass && status == FF_EXIT_DONE)
@@ -162,13 +188,15 @@ int ff_cmd_compare(int argc, char **argv) {
         for (int i = 0; i < loaded; i++)
             if (session[i] && session[i]->summary)
                 done[n++] = session[i];
+        if (!n && refusals)
+            status = FF_EXIT_USAGE;
         const bool written = n && ff_show_report(done, n, folder) == FF_EXIT_DONE;
         if (n && !written && status == FF_EXIT_DONE)
             status = FF_EXIT_FAILED;
         if (n && ask.json)
-            print_json(done, n);
+            print_json(done, n, refused, refusals);
         else if (n && !ask.quiet) {
-            print_table(done, n);
+            print_table(done, n, refused, refusals);
             if (written)
                 printf("report %s/report.html\n", folder);
         }
