@@ -96,11 +96,7 @@ char *ff_page_json(ff_output *o, double seconds) {
         listed(&json, c, &o->listed[i], o->listed[i].reason);
     ff_json_close(&json, ']');
     ff_json_close(&json, '}');
-    if (json.failed) {
-        ff_json_free(&json);
-        return NULL;
-    }
-    return json.text;
+    return ff_json_take(&json);
 }
 
 /* ------------------------------------------------------------------------------------------------- page --

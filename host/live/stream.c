@@ -31,11 +31,7 @@ static bool push(ff_live *live, const double *gauge, const void *data, size_t si
     return true;
 }
 
-bool ff_live_push(ff_live *live, const ff_row *row) {
-    return live->rows && push(live, NULL, row, sizeof *row, 0);
-}
-
-bool ff_live_push_gauges(ff_live *live, const ff_row *row, const double *gauge) {
+bool ff_live_push(ff_live *live, const ff_row *row, const double *gauge) {
     return live->rows && push(live, gauge, row, sizeof *row, 0);
 }
 
@@ -352,12 +348,10 @@ void ff_live__utf8(char *text) {
 
 static char *finish(ff_json *json) {
     ff_json_close(json, '}');
-    if (json->failed) {
-        ff_json_free(json);
-        return NULL;
-    }
-    ff_live__utf8(json->text);
-    return json->text;
+    char *text = ff_json_take(json);
+    if (text)
+        ff_live__utf8(text);
+    return text;
 }
 
 static void begin(ff_json *json, const char *kind) {

@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Not beside the table of keys: whatever names a robot would need all of the reader. */
-const char *const ff_robot_names[] = {"ideal",  "delay",  "lag",      "limited", "joints",
-                                      "wrench", "mujoco", "kuka-rsi", NULL};
-
 ff_rigid_load ff_load_at(const ff_load *load, double t) {
     ff_rigid_load value = {ff_vec3_zero(), ff_vec3_zero()};
     if (!(t >= load->from && t < load->to))
@@ -343,7 +339,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
             world->force_noise = fmax(world->force_noise, mount.noise);
         world->torque_noise = fmax(world->torque_noise, satellite->sensor.torque_noise);
         world->skew = fmax(world->skew, satellite->sensor.delay);
-        world->noisy |= satellite->sensor.kind == FF_SENSOR_ATI_RDT || satellite->sensor.force_noise > 0.0;
+        world->noisy |= satellite->sensor.kind >= FF_SENSOR_DEVICE || satellite->sensor.force_noise > 0.0;
     }
     set_held(scenario, loop);
     if (scenario->method && scenario->method->needs & FF_NEEDS_GEOMETRY)

@@ -50,14 +50,14 @@ static ff_type type_of(const ff_setting *s) {
     return FF_TYPE_SECTION;
 }
 
-static void set_key(const ff_setting *s, const char *name, ff_key *key, char *range, size_t size) {
+void ff_setting_key(const ff_setting *s, const char *name, ff_key *key, char *range, size_t size) {
     static const char *const switch_words[] = {"false", "true", NULL};
     *key = (ff_key){.key = name,
                     .type = type_of(s),
                     .unit = s->unit,
                     .fallback = s->absent,
                     .offset = s->type == FF_SETTING_GROUP ? 0 : s->offset,
-                    .words = s->type == FF_SETTING_BOOLEAN ? switch_words : s->choice,
+                    .words = s->type == FF_SETTING_BOOLEAN && !s->choice ? switch_words : s->choice,
                     .preset = true,
                     .doc = s->help};
     set_range(s, key, range, size);
@@ -71,7 +71,7 @@ void ff_method_section_create(const ff_method *method, ff_method_section *sectio
         const char *dot = strchr(s->name, '.');
         if (!dot) {
             ff_key *key = &section->key[keys++];
-            set_key(s, s->name, key, section->range[n], sizeof section->range[n]);
+            ff_setting_key(s, s->name, key, section->range[n], sizeof section->range[n]);
             if (s->type == FF_SETTING_GROUP && groups < FF_SECTION_GROUPS) {
                 char *path = section->path[groups];
                 snprintf(path, sizeof section->path[groups], "%s.%s", method->name, s->name);
@@ -79,7 +79,7 @@ void ff_method_section_create(const ff_method *method, ff_method_section *sectio
                 section->group[groups++] = (ff_section){path, "", &section->inner[inner], 0, s->help};
             }
         } else if (groups > 0) { /* of the group before it */
-            set_key(s, dot + 1, &section->inner[inner++], section->range[n], sizeof section->range[n]);
+            ff_setting_key(s, dot + 1, &section->inner[inner++], section->range[n], sizeof section->range[n]);
             section->group[groups - 1].keys++;
         }
     }

@@ -34,8 +34,6 @@ bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...)
 /* One more line of warnings, if there is room. */
 void ff_reader_warn(ff_reader *r, ff_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* One line, whatever the file, the option or the label held. */
-void ff_reader_flatten(char *text);
 
 /* The whole file, malloc'ed. FF_ERR_IO (a folder, too), FF_ERR_FORMAT (above FF_TREE_BYTES), FF_ERR_MEMORY.
  */

@@ -6,6 +6,7 @@
 #ifndef FF_SCENARIO_SCENARIO_H
 #define FF_SCENARIO_SCENARIO_H
 
+#include "devices/device.h"
 #include "scenario/emulation.h"
 #include "freefloat/loop.h"
 #include "freefloat/output.h"
@@ -23,8 +24,10 @@ enum {
 
 /* Names of kinds, in the order of their enums and NULL at the end: the reader's words, and what messages,
  * reports and pages say. */
-extern const char *const ff_robot_names[], *const ff_sensor_names[], *const ff_contact_names[],
-                                                                         *const ff_arm_names[];
+extern const char *const ff_contact_names[];
+/* The same of a robot or sensor, a device's own name among them; NULL beyond the last. */
+const char *ff_robot_name(int kind);
+const char *ff_sensor_name(int kind);
 
 typedef enum ff_robot_kind {
     FF_ROBOT_IDEAL,
@@ -34,7 +37,7 @@ typedef enum ff_robot_kind {
     FF_ROBOT_JOINTS,
     FF_ROBOT_WRENCH,
     FF_ROBOT_MUJOCO,
-    FF_ROBOT_KUKA_RSI
+    FF_ROBOT_DEVICE /* the first of the list of devices; the others follow it */
 } ff_robot_kind;
 
 typedef struct ff_robot_config {
@@ -57,15 +60,12 @@ typedef struct ff_robot_config {
         ff_vec3 axis;
         double length, speed;
     } rail;
-    /* kuka-rsi: where this computer listens, and how the controller is corrected */
-    char address[FF_NAME_SIZE];
-    uint64_t port;
-    ff_arm_kind arm;
-    bool cartesian; /* channel: cartesian instead of axes */
-    bool relative;  /* corrections: relative instead of absolute */
+    char address[FF_NAME_SIZE]; /* a device: where this computer listens */
+    ff_device_settings device;
 } ff_robot_config;
 
-typedef enum ff_sensor_kind { FF_SENSOR_IDEAL, FF_SENSOR_NOISY, FF_SENSOR_ATI_RDT } ff_sensor_kind;
+/* The devices follow the last one. */
+typedef enum ff_sensor_kind { FF_SENSOR_IDEAL, FF_SENSOR_NOISY, FF_SENSOR_DEVICE } ff_sensor_kind;
 
 typedef struct ff_sensor_config {
     ff_sensor_kind kind;
@@ -81,8 +81,8 @@ typedef struct ff_sensor_config {
     double lost;                                /* share of readings that do not arrive */
     ff_quat turned;                             /* the virtual one: sensor as it is, in the sensor as named */
     ff_vec3 wired;                              /* +-1, 2, 3: axis that each channel carries */
-    char address[FF_NAME_SIZE];                 /* ati-rdt: the sensor's */
-    uint64_t port, http_port;
+    char address[FF_NAME_SIZE];                 /* a device: the sensor's */
+    ff_device_settings device;
 } ff_sensor_config;
 
 /* What ends a run on devices. FF_INF: not watched. docs/safety.md */
@@ -144,16 +144,8 @@ typedef struct ff_point {
 
 typedef struct ff_servicer_link {
     char name[FF_NAME_SIZE];
-    char parent[FF_NAME_SIZE]; /* "": the row before, the base for the first */
-    int parent_row;            /* FF_TREE_BASE or a row */
-    ff_joint_kind joint;
-    ff_pose pose;
-    ff_vec3 axis;
-    double mass;
-    ff_vec3 com;
-    ff_mat3 inertia;
-    double torque, viscous, coulomb; /* [N m], [N m s/rad], [N m] */
-    double lower, upper, velocity;   /* [rad], [rad/s] from a URDF file; FF_INF without one */
+    char parent[FF_NAME_SIZE]; /* as the table names it; "": the row before, the base for the first */
+    ff_link_row row;           /* positions and speed have limits in a URDF file only */
 } ff_servicer_link;
 
 typedef struct ff_servicer_arm {

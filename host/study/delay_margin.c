@@ -14,6 +14,24 @@ void ff_delay_margin_default(ff_delay_margin_config *config) {
         config->method[m] = true;
 }
 
+ff_status ff_delay_margin_pick(ff_delay_margin_config *config, const char *list, const ff_catalog *catalog,
+                               ff_scenario *scenario, char *message, size_t size) {
+    memset(config->method, 0, sizeof config->method);
+    for (const char *c = list; *c;) {
+        const size_t n = strcspn(c, ",");
+        char word[1024], why[400] = "its path is too long";
+        snprintf(word, sizeof word, "%.*s", (int)n, c);
+        const ff_method *method =
+            n < sizeof word ? ff_scenario_take_method(scenario, catalog, word, why, sizeof why) : NULL;
+        if (!method)
+            return ff_refuse(FF_ERR_ARGUMENT, message, size, "'%.400s': %s", word, why);
+        for (int m = 0; m < scenario->setups; m++)
+            config->method[m] = config->method[m] || scenario->setup[m].method == method;
+        c += n + (c[n] == ',');
+    }
+    return FF_OK;
+}
+
 typedef struct work {
     const ff_scenario *scenario;
     const ff_delay_margin_config *config;

@@ -40,7 +40,7 @@ static void put_lines(ff_json *json, const char *key, char *lines) {
     ff_json_close(json, ']');
 }
 
-static void print_json(const char *file, verdict *v) {
+static int print_json(const char *file, verdict *v) {
     const ff_scenario *s = &v->scenario;
     ff_json json;
     ff_json_init(&json, true);
@@ -64,9 +64,7 @@ static void print_json(const char *file, verdict *v) {
     put_lines(&json, "mistakes", v->mistakes);
     put_lines(&json, "warnings", v->warnings);
     ff_json_close(&json, '}');
-    if (!json.failed)
-        fputs(json.text, stdout);
-    ff_json_free(&json);
+    return ff_cli_json(ff_json_take(&json));
 }
 
 static void print_line(const char *file, const verdict *v) {
@@ -101,8 +99,9 @@ int ff_cmd_check(int argc, char **argv) {
                                       .all = true};
     v->valid = ff_scenario_load(file, &load, &v->scenario, v->mistakes, sizeof v->mistakes, v->warnings,
                                 sizeof v->warnings) == FF_OK;
+    status = FF_EXIT_DONE;
     if (json)
-        print_json(file, v);
+        status = print_json(file, v);
     else {
         ff_cli_warn_lines(v->warnings);
         if (!v->valid)
@@ -110,7 +109,8 @@ int ff_cmd_check(int argc, char **argv) {
         else if (!quiet)
             print_line(file, v);
     }
-    status = v->valid ? FF_EXIT_DONE : FF_EXIT_USAGE;
+    if (!v->valid)
+        status = FF_EXIT_USAGE;
     free(v);
     return status;
 }

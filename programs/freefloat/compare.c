@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "commands.h"
+#include "catalog/library.h"
+#include "session/variant.h"
 #include "text/json.h"
 #include "show.h"
-#include "variant.h"
 
 static const char help[] =
     "usage: freefloat compare FILE --methods A,B:key=value,... [options]\n\n"
@@ -59,12 +60,7 @@ static int count_contacts(const ff_session *session, int i) {
     return n;
 }
 
-/* A method that cannot run this scenario; the others do. */
-typedef struct refusal {
-    char label[FF_NAME_SIZE], why[1024];
-} refusal;
-
-static void print_table(const ff_session *const *sessions, int count, const refusal *refused, int refusals) {
+static void print_table(const ff_session *const *sessions, int count, const ff_comparison *all) {
     const ff_scenario *scenario = &sessions[0]->scenario;
     for (int i = 0; i < scenario->satellites; i++) {
         int most = 0;
@@ -89,8 +85,8 @@ static void print_table(const ff_session *const *sessions, int count, const refu
             add_contacts(&table, sessions[s], i, most);
         ff_table_print(&table);
         ff_table_free(&table);
-        for (int k = 0; k < refusals; k++)
-            printf("%s refused: %s\n", refused[k].label, refused[k].why);
+        for (int k = 0; k < all->refusals; k++)
+            printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);
     }
 }
 
@@ -102,27 +98,61 @@ static void print_entry(bool first, const char *label, const char *value) {
     ff_json_free(&key);
 }
 
-static void print_json(const ff_session *const *sessions, int count, const refusal *refused, int refusals) {
+static void print_json(const ff_session *const *sessions, int count, const ff_comparison *all) {
     fputs("{", stdout);
     for (int s = 0; s < count; s++)
         print_entry(s == 0, sessions[s]->label, sessions[s]->summary ? sessions[s]->summary : "null");
-    for (int k = 0; k < refusals; k++) {
+    for (int k = 0; k < all->refusals; k++) {
         ff_json entry;
         ff_json_init(&entry, false);
         ff_json_open(&entry, NULL, '{');
-        ff_json_string(&entry, "refused", refused[k].why);
+        ff_json_string(&entry, "refused", all->refused[k].why);
         ff_json_close(&entry, '}');
-        print_entry(count + k == 0, refused[k].label, entry.text ? entry.text : "null");
+        print_entry(count + k == 0, all->refused[k].label, entry.text ? entry.text : "null");
         ff_json_free(&entry);
     }
     fputs("}\n", stdout);
 }
 
-static void refuse(refusal *refused, const ff_session *session, const ff_variant *variant) {
-    memcpy(refused->label, variant->label, sizeof refused->label);
-    const char *why = *session->refusal ? session->refusal : session->run.message;
-    const char *end = strncmp(why, "--method ", 9) == 0 ? strstr(why, ": ") : NULL; /* the row names it */
-    snprintf(refused->why, sizeof refused->why, "%s", end ? end + 2 : why);
+/* Runs all of them into folders of their own, and shows them side by side. */
+static int compare(ff_comparison *all, const ff_show_ask *ask, ff_session_options *options) {
+    int status = FF_EXIT_DONE, n = 0;
+    char *folder = ff_session_folder(ask->out, all->session[0]->scenario.name, NULL);
+    ff_session_clear(folder);
+    for (int i = 0; i < all->count && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
+        char *sub = ff_session_folder(folder, NULL, all->session[i]->label);
+        options->out = sub;
+        const int result = ff_show_execute(all->session[i], options, ask->quiet || ask->json);
+        free(sub);
+        if (result == FF_EXIT_USAGE && all->session[i]->run.status == FF_ERR_UNSUPPORTED) {
+            ff_comparison_refuse(all, all->session[i]);
+            continue;
+        }
+        if (result > status)
+            status = result;
+        if (ask->strict && !all->session[i]->metrics.pass && status == FF_EXIT_DONE)
+            status = FF_EXIT_FAILED;
+    }
+    const ff_session *done[FF_MAX_VARIANTS];
+    for (int i = 0; i < all->count; i++)
+        if (all->session[i]->summary)
+            done[n++] = all->session[i];
+    if (n && status != FF_EXIT_USAGE) {
+        const bool written = ff_show_report(done, n, folder) == FF_EXIT_DONE;
+        if (!written && status == FF_EXIT_DONE)
+            status = FF_EXIT_FAILED;
+        if (ask->json) {
+            print_json(done, n, all);
+        } else if (!ask->quiet) {
+            print_table(done, n, all);
+            if (written)
+                printf("report %s/report.html\n", folder);
+        }
+    }
+    free(folder);
+    if (!n && all->refusals && status == FF_EXIT_DONE)
+        status = FF_EXIT_USAGE;
+    return status;
 }
 
 int ff_cmd_compare(int argc, char **argv) {
@@ -137,72 +167,16 @@ int ff_cmd_compare(int argc, char **argv) {
         return FF_EXIT_USAGE;
 
     ff_variant variant[FF_MAX_VARIANTS];
-    const int count = ff_variants_parse(methods, variant);
+    ff_notes notes = {.error = ""};
+    const int count = ff_variants_parse(methods, &ff_catalog_libraries, variant, &notes);
+    ff_show_notes(&notes);
     if (count < 1)
         return FF_EXIT_USAGE;
-    ff_session *session[FF_MAX_VARIANTS] = {0};
-    refusal refused[FF_MAX_VARIANTS];
-    int loaded = 0, refusals = 0;
-    status = FF_EXIT_DONE;
-    for (int i = 0; i < count && status == FF_EXIT_DONE; i++) { /* every variant is checked before any runs */
-        session[loaded] = calloc(1, sizeof **session);
-        status = session[loaded] ? ff_variant_load(session[loaded], file, &variant[i], ask.set, ask.sets)
-                                 : FF_EXIT_FAILED;
-        if (status == FF_EXIT_USAGE && session[loaded]->run.status == FF_ERR_UNSUPPORTED) {
-            refuse(&refused[refusals++], session[loaded], &variant[i]); /* said so; the others run */
-            ff_session_close(session[loaded]);
-            session[loaded] = NULL;
-            status = FF_EXIT_DONE;
-            continue;
-        }
-        variant[loaded++] = variant[i];
-    }
-    if (!loaded && status == FF_EXIT_DONE)
-        status = FF_EXIT_USAGE;
-    if (status == FF_EXIT_DONE && session[0]->scenario.emulates) {
-        ff_cli_error("%s: an emulation has no methods to compare; allowed: freefloat run FILE --set "
-                     "emulation.scheme=free",
-                     file);
-        status = FF_EXIT_USAGE;
-    }
-    char *folder =
-        status == FF_EXIT_DONE ? ff_session_folder(ask.out, session[0]->scenario.name, NULL) : NULL;
-    ff_session_clear(folder);
-    for (int i = 0; i < loaded && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
-        char *sub = ff_session_folder(folder, NULL, variant[i].label);
-        session_options.out = sub;
-        const int result = ff_show_execute(session[i], &session_options, ask.quiet || ask.json);
-        free(sub);
-        if (result == FF_EXIT_USAGE && session[i]->run.status == FF_ERR_UNSUPPORTED) {
-            refuse(&refused[refusals++], session[i], &variant[i]);
-            continue;
-        }
-        if (result > status)
-            status = result;
-        if (ask.strict && !session[i]->metrics.pass && status == FF_EXIT_DONE)
-            status = FF_EXIT_FAILED;
-    }
-    if (status != FF_EXIT_USAGE) {
-        const ff_session *done[FF_MAX_VARIANTS];
-        int n = 0;
-        for (int i = 0; i < loaded; i++)
-            if (session[i] && session[i]->summary)
-                done[n++] = session[i];
-        if (!n && refusals)
-            status = FF_EXIT_USAGE;
-        const bool written = n && ff_show_report(done, n, folder) == FF_EXIT_DONE;
-        if (n && !written && status == FF_EXIT_DONE)
-            status = FF_EXIT_FAILED;
-        if (n && ask.json)
-            print_json(done, n, refused, refusals);
-        else if (n && !ask.quiet) {
-            print_table(done, n, refused, refusals);
-            if (written)
-                printf("report %s/report.html\n", folder);
-        }
-    }
-    for (int i = 0; i < loaded; i++)
-        ff_session_close(session[i]);
-    free(folder);
+    const ff_scenario_options common = {.set = ask.set, .sets = ask.sets, .catalog = &ff_catalog_libraries};
+    ff_comparison all;
+    status = (int)ff_comparison_open(file, variant, count, &common, &all, ff_show_notes);
+    if (status == FF_EXIT_DONE)
+        status = compare(&all, &ask, &session_options);
+    ff_comparison_close(&all);
     return status;
 }
