@@ -57,22 +57,22 @@ bool ff__read_links(ff_reader *r, const ff_node *node, const ff_key *key, ff_ser
         snprintf(link->name, sizeof link->name, "link%d", arm->links + 1);
         if (!ff__read_section(r, item, key->section, link))
             return false;
-        link->upper = link->velocity = FF_INF;
-        link->lower = -FF_INF;
-        link->parent_row = arm->links - 1; /* the base is -1 */
+        link->row.upper = link->row.velocity = FF_INF;
+        link->row.lower = -FF_INF;
+        link->row.parent = arm->links - 1; /* the base is -1 */
         const ff_node *parent = ff_node_find(item, "parent");
         if (parent) {
-            link->parent_row = strcmp(link->parent, "base") == 0 ? FF_TREE_BASE : -2;
+            link->row.parent = strcmp(link->parent, "base") == 0 ? FF_TREE_BASE : -2;
             for (int i = 0; i < arm->links; i++)
                 if (strcmp(arm->link[i].name, link->parent) == 0)
-                    link->parent_row = i;
-            if (link->parent_row == -2)
+                    link->row.parent = i;
+            if (link->row.parent == -2)
                 return ff_reader_fail(r, parent->place,
                                       "no link '%s' stands above '%s', allowed: base, or a link above "
                                       "(closed loops are not supported)",
                                       ff_show(link->parent).text, ff_show(link->name).text);
         }
-        arm->joints += link->joint != FF_JOINT_FIXED;
+        arm->joints += link->row.joint != FF_JOINT_FIXED;
         arm->links++;
     }
     return true;
@@ -93,12 +93,12 @@ static bool read_joints(ff_reader *r, const ff_node *section, const ff_section *
 static bool check_positions(ff_reader *r, const ff_node *node, const ff_servicer_arm *arm, const double *q) {
     for (int i = 0; i < arm->links; i++) {
         const ff_servicer_link *link = &arm->link[i];
-        if (link->joint == FF_JOINT_FIXED)
+        if (link->row.joint == FF_JOINT_FIXED)
             continue;
-        if (!(*q >= link->lower && *q <= link->upper))
+        if (!(*q >= link->row.lower && *q <= link->row.upper))
             return ff_reader_fail(r, node->place,
                                   "joints: the joint of '%s' is at %.9g, allowed: %.9g to %.9g",
-                                  ff_show(link->name).text, *q, link->lower, link->upper);
+                                  ff_show(link->name).text, *q, link->row.lower, link->row.upper);
         q++;
     }
     return true;

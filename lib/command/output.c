@@ -248,6 +248,28 @@ static void stop(const bounds *b, double T, ff_vec3 s, part *course, ff_vec3 *d)
     }
 }
 
+/* The continuous motion behind the last differences. */
+static part behind(const bounds *b, double T, const part *now) {
+    const bool curved = isfinite(b->A);
+    return (part){curved ? ff_vec3_axpy(0.5 * T, now->a, now->v) : now->v, curved ? now->a : ff_vec3_zero()};
+}
+
+static ff_vec3 stop_shares(const bounds *b, double T, const part *c) {
+    return shares(effort(b, b->stop, T, ff_vec3_zero(), c->v, c->a));
+}
+
+ff_vec3 ff_output_stop_path(const ff_output_config *config, ff_vec3 v, ff_vec3 a) {
+    const bounds b = bounds_of(config, 0);
+    const part c = behind(&b, config->cycle, &(part){v, a});
+    const ff_vec3 s = stop_shares(&b, config->cycle, &c);
+    ff_vec3 d;
+    for (int i = 0; i < 3; i++) {
+        const ff_limiter_limits limits = {FF_INF, b.stop * s.a[i], b.J * s.a[i]};
+        d.a[i] = ff_limiter_stop_path(&limits, c.v.a[i], c.a.a[i]);
+    }
+    return d;
+}
+
 /* The step of one part. e: of the target itself, with its velocity; NULL: there is none. True: it is sent.
  * After it was not, the target is sent again only when it can also be followed from there. */
 static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const part *now,
@@ -262,17 +284,15 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
         }
     }
     part c = {course->velocity, course->acceleration};
-    if (!course->active || !course->exact) {
-        const bool curved = isfinite(b->A);
-        c = (part){curved ? ff_vec3_axpy(0.5 * T, now->a, now->v) : now->v, curved ? now->a : ff_vec3_zero()};
-    }
+    if (!course->active || !course->exact)
+        c = behind(b, T, now);
     const part begun = c;
     ff_vec3 wanted;
     const bool chased = e && chase(b, T, ff_vec3_axpy(-T, vt, *e), vt, &c, &wanted);
     if (!chased) {
         c = begun;
         if (!course->stopping || !course->exact)
-            course->share = shares(effort(b, b->stop, T, ff_vec3_zero(), c.v, c.a));
+            course->share = stop_shares(b, T, &c);
         stop(b, T, course->share, &c, &wanted);
     }
     *d = bounded(b, T, wanted, !chased, now);

@@ -197,7 +197,7 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
                         .point = c->r,
                         .friction = c->mu,
                         .delay = delay,
-                        .delay_told = config->delay[body],
+                        .delay_configured = config->delay[body],
                         .warm = c->wall_used,
                         .contacts = r->contacts};
     /* the tip as it entered, moved along n onto the surface */

@@ -114,9 +114,9 @@ static void test_servicer_arm_is_the_table_of_the_scenario(void **state) {
             assert_near(A[i], B[i], 1e-12 * fmax(1.0, fabs(A[i])));
     }
     for (int i = 0; i < 7; i++) {
-        assert_near(a->arm.link[i].torque, b->arm.link[i].torque, 0);
-        assert_near(b->arm.link[i].upper, 2.9, 0);
-        assert_near(b->arm.link[i].velocity, 2, 0);
+        assert_near(a->arm.link[i].row.torque, b->arm.link[i].row.torque, 0);
+        assert_near(b->arm.link[i].row.upper, 2.9, 0);
+        assert_near(b->arm.link[i].row.velocity, 2, 0);
     }
     assert_string_equal(b->arm.link[6].name, "gripper");
 }
@@ -141,7 +141,7 @@ static void test_joints_and_inertias_are_read_as_the_format_means_them(void **st
     assert_int_equal(urdf.links, 4);
     assert_int_equal(urdf.joints, 3);
     assert_string_equal(urdf.root, "foot");
-    const ff_urdf_link *a = &urdf.link[0], *b = &urdf.link[1], *c = &urdf.link[2];
+    const ff_link_row *a = &urdf.link[0].row, *b = &urdf.link[1].row, *c = &urdf.link[2].row;
     assert_near(a->mass, 2.5, 0);
     assert_near(a->com.y, 2, 0);
     /* a quarter turn about z exchanges xx and yy and turns xy's sign */
@@ -152,7 +152,7 @@ static void test_joints_and_inertias_are_read_as_the_format_means_them(void **st
     assert_near(a->axis.x, 1, 0); /* the format's default */
     assert_near(a->lower, -1, 0);
     assert_near(a->upper, 2, 0);
-    assert_near(a->effort, 3, 0);
+    assert_near(a->torque, 3, 0);
     assert_near(a->velocity, 4, 0);
     assert_near(a->viscous, 0.5, 0);
     assert_near(a->coulomb, 0.25, 0);
@@ -163,18 +163,18 @@ static void test_joints_and_inertias_are_read_as_the_format_means_them(void **st
     assert_near(R.m[2][1], cos(0.2) * sin(0.3), 1e-15);
     assert_near(R.m[1][0], sin(0.1) * cos(0.2), 1e-15);
     assert_near(b->axis.z, -1, 0);
-    assert_true(isinf(b->upper) && isinf(b->lower) && isinf(b->effort));
+    assert_true(isinf(b->upper) && isinf(b->lower) && isinf(b->torque));
     assert_int_equal(c->joint, FF_JOINT_PRISMATIC);
-    assert_int_equal(urdf.link[3].joint, FF_JOINT_FIXED);
-    assert_int_equal(urdf.link[3].parent, 2);
-    assert_near(urdf.link[3].mass, 0, 0);
+    assert_int_equal(urdf.link[3].row.joint, FF_JOINT_FIXED);
+    assert_int_equal(urdf.link[3].row.parent, 2);
+    assert_near(urdf.link[3].row.mass, 0, 0);
 }
 
 static void test_numbers_do_not_depend_on_the_locale(void **state) {
     (void)state;
     setlocale(LC_ALL, "de_DE.UTF-8"); /* where there is none, nothing changes */
     assert_int_equal(parse(ROBOT(FOOT BODY("a", "1.5") JOINT("j", "continuous", "foot", "a", ""))), FF_OK);
-    assert_near(urdf.link[0].mass, 1.5, 0);
+    assert_near(urdf.link[0].row.mass, 1.5, 0);
     setlocale(LC_ALL, "C");
 }
 
@@ -204,7 +204,7 @@ static void test_chain_merges_what_is_fixed(void **state) {
         FF_OK);
     assert_int_equal(ff_urdf_chain("F.urdf", &urdf, &chain, &tip, message, sizeof message), FF_OK);
     assert_int_equal(chain.links, 1);
-    const ff_urdf_link *a = &chain.link[0];
+    const ff_link_row *a = &chain.link[0].row;
     assert_near(a->pose.p.y, 1, 1e-15);
     assert_near(a->pose.p.z, 1, 1e-15);
     assert_near(a->mass, 6, 0);
@@ -388,7 +388,7 @@ static void test_servicer_refuses_what_it_cannot_have(void **state) {
     if (load(CAPTURE("{model: m.urdf, joints: [0.1, 0.2]}", "")) != FF_OK)
         fail_msg("%s", message);
     assert_int_equal(s.satellite[1].arm.joints, 2);
-    assert_near(s.satellite[1].arm.link[1].coulomb, 0.2, 0);
+    assert_near(s.satellite[1].arm.link[1].row.coulomb, 0.2, 0);
     load_bad(CAPTURE("{}", ""), "lacks the key 'links', allowed: list, or model: FILE.urdf");
     load_bad(CAPTURE("{model: m.urdf, links: [{mass: 1, inertia: [1, 1, 1]}]}", ""),
              "links beside a model, allowed: one of them");
@@ -417,11 +417,11 @@ static void test_emulation_takes_a_chain(void **state) {
         strstr(warnings, "warning: joint 'k' has friction 0.2, an emulated arm has its damping alone"));
     const ff_emulate_arm *arm = &s.arms.robot;
     assert_int_equal(arm->links, 2);
-    assert_near(arm->link[1].mass, 2, 0);
+    assert_near(arm->link[1].row.mass, 2, 0);
     assert_near(arm->link[1].start, 0.9, 0);
-    assert_near(arm->link[1].friction, 0.1, 0);
-    assert_near(arm->link[0].torque_limit, 3, 0);
-    assert_near(arm->link[1].torque_limit, 7, 0);
+    assert_near(arm->link[1].row.viscous, 0.1, 0);
+    assert_near(arm->link[0].row.torque, 3, 0);
+    assert_near(arm->link[1].row.torque, 7, 0);
     assert_near(arm->tip.p.x, 0.5, 0);
     load_bad(EMULATION("", ROWS),
              "emulation.target lacks the key 'links', allowed: list, or model: FILE.urdf");
