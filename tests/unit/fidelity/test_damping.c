@@ -149,7 +149,7 @@ static void test_budgets_of_the_clamp(void **unused) {
         assert_vec3_near(n.out.f_b[0].f, ff_vec3_zero(), 0.0);
         assert_true(isnan(n.out.stiffness[0]) && !n.out.in_contact[0]);
     }
-    assert_true(limited > 50 && whole > 50);
+    assert_true(limited > 20 && whole > 20);
 }
 
 /* Two contacts with the world: when one is over, what its surface kept is not given back by the other. */
@@ -236,7 +236,7 @@ static void test_printed_along_the_force(void **unused) {
             assert_near(n.out.observer[0][0], p.energy, 1e-9);
         }
     }
-    assert_true(acted > 50);
+    assert_true(acted > 10);
 }
 
 /* (11)-(14): each inertial axis its part of the energy by its part of the force, at most m/T; the correction
@@ -303,7 +303,7 @@ static void test_printed_on_each_axis(void **unused) {
             assert_near(n.out.observer[0][0], p.energy, 1e-7);
         }
     }
-    assert_true(acted > 50);
+    assert_true(acted > 10);
 }
 
 /* A partner bears the opposite force, up to a quarter of it and five times the noise; the nearest of several.
@@ -399,9 +399,10 @@ static void test_what_is_identified(void **unused) {
             }
         }
         assert_true(known);
-        assert_near(n.out.stiffness[0] / z.law.k, 1.0, 0.02);
-        if (!printed) /* increments, as printed, shrink it by their noise */
-            assert_near(n.out.damping[0] / z.law.c, 1.0, 0.1);
+        /* exact sensors; as printed, increments are averaged from where the stiffness is known to 5 % */
+        assert_near(n.out.stiffness[0] / z.law.k, 1.0, printed ? 0.1 : 2e-4);
+        if (!printed)
+            assert_near(n.out.damping[0] / z.law.c, 1.0, 0.01);
         n.sample[0].f_b.f = ff_vec3_scale(-1.0, n.sample[0].f_b.f); /* a surface on the other side */
         if (bodies == 2)
             n.sample[1].f_b.f = ff_vec3_scale(-1.0, n.sample[1].f_b.f);
