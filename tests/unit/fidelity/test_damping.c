@@ -402,7 +402,7 @@ static void test_what_is_identified(void **unused) {
         /* exact sensors; as printed, increments are averaged from where the stiffness is known to 5 % */
         assert_near(n.out.stiffness[0] / z.law.k, 1.0, printed ? 0.1 : 2e-4);
         if (!printed)
-            assert_near(n.out.damping[0] / z.law.c, 1.0, 0.01);
+            assert_near(n.out.damping[0] / z.law.c, 1.0, 0.02);     /* a prior weighs on it */
         n.sample[0].f_b.f = ff_vec3_scale(-1.0, n.sample[0].f_b.f); /* a surface on the other side */
         if (bodies == 2)
             n.sample[1].f_b.f = ff_vec3_scale(-1.0, n.sample[1].f_b.f);
