@@ -13,6 +13,9 @@ typedef struct ff_reader {
     ff_scenario *scenario;
     const ff_scenario_options *options;
     const ff_method_library *named; /* by the file, where another method was asked for; NULL: none */
+    ff_place method;                /* where the method was asked for */
+    char argument[FF_NAME_SIZE];    /* its origin, if that was an option */
+    bool unsupported;               /* all that is wrong is what the method cannot do */
     char *message;
     size_t size;
     size_t said; /* of message, where every mistake is asked for */

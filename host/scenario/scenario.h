@@ -18,8 +18,8 @@ enum {
     FF_MAX_POINTS = 16,
     FF_MAX_ARM_LINKS = FF_TREE_JOINTS_MAX, /* rows of an arm's table */
     FF_MAX_FAULTS = 16,
-    FF_MAX_MODELS = 4,  /* URDF files of one scenario */
-    FF_MAX_METHODS = 8, /* methods that a scenario has settings for */
+    FF_MAX_MODELS = 4,   /* URDF files of one scenario */
+    FF_MAX_METHODS = 12, /* methods that a scenario has settings for */
 };
 
 /* Names of kinds, in the order of their enums and NULL at the end: the reader's words, and what messages,
@@ -339,12 +339,15 @@ typedef struct ff_method_library {
     const struct ff_method_section *section; /* its settings as keys (scenario/methods.h) */
     char path[1024];                         /* the file, from the root */
     char hash[65];                           /* its SHA-256 */
+    void *(*take)(size_t bytes);             /* memory for loops with it, zero; NULL: there is none */
+    void (*give)(void *memory, size_t bytes);
 } ff_method_library;
 
 /* What a scenario may name beyond what is built in. Whoever reads one is given it; NULL: nothing, and method
  * libraries are refused. */
 typedef struct ff_catalog {
-    /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`.
+    /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`,
+     * which does not name the path.
      * NULL: libraries are left closed. The scenario is read as with `direct`, a map that no key explains is
      * taken for the library's settings, and a warning says that they are unchecked. */
     const ff_method_library *(*open)(const char *path, char *message, size_t size);
@@ -353,12 +356,14 @@ typedef struct ff_catalog {
 /* A word for a method as options and campaigns give it: the name itself, or that of the library at the path.
  * NULL, and one line in `message`: the library cannot be opened. */
 const char *ff_scenario_method_word(const ff_catalog *catalog, const char *word, char *message, size_t size);
-/* SHA-256 of the library at the path, "" for a name. */
-const char *ff_scenario_method_hash(const ff_catalog *catalog, const char *word);
+/* The library at the path. NULL: a name, with an empty `message`, or one line. */
+const ff_method_library *ff_scenario_method_library(const ff_catalog *catalog, const char *word,
+                                                    char *message, size_t size);
 
 /* A method and what the scenario says to it. */
 typedef struct ff_method_setup {
     const ff_method *method;
+    const ff_method_library *library; /* that it came from; NULL: it is built in */
     ff_settings setting;
 } ff_method_setup;
 
@@ -369,10 +374,9 @@ typedef struct ff_scenario {
     double cycle, duration;                  /* [s] */
     uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;
-    const ff_method *method;          /* NULL: ideal, the reference itself */
-    const ff_method_library *library; /* that it came from; NULL: it is built in */
-    bool unchecked; /* the method is a library that was left closed; then `direct` stands for it */
-    int setups;     /* settings of every method: a scenario may be run with another one */
+    const ff_method *method; /* NULL: ideal, the reference itself */
+    char unchecked[256]; /* path of a library that was left closed; then `direct` stands for it; "" none */
+    int setups;          /* settings of every method: a scenario may be run with another one */
     ff_method_setup setup[FF_MAX_METHODS];
     ff_integrate_config integrate;
     ff_contact_rule contact_wrench;
@@ -459,14 +463,21 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
 typedef struct ff_loop_memory {
     ff_loop_model *model;
     ff_loop_state *state;
-    size_t state_bytes;
+    size_t model_bytes, state_bytes;
+    const ff_method_library *library; /* that it came from; NULL: malloc */
 } ff_loop_memory;
 /* Takes the memory that the configuration needs and creates the model; the state is to be reset. On failure
- * nothing is held and `message` says why. */
-ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message,
-                              size_t size);
+ * nothing is held and `message` says why. library: of the method, NULL for one that is built in. */
+ff_status ff_loop_memory_open(const ff_loop_config *config, const ff_method_library *library,
+                              ff_loop_memory *memory, char *message, size_t size);
 void ff_loop_memory_close(ff_loop_memory *memory);
 
+/* That the scenario's method came from; NULL: it is built in. */
+const ff_method_library *ff_scenario_library(const ff_scenario *scenario);
+/* The method that a word names, which the scenario may be run with: a library's with its defaults, unless the
+ * scenario has settings for it. NULL, and one line in `message`: there is none. */
+const ff_method *ff_scenario_take_method(ff_scenario *scenario, const ff_catalog *catalog, const char *word,
+                                         char *message, size_t size);
 /* "ideal", or the method's. */
 const char *ff_scenario_method_name(const ff_scenario *scenario);
 /* The settings of the scenario's method as one line: "a: 1, b: 2". */

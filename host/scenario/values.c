@@ -241,8 +241,9 @@ static bool is_library(const ff_reader *r, const ff_section *section, const ff_n
         return false;
     if (r->named && strcmp(r->named->method->name, child->key) == 0)
         return true;
-    return r->scenario->library ? strcmp(r->scenario->library->method->name, child->key) == 0
-                                : r->scenario->unchecked && child->kind == FF_NODE_MAP;
+    const ff_method_library *library = ff_scenario_library(r->scenario);
+    return library ? strcmp(library->method->name, child->key) == 0
+                   : *r->scenario->unchecked && child->kind == FF_NODE_MAP;
 }
 
 /* Every key of the map must be one of the section and belong to its kind. */

@@ -62,6 +62,9 @@ for word in no ARM "arm now" ""; do
   [ $got -ne 0 ] && ! moved no || fail "'$word' armed: exit $got: $(cat no.rt)"
   grep -q "ended as asked" no.facility || fail "'$word': the controller was not commanded to end: $(cat no.facility)"
 done
+# what was typed before the question does not answer it
+console early "weight: scenario" "push +y=arm" "arm?=^C"
+[ $got -eq 1 ] && ! moved early && grep -q "arm?" early.rt || fail "armed before the question: exit $got: $(cat early.rt)"
 # Ctrl-C at the question ends it, without another key
 console interrupted "weight: scenario" "arm?=^C"
 [ $got -eq 1 ] && ! moved interrupted || fail "Ctrl-C: exit $got: $(cat interrupted.rt)"

@@ -168,7 +168,7 @@ static void test_report_of_a_contact(void **unused) {
         assert_near(r->damping + r->damping_sd, c->surface.c + 2.5, 1e-9);
         assert_near(r->surface_sd, 3.5, 0.0);
         assert_near(r->delay, 0.03, 0.0);
-        assert_near(r->delay_told, 8 * BENCH_T, 0.0);
+        assert_near(r->delay_configured, 8 * BENCH_T, 0.0);
         assert_near(ff_vec3_dot(z.n, r->surface), -z.law.x0, 1e-12); /* on the plane, below the tip */
         ff_rigid_state robot[2];
         bench_at(&z, 22 * BENCH_T, robot);
