@@ -344,7 +344,7 @@ static const struct {
     {"deos-client", {"time=&a 3"}, 0, "an anchor '&a', allowed: values written out"},
     {"deos-client", {"time=&a {b: 1}"}, 0, "an anchor '&a', allowed: values written out"},
     {"deos-client", {"time={{a: b}: 1}"}, 0, "a map as a key, allowed: a word"},
-    {"deos-client", {"method=./x.so"}, 0, "./x.so: method libraries are not loaded here"},
+    {"deos-client", {"method=./x.so"}, 0, "method library ./x.so: method libraries are not loaded here"},
     {"deos-client", {"method=[a]"}, 0, "method must be a word, not a list, allowed: ideal, direct, tdpa, damping, impact, fused"},
     {"deos-client", {"tdpa={reading: 3}"}, 0, "unknown reading '3', allowed: default, printed"},
     {"deos-client", {"tdpa={no: 3}"}, 0, "unknown key 'no' in tdpa, allowed: reading, observer, velocity, reset, law, pair, threshold, torque_threshold"},
@@ -407,7 +407,9 @@ static void test_what_does_not_go_together(void **state) {
             snprintf(expected, sizeof expected, "%s%s%s", together[i].of == IN_FILE ? path : "",
                      together[i].of == IN_FILE ? ":" : "", together[i].said);
         assert_string_equal(message, expected);
-        assert_int_equal(status, FF_ERR_FORMAT);
+        /* a method that cannot run it is no mistake of the file */
+        assert_int_equal(status, strstr(message, "computes the contact force itself") ? FF_ERR_UNSUPPORTED
+                                                                                      : FF_ERR_FORMAT);
     }
 }
 
@@ -535,7 +537,7 @@ static ff_method_library own_library = {.method = &own_method, .section = &own_s
 static const ff_method_library *open_own(const char *path, char *text, size_t size) {
     if (strcmp(path, "./own.so") == 0)
         return &own_library;
-    snprintf(text, size, "%s: no such library", path);
+    snprintf(text, size, "no such library");
     return NULL;
 }
 
@@ -598,16 +600,49 @@ static void test_settings_of_a_method_library(void **state) {
     assert_ptr_equal(s.method, &ff_method_tdpa);
     assert_int_equal(read_with(&libraries, "tdpa", "method: ./gone.so\n"), FF_OK);
     assert_int_equal(read_with(&libraries, "./own.so", ""), FF_OK);
-    assert_ptr_equal(s.library, &own_library);
+    assert_ptr_equal(ff_scenario_library(&s), &own_library);
     assert_int_equal(read_with(&libraries, "./gone.so", ""), FF_ERR_FORMAT);
-    assert_string_equal(message, "--method ./gone.so: ./gone.so: no such library");
+    assert_string_equal(message, "--method ./gone.so: no such library");
     assert_int_equal(read_with(NULL, NULL, "method: ./own.so\n"), FF_ERR_FORMAT);
-    assert_string_equal(message, "F:4:9: ./own.so: method libraries are not loaded here");
+    assert_string_equal(message, "F:4:9: method library ./own.so: method libraries are not loaded here");
+    assert_int_equal(read_with(&libraries, NULL, "method: ./gone.so\n"), FF_ERR_FORMAT);
+    assert_string_equal(message, "F:4:9: method library ./gone.so: no such library");
     /* left closed: read as with `direct`, what no key explains is taken for its settings */
-    assert_int_equal(read_with(&closed, NULL, "method: ./own.so\nown: {anything: 1}\n"), FF_OK);
+    char file[1024];
+    snprintf(file, sizeof file, "method: %s\nown: {anything: 1}\n", FF_SOURCE_DIR "/README.md");
+    assert_int_equal(read_with(&closed, NULL, file), FF_OK);
     assert_ptr_equal(s.method, &ff_method_direct);
-    assert_non_null(strstr(warnings, "./own.so is not loaded: its settings are unchecked"));
-    assert_int_equal(read_with(&closed, NULL, "method: ./own.so\nown: 1\n"), FF_ERR_FORMAT);
+    assert_string_equal(s.unchecked, FF_SOURCE_DIR "/README.md");
+    assert_non_null(strstr(warnings, "is not loaded: its settings are unchecked"));
+    snprintf(file, sizeof file, "method: %s\nown: 1\n", FF_SOURCE_DIR "/README.md");
+    assert_int_equal(read_with(&closed, NULL, file), FF_ERR_FORMAT);
+    assert_int_equal(read_with(&closed, NULL, "method: ./gone.so\n"), FF_ERR_FORMAT);
+    assert_string_equal(message,
+                        "F:4:9: method library ./gone.so: cannot be read: No such file or directory");
+    assert_int_equal(read_with(&closed, "./gone.so", ""), FF_ERR_FORMAT);
+    assert_string_equal(message, "--method ./gone.so: cannot be read: No such file or directory");
+    assert_int_equal(read_with(&closed, FF_SOURCE_DIR "/docs", ""), FF_ERR_FORMAT);
+    assert_non_null(strstr(message, ": cannot be read: not a regular file"));
+    /* what a scenario may be run with beside its own method */
+    assert_int_equal(read_with(&libraries, NULL, "method: ./own.so\n"), FF_OK);
+    assert_ptr_equal(ff_scenario_take_method(&s, &libraries, "./own.so", message, sizeof message),
+                     &own_method);
+    assert_ptr_equal(ff_scenario_take_method(&s, NULL, "tdpa", message, sizeof message), &ff_method_tdpa);
+    assert_null(ff_scenario_take_method(&s, &libraries, "./gone.so", message, sizeof message));
+    assert_string_equal(message, "no such library");
+    assert_null(ff_scenario_take_method(&s, NULL, "tpda", message, sizeof message));
+    assert_string_equal(
+        message, "not a method, allowed: direct, tdpa, damping, impact, fused, or the path of a library");
+    assert_int_equal(read_with(&libraries, NULL, ""), FF_OK);
+    const int had = s.setups;
+    assert_ptr_equal(ff_scenario_take_method(&s, &libraries, "./own.so", message, sizeof message),
+                     &own_method);
+    assert_int_equal(s.setups, had + 1); /* with its defaults */
+    assert_true(((const own *)ff_scenario_setting(&s, &own_method)->bytes)->up == 4);
+    s.setups = FF_MAX_METHODS;
+    s.setup[had].method = NULL;
+    assert_null(ff_scenario_take_method(&s, &libraries, "./own.so", message, sizeof message));
+    assert_string_equal(message, "more than 12 methods, allowed: fewer");
 }
 
 static void test_words_for_methods(void **state) {
@@ -617,10 +652,13 @@ static void test_words_for_methods(void **state) {
     assert_string_equal(ff_scenario_method_word(NULL, "tdpa", message, sizeof message), "tdpa");
     assert_string_equal(ff_scenario_method_word(&libraries, "./own.so", message, sizeof message), "own");
     assert_null(ff_scenario_method_word(&libraries, "./gone.so", message, sizeof message));
-    assert_string_equal(message, "./gone.so: no such library");
-    assert_string_equal(ff_scenario_method_hash(&libraries, "./own.so"), "abc");
-    assert_string_equal(ff_scenario_method_hash(&libraries, "./gone.so"), "");
-    assert_string_equal(ff_scenario_method_hash(NULL, "tdpa"), "");
+    assert_string_equal(message, "no such library");
+    assert_ptr_equal(ff_scenario_method_library(&libraries, "./own.so", message, sizeof message),
+                     &own_library);
+    assert_null(ff_scenario_method_library(&libraries, "./gone.so", message, sizeof message));
+    assert_string_equal(message, "no such library");
+    assert_null(ff_scenario_method_library(NULL, "tdpa", message, sizeof message));
+    assert_string_equal(message, "");
     static const struct {
         const char *text, *set;
     } row[] = {{"threshold=3", "tdpa.threshold=3"},
