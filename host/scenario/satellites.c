@@ -83,7 +83,10 @@ static bool read_joints(ff_reader *r, const ff_node *section, const ff_section *
     const ff_node *node = ff_node_find(section, "joints");
     if (!node)
         return true;
-    if (node->kind != FF_NODE_LIST || node->count != arm->joints)
+    if (node->kind != FF_NODE_LIST)
+        return ff_reader_fail(r, node->place, "joints must be a list, not %s, allowed: [q1, q2, ...]",
+                              ff_node_kind_text(node));
+    if (node->count != arm->joints)
         return ff_reader_fail(r, node->place,
                               "joints has %d values, allowed: one for each of the arm's %d joints",
                               node->count, arm->joints);
