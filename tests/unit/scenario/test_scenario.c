@@ -1258,7 +1258,7 @@ static void test_cautious_limits(void **state) {
         "satellites.client.safety={preset: cautious, force: 30, box: [1, 2, free], missed: 3}"};
     const char *const none[] = {"satellites.client.safety={stop_acceleration: 3}"};
     assert_int_equal(parse_sets(contract, word, 1, NULL), FF_OK);
-    const ff_satellite *c = &config.satellite[0];
+    const ff_satellite *c = &s.satellite[0];
     const ff_safety_limits *l = &c->safety;
     const double all[] = {l->velocity,     l->angular_velocity,
                           l->acceleration, l->angular_acceleration,
