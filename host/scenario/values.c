@@ -276,6 +276,15 @@ static bool check_keys(ff_reader *r, const ff_node *node, const ff_section *sect
 /* Reads the kind first, refuses foreign keys, then goes through the table: absent keys take their defaults.
  */
 bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *section, void *base) {
+    ff_node word, map;
+    if (section && node->kind == FF_NODE_SCALAR && ff__find_key(section, "preset")) { /* `section: WORD` */
+        word = *node;
+        word.key = "preset";
+        word.key_place = node->place;
+        word.next = NULL;
+        map = (ff_node){.kind = FF_NODE_MAP, .place = node->place, .count = 1, .child = &word, .last = &word};
+        node = &map;
+    }
     if (!section || node->kind != FF_NODE_MAP)
         return ff_reader_fail(r, node->place, "%s must be a map, not %s, allowed: keys with values, or {}",
                               ff__where(r), ff_node_kind_text(node));
