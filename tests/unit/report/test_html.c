@@ -214,7 +214,7 @@ static void test_geometry_is_json_of_the_scenario(void **state) {
     scratch_path(path, sizeof path, "tetra.obj");
     FILE *f = fopen(path, "w");
     assert_non_null(f);
-    fputs("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", f);
+    fputs("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", f);
     fclose(f);
     sat->mesh = (ff_mesh_config){.present = true, .scale = 2.0, .pose = ff_pose_identity()};
     assert_true(strlen(path) < sizeof sat->mesh.file);
