@@ -34,7 +34,7 @@ void ff_metrics_free(ff_metrics *metrics) {
 }
 
 static void grow(double *largest, double value) {
-    if (!(value <= *largest)) /* FF_NAN sticks: an error that is not a number is not a success */
+    if (!(value <= *largest) && !isnan(*largest)) /* FF_NAN sticks: what is not a number is not a success */
         *largest = value;
 }
 

@@ -137,7 +137,7 @@ const ff_method *ff_scenario_take_method(ff_scenario *scenario, const ff_catalog
         ff_names list = {"", 0};
         for (int m = 0; ff_method_at(m); m++)
             ff_names_add(&list, ff_method_at(m)->name);
-        snprintf(message, size, "not a method, allowed: %s, or the path of a library", list.text);
+        snprintf(message, size, "is not a method, allowed: %s, or the path of a library", list.text);
     }
     if (!method)
         return NULL;

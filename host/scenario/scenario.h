@@ -87,6 +87,7 @@ typedef struct ff_sensor_config {
 
 /* What ends a run on devices. FF_INF: not watched. docs/safety.md */
 typedef struct ff_safety_limits {
+    int preset;                       /* 1: cautious values for what is not named */
     ff_vec3 box;                      /* [m] half widths about the start, inertial axes */
     double velocity;                  /* [m/s] measured */
     double angular_velocity;          /* [rad/s] */
@@ -505,7 +506,8 @@ typedef struct ff_scenario_options {
  * section. false: it does not fit. */
 bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size);
 
-/* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT (message is the one line for the user). warnings: one line
+/* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT, FF_ERR_UNSUPPORTED where only the method cannot run it
+ * (message is the one line for the user). warnings: one line
  * each, newline separated (may be empty). */
 ff_status ff_scenario_load(const char *path, const ff_scenario_options *options, ff_scenario *scenario,
                            char *message, size_t size, char *warnings, size_t warnings_size);

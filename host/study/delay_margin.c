@@ -24,7 +24,7 @@ ff_status ff_delay_margin_pick(ff_delay_margin_config *config, const char *list,
         const ff_method *method =
             n < sizeof word ? ff_scenario_take_method(scenario, catalog, word, why, sizeof why) : NULL;
         if (!method)
-            return ff_refuse(FF_ERR_ARGUMENT, message, size, "'%.400s': %s", word, why);
+            return ff_refuse(FF_ERR_ARGUMENT, message, size, "'%.400s' %s", word, why);
         for (int m = 0; m < scenario->setups; m++)
             config->method[m] = config->method[m] || scenario->setup[m].method == method;
         c += n + (c[n] == ',');
