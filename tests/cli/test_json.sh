@@ -29,7 +29,7 @@ json 'v["map"] is not None' "$FREEFLOAT" analyze delay-margin "$S/wall.yaml" --m
 json 'len(v) > 0' "$FREEFLOAT" analyze workspace "$S/deos-client.yaml" $short --json
 json 'len(v) > 0' "$FREEFLOAT" analyze log r/log.csv --identify delay --json
 json '"may_250_hz" in v and v["awake"] in (True, False)' "$FREEFLOAT" rt --selftest --json
-json 'v["awake"] is False' "$FREEFLOAT" rt --selftest --doze --json
+json 'v["awake"] is False' "$FREEFLOAT" rt --selftest --idle --json
 json 'len(v) > 0' "$FREEFLOAT" papers lange --json
 }
 json 'v["runs"] > 0 and v["failed"] == 0' "$FREEFLOAT" campaign "$FF_SOURCE_DIR/campaigns/integrators.yaml" --out k --json
