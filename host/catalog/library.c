@@ -19,6 +19,7 @@
 
 typedef struct library {
     ff_method outer; /* what the loop is given */
+    char name[32], version[FF_METHOD_TEXT + 1];
     ff_method_section section;
     ff_method_library shown;
 } library;
@@ -48,12 +49,20 @@ static const char *taken_by(const char *name) {
 
 /* -------------------------------------------------------------------------------------------- the file -- */
 
+/* From the root. False: `why`. */
+static bool find_file(const char *path, char whole[4096], char *why, size_t size) {
+    if (realpath(path, whole))
+        return true;
+    snprintf(why, size, "cannot be read: %s", strerror(errno));
+    return false;
+}
+
 /* A regular file and its SHA-256. False: `why`. */
-static bool take_file(const char *path, char whole[4096], char hash[65], char *why, size_t size) {
+static bool take_file(const char *whole, char hash[65], char *why, size_t size) {
     struct stat s;
     char *bytes = NULL;
     size_t length = 0;
-    if (!realpath(path, whole) || stat(whole, &s) != 0)
+    if (stat(whole, &s) != 0)
         snprintf(why, size, "cannot be read: %s", strerror(errno));
     else if (!S_ISREG(s.st_mode))
         snprintf(why, size, "not a file but a %s",
@@ -114,7 +123,7 @@ static void give(void *memory, size_t bytes) {
 /* The library whose file is tried and hashed, as number `count`. */
 static const ff_method_library *load(const char *whole, const char *name, const char *hash, char *why,
                                      size_t size) {
-    char path[4096], again[65];
+    char again[65];
     library *l = &loaded[count];
     if (!ff_watch_start(PATIENCE)) {
         snprintf(why, size, "cannot run in a process of its own");
@@ -124,11 +133,20 @@ static const ff_method_library *load(const char *whole, const char *name, const 
     const ff_method *method = ff_probe_load(count, whole, why, size);
     if (!method)
         return NULL;
-    if (!take_file(whole, path, again, why, size) || strcmp(again, hash) != 0) {
+    if (!take_file(whole, again, why, size) || strcmp(again, hash) != 0) {
         snprintf(why, size, "the file changed while it was loaded: run it again when it is complete");
         return NULL;
     }
+    if (strcmp(method->name, name) != 0) {
+        snprintf(why, size, "its method is named '%s' now, and was '%s' when it was tried", method->name,
+                 name);
+        return NULL;
+    }
     ff_calls_wrap(count, method, &l->outer);
+    snprintf(l->name, sizeof l->name, "%s", method->name); /* as they are now, whatever it writes there */
+    snprintf(l->version, sizeof l->version, "%s", method->version);
+    l->outer.name = l->name;
+    l->outer.version = l->version;
     memcpy(l->shown.path, whole, strlen(whole) + 1);
     memcpy(l->shown.hash, hash, sizeof l->shown.hash);
     l->shown.method = &l->outer;
@@ -142,11 +160,13 @@ static const ff_method_library *load(const char *whole, const char *name, const 
 
 const ff_method_library *ff_library_open(const char *path, char *message, size_t size) {
     char whole[4096], hash[65], name[32] = "";
-    if (!take_file(path, whole, hash, message, size))
+    if (!find_file(path, whole, message, size))
         return NULL;
     for (int i = 0; i < count; i++)
         if (strcmp(loaded[i].shown.path, whole) == 0)
             return &loaded[i].shown;
+    if (!take_file(whole, hash, message, size))
+        return NULL;
     if (count == FF_LIBRARIES) {
         snprintf(message, size, "more than %d method libraries, allowed: fewer", FF_LIBRARIES);
         return NULL;

@@ -163,6 +163,13 @@ void ff_loop_memory_close(ff_loop_memory *memory) {
     *memory = (ff_loop_memory){0};
 }
 
+const ff_method_library *ff_scenario_library(const ff_scenario *scenario) {
+    for (int m = 0; m < scenario->setups; m++)
+        if (scenario->setup[m].method == scenario->method)
+            return scenario->setup[m].library;
+    return NULL;
+}
+
 const char *ff_scenario_method_name(const ff_scenario *scenario) {
     return scenario->method ? scenario->method->name : "ideal";
 }

@@ -18,8 +18,8 @@ enum {
     FF_MAX_POINTS = 16,
     FF_MAX_ARM_LINKS = FF_TREE_JOINTS_MAX, /* rows of an arm's table */
     FF_MAX_FAULTS = 16,
-    FF_MAX_MODELS = 4,  /* URDF files of one scenario */
-    FF_MAX_METHODS = 8, /* methods that a scenario has settings for */
+    FF_MAX_MODELS = 4,   /* URDF files of one scenario */
+    FF_MAX_METHODS = 12, /* methods that a scenario has settings for */
 };
 
 /* Names of kinds, in the order of their enums and NULL at the end: the reader's words, and what messages,
@@ -87,6 +87,7 @@ typedef struct ff_sensor_config {
 
 /* What ends a run on devices. FF_INF: not watched. docs/safety.md */
 typedef struct ff_safety_limits {
+    int preset;                       /* 1: cautious values for what is not named */
     ff_vec3 box;                      /* [m] half widths about the start, inertial axes */
     double velocity;                  /* [m/s] measured */
     double angular_velocity;          /* [rad/s] */
@@ -356,12 +357,14 @@ typedef struct ff_catalog {
 /* A word for a method as options and campaigns give it: the name itself, or that of the library at the path.
  * NULL, and one line in `message`: the library cannot be opened. */
 const char *ff_scenario_method_word(const ff_catalog *catalog, const char *word, char *message, size_t size);
-/* SHA-256 of the library at the path, "" for a name. */
-const char *ff_scenario_method_hash(const ff_catalog *catalog, const char *word);
+/* The library at the path. NULL: a name, with an empty `message`, or one line. */
+const ff_method_library *ff_scenario_method_library(const ff_catalog *catalog, const char *word,
+                                                    char *message, size_t size);
 
 /* A method and what the scenario says to it. */
 typedef struct ff_method_setup {
     const ff_method *method;
+    const ff_method_library *library; /* that it came from; NULL: it is built in */
     ff_settings setting;
 } ff_method_setup;
 
@@ -372,10 +375,9 @@ typedef struct ff_scenario {
     double cycle, duration;                  /* [s] */
     uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;
-    const ff_method *method;          /* NULL: ideal, the reference itself */
-    const ff_method_library *library; /* that it came from; NULL: it is built in */
-    bool unchecked; /* the method is a library that was left closed; then `direct` stands for it */
-    int setups;     /* settings of every method: a scenario may be run with another one */
+    const ff_method *method; /* NULL: ideal, the reference itself */
+    char unchecked[256]; /* path of a library that was left closed; then `direct` stands for it; "" none */
+    int setups;          /* settings of every method: a scenario may be run with another one */
     ff_method_setup setup[FF_MAX_METHODS];
     ff_integrate_config integrate;
     ff_contact_rule contact_wrench;
@@ -471,6 +473,12 @@ ff_status ff_loop_memory_open(const ff_loop_config *config, const ff_method_libr
                               ff_loop_memory *memory, char *message, size_t size);
 void ff_loop_memory_close(ff_loop_memory *memory);
 
+/* That the scenario's method came from; NULL: it is built in. */
+const ff_method_library *ff_scenario_library(const ff_scenario *scenario);
+/* The method that a word names, which the scenario may be run with: a library's with its defaults, unless the
+ * scenario has settings for it. NULL, and one line in `message`: there is none. */
+const ff_method *ff_scenario_take_method(ff_scenario *scenario, const ff_catalog *catalog, const char *word,
+                                         char *message, size_t size);
 /* "ideal", or the method's. */
 const char *ff_scenario_method_name(const ff_scenario *scenario);
 /* The settings of the scenario's method as one line: "a: 1, b: 2". */
@@ -498,7 +506,8 @@ typedef struct ff_scenario_options {
  * section. false: it does not fit. */
 bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size);
 
-/* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT (message is the one line for the user). warnings: one line
+/* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT, FF_ERR_UNSUPPORTED where only the method cannot run it
+ * (message is the one line for the user). warnings: one line
  * each, newline separated (may be empty). */
 ff_status ff_scenario_load(const char *path, const ff_scenario_options *options, ff_scenario *scenario,
                            char *message, size_t size, char *warnings, size_t warnings_size);

@@ -82,12 +82,12 @@ ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_varia
     return outcome;
 }
 
-/* A method that no scenario with an arm allows: a comparison runs the others (docs/methods/arm.md). */
-static bool is_without_joints(const char *name) {
-    for (int m = 0; ff_method_at(m); m++)
-        if (strcmp(ff_method_at(m)->name, name) == 0)
-            return !(ff_method_at(m)->can & FF_CAN_TREE);
-    return false;
+void ff_comparison_refuse(ff_comparison *comparison, const ff_session *session) {
+    ff_refusal *r = &comparison->refused[comparison->refusals++];
+    const char *why = *session->refusal ? session->refusal : session->run.message;
+    const char *end = strncmp(why, "--method ", 9) == 0 ? strstr(why, ": ") : NULL; /* the label says it */
+    memcpy(r->label, session->label, sizeof r->label);
+    snprintf(r->why, sizeof r->why, "%s", end ? end + 2 : why);
 }
 
 ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int count,
@@ -95,7 +95,6 @@ ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int c
                               void (*show)(const ff_notes *notes)) {
     *out = (ff_comparison){0};
     ff_notes notes;
-    bool without = false; /* a variant was left out, as only a scenario with an arm allows */
     for (int i = 0; i < count; i++) {
         ff_session *session = malloc(sizeof *session);
         ff_notes_clear(&notes);
@@ -106,12 +105,14 @@ ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int c
             out->session[out->count++] = session;
             continue;
         }
+        const bool unsupported = outcome == FF_REFUSED && session->run.status == FF_ERR_UNSUPPORTED;
+        if (unsupported)
+            ff_comparison_refuse(out, session);
         free(session);
-        if (outcome == FF_FAILED || !is_without_joints(variant[i].method))
+        if (!unsupported)
             return outcome;
-        without = true;
     }
-    if (without && (out->count == 0 || ff_scenario_servicer(&out->session[0]->scenario) < 0))
+    if (out->count == 0)
         return FF_REFUSED;
     if (!out->session[0]->scenario.emulates)
         return FF_DONE;

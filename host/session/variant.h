@@ -21,19 +21,28 @@ int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *v
 ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_variant *variant,
                            const ff_scenario_options *common, ff_notes *notes);
 
-/* The sessions that a comparison runs. */
+/* A variant whose method cannot run the scenario. */
+typedef struct ff_refusal {
+    char label[FF_NAME_SIZE], why[1024];
+} ff_refusal;
+
+/* The sessions that a comparison runs, and what cannot be compared. */
 typedef struct ff_comparison {
     int count;
     ff_session *session[FF_MAX_VARIANTS];
+    int refusals;
+    ff_refusal refused[FF_MAX_VARIANTS];
 } ff_comparison;
 
-/* Loads every variant before any runs; `show` is given the notes of each in turn. In a scenario with an arm a
- * built-in method that cannot take one is left out after its line, and the others are compared. FF_REFUSED:
- * the scenario under any other variant, all of them, or an emulation; FF_FAILED: memory. Close in any case.
- */
+/* Loads every variant before any runs; `show` is given the notes of each in turn. One whose method cannot run
+ * this scenario (an arm, a relative frame, kinds of contacts) is refused after its line, and the others are
+ * compared. FF_REFUSED: the scenario itself or a variant's settings, all of them, or an emulation; FF_FAILED:
+ * memory. Close in any case. */
 ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int count,
                               const ff_scenario_options *common, ff_comparison *out,
                               void (*show)(const ff_notes *notes));
+/* The same for a session that said so when its run was to begin (FF_ERR_UNSUPPORTED). */
+void ff_comparison_refuse(ff_comparison *comparison, const ff_session *session);
 void ff_comparison_close(ff_comparison *comparison);
 
 #endif

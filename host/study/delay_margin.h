@@ -33,7 +33,7 @@ typedef struct ff_delay_margin_config {
     double delay_max;            /* [s] largest delay tried; FF_NAN: chosen from the scenario */
     int map;                     /* delays and stiffnesses of the map, 0 for none; at most FF_DELAY_MAP */
     double stiffness_span;       /* the map goes from stiffness/span to stiffness*span, > 1 */
-    bool method[FF_MAX_METHODS]; /* which to judge, in the order of ff_method_at */
+    bool method[FF_MAX_METHODS]; /* which to judge, in the order of the scenario's setups */
     bool (*progress)(void *user, double part); /* may be NULL; false stops with FF_ERR_LIMIT */
     void *user;
     void (*begin)(void *user,
@@ -90,9 +90,10 @@ typedef struct ff_delay_margin {
 } ff_delay_margin;
 
 void ff_delay_margin_default(ff_delay_margin_config *config);
-/* Judges only the built-in methods of the list "direct,tdpa". FF_ERR_ARGUMENT: another word; message says
- * which. */
-ff_status ff_delay_margin_pick(ff_delay_margin_config *config, const char *list, char *message, size_t size);
+/* Judges only the methods of the list "direct,tdpa,./mine.so"; the scenario takes the libraries' settings.
+ * FF_ERR_ARGUMENT: another word, or a library that is refused; message says which. */
+ff_status ff_delay_margin_pick(ff_delay_margin_config *config, const char *list, const ff_catalog *catalog,
+                               ff_scenario *scenario, char *message, size_t size);
 /* FF_ERR_ARGUMENT (the ideal motion meets no contact, a contact without a stiffness, bad config),
  * FF_ERR_UNSUPPORTED (an emulation), FF_ERR_MEMORY, FF_ERR_LIMIT (stopped), or what the reference says;
  * message is one sentence. */

@@ -15,7 +15,7 @@ static const char help[] =
     "and the largest force by theory and by simulation under each method, the largest delay that keeps the\n"
     "requirements, and a map over stiffness and delay (delay-margin.html and .csv).\n\n"
     "  --method M           the method that GO or NO GO is about (default the file's)\n"
-    "  --methods A,B        judge only these (default all that are built)\n"
+    "  --methods A,B        judge only these, or libraries (./x.so) (default all that are built in)\n"
     "  --delay-max S        [s] largest delay tried (default four times the scenario's, at least 2/w up to "
     "0.25)\n"
     "  --map N              delays and stiffnesses of the map, 0 for none (default 7, at most 25)\n"
@@ -125,15 +125,17 @@ int ff_analyze_delay_margin(int argc, char **argv) {
     char message[256] = "";
     if (numbers(delay_max, map, span, &config) != 0)
         return FF_EXIT_USAGE;
-    if (methods && ff_delay_margin_pick(&config, methods, message, sizeof message) != FF_OK) {
-        ff_cli_error("freefloat analyze delay-margin: --methods: %s", message);
-        return FF_EXIT_USAGE;
-    }
     const ff_scenario_options load = {
         .set = sets, .sets = set_count, .method = method, .catalog = &ff_catalog_libraries};
     ff_session *session = ff_show_open(file, &load, &status);
     if (!session)
         return status;
+    if (methods && ff_delay_margin_pick(&config, methods, &ff_catalog_libraries, &session->scenario, message,
+                                        sizeof message) != FF_OK) {
+        ff_cli_error("freefloat analyze delay-margin: --methods: %s", message);
+        ff_session_close(session);
+        return FF_EXIT_USAGE;
+    }
     const ff_scenario *scenario = &session->scenario;
     ff_progress progress;
     ff_progress_start(&progress, "delay margin", quiet || json);

@@ -8,22 +8,26 @@
 #include "text/json.h"
 #include "show.h"
 
-static const char help[] = "usage: freefloat compare FILE --methods A,B:key=value,... [options]\n\n"
-                           "Runs the same scenario under several methods or variants and shows them side by "
-                           "side. A variant sets keys of its\n"
-                           "method (tdpa:reading=printed), or any key by its full path "
-                           "(tdpa:time.cycle=0.001, tdpa:integrator=passive).\n"
-                           "Files go to DIR/METHOD/ each, and one report.html to DIR.\n\n"
-                           "  --methods LIST     default ideal,direct,tdpa\n"
-                           "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
-                           "  --out DIR          default out/NAME\n"
-                           "  --log LIST         csv, mcap or none (default csv)\n"
-                           "  --json             print the summaries as one JSON object\n"
-                           "  --strict           exit 1 when a verdict is fail\n"
-                           "  --quiet            print nothing but errors\n\n"
-                           "exit status: 0 done, 1 a run failed, 2 bad usage or scenario\n"
-                           "example: freefloat compare scenarios/deos-client.yaml --methods "
-                           "ideal,direct,tdpa,tdpa:reading=printed\n";
+static const char help[] =
+    "usage: freefloat compare FILE --methods A,B:key=value,... [options]\n\n"
+    "Runs the same scenario under several methods or variants and shows them side by "
+    "side. A variant sets keys of its\n"
+    "method (tdpa:reading=printed), or any key by its full path "
+    "(tdpa:time.cycle=0.001, tdpa:integrator=passive).\n"
+    "Files go to DIR/METHOD/ each, and one report.html to DIR. A method that cannot run "
+    "the scenario is a row\n"
+    "'refused' with its reason; the others run.\n\n"
+    "  --methods LIST     default ideal,direct,tdpa\n"
+    "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
+    "  --out DIR          default out/NAME\n"
+    "  --log LIST         csv, mcap or none (default csv)\n"
+    "  --json             print the summaries as one JSON object\n"
+    "  --strict           exit 1 when a verdict is fail\n"
+    "  --quiet            print nothing but errors\n\n"
+    "exit status: 0 done, 1 a run failed, 2 bad usage or scenario, or every method "
+    "is refused\n"
+    "example: freefloat compare scenarios/deos-client.yaml --methods "
+    "ideal,direct,tdpa,tdpa:reading=printed\n";
 
 static void add_contacts(ff_table *table, const ff_session *session, int i, int most) {
     char row[2048];
@@ -56,7 +60,7 @@ static int count_contacts(const ff_session *session, int i) {
     return n;
 }
 
-static void print_table(const ff_session *const *sessions, int count) {
+static void print_table(const ff_session *const *sessions, int count, const ff_comparison *all) {
     const ff_scenario *scenario = &sessions[0]->scenario;
     for (int i = 0; i < scenario->satellites; i++) {
         int most = 0;
@@ -81,24 +85,37 @@ static void print_table(const ff_session *const *sessions, int count) {
             add_contacts(&table, sessions[s], i, most);
         ff_table_print(&table);
         ff_table_free(&table);
+        for (int k = 0; k < all->refusals; k++)
+            printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);
     }
 }
 
-static void print_json(const ff_session *const *sessions, int count) {
+static void print_entry(bool first, const char *label, const char *value) {
+    ff_json key;
+    ff_json_init(&key, false);
+    ff_json_string(&key, NULL, label);
+    printf("%s%s: %s", first ? "" : ", ", key.text ? key.text : "\"\"", value);
+    ff_json_free(&key);
+}
+
+static void print_json(const ff_session *const *sessions, int count, const ff_comparison *all) {
     fputs("{", stdout);
-    for (int s = 0; s < count; s++) {
-        ff_json key;
-        ff_json_init(&key, false);
-        ff_json_string(&key, NULL, sessions[s]->label);
-        printf("%s%s: %s", s ? ", " : "", key.text ? key.text : "\"\"",
-               sessions[s]->summary ? sessions[s]->summary : "null");
-        ff_json_free(&key);
+    for (int s = 0; s < count; s++)
+        print_entry(s == 0, sessions[s]->label, sessions[s]->summary ? sessions[s]->summary : "null");
+    for (int k = 0; k < all->refusals; k++) {
+        ff_json entry;
+        ff_json_init(&entry, false);
+        ff_json_open(&entry, NULL, '{');
+        ff_json_string(&entry, "refused", all->refused[k].why);
+        ff_json_close(&entry, '}');
+        print_entry(count + k == 0, all->refused[k].label, entry.text ? entry.text : "null");
+        ff_json_free(&entry);
     }
     fputs("}\n", stdout);
 }
 
 /* Runs all of them into folders of their own, and shows them side by side. */
-static int compare(const ff_comparison *all, const ff_show_ask *ask, ff_session_options *options) {
+static int compare(ff_comparison *all, const ff_show_ask *ask, ff_session_options *options) {
     int status = FF_EXIT_DONE, n = 0;
     char *folder = ff_session_folder(ask->out, all->session[0]->scenario.name, NULL);
     ff_session_clear(folder);
@@ -107,6 +124,10 @@ static int compare(const ff_comparison *all, const ff_show_ask *ask, ff_session_
         options->out = sub;
         const int result = ff_show_execute(all->session[i], options, ask->quiet || ask->json);
         free(sub);
+        if (result == FF_EXIT_USAGE && all->session[i]->run.status == FF_ERR_UNSUPPORTED) {
+            ff_comparison_refuse(all, all->session[i]);
+            continue;
+        }
         if (result > status)
             status = result;
         if (ask->strict && !all->session[i]->metrics.pass && status == FF_EXIT_DONE)
@@ -121,14 +142,16 @@ static int compare(const ff_comparison *all, const ff_show_ask *ask, ff_session_
         if (!written && status == FF_EXIT_DONE)
             status = FF_EXIT_FAILED;
         if (ask->json) {
-            print_json(done, n);
+            print_json(done, n, all);
         } else if (!ask->quiet) {
-            print_table(done, n);
+            print_table(done, n, all);
             if (written)
                 printf("report %s/report.html\n", folder);
         }
     }
     free(folder);
+    if (!n && all->refusals && status == FF_EXIT_DONE)
+        status = FF_EXIT_USAGE;
     return status;
 }
 

@@ -57,7 +57,9 @@ int ff_cmd_replay(int argc, char **argv) {
     }
     status = ff_replay_check(&file, message, sizeof message);
     if (status == FF_OK && strcmp(file.version, ff_version()) != 0)
-        ff_cli_error("warning: %s: written by version %s, replayed by %s", path, file.version, ff_version());
+        ff_cli_error(
+            "warning: %s: written by version %s, replayed by %s: if bits differ, replay it with that version",
+            path, file.version, ff_version());
     if (status == FF_OK)
         status = ff_logfile_scenario(&file, &ff_catalog_libraries, scenario, message, sizeof message);
     if (status == FF_OK) {

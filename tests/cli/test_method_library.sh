@@ -3,7 +3,7 @@
 # hash; whatever is wrong with a library is one clear line, and nothing has moved.
 set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
-need sha256sum
+need sha256sum python3
 S=$FF_SOURCE_DIR/scenarios/deos-client.yaml
 E=$FF_BUILD_DIR/examples/libmethod_example.so
 M=$FF_BUILD_DIR/tests/method_bad.so # has the fault that FF_BAD names; what each is: tests/unit/catalog/test_library.c
@@ -47,12 +47,38 @@ base: $S
 vary:
   satellites.client.robot.delay: {grid: [0.01, 0.04, 2]}
   contacts.front.stiffness: {grid: [1000, 2000, 2]}
-methods: [direct, $E]
-metrics: {final: satellites.client.final.kinetic_energy_J}
+methods: [direct, $E, $M]
+metrics: {final: satellites.client.final.kinetic_energy_J, steps: idle.steps, last: satellites.client.contacts.front.idle.last}
 maps: [{x: satellites.client.robot.delay, y: contacts.front.stiffness, show: final}]
 EOF
 "$FREEFLOAT" campaign "$DIR/campaign.yaml" --out "$DIR/camp" > "$DIR/camp.txt" 2>&1 || fail "campaign: $(tail -3 "$DIR/camp.txt")"
-grep -rqs restitution "$DIR/camp" || fail "the campaign lacks the library's method"
+grep -q '^0,restitution,' "$DIR/camp/results.csv" || fail "the campaign lacks the library's method"
+# what a library reports is a metric: 7500 steps of a run, and those up to the end of its first contact; of others nothing
+awk -F, '$2 == "idle" {n += $6 == 7500 && $7 > 300 && $7 < 1500} $2 == "direct" {n += $6 == "" && $7 == ""} END {exit n != 8}' "$DIR/camp/results.csv" || fail "metrics of a library: $(cat "$DIR/camp/results.csv")"
+grep -A3 '"restitution": {' "$DIR/camp/summary.json" | grep -q "\"sha256\": \"$hash\"" || fail "the campaign's summary lacks the library's SHA-256"
+while IFS='|' read -r path pattern; do
+    sed "s|^metrics:.*|metrics: {final: $path}|" "$DIR/campaign.yaml" > "$DIR/metric.yaml"
+    text=$("$FREEFLOAT" campaign "$DIR/metric.yaml" --out "$DIR/metric" 2>&1) && fail "$path is a metric"
+    printf '%s' "$text" | grep -q -- "$pattern" || fail "$path: '$text' lacks '$pattern'"
+done << EOF
+idle.nothing|method 'idle' reports no such number of the run, allowed: choice, count, flags, steps
+idle.choice|'idle.choice' is text
+satellites.client.contacts.0.idle.steps|reports no such number of a contact, allowed: last
+EOF
+# go or no go for a library: direct's wrench gives direct's rebound
+"$FREEFLOAT" analyze delay-margin "$S" --methods "direct,$M" --map 0 --set time.duration=4 --json > "$DIR/margin.json" || fail "delay-margin with a library"
+python3 -c '
+import json, sys
+m = {x["method"]: x for x in json.load(open(sys.argv[1]))["methods"]}
+assert m["idle"]["rebound"] == m["direct"]["rebound"] > 1.1 and m["idle"]["rebound_theory"] is None, m' "$DIR/margin.json" || fail "delay-margin of a library"
+# a method that cannot run the scenario is a row with its reason beside those that can; alone it is refused
+text=$("$FREEFLOAT" compare "$S" --methods "direct,$M" --set frame=relative --set time.duration=0.4 --log none --out "$DIR/cannot" 2> /dev/null) || fail "compare with a method that cannot: $?"
+printf '%s\n' "$text" | grep -q "^idle refused: method 'idle' does not take frame: relative: its table lacks FF_CAN_RELATIVE" || fail "no row: $text"
+"$FREEFLOAT" compare "$S" --methods "direct,$M" --set frame=relative --set time.duration=0.4 --log none --out "$DIR/cannot" --json 2> /dev/null | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+assert "FF_CAN_RELATIVE" in s["idle"]["refused"] and s["direct"]["status"] == "done", s' || fail "compare --json with a method that cannot"
+refuse 2 "does not take an arm: its table lacks FF_CAN_TREE" compare "$FF_SOURCE_DIR/scenarios/envisat-capture.yaml" --methods "$M" --set frame=absolute
 
 # what is wrong with a library: when it is tried, status 2; what only shows in the run, in step 80, status 1
 "$FREEFLOAT" run "$S" --method "$M" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "a good library is refused"
@@ -90,7 +116,11 @@ cp "$M" "$DIR/law.so"
 text=$("$FREEFLOAT" replay "$DIR/logged/log.mcap" 2>&1)
 status=$?
 [ "$status $(printf '%s\n' "$text" | wc -l)" = "2 1" ] || fail "a log with another library: $status, $text"
-printf '%s' "$text" | grep -q 'made with the method library of SHA-256' || fail "another library: $text"
+printf '%s' "$text" | grep -q "made with method 'restitution', version 1, of $DIR/law.so, SHA-256 ${hash:0:16}..., but that file is now method 'idle', version 1, .*: put the library that it was made with back" || fail "another library: $text"
+rm "$DIR/law.so"
+text=$("$FREEFLOAT" replay "$DIR/logged/log.mcap" 2>&1)
+[ "$? $(printf '%s\n' "$text" | wc -l)" = "2 1" ] || fail "a log without its library: $text"
+printf '%s' "$text" | grep -q "cannot be read: No such file or directory; put the library that it was made with back there" || fail "no library: $text"
 
 # on devices only for those who say so
 refuse 2 'only with --trust-method' rt "$S" --method "$M"

@@ -467,8 +467,7 @@ static void test_names_in_csv_are_quoted(void **state) {
     assert_int_equal(ff_csv_write_line(file, 4, values), FF_OK);
     fclose(file);
     char *csv = get_file(in_folder("quoted.csv"));
-    assert_string_equal(csv,
-                        "t [s],\"a,b\",\"say \"\"hi\"\"\",\"two lines\"\n0.10000000000000001,,0,-1e-300\n");
+    assert_string_equal(csv, "t [s],\"a,b\",\"say \"\"hi\"\"\",\"two lines\"\n0.1,,0,-1e-300\n");
     free(csv);
     file = fopen("/dev/full", "w");
     setvbuf(file, NULL, _IONBF, 0);

@@ -471,6 +471,10 @@ static void test_a_comparison_leaves_out_what_cannot_take_an_arm(void **state) {
     assert_int_equal(ff_comparison_open(arm, variant, count, &common, &all, show), FF_DONE);
     assert_line(shown, "impact"); /* one line says which and why */
     assert_int_equal(all.count, 2);
+    assert_int_equal(all.refusals, 1); /* and so does a row of the table */
+    assert_string_equal(all.refused[0].label, "impact");
+    assert_non_null(strstr(all.refused[0].why, "docs/methods/arm.md"));
+    assert_null(strstr(all.refused[0].why, "--method"));
     static const char *const label[] = {"tdpa:reading=printed", "direct:time.duration=0.1"},
                              *const method[] = {"tdpa", "direct"},
                              *const own[] = {"tdpa.reading=printed", "time.duration=0.1"};
@@ -494,7 +498,7 @@ static void test_a_comparison_leaves_out_what_cannot_take_an_arm(void **state) {
         {arm, "impact", "impact", 1},                       /* none is left */
         {arm, "direct,tdpa:nonsense=1", "nonsense", 1},     /* any other refusal ends it */
         {rigid, "impact:nonsense=1,direct", "nonsense", 1}, /* no arm: not what a comparison forgives */
-        {bad, "impact,direct", "none.yaml", 2},
+        {bad, "impact,direct", "none.yaml", 1},
         {FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml", "ideal",
          "an emulation has no methods to compare", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
