@@ -34,7 +34,9 @@ refuse "cannot write into this folder" run "$S" --out /dev/null/x
 refuse "plain/direct: cannot write into this folder" compare "$S" --methods direct --out plain
 refuse "plain: cannot write into this folder" analyze delay-margin "$S" --methods direct --map 2 --out plain --quiet
 
-refuse "more than 64 --set" run "$S" $(for i in $(seq 65); do echo "--set time.seed=$i"; done)
+sets=()
+for i in $(seq 65); do sets+=(--set "time.seed=$i"); done
+refuse "more than 64 --set" run "$S" "${sets[@]}"
 refuse "unexpected '-'" run "$S" -
 expect 0 "usage: freefloat run" "$FREEFLOAT" run -h
 refuse "'x' is not a finite number" analyze contact-stability --velocity-gain x
