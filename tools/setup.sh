@@ -6,7 +6,7 @@ set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev libcmocka-dev zlib1g-dev \
   libmatio-dev libwebsockets-dev libmujoco-dev libopenmpi-dev openmpi-bin nodejs npm"
-check="git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils iproute2 procps shellcheck chromium valgrind gcovr"
+check="git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium valgrind gcovr"
 
 packages=$build
 [ "${1:-all}" = run ] || packages="$build $check"

@@ -88,7 +88,9 @@ const char *ff_process_changed(void) {
     }
     for (int i = 0; i < COUNT; i++) {
         const uintptr_t now = handler(SIGNALS[i]);
-        const bool own = now >= (uintptr_t)__executable_start && now < (uintptr_t)etext;
+        const bool own =
+            (now >= (uintptr_t)__executable_start && now < (uintptr_t)etext) ||
+            (SIGNALS[i] == SIGPIPE && now == (uintptr_t)SIG_IGN); /* rt and the live page's server */
         if (now != noted.handler[i] && !own)
             return "changes the handler of a signal";
     }

@@ -467,6 +467,7 @@ static char *make_hello(const ff_live *live, const ff_live_config *config, const
     verbs(&json, "open", live->loopback ? live->open : 0);
     verbs(&json, "guarded", !live->control ? 0 : live->loopback ? live->guarded : live->guarded | live->open);
     char *geometry = s ? ff_report_geometry(s, false) : NULL;
+    json.failed = json.failed || (s && !geometry); /* a page that shows no satellites would look empty */
     raw(&json, "geometry", geometry);
     raw(&json, "summary", config->summary);
     raw(&json, "document", config->document);

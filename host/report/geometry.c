@@ -174,8 +174,5 @@ char *ff_report_geometry(const ff_scenario *scenario, bool devices) {
     if (!scenario->emulates)
         limits(&json, scenario, devices);
     ff_json_close(&json, '}');
-    if (!json.failed)
-        return json.text;
-    ff_json_free(&json);
-    return NULL;
+    return ff_json_take(&json);
 }

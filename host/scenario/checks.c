@@ -173,7 +173,7 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
     }
     if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)
         return ff_reader_fail(r, ff_node_find(root, "integrator")->place,
-                              "integrator '%s' knows no arm, allowed: lie-midpoint",
+                              "integrator '%s' does not go with an arm, allowed: lie-midpoint",
                               ff_scheme_name(s->integrate.scheme));
     ff_servicer_arm *arm = &s->satellite[servicer].arm;
     if (!(arm->cycle > 0.0))
@@ -185,9 +185,12 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
         return ff_reader_fail(r, satellites->place,
                               "the arm's cycle is %.9g, allowed: the loop's divided by a whole number",
                               arm->cycle);
-    if (s->frame == FF_FRAME_RELATIVE && (s->nominal == FF_NOMINAL_SATELLITE || s->relative_integrated))
-        return ff_reader_fail(r, root->place,
-                              "with an arm the nominal motion is, allowed: free, prescribed; form algebraic");
+    if (s->frame == FF_FRAME_RELATIVE && s->nominal == FF_NOMINAL_SATELLITE)
+        return ff_reader_fail(r, ff_node_find(ff_node_find(root, "nominal"), "kind")->place,
+                              "nominal kind 'satellite' does not go with an arm, allowed: free, prescribed");
+    if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated)
+        return ff_reader_fail(r, ff_node_find(ff_node_find(root, "relative"), "form")->place,
+                              "form 'integrated' does not go with an arm, allowed: algebraic");
     return true;
 }
 

@@ -41,7 +41,7 @@ ff_status ff_reader_file(ff_reader *r, const char *path, char **text, size_t *le
 
 /* A list of allowed words, and the one that was probably meant. */
 typedef struct ff_names {
-    char text[400];
+    char text[900];
     size_t used;
 } ff_names;
 typedef struct ff_guess {

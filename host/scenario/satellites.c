@@ -83,7 +83,10 @@ static bool read_joints(ff_reader *r, const ff_node *section, const ff_section *
     const ff_node *node = ff_node_find(section, "joints");
     if (!node)
         return true;
-    if (node->kind != FF_NODE_LIST || node->count != arm->joints)
+    if (node->kind != FF_NODE_LIST)
+        return ff_reader_fail(r, node->place, "joints must be a list, not %s, allowed: [q1, q2, ...]",
+                              ff_node_kind_text(node));
+    if (node->count != arm->joints)
         return ff_reader_fail(r, node->place,
                               "joints has %d values, allowed: one for each of the arm's %d joints",
                               node->count, arm->joints);
@@ -193,13 +196,50 @@ static bool read_servicer(ff_reader *r, const ff_node *node, const ff_section *s
     return true;
 }
 
+/* safety: cautious. For a first run: slow, near, soft, and ended early rather than late. docs/safety.md has
+ * the table. */
+static const struct {
+    const char *key;
+    size_t offset;
+    double value;
+} cautious[] = {
+#define CAUTIOUS(field, value) \
+    { #field, offsetof(ff_safety_limits, field), value }
+    CAUTIOUS(velocity, 0.1),
+    CAUTIOUS(angular_velocity, 0.2),
+    CAUTIOUS(acceleration, 2.0),
+    CAUTIOUS(angular_acceleration, 4.0),
+    CAUTIOUS(jerk, 500.0),
+    CAUTIOUS(force, 100.0),
+    CAUTIOUS(torque, 20.0),
+    CAUTIOUS(spike, 50.0),
+    CAUTIOUS(energy, 1.0),
+    CAUTIOUS(tracking, 0.005),
+    CAUTIOUS(stop_acceleration, 1.0),
+    CAUTIOUS(stop_angular_acceleration, 2.0),
+#undef CAUTIOUS
+};
+enum { CAUTIOUS_BOX = 250 }; /* [mm] half width on each axis */
+
+static void fill_cautious(const ff_node *safety, ff_safety_limits *limits) {
+    for (size_t i = 0; i < sizeof cautious / sizeof *cautious; i++)
+        if (!ff_node_find(safety, cautious[i].key))
+            memcpy((char *)limits + cautious[i].offset, &cautious[i].value, sizeof cautious[i].value);
+    if (!ff_node_find(safety, "box"))
+        limits->box = ff_vec3_make(1e-3 * CAUTIOUS_BOX, 1e-3 * CAUTIOUS_BOX, 1e-3 * CAUTIOUS_BOX);
+}
+
 /* How a robot stops is not a limit. */
 static void name_limits(const ff_node *safety, ff_satellite *satellite) {
     if (!safety)
         return;
+    const bool preset = satellite->safety.preset != 0;
+    if (preset)
+        fill_cautious(safety, &satellite->safety);
+    satellite->safety_named.any = preset;
     for (const ff_node *key = safety->child; key; key = key->next)
-        satellite->safety_named.any |= strncmp(key->key, "stop_", 5) != 0;
-    satellite->safety_named.tracking = ff_node_find(safety, "tracking") != NULL;
+        satellite->safety_named.any |= strncmp(key->key, "stop_", 5) != 0 && strcmp(key->key, "preset") != 0;
+    satellite->safety_named.tracking = preset || ff_node_find(safety, "tracking") != NULL;
     satellite->safety_named.age = ff_node_find(safety, "age") != NULL;
     satellite->safety_named.missed = ff_node_find(safety, "missed") != NULL;
 }

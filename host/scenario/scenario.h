@@ -87,6 +87,7 @@ typedef struct ff_sensor_config {
 
 /* What ends a run on devices. FF_INF: not watched. docs/safety.md */
 typedef struct ff_safety_limits {
+    int preset;                       /* 1: cautious values for what is not named */
     ff_vec3 box;                      /* [m] half widths about the start, inertial axes */
     double velocity;                  /* [m/s] measured */
     double angular_velocity;          /* [rad/s] */

@@ -227,7 +227,9 @@ static const ff_key obsw_keys[] = {
 };
 static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};
 #define SAFETY(field) offsetof(ff_safety_limits, field)
+static const char *const preset_words[] = {"none", "cautious", NULL};
 static const ff_key safety_keys[] = {
+    WORD("preset", WORD, preset_words, "none", SAFETY(preset), 0, "Values for every limit that is not named: `cautious` are those of docs/safety.md, for a first run beside a robot. `safety: cautious` says the same."),
     KEY("box", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", SAFETY(box), 0, "Half widths about the start, inertial axes; tested where the body would come to rest."),
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", SAFETY(velocity), 0, "Measured speed."),
     KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", SAFETY(angular_velocity), 0, "Measured angular speed."),

@@ -423,6 +423,11 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
                      file);
         status = FF_EXIT_USAGE;
     }
+    if (status == FF_EXIT_DONE && !address.virtual &&
+        !ff_rt_may_move(&session->scenario, message, sizeof message)) {
+        ff_cli_error("%s: %s", file, message);
+        status = FF_EXIT_USAGE;
+    }
     if (status == FF_EXIT_DONE) {
         if (address.virtual && !isatty(STDIN_FILENO))
             d->arm = true; /* nothing real can move */

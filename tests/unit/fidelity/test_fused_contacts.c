@@ -75,6 +75,80 @@ static void test_a_contact_begins(void **unused) {
     }
 }
 
+/* What bounds a beginning: contacts that are all in use, a point farther than any arm, noise that hides the
+ * onset, the history, and the limits of two groups that it joins. */
+static void test_what_bounds_a_beginning(void **unused) {
+    (void)unused;
+    const ff_vec3 n = ff_vec3_make(0, 0, 1);
+    bench_reset(&rng, 2, 0.5, 0.0, NULL);
+    bench_rest(60);
+    fused_sample *x = fused_at(S, 0, 59);
+    x->force = ff_vec3_make(0, 0, 10);
+    for (int far = 0; far < 2; far++) { /* r = F x M/F^2 of 2.99 and 3.01 m */
+        x->torque = ff_vec3_make(far ? 30.1 : 29.9, 0, 0);
+        ff__fused_begin(&bench_model, S, 0, -1, false, n, 59);
+        assert_vec3_near(S->contact[far].r, ff_vec3_make(0, far ? 0.0 : 2.99, 0), 1e-12);
+        S->contact[far].open = far == 0;
+        S->contact[far].settled = far == 1;
+        S->contact[0].open = false;
+        S->contact[0].settled = true;
+    }
+    for (int c = 2; c < FUSED_CONTACTS; c++)
+        ff__fused_begin(&bench_model, S, 1, -1, false, n, 59);
+    fused_state before = *S;
+    ff__fused_begin(&bench_model, S, 0, -1, false, n, 59); /* none is free */
+    assert_memory_equal(S, &before, sizeof before);
+
+    for (int why = 0; why < 3; why++) {
+        bench_reset(&rng, 1, why == 0 ? 0.5 : 0.0, 0.0, NULL);
+        bench_rest(950);
+        for (uint64_t i = 940; i < 949; i++) /* three of them are above 1.5 times the noise, two are not */
+            fused_at(S, 0, i)->force = ff_vec3_make(0, 0, why == 0 ? 0.6 * 0.5 : 0.0);
+        fused_at(S, 0, 949)->force = ff_vec3_make(0, 0, 10);
+        S->delay[0] = why == 2 ? 30.0 : 8 * BENCH_T; /* a fifth of it is longer than the history */
+        if (why == 1)
+            for (uint64_t i = 0; i < 949;
+                 i++) /* above 3e-3 of the force all the time: 400 rows are looked at */
+                fused_at(S, 0, i)->force = ff_vec3_make(0, 0, 0.011);
+        ff__fused_begin(&bench_model, S, 0, -1, false, n, 949);
+        const uint64_t back[] = {4 + 2 + 8, 4 + 2 + 400, FUSED_RING - SPARE};
+        assert_int_equal(S->contact[0].anchor, why == 2 ? 0 : 949 - back[why]);
+    }
+    bench_reset(&rng, 1, 0.0, 0.0, NULL);
+    bench_rest(1500);
+    fused_at(S, 0, 1499)->force = ff_vec3_make(0, 0, 10);
+    S->delay[0] = 30.0;
+    ff__fused_begin(&bench_model, S, 0, -1, false, n, 1499);
+    assert_int_equal(S->contact[0].anchor, 1499 - (FUSED_RING - SPARE));
+
+    for (int why = 0; why < 4; why++) { /* each of two bodies has its wall, then they touch */
+        bench_reset(&rng, 2, 0.0, 0.0, NULL);
+        ff_rigid_state fly[2] = {{.attitude = {1, 0, 0, 0}},
+                                 {.attitude = {1, 0, 0, 0}, .velocity = {{0.1, 0, 0}}}};
+        for (int k = 0; k < 60; k++)
+            bench_push(fly);
+        for (int i = 0; i < 2; i++) {
+            fused_contact *c = bench_settled(i, i, -1, 20, 0);
+            c->settled = false;
+            c->open = why < 2 || i == 0; /* or one of them flies */
+            c->anchor = why == 3 ? 58 : 20;
+            for (uint64_t k = 20; k < 60; k++)
+                fused_at(S, i, k)->past.limit = i ? 3.0 : 2.0;
+        }
+        if (why == 1) /* they were one group before */
+            bench_settled(3, 0, 1, 30, 55);
+        fused_at(S, 0, 59)->force = ff_vec3_make(0, 0, 10);
+        fused_at(S, 1, 59)->force = ff_vec3_make(0, 0, -10);
+        ff__fused_begin(&bench_model, S, 0, 1, false, n, 59);
+        const fused_contact *c = &S->contact[why == 2 || why == 3 ? 1 : 2];
+        assert_true(c->open && c->b == 1 && c->anchor > 20 && c->anchor < 58);
+        const double flies = 0.5 * bench_model.view[1].rigid.mass * 0.1 * 0.1;
+        const double limit[] = {5.0, 0.0, 2.0 + flies, flies}; /* last: both flew there yet */
+        for (int i = 0; i < 2; i++)
+            assert_near(fused_at(S, i, c->anchor)->past.limit, why == 1 ? 2.0 + i : limit[why], 1e-12);
+    }
+}
+
 /* A wall that was remembered is known again where the tip stands in it, and only there. */
 static void test_a_known_wall_is_found(void **unused) {
     (void)unused;
@@ -553,11 +627,17 @@ static void test_two_that_were_one(void **unused) {
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 73);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_contact_begins),        cmocka_unit_test(test_a_known_wall_is_found),
-        cmocka_unit_test(test_report_of_a_contact),     cmocka_unit_test(test_report_says_what_is_outside),
-        cmocka_unit_test(test_a_contact_is_over),       cmocka_unit_test(test_a_contact_is_finished),
-        cmocka_unit_test(test_one_in_place_of_several), cmocka_unit_test(test_settled_contacts_are_swept),
-        cmocka_unit_test(test_walls_are_remembered),    cmocka_unit_test(test_several_are_judged_as_one),
+        cmocka_unit_test(test_a_contact_begins),
+        cmocka_unit_test(test_what_bounds_a_beginning),
+        cmocka_unit_test(test_a_known_wall_is_found),
+        cmocka_unit_test(test_report_of_a_contact),
+        cmocka_unit_test(test_report_says_what_is_outside),
+        cmocka_unit_test(test_a_contact_is_over),
+        cmocka_unit_test(test_a_contact_is_finished),
+        cmocka_unit_test(test_one_in_place_of_several),
+        cmocka_unit_test(test_settled_contacts_are_swept),
+        cmocka_unit_test(test_walls_are_remembered),
+        cmocka_unit_test(test_several_are_judged_as_one),
         cmocka_unit_test(test_two_that_were_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1250,6 +1250,41 @@ static void test_onboard_software_is_read(void **state) {
     assert_true(isinf(o->force_limit) && isinf(o->torque_limit));
 }
 
+/* `safety: cautious` fills what is not named, by word or beside other keys; nothing without it. */
+static void test_cautious_limits(void **state) {
+    (void)state;
+    const char *const word[] = {"satellites.client.safety=cautious"};
+    const char *const map[] = {
+        "satellites.client.safety={preset: cautious, force: 30, box: [1, 2, free], missed: 3}"};
+    const char *const none[] = {"satellites.client.safety={stop_acceleration: 3}"};
+    assert_int_equal(parse_sets(contract, word, 1, NULL), FF_OK);
+    const ff_satellite *c = &s.satellite[0];
+    const ff_safety_limits *l = &c->safety;
+    const double all[] = {l->velocity,     l->angular_velocity,
+                          l->acceleration, l->angular_acceleration,
+                          l->jerk,         l->force,
+                          l->torque,       l->spike,
+                          l->energy,       l->box.x,
+                          l->box.y,        l->box.z};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        assert_true(all[i] > 0.0 && isfinite(all[i]));
+    assert_true(c->safety_named.any && c->safety_named.tracking && !c->safety_named.missed);
+    assert_near(l->velocity, 0.1, 0.0);
+    assert_near(l->force, 100.0, 0.0);
+    assert_near(l->box.z, 0.25, 0.0);
+    assert_int_equal(parse_sets(contract, map, 1, NULL), FF_OK);
+    assert_near(l->force, 30.0, 0.0);
+    assert_near(l->velocity, 0.1, 0.0);
+    assert_near(l->missed, 3.0, 0.0);
+    assert_true(l->box.y == 2.0 && isinf(l->box.z) && c->safety_named.missed);
+    assert_int_equal(parse_sets(contract, none, 1, NULL), FF_OK);
+    assert_true(isinf(l->force) && isinf(l->box.x) && !c->safety_named.any);
+    assert_near(l->stop_acceleration, 3.0, 0.0);
+    set_bad(contract, "satellites.client.safety=careful",
+            "satellites.client.safety must be a map, not a plain value, allowed: keys with values, or {}, or "
+            "cautious");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_faults_are_read_and_checked),
@@ -1280,6 +1315,7 @@ int main(void) {
         cmocka_unit_test(test_every_scenario_of_the_repository_is_read),
         cmocka_unit_test(test_contacts_that_cannot_touch),
         cmocka_unit_test(test_template_shows_every_key),
+        cmocka_unit_test(test_cautious_limits),
         cmocka_unit_test(test_impact_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
