@@ -431,6 +431,60 @@ static void test_axes_follow_and_lost_answers(void **state) {
     assert_true(fabs(joints.a[1] - s.at.a[1]) <= fabs(T * s.rate.a[1]));
 }
 
+/* A carriage brakes with the axes and within its own deceleration; what is held repeats the joints and ends a
+ * brake; an answer that nobody sent, or a controller that held the robot, leaves nothing moving. */
+static void test_axes_hold_and_brake_on_a_rail(void **unused) {
+    (void)unused;
+    const double T = 0.004;
+    const ff_arm_config c = arm_of(FF_ARM_RAIL_FOLLOW);
+    ff_arm_model m;
+    assert_int_equal(ff_arm_create(&c, &m), FF_OK);
+    const ff_arm_joints at = {.a = {0.1, -1.2, 1.4, 0.2, 0.7, 0.3}, .rail = 0.5};
+    const ff_pose far = {ff_quat_identity(), ff_vec3_make(99.0, 0, 0)};
+    for (int n = 0; n < 50; n++) {
+        ff_axes_state s;
+        ff_axes_reset(&s, &at);
+        const double rail = ff_rng_range(&rng, -1, 1) * c.rail.speed,
+                     axis = ff_rng_range(&rng, -0.2, 0.2) * c.speed[1];
+        s.rate.rail = rail;
+        s.rate.a[1] = axis;
+        ff_arm_joints joints;
+        ff_axes_out out = {0};
+        int k = 0;
+        for (; k < 400 && !out.rests; k++) {
+            const double before = s.rate.rail;
+            ff_axes_step(&m, T, &s, &far, &joints, &out);
+            assert_true(fabs((joints.rail - s.at.rail) / T - before) / T <=
+                        c.rail.speed / FF_AXES_STOP * (1 + 1e-9));
+            ff_axes_confirm(&s, true, false);
+        }
+        assert_true(out.rests);
+        /* the slower of the two decides, and a constant deceleration covers half of its velocity times its
+         * time */
+        const double time = FF_AXES_STOP * fmax(fabs(rail) / c.rail.speed, fabs(axis) / c.speed[1]);
+        assert_near(joints.rail - at.rail, 0.5 * rail * time, fabs(rail) * T);
+        assert_near((joints.rail - at.rail) * axis, (joints.a[1] - at.a[1]) * rail, 1e-12);
+        assert_true(s.braking);
+        ff_axes_hold(&s);
+        assert_true(!s.braking && s.pending);
+        assert_memory_equal(&s.sent, &s.at, sizeof s.at);
+        for (int i = 0; i < 6; i++)
+            assert_near(s.sent_rate.a[i], 0.0, 0.0);
+    }
+    for (int kind = 0; kind < 3; kind++) { /* not sent; taken, but held since; taken */
+        ff_axes_state s;
+        ff_axes_reset(&s, &at);
+        s.rate.a[0] = 0.1;
+        s.sent.a[0] = 0.2;
+        s.sent_rate.a[0] = 0.3;
+        s.pending = kind > 0;
+        ff_axes_confirm(&s, true, kind == 1);
+        assert_near(s.at.a[0], kind ? 0.2 : 0.1, 0.0);
+        assert_near(s.rate.a[0], kind == 2 ? 0.3 : 0.0, 0.0);
+        assert_false(s.pending);
+    }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 61);
     const struct CMUnitTest tests[] = {
@@ -444,6 +498,7 @@ int main(void) {
         cmocka_unit_test(test_turns_come_back_into_the_range),
         cmocka_unit_test(test_axes_brake_together),
         cmocka_unit_test(test_axes_follow_and_lost_answers),
+        cmocka_unit_test(test_axes_hold_and_brake_on_a_rail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -540,6 +540,12 @@ static void test_validate(void **state) {
             const bool may_be_zero = field >= 10 && n == 2;
             assert_int_equal(ff_output_validate(&wrong), may_be_zero ? FF_OK : FF_ERR_ARGUMENT);
         }
+    for (size_t field = 0; field < sizeof c / sizeof(double);
+         field++) { /* no limit may be; a cycle must end */
+        ff_output_config wide = c;
+        memcpy((char *)&wide + field * sizeof(double), &(double){FF_INF}, sizeof(double));
+        assert_int_equal(ff_output_validate(&wide), field == 0 || field >= 10 ? FF_ERR_ARGUMENT : FF_OK);
+    }
 }
 
 /* Once it is slow, the way to any target accelerates no more than a stop. */
