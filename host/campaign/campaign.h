@@ -48,8 +48,9 @@ typedef struct ff_vary {
 /* METHOD or METHOD:key=value:... */
 typedef struct ff_campaign_method {
     char label[FF_NAME_SIZE];
-    char method[1024];               /* or the path of its library */
-    char set[FF_CAMPAIGN_SETS][192]; /* full paths */
+    char method[1024];                /* or the path of its library */
+    const ff_method_library *library; /* NULL: it is built in */
+    char set[FF_CAMPAIGN_SETS][192];  /* full paths */
     int sets;
 } ff_campaign_method;
 

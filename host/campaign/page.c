@@ -31,6 +31,26 @@ static void listed(ff_json *json, const ff_campaign *c, const ff_listed *run, co
     free(command);
 }
 
+/* Methods from outside: which they were, to the byte. Nothing without any. */
+static void libraries(ff_json *json, const ff_campaign *c) {
+    bool any = false;
+    for (int m = 0; m < c->methods; m++) {
+        const ff_method_library *library = c->method[m].library;
+        if (!library)
+            continue;
+        if (!any)
+            ff_json_open(json, "method_libraries", '{');
+        any = true;
+        ff_json_open(json, c->method[m].label, '{');
+        ff_json_string(json, "path", library->path);
+        ff_json_string(json, "sha256", library->hash);
+        ff_json_string(json, "version", library->method->version);
+        ff_json_close(json, '}');
+    }
+    if (any)
+        ff_json_close(json, '}');
+}
+
 char *ff_page_json(ff_output *o, double seconds) {
     const ff_campaign *c = o->campaign;
     char hash[40];
@@ -48,6 +68,7 @@ char *ff_page_json(ff_output *o, double seconds) {
     ff_json_integer(&json, "runs", (long long)o->runs);
     ff_json_integer(&json, "failed", (long long)o->failed);
     ff_json_number(&json, "seconds", seconds);
+    libraries(&json, c);
     ff_json_open(&json, "methods", '{');
     for (int m = 0; m < c->methods; m++) {
         ff_json_open(&json, c->method[m].label, '{');
@@ -75,11 +96,7 @@ char *ff_page_json(ff_output *o, double seconds) {
         listed(&json, c, &o->listed[i], o->listed[i].reason);
     ff_json_close(&json, ']');
     ff_json_close(&json, '}');
-    if (json.failed) {
-        ff_json_free(&json);
-        return NULL;
-    }
-    return json.text;
+    return ff_json_take(&json);
 }
 
 /* ------------------------------------------------------------------------------------------------- page --

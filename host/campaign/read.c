@@ -269,7 +269,11 @@ static bool read_method(reader *r, const ff_node *node, ff_campaign_method *meth
     /* a library appears under its method's own name, and its settings stand there */
     const char *const name = ff_scenario_method_word(r->campaign->catalog, method->method, why, sizeof why);
     if (!name)
-        return fail(r, node->place, "%s", why);
+        return fail(r, node->place, "method library %s: %s", ff_show(method->method).text, why);
+    method->library = ff_scenario_method_library(r->campaign->catalog, method->method, why, sizeof why);
+    if (method->library && !ff_scenario_take_method(&r->campaign->scenario, r->campaign->catalog,
+                                                    method->method, why, sizeof why)) /* for its columns */
+        return fail(r, node->place, "method library %s: %s", ff_show(method->method).text, why);
     if (snprintf(method->label, sizeof method->label, "%s%s", name, text + n) >= (int)sizeof method->label)
         return fail(r, node->place, "'%s' is too long", ff_show(text).text);
     n = strlen(name);
@@ -615,8 +619,9 @@ static bool read_root(reader *r, const ff_node *root, char *warnings, size_t war
         c->methods = 1;
         const char *own = ff_scenario_method_name(&c->scenario);
         snprintf(c->method[0].label, sizeof c->method[0].label, "%s", own);
+        c->method[0].library = ff_scenario_library(&c->scenario);
         snprintf(c->method[0].method, sizeof c->method[0].method, "%s",
-                 c->scenario.library ? c->scenario.library->path : own);
+                 c->method[0].library ? c->method[0].library->path : own);
         c->needs_ideal = !c->scenario.method;
     }
     return read_metrics(r, ff_node_find(root, "metrics")) && read_keep(r, ff_node_find(root, "keep")) &&
@@ -657,8 +662,9 @@ ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campa
         digest(campaign->hash, ff_version(), strlen(ff_version()));
         digest(campaign->hash, build, strlen(build));
         for (int m = 0; m < campaign->methods; m++) { /* and every method library by its content */
-            const char *hash = ff_scenario_method_hash(catalog, campaign->method[m].method);
-            digest(campaign->hash, hash, strlen(hash));
+            const ff_method_library *library = campaign->method[m].library;
+            if (library)
+                digest(campaign->hash, library->hash, strlen(library->hash));
         }
     }
     ff_tree_free(&tree);

@@ -34,7 +34,8 @@ static ff_status prepare(ff_executive *e, const ff_scenario *scenario, ff_statio
         ff_scenario_joints(scenario, &e->config, &e->joints, result->message, sizeof result->message);
     if (result->status != FF_OK)
         return result->status;
-    result->status = ff_loop_memory_open(&e->config, &e->loop, result->message, sizeof result->message);
+    result->status = ff_loop_memory_open(&e->config, ff_scenario_library(scenario), &e->loop, result->message,
+                                         sizeof result->message);
     if (result->status == FF_OK) {
         ff_loop_reset(e->loop.model, e->loop.state, e->loop.state_bytes, &result->info, &e->out);
         e->nominal = e->loop.state->nominal.motion;
@@ -157,6 +158,14 @@ static bool fail(ff_executive *e, ff_status status) {
     snprintf(e->result->message, sizeof e->result->message, "at %.3f s: %s", ff_executive_time(e),
              ff_status_text(status));
     return false;
+}
+
+/* The same for a step of the loop: of a method from outside it may be its fault. */
+static void fail_step(ff_executive *e, ff_status status) {
+    fail(e, status);
+    if (ff_scenario_library(e->scenario))
+        snprintf(e->result->message, sizeof e->result->message, "at %.3f s: method '%s': %s",
+                 ff_executive_time(e), e->scenario->method->name, ff_status_text(status));
 }
 
 void ff_executive_stop(ff_executive *e) {
@@ -488,7 +497,7 @@ static void advance(ff_executive *e, ff_status stepped) {
     if (stepped < 0 && e->guard.watches)
         e->found = ff_trip_of_step(stepped, e->loop.state, e->scenario->satellites);
     else if (stepped < 0)
-        fail(e, stepped);
+        fail_step(e, stepped);
     if (e->phases.plan)
         e->phases.finished = e->phases.finished || e->final;
     else

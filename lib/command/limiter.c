@@ -310,6 +310,15 @@ ff_status ff_limiter_stop_axis(const ff_limiter_limits *limits, ff_limiter_axis 
     return FF_OK;
 }
 
+double ff_limiter_stop_path(const ff_limiter_limits *limits, double velocity, double acceleration) {
+    const double A = limits->acceleration, J = limits->jerk;
+    const bool third = isfinite(J);
+    if (ff_limiter_validate_limits(limits) || !isfinite(velocity) || (third && !isfinite(acceleration)))
+        return FF_NAN;
+    return third ? stop_end((point){0.0, velocity, acceleration}, A, J)
+                 : velocity * fabs(velocity) / (2.0 * A);
+}
+
 /* ----------------------------------------------------------------------------------------------- a pose --
  */
 

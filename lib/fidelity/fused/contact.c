@@ -47,14 +47,18 @@ uint64_t ff__fused_group_anchor(const fused_state *state, unsigned group, uint64
     return from;
 }
 
-/* The energy that a group of bodies may have from sample k on: what it has there. */
-static void limit_from_here(const fused_model *model, fused_state *state, unsigned group, uint64_t k) {
-    ff__march w;
-    ff__fused_march_from(model, state, group, k, NULL, &w);
-    const double energy = ff__march_energy(&w);
+/* The energy that a group of bodies may have from sample k on. */
+static void limit_from_here(const fused_model *model, fused_state *state, unsigned group, uint64_t k,
+                            double limit) {
     for (int i = 0; i < model->bodies; i++)
         if (group >> i & 1u)
-            fused_at(state, i, k)->past.limit = energy;
+            fused_at(state, i, k)->past.limit = limit;
+}
+
+static double energy_of(const fused_model *model, fused_state *state, unsigned group, uint64_t k) {
+    ff__march w;
+    ff__fused_march_from(model, state, group, k, NULL, &w);
+    return ff__march_energy(&w);
 }
 
 /* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's. */
@@ -64,11 +68,10 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
     if (!c)
         return;
     const double T = model->integrate.cycle;
-    const unsigned group_before = ff__fused_group_of(state, a) | (b < 0 ? 0u : ff__fused_group_of(state, b));
-    const uint64_t first_anchor = ff__fused_group_anchor(state, group_before, k);
-    bool busy = false;
-    for (int i = 0; i < FUSED_CONTACTS; i++)
-        busy |= state->contact[i].open && (group_before >> state->contact[i].a & 1u);
+    /* of the bodies before they touch, and since when each group is in contact; UINT64_MAX: it is not */
+    const unsigned part[2] = {ff__fused_group_of(state, a), b < 0 ? 0u : ff__fused_group_of(state, b)};
+    const uint64_t since[2] = {ff__fused_group_anchor(state, part[0], UINT64_MAX),
+                               ff__fused_group_anchor(state, part[1], UINT64_MAX)};
     c->open = true;
     c->settled = c->frozen = c->closing = c->united = c->tried = false;
     c->stage = REST;
@@ -152,16 +155,16 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
     }
     c->force_max = fused_row_of(c, k)->f;
     c->torque_max = ff_vec3_norm(x->torque);
-    const unsigned group = ff__fused_group_of(state, a);
-    if (!busy || c->anchor < first_anchor) {
-        limit_from_here(model, state, group, c->anchor);
-    } else if (b >= 0 && group != group_before) {
-        /* two groups join: their limits add */
-        const double sum =
-            fused_at(state, a, c->anchor)->past.limit + fused_at(state, b, c->anchor)->past.limit;
-        for (int i = 0; i < model->bodies; i++)
-            if (group >> i & 1u)
-                fused_at(state, i, c->anchor)->past.limit = sum;
+    if (c->anchor < since[0] && c->anchor < since[1]) {
+        const unsigned group = part[0] | part[1];
+        limit_from_here(model, state, group, c->anchor, energy_of(model, state, group, c->anchor));
+    } else if (b >= 0 && part[0] != part[1]) {
+        /* two groups join: what each may have by its own contacts, or has in flight */
+        double sum = 0.0;
+        for (int j = 0; j < 2; j++)
+            sum += since[j] <= c->anchor ? fused_at(state, j ? b : a, c->anchor)->past.limit
+                                         : energy_of(model, state, part[j], c->anchor);
+        limit_from_here(model, state, part[0] | part[1], c->anchor, sum);
     }
     find_wall(model, state, c, k);
     if (c->wall >= 0) { /* known: the next command must not go out without it */
@@ -194,7 +197,7 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
                         .point = c->r,
                         .friction = c->mu,
                         .delay = delay,
-                        .delay_told = config->delay[body],
+                        .delay_configured = config->delay[body],
                         .warm = c->wall_used,
                         .contacts = r->contacts};
     /* the tip as it entered, moved along n onto the surface */

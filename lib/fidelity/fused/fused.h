@@ -191,7 +191,7 @@ typedef struct fused_report {
     ff_vec3 normal;                 /* inertial, on a moving surface in that body's axes */
     ff_vec3 point;                  /* [m] contact point, body axes */
     double friction;
-    double delay, delay_told; /* [s] */
+    double delay, delay_configured; /* [s] */
     double peak_limit; /* [N] least robot force that any causal method reaches here without a known wall */
     double peak_ideal; /* [N] of this surface without delay */
     int samples;       /* in contact, as the satellite feels it */

@@ -88,6 +88,16 @@ ff_status ff_limiter_step_axis(const ff_limiter_limits *limits, ff_limiter_axis 
 /* One cycle of dt >= 0 [s] on the fastest motion to rest (velocity and acceleration zero), wherever that
  * ends. The velocity limit does not act. FF_OK: at rest at the end; otherwise as ff_limiter_step_axis. */
 ff_status ff_limiter_stop_axis(const ff_limiter_limits *limits, ff_limiter_axis *state, double dt);
+/* [m] From here to where that motion ends, with its sign. From velocity v0 and acceleration a0, jerk J,
+ * acceleration A >= |a0|: the acceleration goes to -d p at full jerk, is held there for a time h, and is
+ * taken back, d = sign(v0 + a0 |a0| / 2J),  p = min(A, sqrt(J d v0 + a0^2 / 2)),  h = (J d v0 + a0^2 / 2 -
+ * p^2) / (J p) >= 0; d is the sign of the velocity left when the acceleration is simply taken back, so a
+ * motion that brakes harder than it can release in time passes through zero and comes back, no other one
+ * does. With a0 along v0 this is the path v0 t + a0 t^2 / 3 while the acceleration falls to zero in t = |a0|
+ * / J, and from v1 = v0 + a0 t / 2 on v1 / 2 (v1 / A + A / J), or v1 sqrt(v1 / J) where A is not reached.
+ * Without a limit of the jerk: v0 |v0| / 2A; of neither: 0. The velocity limit does not act. NaN for limits
+ * that are not > 0, a velocity or (with a limit of the jerk) an acceleration that is not finite. */
+double ff_limiter_stop_path(const ff_limiter_limits *limits, double velocity, double acceleration);
 
 /* ----------------------------------------------------------------------------------------------- a pose --
  */

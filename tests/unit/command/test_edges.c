@@ -54,6 +54,52 @@ static void test_stops_of_every_order(void **unused) {
     }
 }
 
+/* The path to rest, of motions that are made backwards from their end: the acceleration falls to -p at full
+ * jerk, is held there if p is all there is, and is taken back. Any state on the first ramp is a start whose
+ * fastest stop is known. */
+static void test_stop_path_of_extremal_motions(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 4000; n++) {
+        const double A = exp(ff_rng_range(&rng, -3, 3)), J = exp(ff_rng_range(&rng, -4, 9)),
+                     side = n % 2 ? 1.0 : -1.0;
+        const bool full = n % 3 == 0, unlimited = n % 7 == 1 && !full;
+        const double p = full ? A : A * ff_rng_uniform(&rng),
+                     hold = full ? exp(ff_rng_range(&rng, -5, 2)) : 0.0, a0 = ff_rng_range(&rng, -p, A),
+                     ramp = (p + a0) / J, last = p / J;
+        /* velocities at the begin of the last ramp, of the hold, of the first ramp, and the paths between */
+        const double u2 = p * last / 2, u1 = u2 + p * hold, u0 = u1 - (a0 - p) / 2 * ramp;
+        const double x =
+            p * last * last / 6 + (u1 + u2) / 2 * hold + ramp * (u0 + ramp * (a0 / 2 - ramp * J / 6));
+        const ff_limiter_limits limits = {1e-3, unlimited ? FF_INF : A, J};
+        const double size = fabs(u0) * ramp + (fabs(a0) + p) * ramp * ramp + fabs(x);
+        assert_near(ff_limiter_stop_path(&limits, side * u0, side * a0), side * x, 1e-13 * size);
+        /* first to no acceleration, then the stop from there: the same for one that still speeds up */
+        if (a0 > 0 && !unlimited) {
+            const double t1 = a0 / J, v1 = u0 + a0 * t1 / 2, x1 = u0 * t1 + a0 * t1 * t1 / 3,
+                         x2 = v1 * J >= A * A ? v1 / 2 * (v1 / A + A / J) : v1 * sqrt(v1 / J);
+            assert_near(ff_limiter_stop_path(&limits, u0, a0), x1 + x2, 1e-13 * size);
+        }
+        /* an acceleration beyond its limit comes back to it first */
+        if (a0 >= p && !unlimited) {
+            const double more = A * ff_rng_range(&rng, 0, 2), t0 = more / J, v = u0 - t0 * (a0 + more / 2);
+            const ff_limiter_limits less = {1.0, a0, J};
+            assert_near(ff_limiter_stop_path(&less, v, a0 + more),
+                        x + t0 * (v + t0 * ((a0 + more) / 2 - t0 * J / 6)),
+                        1e-13 * (size + t0 * (fabs(v) + (a0 + more) * t0)));
+        }
+        const ff_limiter_limits second = {1.0, A, FF_INF}, none = {1.0, FF_INF, FF_INF};
+        assert_near(ff_limiter_stop_path(&second, side * u0, FF_NAN), side * u0 * fabs(u0) / 2 / A,
+                    1e-14 * u0 * u0 / A);
+        assert_near(ff_limiter_stop_path(&none, side * u0, FF_NAN), 0.0, 0.0);
+    }
+    for (int k = 0; k < 5; k++)
+        for (int b = 0; b < 3; b++) {
+            double x[] = {1, 1, 1, 0.1, 0.2};
+            x[k] = k < 3 ? (const double[]){0, -1, FF_NAN}[b] : (const double[]){FF_NAN, FF_INF, -FF_INF}[b];
+            assert_true(isnan(ff_limiter_stop_path(&(ff_limiter_limits){x[0], x[1], x[2]}, x[3], x[4])));
+        }
+}
+
 static void test_limiter_refuses(void **unused) {
     (void)unused;
     const ff_limiter_limits good = {1, 1, 1};
@@ -320,6 +366,7 @@ int main(void) {
     ff_rng_seed(&rng, test_seed(), 61);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stops_of_every_order),
+        cmocka_unit_test(test_stop_path_of_extremal_motions),
         cmocka_unit_test(test_limiter_refuses),
         cmocka_unit_test(test_pose_limiter_refuses),
         cmocka_unit_test(test_arm_refuses),

@@ -150,6 +150,23 @@ static void test_crc32(void **state) {
     assert_true(ff_mcap_crc32(0, "123456789", 9) == 0xcbf43926u); /* the catalogue's check value */
     assert_true(ff_mcap_crc32(ff_mcap_crc32(0, "1234", 4), "56789", 5) == 0xcbf43926u);
     assert_true(ff_mcap_crc32(0, "", 0) == 0);
+    /* bit by bit, any length and any cut */
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    for (int n = 0; n < 200; n++) {
+        uint8_t bytes[100];
+        const size_t size = (size_t)(101.0 * ff_rng_uniform(&rng)),
+                     cut = (size_t)((double)(size + 1) * ff_rng_uniform(&rng));
+        uint32_t crc = 0xffffffffu;
+        for (size_t i = 0; i < size; i++) {
+            bytes[i] = (uint8_t)(256.0 * ff_rng_uniform(&rng));
+            crc ^= bytes[i];
+            for (int k = 0; k < 8; k++)
+                crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+        }
+        assert_true(ff_mcap_crc32(0, bytes, size) == ~crc);
+        assert_true(ff_mcap_crc32(ff_mcap_crc32(0, bytes, cut), bytes + cut, size - cut) == ~crc);
+    }
 }
 
 static void test_whole_file(void **state) {

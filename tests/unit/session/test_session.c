@@ -2,6 +2,10 @@
  * and what stands in the folder afterwards. */
 #include "session/session.h"
 
+#include "session/identify.h"
+#include "session/inertia_ratio.h"
+#include "session/variant.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -337,6 +341,48 @@ static void test_a_gripper_that_touches_nothing_is_said(void **state) {
     }
 }
 
+/* An arm in the place of another: its log has the task's coordinates, its Q is a matrix, and both stay
+ * together. */
+static void test_an_arm_emulates_another(void **state) {
+    (void)state;
+    const char *const path = FF_SOURCE_DIR "/scenarios/planar-arm-emulation.yaml";
+    const char *set[] = {"time.duration=0.05"};
+    const ff_scenario_options load = {.set = set, .sets = 1};
+    ff_outcome outcome;
+    ff_notes_clear(&notes);
+    ff_session *session = ff_session_open(path, &load, &outcome, &notes);
+    if (!session)
+        fail_msg("%s", notes.error);
+    const ff_session_options options = {.out = in_folder("arms"), .csv = true};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+    assert_string_equal(ff_session_scheme(session), "constrained");
+    assert_string_equal(ff_session_controller(session), "continuous");
+    char *csv = get_file(in_folder("arms/log.csv"));
+    assert_non_null(csv);
+    assert_int_equal(count_lines(csv), (int)session->emulation.samples + 1);
+    assert_memory_equal(csv, "t_s,robot.task1,robot.task2,direct.task1,direct.task2,", 54);
+    free(csv);
+    assert_int_equal(ff_report_series_rows(session->report.series), session->emulation.samples);
+    double Q[36], of_summary[4];
+    size_t n;
+    char message[512];
+    assert_int_equal(ff_inertia_ratio_read(path, &n, Q, message, sizeof message), FF_OK);
+    assert_int_equal(n, 2);
+    const char *at = strstr(session->summary, "\"inertia_ratio\": [");
+    assert_non_null(at);
+    at += strlen("\"inertia_ratio\": [");
+    for (int i = 0; i < 4; i++) {
+        char *end;
+        of_summary[i] = strtod(at, &end);
+        at = end + 1;
+        assert_near(Q[i], of_summary[i], 1e-12 * fabs(Q[i]));
+    }
+    assert_true(session->emulation.pose_error < 1e-3); /* [m] over 50 ms; the arm reaches 0.9 m */
+    const ff_session *const all[] = {session};
+    assert_int_equal(ff_session_report(all, 1, in_folder("arms"), &notes), FF_DONE);
+    ff_session_close(session);
+}
+
 static void test_folder_has_plain_names_only(void **state) {
     (void)state;
     char *path = ff_session_folder(NULL, "../a b/c.d", NULL);
@@ -356,6 +402,285 @@ static void test_folder_has_plain_names_only(void **state) {
     free(path);
 }
 
+/* ------------------------------------------------------------------------------------------ variants -- */
+
+static void test_a_list_of_variants_is_split_or_refused(void **state) {
+    (void)state;
+    static ff_variant variant[FF_MAX_VARIANTS];
+    char text[1200], many[400] = "ideal";
+    ff_notes_clear(&notes);
+    assert_int_equal(ff_variants_parse("ideal,tdpa:reading=printed:time.cycle=0.001:integrator=euler,direct",
+                                       NULL, variant, &notes),
+                     3);
+    assert_string_equal(notes.error, "");
+    assert_string_equal(variant[0].label, "ideal");
+    assert_int_equal(variant[0].sets, 0);
+    assert_string_equal(variant[1].method, "tdpa");
+    assert_string_equal(variant[1].label, "tdpa:reading=printed:time.cycle=0.001:integrator=euler");
+    assert_int_equal(variant[1].sets, 3);
+    assert_string_equal(variant[1].set[0], "tdpa.reading=printed"); /* a key of the method's own */
+    assert_string_equal(variant[1].set[1], "time.cycle=0.001");     /* a full path */
+    assert_string_equal(variant[1].set[2], "integrator=euler");     /* a key of the scenario's top */
+    assert_string_equal(variant[2].label, "direct");
+    memset(text, 'x', sizeof text);
+    text[1100] = 0;
+    for (int i = 0; i < 40; i++)
+        sprintf(many + strlen(many), ",m%d", i);
+    char longer[400] = "tdpa:reading=";
+    memset(longer + 13, 'y', 300);
+    const struct {
+        const char *list, *says;
+    } cases[] = {{"", "'' is not a method"},
+                 {"direct,,tdpa", "'' is not a method"},
+                 {"direct,", "'' is not a method"},
+                 {":a=1", "':a=1' is not a method; example: direct,tdpa:reading=printed"},
+                 {text, "is not a method"},
+                 {"tdpa:reading", "'tdpa:reading' must have the form METHOD:key=value"},
+                 {"tdpa:=1", "must have the form METHOD:key=value"},
+                 {"tdpa:a=1:b=1:c=1:d=1:e=1:f=1:g=1:h=1:i=1", "must have the form METHOD:key=value"},
+                 {longer, "is too long"},
+                 {"direct,tdpa,direct", "'direct' is given twice"},
+                 {many, "more than 32 variants"},
+                 {"./none.so", "--methods: "}}; /* without a catalog no library can be opened */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ff_notes_clear(&notes);
+        assert_int_equal(ff_variants_parse(cases[i].list, NULL, variant, &notes), -1);
+        assert_line(notes.error, cases[i].says);
+    }
+}
+
+static char shown[4096];
+
+static void show(const ff_notes *one) {
+    strncat(shown, one->error, sizeof shown - strlen(shown) - 1);
+}
+
+/* What a log would say of where each session came from: its own variant, also when one before it was left
+ * out. */
+static void test_a_comparison_leaves_out_what_cannot_take_an_arm(void **state) {
+    (void)state;
+    static ff_variant variant[FF_MAX_VARIANTS];
+    static const char *const set[] = {"time.duration=0.2"};
+    const ff_scenario_options common = {.set = set, .sets = 1};
+    ff_comparison all;
+    const char *const arm = FF_SOURCE_DIR "/scenarios/envisat-capture.yaml";
+    int count =
+        ff_variants_parse("impact,tdpa:reading=printed,direct:time.duration=0.1", NULL, variant, &notes);
+    assert_int_equal(count, 3);
+    *shown = 0;
+    assert_int_equal(ff_comparison_open(arm, variant, count, &common, &all, show), FF_DONE);
+    assert_line(shown, "impact"); /* one line says which and why */
+    assert_int_equal(all.count, 2);
+    assert_int_equal(all.refusals, 1); /* and so does a row of the table */
+    assert_string_equal(all.refused[0].label, "impact");
+    assert_non_null(strstr(all.refused[0].why, "docs/methods/arm.md"));
+    assert_null(strstr(all.refused[0].why, "--method"));
+    static const char *const label[] = {"tdpa:reading=printed", "direct:time.duration=0.1"},
+                             *const method[] = {"tdpa", "direct"},
+                             *const own[] = {"tdpa.reading=printed", "time.duration=0.1"};
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(all.session[i]->label, label[i]);
+        assert_string_equal(all.session[i]->method, method[i]);
+        assert_int_equal(all.session[i]->sets, 2);
+        assert_string_equal(all.session[i]->set[0], set[0]);
+        assert_string_equal(all.session[i]->set[1], own[i]);
+    }
+    ff_comparison_close(&all);
+    assert_int_equal(all.count, 0);
+
+    char rigid[600], bad[600];
+    snprintf(rigid, sizeof rigid, "%s", put_file("rigid.yaml", free_flight));
+    snprintf(bad, sizeof bad, "%s", put_file("none.yaml", "name: x\n"));
+    const struct {
+        const char *file, *list, *says;
+        int lines;
+    } cases[] = {
+        {arm, "impact", "impact", 1},                       /* none is left */
+        {arm, "direct,tdpa:nonsense=1", "nonsense", 1},     /* any other refusal ends it */
+        {rigid, "impact:nonsense=1,direct", "nonsense", 1}, /* no arm: not what a comparison forgives */
+        {bad, "impact,direct", "none.yaml", 1},
+        {FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml", "ideal",
+         "an emulation has no methods to compare", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const ff_scenario_options plain = {0};
+        count = ff_variants_parse(cases[i].list, NULL, variant, &notes);
+        *shown = 0;
+        assert_int_equal(ff_comparison_open(cases[i].file, variant, count, &plain, &all, show), FF_REFUSED);
+        assert_non_null(strstr(shown, cases[i].says));
+        assert_int_equal(count_lines(shown), cases[i].lines);
+        ff_comparison_close(&all);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- inertia ratios -- */
+
+static void test_an_inertia_ratio_comes_from_a_matrix_or_a_scenario(void **state) {
+    (void)state;
+    char message[512];
+    double Q[36];
+    size_t n = 0;
+    put_file("q.txt", "# Q\n 2, 0.5\t1;\r\n\n0.25 3 -1 # second\n1e-1 +2 4");
+    assert_int_equal(ff_inertia_ratio_read(in_folder("q.txt"), &n, Q, message, sizeof message), FF_OK);
+    static const double truth[] = {2, 0.5, 1, 0.25, 3, -1, 0.1, 2, 4};
+    assert_int_equal(n, 3);
+    for (int i = 0; i < 9; i++)
+        assert_near(Q[i], truth[i], 0.0);
+    /* appendix E of aghili: the target's link over the robot, as that scenario gives them */
+    ff_session *session = open_text(free_flight, NULL);
+    ff_session_close(session);
+    ff_outcome outcome;
+    const char *const joint = FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml";
+    session = ff_session_open(joint, NULL, &outcome, &notes);
+    assert_non_null(session);
+    assert_int_equal(ff_inertia_ratio_read(joint, &n, Q, message, sizeof message), FF_OK);
+    assert_int_equal(n, 1);
+    assert_near(Q[0] * session->scenario.emulation.robot_inertia,
+                session->scenario.emulation.target.link_inertia, 1e-12);
+    ff_session_close(session);
+    static const struct {
+        const char *name, *text, *says;
+    } cases[] = {{"a.txt", "1 x\n", "a.txt:1: 'x' does not fit"},
+                 {"b.txt", "1 2 3 4 5 6 7\n", "b.txt:1: '7' does not fit"},
+                 {"c.txt", "1e999\n", "'1e999' does not fit"},
+                 {"d.txt", "1 0\n0\n", "d.txt:2: row 2 has not 2 numbers"},
+                 {"e.txt", "1 0\n0 1 1\n", "e.txt:2: row 2 has not 2 numbers"},
+                 {"f.txt", "1 2\n", "f.txt: 1 rows of 2 numbers, allowed is a square matrix"},
+                 {"g.txt", "", "g.txt: 0 rows of 0 numbers"},
+                 {"h.txt", "1\n2\n", "h.txt: 2 rows of 1 numbers"},
+                 {"i.txt", "1\n2\n3\n4\n5\n6\n7\n", "i.txt:7: '7' does not fit, allowed are up to 6 rows"},
+                 {"j.yaml", free_flight, "j.yaml: --inertia-ratio needs a scenario with the key 'emulation'"},
+                 {"k.yml", "name: x\n", "k.yml:"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = put_file(cases[i].name, cases[i].text);
+        *message = 0;
+        assert_int_equal(ff_inertia_ratio_read(path, &n, Q, message, sizeof message), FF_ERR_FORMAT);
+        if (!strstr(message, cases[i].says))
+            fail_msg("%s: %s", cases[i].name, message);
+    }
+    assert_int_equal(ff_inertia_ratio_read(in_folder("none"), &n, Q, message, sizeof message), FF_ERR_IO);
+    assert_non_null(strstr(message, "neither a number nor a readable file"));
+}
+
+/* ---------------------------------------------------------------------------------------- from logs -- */
+
+/* Against two walls through a robot that is 17 ms late: delay, stiffness and damping come back; the other
+ * satellite rests and says nothing. */
+static const char log_scenario[] =
+    "name: known\n"
+    "time: {cycle: 0.002, duration: 3}\n"
+    "method: direct\n"
+    "facility: {gravity: [0, 0, -9.81]}\n"
+    "satellites:\n"
+    "  late: {mass: 120, inertia: [8, 9, 10], velocity: [0.04, 0.01, 0], angular_velocity: [0.2, 0.4, 0.1],\n"
+    "    robot: {kind: delay, delay: 0.017}, mockup: {mass: 20, com: [0.05, -0.02, 0.1], inertia: [0.4, 0.5, "
+    "0.6]}}\n"
+    "  still: {mass: 1, inertia: [1, 1, 1], position: [9, 0, 0]}\n"
+    "contacts:\n"
+    "  - {name: right, kind: wall, body: late, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 3000, "
+    "damping: 60}\n";
+
+static double json_value(const char *json, const char *key) {
+    char text[64];
+    snprintf(text, sizeof text, "\"%s\": ", key);
+    const char *at = strstr(json, text);
+    return at ? strtod(at + strlen(text) + (at[strlen(text)] == '['), NULL) : FF_NAN;
+}
+
+static void test_a_log_says_what_the_facility_was(void **state) {
+    (void)state;
+    ff_session *session = open_text(log_scenario, NULL);
+    const ff_session_options options = {.out = in_folder("known"), .csv = true, .mcap = true};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+    char csv[600], mcap[600];
+    snprintf(csv, sizeof csv, "%s", in_folder("known/log.csv"));
+    snprintf(mcap, sizeof mcap, "%s", in_folder("known/log.mcap"));
+    ff_log_identify_what what;
+    assert_false(ff_log_identify_parse("mass", &what));
+    static const struct {
+        const char *word, *key;
+        double truth, within; /* docs: 0.2 ms, 1 %, 10 %, 0.5 % */
+    } cases[] = {{"delay", "delay_s", 0.017, 2e-4},
+                 {"contact", "stiffness_Npm", 3000, 30},
+                 {"contact", "damping_Nspm", 60, 6},
+                 {"payload", "mass_kg", 20, 0.1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ff_log_identified found;
+        ff_log_identify_config config = {.file = i == 0 ? csv : mcap, .delay_max = FF_NAN, .own = true};
+        assert_true(ff_log_identify_parse(cases[i].word, &config.what));
+        ff_notes_clear(&notes);
+        assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+        assert_string_equal(notes.error, "");
+        assert_int_equal(found.bodies, 2); /* what rests does not silence the other */
+        assert_memory_equal(found.line[0], "late: ", 6);
+        assert_memory_equal(found.line[1], "still: ", 7);
+        assert_near(json_value(found.json, cases[i].key), cases[i].truth, cases[i].within);
+        assert_non_null(strstr(found.json, cases[i].word));
+        free(found.json);
+        config.body = "still";
+        assert_int_equal(ff_log_identify(&config, &found, &notes), FF_FAILED);
+        assert_int_equal(found.bodies, 1);
+        assert_memory_equal(found.line[0], "still: ", 7);
+        free(found.json);
+        config.body = "nobody";
+        assert_int_equal(ff_log_identify(&config, &found, &notes), FF_REFUSED);
+        assert_line(notes.error, "no satellite 'nobody' in this log; it has 'late'");
+        assert_null(found.json);
+    }
+    /* behind its command by a lag of the second order; and a robot that only turns */
+    static const struct {
+        const char *set[2], *says;
+        double truth;
+        const char *key;
+    } lags[] = {
+        {{"satellites.late.robot={kind: lag, delay: 0.012, frequency: 8, damping: 1}", "time.duration=3"},
+         "second-order lag",
+         8.0,
+         "lag_frequency_Hz"},
+        {{"satellites.late.velocity=[0, 0, 0]", "time.duration=2"}, "rad rms", 0.017, "delay_s"}};
+    for (size_t i = 0; i < sizeof lags / sizeof *lags; i++) {
+        const ff_scenario_options load = {.set = lags[i].set, .sets = 2};
+        ff_outcome outcome;
+        ff_session *other = ff_session_open(in_folder("s.yaml"), &load, &outcome, &notes);
+        if (!other)
+            fail_msg("%s", notes.error);
+        const ff_session_options into = {.out = in_folder("lag"), .csv = true};
+        assert_int_equal(ff_session_execute(other, &into, &notes), FF_DONE);
+        ff_log_identified found;
+        const ff_log_identify_config config = {
+            .file = in_folder("lag/log.csv"), .delay_max = 0.1, .body = "late"};
+        assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+        if (!strstr(found.line[0], lags[i].says))
+            fail_msg("%s", found.line[0]);
+        assert_near(json_value(found.json, lags[i].key), lags[i].truth, 0.012 * lags[i].truth);
+        free(found.json);
+        ff_session_close(other);
+    }
+    /* gravity as given, the sensor at the CoM; and a log that brings no scenario */
+    ff_log_identified found;
+    ff_log_identify_config config = {.file = csv,
+                                     .what = FF_LOG_IDENTIFY_PAYLOAD,
+                                     .body = "late",
+                                     .gravity = {{0, 0, -9.81}},
+                                     .own = true};
+    assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+    assert_near(json_value(found.json, "mass_kg"), 20.0, 0.1);
+    free(found.json);
+    config.own = false;
+    config.gravity = ff_vec3_make(0, 0, -19.62); /* twice the field: half the mass */
+    assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+    assert_near(json_value(found.json, "mass_kg"), 10.0, 0.05);
+    free(found.json);
+    config.scenario = &session->scenario;
+    assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+    assert_near(json_value(found.json, "mass_kg"), 20.0, 0.1);
+    free(found.json);
+    config.file = in_folder("nothing.csv");
+    ff_notes_clear(&notes);
+    assert_int_equal(ff_log_identify(&config, &found, &notes), FF_REFUSED);
+    assert_line(notes.error, "nothing.csv");
+    ff_session_close(session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_a_folder_rows_and_summary_are_all),
@@ -368,7 +693,12 @@ int main(void) {
         cmocka_unit_test(test_without_a_reference_there_is_no_run_but_a_summary),
         cmocka_unit_test(test_an_emulation_is_judged_against_its_target),
         cmocka_unit_test(test_a_gripper_that_touches_nothing_is_said),
+        cmocka_unit_test(test_an_arm_emulates_another),
         cmocka_unit_test(test_folder_has_plain_names_only),
+        cmocka_unit_test(test_a_list_of_variants_is_split_or_refused),
+        cmocka_unit_test(test_a_comparison_leaves_out_what_cannot_take_an_arm),
+        cmocka_unit_test(test_an_inertia_ratio_comes_from_a_matrix_or_a_scenario),
+        cmocka_unit_test(test_a_log_says_what_the_facility_was),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
