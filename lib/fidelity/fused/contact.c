@@ -73,7 +73,7 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
     const uint64_t since[2] = {ff__fused_group_anchor(state, part[0], UINT64_MAX),
                                ff__fused_group_anchor(state, part[1], UINT64_MAX)};
     c->open = true;
-    c->settled = c->frozen = c->closing = c->united = c->tried = false;
+    c->settled = c->frozen = c->closing = c->one.judged = c->one.tried = false;
     c->stage = REST;
     c->torque = torque;
     c->a = a;
@@ -81,16 +81,16 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
     c->n = b < 0 || torque ? n : ff_quat_unrotate(fused_at(state, b, k)->T_r.q, n);
     c->r = ff_vec3_zero();
     c->mu = 0.0;
-    c->mu_step = 0.05;
-    c->lean_misfit = 0.0;
+    c->lean.step = 0.05;
+    c->lean.misfit = 0.0;
     c->surface = (ff_profile){0};
     c->detected = k;
     c->due = k + 1;
-    c->law_due = k + 8;
-    c->law_trial = 0;
-    c->alarm_sum = 0.0;
-    c->quiet = c->silent = 0;
-    c->abandoned = false;
+    c->laws.due = k + 8;
+    c->laws.trial = 0;
+    c->over.sum = 0.0;
+    c->over.quiet = c->over.silent = 0;
+    c->over.abandoned = false;
     c->wall = -1;
     c->wall_used = false;
     const fused_sample *x = fused_at(state, a, k);
@@ -255,7 +255,7 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
     const double unit = fused_noisy(config, c) ? 3.0 : 0.02 * c->force_max / least;
     if (ended && e->valid && e->J > unit * unit * (double)(c->until - c->row_from + 1))
         outside |= FUSED_MISFIT;
-    if (ended && fused_noisy(config, c) && c->mu == 0.0 && c->lean_misfit > union_misfit)
+    if (ended && fused_noisy(config, c) && c->mu == 0.0 && c->lean.misfit > union_misfit)
         outside |= FUSED_MISFIT; /* what is across the normal is not noise, and no friction explains it */
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
@@ -275,7 +275,7 @@ void ff__fused_cancel(fused_state *state, fused_contact *c) {
 }
 
 static void remember(fused_state *state, fused_contact *c, uint64_t k) {
-    if (!c->surface.valid || c->abandoned)
+    if (!c->surface.valid || c->over.abandoned)
         return;
     int slot = c->wall;
     if (c->closing && slot >= 0 && !state->wall[slot].valid)
@@ -343,11 +343,11 @@ bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_conta
     const bool robot_out = fused_row_of(c, k)->f < fused_threshold(config, c) &&
                            fused_row_of(c, k)->v <= 0.0 &&
                            (noise == 0.0 || sum < (double)count * (0.75 * noise + 0.005 * c->force_max));
-    c->quiet = satellite_out && robot_out ? c->quiet + 1 : 0;
+    c->over.quiet = satellite_out && robot_out ? c->over.quiet + 1 : 0;
     /* No force for longer than the robot can be late: it is over, whatever the model says. */
-    c->silent = fused_row_of(c, k)->f < fused_threshold(config, c) ? c->silent + 1 : 0;
-    c->abandoned = (double)c->silent > 1.5 * state->delay[c->a] / model->integrate.cycle + 24.0;
-    return c->quiet >= 3 || c->abandoned;
+    c->over.silent = fused_row_of(c, k)->f < fused_threshold(config, c) ? c->over.silent + 1 : 0;
+    c->over.abandoned = (double)c->over.silent > 1.5 * state->delay[c->a] / model->integrate.cycle + 24.0;
+    return c->over.quiet >= 3 || c->over.abandoned;
 }
 
 /* The contact is over: from here on the body flies, while the settlement (a last estimate and replay) goes
@@ -403,12 +403,12 @@ void ff__fused_absorb(fused_state *state, fused_contact *c) {
 
 /* Is one of several again. */
 void ff__fused_part(fused_contact *c) {
-    c->united = false;
-    c->end = c->until = c->end_before;
-    c->n = c->n_new = c->before.n;
-    c->r = c->r_new = c->before.r;
-    c->mu = c->before.mu;
-    c->surface = c->fit = c->before.surface;
+    c->one.judged = false;
+    c->end = c->until = c->one.end;
+    c->n = c->next.n = c->one.before.n;
+    c->r = c->next.r = c->one.before.r;
+    c->mu = c->one.before.mu;
+    c->surface = c->next.surface = c->one.before.surface;
     c->first.surface.valid = false;
 }
 
@@ -444,10 +444,10 @@ static void unite(const fused_model *model, fused_state *state, const fused_cont
             (!one || !fused_beside(o, e) || k - o->anchor > 3 * ff__ring_rows(&state->history.ring) / 4))
             return;
     }
-    e->before = (fused_settled){e->surface, e->n, e->r, e->mu, several};
-    e->end_before = e->end;
+    e->one.before = (fused_settled){e->surface, e->n, e->r, e->mu, several};
+    e->one.end = e->end;
     e->end = end;
-    e->united = e->closing = e->tried = true;
+    e->one.judged = e->closing = e->one.tried = true;
     e->mu = 0.0;
     e->stage = PLACE;
     e->row = e->row_from;
@@ -458,7 +458,7 @@ static void unite(const fused_model *model, fused_state *state, const fused_cont
 }
 
 static void settle(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
-    const bool again = c->tried;
+    const bool again = c->one.tried;
     conclude(model, state, c);
     if (!again)
         unite(model, state, c, k);
@@ -481,7 +481,7 @@ void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k,
         done |= 1u << (c - state->contact);
         if (c->closing && k - c->row_from > ff__ring_rows(&state->history.ring) - 16) {
             c->stage = SETTLE; /* its rows leave the history: what is known stands */
-            if (c->united)
+            if (c->one.judged)
                 ff__fused_part(c);
         }
         for (int stage = -1; stage != c->stage && *work > 0;) {
