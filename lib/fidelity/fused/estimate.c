@@ -242,6 +242,134 @@ static bool judge_union(fused_state *state, fused_contact *c) {
     return true;
 }
 
+/* The stages of an estimate. Each returns true where it is done, and stops where the work of the cycle ends.
+ */
+static bool place(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last,
+                  int *work) {
+    const fused_reach z = ff__fused_reach_of(state, c, last);
+    if (c->row <= c->row_from) {
+        c->row = c->row_from;
+        c->sum = (fused_sums){0};
+    }
+    for (; c->row <= last && *work > 0; c->row++, *work -= WORK_PLACE)
+        ff__fused_add_place(config, state, c, &z, c->row);
+    if (c->row <= last)
+        return false;
+    ff__fused_find_place(config, state, c, &z, last);
+    begin_rows(c, TAKE);
+    return true;
+}
+
+static bool take(fused_state *state, fused_contact *c, uint64_t last, int *work) {
+    ff__fused_take_rows(state, c, last, work);
+    if (c->row <= last)
+        return false;
+    c->force_max = c->taken.force;
+    c->torque_max = c->taken.torque;
+    return true;
+}
+
+/* The rows are there: what the fit begins with. */
+static void prepare_fit(const fused_config *config, fused_state *state, fused_contact *c) {
+    const bool again = c->stage == TAKE_AGAIN;
+    c->until = c->row - 1;
+    if (!again)
+        ff__fused_choose_rows(config, state, c);
+    c->next.surface = again ? c->rival : c->surface;
+    if (c->closing && c->passes > 0 && !again)
+        c->next.surface.law = 0; /* friction may have mimicked another law */
+    c->lean.side = 0;
+    c->lean.tried = again ? c->lean.tried : 0;
+    if (config->random_estimates) {
+        random_surface(state, fused_row_of(c, c->row_from)->s, fused_row_of(c, c->detected)->s,
+                       &c->next.surface);
+        c->stage = COMMIT;
+    } else
+        c->stage = again ? FIT_AGAIN : FIT;
+    c->search.level = -1;
+}
+
+static bool fit(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    if (*work <= 0)
+        return false;
+    fused_table t;
+    ff_profile_in in;
+    ff__fused_fill_table(model, c, &t, &in);
+    *work -= (int)(c->until - c->row_from) / 2;
+    if (c->stage != RIVAL) {
+        if (c->search.level < 0)
+            ff_profile_begin(&in, &c->search);
+        const int law = c->next.surface.valid ? c->next.surface.law : 0;
+        if (ff_profile_continue(&in, law, &c->search, work, &c->next.surface) == FF_PROFILE_MORE)
+            return false;
+        if (c->stage == FIT) {
+            choose_rivals(c, c->until, c->closing);
+            begin_fit(&in, c, RIVAL);
+        } else
+            c->stage = FRICTION;
+    }
+    if (c->stage == RIVAL) {
+        while (*work > 0 && c->laws.left)
+            try_rival(&in, state, c, work);
+        if (c->laws.left)
+            return false;
+        c->stage = FRICTION;
+    }
+    return true;
+}
+
+/* False also where a friction was found: its rows and its surface come first. */
+static bool find_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    const fused_config *config = &model->config;
+    const uint64_t age = c->until - c->detected;
+    const double rows = (double)(c->until - c->row_from + 1);
+    const bool may = c->next.surface.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
+                     c->slides && ff__fused_lone(state, c) && c->lean.tried == 0 &&
+                     ((c->closing && fused_noisy(config, c)) || c->mu > 0.0 ||
+                      c->next.surface.J > (fused_noisy(config, c) ? 4.0 : 0.004) * rows);
+    while (may) {
+        if (*work <= 0)
+            return false;
+        if (!(c->closing ? ff__fused_settle_friction(model, state, c, work)
+                         : ff__fused_step_friction(model, state, c, work)))
+            continue;
+        c->lean.tried++;
+        if (c->lean.mu != c->mu || c->closing) {
+            c->mu = c->lean.mu;
+            c->next.n = c->lean.n;
+            begin_rows(c, TAKE_AGAIN);
+            return false;
+        }
+        break;
+    }
+    c->stage = COMMIT;
+    return true;
+}
+
+/* The estimate is complete. */
+static void finish(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last,
+                   uint64_t k, int *work) {
+    /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
+     * is little to repeat */
+    if (*work <= 0 || (k - c->anchor > 24 &&
+                       ff__replay_reached(state->replay, ff__fused_group_of(state, c->a)) > c->anchor))
+        return;
+    if (keep_better(c) || (c->one.judged && c->passes == 0 && judge_union(state, c))) {
+        begin_rows(c, TAKE_FIRST);
+        return;
+    }
+    commit(config, state, c, last);
+    *work -= 3 * (int)(last - c->row_from);
+    if (c->closing && c->passes > 0) {
+        c->passes--;
+        c->stage = PLACE;
+        c->row = c->row_from;
+        return;
+    }
+    ff__replay_ask(state->replay, ff__fused_group_of(state, c->a), c->anchor);
+    c->stage = c->closing ? SETTLE : REST;
+}
+
 /* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
  * work in a cycle: it stops where the work ends and continues in the next one. */
 void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
@@ -252,127 +380,24 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
         c->stage = c->closing ? SETTLE : REST;
         return;
     }
-    if (c->stage == PLACE) {
-        const fused_reach z = ff__fused_reach_of(state, c, last);
-        if (c->row <= c->row_from) {
-            c->row = c->row_from;
-            for (int i = 0; i < 6; i++)
-                c->sum.n[i] = c->sum.r[i] = c->sum.t[i] = 0.0;
-            c->sum.y = ff_vec3_zero();
-            c->sum.m = 0.0;
-            c->sum.rows = 0;
-        }
-        for (; c->row <= last && *work > 0; c->row++, *work -= WORK_PLACE)
-            ff__fused_add_place(config, state, c, &z, c->row);
-        if (c->row <= last)
-            return;
-        ff__fused_find_place(config, state, c, &z, last);
-        begin_rows(c, TAKE);
-    }
+    if (c->stage == PLACE && !place(config, state, c, last, work))
+        return;
     if (c->stage == TAKE || c->stage == TAKE_AGAIN) {
-        ff__fused_take_rows(state, c, c->stage == TAKE ? last : c->until, work);
-        if (c->row <= (c->stage == TAKE ? last : c->until))
+        if (!take(state, c, c->stage == TAKE ? last : c->until, work))
             return;
-        c->until = c->row - 1;
-        c->force_max = c->taken.force;
-        c->torque_max = c->taken.torque;
-        const bool again = c->stage == TAKE_AGAIN;
-        if (!again)
-            ff__fused_choose_rows(config, state, c);
+        prepare_fit(config, state, c);
         *work -= 2 * (int)(c->until - c->row_from);
-        c->next.surface = again ? c->rival : c->surface;
-        if (c->closing && c->passes > 0 && !again)
-            c->next.surface.law = 0; /* friction may have mimicked another law */
-        c->lean.side = 0;
-        c->lean.tried = again ? c->lean.tried : 0;
-        if (config->random_estimates) {
-            random_surface(state, fused_row_of(c, c->row_from)->s, fused_row_of(c, c->detected)->s,
-                           &c->next.surface);
-            c->stage = COMMIT;
-        } else
-            c->stage = again ? FIT_AGAIN : FIT;
-        c->search.level = -1;
     }
-    const bool fits = c->stage == FIT || c->stage == FIT_AGAIN || c->stage == RIVAL;
-    if (fits) {
-        if (*work <= 0)
-            return;
-        fused_table t;
-        ff_profile_in in;
-        ff__fused_fill_table(model, c, &t, &in);
-        *work -= (int)(c->until - c->row_from) / 2;
-        if (c->stage != RIVAL) {
-            if (c->search.level < 0)
-                ff_profile_begin(&in, &c->search);
-            const int law = c->next.surface.valid ? c->next.surface.law : 0;
-            if (ff_profile_continue(&in, law, &c->search, work, &c->next.surface) == FF_PROFILE_MORE)
-                return;
-            if (c->stage == FIT) {
-                choose_rivals(c, c->until, c->closing);
-                begin_fit(&in, c, RIVAL);
-            } else
-                c->stage = FRICTION;
-        }
-        if (c->stage == RIVAL) {
-            while (*work > 0 && c->laws.left)
-                try_rival(&in, state, c, work);
-            if (c->laws.left)
-                return;
-            c->stage = FRICTION;
-        }
-    }
-    if (c->stage == FRICTION) {
-        const uint64_t age = c->until - c->detected;
-        const double rows = (double)(c->until - c->row_from + 1);
-        const bool may = c->next.surface.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
-                         c->slides && ff__fused_lone(state, c) && c->lean.tried == 0 &&
-                         ((c->closing && fused_noisy(config, c)) || c->mu > 0.0 ||
-                          c->next.surface.J > (fused_noisy(config, c) ? 4.0 : 0.004) * rows);
-        while (may) {
-            if (*work <= 0)
-                return;
-            if (!(c->closing ? ff__fused_settle_friction(model, state, c, work)
-                             : ff__fused_step_friction(model, state, c, work)))
-                continue;
-            c->lean.tried++;
-            if (c->lean.mu != c->mu || c->closing) { /* its rows and its surface */
-                c->mu = c->lean.mu;
-                c->next.n = c->lean.n;
-                begin_rows(c, TAKE_AGAIN);
-                return;
-            }
-            break;
-        }
-        c->stage = COMMIT;
-    }
+    if ((c->stage == FIT || c->stage == FIT_AGAIN || c->stage == RIVAL) && !fit(model, state, c, work))
+        return;
+    if (c->stage == FRICTION && !find_friction(model, state, c, work))
+        return;
     if (c->stage == TAKE_FIRST) {
-        ff__fused_take_rows(state, c, c->until, work);
-        if (c->row <= c->until)
+        if (!take(state, c, c->until, work))
             return;
-        c->force_max = c->taken.force;
-        c->torque_max = c->taken.torque;
         ff__fused_choose_rows(config, state, c);
         c->stage = COMMIT;
     }
-    if (c->stage == COMMIT) {
-        /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
-         * is little to repeat */
-        if (*work <= 0 || (k - c->anchor > 24 &&
-                           ff__replay_reached(state->replay, ff__fused_group_of(state, c->a)) > c->anchor))
-            return;
-        if (keep_better(c) || (c->one.judged && c->passes == 0 && judge_union(state, c))) {
-            begin_rows(c, TAKE_FIRST);
-            return;
-        }
-        commit(config, state, c, last);
-        *work -= 3 * (int)(last - c->row_from);
-        if (c->closing && c->passes > 0) {
-            c->passes--;
-            c->stage = PLACE;
-            c->row = c->row_from;
-            return;
-        }
-        ff__replay_ask(state->replay, ff__fused_group_of(state, c->a), c->anchor);
-        c->stage = c->closing ? SETTLE : REST;
-    }
+    if (c->stage == COMMIT)
+        finish(config, state, c, last, k, work);
 }

@@ -265,47 +265,27 @@ static void look_around(fused_state *state, fused_contact *c, int *work) {
     }
 }
 
-/* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
- * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
-bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
-    enum { TRIALS = 60 };
-    fused_simplex *z = &c->lean.simplex;
-    ff_profile fit;
-    double mu;
-    if (c->lean.side == 0) { /* the force's own direction, no friction */
-        z->middle = c->next.n;
-        c->lean.without = judge_normal(model, state, c, c->next.force, false, &mu, &fit, work);
-        keep_friction(c, 0.0, &fit, c->next.force);
-        z->least = FF_INF;
-        z->again = false;
-        open_simplex(z, c->mu > 0.0 ? 0.02 : 0.08, 0.4);
-        c->lean.side = 1;
-        return false;
-    }
-    if (z->again && z->look < LOOKS) {
-        look_around(state, c, work);
-        return false;
-    }
-    if (z->again && z->look < LOOKS + 3) { /* what was kept, judged by the law as well */
-        const int i = z->look++ - LOOKS;
-        z->J[i] = judge_normal(model, state, c, tilted(z->middle, z->x[i]), true, &mu, &fit, work);
-        if (z->look < LOOKS + 3)
-            return false;
-        const int best = z->J[1] < z->J[0] ? 1 : 0, least = z->J[2] < z->J[best] ? 2 : best;
-        z->middle = tilted(z->middle, z->x[least]);
-        open_simplex(z, 0.02, 3.6);
-        c->lean.side = 1;
-        return false;
-    }
-    /* trial point: the corners first, then 3 mirrored, 4 beyond it, 5 drawn in, 6 and 7 all drawn in */
-    double *x = z->kind < 3 ? z->x[z->kind] : z->kind < 6 ? z->trial : z->x[z->kind - 5];
-    const ff_vec3 n = tilted(z->middle, x);
-    const double J = judge_normal(model, state, c, n, true, &mu, &fit, work);
-    if (J < z->least) {
-        z->least = J;
-        keep_friction(c, mu, &fit, n);
-    }
-    bool next = false; /* order the corners and mirror the worst */
+/* The corners by their misfit, and the worst mirrored. */
+static void mirror_worst(fused_simplex *z) {
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2 - i; j++)
+            if (!(z->J[j] <= z->J[j + 1])) {
+                const double J_j = z->J[j], x_j[2] = {z->x[j][0], z->x[j][1]};
+                z->J[j] = z->J[j + 1];
+                z->x[j][0] = z->x[j + 1][0];
+                z->x[j][1] = z->x[j + 1][1];
+                z->J[j + 1] = J_j;
+                z->x[j + 1][0] = x_j[0];
+                z->x[j + 1][1] = x_j[1];
+            }
+    for (int q = 0; q < 2; q++)
+        z->trial[q] = z->x[0][q] + z->x[1][q] - z->x[2][q];
+    z->kind = 3;
+}
+
+/* The misfit J of the trial at x. True where the corners have changed: the next trial mirrors the worst. */
+static bool move_simplex(fused_simplex *z, const double *x, double J) {
+    bool next = false;
     const double mean[2] = {0.5 * (z->x[0][0] + z->x[1][0]), 0.5 * (z->x[0][1] + z->x[1][1])};
     if (z->kind < 3) {
         z->J[z->kind] = J;
@@ -342,26 +322,66 @@ bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fus
         z->J[z->kind - 5] = J;
         next = ++z->kind == 8;
     }
-    if (next) {
-        for (int i = 0; i < 2; i++)
-            for (int j = 0; j < 2 - i; j++)
-                if (!(z->J[j] <= z->J[j + 1])) {
-                    const double J_j = z->J[j], x_j[2] = {z->x[j][0], z->x[j][1]};
-                    z->J[j] = z->J[j + 1];
-                    z->x[j][0] = z->x[j + 1][0];
-                    z->x[j][1] = z->x[j + 1][1];
-                    z->J[j + 1] = J_j;
-                    z->x[j + 1][0] = x_j[0];
-                    z->x[j + 1][1] = x_j[1];
-                }
-        for (int q = 0; q < 2; q++)
-            z->trial[q] = z->x[0][q] + z->x[1][q] - z->x[2][q];
-        z->kind = 3;
+    if (next)
+        mirror_worst(z);
+    return next;
+}
+
+/* What comes before the simplex: the force's own direction without friction, and where it begins a second
+ * time. False where it is the simplex's turn. */
+static bool begin_search(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    fused_simplex *z = &c->lean.simplex;
+    ff_profile fit;
+    double mu;
+    if (c->lean.side == 0) { /* the force's own direction, no friction */
+        z->middle = c->next.n;
+        c->lean.without = judge_normal(model, state, c, c->next.force, false, &mu, &fit, work);
+        keep_friction(c, 0.0, &fit, c->next.force);
+        z->least = FF_INF;
+        z->again = false;
+        open_simplex(z, c->mu > 0.0 ? 0.02 : 0.08, 0.4);
+        c->lean.side = 1;
+        return true;
     }
-    const double size = fabs(z->x[2][0] - z->x[0][0]) + fabs(z->x[2][1] - z->x[0][1]);
-    if (++c->lean.side < TRIALS && !(next && size < 2e-5) && c->lean.side > 3)
+    if (z->again && z->look < LOOKS) {
+        look_around(state, c, work);
+        return true;
+    }
+    if (z->again && z->look < LOOKS + 3) { /* what was kept, judged by the law as well */
+        const int i = z->look++ - LOOKS;
+        z->J[i] = judge_normal(model, state, c, tilted(z->middle, z->x[i]), true, &mu, &fit, work);
+        if (z->look < LOOKS + 3)
+            return true;
+        const int best = z->J[1] < z->J[0] ? 1 : 0, least = z->J[2] < z->J[best] ? 2 : best;
+        z->middle = tilted(z->middle, z->x[least]);
+        open_simplex(z, 0.02, 3.6);
+        c->lean.side = 1;
+        return true;
+    }
+    return false;
+}
+
+/* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
+ * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
+bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    enum { TRIALS = 60 };
+    fused_simplex *z = &c->lean.simplex;
+    ff_profile fit;
+    double mu;
+    if (begin_search(model, state, c, work))
         return false;
-    if (c->lean.side <= 3)
+    /* trial point: the corners first, then 3 mirrored, 4 beyond it, 5 drawn in, 6 and 7 all drawn in */
+    double *x = z->kind < 3 ? z->x[z->kind] : z->kind < 6 ? z->trial : z->x[z->kind - 5];
+    const ff_vec3 n = tilted(z->middle, x);
+    const double J = judge_normal(model, state, c, n, true, &mu, &fit, work);
+    if (J < z->least) {
+        z->least = J;
+        keep_friction(c, mu, &fit, n);
+    }
+    const bool next = move_simplex(z, x, J);
+    const double size = fabs(z->x[2][0] - z->x[0][0]) + fabs(z->x[2][1] - z->x[0][1]);
+    c->lean.side++;
+    if (c->lean.side <= 3 || (c->lean.side < TRIALS && !(next && size < 2e-5)))
         return false;
     /* the misfit has other valleys, as the sliding turns round with the normal: they are looked for */
     const double rows = fmin((double)(c->until - c->row_from), FRICTION_ROWS);
