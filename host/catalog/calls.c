@@ -55,6 +55,20 @@ static ff_status known(int n, ff_status status) {
     return status;
 }
 
+/* One line that can be shown; a wild pointer crashes here, inside of the call. */
+static bool is_line(const char *text) {
+    size_t n = 0;
+    for (; text && text[n]; n++)
+        if (n >= FF_METHOD_TEXT || (unsigned char)text[n] < 0x20 || text[n] == 0x7f)
+            return false;
+    return text != NULL;
+}
+
+/* [s] by which a command may lie ahead. */
+static bool lead_good(double lead) {
+    return lead >= 0.0 && lead < 10.0;
+}
+
 /* ------------------------------------------------------------------------------------------------ memory --
  *
  * The loop's memory for the model holds one chamber; that for the state three: the state, what a step
@@ -153,9 +167,9 @@ static ff_status call_check(int n, const ff_world *world, const void *settings, 
     const ff_status status = ff_method_check(&inner[n], a.world, a.settings.bytes, given, complaint);
     restore(&g);
     known(n, status);
+    if (!is_line(complaint->setting) || !is_line(complaint->text))
+        *complaint = (ff_complaint){"", "its settings are refused, and it does not say why in one line"};
     leave();
-    if (!complaint->setting || !complaint->text)
-        *complaint = (ff_complaint){"", "its settings are refused, and it does not say why"};
     if (status != FF_OK || !world)
         return status;
     size_t state = 0;
@@ -237,7 +251,7 @@ static double call_lead(int n, const void *memory, const void *state, int body) 
     const guard g = enter(n, "asked for its lead", model, state);
     const double lead = inner[n].lead(ff_chamber_block(model), ff_chamber_block(state), body);
     restore(&g);
-    if (!(lead >= 0.0 && lead < 10.0)) {
+    if (!lead_good(lead)) {
         char why[80];
         snprintf(why, sizeof why, "gives a lead of %.6g, allowed: 0 to 10 s", lead);
         ff_watch_fault(n, why);
@@ -289,10 +303,28 @@ static bool all_finite(int bodies, const ff_method_out *out) {
         if (out->has_next[i])
             good = good && ff_rigid_finite(&out->next[i]);
         if (out->has_command)
-            good = good && ff_rigid_finite(&out->command[i]) && ff_rigid_finite(&out->next_command[i]) &&
-                   isfinite(out->lead[i]);
+            good = good && ff_rigid_finite(&out->command[i]) && ff_rigid_finite(&out->next_command[i]);
     }
     return good;
+}
+
+/* Of length 1, to more than rounding; what is not finite is judged before. */
+static bool turned(const ff_rigid_state *s) {
+    const ff_quat q = s->attitude;
+    return !(fabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1.0) > 1e-6);
+}
+
+/* What is not a value but a word between the method and the loop; and attitudes. */
+static void check_returned(int n, int bodies, const ff_method_out *out) {
+    for (int i = 0; i < bodies; i++)
+        if (out->has_command && !lead_good(out->lead[i]))
+            ff_watch_fault(n, "returns a lead outside of 0 to 10 s");
+    for (int i = 0; i < bodies; i++)
+        if (!turned(&out->body[i]) || (out->has_next[i] && !turned(&out->next[i])) ||
+            (out->has_command && (!turned(&out->command[i]) || !turned(&out->next_command[i]))))
+            ff_watch_fault(n, "returns an attitude that is not a unit quaternion");
+    if (out->observers != 0 && out->observers != 1 && out->observers != 6)
+        ff_watch_fault(n, "returns a number of observers that is not 0, 1 or 6");
 }
 
 static ff_status call_step(int n, const void *memory, void *state, const ff_method_in *in,
@@ -310,6 +342,7 @@ static ff_status call_step(int n, const void *memory, void *state, const ff_meth
     check_state(n, state);
     if (!ff_chamber_whole(returned))
         ff_watch_fault(n, "writes beyond what it returns");
+    check_returned(n, in->bodies, mine);
     ff_watch_leave(false);
     *out = *mine;
     return status == FF_OK && !all_finite(in->bodies, out) ? FF_ERR_NOT_FINITE : status;

@@ -19,6 +19,7 @@
 
 typedef struct library {
     ff_method outer; /* what the loop is given */
+    char name[32], version[FF_METHOD_TEXT + 1];
     ff_method_section section;
     ff_method_library shown;
 } library;
@@ -136,7 +137,16 @@ static const ff_method_library *load(const char *whole, const char *name, const 
         snprintf(why, size, "the file changed while it was loaded: run it again when it is complete");
         return NULL;
     }
+    if (strcmp(method->name, name) != 0) {
+        snprintf(why, size, "its method is named '%s' now, and was '%s' when it was tried", method->name,
+                 name);
+        return NULL;
+    }
     ff_calls_wrap(count, method, &l->outer);
+    snprintf(l->name, sizeof l->name, "%s", method->name); /* as they are now, whatever it writes there */
+    snprintf(l->version, sizeof l->version, "%s", method->version);
+    l->outer.name = l->name;
+    l->outer.version = l->version;
     memcpy(l->shown.path, whole, strlen(whole) + 1);
     memcpy(l->shown.hash, hash, sizeof l->shown.hash);
     l->shown.method = &l->outer;

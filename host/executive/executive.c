@@ -34,8 +34,8 @@ static ff_status prepare(ff_executive *e, const ff_scenario *scenario, ff_statio
         ff_scenario_joints(scenario, &e->config, &e->joints, result->message, sizeof result->message);
     if (result->status != FF_OK)
         return result->status;
-    result->status =
-        ff_loop_memory_open(&e->config, ff_scenario_library(scenario), &e->loop, result->message, sizeof result->message);
+    result->status = ff_loop_memory_open(&e->config, ff_scenario_library(scenario), &e->loop, result->message,
+                                         sizeof result->message);
     if (result->status == FF_OK) {
         ff_loop_reset(e->loop.model, e->loop.state, e->loop.state_bytes, &result->info, &e->out);
         e->nominal = e->loop.state->nominal.motion;

@@ -277,17 +277,23 @@ static bool check_keys(ff_reader *r, const ff_node *node, const ff_section *sect
  */
 bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *section, void *base) {
     ff_node word, map;
-    if (section && node->kind == FF_NODE_SCALAR && ff__find_key(section, "preset")) { /* `section: WORD` */
-        word = *node;
-        word.key = "preset";
-        word.key_place = node->place;
-        word.next = NULL;
-        map = (ff_node){.kind = FF_NODE_MAP, .place = node->place, .count = 1, .child = &word, .last = &word};
-        node = &map;
-    }
+    const ff_key *preset = section && node->kind == FF_NODE_SCALAR ? ff__find_key(section, "preset") : NULL;
+    for (int i = 0; preset && preset->words[i]; i++)
+        if (strcmp(node->text, preset->words[i]) ==
+            0) { /* `section: WORD` stands for `section: {preset: WORD}` */
+            word = *node;
+            word.key = "preset";
+            word.key_place = node->place;
+            word.next = NULL;
+            map = (ff_node){
+                .kind = FF_NODE_MAP, .place = node->place, .count = 1, .child = &word, .last = &word};
+            node = &map;
+            break;
+        }
     if (!section || node->kind != FF_NODE_MAP)
-        return ff_reader_fail(r, node->place, "%s must be a map, not %s, allowed: keys with values, or {}",
-                              ff__where(r), ff_node_kind_text(node));
+        return ff_reader_fail(r, node->place,
+                              "%s must be a map, not %s, allowed: keys with values, or {}%s%s", ff__where(r),
+                              ff_node_kind_text(node), preset ? ", or " : "", preset ? preset->words[1] : "");
     const ff_key *kind_key = ff__find_key(section, "kind");
     int kind = -1;
     const char *kind_word = "";

@@ -2,7 +2,6 @@
  * number CALL (1 unless given) of FUNCTION, `load` for its constructor; without it the library is good and
  * does nothing. What happens at a step beyond the 64th is not seen when the library is tried, only in the
  * run. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <fenv.h>
 #include <freefloat/method.h>
@@ -13,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ typedef struct reach {
 } reach;
 
 static volatile int sink;
+static const char *complaint = "it never likes anything";
 
 static void ignore(int number) {
     sink = number;
@@ -55,6 +57,35 @@ static void write_to(const reach *r, const char *where) {
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (targets[i].at && strncmp(where, targets[i].name, (size_t)(sign - where)) == 0)
             ((volatile char *)targets[i].at)[strtol(sign, NULL, 10)] ^= 0x11;
+}
+
+/* Another file in the place of this one. */
+static void swap(void) {
+    const char *path = getenv("FF_BAD_PATH"), *other = getenv("FF_BAD_OTHER");
+    if (path && other)
+        sink = rename(other, path);
+}
+static void fill(void) {
+    for (size_t i = 0; i < 1000; i++)
+        memset(malloc((size_t)1 << 28), 1, 1); /* 256 GB of addresses, and no check */
+}
+/* What it returns that is not a number of physics. */
+static void answer(const char *act, reach *r) {
+    ff_method_out *out = r->out;
+    if (strcmp(act, "complain") == 0)
+        complaint = "two\nlines";
+    else if (strcmp(act, "complain-wild") == 0)
+        complaint = (const char *)8;
+    else if (strcmp(act, "lead") == 0 && out) {
+        out->has_command = true;
+        out->lead[0] = 1e300;
+    } else if (strcmp(act, "attitude") == 0 && out) {
+        out->has_next[0] = true;
+        memset(&out->next[0], 0, sizeof out->next[0]);
+    } else if (strcmp(act, "observers") == 0 && out)
+        out->observers = 1000;
+    if (strncmp(act, "complain", 8) == 0)
+        r->status = FF_ERR_ARGUMENT;
 }
 
 static void hold(const char *act) {
@@ -91,8 +122,13 @@ static void perform(const char *act, reach *r) {
     int depth = 0;
     jmp_buf here;
     hold(act);
+    answer(act, r);
     if (strcmp(act, "crash") == 0)
         *(volatile int *)(uintptr_t)sink = 1; /* address 0 */
+    else if (strcmp(act, "swap") == 0)
+        swap();
+    else if (strcmp(act, "fill") == 0)
+        fill();
     else if (strcmp(act, "abort") == 0)
         abort();
     else if (strcmp(act, "exit") == 0)
@@ -108,6 +144,8 @@ static void perform(const char *act, reach *r) {
             close(i);
     else if (strcmp(act, "replace") == 0)
         dup2(open("/", O_RDONLY), 2);
+    else if (strcmp(act, "limit") == 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});
     else if (strcmp(act, "chdir") == 0)
         sink = chdir("/");
     else if (strcmp(act, "locale") == 0)
@@ -164,8 +202,8 @@ static void defaults(int variant, void *s) {
 static ff_status check(const ff_world *w, const void *s, uint64_t given, ff_complaint *why) {
     reach r = {.settings = (void *)(uintptr_t)s, .status = FF_OK};
     (void)w, (void)given;
-    *why = (ff_complaint){"", "it never likes anything"};
     misbehave("check", &r);
+    *why = (ff_complaint){"", complaint};
     return r.status;
 }
 static size_t bytes(const ff_world *w, const void *s, size_t *state) {
@@ -247,6 +285,7 @@ static ff_method method = {FF_METHOD("idle", "1", ""),
 const ff_method *ff_method_entry(uint32_t abi);
 const ff_method *ff_method_entry(uint32_t abi) {
     static char name[16384];
+    struct stat s;
     const char *bad = getenv("FF_BAD");
     misbehave("entry", &(reach){0});
     if (!bad || strncmp(bad, "table:", 6) != 0)
@@ -255,6 +294,8 @@ const ff_method *ff_method_entry(uint32_t abi) {
     snprintf(name, sizeof name, "%s", bad + strcspn(bad, "=") + 1);
     if (strncmp(bad, "name=", 5) == 0)
         method.name = name;
+    else if (strncmp(bad, "late-name=", 10) == 0 && fstat(2, &s) == 0 && !S_ISCHR(s.st_mode))
+        method.name = name; /* a trial has /dev/null there */
     else if (strcmp(bad, "no-step") == 0)
         method.step = NULL;
     else if (strcmp(bad, "abi") == 0)

@@ -116,6 +116,14 @@ static void test_a_fault_in_the_trial_refuses_the_library(void **state) {
         {"defaults:write=settings+8", "writes beyond its settings when it is asked for its defaults"},
         {"check:status=-1", "it refuses its own defaults: it never likes anything"},
         {"check:status=7777", "returns the status 7777, allowed: FF_OK or a fault"},
+        {"check:complain",
+         "it refuses its own defaults: its settings are refused, and it does not say why in"},
+        {"check:complain-wild", "crashes when it is asked to check its settings: Segmentation fault"},
+        {"table:late-name=tdpa", "its method is named 'tdpa' now, and was 'idle' when it was tried"},
+        {"load:fill", "crashes when it is loaded: Segmentation fault"},
+        {"step:observers@5", "returns a number of observers that is not 0, 1 or 6 when it is stepped"},
+        {"step:attitude@5", "returns an attitude that is not a unit quaternion when it is stepped"},
+        {"step:lead@5", "returns a lead outside of 0 to 10 s when it is stepped"},
         {"bytes:value=69000000", "it asks for more than 64 MB of memory"},
         {"create:write=model+8", "writes beyond its model when it is created"},
         {"create:write=model-1", "writes beyond its model when it is created"},
@@ -161,6 +169,7 @@ static void test_a_fault_in_the_run_ends_it(void **state) {
         {"step:replace@80", "closes or replaces the standard error"},
         {"step:close-all@80", "closes or replaces the standard input"},
         {"step:chdir@80", "changes the working folder"},
+        {"step:limit@80", "changes a limit of the process"},
         {"step:handler@80", "changes the handler of a signal"},
         {"step:ignore@80", "changes the handler of a signal"},
         {"step:mask@80", "changes which signals are blocked"},
@@ -208,6 +217,27 @@ static void write_file(const char *path, const void *bytes, size_t n) {
     assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, n, f), n);
     fclose(f);
+}
+
+/* A library whose constructor puts another file in its place: what was tried is not what is there. */
+static void test_a_file_that_changes_is_refused(void **state) {
+    (void)state;
+    char folder[] = "/tmp/ff-library-XXXXXX", path[64], other[64], *bytes = NULL;
+    size_t n = 0;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/mine.so", folder);
+    snprintf(other, sizeof other, "%s/other.so", folder);
+    assert_int_equal(ff_file_read(library_path, 1 << 24, &bytes, &n, NULL, 0), FF_OK);
+    write_file(path, bytes, n);
+    bytes[n - 1] ^= 1; /* in the section headers, which a loader does not read */
+    write_file(other, bytes, n);
+    setenv("FF_BAD_PATH", path, 1);
+    setenv("FF_BAD_OTHER", other, 1);
+    expect("load:swap", path, 2, "the file changed while it was loaded");
+    unlink(path);
+    unlink(other);
+    free(bytes);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void test_a_file_that_is_no_library_is_refused(void **state) {
@@ -259,6 +289,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_fault_in_the_trial_refuses_the_library),
                                        cmocka_unit_test(test_a_fault_in_the_run_ends_it),
                                        cmocka_unit_test(test_what_a_library_does_to_itself_has_no_effect),
+                                       cmocka_unit_test(test_a_file_that_changes_is_refused),
                                        cmocka_unit_test(test_a_file_that_is_no_library_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -632,7 +632,7 @@ static void test_settings_of_a_method_library(void **state) {
     assert_string_equal(message, "no such library");
     assert_null(ff_scenario_take_method(&s, NULL, "tpda", message, sizeof message));
     assert_string_equal(
-        message, "not a method, allowed: direct, tdpa, damping, impact, fused, or the path of a library");
+        message, "is not a method, allowed: direct, tdpa, damping, impact, fused, or the path of a library");
     assert_int_equal(read_with(&libraries, NULL, ""), FF_OK);
     const int had = s.setups;
     assert_ptr_equal(ff_scenario_take_method(&s, &libraries, "./own.so", message, sizeof message),

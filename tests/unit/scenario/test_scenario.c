@@ -1281,7 +1281,8 @@ static void test_cautious_limits(void **state) {
     assert_true(isinf(l->force) && isinf(l->box.x) && !c->safety_named.any);
     assert_near(l->stop_acceleration, 3.0, 0.0);
     set_bad(contract, "satellites.client.safety=careful",
-            "unknown preset 'careful', allowed: none, cautious");
+            "satellites.client.safety must be a map, not a plain value, allowed: keys with values, or {}, or "
+            "cautious");
 }
 
 int main(void) {

@@ -341,6 +341,48 @@ static void test_a_gripper_that_touches_nothing_is_said(void **state) {
     }
 }
 
+/* An arm in the place of another: its log has the task's coordinates, its Q is a matrix, and both stay
+ * together. */
+static void test_an_arm_emulates_another(void **state) {
+    (void)state;
+    const char *const path = FF_SOURCE_DIR "/scenarios/planar-arm-emulation.yaml";
+    const char *set[] = {"time.duration=0.05"};
+    const ff_scenario_options load = {.set = set, .sets = 1};
+    ff_outcome outcome;
+    ff_notes_clear(&notes);
+    ff_session *session = ff_session_open(path, &load, &outcome, &notes);
+    if (!session)
+        fail_msg("%s", notes.error);
+    const ff_session_options options = {.out = in_folder("arms"), .csv = true};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+    assert_string_equal(ff_session_scheme(session), "constrained");
+    assert_string_equal(ff_session_controller(session), "continuous");
+    char *csv = get_file(in_folder("arms/log.csv"));
+    assert_non_null(csv);
+    assert_int_equal(count_lines(csv), (int)session->emulation.samples + 1);
+    assert_memory_equal(csv, "t_s,robot.task1,robot.task2,direct.task1,direct.task2,", 54);
+    free(csv);
+    assert_int_equal(ff_report_series_rows(session->report.series), session->emulation.samples);
+    double Q[36], of_summary[4];
+    size_t n;
+    char message[512];
+    assert_int_equal(ff_inertia_ratio_read(path, &n, Q, message, sizeof message), FF_OK);
+    assert_int_equal(n, 2);
+    const char *at = strstr(session->summary, "\"inertia_ratio\": [");
+    assert_non_null(at);
+    at += strlen("\"inertia_ratio\": [");
+    for (int i = 0; i < 4; i++) {
+        char *end;
+        of_summary[i] = strtod(at, &end);
+        at = end + 1;
+        assert_near(Q[i], of_summary[i], 1e-12 * fabs(Q[i]));
+    }
+    assert_true(session->emulation.pose_error < 1e-3); /* [m] over 50 ms; the arm reaches 0.9 m */
+    const ff_session *const all[] = {session};
+    assert_int_equal(ff_session_report(all, 1, in_folder("arms"), &notes), FF_DONE);
+    ff_session_close(session);
+}
+
 static void test_folder_has_plain_names_only(void **state) {
     (void)state;
     char *path = ff_session_folder(NULL, "../a b/c.d", NULL);
@@ -584,6 +626,35 @@ static void test_a_log_says_what_the_facility_was(void **state) {
         assert_line(notes.error, "no satellite 'nobody' in this log; it has 'late'");
         assert_null(found.json);
     }
+    /* behind its command by a lag of the second order; and a robot that only turns */
+    static const struct {
+        const char *set[2], *says;
+        double truth;
+        const char *key;
+    } lags[] = {
+        {{"satellites.late.robot={kind: lag, delay: 0.012, frequency: 8, damping: 1}", "time.duration=3"},
+         "second-order lag",
+         8.0,
+         "lag_frequency_Hz"},
+        {{"satellites.late.velocity=[0, 0, 0]", "time.duration=2"}, "rad rms", 0.017, "delay_s"}};
+    for (size_t i = 0; i < sizeof lags / sizeof *lags; i++) {
+        const ff_scenario_options load = {.set = lags[i].set, .sets = 2};
+        ff_outcome outcome;
+        ff_session *other = ff_session_open(in_folder("s.yaml"), &load, &outcome, &notes);
+        if (!other)
+            fail_msg("%s", notes.error);
+        const ff_session_options into = {.out = in_folder("lag"), .csv = true};
+        assert_int_equal(ff_session_execute(other, &into, &notes), FF_DONE);
+        ff_log_identified found;
+        const ff_log_identify_config config = {
+            .file = in_folder("lag/log.csv"), .delay_max = 0.1, .body = "late"};
+        assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+        if (!strstr(found.line[0], lags[i].says))
+            fail_msg("%s", found.line[0]);
+        assert_near(json_value(found.json, lags[i].key), lags[i].truth, 0.012 * lags[i].truth);
+        free(found.json);
+        ff_session_close(other);
+    }
     /* gravity as given, the sensor at the CoM; and a log that brings no scenario */
     ff_log_identified found;
     ff_log_identify_config config = {.file = csv,
@@ -622,6 +693,7 @@ int main(void) {
         cmocka_unit_test(test_without_a_reference_there_is_no_run_but_a_summary),
         cmocka_unit_test(test_an_emulation_is_judged_against_its_target),
         cmocka_unit_test(test_a_gripper_that_touches_nothing_is_said),
+        cmocka_unit_test(test_an_arm_emulates_another),
         cmocka_unit_test(test_folder_has_plain_names_only),
         cmocka_unit_test(test_a_list_of_variants_is_split_or_refused),
         cmocka_unit_test(test_a_comparison_leaves_out_what_cannot_take_an_arm),
