@@ -402,7 +402,7 @@ static void name_limit(const ff_campaign *c, ff_map_limit *limit) {
 static bool read_limits(reader *r, const ff_node *node, ff_campaign_map *map) {
     static const char *const keys[] = {"of", "at", "label", NULL};
     if (node->kind != FF_NODE_LIST || node->count > FF_MAP_LIMITS)
-        return fail(r, node->place, "limits must be a list of at most %d, e.g. [{of: causal_limit, at: 1.2}]",
+        return fail(r, node->place, "limits must be a list of up to %d, e.g. [{of: causal_limit, at: 1.2}]",
                     FF_MAP_LIMITS);
     for (const ff_node *item = node->child; item; item = item->next) {
         if (item->kind != FF_NODE_MAP)
@@ -437,7 +437,7 @@ static bool read_maps(reader *r, const ff_node *node) {
     }
     if (node->kind != FF_NODE_LIST || node->count > FF_CAMPAIGN_MAPS)
         return fail(r, node->place,
-                    "maps must be a list of at most %d, e.g. [{x: PATH, y: PATH, show: METRIC}]",
+                    "maps must be a list of up to %d, e.g. [{x: PATH, y: PATH, show: METRIC}]",
                     FF_CAMPAIGN_MAPS);
     for (const ff_node *item = node->child; item; item = item->next) {
         if (item->kind != FF_NODE_MAP)
@@ -484,7 +484,7 @@ static bool read_keep(reader *r, const ff_node *node) {
         (by && !read_column(r, by, "by", true, &c->worst_by)))
         return false;
     if (count > FF_CAMPAIGN_WORST)
-        return fail(r, worst->place, "worst is %llu, allowed: at most %d", (unsigned long long)count,
+        return fail(r, worst->place, "worst is %llu, allowed: up to %d", (unsigned long long)count,
                     FF_CAMPAIGN_WORST);
     c->keep_worst = (int)count;
     c->worst_by -= by ? c->varies : 0;

@@ -277,7 +277,7 @@ static void test_refuses_with_line_and_column(void **state) {
          "causal_limit]\nmaps: [{x: time.cycle, show: contacts, limits: [{of: causal_limit, at: 1}, {of: "
          "causal_limit, at: 1}, {of: causal_limit, at: 1}, {of: causal_limit, at: 1}, {of: causal_limit, at: "
          "1}]}]\n",
-         "limits must be a list of at most 4"},
+         "limits must be a list of up to 4"},
         {"name: t\nbase: base.yaml\nvary: {time.cycle: {list: [0.002, 0.004]}}\nmetrics: [contacts, "
          "causal_limit]\nmaps: [{x: time.cycle, show: contacts, limits: [{of: causal_limit, at: 1, label: "
          "[a]}]}]\n",
@@ -314,7 +314,7 @@ static void test_refuses_more_than_there_is_room_for(void **state) {
         {"samples: 2\nmethods: [", "'tdpa:force_noise=%d', ", "]\n", "methods must be a list of 1 to 32", 33},
         {"samples: 2\nmetrics: {", "m%d: contacts, ", "}\n", "more than 32 metrics", 33},
         {"vary: {time.cycle: {list: [0.002]}}\nmaps: [",
-         "{x: time.cycle, show: rebound_error, contour: %d}, ", "]\n", "maps must be a list of at most 32",
+         "{x: time.cycle, show: rebound_error, contour: %d}, ", "]\n", "maps must be a list of up to 32",
          33},
         {"samples: 2\nmethods: ['tdpa:reading=", "%04d", "']\n", "is too long", 60}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
