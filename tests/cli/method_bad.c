@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -78,6 +79,9 @@ static void answer(const char *act, reach *r) {
     else if (strcmp(act, "lead") == 0 && out) {
         out->has_command = true;
         out->lead[0] = 1e300;
+    } else if (strcmp(act, "attitude") == 0 && out) {
+        out->has_next[0] = true;
+        memset(&out->next[0], 0, sizeof out->next[0]);
     } else if (strcmp(act, "observers") == 0 && out)
         out->observers = 1000;
     if (strncmp(act, "complain", 8) == 0)
@@ -140,6 +144,8 @@ static void perform(const char *act, reach *r) {
             close(i);
     else if (strcmp(act, "replace") == 0)
         dup2(open("/", O_RDONLY), 2);
+    else if (strcmp(act, "limit") == 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});
     else if (strcmp(act, "chdir") == 0)
         sink = chdir("/");
     else if (strcmp(act, "locale") == 0)
