@@ -92,12 +92,14 @@ static void test_from_nothing_to_the_folder_and_again(void **state) {
     for (int m = 0; m < 2; m++) { /* what is kept holds its log, and how to make it again */
         char name[256];
         const uint64_t index = made.output->worst[m][0].slot / 2;
-        snprintf(name, sizeof name, "a/kept/%llu-%s/log.csv", (unsigned long long)index, c->method[m].label);
+        snprintf(name, sizeof name, "a/kept/%llu-%s/log.csv", (unsigned long long)index,
+                 c->method[m].variant.label);
         char *log = get_file(in_folder(name));
         assert_non_null(log);
         assert_int_equal(count_lines(log), 102);
         free(log);
-        snprintf(name, sizeof name, "a/kept/%llu-%s/command", (unsigned long long)index, c->method[m].label);
+        snprintf(name, sizeof name, "a/kept/%llu-%s/command", (unsigned long long)index,
+                 c->method[m].variant.label);
         command = get_file(in_folder(name));
         assert_non_null(command);
         assert_line(command, "freefloat run");
