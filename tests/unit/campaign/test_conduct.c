@@ -327,7 +327,7 @@ static void test_maps_and_curves_show_their_limits(void **state) {
              "still: satellites.body.final.velocity_mps.1}\n"
              "maps:\n"
              "  - {x: contacts.right.stiffness, y: satellites.body.robot.delay, show: force, contour: 1.2,\n"
-             "     limits: [{of: limit, at: 1.15, label: 'no <method> passes'}, {of: w, at: 99}]}\n"
+             "     limits: [{of: w, at: 0.3, label: 'no <method> passes'}, {of: w, at: 99}]}\n"
              "  - {x: satellites.body.robot.delay, show: error, limits: [{of: w, at: 0.2}]}\n"
              "  - {x: w, show: force, limits: [{of: limit}]}\n"
              "  - {x: satellites.body.robot.delay, show: still}\n");
@@ -354,6 +354,7 @@ static void test_maps_and_curves_show_their_limits(void **state) {
     char *page = get_file(in_folder("maps/report.html"));
     assert_non_null(page);
     assert_non_null(strstr(page, "w = 0.2"));
+    assert_non_null(strstr(page, "\"pieces\"")); /* the line where w tau is 0.3 */
     free(page);
     ff_conduct_free(&made);
     drop(c);

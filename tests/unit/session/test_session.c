@@ -489,11 +489,11 @@ static void test_a_log_says_what_the_facility_was(void **state) {
         double truth;
         const char *key;
     } lags[] = {
-        {{"satellites.late.robot={kind: lag, delay: 0.012, frequency: 8, damping: 1}", "time.duration=3"},
+        {{"satellites.late.robot={kind: lag, delay: 0.012, frequency: 8, damping: 1}", "time.duration=2"},
          "second-order lag",
          8.0,
          "lag_frequency_Hz"},
-        {{"satellites.late.velocity=[0, 0, 0]", "time.duration=2"}, "rad rms", 0.017, "delay_s"}};
+        {{"satellites.late.velocity=[0, 0, 0]", "time.duration=1"}, "rad rms", 0.017, "delay_s"}};
     for (size_t i = 0; i < sizeof lags / sizeof *lags; i++) {
         const ff_scenario_options load = {.set = lags[i].set, .sets = 2};
         ff_outcome outcome;
@@ -504,7 +504,7 @@ static void test_a_log_says_what_the_facility_was(void **state) {
         assert_int_equal(ff_session_execute(other, &into, &notes), FF_DONE);
         ff_log_identified found;
         const ff_log_identify_config config = {
-            .file = in_folder("lag/log.csv"), .delay_max = 0.1, .body = "late"};
+            .file = in_folder("lag/log.csv"), .delay_max = 0.05, .body = "late"};
         assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
         if (!strstr(found.line[0], lags[i].says))
             fail_msg("%s", found.line[0]);
