@@ -2,14 +2,13 @@
  */
 #include "fidelity/fused/fused.h"
 
-static void random_surface(fused_state *state, const fused_contact *c, double lo, double hi, ff_profile *e) {
+static void random_surface(fused_state *state, double lo, double hi, ff_profile *e) {
     ff_rng *rng = &state->rng;
     *e = (ff_profile){.valid = true,
                       .law = (int)(ff_rng_next(rng) & 3u),
                       .k = exp(ff_rng_range(rng, 0.0, 14.0)),
                       .c = exp(ff_rng_range(rng, 0.0, 9.0)) - 1.0,
                       .x0 = ff_rng_range(rng, lo - 0.01, hi + 0.01)};
-    (void)c;
 }
 
 static void begin_rows(fused_contact *c, int stage) {
@@ -286,8 +285,7 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
         c->mu_side = 0;
         c->mu_try = again ? c->mu_try : 0;
         if (config->random_estimates) {
-            random_surface(state, c, fused_row_of(c, c->row_from)->s, fused_row_of(c, c->detected)->s,
-                           &c->fit);
+            random_surface(state, fused_row_of(c, c->row_from)->s, fused_row_of(c, c->detected)->s, &c->fit);
             c->stage = COMMIT;
         } else
             c->stage = again ? FIT_AGAIN : FIT;

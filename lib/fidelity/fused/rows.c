@@ -252,8 +252,7 @@ static ff_vec3 across_torque(const fused_config *config, const fused_contact *c,
         ff_cholesky_solve(3, a, m.a);
         m = ff_vec3_unit(m);
     }
-    const double same = ff_vec3_dot(m, n);
-    return ff_vec3_finite(m) && fabs(same) > 0.9 ? ff_vec3_scale(same < 0.0 ? -1.0 : 1.0, m) : n;
+    return ff_vec3_dot(m, n) > 0.9 ? m : n; /* of a positive matrix: never turned round */
 }
 
 /* Normal and contact point from the sums. */
