@@ -91,6 +91,13 @@ static void test_delay_is_left_alone(void **unused) {
     bench_reset(&rng, 1, 0.0, 0.0, NULL);
     fly(40, v, -3.0 * told, none, false); /* never below none */
     assert_true(S->delay[0] == 0.0);
+
+    bench_reset(&rng, 1, 0.0, 0.0,
+                NULL); /* a tenth of a cycle is followed at once, and says all that follows */
+    S->lead[0] = 0.0;
+    S->delay[0] = 0.1 * BENCH_T;
+    fly(1, v, 0.0, none, false);
+    assert_true(S->lead[0] == S->delay[0] && S->delay_wait[0] == 0);
 }
 
 static fused_wall *wall_at(ff_vec3 n, double x0, bool torque) {
@@ -140,6 +147,13 @@ static void test_walls_that_are_gone(void **unused) {
         assert_int_equal(S->info.phantoms, gone);
         assert_int_equal(wall->missing, gone ? 2 : why == 6 ? 1 : 0);
     }
+    bench_reset(&rng, 1, 0.0, 0.0, NULL);
+    fused_wall *touched = wall_at(ff_vec3_make(-1, 0, 0), 0.0, false);
+    for (int k = 0; k < 40; k++) { /* on the surface is not inside it */
+        bench_push(&(ff_rigid_state){.attitude = {1, 0, 0, 0}})->past.body.velocity.x = 1e-3;
+        ff__fused_check_walls(&bench_model, S, bench_newest());
+        assert_true(touched->valid && touched->inside == 0);
+    }
     for (int torque = 0; torque < 2; torque++) { /* the satellite alone is inside */
         bench_reset(&rng, 1, 0.0, 0.0, NULL);
         fused_wall *wall = wall_at(torque ? ff_vec3_make(0, 0, -1) : ff_vec3_make(-1, 0, 0), 1e-4, torque);
@@ -179,7 +193,8 @@ static void feel(int samples, const ff_wrench *on, const ff_detection *detected)
         for (int i = 0; i < 2; i++)
             robot[i] = (ff_rigid_state){.position = {{(double)i, 0, 0}},
                                         .attitude = ff_quat_exp(ff_vec3_make(0, 0.3 + i, 0)),
-                                        .velocity = {{0.01, 0.0, 0.04 * (1 - i)}}};
+                                        .velocity = {{0.01, 0.0, 0.04 * (1 - i)}},
+                                        .omega = {{0, 0.1 * (1 - i), 0.3 * (1 - i)}}};
         bench_push(robot);
         for (int i = 0; i < bench_model.bodies; i++) {
             fused_at(S, i, bench_newest())->force = on[i].f;
@@ -263,13 +278,14 @@ static void test_a_second_contact(void **unused) {
                 const double part = limits[against] * (above ? 1.03 : 0.97),
                              share = part / sqrt(1.0 - part * part);
                 const ff_rigid_state robot = fused_robot_of(fused_at(S, 0, bench_newest()));
-                const ff_vec3 slip = ff_vec3_unit(
-                                  ff_vec3_axpy(-robot.velocity.y, ff_vec3_make(0, 1, 0), robot.velocity)),
-                              across = ff_vec3_cross(slip, ff_vec3_make(0, 1, 0));
+                const ff_vec3 normal = ff_vec3_make(0, 1, 0), r = ff_vec3_make(0.2, 0, 0);
+                S->contact[0].r = r;
+                const ff_vec3 tip = ff_rigid_point_velocity(&robot, r),
+                              slip = ff_vec3_unit(ff_vec3_axpy(-tip.y, normal, tip)),
+                              across = ff_vec3_cross(slip, normal);
                 const ff_vec3 side = ff_vec3_scale(10.0 * share, against ? ff_vec3_neg(slip) : across);
                 ff_wrench both = {.f = ff_vec3_add(first.f, side)};
                 /* with a torque that no point explains; torques of their own are another test's */
-                S->contact[0].r = ff_vec3_make(0.2, 0, 0);
                 both.t = ff_vec3_add(ff_vec3_cross(S->contact[0].r, ff_quat_unrotate(robot.attitude, both.f)),
                                      ff_quat_unrotate(robot.attitude, ff_vec3_make(0, 5, 0)));
                 S->torque_hits[0] = -100;

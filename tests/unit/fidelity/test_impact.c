@@ -252,6 +252,10 @@ static void test_what_a_contact_tells(void **unused) {
         c->friction = 0.2;
         if (!observer)
             set("observer", 0);
+        static const double C[6][6] = {[3] = {[3] = 1e-5}, [4] = {[4] = 1e-5}, [5] = {[5] = 1e-5}};
+        const bool yields = draw % 5 == 4; /* the robot itself: 1/k and 1e-5 in series */
+        const double k_e = yields ? 1.0 / (1.0 / 2e4 + 1e-5) : 2e4;
+        sample[0].compliance = yields ? C : NULL;
         const double given = draw % 6 == 5 ? 0.8 : FF_NAN;
         if (!isnan(given))
             set("restitution", given);
@@ -267,7 +271,7 @@ static void test_what_a_contact_tells(void **unused) {
             const double t = k * T + first, p = k < 0 ? v0 * t : v0 / w * sin(w * t),
                          v = k < 0 ? v0 : v0 * cos(w * t);
             const double q = grows ? fmin(1.0, fmax(0.0, p / 2e-3)) : 1.0;
-            const double damper = 300.0 * q * q * (3.0 - 2.0 * q) * v, f = k < 0 ? 0.0 : 2e4 * p + damper;
+            const double damper = 300.0 * q * q * (3.0 - 2.0 * q) * v, f = k < 0 ? 0.0 : k_e * p + damper;
             stand(p - off, v, ff_vec3_scale(0.03, along));
             const impact_look asks = follow_once(ff_vec3_scale(f, ff_vec3_axpy(-mu, along, n)), &bounded);
             assert_int_equal(e->open, k >= 0);
@@ -283,8 +287,8 @@ static void test_what_a_contact_tells(void **unused) {
                 const double believed = grows ? fmin(1.0, fmax(0.0, (p - off) / 2e-3)) : 1.0;
                 const double part = believed * believed * (3.0 - 2.0 * believed);
                 const double spring = f - (observer ? 300.0 * part * v : 0.0);
-                assert_near(e->estimate, spring / 2e4 - (p - off), 1e-9);
-                assert_near(e->since, fmin(T, spring / (2e4 * v)), 1e-9);
+                assert_near(e->estimate, spring / k_e - (p - off), 1e-9);
+                assert_near(e->since, fmin(T, spring / (k_e * v)), 1e-9);
                 assert_near(e->offset, e->estimate, 0.0);
                 assert_int_equal(e->begin, 3);
                 assert_near(e->damping,
@@ -306,10 +310,10 @@ static void test_what_a_contact_tells(void **unused) {
         if (observer && !grows)
             assert_near(e->estimate, off, 1e-9);
         assert_false(bounded);
-        assert_near(e->stiffness, 2e4, 1e-6);
+        assert_near(e->stiffness, k_e, 1e-6);
         /* the slope of force over depth, about the means */
         if (observer && !grows)
-            assert_near(e->Sxy / e->Sxx, 2e4, 1e-3);
+            assert_near(e->Sxy / e->Sxx, k_e, 1e-3);
     }
 }
 
@@ -338,6 +342,26 @@ static void test_offset_is_filtered(void **unused) {
         assert_near(state->episode[0].variance / variance, 1.0, 1e-9);
     }
     assert_near(mean, 3e-4, 5.0 * sqrt(variance + R));
+    one_plane(-1); /* exact sensors, a surface that stays: the mean of n samples, never without a variance */
+    set("drift", 0.0);
+    set("position_error", 1e-12);
+    make();
+    for (int k = 1; k < 10; k++) {
+        stand(2e-3, 1e-3, ff_vec3_zero());
+        follow_once(ff_vec3_scale(40.0, normal_of(&world.contact[0])), &bounded);
+        assert_near(state->episode[0].variance * (k + 1) / 1e-24, 1.0, 1e-6);
+    }
+    one_plane(1); /* the body's own sensor shows nothing: no direction */
+    make();
+    stand(2e-3, 1e-3, ff_vec3_zero());
+    follow_once(ff_vec3_scale(40.0, normal_of(&world.contact[0])), &bounded);
+    const ff_vec3 direction = state->episode[0].n_o;
+    impact_measured m;
+    sample[0].f_b = ff_wrench_zero();
+    measure(&m);
+    ff__impact_follow(&model, state, 0, 1, robot, &m, &bounded);
+    assert_true(state->episode[0].touching);
+    assert_vec3_near(state->episode[0].n_o, direction, 0.0);
 }
 
 /* Begins above the threshold, goes on down to its half while the robot stands in the surface, ends when robot
@@ -590,6 +614,7 @@ static void test_contacts_of_a_recomputation(void **unused) {
     know(1, 10); /* long over before the first began */
     state->episode[1].open = false;
     state->episode[1].last = 15;
+    state->episode[0].mu_found = 0.07;
     ff_rigid_state body[1] = {robot[0]};
     bool bounded = false;
     assert_int_equal(ff__impact_recompute(&model, state, 120, 0, 1, body, &bounded), 0);
@@ -604,6 +629,13 @@ static void test_contacts_of_a_recomputation(void **unused) {
     assert_near(state->replay.offset[1], 1e-3, 0.0);
     assert_near(state->replay.mu[1], 0.1, 0.0);
     assert_int_equal(state->replay.start, 20);
+    for (uint64_t now = 122; state->replay.running && now < 130; now++) {
+        fly(1, from);
+        ff__impact_recompute(&model, state, now, 0, 0, body, &bounded);
+    }
+    assert_false(state->replay.running); /* with what it was computed, they go on */
+    assert_true(state->episode[0].mu == 0.07 && state->episode[1].mu == 0.1 &&
+                state->episode[1].offset == 1e-3);
 }
 
 int main(void) {

@@ -227,8 +227,15 @@ static void test_what_is_not_asked_well_is_refused(void **state) {
     REFUSED(config.stiffness_span = 1.0, FF_ERR_ARGUMENT, range);
     REFUSED(config.delay_max = 0.0, FF_ERR_ARGUMENT, range);
     REFUSED(config.delay_max = FF_INF, FF_ERR_ARGUMENT, range);
-    /* stopped in the first run, in the search, and in the map */
-    static const int calls[] = {1, 5, 27};
+    /* stopped in the first run, in the search, and in the map, which is last */
+    int left = 1000;
+    config = good;
+    config.progress = stop;
+    config.user = &left;
+    config.map = 2;
+    assert_int_equal(ff_delay_margin_analyze(s, &config, &m, message, sizeof message), FF_OK);
+    ff_delay_margin_free(&m);
+    const int calls[] = {1, 5, 1000 - left - 1};
     for (int i = 0; i < 3; i++) {
         int count = calls[i];
         REFUSED((config.progress = stop, config.user = &count, config.map = 2), FF_ERR_LIMIT, "stopped");
