@@ -346,6 +346,13 @@ static void path_to_rest(const bounds *b, double T, const part *now, const ff_ou
     }
 }
 
+ff_vec3 ff_output_stop_path(const ff_output_config *config, ff_vec3 v, ff_vec3 a) {
+    const bounds b = bounds_of(config, 0);
+    ff_vec3 end, turn;
+    path_to_rest(&b, config->cycle, &(part){v, a}, &(ff_output_course){.active = false}, &end, &turn);
+    return end;
+}
+
 /* The point of a stop that is furthest from the centre of the box, axis by axis. */
 static ff_vec3 furthest(const ff_output_config *config, ff_vec3 from, const part *now,
                         const ff_output_course *course) {
