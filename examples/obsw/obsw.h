@@ -12,7 +12,7 @@
 #define FF_OBSW_VERSION 2u
 #define FF_OBSW_JOINTS 32
 
-/* Told once. Masses and lengths of the arm are the software's own business. */
+/* Given once. Masses and lengths of the arm are the software's own business. */
 typedef struct ff_obsw_setup {
     uint32_t version; /* FF_OBSW_VERSION */
     uint32_t joints;

@@ -49,7 +49,8 @@ enum {
     CONTACT_ROBOT_FORCE,
     CONTACT_IMPULSE,
     CONTACT_STIFFNESS,
-    CONTACT_DAMPING
+    CONTACT_DAMPING,
+    CONTACT_REPORT /* of ff_metric.column */
 };
 static const entry contact_entries[] = {
     {"start_s", CONTACT_START, 0, false, "s"},
@@ -136,6 +137,49 @@ static const char *unit_by_suffix(const char *path) {
     return "";
 }
 
+/* METHOD.COLUMN of a contact or of the run, for a vector with its component: what a method of this scenario
+ * reports. FF_ERR_ARGUMENT: the path does not begin with the name of one. */
+static ff_status parse_report(const ff_scenario *scenario, const char *path, const char *rest, bool run,
+                              ff_metric *metric, char *message, size_t size) {
+    const size_t n = strcspn(rest, ".");
+    const ff_method *method = NULL;
+    for (int m = 0; m < scenario->setups; m++)
+        if (strlen(scenario->setup[m].method->name) == n &&
+            strncmp(scenario->setup[m].method->name, rest, n) == 0)
+            method = scenario->setup[m].method;
+    if (!method || rest[n] != '.')
+        return FF_ERR_ARGUMENT;
+    rest += n + 1;
+    const size_t length = strcspn(rest, ".");
+    char names[400] = "";
+    for (uint32_t c = 0; c < method->columns; c++) {
+        const ff_report_column *column = &method->column[c];
+        if (column->run != run)
+            continue;
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", column->name);
+        if (strlen(column->name) != length || strncmp(column->name, rest, length) != 0)
+            continue;
+        const bool vector = column->type == FF_REPORT_VECTOR;
+        if (column->type == FF_REPORT_CHOICE || column->type == FF_REPORT_FLAGS)
+            return ff_refuse(FF_ERR_FORMAT, message, size, "'%s' is text, allowed: a number", path);
+        if (vector ? rest[length] != '.' || !strchr("012", rest[length + 1]) || !rest[length + 1] ||
+                         rest[length + 2]
+                   : rest[length] != 0)
+            return ff_refuse(FF_ERR_FORMAT, message, size, "'%s' is %s, allowed: %s", path,
+                             vector ? "a list" : "one number",
+                             vector ? "one component, e.g. '.0'" : "its name alone");
+        metric->component = vector ? rest[length + 1] - '0' : 0;
+        metric->method = method;
+        metric->column = column->name;
+        metric->unit = column->unit;
+        return FF_OK;
+    }
+    return ff_refuse(FF_ERR_FORMAT, message, size,
+                     "'%s': method '%s' reports no such number of %s, allowed: %s", path, method->name,
+                     run ? "the run" : "a contact", *names ? names : "none");
+}
+
 /* A path that no table knows: look into the summary of a run that has just begun. */
 static ff_status parse_text(const ff_scenario *scenario, const char *path, ff_metric *metric, char *message,
                             size_t size) {
@@ -205,6 +249,11 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
                              "'%s': no contact is named '%s', allowed: a contact's name or number", path,
                              metric->contact);
     }
+    metric->kind = FF_METRIC_CONTACT;
+    metric->code = CONTACT_REPORT;
+    const ff_status reported = parse_report(scenario, path, rest + n + 1, false, metric, message, size);
+    if (reported != FF_ERR_ARGUMENT)
+        return reported;
     const int i = find(contact_entries, COUNT(contact_entries), rest + n + 1, &metric->component);
     if (i == -2)
         return ff_refuse(FF_ERR_FORMAT, message, size, "'%s' is a list, allowed: one component, e.g. '.0'",
@@ -218,7 +267,6 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
         return ff_refuse(FF_ERR_FORMAT, message, size, "'%s' is not a value of a contact, allowed: %s", path,
                          names);
     }
-    metric->kind = FF_METRIC_CONTACT;
     metric->code = (int)contact_entries[i].offset;
     metric->unit = contact_entries[i].unit;
     return FF_OK;
@@ -242,6 +290,10 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
                                 metric->code >= DERIVED_LIMIT;
         return FF_OK;
     }
+    metric->kind = FF_METRIC_TEXT;
+    const ff_status reported = parse_report(scenario, path, path, true, metric, message, size);
+    if (reported != FF_ERR_ARGUMENT)
+        return reported;
     if (strncmp(path, "satellites.", 11) != 0)
         return parse_text(scenario, path, metric, message, size);
     const char *rest = path + 11;
@@ -412,7 +464,13 @@ static double contact_value(const ff_metric *metric, const ff_metrics *metrics) 
             (metric->number < 0 && strcmp(contact->name, metric->contact) != 0) || number-- > 0)
             continue;
         const int side = contact->body == metric->body ? 0 : 1;
+        const double *reported =
+            metric->code == CONTACT_REPORT && e->reports && metric->method == scenario->method
+                ? ff_method_value(metric->method, false, e->report, metric->column)
+                : NULL;
         switch (metric->code) {
+        case CONTACT_REPORT:
+            return reported ? reported[metric->component] : FF_NAN;
         case CONTACT_START:
             return e->start;
         case CONTACT_END:

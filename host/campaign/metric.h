@@ -25,6 +25,8 @@ typedef struct ff_metric {
     bool needs_ideal;
     bool scenario_only; /* known before the run, also for one that failed */
     const char *unit;
+    const ff_method *method; /* of a contact's number that a method reports */
+    const char *column;
 } ff_metric;
 
 /* Finds what `path` means for this scenario. FF_ERR_FORMAT with a sentence that says what is allowed. */

@@ -7,16 +7,14 @@
 #include "catalog/watch.h"
 #include "scenario/scenario.h"
 
-enum {
-    FF_LIBRARIES = FF_WATCHED,  /* at once */
-    FF_LIBRARY_BYTES = 64 << 20 /* for model and state of one instance, at most */
-};
+enum { FF_LIBRARIES = FF_WATCHED /* at once */ };
 
-/* The library at `path`, from the working folder. NULL, and one line in `message`: the file is not a shared
- * library, does not export ff_method_entry, was built for another abi, has a table that is not whole, asks
- * for more than FF_LIBRARY_BYTES, returns values that are not finite, crashes or does not return when it is
- * tried, starts a process, has defaults outside their ranges, or a name that is taken. Call it from one
- * thread before others start. */
+/* The library at `path`, from the working folder. NULL, and one line without the path in `message`: the file
+ * is not a shared library, does not export ff_method_entry, was built for another abi, has a table that is
+ * not whole, asks for more than FF_LIBRARY_BYTES, returns values that are not finite, crashes or does not
+ * return when it is tried, leaves its memory, starts a process, changes what the process shares
+ * (catalog/process.h), has defaults outside their ranges, or a name that is taken. Call it from one thread
+ * before others start. */
 const ff_method_library *ff_library_open(const char *path, char *message, size_t size);
 
 /* With the libraries; refusing each in one line, for commands whose loop must not be disturbed; leaving them

@@ -18,10 +18,14 @@ enum {
     FF_DEVICE_PAGE_MAX = 16384 /* [bytes] of a configuration page */
 };
 
-/* From the scenario; of a robot only, so far. */
+/* From the scenario. The first ones are keys there, each of the devices that list it. */
 typedef struct ff_device_settings {
-    bool cartesian;  /* commanded by poses; else by axes */
-    bool increments; /* each command is what to add; else a total */
+    uint64_t port;      /* UDP */
+    uint64_t page_port; /* TCP, of the page */
+    ff_arm_kind arm;    /* robot: kinematics */
+    bool cartesian;     /* commanded by poses; else by axes */
+    bool increments;    /* each command is what to add; else a total */
+    /* what follows from the rest of the scenario */
     bool rail;       /* an external linear axis is commanded, too */
     unsigned window; /* [cycles] a command is recent for: longer than the robot's delay */
 } ff_device_settings;
@@ -82,7 +86,11 @@ typedef struct ff_device_counters {
 
 typedef struct ff_device {
     const char *name; /* robot.kind or sensor.kind of a scenario */
+    const char *help; /* what it is, in a sentence for the reference of the scenario's keys */
     ff_device_kind kind;
+    /* Its keys beside `address`, into ff_device_settings; a boolean may name its two words as `choice`. */
+    const ff_setting *setting;
+    unsigned settings;
     unsigned port;    /* UDP: a robot's telegrams come to it on this computer; a sensor is asked at it */
     const char *page; /* path of what is read by HTTP before the first record; NULL: nothing */
     size_t bytes;     /* of its state */
@@ -110,9 +118,12 @@ typedef struct ff_device {
 /* One table a protocol; a device is added with its name here and in the list of devices.c. */
 extern const ff_device ff_device_rsi, ff_device_ati;
 
+/* Names of arms in the order of ff_arm_kind, NULL at the end: words of a robot's setting. */
+extern const char *const ff_arm_names[];
+
 /* The list, n from 0; NULL at its end. */
 const ff_device *ff_device_at(size_t n);
-/* By kind and name; the first of that kind if no device has the name: a virtual kind is reached by it. */
-const ff_device *ff_device_find(ff_device_kind kind, const char *name);
+/* The same of one kind, in the order of the list. */
+const ff_device *ff_device_of(ff_device_kind kind, int n);
 
 #endif

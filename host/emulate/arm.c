@@ -30,13 +30,6 @@ static void release(built *b) {
     free(b->memory[1]);
 }
 
-/* xx yy zz xy xz yz */
-static void six(const ff_mat3 *m, double *out) {
-    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    for (int i = 0; i < 6; i++)
-        out[i] = m->m[at[i][0]][at[i][1]];
-}
-
 static ff_status build(const ff_emulate_arm *arm, ff_tree_task task, const char *who, built *b, char *message,
                        size_t size) {
     const size_t n = (size_t)arm->links, needed = task == FF_TREE_TASK_POSE ? 6 : 2;
@@ -51,7 +44,7 @@ static ff_status build(const ff_emulate_arm *arm, ff_tree_task task, const char 
     tree.fixed_base = !arm->floating;
     tree.base_mass = arm->base_mass;
     tree.base_com = arm->base_com;
-    six(&arm->base_inertia, tree.base_inertia);
+    ff_link_inertia(&arm->base_inertia, tree.base_inertia);
     tree.links = n;
     tree.link = b->row;
     b->shape = (ff_tree_mechanism){.task = task,
@@ -61,14 +54,8 @@ static ff_status build(const ff_emulate_arm *arm, ff_tree_task task, const char 
                                    .frame = {(int)n - 1, arm->tip}};
     for (size_t i = 0; i < n; i++) {
         const ff_emulate_link *link = &arm->link[i];
-        ff_tree_link_default(&b->row[i]);
-        b->row[i].parent = (int)i - 1;
-        b->row[i].axis = link->axis;
-        b->row[i].pose = link->pose;
-        b->row[i].mass = link->mass;
-        b->row[i].com = link->com;
-        six(&link->inertia, b->row[i].inertia);
-        b->shape.joint_friction[i] = link->friction;
+        b->row[i] = ff_link_tree(&link->row);
+        b->shape.joint_friction[i] = link->row.viscous;
         b->shape.motor_inertia[i] = link->motor_inertia;
         b->shape.stiffness[i] = link->stiffness;
         b->shape.damping[i] = link->damping;
@@ -181,7 +168,7 @@ static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, s
         const ff_emulate_link *link = &arms->target.link[i];
         c->q_s[skip + i] = c->q_s[skip + motor + i] = link->start;
         c->v_s[base + i] = c->v_s[base + motor + i] = link->speed;
-        c->torque[base + motor + i] = link->torque;
+        c->torque[base + motor + i] = link->drive;
     }
     for (size_t i = 0; i < n; i++)
         c->q_r[i] = robot.link[i].start;
@@ -212,7 +199,7 @@ static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, s
     believed = robot;
     believed.gravity = ff_vec3_scale(1.0 + arms->gravity_model_error, robot.gravity);
     for (int i = 0; i < believed.links; i++)
-        believed.link[i].friction *= 1.0 + arms->friction_model_error;
+        believed.link[i].row.viscous *= 1.0 + arms->friction_model_error;
     status = build(&believed, arms->task, "robot", &p->believed, message, size);
     if (status != FF_OK)
         return status;
@@ -222,7 +209,7 @@ static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, s
     c->actuator.bandwidth = arms->actuator_bandwidth;
     c->actuator.delay = arms->actuator_delay;
     for (size_t i = 0; i < n; i++) {
-        c->actuator.torque_max[i] = robot.link[i].torque_limit;
+        c->actuator.torque_max[i] = robot.link[i].row.torque;
         c->sensor.force_bias[i] = arms->task == FF_TREE_TASK_POSE && i < 3 ? 0.0 : arms->force_bias;
     }
     c->sensor.force_noise = arms->force_noise;

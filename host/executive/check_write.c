@@ -71,9 +71,5 @@ char *ff_check_json(const ff_scenario *scenario, const ff_check *check) {
     }
     ff_json_close(&json, '}');
     ff_json_close(&json, '}');
-    if (json.failed) {
-        ff_json_free(&json);
-        return NULL;
-    }
-    return json.text;
+    return ff_json_take(&json);
 }

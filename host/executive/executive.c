@@ -34,7 +34,8 @@ static ff_status prepare(ff_executive *e, const ff_scenario *scenario, ff_statio
         ff_scenario_joints(scenario, &e->config, &e->joints, result->message, sizeof result->message);
     if (result->status != FF_OK)
         return result->status;
-    result->status = ff_loop_memory_open(&e->config, &e->loop, result->message, sizeof result->message);
+    result->status = ff_loop_memory_open(&e->config, ff_scenario_library(scenario), &e->loop, result->message,
+                                         sizeof result->message);
     if (result->status == FF_OK) {
         ff_loop_reset(e->loop.model, e->loop.state, e->loop.state_bytes, &result->info, &e->out);
         e->nominal = e->loop.state->nominal.motion;
@@ -85,6 +86,7 @@ void ff_executive_bound(ff_executive *e) {
         ff_output_config *output = &e->phases.output[i];
         ff_plan_output(&e->scenario->satellite[i], limits, e->scenario->cycle, output);
         ff_safety_set_braking(&e->guard.config, i, output);
+        ff_safety_set_box(&e->guard.config, i, output);
         e->station.bound(e->station.self, i, limits, output);
     }
 }
@@ -157,6 +159,14 @@ static bool fail(ff_executive *e, ff_status status) {
     snprintf(e->result->message, sizeof e->result->message, "at %.3f s: %s", ff_executive_time(e),
              ff_status_text(status));
     return false;
+}
+
+/* The same for a step of the loop: of a method from outside it may be its fault. */
+static void fail_step(ff_executive *e, ff_status status) {
+    fail(e, status);
+    if (ff_scenario_library(e->scenario))
+        snprintf(e->result->message, sizeof e->result->message, "at %.3f s: method '%s': %s",
+                 ff_executive_time(e), e->scenario->method->name, ff_status_text(status));
 }
 
 void ff_executive_stop(ff_executive *e) {
@@ -367,7 +377,7 @@ static void say_why(ff_executive *e, int i) {
     ff__executive_say(e, text);
 }
 
-/* On devices: nothing accelerates more than the stop of this body. */
+/* On devices: what leads this body after its stop accelerates no more than that. */
 static void slow(ff_executive *e, int i) {
     ff_output_slow(&e->phases.output[i]);
     e->station.bound(e->station.self, i, &e->guard.config.limits[i], &e->phases.output[i]);
@@ -382,7 +392,8 @@ static void come_to_rest(ff_executive *e) {
     e->led = ff_guard_stop(&e->guard, &e->sample, ff_executive_time(e), e->out.command);
     for (int i = 0; i < e->scenario->satellites; i++) {
         e->out.next[i] = e->out.command[i];
-        if (e->phases.plan && e->guard.body[i].stop.started && !e->guard.body[i].back)
+        const ff_stop_state *stop = &e->guard.body[i].stop;
+        if (e->phases.plan && (stop->retreats || stop->done) && !e->guard.body[i].back)
             slow(e, i);
         if (!done[i] && e->guard.body[i].stop.done)
             say_why(e, i);
@@ -488,7 +499,7 @@ static void advance(ff_executive *e, ff_status stepped) {
     if (stepped < 0 && e->guard.watches)
         e->found = ff_trip_of_step(stepped, e->loop.state, e->scenario->satellites);
     else if (stepped < 0)
-        fail(e, stepped);
+        fail_step(e, stepped);
     if (e->phases.plan)
         e->phases.finished = e->phases.finished || e->final;
     else

@@ -222,7 +222,8 @@ ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *mess
         contact->normal = ff_vec3_unit(contact->normal);
         if (!(ff_vec3_norm(contact->normal) > 0.5) || !ff_vec3_finite(contact->at) ||
             !ff_vec3_finite(contact->point))
-            return ff_refuse(FF_ERR_SINGULAR, message, size, "the contact's normal must not be zero");
+            return ff_refuse(FF_ERR_SINGULAR, message, size,
+                             "the contact's normal, at and point must be finite, its normal not zero");
     }
     if (contact->kind == FF_CONTACT_CONE) {
         contact->axis = ff_vec3_unit(contact->axis);

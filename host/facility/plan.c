@@ -1,28 +1,24 @@
 #include "facility/plan.h"
 
-#include <stdio.h>
-
-static ff_status refuse(ff_status status, char *message, size_t size, const char *name, const char *text) {
-    snprintf(message, size, "satellites.%s: %s", name, text);
-    return status;
-}
+#include "text/message.h"
 
 static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, char *message, size_t size) {
     ff_plan_body *body = &plan->body[i];
     const ff_robot_config *robot = &satellite->robot;
-    const bool rsi = robot->kind == FF_ROBOT_KUKA_RSI;
+    const bool stands = robot->kind >= FF_ROBOT_DEVICE; /* a device: where the scenario says */
     ff_arm_config config;
-    ff_arm_default(rsi ? robot->arm : FF_ARM_KR120, &config);
+    ff_arm_default(stands ? robot->device.arm : FF_ARM_KR120, &config);
     config.tool = robot->tool;
     const double deg = FF_PI / 180.0;
     /* flange down, elbow up; A5 in the middle between the wrist's singularity and its end: a satellite that
      * turns needs both */
     const ff_arm_joints ready = {.a = {0.0, -90.0 * deg, 120.0 * deg, 0.0, 60.0 * deg, 0.0}};
-    if (rsi)
+    if (stands)
         config.base = robot->base;
     if (ff_arm_create(&config, &body->arm) != FF_OK)
-        return refuse(FF_ERR_ARGUMENT, message, size, satellite->name, "the arm's base or tool is not valid");
-    if (!rsi) {
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "satellites.%s: the arm's base or tool is not valid",
+                         satellite->name);
+    if (!stands) {
         const ff_pose T_bt = ff_arm_forward(&body->arm, &ready);
         config.base = ff_pose_mul(body->start.T, ff_pose_inverse(T_bt));
         config.base.q = ff_quat_unit(config.base.q);
@@ -31,8 +27,9 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
     const ff_pose park = ff_plan_runup(plan, i, -FF_INF).T;
     if (robot->rail.present) {
         if (body->cartesian)
-            return refuse(FF_ERR_UNSUPPORTED, message, size, satellite->name,
-                          "a rail is an external axis and needs channel: axes");
+            return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                             "satellites.%s: a rail is an external axis and needs channel: axes",
+                             satellite->name);
         /* the carriage starts in the middle, E1 = 0, and keeps the wrist's distance along the rail */
         config.rail = (ff_arm_rail){.rule = FF_ARM_RAIL_FOLLOW,
                                     .axis = ff_quat_unrotate(config.base.q, robot->rail.axis),
@@ -42,11 +39,13 @@ static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, 
         ff_arm_create(&config, &body->arm);
         config.rail.standoff = ff_arm_along(&body->arm, &park);
         if (ff_arm_create(&config, &body->arm) != FF_OK)
-            return refuse(FF_ERR_ARGUMENT, message, size, satellite->name, "the robot's rail is not valid");
+            return ff_refuse(FF_ERR_ARGUMENT, message, size, "satellites.%s: the robot's rail is not valid",
+                             satellite->name);
     }
     ff_arm_info info;
     if (ff_arm_inverse(&body->arm, &park, &ready, &body->home, &info) != FF_OK)
-        return refuse(FF_ERR_REACH, message, size, satellite->name, ff_arm_reason_text(info.reason));
+        return ff_refuse(FF_ERR_REACH, message, size, "satellites.%s: %s", satellite->name,
+                         ff_arm_reason_text(info.reason));
     return FF_OK;
 }
 
@@ -69,11 +68,10 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
     *plan = (ff_plan){.bodies = scenario->satellites, .cycle = scenario->cycle};
     const bool arm = ff_scenario_servicer(scenario) >= 0;
     if (scenario->emulates || arm || !scenario->method) {
-        snprintf(message, size, "%s cannot run on devices yet",
-                 scenario->emulates ? "an emulation"
-                 : arm              ? "a satellite with an arm"
-                                    : "method: ideal");
-        return FF_ERR_UNSUPPORTED;
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size, "%s cannot run on devices yet",
+                         scenario->emulates ? "an emulation"
+                         : arm              ? "a satellite with an arm"
+                                            : "method: ideal");
     }
     /* The robots make the motion relative to the nominal one. What two bodies do to each other does not
      * depend on it; a thing fixed in inertial space would have to be carried through the lab. */
@@ -81,11 +79,11 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
     const ff_rigid_state nominal = ff_scenario_nominal(scenario);
     for (int c = 0; relative && c < scenario->contacts; c++)
         if (scenario->contact[c].kind == FF_CONTACT_WALL || scenario->contact[c].kind == FF_CONTACT_STOPS) {
-            snprintf(message, size,
-                     "contacts.%s: with frame: relative nothing fixed in space can be touched on devices, "
-                     "allowed: pair, cone, grasp",
-                     scenario->contact[c].name);
-            return FF_ERR_UNSUPPORTED;
+            return ff_refuse(
+                FF_ERR_UNSUPPORTED, message, size,
+                "contacts.%s: with frame: relative nothing fixed in space can be touched on devices, "
+                "allowed: pair, cone, grasp",
+                scenario->contact[c].name);
         }
     bool moving = false;
     double settle = 0.0, ramp = 0.4;
@@ -96,8 +94,8 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
         const ff_rigid_state start =
             relative ? ff_relative_from_absolute(&nominal, &satellite->start) : satellite->start;
         body->start = ff_setpoint_from_state(&start);
-        body->cartesian = robot->cartesian;
-        body->increments = robot->relative;
+        body->cartesian = robot->device.cartesian;
+        body->increments = robot->device.increments;
         body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
         moving |= ff_vec3_norm(start.velocity) > 0.0 || ff_vec3_norm(start.omega) > 0.0;
         double own = body->delay + satellite->sensor.delay;

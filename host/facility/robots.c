@@ -355,22 +355,10 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
     enum { FIRST_STREAM = 128 }; /* beyond the sensors', which are the bodies' numbers */
     *robot =
         (ff_robot){.config = *config, .cycle = cycle, .seed = seed, .stream = FIRST_STREAM + (uint64_t)body};
-    switch (config->kind) {
-    case FF_ROBOT_IDEAL:
-    case FF_ROBOT_DELAY:
-    case FF_ROBOT_LAG:
-    case FF_ROBOT_LIMITED:
-    case FF_ROBOT_JOINTS:
-    case FF_ROBOT_WRENCH:
-    case FF_ROBOT_KUKA_RSI: /* virtual: follows after its delay */
-        break;
-    default:
-        snprintf(message, size,
-                 "robot kind %s is not part of the virtual facility yet (ideal, delay, lag, limited, joints, "
-                 "wrench are)",
-                 (unsigned)config->kind <= FF_ROBOT_KUKA_RSI ? ff_robot_names[config->kind] : "?");
-        return FF_ERR_UNSUPPORTED;
-    }
+    if (config->kind == FF_ROBOT_MUJOCO) /* a device follows after its delay */
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                         "robot kind mujoco is not part of the virtual facility yet (ideal, delay, lag, "
+                         "limited, joints, wrench are)");
     /* Under a robot that is its pose alone a rail changes nothing; on the network it is the axis E1. */
     if (config->rail.present && config->kind == FF_ROBOT_JOINTS)
         return ff_refuse(FF_ERR_UNSUPPORTED, message, size,

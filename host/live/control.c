@@ -68,7 +68,7 @@ static ff_status take(void *self, const ff_row *row) {
     ff_live_control *control = self;
     double gauge[FF_LIVE_GATE * FF_MAX_BODIES];
     ff_live_control_gauges(control, row, gauge);
-    ff_live_push_gauges(control->live, row, gauge); /* a full ring is the page's loss, not the run's */
+    ff_live_push(control->live, row, gauge); /* a full ring is the page's loss, not the run's */
     return FF_OK;
 }
 

@@ -115,10 +115,9 @@ ff_live_info ff_live_get_info(const ff_live *live);
 
 /* ------------------------------------------------------------------------------- the loop's side, wait-free
  */
-/* False: the ring was full, the row is lost to the page (not to the log). */
-bool ff_live_push(ff_live *live, const ff_row *row);
-/* The same with the config's gauges; those of a limit are counted from 1. */
-bool ff_live_push_gauges(ff_live *live, const ff_row *row, const double *gauge);
+/* A row with the config's gauges; those of a limit are counted from 1. False: the ring was full, the row is
+ * lost to the page (not to the log). */
+bool ff_live_push(ff_live *live, const ff_row *row, const double *gauge);
 /* For a source without ff_row. */
 enum {
     FF_LIVE_RESTART = 1, /* what was shown before does not count any more (a jump in time) */

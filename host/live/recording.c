@@ -52,7 +52,7 @@ static ff_status read_header(ff_recording *r, const char *end) {
         if (*at != ',')
             return FF_ERR_FORMAT;
     }
-    return r->columns && r->name[0] && strcmp(r->name[0], "t [s]") == 0 ? FF_OK : FF_ERR_FORMAT;
+    return strcmp(r->name[0], "t [s]") == 0 ? FF_OK : FF_ERR_FORMAT;
 }
 
 static ff_status index_lines(ff_recording *r, size_t from, size_t *bad) {

@@ -33,8 +33,7 @@ enum {
 };
 
 typedef struct viewer {
-    bool socket; /* WebSocket; else a request for the page */
-    size_t sent; /* [bytes] of the page */
+    size_t sent; /* [bytes] of the page, to who asks for it */
     uint32_t number;
     bool greeted, caught_up;
     uint64_t next_frame, next_note;
@@ -80,7 +79,7 @@ static bool own_host(const ff_live *live, const char *host) {
     if (strcmp(host, own) == 0)
         return true;
     snprintf(own, sizeof own, "localhost:%d", live->port);
-    return live->loopback && strcmp(live->host, "127.0.0.1") == 0 && strcmp(host, own) == 0;
+    return strcmp(live->host, "127.0.0.1") == 0 && strcmp(host, own) == 0;
 }
 
 static bool header(struct lws *wsi, enum lws_token_indexes token, char *text, int size) {
@@ -88,62 +87,54 @@ static bool header(struct lws *wsi, enum lws_token_indexes token, char *text, in
     return lws_hdr_total_length(wsi, token) > 0 && lws_hdr_copy(wsi, text, size, token) > 0;
 }
 
-static bool host_good(const ff_live *live, struct lws *wsi) {
-    char host[128];
-    return header(wsi, WSI_TOKEN_HOST, host, sizeof host) && own_host(live, host);
-}
-
-static bool origin_good(const ff_live *live, struct lws *wsi) {
-    char origin[160], host[128];
-    return header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) &&
-           header(wsi, WSI_TOKEN_HOST, host, sizeof host) && strncmp(origin, "http://", 7) == 0 &&
-           strcmp(origin + 7, host) == 0 && own_host(live, host);
+/* Called by a name of its own; a socket also from a page of its own. */
+static bool caller_good(const ff_live *live, struct lws *wsi, bool socket) {
+    char host[128], origin[160];
+    if (!header(wsi, WSI_TOKEN_HOST, host, sizeof host) || !own_host(live, host))
+        return false;
+    return !socket || (header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) &&
+                       strncmp(origin, "http://", 7) == 0 && strcmp(origin + 7, host) == 0);
 }
 
 /* -------------------------------------------------------------------------------------------------- page --
  */
 
-static int add(struct lws *wsi, const char *name, const char *value, unsigned char **at, unsigned char *end) {
-    return lws_add_http_header_by_name(wsi, (const unsigned char *)name, (const unsigned char *)value,
-                                       (int)strlen(value), at, end);
-}
-
 static int send_head(server *s, struct lws *wsi) {
+    const char *const field[][2] = {{"content-security-policy:", s->policy},
+                                    {"x-content-type-options:", "nosniff"},
+                                    {"x-frame-options:", "DENY"},
+                                    {"referrer-policy:", "no-referrer"},
+                                    {"cross-origin-opener-policy:", "same-origin"},
+                                    {"cross-origin-resource-policy:", "same-origin"},
+                                    {"cache-control:", "no-store"}};
     unsigned char head[LWS_PRE + 2048], *start = head + LWS_PRE, *at = start, *end = head + sizeof head - 1;
-    if (lws_add_http_common_headers(wsi, HTTP_STATUS_OK, "text/html; charset=utf-8", s->page_size, &at,
-                                    end) ||
-        add(wsi, "content-security-policy:", s->policy, &at, end) ||
-        add(wsi, "x-content-type-options:", "nosniff", &at, end) ||
-        add(wsi, "x-frame-options:", "DENY", &at, end) ||
-        add(wsi, "referrer-policy:", "no-referrer", &at, end) ||
-        add(wsi, "cross-origin-opener-policy:", "same-origin", &at, end) ||
-        add(wsi, "cross-origin-resource-policy:", "same-origin", &at, end) ||
-        add(wsi, "cache-control:", "no-store", &at, end) ||
-        lws_finalize_write_http_header(wsi, start, &at, end))
+    int failed =
+        lws_add_http_common_headers(wsi, HTTP_STATUS_OK, "text/html; charset=utf-8", s->page_size, &at, end);
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++) /* one that finds no room changes nothing */
+        failed |= lws_add_http_header_by_name(wsi, (const unsigned char *)field[i][0],
+                                              (const unsigned char *)field[i][1], (int)strlen(field[i][1]),
+                                              &at, end);
+    if (failed || lws_finalize_write_http_header(wsi, start, &at, end))
         return -1;
     lws_callback_on_writable(wsi);
     return 0;
 }
 
-static int refuse(struct lws *wsi, unsigned code) {
-    if (lws_return_http_status(wsi, code, NULL))
-        return -1;
-    return lws_http_transaction_completed(wsi) ? -1 : 0;
+/* An answer without a page. */
+static int answer_status(struct lws *wsi, unsigned code) {
+    return lws_return_http_status(wsi, code, NULL) || lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
 static int answer_request(server *s, struct lws *wsi, viewer *v, const char *path) {
     *v = (viewer){0};
-    if (!host_good(s->live, wsi))
-        return refuse(wsi, HTTP_STATUS_FORBIDDEN);
+    if (!caller_good(s->live, wsi, false))
+        return answer_status(wsi, HTTP_STATUS_FORBIDDEN);
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
-        return refuse(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
+        return answer_status(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
     if (strcmp(path, "/favicon.ico") == 0)
-        return lws_return_http_status(wsi, HTTP_STATUS_NO_CONTENT, NULL) ||
-                       lws_http_transaction_completed(wsi)
-                   ? -1
-                   : 0;
+        return answer_status(wsi, HTTP_STATUS_NO_CONTENT);
     if (strcmp(path, "/") != 0)
-        return refuse(wsi, HTTP_STATUS_NOT_FOUND);
+        return answer_status(wsi, HTTP_STATUS_NOT_FOUND);
     return send_head(s, wsi);
 }
 
@@ -182,8 +173,7 @@ static int welcome(server *s, struct lws *wsi, viewer *v) {
     const int slot = slot_of(s, NULL);
     if (slot < 0)
         return -1;
-    *v = (viewer){.socket = true, .number = ++s->numbers, .status_due = true};
-    v->next_note = s->live->note_oldest;
+    *v = (viewer){.number = ++s->numbers, .status_due = true};
     s->who[slot] = v;
     s->socket[slot] = wsi;
     atomic_store_explicit(&s->live->viewers, count_viewers(s), memory_order_relaxed);
@@ -262,6 +252,13 @@ static int send_rows(server *s, struct lws *wsi, viewer *v) {
     return lws_write(wsi, at, size, LWS_WRITE_BINARY) < (int)size ? -1 : 0;
 }
 
+/* The first event that this viewer has not seen and that still counts. */
+static uint64_t next_note(const ff_live *live, const viewer *v) {
+    const uint64_t kept = live->noted > FF_LIVE_EVENTS ? live->noted - FF_LIVE_EVENTS : 0,
+                   oldest = kept > live->note_oldest ? kept : live->note_oldest;
+    return v->next_note > oldest ? v->next_note : oldest;
+}
+
 /* One message a call, what matters most first. */
 static int send_next(server *s, struct lws *wsi, viewer *v) {
     const ff_live *live = s->live;
@@ -278,15 +275,10 @@ static int send_next(server *s, struct lws *wsi, viewer *v) {
         result = send_owned(s, wsi, ff_live__status_json(live));
     } else if (v->next_frame < live->made) {
         result = send_rows(s, wsi, v);
-    } else if (v->next_note < live->noted) {
-        if (live->noted - v->next_note > FF_LIVE_EVENTS)
-            v->next_note = live->noted - FF_LIVE_EVENTS;
-        if (v->next_note < live->note_oldest)
-            v->next_note = live->note_oldest;
-        if (v->next_note < live->noted) {
-            const uint64_t n = v->next_note++;
-            result = send_owned(s, wsi, ff_live__note_json(&live->note[n % FF_LIVE_EVENTS], n));
-        }
+    } else if (next_note(live, v) < live->noted) {
+        const uint64_t n = next_note(live, v);
+        v->next_note = n + 1;
+        result = send_owned(s, wsi, ff_live__note_json(&live->note[n % FF_LIVE_EVENTS], n));
     } else {
         return 0;
     }
@@ -381,7 +373,7 @@ static void on_tick(lws_sorted_usec_list_t *list) {
         if (!s->who[i])
             continue;
         s->who[i]->status_due = s->who[i]->status_due || status;
-        if (fresh || status || s->who[i]->next_note < s->live->noted)
+        if (fresh || status || next_note(s->live, s->who[i]) < s->live->noted)
             lws_callback_on_writable(s->socket[i]);
     }
     lws_sul_schedule(s->context, 0, &s->tick, on_tick, LWS_US_PER_SEC / FF_LIVE_RATE);
@@ -397,12 +389,12 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
     case LWS_CALLBACK_HTTP:
         return answer_request(s, wsi, v, in);
     case LWS_CALLBACK_HTTP_WRITEABLE:
-        return v->socket ? 0 : send_page(s, wsi, v);
+        return send_page(s, wsi, v);
     case LWS_CALLBACK_HTTP_BODY: /* nothing is ever posted here */
         return -1;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        if (host_good(s->live, wsi) && origin_good(s->live, wsi) && slot_of(s, NULL) >= 0)
+        if (caller_good(s->live, wsi, true) && slot_of(s, NULL) >= 0)
             return 0;
         if (reason == LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION) {
             lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);

@@ -31,11 +31,7 @@ static bool push(ff_live *live, const double *gauge, const void *data, size_t si
     return true;
 }
 
-bool ff_live_push(ff_live *live, const ff_row *row) {
-    return live->rows && push(live, NULL, row, sizeof *row, 0);
-}
-
-bool ff_live_push_gauges(ff_live *live, const ff_row *row, const double *gauge) {
+bool ff_live_push(ff_live *live, const ff_row *row, const double *gauge) {
     return live->rows && push(live, gauge, row, sizeof *row, 0);
 }
 
@@ -352,12 +348,10 @@ void ff_live__utf8(char *text) {
 
 static char *finish(ff_json *json) {
     ff_json_close(json, '}');
-    if (json->failed) {
-        ff_json_free(json);
-        return NULL;
-    }
-    ff_live__utf8(json->text);
-    return json->text;
+    char *text = ff_json_take(json);
+    if (text)
+        ff_live__utf8(text);
+    return text;
 }
 
 static void begin(ff_json *json, const char *kind) {
@@ -473,6 +467,7 @@ static char *make_hello(const ff_live *live, const ff_live_config *config, const
     verbs(&json, "open", live->loopback ? live->open : 0);
     verbs(&json, "guarded", !live->control ? 0 : live->loopback ? live->guarded : live->guarded | live->open);
     char *geometry = s ? ff_report_geometry(s, false) : NULL;
+    json.failed = json.failed || (s && !geometry); /* a page that shows no satellites would look empty */
     raw(&json, "geometry", geometry);
     raw(&json, "summary", config->summary);
     raw(&json, "document", config->document);

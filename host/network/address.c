@@ -1,7 +1,6 @@
 #include "network/address.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define FF_HTTP_PORT 49180
 
@@ -10,11 +9,11 @@ static ff_status refuse(const char *name, char *message, size_t size, const char
     return FF_ERR_ARGUMENT;
 }
 
-/* The device of a kind that the scenario names, which then gives address and ports; else a virtual one. */
-static const ff_device *device_of(ff_device_kind kind, const char *name, bool *named) {
-    const ff_device *device = ff_device_find(kind, name);
-    *named = strcmp(device->name, name) == 0;
-    return device;
+/* The n-th device of a kind, which the scenario names and gives address and ports; below 0 the first one
+ * stands for a virtual one. */
+static const ff_device *device_of(ff_device_kind kind, int n, bool *named) {
+    *named = n >= 0;
+    return ff_device_of(kind, n >= 0 ? n : 0);
 }
 
 static unsigned port_of(unsigned option, unsigned scenario, bool named, unsigned usual, unsigned step) {
@@ -27,14 +26,14 @@ static ff_status find(const ff_satellite *satellite, const ff_ports *ports, int 
     const ff_sensor_config *sensor = &satellite->sensor;
     const unsigned step = (unsigned)i;
     bool own_robot, own_sensor;
-    body->robot = device_of(FF_DEVICE_ROBOT, ff_robot_names[robot->kind], &own_robot);
-    body->sensor = device_of(FF_DEVICE_SENSOR, ff_sensor_names[sensor->kind], &own_sensor);
+    body->robot = device_of(FF_DEVICE_ROBOT, (int)robot->kind - (int)FF_ROBOT_DEVICE, &own_robot);
+    body->sensor = device_of(FF_DEVICE_SENSOR, (int)sensor->kind - (int)FF_SENSOR_DEVICE, &own_sensor);
     const unsigned robot_port =
-        port_of(ports->rsi_port, (unsigned)robot->port, own_robot, body->robot->port, step);
+        port_of(ports->rsi_port, (unsigned)robot->device.port, own_robot, body->robot->port, step);
     const unsigned sensor_port =
-        port_of(ports->ati_port, (unsigned)sensor->port, own_sensor, body->sensor->port, step);
+        port_of(ports->ati_port, (unsigned)sensor->device.port, own_sensor, body->sensor->port, step);
     const unsigned page_port =
-        port_of(ports->http_port, (unsigned)sensor->http_port, own_sensor, FF_HTTP_PORT, step);
+        port_of(ports->http_port, (unsigned)sensor->device.page_port, own_sensor, FF_HTTP_PORT, step);
     if (ff_socket_address(own_robot ? robot->address : "127.0.0.1", robot_port, &body->robot_at) != FF_OK)
         return refuse(satellite->name, message, size,
                       "robot.address and port must be an IPv4 address and at most 65535");

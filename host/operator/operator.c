@@ -1,6 +1,7 @@
 /* The real-time thread of a run on devices, and what surrounds it. */
 #include "operator/internal.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,49 @@ static ff_status open_recorder(ff_operator *o, char *message, size_t size) {
     return FF_OK;
 }
 
+static void *try_rights(void *rights) {
+    ff_rights_take(80, -1, false, rights);
+    ff_rights_release(rights);
+    return NULL;
+}
+
+bool ff_rt_may_move(const ff_scenario *scenario, char *message, size_t size) {
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_satellite *s = &scenario->satellite[i];
+        const ff_safety_limits *l = &s->safety;
+        const struct {
+            const char *name;
+            bool there;
+        } needed[] = {{" force", isfinite(l->force)},
+                      {" velocity", isfinite(l->velocity)},
+                      {" angular_velocity", isfinite(l->angular_velocity)},
+                      {" box", ff_vec3_finite(l->box)},
+                      {" energy", isfinite(l->energy)}};
+        char missing[80] = "";
+        size_t used = 0;
+        for (size_t n = 0; n < sizeof needed / sizeof *needed; n++)
+            if (!needed[n].there)
+                used += (size_t)snprintf(missing + used, sizeof missing - used, "%s", needed[n].name);
+        if (used) {
+            snprintf(message, size,
+                     "%s: a real robot needs limits, and the scenario has none for%s; set "
+                     "satellites.%s.safety, or write "
+                     "`safety: cautious`",
+                     s->name, missing, s->name);
+            return false;
+        }
+    }
+    ff_rights rights = {.fifo = false};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, try_rights, &rights) == 0)
+        pthread_join(thread, NULL);
+    if (rights.fifo && rights.locked)
+        return true;
+    snprintf(message, size, "a real robot needs real-time rights (freefloat rt --selftest): %.150s",
+             rights.missing);
+    return false;
+}
+
 static ff_status open_all(ff_operator *o, char *message, size_t size) {
     const ff_scenario *scenario = o->scenario;
     const ff_rt_options *options = o->options;
@@ -106,6 +150,8 @@ static ff_status open_all(ff_operator *o, char *message, size_t size) {
         snprintf(message, size, "real devices are armed by the operator at the console, after the check");
         return FF_ERR_ARGUMENT;
     }
+    if (!o->address.virtual && !ff_rt_may_move(scenario, message, size))
+        return FF_ERR_ARGUMENT;
     if ((status = ff_touch_create(&o->touch, scenario, message, size)) != FF_OK ||
         (status = open_recorder(o, message, size)) != FF_OK ||
         (status = ff_preflight_open(&o->preflight, scenario, &o->plan, o->address.virtual, message, size)) !=

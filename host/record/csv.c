@@ -1,4 +1,5 @@
 #include "record/csv.h"
+#include "text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,15 +30,15 @@ ff_status ff_csv_write_header(FILE *file, int count, char (*name)[FF_COLUMN_NAME
 
 ff_status ff_csv_write_line(FILE *file, int count, const double *values) {
     for (int i = 0; i < count; i++) {
-        char text[40];
+        char text[FF_NUMBER_SIZE + 1];
         const double v = values[i];
-        int n;
-        if (isnan(v))
-            n = 0; /* an empty field: nothing was measured */
-        else if (v == 0.0)
-            n = snprintf(text, sizeof text, "0");
-        else
-            n = snprintf(text, sizeof text, "%.17g", v);
+        int n = 0; /* an empty field: nothing was measured */
+        if (v == 0.0)
+            text[n++] = '0';
+        else if (isfinite(v))
+            n = ff_number_shortest(v, text);
+        else if (!isnan(v))
+            n = snprintf(text, sizeof text, "%g", v);
         text[n++] = i + 1 < count ? ',' : '\n';
         if (fwrite(text, 1, (size_t)n, file) != (size_t)n)
             return FF_ERR_IO;

@@ -19,7 +19,8 @@ ff_sink ff_csv_sink(ff_csv *csv);
  * whole (a full disk shows here at the latest). */
 ff_status ff_csv_close(ff_csv *csv, bool good);
 
-/* The same lines for any table: %.17g, an empty field for NaN. FF_ERR_IO. */
+/* The same lines for any table: the fewest digits that read back to the same bits, an empty field for NaN.
+ * FF_ERR_IO. */
 ff_status ff_csv_write_header(FILE *file, int count, char (*name)[FF_COLUMN_NAME]);
 ff_status ff_csv_write_line(FILE *file, int count, const double *values);
 

@@ -85,7 +85,7 @@ static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
     pairs[n++] = (ff_mcap_pair){"name", log->scenario->name};
     pairs[n++] = (ff_mcap_pair){"file", source->path ? source->path : ""};
     pairs[n++] = (ff_mcap_pair){"method", source->method ? source->method : ""};
-    const ff_method_library *library = log->scenario->library;
+    const ff_method_library *library = ff_scenario_library(log->scenario);
     char settings[1024];
     if (library) { /* no version of ours says what it does */
         ff_scenario_settings_text(log->scenario, settings, sizeof settings);

@@ -89,6 +89,37 @@ static bool model_in_log(void *self, const char *name, const char **text, size_t
     return true;
 }
 
+/* Text of the log's metadata, "(unknown)" without. */
+static void find_text(const ff_logfile *file, const char *key, char *text, size_t size) {
+    ff_mcap_text value;
+    snprintf(text, size, "(unknown)");
+    if (ff_mcap_reader_metadata(file->reader, "freefloat", key, &value) == FF_OK && value.size)
+        copy_text(value, text, size);
+}
+
+/* The method library that the log names is the file it was, or what to do. */
+static ff_status check_library(const ff_logfile *file, const ff_catalog *catalog, const char *path,
+                               char *message, size_t size) {
+    char name[32], version[64], hash[65], why[400];
+    find_text(file, "method.name", name, sizeof name);
+    find_text(file, "method.version", version, sizeof version);
+    find_text(file, "method.sha256", hash, sizeof hash);
+    const ff_method_library *library = ff_scenario_method_library(catalog, path, why, sizeof why);
+    if (!library)
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         "made with method '%s', version %s, of %s, SHA-256 %.16s...: %s; put the library "
+                         "that it was made with back there",
+                         name, version, path, hash, why);
+    if (strcmp(hash, library->hash) == 0)
+        return FF_OK;
+    return ff_refuse(FF_ERR_FORMAT, message, size,
+                     "made with method '%s', version %s, of %s, SHA-256 %.16s..., but that file is now "
+                     "method '%s', version %s, SHA-256 %.16s...: put the library that it was made with back "
+                     "there, or run the scenario again with this one",
+                     name, version, path, hash, library->method->name, library->method->version,
+                     library->hash);
+}
+
 ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog, ff_scenario *scenario,
                               char *message, size_t size) {
     ff_mcap_text text, value;
@@ -98,8 +129,9 @@ ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog,
     const char *set[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND];
     ff_logfile *self = (ff_logfile *)(uintptr_t)file; /* read only */
     ff_scenario_options options = {.set = set, .catalog = catalog, .file = model_in_log, .file_self = self};
-    if ((ff_mcap_reader_metadata(file->reader, "freefloat", "method.library", &value) == FF_OK &&
-         value.size) ||
+    const bool library =
+        ff_mcap_reader_metadata(file->reader, "freefloat", "method.library", &value) == FF_OK && value.size;
+    if (library ||
         (ff_mcap_reader_metadata(file->reader, "freefloat", "method", &value) == FF_OK && value.size)) {
         copy_text(value, method, sizeof method);
         options.method = method;
@@ -123,21 +155,13 @@ ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog,
             set[options.sets++] = at;
         }
     char warnings[512];
+    if (!status && library)
+        status = check_library(file, catalog, method, message, size);
     if (!status)
         status = ff_scenario_parse("scenario.yaml in the log", text.at, text.size, &options, scenario,
                                    message, size, warnings, sizeof warnings);
     for (int i = 0; i < options.sets; i++)
         free(memory[i]);
-    char hash[65] = "";
-    if (!status && scenario->library &&
-        ff_mcap_reader_metadata(file->reader, "freefloat", "method.sha256", &value) == FF_OK)
-        copy_text(value, hash, sizeof hash);
-    if (!status && scenario->library && strcmp(hash, scenario->library->hash) != 0)
-        status =
-            ff_refuse(FF_ERR_FORMAT, message, size,
-                      "made with the method library of SHA-256 %.16s..., and %s has %.16s...; allowed: the "
-                      "library it was made with, at that place",
-                      *hash ? hash : "(none)", scenario->library->path, scenario->library->hash);
     return status;
 }
 

@@ -16,7 +16,8 @@ bool ff_mcap_text_equal(ff_mcap_text text, const char *other) {
 
 /* ------------------------------------------------------------------------------------------------- CRC -- */
 
-static uint32_t crc_table[256];
+/* Eight bytes at a time: table[n] holds a byte's share with n more bytes behind it. */
+static uint32_t crc_table[8][256];
 static pthread_once_t crc_once = PTHREAD_ONCE_INIT;
 
 static void crc_fill(void) {
@@ -24,16 +25,26 @@ static void crc_fill(void) {
         uint32_t c = i;
         for (int k = 0; k < 8; k++)
             c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1;
-        crc_table[i] = c;
+        crc_table[0][i] = c;
     }
+    for (int n = 1; n < 8; n++)
+        for (int i = 0; i < 256; i++)
+            crc_table[n][i] = crc_table[n - 1][i] >> 8 ^ crc_table[0][crc_table[n - 1][i] & 0xff];
 }
 
 uint32_t ff_mcap_crc32(uint32_t crc, const void *bytes, size_t size) {
     const uint8_t *at = bytes;
     pthread_once(&crc_once, crc_fill);
     crc = ~crc;
-    for (size_t i = 0; i < size; i++)
-        crc = crc_table[(crc ^ at[i]) & 0xff] ^ (crc >> 8);
+    for (; size >= 8; size -= 8, at += 8) {
+        const uint32_t low =
+            crc ^ ((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);
+        crc = crc_table[7][low & 0xff] ^ crc_table[6][low >> 8 & 0xff] ^ crc_table[5][low >> 16 & 0xff] ^
+              crc_table[4][low >> 24] ^ crc_table[3][at[4]] ^ crc_table[2][at[5]] ^ crc_table[1][at[6]] ^
+              crc_table[0][at[7]];
+    }
+    for (; size > 0; size--, at++)
+        crc = crc_table[0][(crc ^ *at) & 0xff] ^ (crc >> 8);
     return ~crc;
 }
 
@@ -122,6 +133,7 @@ typedef struct channel_slot {
 
 struct ff_mcap_writer {
     int fd;
+    struct stat opened; /* the file it is */
     bool sync;
     ff_status status; /* first fault, kept for good */
     int error;        /* errno then */
@@ -205,7 +217,7 @@ ff_status ff_mcap_writer_open(const char *path, const ff_mcap_writer_config *con
     w->chunk_size = config->chunk_size;
     w->sync = config->sync;
     w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (w->fd < 0) {
+    if (w->fd < 0 || fstat(w->fd, &w->opened) != 0) {
         writer_free(w);
         return FF_ERR_IO;
     }
@@ -499,7 +511,13 @@ ff_status ff_mcap_writer_close(ff_mcap_writer *w) {
     ff_status status = ff_mcap_writer_flush(w);
     if (status == FF_OK)
         status = put_tail(w);
-    const int error = w->error;
+    struct stat now;
+    int error = w->error;
+    if (status == FF_OK && (fstat(w->fd, &now) != 0 || now.st_dev != w->opened.st_dev ||
+                            now.st_ino != w->opened.st_ino)) { /* the descriptor is another file by now */
+        status = FF_ERR_IO;
+        error = EBADF;
+    }
     if (close(w->fd) != 0 && status == FF_OK)
         status = FF_ERR_IO;
     else if (error)

@@ -143,7 +143,9 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
         x.joint[i] = ff_columns_find(c, s->name, name);
     }
     if (file->columns != c->count)
-        return ff_refuse(FF_ERR_FORMAT, message, size, "the log has other columns: another version wrote it");
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         "the log has other columns: replay it with version %s, which wrote it",
+                         *file->version ? file->version : "(unknown)");
     r->left_out = FF_FIELD_REFERENCE | FF_FIELD_TIMING | FF_FIELD_UNREPEATABLE;
     ff_mcap_reader_rewind(file->reader);
     const ff_sink sink = {.self = &x, .row = compare_rerun};

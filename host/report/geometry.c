@@ -65,11 +65,11 @@ static void arm(ff_json *json, const ff_servicer_arm *a) {
     ff_json_open(json, "links", '[');
     int joint = 0;
     for (int i = 0; i < a->links; i++) {
-        const ff_servicer_link *l = &a->link[i];
+        const ff_link_row *l = &a->link[i].row;
         const bool moves = l->joint != FF_JOINT_FIXED;
         ff_json_open(json, NULL, '{');
-        ff_json_string(json, "name", l->name);
-        ff_json_integer(json, "parent", l->parent_row == FF_TREE_BASE ? -1 : l->parent_row);
+        ff_json_string(json, "name", a->link[i].name);
+        ff_json_integer(json, "parent", l->parent == FF_TREE_BASE ? -1 : l->parent);
         ff_json_string(json, "joint",
                        !moves                           ? "fixed"
                        : l->joint == FF_JOINT_PRISMATIC ? "prismatic"
@@ -129,7 +129,7 @@ static void satellite(ff_json *json, const ff_satellite *s) {
         ff_json_vec3(json, s->point[i].name, s->point[i].r);
     ff_json_close(json, '}');
     ff_json_open(json, "robot", '{');
-    ff_json_string(json, "kind", ff_robot_names[s->robot.kind]);
+    ff_json_string(json, "kind", ff_robot_name((int)s->robot.kind));
     ff_json_number(json, "delay_s", s->robot.delay);
     ff_json_close(json, '}');
     mesh(json, &s->mesh);
@@ -174,8 +174,5 @@ char *ff_report_geometry(const ff_scenario *scenario, bool devices) {
     if (!scenario->emulates)
         limits(&json, scenario, devices);
     ff_json_close(&json, '}');
-    if (!json.failed)
-        return json.text;
-    ff_json_free(&json);
-    return NULL;
+    return ff_json_take(&json);
 }

@@ -34,7 +34,7 @@ void ff_metrics_free(ff_metrics *metrics) {
 }
 
 static void grow(double *largest, double value) {
-    if (!(value <= *largest)) /* FF_NAN sticks: an error that is not a number is not a success */
+    if (!(value <= *largest) && !isnan(*largest)) /* FF_NAN sticks: what is not a number is not a success */
         *largest = value;
 }
 
@@ -86,12 +86,12 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
 
 /* The motion of both formulations, from the satellites: the absolute one is theirs, the relative one is
  * theirs seen from the nominal motion. */
-static void take_ways(ff_metrics *metrics, const ff_row *row) {
-    const double T = row->t - metrics->way_t;
+static void take_motions(ff_metrics *metrics, const ff_row *row) {
+    const double T = row->t - metrics->motion_t;
     const bool first = metrics->rows == 0;
     if (!first && !row->final && T < 0.02)
         return;
-    metrics->way_t = row->t;
+    metrics->motion_t = row->t;
     ff_rigid_state *n = &metrics->nominal_motion;
     if (metrics->nominal.kind == FF_NOMINAL_SATELLITE)
         *n = row->body[metrics->scenario->nominal_of].satellite;
@@ -288,7 +288,7 @@ static ff_status take(void *self, const ff_row *row) {
     ff_metrics *metrics = self;
     for (int i = 0; i < metrics->scenario->satellites; i++)
         take_body(metrics, i, row);
-    take_ways(metrics, row);
+    take_motions(metrics, row);
     take_pairs(metrics, row);
     for (int c = 0; c < metrics->scenario->contacts; c++) /* before any contact asks whose force it is */
         if (row->touching[c]) {

@@ -100,9 +100,9 @@ typedef struct ff_metrics {
     int open[FF_MAX_CONTACTS];     /* episode index or -1 */
     int quiet[FF_MAX_CONTACTS];    /* quiet cycles so far */
     int last_touch[FF_MAX_BODIES]; /* contact that touched last */
-    ff_nominal_config nominal;     /* of the relative formulation, and its motion at way_t */
+    ff_nominal_config nominal;     /* of the relative formulation, and its motion at motion_t */
     ff_rigid_state nominal_motion;
-    double way_t; /* [s] last sample of the paths */
+    double motion_t; /* [s] when the motions were sampled last */
     /* after ff_metrics_finish */
     double rebound_error[FF_MAX_BODIES], peak_force_ratio[FF_MAX_BODIES];
     ff_requirement_result requirement[3];

@@ -293,12 +293,12 @@ static void safety(ff_json *json, const ff_scenario *scenario, const ff_run_safe
 }
 
 /* A method from outside: which one it was, to the byte. */
-static void library_entry(ff_json *json, const ff_scenario *scenario) {
+static void library_entry(ff_json *json, const ff_scenario *scenario, const ff_method_library *library) {
     char settings[1024];
     ff_scenario_settings_text(scenario, settings, sizeof settings);
     ff_json_open(json, "method_library", '{');
-    ff_json_string(json, "path", scenario->library->path);
-    ff_json_string(json, "sha256", scenario->library->hash);
+    ff_json_string(json, "path", library->path);
+    ff_json_string(json, "sha256", library->hash);
     ff_json_string(json, "version", scenario->method->version);
     ff_json_string(json, "settings", settings);
     ff_json_close(json, '}');
@@ -343,8 +343,8 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
         servicer(&json, metrics, run);
     if (run->reports)
         method_entry(&json, scenario->method, true, run->report);
-    if (scenario->library)
-        library_entry(&json, scenario);
+    if (ff_scenario_library(scenario))
+        library_entry(&json, scenario, ff_scenario_library(scenario));
     ff_json_open(&json, "timing", '{');
     ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
     ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);
@@ -392,9 +392,5 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     ff_json_close(&json, ']');
     ff_json_string(&json, "verdict", metrics->pass ? "pass" : "fail");
     ff_json_close(&json, '}');
-    if (json.failed) {
-        ff_json_free(&json);
-        return NULL;
-    }
-    return json.text;
+    return ff_json_take(&json);
 }

@@ -8,6 +8,8 @@
 static bool check_time(ff_reader *r, const ff_node *root) {
     ff_scenario *s = r->scenario;
     const ff_node *time = ff_node_find(root, "time"), *duration = ff_node_find(time, "duration");
+    if (!duration || !(s->cycle > 0.0) || !(s->duration > 0.0))
+        return true; /* it has been said what is wrong with them */
     if (s->duration < s->cycle)
         return ff_reader_fail(r, duration->place, "duration is %.9g, allowed: at least one cycle, %.9g [s]",
                               s->duration, s->cycle);
@@ -69,6 +71,38 @@ static void warn_untouchable(ff_reader *r, const ff_node *root) {
                 r->scenario->contact[c].name, r->scenario->duration, clearance[c]);
 }
 
+/* The method, and the arm or frame that it does not take. */
+static bool refuse_method(ff_reader *r, uint32_t can, const char *what, const char *word) {
+    const ff_scenario *s = r->scenario;
+    ff_names list = {"", 0};
+    ff_names_add(&list, "ideal");
+    for (int m = 0; m < s->setups; m++)
+        if (s->setup[m].method->can & can)
+            ff_names_add(&list, s->setup[m].method->name);
+    if (ff_scenario_library(s))
+        return ff_reader_fail(r, r->method,
+                              "method '%s' does not take %s: its table lacks %s, allowed: %s, or a library "
+                              "that has it",
+                              s->method->name, what, word, list.text);
+    return ff_reader_fail(
+        r, r->method,
+        "method '%s' computes the contact force itself, but the arm's joints have felt the measured one "
+        "(docs/methods/arm.md), allowed: %s",
+        s->method->name, list.text);
+}
+
+static bool check_method(ff_reader *r) {
+    const ff_scenario *s = r->scenario;
+    if (!s->method || *s->unchecked)
+        return true;
+    bool good = true;
+    if (ff_scenario_servicer(s) >= 0 && !(s->method->can & FF_CAN_TREE))
+        good = refuse_method(r, FF_CAN_TREE, "an arm", "FF_CAN_TREE");
+    if (s->frame == FF_FRAME_RELATIVE && !(s->method->can & FF_CAN_RELATIVE) && (good || ff_reader_all(r)))
+        good = refuse_method(r, FF_CAN_RELATIVE, "frame: relative", "FF_CAN_RELATIVE");
+    return good;
+}
+
 /* What the method cannot do is said before anything moves. */
 static bool check_geometry(ff_reader *r, const ff_node *root) {
     const ff_scenario *s = r->scenario;
@@ -95,15 +129,16 @@ static bool check_subject(ff_reader *r, const ff_node *root) {
     if (!emulation && !ff_node_find(root, "satellites"))
         return ff_reader_fail(r, root->place, "the scenario lacks the key 'satellites', allowed: map");
     static const char *const foreign[] = {"satellites", "contacts", "loads", "nominal", "frame"};
-    for (size_t i = 0; emulation && i < sizeof foreign / sizeof *foreign; i++) {
+    bool good = true;
+    r->scenario->emulates = emulation != NULL;
+    for (size_t i = 0; emulation && i < sizeof foreign / sizeof *foreign && (good || ff_reader_all(r)); i++) {
         const ff_node *node = ff_node_find(root, foreign[i]);
         if (node)
-            return ff_reader_fail(r, node->key_place,
+            good = ff_reader_fail(r, node->key_place,
                                   "key '%s' does not belong to an emulation, allowed: emulation alone",
                                   foreign[i]);
     }
-    r->scenario->emulates = emulation != NULL;
-    return true;
+    return good;
 }
 
 /* A scenario with an arm: client and servicer, one grasp by the arm's gripper, perfect or late robots. */
@@ -136,22 +171,9 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
                                   "the grasp opens at %.9g s, allowed: after it closes, %.9g s", k->opens,
                                   k->closes);
     }
-    if (s->method && !(s->method->can & FF_CAN_TREE)) {
-        const ff_node *method = ff_node_find(root, "method");
-        ff_names list = {"", 0};
-        ff_names_add(&list, "ideal");
-        for (int m = 0; m < s->setups; m++)
-            if (s->setup[m].method->can & FF_CAN_TREE)
-                ff_names_add(&list, s->setup[m].method->name);
-        return ff_reader_fail(
-            r, method ? method->place : root->place,
-            "method '%s' computes the contact force itself, but the arm's joints have felt the measured one "
-            "(docs/methods/arm.md), allowed: %s",
-            s->method->name, list.text);
-    }
     if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)
         return ff_reader_fail(r, ff_node_find(root, "integrator")->place,
-                              "integrator '%s' knows no arm, allowed: lie-midpoint",
+                              "integrator '%s' does not go with an arm, allowed: lie-midpoint",
                               ff_scheme_name(s->integrate.scheme));
     ff_servicer_arm *arm = &s->satellite[servicer].arm;
     if (!(arm->cycle > 0.0))
@@ -163,15 +185,18 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
         return ff_reader_fail(r, satellites->place,
                               "the arm's cycle is %.9g, allowed: the loop's divided by a whole number",
                               arm->cycle);
-    if (s->frame == FF_FRAME_RELATIVE && (s->nominal == FF_NOMINAL_SATELLITE || s->relative_integrated))
-        return ff_reader_fail(r, root->place,
-                              "with an arm the nominal motion is, allowed: free, prescribed; form algebraic");
+    if (s->frame == FF_FRAME_RELATIVE && s->nominal == FF_NOMINAL_SATELLITE)
+        return ff_reader_fail(r, ff_node_find(ff_node_find(root, "nominal"), "kind")->place,
+                              "nominal kind 'satellite' does not go with an arm, allowed: free, prescribed");
+    if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated)
+        return ff_reader_fail(r, ff_node_find(ff_node_find(root, "relative"), "form")->place,
+                              "form 'integrated' does not go with an arm, allowed: algebraic");
     return true;
 }
 
 /* Settings of a method in a shared object. */
 static bool read_library(ff_reader *r, const ff_node *root) {
-    const ff_method_library *library = r->scenario->library;
+    const ff_method_library *library = ff_scenario_library(r->scenario);
     const ff_node *node = library ? ff_node_find(root, library->method->name) : NULL;
     if (!node)
         return true;
@@ -183,31 +208,46 @@ static bool read_library(ff_reader *r, const ff_node *root) {
     return ff__read_method(r, node, &key);
 }
 
-bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
-    ff_scenario *s = r->scenario;
-    memset(s, 0, sizeof *s);
-    ff_emulation_default(&s->emulation.emulation);
-    if (!check_subject(r, root))
-        return false;
-    const bool known = ff__start_methods(r, root, method);
-    if (!known && !ff_reader_all(r))
-        return false;
-    if (!ff__read_section(r, root, ff_schema_top(), s) || !known || !read_library(r, root) ||
-        !check_time(r, root))
-        return false;
-    if (!check_geometry(r, root))
-        return false;
-    warn_overlap(r, root);
-    warn_untouchable(r, root);
-    if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated &&
-        (s->nominal == FF_NOMINAL_SATELLITE ||
-         (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && s->integrate.scheme != FF_SCHEME_EULER)))
-        return ff_reader_fail(r, ff_node_find(ff_node_find(root, "relative"), "form")->place,
-                              "form 'integrated' does not go with %s, allowed: %s",
-                              s->nominal == FF_NOMINAL_SATELLITE ? "nominal kind 'satellite'"
-                                                                 : ff_scheme_name(s->integrate.scheme),
-                              s->nominal == FF_NOMINAL_SATELLITE ? "free, prescribed"
-                                                                 : "lie-midpoint, euler");
+static bool check_form(ff_reader *r, const ff_node *root) {
+    const ff_scenario *s = r->scenario;
+    const bool of_satellite = s->nominal == FF_NOMINAL_SATELLITE,
+               scheme =
+                   s->integrate.scheme == FF_SCHEME_LIE_MIDPOINT || s->integrate.scheme == FF_SCHEME_EULER;
+    if (s->frame != FF_FRAME_RELATIVE || !s->relative_integrated || (!of_satellite && scheme))
+        return true;
+    return ff_reader_fail(r, ff_node_find(ff_node_find(root, "relative"), "form")->place,
+                          "form 'integrated' does not go with %s, allowed: %s",
+                          of_satellite ? "nominal kind 'satellite'" : ff_scheme_name(s->integrate.scheme),
+                          of_satellite ? "free, prescribed" : "lie-midpoint, euler");
+}
+
+static bool check_contact_wrench(ff_reader *r, const ff_node *root) {
+    const ff_scenario *s = r->scenario;
+    if (s->contact_wrench != FF_CONTACT_RULE_HELD || ff_scheme_holds(s->integrate.scheme))
+        return true;
+    return ff_reader_fail(
+        r, ff_node_find(root, "contact_wrench")->place,
+        "contact_wrench 'held' does not go with integrator '%s', allowed: lie-midpoint, splitting",
+        ff_scheme_name(s->integrate.scheme));
+}
+
+/* What only the loop knows: a method that does not go with its settings in this world. Said here where every
+ * mistake is asked for, else when the run begins. */
+static bool check_loop(ff_reader *r, const ff_node *root) {
+    const ff_scenario *s = r->scenario;
+    if (!ff_reader_all(r) || s->emulates || !s->method)
+        return true;
+    ff_loop_config loop;
+    size_t model, state;
+    char why[512] = "";
+    ff_scenario_loop(s, &loop);
+    const ff_status status = ff_loop_bytes(&loop, &model, &state, why, sizeof why);
+    const ff_node *settings = ff_node_find(root, s->method->name);
+    return status == FF_OK || ff_reader_fail(r, settings ? settings->place : r->method, "%s",
+                                             *why ? why : ff_status_text(status));
+}
+
+static void settle_nominal(ff_scenario *s) {
     if (s->nominal != FF_NOMINAL_SATELLITE)
         for (int i = s->satellites - 1; i >= 0; i--)
             if (i == 0 || strcmp(s->satellite[i].name, "client") == 0) {
@@ -216,12 +256,46 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
             }
     if (ff_scenario_servicer(s) >= 0 && s->satellites == 2) /* who has no arm, whatever its name */
         s->nominal_of = 1 - ff_scenario_servicer(s);
-    if (s->contact_wrench == FF_CONTACT_RULE_HELD && !ff_scheme_holds(s->integrate.scheme))
-        return ff_reader_fail(
-            r, ff_node_find(root, "contact_wrench")->place,
-            "contact_wrench 'held' does not go with integrator '%s', allowed: lie-midpoint, splitting",
-            ff_scheme_name(s->integrate.scheme));
-    if (!check_servicer(r, root))
+}
+
+/* The first mistake ends it, unless every one is asked for: then what stands behind one is checked as far as
+ * it does not build on it. */
+bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
+    ff_scenario *s = r->scenario;
+    const bool all = ff_reader_all(r);
+    memset(s, 0, sizeof *s);
+    ff_emulation_default(&s->emulation.emulation);
+    const bool subject = check_subject(r, root);
+    if (!subject && !all)
+        return false;
+    const bool known = ff__start_methods(r, root, method);
+    if (!known && !all)
+        return false;
+    const bool whole = ff__read_section(r, root, ff_schema_top(), s);
+    if (!whole && !all)
+        return false;
+    bool good = read_library(r, root) && subject && known && whole;
+    if (!good && !all)
+        return false;
+    good = check_time(r, root) && good;
+    if (known && (good || all) && !check_method(r)) {
+        r->unsupported = good;
+        good = false;
+    }
+    if (!whole || !known || (!good && !all))
+        return false;
+    if (!check_geometry(r, root)) {
+        r->unsupported = good;
+        good = false;
+    }
+    if (!good && !all)
+        return false;
+    warn_overlap(r, root);
+    warn_untouchable(r, root);
+    settle_nominal(s);
+    const bool form = check_form(r, root), rule = (form || all) && check_contact_wrench(r, root),
+               servicer = (rule || all) && check_servicer(r, root);
+    if (!form || !rule || !servicer)
         return false;
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
         s->integrate.passive_printed =
@@ -229,5 +303,7 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     s->emulation.cycle = s->cycle;
     s->emulation.duration = s->duration;
     s->emulation.seed = s->seed;
-    return !s->emulates || ff__check_emulation(r, root);
+    if (s->emulates)
+        return ff__check_emulation(r, root) && good;
+    return good && check_loop(r, root);
 }

@@ -13,10 +13,12 @@ bool ff__read_chain(ff_reader *r, const ff_node *node, const ff_key *key, ff_emu
     snprintf(path, sizeof path, "%s", r->path);
     for (const ff_node *item = node->child; item; item = item->next) {
         ff_emulate_link *link = &arm->link[arm->links++];
+        link->row =
+            (ff_link_row){.parent = arm->links - 2, .lower = -FF_INF, .upper = FF_INF, .velocity = FF_INF};
         snprintf(r->path, sizeof r->path, "link %d", arm->links);
         if (!ff__read_section(r, item, key->section, link))
             return false;
-        const ff_rigid_config body = {.mass = link->mass, .inertia = link->inertia};
+        const ff_rigid_config body = {.mass = link->row.mass, .inertia = link->row.inertia};
         if (ff_rigid_validate(&body) != FF_OK)
             return ff_reader_fail(
                 r, ff_node_find(item, "inertia")->place,

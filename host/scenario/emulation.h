@@ -5,6 +5,7 @@
 #define FF_SCENARIO_EMULATION_H
 
 #include "freefloat/emulation.h"
+#include "scenario/arm_link.h"
 
 /* A half space in the task's position (plain tasks: x[0..n-1]; spatial: the frame's origin). Free side where
  * normal . (p - at) > 0; depth d = -normal . (p - at); force max(0, stiffness d + damping d') along normal
@@ -41,20 +42,14 @@ enum { FF_ARM_LINKS_MAX = 7 };
 
 /* One link and the joint that carries it; each stands on the one before. */
 typedef struct ff_emulate_link {
-    double mass;           /* [kg] */
-    ff_vec3 com;           /* [m] link frame */
-    ff_mat3 inertia;       /* [kg m2] about its CoM */
-    ff_pose pose;          /* joint frame in the link before */
-    ff_vec3 axis;          /* unit, link frame */
+    ff_link_row row;       /* its friction is viscous; its torque is what the robot's motor can give */
     double start;          /* [rad] */
     double speed;          /* [rad/s] at the start */
-    double friction;       /* [N m s/rad] viscous, at the joint */
     double motor_inertia;  /* [kg m2] flexible joints: the motor behind the spring, joint side of the gear */
     double stiffness;      /* [N m/rad] */
     double damping;        /* [N m s/rad] */
     double motor_friction; /* [N m s/rad] */
-    double torque;       /* [N m] at the motor (flexible) or the joint (rigid); the target's own controller */
-    double torque_limit; /* [N m] robot: what the motor can give; FF_INF */
+    double drive; /* [N m] at the motor (flexible) or the joint (rigid); the target's own controller */
 } ff_emulate_link;
 
 typedef struct ff_emulate_arm {

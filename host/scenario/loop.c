@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Not beside the table of keys: whatever names a robot would need all of the reader. */
-const char *const ff_robot_names[] = {"ideal",  "delay",  "lag",      "limited", "joints",
-                                      "wrench", "mujoco", "kuka-rsi", NULL};
-
 ff_rigid_load ff_load_at(const ff_load *load, double t) {
     ff_rigid_load value = {ff_vec3_zero(), ff_vec3_zero()};
     if (!(t >= load->from && t < load->to))
@@ -136,15 +132,16 @@ ff_rigid_state ff_scenario_nominal(const ff_scenario *scenario) {
     return scenario->satellite[scenario->nominal_of].start;
 }
 
-ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message,
-                              size_t size) {
+ff_status ff_loop_memory_open(const ff_loop_config *config, const ff_method_library *library,
+                              ff_loop_memory *memory, char *message, size_t size) {
     size_t bytes = 0;
-    *memory = (ff_loop_memory){0};
+    *memory = (ff_loop_memory){.library = library};
     ff_status status = ff_loop_bytes(config, &bytes, &memory->state_bytes, message, size);
     if (status != FF_OK)
         return status;
-    memory->model = calloc(1, bytes);
-    memory->state = calloc(1, memory->state_bytes);
+    memory->model_bytes = bytes;
+    memory->model = library ? library->take(bytes) : calloc(1, bytes);
+    memory->state = library ? library->take(memory->state_bytes) : calloc(1, memory->state_bytes);
     if (!memory->model || !memory->state) {
         snprintf(message, size, "no memory for the loop: %zu bytes", bytes + memory->state_bytes);
         status = FF_ERR_MEMORY;
@@ -156,9 +153,21 @@ ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memo
 }
 
 void ff_loop_memory_close(ff_loop_memory *memory) {
-    free(memory->model);
-    free(memory->state);
+    if (memory->library) {
+        memory->library->give(memory->model, memory->model_bytes);
+        memory->library->give(memory->state, memory->state_bytes);
+    } else {
+        free(memory->model);
+        free(memory->state);
+    }
     *memory = (ff_loop_memory){0};
+}
+
+const ff_method_library *ff_scenario_library(const ff_scenario *scenario) {
+    for (int m = 0; m < scenario->setups; m++)
+        if (scenario->setup[m].method == scenario->method)
+            return scenario->setup[m].library;
+    return NULL;
 }
 
 const char *ff_scenario_method_name(const ff_scenario *scenario) {
@@ -330,7 +339,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
             world->force_noise = fmax(world->force_noise, mount.noise);
         world->torque_noise = fmax(world->torque_noise, satellite->sensor.torque_noise);
         world->skew = fmax(world->skew, satellite->sensor.delay);
-        world->noisy |= satellite->sensor.kind == FF_SENSOR_ATI_RDT || satellite->sensor.force_noise > 0.0;
+        world->noisy |= satellite->sensor.kind >= FF_SENSOR_DEVICE || satellite->sensor.force_noise > 0.0;
     }
     set_held(scenario, loop);
     if (scenario->method && scenario->method->needs & FF_NEEDS_GEOMETRY)

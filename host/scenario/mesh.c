@@ -1,5 +1,6 @@
 #include "scenario/mesh.h"
 #include "text/file.h"
+#include "text/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,6 @@ typedef struct builder {
     char *message;
     size_t size;
 } builder;
-
-static ff_status refuse(const builder *b, ff_status status, const char *why) {
-    snprintf(b->message, b->size, "%s", why);
-    return status;
-}
 
 static uint32_t hash(const float v[3]) {
     uint32_t bits[3], h = 2166136261u;
@@ -50,14 +46,14 @@ static int vertex_of(builder *b, const float given[3]) {
 static ff_status triangle(builder *b, float corner[3][3]) {
     ff_mesh *m = b->mesh;
     if (m->triangles == FF_MESH_TRIANGLES)
-        return refuse(b, FF_ERR_LIMIT, "more than 20000 triangles");
+        return ff_refuse(FF_ERR_LIMIT, b->message, b->size, "more than 20000 triangles");
     int n[3];
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++)
             if (!(fabsf(corner[i][k]) < 1e9f))
-                return refuse(b, FF_ERR_FORMAT, "a vertex is not finite or beyond 1e9");
+                return ff_refuse(FF_ERR_FORMAT, b->message, b->size, "a vertex is not finite or beyond 1e9");
         if ((n[i] = vertex_of(b, corner[i])) < 0)
-            return refuse(b, FF_ERR_LIMIT, "more than 65535 vertices");
+            return ff_refuse(FF_ERR_LIMIT, b->message, b->size, "more than 65535 vertices");
     }
     if (n[0] == n[1] || n[1] == n[2] || n[0] == n[2])
         return FF_OK; /* no area */
@@ -131,7 +127,7 @@ static ff_status text_stl(builder *b, const char *text) {
             continue;
         for (int k = 0; k < 3; k++)
             if (!number(&at, &corner[have][k]))
-                return refuse(b, FF_ERR_FORMAT, "a vertex without three numbers");
+                return ff_refuse(FF_ERR_FORMAT, b->message, b->size, "a vertex without three numbers");
         if (++have < 3)
             continue;
         have = 0;
@@ -139,7 +135,7 @@ static ff_status text_stl(builder *b, const char *text) {
         if (status)
             return status;
     }
-    return have ? refuse(b, FF_ERR_FORMAT, "a facet without three vertices") : FF_OK;
+    return have ? ff_refuse(FF_ERR_FORMAT, b->message, b->size, "a facet without three vertices") : FF_OK;
 }
 
 /* The vertices of an OBJ file as they stand, for its faces. */
@@ -161,7 +157,7 @@ static ff_status obj(builder *b, const char *text) {
             }
             for (int k = 0; k < 3 && !status; k++)
                 if (!number(&at, &v[count][k]))
-                    status = refuse(b, FF_ERR_FORMAT, "a vertex without three numbers");
+                    status = ff_refuse(FF_ERR_FORMAT, b->message, b->size, "a vertex without three numbers");
             count++;
             continue;
         }
@@ -173,7 +169,8 @@ static ff_status obj(builder *b, const char *text) {
         while (n < FACE && number(&at, &value)) {
             const long k = value < 0.0f ? (long)count + (long)value : (long)value - 1;
             if (k < 0 || (size_t)k >= count) {
-                status = refuse(b, FF_ERR_FORMAT, "a face names a vertex that is not there");
+                status =
+                    ff_refuse(FF_ERR_FORMAT, b->message, b->size, "a face names a vertex that is not there");
                 break;
             }
             corner[n++] = (size_t)k;
@@ -208,13 +205,13 @@ ff_status ff_mesh_parse(const unsigned char *bytes, size_t length, ff_mesh *mesh
         if (count > 0 && length == 84 + 50 * count)
             status = binary_stl(&b, bytes, (size_t)count);
         else if (strlen(text) != length)
-            status = refuse(&b, FF_ERR_FORMAT, "neither an STL nor an OBJ file");
+            status = ff_refuse(FF_ERR_FORMAT, message, size, "neither an STL nor an OBJ file");
         else if (strncmp(text, "solid", 5) == 0)
             status = text_stl(&b, text);
         else
             status = obj(&b, text);
         if (!status && mesh->triangles == 0)
-            status = refuse(&b, FF_ERR_FORMAT, "neither an STL nor an OBJ file with triangles");
+            status = ff_refuse(FF_ERR_FORMAT, message, size, "neither an STL nor an OBJ file with triangles");
     }
     free(text);
     free(b.slot);

@@ -3,8 +3,10 @@
 
 #include "scenario/internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void set_range(const ff_setting *s, ff_key *key, char *text, size_t size) {
     key->range = FF_RANGE_ANY;
@@ -48,14 +50,14 @@ static ff_type type_of(const ff_setting *s) {
     return FF_TYPE_SECTION;
 }
 
-static void set_key(const ff_setting *s, const char *name, ff_key *key, char *range, size_t size) {
+void ff_setting_key(const ff_setting *s, const char *name, ff_key *key, char *range, size_t size) {
     static const char *const switch_words[] = {"false", "true", NULL};
     *key = (ff_key){.key = name,
                     .type = type_of(s),
                     .unit = s->unit,
                     .fallback = s->absent,
                     .offset = s->type == FF_SETTING_GROUP ? 0 : s->offset,
-                    .words = s->type == FF_SETTING_BOOLEAN ? switch_words : s->choice,
+                    .words = s->type == FF_SETTING_BOOLEAN && !s->choice ? switch_words : s->choice,
                     .preset = true,
                     .doc = s->help};
     set_range(s, key, range, size);
@@ -69,7 +71,7 @@ void ff_method_section_create(const ff_method *method, ff_method_section *sectio
         const char *dot = strchr(s->name, '.');
         if (!dot) {
             ff_key *key = &section->key[keys++];
-            set_key(s, s->name, key, section->range[n], sizeof section->range[n]);
+            ff_setting_key(s, s->name, key, section->range[n], sizeof section->range[n]);
             if (s->type == FF_SETTING_GROUP && groups < FF_SECTION_GROUPS) {
                 char *path = section->path[groups];
                 snprintf(path, sizeof section->path[groups], "%s.%s", method->name, s->name);
@@ -77,7 +79,7 @@ void ff_method_section_create(const ff_method *method, ff_method_section *sectio
                 section->group[groups++] = (ff_section){path, "", &section->inner[inner], 0, s->help};
             }
         } else if (groups > 0) { /* of the group before it */
-            set_key(s, dot + 1, &section->inner[inner++], section->range[n], sizeof section->range[n]);
+            ff_setting_key(s, dot + 1, &section->inner[inner++], section->range[n], sizeof section->range[n]);
             section->group[groups - 1].keys++;
         }
     }
@@ -93,9 +95,11 @@ static bool is_printed(const ff_node *root, const char *method) {
 }
 
 /* The settings of a method start from one variant or the other before single keys override them. */
-static void add_setup(ff_scenario *s, const ff_method *method, const ff_node *root) {
+static void add_setup(ff_scenario *s, const ff_method *method, const ff_method_library *library,
+                      const ff_node *root) {
     ff_method_setup *setup = &s->setup[s->setups++];
     setup->method = method;
+    setup->library = library;
     ff_settings_default(method, is_printed(root, method->name), &setup->setting);
 }
 
@@ -108,7 +112,7 @@ static const ff_method_library *open_library(const ff_catalog *catalog, const ch
                                              size_t size) {
     if (catalog && catalog->open)
         return catalog->open(path, message, size);
-    snprintf(message, size, "%s: method libraries are not loaded here", path);
+    snprintf(message, size, "method libraries are not loaded here");
     return NULL;
 }
 
@@ -119,44 +123,83 @@ const char *ff_scenario_method_word(const ff_catalog *catalog, const char *word,
     return library ? library->method->name : NULL;
 }
 
-const char *ff_scenario_method_hash(const ff_catalog *catalog, const char *word) {
-    char message[512];
-    const ff_method_library *library =
-        is_path(word) ? open_library(catalog, word, message, sizeof message) : NULL;
-    return library ? library->hash : "";
+const ff_method_library *ff_scenario_method_library(const ff_catalog *catalog, const char *word,
+                                                    char *message, size_t size) {
+    message[0] = 0;
+    return is_path(word) ? open_library(catalog, word, message, size) : NULL;
+}
+
+const ff_method *ff_scenario_take_method(ff_scenario *scenario, const ff_catalog *catalog, const char *word,
+                                         char *message, size_t size) {
+    const ff_method_library *library = is_path(word) ? open_library(catalog, word, message, size) : NULL;
+    const ff_method *method = library ? library->method : is_path(word) ? NULL : ff_method_find(word);
+    if (!method && !is_path(word)) {
+        ff_names list = {"", 0};
+        for (int m = 0; ff_method_at(m); m++)
+            ff_names_add(&list, ff_method_at(m)->name);
+        snprintf(message, size, "is not a method, allowed: %s, or the path of a library", list.text);
+    }
+    if (!method)
+        return NULL;
+    for (int m = 0; m < scenario->setups; m++)
+        if (scenario->setup[m].method == method)
+            return method;
+    if (scenario->setups == FF_MAX_METHODS) {
+        snprintf(message, size, "more than %d methods, allowed: fewer", FF_MAX_METHODS);
+        return NULL;
+    }
+    const ff_node none = {.kind = FF_NODE_MAP};
+    add_setup(scenario, method, library, &none);
+    return method;
+}
+
+/* A library that stays closed: is it there. */
+static bool find_closed(ff_reader *r, const ff_node *node, const char *method) {
+    struct stat s;
+    snprintf(r->scenario->unchecked, sizeof r->scenario->unchecked, "%s", node->text);
+    r->scenario->method = &ff_method_direct;
+    const char *why = stat(node->text, &s) != 0 ? strerror(errno)
+                      : !S_ISREG(s.st_mode)     ? "not a regular file"
+                                                : NULL;
+    if (!why) {
+        ff_reader_warn(r, node->place, "warning: %s%s is not loaded: its settings are unchecked",
+                       method ? "the library" : "method library ", method ? "" : ff_show(node->text).text);
+        return true;
+    }
+    return method ? ff_reader_fail(r, node->place, "cannot be read: %s", why)
+                  : ff_reader_fail(r, node->place, "method library %s: cannot be read: %s",
+                                   ff_show(node->text).text, why);
 }
 
 bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
     ff_scenario *s = r->scenario;
-    char argument[FF_NAME_SIZE], why[512];
+    char why[512];
     const ff_key *key = ff__find_key(ff_schema_top(), "method");
     const ff_node *given = root->kind == FF_NODE_MAP ? ff_node_find(root, "method") : NULL;
     ff_node node = {.kind = FF_NODE_SCALAR, .text = key->fallback, .place = root->place};
     int word = 0;
     for (int m = 0; ff_method_at(m) && m < FF_MAX_METHODS - 1; m++)
-        add_setup(s, ff_method_at(m), root);
+        add_setup(s, ff_method_at(m), NULL, root);
     if (given)
         node = *given;
     if (method) {
-        snprintf(argument, sizeof argument, "--method %s", ff_show(method).text);
-        node = (ff_node){.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, argument}};
+        snprintf(r->argument, sizeof r->argument, "--method %s", ff_show(method).text);
+        node = (ff_node){.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, r->argument}};
     }
     const ff_catalog *catalog = r->options ? r->options->catalog : NULL;
     if (method && given && given->kind == FF_NODE_SCALAR && is_path(given->text) && catalog && catalog->open)
         r->named = open_library(catalog, given->text, why, sizeof why); /* its map may stand in the file */
-    if (node.kind == FF_NODE_SCALAR && is_path(node.text) && catalog && !catalog->open) {
-        ff_reader_warn(r, node.place, "warning: %s is not loaded: its settings are unchecked",
-                       ff_show(node.text).text);
-        s->unchecked = true;
-        s->method = &ff_method_direct;
-        return true;
-    }
+    r->method = node.place;
+    if (node.kind == FF_NODE_SCALAR && is_path(node.text) && catalog && !catalog->open)
+        return find_closed(r, &node, method);
     if (node.kind == FF_NODE_SCALAR && is_path(node.text)) {
-        s->library = open_library(catalog, node.text, why, sizeof why);
-        if (!s->library)
+        const ff_method_library *library = open_library(catalog, node.text, why, sizeof why);
+        if (!library && method) /* the place names it */
             return ff_reader_fail(r, node.place, "%s", why);
-        s->method = s->library->method;
-        add_setup(s, s->method, root);
+        if (!library)
+            return ff_reader_fail(r, node.place, "method library %s: %s", ff_show(node.text).text, why);
+        s->method = library->method;
+        add_setup(s, s->method, library, root);
         return true;
     }
     if (!ff_reader_word(r, &node, key, &word))

@@ -16,6 +16,8 @@ typedef struct ff_method_section {
     char range[FF_SECTION_KEYS][64];
 } ff_method_section;
 
+/* One setting as a key, which keeps pointing at its name and at `range`, the text of its bounds. */
+void ff_setting_key(const ff_setting *setting, const char *name, ff_key *key, char *range, size_t size);
 /* Fills *section, which must not move afterwards: keys point into it. */
 void ff_method_section_create(const ff_method *method, ff_method_section *section);
 

@@ -2,8 +2,8 @@
 #include "scenario/internal.h"
 #include "scenario/mesh.h"
 #include "scenario/urdf.h"
+#include "text/message.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,54 +93,25 @@ bool ff__read_mesh(ff_reader *r, const ff_node *node, char *path) {
     return true;
 }
 
-/* As fail, at a line of the model. */
-static bool fail_model(ff_reader *r, const char *path, int line, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static bool fail_model(ff_reader *r, const char *path, int line, const char *format, ...) {
-    if (!r->message || !r->size)
-        return false;
-    const int n = snprintf(r->message, r->size, "%s:%d: ", path, line);
-    const size_t used = n < 0 ? 0 : (size_t)n < r->size ? (size_t)n : r->size - 1;
-    va_list list;
-    va_start(list, format);
-    vsnprintf(r->message + used, r->size - used, format, list);
-    va_end(list);
-    ff_reader_flatten(r->message);
-    return false;
-}
-
 bool ff__read_arm_model(ff_reader *r, const ff_node *node, ff_servicer_arm *arm) {
     const struct ff_tree_model_file *file = read_model(r, node);
     if (!file)
         return false;
+    const ff_refusal to = {file->path, r->message, r->size};
     const ff_urdf *urdf = &file->urdf;
     if (urdf->root_mass > 0.0)
-        return fail_model(
-            r, file->path, urdf->root_line,
+        return ff_refuse_at(
+            &to, urdf->root_line,
             "the root link '%s' has a mass of %.9g kg, which would be dropped, allowed: none (add "
             "it to the satellite's, or carry it on a fixed joint)",
             urdf->root, urdf->root_mass);
     if (urdf->links > FF_MAX_ARM_LINKS)
-        return fail_model(r, file->path, urdf->root_line,
-                          "the model has %d links beyond its root, allowed: at most %d", urdf->links,
-                          FF_MAX_ARM_LINKS);
+        return ff_refuse_at(&to, urdf->root_line,
+                            "the model has %d links beyond its root, allowed: at most %d", urdf->links,
+                            FF_MAX_ARM_LINKS);
     for (int i = 0; i < urdf->links; i++) {
-        const ff_urdf_link *from = &urdf->link[i];
-        ff_servicer_link *link = &arm->link[i];
-        *link = (ff_servicer_link){.parent_row = from->parent,
-                                   .joint = from->joint,
-                                   .pose = from->pose,
-                                   .axis = from->axis,
-                                   .mass = from->mass,
-                                   .com = from->com,
-                                   .inertia = from->inertia,
-                                   .torque = from->effort,
-                                   .viscous = from->viscous,
-                                   .coulomb = from->coulomb,
-                                   .lower = from->lower,
-                                   .upper = from->upper,
-                                   .velocity = from->velocity};
-        snprintf(link->name, sizeof link->name, "%s", from->name);
+        arm->link[i] = (ff_servicer_link){.row = urdf->link[i].row};
+        snprintf(arm->link[i].name, sizeof arm->link[i].name, "%s", urdf->link[i].name);
     }
     arm->links = urdf->links;
     arm->joints = urdf->joints;
@@ -154,41 +125,37 @@ bool ff__read_chain_model(ff_reader *r, const ff_node *node, ff_emulate_arm *arm
     ff_pose tip;
     if (!file)
         return false;
+    const ff_refusal to = {file->path, r->message, r->size};
     if (ff_urdf_chain(file->path, &file->urdf, &chain, &tip, text, sizeof text) != FF_OK) {
         if (r->message && r->size)
             snprintf(r->message, r->size, "%s", text);
         return false;
     }
     if (arm->floating && chain.root_mass > 0.0)
-        return fail_model(r, file->path, chain.root_line,
-                          "the root link '%s' and what is fixed to it have a mass of %.9g kg, which would be "
-                          "dropped, allowed: none with base: floating (add it to base_mass)",
-                          chain.root, chain.root_mass);
+        return ff_refuse_at(
+            &to, chain.root_line,
+            "the root link '%s' and what is fixed to it have a mass of %.9g kg, which would be "
+            "dropped, allowed: none with base: floating (add it to base_mass)",
+            chain.root, chain.root_mass);
     if (chain.links < 1 || chain.links > FF_ARM_LINKS_MAX)
-        return fail_model(r, file->path, chain.root_line,
-                          "the model has %d joints that move, allowed: 1 to %d", chain.links,
-                          FF_ARM_LINKS_MAX);
+        return ff_refuse_at(&to, chain.root_line, "the model has %d joints that move, allowed: 1 to %d",
+                            chain.links, FF_ARM_LINKS_MAX);
     for (int i = 0; i < chain.links; i++) {
         const ff_urdf_link *from = &chain.link[i];
-        if (from->joint != FF_JOINT_REVOLUTE)
-            return fail_model(r, file->path, from->line,
-                              "joint '%s' is prismatic, allowed in an emulation: revolute, continuous, fixed",
-                              from->joint_name);
-        const ff_rigid_config body = {.mass = from->mass, .inertia = from->inertia};
+        if (from->row.joint != FF_JOINT_REVOLUTE)
+            return ff_refuse_at(
+                &to, from->line,
+                "joint '%s' is prismatic, allowed in an emulation: revolute, continuous, fixed",
+                from->joint_name);
+        const ff_rigid_config body = {.mass = from->row.mass, .inertia = from->row.inertia};
         if (ff_rigid_validate(&body) != FF_OK)
-            return fail_model(r, file->path, from->line,
-                              "link '%s' has no inertia, allowed: positive definite [kg m2]", from->name);
-        if (from->coulomb > 0.0)
+            return ff_refuse_at(&to, from->line,
+                                "link '%s' has no inertia, allowed: positive definite [kg m2]", from->name);
+        if (from->row.coulomb > 0.0)
             ff_reader_warn(r, node->place,
                            "warning: joint '%s' has friction %.9g, an emulated arm has its damping alone",
-                           from->joint_name, from->coulomb);
-        arm->link[i] = (ff_emulate_link){.mass = from->mass,
-                                         .com = from->com,
-                                         .inertia = from->inertia,
-                                         .pose = from->pose,
-                                         .axis = from->axis,
-                                         .friction = from->viscous,
-                                         .torque_limit = from->effort};
+                           from->joint_name, from->row.coulomb);
+        arm->link[i] = (ff_emulate_link){.row = from->row};
     }
     arm->links = chain.links;
     arm->tip = ff_pose_mul(tip, arm->tip);
@@ -218,12 +185,12 @@ bool ff__check_starts(ff_reader *r, const ff_node *section, const ff_emulate_arm
     int joint = 0;
     for (int i = 0; i < file->urdf.links; i++) {
         const ff_urdf_link *from = &file->urdf.link[i];
-        if (from->joint == FF_JOINT_FIXED)
+        if (from->row.joint == FF_JOINT_FIXED)
             continue;
         const double start = arm->link[joint++].start;
-        if (!(start >= from->lower && start <= from->upper))
+        if (!(start >= from->row.lower && start <= from->row.upper))
             return ff_reader_fail(r, section->place, "joint '%s' starts at %.9g, allowed: %.9g to %.9g [rad]",
-                                  from->joint_name, start, from->lower, from->upper);
+                                  from->joint_name, start, from->row.lower, from->row.upper);
     }
     return true;
 }

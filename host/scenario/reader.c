@@ -6,18 +6,13 @@
 #include <string.h>
 
 #include "text/file.h"
+#include "text/message.h"
 
 static size_t put_place(char *text, size_t size, const char *label, ff_place place) {
     const int n = place.argument ? snprintf(text, size, "%s: ", place.argument)
                                  : snprintf(text, size, "%s:%d:%d: ", label, place.line, place.column);
     const size_t used = n < 0 ? 0 : (size_t)n;
     return used < size ? used : size - 1;
-}
-
-void ff_reader_flatten(char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
 }
 
 /* Always false, so that a reader may `return ff_reader_fail(...)`. */
@@ -37,7 +32,7 @@ bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...) {
     va_start(list, format);
     vsnprintf(line + n, room - n, format, list);
     va_end(list);
-    ff_reader_flatten(line);
+    ff_flatten(line);
     r->said = from + strlen(line);
     return false;
 }
@@ -49,7 +44,7 @@ void ff_reader_warn(ff_reader *r, ff_place place, const char *format, ...) {
     va_start(list, format);
     vsnprintf(line + n, sizeof line - n, format, list);
     va_end(list);
-    ff_reader_flatten(line);
+    ff_flatten(line);
     const size_t length = strlen(line), need = length + (r->warned ? 1 : 0);
     if (!r->warnings || r->warned + need + 1 > r->warnings_size)
         return;

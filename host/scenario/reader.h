@@ -13,6 +13,9 @@ typedef struct ff_reader {
     ff_scenario *scenario;
     const ff_scenario_options *options;
     const ff_method_library *named; /* by the file, where another method was asked for; NULL: none */
+    ff_place method;                /* where the method was asked for */
+    char argument[FF_NAME_SIZE];    /* its origin, if that was an option */
+    bool unsupported;               /* all that is wrong is what the method cannot do */
     char *message;
     size_t size;
     size_t said; /* of message, where every mistake is asked for */
@@ -31,8 +34,6 @@ bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...)
 /* One more line of warnings, if there is room. */
 void ff_reader_warn(ff_reader *r, ff_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* One line, whatever the file, the option or the label held. */
-void ff_reader_flatten(char *text);
 
 /* The whole file, malloc'ed. FF_ERR_IO (a folder, too), FF_ERR_FORMAT (above FF_TREE_BYTES), FF_ERR_MEMORY.
  */
@@ -40,7 +41,7 @@ ff_status ff_reader_file(ff_reader *r, const char *path, char **text, size_t *le
 
 /* A list of allowed words, and the one that was probably meant. */
 typedef struct ff_names {
-    char text[400];
+    char text[900];
     size_t used;
 } ff_names;
 typedef struct ff_guess {

@@ -57,22 +57,22 @@ bool ff__read_links(ff_reader *r, const ff_node *node, const ff_key *key, ff_ser
         snprintf(link->name, sizeof link->name, "link%d", arm->links + 1);
         if (!ff__read_section(r, item, key->section, link))
             return false;
-        link->upper = link->velocity = FF_INF;
-        link->lower = -FF_INF;
-        link->parent_row = arm->links - 1; /* the base is -1 */
+        link->row.upper = link->row.velocity = FF_INF;
+        link->row.lower = -FF_INF;
+        link->row.parent = arm->links - 1; /* the base is -1 */
         const ff_node *parent = ff_node_find(item, "parent");
         if (parent) {
-            link->parent_row = strcmp(link->parent, "base") == 0 ? FF_TREE_BASE : -2;
+            link->row.parent = strcmp(link->parent, "base") == 0 ? FF_TREE_BASE : -2;
             for (int i = 0; i < arm->links; i++)
                 if (strcmp(arm->link[i].name, link->parent) == 0)
-                    link->parent_row = i;
-            if (link->parent_row == -2)
+                    link->row.parent = i;
+            if (link->row.parent == -2)
                 return ff_reader_fail(r, parent->place,
                                       "no link '%s' stands above '%s', allowed: base, or a link above "
                                       "(closed loops are not supported)",
                                       ff_show(link->parent).text, ff_show(link->name).text);
         }
-        arm->joints += link->joint != FF_JOINT_FIXED;
+        arm->joints += link->row.joint != FF_JOINT_FIXED;
         arm->links++;
     }
     return true;
@@ -83,7 +83,10 @@ static bool read_joints(ff_reader *r, const ff_node *section, const ff_section *
     const ff_node *node = ff_node_find(section, "joints");
     if (!node)
         return true;
-    if (node->kind != FF_NODE_LIST || node->count != arm->joints)
+    if (node->kind != FF_NODE_LIST)
+        return ff_reader_fail(r, node->place, "joints must be a list, not %s, allowed: [q1, q2, ...]",
+                              ff_node_kind_text(node));
+    if (node->count != arm->joints)
         return ff_reader_fail(r, node->place,
                               "joints has %d values, allowed: one for each of the arm's %d joints",
                               node->count, arm->joints);
@@ -93,12 +96,12 @@ static bool read_joints(ff_reader *r, const ff_node *section, const ff_section *
 static bool check_positions(ff_reader *r, const ff_node *node, const ff_servicer_arm *arm, const double *q) {
     for (int i = 0; i < arm->links; i++) {
         const ff_servicer_link *link = &arm->link[i];
-        if (link->joint == FF_JOINT_FIXED)
+        if (link->row.joint == FF_JOINT_FIXED)
             continue;
-        if (!(*q >= link->lower && *q <= link->upper))
+        if (!(*q >= link->row.lower && *q <= link->row.upper))
             return ff_reader_fail(r, node->place,
                                   "joints: the joint of '%s' is at %.9g, allowed: %.9g to %.9g",
-                                  ff_show(link->name).text, *q, link->lower, link->upper);
+                                  ff_show(link->name).text, *q, link->row.lower, link->row.upper);
         q++;
     }
     return true;
@@ -193,13 +196,50 @@ static bool read_servicer(ff_reader *r, const ff_node *node, const ff_section *s
     return true;
 }
 
+/* safety: cautious. For a first run: slow, near, soft, and ended early rather than late. docs/safety.md has
+ * the table. */
+static const struct {
+    const char *key;
+    size_t offset;
+    double value;
+} cautious[] = {
+#define CAUTIOUS(field, value) \
+    { #field, offsetof(ff_safety_limits, field), value }
+    CAUTIOUS(velocity, 0.1),
+    CAUTIOUS(angular_velocity, 0.2),
+    CAUTIOUS(acceleration, 2.0),
+    CAUTIOUS(angular_acceleration, 4.0),
+    CAUTIOUS(jerk, 500.0),
+    CAUTIOUS(force, 100.0),
+    CAUTIOUS(torque, 20.0),
+    CAUTIOUS(spike, 50.0),
+    CAUTIOUS(energy, 1.0),
+    CAUTIOUS(tracking, 0.005),
+    CAUTIOUS(stop_acceleration, 1.0),
+    CAUTIOUS(stop_angular_acceleration, 2.0),
+#undef CAUTIOUS
+};
+enum { CAUTIOUS_BOX = 250 }; /* [mm] half width on each axis */
+
+static void fill_cautious(const ff_node *safety, ff_safety_limits *limits) {
+    for (size_t i = 0; i < sizeof cautious / sizeof *cautious; i++)
+        if (!ff_node_find(safety, cautious[i].key))
+            memcpy((char *)limits + cautious[i].offset, &cautious[i].value, sizeof cautious[i].value);
+    if (!ff_node_find(safety, "box"))
+        limits->box = ff_vec3_make(1e-3 * CAUTIOUS_BOX, 1e-3 * CAUTIOUS_BOX, 1e-3 * CAUTIOUS_BOX);
+}
+
 /* How a robot stops is not a limit. */
 static void name_limits(const ff_node *safety, ff_satellite *satellite) {
     if (!safety)
         return;
+    const bool preset = satellite->safety.preset != 0;
+    if (preset)
+        fill_cautious(safety, &satellite->safety);
+    satellite->safety_named.any = preset;
     for (const ff_node *key = safety->child; key; key = key->next)
-        satellite->safety_named.any |= strncmp(key->key, "stop_", 5) != 0;
-    satellite->safety_named.tracking = ff_node_find(safety, "tracking") != NULL;
+        satellite->safety_named.any |= strncmp(key->key, "stop_", 5) != 0 && strcmp(key->key, "preset") != 0;
+    satellite->safety_named.tracking = preset || ff_node_find(safety, "tracking") != NULL;
     satellite->safety_named.age = ff_node_find(safety, "age") != NULL;
     satellite->safety_named.missed = ff_node_find(safety, "missed") != NULL;
 }

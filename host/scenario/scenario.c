@@ -53,8 +53,9 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
         status = ff__apply_sets(&r, options, &error);
     if (status != FF_OK)
         ff_reader_fail(&r, error.place, "%s", error.text);
-    else if (!ff__read_scenario(&r, tree.root, options ? options->method : NULL))
-        status = FF_ERR_FORMAT;
+    if ((status == FF_OK || (ff_reader_all(&r) && tree.root)) &&
+        !ff__read_scenario(&r, tree.root, options ? options->method : NULL) && status == FF_OK)
+        status = r.unsupported ? FF_ERR_UNSUPPORTED : FF_ERR_FORMAT;
     ff_tree_free(&tree);
     return status;
 }

@@ -6,6 +6,7 @@
 #ifndef FF_SCENARIO_SCENARIO_H
 #define FF_SCENARIO_SCENARIO_H
 
+#include "devices/device.h"
 #include "scenario/emulation.h"
 #include "freefloat/loop.h"
 #include "freefloat/output.h"
@@ -17,14 +18,16 @@ enum {
     FF_MAX_POINTS = 16,
     FF_MAX_ARM_LINKS = FF_TREE_JOINTS_MAX, /* rows of an arm's table */
     FF_MAX_FAULTS = 16,
-    FF_MAX_MODELS = 4,  /* URDF files of one scenario */
-    FF_MAX_METHODS = 8, /* methods that a scenario has settings for */
+    FF_MAX_MODELS = 4,   /* URDF files of one scenario */
+    FF_MAX_METHODS = 12, /* methods that a scenario has settings for */
 };
 
 /* Names of kinds, in the order of their enums and NULL at the end: the reader's words, and what messages,
  * reports and pages say. */
-extern const char *const ff_robot_names[], *const ff_sensor_names[], *const ff_contact_names[],
-                                                                         *const ff_arm_names[];
+extern const char *const ff_contact_names[];
+/* The same of a robot or sensor, a device's own name among them; NULL beyond the last. */
+const char *ff_robot_name(int kind);
+const char *ff_sensor_name(int kind);
 
 typedef enum ff_robot_kind {
     FF_ROBOT_IDEAL,
@@ -34,7 +37,7 @@ typedef enum ff_robot_kind {
     FF_ROBOT_JOINTS,
     FF_ROBOT_WRENCH,
     FF_ROBOT_MUJOCO,
-    FF_ROBOT_KUKA_RSI
+    FF_ROBOT_DEVICE /* the first of the list of devices; the others follow it */
 } ff_robot_kind;
 
 typedef struct ff_robot_config {
@@ -57,15 +60,12 @@ typedef struct ff_robot_config {
         ff_vec3 axis;
         double length, speed;
     } rail;
-    /* kuka-rsi: where this computer listens, and how the controller is corrected */
-    char address[FF_NAME_SIZE];
-    uint64_t port;
-    ff_arm_kind arm;
-    bool cartesian; /* channel: cartesian instead of axes */
-    bool relative;  /* corrections: relative instead of absolute */
+    char address[FF_NAME_SIZE]; /* a device: where this computer listens */
+    ff_device_settings device;
 } ff_robot_config;
 
-typedef enum ff_sensor_kind { FF_SENSOR_IDEAL, FF_SENSOR_NOISY, FF_SENSOR_ATI_RDT } ff_sensor_kind;
+/* The devices follow the last one. */
+typedef enum ff_sensor_kind { FF_SENSOR_IDEAL, FF_SENSOR_NOISY, FF_SENSOR_DEVICE } ff_sensor_kind;
 
 typedef struct ff_sensor_config {
     ff_sensor_kind kind;
@@ -81,12 +81,13 @@ typedef struct ff_sensor_config {
     double lost;                                /* share of readings that do not arrive */
     ff_quat turned;                             /* the virtual one: sensor as it is, in the sensor as named */
     ff_vec3 wired;                              /* +-1, 2, 3: axis that each channel carries */
-    char address[FF_NAME_SIZE];                 /* ati-rdt: the sensor's */
-    uint64_t port, http_port;
+    char address[FF_NAME_SIZE];                 /* a device: the sensor's */
+    ff_device_settings device;
 } ff_sensor_config;
 
 /* What ends a run on devices. FF_INF: not watched. docs/safety.md */
 typedef struct ff_safety_limits {
+    int preset;                       /* 1: cautious values for what is not named */
     ff_vec3 box;                      /* [m] half widths about the start, inertial axes */
     double velocity;                  /* [m/s] measured */
     double angular_velocity;          /* [rad/s] */
@@ -144,16 +145,8 @@ typedef struct ff_point {
 
 typedef struct ff_servicer_link {
     char name[FF_NAME_SIZE];
-    char parent[FF_NAME_SIZE]; /* "": the row before, the base for the first */
-    int parent_row;            /* FF_TREE_BASE or a row */
-    ff_joint_kind joint;
-    ff_pose pose;
-    ff_vec3 axis;
-    double mass;
-    ff_vec3 com;
-    ff_mat3 inertia;
-    double torque, viscous, coulomb; /* [N m], [N m s/rad], [N m] */
-    double lower, upper, velocity;   /* [rad], [rad/s] from a URDF file; FF_INF without one */
+    char parent[FF_NAME_SIZE]; /* as the table names it; "": the row before, the base for the first */
+    ff_link_row row;           /* positions and speed have limits in a URDF file only */
 } ff_servicer_link;
 
 typedef struct ff_servicer_arm {
@@ -347,12 +340,15 @@ typedef struct ff_method_library {
     const struct ff_method_section *section; /* its settings as keys (scenario/methods.h) */
     char path[1024];                         /* the file, from the root */
     char hash[65];                           /* its SHA-256 */
+    void *(*take)(size_t bytes);             /* memory for loops with it, zero; NULL: there is none */
+    void (*give)(void *memory, size_t bytes);
 } ff_method_library;
 
 /* What a scenario may name beyond what is built in. Whoever reads one is given it; NULL: nothing, and method
  * libraries are refused. */
 typedef struct ff_catalog {
-    /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`.
+    /* The library at a path, from the working folder (`method: ./mine.so`); NULL and one line in `message`,
+     * which does not name the path.
      * NULL: libraries are left closed. The scenario is read as with `direct`, a map that no key explains is
      * taken for the library's settings, and a warning says that they are unchecked. */
     const ff_method_library *(*open)(const char *path, char *message, size_t size);
@@ -361,12 +357,14 @@ typedef struct ff_catalog {
 /* A word for a method as options and campaigns give it: the name itself, or that of the library at the path.
  * NULL, and one line in `message`: the library cannot be opened. */
 const char *ff_scenario_method_word(const ff_catalog *catalog, const char *word, char *message, size_t size);
-/* SHA-256 of the library at the path, "" for a name. */
-const char *ff_scenario_method_hash(const ff_catalog *catalog, const char *word);
+/* The library at the path. NULL: a name, with an empty `message`, or one line. */
+const ff_method_library *ff_scenario_method_library(const ff_catalog *catalog, const char *word,
+                                                    char *message, size_t size);
 
 /* A method and what the scenario says to it. */
 typedef struct ff_method_setup {
     const ff_method *method;
+    const ff_method_library *library; /* that it came from; NULL: it is built in */
     ff_settings setting;
 } ff_method_setup;
 
@@ -377,10 +375,9 @@ typedef struct ff_scenario {
     double cycle, duration;                  /* [s] */
     uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;
-    const ff_method *method;          /* NULL: ideal, the reference itself */
-    const ff_method_library *library; /* that it came from; NULL: it is built in */
-    bool unchecked; /* the method is a library that was left closed; then `direct` stands for it */
-    int setups;     /* settings of every method: a scenario may be run with another one */
+    const ff_method *method; /* NULL: ideal, the reference itself */
+    char unchecked[256]; /* path of a library that was left closed; then `direct` stands for it; "" none */
+    int setups;          /* settings of every method: a scenario may be run with another one */
     ff_method_setup setup[FF_MAX_METHODS];
     ff_integrate_config integrate;
     ff_contact_rule contact_wrench;
@@ -467,14 +464,21 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop);
 typedef struct ff_loop_memory {
     ff_loop_model *model;
     ff_loop_state *state;
-    size_t state_bytes;
+    size_t model_bytes, state_bytes;
+    const ff_method_library *library; /* that it came from; NULL: malloc */
 } ff_loop_memory;
 /* Takes the memory that the configuration needs and creates the model; the state is to be reset. On failure
- * nothing is held and `message` says why. */
-ff_status ff_loop_memory_open(const ff_loop_config *config, ff_loop_memory *memory, char *message,
-                              size_t size);
+ * nothing is held and `message` says why. library: of the method, NULL for one that is built in. */
+ff_status ff_loop_memory_open(const ff_loop_config *config, const ff_method_library *library,
+                              ff_loop_memory *memory, char *message, size_t size);
 void ff_loop_memory_close(ff_loop_memory *memory);
 
+/* That the scenario's method came from; NULL: it is built in. */
+const ff_method_library *ff_scenario_library(const ff_scenario *scenario);
+/* The method that a word names, which the scenario may be run with: a library's with its defaults, unless the
+ * scenario has settings for it. NULL, and one line in `message`: there is none. */
+const ff_method *ff_scenario_take_method(ff_scenario *scenario, const ff_catalog *catalog, const char *word,
+                                         char *message, size_t size);
 /* "ideal", or the method's. */
 const char *ff_scenario_method_name(const ff_scenario *scenario);
 /* The settings of the scenario's method as one line: "a: 1, b: 2". */
@@ -502,7 +506,8 @@ typedef struct ff_scenario_options {
  * section. false: it does not fit. */
 bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size);
 
-/* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT (message is the one line for the user). warnings: one line
+/* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT, FF_ERR_UNSUPPORTED where only the method cannot run it
+ * (message is the one line for the user). warnings: one line
  * each, newline separated (may be empty). */
 ff_status ff_scenario_load(const char *path, const ff_scenario_options *options, ff_scenario *scenario,
                            char *message, size_t size, char *warnings, size_t warnings_size);

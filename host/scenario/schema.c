@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "scenario/devices.h"
 #include "scenario/methods.h"
 
 /* clang-format off */
@@ -17,9 +18,6 @@
 #define BIT(kind) (1u << (unsigned)(kind))
 
 /* Words stand in the order of their enums. */
-const char *const ff_arm_names[] = {"kr120", "kr16", NULL};
-static const char *const channel_words[] = {"axes", "cartesian", NULL};
-static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated", "rob-reordered", "rob-corrupt", "rob-cut", "rob-nan", "rob-empty", "rob-long",
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
@@ -29,7 +27,6 @@ static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "
 static const char *const rule_words[] = {"default", "impulse", "held", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
 static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
-const char *const ff_sensor_names[] = {"ideal", "noisy", "ati-rdt", NULL};
 static const char *const push_words[] = {"hand", "skip", NULL};
 static const char *const weight_words[] = {"auto", "poses", "scenario", NULL};
 static const char *const delay_words[] = {"scenario", "chirp", NULL};
@@ -74,12 +71,12 @@ static const ff_section rail_section = {"satellites.NAME.robot.rail", "", TABLE(
 #define JOINTS BIT(FF_ROBOT_JOINTS)
 #define WRENCHED BIT(FF_ROBOT_WRENCH)
 #define DELAYED (~BIT(FF_ROBOT_IDEAL))
-#define RSI BIT(FF_ROBOT_KUKA_RSI)
+#define FROM(kind) (~0u << (unsigned)(kind))
 static const ff_key robot_keys[] = {
-    WORD("kind", WORD, ff_robot_names, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: commanded by wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused. `kuka-rsi`: a controller on the network; `run` and `facility` take it for `delay`."),
+    WORD("kind", WORD, NULL, "ideal", ROBOT(kind), 0, "How the robot follows its commands: at once, after a delay, with a second-order lag, time-optimally within its limits, or after a delay through the elastic gears of a KR 16. `wrench`: commanded by wrenches, not poses: a robot with an inertia of its own, moved by (9) and (16) of destefano2021. `mujoco`: not built yet, refused."),
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is informed of it."),
-    KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~RSI, "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is informed of it. (`facility`: the fault `answer-lost`.)"),
+    KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~FROM(FF_ROBOT_DEVICE), "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is informed of it. (`facility`: the fault `answer-lost`.)"),
     KEY("frequency", NUMBER, "Hz", POSITIVE, "required", ROBOT(frequency), LAG, "Natural frequency of the tracking."),
     KEY("damping", NUMBER, "", POSITIVE, "1", ROBOT(damping), LAG, "Damping ratio of the tracking."),
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", ROBOT(velocity), LIMITED, "Limit per axis."),
@@ -88,7 +85,7 @@ static const ff_key robot_keys[] = {
     KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", ROBOT(angular_velocity), LIMITED, "Limit per axis."),
     KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", ROBOT(angular_acceleration), LIMITED, "Limit per axis."),
     KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", ROBOT(angular_jerk), LIMITED, "Limit per axis."),
-    KEY("gear_stiffness", SIX, "N m/rad", POSITIVE, "[2e5, 2e5, 1e5, 2e4, 2e4, 1e4]", ROBOT(gear_stiffness), JOINTS, "Of the six gears of a KR 16; its axes give way to the contact, its motors do not."),
+    KEY("gear_stiffness", SIX, "N m/rad", POSITIVE, "[2e5, 2e5, 1e5, 2e4, 2e4, 1e4]", ROBOT(gear_stiffness), JOINTS, "Of the six gears of a KR 16; its axes yield to the contact, its motors do not."),
     KEY("gear_damping", SIX, "N m s/rad", NOT_NEGATIVE, "[800, 800, 400, 40, 40, 20]", ROBOT(gear_damping), JOINTS, "Of the six gears."),
     KEY("joint_inertia", SIX, "kg m2", POSITIVE, "[25, 25, 12, 1, 1, 0.5]", ROBOT(joint_inertia), JOINTS, "Behind the six gears, mock-up included; coupling between axes is left out."),
     KEY("mass", NUMBER, "kg", POSITIVE, "(the satellite's)", ROBOT(inertia.mass), WRENCHED, "Of the robot with all that it carries, as felt at the satellite's CoM."),
@@ -96,19 +93,15 @@ static const ff_key robot_keys[] = {
     SECTION("base", SECTION, &pose_section, "{}", ROBOT(base), 0, "Pose of the robot's base in the world."),
     SECTION("tool", SECTION, &pose_section, "{}", ROBOT(tool), 0, "Pose of the satellite's CoM in the flange frame."),
     SECTION("rail", SECTION, &rail_section, "none", 0, 0, "A linear axis under the robot."),
-    KEY("address", TEXT, "", ANY, "127.0.0.1", ROBOT(address), RSI, "Address of this computer at which the controller's telegrams arrive. On loopback the robot is a virtual one."),
-    KEY("port", INTEGER, "", ANY, "59152", ROBOT(port), RSI, "UDP port of the same."),
-    WORD("arm", WORD, ff_arm_names, "kr120", ROBOT(arm), RSI, "Kinematics."),
-    WORD("channel", FLAG, channel_words, "axes", ROBOT(cartesian), RSI, "Corrections of axes by our own kinematics, or Cartesian ones (at most 5 degrees of rotation)."),
-    WORD("corrections", FLAG, correction_words, "absolute", ROBOT(relative), RSI, "As RSI_ON names it on the controller."),
+    KEY("address", TEXT, "", ANY, "127.0.0.1", ROBOT(address), FROM(FF_ROBOT_DEVICE), "Address of this computer at which the controller's telegrams arrive. On loopback the robot is a virtual one."),
 };
-static const ff_section robot_section = {"satellites.NAME.robot", "robot", TABLE(robot_keys), "The robot that carries the satellite's mock-up. Keys that do not belong to the chosen kind are errors."};
+static ff_device_section robot_devices;
+static ff_section robot_section = {"satellites.NAME.robot", "robot", robot_devices.key, 0, "The robot that carries the satellite's mock-up. Keys that do not belong to the chosen kind are errors."};
 
 #define SENSOR(field) offsetof(ff_sensor_config, field)
-#define ATI BIT(FF_SENSOR_ATI_RDT)
-#define NOISY (BIT(FF_SENSOR_NOISY) | ATI)
+#define NOISY FROM(FF_SENSOR_NOISY)
 static const ff_key sensor_keys[] = {
-    WORD("kind", WORD, ff_sensor_names, "ideal", SENSOR(kind), 0, "Exact, with errors, or an ATI sensor over RDT; `run` and `facility` give the latter the errors named here."),
+    WORD("kind", WORD, NULL, "ideal", SENSOR(kind), 0, "Exact, or with errors."),
     WORD("mount", FLAG, mount_words, "flange", SENSOR(environment), 0, "On the robot's flange, or on the environment's side."),
     SECTION("pose", SECTION, &pose_section, "{}", SENSOR(pose), 0, "Pose of the sensor in the flange frame; with `mount: environment` in the lab."),
     KEY("force_noise", NUMBER, "N", NOT_NEGATIVE, "0", SENSOR(force_noise), NOISY, "Standard deviation of the white noise on each force."),
@@ -122,11 +115,10 @@ static const ff_key sensor_keys[] = {
     KEY("lost", NUMBER, "", SHARE, "0", SENSOR(lost), BIT(FF_SENSOR_NOISY), "Share of readings that do not arrive, drawn in every cycle: the last one stands in, with its age. (`facility`: the fault `ft-lost`.)"),
     KEY("turned", QUATERNION, "", ANY, "[1, 0, 0, 0]", SENSOR(turned), NOISY, "Error of the virtual sensor's mounting: its axes, body to body, from those that `pose` names. The loop does not know it; the hand-push test of `rt` finds it."),
     KEY("wired", VEC3, "", ANY, "[1, 2, 3]", SENSOR(wired), NOISY, "Error of the virtual sensor's wiring: the axis (1 x, 2 y, 3 z) that each channel really carries, negative with the wrong sign; forces and torques alike."),
-    KEY("address", TEXT, "", ANY, "127.0.0.1", SENSOR(address), ATI, "The sensor's address. On loopback it is a virtual one."),
-    KEY("port", INTEGER, "", ANY, "49152", SENSOR(port), ATI, "UDP port of its records."),
-    KEY("http_port", INTEGER, "", ANY, "49180", SENSOR(http_port), ATI, "TCP port of its configuration page; 80 on the device."),
+    KEY("address", TEXT, "", ANY, "127.0.0.1", SENSOR(address), FROM(FF_SENSOR_DEVICE), "The sensor's address. On loopback it is a virtual one."),
 };
-static const ff_section sensor_section = {"satellites.NAME.sensor", "sensor", TABLE(sensor_keys), "The force-torque sensor. Keys that do not belong to the chosen kind are errors."};
+static ff_device_section sensor_devices;
+static ff_section sensor_section = {"satellites.NAME.sensor", "sensor", sensor_devices.key, 0, "The force-torque sensor. Keys that do not belong to the chosen kind are errors."};
 
 static const ff_key mockup_keys[] = {
     KEY("mass", NUMBER, "kg", POSITIVE, "required", offsetof(ff_mockup_config, mass), 0, "Mass behind the sensor."),
@@ -159,16 +151,16 @@ static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(li
 static const char *const joint_words[] = {"revolute", "prismatic", "fixed", NULL};
 static const ff_key link_keys[] = {
     KEY("name", NAME, "", ANY, "(link1, link2, ...)", LINK(name), 0, "Name of the link."),
-    WORD("joint", WORD, joint_words, "revolute", LINK(joint), 0, "The joint that carries it; a fixed link is merged into its parent."),
+    WORD("joint", WORD, joint_words, "revolute", LINK(row.joint), 0, "The joint that carries it; a fixed link is merged into its parent."),
     KEY("parent", NAME, "", ANY, "(the link before; the base for the first)", LINK(parent), 0, "Name of a link above it in the list, or `base`."),
-    SECTION("pose", SECTION, &pose_section, "{}", LINK(pose), 0, "Joint frame in the parent's frame; at q = 0 the link's frame is the joint's."),
-    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", LINK(axis), 0, "Axis of the joint, link frame."),
-    KEY("mass", NUMBER, "kg", NOT_NEGATIVE, "required", LINK(mass), 0, "Mass; zero only for a fixed link."),
-    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", LINK(com), 0, "Its centre of mass, link frame."),
-    KEY("inertia", INERTIA, "kg m2", ANY, "required", LINK(inertia), 0, "About its centre of mass, link axes."),
-    KEY("torque", NUMBER, "N m", POSITIVE, "none", LINK(torque), 0, "Largest torque of the motor, N for a prismatic joint."),
-    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", LINK(viscous), 0, "Friction of the joint on the ground: viscous part."),
-    KEY("coulomb", NUMBER, "N m", NOT_NEGATIVE, "0", LINK(coulomb), 0, "Friction of the joint on the ground: constant part."),
+    SECTION("pose", SECTION, &pose_section, "{}", LINK(row.pose), 0, "Joint frame in the parent's frame; at q = 0 the link's frame is the joint's."),
+    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", LINK(row.axis), 0, "Axis of the joint, link frame."),
+    KEY("mass", NUMBER, "kg", NOT_NEGATIVE, "required", LINK(row.mass), 0, "Mass; zero only for a fixed link."),
+    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", LINK(row.com), 0, "Its centre of mass, link frame."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "required", LINK(row.inertia), 0, "About its centre of mass, link axes."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "none", LINK(row.torque), 0, "Largest torque of the motor, N for a prismatic joint."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", LINK(row.viscous), 0, "Friction of the joint on the ground: viscous part."),
+    KEY("coulomb", NUMBER, "N m", NOT_NEGATIVE, "0", LINK(row.coulomb), 0, "Friction of the joint on the ground: constant part."),
 };
 static const ff_section link_section = {"satellites.NAME.arm.links.INDEX", "", TABLE(link_keys), "One link of the arm with the joint that carries it. At most 32."};
 
@@ -235,7 +227,9 @@ static const ff_key obsw_keys[] = {
 };
 static const ff_section obsw_section = {"satellites.NAME.obsw", "on-board software", TABLE(obsw_keys), "The on-board software of a satellite with an arm."};
 #define SAFETY(field) offsetof(ff_safety_limits, field)
+static const char *const preset_words[] = {"none", "cautious", NULL};
 static const ff_key safety_keys[] = {
+    WORD("preset", WORD, preset_words, "none", SAFETY(preset), 0, "Values for every limit that is not named: `cautious` are those of docs/safety.md, for a first run beside a robot. `safety: cautious` says the same."),
     KEY("box", HALF_WIDTHS, "m", NOT_NEGATIVE, "[free, free, free]", SAFETY(box), 0, "Half widths about the start, inertial axes; tested where the body would come to rest."),
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", SAFETY(velocity), 0, "Measured speed."),
     KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", SAFETY(angular_velocity), 0, "Measured angular speed."),
@@ -386,32 +380,32 @@ static const ff_section passive_section = {"passive", "", TABLE(passive_keys), "
 #define IS_ARM BIT(FF_TARGET_ARM)
 #define CHAIN(field) offsetof(ff_emulate_link, field)
 static const ff_key chain_keys[] = {
-    KEY("mass", NUMBER, "kg", POSITIVE, "required", CHAIN(mass), 0, "Of the link."),
-    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", CHAIN(com), 0, "Its centre of mass, link frame."),
-    KEY("inertia", INERTIA, "kg m2", ANY, "required", CHAIN(inertia), 0, "About its centre of mass, link axes."),
-    SECTION("pose", SECTION, &pose_section, "{}", CHAIN(pose), 0, "Joint frame in the link before, for the first in the base; at q = 0 the link's frame is the joint's."),
-    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", CHAIN(axis), 0, "The joint turns about it, link frame."),
+    KEY("mass", NUMBER, "kg", POSITIVE, "required", CHAIN(row.mass), 0, "Of the link."),
+    KEY("com", VEC3, "m", ANY, "[0, 0, 0]", CHAIN(row.com), 0, "Its centre of mass, link frame."),
+    KEY("inertia", INERTIA, "kg m2", ANY, "required", CHAIN(row.inertia), 0, "About its centre of mass, link axes."),
+    SECTION("pose", SECTION, &pose_section, "{}", CHAIN(row.pose), 0, "Joint frame in the link before, for the first in the base; at q = 0 the link's frame is the joint's."),
+    KEY("axis", DIRECTION, "", ANY, "[0, 0, 1]", CHAIN(row.axis), 0, "The joint turns about it, link frame."),
     KEY("start", NUMBER, "rad", ANY, "0", CHAIN(start), 0, "Angle at the start. For the robot: from where the target's start pose is sought."),
     KEY("speed", NUMBER, "rad/s", ANY, "0", CHAIN(speed), 0, "Joint speed at the start; the robot's follows from the target's."),
-    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(friction), 0, "Friction of the joint."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(row.viscous), 0, "Friction of the joint."),
     KEY("motor_inertia", NUMBER, "kg m2", NOT_NEGATIVE, "0", CHAIN(motor_inertia), 0, "Flexible joints: of the motor behind the spring, at the joint's side of the gear; > 0."),
     KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "0", CHAIN(stiffness), 0, "Flexible joints: of the spring."),
     KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(damping), 0, "Flexible joints: of the spring."),
     KEY("motor_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(motor_friction), 0, "Flexible joints: viscous, at the motor."),
-    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(torque), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
-    KEY("torque", NUMBER, "N m", POSITIVE, "none", CHAIN(torque_limit), 0, "Robot: largest torque of the motor."),
+    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(drive), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "none", CHAIN(row.torque), 0, "Robot: largest torque of the motor."),
 };
 static const ff_section chain_section = {"emulation.target.links.INDEX", "", TABLE(chain_keys), "A link and the joint that carries it; each stands on the one before. The same for `emulation.robot.links`."};
 static const ff_key drive_keys[] = {
     KEY("start", NUMBER, "rad", ANY, "0", CHAIN(start), 0, "Angle at the start, inside the file's limits. For the robot: from where the target's start pose is sought."),
     KEY("speed", NUMBER, "rad/s", ANY, "0", CHAIN(speed), 0, "Joint speed at the start; the robot's follows from the target's."),
-    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "(the file's `damping`)", CHAIN(friction), 0, "Friction of the joint."),
+    KEY("viscous", NUMBER, "N m s/rad", NOT_NEGATIVE, "(the file's `damping`)", CHAIN(row.viscous), 0, "Friction of the joint."),
     KEY("motor_inertia", NUMBER, "kg m2", NOT_NEGATIVE, "0", CHAIN(motor_inertia), 0, "Flexible joints: of the motor behind the spring, at the joint's side of the gear; > 0."),
     KEY("stiffness", NUMBER, "N m/rad", NOT_NEGATIVE, "0", CHAIN(stiffness), 0, "Flexible joints: of the spring."),
     KEY("damping", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(damping), 0, "Flexible joints: of the spring."),
     KEY("motor_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(motor_friction), 0, "Flexible joints: viscous, at the motor."),
-    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(torque), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
-    KEY("torque", NUMBER, "N m", POSITIVE, "(the file's `effort`)", CHAIN(torque_limit), 0, "Robot: largest torque of the motor."),
+    KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(drive), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
+    KEY("torque", NUMBER, "N m", POSITIVE, "(the file's `effort`)", CHAIN(row.torque), 0, "Robot: largest torque of the motor."),
 };
 static const ff_section drive_section = {"emulation.target.drives.INDEX", "", TABLE(drive_keys), "What a URDF file does not say of a joint, or says differently. The same for `emulation.robot.drives`."};
 #define MODEL_DOC "In place of `links`: a URDF file, its path from the scenario's folder, of one chain of revolute joints; what is fixed is merged into what carries it. The last link is the end of that chain. A floating base has its mass from the scenario: then the file's root has none."
@@ -529,6 +523,10 @@ static struct {
 
 static void create_top(void) {
     int keys = 0;
+    robot_section.keys =
+        ff_device_section_create(FF_DEVICE_ROBOT, TABLE(robot_keys), ROBOT(device), &robot_devices);
+    sensor_section.keys =
+        ff_device_section_create(FF_DEVICE_SENSOR, TABLE(sensor_keys), SENSOR(device), &sensor_devices);
     for (int i = 0; i < TOP_KEYS; i++) {
         for (int m = 0; i == TOP_KEYS - 1 && ff_method_at(m) && m < METHODS; m++) {
             const ff_method *method = ff_method_at(m);

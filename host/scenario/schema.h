@@ -66,6 +66,7 @@ typedef struct ff_key {
     const ff_section *section;
     const char *doc;
     unsigned kinds; /* bit k: the key belongs to kind k of the section; 0: to all */
+    bool own;       /* read for its kinds alone: another key of the section may have the name */
     bool preset;    /* when it is absent the value stays as it was set beforehand */
     double low, high;
     bool above_low, below_high; /* the bound itself is outside */

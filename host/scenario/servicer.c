@@ -17,39 +17,18 @@ ff_tree_frame ff_scenario_gripper(const ff_satellite *satellite) {
     return (ff_tree_frame){satellite->arm.links - 1, satellite->arm.gripper};
 }
 
-static void entries(const ff_mat3 *m, double *six) {
-    six[0] = m->m[0][0];
-    six[1] = m->m[1][1];
-    six[2] = m->m[2][2];
-    six[3] = m->m[0][1];
-    six[4] = m->m[0][2];
-    six[5] = m->m[1][2];
-}
-
 static void fill_tree(const ff_satellite *satellite, const ff_servicer_arm *arm, ff_tree_config *tree,
                       ff_tree_link_config *link) {
     ff_tree_config_default(tree);
     tree->base_mass = satellite->rigid.mass;
-    entries(&satellite->rigid.inertia, tree->base_inertia);
+    ff_link_inertia(&satellite->rigid.inertia, tree->base_inertia);
     tree->links = (size_t)arm->links;
     tree->link = link;
     for (int i = 0; i < arm->links; i++) {
-        const ff_servicer_link *from = &arm->link[i];
-        ff_tree_link_default(&link[i]);
-        link[i].name = from->name;
-        link[i].parent = from->parent_row;
-        link[i].joint = from->joint;
-        link[i].axis = from->axis;
-        link[i].pose = from->parent_row == FF_TREE_BASE ? ff_pose_mul(arm->mount, from->pose) : from->pose;
-        link[i].mass = from->mass;
-        link[i].com = from->com;
-        entries(&from->inertia, link[i].inertia);
-        link[i].torque_max = from->torque;
-        link[i].velocity_max = from->velocity;
-        link[i].q_min = from->lower;
-        link[i].q_max = from->upper;
-        link[i].viscous = from->viscous;
-        link[i].coulomb = from->coulomb;
+        link[i] = ff_link_tree(&arm->link[i].row);
+        link[i].name = arm->link[i].name;
+        if (link[i].parent == FF_TREE_BASE)
+            link[i].pose = ff_pose_mul(arm->mount, link[i].pose);
     }
 }
 

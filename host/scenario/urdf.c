@@ -4,7 +4,6 @@
 #include "text/file.h"
 #include "text/message.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,30 +27,11 @@ typedef struct joint {
 } joint;
 
 typedef struct reader {
-    const char *label;
-    char *message;
-    size_t size;
+    ff_refusal to;
     int bodies, joints;
     body body[FF_URDF_LINKS + 1];
     joint joint[FF_URDF_LINKS];
 } reader;
-
-/* Always false, so that a reader may `return fail(...)`. */
-static bool fail(const reader *r, long line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static bool fail(const reader *r, long line, const char *format, ...) {
-    if (!r->message || !r->size)
-        return false;
-    const int n = snprintf(r->message, r->size, "%s:%ld: ", r->label, line);
-    const size_t used = n < 0 ? 0 : (size_t)n < r->size ? (size_t)n : r->size - 1;
-    va_list list;
-    va_start(list, format);
-    vsnprintf(r->message + used, r->size - used, format, list);
-    va_end(list);
-    for (char *c = r->message; *c; c++) /* one line, whatever the file held */
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
-    return false;
-}
 
 /* ---------------------------------------------------------------------------------- elements, attributes --
  */
@@ -78,20 +58,20 @@ static bool check_element(const reader *r, const xmlNode *node, const char *attr
                           const char *repeated) {
     for (const xmlAttr *a = node->properties; a; a = a->next)
         if (!listed(attributes, (const char *)a->name))
-            return fail(r, xmlGetLineNo(node), "unknown attribute '%s' of <%s>, allowed: %s",
-                        ff_show((const char *)a->name).text, name_of(node),
-                        *attributes ? attributes : "none");
+            return ff_refuse_at(&r->to, xmlGetLineNo(node), "unknown attribute '%s' of <%s>, allowed: %s",
+                                ff_show((const char *)a->name).text, name_of(node),
+                                *attributes ? attributes : "none");
     for (const xmlNode *c = node->children; c; c = c->next) {
         if (c->type != XML_ELEMENT_NODE)
             continue;
         if (c->ns || !(listed(children, name_of(c)) || listed(repeated, name_of(c))))
-            return fail(r, xmlGetLineNo(c), "unknown element <%s> in <%s>, allowed: %s%s%s",
-                        ff_show(name_of(c)).text, name_of(node), *children ? children : "none",
-                        *repeated ? " " : "", repeated);
+            return ff_refuse_at(&r->to, xmlGetLineNo(c), "unknown element <%s> in <%s>, allowed: %s%s%s",
+                                ff_show(name_of(c)).text, name_of(node), *children ? children : "none",
+                                *repeated ? " " : "", repeated);
         for (const xmlNode *d = c->next; d && !listed(repeated, name_of(c)); d = d->next)
             if (is(d, name_of(c)))
-                return fail(r, xmlGetLineNo(d), "a second <%s> in <%s>, allowed: one", name_of(c),
-                            name_of(node));
+                return ff_refuse_at(&r->to, xmlGetLineNo(d), "a second <%s> in <%s>, allowed: one",
+                                    name_of(c), name_of(node));
     }
     return true;
 }
@@ -114,8 +94,9 @@ static bool read_attribute(const reader *r, const xmlNode *node, const char *nam
     if (length < size)
         memcpy(text, value, length + 1);
     xmlFree(value);
-    return length < size || fail(r, xmlGetLineNo(node), "%s of <%s> has %zu bytes, allowed: fewer than %zu",
-                                 name, name_of(node), length, size);
+    return length < size ||
+           ff_refuse_at(&r->to, xmlGetLineNo(node), "%s of <%s> has %zu bytes, allowed: fewer than %zu", name,
+                        name_of(node), length, size);
 }
 
 /* Link names stand in messages, and in tables as those of a scenario do. */
@@ -127,11 +108,11 @@ static bool read_name(const reader *r, const xmlNode *node, const char *attribut
     for (const char *c = text; found && *c && good; c++)
         good = (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr(",=\"\\", *c);
     if (!found)
-        return fail(r, xmlGetLineNo(node), "<%s> lacks %s, allowed: %s=\"...\"", name_of(node), attribute,
-                    attribute);
-    return good || fail(r, xmlGetLineNo(node),
-                        "%s '%s' of <%s> is not a valid name, allowed: printable, none of , = \" \\",
-                        attribute, ff_show(text).text, name_of(node));
+        return ff_refuse_at(&r->to, xmlGetLineNo(node), "<%s> lacks %s, allowed: %s=\"...\"", name_of(node),
+                            attribute, attribute);
+    return good || ff_refuse_at(&r->to, xmlGetLineNo(node),
+                                "%s '%s' of <%s> is not a valid name, allowed: printable, none of , = \" \\",
+                                attribute, ff_show(text).text, name_of(node));
 }
 
 /* `count` numbers with blanks between; absent: *found is false and value stays. */
@@ -149,16 +130,17 @@ static bool read_numbers(const reader *r, const xmlNode *node, const char *name,
         double one = 0.0;
         *end = 0;
         if (!ff_number_parse(at, &one, &in_range) || !in_range)
-            return fail(r, xmlGetLineNo(node), "%s of <%s> is '%s', allowed: %s of size 1e-307 to 1e308",
-                        name, name_of(node), ff_show(at).text, count == 1 ? "a number" : "numbers");
+            return ff_refuse_at(&r->to, xmlGetLineNo(node),
+                                "%s of <%s> is '%s', allowed: %s of size 1e-307 to 1e308", name,
+                                name_of(node), ff_show(at).text, count == 1 ? "a number" : "numbers");
         *end = after;
         if (have < count)
             number[have] = one;
         have++;
     }
     if (have != count)
-        return fail(r, xmlGetLineNo(node), "%s of <%s> has %d numbers, allowed: %d", name, name_of(node),
-                    have, count);
+        return ff_refuse_at(&r->to, xmlGetLineNo(node), "%s of <%s> has %d numbers, allowed: %d", name,
+                            name_of(node), have, count);
     memcpy(value, number, sizeof *value * (size_t)count);
     return true;
 }
@@ -169,7 +151,7 @@ static bool read_number(const reader *r, const xmlNode *node, const char *name, 
     if (!read_numbers(r, node, name, 1, value, &found))
         return false;
     return found || !required ||
-           fail(r, xmlGetLineNo(node), "<%s> lacks %s, allowed: a number", name_of(node), name);
+           ff_refuse_at(&r->to, xmlGetLineNo(node), "<%s> lacks %s, allowed: a number", name_of(node), name);
 }
 
 /* rpy: fixed axes x, y, z, so R = Rz(yaw) Ry(pitch) Rx(roll). */
@@ -197,15 +179,15 @@ static bool read_inertial(const reader *r, const xmlNode *node, body *b) {
     if (!check_element(r, node, "", "origin mass inertia", "") || !read_origin(r, node, &pose))
         return false;
     if (!mass || !inertia)
-        return fail(r, xmlGetLineNo(node),
-                    "link '%s' lacks <%s> in <inertial>, allowed: <mass value=\"...\"/> "
-                    "and <inertia ixx=\"...\" .../>",
-                    b->name, mass ? "inertia" : "mass");
+        return ff_refuse_at(&r->to, xmlGetLineNo(node),
+                            "link '%s' lacks <%s> in <inertial>, allowed: <mass value=\"...\"/> "
+                            "and <inertia ixx=\"...\" .../>",
+                            b->name, mass ? "inertia" : "mass");
     if (!check_element(r, mass, "value", "", "") || !read_number(r, mass, "value", true, &b->mass))
         return false;
     if (!(b->mass >= 0.0))
-        return fail(r, xmlGetLineNo(mass), "the mass of link '%s' is %.9g, allowed: > 0 [kg]", b->name,
-                    b->mass);
+        return ff_refuse_at(&r->to, xmlGetLineNo(mass), "the mass of link '%s' is %.9g, allowed: > 0 [kg]",
+                            b->name, b->mass);
     if (!check_element(r, inertia, "ixx ixy ixz iyy iyz izz", "", "") ||
         !read_number(r, inertia, "ixx", true, &I->m[0][0]) ||
         !read_number(r, inertia, "iyy", true, &I->m[1][1]) ||
@@ -221,15 +203,15 @@ static bool read_inertial(const reader *r, const xmlNode *node, body *b) {
     for (int i = 0; i < 9; i++)
         zero = zero && I->m[i / 3][i % 3] == 0.0;
     if (b->mass == 0.0 && !zero)
-        return fail(r, xmlGetLineNo(mass), "link '%s' has inertia but no mass, allowed: mass > 0 [kg]",
-                    b->name);
+        return ff_refuse_at(&r->to, xmlGetLineNo(mass),
+                            "link '%s' has inertia but no mass, allowed: mass > 0 [kg]", b->name);
     const ff_rigid_config rigid = {.mass = b->mass, .inertia = *I};
     if (!zero && ff_rigid_validate(&rigid) != FF_OK) {
         ff_vec3 moment;
         ff_mat3 axes;
         ff_mat3_eigen(*I, &moment, &axes);
-        return fail(
-            r, xmlGetLineNo(inertia),
+        return ff_refuse_at(
+            &r->to, xmlGetLineNo(inertia),
             "the inertia of link '%s' has principal moments %.6g, %.6g, %.6g, allowed: all > 0 and none "
             "above the sum of the other two [kg m2]",
             b->name, moment.x, moment.y, moment.z);
@@ -242,7 +224,8 @@ static bool read_inertial(const reader *r, const xmlNode *node, body *b) {
 
 static bool read_link(reader *r, const xmlNode *node) {
     if (r->bodies == FF_URDF_LINKS + 1)
-        return fail(r, xmlGetLineNo(node), "more than %d links, allowed: fewer", FF_URDF_LINKS + 1);
+        return ff_refuse_at(&r->to, xmlGetLineNo(node), "more than %d links, allowed: fewer",
+                            FF_URDF_LINKS + 1);
     body *b = &r->body[r->bodies];
     *b = (body){.line = (int)xmlGetLineNo(node), .above = -1};
     if (!check_element(r, node, "name type", "inertial",
@@ -251,8 +234,8 @@ static bool read_link(reader *r, const xmlNode *node) {
         return false;
     for (int i = 0; i < r->bodies; i++)
         if (strcmp(r->body[i].name, b->name) == 0)
-            return fail(r, b->line, "link '%s' stands already in line %d, allowed: another name", b->name,
-                        r->body[i].line);
+            return ff_refuse_at(&r->to, b->line, "link '%s' stands already in line %d, allowed: another name",
+                                b->name, r->body[i].line);
     const xmlNode *inertial = child_of(node, "inertial");
     r->bodies++;
     return !inertial || read_inertial(r, inertial, b);
@@ -266,18 +249,19 @@ static bool read_kind(const reader *r, const xmlNode *node, ff_urdf_link *row, c
     if (!read_attribute(r, node, "type", type, size, &found))
         return false;
     if (!found)
-        return fail(r, row->line, "joint '%s' lacks type, allowed: revolute, continuous, prismatic, fixed",
-                    row->joint_name);
+        return ff_refuse_at(&r->to, row->line,
+                            "joint '%s' lacks type, allowed: revolute, continuous, prismatic, fixed",
+                            row->joint_name);
     if (strcmp(type, "revolute") == 0 || strcmp(type, "continuous") == 0)
-        row->joint = FF_JOINT_REVOLUTE;
+        row->row.joint = FF_JOINT_REVOLUTE;
     else if (strcmp(type, "prismatic") == 0)
-        row->joint = FF_JOINT_PRISMATIC;
+        row->row.joint = FF_JOINT_PRISMATIC;
     else if (strcmp(type, "fixed") == 0)
-        row->joint = FF_JOINT_FIXED;
+        row->row.joint = FF_JOINT_FIXED;
     else
-        return fail(r, row->line,
-                    "joint '%s' is of type '%s', allowed: revolute, continuous, prismatic, fixed",
-                    row->joint_name, ff_show(type).text);
+        return ff_refuse_at(&r->to, row->line,
+                            "joint '%s' is of type '%s', allowed: revolute, continuous, prismatic, fixed",
+                            row->joint_name, ff_show(type).text);
     return true;
 }
 
@@ -286,7 +270,7 @@ static bool read_end(const reader *r, const xmlNode *node, const ff_urdf_link *r
     const xmlNode *end = child_of(node, which);
     char name[FF_URDF_NAME];
     if (!end)
-        return fail(r, row->line, "joint '%s' lacks <%s link=\"...\"/>", row->joint_name, which);
+        return ff_refuse_at(&r->to, row->line, "joint '%s' lacks <%s link=\"...\"/>", row->joint_name, which);
     if (!check_element(r, end, "link", "", "") || !read_name(r, end, "link", name))
         return false;
     for (int i = 0; i < r->bodies; i++)
@@ -294,54 +278,59 @@ static bool read_end(const reader *r, const xmlNode *node, const ff_urdf_link *r
             *body_at = i;
             return true;
         }
-    return fail(r, xmlGetLineNo(end), "joint '%s': no link is named '%s', allowed: a <link> of this file",
-                row->joint_name, ff_show(name).text);
+    return ff_refuse_at(&r->to, xmlGetLineNo(end),
+                        "joint '%s': no link is named '%s', allowed: a <link> of this file", row->joint_name,
+                        ff_show(name).text);
 }
 
 static bool read_axis(const reader *r, const xmlNode *node, ff_urdf_link *row) {
     const xmlNode *axis = child_of(node, "axis");
     bool found = false;
-    row->axis = ff_vec3_make(1.0, 0.0, 0.0); /* URDF's default, unlike the scenario's */
+    row->row.axis = ff_vec3_make(1.0, 0.0, 0.0); /* URDF's default, unlike the scenario's */
     if (!axis)
         return true;
-    if (!check_element(r, axis, "xyz", "", "") || !read_numbers(r, axis, "xyz", 3, row->axis.a, &found))
+    if (!check_element(r, axis, "xyz", "", "") || !read_numbers(r, axis, "xyz", 3, row->row.axis.a, &found))
         return false;
-    const double size = fmax(fabs(row->axis.x), fmax(fabs(row->axis.y), fabs(row->axis.z)));
-    if (row->joint != FF_JOINT_FIXED && !(size > 0.0))
-        return fail(r, xmlGetLineNo(axis), "the axis of joint '%s' is zero, allowed: any other direction",
-                    row->joint_name);
+    const double size = fmax(fabs(row->row.axis.x), fmax(fabs(row->row.axis.y), fabs(row->row.axis.z)));
+    if (row->row.joint != FF_JOINT_FIXED && !(size > 0.0))
+        return ff_refuse_at(&r->to, xmlGetLineNo(axis),
+                            "the axis of joint '%s' is zero, allowed: any other direction", row->joint_name);
     if (size > 0.0) /* scaled first: squares of 1e-200 vanish */
-        row->axis = ff_vec3_unit(ff_vec3_make(row->axis.x / size, row->axis.y / size, row->axis.z / size));
+        row->row.axis = ff_vec3_unit(
+            ff_vec3_make(row->row.axis.x / size, row->row.axis.y / size, row->row.axis.z / size));
     return true;
 }
 
 /* A revolute or prismatic joint must have limits (so says the format); a continuous one has no positions. */
 static bool read_limit(const reader *r, const xmlNode *node, ff_urdf_link *row, bool continuous) {
     const xmlNode *limit = child_of(node, "limit");
-    row->effort = row->velocity = row->upper = FF_INF;
-    row->lower = -FF_INF;
-    if (row->joint == FF_JOINT_FIXED)
+    row->row.torque = row->row.velocity = row->row.upper = FF_INF;
+    row->row.lower = -FF_INF;
+    if (row->row.joint == FF_JOINT_FIXED)
         return true;
     if (!limit)
-        return continuous || fail(r, row->line,
-                                  "joint '%s' lacks <limit lower upper effort velocity>, allowed without: "
-                                  "type continuous, fixed",
-                                  row->joint_name);
+        return continuous ||
+               ff_refuse_at(&r->to, row->line,
+                            "joint '%s' lacks <limit lower upper effort velocity>, allowed without: "
+                            "type continuous, fixed",
+                            row->joint_name);
     if (!continuous)
-        row->lower = row->upper = 0.0;
+        row->row.lower = row->row.upper = 0.0;
     double ignored = 0.0;
     if (!check_element(r, limit, "lower upper effort velocity", "", "") ||
-        !read_number(r, limit, "lower", false, continuous ? &ignored : &row->lower) ||
-        !read_number(r, limit, "upper", false, continuous ? &ignored : &row->upper) ||
-        !read_number(r, limit, "effort", true, &row->effort) ||
-        !read_number(r, limit, "velocity", true, &row->velocity))
+        !read_number(r, limit, "lower", false, continuous ? &ignored : &row->row.lower) ||
+        !read_number(r, limit, "upper", false, continuous ? &ignored : &row->row.upper) ||
+        !read_number(r, limit, "effort", true, &row->row.torque) ||
+        !read_number(r, limit, "velocity", true, &row->row.velocity))
         return false;
-    if (!(row->effort > 0.0) || !(row->velocity > 0.0))
-        return fail(r, xmlGetLineNo(limit), "joint '%s' has effort %.9g and velocity %.9g, allowed: both > 0",
-                    row->joint_name, row->effort, row->velocity);
-    return row->lower <= row->upper ||
-           fail(r, xmlGetLineNo(limit), "joint '%s' has lower %.9g and upper %.9g, allowed: lower <= upper",
-                row->joint_name, row->lower, row->upper);
+    if (!(row->row.torque > 0.0) || !(row->row.velocity > 0.0))
+        return ff_refuse_at(&r->to, xmlGetLineNo(limit),
+                            "joint '%s' has effort %.9g and velocity %.9g, allowed: both > 0",
+                            row->joint_name, row->row.torque, row->row.velocity);
+    return row->row.lower <= row->row.upper ||
+           ff_refuse_at(&r->to, xmlGetLineNo(limit),
+                        "joint '%s' has lower %.9g and upper %.9g, allowed: lower <= upper", row->joint_name,
+                        row->row.lower, row->row.upper);
 }
 
 static bool read_friction(const reader *r, const xmlNode *node, ff_urdf_link *row) {
@@ -349,18 +338,18 @@ static bool read_friction(const reader *r, const xmlNode *node, ff_urdf_link *ro
     if (!dynamics)
         return true;
     if (!check_element(r, dynamics, "damping friction", "", "") ||
-        !read_number(r, dynamics, "damping", false, &row->viscous) ||
-        !read_number(r, dynamics, "friction", false, &row->coulomb))
+        !read_number(r, dynamics, "damping", false, &row->row.viscous) ||
+        !read_number(r, dynamics, "friction", false, &row->row.coulomb))
         return false;
-    return (row->viscous >= 0.0 && row->coulomb >= 0.0) ||
-           fail(r, xmlGetLineNo(dynamics),
-                "joint '%s' has damping %.9g and friction %.9g, allowed: both >= 0", row->joint_name,
-                row->viscous, row->coulomb);
+    return (row->row.viscous >= 0.0 && row->row.coulomb >= 0.0) ||
+           ff_refuse_at(&r->to, xmlGetLineNo(dynamics),
+                        "joint '%s' has damping %.9g and friction %.9g, allowed: both >= 0", row->joint_name,
+                        row->row.viscous, row->row.coulomb);
 }
 
 static bool read_joint(reader *r, const xmlNode *node) {
     if (r->joints == FF_URDF_LINKS)
-        return fail(r, xmlGetLineNo(node), "more than %d joints, allowed: fewer", FF_URDF_LINKS);
+        return ff_refuse_at(&r->to, xmlGetLineNo(node), "more than %d joints, allowed: fewer", FF_URDF_LINKS);
     joint *j = &r->joint[r->joints];
     char type[FF_URDF_NAME];
     *j = (joint){.row = {.line = (int)xmlGetLineNo(node)}};
@@ -368,11 +357,12 @@ static bool read_joint(reader *r, const xmlNode *node) {
         return false;
     for (int i = 0; i < r->joints; i++)
         if (strcmp(r->joint[i].row.joint_name, j->row.joint_name) == 0)
-            return fail(r, j->row.line, "joint '%s' stands already in line %d, allowed: another name",
-                        j->row.joint_name, r->joint[i].row.line);
+            return ff_refuse_at(&r->to, j->row.line,
+                                "joint '%s' stands already in line %d, allowed: another name",
+                                j->row.joint_name, r->joint[i].row.line);
     if (child_of(node, "mimic"))
-        return fail(
-            r, xmlGetLineNo(child_of(node, "mimic")),
+        return ff_refuse_at(
+            &r->to, xmlGetLineNo(child_of(node, "mimic")),
             "joint '%s' mimics another one, which is not supported, allowed: joints that move freely, or "
             "fixed",
             j->row.joint_name);
@@ -380,16 +370,16 @@ static bool read_joint(reader *r, const xmlNode *node) {
         !check_element(r, node, "name type",
                        "origin parent child axis limit dynamics calibration safety_controller", "") ||
         !read_end(r, node, &j->row, "parent", &j->from) || !read_end(r, node, &j->row, "child", &j->to) ||
-        !read_origin(r, node, &j->row.pose) || !read_axis(r, node, &j->row) ||
+        !read_origin(r, node, &j->row.row.pose) || !read_axis(r, node, &j->row) ||
         !read_limit(r, node, &j->row, strcmp(type, "continuous") == 0) || !read_friction(r, node, &j->row))
         return false;
     if (j->from == j->to)
-        return fail(r, j->row.line, "joint '%s' joins link '%s' to itself, allowed: two links",
-                    j->row.joint_name, r->body[j->to].name);
+        return ff_refuse_at(&r->to, j->row.line, "joint '%s' joins link '%s' to itself, allowed: two links",
+                            j->row.joint_name, r->body[j->to].name);
     int *above = &r->body[j->to].above;
     if (*above >= 0)
-        return fail(
-            r, j->row.line,
+        return ff_refuse_at(
+            &r->to, j->row.line,
             "link '%s' hangs on joint '%s' and on joint '%s', allowed: one joint (loops are not supported)",
             r->body[j->to].name, r->joint[*above].row.joint_name, j->row.joint_name);
     *above = r->joints++;
@@ -404,9 +394,9 @@ static bool find_root(const reader *r, int *root) {
     for (int i = 0; i < r->bodies; i++)
         if (r->body[i].above < 0) {
             if (*root >= 0)
-                return fail(r, r->body[i].line,
-                            "links '%s' and '%s' both hang on no joint, allowed: one root",
-                            r->body[*root].name, r->body[i].name);
+                return ff_refuse_at(&r->to, r->body[i].line,
+                                    "links '%s' and '%s' both hang on no joint, allowed: one root",
+                                    r->body[*root].name, r->body[i].name);
             *root = i;
         }
     return true;
@@ -417,10 +407,11 @@ static bool count_moving(reader *r) {
     for (int i = 0; i < r->joints; i++) {
         int at = i, steps = 0;
         for (; at >= 0 && steps <= r->joints; at = r->body[r->joint[at].from].above, steps++)
-            r->joint[at].moving += r->joint[i].row.joint != FF_JOINT_FIXED;
+            r->joint[at].moving += r->joint[i].row.row.joint != FF_JOINT_FIXED;
         if (at >= 0)
-            return fail(r, r->joint[i].row.line, "joint '%s' stands in or on a loop, allowed: a tree",
-                        r->joint[i].row.joint_name);
+            return ff_refuse_at(&r->to, r->joint[i].row.line,
+                                "joint '%s' stands in or on a loop, allowed: a tree",
+                                r->joint[i].row.joint_name);
     }
     return true;
 }
@@ -441,12 +432,12 @@ static void put_rows(const reader *r, int root, ff_urdf *urdf) {
         ff_urdf_link *row = &urdf->link[urdf->links];
         *row = j->row;
         memcpy(row->name, b->name, sizeof row->name);
-        row->parent = row_of[j->from];
-        row->mass = b->mass;
-        row->com = b->com;
-        row->inertia = b->inertia;
+        row->row.parent = row_of[j->from];
+        row->row.mass = b->mass;
+        row->row.com = b->com;
+        row->row.inertia = b->inertia;
         row_of[j->to] = urdf->links++;
-        urdf->joints += row->joint != FF_JOINT_FIXED;
+        urdf->joints += row->row.joint != FF_JOINT_FIXED;
         at = j->to;
     }
 }
@@ -455,29 +446,31 @@ static void put_rows(const reader *r, int root, ff_urdf *urdf) {
 static bool check_masses(const reader *r, const ff_urdf *urdf) {
     double mass[FF_URDF_LINKS];
     for (int i = urdf->links - 1; i >= 0; i--)
-        mass[i] = urdf->link[i].mass;
+        mass[i] = urdf->link[i].row.mass;
     for (int i = urdf->links - 1; i >= 0; i--)
-        if (urdf->link[i].joint == FF_JOINT_FIXED && urdf->link[i].parent >= 0)
-            mass[urdf->link[i].parent] += mass[i];
+        if (urdf->link[i].row.joint == FF_JOINT_FIXED && urdf->link[i].row.parent >= 0)
+            mass[urdf->link[i].row.parent] += mass[i];
     for (int i = 0; i < urdf->links; i++)
-        if (urdf->link[i].joint != FF_JOINT_FIXED && !(mass[i] > 0.0))
+        if (urdf->link[i].row.joint != FF_JOINT_FIXED && !(mass[i] > 0.0))
             for (int b = 0; b < r->bodies; b++)
                 if (strcmp(r->body[b].name, urdf->link[i].name) == 0)
-                    return fail(r, r->body[b].line,
-                                "link '%s' moves and has no mass, allowed: <inertial> with mass > 0 [kg]",
-                                urdf->link[i].name);
+                    return ff_refuse_at(
+                        &r->to, r->body[b].line,
+                        "link '%s' moves and has no mass, allowed: <inertial> with mass > 0 [kg]",
+                        urdf->link[i].name);
     return true;
 }
 
 static bool read_robot(reader *r, const xmlNode *robot, ff_urdf *urdf) {
     if (!robot || !is(robot, "robot"))
-        return fail(r, robot ? xmlGetLineNo(robot) : 1, "the file holds <%s>, allowed: <robot>, a URDF file",
-                    robot ? ff_show(name_of(robot)).text : "nothing");
+        return ff_refuse_at(&r->to, robot ? xmlGetLineNo(robot) : 1,
+                            "the file holds <%s>, allowed: <robot>, a URDF file",
+                            robot ? ff_show(name_of(robot)).text : "nothing");
     for (const xmlNode *c = robot->children; c; c = c->next) {
         if (c->type == XML_ELEMENT_NODE && c->ns && c->ns->prefix &&
             strcmp((const char *)c->ns->prefix, "xacro") == 0)
-            return fail(r, xmlGetLineNo(c),
-                        "this is a xacro file, allowed: URDF, which the xacro program makes of it");
+            return ff_refuse_at(&r->to, xmlGetLineNo(c),
+                                "this is a xacro file, allowed: URDF, which the xacro program makes of it");
         if (is(c, "link") && !read_link(r, c))
             return false;
     }
@@ -485,10 +478,10 @@ static bool read_robot(reader *r, const xmlNode *robot, ff_urdf *urdf) {
         if (is(c, "joint") && !read_joint(r, c))
             return false;
     if (r->joints == 0)
-        return fail(r, xmlGetLineNo(robot),
-                    "the robot has %d links and no joint, allowed: a root and links that "
-                    "joints carry",
-                    r->bodies);
+        return ff_refuse_at(&r->to, xmlGetLineNo(robot),
+                            "the robot has %d links and no joint, allowed: a root and links that "
+                            "joints carry",
+                            r->bodies);
     int root;
     if (!find_root(r, &root) || !count_moving(r))
         return false;
@@ -520,18 +513,16 @@ ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_u
     xmlParserCtxt *parser = xmlNewParserCtxt();
     ff_status status = FF_OK;
     if (!r || !parser) {
-        if (message && size)
-            snprintf(message, size, "%s:1: no memory for the model", label);
+        const ff_refusal to = {label, message, size};
+        ff_refuse_at(&to, 1, "no memory for the model");
         status = FF_ERR_MEMORY;
     } else {
         bool subset = false;
-        r->label = label;
-        r->message = message;
-        r->size = size;
+        r->to = (ff_refusal){label, message, size};
         parser->_private = &subset;
         parser->sax->internalSubset = refuse_subset;
-        bool good =
-            length <= FF_URDF_BYTES || fail(r, 1, "the file has %zu bytes, allowed: at most 4 MB", length);
+        bool good = length <= FF_URDF_BYTES ||
+                    ff_refuse_at(&r->to, 1, "the file has %zu bytes, allowed: at most 4 MB", length);
         xmlDoc *document = NULL;
         if (good) {
             document = xmlCtxtReadMemory(parser, text, (int)length, NULL, NULL,
@@ -539,12 +530,13 @@ ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_u
                                              XML_PARSE_NOCDATA | XML_PARSE_BIG_LINES);
             const xmlError *error = xmlCtxtGetLastError(parser);
             if (subset)
-                good = fail(r, 1, "the file has a document type, allowed: none (no entities)");
+                good = ff_refuse_at(&r->to, 1, "the file has a document type, allowed: none (no entities)");
             else if (!document) {
                 char said[200];
                 snprintf(said, sizeof said, "%s", error && error->message ? error->message : "no document");
                 said[strcspn(said, "\r\n")] = 0;
-                good = fail(r, error && error->line > 0 ? error->line : 1, "this is not XML: %s", said);
+                good = ff_refuse_at(&r->to, error && error->line > 0 ? error->line : 1, "this is not XML: %s",
+                                    said);
             }
         }
         if (!good || !read_robot(r, xmlDocGetRootElement(document), urdf))
@@ -577,7 +569,7 @@ ff_status ff_urdf_load(const char *path, ff_urdf *urdf, char *message, size_t si
  */
 
 /* Adds to a body what is fixed to it at T: masses, and inertias about the common CoM (Steiner). */
-static void merge(ff_urdf_link *into, const ff_urdf_link *part, ff_pose T) {
+static void merge(ff_link_row *into, const ff_link_row *part, ff_pose T) {
     const double mass = into->mass + part->mass;
     if (!(part->mass > 0.0))
         return;
@@ -604,27 +596,28 @@ ff_status ff_urdf_chain(const char *label, const ff_urdf *urdf, ff_urdf *chain, 
     *tip = ff_pose_identity();
     for (int i = 0; i < urdf->links; i++) {
         const ff_urdf_link *row = &urdf->link[i];
-        const int below = row->parent < 0 ? FF_TREE_BASE : host[row->parent];
-        const ff_pose pose = row->parent < 0 ? row->pose : ff_pose_mul(T[row->parent], row->pose);
+        const int below = row->row.parent < 0 ? FF_TREE_BASE : host[row->row.parent];
+        const ff_pose pose =
+            row->row.parent < 0 ? row->row.pose : ff_pose_mul(T[row->row.parent], row->row.pose);
         host[i] = below;
         T[i] = pose;
-        if (row->joint != FF_JOINT_FIXED) {
+        if (row->row.joint != FF_JOINT_FIXED) {
             if (below != chain->links - 1) {
-                if (message && size)
-                    snprintf(message, size,
-                             "%s:%d: joint '%s' starts a second branch, allowed: one chain of moving joints",
-                             label, row->line, row->joint_name);
+                const ff_refusal to = {label, message, size};
+                ff_refuse_at(&to, row->line,
+                             "joint '%s' starts a second branch, allowed: one chain of moving joints",
+                             row->joint_name);
                 return FF_ERR_FORMAT;
             }
             host[i] = chain->links;
             T[i] = ff_pose_identity();
             chain->link[chain->links] = *row;
-            chain->link[chain->links].pose = pose;
-            chain->link[chain->links++].parent = below;
+            chain->link[chain->links].row.pose = pose;
+            chain->link[chain->links++].row.parent = below;
         } else if (below == FF_TREE_BASE)
-            chain->root_mass += row->mass;
+            chain->root_mass += row->row.mass;
         else
-            merge(&chain->link[below], row, pose);
+            merge(&chain->link[below].row, &row->row, pose);
         *tip = T[i];
     }
     chain->joints = chain->links;

@@ -7,7 +7,7 @@
 #ifndef FF_SCENARIO_URDF_H
 #define FF_SCENARIO_URDF_H
 
-#include "freefloat/dynamics.h"
+#include "scenario/arm_link.h"
 
 enum {
     FF_URDF_LINKS = 64,      /* rows: links but the root */
@@ -15,20 +15,12 @@ enum {
     FF_URDF_BYTES = 4 << 20, /* size of one file [byte] */
 };
 
-/* A link and the joint that carries it. */
+/* A link and the joint that carries it. Its mass is 0 without inertial: a fixed frame, or a link that carries
+ * fixed masses. */
 typedef struct ff_urdf_link {
     char name[FF_URDF_NAME], joint_name[FF_URDF_NAME];
-    int line;   /* of the joint in the file */
-    int parent; /* FF_TREE_BASE: the root; else a row above */
-    ff_joint_kind joint;
-    ff_pose pose;            /* joint frame in the parent's */
-    ff_vec3 axis;            /* unit, link frame */
-    double mass;             /* [kg] 0 without inertial: a fixed frame, or a link that carries fixed masses */
-    ff_vec3 com;             /* [m] link frame */
-    ff_mat3 inertia;         /* [kg m2] about the CoM, link axes */
-    double effort, velocity; /* [N m], [rad/s], prismatic [N], [m/s]; FF_INF: not given */
-    double lower, upper;     /* [rad] or [m]; -FF_INF, FF_INF: not given */
-    double viscous, coulomb; /* [N m s/rad], [N m] */
+    int line; /* of the joint in the file */
+    ff_link_row row;
 } ff_urdf_link;
 
 /* Rows stand from the root outwards. Branches without a moving joint come first, others in the order of the

@@ -222,6 +222,15 @@ static bool belongs(const ff_key *key, int kind) {
     return key->kinds == 0 || kind < 0 || (key->kinds >> (unsigned)kind & 1u);
 }
 
+/* By name; of several the one that belongs to the kind. */
+static const ff_key *find_key_of(const ff_section *section, const char *name, int kind) {
+    const ff_key *first = ff__find_key(section, name);
+    for (const ff_key *key = first; key && key < section->key + section->keys; key++)
+        if (belongs(key, kind) && strcmp(key->key, name) == 0)
+            return key;
+    return first;
+}
+
 const char *ff__where(const ff_reader *r) {
     return *r->path ? r->path : "the scenario";
 }
@@ -232,8 +241,9 @@ static bool is_library(const ff_reader *r, const ff_section *section, const ff_n
         return false;
     if (r->named && strcmp(r->named->method->name, child->key) == 0)
         return true;
-    return r->scenario->library ? strcmp(r->scenario->library->method->name, child->key) == 0
-                                : r->scenario->unchecked && child->kind == FF_NODE_MAP;
+    const ff_method_library *library = ff_scenario_library(r->scenario);
+    return library ? strcmp(library->method->name, child->key) == 0
+                   : *r->scenario->unchecked && child->kind == FF_NODE_MAP;
 }
 
 /* Every key of the map must be one of the section and belong to its kind. */
@@ -241,7 +251,7 @@ static bool check_keys(ff_reader *r, const ff_node *node, const ff_section *sect
                        const char *kind_word) {
     bool good = true;
     for (const ff_node *child = node->child; child; child = child->next) {
-        const ff_key *key = ff__find_key(section, child->key);
+        const ff_key *key = find_key_of(section, child->key, kind);
         if ((key && belongs(key, kind)) || (!key && is_library(r, section, child)))
             continue;
         ff_names list = {"", 0};
@@ -266,9 +276,24 @@ static bool check_keys(ff_reader *r, const ff_node *node, const ff_section *sect
 /* Reads the kind first, refuses foreign keys, then goes through the table: absent keys take their defaults.
  */
 bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *section, void *base) {
+    ff_node word, map;
+    const ff_key *preset = section && node->kind == FF_NODE_SCALAR ? ff__find_key(section, "preset") : NULL;
+    for (int i = 0; preset && preset->words[i]; i++)
+        if (strcmp(node->text, preset->words[i]) ==
+            0) { /* `section: WORD` stands for `section: {preset: WORD}` */
+            word = *node;
+            word.key = "preset";
+            word.key_place = node->place;
+            word.next = NULL;
+            map = (ff_node){
+                .kind = FF_NODE_MAP, .place = node->place, .count = 1, .child = &word, .last = &word};
+            node = &map;
+            break;
+        }
     if (!section || node->kind != FF_NODE_MAP)
-        return ff_reader_fail(r, node->place, "%s must be a map, not %s, allowed: keys with values, or {}",
-                              ff__where(r), ff_node_kind_text(node));
+        return ff_reader_fail(r, node->place,
+                              "%s must be a map, not %s, allowed: keys with values, or {}%s%s", ff__where(r),
+                              ff_node_kind_text(node), preset ? ", or " : "", preset ? preset->words[1] : "");
     const ff_key *kind_key = ff__find_key(section, "kind");
     int kind = -1;
     const char *kind_word = "";
@@ -288,6 +313,8 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
     bool good = check_keys(r, node, section, kind, kind_word);
     for (int i = 0; i < section->keys && (good || ff_reader_all(r)); i++) {
         const ff_key *key = &section->key[i];
+        if (key->own && !belongs(key, kind))
+            continue;
         const ff_node *child = node->count ? ff_node_find(node, key->key) : NULL;
         const bool required = key->fallback[0] == 'r' && strcmp(key->fallback, "required") == 0;
         if (!child && required && belongs(key, kind))

@@ -64,11 +64,7 @@ static char *summary(const ff_session *session, ff_status status) {
     ff_json_close(&json, ']');
     ff_json_string(&json, "verdict", good ? "pass" : "fail");
     ff_json_close(&json, '}');
-    if (json.failed) {
-        ff_json_free(&json);
-        return NULL;
-    }
-    return json.text;
+    return ff_json_take(&json);
 }
 
 static void names(FILE *file, const char *what, size_t count) {

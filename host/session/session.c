@@ -37,8 +37,11 @@ ff_outcome ff_session_load(ff_session *session, const char *path, const ff_scena
     const ff_status status = ff_scenario_load(path, options, &session->scenario, message, sizeof message,
                                               warnings, sizeof warnings);
     ff_notes_warning(notes, "%s", warnings);
-    if (status < 0)
+    if (status < 0) {
+        session->run.status = status;
+        memcpy(session->refusal, message, sizeof session->refusal);
         return ff_notes_error(notes, FF_REFUSED, "%s", message);
+    }
     snprintf(session->label, sizeof session->label, "%s", ff_scenario_method_name(&session->scenario));
     session->path = path;
     session->method = options ? options->method : NULL;

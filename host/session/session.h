@@ -22,6 +22,7 @@ typedef struct ff_session {
     bool devices;                /* ran on devices: the safety limits acted */
     char *summary;               /* JSON text; NULL: nothing was run */
     char label[FF_NAME_SIZE];    /* the method's name, or what a variant is called */
+    char refusal[1024];          /* why it was not loaded; "" */
     /* where the scenario came from, for the log; the strings are the caller's */
     const char *path, *method, *set[FF_LOG_MAX_SETS];
     int sets;
@@ -55,7 +56,8 @@ typedef struct ff_session_options {
 ff_session *ff_session_open(const char *path, const ff_scenario_options *options, ff_outcome *outcome,
                             ff_notes *notes);
 void ff_session_close(ff_session *session); /* NULL is allowed */
-/* Both for a session in the caller's memory. FF_REFUSED: the scenario; nothing needs to be freed then. */
+/* Both for a session in the caller's memory. FF_REFUSED: the scenario, with `refusal` and run.status, which
+ * is FF_ERR_UNSUPPORTED where only the method cannot run it; nothing needs to be freed then. */
 ff_outcome ff_session_load(ff_session *session, const char *path, const ff_scenario_options *options,
                            ff_notes *notes);
 void ff_session_free(ff_session *session);

@@ -74,5 +74,9 @@ ff_status ff_polynomial_roots(size_t n, const double *c, double complex *root);
 /* |T(jw)| and the growth rate over Q on a page with the report's plots. FF_ERR_IO, FF_ERR_MEMORY. */
 ff_status ff_contact_stability_write_html(const ff_contact_stability_config *config,
                                           const ff_contact_stability *out, const char *path);
+/* Everything as one JSON object, malloc'ed; NULL without memory. `asked`: a ratio was given, so `stable` is
+ * an answer; axes->n <= 1: no matrix was given. */
+char *ff_contact_stability_json(const ff_contact_stability_config *config, const ff_contact_stability *out,
+                                bool asked, const ff_contact_stability_axes *axes);
 
 #endif

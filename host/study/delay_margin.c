@@ -14,6 +14,24 @@ void ff_delay_margin_default(ff_delay_margin_config *config) {
         config->method[m] = true;
 }
 
+ff_status ff_delay_margin_pick(ff_delay_margin_config *config, const char *list, const ff_catalog *catalog,
+                               ff_scenario *scenario, char *message, size_t size) {
+    memset(config->method, 0, sizeof config->method);
+    for (const char *c = list; *c;) {
+        const size_t n = strcspn(c, ",");
+        char word[1024], why[400] = "its path is too long";
+        snprintf(word, sizeof word, "%.*s", (int)n, c);
+        const ff_method *method =
+            n < sizeof word ? ff_scenario_take_method(scenario, catalog, word, why, sizeof why) : NULL;
+        if (!method)
+            return ff_refuse(FF_ERR_ARGUMENT, message, size, "'%.400s' %s", word, why);
+        for (int m = 0; m < scenario->setups; m++)
+            config->method[m] = config->method[m] || scenario->setup[m].method == method;
+        c += n + (c[n] == ',');
+    }
+    return FF_OK;
+}
+
 typedef struct work {
     const ff_scenario *scenario;
     const ff_delay_margin_config *config;
@@ -193,11 +211,14 @@ static ff_status describe(work *w, ff_delay_margin *out, char *message, size_t s
 }
 
 /* direct: the line with its delay. tdpa caps its rebound at 1 and cannot lower the force of the approach
- * (docs/methods/direct.md). The other methods aim at the ideal contact. */
+ * (docs/methods/direct.md). The other methods aim at the ideal contact; of one from
+ * outside nothing is known. */
 static ff_status theory(const ff_delay_margin *m, ff_delay_method *out) {
     ff_line_contact line = {m->mass, m->stiffness, m->damping, m->damping_depth, m->speed, m->delay};
     ff_line_rebound late, sharp;
     out->rebound_theory = out->peak_force_theory = FF_NAN;
+    if (ff_method_find(out->method->name) != out->method)
+        return FF_OK;
     ff_status status = ff_line_contact_solve(&line, &late);
     line.delay = 0.0;
     if (status == FF_OK)

@@ -33,7 +33,7 @@ typedef struct ff_delay_margin_config {
     double delay_max;            /* [s] largest delay tried; FF_NAN: chosen from the scenario */
     int map;                     /* delays and stiffnesses of the map, 0 for none; at most FF_DELAY_MAP */
     double stiffness_span;       /* the map goes from stiffness/span to stiffness*span, > 1 */
-    bool method[FF_MAX_METHODS]; /* which to judge, in the order of ff_method_at */
+    bool method[FF_MAX_METHODS]; /* which to judge, in the order of the scenario's setups */
     bool (*progress)(void *user, double part); /* may be NULL; false stops with FF_ERR_LIMIT */
     void *user;
     void (*begin)(void *user,
@@ -90,6 +90,10 @@ typedef struct ff_delay_margin {
 } ff_delay_margin;
 
 void ff_delay_margin_default(ff_delay_margin_config *config);
+/* Judges only the methods of the list "direct,tdpa,./mine.so"; the scenario takes the libraries' settings.
+ * FF_ERR_ARGUMENT: another word, or a library that is refused; message says which. */
+ff_status ff_delay_margin_pick(ff_delay_margin_config *config, const char *list, const ff_catalog *catalog,
+                               ff_scenario *scenario, char *message, size_t size);
 /* FF_ERR_ARGUMENT (the ideal motion meets no contact, a contact without a stiffness, bad config),
  * FF_ERR_UNSUPPORTED (an emulation), FF_ERR_MEMORY, FF_ERR_LIMIT (stopped), or what the reference says;
  * message is one sentence. */
@@ -104,5 +108,9 @@ ff_status ff_delay_margin_write_csv(const ff_delay_margin *out, const char *path
 /* The maps of every requirement on a page with the report's plots. FF_ERR_IO, FF_ERR_MEMORY. */
 ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay_margin *out,
                                      const char *path);
+/* Everything as one JSON object, with where the map was written (NULL: nowhere), malloc'ed; NULL without
+ * memory. */
+char *ff_delay_margin_json(const ff_scenario *scenario, const ff_delay_margin *out, const char *csv,
+                           const char *html);
 
 #endif

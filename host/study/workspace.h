@@ -63,5 +63,8 @@ ff_status ff_workspace_analyze(const ff_scenario *scenario, const ff_workspace_c
 /* "client leaves ... after 14.0 s (axis 5 at its limit); relative to its nominal motion it stays ..." */
 void ff_workspace_sentence(const ff_scenario *scenario, const ff_workspace *out, int body, char *text,
                            size_t size);
+/* Everything as one JSON object, malloc'ed; NULL without memory. */
+char *ff_workspace_json(const ff_scenario *scenario, const ff_workspace *out,
+                        const ff_workspace_config *config);
 
 #endif

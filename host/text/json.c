@@ -14,6 +14,14 @@ void ff_json_free(ff_json *json) {
     *json = (ff_json){0};
 }
 
+char *ff_json_take(ff_json *json) {
+    if (json->failed)
+        ff_json_free(json);
+    char *text = json->text;
+    *json = (ff_json){0};
+    return text;
+}
+
 static void put(ff_json *json, const char *bytes, size_t count) {
     if (json->failed)
         return;

@@ -19,6 +19,8 @@ typedef struct ff_json {
 
 void ff_json_init(ff_json *json, bool pretty);
 void ff_json_free(ff_json *json);
+/* The text, which is now the caller's to free; NULL: memory ran out. */
+char *ff_json_take(ff_json *json);
 void ff_json_open(ff_json *json, const char *key, char bracket /* '{' or '[' */);
 void ff_json_close(ff_json *json, char bracket /* '}' or ']' */);
 /* key NULL inside arrays. Numbers are written with the fewest digits that read back to the same double. */

@@ -8,6 +8,17 @@
  */
 ff_status ff_refuse(ff_status status, char *message, size_t size, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Where sentences about the lines of a text go. */
+typedef struct ff_refusal {
+    const char *label; /* the text's name */
+    char *message;     /* may be NULL */
+    size_t size;
+} ff_refusal;
+/* "LABEL:LINE: sentence" in one line. Always false, so that a reader may `return ff_refuse_at(...)`. */
+bool ff_refuse_at(const ff_refusal *to, long line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* No line break or other control character, whatever was quoted. */
+void ff_flatten(char *text);
 /* Adds to a text that is `used` long; returns its length with the piece, even where that did not fit or text
  * is NULL, so that a first pass can count. */
 size_t ff_append(char *text, size_t size, size_t used, const char *format, ...)

@@ -67,9 +67,5 @@ void ff_number_format(double value, char buffer[FF_NUMBER_SIZE]) {
         memcpy(buffer, "null", 5);
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(buffer, FF_NUMBER_SIZE, "%.*g", digits, value);
-        if (strtod(buffer, NULL) == value)
-            return;
-    }
+    ff_number_shortest(value, buffer);
 }

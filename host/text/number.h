@@ -9,7 +9,10 @@ enum { FF_NUMBER_SIZE = 32 }; /* bytes that ff_number_format needs */
 /* [+-] digits [. digits] [e [+-] digits], the whole text, whatever the locale: strtod alone takes 1000kg,
  * hex, nan and a locale's comma. False: not such a number. *in_range: neither overflow nor underflow. */
 bool ff_number_parse(const char *text, double *value, bool *in_range);
-/* The fewest digits, from 15 on, that read back to the same double; "null" when not finite. */
+/* The fewest digits that read back to the same double, and of these the nearest; in the form of %.17g. For a
+ * finite value. Returns the length. */
+int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]);
+/* The same; "null" when not finite. */
 void ff_number_format(double value, char buffer[FF_NUMBER_SIZE]);
 
 #endif

@@ -37,6 +37,24 @@ static bool name_good(const char *name) {
     return n > 0 && n < 32;
 }
 
+/* One line without control characters, of at most FF_METHOD_TEXT bytes. */
+static bool line_good(const char *text) {
+    size_t n = 0;
+    for (; text && text[n]; n++)
+        if (n >= FF_METHOD_TEXT || (unsigned char)text[n] < 0x20 || text[n] == 0x7f)
+            return false;
+    return text != NULL;
+}
+
+/* `least` lines or more, NULL behind them. */
+static bool lines_good(const char *const *line, int least) {
+    int n = 0;
+    for (; line && line[n]; n++)
+        if (n >= FF_METHOD_WORDS || !line_good(line[n]))
+            return false;
+    return n >= least;
+}
+
 /* The setting's name at its place in the table: "key", or "group.key" somewhere behind the group. */
 static bool setting_named(const ff_method *method, uint32_t n) {
     const ff_setting *s = &method->setting[n];
@@ -54,16 +72,16 @@ static bool setting_named(const ff_method *method, uint32_t n) {
     return false;
 }
 
-static bool setting_good(const ff_method *method, const ff_setting *s) {
-    if (!s->unit || !s->absent || !s->help || (int)s->type < 0 || s->type > FF_SETTING_GROUP)
-        return false;
-    if (s->type == FF_SETTING_CHOICE && choices(s) < 2)
-        return false;
-    if (s->effect && (s->type != FF_SETTING_REAL || !(s->tune_low <= s->tune_high) ||
-                      !(s->tune_low >= s->low) || !(s->tune_high <= s->high)))
-        return false;
-    return s->low <= s->high && s->offset <= method->setting_bytes &&
-           size_of(s->type) <= method->setting_bytes - s->offset;
+/* Has no other setting its bytes. */
+static bool setting_apart(const ff_method *method, uint32_t n) {
+    const ff_setting *s = &method->setting[n];
+    for (uint32_t i = 0; i < n; i++) {
+        const ff_setting *other = &method->setting[i];
+        if (size_of(s->type) && size_of(other->type) && s->offset < other->offset + size_of(other->type) &&
+            other->offset < s->offset + size_of(s->type))
+            return false;
+    }
+    return true;
 }
 
 /* Does the setting take this number. */
@@ -91,56 +109,101 @@ static bool has_default(const ff_setting *s) {
     return *s->absent != '(' && s->type != FF_SETTING_GROUP && s->type != FF_SETTING_VECTOR;
 }
 
-ff_status ff_method_validate(const ff_method *method, const char **why) {
-    const char *unused;
-    why = why ? why : &unused;
-    *why = "it has another abi";
-    if (method->abi != FF_METHOD_ABI || method->size != sizeof(ff_method))
-        return FF_ERR_ARGUMENT;
-    *why = "its name is not 1 to 31 letters, digits, - and _";
+/* NULL: setting n is whole. Else what is wrong with it. */
+static const char *setting_wrong(const ff_method *method, uint32_t n) {
+    const ff_setting *s = &method->setting[n];
+    const size_t size = s->type == FF_SETTING_VECTOR ? sizeof(double) : size_of(s->type);
+    if ((int)s->type < 0 || s->type > FF_SETTING_GROUP)
+        return "the type of a setting is unknown";
+    if (!setting_named(method, n))
+        return "the name of a setting is not 1 to 31 letters, digits, - and _, with its group before it";
+    if (ff_setting_find(method, s->name) != (int)n)
+        return "two of its settings have one name";
+    if (!line_good(s->unit) || !line_good(s->absent) || !line_good(s->help))
+        return "a setting lacks unit, default or help, or one is not a line of at most 500 bytes";
+    if (s->offset > method->setting_bytes || size_of(s->type) > method->setting_bytes - s->offset)
+        return "a setting lies beyond setting_bytes";
+    if (size && s->offset % size)
+        return "a setting is not aligned as its type";
+    if (!setting_apart(method, n))
+        return "two of its settings overlap";
+    if (!(s->low <= s->high))
+        return "the range of a setting is empty";
+    if (s->choice ? !lines_good(s->choice, s->type == FF_SETTING_CHOICE ? 2 : 1)
+                  : s->type == FF_SETTING_CHOICE)
+        return "a setting lacks the words of its choice";
+    if (s->effect && s->type != FF_SETTING_REAL)
+        return "a setting that can be tuned is not a real number";
+    if (s->effect && !line_good(s->effect))
+        return "the effect of a setting is not a line of at most 500 bytes";
+    if (s->effect && !(s->tune_low <= s->tune_high && s->tune_low >= s->low && s->tune_high <= s->high))
+        return "the range for tuning a setting is empty or outside its range";
+    if (!method->defaults && has_default(s) && !inside(s, s->initial))
+        return "the default of one of its settings is outside its range";
+    return NULL;
+}
+
+/* The same for a column of its report. */
+static const char *column_wrong(const ff_method *method, uint32_t n) {
+    const ff_report_column *c = &method->column[n];
+    if ((int)c->type < 0 || c->type > FF_REPORT_VECTOR)
+        return "the type of a column of its report is unknown";
+    if (!name_good(c->name))
+        return "the name of a column of its report is not 1 to 31 letters, digits, - and _";
+    for (uint32_t i = 0; i < n; i++)
+        if (method->column[i].run == c->run && strcmp(method->column[i].name, c->name) == 0)
+            return "two columns of its report have one name";
+    if (!line_good(c->unit) || !line_good(c->help))
+        return "a column of its report lacks unit or help, or one is not a line of at most 500 bytes";
+    if ((c->type == FF_REPORT_CHOICE && !lines_good(c->label, 1)) ||
+        (c->type == FF_REPORT_FLAGS && !lines_good(c->label, 2)))
+        return "a column of its report lacks its words";
+    return NULL;
+}
+
+/* And for all but settings and columns. */
+static const char *table_wrong(const ff_method *method) {
+    const uint32_t needs = FF_NEEDS_GEOMETRY | FF_NEEDS_GRASP | FF_NEEDS_COMPLIANCE | FF_NEEDS_DETECTION,
+                   can = FF_CAN_TREE | FF_CAN_RELATIVE | FF_CAN_PREDICT;
+    if (method->abi != FF_METHOD_ABI)
+        return "it has another abi";
+    if (method->size != sizeof(ff_method))
+        return "its size is not that of ff_method";
     if (!name_good(method->name))
-        return FF_ERR_ARGUMENT;
-    *why = "it lacks its version, its help or its step, or has `bytes` without `create` and `reset`";
-    if (!method->version || !method->help || !method->step ||
-        (method->bytes && (!method->create || !method->reset)))
-        return FF_ERR_ARGUMENT;
-    *why = "it has more than 64 settings, or more than 512 bytes of them";
-    if (method->settings > FF_METHOD_SETTINGS || method->setting_bytes > FF_METHOD_SETTING_BYTES ||
-        (method->settings && !method->setting))
-        return FF_ERR_ARGUMENT;
-    *why = "one of its settings lacks name, range, words or a place in the struct";
-    for (uint32_t n = 0; n < method->settings; n++)
-        if (!setting_named(method, n) || !setting_good(method, &method->setting[n]))
-            return FF_ERR_ARGUMENT;
-    *why = "the default of one of its settings is outside its range";
-    for (uint32_t n = 0; !method->defaults && n < method->settings; n++)
-        if (has_default(&method->setting[n]) && !inside(&method->setting[n], method->setting[n].initial))
-            return FF_ERR_ARGUMENT;
-    *why = "two of its settings have one name";
-    for (uint32_t n = 0; n < method->settings; n++)
-        if (ff_setting_find(method, method->setting[n].name) != (int)n)
-            return FF_ERR_ARGUMENT;
-    *why = "a column of its report lacks name, unit, help or words";
-    if (method->columns && (!method->column || !method->report || method->columns > 2 * FF_METHOD_VALUES))
-        return FF_ERR_ARGUMENT;
-    for (uint32_t n = 0; n < method->columns; n++) {
-        const ff_report_column *c = &method->column[n];
-        if (!c->name || !*c->name || !c->unit || !c->help ||
-            ((c->type == FF_REPORT_CHOICE || c->type == FF_REPORT_FLAGS) && !c->label))
-            return FF_ERR_ARGUMENT;
-    }
-    *why = "two columns of its report have one name";
-    for (uint32_t n = 0; n < method->columns; n++)
-        for (uint32_t i = 0; i < n; i++)
-            if (method->column[i].run == method->column[n].run &&
-                strcmp(method->column[i].name, method->column[n].name) == 0)
-                return FF_ERR_ARGUMENT;
-    *why = "its report has more than 32 values";
-    if (ff_method_values(method, false) > FF_METHOD_VALUES ||
-        ff_method_values(method, true) > FF_METHOD_VALUES)
-        return FF_ERR_ARGUMENT;
-    *why = "";
-    return FF_OK;
+        return "its name is not 1 to 31 letters, digits, - and _";
+    if (!line_good(method->version) || !line_good(method->help))
+        return "it lacks version or help, or one is not a line of at most 500 bytes";
+    if (!method->step)
+        return "it lacks its step";
+    if (method->bytes && (!method->create || !method->reset))
+        return "it has `bytes` without `create` and `reset`";
+    if (method->needs & ~needs || method->can & ~can)
+        return "its `needs` or `can` has a bit that this version does not know";
+    if (method->variants > 2)
+        return "it has more than 2 variants";
+    if (method->settings > FF_METHOD_SETTINGS || method->setting_bytes > FF_METHOD_SETTING_BYTES)
+        return "it has more than 64 settings, or more than 512 bytes of them";
+    if (method->settings && !method->setting)
+        return "it lacks the table of its settings";
+    if (method->columns > 2 * FF_METHOD_VALUES)
+        return "its report has more than 64 columns";
+    if (method->columns && (!method->column || !method->report))
+        return "it has columns without `column` or `report`";
+    return NULL;
+}
+
+ff_status ff_method_validate(const ff_method *method, const char **why) {
+    const char *wrong = table_wrong(method);
+    for (uint32_t n = 0; !wrong && n < method->settings; n++)
+        wrong = setting_wrong(method, n);
+    for (uint32_t n = 0; !wrong && n < method->columns; n++)
+        wrong = column_wrong(method, n);
+    if (!wrong && (ff_method_values(method, false) > FF_METHOD_VALUES ||
+                   ff_method_values(method, true) > FF_METHOD_VALUES))
+        wrong = "its report has more than 32 values";
+    if (why)
+        *why = wrong ? wrong : "";
+    return wrong ? FF_ERR_ARGUMENT : FF_OK;
 }
 
 int ff_setting_find(const ff_method *method, const char *name) {

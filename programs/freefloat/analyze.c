@@ -7,8 +7,7 @@
 #include "study/contact_stability.h"
 #include "analyze.h"
 #include "cli.h"
-#include "emulate/arm.h"
-#include "scenario/scenario.h"
+#include "session/inertia_ratio.h"
 
 /* Each analysis is one row; argv[0] is its own name. */
 typedef struct analysis {
@@ -87,117 +86,6 @@ static const char contact_help[] =
     "exit status: 0 done, 1 the plot could not be written or a root not confirmed, 2 bad usage\n"
     "example: freefloat analyze contact-stability --velocity-gain 32 --position-gain 256 --bandwidth 60 "
     "--inertia-ratio 3\n";
-
-/* Q of a scenario that emulates, at its start. Returns the number of rows, 0 with a message otherwise. */
-static size_t read_scenario(const char *path, double *Q, char *message, size_t size) {
-    char warnings[1024];
-    size_t n = 0;
-    ff_scenario *scenario = malloc(sizeof *scenario);
-    if (!scenario) {
-        snprintf(message, size, "no memory");
-        return 0;
-    }
-    if (ff_scenario_load(path, NULL, scenario, message, size, warnings, sizeof warnings) == FF_OK) {
-        if (!scenario->emulates) {
-            snprintf(message, size, "%s: --inertia-ratio needs a scenario with the key 'emulation'", path);
-        } else if (scenario->target == FF_TARGET_ARM) {
-            if (ff_emulate_arms_ratio(&scenario->arms, &n, Q, message, size) != FF_OK)
-                n = 0;
-        } else {
-            n = 1;
-            Q[0] = scenario->emulation.target.link_inertia / scenario->emulation.robot_inertia;
-        }
-    }
-    free(scenario);
-    return n;
-}
-
-static bool is_scenario(const char *path) {
-    const char *dot = strrchr(path, '.');
-    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-}
-
-/* Rows of numbers; '#' begins a comment. Returns the number of rows, 0 with a message otherwise. */
-static size_t read_matrix(const char *path, double *Q, char *message, size_t size) {
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        snprintf(message, size, "--inertia-ratio '%s' is neither a number nor a readable file", path);
-        return 0;
-    }
-    char line[1024];
-    size_t n = 0, rows = 0, at = 0;
-    while (fgets(line, sizeof line, f)) {
-        at++;
-        line[strcspn(line, "#\n")] = '\0';
-        size_t columns = 0;
-        char *save = NULL;
-        for (char *word = strtok_r(line, " ,;\t\r", &save); word; word = strtok_r(NULL, " ,;\t\r", &save)) {
-            double v;
-            if (!ff_cli_number(word, &v) || columns >= 6 || rows >= 6) {
-                snprintf(message, size,
-                         "%s:%zu: '%s' does not fit, allowed are up to 6 rows of up to 6 numbers", path, at,
-                         word);
-                fclose(f);
-                return 0;
-            }
-            Q[rows * (n ? n : 6) + columns++] = v;
-            if (n && columns > n)
-                break;
-        }
-        if (columns == 0)
-            continue;
-        if (n == 0)
-            n = columns;
-        if (columns != n) {
-            snprintf(message, size, "%s:%zu: row %zu has not %zu numbers, allowed is a square matrix", path,
-                     at, rows + 1, n);
-            fclose(f);
-            return 0;
-        }
-        rows++;
-    }
-    fclose(f);
-    if (rows == 0 || rows != n) {
-        snprintf(message, size, "%s: %zu rows of %zu numbers, allowed is a square matrix", path, rows, n);
-        return 0;
-    }
-    return n;
-}
-
-static void json_number(const char *key, double value, const char *end) {
-    if (isfinite(value))
-        printf("\"%s\": %.15g%s", key, value, end);
-    else
-        printf("\"%s\": null%s", key, end);
-}
-
-static void print_json(const ff_contact_stability_config *c, const ff_contact_stability *r, bool asked,
-                       const ff_contact_stability_axes *axes) {
-    printf("{");
-    json_number("velocity_gain", c->velocity_gain, ", ");
-    json_number("position_gain", c->position_gain, ", ");
-    json_number("bandwidth_radps", c->bandwidth, ", ");
-    json_number("delay_s", c->delay, ", ");
-    json_number("inertia_ratio", c->inertia_ratio, ",\n ");
-    json_number("q_critical", r->q_critical, ", ");
-    json_number("q_low", r->q_low, ", ");
-    json_number("q_high", r->q_high, ",\n ");
-    json_number("growth_rate", r->growth_rate, ", ");
-    json_number("peak_transmissivity", r->peak_transmissivity, ", ");
-    json_number("peak_frequency_radps", r->peak_frequency_radps, ",\n ");
-    json_number("constraint_sensitivity_s2", r->constraint_sensitivity, ", ");
-    json_number("force_sensitivity", r->force_sensitivity, ",\n ");
-    if (axes->n > 1) {
-        printf("\"eigenvalues\": [");
-        for (size_t i = 0; i < axes->n; i++)
-            printf("%s%.15g", i ? ", " : "", axes->value[i]);
-        printf("], \"worst_direction\": [");
-        for (size_t i = 0; i < axes->n; i++)
-            printf("%s%.15g", i ? ", " : "", axes->direction[axes->worst][i]);
-        printf("],\n ");
-    }
-    printf("\"stable\": %s}\n", !asked ? "null" : r->stable ? "true" : "false");
-}
 
 static void print_text(const ff_contact_stability_config *c, const ff_contact_stability *r, bool asked,
                        const ff_contact_stability_axes *axes) {
@@ -298,9 +186,8 @@ static int contact_stability(int argc, char **argv) {
     ff_status status;
     if (ratio && !ff_cli_number(ratio, &c.inertia_ratio)) {
         c.inertia_ratio = FF_NAN;
-        const size_t n = is_scenario(ratio) ? read_scenario(ratio, Q, message, sizeof message)
-                                            : read_matrix(ratio, Q, message, sizeof message);
-        if (n == 0) {
+        size_t n;
+        if (ff_inertia_ratio_read(ratio, &n, Q, message, sizeof message) != FF_OK) {
             ff_cli_error("freefloat " CONTACT ": %s", message);
             return FF_EXIT_USAGE;
         }
@@ -329,10 +216,10 @@ static int contact_stability(int argc, char **argv) {
         return FF_EXIT_FAILED;
     }
     if (json)
-        print_json(&c, &r, ratio != NULL, &axes);
-    else if (!quiet)
+        return ff_cli_json(ff_contact_stability_json(&c, &r, ratio != NULL, &axes));
+    if (!quiet)
         print_text(&c, &r, ratio != NULL, &axes);
-    if (plot && !json && !quiet)
+    if (plot && !quiet)
         printf("\nplot: %s\n", plot);
     return FF_EXIT_DONE;
 }

@@ -6,7 +6,6 @@
 #include "study/delay_margin.h"
 #include "catalog/library.h"
 #include "analyze.h"
-#include "text/json.h"
 #include "show.h"
 
 static const char help[] =
@@ -16,10 +15,10 @@ static const char help[] =
     "and the largest force by theory and by simulation under each method, the largest delay that keeps the\n"
     "requirements, and a map over stiffness and delay (delay-margin.html and .csv).\n\n"
     "  --method M           the method that GO or NO GO is about (default the file's)\n"
-    "  --methods A,B        judge only these (default all that are built)\n"
+    "  --methods A,B        judge only these, or libraries (./x.so) (default all that are built in)\n"
     "  --delay-max S        [s] largest delay tried (default four times the scenario's, at least 2/w up to "
     "0.25)\n"
-    "  --map N              delays and stiffnesses of the map, 0 for none (default 7, at most 25)\n"
+    "  --map N              delays and stiffnesses of the map, 0 for none (default 7, maximum 25)\n"
     "  --span X             the map goes from stiffness/X to stiffness*X (default 4)\n"
     "  --set PATH=VALUE     overrides one key of the scenario (may be given again)\n"
     "  --out DIR            folder for the map (default out/NAME)\n"
@@ -27,95 +26,6 @@ static const char help[] =
     "  --quiet              print nothing but errors\n\n"
     "exit status: 0 done (also for NO GO), 1 the analysis failed, 2 bad usage or scenario\n"
     "example: freefloat analyze delay-margin scenarios/deos-client.yaml\n";
-
-static int pick_methods(const char *list, ff_delay_margin_config *config) {
-    memset(config->method, 0, sizeof config->method);
-    for (const char *c = list; *c;) {
-        const size_t n = strcspn(c, ",");
-        int found = -1;
-        for (int m = 0; ff_method_at(m); m++)
-            if (strlen(ff_method_at(m)->name) == n && strncmp(c, ff_method_at(m)->name, n) == 0)
-                found = m;
-        if (found < 0) {
-            ff_cli_error(
-                "freefloat analyze delay-margin: --methods: '%.*s' is not a method, allowed: direct, "
-                "tdpa, damping, impact, fused",
-                (int)n, c);
-            return -1;
-        }
-        config->method[found] = true;
-        c += n + (c[n] == ',');
-    }
-    return 0;
-}
-
-static void put_case(ff_json *json, const ff_delay_case *c) {
-    ff_json_string(json, "status", ff_status_name(c->status));
-    ff_json_number(json, "rebound", c->rebound);
-    ff_json_number(json, "peak_force_N", c->peak_force);
-    ff_json_number(json, "peak_force_ratio", c->peak_force_ratio);
-    ff_json_number(json, "velocity_error_mps", c->velocity_error);
-    ff_json_number(json, "angular_velocity_error_radps", c->angular_velocity_error);
-    ff_json_bool(json, "met", c->met);
-}
-
-static void print_json(const ff_scenario *s, const ff_delay_margin *m, const char *sentence, const char *csv,
-                       const char *html) {
-    ff_json json;
-    ff_json_init(&json, true);
-    ff_json_open(&json, NULL, '{');
-    ff_json_string(&json, "scenario", s->name);
-    ff_json_string(&json, "method", ff_scenario_method_name(s));
-    ff_json_string(&json, "contact", s->contact[m->contact].name);
-    ff_json_number(&json, "contact_start_s", m->start);
-    ff_json_number(&json, "effective_mass_kg", m->mass);
-    ff_json_number(&json, "stiffness_Npm", m->stiffness);
-    ff_json_number(&json, "damping_Nspm", m->damping);
-    ff_json_number(&json, "approach_speed_mps", m->speed);
-    ff_json_number(&json, "frequency_radps", m->frequency);
-    ff_json_number(&json, "robot_delay_s", m->robot_delay);
-    ff_json_number(&json, "delay_s", m->delay);
-    ff_json_number(&json, "w_tau", m->w_tau);
-    ff_json_number(&json, "rebound_ideal", m->rebound_ideal);
-    ff_json_number(&json, "peak_force_ideal_N", m->peak_ideal);
-    ff_json_number(&json, "rebound_law", m->rebound_law);
-    ff_json_number(&json, "delay_max_s", m->delay_max);
-    bool go = false;
-    ff_json_open(&json, "methods", '[');
-    for (int i = 0; i < m->methods; i++) {
-        const ff_delay_method *one = &m->method[i];
-        go = go || (one->method == s->method && one->now.met);
-        ff_json_open(&json, NULL, '{');
-        ff_json_string(&json, "method", one->method->name);
-        ff_json_number(&json, "rebound_theory", one->rebound_theory);
-        ff_json_number(&json, "peak_force_theory_N", one->peak_force_theory);
-        put_case(&json, &one->now);
-        ff_json_number(&json, "largest_delay_s", one->largest_delay);
-        ff_json_bool(&json, "at_least", one->at_least);
-        ff_json_close(&json, '}');
-    }
-    ff_json_close(&json, ']');
-    ff_json_open(&json, "map", '[');
-    for (int i = 0; i < m->cells; i++) {
-        const ff_delay_cell *c = &m->cell[i];
-        ff_json_open(&json, NULL, '{');
-        ff_json_string(&json, "method", c->method->name);
-        ff_json_number(&json, "stiffness_Npm", c->stiffness);
-        ff_json_number(&json, "delay_s", c->delay);
-        ff_json_number(&json, "w_tau", c->w_tau);
-        put_case(&json, &c->run);
-        ff_json_close(&json, '}');
-    }
-    ff_json_close(&json, ']');
-    ff_json_string(&json, "csv", csv);
-    ff_json_string(&json, "html", html);
-    ff_json_bool(&json, "go", go);
-    ff_json_string(&json, "sentence", sentence);
-    ff_json_close(&json, '}');
-    if (json.text)
-        fputs(json.text, stdout);
-    ff_json_free(&json);
-}
 
 static const char *cell(double value, const char *format, char text[24]) {
     snprintf(text, 24, "-");
@@ -212,13 +122,20 @@ int ff_analyze_delay_margin(int argc, char **argv) {
         return status;
     ff_delay_margin_config config;
     ff_delay_margin_default(&config);
-    if (numbers(delay_max, map, span, &config) != 0 || (methods && pick_methods(methods, &config) != 0))
+    char message[256] = "";
+    if (numbers(delay_max, map, span, &config) != 0)
         return FF_EXIT_USAGE;
     const ff_scenario_options load = {
         .set = sets, .sets = set_count, .method = method, .catalog = &ff_catalog_libraries};
     ff_session *session = ff_show_open(file, &load, &status);
     if (!session)
         return status;
+    if (methods && ff_delay_margin_pick(&config, methods, &ff_catalog_libraries, &session->scenario, message,
+                                        sizeof message) != FF_OK) {
+        ff_cli_error("freefloat analyze delay-margin: --methods: %s", message);
+        ff_session_close(session);
+        return FF_EXIT_USAGE;
+    }
     const ff_scenario *scenario = &session->scenario;
     ff_progress progress;
     ff_progress_start(&progress, "delay margin", quiet || json);
@@ -226,7 +143,6 @@ int ff_analyze_delay_margin(int argc, char **argv) {
     config.begin = tell_runs;
     config.user = &progress;
     ff_delay_margin margin;
-    char message[256] = "";
     const ff_status done = ff_delay_margin_analyze(scenario, &config, &margin, message, sizeof message);
     ff_progress_stop(&progress);
     if (done < 0) {
@@ -247,7 +163,9 @@ int ff_analyze_delay_margin(int argc, char **argv) {
             free(folder);
         }
         if (json) {
-            print_json(scenario, &margin, sentence, *csv ? csv : NULL, *html ? html : NULL);
+            const int printed =
+                ff_cli_json(ff_delay_margin_json(scenario, &margin, *csv ? csv : NULL, *html ? html : NULL));
+            status = status ? status : printed;
         } else if (!quiet) {
             print_table(scenario, &margin, sentence);
             if (*html)

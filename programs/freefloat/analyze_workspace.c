@@ -5,7 +5,6 @@
 #include "study/workspace.h"
 #include "catalog/library.h"
 #include "analyze.h"
-#include "text/json.h"
 #include "show.h"
 
 static const char help[] =
@@ -25,60 +24,6 @@ static const char help[] =
     "  --quiet              print nothing but errors\n\n"
     "exit status: 0 done, 1 the analysis failed, 2 bad usage or scenario\n"
     "example: freefloat analyze workspace scenarios/deos-client.yaml --set time.duration=120\n";
-
-static void put_span(ff_json *json, const char *key, const ff_workspace_span *s) {
-    double deg[6], rail;
-    ff_json_open(json, key, '{');
-    ff_json_number(json, "inside_from_s", s->from);
-    ff_json_number(json, "outside_from_s", s->reason == FF_WORKSPACE_INSIDE ? FF_NAN : s->until);
-    ff_json_number(json, "inside_s", isnan(s->from) ? 0.0 : s->until - s->from);
-    ff_json_bool(json, "to_the_end", s->reason == FF_WORKSPACE_INSIDE && !isnan(s->from));
-    ff_json_string(json, "reason", ff_workspace_reason_text(s->reason));
-    ff_json_integer(json, "axis", s->axis);
-    ff_json_number(json, "distance_m", s->distance);
-    ff_json_number(json, "rotation_rad", s->rotation);
-    ff_json_number(json, "travel_m", s->travel);
-    ff_json_number(json, "turn_rad", s->turn);
-    ff_json_number(json, "ball_left_s", s->ball);
-    ff_json_number(json, "singularity_margin", s->margin);
-    ff_json_bool(json, "placed", s->placed);
-    ff_json_open(json, "base", '{');
-    ff_json_vec3(json, "position_m", s->base.p);
-    ff_json_quat(json, "attitude_wxyz", s->base.q);
-    ff_json_close(json, '}');
-    ff_json_open(json, "tool", '{');
-    ff_json_vec3(json, "position_m", s->tool.p);
-    ff_json_quat(json, "attitude_wxyz", s->tool.q);
-    ff_json_close(json, '}');
-    ff_arm_to_kuka(&s->start, deg, &rail);
-    ff_json_vector(json, "start_axes_deg", deg, 6);
-    ff_json_close(json, '}');
-}
-
-static void print_json(const ff_scenario *s, const ff_workspace *w, const ff_workspace_config *config) {
-    ff_json json;
-    char sentence[512];
-    ff_json_init(&json, true);
-    ff_json_open(&json, NULL, '{');
-    ff_json_string(&json, "scenario", s->name);
-    ff_json_string(&json, "arm", ff_arm_names[config->arm]);
-    ff_json_number(&json, "duration_s", w->duration);
-    ff_json_number(&json, "ball_m", config->ball);
-    ff_json_open(&json, "satellites", '{');
-    for (int i = 0; i < w->bodies; i++) {
-        ff_json_open(&json, s->satellite[i].name, '{');
-        put_span(&json, "absolute", &w->absolute[i]);
-        put_span(&json, "relative", &w->relative[i]);
-        ff_workspace_sentence(s, w, i, sentence, sizeof sentence);
-        ff_json_string(&json, "sentence", sentence);
-        ff_json_close(&json, '}');
-    }
-    ff_json_close(&json, '}');
-    ff_json_close(&json, '}');
-    if (json.text)
-        fputs(json.text, stdout);
-    ff_json_free(&json);
-}
 
 static void print_table(const ff_scenario *s, const ff_workspace *w) {
     char sentence[512];
@@ -160,7 +105,7 @@ int ff_analyze_workspace(int argc, char **argv) {
             ff_cli_error("%s: %s", file, *message ? message : ff_status_text(done));
             status = done == FF_ERR_UNSUPPORTED || done == FF_ERR_ARGUMENT ? FF_EXIT_USAGE : FF_EXIT_FAILED;
         } else if (json) {
-            print_json(&session->scenario, &workspace, &config);
+            status = ff_cli_json(ff_workspace_json(&session->scenario, &workspace, &config));
         } else if (!quiet) {
             print_table(&session->scenario, &workspace);
         }

@@ -128,12 +128,12 @@ static void print_table(ff_output *output) {
             snprintf(name, sizeof name, "%s%s%s%s", c->metric[i].name, *c->metric[i].unit ? " [" : "",
                      c->metric[i].unit, *c->metric[i].unit ? "]" : "");
             if (s->count)
-                ff_table_add(&table, "%s|%s|%llu|%llu|%.4g|%.4g|%.4g|%.4g", name, c->method[m].label,
+                ff_table_add(&table, "%s|%s|%llu|%llu|%.4g|%.4g|%.4g|%.4g", name, c->method[m].variant.label,
                              (unsigned long long)s->count, (unsigned long long)s->missing,
                              ff_spread_quantile(s, 0.0), ff_spread_quantile(s, 0.5),
                              ff_spread_quantile(s, 0.95), ff_spread_quantile(s, 1.0));
             else
-                ff_table_add(&table, "%s|%s|0|%llu|-|-|-|-", name, c->method[m].label,
+                ff_table_add(&table, "%s|%s|0|%llu|-|-|-|-", name, c->method[m].variant.label,
                              (unsigned long long)s->missing);
         }
     ff_table_print(&table);
@@ -174,12 +174,6 @@ static void print_end(const ff_conduct *conduct) {
            conduct->kept > 0 ? ", logs in kept/" : "");
 }
 
-static void print_json(const ff_conduct *conduct) {
-    char *json = ff_page_json(conduct->output, conduct->pool.seconds);
-    fputs(json ? json : "{}\n", stdout);
-    free(json);
-}
-
 /* Repairs are reported even with --quiet. */
 static void say(ff_notes *notes) {
     fputs(notes->warning, stderr);
@@ -216,9 +210,10 @@ static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
     else if (leader && outcome == FF_DONE)
         outcome = ff_conduct_finish(&conduct, &notes);
     say(&notes);
-    if (conduct.output && o->json)
-        print_json(&conduct);
-    else if (conduct.output && !o->quiet)
+    if (conduct.output && o->json) {
+        if (ff_cli_json(ff_page_json(conduct.output, conduct.pool.seconds)) != FF_EXIT_DONE)
+            outcome = FF_FAILED;
+    } else if (conduct.output && !o->quiet)
         print_end(&conduct);
     ff_conduct_free(&conduct);
     free(folder);

@@ -11,9 +11,8 @@
 static const char help[] =
     "usage: freefloat check FILE [options]\n\n"
     "Says whether a scenario is valid and its method can run it; otherwise every mistake, a line each. "
-    "Nothing "
-    "runs, and\n"
-    "a method library is not loaded: its settings stay unchecked.\n\n"
+    "Nothing runs,\n"
+    "and a method library must be there but is not loaded: its settings stay unchecked.\n\n"
     "  --method M         as with freefloat run\n"
     "  --set PATH=VALUE   overrides one value; may be given again\n"
     "  --trust            load the method library that the scenario names and check its settings\n"
@@ -28,21 +27,6 @@ typedef struct verdict {
     char mistakes[16384], warnings[4096];
 } verdict;
 
-/* What only the loop knows: a method that does not go with an arm, with the frame, with its settings. */
-static void check_loop(verdict *v) {
-    ff_loop_config loop;
-    size_t model, state;
-    char why[512] = "";
-    if (v->scenario.emulates || !v->scenario.method)
-        return;
-    ff_scenario_loop(&v->scenario, &loop);
-    const ff_status status = ff_loop_bytes(&loop, &model, &state, why, sizeof why);
-    v->valid = status == FF_OK;
-    if (!v->valid)
-        snprintf(v->mistakes, sizeof v->mistakes, "%s: %s", v->scenario.name,
-                 *why ? why : ff_status_text(status));
-}
-
 static void put_lines(ff_json *json, const char *key, char *lines) {
     ff_json_open(json, key, '[');
     for (char *line = lines, *end; *line; line = end) {
@@ -56,7 +40,7 @@ static void put_lines(ff_json *json, const char *key, char *lines) {
     ff_json_close(json, ']');
 }
 
-static void print_json(const char *file, verdict *v) {
+static int print_json(const char *file, verdict *v) {
     const ff_scenario *s = &v->scenario;
     ff_json json;
     ff_json_init(&json, true);
@@ -65,8 +49,12 @@ static void print_json(const char *file, verdict *v) {
     ff_json_bool(&json, "valid", v->valid);
     if (v->valid) {
         ff_json_string(&json, "scenario", s->name);
-        ff_json_string(&json, "method", s->unchecked ? NULL : ff_scenario_method_name(s));
-        ff_json_bool(&json, "settings_unchecked", s->unchecked);
+        ff_json_string(&json, "method", *s->unchecked ? NULL : ff_scenario_method_name(s));
+        ff_json_string(&json, "method_library",
+                       *s->unchecked            ? s->unchecked
+                       : ff_scenario_library(s) ? ff_scenario_library(s)->path
+                                                : NULL);
+        ff_json_bool(&json, "settings_unchecked", *s->unchecked != 0);
         ff_json_integer(&json, "satellites", s->satellites);
         ff_json_integer(&json, "contacts", s->contacts);
         ff_json_integer(&json, "loads", s->loads);
@@ -76,9 +64,7 @@ static void print_json(const char *file, verdict *v) {
     put_lines(&json, "mistakes", v->mistakes);
     put_lines(&json, "warnings", v->warnings);
     ff_json_close(&json, '}');
-    if (!json.failed)
-        fputs(json.text, stdout);
-    ff_json_free(&json);
+    return ff_cli_json(ff_json_take(&json));
 }
 
 static void print_line(const char *file, const verdict *v) {
@@ -87,9 +73,9 @@ static void print_line(const char *file, const verdict *v) {
     if (s->emulates)
         printf("an emulation");
     else
-        printf("%s%s, %d satellite%s, %d contact%s",
-               s->unchecked ? "a method library, settings unchecked" : "method ",
-               s->unchecked ? "" : ff_scenario_method_name(s), s->satellites, s->satellites == 1 ? "" : "s",
+        printf("%s%s%s, %d satellite%s, %d contact%s", *s->unchecked ? "method library " : "method ",
+               *s->unchecked ? s->unchecked : ff_scenario_method_name(s),
+               *s->unchecked ? ", settings unchecked" : "", s->satellites, s->satellites == 1 ? "" : "s",
                s->contacts, s->contacts == 1 ? "" : "s");
     printf(", %llu cycles of %.9g s\n", (unsigned long long)s->cycles, s->cycle);
 }
@@ -113,10 +99,9 @@ int ff_cmd_check(int argc, char **argv) {
                                       .all = true};
     v->valid = ff_scenario_load(file, &load, &v->scenario, v->mistakes, sizeof v->mistakes, v->warnings,
                                 sizeof v->warnings) == FF_OK;
-    if (v->valid)
-        check_loop(v);
+    status = FF_EXIT_DONE;
     if (json)
-        print_json(file, v);
+        status = print_json(file, v);
     else {
         ff_cli_warn_lines(v->warnings);
         if (!v->valid)
@@ -124,7 +109,8 @@ int ff_cmd_check(int argc, char **argv) {
         else if (!quiet)
             print_line(file, v);
     }
-    status = v->valid ? FF_EXIT_DONE : FF_EXIT_USAGE;
+    if (!v->valid)
+        status = FF_EXIT_USAGE;
     free(v);
     return status;
 }

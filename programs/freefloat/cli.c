@@ -32,6 +32,15 @@ void ff_cli_error(const char *format, ...) {
     va_end(arguments);
 }
 
+int ff_cli_json(char *text) {
+    if (text)
+        fputs(text, stdout);
+    else
+        ff_cli_error("no memory for the JSON text");
+    free(text);
+    return text ? FF_EXIT_DONE : FF_EXIT_FAILED; /* NOLINT: only whether there was one */
+}
+
 void ff_cli_warn_lines(const char *lines) {
     const size_t n = strlen(lines);
     if (n && !silent)

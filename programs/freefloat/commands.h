@@ -11,6 +11,7 @@ int ff_cmd_analyze(int argc, char **argv);
 int ff_cmd_campaign(int argc, char **argv);
 int ff_cmd_rt(int argc, char **argv);
 int ff_cmd_facility(int argc, char **argv);
+int ff_cmd_guard(int argc, char **argv);
 int ff_cmd_replay(int argc, char **argv);
 int ff_cmd_export(int argc, char **argv);
 int ff_cmd_view(int argc, char **argv);

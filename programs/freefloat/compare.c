@@ -3,26 +3,31 @@
 #include <string.h>
 
 #include "commands.h"
+#include "catalog/library.h"
+#include "session/variant.h"
 #include "text/json.h"
 #include "show.h"
-#include "variant.h"
 
-static const char help[] = "usage: freefloat compare FILE --methods A,B:key=value,... [options]\n\n"
-                           "Runs the same scenario under several methods or variants and shows them side by "
-                           "side. A variant sets keys of its\n"
-                           "method (tdpa:reading=printed), or any key by its full path "
-                           "(tdpa:time.cycle=0.001, tdpa:integrator=passive).\n"
-                           "Files go to DIR/METHOD/ each, and one report.html to DIR.\n\n"
-                           "  --methods LIST     default ideal,direct,tdpa\n"
-                           "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
-                           "  --out DIR          default out/NAME\n"
-                           "  --log LIST         csv, mcap or none (default csv)\n"
-                           "  --json             print the summaries as one JSON object\n"
-                           "  --strict           exit 1 when a verdict is fail\n"
-                           "  --quiet            print nothing but errors\n\n"
-                           "exit status: 0 done, 1 a run failed, 2 bad usage or scenario\n"
-                           "example: freefloat compare scenarios/deos-client.yaml --methods "
-                           "ideal,direct,tdpa,tdpa:reading=printed\n";
+static const char help[] =
+    "usage: freefloat compare FILE --methods A,B:key=value,... [options]\n\n"
+    "Runs the same scenario under several methods or variants and shows them side by "
+    "side. A variant sets keys of its\n"
+    "method (tdpa:reading=printed), or any key by its full path "
+    "(tdpa:time.cycle=0.001, tdpa:integrator=passive).\n"
+    "Files go to DIR/METHOD/ each, and one report.html to DIR. A method that cannot run "
+    "the scenario is a row\n"
+    "'refused' with its reason; the others run.\n\n"
+    "  --methods LIST     default ideal,direct,tdpa\n"
+    "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
+    "  --out DIR          default out/NAME\n"
+    "  --log LIST         csv, mcap or none (default csv)\n"
+    "  --json             print the summaries as one JSON object\n"
+    "  --strict           exit 1 when a verdict is fail\n"
+    "  --quiet            print nothing but errors\n\n"
+    "exit status: 0 done, 1 a run failed, 2 bad usage or scenario, or every method "
+    "is refused\n"
+    "example: freefloat compare scenarios/deos-client.yaml --methods "
+    "ideal,direct,tdpa,tdpa:reading=printed\n";
 
 static void add_contacts(ff_table *table, const ff_session *session, int i, int most) {
     char row[2048];
@@ -55,7 +60,7 @@ static int count_contacts(const ff_session *session, int i) {
     return n;
 }
 
-static void print_table(const ff_session *const *sessions, int count) {
+static void print_table(const ff_session *const *sessions, int count, const ff_comparison *all) {
     const ff_scenario *scenario = &sessions[0]->scenario;
     for (int i = 0; i < scenario->satellites; i++) {
         int most = 0;
@@ -80,28 +85,74 @@ static void print_table(const ff_session *const *sessions, int count) {
             add_contacts(&table, sessions[s], i, most);
         ff_table_print(&table);
         ff_table_free(&table);
+        for (int k = 0; k < all->refusals; k++)
+            printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);
     }
 }
 
-static void print_json(const ff_session *const *sessions, int count) {
+static void print_entry(bool first, const char *label, const char *value) {
+    ff_json key;
+    ff_json_init(&key, false);
+    ff_json_string(&key, NULL, label);
+    printf("%s%s: %s", first ? "" : ", ", key.text ? key.text : "\"\"", value);
+    ff_json_free(&key);
+}
+
+static void print_json(const ff_session *const *sessions, int count, const ff_comparison *all) {
     fputs("{", stdout);
-    for (int s = 0; s < count; s++) {
-        ff_json key;
-        ff_json_init(&key, false);
-        ff_json_string(&key, NULL, sessions[s]->label);
-        printf("%s%s: %s", s ? ", " : "", key.text ? key.text : "\"\"",
-               sessions[s]->summary ? sessions[s]->summary : "null");
-        ff_json_free(&key);
+    for (int s = 0; s < count; s++)
+        print_entry(s == 0, sessions[s]->label, sessions[s]->summary ? sessions[s]->summary : "null");
+    for (int k = 0; k < all->refusals; k++) {
+        ff_json entry;
+        ff_json_init(&entry, false);
+        ff_json_open(&entry, NULL, '{');
+        ff_json_string(&entry, "refused", all->refused[k].why);
+        ff_json_close(&entry, '}');
+        print_entry(count + k == 0, all->refused[k].label, entry.text ? entry.text : "null");
+        ff_json_free(&entry);
     }
     fputs("}\n", stdout);
 }
 
-/* A method that no scenario with an arm allows: a comparison runs the others (docs/methods/arm.md). */
-static bool is_without_joints(const char *name) {
-    for (int m = 0; ff_method_at(m); m++)
-        if (strcmp(ff_method_at(m)->name, name) == 0)
-            return !(ff_method_at(m)->can & FF_CAN_TREE);
-    return false;
+/* Runs all of them into folders of their own, and shows them side by side. */
+static int compare(ff_comparison *all, const ff_show_ask *ask, ff_session_options *options) {
+    int status = FF_EXIT_DONE, n = 0;
+    char *folder = ff_session_folder(ask->out, all->session[0]->scenario.name, NULL);
+    ff_session_clear(folder);
+    for (int i = 0; i < all->count && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
+        char *sub = ff_session_folder(folder, NULL, all->session[i]->label);
+        options->out = sub;
+        const int result = ff_show_execute(all->session[i], options, ask->quiet || ask->json);
+        free(sub);
+        if (result == FF_EXIT_USAGE && all->session[i]->run.status == FF_ERR_UNSUPPORTED) {
+            ff_comparison_refuse(all, all->session[i]);
+            continue;
+        }
+        if (result > status)
+            status = result;
+        if (ask->strict && !all->session[i]->metrics.pass && status == FF_EXIT_DONE)
+            status = FF_EXIT_FAILED;
+    }
+    const ff_session *done[FF_MAX_VARIANTS];
+    for (int i = 0; i < all->count; i++)
+        if (all->session[i]->summary)
+            done[n++] = all->session[i];
+    if (n && status != FF_EXIT_USAGE) {
+        const bool written = ff_show_report(done, n, folder) == FF_EXIT_DONE;
+        if (!written && status == FF_EXIT_DONE)
+            status = FF_EXIT_FAILED;
+        if (ask->json) {
+            print_json(done, n, all);
+        } else if (!ask->quiet) {
+            print_table(done, n, all);
+            if (written)
+                printf("report %s/report.html\n", folder);
+        }
+    }
+    free(folder);
+    if (!n && all->refusals && status == FF_EXIT_DONE)
+        status = FF_EXIT_USAGE;
+    return status;
 }
 
 int ff_cmd_compare(int argc, char **argv) {
@@ -116,65 +167,16 @@ int ff_cmd_compare(int argc, char **argv) {
         return FF_EXIT_USAGE;
 
     ff_variant variant[FF_MAX_VARIANTS];
-    const int count = ff_variants_parse(methods, variant);
+    ff_notes notes = {.error = ""};
+    const int count = ff_variants_parse(methods, &ff_catalog_libraries, variant, &notes);
+    ff_show_notes(&notes);
     if (count < 1)
         return FF_EXIT_USAGE;
-    ff_session *session[FF_MAX_VARIANTS] = {0};
-    int loaded = 0, refused = 0;
-    status = FF_EXIT_DONE;
-    for (int i = 0; i < count && status == FF_EXIT_DONE; i++) { /* every variant is checked before any runs */
-        session[loaded] = calloc(1, sizeof **session);
-        status = session[loaded] ? ff_variant_load(session[loaded], file, &variant[i], ask.set, ask.sets)
-                                 : FF_EXIT_FAILED;
-        if (status == FF_EXIT_USAGE && is_without_joints(variant[i].method)) { /* said so; the others run */
-            ff_session_close(session[loaded]);
-            session[loaded] = NULL;
-            refused++;
-            status = FF_EXIT_DONE;
-            continue;
-        }
-        variant[loaded++] = variant[i];
-    }
-    if (refused && status == FF_EXIT_DONE && (!loaded || ff_scenario_servicer(&session[0]->scenario) < 0))
-        status = FF_EXIT_USAGE;
-    if (status == FF_EXIT_DONE && session[0]->scenario.emulates) {
-        ff_cli_error("%s: an emulation has no methods to compare; allowed: freefloat run FILE --set "
-                     "emulation.scheme=free",
-                     file);
-        status = FF_EXIT_USAGE;
-    }
-    char *folder =
-        status == FF_EXIT_DONE ? ff_session_folder(ask.out, session[0]->scenario.name, NULL) : NULL;
-    ff_session_clear(folder);
-    for (int i = 0; i < loaded && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
-        char *sub = ff_session_folder(folder, NULL, variant[i].label);
-        session_options.out = sub;
-        const int result = ff_show_execute(session[i], &session_options, ask.quiet || ask.json);
-        free(sub);
-        if (result > status)
-            status = result;
-        if (ask.strict && !session[i]->metrics.pass && status == FF_EXIT_DONE)
-            status = FF_EXIT_FAILED;
-    }
-    if (status != FF_EXIT_USAGE) {
-        const ff_session *done[FF_MAX_VARIANTS];
-        int n = 0;
-        for (int i = 0; i < loaded; i++)
-            if (session[i] && session[i]->summary)
-                done[n++] = session[i];
-        const bool written = n && ff_show_report(done, n, folder) == FF_EXIT_DONE;
-        if (n && !written && status == FF_EXIT_DONE)
-            status = FF_EXIT_FAILED;
-        if (n && ask.json)
-            print_json(done, n);
-        else if (n && !ask.quiet) {
-            print_table(done, n);
-            if (written)
-                printf("report %s/report.html\n", folder);
-        }
-    }
-    for (int i = 0; i < loaded; i++)
-        ff_session_close(session[i]);
-    free(folder);
+    const ff_scenario_options common = {.set = ask.set, .sets = ask.sets, .catalog = &ff_catalog_libraries};
+    ff_comparison all;
+    status = (int)ff_comparison_open(file, variant, count, &common, &all, ff_show_notes);
+    if (status == FF_EXIT_DONE)
+        status = compare(&all, &ask, &session_options);
+    ff_comparison_close(&all);
     return status;
 }

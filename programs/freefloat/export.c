@@ -161,9 +161,11 @@ int ff_cmd_export(int argc, char **argv) {
         exit_status =
             write_all(list, out ? out : dirname(copy), stem, &file, &t, json_wanted ? &json : NULL, quiet);
         ff_json_close(&json, ']');
-        if (json_wanted && !json.failed)
-            fputs(json.text, stdout);
-        ff_json_free(&json);
+        char *const text = ff_json_take(&json);
+        if (!json_wanted)
+            free(text);
+        else if (ff_cli_json(text) != FF_EXIT_DONE)
+            exit_status = FF_EXIT_FAILED;
     }
     free(t.values);
     ff_logfile_close(&file);

@@ -89,7 +89,7 @@ static bool open_answers(const char *path, listener *l, ff_facility_options *fac
     return true;
 }
 
-static void print_json(const ff_scenario *scenario, const ff_facility_result *result) {
+static int print_json(const ff_scenario *scenario, const ff_facility_result *result) {
     ff_json json;
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
@@ -109,9 +109,7 @@ static void print_json(const ff_scenario *scenario, const ff_facility_result *re
     }
     ff_json_close(&json, '}');
     ff_json_close(&json, '}');
-    if (!json.failed)
-        fputs(json.text, stdout);
-    ff_json_free(&json);
+    return ff_cli_json(ff_json_take(&json));
 }
 
 int ff_cmd_facility(int argc, char **argv) {
@@ -155,7 +153,7 @@ int ff_cmd_facility(int argc, char **argv) {
         heard.quiet |= json;
         ff_facility_run(&session->scenario, &facility, &result);
         if (json)
-            print_json(&session->scenario, &result);
+            status = print_json(&session->scenario, &result);
         if (result.status < 0) {
             ff_cli_error("freefloat facility: %s",
                          *result.message ? result.message : ff_status_text(result.status));

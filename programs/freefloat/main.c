@@ -25,6 +25,7 @@ static const command commands[] = {
      "ask before anything moves: contact stability, delay margin, workspace, logs"},
     {"rt", ff_cmd_rt, "the same scenario in wall-clock time on its devices"},
     {"facility", ff_cmd_facility, "the virtual facility as devices: RSI robot, ATI sensor"},
+    {"guard", ff_cmd_guard, "an independent watch between a controller and rt that stops the robot"},
     {"replay", ff_cmd_replay,
      "feed a log's inputs to the loop again: the same bits, or the first difference"},
     {"export", ff_cmd_export, "turn a log into CSV or MATLAB files"},

@@ -9,7 +9,7 @@
 
 #include "commands.h"
 #include "text/json.h"
-#include "variant.h"
+#include "session/variant.h"
 
 static const char help[] =
     "usage: freefloat papers [KEY] [options]\n\n"
@@ -80,9 +80,12 @@ static ff_paper_case *run_case(const ff_paper_spec *spec, bool quiet) {
         return NULL;
     }
     const ff_session_options options = {.extra = {.self = c, .row = probe_row}};
-    if (ff_variants_parse(spec->variant, parsed) != 1 ||
-        ff_variant_load(&c->session, path, &parsed[0], spec->set, sets) != FF_EXIT_DONE ||
-        ff_show_execute(&c->session, &options, quiet) == FF_EXIT_USAGE || !c->session.summary) {
+    const ff_scenario_options load = {.set = spec->set, .sets = sets};
+    ff_notes notes = {.error = ""};
+    const bool loaded = ff_variants_parse(spec->variant, NULL, parsed, &notes) == 1 &&
+                        ff_variant_load(&c->session, path, &parsed[0], &load, &notes) == FF_DONE;
+    ff_show_notes(&notes);
+    if (!loaded || ff_show_execute(&c->session, &options, quiet) == FF_EXIT_USAGE || !c->session.summary) {
         free_case(c);
         return NULL;
     }
@@ -232,8 +235,10 @@ int ff_cmd_papers(int argc, char **argv) {
         free(t.row);
     }
     ff_json_close(&text, '}');
-    if (json && text.text)
-        fputs(text.text, stdout);
-    ff_json_free(&text);
+    char *const whole = ff_json_take(&text);
+    if (!json)
+        free(whole);
+    else if (ff_cli_json(whole) != FF_EXIT_DONE)
+        failed = true;
     return failed ? FF_EXIT_FAILED : FF_EXIT_DONE;
 }

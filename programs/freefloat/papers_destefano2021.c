@@ -232,7 +232,7 @@ typedef struct difference {
 } difference;
 
 /* Assumption 2: the arm on the ground is the orbit's. Here it is not: 5 % heavier, or with friction. */
-static void change_arm(bool friction, ff_servicer_link *link) {
+static void change_arm(bool friction, ff_link_row *link) {
     for (int k = 0; k < 9 && !friction; k++)
         link->inertia.m[k / 3][k % 3] *= 1.05;
     if (!friction)
@@ -275,7 +275,7 @@ static bool find_differences(const ff_scenario *scenario, difference out[2]) {
     for (int friction = 0; friction < 2 && good; friction++) {
         *real = copy->satellite[servicer].arm;
         for (int i = 0; i < real->links; i++)
-            change_arm(friction, &real->link[i]);
+            change_arm(friction, &real->link[i].row);
         copy->satellite[servicer].ground_arm = real;
         t[1].count = 0;
         good = fly(copy, &t[1], follow);

@@ -19,7 +19,7 @@ static const char help[] =
     "exit status: 0 the same bits, 1 a difference (its cycle and column are printed), 2 bad usage or log\n"
     "example: freefloat run scenarios/wall.yaml --log mcap && freefloat replay out/wall/log.mcap\n";
 
-static void print_json(const char *path, const ff_scenario *scenario, const ff_replay_result *result) {
+static int print_json(const char *path, const ff_scenario *scenario, const ff_replay_result *result) {
     ff_json json;
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
@@ -35,9 +35,7 @@ static void print_json(const char *path, const ff_scenario *scenario, const ff_r
         ff_json_number(&json, "replayed", result->replayed);
     }
     ff_json_close(&json, '}');
-    if (!json.failed)
-        fputs(json.text, stdout);
-    ff_json_free(&json);
+    return ff_cli_json(ff_json_take(&json));
 }
 
 int ff_cmd_replay(int argc, char **argv) {
@@ -59,7 +57,9 @@ int ff_cmd_replay(int argc, char **argv) {
     }
     status = ff_replay_check(&file, message, sizeof message);
     if (status == FF_OK && strcmp(file.version, ff_version()) != 0)
-        ff_cli_error("warning: %s: written by version %s, replayed by %s", path, file.version, ff_version());
+        ff_cli_error(
+            "warning: %s: written by version %s, replayed by %s: if bits differ, replay it with that version",
+            path, file.version, ff_version());
     if (status == FF_OK)
         status = ff_logfile_scenario(&file, &ff_catalog_libraries, scenario, message, sizeof message);
     if (status == FF_OK) {
@@ -76,8 +76,9 @@ int ff_cmd_replay(int argc, char **argv) {
         ff_cli_error("%s: %s", path, message);
         exit_status = status == FF_ERR_LIMIT ? FF_EXIT_FAILED : FF_EXIT_USAGE;
     } else if (json) {
-        print_json(path, scenario, &result);
-        exit_status = result.differs ? FF_EXIT_FAILED : FF_EXIT_DONE;
+        exit_status = print_json(path, scenario, &result);
+        if (result.differs)
+            exit_status = FF_EXIT_FAILED;
     } else if (result.differs) {
         printf("cycle %llu (%.3f s): %s differs: recorded %.17g, replayed %.17g, difference %.3g\n",
                (unsigned long long)result.cycle, (double)result.cycle * scenario->cycle, result.column,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "catalog/library.h"
@@ -35,7 +36,7 @@ static const char help[] =
     "  --wait S           how long to wait for the devices (default 10)\n"
     "  --silence S        a robot silent for so long is lost (default 0.1)\n"
     "  --cpu N            CPU of the real-time thread (default the last)\n"
-    "  --doze             lets the processor sleep deeply between cycles: wakes later, saves power\n"
+    "  --idle             allows deep idle states between cycles: the processor wakes later, saves power\n"
     "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never arm\n"
     "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
     "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
@@ -47,6 +48,15 @@ static atomic_bool stop;
 static void on_signal(int number) {
     (void)number;
     atomic_store(&stop, true);
+}
+
+/* Whatever would end or suspend the program while the robot floats is an order to stop. */
+static void take_signals(void) {
+    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGTSTP, SIGTTIN, SIGTTOU,
+                                  SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        signal(numbers[i], on_signal);
+    signal(SIGPIPE, SIG_IGN); /* seen where the text is written */
 }
 
 typedef struct desk { /* the operator's */
@@ -70,12 +80,15 @@ static void show_check(const desk *d, const ff_check *check) {
     fflush(stdout);
 }
 
-/* Waits for the operator as long as there is something to decide: Ctrl-C and a loop that has ended, a silent
- * robot's for example, end it, too. */
-static bool typed(const desk *d, const char *word) {
+/* Asks and waits for the operator as long as there is something to decide: Ctrl-C and a loop that has ended,
+ * a silent robot's for example, end it, too. What was typed before the question does not answer it. */
+static bool typed(const desk *d, const char *question, const char *word) {
     char line[64] = "";
     const size_t n = strlen(word);
     struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+    tcflush(STDIN_FILENO, TCIFLUSH);
+    fputs(question, stdout);
+    fflush(stdout);
     int ready = 0;
     while (ready == 0 || (ready < 0 && errno == EINTR)) {
         if (atomic_load(&stop) || atomic_load(&d->result.ended)) {
@@ -84,7 +97,8 @@ static bool typed(const desk *d, const char *word) {
         }
         ready = poll(&keys, 1, 50);
     }
-    return fgets(line, sizeof line, stdin) && strncmp(line, word, n) == 0 && strcmp(line + n, "\n") == 0;
+    const ssize_t got = read(STDIN_FILENO, line, sizeof line - 1);
+    return got == (ssize_t)n + 1 && strncmp(line, word, n) == 0 && line[n] == '\n';
 }
 
 /* The tests of the check move the robot a little: that, too, is the operator's decision. */
@@ -94,9 +108,9 @@ static bool permit(void *user, const ff_check *check) {
         return true;
     ff_progress_clear();
     show_check(d, check);
-    printf("test? The robot will tilt its tool or move by millimetres, and come back. Type test and Enter: ");
-    fflush(stdout);
-    return typed(d, "test");
+    return typed(
+        d, "test? The robot will tilt its tool or move by millimetres, and come back. Type test and Enter: ",
+        "test");
 }
 
 static bool confirm(void *user, const ff_check *check) {
@@ -109,9 +123,7 @@ static bool confirm(void *user, const ff_check *check) {
         return false;
     if (d->arm)
         return true;
-    printf("arm? The robot will move. Type arm and Enter: ");
-    fflush(stdout);
-    return typed(d, "arm");
+    return typed(d, "arm? The robot will move. Type arm and Enter: ", "arm");
 }
 
 static void tell_event(desk *d, ff_live_level level, double t, const char *text) {
@@ -171,7 +183,8 @@ static void note(void *user, const ff_rt_note *n) {
         printf("%8.3f s  %s set to %.6g, it was %.6g\n", n->t, n->text, n->trip.value, n->trip.limit);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_state_name(n->state));
-    fflush(stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        atomic_store(&stop, true); /* nobody sees what happens any more */
 }
 
 /* ------------------------------------------------------------------------- the page, in the telemetry thread
@@ -181,7 +194,7 @@ static void note(void *user, const ff_rt_note *n) {
 static void show_sample(void *self, const ff_telemetry_sample *sample) {
     const desk *d = self;
     ff_live_set_late(d->live, sample->row.lateness_ns);
-    ff_live_push_gauges(d->live, &sample->row, &sample->level[0][0]);
+    ff_live_push(d->live, &sample->row, &sample->level[0][0]);
 }
 
 static bool next_order(void *self, ff_order *order) {
@@ -221,7 +234,7 @@ static void add_levels(desk *d, const ff_scenario *scenario, ff_live_config *con
             const ff_level_name level = (ff_level_name)n;
             const double limit = ff_level_limit(&scenario->satellite[i].safety, level);
             d->bar[i][n] = -1;
-            if (level == FF_LEVEL_JOINT && scenario->satellite[i].robot.cartesian)
+            if (level == FF_LEVEL_JOINT && scenario->satellite[i].robot.device.cartesian)
                 continue; /* its controller alone knows its joints */
             if (!isfinite(limit) || !(limit > 0.0) || config->limits == FF_LIVE_MAX_LIMITS)
                 continue;
@@ -307,10 +320,7 @@ static char *devices_json(const desk *d) {
     }
     ff_json_close(&json, '}');
     ff_json_close(&json, '}');
-    if (!json.failed)
-        return json.text;
-    ff_json_free(&json);
-    return NULL;
+    return ff_json_take(&json);
 }
 
 /* One more key of summary.json; takes both. */
@@ -413,12 +423,15 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
                      file);
         status = FF_EXIT_USAGE;
     }
+    if (status == FF_EXIT_DONE && !address.virtual &&
+        !ff_rt_may_move(&session->scenario, message, sizeof message)) {
+        ff_cli_error("%s: %s", file, message);
+        status = FF_EXIT_USAGE;
+    }
     if (status == FF_EXIT_DONE) {
         if (address.virtual && !isatty(STDIN_FILENO))
             d->arm = true; /* nothing real can move */
-        signal(SIGINT, on_signal);
-        signal(SIGTERM, on_signal);
-        signal(SIGHUP, on_signal); /* the terminal is gone */
+        take_signals();
         char *folder = ff_session_folder(ask->out, session->scenario.name, NULL);
         options->out = folder;
         session->devices = true;
@@ -462,7 +475,7 @@ int ff_cmd_rt(int argc, char **argv) {
                                  FF_OPT("--cpu", &cpu),
                                  FF_OPT("--live", &live),
                                  FF_OPT_FLAG("--control", &control),
-                                 FF_OPT_FLAG("--doze", &deep_idle),
+                                 FF_OPT_FLAG("--idle", &deep_idle),
                                  FF_OPT_FLAG("--trust-method", &trust),
                                  {0}};
     if (ff_cli_parse(argc, argv, "rt", help, options, NULL, &file, &status))

@@ -75,7 +75,7 @@ int ff_cli_selftest(bool json, bool deep_idle) {
            rights->cpu, test.governor);
     printf("idle states  %s\n",
            rights->awake ? "held off while the loop runs (/dev/cpu_dma_latency at 0)"
-           : deep_idle   ? "allowed by --doze: the processor wakes later"
+           : deep_idle   ? "allowed by --idle: the processor wakes later"
                          : "cannot be held off (/dev/cpu_dma_latency): the processor may wake late");
     printf("timer        %ld ns\n", test.clock_ns);
     printf("wake-up      p50 %.0f us, p99 %.0f us, largest %.0f us of %llu at 1 kHz\n",

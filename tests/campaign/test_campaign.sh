@@ -7,7 +7,7 @@ need python3 objcopy
 trap 'umount "$work/small" 2>/dev/null; chmod -R u+w "$work"; rm -rf "$work"' EXIT
 cp "$FF_SOURCE_DIR/scenarios/wall.yaml" .
 long=${FF_TEST_LONG:-0}
-samples=40
+samples=20
 [ "$long" != 0 ] && samples=2000
 
 # a campaign with every way to vary, noise, a metric outside the fast tables, and samples that fail
@@ -78,10 +78,10 @@ if command -v mpirun > /dev/null && ldd "$FREEFLOAT" | grep -q libmpi; then
   sed 's/^seed:.*/sead: 1/' c.yaml > bad.yaml
   expect 2 "bad.yaml:5:1: unknown key 'sead'" mpi -np 2 "$FREEFLOAT" campaign bad.yaml --out rb
   # a killed rank ends the job; resuming repairs it
-  sed 's/samples:.*/samples: 500/' c.yaml > k.yaml
+  sed 's/samples:.*/samples: 200/' c.yaml > k.yaml
   mpirun --allow-run-as-root --oversubscribe -np 2 "$FREEFLOAT" campaign k.yaml --out rk --quiet > /dev/null 2>&1 &
   job=$!
-  for _ in $(seq 100); do [ "$(stat -c %s rk/results.journal 2>/dev/null || echo 0)" -gt 10000 ] && break; sleep 0.02; done
+  for _ in $(seq 100); do [ "$(stat -c %s rk/results.journal 2>/dev/null || echo 0)" -gt 5000 ] && break; sleep 0.02; done
   rank=$(pgrep -P $job | tail -1)
   if [ -n "$rank" ]; then kill -9 "$rank"; fi
   wait $job && fail "mpirun does not report that a rank was killed"
@@ -91,12 +91,12 @@ else
 fi
 
 # kill -9 in the middle, several times; no run is lost or repeated, the table is that of an unbroken run
-sed 's/samples:.*/samples: 500/' c.yaml > k.yaml
+sed 's/samples:.*/samples: 200/' c.yaml > k.yaml
 killed=0
 for _ in 1 2 3; do
   "$FREEFLOAT" campaign k.yaml --threads 2 --out k --quiet & pid=$!
   before=$(stat -c %s k/results.journal 2>/dev/null || echo 0)
-  for _ in $(seq 200); do [ "$(stat -c %s k/results.journal 2>/dev/null || echo 0)" -gt $((before + 10000)) ] && break; sleep 0.02; done
+  for _ in $(seq 200); do [ "$(stat -c %s k/results.journal 2>/dev/null || echo 0)" -gt $((before + 5000)) ] && break; sleep 0.02; done
   kill -9 $pid 2>/dev/null && killed=$((killed + 1))
   wait $pid 2>/dev/null
 done
@@ -114,7 +114,7 @@ cmp -s k/results.csv whole/results.csv || fail "the resumed table differs from a
 
 # Ctrl-C: a clear line, and it continues
 "$FREEFLOAT" campaign k.yaml --threads 1 --out i > out.txt 2>&1 & pid=$!
-for _ in $(seq 200); do [ "$(stat -c %s i/results.journal 2>/dev/null || echo 0)" -gt 10000 ] && break; sleep 0.02; done
+for _ in $(seq 200); do [ "$(stat -c %s i/results.journal 2>/dev/null || echo 0)" -gt 5000 ] && break; sleep 0.02; done
 kill -INT $pid; wait $pid; status=$?
 [ $status -eq 1 ] || fail "exit $status after Ctrl-C"
 grep -q "continue with the same command: freefloat campaign k.yaml --out i" out.txt || fail "Ctrl-C: $(cat out.txt)"

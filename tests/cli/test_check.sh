@@ -4,7 +4,7 @@ set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
 need python3
 S=$FF_SOURCE_DIR/scenarios
-M=$FF_BUILD_DIR/tests/methods
+M=$FF_BUILD_DIR/tests/method_bad.so # has the fault that FF_BAD names
 DIR=$work
 check() { # STATUS PATTERN ARGUMENTS...: in the text of both outputs
     local status=$1 pattern=$2 got
@@ -59,13 +59,34 @@ s = json.load(sys.stdin)
 assert s["valid"] and s["method"] == "tdpa" and (s["satellites"], s["contacts"], s["cycles"]) == (1, 2, 7500) and s["mistakes"] == [], s' || fail "--json"
 
 # a library is not loaded unless it is trusted: this one would crash
-check 0 'settings unchecked' "$S/deos-client.yaml" --method "$M/method_crash.so" --set 'idle={share: 2}'
-check 2 'crashes when it is loaded' "$S/deos-client.yaml" --method "$M/method_crash.so" --trust
-check 2 'share is 2, allowed: 0 to 1' "$S/deos-client.yaml" --method "$M/method_good.so" --trust --set 'idle={share: 2}'
-check 0 'valid: method idle' "$S/deos-client.yaml" --method "$M/method_good.so" --trust --set 'idle={share: 1}'
+export FF_BAD=load:abort
+check 0 "valid: method library $M, settings unchecked" "$S/deos-client.yaml" --method "$M" --set 'idle={share: 2}'
+check 2 "^--method $DIR/none.so: cannot be read: No such file" "$S/deos-client.yaml" --method "$DIR/none.so"
+check 2 "^--method $DIR: cannot be read: not a regular file" "$S/deos-client.yaml" --method "$DIR"
+check 2 'crashes when it is loaded' "$S/deos-client.yaml" --method "$M" --trust
+export FF_BAD=
+check 2 'share is 2, allowed: 0 to 1' "$S/deos-client.yaml" --method "$M" --trust --set 'idle={share: 2}'
+check 0 'valid: method idle' "$S/deos-client.yaml" --method "$M" --trust --set 'idle={share: 1}'
 # but what is no map belongs to nobody
-check 2 "unknown key 'idle'" "$S/deos-client.yaml" --method "$M/method_good.so" --set idle=2
-# what only the loop knows
+check 2 "unknown key 'idle'" "$S/deos-client.yaml" --method "$M" --set idle=2
+# a mistake hides no other: not those of the library's settings, of the time, of what the method cannot do, of an option
+cat > "$DIR/more.yaml" << Y
+name: more
+time: {cycle: 0.004, duration: 0.001}
+method: $M
+frame: relative
+idle: {share: 2, shape: round}
+satellites:
+  client: {mass: -1, inertia: [1, 1, 1]}
+Y
+check 2 'share is 2, allowed: 0 to 1' "$DIR/more.yaml" --trust --set nothing.at.all=1
+lines=$(printf '%s\n' "$text" | sed -n 's/^.*more.yaml:\([0-9]*\):[0-9]*: .*/\1/p' | sort -n | tr '\n' ' ')
+[ "$lines" = "2 3 5 5 7 " ] && printf '%s\n' "$text" | grep -q '^--set nothing' || fail "mistakes in lines '$lines': $text"
+printf '%s\n' "$text" | grep -q "more.yaml:3:9: method 'idle' does not take frame: relative" || fail "where the method is: $text"
+sed -i "s|^method:.*|method: ./none.so|; s|, shape: round||" "$DIR/more.yaml"
+check 2 "more.yaml:3:9: method library ./none.so: cannot be read: No such file" "$DIR/more.yaml"
+[ "$(printf '%s\n' "$text" | wc -l)" -eq 3 ] || fail "not three mistakes: $text"
+# what only the loop knows, at the method's place
 check 2 "method 'impact'" "$S/envisat-capture.yaml" --method impact
 [ $failures -eq 0 ] || exit 1
 echo "check: valid or every mistake"

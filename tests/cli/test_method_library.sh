@@ -3,11 +3,12 @@
 # hash; whatever is wrong with a library is one clear line, and nothing has moved.
 set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
-need sha256sum
+need sha256sum python3
 S=$FF_SOURCE_DIR/scenarios/deos-client.yaml
 E=$FF_BUILD_DIR/examples/libmethod_example.so
-M=$FF_BUILD_DIR/tests/methods
+M=$FF_BUILD_DIR/tests/method_bad.so # has the fault that FF_BAD names; what each is: tests/unit/catalog/test_library.c
 DIR=$work
+export FF_BAD=
 refuse() { # STATUS PATTERN ARGUMENTS...
     local status=$1 pattern=$2 text got
     shift 2
@@ -34,14 +35,9 @@ grep -v '^method:' "$S" > "$DIR/own.yaml"
 printf 'method: %s\nrestitution: {e: 0.5}\n' "$E" >> "$DIR/own.yaml"
 "$FREEFLOAT" compare "$DIR/own.yaml" --methods "ideal,tdpa,$E" --log none --out "$DIR/own" > "$DIR/own.txt" 2>&1 || fail "a file with a library's map: $(cat "$DIR/own.txt")"
 grep -q '^tdpa ' "$DIR/own.txt" || fail "no tdpa beside the library"
-# rounding that a library sets when it is loaded is its own
-for name in good rounds; do
-    "$FREEFLOAT" run "$S" --method "$M/method_$name.so" --set time.duration=0.4 --quiet --out "$DIR/$name" || fail "$name"
-done
-cmp <(cut -d, -f1-40 "$DIR/good/log.csv") <(cut -d, -f1-40 "$DIR/rounds/log.csv") || fail "a library's rounding acts in the program"
 # a run that ends without a summary leaves none of an earlier one
 "$FREEFLOAT" run "$S" --method tdpa --set time.duration=0.4 --quiet --out "$DIR/stale" || fail "tdpa"
-"$FREEFLOAT" run "$S" --method "$M/method_late_crash.so" --quiet --out "$DIR/stale" > /dev/null 2>&1 && fail "late_crash ran"
+FF_BAD=step:crash@80 "$FREEFLOAT" run "$S" --method "$M" --quiet --out "$DIR/stale" > /dev/null 2>&1 && fail "a crash ran"
 { [ -e "$DIR/stale/summary.json" ] || [ -e "$DIR/stale/report.html" ]; } && fail "results of an earlier run remain"
 
 # a map of a campaign
@@ -51,76 +47,62 @@ base: $S
 vary:
   satellites.client.robot.delay: {grid: [0.01, 0.04, 2]}
   contacts.front.stiffness: {grid: [1000, 2000, 2]}
-methods: [direct, $E]
-metrics: {final: satellites.client.final.kinetic_energy_J}
+methods: [direct, $E, $M]
+metrics: {final: satellites.client.final.kinetic_energy_J, steps: idle.steps, last: satellites.client.contacts.front.idle.last}
 maps: [{x: satellites.client.robot.delay, y: contacts.front.stiffness, show: final}]
 EOF
 "$FREEFLOAT" campaign "$DIR/campaign.yaml" --out "$DIR/camp" > "$DIR/camp.txt" 2>&1 || fail "campaign: $(tail -3 "$DIR/camp.txt")"
-grep -rqs restitution "$DIR/camp" || fail "the campaign lacks the library's method"
+grep -q '^0,restitution,' "$DIR/camp/results.csv" || fail "the campaign lacks the library's method"
+# what a library reports is a metric: 7500 steps of a run, and those up to the end of its first contact; of others nothing
+awk -F, '$2 == "idle" {n += $6 == 7500 && $7 > 300 && $7 < 1500} $2 == "direct" {n += $6 == "" && $7 == ""} END {exit n != 8}' "$DIR/camp/results.csv" || fail "metrics of a library: $(cat "$DIR/camp/results.csv")"
+grep -A3 '"restitution": {' "$DIR/camp/summary.json" | grep -q "\"sha256\": \"$hash\"" || fail "the campaign's summary lacks the library's SHA-256"
+while IFS='|' read -r path pattern; do
+    sed "s|^metrics:.*|metrics: {final: $path}|" "$DIR/campaign.yaml" > "$DIR/metric.yaml"
+    text=$("$FREEFLOAT" campaign "$DIR/metric.yaml" --out "$DIR/metric" 2>&1) && fail "$path is a metric"
+    printf '%s' "$text" | grep -q -- "$pattern" || fail "$path: '$text' lacks '$pattern'"
+done << EOF
+idle.nothing|method 'idle' reports no such number of the run, allowed: choice, count, flags, steps
+idle.choice|'idle.choice' is text
+satellites.client.contacts.0.idle.steps|reports no such number of a contact, allowed: last
+EOF
+# go or no go for a library: direct's wrench gives direct's rebound
+"$FREEFLOAT" analyze delay-margin "$S" --methods "direct,$M" --map 0 --set time.duration=4 --json > "$DIR/margin.json" || fail "delay-margin with a library"
+python3 -c '
+import json, sys
+m = {x["method"]: x for x in json.load(open(sys.argv[1]))["methods"]}
+assert m["idle"]["rebound"] == m["direct"]["rebound"] > 1.1 and m["idle"]["rebound_theory"] is None, m' "$DIR/margin.json" || fail "delay-margin of a library"
+# a method that cannot run the scenario is a row with its reason beside those that can; alone it is refused
+text=$("$FREEFLOAT" compare "$S" --methods "direct,$M" --set frame=relative --set time.duration=0.4 --log none --out "$DIR/cannot" 2> /dev/null) || fail "compare with a method that cannot: $?"
+printf '%s\n' "$text" | grep -q "^idle refused: method 'idle' does not take frame: relative: its table lacks FF_CAN_RELATIVE" || fail "no row: $text"
+"$FREEFLOAT" compare "$S" --methods "direct,$M" --set frame=relative --set time.duration=0.4 --log none --out "$DIR/cannot" --json 2> /dev/null | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+assert "FF_CAN_RELATIVE" in s["idle"]["refused"] and s["direct"]["status"] == "done", s' || fail "compare --json with a method that cannot"
+refuse 2 "does not take an arm: its table lacks FF_CAN_TREE" compare "$FF_SOURCE_DIR/scenarios/envisat-capture.yaml" --methods "$M" --set frame=absolute
 
-# what is wrong with a library: when it is tried
-"$FREEFLOAT" run "$S" --method "$M/method_good.so" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "a good library is refused"
+# what is wrong with a library: when it is tried, status 2; what only shows in the run, in step 80, status 1
+"$FREEFLOAT" run "$S" --method "$M" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "a good library is refused"
 for key in choice count flags; do
     grep -q "\"$key\": null" "$DIR/out/summary.json" || fail "$key: a value that its type does not have is not null"
 done
-refuse 2 'cannot be read' run "$S" --method "$DIR/none.so"
-echo nothing > "$DIR/text.so"
-refuse 2 'a key of summary.json' run "$S" --method "$M/method_summary.so"
-refuse 2 'not a shared library' run "$S" --method "$DIR/text.so"
+refuse 2 "^--method $DIR/none.so: cannot be read: No such file" run "$S" --method "$DIR/none.so"
 refuse 2 'does not export ff_method_entry' run "$S" --method "$FF_BUILD_DIR/examples/libobsw_hold.so"
-while IFS='|' read -r name pattern; do
-    refuse 2 "$pattern" run "$S" --method "$M/method_$name.so"
-done << EOF
-old|built for another freefloat/method.h
-broken|its table is refused
-big|bytes of memory, allowed: 67108864
-never|it never likes anything
-nan|not finite
-crash|crashes when it is loaded
-crash5|crashes when it is stepped
-exit5|ends the process when it is stepped
-fork|starts a process of its own
-fork5|starts a process of its own
-hang|does not return when it is loaded
-same|named 'tdpa', as one that is built in
-key|named 'time', as a key of the scenario
-twice|two columns of its report have one name
-initial|default of one of its settings is outside its range
-default|default of its setting 'share' is nan, outside
-lead|its lead is nan
-threshold|thresholds of contact are negative
-EOF
-refuse 2 "is 2, allowed: 0 to 1" run "$S" --method "$M/method_good.so" --set idle.share=2
-cp "$M/method_good.so" "$DIR/twin.so"
-refuse 2 "named 'idle', as $M/method_good.so" compare "$S" --methods "$M/method_good.so,$DIR/twin.so"
-
-# what only shows in the run, in step 80: one line and status 1, whatever it is
-while IFS='|' read -r name pattern; do
-    refuse 1 "$pattern" run "$S" --method "$M/method_$name.so"
-done << EOF
-late_nan|at 0.316 s
-late_crash|method 'idle' ($M/method_late_crash.so) crashes when it is stepped: Segmentation fault
-late_hang|method 'idle' .* does not return when it is stepped
-late_exit|method 'idle' .* ends the program when it is stepped: there is no result
-late_exit_at_once|method 'idle' .* ends the program when it is stepped
-late_fork|method 'idle' .* starts a process of its own when it is stepped
-late_over|method 'idle' .* writes beyond its state when it is stepped
-late_under|method 'idle' .* writes beyond its state when it is stepped
-late_report|method 'idle' .* crashes when it is asked for its report: Aborted
-EOF
-refuse 1 "method 'idle' .* crashes when it is stepped" compare "$S" --methods "direct,$M/method_late_crash.so"
-sed "s|^methods:.*|methods: [direct, $M/method_late_exit.so]|" "$DIR/campaign.yaml" > "$DIR/exit.yaml"
-text=$("$FREEFLOAT" campaign "$DIR/exit.yaml" --out "$DIR/exit" --quiet --threads 2 2>&1)
+refuse 2 "is 2, allowed: 0 to 1" run "$S" --method "$M" --set idle.share=2
+FF_BAD=load:abort refuse 2 "^--methods: method library $M: crashes when it is loaded: Aborted" compare "$S" --methods "direct,$M"
+sed "s|$E|$M|" "$DIR/own.yaml" > "$DIR/bad.yaml"
+FF_BAD=load:abort refuse 2 "bad.yaml:[0-9]*:9: method library $M: crashes when it is loaded" run "$DIR/bad.yaml"
+cp "$M" "$DIR/twin.so"
+refuse 2 "named 'idle', as $M" compare "$S" --methods "$M,$DIR/twin.so"
+FF_BAD=step:nan@80 refuse 1 "at 0.316 s: method 'idle': " run "$S" --method "$M"
+FF_BAD=step:crash@80 refuse 1 "^method 'idle' ($M) crashes when it is stepped: Segmentation fault" compare "$S" --methods "direct,$M"
+sed "s|^methods:.*|methods: [direct, $M]|" "$DIR/campaign.yaml" > "$DIR/exit.yaml"
+text=$(FF_BAD=step:exit@80 "$FREEFLOAT" campaign "$DIR/exit.yaml" --out "$DIR/exit" --quiet --threads 2 2>&1)
 status=$?
 [ "$status $(printf '%s\n' "$text" | wc -l)" = "1 1" ] || fail "a campaign with a library that exits: $status, $text"
-# when a library is unloaded the result is whole already: nothing of it runs any more
-for name in crash_unload hang_unload; do
-    "$FREEFLOAT" run "$S" --method "$M/method_$name.so" --set time.duration=0.4 --quiet --out "$DIR/out" || fail "$name: exit status $?"
-done
 # a run that is stopped from outside ends as one without a library does
-"$FREEFLOAT" run "$S" --method "$M/method_late_hang.so" --set time.duration=0.4 --quiet --out "$DIR/out" &
+FF_BAD=step:hang@80 "$FREEFLOAT" run "$S" --method "$M" --set time.duration=0.4 --quiet --out "$DIR/hang" &
 pid=$!
-sleep 1
+while kill -0 $pid && ! [ -e "$DIR/hang/.log.csv.part" ]; do sleep 0.02; done
 kill -TERM $pid
 wait $pid
 status=$?
@@ -130,13 +112,17 @@ status=$?
 cp "$E" "$DIR/law.so"
 "$FREEFLOAT" run "$S" --method "$DIR/law.so" --set time.duration=4 --log mcap --quiet --out "$DIR/logged" || fail "a run with a log"
 "$FREEFLOAT" replay "$DIR/logged/log.mcap" --quiet || fail "the log does not replay"
-cp "$M/method_good.so" "$DIR/law.so"
+cp "$M" "$DIR/law.so"
 text=$("$FREEFLOAT" replay "$DIR/logged/log.mcap" 2>&1)
 status=$?
 [ "$status $(printf '%s\n' "$text" | wc -l)" = "2 1" ] || fail "a log with another library: $status, $text"
-printf '%s' "$text" | grep -q 'made with the method library of SHA-256' || fail "another library: $text"
+printf '%s' "$text" | grep -q "made with method 'restitution', version 1, of $DIR/law.so, SHA-256 ${hash:0:16}..., but that file is now method 'idle', version 1, .*: put the library that it was made with back" || fail "another library: $text"
+rm "$DIR/law.so"
+text=$("$FREEFLOAT" replay "$DIR/logged/log.mcap" 2>&1)
+[ "$? $(printf '%s\n' "$text" | wc -l)" = "2 1" ] || fail "a log without its library: $text"
+printf '%s' "$text" | grep -q "cannot be read: No such file or directory; put the library that it was made with back there" || fail "no library: $text"
 
 # on devices only for those who say so
-refuse 2 'only with --trust-method' rt "$S" --method "$M/method_good.so"
+refuse 2 'only with --trust-method' rt "$S" --method "$M"
 [ $failures -eq 0 ] || exit 1
 echo "libraries: taken, named by hash, refused in one line each"

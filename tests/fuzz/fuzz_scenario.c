@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ff_loop_config loop;
         ff_loop_memory memory;
         ff_scenario_loop(&scenario, &loop);
-        if (scenario.method && ff_loop_memory_open(&loop, &memory, message, sizeof message) != FF_OK)
+        if (scenario.method && ff_loop_memory_open(&loop, NULL, &memory, message, sizeof message) != FF_OK)
             abort();
         if (scenario.method)
             ff_loop_memory_close(&memory);

@@ -207,12 +207,12 @@ static void test_assumption_2(void **state) {
         ff_servicer_arm real = scenario.satellite[SERVICER].arm;
         for (int i = 0; i < SERVICER_JOINTS; i++) {
             if (what == 0) {
-                real.link[i].mass *= 1.05;
+                real.link[i].row.mass *= 1.05;
                 for (int k = 0; k < 9; k++)
-                    real.link[i].inertia.m[k / 3][k % 3] *= 1.05;
+                    real.link[i].row.inertia.m[k / 3][k % 3] *= 1.05;
             } else {
-                real.link[i].viscous = 0.5;
-                real.link[i].coulomb = 0.2;
+                real.link[i].row.viscous = 0.5;
+                real.link[i].row.coulomb = 0.2;
             }
         }
         scenario.satellite[SERVICER].ground_arm = &real;

@@ -33,7 +33,7 @@ open(out, "w").write(seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 P
 arm="delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}"
-both=(--set "satellites.body.sensor={kind: ati-rdt}" --set time.duration=2 --set "facility.gravity=[0,0,-9.81]" --set "satellites.body.mockup={mass: 3}")
+both=(--set satellites.body.safety=cautious --set "satellites.body.sensor={kind: ati-rdt}" --set time.duration=2 --set "facility.gravity=[0,0,-9.81]" --set "satellites.body.mockup={mass: 3}")
 # console NAME "check section" answers...: a facility in lock step and a loop at a terminal; exit status in $got
 console() {
   local name=$1 check=$2
@@ -51,6 +51,7 @@ console() {
   facility_pid=
 }
 quiet=
+chrt -f 80 true 2> /dev/null || { echo "skipped: no right to real-time priority, without which a real robot is refused"; exit 77; }
 moved() { grep -q FLOAT "$1.rt"; }
 # the report, then the operator's word: only `arm` moves
 console yes "weight: scenario" "arm?=arm"
@@ -62,6 +63,9 @@ for word in no ARM "arm now" ""; do
   [ $got -ne 0 ] && ! moved no || fail "'$word' armed: exit $got: $(cat no.rt)"
   grep -q "ended as asked" no.facility || fail "'$word': the controller was not commanded to end: $(cat no.facility)"
 done
+# what was typed before the question does not answer it
+console early "weight: scenario" "push +y=arm" "arm?=^C"
+[ $got -eq 1 ] && ! moved early && grep -q "arm?" early.rt || fail "armed before the question: exit $got: $(cat early.rt)"
 # Ctrl-C at the question ends it, without another key
 console interrupted "weight: scenario" "arm?=^C"
 [ $got -eq 1 ] && ! moved interrupted || fail "Ctrl-C: exit $got: $(cat interrupted.rt)"
@@ -76,6 +80,9 @@ console test "weight: poses, delay: chirp" "test?=test" "arm?=arm"
 [ $got -eq 0 ] && moved test && grep -q "mock-up's mass" test.rt && grep -q "delay, by the chirp" test.rt || fail "test: exit $got: $(cat test.rt)"
 console untested "weight: poses" "test?=no"
 [ $got -ne 0 ] && ! moved untested && ! grep -q "arm?" untested.rt || fail "no test: exit $got: $(cat untested.rt)"
+# a real robot without limits: one line that names them, before anything is opened
+timeout 20 python3 console.py bare.rt -- "$FREEFLOAT" rt "$S" --out bare --set "satellites.body.robot={kind: kuka-rsi, address: 0.0.0.0, $arm}" --set "satellites.body.safety={force: 50, velocity: 0.2}"
+[ $? -eq 2 ] && grep -q "wall.yaml: body: a real robot needs limits, and the scenario has none for angular_velocity box energy; set satellites.body.safety" bare.rt && [ "$(wc -l < bare.rt)" -eq 1 ] || fail "no limits: $(cat bare.rt)"
 # the table is part of the summary
 python3 - << 'P' || fail "the check in summary.json"
 import json

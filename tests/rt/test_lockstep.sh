@@ -40,7 +40,7 @@ check gains "$S/deos-client.yaml" --method direct
 # a method library, for those who say so, and one that crashes in step 80
 M=$FF_BUILD_DIR
 check library "$S/deos-client.yaml" --set time.duration=4 --method "$M/examples/libmethod_example.so"
-pair crash --lockstep "$S/deos-client.yaml" --silence 5 --trust-method --method "$M/tests/methods/method_late_crash.so"
+FF_BAD=step:crash@80 pair crash --lockstep "$S/deos-client.yaml" --silence 5 --trust-method --method "$M/tests/method_bad.so"
 { [ $got -eq 1 ] && tail -1 crash.rt | grep -q "method 'idle' .* crashes when it is stepped"; } || fail "crash: exit $got: $(cat crash.rt)"
 check tip "$S/deos-client.yaml" --set time.duration=6 --set contacts.front.point=tip --set "contacts.front.at=[0, 0, 0.43]"
 check fused "$S/deos-client.yaml" --method fused --set time.duration=8

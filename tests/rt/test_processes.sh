@@ -12,6 +12,17 @@ for kind in loop-interrupted loop-terminated; do
   [ -s out/summary.json ] || fail "$kind: no summary"
 done
 
+# signals that would end or suspend it; a terminal or a reader of its output that goes away
+for number in QUIT TSTP HUP ALRM PIPE; do
+  start_facility --lockstep --set time.duration=20
+  ( rm -rf out; exec "$FREEFLOAT" rt "$S" --arm --out out "${P[@]}" --silence 5 --log mcap --set time.duration=20 < /dev/null 2> errors.txt ) > >(if [ $number = PIPE ]; then head -n 1; else cat; fi > rt.txt) & rt_pid=$!
+  for _ in $(seq 400); do grep -q FLOAT rt.txt errors.txt 2> /dev/null && break; [ $number = PIPE ] && [ -s out/log.mcap ] && break; sleep 0.05; done
+  [ $number = PIPE ] || kill -$number "$rt_pid" || fail "$number: no loop to signal"
+  finish
+  [ $got -eq 1 ] && [ -s out/summary.json ] && grep -q '"state": "HOLD"' out/summary.json || fail "$number: exit $got: $(cat rt.txt errors.txt)"
+  grep -q "RSI ended as asked" facility.txt || fail "$number: the controller was not commanded to end: $(cat facility.txt)"
+done
+
 # the facility is killed: the robot is silent
 fault "facility-killed, from: 0.6" --lockstep --log mcap
 grep -q "FAULT, SILENT" rt.txt && [ $got -eq 1 ] || fail "killed facility: exit $got: $(cat rt.txt)"

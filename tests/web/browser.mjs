@@ -7,8 +7,14 @@ import {chromium} from "playwright-core";
 export async function launch(options = {}) {
   const profile = mkdtempSync(join(tmpdir(), "ff-web-"));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1280, height: 900}, ...options,
+    executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1280, height: 900}, deviceScaleFactor: 0.25, ...options,
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
+  });
+  // A display of ten frames a second: the pages are drawn by the processor here.
+  await context.addInitScript(() => {
+    const next = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (draw) => setTimeout(() => next(draw), 90);
+    window.cancelAnimationFrame = clearTimeout;
   });
   context.setDefaultTimeout(180_000); // a busy machine's; nothing waits longer than it has to
   return {context, profile, end: async () => {
@@ -43,12 +49,13 @@ export async function closePages(context) {
   for (const page of context.pages().slice(1)) await page.close();
 }
 
-/** A new page; its errors and dialogs are collected in `troubles`, what it asks of the network in `asked`. */
+/** A new page; its errors and dialogs are collected in `troubles`, what it asks of the network in `asked`. `scene: false` is a browser
+ * without WebGL, which leaves out the picture and most of the work. */
 export async function watched(context, options = {}) {
   const page = await context.newPage();
   page.troubles = [];
   page.asked = [];
-  page.on("console", (m) => m.type() === "error" && page.troubles.push(`console: ${m.text()}`));
+  page.on("console", (m) => m.type() === "error" && !(options.scene === false && /^THREE.WebGLRenderer:/.test(m.text())) && page.troubles.push(`console: ${m.text()}`));
   page.on("pageerror", (e) => page.troubles.push(`error: ${e.message}`));
   page.on("dialog", (d) => {
     page.troubles.push(`dialog: ${d.message()}`);
@@ -56,6 +63,12 @@ export async function watched(context, options = {}) {
   });
   page.on("request", (r) => page.asked.push(r.url()));
   page.on("websocket", (w) => page.asked.push(w.url()));
+  if (options.scene === false) await page.addInitScript(() => {
+    const {getContext} = HTMLCanvasElement.prototype;
+    HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+      return /^webgl/.test(kind) ? null : getContext.call(this, kind, ...more);
+    };
+  });
   if (options.width) await page.setViewportSize({width: options.width, height: options.height ?? 900});
   if (options.scheme) await page.emulateMedia({colorScheme: options.scheme});
   return page;
@@ -70,11 +83,18 @@ export async function openFile(context, path, options = {}) {
   return page;
 }
 
-/** Waits until a function of the page is true (playwright's own waiting needs eval, which the policy forbids). */
-export async function until(page, condition, argument, seconds = 120) {
-  for (let i = 0; i < 20 * seconds; i++) {
-    if (await page.evaluate(condition, argument)) return;
-    await page.waitForTimeout(50);
-  }
-  throw new Error(`never true: ${condition}`);
+/** Waits until a function of the page is true. The page itself looks, in one call: each look from here would cost both sides more
+ * than what is looked at, and playwright's own waiting needs eval, which the policy forbids. */
+export async function until(page, condition, argument = null, seconds = 120) {
+  const met = await page.evaluate(`new Promise((done) => {
+    const condition = ${condition};
+    const since = performance.now();
+    const look = () => {
+      if (condition(${JSON.stringify(argument)})) done(true);
+      else if (performance.now() - since > ${1000 * seconds}) done(false);
+      else setTimeout(look, 40);
+    };
+    look();
+  })`);
+  if (!met) throw new Error(`never true: ${condition}`);
 }

@@ -44,6 +44,7 @@ async function open(url, options = {}) {
   await until(page, () => window.freefloat.connected() && window.freefloat.rows() > 2);
   return page;
 }
+const plain = {scene: false};
 const own = (page, url) => page.asked.filter((a) => !a.startsWith(url) && !a.startsWith(url.replace("http", "ws")) && !a.startsWith("data:"));
 
 /** log.csv as a map from column to values. */
@@ -91,6 +92,7 @@ await check("run: loads with no error and no foreign request; values equal the l
   assert.ok(bars.some((b) => b.name === "velocity error of client" && b.limit === 0.01) && bars.some((b) => /computing time/.test(b.name)));
   assert.deepEqual(own(page, s.url), []);
   assert.deepEqual(page.troubles, []);
+  await page.evaluate(() => window.freefloat.ask("speed 10")); // to its end
   assert.equal(await s.child.ended, 0);
   await until(page, () => window.freefloat.phase() === "ended");
   const {rows, compared} = await compare(page, readLog(join(scratch, "values", "log.csv")), 0.004);
@@ -115,7 +117,7 @@ await check("run: the 3-D picture is not blank and moves", async () => {
 
 await check("reconnects after a restart and says that there was none", async () => {
   const a = await run(30, "restart");
-  const page = await open(a.url);
+  const page = await open(a.url, plain);
   const before = await page.evaluate(() => window.freefloat.session());
   a.child.kill("SIGKILL");
   await until(page, () => document.querySelector(".word").textContent === "No connection");
@@ -127,7 +129,7 @@ await check("reconnects after a restart and says that there was none", async () 
 
 await check("says when data are stale, and recovers", async () => {
   const s = await run(60, "stale");
-  const page = await open(s.url);
+  const page = await open(s.url, plain);
   s.child.kill("SIGSTOP");
   await until(page, () => document.querySelector(".word").textContent === "Stale", null, 10);
   assert.ok((await page.evaluate(() => window.freefloat.age())) > 1);
@@ -137,7 +139,7 @@ await check("says when data are stale, and recovers", async () => {
 
 await check("token: wrong and missing are refused for zero and set; right ones are confirmed by the loop", async () => {
   const s = await run(60, "token", "--control");
-  const page = await open(`${s.url}#token=${s.token}`);
+  const page = await open(`${s.url}#token=${s.token}`, plain);
   assert.ok(!page.url().includes(s.token), "the token stays in the address bar");
   const ask = (text, token) => page.evaluate(([t, k]) => window.freefloat.ask(t, k), [text, token]);
   for (const order of ["zero", "set threshold 1"]) {
@@ -173,7 +175,7 @@ await check("token: wrong and missing are refused for zero and set; right ones a
 
 await check("view only: guarded orders do not exist, hold and stop do", async () => {
   const s = await run(60, "only");
-  const page = await open(s.url);
+  const page = await open(s.url, plain);
   const ask = (text, token) => page.evaluate(([t, k]) => window.freefloat.ask(t, k), [text, token]);
   assert.match((await ask("zero", "")).text, /--control/);
   assert.match((await ask("set threshold 1", "0".repeat(32))).text, /--control/);
@@ -245,7 +247,7 @@ await check("a foreign or missing origin, and a foreign host, are refused", asyn
 
 await check("oversize messages and too many viewers are refused; the others continue", async () => {
   const s = await run(60, "size");
-  const page = await open(s.url);
+  const page = await open(s.url, plain);
   const code = (bytes) => page.evaluate((n) => new Promise((done) => {
     const w = new WebSocket(`ws://${location.host}/`, "freefloat");
     w.onopen = () => w.send(n < 0 ? new Uint8Array(-n) : "1".repeat(n));
@@ -281,7 +283,7 @@ for (const [width, scheme] of [[360, "light"], [768, "dark"], [1920, "light"]])
 
 await check("keyboard only: hold, continue, theme, every control reachable", async () => {
   const s = await run(60, "keys", "--control");
-  const page = await open(s.url);
+  const page = await open(s.url, plain);
   const reached = new Set();
   for (let i = 0; i < 60; i++) {
     await page.keyboard.press("Tab");
@@ -366,7 +368,7 @@ async function onDevices(out, ...more) {
   return {...(await serve("rt", floating, "--live", "127.0.0.1:0", "--out", join(scratch, out), "--silence", "5", ...ports, ...more)), facility};
 }
 
-await check("rt: limits with the distance to a trip, state in words, timing; no foreign request", async () => {
+await check("rt: limits with the distance to a trip, state in words, timing; no foreign request; a facility that dies is a fault, in words", async () => {
   const s = await onDevices("rt-show");
   const page = await open(s.url);
   await until(page, () => window.freefloat.phase() === "running" && /State (FLOAT|CONTACT)/.test(document.querySelector(".reason").textContent));
@@ -390,13 +392,14 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
   assert.notEqual(await page.evaluate(() => window.freefloat.picture()), first);
   assert.deepEqual(own(page, s.url), []);
   assert.deepEqual(page.troubles, []);
-  assert.ok((await page.evaluate(() => window.freefloat.ask("stop"))).done);
+  s.facility.kill("SIGKILL");
+  await until(page, () => window.freefloat.events().some((e) => e.level === "alarm" && /^SILENT: the robot has fallen silent/.test(e.text)), null, 25);
   assert.equal(await s.child.ended, 1);
 });
 
 await check("rt: wrong and missing tokens are refused for zero and set; the loop confirms right ones; nothing arms or resumes", async () => {
   const s = await onDevices("rt-token", "--control");
-  const page = await open(`${s.url}#token=${s.token}`);
+  const page = await open(`${s.url}#token=${s.token}`, plain);
   const ask = (text, token) => page.evaluate(([t, k]) => window.freefloat.ask(t, k), [text, token]);
   await until(page, () => window.freefloat.phase() === "running");
   for (const order of ["zero", "set threshold 1", "set client.limit.force 100"]) {
@@ -448,17 +451,8 @@ await check("rt: wrong and missing tokens are refused for zero and set; the loop
   assert.ok(summary.cycles > 100);
   // The recorded run is shown with its limits, too.
   const v = await serve("view", join(scratch, "rt-token"), "--live", "127.0.0.1:0", "--quiet");
-  const again = await open(v.url);
+  const again = await open(v.url, plain);
   await until(again, () => window.freefloat.limits().some((b) => b.name === "contact force of client" && b.limit === 200 && Number.isFinite(b.now)));
-});
-
-await check("rt: a facility that dies is a fault, in words", async () => {
-  const s = await onDevices("rt-fault");
-  const page = await open(s.url);
-  await until(page, () => window.freefloat.phase() === "running");
-  s.facility.kill("SIGKILL");
-  await until(page, () => window.freefloat.events().some((e) => e.level === "alarm" && /^SILENT: the robot has fallen silent/.test(e.text)), null, 25);
-  assert.equal(await s.child.ended, 1);
 });
 
 await end();

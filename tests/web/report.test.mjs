@@ -15,6 +15,7 @@ async function open(kind, options = {}) {
   return page;
 }
 
+const plain = {scene: false};
 const log = (kind) => {
   const names = readFileSync(join(samples, `${kind}.html.names`), "utf8").trimEnd().split("\n").map((n) => n.replace(/ \[[^\]]*\]$/, ""));
   const bytes = readFileSync(join(samples, `${kind}.html.f64`));
@@ -29,7 +30,7 @@ const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483
 
 for (const kind of ["single", "raw"]) {
   await check(`${kind}: values at random cursor times equal the log's`, async () => {
-    const page = await open(kind);
+    const page = await open(kind, plain);
     const truth = log(kind);
     const {rows, bucket} = await page.evaluate(() => ({rows: freefloat.runs[0].rows, bucket: freefloat.runs[0].bucket}));
     if (kind === "single") assert.equal(bucket, 1, "the 30 s run must be kept whole");
@@ -59,7 +60,7 @@ for (const kind of ["single", "raw"]) {
 }
 
 await check("single: the legend shows the value under the cursor", async () => {
-  const page = await open("single");
+  const page = await open("single", plain);
   const truth = log("single");
   await page.evaluate(() => document.querySelector(".panel .canvas").scrollIntoView());
   await until(page, () => freefloat.plots[0].drawn());
@@ -84,7 +85,7 @@ await check("single: the legend shows the value under the cursor", async () => {
 await check("long: extremes survive, opens in time, at most 5 MB", async () => {
   assert.ok(statSync(join(samples, "long.html")).size < 5e6);
   assert.ok(statSync(join(samples, "single.html")).size < 3e6);
-  const page = await open("long");
+  const page = await open("long", plain);
   const truth = log("long");
   const name = "contact.upper.force";
   let most = 0;
@@ -104,7 +105,7 @@ await check("long: extremes survive, opens in time, at most 5 MB", async () => {
 
 for (const kind of ["single", "failed", "diverged"])
   await check(`${kind}: the verdict is the summary's`, async () => {
-    const page = await open(kind);
+    const page = await open(kind, plain);
     const s = summary(kind);
     const text = await page.locator(".verdict").innerText();
     assert.equal(await page.locator(".verdict").getAttribute("data-verdict"), s.verdict);
@@ -122,7 +123,7 @@ for (const kind of ["single", "failed", "diverged"])
   });
 
 await check("failed: says when the limit was first exceeded", async () => {
-  const page = await open("failed");
+  const page = await open("failed", plain);
   const truth = log("failed");
   let row = 0;
   while (truth.at(row, "client.error.velocity") <= 0.01) row++;
@@ -145,7 +146,7 @@ await check("hostile names are text", async () => {
 });
 
 await check("the policy forbids other scripts and requests", async () => {
-  const page = await open("single", {scene: false});
+  const page = await open("single", plain);
   const policy = await page.locator("meta[http-equiv=Content-Security-Policy]").getAttribute("content");
   assert.match(policy, /default-src 'none'/);
   assert.ok(!policy.includes("unsafe"), policy);
@@ -156,6 +157,7 @@ await check("the policy forbids other scripts and requests", async () => {
   });
   assert.equal(await page.evaluate(() => window.intruder), undefined);
   assert.equal(await page.evaluate(() => fetch("http://127.0.0.1:9/").then(() => "sent", () => "refused")), "refused");
+  assert.match(await page.locator(".replay").innerText(), /no WebGL; the replay is left out/);
   await page.close();
 });
 
@@ -238,7 +240,7 @@ await check("keyboard only: tab reaches all, space plays, arrows step, plus zoom
 });
 
 await check("dragging zooms all plots, double-click shows all", async () => {
-  const page = await open("single");
+  const page = await open("single", plain);
   await page.evaluate(() => document.querySelector(".panel .canvas").scrollIntoView());
   await until(page, () => freefloat.plots[0].drawn() && freefloat.plots[1].drawn());
   const box = await page.locator(".panel .u-over").first().boundingBox();
@@ -263,7 +265,7 @@ await check("dragging zooms all plots, double-click shows all", async () => {
 });
 
 await check("compare: ranking, one legend, methods hidden everywhere", async () => {
-  const page = await open("compare");
+  const page = await open("compare", plain);
   const order = await page.locator("table.ranking tbody th").allInnerTexts();
   assert.deepEqual(order, ["blend:share=0.995", "blend:share=0.9", "none"]);
   assert.equal(await page.locator(".legend").count(), 1);
@@ -303,7 +305,7 @@ await check("freefloat run: plots equal log.csv, verdict equals summary.json, at
 });
 
 await check("freefloat compare: the ideal motion is a reference, not ranked", async () => {
-  const page = await open("compared/report");
+  const page = await open("compared/report", plain);
   const rows = await page.locator("table.ranking tbody tr").allInnerTexts();
   assert.equal(rows.length, 3);
   assert.match(rows[2], /^ideal\s+reference/);
@@ -312,7 +314,7 @@ await check("freefloat compare: the ideal motion is a reference, not ranked", as
 });
 
 await check("without numbers over time the tables stand alone", async () => {
-  const page = await open("tables", {scene: false});
+  const page = await open("tables", plain);
   assert.match(await page.locator(".verdict").innerText(), /Valid/);
   assert.equal(await page.locator(".panel").count(), 0);
   assert.deepEqual(page.troubles, []);
@@ -322,7 +324,7 @@ await check("without numbers over time the tables stand alone", async () => {
 for (const width of [360, 800, 1920])
   for (const scheme of ["light", "dark"])
     await check(`${width} px, ${scheme}: nothing overflows`, async () => {
-      const page = await open("hostile", {width, scheme});
+      const page = await open("hostile", {width, scheme, scene: scheme === "light"});
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.ok(overflow <= 0, `${overflow} px too wide`);
       assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), scheme);

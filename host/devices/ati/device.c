@@ -80,8 +80,32 @@ static void count(const void *self, ff_device_counters *counters) {
                                      .restarts = sequence->restarts};
 }
 
+#define SETTING(field) offsetof(ff_device_settings, field)
+static const ff_setting setting[] = {
+    {.name = "port",
+     .type = FF_SETTING_INTEGER,
+     .unit = "",
+     .offset = SETTING(port),
+     .absent = "49152",
+     .low = 0,
+     .high = 65535,
+     .help = "UDP port of its records."},
+    {.name = "http_port",
+     .type = FF_SETTING_INTEGER,
+     .unit = "",
+     .offset = SETTING(page_port),
+     .absent = "49180",
+     .low = 0,
+     .high = 65535,
+     .help = "TCP port of its configuration page; 80 on the device."},
+};
+
 const ff_device ff_device_ati = {.name = "ati-rdt",
+                                 .help = "an ATI sensor over RDT; `run` and `facility` give it the errors "
+                                         "named here.",
                                  .kind = FF_DEVICE_SENSOR,
+                                 .setting = setting,
+                                 .settings = sizeof setting / sizeof *setting,
                                  .port = FF_ATI_PORT,
                                  .page = FF_ATI_HTTP_PATH,
                                  .bytes = sizeof(sensor),

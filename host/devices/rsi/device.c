@@ -104,8 +104,47 @@ static void count(const void *self, ff_device_counters *counters) {
                                      .late = info->late};
 }
 
+static const char *const channel_words[] = {"axes", "cartesian", NULL};
+static const char *const correction_words[] = {"absolute", "relative", NULL};
+#define SETTING(field) offsetof(ff_device_settings, field)
+static const ff_setting setting[] = {
+    {.name = "port",
+     .type = FF_SETTING_INTEGER,
+     .unit = "",
+     .offset = SETTING(port),
+     .absent = "59152",
+     .low = 0,
+     .high = 65535,
+     .help = "UDP port of the same."},
+    {.name = "arm",
+     .type = FF_SETTING_CHOICE,
+     .unit = "",
+     .offset = SETTING(arm),
+     .absent = "kr120",
+     .choice = ff_arm_names,
+     .help = "Kinematics."},
+    {.name = "channel",
+     .type = FF_SETTING_BOOLEAN,
+     .unit = "",
+     .offset = SETTING(cartesian),
+     .absent = "axes",
+     .choice = channel_words,
+     .help = "Corrections of axes by our own kinematics, or Cartesian ones (at most 5 degrees of rotation)."},
+    {.name = "corrections",
+     .type = FF_SETTING_BOOLEAN,
+     .unit = "",
+     .offset = SETTING(increments),
+     .absent = "absolute",
+     .choice = correction_words,
+     .help = "As RSI_ON names it on the controller."},
+};
+
 const ff_device ff_device_rsi = {.name = "kuka-rsi",
+                                 .help = "a controller on the network; `run` and `facility` take it for "
+                                         "`delay`.",
                                  .kind = FF_DEVICE_ROBOT,
+                                 .setting = setting,
+                                 .settings = sizeof setting / sizeof *setting,
                                  .port = FF_RSI_PORT,
                                  .bytes = sizeof(robot),
                                  .open = open,

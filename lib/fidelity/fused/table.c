@@ -35,7 +35,7 @@ static const ff_report_column columns[] = {
     {"contact_point_m", "m", FF_REPORT_VECTOR, .help = "body axes"},
     {"friction", "", FF_REPORT_REAL, .help = "Coulomb coefficient"},
     {"delay_s", "s", FF_REPORT_REAL, .help = "as the robot shows it"},
-    {"delay_told_s", "s", FF_REPORT_REAL, .help = "as configured"},
+    {"delay_configured_s", "s", FF_REPORT_REAL, .help = "as configured"},
     {"causal_peak_limit_N", "N", FF_REPORT_REAL, .help = "least robot force that any causal method reaches without a known wall"},
     {"ideal_peak_N", "N", FF_REPORT_REAL, .help = "of this surface without delay"},
     {"samples", "", FF_REPORT_INTEGER, .help = "in contact, as the satellite feels it"},
@@ -133,7 +133,7 @@ static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     *state = (fused_state){0};
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         state->delay[i] = state->lead[i] = model->config.delay[i];
-        state->report[i] = (fused_report){.delay = state->delay[i], .delay_told = state->delay[i]};
+        state->report[i] = (fused_report){.delay = state->delay[i], .delay_configured = state->delay[i]};
         state->start[i] = i < model->bodies ? body[i].attitude : ff_quat_identity();
     }
     ff_rng_seed(&state->rng, model->config.random_estimates, 7);
@@ -178,7 +178,7 @@ static void report(const void *model, const void *memory, int body, double *valu
     values = put_vec3(values, r->point);
     *values++ = r->friction;
     *values++ = r->delay;
-    *values++ = r->delay_told;
+    *values++ = r->delay_configured;
     *values++ = r->peak_limit;
     *values++ = r->peak_ideal;
     *values++ = r->samples;

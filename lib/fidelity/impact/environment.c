@@ -21,9 +21,10 @@ double ff__impact_stiffness(const impact_model *config, const impact_state *stat
     return fmin(fmax((k * belief + e->Sxy / square) / information, 0.1 * k), 10.0 * k);
 }
 
-/* Part of the damping that acts at this depth: [he2022, (24)]. */
+/* Part of the damping that acts at this depth: [he2022, (24)]. A force was felt, so a constant damper acts as
+ * a whole, wherever the surface is believed before the first sample. */
 static double damping_part(const ff_world_contact *c, double depth) {
-    if (depth >= c->damping_depth)
+    if (!(c->damping_depth > 0.0) || depth >= c->damping_depth)
         return 1.0;
     const double s = fmax(depth / c->damping_depth, 0.0);
     return s * s * (3.0 - 2.0 * s);

@@ -25,6 +25,8 @@ enum {
     FF_METHOD_SETTINGS = 64,       /* settings of a method, at most: `given` has a bit for each */
     FF_METHOD_SETTING_BYTES = 512, /* of a method's struct of settings, at most */
     FF_METHOD_VALUES = 32,         /* of a report, at most */
+    FF_METHOD_TEXT = 500,          /* bytes of one text of a table, at most */
+    FF_METHOD_WORDS = 64,          /* of a choice or a label, at most */
     FF_METHOD_CONTACTS = 16        /* of ff_world */
 };
 
@@ -297,9 +299,9 @@ typedef const ff_method *ff_method_entry_function(uint32_t abi);
 /* ----------------------------------------------------------------------------------------- with settings --
  */
 
-/* Is the table whole: abi and size, name, functions, settings with unique names, sane ranges and offsets
- * inside the struct, columns with unique names that fit a report. FF_ERR_ARGUMENT, and *why (may be NULL)
- * says what is wrong. */
+/* Is the table whole: abi and size, name, texts of one line, functions, bits that are known, settings with
+ * unique names, types, ranges and aligned places of their own inside the struct, columns with unique names
+ * and types that fit a report. FF_ERR_ARGUMENT, and *why (may be NULL) says what is wrong. */
 ff_status ff_method_validate(const ff_method *method, const char **why);
 /* What the table's functions of these names do, or what stands for one that is NULL. */
 ff_status ff_method_check(const ff_method *method, const ff_world *world, const void *settings,

@@ -3,6 +3,7 @@
 #include "campaign/worker.h"
 #include "support.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/ff_campaign_XXXXXX";
@@ -245,7 +246,53 @@ static void test_refuses_with_line_and_column(void **state) {
         {"name: t\nbase: base.yaml\nsamples: 2\nkeep: {best: 3}\n", "unknown key 'best'"},
         {"name: t\nbase: base.yaml\nsamples: 2\nkeep: {failed: 3}\n", "c.yaml:4:"},
         {"name: t\nbase: base.yaml\nsamples: 2\nkeep: {by: nothing}\n", "by names no metric"},
+        {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {linear: [0.002, 0.002]}\nsamples: 3\n",
+         "allowed: two different ends"},
+        {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {grid: [0.002, 0.002, 3]}\n",
+         "allowed: two different ends"},
+        {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {uniform: [0.001, fast]}\nsamples: 3\n",
+         "must be a number, not 'fast'"},
+        {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {normal: [0.001]}\nsamples: 3\n",
+         "mean and standard deviation"},
+        {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {list: 3}\n", "at least one value"},
+        {"name: t\nbase: base.yaml\nsamples: many\nvary:\n  time.cycle: {list: [0.002]}\n", "c.yaml:3:10:"},
+        {"name: t\nbase: base.yaml\nvary:\n  satellites.body.robot.delay: {list: [0]}\n  "
+         "satellites.body.robot: {list: [{kind: ideal}]}\n",
+         "c.yaml:5:3: 'satellites.body.robot' lies within 'satellites.body.robot.delay'"},
+        {"name: t\nbase: base.yaml\nvary:\n  '': {list: [0]}\n", "is not a path"},
+        {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {grid: [0.001, 0.002, 100000000]}\n  "
+         "satellites.body.mass: {grid: [1, 2, 100000000]}\n",
+         "more than 9e15 combinations"},
+        {"name: t\nbase: base.yaml\nsamples: 1000000000\nvary:\n  time.cycle: {grid: [0.001, 0.002, "
+         "100000000]}\n  satellites.body.mass: {uniform: [1, 2]}\n",
+         "more than 9e15 samples"},
+        {"name: t\nbase: base.yaml\nsamples: 2\nmethods: [./none.so]\n", "c.yaml:4:11:"},
+        {"name: t\nbase: base.yaml\nsamples: 2\nmethods: ['tdpa:a=1:b=1:c=1:d=1:e=1:f=1:g=1:h=1:i=1']\n",
+         "must have the form METHOD:key=value"},
+        {"name: t\nbase: base.yaml\nsamples: 2\nmethods: ['a,b']\n", "is not a method"},
+        {"name: t\nbase: base.yaml\nsamples: 2\nmetrics: {method: contacts}\n",
+         "'method' cannot name a column"},
+        {"name: t\nbase: base.yaml\nsamples: 2\nmetrics: {'': contacts}\n", "cannot name a column"},
+        {"name: t\nbase: base.yaml\nvary: {time.cycle: {list: [0.002, 0.004]}}\nmetrics: [contacts, "
+         "causal_limit]\nmaps: [{x: time.cycle, show: contacts, limits: [{of: causal_limit, at: 1}, {of: "
+         "causal_limit, at: 1}, {of: causal_limit, at: 1}, {of: causal_limit, at: 1}, {of: causal_limit, at: "
+         "1}]}]\n",
+         "limits must be a list of up to 4"},
+        {"name: t\nbase: base.yaml\nvary: {time.cycle: {list: [0.002, 0.004]}}\nmetrics: [contacts, "
+         "causal_limit]\nmaps: [{x: time.cycle, show: contacts, limits: [{of: causal_limit, at: 1, label: "
+         "[a]}]}]\n",
+         "c.yaml:5:"},
+        {"name: t\nbase: base.yaml\nsamples: 2\nkeep: {worst: many}\n", "c.yaml:4:15:"},
+        {"name: t\nbase: " FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml\nsamples: 2\n",
+         "the base scenario is an emulation"},
+        {"name: t\nbase: bad.yaml\nsamples: 2\n", "bad.yaml:1:1:"}, /* its own mistake, its own line */
     };
+    char path[128];
+    snprintf(path, sizeof path, "%s/bad.yaml", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("name: x\n", file);
+    fclose(file);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ff_campaign *c = calloc(1, sizeof *c);
         char message[2048];
@@ -254,6 +301,94 @@ static void test_refuses_with_line_and_column(void **state) {
             fail_msg("%s\n-> '%s', expected '%s'", bad[i].text, message, bad[i].expect);
         drop(c);
     }
+}
+
+/* More of one thing than there is room for: each list is refused before anything of it is lost. */
+static void test_refuses_more_than_there_is_room_for(void **state) {
+    (void)state;
+    static const struct {
+        const char *head, *each, *tail, *expect;
+        int count;
+    } cases[] = {
+        {"vary: {", "contacts.right.stiffness.%d: {list: [1]}, ", "}\n", "more than 32 varied values", 33},
+        {"samples: 2\nmethods: [", "'tdpa:force_noise=%d', ", "]\n", "methods must be a list of 1 to 32", 33},
+        {"samples: 2\nmetrics: {", "m%d: contacts, ", "}\n", "more than 32 metrics", 33},
+        {"vary: {time.cycle: {list: [0.002]}}\nmaps: [",
+         "{x: time.cycle, show: rebound_error, contour: %d}, ", "]\n", "maps must be a list of up to 32", 33},
+        {"samples: 2\nmethods: ['tdpa:reading=", "%04d", "']\n", "is too long", 60}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[8192] = "name: t\nbase: base.yaml\n", message[2048];
+        strcat(text, cases[i].head);
+        for (int n = 0; n < cases[i].count; n++)
+            sprintf(text + strlen(text), cases[i].each, n); /* NOLINT: the formats above */
+        strcat(text, cases[i].tail);
+        ff_campaign *c = calloc(1, sizeof *c);
+        assert_true(load(text, c, message, sizeof message) < 0);
+        if (!strstr(message, cases[i].expect))
+            fail_msg("%s, expected %s", message, cases[i].expect);
+        drop(c);
+    }
+}
+
+/* What is left out has its default; a base beside the campaign's folder; values in quotes; limits with and
+ * without a name. */
+static void test_defaults_quotes_and_limits(void **state) {
+    (void)state;
+    char path[160], message[1024], warnings[512] = "x";
+    snprintf(path, sizeof path, "%s/sub", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(path, sizeof path, "%s/sub/c.yaml", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("name: t\nbase: ../base.yaml\nvary:\n"
+          "  contacts.right.stiffness: {grid: [2000, 2000, 1]}\n"
+          "  time.seed: {grid: [1, 3, 3]}\n"
+          "  name: {list: ['it''s', 'a, b', plain]}\n"
+          "metrics: {contacts: ~, causal_limit: , omega_tau: omega_tau}\n"
+          "maps:\n"
+          "  - {x: time.seed, show: contacts, limits: [{of: causal_limit}, {of: omega_tau, at: 0.5, label: "
+          "slow}]}\n"
+          "  - {x: time.seed, y: contacts.right.stiffness, show: contacts, limits: [{of: causal_limit, at: "
+          "1.25}]}\n",
+          file);
+    fclose(file);
+    ff_campaign *c = calloc(1, sizeof *c);
+    if (ff_campaign_load(path, NULL, c, message, sizeof message, warnings, sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    assert_string_equal(warnings, "");
+    char plain[160];
+    snprintf(plain, sizeof plain, "%s/base.yaml", folder);
+    assert_string_equal(c->base, plain); /* not sub/../base.yaml */
+    assert_int_equal(c->samples, 9);
+    assert_true(c->seed_varies);
+    assert_string_equal(c->metric[0].path, "contacts");
+    assert_string_equal(c->metric[1].path, "causal_limit");
+    assert_string_equal(c->map[0].limit[0].label, "causal_limit");
+    assert_string_equal(c->map[0].limit[1].label, "slow");
+    assert_string_equal(c->map[1].limit[0].label, "causal_limit = 1.25");
+    static const char *const names[] = {"'it''s'", "'a, b'", "plain"}, *const shell[] = {"'it'\\''s'", "a, b",
+                                                                                         "plain"};
+    for (uint64_t i = 0; i < 3; i++) {
+        ff_campaign_case sample;
+        ff_campaign_sample(c, i, &sample);
+        assert_string_equal(ff_campaign_case_text(c, &sample, 2), names[i]); /* as YAML reads it back */
+        char *command = ff_campaign_command(c, i, 0);
+        assert_non_null(command);
+        if (!strstr(command, i == 0 ? "it'\\''" : shell[i])) /* and the shell */
+            fail_msg("%s", command);
+        assert_null(strstr(command, "samples"));
+        free(command);
+    }
+    drop(c);
+    /* without metrics: the two that every reader asks for; an absolute base */
+    char text[256];
+    snprintf(text, sizeof text, "name: t\nbase: %s\nsamples: 1\n", plain);
+    c = load_good(text);
+    assert_int_equal(c->metrics, 2);
+    assert_string_equal(c->metric[0].path, "rebound_error");
+    assert_string_equal(c->metric[1].path, "peak_force_ratio");
+    assert_string_equal(c->base, plain);
+    drop(c);
 }
 
 static void test_sample_follows_from_seed_and_index_alone(void **state) {
@@ -362,7 +497,7 @@ static void test_worker_equals_a_run_with_set(void **state) {
             }
             ff_scenario scenario;
             const ff_scenario_options options = {
-                .set = sets, .sets = c->varies + 1, .method = c->method[m].method};
+                .set = sets, .sets = c->varies + 1, .method = c->method[m].variant.method};
             assert_int_equal(ff_scenario_load(c->base, &options, &scenario, message, sizeof message, warnings,
                                               sizeof warnings),
                              FF_OK);
@@ -456,22 +591,6 @@ static void test_a_stopped_sample_leaves_no_record(void **state) {
     drop(c);
 }
 
-static void test_json_lookup_finds_numbers_by_path(void **state) {
-    (void)state;
-    const char json[] =
-        "{\"a\": {\"b\": [1, {\"c\": 2.5, \"d\": \"x,}\\\"\"}, null], \"t\": true}, \"e\": -3}\n";
-    double value = 0.0;
-    assert_true(ff_json_lookup(json, "a.b.1.c", &value) && value == 2.5);
-    assert_true(ff_json_lookup(json, "a.b.0", &value) && value == 1.0);
-    assert_true(ff_json_lookup(json, "a.b.2", &value) && isnan(value));
-    assert_true(ff_json_lookup(json, "a.t", &value) && value == 1.0);
-    assert_true(ff_json_lookup(json, "e", &value) && value == -3.0);
-    assert_false(ff_json_lookup(json, "a.b.3", &value));
-    assert_false(ff_json_lookup(json, "a.b.1.d", &value));
-    assert_false(ff_json_lookup(json, "f", &value));
-    assert_false(ff_json_lookup(json, "e.f", &value));
-}
-
 /* Every path of the contract's summary that the tables answer gives what the summary says. */
 static void test_metric_paths_equal_the_summary(void **state) {
     (void)state;
@@ -550,6 +669,8 @@ int main(void) {
         cmocka_unit_test(test_load_counts_draws_times_combinations),
         cmocka_unit_test(test_samples_ignored_where_all_are_lists),
         cmocka_unit_test(test_refuses_with_line_and_column),
+        cmocka_unit_test(test_refuses_more_than_there_is_room_for),
+        cmocka_unit_test(test_defaults_quotes_and_limits),
         cmocka_unit_test(test_sample_follows_from_seed_and_index_alone),
         cmocka_unit_test(test_latin_fills_every_stratum_once),
         cmocka_unit_test(test_permute_is_a_permutation),
@@ -560,7 +681,6 @@ int main(void) {
         cmocka_unit_test(test_restitution_and_omega_tau_of_one_wall),
         cmocka_unit_test(test_a_run_past_its_limit_is_a_row),
         cmocka_unit_test(test_a_stopped_sample_leaves_no_record),
-        cmocka_unit_test(test_json_lookup_finds_numbers_by_path),
         cmocka_unit_test(test_metric_paths_equal_the_summary),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -2,6 +2,10 @@
  * again, and what stands in the folder when a file cannot be written. */
 #include "campaign/conduct.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "folder_support.h"
 
 static const char base[] =
@@ -88,12 +92,14 @@ static void test_from_nothing_to_the_folder_and_again(void **state) {
     for (int m = 0; m < 2; m++) { /* what is kept holds its log, and how to make it again */
         char name[256];
         const uint64_t index = made.output->worst[m][0].slot / 2;
-        snprintf(name, sizeof name, "a/kept/%llu-%s/log.csv", (unsigned long long)index, c->method[m].label);
+        snprintf(name, sizeof name, "a/kept/%llu-%s/log.csv", (unsigned long long)index,
+                 c->method[m].variant.label);
         char *log = get_file(in_folder(name));
         assert_non_null(log);
         assert_int_equal(count_lines(log), 102);
         free(log);
-        snprintf(name, sizeof name, "a/kept/%llu-%s/command", (unsigned long long)index, c->method[m].label);
+        snprintf(name, sizeof name, "a/kept/%llu-%s/command", (unsigned long long)index,
+                 c->method[m].variant.label);
         command = get_file(in_folder(name));
         assert_non_null(command);
         assert_line(command, "freefloat run");
@@ -269,6 +275,91 @@ static void test_estimate_counts_runs_and_bytes(void **state) {
     drop(c);
 }
 
+/* A disk that fills up at every point: what fails is named, what was written stays, and the same command
+ * continues from there once there is room. */
+static void test_a_full_disk_stops_it_and_it_continues(void **state) {
+    (void)state;
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    ff_campaign *c = load(six);
+    ff_conduct made;
+    enum { HEAD = 64, RECORD = 32 }; /* of journal.c: 24 bytes and one metric */
+    static const struct {
+        rlim_t room;
+        ff_outcome outcome;
+        int lines;
+        bool runs;                                             /* something has run */
+    } cases[] = {{10, FF_REFUSED, 1, false},                   /* not even its head */
+                 {HEAD + 5, FF_FAILED, 2, false},              /* that the samples were checked */
+                 {HEAD + 3 * RECORD + 5, FF_FAILED, 2, true}}; /* the third run */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "disk%zu", i);
+        small = before;
+        small.rlim_cur = cases[i].room;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        const ff_outcome outcome = conduct(c, in_folder(name), &made);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_int_equal(outcome, cases[i].outcome);
+        assert_int_equal(count_lines(notes.error), cases[i].lines);
+        assert_non_null(strstr(notes.error, "results.journal: cannot be written"));
+        assert_non_null(strstr(notes.error, strerror(EFBIG)));
+        if (cases[i].lines > 1)
+            assert_non_null(strstr(notes.error, "free disk space and run the same command again"));
+        ff_conduct_free(&made);
+        assert_int_equal(conduct(c, in_folder(name), &made), FF_DONE);
+        assert_int_equal(made.output->runs, 6);
+        assert_int_equal(made.pool.runs < 6, cases[i].runs); /* no run is made twice */
+        ff_conduct_free(&made);
+    }
+    drop(c);
+}
+
+/* Every map and curve that was asked for, with the limits by their names, on the page and as pictures. */
+static void test_maps_and_curves_show_their_limits(void **state) {
+    (void)state;
+    ff_campaign *c =
+        load("name: maps\nbase: base.yaml\nmethods: [direct, tdpa]\nvary:\n"
+             "  contacts.right.stiffness: {log_grid: [1000, 30000, 4]}\n"
+             "  satellites.body.robot.delay: {grid: [0, 0.06, 4]}\n"
+             "metrics: {error: rebound_error, force: peak_force_ratio, limit: causal_limit, w: omega_tau, "
+             "still: satellites.body.final.velocity_mps.1}\n"
+             "maps:\n"
+             "  - {x: contacts.right.stiffness, y: satellites.body.robot.delay, show: force, contour: 1.2,\n"
+             "     limits: [{of: w, at: 0.3, label: 'no <method> passes'}, {of: w, at: 99}]}\n"
+             "  - {x: satellites.body.robot.delay, show: error, limits: [{of: w, at: 0.2}]}\n"
+             "  - {x: w, show: force, limits: [{of: limit}]}\n"
+             "  - {x: satellites.body.robot.delay, show: still}\n");
+    ff_conduct made;
+    assert_int_equal(conduct(c, in_folder("maps"), &made), FF_DONE);
+    assert_string_equal(notes.error, "");
+    assert_int_equal(made.output->runs, 32);
+    static const char *const files[] = {"map-1-force.svg",        "map-2-error.svg",
+                                        "map-3-force.svg",        "map-4-still.svg",
+                                        "distribution-error.svg", "distribution-still.svg"},
+                             *const words[] = {
+                                 "no &lt;method&gt; passes", "w = 0.2", "limit", "still", "error", "still"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "maps/%s", files[i]);
+        char *svg = get_file(in_folder(name));
+        if (!svg || !strstr(svg, words[i]) || !strstr(svg, "</svg>"))
+            fail_msg("%s without '%s'", files[i], words[i]);
+        assert_null(strstr(svg, "nan"));
+        free(svg);
+    }
+    assert_int_not_equal(access(in_folder("maps/distribution-limit.svg"), F_OK),
+                         0); /* known before any run */
+    char *page = get_file(in_folder("maps/report.html"));
+    assert_non_null(page);
+    assert_non_null(strstr(page, "w = 0.2"));
+    assert_non_null(strstr(page, "\"pieces\"")); /* the line where w tau is 0.3 */
+    free(page);
+    ff_conduct_free(&made);
+    drop(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_from_nothing_to_the_folder_and_again),
@@ -278,6 +369,8 @@ int main(void) {
         cmocka_unit_test(test_files_that_cannot_be_written_are_named_and_the_rest_is_there),
         cmocka_unit_test(test_failed_runs_are_kept_with_their_reason),
         cmocka_unit_test(test_estimate_counts_runs_and_bytes),
+        cmocka_unit_test(test_a_full_disk_stops_it_and_it_continues),
+        cmocka_unit_test(test_maps_and_curves_show_their_limits),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -12,7 +12,7 @@
 
 static void ends_well(void) {
     ff_watch_enter(1, "stepped");
-    ff_watch_leave();
+    ff_watch_leave(false);
 }
 static void crashes(void) {
     ff_watch_enter(1, "stepped");
@@ -20,7 +20,7 @@ static void crashes(void) {
 }
 static void crashes_later(void) {
     ff_watch_enter(1, "stepped");
-    ff_watch_leave();
+    ff_watch_leave(false);
     raise(SIGBUS);
 }
 static void exits(void) {
@@ -29,7 +29,7 @@ static void exits(void) {
 }
 static void exits_later(void) {
     ff_watch_enter(1, "stepped");
-    ff_watch_leave();
+    ff_watch_leave(false);
     _exit(0);
 }
 static void hangs(void) {
@@ -48,6 +48,15 @@ static void overwrites(void) {
 }
 static void is_terminated(void) {
     raise(SIGTERM);
+}
+static void terminates(void) {
+    ff_watch_enter(1, "stepped");
+    raise(SIGTERM);
+}
+static void moves_later(void) {
+    ends_well();
+    if (chdir("/") == 0)
+        ff_watch_end(0);
 }
 
 /* Status of the process in which the program is watched, and what it printed. */
@@ -86,13 +95,16 @@ static void test_each_end_is_one_line(void **state) {
         {ends_well, 5, ""},
         {crashes, 1, "method 'law' (/x/law.so) crashes when it is stepped: Segmentation fault\n"},
         {crashes_later, 1,
-         "the program crashed (Bus error) after method 'law' (/x/law.so) was called: it may have overwritten "
-         "memory that is not its own\n"},
+         "method 'law' (/x/law.so) may have overwritten memory that is not its own: the program crashed "
+         "after "
+         "it was called (Bus error)\n"},
         {exits, 1,
          "method 'law' (/x/law.so) ends the program when it is asked for its report: there is no result\n"},
         {exits_later, 1, "method 'law' (/x/law.so) ends the program: there is no result\n"},
         {hangs, 1, "method 'law' (/x/law.so) does not return when it is reset: ended after 0.3 s\n"},
         {forks, 1, "method 'law' (/x/law.so) starts a process of its own when it is stepped\n"},
+        {terminates, 1, "method 'law' (/x/law.so) crashes when it is stepped: Terminated\n"},
+        {moves_later, 1, "method 'law' (/x/law.so) changes the working folder\n"},
         {overwrites, 1, "method 'law' (/x/law.so) writes beyond its state when it is stepped\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -114,8 +126,54 @@ static void test_a_signal_from_outside_ends_both(void **state) {
     assert_string_equal(text, "");
 }
 
+static void try_ends_well(void *self) {
+    *(int *)self = 1; /* of this process alone */
+    ends_well();
+}
+static void try_hangs(void *self) {
+    (void)self;
+    hangs();
+}
+static void try_crashes(void *self) {
+    (void)self;
+    crashes();
+}
+static void try_exits(void *self) {
+    (void)self;
+    _exit(0);
+}
+/* No descriptor of ours is in its reach, and it may write to its own. */
+static void try_writes(void *self) {
+    const int *end = self;
+    if (write(*end, "x", 1) >= 0 || write(1, "x", 1) != 1 || write(2, "x", 1) != 1)
+        abort();
+}
+
+static void test_a_trial_returns_its_verdict(void **state) {
+    (void)state;
+    char why[400];
+    int ends[2], value = 0;
+    assert_int_equal(pipe(ends), 0);
+    assert_true(ff_watch_try(60.0, try_ends_well, &value, why, sizeof why));
+    assert_int_equal(value, 0);
+    assert_string_equal(why, "");
+    assert_true(ff_watch_try(60.0, try_writes, &ends[1], why, sizeof why));
+    assert_false(ff_watch_try(0.1, try_hangs, NULL, why, sizeof why));
+    assert_string_equal(why, "does not return when it is reset: ended after 0.1 s");
+    assert_false(ff_watch_try(60.0, try_crashes, NULL, why, sizeof why));
+    assert_string_equal(why, "crashes when it is stepped: Segmentation fault");
+    assert_false(ff_watch_try(60.0, try_exits, NULL, why, sizeof why));
+    assert_string_equal(why, "ends the program: there is no result");
+    char byte;
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+    ff_watch_end(3); /* this program is not watched */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_end_is_one_line),
-                                       cmocka_unit_test(test_a_signal_from_outside_ends_both)};
+                                       cmocka_unit_test(test_a_signal_from_outside_ends_both),
+                                       cmocka_unit_test(test_a_trial_returns_its_verdict)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 #include "freefloat/output.h"
 #include "support.h"
 
+#include <stddef.h>
+
 /* A robot that accepts answers: its own differences, from poses alone. */
 typedef struct robot {
     ff_pose at;
@@ -532,7 +534,7 @@ static void test_validate(void **state) {
     ff_output_config c;
     ff_output_default(&c);
     assert_int_equal(ff_output_validate(&c), FF_OK);
-    for (size_t field = 0; field < sizeof c / sizeof(double); field++)
+    for (size_t field = 0; field < offsetof(ff_output_config, boxed) / sizeof(double); field++)
         for (int n = 0; n < 3; n++) {
             ff_output_config wrong = c;
             const double bad[] = {-1.0, NAN, 0.0};
@@ -540,7 +542,18 @@ static void test_validate(void **state) {
             const bool may_be_zero = field >= 10 && n == 2;
             assert_int_equal(ff_output_validate(&wrong), may_be_zero ? FF_OK : FF_ERR_ARGUMENT);
         }
-    for (size_t field = 0; field < sizeof c / sizeof(double);
+    for (int axis = 0; axis < 3; axis++)
+        for (int n = 0; n < 5; n++)
+            for (int boxed = 0; boxed < 2; boxed++) {
+                ff_output_config wrong = c;
+                wrong.boxed = boxed;
+                wrong.box.a[axis] = (const double[]){-1e-9, NAN, 0.0, FF_INF, 0.1}[n];
+                assert_int_equal(ff_output_validate(&wrong), boxed && n < 2 ? FF_ERR_ARGUMENT : FF_OK);
+                wrong.box.a[axis] = 0.1;
+                wrong.centre.a[axis] = (const double[]){NAN, FF_INF, -FF_INF, 0.0, -1.0}[n];
+                assert_int_equal(ff_output_validate(&wrong), boxed && n < 3 ? FF_ERR_ARGUMENT : FF_OK);
+            }
+    for (size_t field = 0; field < offsetof(ff_output_config, boxed) / sizeof(double);
          field++) { /* no limit may be; a cycle must end */
         ff_output_config wide = c;
         memcpy((char *)&wide + field * sizeof(double), &(double){FF_INF}, sizeof(double));
@@ -631,6 +644,233 @@ static void test_slowed_in_motion_keeps_the_jerk(void **state) {
     assert_true(seen > 5.0);
 }
 
+static void test_axes_brake_together(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 5);
+    ff_arm_config config;
+    ff_arm_model arm;
+    ff_arm_default(FF_ARM_KR120, &config);
+    assert_int_equal(ff_arm_create(&config, &arm), FF_OK);
+    const double T = 0.004;
+    for (int n = 0; n < 100; n++) {
+        ff_arm_joints at = {.a = {0.1, -1.6, 1.8, 0.2, 0.9, -0.3}}, rate = {0};
+        for (int i = 0; i < 6; i++)
+            rate.a[i] = ff_rng_range(&rng, -0.8, 0.8) * config.speed[i];
+        ff_axes_state s;
+        ff_axes_reset(&s, &at);
+        s.rate = rate;
+        const ff_pose far = {ff_quat_identity(), ff_vec3_make(9.0, 0, 0)};
+        ff_arm_joints joints, first = at;
+        ff_axes_out out;
+        for (int k = 0; k < 200; k++) {
+            const ff_arm_joints before = s.rate;
+            ff_axes_step(&arm, T, &s, &far, &joints, &out);
+            assert_int_equal(out.reason, k == 0 ? FF_AXES_REACH : FF_AXES_FOLLOW);
+            for (int i = 0; i < 6; i++) {
+                const double now = (joints.a[i] - s.at.a[i]) / T;
+                assert_true(fabs(now - before.a[i]) / T <= config.speed[i] / FF_AXES_STOP * (1 + 1e-9));
+            }
+            ff_axes_confirm(&s, true, false);
+            if (out.rests)
+                break;
+        }
+        assert_true(out.rests);
+        for (int i = 1; i < 6; i++) /* straight */
+            assert_near((joints.a[i] - first.a[i]) * rate.a[0], (joints.a[0] - first.a[0]) * rate.a[i], 1e-9);
+    }
+}
+
+static void test_axes_follow_and_lost_answers(void **state) {
+    (void)state;
+    ff_arm_config config;
+    ff_arm_model arm;
+    ff_arm_default(FF_ARM_KR120, &config);
+    assert_int_equal(ff_arm_create(&config, &arm), FF_OK);
+    const double T = 0.004;
+    ff_arm_joints at = {.a = {0.1, -1.6, 1.8, 0.2, 0.9, -0.3}}, joints;
+    ff_axes_state s;
+    ff_axes_reset(&s, &at);
+    ff_pose pose = ff_arm_forward(&arm, &at);
+    ff_axes_out out;
+    pose.p.x += 1e-4;
+    ff_axes_step(&arm, T, &s, &pose, &joints, &out);
+    assert_int_equal(out.reason, FF_AXES_FOLLOW);
+    const ff_pose made = ff_arm_forward(&arm, &joints);
+    assert_vec3_near(made.p, pose.p, 1e-9);
+    ff_axes_confirm(&s, false, true); /* lost: it stands where it stood */
+    assert_memory_equal(&s.at, &at, sizeof at);
+    assert_true(s.rate.a[1] == 0.0);
+    ff_axes_step(&arm, T, &s, &pose, &joints, &out);
+    ff_axes_confirm(&s, true, false);
+    assert_memory_equal(&s.at, &joints, sizeof joints);
+    assert_true(fabs(s.rate.a[1]) > 0.0);
+    /* too fast for an axis: said which, and not made */
+    pose.p.x += 0.1;
+    ff_axes_step(&arm, T, &s, &pose, &joints, &out);
+    assert_int_equal(out.reason, FF_AXES_SPEED);
+    assert_true(out.axis >= 1 && out.axis <= 6 && out.speed > out.limit);
+    assert_true(fabs(joints.a[1] - s.at.a[1]) <= fabs(T * s.rate.a[1]));
+}
+
+/* -------------------------------------------------------------------------------------------------- box --
+ */
+
+static ff_output_config boxed_config(ff_rng *rng, int orders, ff_vec3 centre, ff_vec3 box) {
+    ff_output_config c = random_config(rng);
+    c.jerk = orders == 3 ? log_range(rng, 0.2, 5000.0) : FF_INF;
+    c.velocity = orders == 1 ? FF_INF : 20.0; /* never reached: it would bend the stop */
+    if (orders == 1)
+        c.acceleration = FF_INF;
+    c.boxed = true;
+    c.centre = centre;
+    c.box = box;
+    assert_int_equal(ff_output_validate(&c), FF_OK);
+    return c;
+}
+
+/* Targets push a robot against its box, from all directions and with any limits. Nothing that it is sent lies
+ * outside: neither while the targets go on, nor in the stop that begins with the first step that was not
+ * sent. Without the box the same targets leave it by far. */
+static void test_the_box_is_kept(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 9);
+    int refused = 0, near_it = 0, stopped_once = 0;
+    worst kept = {0};
+    for (int n = 0; n < test_count(400, 40000); n++) {
+        const double half = log_range(&rng, 0.005, 0.2);
+        const ff_vec3 centre = test_random_vec3(&rng, 1.0),
+                      box = ff_vec3_make(half, half * ff_rng_range(&rng, 0.5, 2.0), n % 5 ? half : FF_INF);
+        const ff_output_config c = boxed_config(&rng, n % 4 < 2 ? 3 : n % 4 - 1, centre, box);
+        ff_output_state s;
+        ff_output_reset(&s, (ff_pose){ff_quat_identity(), centre});
+        robot r = {.at = s.pose};
+        ff_setpoint target = {s.pose, ff_twist_zero()};
+        ff_output_out out;
+        bool stopped = false, reached = false;
+        for (int k = 0; k < 400; k++) {
+            const double t = k * c.cycle, u = ff_rng_uniform(&rng);
+            ff_output_confirm(&c, &s, k > 0, false);
+            if (u < 0.02)
+                target.twist.v = test_random_vec3(&rng, log_range(&rng, 0.01, 1.0));
+            else if (u < 0.025)
+                target.T.p = ff_vec3_add(s.pose.p, test_random_vec3(&rng, 0.1));
+            target.T.p = ff_vec3_axpy(c.cycle, target.twist.v, target.T.p);
+            if (stopped)
+                ff_output_brake(&s);
+            else
+                ff_output_target(&s, &target, t);
+            ff_output_step(&c, &s, t, &out);
+            step(&c, &r, out.to.T, true, &kept);
+            bool outside = false;
+            for (int i = 0; i < 3; i++) {
+                const double at = fabs(out.to.T.p.a[i] - centre.a[i]);
+                assert_true(at <= box.a[i] * (1.0 + 2e-9) + 1e-14); /* the stage's own rounding, twice */
+                outside |= fabs(out.rest.a[i] - centre.a[i]) > box.a[i] * (1.0 + 1e-9);
+                reached |= at > 0.9 * box.a[i];
+            }
+            assert_true(out.beyond ? outside && out.limited : true);
+            refused += out.beyond;
+            stopped |= n % 2 && out.beyond;
+        }
+        assert_true(!out.rests || stopped);
+        near_it += reached;
+        stopped_once += stopped;
+    }
+    assert_kept(&kept, "in the box");
+    assert_true(refused > 1000 && near_it > 100 && stopped_once > 50);
+}
+
+/* From v0 with a0 along it, to rest in p0 + v0 t1 + a0 t1^2/3 and the stop from v1 = v0 + a0 t1/2, t1 = a0/J:
+ * that is where the stage says that it will stand, and where it stands, to rounding. A box that ends there is
+ * not left, one that is shorter by a thousandth is not entered so far. */
+static void test_rest_is_foreseen_with_the_acceleration_in_progress(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 10);
+    for (int n = 0; n < 200; n++) {
+        ff_output_config c;
+        ff_output_default(&c);
+        c.jerk = log_range(&rng, 2.0, 50.0); /* the velocity stays below its limit */
+        c.acceleration = 2.0;
+        c.stop_acceleration = log_range(&rng, 0.2, 2.0);
+        const double T = c.cycle, J = c.jerk, A = c.stop_acceleration, v0 = ff_rng_range(&rng, 0.05, 0.3),
+                     a0 = ff_rng_range(&rng, 0.01, 1.0) * A;
+        const double t1 = a0 / J, v1 = v0 + a0 * t1 / 2.0,
+                     stop = v1 >= A * A / J ? 0.5 * v1 * (v1 / A + A / J) : v1 * sqrt(v1 / J);
+        /* the other axes have no more than their least share: 2 % of the limits, a thousandth for this one */
+        const double path = v0 * t1 + a0 * t1 * t1 / 3.0 + stop;
+        ff_output_state s;
+        ff_output_out out;
+        for (int shorter = 0; shorter < 2; shorter++) {
+            ff_output_reset(&s, ff_pose_identity());
+            s.velocity.v.x = v0 - 0.5 * T * a0;
+            s.acceleration.v.x = a0;
+            c.boxed = true;
+            c.box = ff_vec3_make(path * (shorter ? 0.999 : 1.01), 0.0, 0.0);
+            for (int k = 0; k < 100000; k++) {
+                ff_output_step(&c, &s, k * T, &out);
+                if (k == 0)
+                    assert_near(out.rest.x, path, 0.002 * path);
+                if (out.rests)
+                    break;
+                ff_output_confirm(&c, &s, true, false);
+            }
+            assert_true(out.rests);
+            assert_near(out.to.T.p.x, out.rest.x, 1e-12);
+            assert_near(out.rest.x, path, 0.002 * path);
+            assert_false(out.beyond);
+        }
+        /* the target continues with that acceleration: the box decides whether its step is sent */
+        for (int enough = 0; enough < 2; enough++) {
+            const double x = v0 * T + 0.5 * a0 * T * T, v = v0 + a0 * T, u = v + a0 * t1 / 2.0,
+                         end = x + v * t1 + a0 * t1 * t1 / 3.0 +
+                               (u >= A * A / J ? 0.5 * u * (u / A + A / J) : u * sqrt(u / J));
+            ff_output_reset(&s, ff_pose_identity());
+            s.velocity.v.x = v0 - 0.5 * T * a0;
+            s.acceleration.v.x = a0;
+            c.box.x = end * (enough ? 1.003 : 0.997);
+            const ff_setpoint to = {{ff_quat_identity(), ff_vec3_make(x, 0, 0)},
+                                    {ff_vec3_zero(), ff_vec3_make(v, 0, 0)}};
+            ff_output_target(&s, &to, 0.0);
+            ff_output_step(&c, &s, 0.0, &out);
+            assert_int_equal(out.beyond, !enough);
+            assert_near(out.rest.x, end, 0.002 * end);
+            if (enough)
+                assert_memory_equal(&out.to, &to, sizeof to);
+            else
+                assert_true(out.to.T.p.x < x && out.limited && out.lag > 0.0);
+        }
+    }
+}
+
+/* A robot that stands outside may come in, and not go further out. */
+static void test_outside_the_box_only_inwards(void **state) {
+    (void)state;
+    for (int inwards = 0; inwards < 2; inwards++) {
+        ff_output_config c;
+        ff_output_default(&c);
+        c.stop_acceleration =
+            c.acceleration; /* else a stop on its path would pass the box on the other side */
+        c.boxed = true;
+        c.box = ff_vec3_make(0.1, FF_INF, FF_INF);
+        ff_output_state s;
+        ff_output_out out;
+        ff_output_reset(&s, (ff_pose){ff_quat_identity(), ff_vec3_make(-0.15, 0, 0)});
+        for (int k = 0; k < 500; k++) {
+            const double x = inwards ? 0.0 : -1.0;
+            const ff_setpoint to = {{ff_quat_identity(), ff_vec3_make(x, 0.3, 0)}, ff_twist_zero()};
+            ff_output_confirm(&c, &s, k > 0, false);
+            ff_output_target(&s, &to, k * c.cycle);
+            ff_output_step(&c, &s, k * c.cycle, &out);
+            assert_int_equal(out.beyond, !inwards);
+        }
+        assert_near(out.to.T.p.x, inwards ? 0.0 : -0.15, 1e-9);
+        assert_near(out.to.T.p.y, inwards ? 0.3 : 0.0, 1e-9);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_lives),
@@ -646,6 +886,11 @@ int main(void) {
         cmocka_unit_test(test_validate),
         cmocka_unit_test(test_slow_keeps_the_acceleration_of_a_stop),
         cmocka_unit_test(test_slowed_in_motion_keeps_the_jerk),
+        cmocka_unit_test(test_axes_brake_together),
+        cmocka_unit_test(test_axes_follow_and_lost_answers),
+        cmocka_unit_test(test_the_box_is_kept),
+        cmocka_unit_test(test_rest_is_foreseen_with_the_acceleration_in_progress),
+        cmocka_unit_test(test_outside_the_box_only_inwards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,22 @@ static void *opened(const ff_device *device) {
     return state;
 }
 
+/* Its keys lie inside the settings, apart from each other, with a sentence and words for each choice. */
+static void check_settings(const ff_device *device) {
+    assert_true(device->name && *device->name && device->help && *device->help);
+    bool port = false;
+    for (unsigned i = 0; i < device->settings; i++) {
+        const ff_setting *a = &device->setting[i];
+        assert_true(a->name && a->unit && a->absent && a->help && *a->help);
+        assert_true(a->offset < offsetof(ff_device_settings, rail)); /* beyond: not the file's */
+        assert_true(a->type != FF_SETTING_CHOICE || a->choice);
+        port |= strcmp(a->name, "port") == 0 && (unsigned)strtoul(a->absent, NULL, 10) == device->port;
+        for (unsigned j = 0; j < i; j++)
+            assert_true(a->offset != device->setting[j].offset && strcmp(a->name, device->setting[j].name));
+    }
+    assert_true(port); /* the usual one is the table's */
+}
+
 static void test_list(void **unused) {
     (void)unused;
     const ff_device *device;
@@ -53,16 +69,16 @@ static void test_list(void **unused) {
         const bool robot = device->kind == FF_DEVICE_ROBOT;
         robots += robot;
         sensors += !robot;
-        assert_ptr_equal(ff_device_find(device->kind, device->name), device);
+        assert_ptr_equal(ff_device_of(device->kind, (int)(robot ? robots : sensors) - 1), device);
+        check_settings(device);
         assert_true(device->port > 0 && device->port < 65536 && device->bytes > 0);
         assert_true(device->open && device->range && device->sample && device->answer && device->count);
         assert_true((device->sent != NULL) == robot && (device->stop != NULL) == !robot);
         assert_true((device->configure != NULL) == (device->page != NULL));
     }
     assert_true(robots > 0 && sensors > 0);
-    /* a virtual kind is reached by the first device of the list */
-    assert_int_equal(ff_device_find(FF_DEVICE_ROBOT, "delay")->kind, FF_DEVICE_ROBOT);
-    assert_int_equal(ff_device_find(FF_DEVICE_SENSOR, "ideal")->kind, FF_DEVICE_SENSOR);
+    assert_null(ff_device_of(FF_DEVICE_ROBOT, (int)robots));
+    assert_null(ff_device_of(FF_DEVICE_SENSOR, (int)sensors));
 }
 
 /* One cycle of a device: its datagram, and what it is sent. */

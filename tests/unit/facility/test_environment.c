@@ -46,6 +46,67 @@ static void test_wall_rate_contains_spin(void **state) {
     assert_vec3_near(out.on_body.t, ff_vec3_make(-1.0, 0, 0), 1e-12);
 }
 
+/* A grasp closes at its time where the point is within reach, and holds the pose it closed at: force and
+ * couple of springs and dampers, against the same law written in inertial axes; together they leave momentum
+ * and angular momentum alone. */
+static void test_grasp_holds_what_it_closed_at(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    for (int run = 0; run < 200; run++) {
+        const ff_contact grip = {.kind = FF_CONTACT_GRASP,
+                                 .body = 0,
+                                 .against = 1,
+                                 .point = test_random_vec3(&rng, 0.5),
+                                 .at = test_random_vec3(&rng, 0.5),
+                                 .stiffness = 2000,
+                                 .damping = 150,
+                                 .rotation_stiffness = 200,
+                                 .rotation_damping = 2,
+                                 .closes = 1.0,
+                                 .reach = 0.01};
+        ff_setpoint r[2] = {random_setpoint(&rng, 0.5), random_setpoint(&rng, 0.5)};
+        ff_grasp grasp = {0};
+        ff_environment_out out;
+        /* the point 5 mm from where it is held */
+        const ff_vec3 there =
+            ff_pose_apply(r[1].T, ff_vec3_axpy(0.005, ff_vec3_unit(test_random_vec3(&rng, 1.0)), grip.at));
+        r[0].T.p = ff_vec3_sub(there, ff_quat_rotate(r[0].T.q, grip.point));
+        assert_false(ff_environment_grasp(&grip, &grasp, 0.999, r, &out)); /* too early */
+        ff_setpoint far[2] = {r[0], r[1]};
+        far[0].T.p = ff_vec3_axpy(0.02, ff_vec3_unit(test_random_vec3(&rng, 1.0)), far[0].T.p);
+        assert_false(ff_environment_grasp(&grip, &grasp, 2.0, far, &out)); /* out of reach */
+        assert_true(ff_vec3_norm(out.force) == 0.0 && !grasp.closed);
+        assert_true(ff_environment_grasp(&grip, &grasp, 1.0, r, &out));
+        assert_true(grasp.closed);
+        /* then both move on a little */
+        const ff_vec3 shift = test_random_vec3(&rng, 0.01), turn = test_random_vec3(&rng, 0.05);
+        const ff_quat q0 = r[0].T.q;
+        r[0].T.p = ff_vec3_add(r[0].T.p, shift);
+        r[0].T.q = ff_quat_mul(ff_quat_exp(turn), q0); /* about inertial axes */
+        assert_true(ff_environment_grasp(&grip, &grasp, 1.1, r, &out));
+        const ff_vec3 x = ff_pose_apply(r[0].T, grip.point), arm0 = ff_vec3_sub(x, r[0].T.p),
+                      arm1 = ff_vec3_sub(x, r[1].T.p), w0 = ff_quat_rotate(r[0].T.q, r[0].twist.w),
+                      w1 = ff_quat_rotate(r[1].T.q, r[1].twist.w);
+        const ff_vec3 v = ff_vec3_sub(ff_vec3_add(r[0].twist.v, ff_vec3_cross(w0, arm0)),
+                                      ff_vec3_add(r[1].twist.v, ff_vec3_cross(w1, arm1)));
+        const ff_vec3 F = ff_vec3_axpy(-150, v, ff_vec3_scale(-2000, ff_vec3_sub(x, there)));
+        const ff_vec3 M = ff_vec3_axpy(-2, ff_vec3_sub(w0, w1), ff_vec3_scale(-200, turn));
+        const double near = 1e-9 * (ff_vec3_norm(F) + ff_vec3_norm(M));
+        assert_vec3_near(out.force, F, near);
+        const ff_wrench *a = &out.on_body, *b = &out.on_other;
+        assert_vec3_near(ff_quat_rotate(r[0].T.q, a->f), F, near);
+        assert_vec3_near(ff_quat_rotate(r[1].T.q, b->f), ff_vec3_neg(F), near);
+        assert_vec3_near(ff_quat_rotate(r[0].T.q, a->t), ff_vec3_add(M, ff_vec3_cross(arm0, F)), near);
+        const ff_vec3 L = ff_vec3_add(ff_vec3_add(ff_quat_rotate(r[0].T.q, a->t),
+                                                  ff_vec3_cross(r[0].T.p, ff_quat_rotate(r[0].T.q, a->f))),
+                                      ff_vec3_add(ff_quat_rotate(r[1].T.q, b->t),
+                                                  ff_vec3_cross(r[1].T.p, ff_quat_rotate(r[1].T.q, b->f))));
+        assert_vec3_near(L, ff_vec3_zero(), near);
+        assert_false(ff_environment_contact(&grip, r, &out)); /* its own function only */
+    }
+}
+
 /* At any orientation the law is the upright one, turned. */
 static void test_wall_any_orientation(void **state) {
     (void)state;
@@ -338,6 +399,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wall_spring_and_damper),
         cmocka_unit_test(test_wall_rate_contains_spin),
+        cmocka_unit_test(test_grasp_holds_what_it_closed_at),
         cmocka_unit_test(test_wall_any_orientation),
         cmocka_unit_test(test_damping_depth_smooth_step),
         cmocka_unit_test(test_friction_opposes_sliding),

@@ -258,6 +258,11 @@ static void refused(const ff_scenario *s, const char *words) {
     assert_null(strchr(message, '\n'));
 }
 
+static void set_gears(ff_robot_config *r) {
+    for (int a = 0; a < 6; a++)
+        r->gear_stiffness[a] = r->gear_damping[a] = r->joint_inertia[a] = 1.0;
+}
+
 static void test_create_refuses_with_a_sentence(void **state) {
     (void)state;
     ff_scenario good, s;
@@ -310,6 +315,56 @@ static void test_create_refuses_with_a_sentence(void **state) {
     REFUSED((s.satellite[0].sensor.kind = FF_SENSOR_NOISY, s.satellite[0].sensor.bias.f.x = FF_NAN), "bias");
     REFUSED((s.satellite[0].sensor.kind = FF_SENSOR_NOISY, s.satellite[0].sensor.delay = -1), "delay");
     REFUSED((s.satellite[0].mockup.present = true, s.satellite[0].mockup.mass = -1), "mock-up");
+    REFUSED(s.cycle = FF_INF, "cycle");
+    REFUSED(s.satellites = 0, "number of satellites");
+    REFUSED(s.contacts = -1, "number of satellites or contacts");
+    REFUSED(s.contacts = FF_MAX_CONTACTS + 1, "number of satellites or contacts");
+    REFUSED(s.facility_pose.q.w = 0, "facility's pose");
+    REFUSED(s.satellite[0].start.position.x = FF_NAN, "start");
+    REFUSED((s.frame = FF_FRAME_RELATIVE, s.nominal = FF_NOMINAL_PRESCRIBED, s.nominal_pose.q.w = FF_NAN),
+            "nominal");
+    ff_contact *c = &s.contact[0];
+    REFUSED(c->kind = (ff_contact_kind)9, "kind is unknown");
+    REFUSED(c->body = -1, "body");
+    REFUSED((c->kind = FF_CONTACT_PAIR, c->against = 2), "against");
+    REFUSED(c->stiffness = FF_INF, "stiffness");
+    REFUSED(c->damping = -1, "damping");
+    REFUSED(c->damping_depth = FF_NAN, "damping_depth");
+    REFUSED(c->friction = -0.1, "friction");
+    REFUSED(c->at.x = FF_NAN, "normal, at and point");
+    REFUSED(c->point.x = FF_INF, "normal, at and point");
+    REFUSED((c->kind = FF_CONTACT_CONE, c->against = 1, c->axis.x = 1, c->half_angle = 2), "half_angle");
+    REFUSED((c->kind = FF_CONTACT_CONE, c->against = 1, c->axis.x = 1, c->half_angle = 1, c->depth = 0),
+            "depth");
+    REFUSED((c->kind = FF_CONTACT_GRASP, c->against = -1), "against");
+    REFUSED((c->kind = FF_CONTACT_GRASP, c->against = 1, c->reach = 1, c->closes = -1), "closes");
+    REFUSED((c->kind = FF_CONTACT_GRASP, c->against = 1, c->reach = 1, c->rotation_stiffness = -1),
+            "rotation_stiffness");
+    REFUSED((c->kind = FF_CONTACT_GRASP, c->against = 1, c->reach = 1, c->rotation_damping = FF_NAN),
+            "rotation_damping");
+    REFUSED((c->kind = FF_CONTACT_STOPS, c->rotation_stiffness = -1), "rotation_stiffness");
+    REFUSED((c->kind = FF_CONTACT_STOPS, c->stop_rotation.z = -1), "half widths");
+    ff_robot_config *r = &s.satellite[0].robot;
+    REFUSED(r->base.p.x = FF_NAN, "base");
+    REFUSED((r->kind = FF_ROBOT_DELAY, r->jitter = -1), "jitter");
+    REFUSED((r->kind = FF_ROBOT_DELAY, r->jitter = 1e9), "jitter");
+    REFUSED((r->kind = FF_ROBOT_LAG, r->frequency = FF_INF), "frequency");
+    REFUSED((r->kind = FF_ROBOT_LAG, r->damping = 0), "damping");
+    REFUSED((r->kind = FF_ROBOT_LAG, r->damping = FF_INF), "damping");
+    REFUSED((r->kind = FF_ROBOT_JOINTS, r->gear_stiffness[0] = 1), "gear");
+    REFUSED((r->kind = FF_ROBOT_JOINTS, set_gears(r), r->gear_damping[5] = -1), "gear");
+    REFUSED((r->kind = FF_ROBOT_JOINTS, set_gears(r), r->joint_inertia[2] = 0), "gear");
+    REFUSED((r->kind = FF_ROBOT_JOINTS, set_gears(r), r->base.p.x = 9),
+            "cannot hold the satellite at its start");
+    ff_sensor_config *f = &s.satellite[0].sensor;
+    REFUSED((f->kind = FF_SENSOR_NOISY, f->torque_noise = FF_INF), "noise");
+    REFUSED((f->kind = FF_SENSOR_NOISY, f->resolution_force = -1), "resolution");
+    REFUSED((f->kind = FF_SENSOR_NOISY, f->resolution_torque = -1), "resolution");
+    REFUSED((f->kind = FF_SENSOR_NOISY, f->drift_force = FF_NAN), "drift");
+    REFUSED((f->kind = FF_SENSOR_NOISY, f->drift_torque = FF_NAN), "drift");
+    REFUSED((f->kind = FF_SENSOR_NOISY, f->range_torque = 0), "range");
+    REFUSED((f->kind = FF_SENSOR_NOISY, f->bandwidth = 0), "bandwidth");
+    REFUSED((f->kind = FF_SENSOR_NOISY, f->delay = 1e9), "delay");
 #undef REFUSED
     /* no buffer, no crash */
     s = good;

@@ -6,6 +6,9 @@
 
 #include "loop_support.h"
 
+#include "fidelity/fused/fused.h"
+#include "loop/stage.h"
+
 enum { LAB_RING = 128, LAB_FINE = 50 };
 
 typedef struct lab {
@@ -18,6 +21,7 @@ typedef struct lab {
     ff_vec3 shift; /* [m] by which the method believes the surfaces elsewhere, frame of the surface */
     double noise, torque_noise;
     int cycles;
+    uint64_t random; /* not 0: fused's estimates are drawn at random from it */
     ff_rng rng;
     /* results */
     ff_rigid_state truth[2], end[2];
@@ -146,6 +150,8 @@ static inline void lab_run(lab *l, const ff_loop_config *config, ff_loop_model *
     const double T = config->integrate.cycle;
     if (test_loop_create(config, model, message, sizeof message) != FF_OK)
         fail_msg("%s: %s", config->method->name, message);
+    if (l->random)
+        ((fused_model *)ff__loop_method_model(model))->config.random_estimates = l->random;
     test_loop_reset(model, state, &info, &out);
     double before[2], booked[2] = {0, 0};
     for (int i = 0; i < l->bodies; i++) {

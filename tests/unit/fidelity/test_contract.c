@@ -165,7 +165,7 @@ static void test_a_broken_table_is_refused(void **unused) {
     bad.abi++;
     REFUSED("another abi");
     bad.size--;
-    REFUSED("another abi");
+    REFUSED("its size");
     bad.name = "a b";
     REFUSED("name");
     bad.name = "";
@@ -179,7 +179,7 @@ static void test_a_broken_table_is_refused(void **unused) {
     bad.settings = FF_METHOD_SETTINGS + 1;
     REFUSED("64 settings");
     bad.setting_bytes = (uint32_t)setting[1].offset + 4; /* half of it lies outside */
-    REFUSED("place in the struct");
+    REFUSED("beyond setting_bytes");
     bad.columns = 1;
     REFUSED("report");
     const ff_report_column twin[] = {{.name = "a", .unit = "", .help = ""},
@@ -191,9 +191,9 @@ static void test_a_broken_table_is_refused(void **unused) {
     setting[1].name = setting[0].name;
     REFUSED("one name");
     setting[1].name = "a b";
-    REFUSED("lacks name");
+    REFUSED("name of a setting");
     setting[1].name = "group.key"; /* there is no such group */
-    REFUSED("lacks name");
+    REFUSED("name of a setting");
     setting[1] = ff_method_tdpa.setting[7];
     setting[2].choice = NULL;
     REFUSED("words");

@@ -195,6 +195,46 @@ static void test_long_delays(void **unused) {
     }
 }
 
+/* Pressed on for longer than the history: what the onset taught stands, the body comes to rest where the
+ * spring bears the load, and the report says so. */
+static void test_contacts_longer_than_the_history(void **unused) {
+    (void)unused;
+    for (int i = 0; i < 2; i++) {
+        lab_plane(&l, &rng, 1, 0.1, ff_rng_range(&rng, 8, 12), 0.2, 0.3, 900);
+        l.start[0].omega = ff_vec3_zero();
+        l.load = ff_vec3_scale(-3.0 * l.approach * l.rigid[0].mass, l.contact[0].normal);
+        lab_ideal(&l, 0.004);
+        ff_loop_config config;
+        lab_configure(&l, &ff_method_fused, 0, &config);
+        test_setting(&config, "look_back", 0.5);
+        lab_run(&l, &config, model, state);
+        double report[FF_METHOD_VALUES];
+        ff_loop_report(model, state, 0, report);
+        const double outside = *ff_method_value(&ff_method_fused, false, report, "validity");
+        ff_loop_report(model, state, -1, report);
+        assert_true(*ff_method_value(&ff_method_fused, true, report, "look_back_reached") > 100.0);
+        assert_near(outside, 8.0, 0.0); /* longer than the history, and nothing else */
+        /* both swing out: exp(-z w t) of the approach is left after the three seconds, there and back */
+        const double left = 4.0 * exp(-0.2 * 8.0 * 3.0),
+                     rests = ff_vec3_norm(l.load) / l.contact[0].stiffness;
+        if (!(l.error < left))
+            fail_msg("off by %.2g of the approach, %.2g allowed", l.error, left);
+        const ff_vec3 off = ff_vec3_sub(l.end[0].position, l.truth[0].position);
+        assert_near(ff_vec3_dot(off, l.contact[0].normal) / rests, 0.0, left);
+    }
+}
+
+/* Whatever the estimates say, the energy is not raised: they are drawn at random. */
+static void test_random_estimates_give_no_energy(void **unused) {
+    (void)unused;
+    for (int i = 0; i < 6; i++) {
+        lab_plane(&l, &rng, 1 + i % 2, 0.3, stiff(), i % 3 * 0.05, 0.3, 300);
+        l.random = ff_rng_next(&rng) | 1u;
+        l.noise = i < 3 ? 0.0 : 0.2;
+        judge_energy(&ff_method_fused);
+    }
+}
+
 /* A contact of ten cycles. */
 static void test_hard_contacts(void **unused) {
     (void)unused;
@@ -244,6 +284,8 @@ int main(void) {
         cmocka_unit_test(test_impact_without_prediction),
         cmocka_unit_test(test_impact_printed),
         cmocka_unit_test(test_long_delays),
+        cmocka_unit_test(test_contacts_longer_than_the_history),
+        cmocka_unit_test(test_random_estimates_give_no_energy),
         cmocka_unit_test(test_hard_contacts),
         cmocka_unit_test(test_damping_that_is_known),
     };

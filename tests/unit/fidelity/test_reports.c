@@ -76,7 +76,7 @@ static void test_exact_sensors(void **unused) {
         assert_near(ff_vec3_dot(c->normal, ff_vec3_sub(vector("surface_m"), c->at)), 0.0, 2e-6);
         assert_vec3_near(vector("contact_point_m"), c->point, 2e-6);
         assert_near(value("delay_s"), 8 * 0.004, 1e-5);
-        assert_near(value("delay_told_s"), (8 + late) * 0.004, 1e-12);
+        assert_near(value("delay_configured_s"), (8 + late) * 0.004, 1e-12);
         assert_near(value("ideal_peak_N") / l.peak_truth, 1.0, 4e-3);
         assert_true(value("causal_peak_limit_N") > 0.0 && value("causal_peak_limit_N") < l.peak_truth);
         /* in contact for (pi - 2 asin z)/(w sqrt(1 - z2)): from touch to zero force, plus the phase to it */

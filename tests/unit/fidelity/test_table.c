@@ -111,7 +111,7 @@ static void test_what_breaks_a_table(void **unused) {
     method.reset = reset;
     assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
     BROKEN(method.abi++, "abi");
-    BROKEN(method.size--, "abi");
+    BROKEN(method.size--, "size");
     BROKEN(method.name = NULL, "name");
     BROKEN(method.name = "", "name");
     BROKEN(method.name = "12345678901234567890123456789012", "name");
@@ -135,7 +135,19 @@ static void test_what_breaks_a_table(void **unused) {
     BROKEN((method.bytes = bytes, method.create = create), "reset");
     BROKEN(method.settings = FF_METHOD_SETTINGS + 1, "64 settings");
     BROKEN(method.setting_bytes = FF_METHOD_SETTING_BYTES + 1, "512 bytes");
-    BROKEN(method.setting = NULL, "settings");
+    BROKEN(method.setting = NULL, "table of its settings");
+    BROKEN(method.version = "1\n2", "version");
+    BROKEN(method.help = "a\x7f", "help");
+    BROKEN(method.needs = 16, "needs");
+    BROKEN(method.can = 8, "can");
+    BROKEN(method.variants = 3, "2 variants");
+    static char text[FF_METHOD_TEXT + 2];
+    make();
+    memset(text, 'x', FF_METHOD_TEXT);
+    method.version = text;
+    assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
+    text[FF_METHOD_TEXT] = 'x';
+    refused("at most 500 bytes");
     /* as many as there may be */
     static ff_setting many[FF_METHOD_SETTINGS];
     static char names[FF_METHOD_SETTINGS][8];
@@ -154,46 +166,57 @@ static void test_what_breaks_a_table(void **unused) {
 
 static void test_what_breaks_a_setting(void **unused) {
     (void)unused;
-    BROKEN(settings[0].name = NULL, "settings lacks");
-    BROKEN(settings[0].name = "", "settings lacks");
-    BROKEN(settings[0].name = "a b", "settings lacks");
-    BROKEN(settings[0].unit = NULL, "settings lacks");
-    BROKEN(settings[0].absent = NULL, "settings lacks");
-    BROKEN(settings[0].help = NULL, "settings lacks");
-    BROKEN(settings[0].type = (ff_setting_type)-1, "settings lacks");
-    BROKEN(settings[0].type = (ff_setting_type)(FF_SETTING_GROUP + 1), "settings lacks");
-    BROKEN(settings[5].choice = lonely, "settings lacks");
-    BROKEN(settings[5].choice = NULL, "settings lacks");
-    BROKEN(settings[0].low = 4.0, "settings lacks");
-    BROKEN(settings[0].tune_low = 2.5, "settings lacks");  /* above tune_high */
-    BROKEN(settings[0].tune_low = -2.5, "settings lacks"); /* below low */
-    BROKEN(settings[0].tune_high = 3.5, "settings lacks"); /* above high */
-    BROKEN(settings[4].effect = "e", "settings lacks");    /* of a real only */
-    BROKEN(settings[0].offset = sizeof(box) - 7, "settings lacks");
-    BROKEN(settings[0].offset = sizeof(box) + 1, "settings lacks");
-    BROKEN(settings[3].offset = sizeof(box) - 7, "settings lacks");
-    BROKEN(settings[4].offset = sizeof(box), "settings lacks");
-    BROKEN(settings[5].offset = sizeof(box) - 3, "settings lacks");
-    BROKEN(settings[6].offset = sizeof(box) - 23, "settings lacks");
-    make();
-    settings[0].offset = sizeof(box) - 8;
-    settings[6].offset = sizeof(box) - 24;
-    settings[4].offset = sizeof(box) - 1;
-    settings[5].offset = sizeof(box) - 4;
-    settings[7].offset = sizeof(box); /* a group takes no room */
+    static const char *too_many[FF_METHOD_WORDS + 2];
+    BROKEN(settings[0].name = NULL, "name of a setting");
+    BROKEN(settings[0].name = "", "name of a setting");
+    BROKEN(settings[0].name = "a b", "name of a setting");
+    BROKEN(settings[0].unit = NULL, "lacks unit");
+    BROKEN(settings[0].absent = NULL, "lacks unit, default");
+    BROKEN(settings[0].help = NULL, "or help");
+    BROKEN(settings[0].help = "a\tb", "or help");
+    BROKEN(settings[0].effect = "\n", "effect");
+    BROKEN(settings[0].type = (ff_setting_type)-1, "type of a setting");
+    BROKEN(settings[0].type = (ff_setting_type)(FF_SETTING_GROUP + 1), "type of a setting");
+    BROKEN(settings[5].choice = lonely, "words of its choice");
+    BROKEN(settings[5].choice = NULL, "words of its choice");
+    for (int i = 0; i <= FF_METHOD_WORDS; i++)
+        too_many[i] = "w";
+    BROKEN(settings[5].choice = too_many, "words of its choice");
+    BROKEN(settings[0].low = 4.0, "range of a setting is empty");
+    BROKEN(settings[0].high = FF_NAN, "range of a setting is empty");
+    BROKEN(settings[0].tune_low = 2.5, "range for tuning");  /* above tune_high */
+    BROKEN(settings[0].tune_low = -2.5, "range for tuning"); /* below low */
+    BROKEN(settings[0].tune_high = 3.5, "range for tuning"); /* above high */
+    BROKEN(settings[4].effect = "e", "not a real number");
+    BROKEN(settings[0].offset = sizeof(box) - 7, "beyond setting_bytes");
+    BROKEN(settings[0].offset = sizeof(box) + 1, "beyond setting_bytes");
+    BROKEN(settings[3].offset = sizeof(box) - 7, "beyond setting_bytes");
+    BROKEN(settings[4].offset = sizeof(box), "beyond setting_bytes");
+    BROKEN(settings[5].offset = sizeof(box) - 3, "beyond setting_bytes");
+    BROKEN(settings[6].offset = sizeof(box) - 23, "beyond setting_bytes");
+    BROKEN(settings[0].offset += 4, "not aligned");
+    BROKEN(settings[5].offset += 1, "not aligned");
+    BROKEN(settings[1].offset = settings[0].offset, "overlap");
+    BROKEN(settings[0].offset = settings[6].offset + 16, "overlap"); /* inside a vector */
+    make(); /* at the very end of a struct that is larger */
+    method.setting_bytes = sizeof(box) + 8;
+    settings[0].offset = sizeof(box);
+    settings[7].offset = sizeof(box) + 8; /* a group takes no room */
     settings[0].tune_low = settings[0].low;
     settings[0].tune_high = settings[0].high;
     assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
     BROKEN(settings[1].name = "real", "one name");
-    BROKEN(settings[8].name = "other.inner", "settings lacks"); /* no such group */
-    BROKEN(settings[8].name = "groups.inner", "settings lacks");
-    BROKEN(settings[8].name = "grou.inner", "settings lacks");
-    BROKEN(settings[8].name = "graup.inner", "settings lacks");
-    BROKEN(settings[8].name = "group.", "settings lacks");
-    BROKEN(settings[8].name = "group.a.b", "settings lacks");
-    BROKEN(settings[8].type = FF_SETTING_GROUP, "settings lacks"); /* no group in a group */
-    BROKEN(settings[7].type = FF_SETTING_REAL, "settings lacks");  /* a setting is no group */
-    BROKEN(settings[1].name = "group.early", "settings lacks");    /* before its group */
+    BROKEN(settings[8].name = "other.inner", "name of a setting"); /* no such group */
+    BROKEN(settings[8].name = "groups.inner", "name of a setting");
+    BROKEN(settings[8].name = "grou.inner", "name of a setting");
+    BROKEN(settings[8].name = "graup.inner", "name of a setting");
+    BROKEN(settings[8].name = "group.", "name of a setting");
+    BROKEN(settings[8].name = "group.a.b", "name of a setting");
+    BROKEN(settings[8].type = FF_SETTING_GROUP, "name of a setting"); /* no group in a group */
+    BROKEN((settings[7].type = FF_SETTING_REAL, settings[7].offset = sizeof(box),
+            method.setting_bytes = sizeof(box) + 8),
+           "name of a setting");                                   /* a setting is no group */
+    BROKEN(settings[1].name = "group.early", "name of a setting"); /* before its group */
 }
 
 static void test_what_breaks_a_report(void **unused) {
@@ -208,6 +231,12 @@ static void test_what_breaks_a_report(void **unused) {
     BROKEN(columns[2].label = NULL, "column");
     BROKEN(columns[4].label = NULL, "column");
     BROKEN(columns[1].name = "a_N", "one name");
+    BROKEN(columns[0].name = "a N", "name of a column");
+    BROKEN(columns[0].unit = "\r", "lacks unit");
+    BROKEN(columns[0].type = (ff_report_type)-1, "type of a column");
+    BROKEN(columns[0].type = (ff_report_type)(FF_REPORT_VECTOR + 1), "type of a column");
+    static const char *const one[] = {"none", NULL};
+    BROKEN(columns[4].label = one, "lacks its words"); /* of flags: none, and what stands before a list */
     static ff_report_column many[34];
     static char names[34][8];
     for (int run = 0; run < 2; run++) {

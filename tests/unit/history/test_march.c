@@ -430,6 +430,138 @@ static void test_given_direction_and_torque(void **unused) {
     assert_vec3_near(ff_vec3_scale(1.0 / T, w.impulse[0].torque), beside[0], 1e-12);
 }
 
+/* Each component of a load acts, alone as well: a parabola, or I w' = torque about a principal axis. */
+static void test_each_component_of_a_load_acts(void **unused) {
+    (void)unused;
+    for (int c = 0; c < 6; c++) {
+        const ff_body_view view[2] = {body_of(120.0, 20.0, 30.0, 40.0), body_of(80.0, 10.0, 10.0, 10.0)};
+        ff__march w;
+        begin(&w, view, 2, NULL, 0);
+        for (int i = 0; i < 2; i++)
+            w.x[i] = (ff_rigid_state){.attitude = {1, 0, 0, 0}};
+        ff_rigid_load *load = &w.load[c % 2];
+        (c < 3 ? load->force.a : load->torque.a)[c % 3] = 0.6;
+        const double inertia = c < 3 ? view[c % 2].rigid.mass : view[c % 2].rigid.inertia.m[c % 3][c % 3],
+                     t = 50 * T;
+        w.limit = 1.0;
+        if (c & 1)
+            ff__march_ahead(&w, t); /* in longer pieces, the middle of each */
+        else
+            for (int k = 0; k < 50; k++)
+                ff__march_step(&w, T);
+        const ff_rigid_state *x = &w.x[c % 2];
+        const ff_vec3 moved = c < 3 ? x->position : ff_quat_log(x->attitude),
+                      rate = c < 3 ? x->velocity : x->omega;
+        for (int a = 0; a < 3; a++) {
+            assert_near(rate.a[a], a == c % 3 ? 0.6 * t / inertia : 0.0, 1e-14);
+            assert_near(moved.a[a], a == c % 3 ? 0.3 * t * t / inertia : 0.0, 1e-14);
+        }
+        const double energy = 0.5 * inertia * pow(0.6 * t / inertia, 2);
+        assert_near(ff__march_energy(&w), energy, 1e-13);
+        assert_near(w.limit, 1.0 + energy, 1e-13); /* grows by the work */
+        w.moving = 1u << (1 - c % 2);
+        assert_near(ff__march_energy(&w), 0.0, 0.0); /* of those that move here */
+    }
+}
+
+/* A measured force alone over one step is one impulse of known size. With the net it is the largest part of
+ * it after which the energy is not above the limit, or what brings the energy down furthest. */
+static void test_net_lets_the_largest_impulse_through(void **unused) {
+    (void)unused;
+    int whole = 0, part = 0, least = 0;
+    for (int n = 0; n < 400; n++) {
+        const ff_body_view view = any_body();
+        ff__actor act = {.p = {.b = -1, .n = ff_vec3_unit(any(1.0)), .r = any(0.3)},
+                         .f0 = ff_rng_range(&rng, -20.0, 100.0),
+                         .f1 = ff_rng_range(&rng, 0.0, 1000.0)};
+        ff__march w;
+        begin(&w, &view, 1, &act, 1);
+        w.x[0] = any_motion(0.01);
+        w.x[0].velocity = any(0.02);
+        ff_rigid_state middle = w.x[0];
+        ff_view_drift(&view, 0.5 * T, &middle);
+        ff__port q;
+        ff__place_open(&view, &act.p, &middle, NULL, act.p.n, ff_vec3_zero(), &q);
+        const double E = ff_view_energy(&view, &middle), wish = fmax(0.0, 0.5 * T * (act.f0 + act.f1));
+        w.net = true;
+        w.limit = E * ff_rng_range(&rng, n % 2 ? 0.2 : 0.999, 1.3);
+        const double room = w.limit - E;
+        /* E + p u + p^2 m/2 <= limit: between the roots; below the least of it p = -u/m */
+        const double root = q.u * q.u + 2.0 * q.mobility * room, lowest = fmax(0.0, -q.u / q.mobility);
+        double expected = root > 0.0 ? fmax(lowest, (sqrt(root) - q.u) / q.mobility) : lowest;
+        if (wish * (q.u + 0.5 * wish * q.mobility) <= room || expected > wish)
+            expected = wish;
+        ff__march_step(&w, T);
+        const double size = ff_vec3_norm(w.impulse[0].force);
+        assert_near(size, expected, 1e-9 * (1.0 + wish));
+        assert_vec3_near(w.impulse[0].force, ff_vec3_scale(expected, act.p.n), 1e-9 * (1.0 + wish));
+        assert_int_equal(w.net_count, expected < wish);
+        whole += wish > 0.0 && expected == wish;
+        part += expected < wish && expected > lowest;
+        least += expected < wish && expected == lowest;
+        assert_near(w.energy, ff__march_energy(&w), 1e-9 * (1.0 + w.energy));
+    }
+    assert_true(whole > 20 && part > 20 && least > 20);
+}
+
+/* Sub-steps by the phase of the contact's oscillation, 0.16 rad or 0.08 with friction, at most 12 a cycle; of
+ * another law by its stiffness where an approach with 0.1 m/s stops. One where no surface is reached in the
+ * time, which counts 1.1 of the way, the turn of both bodies and any load. */
+static void test_sub_steps_by_phase(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 200; n++) {
+        const ff_body_view view[2] = {any_body(), any_body()};
+        const double w_n = ff_rng_range(&rng, 20.0, 600.0), mobility = view[0].rigid.mass_inv, v = 0.05;
+        const int law = n % 4, cycles = 1 + n % 3;
+        ff_profile e = {.valid = true, .law = law, .k = w_n * w_n / mobility};
+        if (law) { /* k d^(n+1)/(n+1) = v^2/(2 mobility), with the stiffness w_n^2/mobility there */
+            const double m = ff_profile_exponent(law), d = 0.1 / w_n * sqrt(0.5 * m * (m + 1.0));
+            e.k = w_n * w_n / mobility / (m * pow(d, m - 1.0));
+        }
+        ff__actor act = {.p = {.b = -1, .n = ff_vec3_make(1, 0, 0)}, .surface = &e, .mu = n % 5 ? 0.0 : 0.1};
+        ff__march w;
+        begin(&w, view, 2, &act, 1);
+        const double time = cycles * T, phase = w_n * time / (act.mu > 0.0 ? 0.08 : 0.16);
+        const int most = 12 * cycles, expected = phase > most ? most : (int)ceil(phase);
+        if (fabs(phase - round(phase)) < 1e-6)
+            continue;
+        const ff_rigid_state in = {
+            .position = {{-1e-3, 0, 0}}, .attitude = {1, 0, 0, 0}, .velocity = {{-v, 0, 0}}};
+        w.x[0] = w.x[1] = in;
+        assert_int_equal(ff__march_step(&w, time), expected);
+        const int kind = n % 5;
+        for (int near = 0; near < 2; near++) {
+            act.p = (ff__place){.b = -1, .n = ff_vec3_make(1, 0, 0)};
+            w.x[0] = in;
+            w.load[0].force = ff_vec3_zero();
+            double gap = 1.1 * v * time;
+            int steps = expected;
+            if (kind == 1)
+                gap = 0.0, w.x[0].velocity.x = v; /* it leaves */
+            if (kind == 2) { /* a lever that turns, about the normal: the tip does not approach */
+                w.x[0].omega.x = 0.4;
+                act.p.r = ff_vec3_make(2.0, 0, 0);
+                gap += 2.0 * 0.4 * 0.4 * 2.0 * time * time;
+            }
+            if (kind == 3) { /* the other body turns: by the distance and the speed between them */
+                act.p.b = 1;
+                w.x[1] = (ff_rigid_state){.attitude = {1, 0, 0, 0}, .omega = {{0.5, 0, 0}}};
+                gap = (gap + 2.0 * v * time * time) / (1.0 - 0.5 * time * time);
+                const double more = phase * sqrt(1.0 + view[1].rigid.mass_inv / mobility);
+                steps = more > most ? most : (int)ceil(more);
+                if (law && law != 2)
+                    continue; /* it is another stiffness, too */
+            }
+            gap *= near ? 0.999 : 1.001;
+            gap += near ? -1e-12 : 1e-12;
+            w.x[0].position.x = gap - act.p.r.x;
+            if (kind == 4)
+                w.load[0].force.y = 1e-6; /* may bring it there */
+            assert_int_equal(ff__march_step(&w, time), near || kind == 4 ? steps : 1);
+        }
+    }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 1);
     const struct CMUnitTest tests[] = {
@@ -446,6 +578,9 @@ int main(void) {
         cmocka_unit_test(test_cone_and_look_ahead_rebound_alike),
         cmocka_unit_test(test_net_holds_the_energy),
         cmocka_unit_test(test_given_direction_and_torque),
+        cmocka_unit_test(test_each_component_of_a_load_acts),
+        cmocka_unit_test(test_net_lets_the_largest_impulse_through),
+        cmocka_unit_test(test_sub_steps_by_phase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* What the page may ask: lines are checked strictly, and the executive applies them only outside contact. */
+/* What the page may ask: lines are checked strictly, and the executive applies them only outside contact; and
+ * what rows become: frames with the largest of each limit, and events. */
 #include "live/control.h"
 #include "live/internal.h"
 #include "support.h"
@@ -106,6 +107,219 @@ static void test_utf8_broken_replaced_whole_kept(void **state) {
         if (*c == '?')
             *c = '_';
     assert_string_equal(text, "a\xc3\xb6\xe2\x82\xac\xf0\x9f\x9b\xb0 _-_-__-___-_");
+    /* RFC 3629, 4: the first and last of each length; one less or more is overlong, a surrogate, too large */
+    static const char *const whole[] = {"\xc2\x80",         "\xdf\xbf",        "\xe0\xa0\x80",
+                                        "\xed\x9f\xbf",     "\xee\x80\x80",    "\xef\xbf\xbf",
+                                        "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"},
+                             *const broken[] = {
+                                 "\xc1\xbf",         "\xe0\x9f\xbf",     "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                                 "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\x80"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        snprintf(text, sizeof text, "%s", whole[i]);
+        ff_live__utf8(text);
+        assert_string_equal(text, whole[i]);
+    }
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        snprintf(text, sizeof text, "%s", broken[i]);
+        ff_live__utf8(text);
+        assert_int_equal(strspn(text, "?"), strlen(broken[i]));
+    }
+}
+
+static void test_parse_numbers_in_their_range(void **state) {
+    (void)state;
+    ff_live_command c;
+    make_page(false, true);
+    page.open = FF_LIVE_BIT(FF_LIVE_SPEED) | FF_LIVE_BIT(FF_LIVE_SEEK);
+    assert_true(parse("1 speed 0.01", &c));
+    assert_near(c.value, 0.01, 0.0);
+    assert_true(parse("1 seek -5.5", &c));
+    assert_near(c.value, -5.5, 0.0);
+    assert_false(parse("1 speed 0", &c));
+    assert_false(parse("1 speed 101", &c));
+    assert_false(parse("1 speed", &c));
+    assert_false(parse("1 seek 1e10", &c));
+    assert_string_equal(ff_live_verb_name(FF_LIVE_VERBS), "");
+}
+
+/* ------------------------------------------------------------------------------------- rows to frames -- */
+
+enum { TIME, TOUCH, FORCE, STATUS, X, Y, X0, Y0, COLUMNS };
+
+/* A page without a server: a contact, the loop's status, a distance in mm that trips, a gauge that does not.
+ */
+static void make_stream(void) {
+    static double value[COLUMNS], gauge[1], most[2], frame[FF_LIVE_HISTORY * (FF_LIVE_HEAD + 2 + COLUMNS)];
+    static int64_t stamp[FF_LIVE_HISTORY];
+    static unsigned char in[sizeof(ff_live_item) + COLUMNS * sizeof(double)];
+    memset(&page, 0, sizeof page);
+    page.count = COLUMNS;
+    page.status_column = STATUS;
+    page.limits = 2;
+    page.limit[0] = (ff_live_limit){
+        .name = "distance", .unit = "mm", .column = X, .count = 2, .minus = X0, .scale = 1e3, .trips = true};
+    page.limit[1] = (ff_live_limit){.name = "jerk", .unit = "m/s3", .gauge = 1, .scale = 1.0};
+    atomic_init(&page.limit_now[0], 7000.0);
+    atomic_init(&page.limit_now[1], 3.0);
+    page.touches = 2;
+    page.touch[0] = (ff_live_touch){.touching = TOUCH, .force = FORCE, .name = "wall"};
+    page.touch[1] =
+        (ff_live_touch){.touching = TOUCH, .force = -1, .name = "plate"}; /* no column of its force */
+    page.width = FF_LIVE_HEAD + 2 + COLUMNS;
+    page.value = value;
+    page.gauge = gauge;
+    gauge[0] = 0.0;
+    page.most = most;
+    page.frame = frame;
+    page.stamp = stamp;
+    page.in = in;
+    page.last_t = -FF_INF;
+    assert_int_equal(ff_ring_create(&page.ring, sizeof in, 2048), FF_OK);
+    assert_int_equal(ff_ring_create(&page.notes, sizeof(ff_live_note), 16), FF_OK);
+}
+
+static void free_stream(void) {
+    ff_ring_free(&page.ring);
+    ff_ring_free(&page.notes);
+}
+
+static void push_row(double t, double touch, double force, double status, double x, unsigned flags) {
+    const double row[COLUMNS] = {t, touch, force, status, 1.0 + x, 2.0, 1.0, 2.0};
+    assert_true(ff_live_push_values(&page, row, flags));
+}
+
+/* Of the newest frame. */
+static double newest(int column) {
+    return page.frame[(page.made - 1) % FF_LIVE_HISTORY * (uint64_t)page.width + (uint64_t)column];
+}
+
+static void assert_note(uint64_t number, ff_live_level level, const char *words) {
+    assert_true(page.noted > number);
+    const ff_live_note *n = &page.note[number % FF_LIVE_EVENTS];
+    assert_int_equal(n->level, level);
+    assert_string_equal(n->text, words);
+}
+
+static void test_rows_become_frames_and_events(void **state) {
+    (void)state;
+    make_stream();
+    assert_false(ff_live__drain(&page)); /* nothing came */
+    ff_live_set_late(&page, 500.0);
+    ff_live_set_late(&page, 200.0);
+    push_row(0.0, 0, 0, 0, 5.0, 0);
+    push_row(0.1, 0, 0, 0, 10.0, 0);
+    push_row(0.2, 0, 0, 0, 0.0, 0);
+    page.gauge[0] = 2.0;
+    assert_true(ff_live__drain(&page));
+    assert_int_equal(page.made, 1); /* one frame of three rows: the newest, with the largest of each limit */
+    assert_near(newest(0), 0.0, 0.0);
+    assert_near(newest(2), 3.0, 0.0);
+    assert_near(newest(4), 500.0, 0.0); /* the latest wake */
+    assert_near(newest(FF_LIVE_HEAD), 1e4, 1e-9);
+    assert_near(newest(FF_LIVE_HEAD + 1), 2.0, 0.0);
+    assert_near(newest(FF_LIVE_HEAD + 2 + TIME), 0.2, 0.0);
+    assert_int_equal(page.noted, 1);
+    assert_note(0, FF_LIVE_ALARM, "distance is 1e+04 mm, more than 7000");
+    /* said once, until it has been below eight tenths of it */
+    static const double x[] = {8.0, 6.0, 8.0, 5.0, 8.0};
+    static const uint64_t noted[] = {1, 1, 1, 1, 2};
+    page.exceeded[0] = true;
+    for (size_t i = 0; i < 5; i++) {
+        push_row(0.3 + 0.1 * (double)i, 0, 0, 0, x[i], 0);
+        ff_live__drain(&page);
+        assert_int_equal(page.noted, noted[i]);
+    }
+    page.gauge[0] = 4.0;
+    push_row(0.9, 0, 0, 0, 0, 0);
+    ff_live__drain(&page);
+    assert_note(2, FF_LIVE_WARNING, "jerk is 4 m/s3, more than 3"); /* a requirement: the run continues */
+    /* what the loop says, once a change */
+    static const double status[] = {FF_ERR_LIMIT, FF_ERR_LIMIT, 0, 1, 0};
+    for (size_t i = 0; i < 5; i++)
+        push_row(1.0 + 0.1 * (double)i, 0, 0, status[i], 0, 0);
+    ff_live__drain(&page);
+    assert_int_equal(page.noted, 5);
+    assert_int_equal(page.note[3].level, FF_LIVE_ALARM);
+    assert_non_null(strstr(page.note[3].text, ff_status_text(FF_ERR_LIMIT)));
+    assert_int_equal(page.note[4].level, FF_LIVE_WARNING);
+    /* a contact from its first row to the fifth quiet one, with its peak, bounced once in between */
+    static const double touch[] = {1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0},
+                        force[] = {5, 9, 2, 0, 7, 0, 0, 0, 0, 0, 0};
+    for (int i = 0; i < 11; i++)
+        push_row(2.0 + 0.1 * i, touch[i], force[i], 0, 0, 0);
+    ff_live__drain(&page);
+    assert_int_equal(page.noted, 9);
+    assert_note(5, FF_LIVE_INFO, "contact at wall");
+    assert_note(6, FF_LIVE_INFO, "contact at plate");
+    assert_note(7, FF_LIVE_INFO, "released wall after 0.900 s, maximum 9.00 N");
+    assert_note(8, FF_LIVE_INFO, "released plate after 0.900 s, maximum 0.00 N");
+    free_stream();
+}
+
+static void test_a_jump_in_time_forgets_and_the_past_is_bounded(void **state) {
+    (void)state;
+    make_stream();
+    push_row(5.0, 1, 5, FF_ERR_LIMIT, 10.0, FF_LIVE_KEEP);
+    ff_live__drain(&page);
+    assert_int_equal(page.made, 1);
+    assert_int_equal(page.noted, 4); /* two contacts, the distance, the status */
+    push_row(1.0, 1, 5, FF_ERR_LIMIT, 10.0, 0);
+    ff_live__drain(&page);
+    assert_near(newest(0), 1.0, 0.0);      /* restart */
+    assert_int_equal(page.oldest, 1);      /* the frame of before does not count */
+    assert_int_equal(page.note_oldest, 4); /* nor do its events: all is said again */
+    assert_int_equal(page.noted, 8);
+    push_row(2.0, 0, 0, 0, 0, FF_LIVE_RESTART);
+    ff_live__drain(&page);
+    assert_near(newest(0), 1.0, 0.0); /* forwards, but ordered */
+    const uint64_t before = page.made;
+    for (int i = 0; i < FF_LIVE_HISTORY + 10; i++)
+        push_row(3.0 + i, 0, 0, 0, 0, FF_LIVE_KEEP);
+    ff_live__drain(&page);
+    assert_int_equal(page.made, before + FF_LIVE_HISTORY + 10); /* each is shown */
+    assert_int_equal(page.made - page.oldest, FF_LIVE_HISTORY);
+    /* more than the ring holds is lost to the page, and counted */
+    for (int i = 0; i < 2048; i++)
+        push_row(5000.0 + i, 0, 0, 0, 0, 0);
+    const double row[COLUMNS] = {1e4};
+    assert_false(ff_live_push_values(&page, row, 0));
+    ff_live__drain(&page);
+    assert_near(newest(3), 1.0, 0.0);
+    /* events that do not fit, or are too long */
+    char text[400];
+    memset(text, 'e', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    for (int i = 0; i < 16; i++)
+        assert_true(ff_live_event(&page, FF_LIVE_INFO, 0.0, text));
+    assert_false(ff_live_event(&page, FF_LIVE_INFO, 0.0, text));
+    const uint64_t noted = page.noted;
+    ff_live__drain(&page);
+    assert_int_equal(page.noted, noted + 16);
+    assert_int_equal(strlen(page.note[noted % FF_LIVE_EVENTS].text), FF_LIVE_TEXT - 1);
+    page.rows = true; /* rows of a scenario: values are refused */
+    assert_false(ff_live_push_values(&page, row, 0));
+    page.rows = false;
+    assert_false(ff_live_push(&page, NULL, NULL));
+    free_stream();
+}
+
+static void test_more_than_the_page_has_room_for_is_left_out(void **state) {
+    (void)state;
+    static ff_live_config config;
+    static ff_tuning_table table;
+    config = (ff_live_config){.parameters = FF_LIVE_MAX_PARAMETERS - 1, .limits = FF_LIVE_MAX_LIMITS - 1};
+    table = (ff_tuning_table){.count = 2};
+    ff_live_parameters(&table, &config);
+    assert_int_equal(config.parameters, FF_LIVE_MAX_PARAMETERS);
+    static ff_scenario scenario;
+    char message[512], warnings[1024];
+    const ff_scenario_options none = {0};
+    assert_int_equal(ff_scenario_load(FF_SOURCE_DIR "/scenarios/wall.yaml", &none, &scenario, message,
+                                      sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    assert_int_equal(ff_live_limits(&scenario, &config), FF_OK);
+    assert_int_equal(config.limits, FF_LIVE_MAX_LIMITS);
+    assert_true(config.limit[FF_LIVE_MAX_LIMITS - 1].name[0] != 0);
 }
 
 /* ------------------------------------------------------------------------------------------ the executive --
@@ -239,17 +453,21 @@ static struct {
     int looks; /* at Ctrl-C while it is held */
     uint64_t stop_at;
     bool loop;
+    bool interrupt; /* Ctrl-C while it is held */
 } capture;
 
 static void ask(ff_live_verb verb) {
-    const ff_live_command c = {.verb = verb, .value = 1.0};
+    const ff_live_command c = {.verb = verb, .value = verb == FF_LIVE_SPEED ? 2.0 : 1.0};
     assert_true(ff_ring_push(&capture.control.live->commands, &c));
 }
 
 static bool look(void) {
-    if (capture.control.held && ++capture.looks == 3)
+    if (capture.control.held && ++capture.looks == 3) {
+        if (capture.interrupt)
+            return true;
         ask(FF_LIVE_RESUME);
-    return false;
+    }
+    return capture.interrupt && capture.looks >= 3;
 }
 
 static bool between_captures(void *self, const ff_run_access *access) {
@@ -261,13 +479,22 @@ static bool between_captures(void *self, const ff_run_access *access) {
     if (access->k == 7) { /* refused: there is no threshold, or no loop behind it */
         ask(FF_LIVE_SET);
         ask(FF_LIVE_ZERO);
+        ask(FF_LIVE_SEEK);
+        ask(FF_LIVE_SPEED);
+    }
+    if (access->k == 9) { /* the machine slept for ten seconds: it continues from here */
+        capture.control.anchor_ns -= 10000000000;
+        const bool go = ff_live_control_between(&capture.control, access);
+        assert_near(capture.control.speed, 2.0, 0.0);
+        assert_int_equal(capture.control.anchor_ns, 0);
+        return go;
     }
     if (access->k == capture.stop_at)
         ask(FF_LIVE_STOP);
     return ff_live_control_between(&capture.control, access);
 }
 
-static void run_capture(const char *method, uint64_t stop_at, ff_run_result *result) {
+static void run_capture(const char *method, uint64_t stop_at, bool interrupt, ff_run_result *result) {
     static ff_scenario scenario;
     char message[512] = "", warnings[1024];
     const char *const set[] = {"time.duration=0.4"};
@@ -284,6 +511,7 @@ static void run_capture(const char *method, uint64_t stop_at, ff_run_result *res
         fail_msg("%s", message);
     capture.control.interrupted = look;
     capture.stop_at = stop_at;
+    capture.interrupt = interrupt;
     capture.loop = scenario.method != NULL;
     const ff_sink sink = ff_live_control_sink(&capture.control);
     const ff_run_options run = {.sinks = &sink, .count = 1, .between = between_captures};
@@ -296,16 +524,21 @@ static void test_capture_paced_held_and_stopped(void **state) {
     static const char *const method[] = {"direct", "ideal"};
     for (int m = 0; m < 2; m++) {
         ff_run_result result;
-        run_capture(method[m], UINT64_MAX, &result);
+        run_capture(method[m], UINT64_MAX, false, &result);
         assert_int_equal(result.status, FF_OK);
-        assert_true(result.wall_s >= 0.4 - 1e-3); /* paced: never faster than the clock */
-        assert_true(capture.looks >= 3);          /* it stood until it was continued */
+        /* paced, from cycle 9 on by twice: never faster than the clock */
+        assert_true(result.wall_s >= 0.5 * (0.4 - 10 * 0.004) - 1e-3);
+        assert_true(capture.looks >= 3); /* it stood until it was continued */
         assert_false(capture.control.stopped);
-        run_capture(method[m], 11, &result);
+        run_capture(method[m], 11, false, &result);
         assert_int_equal(result.status, FF_ERR_LIMIT);
         assert_int_equal(result.cycles, 10); /* the last one done */
         assert_non_null(strstr(result.message, "stopped at"));
         assert_true(capture.control.stopped);
+        run_capture(method[m], UINT64_MAX, true, &result);
+        assert_int_equal(result.status, FF_ERR_LIMIT);
+        assert_int_equal(result.cycles, 4); /* Ctrl-C ends it also while it is held, at cycle 5 */
+        assert_false(capture.control.stopped);
     }
 }
 
@@ -314,6 +547,10 @@ int main(void) {
         cmocka_unit_test(test_parse_token_needed_where_guarded),
         cmocka_unit_test(test_parse_anything_else_refused),
         cmocka_unit_test(test_utf8_broken_replaced_whole_kept),
+        cmocka_unit_test(test_parse_numbers_in_their_range),
+        cmocka_unit_test(test_rows_become_frames_and_events),
+        cmocka_unit_test(test_a_jump_in_time_forgets_and_the_past_is_bounded),
+        cmocka_unit_test(test_more_than_the_page_has_room_for_is_left_out),
         cmocka_unit_test(test_zero_without_contact_takes_the_bias),
         cmocka_unit_test(test_zero_in_contact_refused),
         cmocka_unit_test(test_set_outside_contact_only),

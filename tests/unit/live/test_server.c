@@ -54,9 +54,9 @@ static int request(const char *text, char *head, size_t size) {
 }
 
 static int status_of(const char *method, const char *path, const char *host) {
-    char text[512], head[4096];
-    snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", method, path,
-             host);
+    char text[1024], head[4096];
+    snprintf(text, sizeof text, "%s %s HTTP/1.1\r\n%s%s\r\nContent-Length: 0\r\n\r\n", method, path,
+             host ? "Host: " : "X: ", host ? host : "y");
     close(request(text, head, sizeof head));
     return strncmp(head, "HTTP/1.1 ", 9) == 0 ? atoi(head + 9) : 0;
 }
@@ -64,12 +64,11 @@ static int status_of(const char *method, const char *path, const char *host) {
 /* -1: not taken, *status is why. */
 static int upgrade(const char *origin, int *status) {
     char text[512], head[4096];
-    snprintf(
-        text, sizeof text,
-        "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nOrigin: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-        "Sec-WebSocket-Protocol: freefloat\r\n\r\n",
-        port, origin);
+    snprintf(text, sizeof text,
+             "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s%s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+             "Sec-WebSocket-Protocol: freefloat\r\n\r\n",
+             port, origin ? "Origin: " : "X: ", origin ? origin : "y");
     const int fd = request(text, head, sizeof head);
     *status = strncmp(head, "HTTP/1.1 ", 9) == 0 ? atoi(head + 9) : 0;
     if (*status == 101) {
@@ -225,7 +224,14 @@ static void test_who_is_refused(void **state) {
     assert_int_equal(status_of("GET", "/etc/passwd", own), 404);
     assert_int_equal(status_of("GET", "/favicon.ico", own), 204);
     assert_int_equal(status_of("POST", "/", own), 405);
+    char longer[400];
+    memset(longer, 'h', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    assert_int_equal(status_of("GET", "/", longer), 403); /* longer than any name of ours */
+    assert_int_not_equal(status_of("GET", "/", NULL), 200);
     int status;
+    assert_int_equal(upgrade(NULL, &status), -1); /* not a browser's page */
+    assert_int_not_equal(status, 101);
     assert_int_equal(upgrade("http://evil.example", &status), -1);
     assert_int_not_equal(status, 101);
     char secure[64];
@@ -332,6 +338,119 @@ static void test_commands_with_and_without_the_token(void **state) {
     close(fd);
 }
 
+/* Rows of one message; its last time in *t. 0: a text. */
+static size_t hear_rows(int fd, double *t) {
+    size_t n;
+    const int kind = hear(fd, heard, sizeof heard, &n);
+    assert_true(kind == 1 || kind == 2);
+    if (kind == 1)
+        return 0;
+    double head[2], last[3];
+    memcpy(head, heard, sizeof head);
+    memcpy(last, heard + n - sizeof last, sizeof last);
+    *t = last[0];
+    return (n / sizeof(double) - 2) / (size_t)head[1];
+}
+
+/* Rows that come faster than they are shown: a viewer gets the newest 64 of them; a new one the past, every
+ * second row of it, the newest among them. After a jump only what follows it counts, and the last 128 events.
+ */
+static void test_a_slow_viewer_gets_the_newest(void **state) {
+    (void)state;
+    const int fd = enter();
+    double row[3] = {2.0, 0.1, 0.1}, t = 0.0;
+    hear_words(fd, "\"hello\"");
+    assert_true(ff_live_push_values(live, row, FF_LIVE_KEEP | FF_LIVE_RESTART));
+    while (hear_rows(fd, &t) == 0 || t != 2.0) {
+    }
+    size_t largest = 0;
+    for (int i = 0; i < 400; i++) {
+        row[0] = 3.0 + 0.01 * i;
+        assert_true(ff_live_push_values(live, row, FF_LIVE_KEEP));
+    }
+    while (t != row[0]) {
+        const size_t rows = hear_rows(fd, &t);
+        largest = rows > largest ? rows : largest;
+    }
+    assert_in_range(largest, 1, 64);
+    const int second = enter();
+    size_t rows = 0;
+    for (t = 0.0; t != row[0];)
+        rows = hear_rows(second, &t);
+    assert_int_equal(rows, 201); /* of 401 since the jump */
+    for (int i = 0; i < 200; i++)
+        while (!ff_live_event(live, FF_LIVE_INFO, 7.0, i < 199 ? "many" : "the last"))
+            usleep(2000);
+    hear_words(second, "the last");
+    const int third = enter();
+    const char *first = hear_words(third, "\"event\""), *number = strstr(first, "\"number\":");
+    assert_non_null(number);
+    const long from = atol(number + 9), to = atol(strstr(hear_words(third, "the last"), "\"number\":") + 9);
+    assert_int_equal(to - from, 127);
+    row[0] = 0.5; /* back in time: a viewer who is there is shown that it restarts, and no event of before */
+    assert_true(ff_live_push_values(live, row, 0));
+    while (t != 0.5)
+        hear_rows(third, &t);
+    const int fourth = enter();
+    for (t = 0.0; t != 0.5;) {
+        hear_rows(fourth, &t);
+        assert_null(strstr(heard, "the last"));
+    }
+    close(fd);
+    close(second);
+    close(third);
+    close(fourth);
+}
+
+static int patient; /* a viewer whose commands nobody answers */
+
+static void test_commands_that_wait_are_bounded(void **state) {
+    (void)state;
+    const int other = enter(); /* its answers are its own */
+    patient = enter();
+    for (int i = 0; i < 9; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%d hold", 20 + i);
+        order(patient, text);
+    }
+    assert_non_null(strstr(hear_words(patient, "\"id\":28,"), "too many commands wait for the loop"));
+    ff_live_command command;
+    for (int i = 0; i < 8; i++) {
+        while (!ff_live_next_command(live, &command))
+            usleep(2000);
+        assert_int_equal(command.id, 20 + i);
+        if (i == 1) /* to one that does not exist, and to a command that it never gave */
+            assert_true(ff_live_answer(live, &(ff_live_command){.viewer = 999, .id = 21}, true, "nobody"));
+        if (i == 2)
+            assert_true(
+                ff_live_answer(live, &(ff_live_command){.viewer = command.viewer, .id = 99}, true, "never"));
+        if (i == 3)
+            assert_true(ff_live_answer(live, &command, true, "third"));
+    }
+    hear_words(patient, "third");
+    close(other);
+}
+
+static void test_a_loop_that_does_not_answer_is_reported(void **state) {
+    (void)state;
+    for (int i = 0; i < 7; i++) /* after three seconds, each of the others */
+        assert_non_null(strstr(hear_words(patient, "the loop did not answer"), "\"done\":false"));
+    close(patient);
+}
+
+/* In pieces, as RFC 6455 allows: one message. */
+static void test_a_message_may_come_in_pieces(void **state) {
+    (void)state;
+    const int fd = enter();
+    const unsigned char first[] = {0x01, 0x80 | 2, 0, 0, 0, 0, '3', '1'},
+                        last[] = {0x80, 0x80 | 5, 0, 0, 0, 0, ' ', 'h', 'o', 'l', 'd'};
+    assert_int_equal(send(fd, first, sizeof first, MSG_NOSIGNAL), (ssize_t)sizeof first);
+    assert_int_equal(send(fd, last, sizeof last, MSG_NOSIGNAL), (ssize_t)sizeof last);
+    answer_all(true);
+    assert_non_null(strstr(hear_words(fd, "\"id\":31,"), "so be it"));
+    close(fd);
+}
+
 static void test_who_misbehaves_is_closed(void **state) {
     (void)state;
     int fd = enter();
@@ -345,6 +464,12 @@ static void test_who_misbehaves_is_closed(void **state) {
     char text[600];
     memset(text, 'x', sizeof text);
     say(fd, 1, text, sizeof text); /* longer than any command */
+    expect_closed(fd);
+    fd = enter(); /* asks and does not read: frames in one piece, each refused */
+    char frames[40 * 7] = "";
+    for (int i = 0; i < 40; i++)
+        memcpy(frames + 7 * i, "\x81\x81\0\0\0\0x", 7);
+    assert_int_equal(send(fd, frames, sizeof frames, MSG_NOSIGNAL), (ssize_t)sizeof frames);
     expect_closed(fd);
 }
 
@@ -377,7 +502,16 @@ static void test_an_address_that_cannot_be_served(void **state) {
                  {"127.0.0.1:70000", FF_ERR_ARGUMENT},
                  {"127.0.0.1:80x", FF_ERR_ARGUMENT},
                  {":80", FF_ERR_ARGUMENT},
-                 {"not.a.host.name.at.all:80", FF_ERR_ARGUMENT}};
+                 {"not.a.host.name.at.all:80", FF_ERR_ARGUMENT},
+                 {"127.0.0.1:-1", FF_ERR_ARGUMENT},
+                 {"127.0.0.1x:80", FF_ERR_ARGUMENT},
+                 {"256.0.0.1:80", FF_ERR_ARGUMENT},
+                 {"127.256.0.1:80", FF_ERR_ARGUMENT},
+                 {"127.0.256.1:80", FF_ERR_ARGUMENT},
+                 {"127.0.0.256:80", FF_ERR_ARGUMENT},
+                 {"a.name.that.is.longer.than.any.address.of.this.machine.could.ever.be:80", FF_ERR_ARGUMENT},
+                 {"0.0.0.0:80", FF_ERR_ARGUMENT},  /* every address: anybody could call */
+                 {"192.0.2.1:80", FF_ERR_DEVICE}}; /* RFC 5737: never this machine's */
     char message[256], taken[64];
     ff_live *other = NULL;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -399,7 +533,11 @@ int main(void) {
         cmocka_unit_test(test_who_is_refused),
         cmocka_unit_test(test_rows_and_events_arrive_as_pushed),
         cmocka_unit_test(test_commands_with_and_without_the_token),
+        cmocka_unit_test(test_commands_that_wait_are_bounded),
+        cmocka_unit_test(test_a_message_may_come_in_pieces),
+        cmocka_unit_test(test_a_slow_viewer_gets_the_newest),
         cmocka_unit_test(test_who_misbehaves_is_closed),
+        cmocka_unit_test(test_a_loop_that_does_not_answer_is_reported),
         cmocka_unit_test(test_the_ninth_viewer_is_refused),
         cmocka_unit_test(test_an_address_that_cannot_be_served),
     };

@@ -47,7 +47,7 @@ static void test_rights_awake_until_released(void **state) {
     assert_true(a.rights.awake);  /* what was granted is remembered */
 }
 
-static void test_rights_doze_asks_for_nothing(void **state) {
+static void test_rights_idle_asks_for_nothing(void **state) {
     (void)state;
     asked a = ask(false, false);
     assert_false(a.rights.awake);
@@ -67,7 +67,7 @@ static void test_rights_refused_is_said(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rights_awake_until_released),
-                                       cmocka_unit_test(test_rights_doze_asks_for_nothing),
+                                       cmocka_unit_test(test_rights_idle_asks_for_nothing),
                                        cmocka_unit_test(test_rights_refused_is_said)};
     return test_ended(cmocka_run_group_tests(tests, NULL, NULL));
 }

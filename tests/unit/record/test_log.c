@@ -1,10 +1,16 @@
-/* The log of a run: written by the sink, read back, replayed bit for bit; a changed number is found. */
-#include "support.h"
+/* The log of a run: written by the sink, read back, replayed bit for bit; a changed number is found. And the
+ * same as a table, CSV and MATLAB. */
+#include "folder_support.h"
 
-#include "record/replay.h"
 #include "executive/run.h"
+#include "record/csv.h"
+#include "record/replay.h"
+#include "record/table.h"
+#include "session/session.h"
 
-#include <unistd.h>
+#ifdef FF_HAVE_MATIO
+#include <matio.h>
+#endif
 
 static const char text[] =
     "name: log\n"
@@ -283,6 +289,227 @@ static void test_replay_of_another_format_is_refused(void **state) {
     free(scenario);
 }
 
+/* --------------------------------------------------------------------------------------- captures -- */
+
+static bool stop_half(void *user, double part) {
+    (void)user;
+    return part < 0.5;
+}
+
+/* With an arm the on-board software's answers are the log's: it is not started again. */
+static void test_replay_of_a_capture(void **state) {
+    (void)state;
+    static const char *const set[] = {"time.duration=0.3"};
+    static const char *const method[] = {"direct", "ideal"};
+    char message[512], path[600];
+    for (int m = 0; m < 2; m++) {
+        const ff_scenario_options load = {.set = set, .sets = 1, .method = method[m]};
+        ff_outcome outcome;
+        ff_notes notes = {.error = ""};
+        ff_session *session =
+            ff_session_open(FF_SOURCE_DIR "/scenarios/envisat-capture.yaml", &load, &outcome, &notes);
+        if (!session)
+            fail_msg("%s", notes.error);
+        const ff_session_options options = {.out = in_folder(method[m]), .mcap = true};
+        assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+        snprintf(path, sizeof path, "%s/log.mcap", in_folder(method[m]));
+        ff_logfile file;
+        ff_scenario *scenario = malloc(sizeof *scenario);
+        assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
+        assert_int_equal(ff_logfile_scenario(&file, NULL, scenario, message, sizeof message), FF_OK);
+        ff_replay_result result;
+        if (m) { /* nothing was measured: there is nothing to repeat */
+            assert_int_equal(ff_replay(&file, scenario, &result, message, sizeof message),
+                             FF_ERR_UNSUPPORTED);
+            assert_int_not_equal(message[0], 0);
+        } else {
+            assert_int_equal(ff_replay(&file, scenario, &result, message, sizeof message), FF_OK);
+            if (result.differs)
+                fail_msg("cycle %llu, %s", (unsigned long long)result.cycle, result.column);
+            assert_int_equal(result.cycles, session->run.cycles + 1);
+            file.progress = stop_half;
+            assert_int_equal(ff_replay(&file, scenario, &result, message, sizeof message), FF_ERR_LIMIT);
+            assert_string_equal(message, "stopped");
+            ff_logfile_close(&file);
+            struct stat info;
+            assert_int_equal(stat(path, &info), 0);
+            assert_int_equal(truncate(path, info.st_size / 2), 0); /* cut off: as far as it goes, the same */
+            assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
+            assert_int_equal(ff_replay(&file, scenario, &result, message, sizeof message), FF_OK);
+            assert_true(result.cut && !result.differs);
+            assert_true(result.cycles > 10 && result.cycles < session->run.cycles);
+        }
+        ff_logfile_close(&file);
+        ff_session_close(session);
+        free(scenario);
+    }
+}
+
+/* ------------------------------------------------------------------------------------ on devices -- */
+
+static int count_topic(const char *path, const char *topic) {
+    ff_mcap_reader *reader;
+    assert_int_equal(ff_mcap_reader_open(path, &reader), FF_OK);
+    int n = 0;
+    for (;;) {
+        ff_mcap_message message;
+        bool end = false;
+        assert_int_equal(ff_mcap_reader_next(reader, &message, &end), FF_OK);
+        if (end)
+            break;
+        const ff_mcap_channel *channel = ff_mcap_reader_channel(reader, message.channel);
+        n += channel && ff_mcap_text_equal(channel->topic, topic);
+    }
+    ff_mcap_reader_close(reader);
+    return n;
+}
+
+/* What only devices have: states, findings of the check, joints, clocks, events of the loop's status. */
+static void test_log_of_devices(void **state) {
+    (void)state;
+    char message[256], warnings[256];
+    static ff_scenario scenario;
+    const ff_scenario_options none = {0};
+    assert_int_equal(ff_scenario_parse("log", text, sizeof text - 1, &none, &scenario, message,
+                                       sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    const ff_log_source source = {.path = "log", .text = text, .length = sizeof text - 1};
+    const char *path = in_folder("devices.mcap");
+    ff_log log;
+    assert_int_equal(ff_log_open(path, &scenario, &source, &log), FF_OK);
+    const ff_sink sink = ff_log_sink(&log);
+    assert_int_equal(sink.state(sink.self, 0.0, 3, "ZEROED"), FF_OK);
+    static const char *const found[] = {"satellites.body.robot.delay=0.021", "fused.skew=0.001"};
+    assert_int_equal(sink.found(sink.self, found, 2), FF_OK);
+    const char *many[FF_LOG_MAX_FOUND + 1];
+    for (int i = 0; i <= FF_LOG_MAX_FOUND; i++)
+        many[i] = found[0];
+    assert_int_equal(sink.found(sink.self, many, FF_LOG_MAX_FOUND + 1), FF_ERR_SIZE);
+    assert_int_equal(sink.event(sink.self, 0.0, 1, FF_EVENT_WARNING, "text", 1.0, 2.0), FF_OK);
+    static ff_row row;
+    static const ff_status status[] = {FF_OK, FF_OK, 1, 1, FF_ERR_LIMIT, FF_OK};
+    for (int k = 0; k < 6; k++) {
+        row.k = (uint64_t)k;
+        row.t = 0.004 * k;
+        row.status = status[k];
+        row.body[0].satellite.attitude = row.body[0].command.T.q = row.body[0].robot.T.q = ff_quat_identity();
+        row.body[0].device = (ff_row_device){.has_joints = k > 1, .has_clock = k > 2, .drift = 1e-5};
+        row.body[0].in_contact = k == 3;
+        assert_int_equal(sink.row(sink.self, &row), FF_OK);
+    }
+    assert_int_equal(sink.flush(sink.self), FF_OK);
+    assert_int_equal(ff_log_close(&log), FF_OK);
+    assert_int_equal(count_topic(path, "/cycle"), 6);
+    assert_int_equal(count_topic(path, "/state"), 1);
+    assert_int_equal(count_topic(path, "/event"),
+                     1 + 3 + 2); /* given; status 1, fault, good again; contact */
+    assert_int_equal(count_topic(path, "/body/joints"), 4);
+    assert_int_equal(count_topic(path, "/body/clock"), 3);
+    ff_logfile file; /* what the check found is applied after the overrides of the command line */
+    assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&file, NULL, &scenario, message, sizeof message), FF_OK);
+    assert_near(scenario.satellite[0].robot.delay, 0.021, 0.0);
+    ff_logfile_close(&file);
+}
+
+/* ---------------------------------------------------------------------------- table, CSV, MATLAB -- */
+
+static void test_a_table_that_is_none_is_refused(void **state) {
+    (void)state;
+    ff_log_table table;
+    char message[1024];
+#define EIGHT "0,1\n0.1,1\n0.2,1\n0.3,\n0.4,x\n0.5,1\n0.6,1\n0.7,1\n"
+    static const struct {
+        const char *text, *says;
+    } cases[] = {{"", "bad.csv:1: no header of a log"},
+                 {"x,y\n", "bad.csv:1: no header of a log"},
+                 {"t [s],a.robot.position.x [m]\n" EIGHT "0.8\n", "bad.csv:10: not 2 values"},
+                 {"t [s],a.robot.position.x [m]\n" EIGHT "0.8,1,2\n", "bad.csv:10: not 2 values"},
+                 {"t [s],a.robot.position.x [m]\n0,1\n0.1,2\n", "2 rows, allowed: at least 8"},
+                 {"t [s],a.robot.position.x [m]\n" EIGHT "0.9,1\n", "allowed: equal steps (0.1125 s)"},
+                 {"t [s],a.robot.position.x [m]\n" EIGHT "x,1\n", "allowed: equal steps (nan s)"},
+                 {"t [s],a.position.x [m]\n" EIGHT, "no column NAME.robot.position.x"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        *message = 0;
+        assert_true(ff_log_table_read(put_file("bad.csv", cases[i].text), &table, message, sizeof message) <
+                    0);
+        if (!strstr(message, cases[i].says))
+            fail_msg("%s: %s", cases[i].says, message);
+    }
+    char wide[10000] = "t [s]";
+    for (int i = 0; i < 4600; i++)
+        strcat(wide, ",a");
+    assert_int_equal(ff_log_table_read(put_file("bad.csv", wide), &table, message, sizeof message),
+                     FF_ERR_FORMAT);
+    assert_int_equal(ff_log_table_read(in_folder("none.csv"), &table, message, sizeof message), FF_ERR_IO);
+    assert_non_null(strstr(message, "cannot be read"));
+    /* cut off in its last line: the whole ones are good; an empty field is not a number */
+    const char *path = put_file(
+        "good.csv", "t [s],a.robot.position.x [m],b.robot.position.x [m]\r\n0,1,2\n0.1,1,2\n0.2,1,2\n"
+                    "0.3,,2\n0.4,x,2\n0.5,1,2\n0.6,1,2\n0.7,1,-2.5\n0.8,1");
+    assert_int_equal(ff_log_table_read(path, &table, message, sizeof message), FF_OK);
+    assert_int_equal(table.rows, 8);
+    assert_near(table.cycle, 0.1, 1e-12);
+    assert_int_equal(table.bodies, 2);
+    assert_string_equal(table.body[1], "b");
+    assert_true(isnan(table.value[3 * 3 + 1]) && isnan(table.value[4 * 3 + 1]));
+    assert_near(table.value[7 * 3 + 2], -2.5, 0.0);
+    ff_log_table_free(&table);
+}
+
+/* Names of a log that somebody else wrote may hold anything. */
+static void test_names_in_csv_are_quoted(void **state) {
+    (void)state;
+    char name[4][FF_COLUMN_NAME] = {"t [s]", "a,b", "say \"hi\"", "two\nlines"};
+    const double values[] = {0.1, FF_NAN, 0.0, -1e-300};
+    FILE *file = fopen(in_folder("quoted.csv"), "w");
+    assert_int_equal(ff_csv_write_header(file, 4, name), FF_OK);
+    assert_int_equal(ff_csv_write_line(file, 4, values), FF_OK);
+    fclose(file);
+    char *csv = get_file(in_folder("quoted.csv"));
+    assert_string_equal(csv, "t [s],\"a,b\",\"say \"\"hi\"\"\",\"two lines\"\n0.1,,0,-1e-300\n");
+    free(csv);
+    file = fopen("/dev/full", "w");
+    setvbuf(file, NULL, _IONBF, 0);
+    assert_int_equal(ff_csv_write_header(file, 4, name), FF_ERR_IO);
+    assert_int_equal(ff_csv_write_line(file, 4, values), FF_ERR_IO);
+    fclose(file);
+}
+
+static void test_matlab_reads_every_column_back(void **state) {
+    (void)state;
+#ifdef FF_HAVE_MATIO
+    enum { COLUMNS = 6, ROWS = 3 };
+    char name[COLUMNS][FF_COLUMN_NAME] = {"t [s]", "a.velocity.x [m/s]", "a-velocity.x [m/s]", "1st [m]",
+                                          "a [b].x"};
+    memset(name[5], 'n', 100);
+    strcpy(name[5] + 90, ".velocity.x [m/s]");
+    static const char *const expected[COLUMNS] = {
+        "t",    "a_velocity_x", "a_velocity_x_2",
+        "x1st", "a__b__x",      "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnn_nnnnnnnnnnnnnnnnnnnnn_velocity_x"};
+    double values[COLUMNS * ROWS];
+    for (int i = 0; i < COLUMNS * ROWS; i++)
+        values[i] = i == 4 ? FF_NAN : exp(i) / 3.0;
+    const char *path = in_folder("log.mat");
+    assert_int_equal(ff_matlab_write(path, COLUMNS, name, values, ROWS), FF_OK);
+    mat_t *mat = Mat_Open(path, MAT_ACC_RDONLY);
+    assert_non_null(mat);
+    for (int c = 0; c < COLUMNS; c++) {
+        matvar_t *v = Mat_VarRead(mat, expected[c]);
+        if (!v)
+            fail_msg("no variable %s", expected[c]);
+        assert_int_equal(v->dims[0] * v->dims[1], ROWS);
+        assert_memory_equal(v->data, values + (size_t)c * ROWS, sizeof(double) * ROWS);
+        Mat_VarFree(v);
+    }
+    Mat_Close(mat);
+    assert_int_equal(ff_matlab_write(in_folder("none/log.mat"), COLUMNS, name, values, ROWS), FF_ERR_IO);
+    assert_int_equal(ff_matlab_write("/dev/full", COLUMNS, name, values, ROWS), FF_ERR_IO);
+#else
+    test_skip("built without matio");
+#endif
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replay_whole_log_same_bits),
@@ -291,6 +518,11 @@ int main(void) {
         cmocka_unit_test(test_replay_of_another_format_is_refused),
         cmocka_unit_test(test_replay_applies_orders),
         cmocka_unit_test(test_replay_finds_damaged_orders),
+        cmocka_unit_test(test_replay_of_a_capture),
+        cmocka_unit_test(test_log_of_devices),
+        cmocka_unit_test(test_a_table_that_is_none_is_refused),
+        cmocka_unit_test(test_names_in_csv_are_quoted),
+        cmocka_unit_test(test_matlab_reads_every_column_back),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_ended(cmocka_run_group_tests(tests, make_folder, remove_folder));
 }

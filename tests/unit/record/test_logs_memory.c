@@ -1,7 +1,8 @@
-/* Memory that runs out while a log is read: as a table for the fits, for a replay, for the live page; and in
- * the fits themselves. */
+/* Memory that runs out while a log is read: as a table for the fits, for a replay, for the live page; in the
+ * fits themselves; and before the live page is served. */
 #include "fit/log.h"
 #include "folder_support.h"
+#include "live/control.h"
 #include "live/recording.h"
 #include "memory_support.h"
 #include "record/replay.h"
@@ -98,6 +99,53 @@ static void test_a_recording(void **state) {
     assert_true(memory_sweep(recording, mcap) > 5);
 }
 
+static bool page(void *scenario, const char **text) {
+    static ff_live_control control;
+    message[0] = 0;
+    const ff_status status =
+        ff_live_control_start(&control, scenario, "127.0.0.1:0", true, message, sizeof message);
+    if (status == FF_OK)
+        ff_live_control_stop(&control);
+    return say(status, text);
+}
+
+static void test_a_live_page(void **state) {
+    (void)state;
+#ifdef FF_HAVE_WEBSOCKETS
+    static ff_scenario scenario;
+    char warnings[1024];
+    assert_int_equal(ff_scenario_load(FF_SOURCE_DIR "/scenarios/wall.yaml", NULL, &scenario, message,
+                                      sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    assert_true(memory_sweep(page, &scenario) > 10);
+#else
+    (void)page;
+    test_skip("built without libwebsockets");
+#endif
+}
+
+static bool play(void *recording_open, const char **text) {
+    ff_player p;
+    message[0] = 0;
+    const ff_status status = ff_player_init(&p, NULL, recording_open);
+    if (status == FF_OK)
+        ff_player_free(&p);
+    return say(status, text);
+}
+
+static void test_a_player(void **state) {
+    (void)state;
+    ff_recording r;
+    assert_int_equal(ff_recording_open(&r, mcap, message, sizeof message), FF_OK);
+    double row[600];
+    assert_true(r.columns < 600);
+    ff_recording_row(&r, 600, row);
+    assert_near(row[0], 2.4, 1e-12);
+    assert_int_equal(ff_recording_at(&r, 1.2), 300);
+    assert_int_equal(memory_sweep(play, &r), 1);
+    ff_recording_close(&r);
+}
+
 static ff_log_table table;
 
 static bool delay(void *user, const char **text) {
@@ -142,10 +190,9 @@ static void test_the_fits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_table),
-        cmocka_unit_test(test_a_replay),
-        cmocka_unit_test(test_a_recording),
-        cmocka_unit_test(test_the_fits),
+        cmocka_unit_test(test_a_table),     cmocka_unit_test(test_a_replay),
+        cmocka_unit_test(test_a_recording), cmocka_unit_test(test_the_fits),
+        cmocka_unit_test(test_a_live_page), cmocka_unit_test(test_a_player),
     };
     return cmocka_run_group_tests(tests, record, remove_folder);
 }

@@ -209,6 +209,58 @@ static void test_geometry_is_json_of_the_scenario(void **state) {
         "\"limits\":[{\"name\":\"velocity error of a\\\"b\",\"unit\":\"m/s\",\"limit\":0.01,\"scale\":1,"
         "\"trips\":false,\"columns\":[\"a\\\"b.error.velocity\"]}]}\n");
     free(json);
+    /* shapes of contacts, a mesh as base64 of what its file holds, an arm's links */
+    char path[512];
+    scratch_path(path, sizeof path, "tetra.obj");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", f);
+    fclose(f);
+    sat->mesh = (ff_mesh_config){.present = true, .scale = 2.0, .pose = ff_pose_identity()};
+    assert_true(strlen(path) < sizeof sat->mesh.file);
+    strcpy(sat->mesh.file, path);
+    scenario->contacts = 2;
+    scenario->contact[0] = (ff_contact){
+        .kind = FF_CONTACT_CONE, .against = 0, .axis = {{1, 0, 0}}, .half_angle = 0.5, .depth = FF_INF};
+    scenario->contact[1] =
+        (ff_contact){.kind = FF_CONTACT_STOPS, .against = -1, .stop_position = {{0.1, 0.2, 0.3}}};
+    sat->arm.present = true;
+    sat->arm.links = 3;
+    sat->arm.joints = 2;
+    static const ff_joint_kind joint[] = {FF_JOINT_FIXED, FF_JOINT_PRISMATIC, FF_JOINT_REVOLUTE};
+    for (int i = 0; i < 3; i++) {
+        sat->arm.link[i].row.joint = joint[i];
+        sat->arm.link[i].row.parent = i ? i - 1 : FF_TREE_BASE;
+    }
+    sat->safety.force = 50.0;
+    sat->safety.velocity = 0.5;
+    json = ff_report_geometry(scenario, true);
+    assert_non_null(json);
+    static const char *const words[] = {"\"kind\":\"cone\"",
+                                        "\"half_angle_rad\":0.5,\"depth_m\":null",
+                                        "\"stop_position\":[0.1,0.2,0.3]",
+                                        "\"joint\":\"fixed\",\"q\":-1",
+                                        "\"joint\":\"prismatic\",\"q\":0",
+                                        "\"joint\":\"revolute\",\"q\":1",
+                                        "\"name\":\"contact force of a\\\"b\"",
+                                        "\"limit\":50",
+                                        "robot's velocity"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strstr(json, words[i]))
+            fail_msg("no %s in %s", words[i], json);
+    /* four corners of three floats are 48 bytes: 64 letters without padding; twice (1, 0, 0): AAAAQA.. */
+    const char *vertices = strstr(json, "\"vertices\":\"");
+    assert_non_null(vertices);
+    vertices += strlen("\"vertices\":\"");
+    assert_int_equal(strcspn(vertices, "\""), 64);
+    assert_memory_equal(vertices,
+                        "AAAAAAAAAAAAAAAA"
+                        "AAAAQAAAAAAAAAAA"
+                        "AAAAAAAAAEAAAAAA"
+                        "AAAAAAAAAAAAAABA",
+                        64);
+    free(json);
+    unlink(path);
     free(scenario);
 }
 

@@ -6,8 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "scenario/schema.h"
-#include "scenario/scenario.h"
+#include "scenario/internal.h"
 
 static ff_scenario s;
 static char message[1024], warnings[4096];
@@ -63,9 +62,13 @@ static void expect_good(const char *text) {
     assert_string_equal(message, "");
 }
 
-static void expect_bad(const char *text, const char *expected) {
-    assert_int_equal(parse(text), FF_ERR_FORMAT);
+static void expect_status(const char *text, ff_status status, const char *expected) {
+    assert_int_equal(parse(text), status);
     assert_string_equal(message, expected);
+}
+
+static void expect_bad(const char *text, const char *expected) {
+    expect_status(text, FF_ERR_FORMAT, expected);
 }
 
 /* text with one piece replaced; the piece must be there */
@@ -87,6 +90,102 @@ static void set_bad(const char *text, const char *assignment, const char *expect
     assert_int_equal(parse_sets(text, &assignment, 1, NULL), FF_ERR_FORMAT);
     snprintf(line, sizeof line, "--set %s: %s", assignment, expected);
     assert_string_equal(message, line);
+}
+
+/* Of every device in the list: its name is a kind, its settings are keys with the defaults of its table, and
+ * no key of another kind. A new device needs nothing here. */
+static void test_devices_are_kinds_with_their_keys(void **state) {
+    (void)state;
+    const ff_device *device;
+    for (size_t n = 0; (device = ff_device_at(n)) != NULL; n++) {
+        const bool robot = device->kind == FF_DEVICE_ROBOT;
+        const char *const part = robot ? "robot" : "sensor";
+        char set[256], expected[256];
+        snprintf(set, sizeof set, "satellites.b.%s={kind: %s}", part, device->name);
+        set_good(minimal, set);
+        const ff_satellite *b = &s.satellite[0];
+        const int kind = robot ? (int)b->robot.kind : (int)b->sensor.kind;
+        assert_string_equal(robot ? ff_robot_name(kind) : ff_sensor_name(kind), device->name);
+        assert_string_equal(robot ? b->robot.address : b->sensor.address, "127.0.0.1");
+        const ff_device_settings usual = robot ? b->robot.device : b->sensor.device;
+        assert_int_equal(usual.port, device->port);
+        for (unsigned k = 0; k < device->settings; k++) { /* the default, written out, changes nothing */
+            const ff_setting *setting = &device->setting[k];
+            snprintf(set, sizeof set, "satellites.b.%s={kind: %s, %s: %s}", part, device->name, setting->name,
+                     setting->absent);
+            set_good(minimal, set);
+            assert_memory_equal(robot ? &b->robot.device : &b->sensor.device, &usual, sizeof usual);
+            snprintf(set, sizeof set, "satellites.b.%s={%s: %s}", part, setting->name, setting->absent);
+            snprintf(expected, sizeof expected, "key '%s' does not belong to %s kind 'ideal', allowed: kind",
+                     setting->name, part);
+            assert_int_equal(parse_sets(minimal, &(const char *){set}, 1, NULL), FF_ERR_FORMAT);
+            assert_non_null(strstr(message, expected));
+            if (setting->type != FF_SETTING_INTEGER)
+                continue;
+            snprintf(set, sizeof set, "satellites.b.%s={kind: %s, %s: 65536}", part, device->name,
+                     setting->name);
+            snprintf(expected, sizeof expected, "%s is 65536, allowed: 0 to 65535", setting->name);
+            set_bad(minimal, set, expected);
+        }
+    }
+    assert_null(ff_robot_name(31));
+    set_good(
+        minimal,
+        "satellites.b.robot={kind: kuka-rsi, port: 7, arm: kr16, channel: cartesian, corrections: relative}");
+    const ff_device_settings *d = &s.satellite[0].robot.device;
+    assert_true(d->port == 7 && d->arm == FF_ARM_KR16 && d->cartesian && d->increments);
+}
+
+/* Two devices may call a setting alike: each kind has its own default and its own range. */
+static void test_kinds_share_a_key(void **state) {
+    (void)state;
+    typedef struct thing {
+        int kind;
+        double port;
+    } thing;
+    static const char *const words[] = {"one", "other", NULL};
+    const ff_key key[] = {
+        {.key = "kind", .type = FF_TYPE_WORD, .unit = "", .words = words, .fallback = "none"},
+        {.key = "port",
+         .type = FF_TYPE_NUMBER,
+         .unit = "",
+         .fallback = "none",
+         .offset = offsetof(thing, port),
+         .kinds = 1,
+         .own = true,
+         .range = FF_RANGE_POSITIVE},
+        {.key = "port",
+         .type = FF_TYPE_NUMBER,
+         .unit = "",
+         .fallback = "required",
+         .offset = offsetof(thing, port),
+         .kinds = 2,
+         .own = true},
+    };
+    const ff_section section = {"thing", "thing", key, 3, ""};
+    static const struct {
+        const char *text, *expected; /* NULL: read */
+        double port;
+    } row[] = {{"{kind: one}", NULL, FF_INF},
+               {"{kind: one, port: 3}", NULL, 3},
+               {"{kind: one, port: -3}", "F:1:19: port is -3, allowed: > 0", 0},
+               {"{kind: other, port: -3}", NULL, -3},
+               {"{kind: other}", "F:1:1: the scenario lacks the key 'port', allowed: number", 0}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        ff_tree tree = {0};
+        ff_node *root;
+        ff_tree_error error;
+        assert_int_equal(ff_tree_parse(&tree, row[i].text, strlen(row[i].text), NULL, &root, &error), FF_OK);
+        ff_reader r = {
+            .label = "F", .tree = &tree, .scenario = &s, .message = message, .size = sizeof message};
+        thing t = {0, 0};
+        message[0] = 0;
+        assert_int_equal(ff__read_section(&r, root, &section, &t), row[i].expected == NULL);
+        assert_string_equal(message, row[i].expected ? row[i].expected : "");
+        if (!row[i].expected)
+            assert_true(t.port == row[i].port);
+        ff_tree_free(&tree);
+    }
 }
 
 /* -------------------------------------------------------------------------------------------- meaning -- */
@@ -897,7 +996,7 @@ static void test_impact_settings(void **unused) {
     set_bad(contract, "impact.stiffness=0", "stiffness is 0, allowed: > 0 [N/m]");
     const char *const stops[] = {"method=impact",
                                  "contacts=[{kind: stops, position: [1, 1, 1], stiffness: 5}]"};
-    assert_int_equal(parse_sets(contract, stops, 2, NULL), FF_ERR_FORMAT);
+    assert_int_equal(parse_sets(contract, stops, 2, NULL), FF_ERR_UNSUPPORTED); /* another method can */
     assert_non_null(strstr(message, "does not know contacts of this kind, allowed: wall, pair, cone"));
     const char *const deep[] = {"contacts.front.at=[0, 0, -0.01]"};
     assert_int_equal(parse_sets(contract, deep, 1, NULL), FF_OK);
@@ -1010,7 +1109,7 @@ static void test_arm_is_read_and_checked(void **state) {
     assert_near(s.satellite[1].arm.q[1], 0.2, 0);
     assert_near(s.satellite[1].obsw.q[1], 0.2, 0);
     assert_near(s.satellite[1].arm.cycle, 0.001, 0);
-    assert_int_equal(s.satellite[1].arm.link[1].parent_row, 0);
+    assert_int_equal(s.satellite[1].arm.link[1].row.parent, 0);
     expect_bad(with(capture, "{name: upper, mass: 4,", "{name: upper, parent: lower, mass: 4,"),
                "F:11:33: no link 'lower' stands above 'upper', allowed: base, or a link above (closed loops "
                "are not supported)");
@@ -1018,9 +1117,10 @@ static void test_arm_is_read_and_checked(void **state) {
                "F:11:11: satellites.servicer.arm lacks the key 'mass', allowed: number [kg]");
     expect_bad(with(capture, "joints: [0.1, 0.2]", "joints: [0.1]"),
                "F:13:15: joints has 1 values, allowed: one for each of the arm's 2 joints");
-    expect_bad(with(capture, "method: direct", "method: impact"),
-               "F:3:9: method 'impact' computes the contact force itself, but the arm's joints have felt the "
-               "measured one (docs/methods/arm.md), allowed: ideal, direct, tdpa, damping, fused");
+    expect_status(
+        with(capture, "method: direct", "method: impact"), FF_ERR_UNSUPPORTED,
+        "F:3:9: method 'impact' computes the contact force itself, but the arm's joints have felt the "
+        "measured one (docs/methods/arm.md), allowed: ideal, direct, tdpa, damping, fused");
     const char *watched =
         with(capture, "inertia: [10, 10, 10]}", "inertia: [10, 10, 10], safety: {force: 5}}");
     assert_int_equal(ff_scenario_parse("F", watched, strlen(watched), NULL, &s, message, sizeof message,
@@ -1150,10 +1250,47 @@ static void test_onboard_software_is_read(void **state) {
     assert_true(isinf(o->force_limit) && isinf(o->torque_limit));
 }
 
+/* `safety: cautious` fills what is not named, by word or beside other keys; nothing without it. */
+static void test_cautious_limits(void **state) {
+    (void)state;
+    const char *const word[] = {"satellites.client.safety=cautious"};
+    const char *const map[] = {
+        "satellites.client.safety={preset: cautious, force: 30, box: [1, 2, free], missed: 3}"};
+    const char *const none[] = {"satellites.client.safety={stop_acceleration: 3}"};
+    assert_int_equal(parse_sets(contract, word, 1, NULL), FF_OK);
+    const ff_satellite *c = &s.satellite[0];
+    const ff_safety_limits *l = &c->safety;
+    const double all[] = {l->velocity,     l->angular_velocity,
+                          l->acceleration, l->angular_acceleration,
+                          l->jerk,         l->force,
+                          l->torque,       l->spike,
+                          l->energy,       l->box.x,
+                          l->box.y,        l->box.z};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        assert_true(all[i] > 0.0 && isfinite(all[i]));
+    assert_true(c->safety_named.any && c->safety_named.tracking && !c->safety_named.missed);
+    assert_near(l->velocity, 0.1, 0.0);
+    assert_near(l->force, 100.0, 0.0);
+    assert_near(l->box.z, 0.25, 0.0);
+    assert_int_equal(parse_sets(contract, map, 1, NULL), FF_OK);
+    assert_near(l->force, 30.0, 0.0);
+    assert_near(l->velocity, 0.1, 0.0);
+    assert_near(l->missed, 3.0, 0.0);
+    assert_true(l->box.y == 2.0 && isinf(l->box.z) && c->safety_named.missed);
+    assert_int_equal(parse_sets(contract, none, 1, NULL), FF_OK);
+    assert_true(isinf(l->force) && isinf(l->box.x) && !c->safety_named.any);
+    assert_near(l->stop_acceleration, 3.0, 0.0);
+    set_bad(contract, "satellites.client.safety=careful",
+            "satellites.client.safety must be a map, not a plain value, allowed: keys with values, or {}, or "
+            "cautious");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_faults_are_read_and_checked),
         cmocka_unit_test(test_onboard_software_is_read),
+        cmocka_unit_test(test_devices_are_kinds_with_their_keys),
+        cmocka_unit_test(test_kinds_share_a_key),
         cmocka_unit_test(test_contract_example_is_read),
         cmocka_unit_test(test_defaults_of_the_smallest_scenario),
         cmocka_unit_test(test_robot_kinds),
@@ -1178,6 +1315,7 @@ int main(void) {
         cmocka_unit_test(test_every_scenario_of_the_repository_is_read),
         cmocka_unit_test(test_contacts_that_cannot_touch),
         cmocka_unit_test(test_template_shows_every_key),
+        cmocka_unit_test(test_cautious_limits),
         cmocka_unit_test(test_impact_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,9 +114,9 @@ static void test_servicer_arm_is_the_table_of_the_scenario(void **state) {
             assert_near(A[i], B[i], 1e-12 * fmax(1.0, fabs(A[i])));
     }
     for (int i = 0; i < 7; i++) {
-        assert_near(a->arm.link[i].torque, b->arm.link[i].torque, 0);
-        assert_near(b->arm.link[i].upper, 2.9, 0);
-        assert_near(b->arm.link[i].velocity, 2, 0);
+        assert_near(a->arm.link[i].row.torque, b->arm.link[i].row.torque, 0);
+        assert_near(b->arm.link[i].row.upper, 2.9, 0);
+        assert_near(b->arm.link[i].row.velocity, 2, 0);
     }
     assert_string_equal(b->arm.link[6].name, "gripper");
 }
@@ -141,7 +141,7 @@ static void test_joints_and_inertias_are_read_as_the_format_means_them(void **st
     assert_int_equal(urdf.links, 4);
     assert_int_equal(urdf.joints, 3);
     assert_string_equal(urdf.root, "foot");
-    const ff_urdf_link *a = &urdf.link[0], *b = &urdf.link[1], *c = &urdf.link[2];
+    const ff_link_row *a = &urdf.link[0].row, *b = &urdf.link[1].row, *c = &urdf.link[2].row;
     assert_near(a->mass, 2.5, 0);
     assert_near(a->com.y, 2, 0);
     /* a quarter turn about z exchanges xx and yy and turns xy's sign */
@@ -152,7 +152,7 @@ static void test_joints_and_inertias_are_read_as_the_format_means_them(void **st
     assert_near(a->axis.x, 1, 0); /* the format's default */
     assert_near(a->lower, -1, 0);
     assert_near(a->upper, 2, 0);
-    assert_near(a->effort, 3, 0);
+    assert_near(a->torque, 3, 0);
     assert_near(a->velocity, 4, 0);
     assert_near(a->viscous, 0.5, 0);
     assert_near(a->coulomb, 0.25, 0);
@@ -163,18 +163,18 @@ static void test_joints_and_inertias_are_read_as_the_format_means_them(void **st
     assert_near(R.m[2][1], cos(0.2) * sin(0.3), 1e-15);
     assert_near(R.m[1][0], sin(0.1) * cos(0.2), 1e-15);
     assert_near(b->axis.z, -1, 0);
-    assert_true(isinf(b->upper) && isinf(b->lower) && isinf(b->effort));
+    assert_true(isinf(b->upper) && isinf(b->lower) && isinf(b->torque));
     assert_int_equal(c->joint, FF_JOINT_PRISMATIC);
-    assert_int_equal(urdf.link[3].joint, FF_JOINT_FIXED);
-    assert_int_equal(urdf.link[3].parent, 2);
-    assert_near(urdf.link[3].mass, 0, 0);
+    assert_int_equal(urdf.link[3].row.joint, FF_JOINT_FIXED);
+    assert_int_equal(urdf.link[3].row.parent, 2);
+    assert_near(urdf.link[3].row.mass, 0, 0);
 }
 
 static void test_numbers_do_not_depend_on_the_locale(void **state) {
     (void)state;
     setlocale(LC_ALL, "de_DE.UTF-8"); /* where there is none, nothing changes */
     assert_int_equal(parse(ROBOT(FOOT BODY("a", "1.5") JOINT("j", "continuous", "foot", "a", ""))), FF_OK);
-    assert_near(urdf.link[0].mass, 1.5, 0);
+    assert_near(urdf.link[0].row.mass, 1.5, 0);
     setlocale(LC_ALL, "C");
 }
 
@@ -204,7 +204,7 @@ static void test_chain_merges_what_is_fixed(void **state) {
         FF_OK);
     assert_int_equal(ff_urdf_chain("F.urdf", &urdf, &chain, &tip, message, sizeof message), FF_OK);
     assert_int_equal(chain.links, 1);
-    const ff_urdf_link *a = &chain.link[0];
+    const ff_link_row *a = &chain.link[0].row;
     assert_near(a->pose.p.y, 1, 1e-15);
     assert_near(a->pose.p.z, 1, 1e-15);
     assert_near(a->mass, 6, 0);
@@ -351,6 +351,90 @@ static void test_bad_joints(void **state) {
                         "F.urdf:6: joint 'k' starts a second branch, allowed: one chain of moving joints");
 }
 
+/* Every number of every element: what is not one, and what is missing. */
+static void test_every_attribute_is_checked(void **state) {
+    (void)state;
+#define I(six) INERTIA_OF("1", six)
+#define INERTIA_OF(mass, six) "<inertial><mass value='" mass "'/><inertia " six "/></inertial>"
+#define WITH(inside) ROBOT(FOOT "<link name='a'>" inside "</link>\n" JOINT("j", "fixed", "foot", "a", ""))
+#define CARRIED(more) ROBOT(FOOT BODY("a", "1") JOINT("j", "revolute", "foot", "a", more))
+    static const struct {
+        const char *text, *said;
+    } row[] = {
+        {WITH(I("ixx='x' iyy='1' izz='1'")), "F.urdf:3: ixx"},
+        {WITH(I("ixx='1' iyy='x' izz='1'")), "F.urdf:3: iyy"},
+        {WITH(I("ixx='1' iyy='1' izz='x'")), "F.urdf:3: izz"},
+        {WITH(I("ixx='1' iyy='1' izz='1' ixy='x'")), "F.urdf:3: ixy"},
+        {WITH(I("ixx='1' iyy='1' izz='1' ixz='x'")), "F.urdf:3: ixz"},
+        {WITH(I("ixx='1' iyy='1' izz='1' iyz='x'")), "F.urdf:3: iyz"},
+        {WITH(I("ixx='1' iyy='1' izz='1' iww='1'")),
+         "F.urdf:3: unknown attribute 'iww' of <inertia>, allowed: "},
+        {WITH("<inertial><mass value='1' unit='t'/><inertia/></inertial>"),
+         "F.urdf:3: unknown attribute 'unit' of <mass>"},
+        {WITH("<inertial><mass/><inertia/></inertial>"), "F.urdf:3: <mass> lacks value, allowed: a number"},
+        {WITH("<inertial><origin xyz='0 0 0' rpy='0 0'/><mass value='1'/></inertial>"), "F.urdf:3: rpy"},
+        {WITH("<inertial><origin xyz='0 0 0 0'/><mass value='1'/></inertial>"), "F.urdf:3: xyz"},
+        {WITH("<inertial x='1'/>"), "F.urdf:3: unknown attribute 'x' of <inertial>, allowed: none"},
+        {CARRIED("<axis xyz='0 0'/>" LIMIT), "F.urdf:4: xyz"},
+        {CARRIED("<axis dir='0 0 1'/>" LIMIT), "F.urdf:4: unknown attribute 'dir' of <axis>, allowed: xyz"},
+        {CARRIED("<axis><x/></axis>" LIMIT), "F.urdf:4: unknown element <x> in <axis>, allowed: none"},
+        {CARRIED("<limit lower='x' upper='2' effort='3' velocity='4'/>"), "F.urdf:4: lower"},
+        {CARRIED("<limit lower='0' upper='x' effort='3' velocity='4'/>"), "F.urdf:4: upper"},
+        {CARRIED("<limit lower='0' upper='2' effort='x' velocity='4'/>"), "F.urdf:4: effort"},
+        {CARRIED("<limit lower='0' upper='2' effort='3' velocity='x'/>"), "F.urdf:4: velocity"},
+        {CARRIED("<limit lower='0' upper='2' effort='3' velocity='0'/>"),
+         "F.urdf:4: joint 'j' has effort 3 and velocity 0, allowed: both > 0"},
+        {CARRIED("<limit lower='3' upper='2' effort='3' velocity='4'/>"),
+         "F.urdf:4: joint 'j' has lower 3 and upper 2, allowed: lower <= upper"},
+        {CARRIED("<limit stop='3'/>"), "F.urdf:4: unknown attribute 'stop' of <limit>, allowed: lower upper"},
+        {CARRIED(LIMIT "<dynamics damping='x'/>"), "F.urdf:4: damping"},
+        {CARRIED(LIMIT "<dynamics friction='x'/>"), "F.urdf:4: friction"},
+        {CARRIED(LIMIT "<dynamics wear='1'/>"), "F.urdf:4: unknown attribute 'wear' of <dynamics>"},
+        {CARRIED(LIMIT "<dynamics damping='1' friction='-1'/>"),
+         "F.urdf:4: joint 'j' has damping 1 and friction -1, allowed: both >= 0"},
+        {CARRIED(LIMIT "<spring/>"), "F.urdf:4: unknown element <spring> in <joint>, allowed: origin"},
+        {CARRIED(LIMIT "<origin xyz='1 2'/>"), "F.urdf:4: xyz"},
+        {ROBOT(FOOT BODY("a", "1") "<joint type='fixed'><parent link='foot'/><child link='a'/></joint>"),
+         "F.urdf:4: <joint> lacks name"},
+        {ROBOT(FOOT BODY("a", "1") "<joint name='j' type='fixed'><parent/><child link='a'/></joint>"),
+         "F.urdf:4: <parent> lacks link"},
+        {ROBOT(
+             FOOT BODY("a", "1") "<joint name='j' type='fixed'><parent link='foot'/><child x='a'/></joint>"),
+         "F.urdf:4: unknown attribute 'x' of <child>, allowed: link"},
+        {ROBOT(FOOT "<link name='a\x7f'/>"), "F.urdf:3: "},
+        {"", "F.urdf:1: this is not XML: "},
+        {"<r:robot xmlns:r='x'/>", "F.urdf:1: the file holds <robot>, allowed: <robot>, a URDF file"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        assert_int_equal(parse(row[i].text), FF_ERR_FORMAT);
+        if (strncmp(message, row[i].said, strlen(row[i].said)) != 0)
+            fail_msg("said    '%s'\nexpected '%s'", message, row[i].said);
+    }
+    /* nobody to tell, and a line cut off by its buffer */
+    assert_int_equal(ff_urdf_parse("F.urdf", "<", 1, &urdf, NULL, 0), FF_ERR_FORMAT);
+    assert_int_equal(ff_urdf_parse("F.urdf", "<sdf/>", 6, &urdf, message, 8), FF_ERR_FORMAT);
+    assert_string_equal(message, "F.urdf:");
+    /* a continuous joint's positions are read and not used */
+    assert_int_equal(
+        parse(ROBOT(FOOT BODY("a", "1") JOINT("j", "continuous", "foot", "a",
+                                              "<limit lower='1' upper='2' effort='3' velocity='4'/>"))),
+        FF_OK);
+    assert_true(urdf.link[0].row.lower == -FF_INF && urdf.link[0].row.upper == FF_INF);
+    assert_true(urdf.link[0].row.torque == 3 && urdf.link[0].row.velocity == 4);
+    /* every link hangs on a joint, so one of them closes a loop: one joint more than fit */
+    static char many[1 << 14];
+    int n = snprintf(many, sizeof many, "<robot name='r'>");
+    for (int i = 0; i <= FF_URDF_LINKS; i++)
+        n += snprintf(many + n, sizeof many - (size_t)n, "<link name='l%d'/>", i);
+    for (int i = 0; i <= FF_URDF_LINKS; i++)
+        n += snprintf(many + n, sizeof many - (size_t)n,
+                      "<joint name='j%d' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>", i,
+                      (i + 1) % (FF_URDF_LINKS + 1), i);
+    snprintf(many + n, sizeof many - (size_t)n, "</robot>");
+    assert_int_equal(parse(many), FF_ERR_FORMAT);
+    assert_string_equal(message, "F.urdf:1: more than 64 joints, allowed: fewer");
+}
+
 /* ---------------------------------------------------------------------------------------------- scenarios --
  */
 
@@ -382,13 +466,47 @@ static const char planar[] = ROBOT(
         JOINT("k", "revolute", "a", "b",
               "<origin xyz='0.5 0 0'/><axis xyz='0 0 1'/>" LIMIT "<dynamics damping='0.1' friction='0.2'/>"));
 
+static bool find_file(void *self, const char *name, const char **text, size_t *length) {
+    *text = self;
+    *length = strlen(self);
+    return strcmp(name, "m.urdf") == 0;
+}
+
+/* A log holds its models: they are read from it, never from the disk. */
+static void test_models_from_elsewhere(void **state) {
+    (void)state;
+    const char *const text = CAPTURE("{model: m.urdf}", "");
+    char changed[2048]; /* another mass than any file on the disk has */
+    snprintf(changed, sizeof changed, "%s", planar);
+    memcpy(strstr(changed, "mass value='1'"), "mass value='5'", 14);
+    ff_scenario_options options = {.file = find_file, .file_self = changed};
+    assert_int_equal(ff_scenario_parse("nowhere/F", text, strlen(text), &options, &s, message, sizeof message,
+                                       warnings, sizeof warnings),
+                     FF_OK);
+    assert_near(s.satellite[1].arm.link[0].row.mass, 5, 0);
+    assert_int_equal(s.models, 1);
+    assert_string_equal(s.model[0], "m.urdf");
+    const char *const other = CAPTURE("{model: n.urdf}", "");
+    assert_int_equal(ff_scenario_parse("nowhere/F", other, strlen(other), &options, &s, message,
+                                       sizeof message, warnings, sizeof warnings),
+                     FF_ERR_FORMAT);
+    assert_string_equal(message,
+                        "nowhere/F:9:18: model 'n.urdf' cannot be read: it is not in the log, allowed: a "
+                        "URDF file, from the scenario's folder");
+    options.file_self = "<robot";
+    assert_int_equal(ff_scenario_parse("nowhere/F", text, strlen(text), &options, &s, message, sizeof message,
+                                       warnings, sizeof warnings),
+                     FF_ERR_FORMAT);
+    assert_memory_equal(message, "m.urdf:1: this is not XML: ", 27);
+}
+
 static void test_servicer_refuses_what_it_cannot_have(void **state) {
     (void)state;
     write_text(model, planar);
     if (load(CAPTURE("{model: m.urdf, joints: [0.1, 0.2]}", "")) != FF_OK)
         fail_msg("%s", message);
     assert_int_equal(s.satellite[1].arm.joints, 2);
-    assert_near(s.satellite[1].arm.link[1].coulomb, 0.2, 0);
+    assert_near(s.satellite[1].arm.link[1].row.coulomb, 0.2, 0);
     load_bad(CAPTURE("{}", ""), "lacks the key 'links', allowed: list, or model: FILE.urdf");
     load_bad(CAPTURE("{model: m.urdf, links: [{mass: 1, inertia: [1, 1, 1]}]}", ""),
              "links beside a model, allowed: one of them");
@@ -417,11 +535,11 @@ static void test_emulation_takes_a_chain(void **state) {
         strstr(warnings, "warning: joint 'k' has friction 0.2, an emulated arm has its damping alone"));
     const ff_emulate_arm *arm = &s.arms.robot;
     assert_int_equal(arm->links, 2);
-    assert_near(arm->link[1].mass, 2, 0);
+    assert_near(arm->link[1].row.mass, 2, 0);
     assert_near(arm->link[1].start, 0.9, 0);
-    assert_near(arm->link[1].friction, 0.1, 0);
-    assert_near(arm->link[0].torque_limit, 3, 0);
-    assert_near(arm->link[1].torque_limit, 7, 0);
+    assert_near(arm->link[1].row.viscous, 0.1, 0);
+    assert_near(arm->link[0].row.torque, 3, 0);
+    assert_near(arm->link[1].row.torque, 7, 0);
     assert_near(arm->tip.p.x, 0.5, 0);
     load_bad(EMULATION("", ROWS),
              "emulation.target lacks the key 'links', allowed: list, or model: FILE.urdf");
@@ -494,6 +612,8 @@ int main(void) {
         cmocka_unit_test(test_bad_documents),
         cmocka_unit_test(test_bad_links),
         cmocka_unit_test(test_bad_joints),
+        cmocka_unit_test(test_every_attribute_is_checked),
+        cmocka_unit_test(test_models_from_elsewhere),
         cmocka_unit_test(test_servicer_refuses_what_it_cannot_have),
         cmocka_unit_test(test_emulation_takes_a_chain),
         cmocka_unit_test(test_template_reads_the_file_once),

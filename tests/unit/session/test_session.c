@@ -2,6 +2,9 @@
  * and what stands in the folder afterwards. */
 #include "session/session.h"
 
+#include "session/identify.h"
+#include "session/inertia_ratio.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -306,6 +309,23 @@ static void test_an_emulation_is_judged_against_its_target(void **state) {
     assert_int_equal(ff_session_execute(session, &file, &notes), FF_REFUSED);
     assert_line(notes.error, "plain2");
     ff_session_close(session);
+    /* sampled far too slowly it diverges: the summary says so, and gives no figure for what has none */
+    static const char *const slow[] = {"time.duration=3", "time.cycle=0.1", "emulation.controller=sampled",
+                                       "emulation.scheme=free",
+                                       "emulation.gains={velocity: 200, position: 10000}"};
+    const ff_scenario_options diverges = {.set = slow, .sets = 5};
+    ff_notes_clear(&notes);
+    session = ff_session_open(FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml", &diverges, &outcome,
+                              &notes);
+    assert_non_null(session);
+    const ff_session_options none = {0};
+    assert_int_equal(ff_session_execute(session, &none, &notes), FF_FAILED);
+    assert_line(notes.error, "the motion diverged");
+    assert_string_equal(ff_session_scheme(session), "free");
+    assert_string_equal(ff_session_controller(session), "sampled");
+    assert_non_null(strstr(session->summary, "\"verdict\": \"fail\""));
+    assert_non_null(strstr(session->summary, "\"pose_error_rad\": null"));
+    ff_session_close(session);
 }
 
 /* Nothing can be said of a gripper before the run; after it, one line for each contact that it did not make.
@@ -337,6 +357,48 @@ static void test_a_gripper_that_touches_nothing_is_said(void **state) {
     }
 }
 
+/* An arm in the place of another: its log has the task's coordinates, its Q is a matrix, and both stay
+ * together. */
+static void test_an_arm_emulates_another(void **state) {
+    (void)state;
+    const char *const path = FF_SOURCE_DIR "/scenarios/planar-arm-emulation.yaml";
+    const char *set[] = {"time.duration=0.05"};
+    const ff_scenario_options load = {.set = set, .sets = 1};
+    ff_outcome outcome;
+    ff_notes_clear(&notes);
+    ff_session *session = ff_session_open(path, &load, &outcome, &notes);
+    if (!session)
+        fail_msg("%s", notes.error);
+    const ff_session_options options = {.out = in_folder("arms"), .csv = true};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+    assert_string_equal(ff_session_scheme(session), "constrained");
+    assert_string_equal(ff_session_controller(session), "continuous");
+    char *csv = get_file(in_folder("arms/log.csv"));
+    assert_non_null(csv);
+    assert_int_equal(count_lines(csv), (int)session->emulation.samples + 1);
+    assert_memory_equal(csv, "t_s,robot.task1,robot.task2,direct.task1,direct.task2,", 54);
+    free(csv);
+    assert_int_equal(ff_report_series_rows(session->report.series), session->emulation.samples);
+    double Q[36], of_summary[4];
+    size_t n;
+    char message[512];
+    assert_int_equal(ff_inertia_ratio_read(path, &n, Q, message, sizeof message), FF_OK);
+    assert_int_equal(n, 2);
+    const char *at = strstr(session->summary, "\"inertia_ratio\": [");
+    assert_non_null(at);
+    at += strlen("\"inertia_ratio\": [");
+    for (int i = 0; i < 4; i++) {
+        char *end;
+        of_summary[i] = strtod(at, &end);
+        at = end + 1;
+        assert_near(Q[i], of_summary[i], 1e-12 * fabs(Q[i]));
+    }
+    assert_true(session->emulation.pose_error < 1e-3); /* [m] over 50 ms; the arm reaches 0.9 m */
+    const ff_session *const all[] = {session};
+    assert_int_equal(ff_session_report(all, 1, in_folder("arms"), &notes), FF_DONE);
+    ff_session_close(session);
+}
+
 static void test_folder_has_plain_names_only(void **state) {
     (void)state;
     char *path = ff_session_folder(NULL, "../a b/c.d", NULL);
@@ -356,6 +418,126 @@ static void test_folder_has_plain_names_only(void **state) {
     free(path);
 }
 
+/* ---------------------------------------------------------------------------------------- from logs -- */
+
+/* Against two walls through a robot that is 17 ms late: delay, stiffness and damping come back; the other
+ * satellite rests and says nothing. */
+static const char log_scenario[] =
+    "name: known\n"
+    "time: {cycle: 0.002, duration: 3}\n"
+    "method: direct\n"
+    "facility: {gravity: [0, 0, -9.81]}\n"
+    "satellites:\n"
+    "  late: {mass: 120, inertia: [8, 9, 10], velocity: [0.04, 0.01, 0], angular_velocity: [0.2, 0.4, 0.1],\n"
+    "    robot: {kind: delay, delay: 0.017}, mockup: {mass: 20, com: [0.05, -0.02, 0.1], inertia: [0.4, 0.5, "
+    "0.6]}}\n"
+    "  still: {mass: 1, inertia: [1, 1, 1], position: [9, 0, 0]}\n"
+    "contacts:\n"
+    "  - {name: right, kind: wall, body: late, at: [0.02, 0, 0], normal: [-1, 0, 0], stiffness: 3000, "
+    "damping: 60}\n";
+
+static double json_value(const char *json, const char *key) {
+    char text[64];
+    snprintf(text, sizeof text, "\"%s\": ", key);
+    const char *at = strstr(json, text);
+    return at ? strtod(at + strlen(text) + (at[strlen(text)] == '['), NULL) : FF_NAN;
+}
+
+static void test_a_log_says_what_the_facility_was(void **state) {
+    (void)state;
+    ff_session *session = open_text(log_scenario, NULL);
+    const ff_session_options options = {.out = in_folder("known"), .csv = true, .mcap = true};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+    char csv[600], mcap[600];
+    snprintf(csv, sizeof csv, "%s", in_folder("known/log.csv"));
+    snprintf(mcap, sizeof mcap, "%s", in_folder("known/log.mcap"));
+    ff_log_identify_what what;
+    assert_false(ff_log_identify_parse("mass", &what));
+    static const struct {
+        const char *word, *key;
+        double truth, within; /* docs: 0.2 ms, 1 %, 10 %, 0.5 % */
+    } cases[] = {{"delay", "delay_s", 0.017, 2e-4},
+                 {"contact", "stiffness_Npm", 3000, 30},
+                 {"contact", "damping_Nspm", 60, 6},
+                 {"payload", "mass_kg", 20, 0.1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ff_log_identified found;
+        ff_log_identify_config config = {.file = i == 0 ? csv : mcap, .delay_max = FF_NAN, .own = true};
+        assert_true(ff_log_identify_parse(cases[i].word, &config.what));
+        ff_notes_clear(&notes);
+        assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+        assert_string_equal(notes.error, "");
+        assert_int_equal(found.bodies, 2); /* what rests does not silence the other */
+        assert_memory_equal(found.line[0], "late: ", 6);
+        assert_memory_equal(found.line[1], "still: ", 7);
+        assert_near(json_value(found.json, cases[i].key), cases[i].truth, cases[i].within);
+        assert_non_null(strstr(found.json, cases[i].word));
+        free(found.json);
+        config.body = "still";
+        assert_int_equal(ff_log_identify(&config, &found, &notes), FF_FAILED);
+        assert_int_equal(found.bodies, 1);
+        assert_memory_equal(found.line[0], "still: ", 7);
+        free(found.json);
+        config.body = "nobody";
+        assert_int_equal(ff_log_identify(&config, &found, &notes), FF_REFUSED);
+        assert_line(notes.error, "no satellite 'nobody' in this log; it has 'late'");
+        assert_null(found.json);
+    }
+    /* behind its command by a lag of the second order; and a robot that only turns */
+    static const struct {
+        const char *set[2], *says;
+        double truth;
+        const char *key;
+    } lags[] = {
+        {{"satellites.late.robot={kind: lag, delay: 0.012, frequency: 8, damping: 1}", "time.duration=2"},
+         "second-order lag",
+         8.0,
+         "lag_frequency_Hz"},
+        {{"satellites.late.velocity=[0, 0, 0]", "time.duration=1"}, "rad rms", 0.017, "delay_s"}};
+    for (size_t i = 0; i < sizeof lags / sizeof *lags; i++) {
+        const ff_scenario_options load = {.set = lags[i].set, .sets = 2};
+        ff_outcome outcome;
+        ff_session *other = ff_session_open(in_folder("s.yaml"), &load, &outcome, &notes);
+        if (!other)
+            fail_msg("%s", notes.error);
+        const ff_session_options into = {.out = in_folder("lag"), .csv = true};
+        assert_int_equal(ff_session_execute(other, &into, &notes), FF_DONE);
+        ff_log_identified found;
+        const ff_log_identify_config config = {
+            .file = in_folder("lag/log.csv"), .delay_max = 0.05, .body = "late"};
+        assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+        if (!strstr(found.line[0], lags[i].says))
+            fail_msg("%s", found.line[0]);
+        assert_near(json_value(found.json, lags[i].key), lags[i].truth, 0.012 * lags[i].truth);
+        free(found.json);
+        ff_session_close(other);
+    }
+    /* gravity as given, the sensor at the CoM; and a log that brings no scenario */
+    ff_log_identified found;
+    ff_log_identify_config config = {.file = csv,
+                                     .what = FF_LOG_IDENTIFY_PAYLOAD,
+                                     .body = "late",
+                                     .gravity = {{0, 0, -9.81}},
+                                     .own = true};
+    assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+    assert_near(json_value(found.json, "mass_kg"), 20.0, 0.1);
+    free(found.json);
+    config.own = false;
+    config.gravity = ff_vec3_make(0, 0, -19.62); /* twice the field: half the mass */
+    assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+    assert_near(json_value(found.json, "mass_kg"), 10.0, 0.05);
+    free(found.json);
+    config.scenario = &session->scenario;
+    assert_int_equal(ff_log_identify(&config, &found, &notes), FF_DONE);
+    assert_near(json_value(found.json, "mass_kg"), 20.0, 0.1);
+    free(found.json);
+    config.file = in_folder("nothing.csv");
+    ff_notes_clear(&notes);
+    assert_int_equal(ff_log_identify(&config, &found, &notes), FF_REFUSED);
+    assert_line(notes.error, "nothing.csv");
+    ff_session_close(session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_a_folder_rows_and_summary_are_all),
@@ -368,7 +550,9 @@ int main(void) {
         cmocka_unit_test(test_without_a_reference_there_is_no_run_but_a_summary),
         cmocka_unit_test(test_an_emulation_is_judged_against_its_target),
         cmocka_unit_test(test_a_gripper_that_touches_nothing_is_said),
+        cmocka_unit_test(test_an_arm_emulates_another),
         cmocka_unit_test(test_folder_has_plain_names_only),
+        cmocka_unit_test(test_a_log_says_what_the_facility_was),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -54,6 +54,96 @@ static void test_format_reads_back_to_the_bit(void **state) {
     assert_string_equal(text, "null");
 }
 
+/* The digits of a text without its point and sign, and the power of ten of the last one. */
+static int digits_of(const char *text, uint64_t *digits, int *exponent) {
+    *digits = 0;
+    *exponent = 0;
+    bool point = false;
+    for (; *text && *text != 'e'; text++)
+        if (*text == '.')
+            point = true;
+        else if (*text != '-') {
+            *digits = 10 * *digits + (uint64_t)(*text - '0');
+            *exponent -= point;
+        }
+    if (*text == 'e')
+        *exponent += atoi(text + 1);
+    int n = 0;
+    while (*digits % 10 == 0)
+        *digits /= 10, ++*exponent;
+    for (uint64_t d = *digits; d; d /= 10)
+        n++;
+    return n;
+}
+
+static bool reads_as(uint64_t digits, int exponent, double x) {
+    char text[48];
+    snprintf(text, sizeof text, "%llue%d", (unsigned long long)digits, exponent);
+    return strtod(text, NULL) == x;
+}
+
+/* By brute force: no decimal with one digit less reads back, and where C's own rounding to as many digits
+ * does, it is the same one. */
+static void test_no_shorter_decimal_reads_back(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 1);
+    for (int n = 0; n < test_count(20000, 1000000); n++) {
+        uint64_t bits = ((uint64_t)(ff_rng_uniform(&rng) * 4294967296.0) << 32) |
+                        (uint64_t)(ff_rng_uniform(&rng) * 4294967296.0);
+        if (n % 4 == 1)
+            bits &= 0x7ff0000000000003u; /* a power of two and its neighbours: their intervals are lopsided */
+        else if (n % 4 == 2)
+            bits &= 0x800fffffffffffffu; /* below the smallest normal number */
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        if (n % 4 == 3)
+            x = floor(ff_rng_uniform(&rng) * 1e6) / 1000.0; /* as people write them */
+        x = fabs(x);
+        if (!isfinite(x) || x == 0.0)
+            continue;
+        char text[FF_NUMBER_SIZE], other[48];
+        const int length = ff_number_shortest(x, text);
+        assert_int_equal(length, strlen(text));
+        uint64_t digits, theirs;
+        int exponent, theirs_exponent;
+        const int count = digits_of(text, &digits, &exponent);
+        if (!reads_as(digits, exponent, x) || count > 17)
+            fail_msg("%.17g was written as %s", x, text);
+        for (uint64_t shorter = digits / 10; count > 1 && shorter <= digits / 10 + 1; shorter++)
+            if (reads_as(shorter, exponent + 1, x))
+                fail_msg("%.17g was written as %s, %llue%d is shorter", x, text, (unsigned long long)shorter,
+                         exponent + 1);
+        snprintf(other, sizeof other, "%.*e", count - 1, x);
+        if (strtod(other, NULL) == x && digits_of(other, &theirs, &theirs_exponent) == count &&
+            (theirs != digits || theirs_exponent != exponent))
+            fail_msg("%.17g was written as %s, %s is nearer", x, text, other);
+    }
+    static const struct {
+        double x;
+        const char *text;
+    } form[] = {{0.0, "0"},
+                {-0.0, "-0"},
+                {1.0, "1"},
+                {-10.0, "-10"},
+                {1e16, "10000000000000000"},
+                {1e17, "1e+17"},
+                {1e23, "1e+23"},
+                {0.0001, "0.0001"},
+                {-0.00012, "-0.00012"},
+                {1e-5, "1e-05"},
+                {1.5e-5, "1.5e-05"},
+                {5e-324, "5e-324"},
+                {1.7976931348623157e308, "1.7976931348623157e+308"},
+                {123.456, "123.456"},
+                {9007199254740993.0, "9007199254740992"}};
+    for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
+        char text[FF_NUMBER_SIZE];
+        ff_number_shortest(form[i].x, text);
+        assert_string_equal(text, form[i].text);
+    }
+}
+
 static void test_json_commas_escapes_and_null(void **state) {
     (void)state;
     ff_json j;
@@ -83,6 +173,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_takes_the_whole_text_or_nothing),
         cmocka_unit_test(test_format_reads_back_to_the_bit),
+        cmocka_unit_test(test_no_shorter_decimal_reads_back),
         cmocka_unit_test(test_json_commas_escapes_and_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

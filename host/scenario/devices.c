@@ -1,0 +1,34 @@
+/* Devices as kinds of robots and sensors, their settings as keys. */
+#include "scenario/devices.h"
+
+#include "scenario/methods.h"
+#include "text/message.h"
+
+int ff_device_section_create(ff_device_kind kind, const ff_key *shared, int count, size_t offset,
+                             ff_device_section *section) {
+    const bool robots = kind == FF_DEVICE_ROBOT;
+    const char *name;
+    for (int i = 0; i < FF_DEVICE_WORDS - 1 && (name = robots ? ff_robot_name(i) : ff_sensor_name(i)); i++)
+        section->word[i] = name;
+    int keys = 0;
+    for (int i = 0; i < count; i++)
+        section->key[keys++] = shared[i];
+    size_t used = ff_append(section->doc, sizeof section->doc, 0, "%s", shared[0].doc);
+    const ff_device *device;
+    for (int n = 0; (device = ff_device_of(kind, n)) != NULL; n++) {
+        used = ff_append(section->doc, sizeof section->doc, used, " `%s`: %s", device->name, device->help);
+        for (unsigned i = 0; i < device->settings && keys < FF_DEVICE_KEYS; i++) {
+            const ff_setting *setting = &device->setting[i];
+            ff_key *key = &section->key[keys];
+            ff_setting_key(setting, setting->name, key, section->range[keys], sizeof section->range[keys]);
+            key->offset += offset;
+            key->kinds = 1u << (unsigned)(n + (robots ? (int)FF_ROBOT_DEVICE : (int)FF_SENSOR_DEVICE));
+            key->own = true;
+            key->preset = false;
+            keys++;
+        }
+    }
+    section->key[0].words = section->word;
+    section->key[0].doc = section->doc;
+    return keys;
+}

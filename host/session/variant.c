@@ -1,0 +1,134 @@
+/* session/variant.c - variants of a method from text to sessions. */
+#include "session/variant.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog, ff_variant *variant,
+                      char *message, size_t size) {
+    *variant = (ff_variant){0};
+    const char *const colon = memchr(text, ':', length);
+    size_t n = colon ? (size_t)(colon - text) : length;
+    if (n == 0 || n >= sizeof variant->method) {
+        snprintf(message, size, "'%.*s' is not a method; example: direct,tdpa:reading=printed", (int)length,
+                 text);
+        return false;
+    }
+    memcpy(variant->method, text, n);
+    char why[512];
+    /* a library appears under its method's own name, and its settings stand there */
+    const char *const name = ff_scenario_method_word(catalog, variant->method, why, sizeof why);
+    if (!name) {
+        snprintf(message, size, "method library %s: %s", variant->method, why);
+        return false;
+    }
+    if (snprintf(variant->label, sizeof variant->label, "%s%.*s", name, (int)(length - n), text + n) >=
+        (int)sizeof variant->label) {
+        snprintf(message, size, "'%.*s' is too long", (int)length, text);
+        return false;
+    }
+    n = strlen(name);
+    for (const char *c = variant->label + n; *c == ':';) {
+        c++;
+        n = strcspn(c, ":");
+        const char *equals = memchr(c, '=', n);
+        if (!equals || equals == c || variant->sets == FF_VARIANT_SETS) {
+            snprintf(message, size, "'%s' must have the form METHOD:key=value", variant->label);
+            return false;
+        }
+        ff_scenario_variant_set(name, c, n, variant->set[variant->sets++], sizeof variant->set[0]);
+        c += n;
+    }
+    return true;
+}
+
+int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *variants, ff_notes *notes) {
+    int count = 0;
+    for (const char *c = list;; c++) {
+        const size_t n = strcspn(c, ",");
+        if (count == FF_MAX_VARIANTS) {
+            ff_notes_error(notes, FF_REFUSED, "--methods: more than %d variants", FF_MAX_VARIANTS);
+            return -1;
+        }
+        char message[2048];
+        if (!ff_variant_parse(c, n, catalog, &variants[count], message, sizeof message)) {
+            ff_notes_error(notes, FF_REFUSED, "--methods: %s", message);
+            return -1;
+        }
+        for (int i = 0; i < count; i++)
+            if (strcmp(variants[i].label, variants[count].label) == 0) {
+                ff_notes_error(notes, FF_REFUSED, "--methods: '%s' is given twice", variants[i].label);
+                return -1;
+            }
+        count++;
+        c += n;
+        if (!*c)
+            return count;
+    }
+}
+
+ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_variant *variant,
+                           const ff_scenario_options *common, ff_notes *notes) {
+    const char *all[FF_LOG_MAX_SETS + FF_VARIANT_SETS];
+    ff_scenario_options options = *common;
+    options.set = all;
+    options.method = variant->method;
+    for (int i = 0; i < common->sets; i++)
+        all[i] = common->set[i];
+    for (int i = 0; i < variant->sets; i++)
+        all[options.sets++] = variant->set[i];
+    const ff_outcome outcome = ff_session_load(session, file, &options, notes);
+    snprintf(session->label, sizeof session->label, "%s", variant->label);
+    return outcome;
+}
+
+void ff_comparison_refuse(ff_comparison *comparison, const ff_session *session) {
+    ff_variant_refusal *r = &comparison->refused[comparison->refusals++];
+    const char *why = *session->refusal ? session->refusal : session->run.message;
+    const char *end = strncmp(why, "--method ", 9) == 0 ? strstr(why, ": ") : NULL; /* the label says it */
+    memcpy(r->label, session->label, sizeof r->label);
+    snprintf(r->why, sizeof r->why, "%s", end ? end + 2 : why);
+}
+
+ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int count,
+                              const ff_scenario_options *common, ff_comparison *out,
+                              void (*show)(const ff_notes *notes)) {
+    *out = (ff_comparison){0};
+    ff_notes notes;
+    for (int i = 0; i < count; i++) {
+        ff_session *session = malloc(sizeof *session);
+        ff_notes_clear(&notes);
+        const ff_outcome outcome = session ? ff_variant_load(session, file, &variant[i], common, &notes)
+                                           : ff_notes_error(&notes, FF_FAILED, "%s: no memory", file);
+        show(&notes);
+        if (outcome == FF_DONE) {
+            out->session[out->count++] = session;
+            continue;
+        }
+        const bool unsupported = outcome == FF_REFUSED && session->run.status == FF_ERR_UNSUPPORTED;
+        if (unsupported)
+            ff_comparison_refuse(out, session);
+        free(session);
+        if (!unsupported)
+            return outcome;
+    }
+    if (out->count == 0)
+        return FF_REFUSED;
+    if (!out->session[0]->scenario.emulates)
+        return FF_DONE;
+    ff_notes_clear(&notes);
+    const ff_outcome outcome =
+        ff_notes_error(&notes, FF_REFUSED,
+                       "%s: an emulation has no methods to compare; allowed: freefloat "
+                       "run FILE --set emulation.scheme=free",
+                       file);
+    show(&notes);
+    return outcome;
+}
+
+void ff_comparison_close(ff_comparison *comparison) {
+    for (int i = 0; i < comparison->count; i++)
+        ff_session_close(comparison->session[i]);
+    *comparison = (ff_comparison){0};
+}

@@ -1,0 +1,156 @@
+/* The shortest decimal that reads back to the same double, by Giulietti's method ("The Schubfach way to
+ * render doubles", 2020): the double's rounding interval is scaled by one power of ten, in 128 bits, and the
+ * decimal is picked from the interval with integers alone. Of the shortest ones it is the nearest. */
+#include "text/number.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST = -292, LAST = 324, LIMBS = 36 };
+
+/* [hi, lo]: 10^k, k from FIRST to LAST, rounded up to 128 bits, the first of them set. */
+static uint64_t power[LAST - FIRST + 1][2];
+static pthread_once_t power_once = PTHREAD_ONCE_INIT;
+
+/* Bits [at, at + 64) of a number of 32-bit limbs; below zero there is nothing. */
+static uint64_t bits(const uint32_t *limb, int at) {
+    uint64_t value = 0;
+    for (int i = 63; i >= 0; i--) {
+        const int n = at + i;
+        value = value << 1 | (n >= 0 && n < 32 * LIMBS ? limb[n / 32] >> (n % 32) & 1 : 0);
+    }
+    return value;
+}
+
+static int length(const uint32_t *limb) {
+    int n = 32 * LIMBS;
+    while (n > 0 && !(limb[(n - 1) / 32] >> ((n - 1) % 32) & 1))
+        n--;
+    return n;
+}
+
+static void keep(int k, const uint32_t *limb, int top, bool exact) {
+    uint64_t *p = power[k - FIRST];
+    p[0] = bits(limb, top - 64);
+    p[1] = bits(limb, top - 128);
+    if (!exact && ++p[1] == 0)
+        p[0]++;
+}
+
+static void power_create(void) {
+    uint32_t up[LIMBS] = {1}, down[LIMBS] = {0};
+    for (int k = 0; k <= LAST; k++) { /* 10^k, exactly */
+        const int top = length(up);
+        bool exact = true;
+        for (int n = 0; n < top - 128; n++)
+            exact = exact && !(up[n / 32] >> (n % 32) & 1);
+        keep(k, up, top, exact);
+        uint64_t carry = 0;
+        for (int i = 0; i < LIMBS; i++) {
+            carry += 10 * (uint64_t)up[i];
+            up[i] = (uint32_t)carry;
+            carry >>= 32;
+        }
+    }
+    down[LIMBS - 1] = 0x80000000u; /* floor(2^N / 10^n): its first bits are those of 10^-n */
+    for (int k = -1; k >= FIRST; k--) {
+        uint64_t rest = 0;
+        for (int i = LIMBS - 1; i >= 0; i--) {
+            rest = rest << 32 | down[i];
+            down[i] = (uint32_t)(rest / 10);
+            rest %= 10;
+        }
+        keep(k, down, length(down), false);
+    }
+}
+
+/* floor(g c / 2^128), its last bit set if something was cut off. */
+static uint64_t scaled(const uint64_t g[2], uint64_t c) {
+    __extension__ typedef unsigned __int128 wide;
+    const wide y = (wide)g[0] * c + (uint64_t)((wide)g[1] * c >> 64);
+    return (uint64_t)(y >> 64) | ((uint64_t)y > 1);
+}
+
+/* v = digits 10^exponent for a finite v > 0 given by its bits. */
+static uint64_t decimal(uint64_t v, int *exponent) {
+    const uint64_t fraction = v & 0xfffffffffffffu;
+    const int biased = (int)(v >> 52);
+    const uint64_t c = biased ? fraction | 0x10000000000000u : fraction;
+    const int q = (biased ? biased : 1) - 1075;
+    const bool lowest = fraction == 0 && biased > 1; /* the double below is half as far */
+    /* floor(log10(2^q)), or of 3/4 of it; floor(log2(10^-k)): fixed-point logarithms, exact in this range */
+    const int k = (int)(((long)q * 1262611 - (lowest ? 524031 : 0)) >> 22);
+    const int h = q + (int)(((long)-k * 1741647) >> 19) + 1;
+    const uint64_t *g = power[-k - FIRST];
+    const uint64_t odd = c & 1; /* the ends of an even one's interval read back to it */
+    const uint64_t low = scaled(g, (4 * c - (lowest ? 1 : 2)) << h) + odd, middle = scaled(g, (4 * c) << h),
+                   high = scaled(g, (4 * c + 2) << h) - odd;
+    const uint64_t s = middle / 4;
+    *exponent = k;
+    if (s >= 10) {
+        const uint64_t tens = s / 10;
+        const bool below = low <= 40 * tens, above = 40 * tens + 40 <= high;
+        if (below != above) {
+            *exponent = k + 1;
+            return tens + above;
+        }
+    }
+    const bool below = low <= 4 * s, above = 4 * s + 4 <= high;
+    if (below != above)
+        return s + above;
+    return s + (middle > 4 * s + 2 || (middle == 4 * s + 2 && (s & 1)));
+}
+
+int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]) {
+    uint64_t v;
+    char digit[20], *out = buffer;
+    int exponent, n = 0;
+    memcpy(&v, &value, sizeof v);
+    if (v >> 63)
+        *out++ = '-';
+    v &= ~(UINT64_C(1) << 63);
+    if (v == 0) {
+        *out++ = '0';
+        *out = 0;
+        return (int)(out - buffer);
+    }
+    pthread_once(&power_once, power_create);
+    uint64_t digits = decimal(v, &exponent);
+    while (digits % 10 == 0) {
+        digits /= 10;
+        exponent++;
+    }
+    for (; digits; digits /= 10)
+        digit[sizeof digit - (size_t)++n] = (char)('0' + digits % 10);
+    const char *first = digit + sizeof digit - n;
+    const int point = n + exponent; /* 0.ddd 10^point */
+    if (point > 17 || point < -3) { /* as %.17g chooses */
+        *out++ = *first;
+        if (n > 1) {
+            *out++ = '.';
+            memcpy(out, first + 1, (size_t)n - 1);
+            out += n - 1;
+        }
+        return (int)(out - buffer) +
+               snprintf(out, 6, "e%c%02d", point < 1 ? '-' : '+', point < 1 ? 1 - point : point - 1);
+    }
+    if (point <= 0) {
+        memcpy(out, "0.000", (size_t)(2 - point));
+        out += 2 - point;
+        memcpy(out, first, (size_t)n);
+        out += n;
+    } else if (n <= point) {
+        memcpy(out, first, (size_t)n);
+        memset(out + n, '0', (size_t)(point - n));
+        out += point;
+    } else {
+        memcpy(out, first, (size_t)point);
+        out[point] = '.';
+        memcpy(out + point + 1, first + point, (size_t)(n - point));
+        out += n + 1;
+    }
+    *out = 0;
+    return (int)(out - buffer);
+}

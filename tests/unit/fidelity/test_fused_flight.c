@@ -1,0 +1,511 @@
+/* fused, function by function: the delay in free flight, walls that are gone, what is detected as a contact,
+ * groups of bodies and their motion one delay ahead. */
+#include "fused_bench.h"
+
+static ff_rng rng;
+
+#define S bench_state
+
+/* Body 0 flies on, its robot `behind` seconds behind it. */
+static void fly(int cycles, ff_vec3 v, double behind, ff_vec3 carried, bool limited) {
+    for (int n = 0; n < cycles; n++) {
+        const double t = (double)S->history.count * BENCH_T;
+        const ff_rigid_state robot = {ff_vec3_scale(t, v), ff_quat_identity(), v, ff_vec3_zero()};
+        fused_sample *x = bench_push(&robot);
+        x->T_r.p = ff_vec3_axpy(-behind, ff_vec3_sub(v, carried), robot.position);
+        ff__fused_track_delay(&bench_model, S, 0, bench_newest(), carried, limited);
+    }
+}
+
+/* The robot's delay is how far it is behind over the speed that it makes itself: taken once the flight has
+ * been quiet for three delays and ten cycles, then as a mean; the commands follow by a tenth of the time. */
+static void test_delay_in_free_flight(void **unused) {
+    (void)unused;
+    const double told = 8 * BENCH_T;
+    for (int draw = 0; draw < 20; draw++) {
+        const ff_vec3 carried = draw % 2 ? test_random_vec3(&rng, 0.1) : ff_vec3_zero(),
+                      v = ff_vec3_axpy(0.05, bench_unit(&rng), carried);
+        const double off = (draw % 4 < 2 ? 1.0 : -1.0) * ff_rng_range(&rng, 1.2, 3.0) * BENCH_T;
+        bench_reset(&rng, 1, 0.0, 0.0, NULL);
+        fly(34, v, off, carried, false);
+        assert_near(S->delay[0], told, 0.0); /* not yet */
+        fly(2, v, off, carried, false);
+        assert_near(S->delay[0], told + off, 1e-12); /* all of it, once */
+        assert_int_equal(S->info.delay_changes, 1);
+        assert_near(fabs(S->lead[0] - told), 0.1 * BENCH_T * 2.0, 0.11 * BENCH_T);
+        const uint64_t follows = (uint64_t)ceil(fabs(off) / (0.1 * BENCH_T));
+        fly((int)follows + 1, v, off, carried, false);
+        assert_near(S->lead[0], told + off, 1e-12);
+        assert_near(S->delay[0], told + off, 1e-12); /* what is behind meanwhile says nothing */
+        const uint64_t wait = S->delay_wait[0];
+        assert_true(wait > bench_newest());
+        fly((int)(wait - bench_newest()) - 1, v, 0.2 * BENCH_T, carried, false);
+        assert_near(S->delay[0], told + off, 1e-12);
+        fly(1, v, 0.2 * BENCH_T, carried, false); /* the second of them: half */
+        assert_near(S->delay[0], told + off + 0.1 * BENCH_T, 1e-12);
+        assert_int_equal(S->info.delay_changes, 1);
+        for (int n = 0; n < 60; n++) {
+            S->delay_wait[0] = 0;
+            S->lead[0] = S->delay[0];
+            fly(1, v, 0.0, carried, false);
+        }
+        const double before = S->delay[0];
+        fly(1, v, 0.1 * BENCH_T, carried, false); /* a fiftieth at least */
+        assert_near(S->delay[0] - before, 0.002 * BENCH_T, 1e-12);
+    }
+}
+
+/* What says nothing of the delay. */
+static void test_delay_is_left_alone(void **unused) {
+    (void)unused;
+    const ff_vec3 v = ff_vec3_make(0.05, 0, 0), none = ff_vec3_zero();
+    const double told = 8 * BENCH_T, off = 0.9 * BENCH_T;
+    for (int why = 0; why < 9; why++) {
+        bench_reset(&rng, 1, 0.0, 0.0, NULL);
+        bench_model.config.delay_fixed = why == 0;
+        S->contact[4] =
+            (fused_contact){.a = why == 2 ? 1 : 0, .b = why == 2 ? 0 : -1, .rows = S->contact[4].rows};
+        S->contact[4].open = why == 1 || why == 2;
+        S->contact[4].closing = why == 3;
+        ff_vec3 at = v;
+        if (why == 4)
+            at = ff_vec3_make(0.9e-5, 0, 0); /* too slow */
+        const double behind = why == 5 ? 1.5 : off;
+        fly(35, at, 0.0, none, false);
+        S->lead[0] = S->delay[0] = told; /* as before */
+        S->delay_count[0] = 0;
+        S->delay_wait[0] = 0;
+        if (why == 6)
+            fused_at(S, 0, bench_newest())->past.load.force = ff_vec3_make(0, 0, 1e-3);
+        if (why == 7)
+            fused_at(S, 0, bench_newest())->past.load.torque = ff_vec3_make(0, 0, 1e-3);
+        fused_at(S, 0, bench_newest())->T_r.p =
+            ff_vec3_axpy(-behind, at, fused_at(S, 0, bench_newest())->past.body.position);
+        ff__fused_track_delay(&bench_model, S, 0, bench_newest(), none, why == 8);
+        assert_near(S->delay[0], told, 0.0);
+        if (why == 1 || why == 2 || why == 3 || why == 6 || why == 7)
+            assert_int_equal(S->quiet_since[0], bench_newest());
+        if (why == 8) /* the output stage acts: two delays and a cycle */
+            assert_int_equal(S->delay_wait[0], bench_newest() + 17);
+    }
+    bench_reset(&rng, 1, 0.0, 0.0, NULL);
+    fly(40, v, -3.0 * told, none, false); /* never below none */
+    assert_true(S->delay[0] == 0.0);
+
+    bench_reset(&rng, 1, 0.0, 0.0,
+                NULL); /* a tenth of a cycle is followed at once, and says all that follows */
+    S->lead[0] = 0.0;
+    S->delay[0] = 0.1 * BENCH_T;
+    fly(1, v, 0.0, none, false);
+    assert_true(S->lead[0] == S->delay[0] && S->delay_wait[0] == 0);
+}
+
+static fused_wall *wall_at(ff_vec3 n, double x0, bool torque) {
+    S->wall[1] = (fused_wall){.valid = true,
+                              .torque = torque,
+                              .b = -1,
+                              .n = n,
+                              .surface = {.valid = true, .k = 1e4, .x0 = x0},
+                              .force_max = 50.0};
+    return &S->wall[1];
+}
+
+/* A robot that approaches through a remembered wall without a force, twice, or a satellite that stays inside
+ * for longer than the robot can be late: the wall is gone. */
+static void test_walls_that_are_gone(void **unused) {
+    (void)unused;
+    const double v = 0.05;
+    for (int why = 0; why < 10; why++) {
+        bench_reset(&rng, 1, 0.0, 0.0, NULL);
+        fused_wall *wall = wall_at(ff_vec3_make(-1, 0, 0), 0.0, false);
+        ff_rigid_state robot = {
+            .position = {{2e-3, 0, 0}}, .attitude = {1, 0, 0, 0}, .velocity = {{v, 0, 0}}};
+        if (why == 1)
+            robot.velocity.x = -v; /* leaves */
+        if (why == 2)
+            robot.position.x = 2.0 * v * BENCH_T + 1e-4; /* 1 N: below 3 % of its largest */
+        if (why == 8)
+            robot.position.x = 2.0 * v * BENCH_T + 2e-4; /* 2 N: above */
+        if (why == 3)
+            S->contact[0] = (fused_contact){.open = true, .b = -1, .rows = S->contact[0].rows};
+        if (why == 4)
+            S->contact[0] = (fused_contact){.closing = true, .b = -1, .rows = S->contact[0].rows};
+        for (int n = 0; n < 2; n++) {
+            assert_true(wall->valid);
+            fused_sample *x = bench_push(&robot);
+            x->past.body.position.x = -1.0; /* the satellite is elsewhere */
+            if (why == 5)
+                x->force = ff_vec3_make(-0.03, 0, 0); /* it is felt */
+            if (why == 6 && n == 0)
+                x->force = ff_vec3_make(-0.03, 0, 0);
+            if (why == 9)
+                x->force = ff_vec3_make(-0.01, 0, 0); /* below any threshold */
+            ff__fused_check_walls(&bench_model, S, bench_newest());
+        }
+        const bool gone = why == 0 || why == 8 || why == 9 || why == 7;
+        assert_int_equal(wall->valid, !gone);
+        assert_int_equal(S->info.phantoms, gone);
+        assert_int_equal(wall->missing, gone ? 2 : why == 6 ? 1 : 0);
+    }
+    bench_reset(&rng, 1, 0.0, 0.0, NULL);
+    fused_wall *touched = wall_at(ff_vec3_make(-1, 0, 0), 0.0, false);
+    for (int k = 0; k < 40; k++) { /* on the surface is not inside it */
+        bench_push(&(ff_rigid_state){.attitude = {1, 0, 0, 0}})->past.body.velocity.x = 1e-3;
+        ff__fused_check_walls(&bench_model, S, bench_newest());
+        assert_true(touched->valid && touched->inside == 0);
+    }
+    for (int torque = 0; torque < 2; torque++) { /* the satellite alone is inside */
+        bench_reset(&rng, 1, 0.0, 0.0, NULL);
+        fused_wall *wall = wall_at(torque ? ff_vec3_make(0, 0, -1) : ff_vec3_make(-1, 0, 0), 1e-4, torque);
+        const ff_rigid_state robot = {.attitude = {1, 0, 0, 0}};
+        int cycles = 0;
+        while (wall->valid && cycles < 100) {
+            fused_sample *x = bench_push(&robot);
+            x->past.body = (ff_rigid_state){.position = {{2e-4, 0, 0}},
+                                            .attitude = ff_quat_exp(ff_vec3_make(0, 0, 2e-4)),
+                                            .velocity = {{1e-3, 0, 0}},
+                                            .omega = {{0, 0, 1e-3}}};
+            if (cycles == 5) { /* one that leaves again counts from the beginning */
+                x->past.body.velocity.x = -1e-3;
+                x->past.body.omega.z = -1e-3;
+            }
+            ff__fused_check_walls(&bench_model, S, bench_newest());
+            cycles++;
+        }
+        assert_int_equal(cycles, 6 + 8 + 8 + 1); /* delay and eight cycles */
+        assert_int_equal(S->info.phantoms, 1);
+    }
+}
+
+static const ff_detection touch = {.contact = true, .force_on = 0.02};
+
+static int open_contacts(void) {
+    int count = 0;
+    for (int c = 0; c < FUSED_CONTACTS; c++)
+        count += S->contact[c].open;
+    return count;
+}
+
+/* Robots at rest, a wrench on each; so many samples in a row. */
+static void feel(int samples, const ff_wrench *on, const ff_detection *detected) {
+    for (int n = 0; n < samples; n++) {
+        ff_rigid_state robot[2];
+        for (int i = 0; i < 2; i++)
+            robot[i] = (ff_rigid_state){.position = {{(double)i, 0, 0}},
+                                        .attitude = ff_quat_exp(ff_vec3_make(0, 0.3 + i, 0)),
+                                        .velocity = {{0.01, 0.0, 0.04 * (1 - i)}},
+                                        .omega = {{0, 0.1 * (1 - i), 0.3 * (1 - i)}}};
+        bench_push(robot);
+        for (int i = 0; i < bench_model.bodies; i++) {
+            fused_at(S, i, bench_newest())->force = on[i].f;
+            fused_at(S, i, bench_newest())->torque = on[i].t;
+        }
+        for (int i = 0; i < bench_model.bodies; i++)
+            ff__fused_detect(&bench_model, S, detected, i, bench_newest());
+    }
+}
+
+static void quiet(int samples) {
+    const ff_wrench none[2] = {{.f = {{0, 0, 0}}}};
+    const ff_detection off = {.force_on = 0.02};
+    feel(samples, none, &off);
+}
+
+/* The first force opens a contact with the world, or with the body that bears the opposite force; the one
+ * that carries the surface gives the axes. */
+static void test_a_force_opens_a_contact(void **unused) {
+    (void)unused;
+    for (int draw = 0; draw < 60; draw++) {
+        bench_reset(&rng, 2, draw % 3 ? 0.01 : 0.0, 0.0, NULL);
+        bench_model.config.plane_of[0] = draw & 1;
+        bench_model.config.plane_of[1] = draw >> 1 & 1;
+        quiet(5);
+        const ff_vec3 F = ff_vec3_scale(ff_rng_range(&rng, 1.0, 20.0), bench_unit(&rng));
+        const double size = ff_vec3_norm(F), noise = bench_model.config.force_noise;
+        /* how far the other's force is from the opposite, against a fifth of it and seven times the noise */
+        const double most = 0.2 * size + 7.0 * noise, miss = most * (draw % 5 < 3 ? 0.95 : 1.05);
+        const ff_wrench on[2] = {{.f = F}, {.f = ff_vec3_axpy(miss, bench_across(&rng, F), ff_vec3_neg(F))}};
+        const bool pair = miss < most;
+        feel(1, on, &touch);
+        const fused_contact *c = &S->contact[0];
+        assert_int_equal(open_contacts(), pair ? 1 : 2);
+        const ff_vec3 n = ff_vec3_unit(F);
+        if (!pair) {
+            assert_true(c->a == 0 && c->b == -1 && S->contact[1].a == 1 && S->contact[1].b == -1);
+            assert_vec3_near(c->n, n, 1e-12);
+        } else if (bench_model.config.plane_of[0] > bench_model.config.plane_of[1]) {
+            assert_true(c->a == 1 && c->b == 0);
+            assert_vec3_near(c->n, ff_quat_unrotate(fused_at(S, 0, bench_newest())->T_r.q, ff_vec3_neg(n)),
+                             1e-12);
+        } else {
+            assert_true(c->a == 0 && c->b == 1);
+            assert_vec3_near(c->n, ff_quat_unrotate(fused_at(S, 1, bench_newest())->T_r.q, n), 1e-12);
+        }
+    }
+    bench_reset(&rng, 2, 0.0, 0.0, NULL); /* half of it, opposite: not the partner */
+    quiet(5);
+    const ff_wrench uneven[2] = {{.f = {{10, 0, 0}}}, {.f = {{-4.9, 0, 0}}}};
+    feel(1, uneven, &touch);
+    assert_int_equal(S->contact[0].b, -1);
+    bench_reset(&rng, 1, 0.0, 0.0, NULL);
+    quiet(5);
+    const ff_wrench weak = {.f = {{0.0199, 0, 0}}};
+    feel(5, &weak, &touch); /* below the threshold: stage 2 saw something else */
+    assert_int_equal(open_contacts(), 0);
+    fused_at(S, 0, 0)->valid = false;
+    const ff_wrench strong = {.f = {{5, 0, 0}}};
+    bench_push(&(ff_rigid_state){.attitude = {1, 0, 0, 0}})->force = strong.f;
+    fused_at(S, 0, bench_newest())->valid = false; /* not a sample */
+    ff__fused_detect(&bench_model, S, &touch, 0, bench_newest());
+    assert_int_equal(open_contacts(), 0);
+}
+
+/* A second force outside the first one's normal opens another contact when it is above 15 % of the whole,
+ * three times in a row and not before the first normal is known; what opposes the sliding may be friction up
+ * to 40 %. */
+static void test_a_second_contact(void **unused) {
+    (void)unused;
+    const double limits[] = {0.15, 0.4};
+    for (int against = 0; against < 2; against++)
+        for (int above = 0; above < 2; above++)
+            for (int contacts = 1; contacts < 3; contacts++) {
+                bench_reset(&rng, 1, 0.0, 0.0, NULL);
+                quiet(5);
+                const ff_wrench first = {.f = {{0, 10, 0}}};
+                feel(6, &first, &touch);
+                assert_int_equal(open_contacts(), 1);
+                /* sliding is along z (and a little x); across it, or straight against it */
+                const double part = limits[against] * (above ? 1.03 : 0.97),
+                             share = part / sqrt(1.0 - part * part);
+                const ff_rigid_state robot = fused_robot_of(fused_at(S, 0, bench_newest()));
+                const ff_vec3 normal = ff_vec3_make(0, 1, 0), r = ff_vec3_make(0.2, 0, 0);
+                S->contact[0].r = r;
+                const ff_vec3 tip = ff_rigid_point_velocity(&robot, r),
+                              slip = ff_vec3_unit(ff_vec3_axpy(-tip.y, normal, tip)),
+                              across = ff_vec3_cross(slip, normal);
+                const ff_vec3 side = ff_vec3_scale(10.0 * share, against ? ff_vec3_neg(slip) : across);
+                ff_wrench both = {.f = ff_vec3_add(first.f, side)};
+                /* with a torque that no point explains; torques of their own are another test's */
+                both.t = ff_vec3_add(ff_vec3_cross(S->contact[0].r, ff_quat_unrotate(robot.attitude, both.f)),
+                                     ff_quat_unrotate(robot.attitude, ff_vec3_make(0, 5, 0)));
+                S->torque_hits[0] = -100;
+                feel(2, &both, &touch);
+                assert_int_equal(open_contacts(), 1);
+                if (contacts == 1)
+                    feel(1, &first, &touch); /* interrupted: counted again */
+                feel(contacts == 1 ? 2 : 0, &both, &touch);
+                assert_int_equal(open_contacts(), 1);
+                feel(1, &both, &touch);
+                assert_int_equal(open_contacts(), above ? 2 : 1);
+                if (above)
+                    assert_vec3_near(S->contact[1].n, ff_vec3_unit(side), 1e-9);
+            }
+}
+
+/* A torque without a force that could bear it within three metres, three times in a row. */
+static void test_a_torque_opens_a_contact(void **unused) {
+    (void)unused;
+    const struct {
+        double force, torque;
+        bool opens;
+    } cases[] = {
+        {0, 0.0031, true}, {0, 0.0029, false}, {0.01, 0.0301, true}, {0.01, 0.0299, false}, {0, 5, true}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        bench_reset(&rng, 1, 0.0, 0.0, NULL);
+        quiet(5);
+        const ff_vec3 axis = bench_unit(&rng);
+        const ff_wrench on = {.t = ff_vec3_scale(cases[n].torque, axis), .f = {{cases[n].force, 0, 0}}};
+        feel(2, &on, &touch);
+        assert_int_equal(open_contacts(), 0);
+        quiet(1); /* counted again */
+        feel(2, &on, &touch);
+        assert_int_equal(open_contacts(), 0);
+        feel(1, &on, &touch);
+        assert_int_equal(open_contacts(), cases[n].opens);
+        if (!cases[n].opens)
+            continue;
+        const fused_contact *c = &S->contact[0];
+        assert_true(c->torque && c->a == 0 && c->b == -1);
+        assert_vec3_near(c->n, axis, 1e-12);
+        feel(9, &on, &touch); /* it is borne: no other */
+        assert_int_equal(open_contacts(), 1);
+    }
+}
+
+/* Bodies that a chain of contacts joins, against the closure by brute force. */
+static void test_groups_of_bodies(void **unused) {
+    (void)unused;
+    for (int draw = 0; draw < 300; draw++) {
+        bench_reset(&rng, 1, 0.0, 0.0, NULL);
+        unsigned joined[FF_MAX_BODIES];
+        for (int i = 0; i < FF_MAX_BODIES; i++)
+            joined[i] = 1u << i;
+        int acting = 0;
+        for (int c = 0; c < FUSED_CONTACTS; c++) {
+            fused_contact *x = &S->contact[c];
+            x->a = (int)(ff_rng_next(&rng) % 4);
+            x->b = (int)(ff_rng_next(&rng) % 5) - 1;
+            x->b = x->b == x->a ? -1 : x->b;
+            x->open = ff_rng_next(&rng) % 3 == 0;
+            x->settled = !x->open && ff_rng_next(&rng) % 2;
+            x->anchor = 10 + ff_rng_next(&rng) % 50;
+            x->end = 60;
+            x->surface.valid = ff_rng_next(&rng) % 2;
+            x->mu = 0.1 * c;
+        }
+        for (int pass = 0; pass < 4; pass++)
+            for (int c = 0; c < FUSED_CONTACTS; c++) {
+                const fused_contact *x = &S->contact[c];
+                if ((x->open || x->settled) && x->b >= 0)
+                    for (int i = 0; i < FF_MAX_BODIES; i++)
+                        if (joined[i] >> x->a & 1u || joined[i] >> x->b & 1u)
+                            joined[i] |= 1u << x->a | 1u << x->b;
+            }
+        for (int i = 0; i < FF_MAX_BODIES; i++) {
+            const unsigned group = ff__fused_group_of(S, i);
+            assert_int_equal(group, joined[i]);
+            uint64_t anchor = 55;
+            ff__actor act[FUSED_CONTACTS];
+            const int count = ff__fused_actors(S, group, act);
+            int n = 0;
+            bool touched = false, settling = false;
+            for (int c = 0; c < FUSED_CONTACTS; c++) {
+                const fused_contact *x = &S->contact[c];
+                touched |= x->open && (x->a == i || x->b == i);
+                settling |= x->closing && (x->a == i || x->b == i);
+                if (x->open && group >> x->a & 1u && x->anchor < anchor)
+                    anchor = x->anchor;
+                if ((!x->open && !x->settled) || !(group >> x->a & 1u))
+                    continue;
+                const ff__actor *a = &act[n++];
+                assert_true(a->p.a == x->a && a->p.b == x->b && !a->p.turn && a->mu == x->mu &&
+                            a->from == x->anchor);
+                assert_true(a->until == (x->open ? UINT64_MAX : 60) && a->series == &x->rows);
+                assert_ptr_equal(a->surface, x->surface.valid ? &x->surface : NULL);
+                assert_int_equal(a->column,
+                                 x->surface.valid ? offsetof(fused_row, residual) : offsetof(fused_row, f));
+                acting++;
+            }
+            assert_int_equal(count, n);
+            assert_int_equal(ff__fused_group_anchor(S, group, 55), anchor);
+            assert_int_equal(ff__fused_touched(S, i), touched);
+            assert_int_equal(ff__fused_settling(S, i), settling);
+        }
+    }
+}
+
+/* One delay ahead: against a wall that is known the satellite comes back with the speed it went in with,
+ * after a half sine; what is open has its own surface; without them it flies on. */
+static void test_flight_one_delay_ahead(void **unused) {
+    (void)unused;
+    for (int why = 0; why < 10; why++)
+        for (int bodies = 1; bodies < 3; bodies++) {
+            bench_reset(&rng, bodies, 0.0, 0.0, NULL);
+            const double m[2] = {bench_model.view[0].rigid.mass,
+                                 bodies == 2 ? bench_model.view[1].rigid.mass : FF_INF};
+            const double reduced = 1.0 / (1.0 / m[0] + 1.0 / m[1]), w = 220.0, v = 0.05, ahead = 8 * BENCH_T;
+            ff_rigid_state body[2] = {{.attitude = {1, 0, 0, 0}, .velocity = {{v, 0.01, 0}}},
+                                      {.attitude = {1, 0, 0, 0}, .velocity = {{0, 0.01, 0}}}};
+            if (why == 4)
+                body[0].velocity.x = -v; /* leaves, from inside */
+            bench_push(body);
+            const ff_profile spring = {
+                .valid = true, .k = reduced * w * w, .x0 = why == 4 ? -1e-4 : 0.4 * BENCH_T * v};
+            const int b = bodies == 2 ? 1 : -1;
+            bool hits = true;
+            if (why != 2)
+                S->wall[5] = (fused_wall){.valid = true, .b = b, .n = {{-1, 0, 0}}, .surface = spring};
+            if (why == 1)
+                S->wall[5].valid = hits = false;
+            if (why == 2 || why == 3) { /* open, its wall known as well: once */
+                fused_contact *c = bench_settled(2, 0, b, 0, 0);
+                c->settled = false;
+                c->open = true;
+                c->n = ff_vec3_make(-1, 0, 0);
+                c->surface = spring;
+                c->wall = why == 3 ? 5 : -1;
+            }
+            if (why == 4)
+                hits = false;
+            if (why == 5)
+                S->lead[0] = 0.0;
+            if (why == 6)
+                S->wall[5].surface.x0 = 2.0 * ahead * v, hits = false; /* out of reach */
+            if (why == 7) { /* a contact whose surface is not known, the wall of which is another's */
+                fused_contact *c = bench_settled(2, 0, b, 0, 0);
+                c->settled = false;
+                c->open = true;
+                c->surface.valid = false;
+            }
+            if (why == 8)
+                S->wall[5].a = bodies == 2 ? 1 : 0, S->wall[5].b = bodies == 2 ? 0 : -1,
+                S->wall[5].n = ff_vec3_make(bodies == 2 ? 1 : -1, 0, 0); /* the other one carries the tip */
+            ff_rigid_state command;
+            ff__fused_predict(&bench_model, S, 0, 0, &command);
+            if (why == 5) {
+                assert_memory_equal(&command, &body[0], sizeof command);
+                continue;
+            }
+            const double back = hits ? -2.0 * v * reduced / m[0] : 0.0; /* change of speed */
+            const double meets = 0.4 * BENCH_T, end = meets + FF_PI / w;
+            const double vx = body[0].velocity.x;
+            /* on the way: the common centre goes on, the relative motion is a half sine */
+            const double x = hits ? vx * ahead + back * (ahead - 0.5 * (meets + end)) : vx * ahead;
+            /* one sub-step's phase of 0.16 where it lets go (test_march.c) */
+            assert_near(command.velocity.x, vx + back, 5e-5 * v);
+            assert_near(command.position.x, x, 5e-5 * v * ahead);
+            assert_near(command.velocity.y, 0.01, 1e-15);
+            assert_near(command.position.y, 0.01 * ahead, 1e-15);
+        }
+}
+
+/* A recomputation whose rows have left the history is given up; one that is held comes to the present, in
+ * parts, and leaves a free body where it was. */
+static void test_replays_come_to_the_present(void **unused) {
+    (void)unused;
+    for (int far = 0; far < 2; far++) {
+        bench_reset(&rng, 2, 0.0, 0.0, NULL);
+        const int cycles = 1100;
+        ff_rigid_state body[2] = {{.attitude = {1, 0, 0, 0}, .velocity = {{0.01, 0, 0}}},
+                                  {.attitude = {1, 0, 0, 0}}};
+        for (int k = 0; k < cycles; k++) {
+            body[0].position.x = 0.01 * BENCH_T * k;
+            bench_push(body);
+        }
+        const uint64_t k = bench_newest(), from = far ? k - (1024 - 16) - 1 : k - 40;
+        fused_at(S, 0, from)->past.body.position.y = 1.0; /* what is found there is carried on */
+        S->replay[1] = (ff__replay){true, 1u, from};
+        int work = 60 * 10, calls = 1;
+        ff__fused_replay_some(&bench_model, S, k, &work);
+        if (far) {
+            assert_false(S->replay[1].active);
+            assert_true(work == 600 && fused_at(S, 0, k)->past.body.position.y == 0.0);
+            continue;
+        }
+        assert_int_equal(S->replay[1].at, from + 10); /* of a body that does not turn a row costs 60 */
+        while (S->replay[1].active && ++calls < 10) {
+            work = 60 * 10;
+            ff__fused_replay_some(&bench_model, S, k, &work);
+        }
+        assert_int_equal(calls, 4);
+        assert_vec3_near(fused_at(S, 0, k)->past.body.position,
+                         ff_vec3_make(0.01 * BENCH_T * (double)k, 1.0, 0), 1e-12);
+        assert_true(fused_at(S, 1, k)->past.body.position.y == 0.0);
+    }
+}
+
+int main(void) {
+    ff_rng_seed(&rng, test_seed(), 79);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_delay_in_free_flight),
+        cmocka_unit_test(test_delay_is_left_alone),
+        cmocka_unit_test(test_walls_that_are_gone),
+        cmocka_unit_test(test_a_force_opens_a_contact),
+        cmocka_unit_test(test_a_second_contact),
+        cmocka_unit_test(test_a_torque_opens_a_contact),
+        cmocka_unit_test(test_groups_of_bodies),
+        cmocka_unit_test(test_flight_one_delay_ahead),
+        cmocka_unit_test(test_replays_come_to_the_present),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
