@@ -28,11 +28,14 @@ build: setup-run build/build.ninja
 build/build.ninja:
 	@cmake --preset dev
 
-run: build
-	@build/freefloat compare scenarios/deos-client.yaml --methods ideal,direct,tdpa
+# Only what it runs: the tests are not built.
+run: setup-run build/build.ninja
+	@cmake --build build -j $(JOBS) --target freefloat
+	@build/freefloat compare scenarios/deos-client.yaml --methods ideal,direct,tdpa,damping,impact,fused
 
 # Tested are the ordinary build and those with sanitizers, as one list, so that long tests start first and none waits for a build.
-build-tests: setup build
+build-tests: setup
+	@cmake --preset dev > /dev/null && cmake --build build -j $(JOBS)
 	@for tree in asan tsan; do cmake --preset $$tree > /dev/null && cmake --build build-$$tree -j $(JOBS) || exit 1; done
 	@bash tests/fuzz/run.sh build
 	@mkdir -p build-test

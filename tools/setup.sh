@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs what the build and the tests need on Debian 12, as root or with sudo. Quick when nothing is missing.
 #   tools/setup.sh         everything for make run and make test
-#   tools/setup.sh run     without the browser and the checking tools
+#   tools/setup.sh run     for make run alone: without tests, MPI, MuJoCo, browser and the checking tools
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev libcmocka-dev zlib1g-dev \
-  libmatio-dev libwebsockets-dev libmujoco-dev libopenmpi-dev openmpi-bin nodejs npm"
-check="git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium valgrind gcovr"
+build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev zlib1g-dev libmatio-dev \
+  libwebsockets-dev nodejs npm"
+check="libcmocka-dev libmujoco-dev libopenmpi-dev openmpi-bin git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium valgrind gcovr"
 
 packages=$build
 [ "${1:-all}" = run ] || packages="$build $check"

@@ -308,11 +308,21 @@ static bool all_finite(int bodies, const ff_method_out *out) {
     return good;
 }
 
-/* What is not a value but a word between the method and the loop. */
+/* Of length 1, to more than rounding; what is not finite is judged before. */
+static bool turned(const ff_rigid_state *s) {
+    const ff_quat q = s->attitude;
+    return !(fabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1.0) > 1e-6);
+}
+
+/* What is not a value but a word between the method and the loop; and attitudes. */
 static void check_returned(int n, int bodies, const ff_method_out *out) {
     for (int i = 0; i < bodies; i++)
         if (out->has_command && !lead_good(out->lead[i]))
             ff_watch_fault(n, "returns a lead outside of 0 to 10 s");
+    for (int i = 0; i < bodies; i++)
+        if (!turned(&out->body[i]) || (out->has_next[i] && !turned(&out->next[i])) ||
+            (out->has_command && (!turned(&out->command[i]) || !turned(&out->next_command[i]))))
+            ff_watch_fault(n, "returns an attitude that is not a unit quaternion");
     if (out->observers != 0 && out->observers != 1 && out->observers != 6)
         ff_watch_fault(n, "returns a number of observers that is not 0, 1 or 6");
 }

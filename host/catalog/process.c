@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 typedef struct place {
@@ -19,8 +20,11 @@ static const int SIGNALS[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE, SIGCH
                               SIGUSR1, SIGUSR2, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT};
 enum { COUNT = sizeof SIGNALS / sizeof *SIGNALS };
 
+static const int LIMITS[] = {RLIMIT_FSIZE, RLIMIT_NOFILE};
+
 static struct {
     place standard[3], folder;
+    struct rlimit limit[2];
     uintptr_t handler[COUNT];
 } noted;
 static _Thread_local sigset_t mask;
@@ -60,6 +64,8 @@ void ff_process_note(void) {
     for (int i = 0; i < 3; i++)
         noted.standard[i] = standard(i);
     noted.folder = folder();
+    for (int i = 0; i < 2; i++)
+        getrlimit(LIMITS[i], &noted.limit[i]);
     for (int i = 0; i < COUNT; i++)
         noted.handler[i] = handler(SIGNALS[i]);
     ff_process_note_thread();
@@ -74,9 +80,17 @@ const char *ff_process_changed(void) {
             return standards[i];
     if (!same(folder(), noted.folder))
         return "changes the working folder";
+    for (int i = 0; i < 2; i++) {
+        struct rlimit limit;
+        getrlimit(LIMITS[i], &limit);
+        if (limit.rlim_cur != noted.limit[i].rlim_cur || limit.rlim_max != noted.limit[i].rlim_max)
+            return "changes a limit of the process";
+    }
     for (int i = 0; i < COUNT; i++) {
         const uintptr_t now = handler(SIGNALS[i]);
-        const bool own = now >= (uintptr_t)__executable_start && now < (uintptr_t)etext;
+        const bool own =
+            (now >= (uintptr_t)__executable_start && now < (uintptr_t)etext) ||
+            (SIGNALS[i] == SIGPIPE && now == (uintptr_t)SIG_IGN); /* rt and the live page's server */
         if (now != noted.handler[i] && !own)
             return "changes the handler of a signal";
     }

@@ -1,5 +1,5 @@
 /* catalog/process.h - what foreign code must leave as it found it, because all of a process shares it:
- * standard descriptors, working folder, signal handlers and mask, the decimal point. */
+ * standard descriptors, working folder, limits of files, signal handlers and mask, the decimal point. */
 #ifndef FF_CATALOG_PROCESS_H
 #define FF_CATALOG_PROCESS_H
 

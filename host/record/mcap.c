@@ -133,6 +133,7 @@ typedef struct channel_slot {
 
 struct ff_mcap_writer {
     int fd;
+    struct stat opened; /* the file it is */
     bool sync;
     ff_status status; /* first fault, kept for good */
     int error;        /* errno then */
@@ -216,7 +217,7 @@ ff_status ff_mcap_writer_open(const char *path, const ff_mcap_writer_config *con
     w->chunk_size = config->chunk_size;
     w->sync = config->sync;
     w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (w->fd < 0) {
+    if (w->fd < 0 || fstat(w->fd, &w->opened) != 0) {
         writer_free(w);
         return FF_ERR_IO;
     }
@@ -510,7 +511,13 @@ ff_status ff_mcap_writer_close(ff_mcap_writer *w) {
     ff_status status = ff_mcap_writer_flush(w);
     if (status == FF_OK)
         status = put_tail(w);
-    const int error = w->error;
+    struct stat now;
+    int error = w->error;
+    if (status == FF_OK && (fstat(w->fd, &now) != 0 || now.st_dev != w->opened.st_dev ||
+                            now.st_ino != w->opened.st_ino)) { /* the descriptor is another file by now */
+        status = FF_ERR_IO;
+        error = EBADF;
+    }
     if (close(w->fd) != 0 && status == FF_OK)
         status = FF_ERR_IO;
     else if (error)

@@ -76,18 +76,31 @@ ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
     return whole->file ? FF_OK : FF_ERR_IO;
 }
 
+/* Is the file beside the place still what is written to: a descriptor may be closed or replaced by others. */
+static bool is_own(const ff_file_whole *whole) {
+    struct stat written, there;
+    if (fstat(fileno(whole->file), &written) == 0 && stat(whole->part, &there) == 0 &&
+        written.st_dev == there.st_dev && written.st_ino == there.st_ino)
+        return true;
+    errno = EBADF;
+    return false;
+}
+
 ff_status ff_file_end(ff_file_whole *whole, bool good) {
     if (!whole->file)
         return FF_ERR_IO;
-    good = !ferror(whole->file) && good;
-    good = fclose(whole->file) == 0 && good;
+    good = good && fflush(whole->file) == 0 && !ferror(whole->file) && is_own(whole);
+    int error = good ? 0 : errno;
+    if (fclose(whole->file) != 0 && good) {
+        error = errno;
+        good = false;
+    }
     whole->file = NULL;
-    good = good && rename(whole->part, whole->path) == 0;
-    if (good)
+    if (good && rename(whole->part, whole->path) == 0)
         return FF_OK;
-    const int error = errno;
+    error = error ? error : good ? errno : ENOSPC;
     unlink(whole->part);
-    errno = error ? error : ENOSPC;
+    errno = error;
     return FF_ERR_IO;
 }
 

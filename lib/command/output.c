@@ -58,8 +58,11 @@ ff_status ff_output_validate(const ff_output_config *c) {
     const bool limits = c->velocity > 0.0 && c->acceleration > 0.0 && c->jerk > 0.0 &&
                         c->angular_velocity > 0.0 && c->angular_acceleration > 0.0 && c->angular_jerk > 0.0 &&
                         c->stop_acceleration > 0.0 && c->stop_angular_acceleration > 0.0;
-    const bool rest = c->cycle > 0.0 && isfinite(c->cycle) && c->patience > 0.0 && c->resolution >= 0.0 &&
-                      isfinite(c->resolution) && c->angular_resolution >= 0.0 &&
+    bool boxed = true;
+    for (int i = 0; i < 3; i++)
+        boxed = boxed && (!c->boxed || (c->box.a[i] >= 0.0 && isfinite(c->centre.a[i])));
+    const bool rest = boxed && c->cycle > 0.0 && isfinite(c->cycle) && c->patience > 0.0 &&
+                      c->resolution >= 0.0 && isfinite(c->resolution) && c->angular_resolution >= 0.0 &&
                       isfinite(c->angular_resolution);
     return limits && rest ? FF_OK : FF_ERR_ARGUMENT;
 }
@@ -127,61 +130,64 @@ void ff_output_confirm(const ff_output_config *config, ff_output_state *state, b
 /* ------------------------------------------------------------------------------------------------ bound --
  */
 
-static ff_vec3 clip(ff_vec3 x, double most) {
+/* To `most`, unless only rounding is beyond it. */
+static ff_vec3 clip(ff_vec3 x, double most, double rounding) {
     const double size = ff_vec3_norm(x);
-    return size > most ? ff_vec3_scale(most / size, x) : x;
+    return size > (1.0 + ROUNDING) * most + rounding ? ff_vec3_scale(most / size, x) : x;
 }
 
+/* Differences of poses that are rounded to half of LAST_BITS: a motion at its limit is not beyond it by that.
+ */
 static bool within(const bounds *b, double T, ff_vec3 d, const part *now) {
     const ff_vec3 v = ff_vec3_scale(1.0 / T, d), a = ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v)),
                   j = ff_vec3_scale(1.0 / T, ff_vec3_sub(a, now->a));
-    const double more = 1.0 + ROUNDING;
-    return ff_vec3_norm(v) <= more * b->V && ff_vec3_norm(a) <= more * b->A && ff_vec3_norm(j) <= more * b->J;
+    const double more = 1.0 + ROUNDING, bits = LAST_BITS / T;
+    return ff_vec3_norm(v) <= more * b->V + bits && ff_vec3_norm(a) <= more * b->A + 2.0 * bits / T &&
+           ff_vec3_norm(j) <= more * b->J + 4.0 * bits / (T * T);
 }
 
-/* The acceleration is taken back to zero along its own direction at full jerk: does the velocity stay below
- * its limit? It moves on a straight line, and a norm is convex: the ends decide. From where this holds,
- * taking the acceleration back keeps it true, so there is always a step within all three bounds. */
-static bool viable(const bounds *b, double T, ff_vec3 v, ff_vec3 a) {
-    const double most = (1.0 + ROUNDING) * b->V + LAST_BITS / T, size = ff_vec3_norm(a);
-    if (!(ff_vec3_norm(v) <= most))
-        return false;
-    const double change = b->J * T, steps = floor(size / change);
-    if (!(size > 0.0) || !(steps > 0.0))
-        return true;
+/* The largest speed from here on if the acceleration is taken back to zero along its own direction at full
+ * jerk: the velocity moves on a straight line, and a norm is convex, so the ends decide. It does not grow by
+ * taking the acceleration back, so there is always a step that keeps it. */
+static double peak_speed(const bounds *b, double T, ff_vec3 v, ff_vec3 a) {
+    const double now = ff_vec3_norm(v), size = ff_vec3_norm(a), change = b->J * T,
+                 steps = floor(size / change);
+    if (!(steps > 0.0))
+        return now;
     const double gained = T * (steps * size - 0.5 * change * steps * (steps + 1.0));
-    return ff_vec3_norm(ff_vec3_axpy(gained / size, a, v)) <= most;
+    return fmax(now, ff_vec3_norm(ff_vec3_axpy(gained / size, a, v)));
+}
+
+/* A speed, but for rounding. */
+static double about(double speed, double T) {
+    return (1.0 + ROUNDING) * speed + LAST_BITS / T;
 }
 
 static bool passes(const bounds *b, double T, ff_vec3 d, const part *now) {
-    const ff_vec3 v = ff_vec3_scale(1.0 / T, d);
-    return within(b, T, d, now) && viable(b, T, v, ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v)));
+    const ff_vec3 v = ff_vec3_scale(1.0 / T, d), a = ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v));
+    return within(b, T, d, now) && peak_speed(b, T, v, a) <= about(b->V, T);
 }
 
 /* The nearest step on the line from the safe one (the acceleration is taken back) to the one asked for. A
- * motion that is faster than its limit, because it began so or the limit was tightened, is slowed down with
- * its acceleration; in a stop, or without one, with that of a stop. */
-static ff_vec3 bounded(const bounds *b, double T, ff_vec3 d, bool stops, const part *now) {
+ * motion that is faster than its limit, or inevitably will be, because it began so or the limit was
+ * tightened, becomes no faster; the plan slows it down. */
+static ff_vec3 bounded(const bounds *b, double T, ff_vec3 d, const part *now) {
     if (passes(b, T, d, now))
         return d;
     const double change = b->J * T, size = ff_vec3_norm(now->a);
     const bool over = size > (1.0 + ROUNDING) * b->A; /* tightened: back inside as fast as the jerk allows */
-    ff_vec3 safe = size > change ? ff_vec3_scale(1.0 - change / size, now->a) : ff_vec3_zero();
-    if (!viable(b, T, ff_vec3_axpy(T, safe, now->v), safe)) {
-        const double v = ff_vec3_norm(now->v), A = stops || !isfinite(b->A) ? b->stop : b->A;
-        const ff_vec3 back = v > 0.0 ? ff_vec3_scale(-fmin(A, v / T) / v, now->v) : ff_vec3_zero();
-        safe = ff_vec3_add(now->a, clip(ff_vec3_sub(back, now->a), change));
-    }
+    const ff_vec3 safe = size > change ? ff_vec3_scale(1.0 - change / size, now->a) : ff_vec3_zero();
+    const double V = about(fmax(b->V, peak_speed(b, T, ff_vec3_axpy(T, safe, now->v), safe)), T);
     const ff_vec3 a = ff_vec3_scale(1.0 / T, ff_vec3_sub(ff_vec3_scale(1.0 / T, d), now->v));
-    const ff_vec3 step = ff_vec3_add(now->a, clip(ff_vec3_sub(a, now->a), change));
-    const ff_vec3 wish = over ? step : clip(step, b->A);
-    const double most = (1.0 + ROUNDING) * (over ? fmax(b->A, ff_vec3_norm(safe)) : FF_INF);
+    const ff_vec3 step = ff_vec3_add(now->a, clip(ff_vec3_sub(a, now->a), change, 4.0 * LAST_BITS / (T * T)));
+    const ff_vec3 wish = over ? step : clip(step, b->A, 2.0 * LAST_BITS / (T * T));
+    const double A = (1.0 + ROUNDING) * (over ? fmax(b->A, ff_vec3_norm(safe)) : FF_INF);
     ff_vec3 best = safe;
     double low = 0.0, high = 1.0;
     for (int i = 0; i < 20; i++) {
         const double s = i ? 0.5 * (low + high) : 1.0;
         const ff_vec3 tried = ff_vec3_axpy(s, ff_vec3_sub(wish, safe), safe);
-        if (viable(b, T, ff_vec3_axpy(T, tried, now->v), tried) && !(ff_vec3_norm(tried) > most)) {
+        if (peak_speed(b, T, ff_vec3_axpy(T, tried, now->v), tried) <= V && !(ff_vec3_norm(tried) > A)) {
             best = tried;
             low = s;
             if (i == 0)
@@ -206,22 +212,33 @@ static ff_vec3 shares(ff_vec3 m) {
     return ff_vec3_scale(1.0 / ff_vec3_norm(s), s);
 }
 
-/* What there is to do on each axis, as an acceleration. */
+/* What there is to do on each axis, as an acceleration: the way x, the velocity u, the acceleration a, and
+ * the velocity a^2 / 2Js that comes on top while a is taken back with a part s of the jerk. The parts are in
+ * proportion to the result m, s = m / |m|: m = w + q |m| / m for each axis, with |m| by iteration. */
 static ff_vec3 effort(const bounds *b, double A, double T, ff_vec3 x, ff_vec3 u, ff_vec3 a) {
     const double t = isfinite(A) && isfinite(b->J) ? fmax(A / b->J, T) : T;
-    ff_vec3 m;
+    ff_vec3 w, m;
     for (int i = 0; i < 3; i++)
-        m.a[i] = fabs(x.a[i]) / (t * t) + fabs(u.a[i]) / t + fabs(a.a[i]);
+        w.a[i] = fabs(x.a[i]) / (t * t) + fabs(u.a[i]) / t + fabs(a.a[i]);
+    m = w;
+    for (int n = 0; n < 4; n++) {
+        const double size = ff_vec3_norm(m);
+        for (int i = 0; i < 3; i++)
+            m.a[i] = 0.5 * (w.a[i] + sqrt(w.a[i] * w.a[i] + 2.0 * a.a[i] * a.a[i] / (b->J * t) * size));
+    }
     return m;
 }
 
 /* One cycle towards a target that is at e from here at its start and moves with vt. False: no plan. */
 static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *course, ff_vec3 *d) {
-    const ff_vec3 s = shares(effort(b, b->A, T, e, ff_vec3_sub(vt, course->v), course->a));
-    const double away = ff_vec3_norm(e), aim = away > 0.0 ? fmax(ff_vec3_norm(vt), 0.1 * b->V) / away : 0.0;
+    const double rate = ff_vec3_norm(vt);
+    const ff_vec3 met = rate > b->V ? ff_vec3_scale(b->V / rate, vt) : vt; /* no faster than the limit */
+    const ff_vec3 s = shares(effort(b, b->A, T, e, ff_vec3_sub(met, course->v), course->a));
+    /* the direction of a target counts from a cycle's distance on: closer to it is rounding */
+    const double aim = isfinite(b->V) ? fmax(rate, 0.1 * b->V) / fmax(ff_vec3_norm(e), b->V * T) : 0.0;
     ff_vec3 m;
     for (int i = 0; i < 3; i++)
-        m.a[i] = fmax(fmax(fabs(course->v.a[i]), fabs(vt.a[i])), isfinite(b->V) ? aim * fabs(e.a[i]) : 0.0);
+        m.a[i] = fmax(fmax(fabs(course->v.a[i]), fabs(vt.a[i])), aim * fabs(e.a[i]));
     const ff_vec3 fast = shares(m);
     for (int i = 0; i < 3; i++) {
         const ff_limiter_limits limits = {b->V * fast.a[i], b->A * s.a[i], b->J * s.a[i]};
@@ -236,18 +253,6 @@ static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *course
     return ff_vec3_finite(*d) && ff_vec3_finite(course->v) && ff_vec3_finite(course->a);
 }
 
-/* One cycle of the stop; s: each axis' part of the limits, the same until there. */
-static void stop(const bounds *b, double T, ff_vec3 s, part *course, ff_vec3 *d) {
-    for (int i = 0; i < 3; i++) {
-        const ff_limiter_limits limits = {FF_INF, b->stop * s.a[i], b->J * s.a[i]};
-        ff_limiter_axis axis = {0.0, course->v.a[i], course->a.a[i]};
-        ff_limiter_stop_axis(&limits, &axis, T);
-        d->a[i] = axis.position;
-        course->v.a[i] = axis.velocity;
-        course->a.a[i] = axis.acceleration;
-    }
-}
-
 /* The continuous motion behind the last differences. */
 static part behind(const bounds *b, double T, const part *now) {
     const bool curved = isfinite(b->A);
@@ -258,16 +263,100 @@ static ff_vec3 stop_shares(const bounds *b, double T, const part *c) {
     return shares(effort(b, b->stop, T, ff_vec3_zero(), c->v, c->a));
 }
 
-ff_vec3 ff_output_stop_path(const ff_output_config *config, ff_vec3 v, ff_vec3 a) {
-    const bounds b = bounds_of(config, 0);
-    const part c = behind(&b, config->cycle, &(part){v, a});
-    const ff_vec3 s = stop_shares(&b, config->cycle, &c);
-    ff_vec3 d;
-    for (int i = 0; i < 3; i++) {
-        const ff_limiter_limits limits = {FF_INF, b.stop * s.a[i], b.J * s.a[i]};
-        d.a[i] = ff_limiter_stop_path(&limits, c.v.a[i], c.a.a[i]);
+/* Each axis comes to rest by itself, with its part s of the limits: do the vectors keep theirs? An axis never
+ * has more acceleration than it begins with or than its part. The velocity is below its limit where that is
+ * true for an acceleration taken back in any direction, and where it is opposed already. */
+static bool together(const bounds *b, ff_vec3 s, const part *c) {
+    ff_vec3 most;
+    for (int i = 0; i < 3; i++)
+        most.a[i] = fmax(fabs(c->a.a[i]), b->stop * s.a[i]);
+    const double v = ff_vec3_norm(c->v), a = ff_vec3_norm(c->a), more = 1.0 + ROUNDING;
+    const bool opposed = ff_vec3_dot(c->v, c->a) <= -0.99 * v * a;
+    return ff_vec3_norm(most) <= more * b->A && (opposed || v + a * a / (2.0 * b->J) <= more * b->V);
+}
+
+/* A stop begins: at once on all axes, or, where these would break a limit together, by taking back the
+ * acceleration along its own direction, which is always within all of them. */
+static void begin_stop(const bounds *b, double T, const part *c, ff_output_course *course) {
+    course->share = stop_shares(b, T, c);
+    course->releasing = isfinite(b->J) && !together(b, course->share, c);
+    course->stopping = true;
+}
+
+/* The acceleration is taken back for at most dt; returns what is left of that. */
+static double release(double J, double dt, part *c, ff_vec3 *d) {
+    const double size = ff_vec3_norm(c->a), t = fmin(size / J, dt);
+    const ff_vec3 j = size > 0.0 ? ff_vec3_scale(-J / size, c->a) : ff_vec3_zero();
+    *d = ff_vec3_scale(t, ff_vec3_axpy(t / 6.0, ff_vec3_axpy(t, j, ff_vec3_scale(3.0, c->a)), c->v));
+    c->v = ff_vec3_axpy(t, ff_vec3_axpy(0.5 * t, j, c->a), c->v);
+    c->a = t < dt ? ff_vec3_zero() : ff_vec3_axpy(t, j, c->a);
+    return dt - t;
+}
+
+/* One cycle of the stop. */
+static void stop(const bounds *b, double T, ff_output_course *course, part *c, ff_vec3 *d) {
+    double left = T;
+    *d = ff_vec3_zero();
+    if (course->releasing) {
+        left = release(b->J, T, c, d);
+        if (!(left > 0.0))
+            return;
+        course->share = stop_shares(b, T, c);
+        course->releasing = false;
     }
-    return d;
+    for (int i = 0; i < 3; i++) {
+        const ff_limiter_limits limits = {FF_INF, b->stop * course->share.a[i], b->J * course->share.a[i]};
+        ff_limiter_axis axis = {d->a[i], c->v.a[i], c->a.a[i]};
+        ff_limiter_stop_axis(&limits, &axis, left);
+        d->a[i] = axis.position;
+        c->v.a[i] = axis.velocity;
+        c->a.a[i] = axis.acceleration;
+    }
+}
+
+/* An axis that brakes harder than it can release in time turns before it comes to rest: where. */
+static double turning(double v, double a, double J) {
+    const double square = a * a - 2.0 * J * fabs(v);
+    if (!(a * v < 0.0) || !(square > 0.0))
+        return 0.0;
+    const double t = (fabs(a) - sqrt(square)) / J, j = -copysign(J, a);
+    return t * (v + t * (a / 2.0 + t * j / 6.0));
+}
+
+/* From the answer with these differences to where a stop from there ends, and to where it turns. */
+static void path_to_rest(const bounds *b, double T, const part *now, const ff_output_course *course,
+                         ff_vec3 *end, ff_vec3 *turn) {
+    const bool known = course->active && course->exact;
+    part c = known ? (part){course->velocity, course->acceleration} : behind(b, T, now);
+    ff_output_course stops = *course;
+    if (!known || !course->stopping)
+        begin_stop(b, T, &c, &stops);
+    const double size = ff_vec3_norm(c.a);
+    for (int i = 0; i < 3; i++)
+        turn->a[i] =
+            turning(c.v.a[i], c.a.a[i], b->J * (stops.releasing ? fabs(c.a.a[i]) / size : stops.share.a[i]));
+    *end = ff_vec3_zero();
+    if (stops.releasing) {
+        release(b->J, FF_INF, &c, end);
+        stops.share = stop_shares(b, T, &c);
+    }
+    for (int i = 0; i < 3; i++) {
+        const ff_limiter_limits limits = {FF_INF, b->stop * stops.share.a[i], b->J * stops.share.a[i]};
+        end->a[i] += ff_limiter_stop_path(&limits, c.v.a[i], c.a.a[i]);
+    }
+}
+
+/* The point of a stop that is furthest from the centre of the box, axis by axis. */
+static ff_vec3 furthest(const ff_output_config *config, ff_vec3 from, const part *now,
+                        const ff_output_course *course) {
+    const bounds b = bounds_of(config, 0);
+    ff_vec3 end, turn, far;
+    path_to_rest(&b, config->cycle, now, course, &end, &turn);
+    for (int i = 0; i < 3; i++) {
+        const double at = from.a[i] - config->centre.a[i];
+        far.a[i] = from.a[i] + (fabs(at + turn.a[i]) > fabs(at + end.a[i]) ? turn.a[i] : end.a[i]);
+    }
+    return far;
 }
 
 /* The step of one part. e: of the target itself, with its velocity; NULL: there is none. True: it is sent.
@@ -292,10 +381,10 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
     if (!chased) {
         c = begun;
         if (!course->stopping || !course->exact)
-            course->share = stop_shares(b, T, &c);
-        stop(b, T, course->share, &c, &wanted);
+            begin_stop(b, T, &c, course);
+        stop(b, T, course, &c, &wanted);
     }
-    *d = bounded(b, T, wanted, !chased, now);
+    *d = bounded(b, T, wanted, now);
     if (!ff_vec3_finite(*d)) {
         *d = ff_vec3_zero();
         c = (part){ff_vec3_zero(), ff_vec3_zero()};
@@ -304,6 +393,7 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
     *course = (ff_output_course){.active = true,
                                  .exact = ff_vec3_norm(ff_vec3_sub(*d, wanted)) <= 1e-3 * allowance,
                                  .stopping = !chased,
+                                 .releasing = !chased && course->releasing,
                                  .velocity = c.v,
                                  .acceleration = c.a,
                                  .share = course->share};
@@ -344,11 +434,55 @@ static void remember(const ff_output_config *config, ff_output_state *state, ff_
     state->sent_acceleration = ff_twist_scale(1.0 / T, ff_twist_sub(state->sent_velocity, state->velocity));
 }
 
+/* The translation's step. True: the target itself is sent. *rest: where a stop after it would end. */
+static bool shift(const ff_output_config *config, ff_output_state *state, const ff_vec3 *e, ff_vec3 vt,
+                  ff_vec3 *d, ff_vec3 *rest) {
+    const double T = config->cycle;
+    const bounds b = bounds_of(config, 0);
+    const part now = {state->velocity.v, state->acceleration.v};
+    const ff_vec3 from = state->pose.p;
+    bool sent = plan(&b, T, e, vt, &now, &state->course[0], d);
+    /* the other truth: the controller has taken what is called lost */
+    if (state->doubtful && !near(from, *d, state->doubt.p, T * b.V)) {
+        *d = ff_vec3_zero();
+        state->course[0] = (ff_output_course){.active = true};
+        sent = false;
+    }
+    const ff_vec3 v = ff_vec3_scale(1.0 / T, *d);
+    const part then = {v, ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now.v))};
+    *rest = furthest(config, ff_vec3_add(from, *d), &then, &state->course[0]);
+    return sent;
+}
+
+/* A stop would lead out of the box, and further than one that begins now, or than the robot is already. */
+static bool leaves(const ff_output_config *config, ff_vec3 rest, ff_vec3 now, ff_vec3 at) {
+    bool out = false;
+    for (int i = 0; i < 3; i++) {
+        const double c = config->centre.a[i], before = fmax(fabs(now.a[i] - c), fabs(at.a[i] - c));
+        out |= !(fabs(rest.a[i] - c) <= fmax(config->box.a[i], before) * (1.0 + ROUNDING) + LAST_BITS);
+    }
+    return out;
+}
+
+/* The same with the box: what leaves it is not sent, the robot brakes. */
+static bool shift_inside(const ff_output_config *config, ff_output_state *state, const ff_vec3 *e, ff_vec3 vt,
+                         ff_vec3 *d, ff_output_out *out) {
+    const part now = {state->velocity.v, state->acceleration.v};
+    const ff_output_course course = state->course[0];
+    const ff_vec3 first = furthest(config, state->pose.p, &now, &course);
+    const bool sent = shift(config, state, e, vt, d, &out->rest);
+    if (!e || !config->boxed || !leaves(config, out->rest, first, state->pose.p))
+        return sent;
+    ff_vec3 rest;
+    out->beyond = true;
+    state->course[0] = course;
+    return shift(config, state, NULL, ff_vec3_zero(), d, &rest);
+}
+
 void ff_output_step(const ff_output_config *config, ff_output_state *state, double time, ff_output_out *out) {
     const double T = config->cycle;
     const bounds linear = bounds_of(config, 0), angular = bounds_of(config, 1);
-    const part moves = {state->velocity.v, state->acceleration.v},
-               turns = {state->velocity.w, state->acceleration.w};
+    const part turns = {state->velocity.w, state->acceleration.w};
     const ff_pose from = state->pose;
     ff_setpoint goal = {from, ff_twist_zero()};
     const bool has = target_at(config, state, time, &goal);
@@ -356,13 +490,7 @@ void ff_output_step(const ff_output_config *config, ff_output_state *state, doub
     const ff_vec3 w = ff_quat_rotate(ff_quat_mul(ff_quat_conj(from.q), goal.T.q), goal.twist.w);
     *out = (ff_output_out){.to = goal, .braking = !has};
     ff_vec3 d, phi;
-    bool sent = plan(&linear, T, has ? &e : NULL, goal.twist.v, &moves, &state->course[0], &d);
-    /* the other truth: the controller has taken what is called lost */
-    if (state->doubtful && !near(from.p, d, state->doubt.p, T * linear.V)) {
-        d = ff_vec3_zero();
-        state->course[0] = (ff_output_course){.active = true};
-        sent = false;
-    }
+    bool sent = shift_inside(config, state, has ? &e : NULL, goal.twist.v, &d, out);
     if (!sent) {
         out->to.T.p = ff_vec3_add(from.p, d);
         out->to.twist.v = state->course[0].velocity;

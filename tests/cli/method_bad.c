@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -78,6 +79,9 @@ static void answer(const char *act, reach *r) {
     else if (strcmp(act, "lead") == 0 && out) {
         out->has_command = true;
         out->lead[0] = 1e300;
+    } else if (strcmp(act, "attitude") == 0 && out) {
+        out->has_next[0] = true;
+        memset(&out->next[0], 0, sizeof out->next[0]);
     } else if (strcmp(act, "observers") == 0 && out)
         out->observers = 1000;
     if (strncmp(act, "complain", 8) == 0)
@@ -140,6 +144,8 @@ static void perform(const char *act, reach *r) {
             close(i);
     else if (strcmp(act, "replace") == 0)
         dup2(open("/", O_RDONLY), 2);
+    else if (strcmp(act, "limit") == 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});
     else if (strcmp(act, "chdir") == 0)
         sink = chdir("/");
     else if (strcmp(act, "locale") == 0)
@@ -285,7 +291,8 @@ const ff_method *ff_method_entry(uint32_t abi) {
     if (!bad || strncmp(bad, "table:", 6) != 0)
         return abi == FF_METHOD_ABI ? &method : NULL;
     bad += 6;
-    snprintf(name, sizeof name, "%s", bad + strcspn(bad, "=") + 1);
+    const char *equals = strchr(bad, '=');
+    snprintf(name, sizeof name, "%s", equals ? equals + 1 : "");
     if (strncmp(bad, "name=", 5) == 0)
         method.name = name;
     else if (strncmp(bad, "late-name=", 10) == 0 && fstat(2, &s) == 0 && !S_ISCHR(s.st_mode))

@@ -29,7 +29,8 @@ json 'v["map"] is not None' "$FREEFLOAT" analyze delay-margin "$S/wall.yaml" --m
 json 'len(v) > 0' "$FREEFLOAT" analyze workspace "$S/deos-client.yaml" $short --json
 json 'len(v) > 0' "$FREEFLOAT" analyze log r/log.csv --identify delay --json
 json '"may_250_hz" in v and v["awake"] in (True, False)' "$FREEFLOAT" rt --selftest --json
-json 'v["awake"] is False' "$FREEFLOAT" rt --selftest --idle --json
+expect 0 "idle states  allowed by --idle" "$FREEFLOAT" rt --selftest --idle
+grep -Eq "wake-up +p50 [0-9]+ us, p99 [0-9]+ us, largest [0-9]+ us of [0-9]+ at 1 kHz" out.txt && grep -q "#" out.txt || fail "selftest: $(cat out.txt)"
 json 'len(v) > 0' "$FREEFLOAT" papers lange --json
 }
 json 'v["runs"] > 0 and v["failed"] == 0' "$FREEFLOAT" campaign "$FF_SOURCE_DIR/campaigns/integrators.yaml" --out k --json
@@ -44,11 +45,25 @@ json 'v["cycles"] == 500' "$FREEFLOAT" rt "$S/deos-client.yaml" $short --silence
 wait "$facility"
 facility=
 python3 -c 'import json; v = json.load(open("facility.json")); assert v["sessions"] == 1 and v["cycles"] > 400, v' || fail "facility --json: $(head -c 300 facility.json)"
+# A sensor that jumps beyond its limit: the cause in one line, the last seconds in a file, exit status 1; a page is served meanwhile.
+# shellcheck disable=SC2086
+timeout 100 "$FREEFLOAT" facility "$S/wall.yaml" --once --lockstep --quiet --set 'facility.faults=[{kind: ft-offset, value: 300, from: 0.7}]' $ports > /dev/null 2>&1 &
+facility=$!
+# shellcheck disable=SC2086
+expect 1 "FAULT, .*force" timeout 100 "$FREEFLOAT" rt "$S/wall.yaml" --silence 10 --out trip --set satellites.body.safety.force=200 --live 127.0.0.1:0 --control $ports
+grep -q "live http://127.0.0.1:[0-9]*/#token=" out.txt || fail "no page: $(cat out.txt)"
+grep -q "last 2 s before the fault trip/fault.csv" out.txt || fail "no last seconds: $(cat out.txt)"
+[ "$(wc -l < trip/fault.csv)" -gt 100 ] || fail "trip/fault.csv has $(wc -l < trip/fault.csv) lines"
+wait "$facility"
+facility=
 # Colour: none in a pipe, some on a terminal, none with NO_COLOR.
 colour() { script -qec "$1" /dev/null < /dev/null | grep -c $'\033\[[0-9;]*m'; }
 command="'$FREEFLOAT' run '$S/wall.yaml' --set time.duration=0.1 --out n"
 [ "$(eval "$command" | grep -c $'\033')" -eq 0 ] || fail "colour in a pipe"
 [ "$(colour "env -u NO_COLOR $command")" -gt 0 ] || fail "no colour on a terminal"
 [ "$(colour "NO_COLOR=1 $command")" -eq 0 ] || fail "NO_COLOR is not honoured"
+# What takes longer than a second shows how far it is, on a terminal alone.
+command="'$FREEFLOAT' run '$S/wall.yaml' --live 127.0.0.1:0 --set time.duration=1.5 --log none --out n"
+script -qec "$command" /dev/null < /dev/null | grep -Eq '\[#*\.*\] +[0-9]+ %.* s left' || fail "no bar on a terminal"
 [ $failures -eq 0 ] || exit 1
 echo "all passed"

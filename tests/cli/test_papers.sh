@@ -3,7 +3,7 @@
 set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
 need python3
-keys=(destefano2019 he2022 lange)
+keys=(destefano2019 he2022 lange aghili)
 [ "${FF_TEST_LONG:-0}" != 0 ] && keys+=(destefano2021)
 for key in "${keys[@]}"; do
   "$FREEFLOAT" papers "$key" --json > "$key.json" 2> "$key.err" || fail "papers $key: $(head -3 "$key.err")"
@@ -45,6 +45,18 @@ near(k, "Fig. 6: client after the impact [m/s]", "ours", 0.1, 1e-4)
 for e in ("0.8", "0.5"):
     for what in ("without", "with"):
         near(k, "IV-C: restitution %s assigned, mock-ups %s damping" % (e, what), "ours", float(e), 1e-3)
+# once the motor's oscillation is over the contact carries the drive's torque; a rigid contact is stable up to Q = 2 w_a / w_p = 5
+k = "aghili"
+near(k, "E: contact force at 15 s [N]", "ours", -5 / 3, 3e-4)
+near(k, "E: contact force at 15 s [N]", "ours", -5 / 3, 3e-4, 1)
+near(k, "E, 3.3: both schemes are the same motion, largest pose error [rad]", "ours", 0, 1e-10)
+near(k, "4.2 (33): critical Q, w_p = 10, w_a = 25 rad/s", "ours", 5, 1e-9)
+for q in ("4.9", "5.0", "5.1"):
+    near(k, "4.2: growth rate at Q = %s [1/s]" % q, "ours", float(table[k, "4.2: growth rate at Q = %s [1/s]" % q]["ideal"]), 1.1e-3)
+for q in (1, 2, 3, 4):
+    near(k, "4.3, Fig. 5: largest gain of T(jw), Q = %d" % q, "ours", float(table[k, "4.3, Fig. 5: largest gain of T(jw), Q = %d" % q]["ideal"]), 1.1e-3)
+near(k, "4.2: lower bound of Q, stiff elastic contact without damping", "ours", 1, 1e-3)
+near(k, "4.2: the same with B = M_r w_a", "ours", 0.5, 1e-3)
 if "destefano2021" in sys.argv:
     k = "destefano2021"
     near(k, "(25): W_c in the approach, change [J]", "ours", 0, 1e-10)

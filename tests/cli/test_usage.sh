@@ -34,6 +34,30 @@ refuse "cannot write into this folder" run "$S" --out /dev/null/x
 refuse "plain/direct: cannot write into this folder" compare "$S" --methods direct --out plain
 refuse "plain: cannot write into this folder" analyze delay-margin "$S" --methods direct --map 2 --out plain --quiet
 
+sets=()
+for i in $(seq 65); do sets+=(--set "time.seed=$i"); done
+refuse "more than 64 --set" run "$S" "${sets[@]}"
+refuse "unexpected '-'" run "$S" -
+expect 0 "usage: freefloat run" "$FREEFLOAT" run -h
+refuse "'x' is not a finite number" analyze contact-stability --velocity-gain x
+refuse "'inf' is not a finite number" analyze contact-stability --velocity-gain inf
+refuse "position-gain is missing" analyze contact-stability --velocity-gain 20
+refuse "unexpected 'word'" analyze contact-stability word
+refuse "needs a value" campaign x.yaml --threads
+refuse "timeout 0: allowed: 1 to 100000 answers" facility "$S" --timeout 0
+refuse "timeout 5x: allowed: 1 to 100000 answers" facility "$S" --timeout 5x
+expect 1 "answers /dev/null/x" "$FREEFLOAT" facility "$S" --answers /dev/null/x; one_line
+refuse "is not a log format" rt "$S" --log xml
+
+# what a run shows: on-board software and its monitors, an emulation beside its target, a page with its token
+expect 0 "on-board software \(builtin\): [0-9]+ cycles, 0 without a good answer" "$FREEFLOAT" run "$FF_SOURCE_DIR/scenarios/envisat-capture.yaml" --set time.duration=0.2 --log none --out a
+grep -q "monitors: W_c (25)" out.txt || fail "no monitors: $(cat out.txt)"
+expect 0 "largest differences: pose [0-9.e-]+ m or rad" "$FREEFLOAT" run "$E" --set time.duration=0.05 --log none --out a
+grep -Eq "contact s +none +none" out.txt || fail "a contact in 50 ms: $(cat out.txt)"
+expect 0 "contact s +0.39487[0-9] +0.39487" "$FREEFLOAT" run "$FF_SOURCE_DIR/scenarios/papers/aghili/appendix-e.yaml" --set time.duration=0.5 --log none --out a
+expect 0 "live http://127.0.0.1:[0-9]+/#token=[0-9a-f]{32}" "$FREEFLOAT" run "$S" --live 127.0.0.1:0 --control --set time.duration=0.1 --log none --out a
+expect 0 "'limits' and 'safety' do not act under method ideal" "$FREEFLOAT" run "$S" --method ideal --set satellites.body.limits.velocity=1 --set time.duration=0.1 --log none --out a
+
 # analyses
 refuse "delay-max 'x', allowed: > 0" analyze delay-margin "$S" --delay-max x
 refuse "delay-max '-1', allowed: > 0" analyze delay-margin "$S" --delay-max -1

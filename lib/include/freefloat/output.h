@@ -13,6 +13,12 @@
  * vectors r_n = log(q_(n-1)^-1 q_n) in place of the steps, components in body axes. A target inside these
  * bounds is sent as it is, to the bit. Any other is followed by the time-optimal limiter (command.h).
  *
+ * The box. A step is sent only if a stop that begins with the next answer ends inside the box, or not further
+ * out than one that begins with this answer; else that is what begins. So a robot that moves inside comes to
+ * rest inside, whatever its targets, its jerk and the acceleration in progress: the end of the stop is the
+ * closed form of the stage's own (ff_limiter_stop_path), axis by axis. Only a stop that begins at the
+ * velocity limit and is bent by it may end further out, by less than one step at that velocity.
+ *
  * What was accepted. The answer is known to be accepted when the next telegram comes: ff_output_confirm. If
  * it was not, or if the controller has held the robot meanwhile, the robot stands: the differences above
  * start again from rest at the last accepted pose. The controller may have taken an answer that is called
@@ -45,6 +51,8 @@ typedef struct ff_output_config {
     double patience;                  /* [s] a target that is older is none */
     double resolution;                /* [m] of the wire: the last decimal of an answer */
     double angular_resolution;        /* [rad] */
+    bool boxed;                       /* the robot is kept in a box: */
+    ff_vec3 centre, box;              /* [m] lab: its centre and half widths, each >= 0 or FF_INF */
 } ff_output_config;
 
 /* The bounded motion on which the stage leads the robot while the target itself is not sent. */
@@ -52,6 +60,7 @@ typedef struct ff_output_course {
     bool active;
     bool exact;                     /* the robot is on it: else it begins again from the accepted poses */
     bool stopping;                  /* to rest, not to the target */
+    bool releasing;                 /* which begins by taking back the acceleration */
     ff_vec3 velocity, acceleration; /* at the last answer */
     ff_vec3 share;                  /* stopping: each axis' part of the limits */
 } ff_output_course;
@@ -82,12 +91,14 @@ typedef struct ff_output_out {
     bool rests;       /* and there: the answer repeats the last one */
     double lag;       /* [m] from what is sent to the target; 0 without a target */
     double lag_angle; /* [rad] */
+    bool beyond;      /* a stop after the target's step would end outside the box: that step is not sent */
+    ff_vec3 rest;     /* [m] lab: where that stop would end; else one after what is sent */
 } ff_output_out;
 
 /* Cautious: 2 m/s, 10 m/s2, 2500 m/s3; 3 rad/s, 20 rad/s2, 5000 rad/s3; stops with 1 m/s2 and 2 rad/s2;
  * patience five cycles of 4 ms; no rounding. docs/safety.md says where the values come from. */
 void ff_output_default(ff_output_config *config);
-/* FF_ERR_ARGUMENT: a value is not > 0, a resolution is < 0 or not finite. */
+/* FF_ERR_ARGUMENT: a value is not > 0, a resolution is < 0 or not finite, a box has no width or centre. */
 ff_status ff_output_validate(const ff_output_config *config);
 
 /* At rest at `pose` (body in the lab), without a target. */
@@ -106,12 +117,6 @@ void ff_output_slow(ff_output_config *config);
 /* The answer to the telegram of `time` [s]. A target of another time is led along its twist, or, for a robot
  * that asks a little earlier, taken between the last two. Never anything that is not finite. */
 void ff_output_step(const ff_output_config *config, ff_output_state *state, double time, ff_output_out *out);
-/* [m] lab: from the last answer to where the robot comes to rest if the stage brakes from now on, where that
- * answer was made with velocity v [m/s] and acceleration a [m/s2] (differences as above:
- * state->sent_velocity.v, state->sent_acceleration.v). Sum of ff_limiter_stop_path over the axes, each with
- * its part of stop_acceleration and jerk, from the continuous motion behind the differences: velocity v +
- * cycle a / 2. NaN for what is not finite. */
-ff_vec3 ff_output_stop_path(const ff_output_config *config, ff_vec3 v, ff_vec3 a);
 /* What the wire will really carry for the answer just made. A difference of at most two of its last decimals
  * is rounding: it does not add up, is not motion, and changes nothing. Any other (the axes stand against it,
  * the protocol refuses it) replaces what was sent. A pose that is not finite changes nothing. */

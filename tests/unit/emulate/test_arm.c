@@ -175,6 +175,95 @@ static void test_bad_arms_are_refused(void **state) {
     }
 }
 
+/* What the scenario's reader would not let through is refused once more where arms are put together, and so
+ * is what only shows there. */
+static void test_arms_that_do_not_fit(void **state) {
+    (void)state;
+    ff_emulate_arms good, a;
+    assert_int_equal(load("planar-arm-emulation.yaml", (const char *const[]){"time.duration=0.02"}, 1),
+                     FF_OK);
+    good = s.arms;
+#define REFUSED(change, status, says)                                                                     \
+    do {                                                                                                  \
+        ff_emulate_result r;                                                                              \
+        a = good;                                                                                         \
+        change;                                                                                           \
+        assert_int_equal(ff_emulate_arms_run(&a, &r, message, sizeof message, warnings, sizeof warnings), \
+                         status);                                                                         \
+        if (!strstr(message, says))                                                                       \
+            fail_msg("'%s' lacks '%s'", message, says);                                                   \
+        assert_null(r.sample);                                                                            \
+        double Q[36];                                                                                     \
+        size_t n;                                                                                         \
+        message[0] = 0;                                                                                   \
+        if (strncmp(says, "time", 4) != 0 && strncmp(says, "act", 3) != 0 &&                              \
+            strncmp(says, "wall", 4) != 0) {                                                              \
+            assert_int_equal(ff_emulate_arms_ratio(&a, &n, Q, message, sizeof message), status);          \
+            assert_non_null(strstr(message, says));                                                       \
+        }                                                                                                 \
+    } while (0)
+    REFUSED(a.robot.links = 1, FF_ERR_SIZE,
+            "robot: 1 links, allowed: 2, as many as the task has coordinates");
+    REFUSED(a.target.links = 1, FF_ERR_SIZE,
+            "target: 1 links, allowed: at least the 2 coordinates of the task");
+    REFUSED(a.robot.flexible = true, FF_ERR_ARGUMENT, "robot: allowed is a rigid arm on a fixed base");
+    REFUSED(a.robot.floating = true, FF_ERR_ARGUMENT, "robot: allowed is a rigid arm on a fixed base");
+    REFUSED(a.target.link[1].motor_inertia = 0.0, FF_ERR_INERTIA,
+            "target: a motor's inertia must be > 0 (flexible: true)");
+    REFUSED(a.target.link[0].row.mass = -1.0, FF_ERR_MASS, "target: link 0: the mass must be positive");
+    REFUSED(a.robot.link[1].row.inertia.m[0][0] = -1.0, FF_ERR_INERTIA, "robot: link 1: the inertia");
+    REFUSED(a.robot.base.p.x = 50.0, FF_ERR_REACH, "the robot cannot show the target's start pose");
+    REFUSED(a.cycle = 0.0, FF_ERR_ARGUMENT, "time: cycle must be > 0");
+    REFUSED(a.cycle = FF_INF, FF_ERR_ARGUMENT, "time: cycle must be > 0");
+    REFUSED(a.duration = FF_NAN, FF_ERR_ARGUMENT, "time: cycle must be > 0");
+    REFUSED(a.duration = 1e-6, FF_ERR_ARGUMENT, "time: cycle must be > 0 and duration at least one cycle");
+    REFUSED(a.actuator_bandwidth = 0.0, FF_ERR_ARGUMENT, "actuator_bandwidth must be > 0");
+    REFUSED(a.actuator_delay = -1.0, FF_ERR_ARGUMENT, "actuator delay must be >= 0");
+    REFUSED(a.actuator_delay = FF_INF, FF_ERR_ARGUMENT, "actuator delay must be >= 0");
+    REFUSED(a.wall.stiffness = 0.0, FF_ERR_ARGUMENT, "wall: stiffness must be > 0");
+    REFUSED(a.wall.stiffness = FF_INF, FF_ERR_ARGUMENT, "wall: stiffness must be > 0");
+    REFUSED(a.wall.damping = -1.0, FF_ERR_ARGUMENT, "wall: stiffness must be > 0, damping >= 0");
+    REFUSED(a.wall.damping = FF_INF, FF_ERR_ARGUMENT, "wall: stiffness must be > 0, damping >= 0");
+#undef REFUSED
+}
+
+/* In the plane, too: a robot without a place stands where the end effectors meet, here where it stood anyway,
+ * and accommodation drives the target. */
+static void test_planar_arms_without_a_place_accommodate(void **state) {
+    (void)state;
+    const char *const sets[] = {"emulation.accommodation={rate: [0.05, 0, 0], compliance: 1.0e-3, gain: 20}",
+                                "time.duration=0.5", "emulation.surface.at=[0.66, 0, 0]"};
+    assert_int_equal(load("planar-arm-emulation.yaml", sets, 3), FF_OK);
+    s.arms.robot.base_given = false;
+    ff_emulate_result r;
+    if (ff_emulate_arms_run(&s.arms, &r, message, sizeof message, warnings, sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    assert_true(r.pose_error <= 1e-8 && r.state_error <= 1e-8);
+    assert_true(r.sample[r.samples - 1].p_r[0] > r.sample[0].p_r[0] + 0.005); /* it moves as commanded */
+    ff_emulate_free(&r);
+}
+
+/* A sampled controller whose torque comes late by a delay: the longer, the farther from the direct arm;
+ * fractions of a cycle lie between the whole ones. */
+static void test_late_torques(void **state) {
+    (void)state;
+    double before = 0.0;
+    for (int half = 0; half <= 4; half++) { /* 0, 0.5 ... 2 cycles */
+        char delay[64];
+        snprintf(delay, sizeof delay, "emulation.robot.actuator_delay=%g", 0.5 * half * 0.001);
+        const char *const sets[] = {"time.duration=0.1", "time.cycle=0.001", "emulation.controller=sampled",
+                                    delay};
+        assert_int_equal(load("planar-arm-emulation.yaml", sets, 4), FF_OK);
+        ff_emulate_result r;
+        if (ff_emulate_arms_run(&s.arms, &r, message, sizeof message, warnings, sizeof warnings) != FF_OK)
+            fail_msg("%s", message);
+        assert_true(r.pose_error > before);
+        before = r.pose_error;
+        ff_emulate_free(&r);
+    }
+    assert_true(before < 0.05);
+}
+
 static void test_slow_actuators_are_warned_of(void **state) {
     (void)state;
     const char *const sets[] = {"emulation.robot.actuator_bandwidth=8", "time.duration=0.02"};
@@ -195,6 +284,9 @@ int main(void) {
         cmocka_unit_test(test_robot_placed_elsewhere_is_solved_for),
         cmocka_unit_test(test_inertia_ratio_of_scenarios),
         cmocka_unit_test(test_bad_arms_are_refused),
+        cmocka_unit_test(test_arms_that_do_not_fit),
+        cmocka_unit_test(test_planar_arms_without_a_place_accommodate),
+        cmocka_unit_test(test_late_torques),
         cmocka_unit_test(test_slow_actuators_are_warned_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

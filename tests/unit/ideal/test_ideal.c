@@ -57,7 +57,37 @@ static void test_solve_bad_input_is_refused_with_a_sentence(void **state) {
     s = good;
     s.cycles = UINT64_MAX / 2;
     assert_int_equal(try_solve(&s, message, sizeof message), FF_ERR_MEMORY);
+#define REFUSED(change, status, says)                                     \
+    do {                                                                  \
+        s = good;                                                         \
+        change;                                                           \
+        assert_int_equal(try_solve(&s, message, sizeof message), status); \
+        assert_non_null(strstr(message, says));                           \
+    } while (0)
+    ff_contact *c = &s.contact[0];
+    REFUSED(c->body = -1, FF_ERR_ARGUMENT, "contact 'contact0' names a satellite that does not exist");
+    REFUSED((c->kind = FF_CONTACT_PAIR, c->against = 1), FF_ERR_ARGUMENT, "does not exist");
+    REFUSED((c->kind = FF_CONTACT_CONE, c->against = 0), FF_ERR_ARGUMENT, "one against itself");
+    REFUSED((c->kind = FF_CONTACT_GRASP, c->against = -1), FF_ERR_ARGUMENT, "does not exist");
+    REFUSED(c->satellite_stiffness = -1, FF_ERR_ARGUMENT, "stiffness and damping must be finite");
+    REFUSED(c->satellite_stiffness = FF_INF, FF_ERR_ARGUMENT, "stiffness and damping must be finite");
+    REFUSED(c->satellite_damping = -1, FF_ERR_ARGUMENT, "stiffness and damping must be finite");
+    REFUSED(c->satellite_damping = FF_INF, FF_ERR_ARGUMENT, "stiffness and damping must be finite");
+    REFUSED((c->kind = FF_CONTACT_STOPS, c->rotation_stiffness = -1), FF_ERR_ARGUMENT, "must be finite");
+    REFUSED((c->kind = FF_CONTACT_STOPS, c->rotation_damping = FF_NAN), FF_ERR_ARGUMENT, "must be finite");
+    REFUSED(s.satellites = FF_MAX_BODIES + 1, FF_ERR_ARGUMENT, "out of range");
+    REFUSED(s.contacts = -1, FF_ERR_ARGUMENT, "out of range");
+    REFUSED(s.contacts = FF_MAX_CONTACTS + 1, FF_ERR_ARGUMENT, "out of range");
+    REFUSED(s.loads = -1, FF_ERR_ARGUMENT, "out of range");
+    REFUSED(s.loads = FF_MAX_LOADS + 1, FF_ERR_ARGUMENT, "out of range");
+    REFUSED(s.cycle = FF_INF, FF_ERR_ARGUMENT, "out of range");
+    REFUSED(add_load(&s, FF_LOAD_PULSE, ff_vec3_zero(), ff_vec3_zero(), 0, 1)->body = -1, FF_ERR_ARGUMENT,
+            "load 0 acts on a satellite that does not exist");
+    REFUSED(s.satellite[0].arm.present = true, FF_ERR_UNSUPPORTED, "a reference of its own: the orbit");
+#undef REFUSED
     ff_ideal_result r;
+    assert_int_equal(ff_ideal_solve_within(&good, 1e-5, NULL, NULL, &r, message, sizeof message),
+                     FF_ERR_ARGUMENT);
     assert_int_equal(ff_ideal_solve_within(&good, 1e-20, NULL, NULL, &r, message, sizeof message),
                      FF_ERR_ARGUMENT);
 }

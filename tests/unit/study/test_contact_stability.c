@@ -310,6 +310,54 @@ static void test_matrix_finds_the_worst_direction(void **state) {
     assert_int_equal(ff_contact_stability_matrix(&c, 2, rotation, &axes, &r, NULL, 0), FF_ERR_INERTIA);
 }
 
+/* What is not a ratio of two inertias, not finite, too large or asked of a bad loop is refused. */
+static void test_matrix_refusals(void **state) {
+    (void)state;
+    const ff_contact_stability_config c = lag(25, FF_NAN);
+    ff_contact_stability_config bad = c;
+    bad.velocity_gain = 0;
+    static const struct {
+        size_t n;
+        double Q[4];
+        bool bad_loop;
+        ff_status status;
+        const char *says;
+    } row[] = {
+        {0, {1}, false, FF_ERR_SIZE, "1 to 6 rows"},
+        {7, {1}, false, FF_ERR_SIZE, "1 to 6 rows"},
+        {2, {1, 0, 0, FF_NAN}, false, FF_ERR_NOT_FINITE, "not finite"},
+        {2, {1, 0, 0, 1}, true, FF_ERR_ARGUMENT, "velocity gain"},
+        {2, {-1, 0, 0, -1}, false, FF_ERR_INERTIA, "real and positive"}, /* no trace */
+        {2, {3, 0, 0, -1}, false, FF_ERR_INERTIA, "real and positive"},
+        {2, {1, -2, 2, 1}, false, FF_ERR_INERTIA, "real and positive"}, /* 1 +- 2i */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        ff_contact_stability_axes axes;
+        ff_contact_stability r;
+        char message[200] = "";
+        assert_int_equal(ff_contact_stability_matrix(row[i].bad_loop ? &bad : &c, row[i].n, row[i].Q, &axes,
+                                                     &r, message, sizeof message),
+                         row[i].status);
+        assert_non_null(strstr(message, row[i].says));
+    }
+    const double one[] = {2, 1, 1, 3}, none[] = {1, 2, 2, 1};
+    double Q[4];
+    assert_int_equal(ff_contact_stability_ratio(0, one, one, Q), FF_ERR_SIZE);
+    assert_int_equal(ff_contact_stability_ratio(7, one, one, Q), FF_ERR_SIZE);
+    assert_int_equal(ff_contact_stability_ratio(2, one, none, Q), FF_ERR_INERTIA);
+    assert_int_equal(ff_contact_stability_ratio(2, none, one, Q), FF_ERR_INERTIA);
+    assert_int_equal(ff_contact_stability_ratio(2, one, one, Q), FF_OK); /* M M^-1 */
+    for (int i = 0; i < 4; i++)
+        assert_near(Q[i], i % 3 == 0, 1e-14);
+    /* polynomials that are none, or of too high a degree */
+    double complex root[13];
+    const double zero[] = {1, 0}, nan[] = {FF_NAN, 1}, many[14] = {[0] = 1, [13] = 1};
+    assert_int_equal(ff_polynomial_roots(0, zero, root), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_polynomial_roots(1, zero, root), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_polynomial_roots(1, nan, root), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_polynomial_roots(13, many, root), FF_ERR_ARGUMENT);
+}
+
 static void test_validate_names_the_field(void **state) {
     (void)state;
     static const struct {
@@ -374,6 +422,7 @@ int main(void) {
         cmocka_unit_test(test_elastic_delay_growth_satisfies_its_equation),
         cmocka_unit_test(test_sensitivities_are_the_largest_of_27_and_28),
         cmocka_unit_test(test_matrix_finds_the_worst_direction),
+        cmocka_unit_test(test_matrix_refusals),
         cmocka_unit_test(test_validate_names_the_field),
         cmocka_unit_test(test_polynomial_roots_solve_random_polynomials),
     };

@@ -48,6 +48,33 @@ static void test_line_without_delay_is_the_closed_form(void **state) {
     }
 }
 
+/* Damping that grows with depth [he2022, (24)]: lossless where the depth is never reached, constant damping
+ * where it is at once; the stepped solution without delay meets the one with hardly any. At the critical
+ * damping the rebound is exp(-2). */
+static void test_line_with_damping_that_grows(void **state) {
+    (void)state;
+    const double w = sqrt(20.0), deepest = 0.05 / w;
+    const double c = 0.4 * sqrt(2000.0 * 100.0);
+    ff_line_contact line = {100.0, 2000.0, c, 1e3 * deepest, 0.05, 0.0};
+    ff_line_rebound sharp, late;
+    assert_int_equal(ff_line_contact_solve(&line, &sharp), FF_OK);
+    /* c(x) <= c 3 (x/depth)^2: loses less than c deepest 3e-6 of 1/2 m v, and the step's own 1e-4^2 */
+    assert_near(sharp.rebound, 1.0, 1e-5);
+    assert_near(sharp.peak, 0.05 * sqrt(2000.0 * 100.0), 1e-4);
+    assert_near(sharp.duration, FF_PI / w, 1e-3);
+    line.damping_depth = 1e-4 * deepest;
+    assert_int_equal(ff_line_contact_solve(&line, &sharp), FF_OK);
+    assert_near(sharp.rebound, solve(c, 0.0).rebound, 1e-3);
+    line.damping_depth = 0.5 * deepest;
+    assert_int_equal(ff_line_contact_solve(&line, &sharp), FF_OK);
+    line.delay = 1e-5 / w;
+    assert_int_equal(ff_line_contact_solve(&line, &late), FF_OK);
+    assert_near(late.rebound, sharp.rebound, 1e-3);
+    assert_near(late.peak / sharp.peak, 1.0, 1e-3);
+    assert_near(late.duration, sharp.duration, 1e-3);
+    assert_near(solve(2.0 * sqrt(2000.0 * 100.0), 0.0).rebound, exp(-2.0), 1e-6);
+}
+
 static void test_line_with_delay_grows_by_the_law(void **state) {
     (void)state;
     const double w = sqrt(20.0);
@@ -64,8 +91,10 @@ static void test_line_with_delay_grows_by_the_law(void **state) {
 
 static void test_bad_line_is_refused(void **state) {
     (void)state;
-    const ff_line_contact bad[] = {{0, 1, 0, 0, 1, 0}, {1, 0, 0, 0, 1, 0},  {1, 1, -1, 0, 1, 0},
-                                   {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 1, -1}, {1, 1, 0, 0, 1, FF_NAN}};
+    const ff_line_contact bad[] = {
+        {0, 1, 0, 0, 1, 0},  {1, 0, 0, 0, 1, 0},      {1, 1, -1, 0, 1, 0},
+        {1, 1, 0, 0, 0, 0},  {1, 1, 0, 0, 1, -1},     {1, 1, 0, 0, 1, FF_NAN},
+        {1, 1, 0, -1, 1, 0}, {1, 1, 0, FF_INF, 1, 0}, {1, 1, 0, 0, 1, 1001.0}}; /* w tau beyond a thousand */
     ff_line_rebound r;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(ff_line_contact_solve(&bad[i], &r), FF_ERR_ARGUMENT);
@@ -169,15 +198,110 @@ static void test_a_motion_without_contact_is_refused(void **state) {
     free(s);
 }
 
+static bool stop(void *user, double part) {
+    (void)part;
+    return --*(int *)user > 0;
+}
+
+static void test_what_is_not_asked_well_is_refused(void **state) {
+    (void)state;
+    ff_scenario *s = load("direct", 0.01, "com", 0.05, 0.0);
+    ff_delay_margin_config good, config;
+    ff_delay_margin m;
+    char message[256];
+    ff_delay_margin_default(&good);
+    for (int i = 0; i < FF_MAX_METHODS; i++)
+        good.method[i] = false;
+    good.map = 0;
+#define REFUSED(change, status, says)                                                               \
+    do {                                                                                            \
+        config = good;                                                                              \
+        change;                                                                                     \
+        assert_int_equal(ff_delay_margin_analyze(s, &config, &m, message, sizeof message), status); \
+        assert_string_equal(message, says);                                                         \
+        assert_null(m.cell);                                                                        \
+    } while (0)
+    const char *const range = "delay_max must be > 0, the stiffness span > 1, the map 0 to 25 points";
+    REFUSED(config.map = -1, FF_ERR_ARGUMENT, range);
+    REFUSED(config.map = FF_DELAY_MAP + 1, FF_ERR_ARGUMENT, range);
+    REFUSED(config.stiffness_span = 1.0, FF_ERR_ARGUMENT, range);
+    REFUSED(config.delay_max = 0.0, FF_ERR_ARGUMENT, range);
+    REFUSED(config.delay_max = FF_INF, FF_ERR_ARGUMENT, range);
+    /* stopped in the first run, in the search, and in the map, which is last */
+    int left = 1000;
+    config = good;
+    config.progress = stop;
+    config.user = &left;
+    config.map = 2;
+    assert_int_equal(ff_delay_margin_analyze(s, &config, &m, message, sizeof message), FF_OK);
+    ff_delay_margin_free(&m);
+    const int calls[] = {1, 5, 1000 - left - 1};
+    for (int i = 0; i < 3; i++) {
+        int count = calls[i];
+        REFUSED((config.progress = stop, config.user = &count, config.map = 2), FF_ERR_LIMIT, "stopped");
+    }
+    s->contact[0].stiffness = 0.0;
+    s->contact[0].satellite_stiffness = 2000.0;
+    REFUSED((void)0, FF_ERR_ARGUMENT,
+            "the first contact has no stiffness along a line: w tau is not defined for it");
+    s->contact[0].stiffness = 2000.0;
+    const ff_method *method = s->method;
+    s->method = NULL;
+    REFUSED((void)0, FF_ERR_ARGUMENT, "no method to judge");
+    s->method = method;
+    s->emulates = true;
+    REFUSED((void)0, FF_ERR_UNSUPPORTED,
+            "an emulation has no satellite; see freefloat analyze contact-stability");
+#undef REFUSED
+    free(s);
+}
+
+/* Go or no go in words, from results made by hand. */
+static void test_sentences(void **state) {
+    (void)state;
+    ff_scenario *s = load("tdpa", 0.02, "com", 0.05, 0.0);
+    ff_delay_margin m = {.robot_delay = 0.02, .w_tau = 0.3, .methods = 2};
+    m.method[0] = (ff_delay_method){.method = &ff_method_direct, .largest_delay = 0.012};
+    m.method[1] = (ff_delay_method){.method = &ff_method_tdpa, .largest_delay = 0.034, .now = {.met = true}};
+    char text[512];
+    ff_delay_margin_sentence(s, &m, text, sizeof text);
+    assert_non_null(strstr(text, "GO: tdpa"));
+    assert_null(strstr(text, "NO GO"));
+    assert_non_null(strstr(text, "34 ms"));
+    m.method[1].at_least = true;
+    ff_delay_margin_sentence(s, &m, text, sizeof text);
+    assert_non_null(strstr(text, "up to at least 34 ms"));
+    s->method = &ff_method_direct; /* its own does not keep them, another does */
+    ff_delay_margin_sentence(s, &m, text, sizeof text);
+    assert_non_null(strstr(text, "NO GO: direct"));
+    assert_non_null(strstr(text, "; tdpa keeps them up to at least 34 ms"));
+    m.method[1].at_least = false;
+    ff_delay_margin_sentence(s, &m, text, sizeof text);
+    assert_non_null(strstr(text, "; tdpa keeps them up to 34 ms"));
+    s->method = NULL; /* ideal: the best of them */
+    ff_delay_margin_sentence(s, &m, text, sizeof text);
+    assert_non_null(strstr(text, "GO: tdpa"));
+    m.method[1].now.met = false; /* none: the first */
+    m.method[0].largest_delay = FF_NAN;
+    ff_delay_margin_sentence(s, &m, text, sizeof text);
+    assert_non_null(strstr(text, "NO GO: direct"));
+    assert_non_null(
+        strstr(text, "it keeps them at no delay that was tried; no method judged here keeps them"));
+    free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_without_delay_is_the_closed_form),
+        cmocka_unit_test(test_line_with_damping_that_grows),
         cmocka_unit_test(test_line_with_delay_grows_by_the_law),
         cmocka_unit_test(test_bad_line_is_refused),
         cmocka_unit_test(test_theory_foretells_the_run),
         cmocka_unit_test(test_effective_mass_of_an_off_centre_point),
         cmocka_unit_test(test_largest_delay_is_the_edge_of_the_requirements),
         cmocka_unit_test(test_a_motion_without_contact_is_refused),
+        cmocka_unit_test(test_what_is_not_asked_well_is_refused),
+        cmocka_unit_test(test_sentences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,11 @@
-/* Memory that runs out in a study of a workspace and of contact stability. */
+/* Memory that runs out in studies, references, emulations, the virtual facility and the loop of a scenario.
+ */
 #include "folder_support.h"
 #include "memory_support.h"
+#include "emulate/arm.h"
+#include "facility/plant.h"
+#include "ideal/orbit.h"
+#include "rows/columns.h"
 #include "study/contact_stability.h"
 #include "study/workspace.h"
 
@@ -60,10 +65,144 @@ static void test_a_contact_stability(void **state) {
     assert_true(memory_sweep(stability, NULL) > 3);
 }
 
+/* ------------------------------------------------------------------------------------ scenarios at work --
+ */
+
+static ff_scenario other;
+
+static void load_other(const char *file, const char *const *set, int sets) {
+    char path[512], warnings[1024];
+    snprintf(path, sizeof path, FF_SOURCE_DIR "/scenarios/%s.yaml", file);
+    const ff_scenario_options options = {.set = set, .sets = sets};
+    if (ff_scenario_load(path, &options, &other, message, sizeof message, warnings, sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+}
+
+static bool arms(void *user, const char **text) {
+    (void)user;
+    ff_emulate_result r;
+    char warnings[512];
+    message[0] = 0;
+    const ff_status status =
+        ff_emulate_arms_run(&other.arms, &r, message, sizeof message, warnings, sizeof warnings);
+    if (status == FF_OK)
+        assert_true(r.samples > 3 && r.pose_error < 1e-8);
+    else
+        assert_null(r.sample);
+    ff_emulate_free(&r);
+    return say(status, text);
+}
+
+static bool arms_ratio(void *user, const char **text) {
+    (void)user;
+    double Q[36];
+    size_t n;
+    message[0] = 0;
+    return say(ff_emulate_arms_ratio(&other.arms, &n, Q, message, sizeof message), text);
+}
+
+static bool joint(void *user, const char **text) {
+    (void)user;
+    ff_emulate_result r;
+    char warnings[512];
+    message[0] = 0;
+    const ff_status status =
+        ff_emulate_joint_run(&other.emulation, &r, message, sizeof message, warnings, sizeof warnings);
+    ff_emulate_free(&r);
+    return say(status, text);
+}
+
+static void test_emulations(void **state) {
+    (void)state;
+    load_other("planar-arm-emulation", (const char *const[]){"time.duration=0.02"}, 1);
+    assert_true(memory_sweep(arms, NULL) > 6);
+    assert_true(memory_sweep(arms_ratio, NULL) > 6);
+    load_other("papers/aghili/appendix-e", (const char *const[]){"time.duration=0.02"}, 1);
+    assert_true(memory_sweep(joint, NULL) > 1);
+}
+
+static bool reference(void *user, const char **text) {
+    (void)user;
+    ff_ideal_result r;
+    message[0] = 0;
+    const ff_status status = ff_ideal_solve(&other, NULL, NULL, &r, message, sizeof message);
+    if (status != FF_OK)
+        assert_true(!r.state && !r.contact);
+    ff_ideal_free(&r);
+    return say(status, text);
+}
+
+static bool orbit(void *user, const char **text) {
+    (void)user;
+    ff_ideal_result r;
+    message[0] = 0;
+    const ff_status status = ff_orbit_solve(&other, NULL, &r, message, sizeof message);
+    if (status != FF_OK)
+        assert_true(!r.state && !r.contact);
+    ff_ideal_free(&r);
+    return say(status, text);
+}
+
+static void test_references(void **state) {
+    (void)state;
+    load_other("deos-client", (const char *const[]){"time.duration=2.5"}, 1); /* with a contact */
+    assert_true(memory_sweep(reference, NULL) > 2);
+    load_other("envisat-capture", (const char *const[]){"time.duration=0.02"}, 1);
+    assert_true(memory_sweep(orbit, NULL) > 5);
+}
+
+static bool plant(void *user, const char **text) {
+    (void)user;
+    message[0] = 0;
+    ff_plant *p = ff_plant_create(&other, message, sizeof message);
+    *text = message;
+    ff_plant_free(p);
+    return p != NULL;
+}
+
+static bool columns(void *user, const char **text) {
+    (void)user;
+    ff_columns c;
+    message[0] = 0;
+    const ff_status status = ff_columns_init(&other, &c);
+    if (status == FF_OK)
+        ff_columns_free(&c);
+    return say(status, text);
+}
+
+static bool loop(void *user, const char **text) {
+    (void)user;
+    static ff_loop_config config;
+    ff_loop_memory memory;
+    ff_joints_memory joints;
+    message[0] = 0;
+    ff_scenario_loop(&other, &config);
+    ff_status status = ff_scenario_joints(&other, &config, &joints, message, sizeof message);
+    if (status == FF_OK) {
+        status = ff_loop_memory_open(&config, NULL, &memory, message, sizeof message);
+        if (status == FF_OK)
+            ff_loop_memory_close(&memory);
+        ff_joints_memory_close(&joints);
+    }
+    return say(status, text);
+}
+
+static void test_facility_and_loop(void **state) {
+    (void)state;
+    load_other("envisat-capture",
+               (const char *const[]){"satellites.client.sensor={kind: noisy, delay: 0.02}",
+                                     "satellites.servicer.robot={kind: wrench, delay: 0.02}"},
+               2);
+    assert_true(memory_sweep(plant, NULL) > 8);
+    assert_true(memory_sweep(loop, NULL) > 4);
+    assert_true(memory_sweep(columns, NULL) > 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_workspace),
-        cmocka_unit_test(test_a_contact_stability),
+        cmocka_unit_test(test_a_workspace),       cmocka_unit_test(test_a_contact_stability),
+        cmocka_unit_test(test_emulations),        cmocka_unit_test(test_references),
+        cmocka_unit_test(test_facility_and_loop),
     };
     return cmocka_run_group_tests(tests, load, remove_folder);
 }

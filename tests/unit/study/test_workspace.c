@@ -153,12 +153,121 @@ static void test_relative_motion_stays_where_the_absolute_leaves(void **state) {
     free(scenario);
 }
 
+static bool stop(void *user, double part) {
+    (void)part;
+    return --*(int *)user > 0;
+}
+
+/* Settings out of range, a user who stops it, a base far away. */
+static void test_refusals_and_reasons(void **state) {
+    (void)state;
+    ff_workspace_config good, c;
+    ff_workspace_span s;
+    ff_workspace_default(&good);
+    ff_robot_config r = robot();
+    for (int k = 0; k < COUNT; k++)
+        pose[k] = start();
+    c = good;
+    assert_int_equal(ff_workspace_trace(&c, &r, pose, 0, &s), FF_ERR_ARGUMENT);
+    c.sample = 0.0;
+    assert_int_equal(ff_workspace_trace(&c, &r, pose, 9, &s), FF_ERR_ARGUMENT);
+    c = good;
+    c.margin = -0.1;
+    assert_int_equal(ff_workspace_trace(&c, &r, pose, 9, &s), FF_ERR_ARGUMENT);
+    c.margin = 1.0;
+    assert_int_equal(ff_workspace_trace(&c, &r, pose, 9, &s), FF_ERR_ARGUMENT);
+    c = good;
+    c.ball = 0.0;
+    assert_int_equal(ff_workspace_trace(&c, &r, pose, 9, &s), FF_ERR_ARGUMENT);
+    c = good;
+    int left = 1;
+    c.progress = stop;
+    c.user = &left;
+    assert_int_equal(ff_workspace_trace(&c, &r, pose, 9, &s), FF_ERR_LIMIT);
+    ff_robot_config unplaced = {.base = ff_pose_identity(), .tool = ff_pose_identity()};
+    left = 1; /* while it is placed */
+    assert_int_equal(ff_workspace_trace(&c, &unplaced, pose, 9, &s), FF_ERR_LIMIT);
+    ff_robot_config far = r;
+    far.base.p.x = -9.0;
+    assert_int_equal(ff_workspace_trace(&good, &far, pose, 9, &s), FF_OK);
+    assert_true(isnan(s.from) && s.reason == FF_WORKSPACE_TOO_FAR);
+    far.base.q.w = 9.0; /* not an attitude */
+    assert_true(ff_workspace_trace(&good, &far, pose, 9, &s) < 0);
+
+    static const struct {
+        ff_workspace_reason reason;
+        int axis;
+        const char *says;
+    } why[] = {{FF_WORKSPACE_TOO_FAR, 0, "(beyond the stretched arm)"},
+               {FF_WORKSPACE_TOO_NEAR, 0, "(inside the folded arm)"},
+               {FF_WORKSPACE_RAIL_LIMIT, 0, "(the end of the rail)"},
+               {FF_WORKSPACE_SINGULAR, 0, "(a singularity)"},
+               {FF_WORKSPACE_JOINT_LIMIT, 5, "(axis 5 at its limit)"},
+               {FF_WORKSPACE_TOO_FAST, 3, "(axis 3 too slow)"}};
+    static ff_scenario scenario = {.satellites = 1};
+    snprintf(scenario.satellite[0].name, sizeof scenario.satellite[0].name, "client");
+    for (size_t i = 0; i < sizeof why / sizeof *why; i++)
+        for (int never = 0; never < 2; never++) {
+            ff_workspace w = {.duration = 9.0, .bodies = 1};
+            w.absolute[0] = (ff_workspace_span){.from = never ? FF_NAN : 1.0,
+                                                .until = never ? FF_NAN : 3.5,
+                                                .reason = why[i].reason,
+                                                .axis = why[i].axis,
+                                                .ball = never ? FF_INF : 2.25};
+            w.relative[0] = (ff_workspace_span){.from = never ? 0.0 : 4.0, .reason = FF_WORKSPACE_INSIDE};
+            char text[512], expected[512];
+            ff_workspace_sentence(&scenario, &w, 0, text, sizeof text);
+            if (never)
+                snprintf(
+                    expected, sizeof expected,
+                    "client: its own motion is never inside the robot's reach %s; relative to the nominal "
+                    "motion it is inside for the whole 9 s",
+                    why[i].says);
+            else
+                snprintf(
+                    expected, sizeof expected,
+                    "client: its own motion is inside for 2.5 s, outside from 3.5 s on %s (the ball around "
+                    "the start is left at 2.25 s); relative to the nominal motion it is inside from later "
+                    "on for the whole 5 s",
+                    why[i].says);
+            assert_string_equal(text, expected);
+        }
+}
+
+static void test_scenarios_that_cannot_be_traced(void **state) {
+    (void)state;
+    static ff_scenario s;
+    char message[512], warnings[256];
+    ff_workspace_config c;
+    ff_workspace w;
+    ff_workspace_default(&c);
+    assert_int_equal(
+        ff_scenario_load(FF_SOURCE_DIR "/scenarios/wall.yaml",
+                         &(ff_scenario_options){.set = (const char *const[]){"time.duration=0.1"}, .sets = 1},
+                         &s, message, sizeof message, warnings, sizeof warnings),
+        FF_OK);
+    int left = 1;
+    c.progress = stop;
+    c.user = &left;
+    assert_int_equal(ff_workspace_analyze(&s, &c, &w, message, sizeof message), FF_ERR_LIMIT);
+    assert_string_equal(message, "stopped");
+    c.progress = NULL;
+    s.satellite[0].robot.base.q.w = 9.0;
+    assert_true(ff_workspace_analyze(&s, &c, &w, message, sizeof message) < 0);
+    assert_string_equal(message, "the robot's base, tool or rail cannot be used for an arm");
+    s.emulates = true;
+    assert_int_equal(ff_workspace_analyze(&s, &c, &w, message, sizeof message), FF_ERR_UNSUPPORTED);
+    assert_string_equal(message, "an emulation has no satellite whose motion could leave");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_straight_motion_ends_at_the_stretched_arm),
         cmocka_unit_test(test_spin_about_the_flange_ends_at_axis_6),
         cmocka_unit_test(test_placement_beats_every_pose_that_leaves),
         cmocka_unit_test(test_rail_carries_on),
+        cmocka_unit_test(test_refusals_and_reasons),
+        cmocka_unit_test(test_scenarios_that_cannot_be_traced),
         cmocka_unit_test(test_relative_motion_stays_where_the_absolute_leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

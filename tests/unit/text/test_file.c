@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,6 +128,23 @@ static void test_replace_is_whole_or_not_at_all(void **state) {
     expect("r", "second");
     assert_int_equal(access(whole.part, F_OK), -1);
     assert_int_equal(ff_file_end(&whole, true), FF_ERR_IO); /* nothing is open any more */
+    for (int closed = 0; closed < 2;
+         closed++) { /* its descriptor is not its own any more: what it holds is lost */
+        assert_int_equal(ff_file_begin(path, &whole), FF_OK);
+        const int null = open("/dev/null", O_WRONLY);
+        assert_true(null >= 0);
+        if (closed)
+            assert_int_equal(close(fileno(whole.file)), 0);
+        else
+            assert_true(dup2(null, fileno(whole.file)) >= 0);
+        close(null);
+        fputs("third", whole.file);
+        errno = 0;
+        assert_int_equal(ff_file_end(&whole, true), FF_ERR_IO);
+        assert_int_equal(errno, EBADF);
+        expect("r", "second");
+        assert_int_equal(access(whole.part, F_OK), -1);
+    }
 }
 
 static void test_replace_tells_a_full_disk(void **state) {

@@ -1,7 +1,9 @@
-/* Sentences into a caller's buffer: never beyond it, and counted in full. */
+/* Sentences into a caller's buffer: never beyond it, and counted in full. Digests and clocks. */
 #include "support.h"
 
+#include "text/clock.h"
 #include "text/message.h"
+#include "text/sha256.h"
 
 static void test_refuse_writes_and_returns(void **state) {
     (void)state;
@@ -35,10 +37,59 @@ static void test_append_counts_in_a_first_pass(void **state) {
     }
 }
 
+static void test_refuse_at_is_one_line(void **state) {
+    (void)state;
+    char text[64];
+    const ff_refusal to = {"a\nb", text, sizeof text}, nobody = {"a", NULL, 9}, no_room = {"a", text, 0};
+    assert_false(ff_refuse_at(&to, 7, "x\ty\x7fz %d", 3));
+    assert_string_equal(text, "a?b:7: x?y?z 3");
+    assert_false(ff_refuse_at(&nobody, 1, "lost"));
+    assert_false(ff_refuse_at(&no_room, 1, "lost"));
+    assert_string_equal(text, "a?b:7: x?y?z 3");
+    const ff_refusal cut = {"a long label", text, 9}; /* not even the label fits */
+    assert_false(ff_refuse_at(&cut, 1, "lost"));
+    assert_string_equal(text, "a long l");
+}
+
+/* FIPS 180-4's own examples, the lengths around a block's end, and a million letters. */
+static void test_sha256(void **state) {
+    (void)state;
+    char text[FF_SHA256_TEXT];
+    static const struct {
+        const char *bytes, *digest;
+    } row[] = {
+        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        ff_sha256(row[i].bytes, strlen(row[i].bytes), text);
+        assert_string_equal(text, row[i].digest);
+    }
+    static char many[1000000];
+    memset(many, 'a', sizeof many);
+    ff_sha256(many, sizeof many, text);
+    assert_string_equal(text, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+/* Never early; what it says is by how much it is late. */
+static void test_sleep_until(void **state) {
+    (void)state;
+    const int64_t from = ff_clock_now(), to = from + 2000000;
+    const int64_t late = ff_clock_sleep_until(to);
+    assert_true(late >= 0 && ff_clock_now() >= to + late);
+    assert_true(ff_clock_sleep_until(from) >= 2000000); /* past already */
+    assert_true(ff_clock_real() > INT64_C(1600000000000000000) && ff_clock_seconds() > 0.0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refuse_writes_and_returns),
         cmocka_unit_test(test_append_counts_in_a_first_pass),
+        cmocka_unit_test(test_refuse_at_is_one_line),
+        cmocka_unit_test(test_sha256),
+        cmocka_unit_test(test_sleep_until),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
