@@ -525,7 +525,7 @@ static void test_walls_are_remembered(void **unused) {
  * as the only one, when all of them are settled and their rows are still held. */
 static void test_several_are_judged_as_one(void **unused) {
     (void)unused;
-    for (int why = 0; why < 10; why++) {
+    for (int why = 0; why < 11; why++) {
         bench_reset(&rng, 2, why == 1 ? 0.0 : 0.2, 0.01, NULL);
         bench_rest(why == 2 ? 900 : why == 9 ? 850 : 200); /* three quarters of the history */
         const bool alone = why == 3;
@@ -539,6 +539,8 @@ static void test_several_are_judged_as_one(void **unused) {
             first->settled = false, first->open = true;
         if (why == 5)
             first->b = 1;
+        if (why == 10) /* on another body, whichever has the number */
+            first->a = c->a = 1, first->b = 0;
         if (why == 6)
             first->torque = true; /* then the other is the first along a normal */
         if (why == 7)
@@ -554,7 +556,7 @@ static void test_several_are_judged_as_one(void **unused) {
         fused_contact *e = why == 6 ? c : first;
         const bool unites = why == 0 || why == 6 || why == 9;
         assert_int_equal(e->one.judged, unites);
-        assert_int_equal(S->report[0].contacts, unites ? 0 : 1);
+        assert_int_equal(S->report[c->a].contacts, unites ? 0 : 1);
         if (!unites)
             continue;
         assert_true(e->closing && e->one.tried && e->end == 150 && e->mu == 0.0 && e->passes == 1 &&
