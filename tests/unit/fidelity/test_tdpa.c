@@ -317,6 +317,21 @@ static void test_a_pair_at_rest(void **unused) {
     assert_vec3_near(n.out.f_b[1].t, n.sample[1].f_b.t, 0.0);
 }
 
+/* Methods that remember refuse a satellite that is not finite, and keep nothing of it. */
+static void test_nothing_that_is_not_finite_is_remembered(void **unused) {
+    (void)unused;
+    const ff_method *const methods[] = {&ff_method_impact, &ff_method_fused};
+    for (int m = 0; m < 2; m++) {
+        instance_draw(&n, &rng, methods[m], 0, 1);
+        instance_start(&n);
+        static unsigned char before[sizeof n.state];
+        memcpy(before, n.state, sizeof before);
+        n.body[0].velocity.y = FF_NAN;
+        assert_int_equal(instance_step(&n), FF_ERR_NOT_FINITE);
+        assert_memory_equal(before, n.state, sizeof before);
+    }
+}
+
 static void test_refusals(void **unused) {
     (void)unused;
     ff_complaint complaint;
@@ -361,6 +376,7 @@ int main(void) {
         cmocka_unit_test(test_when_the_observer_starts_again),
         cmocka_unit_test(test_a_pair_takes_no_more_than_it_was_given),
         cmocka_unit_test(test_a_pair_at_rest),
+        cmocka_unit_test(test_nothing_that_is_not_finite_is_remembered),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
