@@ -28,9 +28,9 @@ const char *ff_campaign_unit(const ff_campaign *campaign, int column) {
 
 ff_status ff_campaign_template(const ff_campaign *campaign, int method, ff_scenario_template **out,
                                char *message, size_t size) {
-    const ff_campaign_method *m = &campaign->method[method];
+    const ff_variant *m = &campaign->method[method].variant;
     ff_scenario_slot slots[FF_CAMPAIGN_VARY + 1];
-    const char *sets[FF_CAMPAIGN_SETS];
+    const char *sets[FF_VARIANT_SETS];
     int count = 0;
     for (; count < campaign->varies; count++) {
         const ff_vary *vary = &campaign->vary[count];
@@ -68,7 +68,7 @@ char *ff_campaign_command(const ff_campaign *campaign, uint64_t index, int metho
         return NULL;
     ff_campaign_sample(campaign, index, sample);
     for (int pass = 0; pass < 2; pass++) {
-        const ff_campaign_method *m = &campaign->method[method];
+        const ff_variant *m = &campaign->method[method].variant;
         size_t n = ff_append(text, size, 0, "%s", "freefloat run ");
         n = put_word(text, size, n, campaign->base);
         n = ff_append(text, size, n, "%s", " --method ");

@@ -7,7 +7,7 @@
 #define FF_CAMPAIGN_CAMPAIGN_H
 
 #include "campaign/metric.h"
-#include "scenario/scenario.h"
+#include "session/variant.h"
 
 enum {
     FF_CAMPAIGN_VARY = 32,
@@ -16,7 +16,6 @@ enum {
     FF_CAMPAIGN_MAPS = 32,
     FF_MAP_LIMITS = 4, /* lines of limits in one picture */
     FF_LABEL_SIZE = 128,
-    FF_CAMPAIGN_SETS = 8,    /* of one method's variant */
     FF_CAMPAIGN_WORST = 100, /* runs that `keep: {worst}` can ask for */
     FF_PATH_SIZE = 256,
     FF_VALUE_SIZE = 32, /* text of a sampled number */
@@ -47,11 +46,8 @@ typedef struct ff_vary {
 
 /* METHOD or METHOD:key=value:... */
 typedef struct ff_campaign_method {
-    char label[FF_NAME_SIZE];
-    char method[1024];                /* or the path of its library */
+    ff_variant variant;
     const ff_method_library *library; /* NULL: it is built in */
-    char set[FF_CAMPAIGN_SETS][192];  /* full paths */
-    int sets;
 } ff_campaign_method;
 
 /* A line of its own in a picture: where a column has the level `at`; in curves without `at` the column

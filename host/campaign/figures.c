@@ -281,7 +281,7 @@ static void panel(FILE *f, const ff_output *o, int map, int method, double left,
     const ff_picture *p = &o->picture[map];
     const scale sx = {p->x.edge[0], p->x.edge[p->x.count], left, left + PANEL_W, p->x.log};
     const scale sy = {p->y.edge[0], p->y.edge[p->y.count], top + PANEL_H, top, p->y.log};
-    put_label(f, left, top - 8.0, "font-weight=\"bold\"", c->method[method].label, "");
+    put_label(f, left, top - 8.0, "font-weight=\"bold\"", c->method[method].variant.label, "");
     fprintf(f,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"#f6f6f6\"/>\n"
             "<g shape-rendering=\"crispEdges\">\n",
@@ -430,7 +430,7 @@ static char *curves(ff_output *o, int map) {
         const double y = TOP + 12 + 18.0 * m;
         fprintf(f, "<path d=\"M%d %.1fh18\" stroke=\"%s\" stroke-width=\"2\"/>\n", LEFT + 478, y - 4.0,
                 stroke);
-        put_label(f, LEFT + 502, y, "", c->method[m].label, "");
+        put_label(f, LEFT + 502, y, "", c->method[m].variant.label, "");
     }
     if (near) {
         fprintf(f, "<path d=\"M%d %.1fh460\" stroke=\"#d00\" stroke-dasharray=\"2 3\"/>\n", LEFT,
@@ -501,7 +501,7 @@ char *ff_figure_bars(ff_output *o, int metric) {
         const double y = TOP + 12 + 18.0 * m;
         fprintf(f, "<path d=\"M%d %.1fh18\" stroke=\"%s\" stroke-width=\"2\"/>\n", LEFT + 478, y - 4.0,
                 stroke);
-        put_label(f, LEFT + 502, y, "", c->method[m].label, "");
+        put_label(f, LEFT + 502, y, "", c->method[m].variant.label, "");
         if (!s->count)
             continue;
         fprintf(f, "<path fill=\"%s\" fill-opacity=\"0.12\" stroke=\"%s\" stroke-width=\"1.5\" d=\"M%d %d",

@@ -58,7 +58,7 @@ static bool keep_one(ff_worker *worker, const ff_conduct *conduct, uint64_t slot
     const uint64_t index = slot / (uint64_t)c->methods;
     const int method = (int)(slot % (uint64_t)c->methods);
     char name[64 + FF_NAME_SIZE];
-    snprintf(name, sizeof name, "%llu-%s", (unsigned long long)index, c->method[method].label);
+    snprintf(name, sizeof name, "%llu-%s", (unsigned long long)index, c->method[method].variant.label);
     char *kept = ff_session_folder(conduct->options.folder, NULL, "kept");
     char *folder = kept ? ff_session_folder(kept, NULL, name) : NULL;
     if (!folder)

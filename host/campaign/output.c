@@ -184,7 +184,7 @@ static ff_status take_first(void *user, const ff_record *record) {
     const int method = (int)(record->slot % (uint64_t)c->methods);
     meet(p, record);
     fprintf(p->csv, "%llu,", (unsigned long long)p->index);
-    fputs(c->method[method].label, p->csv);
+    fputs(c->method[method].variant.label, p->csv);
     for (int i = 0; i < c->varies; i++) {
         fputc(',', p->csv);
         quote(p->csv, ff_campaign_case_text(c, &p->sample, i));

@@ -20,7 +20,7 @@ static void listed(ff_json *json, const ff_campaign *c, const ff_listed *run, co
     json->failed = json->failed || !command;
     ff_json_open(json, NULL, '{');
     ff_json_integer(json, "index", (long long)index);
-    ff_json_string(json, "method", c->method[method].label);
+    ff_json_string(json, "method", c->method[method].variant.label);
     if (isfinite(run->value)) {
         ff_json_string(json, "metric", c->metric[c->worst_by].name);
         ff_json_number(json, "value", run->value);
@@ -41,7 +41,7 @@ static void libraries(ff_json *json, const ff_campaign *c) {
         if (!any)
             ff_json_open(json, "method_libraries", '{');
         any = true;
-        ff_json_open(json, c->method[m].label, '{');
+        ff_json_open(json, c->method[m].variant.label, '{');
         ff_json_string(json, "path", library->path);
         ff_json_string(json, "sha256", library->hash);
         ff_json_string(json, "version", library->method->version);
@@ -71,7 +71,7 @@ char *ff_page_json(ff_output *o, double seconds) {
     libraries(&json, c);
     ff_json_open(&json, "methods", '{');
     for (int m = 0; m < c->methods; m++) {
-        ff_json_open(&json, c->method[m].label, '{');
+        ff_json_open(&json, c->method[m].variant.label, '{');
         for (int i = 0; i < c->metrics; i++) {
             ff_spread *s = &o->spread[m][i];
             ff_json_open(&json, c->metric[i].name, '{');
@@ -118,7 +118,7 @@ static void values_table(ff_study *study, ff_output *o) {
         for (int m = 0; m < c->methods; m++) {
             ff_spread *s = &o->spread[m][i];
             char number[2 + PARTS][32];
-            const char *cell[5 + PARTS] = {c->metric[i].name, c->metric[i].unit, c->method[m].label,
+            const char *cell[5 + PARTS] = {c->metric[i].name, c->metric[i].unit, c->method[m].variant.label,
                                            number[0], number[1]};
             snprintf(number[0], sizeof number[0], "%llu", (unsigned long long)s->count);
             snprintf(number[1], sizeof number[1], "%llu", (unsigned long long)s->missing);
@@ -138,7 +138,7 @@ static void runs_row(ff_study *study, const ff_campaign *c, const ff_listed *run
     snprintf(sample, sizeof sample, "%llu", (unsigned long long)index);
     put_value(value, run->value);
     study->json.failed = study->json.failed || !command;
-    const char *const cell[] = {sample, c->method[method].label, status ? status : value, command};
+    const char *const cell[] = {sample, c->method[method].variant.label, status ? status : value, command};
     ff_study_row(study, cell, 4);
     free(command);
 }
@@ -227,7 +227,7 @@ static void map(ff_study *study, const ff_output *o, int n) {
                 const ff_cell *cell = cell_of(p, k, x, y);
                 value[y * p->x.count + x] = cell->count ? cell->most : cell->failed ? FF_NAN : FF_INF;
             }
-        ff_study_panel(study, c->method[k].label, value, p->x.count, p->y.count);
+        ff_study_panel(study, c->method[k].variant.label, value, p->x.count, p->y.count);
     }
     map_limits(study, o, n);
     ff_study_map_end(study);
@@ -286,9 +286,9 @@ static void curves(ff_study *study, const ff_output *o, int n) {
             ends[1] = fmax(ends[1], most[x]);
         }
         char label[FF_NAME_SIZE + 16];
-        snprintf(label, sizeof label, "%s, largest", c->method[k].label);
+        snprintf(label, sizeof label, "%s, largest", c->method[k].variant.label);
         ff_study_line(study, label, k, true, p->x.at, most, p->x.count);
-        ff_study_line(study, c->method[k].label, k, false, p->x.at, mean, p->x.count);
+        ff_study_line(study, c->method[k].variant.label, k, false, p->x.at, mean, p->x.count);
     }
     curve_limits(study, o, n, ends, s.log);
     ff_study_curves_end(study);
@@ -321,7 +321,7 @@ static void distribution(ff_study *study, const ff_output *o, int metric) {
         double y[FF_BARS + 1];
         for (int i = 0; i <= FF_BARS; i++)
             y[i] = count > 0.0 ? (double)bars->count[m][i < FF_BARS ? i : FF_BARS - 1] / count : FF_NAN;
-        ff_study_line(study, c->method[m].label, m, false, x, y, FF_BARS + 1);
+        ff_study_line(study, c->method[m].variant.label, m, false, x, y, FF_BARS + 1);
     }
     ff_study_curves_end(study);
 }

@@ -257,37 +257,19 @@ static bool count_samples(reader *r, const ff_node *root) {
 /* --------------------------------------------------------------------------------- methods and metrics -- */
 
 static bool read_method(reader *r, const ff_node *node, ff_campaign_method *method) {
-    char text[sizeof method->method + FF_NAME_SIZE], why[512];
+    ff_variant *variant = &method->variant;
+    char text[sizeof variant->method + FF_NAME_SIZE], why[2048];
     if (!ff_reader_text(&r->in, node, "a method", text, sizeof text))
         return false;
-    size_t n = strcspn(text, ":");
-    if (n >= sizeof method->method || n == 0 || strpbrk(text, ",\"\n"))
+    if (strpbrk(text, ",\"\n"))
         return fail(r, node->place, "'%s' is not a method, allowed: direct, tdpa, tdpa:reading=printed ...",
                     ff_show(text).text);
-    memcpy(method->method, text, n);
-    method->method[n] = 0;
-    /* a library appears under its method's own name, and its settings stand there */
-    const char *const name = ff_scenario_method_word(r->campaign->catalog, method->method, why, sizeof why);
-    if (!name)
-        return fail(r, node->place, "method library %s: %s", ff_show(method->method).text, why);
-    method->library = ff_scenario_method_library(r->campaign->catalog, method->method, why, sizeof why);
+    if (!ff_variant_parse(text, strlen(text), r->campaign->catalog, variant, why, sizeof why))
+        return fail(r, node->place, "%s", why);
+    method->library = ff_scenario_method_library(r->campaign->catalog, variant->method, why, sizeof why);
     if (method->library && !ff_scenario_take_method(&r->campaign->scenario, r->campaign->catalog,
-                                                    method->method, why, sizeof why)) /* for its columns */
-        return fail(r, node->place, "method library %s: %s", ff_show(method->method).text, why);
-    if (snprintf(method->label, sizeof method->label, "%s%s", name, text + n) >= (int)sizeof method->label)
-        return fail(r, node->place, "'%s' is too long", ff_show(text).text);
-    n = strlen(name);
-    for (const char *c = method->label + n; *c == ':';) {
-        c++;
-        n = strcspn(c, ":");
-        const char *equals = memchr(c, '=', n);
-        if (!equals || equals == c || method->sets == FF_CAMPAIGN_SETS)
-            return fail(r, node->place, "'%s' must have the form METHOD:key=value",
-                        ff_show(method->label).text);
-        if (!ff_scenario_variant_set(name, c, n, method->set[method->sets++], sizeof method->set[0]))
-            return fail(r, node->place, "'%s' is too long", ff_show(method->label).text);
-        c += n;
-    }
+                                                    variant->method, why, sizeof why)) /* for its columns */
+        return fail(r, node->place, "method library %s: %s", ff_show(variant->method).text, why);
     return true;
 }
 
@@ -301,9 +283,9 @@ static bool read_methods(reader *r, const ff_node *node) {
         if (!read_method(r, item, method))
             return false;
         for (int i = 0; i + 1 < c->methods; i++)
-            if (strcmp(c->method[i].label, method->label) == 0)
-                return fail(r, item->place, "'%s' is given twice", method->label);
-        if (strcmp(method->method, "ideal") == 0)
+            if (strcmp(c->method[i].variant.label, method->variant.label) == 0)
+                return fail(r, item->place, "'%s' is given twice", method->variant.label);
+        if (strcmp(method->variant.method, "ideal") == 0)
             c->needs_ideal = true;
     }
     return true;
@@ -402,7 +384,7 @@ static void name_limit(const ff_campaign *c, ff_map_limit *limit) {
 static bool read_limits(reader *r, const ff_node *node, ff_campaign_map *map) {
     static const char *const keys[] = {"of", "at", "label", NULL};
     if (node->kind != FF_NODE_LIST || node->count > FF_MAP_LIMITS)
-        return fail(r, node->place, "limits must be a list of at most %d, e.g. [{of: causal_limit, at: 1.2}]",
+        return fail(r, node->place, "limits must be a list of up to %d, e.g. [{of: causal_limit, at: 1.2}]",
                     FF_MAP_LIMITS);
     for (const ff_node *item = node->child; item; item = item->next) {
         if (item->kind != FF_NODE_MAP)
@@ -437,7 +419,7 @@ static bool read_maps(reader *r, const ff_node *node) {
     }
     if (node->kind != FF_NODE_LIST || node->count > FF_CAMPAIGN_MAPS)
         return fail(r, node->place,
-                    "maps must be a list of at most %d, e.g. [{x: PATH, y: PATH, show: METRIC}]",
+                    "maps must be a list of up to %d, e.g. [{x: PATH, y: PATH, show: METRIC}]",
                     FF_CAMPAIGN_MAPS);
     for (const ff_node *item = node->child; item; item = item->next) {
         if (item->kind != FF_NODE_MAP)
@@ -484,7 +466,7 @@ static bool read_keep(reader *r, const ff_node *node) {
         (by && !read_column(r, by, "by", true, &c->worst_by)))
         return false;
     if (count > FF_CAMPAIGN_WORST)
-        return fail(r, worst->place, "worst is %llu, allowed: at most %d", (unsigned long long)count,
+        return fail(r, worst->place, "worst is %llu, allowed: up to %d", (unsigned long long)count,
                     FF_CAMPAIGN_WORST);
     c->keep_worst = (int)count;
     c->worst_by -= by ? c->varies : 0;
@@ -543,7 +525,7 @@ static bool probe(reader *r, const ff_node *root) {
         ff_vary *vary = &c->vary[i];
         const ff_scenario_slot slot = {vary->path, vary->place, (const char *const *)vary->item,
                                        vary->item ? (int)vary->count : 0};
-        const ff_scenario_options options = {.method = c->method[0].method, .catalog = c->catalog};
+        const ff_scenario_options options = {.method = c->method[0].variant.method, .catalog = c->catalog};
         ff_scenario_template *t = NULL;
         good = ff_scenario_template_create(c->base, c->text, c->length, &options, &slot, 1, &t, r->in.message,
                                            r->in.size) == FF_OK;
@@ -618,9 +600,9 @@ static bool read_root(reader *r, const ff_node *root, char *warnings, size_t war
     if (!methods) {
         c->methods = 1;
         const char *own = ff_scenario_method_name(&c->scenario);
-        snprintf(c->method[0].label, sizeof c->method[0].label, "%s", own);
+        snprintf(c->method[0].variant.label, sizeof c->method[0].variant.label, "%s", own);
         c->method[0].library = ff_scenario_library(&c->scenario);
-        snprintf(c->method[0].method, sizeof c->method[0].method, "%s",
+        snprintf(c->method[0].variant.method, sizeof c->method[0].variant.method, "%s",
                  c->method[0].library ? c->method[0].library->path : own);
         c->needs_ideal = !c->scenario.method;
     }

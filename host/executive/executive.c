@@ -86,6 +86,7 @@ void ff_executive_bound(ff_executive *e) {
         ff_output_config *output = &e->phases.output[i];
         ff_plan_output(&e->scenario->satellite[i], limits, e->scenario->cycle, output);
         ff_safety_set_braking(&e->guard.config, i, output);
+        ff_safety_set_box(&e->guard.config, i, output);
         e->station.bound(e->station.self, i, limits, output);
     }
 }
@@ -376,7 +377,7 @@ static void say_why(ff_executive *e, int i) {
     ff__executive_say(e, text);
 }
 
-/* On devices: nothing accelerates more than the stop of this body. */
+/* On devices: what leads this body after its stop accelerates no more than that. */
 static void slow(ff_executive *e, int i) {
     ff_output_slow(&e->phases.output[i]);
     e->station.bound(e->station.self, i, &e->guard.config.limits[i], &e->phases.output[i]);
@@ -391,7 +392,8 @@ static void come_to_rest(ff_executive *e) {
     e->led = ff_guard_stop(&e->guard, &e->sample, ff_executive_time(e), e->out.command);
     for (int i = 0; i < e->scenario->satellites; i++) {
         e->out.next[i] = e->out.command[i];
-        if (e->phases.plan && e->guard.body[i].stop.started && !e->guard.body[i].back)
+        const ff_stop_state *stop = &e->guard.body[i].stop;
+        if (e->phases.plan && (stop->retreats || stop->done) && !e->guard.body[i].back)
             slow(e, i);
         if (!done[i] && e->guard.body[i].stop.done)
             say_why(e, i);

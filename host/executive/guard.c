@@ -28,8 +28,27 @@ static double tracking_error(const ff_guard_body *b, ff_vec3 at) {
     return n ? least : 0.0;
 }
 
-static void gather(ff_guard *guard, const ff_sample *sample, const ff_loop_state *state,
-                   const ff_loop_out *out, int i) {
+static double largest(ff_vec3 v) {
+    return fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
+}
+
+/* Beyond its range nobody knows the force: where a force or a torque is limited, and the reading says
+ * neither, the range counts as the limit. */
+static void saturated(const ff_wrench_in *sensor, const ff_wrench_config *wrench,
+                      const ff_safety_limits *limits, ff_safety_body_in *in) {
+    const double force = largest(sensor->f_s.f), torque = largest(sensor->f_s.t);
+    const bool over_force = force >= wrench->force_limit, over_torque = torque >= wrench->torque_limit;
+    if (!isfinite(limits->force) && !isfinite(limits->torque))
+        return;
+    if ((!over_force && !over_torque) || !(force <= limits->force) || !(torque <= limits->torque))
+        return;
+    in->sensor = FF_TRIP_RANGE;
+    in->sensor_value = over_force ? force : torque;
+    in->sensor_limit = over_force ? wrench->force_limit : wrench->torque_limit;
+}
+
+static void gather(ff_guard *guard, const ff_sample *sample, const ff_wrench_config *wrench,
+                   const ff_loop_state *state, const ff_loop_out *out, int i) {
     ff_guard_body *b = &guard->body[i];
     const ff_wrench_in *sensor = &sample->body[i].sensor;
     const double age_limit = guard->config.limits[i].age;
@@ -45,31 +64,30 @@ static void gather(ff_guard *guard, const ff_sample *sample, const ff_loop_state
                                             .command = out->command[i],
                                             .f_b = out->measured_b[i],
                                             .force_valid = valid,
-                                            .age = sensor->age,
+                                            .age = sensor->age + guard->config.latency[i],
+                                            .rest = sample->body[i].rest,
                                             .lag = sample->body[i].sent.lag,
                                             .energy = state->energy[i].exchanged + state->energy[i].delay};
     guard->in.body[i].tracking =
         isfinite(guard->config.limits[i].tracking) ? tracking_error(b, sensor->T_wb.p) : 0.0;
-    if (!(sensor->age <= age_limit)) {
-        guard->in.body[i].sensor = FF_TRIP_AGE;
-        guard->in.body[i].sensor_value = sensor->age;
-        guard->in.body[i].sensor_limit = age_limit;
-    }
-}
-
-static double largest(ff_vec3 v) {
-    return fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
+    ff_safety_body_in *in = &guard->in.body[i];
+    if (!(in->age <= age_limit)) {
+        in->sensor = FF_TRIP_AGE;
+        in->sensor_value = in->age;
+        in->sensor_limit = age_limit;
+    } else
+        saturated(sensor, wrench, &guard->config.limits[i], in);
 }
 
 /* What is wrong with the sensor. Its range ends where the reading does, whatever bias is subtracted later; a
  * count below it is at it: the counts are rounded. */
-static ff_trip_code sensor_trip(const ff_sample_body *body, const ff_wrench_config *wrench, double age_limit,
-                                double *value, double *limit) {
+static ff_trip_code sensor_trip(const ff_sample_body *body, const ff_wrench_config *wrench, double age,
+                                double age_limit, double *value, double *limit) {
     const ff_sample_device *device = &body->device;
     const ff_wrench f_s = body->sensor.f_s, net = ff_wrench_sub(f_s, wrench->bias_s);
-    *value = body->sensor.age;
+    *value = age;
     *limit = age_limit;
-    if (device->given_up || body->sensor.age > age_limit)
+    if (device->given_up || age > age_limit)
         return FF_TRIP_AGE;
     *value = device->word;
     *limit = 0.0;
@@ -110,7 +128,8 @@ static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wre
                                          ? ff_wrench_sub(out->measured_b[i], b->rest_b)
                                          : out->measured_b[i],
                               .force_valid = valid,
-                              .age = body->sensor.age,
+                              .age = body->sensor.age + guard->config.latency[i],
+                              .rest = body->rest,
                               .energy = state->energy[i].exchanged + state->energy[i].delay,
                               .tracking = device->tracking,
                               .lag = body->sent.lag,
@@ -120,7 +139,8 @@ static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wre
                               .same = b->noisy ? device->repeats : 0.0,
                               .apart = device->apart,
                               .joint = device->joint};
-    in->sensor = sensor_trip(body, wrench, guard->config.limits[i].age, &in->sensor_value, &in->sensor_limit);
+    in->sensor =
+        sensor_trip(body, wrench, in->age, guard->config.limits[i].age, &in->sensor_value, &in->sensor_limit);
 }
 
 bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_model *model,
@@ -129,7 +149,7 @@ bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_mode
         if (guard->devices)
             gather_device(guard, sample, &model->config.body[i].wrench, state, out, i);
         else
-            gather(guard, sample, state, out, i);
+            gather(guard, sample, &model->config.body[i].wrench, state, out, i);
     guard->in.missed = sample->missed;
     for (int i = 0; i < guard->config.bodies && guard->shows; i++)
         ff_levels(&guard->config, &guard->walk.memory, &guard->in, i, guard->level[i]);

@@ -30,9 +30,13 @@ static void bound(ff_outputs *outputs, uint64_t k, const ff_setpoint *command, u
             ff_output_target(state, &command[i], t);
         else {
             ff_output_brake(state);
-            ff_output_slow(config);
+            if (out->rests) /* what leads it from there on, out of a contact, is part of the stop */
+                ff_output_slow(config);
         }
         ff_output_step(config, state, t, out);
+        if (!outputs->body[i].beyond)
+            outputs->body[i].rest = out->rest;
+        outputs->body[i].beyond |= out->beyond;
         sent[i] = (ff_sent){out->to, out->lag, out->limited || out->braking};
     }
 }
@@ -64,11 +68,17 @@ void ff_outputs_write(ff_outputs *outputs, uint64_t k, const ff_setpoint *comman
         pass(outputs, command, sent);
         return;
     }
-    for (int i = 0; i < outputs->bodies; i++)
+    for (int i = 0; i < outputs->bodies; i++) {
         outputs->body[i].state = outputs->body[i].before;
+        outputs->body[i].beyond = false;
+    }
     if (k == 0) /* a predicting method commands ahead of what was offered */
         begin(outputs, command);
     bound(outputs, k, command, led, sent);
+}
+
+ff_vec3 ff_outputs_ahead(const ff_outputs *outputs, int body) {
+    return outputs->body[body].rest;
 }
 
 bool ff_outputs_rest(const ff_outputs *outputs, int body) {

@@ -16,18 +16,22 @@ typedef struct ff_outputs {
         ff_output_config config;
         ff_output_state state, before; /* after this cycle's answer, and before it: it may be made again */
         ff_output_out out;
+        ff_vec3 rest; /* [m] where a stop would end after the last answer, or after one that was not sent */
+        bool beyond;  /* the latter, since the last sample: it would end outside the box */
     } body[FF_MAX_BODIES];
 } ff_outputs;
 
 /* config: one for each body; NULL: nothing is bounded. */
 void ff_outputs_open(const ff_output_config *config, int bodies, double cycle, ff_outputs *outputs);
 /* What is sent of the commands of cycle k. led: bit i is set where body i is led to command[i]; any other is
- * brought to rest with what its stop allows, and so is everything that it is led to afterwards. */
+ * brought to rest with what its stop allows, and from rest it is led with no more. */
 void ff_outputs_offer(ff_outputs *outputs, uint64_t k, const ff_setpoint *command, unsigned led,
                       ff_sent *sent);
 /* The same again, in place of what was offered. */
 void ff_outputs_write(ff_outputs *outputs, uint64_t k, const ff_setpoint *command, unsigned led,
                       ff_sent *sent);
+/* [m] Where a stop would end after what the body's robot was to be sent last. */
+ff_vec3 ff_outputs_ahead(const ff_outputs *outputs, int body);
 /* The body's robot is sent the same pose for good. */
 bool ff_outputs_rest(const ff_outputs *outputs, int body);
 

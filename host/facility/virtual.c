@@ -11,8 +11,12 @@ static ff_status open(void *self, const double *lead, char *message, size_t size
         if (lead[i] > 0.0) /* a predicting method was already running */
             ff_plant_set_lead(v->plant, i, lead[i]);
     ff_output_config bounds[FF_MAX_BODIES];
-    for (int i = 0; i < v->scenario->satellites; i++)
+    ff_safety_config safety;
+    ff_safety_configure(v->scenario, NULL, &safety);
+    for (int i = 0; i < v->scenario->satellites; i++) {
         ff_scenario_watched_output(&v->scenario->satellite[i], v->scenario->cycle, &bounds[i]);
+        ff_safety_set_box(&safety, i, &bounds[i]);
+    }
     ff_outputs_open(ff_scenario_bounded(v->scenario) ? bounds : NULL, v->scenario->satellites,
                     v->scenario->cycle, &v->outputs);
     return FF_OK;
@@ -48,7 +52,8 @@ static ff_status wait(void *self, ff_sample *sample) {
         sample->body[i] = (ff_sample_body){.sensor = sensor[i],
                                            .sent = v->sent[i],
                                            .next = v->next[i],
-                                           .rests = ff_outputs_rest(&v->outputs, i)};
+                                           .rests = ff_outputs_rest(&v->outputs, i),
+                                           .rest = ff_outputs_ahead(&v->outputs, i)};
     return status;
 }
 

@@ -60,6 +60,8 @@ typedef struct ff_network_body {
     ff_output_config output_config;
     ff_output_state output; /* decides what is sent */
     ff_output_out out;      /* what was */
+    ff_vec3 rest;           /* [m] where a stop would end after it */
+    bool beyond;            /* outside the box, since the last sample: it was not sent */
     ff_axes_state axes;     /* commanded by axes: behind it */
     ff_pose T_ba;           /* the pose by the axes in the one that the controller reports, at standstill */
     const char *text;       /* to the controller's operator with the next answer */

@@ -180,6 +180,9 @@ void ff__network_answer(ff_network *s, int i, bool end) {
     b->text = NULL;
     if (b->output.moved) {
         ff_output_step(&b->output_config, &b->output, telegram_time(s, i), &b->out);
+        if (!b->beyond)
+            b->rest = b->out.rest;
+        b->beyond |= b->out.beyond;
         if (!plan->cartesian)
             fill_axes(s, i, &order);
         else {

@@ -221,6 +221,8 @@ static void report_body(ff_network *s, int i, ff_pose T, bool filled, ff_sample_
     body->sent = (ff_sent){b->out.to, b->out.lag, b->out.limited || b->out.braking || filled};
     body->next = (ff_sent){.to = {b->output.pose, b->out.to.twist}}; /* it stands there without an answer */
     body->rests = b->out.rests;
+    body->rest = b->output.moved ? b->rest : b->measured.T.p;
+    b->beyond = b->beyond && filled;
     report_device(s, i, &body->device);
 }
 

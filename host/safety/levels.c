@@ -59,7 +59,8 @@ void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, co
     const ff_limiter_config *most = &config->bounded[body];
     const ff_vec3 rest = ff_stop_point(config, body, &b->measured);
     for (int a = 0; a < 3; a++)
-        level[FF_LEVEL_BOX_X + a] = fabs(rest.a[a] - config->origin[body].a[a]);
+        level[FF_LEVEL_BOX_X + a] =
+            fmax(fabs(rest.a[a] - config->origin[body].a[a]), fabs(b->rest.a[a] - config->origin[body].a[a]));
     level[FF_LEVEL_VELOCITY] =
         fmax(ff_vec3_norm(b->measured.twist.v), fmin(ff_vec3_norm(b->command.twist.v), most->velocity));
     level[FF_LEVEL_ANGULAR_VELOCITY] = fmax(ff_vec3_norm(b->measured.twist.w),

@@ -7,7 +7,7 @@
 #define RETREAT_MOST 0.005  /* [m] */
 #define RETREAT_TIME 2.0    /* [s] */
 #define RETREAT_GROWS 1.2   /* of the force at its begin: the wrong direction */
-#define STILL 3             /* [cycles] and what a robot at rest may move by in them: */
+#define SETTLE 0.1          /* [s] and what a robot at rest may move by in it: */
 #define STILL_MOVES 2e-6    /* [m] twenty of the wire's last decimals */
 #define STILL_TURNS 2e-5    /* [rad] ten of them */
 
@@ -73,14 +73,27 @@ const char *ff_stop_text(ff_stop_why why) {
     return (unsigned)why < sizeof text / sizeof *text ? text[why] : "?";
 }
 
+/* A robot that lags is seen for half a period, or for the time in which it creeps: else it may only turn. */
+static double settle_time(const ff_robot_config *robot) {
+    if (robot->kind != FF_ROBOT_LAG)
+        return SETTLE;
+    return fmax(SETTLE, fmax(0.5, robot->damping / FF_PI) / robot->frequency);
+}
+
 void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_safety_config *config) {
     *config = (ff_safety_config){.bodies = scenario->satellites, .cycle = scenario->cycle};
+    const bool relative = scenario->frame == FF_FRAME_RELATIVE;
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
+        const ff_rigid_state nominal = relative ? ff_scenario_nominal(scenario) : (ff_rigid_state){0};
         config->delay[i] = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
         config->limits[i] = satellite->safety;
         config->bounded[i] = satellite->limits;
-        config->origin[i] = satellite->start.position;
+        config->origin[i] = relative ? ff_relative_from_absolute(&nominal, &satellite->start).position
+                                     : satellite->start.position;
+        config->stop_jerk[i] = FF_INF;
+        config->settle[i] = settle_time(&satellite->robot);
+        config->latency[i] = satellite->sensor.delay;
         config->lag[i] = satellite->safety.tracking;
         config->contact[i] = fmax(1e-3, 5.0 * (noise ? noise[i] : satellite->sensor.force_noise));
         config->grasp[i] = FF_INF;
@@ -101,24 +114,22 @@ void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_sa
 void ff_safety_set_braking(ff_safety_config *config, int body, const ff_output_config *output) {
     config->limits[body].stop_acceleration = output->stop_acceleration;
     config->limits[body].stop_angular_acceleration = output->stop_angular_acceleration;
-    config->stop_jerk[body] = isfinite(output->jerk) ? output->jerk : 0.0;
+    config->stop_jerk[body] = output->jerk;
 }
 
-/* [s] Distance over which a motion at `speed` comes to rest, over that speed: v/2a + a/2j where the stop
- * reaches its acceleration a with jerk j, else sqrt(v/j). */
-static double stop_time(double speed, double a, double j) {
-    if (!(a > 0.0))
-        return 0.0;
-    if (!(j > 0.0))
-        return 0.5 * speed / a;
-    return speed >= a * a / j ? 0.5 * (speed / a + a / j) : sqrt(speed / j);
+void ff_safety_set_box(const ff_safety_config *config, int body, ff_output_config *output) {
+    const ff_vec3 box = config->limits[body].box;
+    output->boxed = isfinite(box.x) || isfinite(box.y) || isfinite(box.z);
+    output->centre = config->origin[body];
+    output->box = box;
 }
 
 ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured) {
     const ff_vec3 v = measured->twist.v;
-    const double t = config->delay[body] + stop_time(ff_vec3_norm(v), config->limits[body].stop_acceleration,
-                                                     config->stop_jerk[body]);
-    return ff_vec3_axpy(t, v, measured->T.p);
+    const ff_limiter_limits limits = {FF_INF, config->limits[body].stop_acceleration,
+                                      config->stop_jerk[body]};
+    const double speed = ff_vec3_norm(v), path = ff_limiter_stop_path(&limits, speed, 0.0);
+    return ff_vec3_axpy(config->delay[body] + (speed > 0.0 ? path / speed : 0.0), v, measured->T.p);
 }
 
 static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
@@ -162,7 +173,9 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
     WATCH(FF_TRIP_LAG, b->lag, config->lag[i]);
     const ff_vec3 rest = ff_stop_point(config, i, &b->measured);
     for (int a = 0; a < 3; a++)
-        WATCH(FF_TRIP_BOX, fabs(rest.a[a] - config->origin[i].a[a]), limit->box.a[a]);
+        WATCH(FF_TRIP_BOX,
+              fmax(fabs(rest.a[a] - config->origin[i].a[a]), fabs(b->rest.a[a] - config->origin[i].a[a])),
+              limit->box.a[a]);
     if (state->seen >= 1) {
         const ff_twist change = ff_twist_sub(b->command.twist, state->twist_last[i]);
         const ff_vec3 acceleration = ff_vec3_scale(1.0 / T, change.v);
@@ -295,7 +308,8 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
     /* the robot rests a delay after its command: before that its force does not say how deep it will stand.
      * Nor does it while it retreats: damping may hide what is left of the contact, a sample may be lost */
     look_at_rest(state, in);
-    if ((double)state->rested * T < config->delay[body] + 3.0 * T || state->still < STILL)
+    if ((double)state->rested * T < config->delay[body] + 3.0 * T ||
+        (double)state->still * T < config->settle[body] + 2.0 * T)
         return;
     if (state->grasped)
         finish(state, FF_STOP_GRASPED);

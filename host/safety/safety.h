@@ -84,7 +84,9 @@ typedef struct ff_safety_config {
     double grasp[FF_MAX_BODIES];     /* [s] from then on a grasp may be closed; FF_INF: there is none */
     ff_vec3 origin[FF_MAX_BODIES];   /* [m] centre of the box */
     double lag[FF_MAX_BODIES];       /* [m] by which what is sent may be behind the command */
-    double stop_jerk[FF_MAX_BODIES]; /* [m/s3] with which a stop begins; 0: at once */
+    double settle[FF_MAX_BODIES];    /* [s] for which a robot at rest is seen not to move */
+    double latency[FF_MAX_BODIES];   /* [s] of the sensor: a new record is so old */
+    double stop_jerk[FF_MAX_BODIES]; /* [m/s3] with which a stop begins; FF_INF: at once */
     ff_safety_limits limits[FF_MAX_BODIES];
     /* `limits` of the scenario, which the output stage keeps: a command that they reduce anyway does not
      * break a limit of `safety` that is wider */
@@ -95,6 +97,8 @@ typedef struct ff_safety_config {
 void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_safety_config *config);
 /* A stop brakes as this body's output stage does: where it comes to rest is judged by these values. */
 void ff_safety_set_braking(ff_safety_config *config, int body, const ff_output_config *output);
+/* What this body's output stage keeps it in. */
+void ff_safety_set_box(const ff_safety_config *config, int body, ff_output_config *output);
 
 enum {
     FF_SAFETY_SAME = 24, /* [records] a noisy sensor's six counts do not repeat for longer */
@@ -109,7 +113,8 @@ typedef struct ff_safety_body_in {
     ff_trip_code sensor; /* NONE, or what is wrong: AGE RANGE FROZEN SENSOR NOT_FINITE */
     double sensor_value; /* with its value */
     double sensor_limit; /* and what is allowed */
-    double age;          /* [s] of the sample */
+    double age;          /* [s] of the sample, with the sensor's own latency */
+    ff_vec3 rest;        /* [m] where a stop would end after what the robot was to be sent */
     double energy;       /* [J] given by the port since the start */
     double tracking;     /* [m] from the nearest recent command */
     double lag;          /* [m] of what is sent behind the command */
@@ -153,7 +158,8 @@ bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *memory
  * after its command, if the last valid force says contact, the body retreats along it at 10 mm/s, until the
  * force is gone, also at rest: by at most force/stiffness + 1 mm, 5 mm and 2 s, not out of its box, and not
  * where the force grows. Without a valid force or stiffness, or in a grasp, it holds. At rest is a robot
- * whose command does not change, for a delay and three cycles, and whose measured pose has not for three. */
+ * whose command does not change, for a delay and three cycles, and whose measured pose has not for `settle`:
+ * longer than one that lags takes to turn. */
 typedef enum ff_stop_why {
     FF_STOP_FREE,         /* nothing pushes */
     FF_STOP_RETREATED,    /* out of the contact */
@@ -197,7 +203,8 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
 /* The sensor itself is why the run ended: its force leads nowhere. */
 bool ff_trip_by_sensor(ff_trip_code code);
 
-/* Where the body will stand if it is stopped now: v delay + v^2/(2 a) along v [m]. */
+/* Where a body that moves as it is measured will stand if it is stopped now [m]: v delay further, and the
+ * path of a stop with the output stage's deceleration and jerk along v (ff_limiter_stop_path). */
 ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured);
 
 /* ------------------------------------------------------------------------------------------- go / no-go --

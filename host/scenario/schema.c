@@ -85,7 +85,7 @@ static const ff_key robot_keys[] = {
     KEY("angular_velocity", NUMBER, "rad/s", POSITIVE, "none", ROBOT(angular_velocity), LIMITED, "Limit per axis."),
     KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", ROBOT(angular_acceleration), LIMITED, "Limit per axis."),
     KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", ROBOT(angular_jerk), LIMITED, "Limit per axis."),
-    KEY("gear_stiffness", SIX, "N m/rad", POSITIVE, "[2e5, 2e5, 1e5, 2e4, 2e4, 1e4]", ROBOT(gear_stiffness), JOINTS, "Of the six gears of a KR 16; its axes give way to the contact, its motors do not."),
+    KEY("gear_stiffness", SIX, "N m/rad", POSITIVE, "[2e5, 2e5, 1e5, 2e4, 2e4, 1e4]", ROBOT(gear_stiffness), JOINTS, "Of the six gears of a KR 16; its axes yield to the contact, its motors do not."),
     KEY("gear_damping", SIX, "N m s/rad", NOT_NEGATIVE, "[800, 800, 400, 40, 40, 20]", ROBOT(gear_damping), JOINTS, "Of the six gears."),
     KEY("joint_inertia", SIX, "kg m2", POSITIVE, "[25, 25, 12, 1, 1, 0.5]", ROBOT(joint_inertia), JOINTS, "Behind the six gears, mock-up included; coupling between axes is left out."),
     KEY("mass", NUMBER, "kg", POSITIVE, "(the satellite's)", ROBOT(inertia.mass), WRENCHED, "Of the robot with all that it carries, as felt at the satellite's CoM."),

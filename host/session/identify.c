@@ -147,22 +147,24 @@ static int fit_bodies(const ff_log_identify_config *r, const ff_log_table *t, ff
     return found;
 }
 
-/* The scenario that stands in an MCAP log, malloc'ed; NULL: there is none. */
-static ff_scenario *own_scenario(const ff_log_identify_config *config) {
+/* The scenario that stands in an MCAP log, malloc'ed; NULL: there is none. FF_ERR_MEMORY. */
+static ff_status own_scenario(const ff_log_identify_config *config, ff_scenario **own) {
     ff_logfile log;
     char message[512];
     ff_scenario *scenario = malloc(sizeof *scenario);
+    *own = NULL;
     if (!scenario)
-        return NULL;
+        return FF_ERR_MEMORY;
     ff_status status = ff_logfile_open(config->file, &log, message, sizeof message);
     if (status == FF_OK) {
         status = ff_logfile_scenario(&log, config->catalog, scenario, message, sizeof message);
         ff_logfile_close(&log);
     }
     if (status == FF_OK)
-        return scenario;
-    free(scenario);
-    return NULL;
+        *own = scenario;
+    else
+        free(scenario);
+    return status == FF_ERR_MEMORY ? FF_ERR_MEMORY : FF_OK;
 }
 
 ff_outcome ff_log_identify(const ff_log_identify_config *config, ff_log_identified *out, ff_notes *notes) {
@@ -172,7 +174,11 @@ ff_outcome ff_log_identify(const ff_log_identify_config *config, ff_log_identifi
     if (ff_log_table_read(config->file, &table, message, sizeof message) != FF_OK)
         return ff_notes_error(notes, FF_REFUSED, "%s", message);
     ff_log_identify_config c = *config;
-    ff_scenario *own = config->own ? own_scenario(config) : NULL;
+    ff_scenario *own = NULL;
+    if (config->own && own_scenario(config, &own) != FF_OK) {
+        ff_log_table_free(&table);
+        return ff_notes_error(notes, FF_REFUSED, "%s: no memory for its scenario", config->file);
+    }
     if (own)
         c.scenario = own;
     const int found = fit_bodies(&c, &table, out);

@@ -5,28 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* False after one line. */
-static bool parse_one(const char *text, size_t length, const ff_catalog *catalog, ff_variant *variant,
-                      ff_notes *notes) {
+bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog, ff_variant *variant,
+                      char *message, size_t size) {
     *variant = (ff_variant){0};
     const char *const colon = memchr(text, ':', length);
     size_t n = colon ? (size_t)(colon - text) : length;
     if (n == 0 || n >= sizeof variant->method) {
-        ff_notes_error(notes, FF_REFUSED,
-                       "--methods: '%.*s' is not a method; example: direct,tdpa:reading=printed", (int)length,
-                       text);
+        snprintf(message, size, "'%.*s' is not a method; example: direct,tdpa:reading=printed", (int)length,
+                 text);
         return false;
     }
     memcpy(variant->method, text, n);
     char why[512];
+    /* a library appears under its method's own name, and its settings stand there */
     const char *const name = ff_scenario_method_word(catalog, variant->method, why, sizeof why);
     if (!name) {
-        ff_notes_error(notes, FF_REFUSED, "--methods: %s: %s", variant->method, why);
+        snprintf(message, size, "method library %s: %s", variant->method, why);
         return false;
     }
     if (snprintf(variant->label, sizeof variant->label, "%s%.*s", name, (int)(length - n), text + n) >=
         (int)sizeof variant->label) {
-        ff_notes_error(notes, FF_REFUSED, "--methods: '%.*s' is too long", (int)length, text);
+        snprintf(message, size, "'%.*s' is too long", (int)length, text);
         return false;
     }
     n = strlen(name);
@@ -35,8 +34,7 @@ static bool parse_one(const char *text, size_t length, const ff_catalog *catalog
         n = strcspn(c, ":");
         const char *equals = memchr(c, '=', n);
         if (!equals || equals == c || variant->sets == FF_VARIANT_SETS) {
-            ff_notes_error(notes, FF_REFUSED, "--methods: '%s' must have the form METHOD:key=value",
-                           variant->label);
+            snprintf(message, size, "'%s' must have the form METHOD:key=value", variant->label);
             return false;
         }
         ff_scenario_variant_set(name, c, n, variant->set[variant->sets++], sizeof variant->set[0]);
@@ -53,8 +51,11 @@ int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *v
             ff_notes_error(notes, FF_REFUSED, "--methods: more than %d variants", FF_MAX_VARIANTS);
             return -1;
         }
-        if (!parse_one(c, n, catalog, &variants[count], notes))
+        char message[2048];
+        if (!ff_variant_parse(c, n, catalog, &variants[count], message, sizeof message)) {
+            ff_notes_error(notes, FF_REFUSED, "--methods: %s", message);
             return -1;
+        }
         for (int i = 0; i < count; i++)
             if (strcmp(variants[i].label, variants[count].label) == 0) {
                 ff_notes_error(notes, FF_REFUSED, "--methods: '%s' is given twice", variants[i].label);
@@ -83,7 +84,7 @@ ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_varia
 }
 
 void ff_comparison_refuse(ff_comparison *comparison, const ff_session *session) {
-    ff_refusal *r = &comparison->refused[comparison->refusals++];
+    ff_variant_refusal *r = &comparison->refused[comparison->refusals++];
     const char *why = *session->refusal ? session->refusal : session->run.message;
     const char *end = strncmp(why, "--method ", 9) == 0 ? strstr(why, ": ") : NULL; /* the label says it */
     memcpy(r->label, session->label, sizeof r->label);

@@ -14,6 +14,10 @@ typedef struct ff_variant {
     int sets;
 } ff_variant;
 
+/* "tdpa:reading=printed". False and one sentence: neither a method nor a library, too long, or its keys have
+ * another form. */
+bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog, ff_variant *variant,
+                      char *message, size_t size);
 /* Splits "direct,tdpa:reading=printed" into up to FF_MAX_VARIANTS. Returns the count, or -1 and one line. */
 int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *variants, ff_notes *notes);
 /* Loads the file with the common overrides (up to FF_LOG_MAX_SETS) and then the variant's; the strings of
@@ -22,16 +26,16 @@ ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_varia
                            const ff_scenario_options *common, ff_notes *notes);
 
 /* A variant whose method cannot run the scenario. */
-typedef struct ff_refusal {
+typedef struct ff_variant_refusal {
     char label[FF_NAME_SIZE], why[1024];
-} ff_refusal;
+} ff_variant_refusal;
 
 /* The sessions that a comparison runs, and what cannot be compared. */
 typedef struct ff_comparison {
     int count;
     ff_session *session[FF_MAX_VARIANTS];
     int refusals;
-    ff_refusal refused[FF_MAX_VARIANTS];
+    ff_variant_refusal refused[FF_MAX_VARIANTS];
 } ff_comparison;
 
 /* Loads every variant before any runs; `show` is given the notes of each in turn. One whose method cannot run

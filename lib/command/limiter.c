@@ -137,10 +137,17 @@ static void append(ff_limiter_plan *plan, double duration, double u, double a, d
     plan->duration += duration;
 }
 
+/* The target is here or ahead and faster than the limit: to the limit, and nothing else, however fast the
+ * axis is now. */
+static bool runs_away(const ff_limiter_plan *plan) {
+    return plan->clamped && plan->offset * plan->target.velocity <= 0.0;
+}
+
 static void plan_third_order(const ff_limiter_limits *limits, point start, double umin, double umax,
                              ff_limiter_plan *plan) {
     const double A = limits->acceleration, J = limits->jerk;
-    const double end = stop_end(start, A, J);
+    const bool runs = runs_away(plan);
+    const double end = runs ? -plan->target.velocity : stop_end(start, A, J);
     const double d = end > 0.0 ? -1.0 : 1.0;
     const double cruise = end > 0.0 ? -umin : umax;
     point p = {d * start.x, d * start.u, d * start.a}; /* mirrored: the stop ends short of the target */
@@ -160,7 +167,7 @@ static void plan_third_order(const ff_limiter_limits *limits, point start, doubl
                 t = s->jerk > 0.0 ? 6.0 * fmax(fabs(p.a) / J, fmax(sqrt(fabs(p.u) / J), cbrt(fabs(p.x) / J)))
                                   : (fabs(p.u) + sqrt(p.u * p.u + 2.0 * p.a * fabs(p.x))) / p.a;
                 found = true;
-            } else if (stop_end(advance(p, s->jerk, t), A, J) >= 0.0) {
+            } else if (!runs && stop_end(advance(p, s->jerk, t), A, J) >= 0.0) {
                 found = true;
             }
             if (found)
@@ -172,7 +179,7 @@ static void plan_third_order(const ff_limiter_limits *limits, point start, doubl
             p.u = cruise;
             p.a = 0.0;
             const double gap = -stop_end(p, A, J);
-            const double t = gap > 0.0 ? (cruise > 0.0 ? gap / cruise : FF_INF) : 0.0;
+            const double t = gap > 0.0 || runs ? (cruise > 0.0 ? gap / cruise : FF_INF) : 0.0;
             append(plan, t, p.u, 0.0, 0.0, d);
             if (!isfinite(t))
                 return;
@@ -187,7 +194,8 @@ static void plan_third_order(const ff_limiter_limits *limits, point start, doubl
 
 /* Second order: to the peak velocity at full acceleration, cruise, stop at full deceleration. */
 static void plan_second_order(double A, point start, double umin, double umax, ff_limiter_plan *plan) {
-    const double end = start.x + start.u * fabs(start.u) / (2.0 * A);
+    const bool runs = runs_away(plan);
+    const double end = runs ? -plan->target.velocity : start.x + start.u * fabs(start.u) / (2.0 * A);
     if (end == 0.0) {
         append(plan, fabs(start.u) / A, start.u, -copysign(A, start.u), 0.0, 1.0);
         return;
@@ -204,7 +212,7 @@ static void plan_second_order(double A, point start, double umin, double umax, f
     const double first = fabs(cruise - u) / A;
     append(plan, first, u, copysign(A, cruise - u), 0.0, d);
     const double gap = -(x + 0.5 * (u + cruise) * first + cruise * cruise / (2.0 * A));
-    const double t = gap > 0.0 ? (cruise > 0.0 ? gap / cruise : FF_INF) : 0.0;
+    const double t = gap > 0.0 || runs ? (cruise > 0.0 ? gap / cruise : FF_INF) : 0.0;
     append(plan, t, cruise, 0.0, 0.0, d);
     if (isfinite(t))
         append(plan, cruise / A, cruise, -A, 0.0, d);

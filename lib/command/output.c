@@ -130,61 +130,64 @@ void ff_output_confirm(const ff_output_config *config, ff_output_state *state, b
 /* ------------------------------------------------------------------------------------------------ bound --
  */
 
-static ff_vec3 clip(ff_vec3 x, double most) {
+/* To `most`, unless only rounding is beyond it. */
+static ff_vec3 clip(ff_vec3 x, double most, double rounding) {
     const double size = ff_vec3_norm(x);
-    return size > most ? ff_vec3_scale(most / size, x) : x;
+    return size > (1.0 + ROUNDING) * most + rounding ? ff_vec3_scale(most / size, x) : x;
 }
 
+/* Differences of poses that are rounded to half of LAST_BITS: a motion at its limit is not beyond it by that.
+ */
 static bool within(const bounds *b, double T, ff_vec3 d, const part *now) {
     const ff_vec3 v = ff_vec3_scale(1.0 / T, d), a = ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v)),
                   j = ff_vec3_scale(1.0 / T, ff_vec3_sub(a, now->a));
-    const double more = 1.0 + ROUNDING;
-    return ff_vec3_norm(v) <= more * b->V && ff_vec3_norm(a) <= more * b->A && ff_vec3_norm(j) <= more * b->J;
+    const double more = 1.0 + ROUNDING, bits = LAST_BITS / T;
+    return ff_vec3_norm(v) <= more * b->V + bits && ff_vec3_norm(a) <= more * b->A + 2.0 * bits / T &&
+           ff_vec3_norm(j) <= more * b->J + 4.0 * bits / (T * T);
 }
 
-/* The acceleration is taken back to zero along its own direction at full jerk: does the velocity stay below
- * its limit? It moves on a straight line, and a norm is convex: the ends decide. From where this holds,
- * taking the acceleration back keeps it true, so there is always a step within all three bounds. */
-static bool viable(const bounds *b, double T, ff_vec3 v, ff_vec3 a) {
-    const double most = (1.0 + ROUNDING) * b->V + LAST_BITS / T, size = ff_vec3_norm(a);
-    if (!(ff_vec3_norm(v) <= most))
-        return false;
-    const double change = b->J * T, steps = floor(size / change);
-    if (!(size > 0.0) || !(steps > 0.0))
-        return true;
+/* The largest speed from here on if the acceleration is taken back to zero along its own direction at full
+ * jerk: the velocity moves on a straight line, and a norm is convex, so the ends decide. It does not grow by
+ * taking the acceleration back, so there is always a step that keeps it. */
+static double peak_speed(const bounds *b, double T, ff_vec3 v, ff_vec3 a) {
+    const double now = ff_vec3_norm(v), size = ff_vec3_norm(a), change = b->J * T,
+                 steps = floor(size / change);
+    if (!(steps > 0.0))
+        return now;
     const double gained = T * (steps * size - 0.5 * change * steps * (steps + 1.0));
-    return ff_vec3_norm(ff_vec3_axpy(gained / size, a, v)) <= most;
+    return fmax(now, ff_vec3_norm(ff_vec3_axpy(gained / size, a, v)));
+}
+
+/* A speed, but for rounding. */
+static double about(double speed, double T) {
+    return (1.0 + ROUNDING) * speed + LAST_BITS / T;
 }
 
 static bool passes(const bounds *b, double T, ff_vec3 d, const part *now) {
-    const ff_vec3 v = ff_vec3_scale(1.0 / T, d);
-    return within(b, T, d, now) && viable(b, T, v, ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v)));
+    const ff_vec3 v = ff_vec3_scale(1.0 / T, d), a = ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v));
+    return within(b, T, d, now) && peak_speed(b, T, v, a) <= about(b->V, T);
 }
 
 /* The nearest step on the line from the safe one (the acceleration is taken back) to the one asked for. A
- * motion that is faster than its limit, because it began so or the limit was tightened, is slowed down with
- * its acceleration; in a stop, or without one, with that of a stop. */
-static ff_vec3 bounded(const bounds *b, double T, ff_vec3 d, bool stops, const part *now) {
+ * motion that is faster than its limit, or inevitably will be, because it began so or the limit was
+ * tightened, becomes no faster; the plan slows it down. */
+static ff_vec3 bounded(const bounds *b, double T, ff_vec3 d, const part *now) {
     if (passes(b, T, d, now))
         return d;
     const double change = b->J * T, size = ff_vec3_norm(now->a);
     const bool over = size > (1.0 + ROUNDING) * b->A; /* tightened: back inside as fast as the jerk allows */
-    ff_vec3 safe = size > change ? ff_vec3_scale(1.0 - change / size, now->a) : ff_vec3_zero();
-    if (!viable(b, T, ff_vec3_axpy(T, safe, now->v), safe)) {
-        const double v = ff_vec3_norm(now->v), A = stops || !isfinite(b->A) ? b->stop : b->A;
-        const ff_vec3 back = v > 0.0 ? ff_vec3_scale(-fmin(A, v / T) / v, now->v) : ff_vec3_zero();
-        safe = ff_vec3_add(now->a, clip(ff_vec3_sub(back, now->a), change));
-    }
+    const ff_vec3 safe = size > change ? ff_vec3_scale(1.0 - change / size, now->a) : ff_vec3_zero();
+    const double V = about(fmax(b->V, peak_speed(b, T, ff_vec3_axpy(T, safe, now->v), safe)), T);
     const ff_vec3 a = ff_vec3_scale(1.0 / T, ff_vec3_sub(ff_vec3_scale(1.0 / T, d), now->v));
-    const ff_vec3 step = ff_vec3_add(now->a, clip(ff_vec3_sub(a, now->a), change));
-    const ff_vec3 wish = over ? step : clip(step, b->A);
-    const double most = (1.0 + ROUNDING) * (over ? fmax(b->A, ff_vec3_norm(safe)) : FF_INF);
+    const ff_vec3 step = ff_vec3_add(now->a, clip(ff_vec3_sub(a, now->a), change, 4.0 * LAST_BITS / (T * T)));
+    const ff_vec3 wish = over ? step : clip(step, b->A, 2.0 * LAST_BITS / (T * T));
+    const double A = (1.0 + ROUNDING) * (over ? fmax(b->A, ff_vec3_norm(safe)) : FF_INF);
     ff_vec3 best = safe;
     double low = 0.0, high = 1.0;
     for (int i = 0; i < 20; i++) {
         const double s = i ? 0.5 * (low + high) : 1.0;
         const ff_vec3 tried = ff_vec3_axpy(s, ff_vec3_sub(wish, safe), safe);
-        if (viable(b, T, ff_vec3_axpy(T, tried, now->v), tried) && !(ff_vec3_norm(tried) > most)) {
+        if (peak_speed(b, T, ff_vec3_axpy(T, tried, now->v), tried) <= V && !(ff_vec3_norm(tried) > A)) {
             best = tried;
             low = s;
             if (i == 0)
@@ -209,22 +212,33 @@ static ff_vec3 shares(ff_vec3 m) {
     return ff_vec3_scale(1.0 / ff_vec3_norm(s), s);
 }
 
-/* What there is to do on each axis, as an acceleration. */
+/* What there is to do on each axis, as an acceleration: the way x, the velocity u, the acceleration a, and
+ * the velocity a^2 / 2Js that comes on top while a is taken back with a part s of the jerk. The parts are in
+ * proportion to the result m, s = m / |m|: m = w + q |m| / m for each axis, with |m| by iteration. */
 static ff_vec3 effort(const bounds *b, double A, double T, ff_vec3 x, ff_vec3 u, ff_vec3 a) {
     const double t = isfinite(A) && isfinite(b->J) ? fmax(A / b->J, T) : T;
-    ff_vec3 m;
+    ff_vec3 w, m;
     for (int i = 0; i < 3; i++)
-        m.a[i] = fabs(x.a[i]) / (t * t) + fabs(u.a[i]) / t + fabs(a.a[i]);
+        w.a[i] = fabs(x.a[i]) / (t * t) + fabs(u.a[i]) / t + fabs(a.a[i]);
+    m = w;
+    for (int n = 0; n < 4; n++) {
+        const double size = ff_vec3_norm(m);
+        for (int i = 0; i < 3; i++)
+            m.a[i] = 0.5 * (w.a[i] + sqrt(w.a[i] * w.a[i] + 2.0 * a.a[i] * a.a[i] / (b->J * t) * size));
+    }
     return m;
 }
 
 /* One cycle towards a target that is at e from here at its start and moves with vt. False: no plan. */
 static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *course, ff_vec3 *d) {
-    const ff_vec3 s = shares(effort(b, b->A, T, e, ff_vec3_sub(vt, course->v), course->a));
-    const double away = ff_vec3_norm(e), aim = away > 0.0 ? fmax(ff_vec3_norm(vt), 0.1 * b->V) / away : 0.0;
+    const double rate = ff_vec3_norm(vt);
+    const ff_vec3 met = rate > b->V ? ff_vec3_scale(b->V / rate, vt) : vt; /* no faster than the limit */
+    const ff_vec3 s = shares(effort(b, b->A, T, e, ff_vec3_sub(met, course->v), course->a));
+    /* the direction of a target counts from a cycle's distance on: closer to it is rounding */
+    const double aim = isfinite(b->V) ? fmax(rate, 0.1 * b->V) / fmax(ff_vec3_norm(e), b->V * T) : 0.0;
     ff_vec3 m;
     for (int i = 0; i < 3; i++)
-        m.a[i] = fmax(fmax(fabs(course->v.a[i]), fabs(vt.a[i])), isfinite(b->V) ? aim * fabs(e.a[i]) : 0.0);
+        m.a[i] = fmax(fmax(fabs(course->v.a[i]), fabs(vt.a[i])), aim * fabs(e.a[i]));
     const ff_vec3 fast = shares(m);
     for (int i = 0; i < 3; i++) {
         const ff_limiter_limits limits = {b->V * fast.a[i], b->A * s.a[i], b->J * s.a[i]};
@@ -370,7 +384,7 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
             begin_stop(b, T, &c, course);
         stop(b, T, course, &c, &wanted);
     }
-    *d = bounded(b, T, wanted, !chased, now);
+    *d = bounded(b, T, wanted, now);
     if (!ff_vec3_finite(*d)) {
         *d = ff_vec3_zero();
         c = (part){ff_vec3_zero(), ff_vec3_zero()};

@@ -18,7 +18,7 @@ static const char help[] =
     "  --methods A,B        judge only these, or libraries (./x.so) (default all that are built in)\n"
     "  --delay-max S        [s] largest delay tried (default four times the scenario's, at least 2/w up to "
     "0.25)\n"
-    "  --map N              delays and stiffnesses of the map, 0 for none (default 7, at most 25)\n"
+    "  --map N              delays and stiffnesses of the map, 0 for none (default 7, maximum 25)\n"
     "  --span X             the map goes from stiffness/X to stiffness*X (default 4)\n"
     "  --set PATH=VALUE     overrides one key of the scenario (may be given again)\n"
     "  --out DIR            folder for the map (default out/NAME)\n"

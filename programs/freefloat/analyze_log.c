@@ -15,7 +15,7 @@ static const char help[] =
     "  payload    mass and centre of mass of the mock-up, and the sensor's bias: raw reading against "
     "gravity\n\n"
     "  --body NAME          only this satellite (default all)\n"
-    "  --delay-max S        [s] delay: largest that is tried (default 0.5, at most a quarter of the log)\n"
+    "  --delay-max S        [s] delay: largest that is tried (default 0.5, maximum a quarter of the log)\n"
     "  --skew S             [s] contact: by how much the force is older than the pose (default 0)\n"
     "  --scenario FILE      payload: gravity and the sensor's place from this scenario (an MCAP log brings "
     "its own)\n"

@@ -128,12 +128,12 @@ static void print_table(ff_output *output) {
             snprintf(name, sizeof name, "%s%s%s%s", c->metric[i].name, *c->metric[i].unit ? " [" : "",
                      c->metric[i].unit, *c->metric[i].unit ? "]" : "");
             if (s->count)
-                ff_table_add(&table, "%s|%s|%llu|%llu|%.4g|%.4g|%.4g|%.4g", name, c->method[m].label,
+                ff_table_add(&table, "%s|%s|%llu|%llu|%.4g|%.4g|%.4g|%.4g", name, c->method[m].variant.label,
                              (unsigned long long)s->count, (unsigned long long)s->missing,
                              ff_spread_quantile(s, 0.0), ff_spread_quantile(s, 0.5),
                              ff_spread_quantile(s, 0.95), ff_spread_quantile(s, 1.0));
             else
-                ff_table_add(&table, "%s|%s|0|%llu|-|-|-|-", name, c->method[m].label,
+                ff_table_add(&table, "%s|%s|0|%llu|-|-|-|-", name, c->method[m].variant.label,
                              (unsigned long long)s->missing);
         }
     ff_table_print(&table);

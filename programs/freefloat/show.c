@@ -229,7 +229,7 @@ void ff_show_session(const ff_session *session) {
             : NULL;
     if (bounded && *bounded > 0.0)
         printf(
-            "look-back too short in %.0f cycles: contacts lasted longer than it (at most 1023 cycles), later "
+            "look-back too short in %.0f cycles: contacts lasted longer than it (maximum 1023 cycles), later "
             "corrections were left out\n",
             *bounded);
     ff_table table;

@@ -291,7 +291,8 @@ const ff_method *ff_method_entry(uint32_t abi) {
     if (!bad || strncmp(bad, "table:", 6) != 0)
         return abi == FF_METHOD_ABI ? &method : NULL;
     bad += 6;
-    snprintf(name, sizeof name, "%s", bad + strcspn(bad, "=") + 1);
+    const char *equals = strchr(bad, '=');
+    snprintf(name, sizeof name, "%s", equals ? equals + 1 : "");
     if (strncmp(bad, "name=", 5) == 0)
         method.name = name;
     else if (strncmp(bad, "late-name=", 10) == 0 && fstat(2, &s) == 0 && !S_ISCHR(s.st_mode))

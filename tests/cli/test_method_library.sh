@@ -88,7 +88,7 @@ done
 refuse 2 "^--method $DIR/none.so: cannot be read: No such file" run "$S" --method "$DIR/none.so"
 refuse 2 'does not export ff_method_entry' run "$S" --method "$FF_BUILD_DIR/examples/libobsw_hold.so"
 refuse 2 "is 2, allowed: 0 to 1" run "$S" --method "$M" --set idle.share=2
-FF_BAD=load:abort refuse 2 "^--methods: $M: crashes when it is loaded: Aborted" compare "$S" --methods "direct,$M"
+FF_BAD=load:abort refuse 2 "^--methods: method library $M: crashes when it is loaded: Aborted" compare "$S" --methods "direct,$M"
 sed "s|$E|$M|" "$DIR/own.yaml" > "$DIR/bad.yaml"
 FF_BAD=load:abort refuse 2 "bad.yaml:[0-9]*:9: method library $M: crashes when it is loaded" run "$DIR/bad.yaml"
 cp "$M" "$DIR/twin.so"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const char text[] = BETWEEN_WALLS(
-    "orders", "30",
+    "orders", "8",
     "    sensor: {kind: noisy, force_noise: 0.02, torque_noise: 0.002, bias: [0.5, -0.3, 0.2, 0.01, 0, 0]}\n"
     "    check: {push: skip}\n"
     "    safety: {force: 80}\n");

@@ -535,11 +535,11 @@ class Page {
     const facts: [string, string][] = [
       ["Age of the data", this.table?.rows ? `${number(Math.max(0, age) * 1e3, 3)}\u00a0ms` : "–"],
       ["Shown", Number.isFinite(this.counted.rate) ? `${Math.round(this.counted.rate)} rows/s of ${Math.round(this.counted.cycles)} cycles/s` : "–"],
-      ["Computing", sorted.length ? `${duration(sorted[sorted.length >> 1])} median, ${duration(Math.max(this.computeMost, sorted[sorted.length - 1]!))} at most` : "–"],
+      ["Computing", sorted.length ? `${duration(sorted[sorted.length >> 1])} median, ${duration(Math.max(this.computeMost, sorted[sorted.length - 1]!))} maximum` : "–"],
     ];
     if (this.hello?.mode !== "view") {
-      facts.push(["Woken late by", `${duration(this.late)}, ${duration(this.lateMost)} at most`]);
-      if (this.hello?.mode === "rt") facts.push(["Input and output", `${duration(this.io)}, ${duration(this.ioMost)} at most`]);
+      facts.push(["Woken late by", `${duration(this.late)}, ${duration(this.lateMost)} maximum`]);
+      if (this.hello?.mode === "rt") facts.push(["Input and output", `${duration(this.io)}, ${duration(this.ioMost)} maximum`]);
       facts.push(["Lost rows", String(this.status?.dropped ?? 0)]);
     }
     const dd = this.timing.querySelectorAll("dd");

@@ -193,10 +193,10 @@ class Page {
       if (satellite.robot) add(`Robot of ${satellite.name}`, satellite.robot.kind + (satellite.robot.delay_s ? `, ${exact(Number((satellite.robot.delay_s * 1e3).toPrecision(6)))}\u00a0ms delay` : ""));
     }
     for (const [name, satellite] of Object.entries(s.satellites ?? {})) {
-      if (typeof satellite.robot?.max_tracking_error_m === "number") add(`Tracking of ${name}`, `${quantity(satellite.robot.max_tracking_error_m * 1e3, "mm")} at most`);
+      if (typeof satellite.robot?.max_tracking_error_m === "number") add(`Tracking of ${name}`, `${quantity(satellite.robot.max_tracking_error_m * 1e3, "mm")} maximum`);
       const corrections = satellite.passivity;
       if (corrections && (corrections.max_force_correction_N || corrections.max_velocity_correction_mps))
-        add(`Corrections of ${name}`, `${quantity(corrections.max_force_correction_N, "N")}, ${quantity(corrections.max_velocity_correction_mps, "m/s")} at most`);
+        add(`Corrections of ${name}`, `${quantity(corrections.max_force_correction_N, "N")}, ${quantity(corrections.max_velocity_correction_mps, "m/s")} maximum`);
     }
     for (const [name, pair] of Object.entries(s.pairs ?? {})) {
       const e = pair.error_vs_ideal;
@@ -208,7 +208,7 @@ class Page {
       else if (typeof value === "boolean") add(`Emulation, ${key}`, value ? "yes" : "no");
       else if (Array.isArray(value)) add(`Emulation, ${name}`, value.map((v) => number(typeof v === "number" ? v : null)).join(", "));
     }
-    if (s.timing) add("Computing", `${duration(s.timing.cycle_mean_ns)} a cycle, ${duration(s.timing.cycle_max_ns)} at most${s.timing.real_time_factor ? `; ${number(s.timing.real_time_factor)} × real time` : ""}`);
+    if (s.timing) add("Computing", `${duration(s.timing.cycle_mean_ns)} a cycle, ${duration(s.timing.cycle_max_ns)} maximum${s.timing.real_time_factor ? `; ${number(s.timing.real_time_factor)} × real time` : ""}`);
     return section("Run", "", h("dl", {class: "facts"}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])));
   }
 

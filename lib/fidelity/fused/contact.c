@@ -61,19 +61,10 @@ static double energy_of(const fused_model *model, fused_state *state, unsigned g
     return ff__march_energy(&w);
 }
 
-/* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's. */
-void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
-                     uint64_t k) {
-    fused_contact *c = free_contact(state);
-    if (!c)
-        return;
-    const double T = model->integrate.cycle;
-    /* of the bodies before they touch, and since when each group is in contact; UINT64_MAX: it is not */
-    const unsigned part[2] = {ff__fused_group_of(state, a), b < 0 ? 0u : ff__fused_group_of(state, b)};
-    const uint64_t since[2] = {ff__fused_group_anchor(state, part[0], UINT64_MAX),
-                               ff__fused_group_anchor(state, part[1], UINT64_MAX)};
+/* As nothing is known of it yet. */
+static void set_up(fused_state *state, fused_contact *c, int a, int b, bool torque, ff_vec3 n, uint64_t k) {
     c->open = true;
-    c->settled = c->frozen = c->closing = c->united = c->tried = false;
+    c->settled = c->frozen = c->closing = c->one.judged = c->one.tried = false;
     c->stage = REST;
     c->torque = torque;
     c->a = a;
@@ -81,53 +72,51 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
     c->n = b < 0 || torque ? n : ff_quat_unrotate(fused_at(state, b, k)->T_r.q, n);
     c->r = ff_vec3_zero();
     c->mu = 0.0;
-    c->mu_step = 0.05;
-    c->lean_misfit = 0.0;
+    c->lean.step = 0.05;
+    c->lean.misfit = 0.0;
     c->surface = (ff_profile){0};
     c->detected = k;
     c->due = k + 1;
-    c->law_due = k + 8;
-    c->law_trial = 0;
-    c->alarm_sum = 0.0;
-    c->quiet = c->silent = 0;
-    c->abandoned = false;
+    c->laws.due = k + 8;
+    c->laws.trial = 0;
+    c->over = (fused_ending){0};
     c->wall = -1;
     c->wall_used = false;
-    const fused_sample *x = fused_at(state, a, k);
+}
+
+/* The point that bears what the others leave of a force along n. */
+static void first_point(fused_state *state, fused_contact *c, ff_vec3 n, uint64_t k) {
+    const fused_sample *x = fused_at(state, c->a, k);
     bool turning = false;
     for (int i = 0; i < FUSED_CONTACTS; i++)
         turning |=
-            &state->contact[i] != c && state->contact[i].torque && fused_acts_at(&state->contact[i], a, k);
-    if (!torque && !turning) { /* what the others leave */
-        const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(ff_vec3_dot(n, x->force), n));
-        const double FF = ff_vec3_dot(F, F);
-        c->anchor = k + 1;
-        if (FF > 0.0)
-            c->r = ff_vec3_scale(1.0 / FF, ff_vec3_cross(F, ff__fused_pure_torque(state, a, k, c)));
-        if (!(ff_vec3_norm(c->r) <= arm_longest))
-            c->r = ff_vec3_zero();
-    }
-    const ff__place p = fused_contact_place(c);
-    ff__port q;
-    double s, s_dot;
-    ff__place_coordinate(&p, state->start[a], &x->past.body, b < 0 ? NULL : &fused_at(state, b, k)->past.body,
-                         &s, &s_dot);
-    const ff_rigid_state *const other = b < 0 ? NULL : &fused_at(state, b, k)->past.body;
-    ff__place_open(model->view, &p, &x->past.body, other, ff__place_normal(&p, other), ff_vec3_zero(), &q);
-    c->mass = q.mobility > 0.0 ? 1.0 / q.mobility : FF_INF;
+            &state->contact[i] != c && state->contact[i].torque && fused_acts_at(&state->contact[i], c->a, k);
+    if (c->torque || turning)
+        return;
+    const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(ff_vec3_dot(n, x->force), n));
+    const double FF = ff_vec3_dot(F, F);
+    c->anchor = k + 1;
+    if (FF > 0.0)
+        c->r = ff_vec3_scale(1.0 / FF, ff_vec3_cross(F, ff__fused_pure_torque(state, c->a, k, c)));
+    if (!(ff_vec3_norm(c->r) <= arm_longest))
+        c->r = ff_vec3_zero();
+}
 
-    /* The satellite may have been in the surface before the robot was: lag is how far the robot is behind. */
-    const ff_rigid_state robot_a = fused_robot_of(x);
-    const ff_rigid_state robot_b = b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, b, k));
-    double s_r, v_r;
-    ff__place_coordinate(&p, state->start[a], &robot_a, b < 0 ? NULL : &robot_b, &s_r, &v_r);
-    double lag = s_dot > 0.0 ? (s - s_r) / s_dot : 0.0;
-    lag = lag > 0.0 ? fmin(lag, 0.5) : 0.0;
-    uint64_t back = 4 + (uint64_t)ceil((lag + 0.2 * state->delay[a]) / T);
-    /* noise hides the onset: back to where three successive samples are quiet */
-    uint64_t earliest = state->free_since[a];
-    if (b >= 0 && state->free_since[b] > earliest)
-        earliest = state->free_since[b];
+/* [s] The satellite may have been in the surface before the robot was: how far the robot is behind. */
+static double lag_of(fused_state *state, const fused_contact *c, uint64_t k) {
+    const ff__place p = fused_contact_place(c);
+    const fused_sample *x = fused_at(state, c->a, k), *y = c->b < 0 ? NULL : fused_at(state, c->b, k);
+    const ff_rigid_state robot_a = fused_robot_of(x), robot_b = y ? fused_robot_of(y) : fused_at_rest();
+    double s, s_dot, s_r, v_r;
+    ff__place_coordinate(&p, state->start[c->a], &x->past.body, y ? &y->past.body : NULL, &s, &s_dot);
+    ff__place_coordinate(&p, state->start[c->a], &robot_a, y ? &robot_b : NULL, &s_r, &v_r);
+    const double lag = s_dot > 0.0 ? (s - s_r) / s_dot : 0.0;
+    return lag > 0.0 ? fmin(lag, 0.5) : 0.0;
+}
+
+/* Rows before k in which noise hides the onset, not before `earliest`: to where three in a row are quiet. */
+static uint64_t hidden(const fused_model *model, fused_state *state, fused_contact *c, uint64_t earliest,
+                       uint64_t k) {
     c->anchor = k; /* share() asks */
     const double level = fmax(1.5 * fused_noise_of(&model->config, c), 3e-3 * ff__fused_share(state, c, k));
     uint64_t quiet = 0;
@@ -139,13 +128,72 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
             break;
         quiet++;
     }
-    back += quiet;
+    return quiet;
+}
+
+/* The row before the onset. */
+static uint64_t onset(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
+    uint64_t back =
+        4 + (uint64_t)ceil((lag_of(state, c, k) + 0.2 * state->delay[c->a]) / model->integrate.cycle);
+    uint64_t earliest = state->free_since[c->a];
+    if (c->b >= 0 && state->free_since[c->b] > earliest)
+        earliest = state->free_since[c->b];
+    back += hidden(model, state, c, earliest, k);
     if (back > fused_look_back(state))
         back = fused_look_back(state);
-    c->anchor = k > earliest + back ? k - back : earliest;
-    c->row_from = c->anchor;
+    return k > earliest + back ? k - back : earliest;
+}
+
+/* What the bodies may have from the anchor on. part: their groups before they touch; since: when these are in
+ * contact, UINT64_MAX: they are not. */
+static void limit_energy(const fused_model *model, fused_state *state, const fused_contact *c,
+                         const unsigned part[2], const uint64_t since[2]) {
+    const unsigned group = part[0] | part[1];
+    if (c->anchor < since[0] && c->anchor < since[1]) {
+        limit_from_here(model, state, group, c->anchor, energy_of(model, state, group, c->anchor));
+    } else if (c->b >= 0 && part[0] != part[1]) {
+        /* two groups join: what each may have by its own contacts, or has in flight */
+        double sum = 0.0;
+        for (int j = 0; j < 2; j++)
+            sum += since[j] <= c->anchor ? fused_at(state, j ? c->b : c->a, c->anchor)->past.limit
+                                         : energy_of(model, state, part[j], c->anchor);
+        limit_from_here(model, state, group, c->anchor, sum);
+    }
+}
+
+/* A wall that is known: the next command must not go out without it. */
+static void recall(fused_state *state, fused_contact *c, uint64_t k) {
+    const fused_wall *wall = &state->wall[c->wall];
+    c->wall_used = true;
+    c->n = wall->n;
+    c->r = wall->r;
+    c->mu = wall->mu;
+    c->surface = wall->surface;
+    for (uint64_t i = c->anchor; i <= k; i++)
+        ff__fused_take_row(state, c, i);
+}
+
+/* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's. */
+void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
+                     uint64_t k) {
+    fused_contact *c = free_contact(state);
+    if (!c)
+        return;
+    const unsigned part[2] = {ff__fused_group_of(state, a), b < 0 ? 0u : ff__fused_group_of(state, b)};
+    const uint64_t since[2] = {ff__fused_group_anchor(state, part[0], UINT64_MAX),
+                               ff__fused_group_anchor(state, part[1], UINT64_MAX)};
+    const fused_sample *x = fused_at(state, a, k);
+    set_up(state, c, a, b, torque, n, k);
+    first_point(state, c, n, k);
+    const ff__place p = fused_contact_place(c);
+    const ff_rigid_state *const other = b < 0 ? NULL : &fused_at(state, b, k)->past.body;
+    ff__port q;
+    ff__place_open(model->view, &p, &x->past.body, other, ff__place_normal(&p, other), ff_vec3_zero(), &q);
+    c->mass = 1.0 / q.mobility;
+    c->anchor = c->row_from = onset(model, state, c, k);
     c->speed = fabs(flight_speed(state, c, c->anchor));
-    const ff_vec3 tip_speed = ff_rigid_point_velocity(&robot_a, c->r);
+    const ff_rigid_state robot = fused_robot_of(x);
+    const ff_vec3 tip_speed = ff_rigid_point_velocity(&robot, c->r);
     c->slides =
         b >= 0 || ff_vec3_norm(ff_vec3_axpy(-ff_vec3_dot(n, tip_speed), n, tip_speed)) > 1e-4 * c->speed;
     for (uint64_t i = c->anchor; i <= k; i++) {
@@ -155,28 +203,86 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
     }
     c->force_max = fused_row_of(c, k)->f;
     c->torque_max = ff_vec3_norm(x->torque);
-    if (c->anchor < since[0] && c->anchor < since[1]) {
-        const unsigned group = part[0] | part[1];
-        limit_from_here(model, state, group, c->anchor, energy_of(model, state, group, c->anchor));
-    } else if (b >= 0 && part[0] != part[1]) {
-        /* two groups join: what each may have by its own contacts, or has in flight */
-        double sum = 0.0;
-        for (int j = 0; j < 2; j++)
-            sum += since[j] <= c->anchor ? fused_at(state, j ? b : a, c->anchor)->past.limit
-                                         : energy_of(model, state, part[j], c->anchor);
-        limit_from_here(model, state, part[0] | part[1], c->anchor, sum);
-    }
+    limit_energy(model, state, c, part, since);
     find_wall(model, state, c, k);
-    if (c->wall >= 0) { /* known: the next command must not go out without it */
-        const fused_wall *wall = &state->wall[c->wall];
-        c->wall_used = true;
-        c->n = wall->n;
-        c->r = wall->r;
-        c->mu = wall->mu;
-        c->surface = wall->surface;
-        for (uint64_t i = c->anchor; i <= k; i++)
-            ff__fused_take_row(state, c, i);
+    if (c->wall >= 0)
+        recall(state, c, k);
+}
+
+/* Cycles in contact: as the satellite feels it, once it is over. */
+static int samples_of(fused_state *state, const fused_contact *c, uint64_t k, bool ended) {
+    const ff_profile *e = &c->surface;
+    if (!ended)
+        return (int)(k - c->detected) + 1;
+    int samples = 0;
+    const uint64_t stride = 1 + (k - c->anchor) / 128; /* a long contact need not be counted to one */
+    for (uint64_t i = c->anchor; i <= k; i += stride) {
+        const ff__place p = fused_contact_place(c);
+        double s, v;
+        ff__place_coordinate(&p, state->start[c->a], &fused_at(state, c->a, i)->past.body,
+                             c->b < 0 ? NULL : &fused_at(state, c->b, i)->past.body, &s, &v);
+        samples += (e->valid ? s > e->x0 : fused_row_of(c, i)->f > 0.0) ? (int)stride : 0;
     }
+    return samples;
+}
+
+/* Peak forces of a spring and damper. */
+static void report_peaks(const fused_model *model, const fused_contact *c, double delay, fused_report *r) {
+    const fused_config *config = &model->config;
+    const double T = model->integrate.cycle;
+    const ff_profile *e = &c->surface;
+    if (e->valid && e->law == 0) {
+        /* free flight until the first sample has gone round, then the robots brake as hard as they can */
+        const double a = config->acceleration[c->a], b = c->b < 0 ? 0.0 : config->acceleration[c->b];
+        const double brake = a > 0.0 && (c->b < 0 || b > 0.0) ? a + b : 0.0;
+        r->peak_limit = c->speed * (e->k * (delay + T) + e->c);
+        if (brake > 0.0)
+            r->peak_limit += 0.5 * e->k * c->speed * c->speed / brake;
+        const double z = fmin(0.99, e->c / (2.0 * sqrt(e->k * c->mass)));
+        /* peak of a spring-damper hit with v: at the step c v, or where f' = 0 */
+        const double root = sqrt(1.0 - z * z),
+                     turn = atan2(root * (1.0 - 4.0 * z * z), z * (3.0 - 4.0 * z * z));
+        const double phi = z < 0.5 ? exp(-z / root * turn) : 2.0 * z;
+        r->peak_ideal = phi * c->speed * sqrt(e->k * c->mass);
+    } else {
+        r->peak_limit = r->peak_ideal = FF_NAN;
+    }
+}
+
+/* FUSED_...; w [rad/s] of its oscillation */
+static unsigned outside_of(const fused_model *model, fused_state *state, const fused_contact *c, int body,
+                           bool ended, int samples, double w) {
+    const fused_config *config = &model->config;
+    const double delay = state->delay[c->a];
+    const ff_profile *e = &c->surface;
+    unsigned outside = 0;
+    if (!e->valid)
+        outside |= FUSED_NO_ESTIMATE;
+    if (samples < 4)
+        outside |= FUSED_FEW_SAMPLES;
+    if (c->force_max < 10.0 * fused_noise_of(config, c))
+        outside |= FUSED_WEAK;
+    if (0.5 * FF_PI * w * fabs(config->skew) > 0.01)
+        outside |= FUSED_SKEW;
+    if (c->frozen)
+        outside |= FUSED_LOOK_BACK;
+    if (!c->wall_used && w * delay > 1.65)
+        outside |= FUSED_LATE;
+    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noisy(config, c)))
+        outside |= FUSED_FRICTION;
+    /* a misfit of three times the noise, or of a fiftieth of the peak: no law of ours */
+    const double least = fmax(fused_noise_of(config, c), 1e-3 * c->force_max);
+    const double unit = fused_noisy(config, c) ? 3.0 : 0.02 * c->force_max / least;
+    if (ended && e->valid && e->J > unit * unit * (double)(c->until - c->row_from + 1))
+        outside |= FUSED_MISFIT;
+    if (ended && fused_noisy(config, c) && c->mu == 0.0 && c->lean.misfit > union_misfit)
+        outside |= FUSED_MISFIT; /* what is across the normal is not noise, and no friction explains it */
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *o = &state->contact[i];
+        if (fused_beside(o, c) && (o->a == body || o->b == body))
+            outside |= FUSED_SEVERAL;
+    }
+    return outside;
 }
 
 void ff__fused_fill_report(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
@@ -206,63 +312,10 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
     if (c->b >= 0)
         tip = ff_pose_apply(ff_pose_inverse(fused_at(state, c->b, c->detected)->T_r), tip);
     r->surface = ff_vec3_axpy(-(e->x0 + ff_vec3_dot(c->n, tip)), c->n, tip);
-    int samples = 0;
-    if (!ended)
-        samples = (int)(k - c->detected) + 1;
-    const uint64_t stride = 1 + (k - c->anchor) / 128; /* a long contact need not be counted to one */
-    for (uint64_t i = c->anchor; ended && i <= k; i += stride) {
-        const ff__place p = fused_contact_place(c);
-        double s, v;
-        ff__place_coordinate(&p, state->start[c->a], &fused_at(state, c->a, i)->past.body,
-                             c->b < 0 ? NULL : &fused_at(state, c->b, i)->past.body, &s, &v);
-        samples += (e->valid ? s > e->x0 : fused_row_of(c, i)->f > 0.0) ? (int)stride : 0;
-    }
-    r->samples = samples;
-    const double w = e->valid && e->law == 0 ? sqrt(e->k / c->mass) : FF_PI / ((samples + 1) * T);
-    if (e->valid && e->law == 0) {
-        /* free flight until the first sample has gone round, then the robots brake as hard as they can */
-        const double a = config->acceleration[c->a], b = c->b < 0 ? 0.0 : config->acceleration[c->b];
-        const double brake = a > 0.0 && (c->b < 0 || b > 0.0) ? a + b : 0.0;
-        r->peak_limit = c->speed * (e->k * (delay + T) + e->c);
-        if (brake > 0.0)
-            r->peak_limit += 0.5 * e->k * c->speed * c->speed / brake;
-        const double z = fmin(0.99, e->c / (2.0 * sqrt(e->k * c->mass)));
-        /* peak of a spring-damper hit with v: at the step c v, or where f' = 0 */
-        const double root = sqrt(1.0 - z * z),
-                     turn = atan2(root * (1.0 - 4.0 * z * z), z * (3.0 - 4.0 * z * z));
-        const double phi = z < 0.5 ? exp(-z / root * turn) : 2.0 * z;
-        r->peak_ideal = phi * c->speed * sqrt(e->k * c->mass);
-    } else {
-        r->peak_limit = r->peak_ideal = FF_NAN;
-    }
-    unsigned outside = 0;
-    if (!e->valid)
-        outside |= FUSED_NO_ESTIMATE;
-    if (samples < 4)
-        outside |= FUSED_FEW_SAMPLES;
-    if (c->force_max < 10.0 * fused_noise_of(config, c))
-        outside |= FUSED_WEAK;
-    if (0.5 * FF_PI * w * fabs(config->skew) > 0.01)
-        outside |= FUSED_SKEW;
-    if (c->frozen)
-        outside |= FUSED_LOOK_BACK;
-    if (!c->wall_used && w * delay > 1.65)
-        outside |= FUSED_LATE;
-    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noisy(config, c)))
-        outside |= FUSED_FRICTION;
-    /* a misfit of three times the noise, or of a fiftieth of the peak: no law of ours */
-    const double least = fmax(fused_noise_of(config, c), 1e-3 * c->force_max);
-    const double unit = fused_noisy(config, c) ? 3.0 : 0.02 * c->force_max / least;
-    if (ended && e->valid && e->J > unit * unit * (double)(c->until - c->row_from + 1))
-        outside |= FUSED_MISFIT;
-    if (ended && fused_noisy(config, c) && c->mu == 0.0 && c->lean_misfit > union_misfit)
-        outside |= FUSED_MISFIT; /* what is across the normal is not noise, and no friction explains it */
-    for (int i = 0; i < FUSED_CONTACTS; i++) {
-        const fused_contact *o = &state->contact[i];
-        if (fused_beside(o, c) && (o->a == body || o->b == body))
-            outside |= FUSED_SEVERAL;
-    }
-    r->outside = outside;
+    r->samples = samples_of(state, c, k, ended);
+    report_peaks(model, c, delay, r);
+    const double w = e->valid && e->law == 0 ? sqrt(e->k / c->mass) : FF_PI / ((r->samples + 1) * T);
+    r->outside = outside_of(model, state, c, body, ended, r->samples, w);
 }
 
 /* A free flight from the anchor: what ff__fused_begin() made of noise is undone. */
@@ -275,7 +328,7 @@ void ff__fused_cancel(fused_state *state, fused_contact *c) {
 }
 
 static void remember(fused_state *state, fused_contact *c, uint64_t k) {
-    if (!c->surface.valid || c->abandoned)
+    if (!c->surface.valid || c->over.abandoned)
         return;
     int slot = c->wall;
     if (c->closing && slot >= 0 && !state->wall[slot].valid)
@@ -343,11 +396,11 @@ bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_conta
     const bool robot_out = fused_row_of(c, k)->f < fused_threshold(config, c) &&
                            fused_row_of(c, k)->v <= 0.0 &&
                            (noise == 0.0 || sum < (double)count * (0.75 * noise + 0.005 * c->force_max));
-    c->quiet = satellite_out && robot_out ? c->quiet + 1 : 0;
+    c->over.quiet = satellite_out && robot_out ? c->over.quiet + 1 : 0;
     /* No force for longer than the robot can be late: it is over, whatever the model says. */
-    c->silent = fused_row_of(c, k)->f < fused_threshold(config, c) ? c->silent + 1 : 0;
-    c->abandoned = (double)c->silent > 1.5 * state->delay[c->a] / model->integrate.cycle + 24.0;
-    return c->quiet >= 3 || c->abandoned;
+    c->over.silent = fused_row_of(c, k)->f < fused_threshold(config, c) ? c->over.silent + 1 : 0;
+    c->over.abandoned = (double)c->over.silent > 1.5 * state->delay[c->a] / model->integrate.cycle + 24.0;
+    return c->over.quiet >= 3 || c->over.abandoned;
 }
 
 /* The contact is over: from here on the body flies, while the settlement (a last estimate and replay) goes
@@ -403,12 +456,12 @@ void ff__fused_absorb(fused_state *state, fused_contact *c) {
 
 /* Is one of several again. */
 void ff__fused_part(fused_contact *c) {
-    c->united = false;
-    c->end = c->until = c->end_before;
-    c->n = c->n_new = c->before.n;
-    c->r = c->r_new = c->before.r;
-    c->mu = c->before.mu;
-    c->surface = c->fit = c->before.surface;
+    c->one.judged = false;
+    c->end = c->until = c->one.end;
+    c->n = c->next.n = c->one.before.n;
+    c->r = c->next.r = c->one.before.r;
+    c->mu = c->one.before.mu;
+    c->surface = c->next.surface = c->one.before.surface;
     c->first.surface.valid = false;
 }
 
@@ -444,10 +497,10 @@ static void unite(const fused_model *model, fused_state *state, const fused_cont
             (!one || !fused_beside(o, e) || k - o->anchor > 3 * ff__ring_rows(&state->history.ring) / 4))
             return;
     }
-    e->before = (fused_settled){e->surface, e->n, e->r, e->mu, several};
-    e->end_before = e->end;
+    e->one.before = (fused_settled){e->surface, e->n, e->r, e->mu, several};
+    e->one.end = e->end;
     e->end = end;
-    e->united = e->closing = e->tried = true;
+    e->one.judged = e->closing = e->one.tried = true;
     e->mu = 0.0;
     e->stage = PLACE;
     e->row = e->row_from;
@@ -458,7 +511,7 @@ static void unite(const fused_model *model, fused_state *state, const fused_cont
 }
 
 static void settle(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
-    const bool again = c->tried;
+    const bool again = c->one.tried;
     conclude(model, state, c);
     if (!again)
         unite(model, state, c, k);
@@ -481,7 +534,7 @@ void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k,
         done |= 1u << (c - state->contact);
         if (c->closing && k - c->row_from > ff__ring_rows(&state->history.ring) - 16) {
             c->stage = SETTLE; /* its rows leave the history: what is known stands */
-            if (c->united)
+            if (c->one.judged)
                 ff__fused_part(c);
         }
         for (int stage = -1; stage != c->stage && *work > 0;) {

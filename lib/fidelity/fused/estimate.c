@@ -14,8 +14,8 @@ static void random_surface(fused_state *state, double lo, double hi, ff_profile 
 static void begin_rows(fused_contact *c, int stage) {
     c->stage = stage;
     c->row = c->row_from;
-    c->force_new = c->torque_new = c->peak = 0.0;
-    c->f_last[0] = c->f_last[1] = 0.0;
+    c->taken.force = c->taken.torque = c->taken.peak = 0.0;
+    c->taken.last[0] = c->taken.last[1] = 0.0;
 }
 
 static void begin_fit(const ff_profile_in *in, fused_contact *c, int stage) {
@@ -27,30 +27,30 @@ static void begin_fit(const ff_profile_in *in, fused_contact *c, int stage) {
  * contact has tried them all several times, a short one does so at its end. */
 static void choose_rivals(fused_contact *c, uint64_t k, bool final) {
     const uint64_t age = k - c->detected;
-    c->laws = 0;
-    if (k >= c->law_due && age >= 8 && c->law_trial == 0) {
-        c->law_trial = 1;
-        c->law_due = k + 4 + age / 2;
+    c->laws.left = 0;
+    if (k >= c->laws.due && age >= 8 && c->laws.trial == 0) {
+        c->laws.trial = 1;
+        c->laws.due = k + 4 + age / 2;
     }
-    if (!c->fit.valid || (final && c->passes > 0))
+    if (!c->next.surface.valid || (final && c->passes > 0))
         return;
     if (final) {
-        c->laws = 0x1eu;
-        c->law_trial = 0;
-    } else if (c->law_trial) {
-        c->laws = 1u << c->law_trial;
+        c->laws.left = 0x1eu;
+        c->laws.trial = 0;
+    } else if (c->laws.trial) {
+        c->laws.left = 1u << c->laws.trial;
         /* the depth of growing damping takes many fits: a short contact has better things to do */
-        c->law_trial = (c->law_trial + 1) % (age < 48 ? FF_PROFILE_STEP : FF_PROFILE_LAWS);
+        c->laws.trial = (c->laws.trial + 1) % (age < 48 ? FF_PROFILE_STEP : FF_PROFILE_LAWS);
     }
-    c->laws &= ~(1u << c->fit.law);
-    if (c->fit.law == FF_PROFILE_STEP)
-        c->laws |= 1u << FF_PROFILE_STEP; /* its depth again */
-    c->grows.trial = 0;
-    if (c->fit.law == 0 && c->fit.J <= 20.0) /* no rival can reach half of it less ten */
-        c->laws = 0;
-    c->zero = c->fit;
-    if (c->laws && c->fit.law != 0)
-        c->laws |= 1u; /* the first law again, to compare with */
+    c->laws.left &= ~(1u << c->next.surface.law);
+    if (c->next.surface.law == FF_PROFILE_STEP)
+        c->laws.left |= 1u << FF_PROFILE_STEP; /* its depth again */
+    c->laws.grows.trial = 0;
+    if (c->next.surface.law == 0 && c->next.surface.J <= 20.0) /* no rival can reach half of it less ten */
+        c->laws.left = 0;
+    c->laws.zero = c->next.surface;
+    if (c->laws.left && c->next.surface.law != 0)
+        c->laws.left |= 1u; /* the first law again, to compare with */
 }
 
 /* Logarithm of the next depth to try: three along the search direction in turn, from the deepest row down
@@ -113,16 +113,16 @@ static void place_depth(fused_depth *z, double J) {
 
 /* The law whose damping grows with depth: its depth is sought beside the rest. */
 static ff_profile_progress try_depth(const ff_profile_in *in, fused_contact *c, int *work) {
-    fused_depth *z = &c->grows;
-    const bool known = c->fit.law == FF_PROFILE_STEP;
+    fused_depth *z = &c->laws.grows;
+    const bool known = c->next.surface.law == FF_PROFILE_STEP;
     if (z->trial == 0) {
         double deepest = 0.0;
         for (int i = 0; i < in->rows; i++)
             if (in->use[i])
-                deepest = fmax(deepest, in->s[i] - c->fit.x0);
+                deepest = fmax(deepest, in->s[i] - c->next.surface.x0);
         if (!(deepest > 0.0))
             return FF_PROFILE_NONE;
-        z->next = known ? log(c->fit.depth) - 0.03 : log(0.3 * deepest);
+        z->next = known ? log(c->next.surface.depth) - 0.03 : log(0.3 * deepest);
         z->best = (ff_profile){.J = FF_INF};
     }
     while (next_depth(z, known)) {
@@ -145,45 +145,45 @@ static ff_profile_progress try_depth(const ff_profile_in *in, fused_contact *c, 
     if (!z->best.valid)
         return FF_PROFILE_NONE;
     /* it has one parameter more than the others: a better misfit alone is not enough */
-    if (!known && c->fit.law && !(z->best.J < 0.25 * c->fit.J - 10.0))
+    if (!known && c->next.surface.law && !(z->best.J < 0.25 * c->next.surface.J - 10.0))
         return FF_PROFILE_NONE;
     return FF_PROFILE_DONE;
 }
 
 /* The next part of a trial of another law. True when all are done. */
 static bool try_rival(const ff_profile_in *in, fused_state *state, fused_contact *c, int *work) {
-    if (!c->laws)
+    if (!c->laws.left)
         return true;
     int law = 0;
-    while (!(c->laws >> law & 1u))
+    while (!(c->laws.left >> law & 1u))
         law++;
     ff_profile_in coarse = *in; /* enough to tell the laws apart; the chosen one gets all its rows */
     if (law)
         coarse.thin = 48;
-    c->rival = law ? c->surface : c->zero;
+    c->rival = law ? c->surface : c->laws.zero;
     const ff_profile_progress progress = law == FF_PROFILE_STEP
                                              ? try_depth(in, c, work)
                                              : ff_profile_continue(&coarse, law, &c->search, work, &c->rival);
     if (progress == FF_PROFILE_MORE)
         return false;
-    c->laws &= ~(1u << law);
+    c->laws.left &= ~(1u << law);
     ff_profile_begin(in, &c->search);
     if (progress == FF_PROFILE_DONE && law == 0)
-        c->zero = c->rival;
-    else if (progress == FF_PROFILE_DONE && c->rival.J < 0.5 * c->zero.J - 10.0 &&
-             (c->fit.law == 0 || c->rival.J < c->fit.J)) {
-        c->fit = c->rival;
+        c->laws.zero = c->rival;
+    else if (progress == FF_PROFILE_DONE && c->rival.J < 0.5 * c->laws.zero.J - 10.0 &&
+             (c->next.surface.law == 0 || c->rival.J < c->next.surface.J)) {
+        c->next.surface = c->rival;
         state->info.law_switches++;
     } else if (law == 0)
-        c->laws = 0; /* nothing to compare with */
-    return c->laws == 0;
+        c->laws.left = 0; /* nothing to compare with */
+    return c->laws.left == 0;
 }
 
 /* The new estimate takes effect: rows and residuals. */
 static void commit(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last) {
-    c->n = c->n_new;
-    c->r = c->r_new;
-    c->surface = c->fit;
+    c->n = c->next.n;
+    c->r = c->next.r;
+    c->surface = c->next.surface;
     for (uint64_t i = c->until + 1; i <= last; i++) {
         ff__fused_take_row(state, c, i);
         fused_row_of(c, i)->use = 1;
@@ -205,22 +205,22 @@ static double misfit(const fused_contact *c) {
     int rows = 0;
     for (uint64_t i = c->row_from; i <= c->until; i++)
         rows += fused_row_of(c, i)->use == 1;
-    return c->fit.J / fmax(1.0, (double)rows);
+    return c->next.surface.J / fmax(1.0, (double)rows);
 }
 
 /* The settlement's second pass judges the rows by the first one's surface. Where it then explains them far
  * worse, that surface has let in rows that are none of the contact's: the first pass stands. True where the
  * rows must then be taken along its normal again. */
 static bool keep_better(fused_contact *c) {
-    if (!c->closing || !c->fit.valid || c->united)
+    if (!c->closing || !c->next.surface.valid || c->one.judged)
         return false;
     const double now = misfit(c);
     if (c->passes > 0) {
-        c->first = (fused_settled){c->fit, c->n_new, c->r_new, c->mu, now};
+        c->first = (fused_settled){c->next.surface, c->next.n, c->next.r, c->mu, now};
     } else if (c->first.surface.valid && now > 4.0 * c->first.misfit + 3.0) {
-        c->fit = c->first.surface;
-        c->n_new = c->first.n;
-        c->r_new = c->first.r;
+        c->next.surface = c->first.surface;
+        c->next.n = c->first.n;
+        c->next.r = c->first.r;
         c->mu = c->first.mu;
         c->first.surface.valid = false;
         return true;
@@ -232,13 +232,142 @@ static bool keep_better(fused_contact *c) {
  * ten times better than the several do, otherwise all is as it was. True where the rows must be taken again.
  */
 static bool judge_union(fused_state *state, fused_contact *c) {
-    if (c->fit.valid && c->mu_try > 0 && c->lean_misfit < fmax(union_misfit, 0.1 * c->before.misfit)) {
+    if (c->next.surface.valid && c->lean.tried > 0 &&
+        c->lean.misfit < fmax(union_misfit, 0.1 * c->one.before.misfit)) {
         ff__fused_absorb(state, c);
-        c->united = false;
+        c->one.judged = false;
         return false;
     }
     ff__fused_part(c);
     return true;
+}
+
+/* The stages of an estimate. Each returns true where it is done, and stops where the work of the cycle ends.
+ */
+static bool place(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last,
+                  int *work) {
+    const fused_reach z = ff__fused_reach_of(state, c, last);
+    if (c->row <= c->row_from) {
+        c->row = c->row_from;
+        c->sum = (fused_sums){0};
+    }
+    for (; c->row <= last && *work > 0; c->row++, *work -= WORK_PLACE)
+        ff__fused_add_place(config, state, c, &z, c->row);
+    if (c->row <= last)
+        return false;
+    ff__fused_find_place(config, state, c, &z, last);
+    begin_rows(c, TAKE);
+    return true;
+}
+
+static bool take(fused_state *state, fused_contact *c, uint64_t last, int *work) {
+    ff__fused_take_rows(state, c, last, work);
+    if (c->row <= last)
+        return false;
+    c->force_max = c->taken.force;
+    c->torque_max = c->taken.torque;
+    return true;
+}
+
+/* The rows are there: what the fit begins with. */
+static void prepare_fit(const fused_config *config, fused_state *state, fused_contact *c) {
+    const bool again = c->stage == TAKE_AGAIN;
+    c->until = c->row - 1;
+    if (!again)
+        ff__fused_choose_rows(config, state, c);
+    c->next.surface = again ? c->rival : c->surface;
+    if (c->closing && c->passes > 0 && !again)
+        c->next.surface.law = 0; /* friction may have mimicked another law */
+    c->lean.side = 0;
+    c->lean.tried = again ? c->lean.tried : 0;
+    if (config->random_estimates) {
+        random_surface(state, fused_row_of(c, c->row_from)->s, fused_row_of(c, c->detected)->s,
+                       &c->next.surface);
+        c->stage = COMMIT;
+    } else
+        c->stage = again ? FIT_AGAIN : FIT;
+    c->search.level = -1;
+}
+
+static bool fit(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    if (*work <= 0)
+        return false;
+    fused_table t;
+    ff_profile_in in;
+    ff__fused_fill_table(model, c, &t, &in);
+    *work -= (int)(c->until - c->row_from) / 2;
+    if (c->stage != RIVAL) {
+        if (c->search.level < 0)
+            ff_profile_begin(&in, &c->search);
+        const int law = c->next.surface.valid ? c->next.surface.law : 0;
+        if (ff_profile_continue(&in, law, &c->search, work, &c->next.surface) == FF_PROFILE_MORE)
+            return false;
+        if (c->stage == FIT) {
+            choose_rivals(c, c->until, c->closing);
+            begin_fit(&in, c, RIVAL);
+        } else
+            c->stage = FRICTION;
+    }
+    if (c->stage == RIVAL) {
+        while (*work > 0 && c->laws.left)
+            try_rival(&in, state, c, work);
+        if (c->laws.left)
+            return false;
+        c->stage = FRICTION;
+    }
+    return true;
+}
+
+/* False also where a friction was found: its rows and its surface come first. */
+static bool find_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    const fused_config *config = &model->config;
+    const uint64_t age = c->until - c->detected;
+    const double rows = (double)(c->until - c->row_from + 1);
+    const bool may = c->next.surface.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
+                     c->slides && ff__fused_lone(state, c) && c->lean.tried == 0 &&
+                     ((c->closing && fused_noisy(config, c)) || c->mu > 0.0 ||
+                      c->next.surface.J > (fused_noisy(config, c) ? 4.0 : 0.004) * rows);
+    while (may) {
+        if (*work <= 0)
+            return false;
+        if (!(c->closing ? ff__fused_settle_friction(model, state, c, work)
+                         : ff__fused_step_friction(model, state, c, work)))
+            continue;
+        c->lean.tried++;
+        if (c->lean.mu != c->mu || c->closing) {
+            c->mu = c->lean.mu;
+            c->next.n = c->lean.n;
+            begin_rows(c, TAKE_AGAIN);
+            return false;
+        }
+        break;
+    }
+    c->stage = COMMIT;
+    return true;
+}
+
+/* The estimate is complete. */
+static void finish(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last,
+                   uint64_t k, int *work) {
+    /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
+     * is little to repeat */
+    if (*work <= 0 || (k - c->anchor > 24 &&
+                       ff__replay_reached(state->replay, ff__fused_group_of(state, c->a)) > c->anchor))
+        return;
+    if (keep_better(c) || (c->one.judged && c->passes == 0 && judge_union(state, c))) {
+        begin_rows(c, TAKE_FIRST);
+        return;
+    }
+    commit(config, state, c, last);
+    *work -= 3 * (int)(last - c->row_from);
+    if (c->closing && c->passes > 0) {
+        c->passes--;
+        c->stage = PLACE;
+        c->row = c->row_from;
+        return;
+    }
+    ff__replay_ask(state->replay, ff__fused_group_of(state, c->a), c->anchor);
+    c->stage = c->closing ? SETTLE : REST;
 }
 
 /* One estimate from all rows up to `last`: place, surface, residuals; then the replay is asked for. Bounded
@@ -251,126 +380,24 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
         c->stage = c->closing ? SETTLE : REST;
         return;
     }
-    if (c->stage == PLACE) {
-        const fused_reach z = ff__fused_reach_of(state, c, last);
-        if (c->row <= c->row_from) {
-            c->row = c->row_from;
-            for (int i = 0; i < 6; i++)
-                c->sum_n[i] = c->sum_r[i] = c->sum_t[i] = 0.0;
-            c->sum_y = ff_vec3_zero();
-            c->sum_m = 0.0;
-            c->rows_r = 0;
-        }
-        for (; c->row <= last && *work > 0; c->row++, *work -= WORK_PLACE)
-            ff__fused_add_place(config, state, c, &z, c->row);
-        if (c->row <= last)
-            return;
-        ff__fused_find_place(config, state, c, &z, last);
-        begin_rows(c, TAKE);
-    }
+    if (c->stage == PLACE && !place(config, state, c, last, work))
+        return;
     if (c->stage == TAKE || c->stage == TAKE_AGAIN) {
-        ff__fused_take_rows(state, c, c->stage == TAKE ? last : c->until, work);
-        if (c->row <= (c->stage == TAKE ? last : c->until))
+        if (!take(state, c, c->stage == TAKE ? last : c->until, work))
             return;
-        c->until = c->row - 1;
-        c->force_max = c->force_new;
-        c->torque_max = c->torque_new;
-        const bool again = c->stage == TAKE_AGAIN;
-        if (!again)
-            ff__fused_choose_rows(config, state, c);
+        prepare_fit(config, state, c);
         *work -= 2 * (int)(c->until - c->row_from);
-        c->fit = again ? c->rival : c->surface;
-        if (c->closing && c->passes > 0 && !again)
-            c->fit.law = 0; /* friction may have mimicked another law */
-        c->mu_side = 0;
-        c->mu_try = again ? c->mu_try : 0;
-        if (config->random_estimates) {
-            random_surface(state, fused_row_of(c, c->row_from)->s, fused_row_of(c, c->detected)->s, &c->fit);
-            c->stage = COMMIT;
-        } else
-            c->stage = again ? FIT_AGAIN : FIT;
-        c->search.level = -1;
     }
-    const bool fits = c->stage == FIT || c->stage == FIT_AGAIN || c->stage == RIVAL;
-    if (fits) {
-        if (*work <= 0)
-            return;
-        fused_table t;
-        ff_profile_in in;
-        ff__fused_fill_table(model, c, &t, &in);
-        *work -= (int)(c->until - c->row_from) / 2;
-        if (c->stage != RIVAL) {
-            if (c->search.level < 0)
-                ff_profile_begin(&in, &c->search);
-            const int law = c->fit.valid ? c->fit.law : 0;
-            if (ff_profile_continue(&in, law, &c->search, work, &c->fit) == FF_PROFILE_MORE)
-                return;
-            if (c->stage == FIT) {
-                choose_rivals(c, c->until, c->closing);
-                begin_fit(&in, c, RIVAL);
-            } else
-                c->stage = FRICTION;
-        }
-        if (c->stage == RIVAL) {
-            while (*work > 0 && c->laws)
-                try_rival(&in, state, c, work);
-            if (c->laws)
-                return;
-            c->stage = FRICTION;
-        }
-    }
-    if (c->stage == FRICTION) {
-        const uint64_t age = c->until - c->detected;
-        const double rows = (double)(c->until - c->row_from + 1);
-        const bool may = c->fit.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
-                         c->slides && ff__fused_lone(state, c) && c->mu_try == 0 &&
-                         ((c->closing && fused_noisy(config, c)) || c->mu > 0.0 ||
-                          c->fit.J > (fused_noisy(config, c) ? 4.0 : 0.004) * rows);
-        while (may) {
-            if (*work <= 0)
-                return;
-            if (!(c->closing ? ff__fused_settle_friction(model, state, c, work)
-                             : ff__fused_step_friction(model, state, c, work)))
-                continue;
-            c->mu_try++;
-            if (c->mu_best != c->mu || c->closing) { /* its rows and its surface */
-                c->mu = c->mu_best;
-                c->n_new = c->n_best;
-                begin_rows(c, TAKE_AGAIN);
-                return;
-            }
-            break;
-        }
-        c->stage = COMMIT;
-    }
+    if ((c->stage == FIT || c->stage == FIT_AGAIN || c->stage == RIVAL) && !fit(model, state, c, work))
+        return;
+    if (c->stage == FRICTION && !find_friction(model, state, c, work))
+        return;
     if (c->stage == TAKE_FIRST) {
-        ff__fused_take_rows(state, c, c->until, work);
-        if (c->row <= c->until)
+        if (!take(state, c, c->until, work))
             return;
-        c->force_max = c->force_new;
-        c->torque_max = c->torque_new;
         ff__fused_choose_rows(config, state, c);
         c->stage = COMMIT;
     }
-    if (c->stage == COMMIT) {
-        /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
-         * is little to repeat */
-        if (*work <= 0 || (k - c->anchor > 24 &&
-                           ff__replay_reached(state->replay, ff__fused_group_of(state, c->a)) > c->anchor))
-            return;
-        if (keep_better(c) || (c->united && c->passes == 0 && judge_union(state, c))) {
-            begin_rows(c, TAKE_FIRST);
-            return;
-        }
-        commit(config, state, c, last);
-        *work -= 3 * (int)(last - c->row_from);
-        if (c->closing && c->passes > 0) {
-            c->passes--;
-            c->stage = PLACE;
-            c->row = c->row_from;
-            return;
-        }
-        ff__replay_ask(state->replay, ff__fused_group_of(state, c->a), c->anchor);
-        c->stage = c->closing ? SETTLE : REST;
-    }
+    if (c->stage == COMMIT)
+        finish(config, state, c, last, k, work);
 }

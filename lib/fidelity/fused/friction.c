@@ -55,11 +55,11 @@ static void friction_table(const fused_model *model, fused_state *state, fused_c
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     const ff__place p_0 = fused_contact_place(c);
     *n = mu == c->mu && mu > 0.0
-             ? c->n_new
-             : ff__fused_normal_with_friction(&model->config, state, c, c->until, mu, c->n_new, stride);
+             ? c->next.n
+             : ff__fused_normal_with_friction(&model->config, state, c, c->until, mu, c->next.n, stride);
     ff__place p = p_0;
     p.n = *n;
-    p.r = c->r_new;
+    p.r = c->next.r;
     ff__fused_fill_table(model, c, t, in);
     int rows = 0;
     for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride, rows++) {
@@ -83,19 +83,19 @@ static bool try_friction(const fused_model *model, fused_state *state, fused_con
     ff_profile_in in;
     friction_table(model, state, c, mu, &t, &in, n);
     *work -= in.rows * WORK_ROW + 2 * in.rows * WORK_PLACE;
-    *fit = c->fit;
+    *fit = c->next.surface;
     ff_profile_search search;
     ff_profile_begin(&in, &search);
     int left = INT32_MAX;
     const bool done = in.hi > in.lo && ff_profile_continue(&in, law, &search, &left, fit) == FF_PROFILE_DONE;
     *work -= INT32_MAX - left;
-    return done && (c->mu_best < 0.0 || fit->J < c->rival.J);
+    return done && (c->lean.mu < 0.0 || fit->J < c->rival.J);
 }
 
 static void keep_friction(fused_contact *c, double mu, const ff_profile *fit, ff_vec3 n) {
     c->rival = *fit;
-    c->mu_best = mu;
-    c->n_best = n;
+    c->lean.mu = mu;
+    c->lean.n = n;
 }
 
 /* Is a friction that lowers the misfit from `without` to `with` more than a chance? */
@@ -108,20 +108,21 @@ static bool significant(const fused_config *config, const fused_contact *c, doub
 bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
     ff_profile fit;
     ff_vec3 n;
-    if (c->mu_side == 0)
-        c->mu_best = -1.0;
-    const double wish = c->mu + (c->mu_side == 1 ? c->mu_step : c->mu_side == 2 ? -c->mu_step : 0.0);
+    if (c->lean.side == 0)
+        c->lean.mu = -1.0;
+    const double wish = c->mu + (c->lean.side == 1 ? c->lean.step : c->lean.side == 2 ? -c->lean.step : 0.0);
     const double mu = fmin(1.0, fmax(0.0, wish));
-    if ((c->mu_side == 0 || mu != c->mu) && try_friction(model, state, c, mu, c->fit.law, &fit, &n, work) &&
-        (c->mu_side == 0 || c->mu > 0.0 || significant(&model->config, c, c->rival.J, fit.J)))
+    if ((c->lean.side == 0 || mu != c->mu) &&
+        try_friction(model, state, c, mu, c->next.surface.law, &fit, &n, work) &&
+        (c->lean.side == 0 || c->mu > 0.0 || significant(&model->config, c, c->rival.J, fit.J)))
         keep_friction(c, mu, &fit, n);
-    c->mu_side = (c->mu_side + 1) % 3;
-    if (c->mu_side)
+    c->lean.side = (c->lean.side + 1) % 3;
+    if (c->lean.side)
         return false;
-    if (c->mu_best < 0.0)
-        c->mu_best = c->mu;
-    if (c->mu_best == c->mu)
-        c->mu_step = fmax(0.5 * c->mu_step, 5e-4);
+    if (c->lean.mu < 0.0)
+        c->lean.mu = c->mu;
+    if (c->lean.mu == c->mu)
+        c->lean.step = fmax(0.5 * c->lean.step, 5e-4);
     return true;
 }
 
@@ -129,11 +130,11 @@ bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused
 static void slip_of(fused_state *state, const fused_contact *c, uint64_t i, ff_vec3 *F, ff_vec3 *v) {
     const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
     *F = fused_measured_force(state, c->a, c->b, i);
-    *v = ff_rigid_point_velocity(&a, c->r_new);
+    *v = ff_rigid_point_velocity(&a, c->next.r);
     if (c->b < 0)
         return;
     const ff_rigid_state b = fused_robot_of(fused_at(state, c->b, i));
-    const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->r_new);
+    const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->next.r);
     const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
     *v = ff_quat_unrotate(b.attitude, ff_vec3_sub(*v, ff_rigid_point_velocity(&b, tip_b)));
     *F = ff_quat_unrotate(b.attitude, *F);
@@ -146,7 +147,7 @@ static double judge_normal(const fused_model *model, fused_state *state, fused_c
     fused_table t;
     ff_profile_in in;
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
-    const ff__place p = {c->torque, c->a, c->b, n, c->r_new, NULL};
+    const ff__place p = {c->torque, c->a, c->b, n, c->next.r, NULL};
     ff__fused_fill_table(model, c, &t, &in);
     ff_vec3 across[FUSED_RING], slide[FUSED_RING];
     int rows = 0;
@@ -178,13 +179,13 @@ static double judge_normal(const fused_model *model, fused_state *state, fused_c
             J += ff_vec3_dot(left, left);
         }
     J /= in.noise * in.noise;
-    *fit = c->fit;
+    *fit = c->next.surface;
     ff_profile_search search;
     ff_profile_begin(&in, &search);
     int left = INT32_MAX;
     *work -= rows * WORK_ROW;
-    const bool done =
-        in.hi > in.lo && ff_profile_continue(&in, c->fit.law, &search, &left, fit) == FF_PROFILE_DONE;
+    const bool done = in.hi > in.lo &&
+                      ff_profile_continue(&in, c->next.surface.law, &search, &left, fit) == FF_PROFILE_DONE;
     *work -= INT32_MAX - left;
     return done ? J + fit->J : FF_INF;
 }
@@ -214,7 +215,7 @@ static void open_simplex(fused_simplex *z, double size, double turn) {
  * against the sliding leaves of it. The best three, well apart, stay in the simplex's corners. */
 static void look_around(fused_state *state, fused_contact *c, int *work) {
     enum { IN_A_CALL = 16 };
-    fused_simplex *z = &c->simplex;
+    fused_simplex *z = &c->lean.simplex;
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     ff_vec3 F[2 * FRICTION_ROWS], v[2 * FRICTION_ROWS];
     int rows = 0;
@@ -264,47 +265,27 @@ static void look_around(fused_state *state, fused_contact *c, int *work) {
     }
 }
 
-/* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
- * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
-bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
-    enum { TRIALS = 60 };
-    fused_simplex *z = &c->simplex;
-    ff_profile fit;
-    double mu;
-    if (c->mu_side == 0) { /* the force's own direction, no friction */
-        z->middle = c->n_new;
-        c->mu_without = judge_normal(model, state, c, c->n_force, false, &mu, &fit, work);
-        keep_friction(c, 0.0, &fit, c->n_force);
-        z->least = FF_INF;
-        z->again = false;
-        open_simplex(z, c->mu > 0.0 ? 0.02 : 0.08, 0.4);
-        c->mu_side = 1;
-        return false;
-    }
-    if (z->again && z->look < LOOKS) {
-        look_around(state, c, work);
-        return false;
-    }
-    if (z->again && z->look < LOOKS + 3) { /* what was kept, judged by the law as well */
-        const int i = z->look++ - LOOKS;
-        z->J[i] = judge_normal(model, state, c, tilted(z->middle, z->x[i]), true, &mu, &fit, work);
-        if (z->look < LOOKS + 3)
-            return false;
-        const int best = z->J[1] < z->J[0] ? 1 : 0, least = z->J[2] < z->J[best] ? 2 : best;
-        z->middle = tilted(z->middle, z->x[least]);
-        open_simplex(z, 0.02, 3.6);
-        c->mu_side = 1;
-        return false;
-    }
-    /* trial point: the corners first, then 3 mirrored, 4 beyond it, 5 drawn in, 6 and 7 all drawn in */
-    double *x = z->kind < 3 ? z->x[z->kind] : z->kind < 6 ? z->trial : z->x[z->kind - 5];
-    const ff_vec3 n = tilted(z->middle, x);
-    const double J = judge_normal(model, state, c, n, true, &mu, &fit, work);
-    if (J < z->least) {
-        z->least = J;
-        keep_friction(c, mu, &fit, n);
-    }
-    bool next = false; /* order the corners and mirror the worst */
+/* The corners by their misfit, and the worst mirrored. */
+static void mirror_worst(fused_simplex *z) {
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2 - i; j++)
+            if (!(z->J[j] <= z->J[j + 1])) {
+                const double J_j = z->J[j], x_j[2] = {z->x[j][0], z->x[j][1]};
+                z->J[j] = z->J[j + 1];
+                z->x[j][0] = z->x[j + 1][0];
+                z->x[j][1] = z->x[j + 1][1];
+                z->J[j + 1] = J_j;
+                z->x[j + 1][0] = x_j[0];
+                z->x[j + 1][1] = x_j[1];
+            }
+    for (int q = 0; q < 2; q++)
+        z->trial[q] = z->x[0][q] + z->x[1][q] - z->x[2][q];
+    z->kind = 3;
+}
+
+/* The misfit J of the trial at x. True where the corners have changed: the next trial mirrors the worst. */
+static bool move_simplex(fused_simplex *z, const double *x, double J) {
+    bool next = false;
     const double mean[2] = {0.5 * (z->x[0][0] + z->x[1][0]), 0.5 * (z->x[0][1] + z->x[1][1])};
     if (z->kind < 3) {
         z->J[z->kind] = J;
@@ -341,41 +322,81 @@ bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fus
         z->J[z->kind - 5] = J;
         next = ++z->kind == 8;
     }
-    if (next) {
-        for (int i = 0; i < 2; i++)
-            for (int j = 0; j < 2 - i; j++)
-                if (!(z->J[j] <= z->J[j + 1])) {
-                    const double J_j = z->J[j], x_j[2] = {z->x[j][0], z->x[j][1]};
-                    z->J[j] = z->J[j + 1];
-                    z->x[j][0] = z->x[j + 1][0];
-                    z->x[j][1] = z->x[j + 1][1];
-                    z->J[j + 1] = J_j;
-                    z->x[j + 1][0] = x_j[0];
-                    z->x[j + 1][1] = x_j[1];
-                }
-        for (int q = 0; q < 2; q++)
-            z->trial[q] = z->x[0][q] + z->x[1][q] - z->x[2][q];
-        z->kind = 3;
+    if (next)
+        mirror_worst(z);
+    return next;
+}
+
+/* What comes before the simplex: the force's own direction without friction, and where it begins a second
+ * time. False where it is the simplex's turn. */
+static bool begin_search(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    fused_simplex *z = &c->lean.simplex;
+    ff_profile fit;
+    double mu;
+    if (c->lean.side == 0) { /* the force's own direction, no friction */
+        z->middle = c->next.n;
+        c->lean.without = judge_normal(model, state, c, c->next.force, false, &mu, &fit, work);
+        keep_friction(c, 0.0, &fit, c->next.force);
+        z->least = FF_INF;
+        z->again = false;
+        open_simplex(z, c->mu > 0.0 ? 0.02 : 0.08, 0.4);
+        c->lean.side = 1;
+        return true;
     }
-    const double size = fabs(z->x[2][0] - z->x[0][0]) + fabs(z->x[2][1] - z->x[0][1]);
-    if (++c->mu_side < TRIALS && !(next && size < 2e-5) && c->mu_side > 3)
+    if (z->again && z->look < LOOKS) {
+        look_around(state, c, work);
+        return true;
+    }
+    if (z->again && z->look < LOOKS + 3) { /* what was kept, judged by the law as well */
+        const int i = z->look++ - LOOKS;
+        z->J[i] = judge_normal(model, state, c, tilted(z->middle, z->x[i]), true, &mu, &fit, work);
+        if (z->look < LOOKS + 3)
+            return true;
+        const int best = z->J[1] < z->J[0] ? 1 : 0, least = z->J[2] < z->J[best] ? 2 : best;
+        z->middle = tilted(z->middle, z->x[least]);
+        open_simplex(z, 0.02, 3.6);
+        c->lean.side = 1;
+        return true;
+    }
+    return false;
+}
+
+/* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
+ * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
+bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    enum { TRIALS = 60 };
+    fused_simplex *z = &c->lean.simplex;
+    ff_profile fit;
+    double mu;
+    if (begin_search(model, state, c, work))
         return false;
-    if (c->mu_side <= 3)
+    /* trial point: the corners first, then 3 mirrored, 4 beyond it, 5 drawn in, 6 and 7 all drawn in */
+    double *x = z->kind < 3 ? z->x[z->kind] : z->kind < 6 ? z->trial : z->x[z->kind - 5];
+    const ff_vec3 n = tilted(z->middle, x);
+    const double J = judge_normal(model, state, c, n, true, &mu, &fit, work);
+    if (J < z->least) {
+        z->least = J;
+        keep_friction(c, mu, &fit, n);
+    }
+    const bool next = move_simplex(z, x, J);
+    const double size = fabs(z->x[2][0] - z->x[0][0]) + fabs(z->x[2][1] - z->x[0][1]);
+    c->lean.side++;
+    if (c->lean.side <= 3 || (c->lean.side < TRIALS && !(next && size < 2e-5)))
         return false;
     /* the misfit has other valleys, as the sliding turns round with the normal: they are looked for */
     const double rows = fmin((double)(c->until - c->row_from), FRICTION_ROWS);
     if (!z->again && z->least > (fused_noisy(&model->config, c) ? 4.0 : 0.05) * rows) {
         z->again = true;
-        z->middle = c->n_force;
+        z->middle = c->next.force;
         z->look = 0;
         z->J[0] = z->J[1] = z->J[2] = FF_INF;
         return false;
     }
-    c->mu_side = 0;
-    c->lean_misfit = fmin(z->least, c->mu_without) / friction_rows(c);
-    if (!significant(&model->config, c, c->mu_without, z->least)) {
-        c->mu_best = 0.0;
-        c->n_best = c->n_force;
+    c->lean.side = 0;
+    c->lean.misfit = fmin(z->least, c->lean.without) / friction_rows(c);
+    if (!significant(&model->config, c, c->lean.without, z->least)) {
+        c->lean.mu = 0.0;
+        c->lean.n = c->next.force;
     }
     return true;
 }

@@ -96,8 +96,8 @@ static void follow(const fused_model *model, fused_state *state, unsigned open_b
         }
         const uint64_t age = k - x->detected;
         const double noise = fused_noise_of(&model->config, x);
-        x->alarm_sum += fused_row_of(x, k)->f;
-        if (noise > 0.0 && age >= 3 && age <= 16 && x->alarm_sum < 2.0 * noise * sqrt((double)age)) {
+        x->over.sum += fused_row_of(x, k)->f;
+        if (noise > 0.0 && age >= 3 && age <= 16 && x->over.sum < 2.0 * noise * sqrt((double)age)) {
             ff__fused_cancel(state, x);
             continue;
         }

@@ -95,63 +95,100 @@ typedef struct fused_row {
     unsigned char use; /* by an estimate: 0 over or no sample, 1, 2 an outlier */
 } fused_row;
 
+/* Sums over the rows, for the normal and the contact point; symmetric matrices by their upper triangles. */
+typedef struct fused_sums {
+    double n[6], r[6]; /* of F F', and of (F.F - F F') for the contact point */
+    ff_vec3 y;         /* of F x M */
+    double t[6];       /* of M M', axes of n */
+    double m;          /* of M.M */
+    int rows;          /* in those of the contact point */
+} fused_sums;
+
+/* What is seen while rows are taken along a new normal. */
+typedef struct fused_taken {
+    double force, torque; /* [N], [N m] the largest */
+    double peak;          /* [N] median of three */
+    double last[2];       /* the two rows before */
+} fused_taken;
+
+/* An estimate before it acts. */
+typedef struct fused_next {
+    ff_vec3 n, r;
+    ff_vec3 force; /* direction of the force */
+    ff_profile surface;
+} fused_next;
+
+/* The other laws of a surface in turn. */
+typedef struct fused_laws {
+    uint64_t due;    /* next trial of them */
+    int trial;       /* law to try next; 0: none */
+    unsigned left;   /* bit mask: still to be tried */
+    ff_profile zero; /* the first one, to compare with */
+    fused_depth grows;
+} fused_laws;
+
+/* Where the search for friction stands. */
+typedef struct fused_lean {
+    double step;
+    int side, tried;
+    double mu, without; /* best so far; misfit without friction */
+    ff_vec3 n;
+    double misfit; /* what the settlement's search left: mean of a row */
+    fused_simplex simplex;
+} fused_lean;
+
+/* The contact judged as the only one, with friction, in place of all those beside it. */
+typedef struct fused_union {
+    bool judged, tried;   /* now; once */
+    fused_settled before; /* what it was as one of them */
+    uint64_t end;
+} fused_union;
+
+/* Whether it is over. */
+typedef struct fused_ending {
+    double sum;        /* [N] of the first samples: noise has none */
+    int quiet, silent; /* cycles: over for satellite and robot; without a force */
+    bool abandoned;    /* ended for want of a force while the satellite was still inside */
+} fused_ending;
+
 /* One contact: along a normal at a point, or (kind torque) about an axis. */
 typedef struct fused_contact {
     bool open;
-    bool settled;   /* ended, but a replay still passes over it */
-    bool torque;    /* a pure torque about n, body axes of a */
-    bool slides;    /* the tip moves along the surface: friction is possible */
-    bool abandoned; /* ended for want of a force while the satellite was still inside */
-    bool wall_used;
+    bool settled; /* ended, but a replay still passes over it */
+    bool torque;  /* a pure torque about n, body axes of a */
+    bool slides;  /* the tip moves along the surface: friction is possible */
     bool frozen;  /* longer than the history: the estimate is kept */
     bool closing; /* ended, and being settled: a last estimate and replay are under way */
-    bool united;  /* judged as the only contact, with friction, in place of all those beside it */
-    bool tried;   /* so judged once */
     int a, b;     /* bodies; b < 0: the world */
     ff_vec3 n;    /* outward normal in b's axes (world: inertial); torque: axis in a's */
     ff_vec3 r;    /* [m] contact point, a's axes */
     double mu;    /* identified friction */
-    double mu_step;
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */
-    uint64_t due;                   /* next estimate */
-    uint64_t law_due;               /* next trial of the other laws */
-    int law_trial;                  /* law to try next; 0: none */
     double mass;                    /* [kg] effective, along n at the contact point */
     double speed;                   /* [m/s] towards the surface at the anchor */
     double force_max;               /* [N] */
     double torque_max;
-    double alarm_sum;
-    int quiet, silent; /* cycles: over for satellite and robot; without a force */
     int wall;          /* in memory: index, -1 unknown */
+    bool wall_used;    /* it was known at the beginning */
     uint64_t row_from; /* rows kept from here on */
+    ff__ring rows;     /* of fused_row */
+    fused_ending over;
     /* the estimate under way, spread over cycles: nothing of it acts before it is complete */
-    int stage;           /* fused.h */
+    uint64_t due;        /* next one */
+    int stage;           /* below */
     uint64_t asked;      /* cycle in which it fell due */
     uint64_t row, until; /* next row; last row that takes part */
     int passes;          /* of the settlement: estimates left before the replay */
-    ff_vec3 n_new, r_new;
-    ff_vec3 n_force;           /* direction of the force */
-    double sum_n[6], sum_r[6]; /* of F F', and of (F.F - F F') for the contact point: upper triangles */
-    ff_vec3 sum_y;             /* of F x M */
-    double sum_t[6];           /* of M M', axes of n */
-    double sum_m;              /* of M.M */
-    int rows_r;                /* rows in the sums of the contact point */
-    double force_new, torque_new, peak;
-    double f_last[2];    /* the two rows before, for the median of three */
-    unsigned laws;       /* bit mask: still to be tried */
-    int mu_side, mu_try; /* where the search for friction stands */
-    double mu_best, mu_without;
-    double lean_misfit; /* what the settlement's search for friction left: mean of a row */
-    ff_vec3 n_best;
-    ff_profile fit, zero, rival;
-    fused_settled first;
-    fused_settled before; /* what it was as one of them */
-    uint64_t end_before;
-    fused_depth grows;
-    fused_simplex simplex;
+    fused_sums sum;
+    fused_taken taken;
+    fused_next next;
+    fused_laws laws;
+    fused_lean lean;
+    ff_profile rival; /* of another law, or of the best friction so far */
     ff_profile_search search;
-    ff__ring rows; /* of fused_row */
+    fused_settled first;
+    fused_union one;
 } fused_contact;
 
 typedef struct fused_wall {
@@ -298,7 +335,7 @@ static inline bool fused_sample_ok(fused_state *state, const fused_contact *c, u
 
 /* Both act, or acted, at one time. */
 static inline bool fused_beside(const fused_contact *o, const fused_contact *c) {
-    return o != c && !o->united && !c->united && (o->open || o->settled) &&
+    return o != c && !o->one.judged && !c->one.judged && (o->open || o->settled) &&
            !(o->settled && o->end <= c->anchor) && !(c->settled && c->end <= o->anchor);
 }
 

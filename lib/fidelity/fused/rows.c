@@ -35,7 +35,7 @@ double ff__fused_share(fused_state *state, const fused_contact *c, uint64_t k) {
     int count = 1;
     n[0] = c->b < 0 ? c->n : ff_quat_rotate(fused_at(state, c->b, k)->T_r.q, c->n);
     const ff_vec3 own = n[0];
-    for (int i = 0; i < FUSED_CONTACTS && !c->united; i++) {
+    for (int i = 0; i < FUSED_CONTACTS && !c->one.judged; i++) {
         const fused_contact *o = &state->contact[i];
         if (o == c || o->torque || !(o->open || o->settled) || o->a != c->a || k < o->anchor ||
             (o->settled && k >= o->end))
@@ -109,7 +109,7 @@ static ff_vec3 own_part(fused_state *state, const fused_contact *c, uint64_t i) 
     ff_vec3 F =
         c->torque ? ff__fused_pure_torque(state, c->a, i, c) : fused_measured_force(state, c->a, c->b, i);
     /* next to an earlier contact only the part across its normal is known to be ours */
-    for (int o = 0; o < FUSED_CONTACTS && !c->united; o++) {
+    for (int o = 0; o < FUSED_CONTACTS && !c->one.judged; o++) {
         const fused_contact *e = &state->contact[o];
         if (e == c || e->torque != c->torque || !fused_acts_at(e, c->a, i) || !fused_is_earlier(e, c))
             continue;
@@ -144,7 +144,7 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
     if (i <= z->last) {
         const ff_vec3 F = own_part(state, c, i);
         if (ff_vec3_dot(c->n, F) > 2.0 * noise)
-            add_square(c->sum_n, F);
+            add_square(c->sum.n, F);
     }
     if (c->torque || i > z->last_r)
         return;
@@ -152,12 +152,12 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
     const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force);
     if (!(ff_vec3_dot(F, F) > 4.0 * noise * noise))
         return;
-    add_square(c->sum_r, F);
+    add_square(c->sum.r, F);
     const ff_vec3 M = ff_quat_rotate(x->T_r.q, x->torque);
-    add_square(c->sum_t, c->b < 0 ? M : ff_quat_unrotate(fused_at(state, c->b, i)->T_r.q, M));
-    c->sum_y = ff_vec3_add(c->sum_y, ff_vec3_cross(F, x->torque));
-    c->sum_m += ff_vec3_dot(x->torque, x->torque);
-    c->rows_r++;
+    add_square(c->sum.t, c->b < 0 ? M : ff_quat_unrotate(fused_at(state, c->b, i)->T_r.q, M));
+    c->sum.y = ff_vec3_add(c->sum.y, ff_vec3_cross(F, x->torque));
+    c->sum.m += ff_vec3_dot(x->torque, x->torque);
+    c->sum.rows++;
 }
 
 /* The force's noise looks like turning: it adds 2 sigma^2 a row to what tells the point along n, and so draws
@@ -165,7 +165,8 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
  * much of it can be taken off: all, where the turning stands above the noise's own scatter; never more than
  * leaves twice that scatter, for what is left divides. */
 static double turning_noise(const fused_config *config, const fused_contact *c, double trace) {
-    const double *R = c->sum_r, rows = (double)c->rows_r, square = config->force_noise * config->force_noise;
+    const double *R = c->sum.r, rows = (double)c->sum.rows,
+                 square = config->force_noise * config->force_noise;
     ff_vec3 v = R[0] > R[3] && R[0] > R[5] ? ff_vec3_make(R[0], R[1], R[2])
                 : R[3] > R[5]              ? ff_vec3_make(R[1], R[3], R[4])
                                            : ff_vec3_make(R[2], R[4], R[5]);
@@ -183,7 +184,7 @@ static double turning_noise(const fused_config *config, const fused_contact *c, 
  * mm). Along n it shows only as far as the force turns in the body's axes during the contact; so the prior
  * must not weigh more than the misfit that it meets. */
 static void find_point(const fused_config *config, fused_contact *c, const fused_wall *wall) {
-    const double *R = c->sum_r, trace = R[0] + R[3] + R[5], blur = turning_noise(config, c, trace);
+    const double *R = c->sum.r, trace = R[0] + R[3] + R[5], blur = turning_noise(config, c, trace);
     double spread = fmax(fmax(config->torque_noise, 1e-3 * c->torque_max), 1e-9);
     const double least = fmax(fmax(config->torque_noise, 1e-6 * c->torque_max), 1e-12);
     for (int pass = 0; pass < 2; pass++) {
@@ -192,7 +193,7 @@ static void find_point(const fused_config *config, fused_contact *c, const fused
         const double ridge = weight + 1e-14 * (2.0 * trace + 3.0 * weight);
         const double d = trace + ridge - blur;
         double a[9] = {d - R[0], -R[1], -R[2], -R[1], d - R[3], -R[4], -R[2], -R[4], d - R[5]};
-        const ff_vec3 y = wall ? ff_vec3_axpy(weight, wall->r, c->sum_y) : c->sum_y;
+        const ff_vec3 y = wall ? ff_vec3_axpy(weight, wall->r, c->sum.y) : c->sum.y;
         double b[3] = {y.x, y.y, y.z};
         if (ff_cholesky_factor(3, a) != FF_OK)
             return;
@@ -200,11 +201,12 @@ static void find_point(const fused_config *config, fused_contact *c, const fused
         const ff_vec3 r = {{b[0], b[1], b[2]}};
         if (!ff_vec3_finite(r) || !(ff_vec3_norm(r) < 1e3))
             return;
-        c->r_new = r;
+        c->next.r = r;
         const ff_vec3 Rr = square_times(R, r);
         const double left =
-            c->sum_m - 2.0 * ff_vec3_dot(r, c->sum_y) + trace * ff_vec3_dot(r, r) - ff_vec3_dot(r, Rr);
-        const double misfit = c->rows_r > 3 ? sqrt(fmax(0.0, left) / (double)(2 * c->rows_r - 3)) : spread;
+            c->sum.m - 2.0 * ff_vec3_dot(r, c->sum.y) + trace * ff_vec3_dot(r, r) - ff_vec3_dot(r, Rr);
+        const double misfit =
+            c->sum.rows > 3 ? sqrt(fmax(0.0, left) / (double)(2 * c->sum.rows - 3)) : spread;
         if (!(misfit < spread))
             return;
         spread = fmax(least, misfit);
@@ -214,7 +216,7 @@ static void find_point(const fused_config *config, fused_contact *c, const fused
 /* The force's direction: the largest eigenvector of the sum of F F', by three steps n <- unit(S n) from where
  * it stands. A known wall adds weight. */
 static ff_vec3 along_force(const fused_contact *c, const fused_wall *wall, ff_vec3 n) {
-    const double *S = c->sum_n;
+    const double *S = c->sum.n;
     for (int pass = 0; pass < 3; pass++) {
         ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
         sum = ff_vec3_add(sum, square_times(S, n));
@@ -234,14 +236,14 @@ static ff_vec3 across_torque(const fused_config *config, const fused_contact *c,
                  ratio = noise * noise / (config->torque_noise * config->torque_noise);
     double S[6], a[9];
     for (int i = 0; i < 6; i++)
-        S[i] = c->sum_n[i];
+        S[i] = c->sum.n[i];
     if (wall) {
         const double heavy = sqrt(10.0) * c->force_max;
         add_square(S, ff_vec3_scale(heavy, wall->n));
     }
     const double shift = 1.001 * (S[0] + S[3] + S[5]);
     for (int i = 0; i < 6; i++)
-        S[i] -= ratio * c->sum_t[i];
+        S[i] -= ratio * c->sum.t[i];
     const double full[9] = {S[0], S[1], S[2], S[1], S[3], S[4], S[2], S[4], S[5]};
     for (int i = 0; i < 9; i++)
         a[i] = (i % 4 ? 0.0 : shift) - full[i];
@@ -261,19 +263,19 @@ void ff__fused_find_place(const fused_config *config, fused_state *state, fused_
     const fused_wall *wall = c->wall >= 0 && !c->torque ? &state->wall[c->wall] : NULL;
     /* both channels are distinguished by their noise, the torque is that of this force alone */
     const bool both = config->force_noise > 0.0 && config->torque_noise > 0.0 && !c->torque && !z->turning &&
-                      !z->earlier && z->last_r == z->last && c->rows_r >= 8 && c->mu == 0.0;
-    c->n_new = c->n_force = c->n;
-    c->r_new = c->r;
+                      !z->earlier && z->last_r == z->last && c->sum.rows >= 8 && c->mu == 0.0;
+    c->next.n = c->next.force = c->n;
+    c->next.r = c->r;
     if (z->last > c->detected + 2) {
         ff_vec3 n = along_force(c, wall, c->n);
         if (both)
             n = across_torque(config, c, wall, n);
-        c->n_force = n;
+        c->next.force = n;
         if (c->mu > 0.0 && c->closing)
             n = c->n; /* sought below */
         else if (c->mu > 0.0)
             n = ff__fused_normal_with_friction(config, state, c, k, c->mu, n, 1 + (k - c->row_from) / 96);
-        c->n_new = n;
+        c->next.n = n;
     }
     if (z->turning || z->earlier || c->torque)
         return;
@@ -303,7 +305,7 @@ void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fuse
                           .noise = fmax(fused_noise_of(config, c), fmax(1e-3 * c->force_max, 1e-9)),
                           .noise_least = fmax(fused_noise_of(config, c), fmax(1e-6 * c->force_max, 1e-12)),
                           .speed = c->speed,
-                          .depth = c->fit.depth,
+                          .depth = c->next.surface.depth,
                           .prior_k = c->torque ? 0.0 : config->stiffness};
     if (!(in->hi > in->lo))
         in->lo = in->hi - c->speed * model->integrate.cycle;
@@ -313,7 +315,7 @@ void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fuse
  * model and force must say that the contact is over. A wrong model alone must not discard the data that
  * contradict it. */
 void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused_contact *c) {
-    const double noise = fused_noise_of(config, c), gate = fmax(8.0 * noise, 0.2 * c->peak);
+    const double noise = fused_noise_of(config, c), gate = fmax(8.0 * noise, 0.2 * c->taken.peak);
     const double over = fmax(4.0 * noise, 0.05 * c->force_max);
     /* A damped surface lets go before the robot has left it. A surface that takes those rows for force keeps
      * them: the settlement begins without any weak force of the unloading, and judges again with what it
@@ -345,22 +347,23 @@ void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused
 /* Rows along n_new, r_new; the largest force and the median-of-three peak among them. */
 void ff__fused_take_rows(fused_state *state, fused_contact *c, uint64_t k, int *work) {
     const ff_vec3 n = c->n, r = c->r;
-    c->n = c->n_new;
-    c->r = c->r_new;
+    c->n = c->next.n;
+    c->r = c->next.r;
     if (c->row < c->row_from)
         c->row = c->row_from;
     for (; c->row <= k && *work > 0; c->row++, *work -= WORK_ROW) {
         ff__fused_take_row(state, c, c->row);
         const double f = fused_row_of(c, c->row)->f;
         if (c->row >= c->row_from + 2) {
-            const double hi = fmax(c->f_last[0], c->f_last[1]), lo = fmin(c->f_last[0], c->f_last[1]);
-            c->peak = fmax(c->peak, fmax(lo, fmin(hi, f)));
+            const double hi = fmax(c->taken.last[0], c->taken.last[1]),
+                         lo = fmin(c->taken.last[0], c->taken.last[1]);
+            c->taken.peak = fmax(c->taken.peak, fmax(lo, fmin(hi, f)));
         }
-        c->f_last[0] = c->f_last[1];
-        c->f_last[1] = f;
+        c->taken.last[0] = c->taken.last[1];
+        c->taken.last[1] = f;
         if (fused_sample_ok(state, c, c->row)) {
-            c->force_new = fmax(c->force_new, f);
-            c->torque_new = fmax(c->torque_new, ff_vec3_norm(fused_at(state, c->a, c->row)->torque));
+            c->taken.force = fmax(c->taken.force, f);
+            c->taken.torque = fmax(c->taken.torque, ff_vec3_norm(fused_at(state, c->a, c->row)->torque));
         }
     }
     c->n = n;

@@ -27,7 +27,8 @@ extern "C" {
  * A start outside its limits comes back as fast as the higher derivatives allow: the acceleration first at
  * full jerk, the velocity to its limit (with the acceleration zero there, so that it does not fall below and
  * rise again). A target faster than the velocity limit is followed at the limit: its velocity is clamped in
- * the plan, and the axis never reports that it has met it.
+ * the plan, and the axis never reports that it has met it; while such a target is ahead an axis that is
+ * faster slows down to the limit and no further.
  *
  * Six axes: three of the position in the world frame, three of the attitude in the body frame (below).
  * Real-time safe: no allocation, a bounded number of iterations, no state but the one passed in. */

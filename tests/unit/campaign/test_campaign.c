@@ -277,7 +277,7 @@ static void test_refuses_with_line_and_column(void **state) {
          "causal_limit]\nmaps: [{x: time.cycle, show: contacts, limits: [{of: causal_limit, at: 1}, {of: "
          "causal_limit, at: 1}, {of: causal_limit, at: 1}, {of: causal_limit, at: 1}, {of: causal_limit, at: "
          "1}]}]\n",
-         "limits must be a list of at most 4"},
+         "limits must be a list of up to 4"},
         {"name: t\nbase: base.yaml\nvary: {time.cycle: {list: [0.002, 0.004]}}\nmetrics: [contacts, "
          "causal_limit]\nmaps: [{x: time.cycle, show: contacts, limits: [{of: causal_limit, at: 1, label: "
          "[a]}]}]\n",
@@ -314,8 +314,7 @@ static void test_refuses_more_than_there_is_room_for(void **state) {
         {"samples: 2\nmethods: [", "'tdpa:force_noise=%d', ", "]\n", "methods must be a list of 1 to 32", 33},
         {"samples: 2\nmetrics: {", "m%d: contacts, ", "}\n", "more than 32 metrics", 33},
         {"vary: {time.cycle: {list: [0.002]}}\nmaps: [",
-         "{x: time.cycle, show: rebound_error, contour: %d}, ", "]\n", "maps must be a list of at most 32",
-         33},
+         "{x: time.cycle, show: rebound_error, contour: %d}, ", "]\n", "maps must be a list of up to 32", 33},
         {"samples: 2\nmethods: ['tdpa:reading=", "%04d", "']\n", "is too long", 60}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[8192] = "name: t\nbase: base.yaml\n", message[2048];
@@ -498,7 +497,7 @@ static void test_worker_equals_a_run_with_set(void **state) {
             }
             ff_scenario scenario;
             const ff_scenario_options options = {
-                .set = sets, .sets = c->varies + 1, .method = c->method[m].method};
+                .set = sets, .sets = c->varies + 1, .method = c->method[m].variant.method};
             assert_int_equal(ff_scenario_load(c->base, &options, &scenario, message, sizeof message, warnings,
                                               sizeof warnings),
                              FF_OK);

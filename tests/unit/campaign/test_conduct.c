@@ -92,12 +92,14 @@ static void test_from_nothing_to_the_folder_and_again(void **state) {
     for (int m = 0; m < 2; m++) { /* what is kept holds its log, and how to make it again */
         char name[256];
         const uint64_t index = made.output->worst[m][0].slot / 2;
-        snprintf(name, sizeof name, "a/kept/%llu-%s/log.csv", (unsigned long long)index, c->method[m].label);
+        snprintf(name, sizeof name, "a/kept/%llu-%s/log.csv", (unsigned long long)index,
+                 c->method[m].variant.label);
         char *log = get_file(in_folder(name));
         assert_non_null(log);
         assert_int_equal(count_lines(log), 102);
         free(log);
-        snprintf(name, sizeof name, "a/kept/%llu-%s/command", (unsigned long long)index, c->method[m].label);
+        snprintf(name, sizeof name, "a/kept/%llu-%s/command", (unsigned long long)index,
+                 c->method[m].variant.label);
         command = get_file(in_folder(name));
         assert_non_null(command);
         assert_line(command, "freefloat run");
@@ -325,7 +327,7 @@ static void test_maps_and_curves_show_their_limits(void **state) {
              "still: satellites.body.final.velocity_mps.1}\n"
              "maps:\n"
              "  - {x: contacts.right.stiffness, y: satellites.body.robot.delay, show: force, contour: 1.2,\n"
-             "     limits: [{of: limit, at: 1.15, label: 'no <method> passes'}, {of: w, at: 99}]}\n"
+             "     limits: [{of: w, at: 0.3, label: 'no <method> passes'}, {of: w, at: 99}]}\n"
              "  - {x: satellites.body.robot.delay, show: error, limits: [{of: w, at: 0.2}]}\n"
              "  - {x: w, show: force, limits: [{of: limit}]}\n"
              "  - {x: satellites.body.robot.delay, show: still}\n");
@@ -352,6 +354,7 @@ static void test_maps_and_curves_show_their_limits(void **state) {
     char *page = get_file(in_folder("maps/report.html"));
     assert_non_null(page);
     assert_non_null(strstr(page, "w = 0.2"));
+    assert_non_null(strstr(page, "\"pieces\"")); /* the line where w tau is 0.3 */
     free(page);
     ff_conduct_free(&made);
     drop(c);

@@ -194,7 +194,7 @@ static ff_output *make_picture(ff_campaign *c, bool flat) {
     c->samples = 1;
     for (int i = 0; i < 3; i++)
         c->metric[i] = (ff_metric){.name = {(char)('a' + i)}, .unit = ""};
-    snprintf(c->method[0].label, sizeof c->method[0].label, "direct");
+    snprintf(c->method[0].variant.label, sizeof c->method[0].variant.label, "direct");
     c->map[0] = (ff_campaign_map){.x = 0, .y = flat ? -1 : 1, .show = 2, .contour = FF_NAN, .limits = 1};
     c->map[0].limit[0] = (ff_map_limit){.column = 0, .at = 0.75, .label = "the <limit>"};
     ff_picture *p = &o->picture[0];

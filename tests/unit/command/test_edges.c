@@ -2,7 +2,7 @@
  * ranges from both sides. */
 #include "support.h"
 
-#include "freefloat/command.h"
+#include "freefloat/output.h"
 
 static ff_rng rng;
 
@@ -362,6 +362,129 @@ static void test_turns_come_back_into_the_range(void **unused) {
         }
 }
 
+/* An arm that cannot follow comes to rest on a straight line in axis space, every axis within speed/0.25 s.
+ */
+static void test_axes_brake_together(void **state) {
+    (void)state;
+    ff_arm_config config;
+    ff_arm_model arm;
+    ff_arm_default(FF_ARM_KR120, &config);
+    assert_int_equal(ff_arm_create(&config, &arm), FF_OK);
+    const double T = 0.004;
+    for (int n = 0; n < 100; n++) {
+        ff_arm_joints at = {.a = {0.1, -1.6, 1.8, 0.2, 0.9, -0.3}}, rate = {0};
+        for (int i = 0; i < 6; i++)
+            rate.a[i] = ff_rng_range(&rng, -0.8, 0.8) * config.speed[i];
+        ff_axes_state s;
+        ff_axes_reset(&s, &at);
+        s.rate = rate;
+        const ff_pose far = {ff_quat_identity(), ff_vec3_make(9.0, 0, 0)};
+        ff_arm_joints joints, first = at;
+        ff_axes_out out;
+        for (int k = 0; k < 200; k++) {
+            const ff_arm_joints before = s.rate;
+            ff_axes_step(&arm, T, &s, &far, &joints, &out);
+            assert_int_equal(out.reason, k == 0 ? FF_AXES_REACH : FF_AXES_FOLLOW);
+            for (int i = 0; i < 6; i++) {
+                const double now = (joints.a[i] - s.at.a[i]) / T;
+                assert_true(fabs(now - before.a[i]) / T <= config.speed[i] / FF_AXES_STOP * (1 + 1e-9));
+            }
+            ff_axes_confirm(&s, true, false);
+            if (out.rests)
+                break;
+        }
+        assert_true(out.rests);
+        for (int i = 1; i < 6; i++) /* straight */
+            assert_near((joints.a[i] - first.a[i]) * rate.a[0], (joints.a[0] - first.a[0]) * rate.a[i], 1e-9);
+    }
+}
+
+static void test_axes_follow_and_lost_answers(void **state) {
+    (void)state;
+    ff_arm_config config;
+    ff_arm_model arm;
+    ff_arm_default(FF_ARM_KR120, &config);
+    assert_int_equal(ff_arm_create(&config, &arm), FF_OK);
+    const double T = 0.004;
+    ff_arm_joints at = {.a = {0.1, -1.6, 1.8, 0.2, 0.9, -0.3}}, joints;
+    ff_axes_state s;
+    ff_axes_reset(&s, &at);
+    ff_pose pose = ff_arm_forward(&arm, &at);
+    ff_axes_out out;
+    pose.p.x += 1e-4;
+    ff_axes_step(&arm, T, &s, &pose, &joints, &out);
+    assert_int_equal(out.reason, FF_AXES_FOLLOW);
+    const ff_pose made = ff_arm_forward(&arm, &joints);
+    assert_vec3_near(made.p, pose.p, 1e-9);
+    ff_axes_confirm(&s, false, true); /* lost: it stands where it stood */
+    assert_memory_equal(&s.at, &at, sizeof at);
+    assert_true(s.rate.a[1] == 0.0);
+    ff_axes_step(&arm, T, &s, &pose, &joints, &out);
+    ff_axes_confirm(&s, true, false);
+    assert_memory_equal(&s.at, &joints, sizeof joints);
+    assert_true(fabs(s.rate.a[1]) > 0.0);
+    /* too fast for an axis: said which, and not made */
+    pose.p.x += 0.1;
+    ff_axes_step(&arm, T, &s, &pose, &joints, &out);
+    assert_int_equal(out.reason, FF_AXES_SPEED);
+    assert_true(out.axis >= 1 && out.axis <= 6 && out.speed > out.limit);
+    assert_true(fabs(joints.a[1] - s.at.a[1]) <= fabs(T * s.rate.a[1]));
+}
+
+/* A carriage brakes with the axes and within its own deceleration; what is held repeats the joints and ends a
+ * brake; an answer that nobody sent, or a controller that held the robot, leaves nothing moving. */
+static void test_axes_hold_and_brake_on_a_rail(void **unused) {
+    (void)unused;
+    const double T = 0.004;
+    const ff_arm_config c = arm_of(FF_ARM_RAIL_FOLLOW);
+    ff_arm_model m;
+    assert_int_equal(ff_arm_create(&c, &m), FF_OK);
+    const ff_arm_joints at = {.a = {0.1, -1.2, 1.4, 0.2, 0.7, 0.3}, .rail = 0.5};
+    const ff_pose far = {ff_quat_identity(), ff_vec3_make(99.0, 0, 0)};
+    for (int n = 0; n < 50; n++) {
+        ff_axes_state s;
+        ff_axes_reset(&s, &at);
+        const double rail = ff_rng_range(&rng, -1, 1) * c.rail.speed,
+                     axis = ff_rng_range(&rng, -0.2, 0.2) * c.speed[1];
+        s.rate.rail = rail;
+        s.rate.a[1] = axis;
+        ff_arm_joints joints;
+        ff_axes_out out = {0};
+        int k = 0;
+        for (; k < 400 && !out.rests; k++) {
+            const double before = s.rate.rail;
+            ff_axes_step(&m, T, &s, &far, &joints, &out);
+            assert_true(fabs((joints.rail - s.at.rail) / T - before) / T <=
+                        c.rail.speed / FF_AXES_STOP * (1 + 1e-9));
+            ff_axes_confirm(&s, true, false);
+        }
+        assert_true(out.rests);
+        /* the slower of the two decides, and a constant deceleration covers half of its velocity times its
+         * time */
+        const double time = FF_AXES_STOP * fmax(fabs(rail) / c.rail.speed, fabs(axis) / c.speed[1]);
+        assert_near(joints.rail - at.rail, 0.5 * rail * time, fabs(rail) * T);
+        assert_near((joints.rail - at.rail) * axis, (joints.a[1] - at.a[1]) * rail, 1e-12);
+        assert_true(s.braking);
+        ff_axes_hold(&s);
+        assert_true(!s.braking && s.pending);
+        assert_memory_equal(&s.sent, &s.at, sizeof s.at);
+        for (int i = 0; i < 6; i++)
+            assert_near(s.sent_rate.a[i], 0.0, 0.0);
+    }
+    for (int kind = 0; kind < 3; kind++) { /* not sent; taken, but held since; taken */
+        ff_axes_state s;
+        ff_axes_reset(&s, &at);
+        s.rate.a[0] = 0.1;
+        s.sent.a[0] = 0.2;
+        s.sent_rate.a[0] = 0.3;
+        s.pending = kind > 0;
+        ff_axes_confirm(&s, true, kind == 1);
+        assert_near(s.at.a[0], kind ? 0.2 : 0.1, 0.0);
+        assert_near(s.rate.a[0], kind == 2 ? 0.3 : 0.0, 0.0);
+        assert_false(s.pending);
+    }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 61);
     const struct CMUnitTest tests[] = {
@@ -373,6 +496,9 @@ int main(void) {
         cmocka_unit_test(test_axes_outside_are_named),
         cmocka_unit_test(test_inverse_refuses_what_is_not_finite),
         cmocka_unit_test(test_turns_come_back_into_the_range),
+        cmocka_unit_test(test_axes_brake_together),
+        cmocka_unit_test(test_axes_follow_and_lost_answers),
+        cmocka_unit_test(test_axes_hold_and_brake_on_a_rail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

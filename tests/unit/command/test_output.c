@@ -261,6 +261,143 @@ static void test_stop_against_the_closed_form(void **state) {
     }
 }
 
+typedef struct stop {
+    ff_vec3 path;
+    double speed, least; /* largest; least along the first velocity */
+    bool rests;
+} stop;
+
+/* Braking from differences v, a: what the robot makes of it, and whether the answers keep their limits. */
+static stop brake_from(const ff_output_config *c, ff_vec3 v, ff_vec3 a) {
+    ff_output_state s;
+    ff_output_reset(&s, ff_pose_identity());
+    s.velocity.v = v;
+    s.acceleration.v = a;
+    robot r = {ff_pose_identity(), {v, ff_vec3_zero()}, {a, ff_vec3_zero()}};
+    ff_output_config limits = *c; /* the velocity is judged by the caller: it may begin beyond it */
+    limits.velocity = FF_INF;
+    worst kept = {0};
+    const ff_vec3 u = ff_vec3_unit(v);
+    stop made = {.least = FF_INF};
+    ff_output_out out;
+    for (int k = 0; k < 20000 && !made.rests; k++) {
+        ff_output_step(c, &s, k * c->cycle, &out);
+        step(&limits, &r, out.to.T, true, &kept);
+        made.speed = fmax(made.speed, ff_vec3_norm(r.v[0]));
+        made.least = fmin(made.least, ff_vec3_dot(r.v[0], u));
+        made.rests = out.rests;
+        ff_output_confirm(c, &s, true, false);
+    }
+    assert_kept(&kept, "stop");
+    made.path = out.to.T.p;
+    return made;
+}
+
+/* From any velocity, below and above its limit, and any acceleration along it: the stop is the closed form,
+ * keeps every limit, is no faster than the start makes inevitable, and reverses only if its start brakes
+ * harder than the jerk can take back in time. From oblique accelerations the limits hold, too. */
+static void test_stop_from_any_start(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 6);
+    for (int n = 0; n < test_count(400, 20000); n++) {
+        ff_output_config c = random_config(&rng);
+        const double V = c.velocity, A = c.acceleration, T = c.cycle;
+        c.jerk = log_range(&rng, 0.5, 5000.0);
+        const ff_vec3 u =
+            n % 3 ? ff_vec3_unit(test_random_vec3(&rng, 1.0)) : ff_vec3_make(0, n % 2 ? 1 : -1, 0);
+        const bool above = n % 4 == 0;
+        const double speed = above ? ff_rng_range(&rng, V, 3.0 * V) : log_range(&rng, 1e-3 * V, V),
+                     a = above ? 0.0 : ff_rng_range(&rng, -1.0, 1.0) * fmin(A, sqrt(2.0 * c.jerk * V));
+        /* the continuous motion behind the differences, and where its acceleration is taken back */
+        const double begin = speed + 0.5 * T * a, end = begin + a * fabs(a) / (2.0 * c.jerk);
+        if (!above && fmax(fabs(begin), fabs(end)) > V)
+            continue;
+        const ff_vec3 v0 = ff_vec3_scale(speed, u), a0 = ff_vec3_scale(a, u);
+        const ff_vec3 path = ff_output_stop_path(&c, v0, a0);
+        const stop made = brake_from(&c, v0, a0);
+        assert_true(made.rests);
+        assert_vec3_near(made.path, path,
+                         1e-9 + 1e-7 * ff_vec3_norm(path)); /* at most 1e-9 a cycle by ROUNDING */
+        assert_true(made.speed <= fmax(V, speed) * (1.0 + 1e-6));
+        const double share =
+            1.0 / sqrt(1.0 + 2.0 * 0.02 * 0.02); /* two axes that do not move have their least part */
+        if (end >= 0.0 && begin >= 0.0)
+            assert_true(made.least >= -1e-6 * speed);
+        else
+            assert_true(made.least >= fmin(begin, begin + (end - begin) / share) - 1e-6 * speed);
+        const ff_limiter_limits one = {V, fmin(A, c.stop_acceleration) * share, c.jerk * share};
+        if (n % 3 == 0)
+            assert_near(ff_vec3_dot(path, u), ff_limiter_stop_path(&one, begin, a),
+                        1e-12 * (ff_vec3_norm(path) + V * T));
+        const ff_vec3 oblique = ff_vec3_scale(a, ff_vec3_unit(test_random_vec3(&rng, 1.0)));
+        if (ff_vec3_norm(v0) + 0.5 * T * fabs(a) + a * a / (2.0 * c.jerk) <= V) {
+            const stop other = brake_from(&c, v0, oblique);
+            assert_true(other.rests && other.speed <= V * (1.0 + 1e-6));
+        }
+    }
+    ff_output_config c;
+    ff_output_default(&c);
+    for (int k = 0; k < 6; k++) {
+        ff_vec3 x[2] = {ff_vec3_make(0.1, 0.2, 0.3), ff_vec3_make(0.3, 0.2, 0.1)};
+        x[k / 3].a[k % 3] = k % 2 ? FF_NAN : FF_INF;
+        assert_false(ff_vec3_finite(ff_output_stop_path(&c, x[0], x[1])));
+    }
+}
+
+/* A robot that begins faster than it may, behind a target that is as fast: it slows down to its limit and
+ * stays there, within the time that the excess needs and half as much again. Axes that hardly move have 2 %
+ * of a limit: the others keep it to a thousandth. */
+static void test_start_above_the_velocity_slows_down_to_it(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 7);
+    for (int n = 0; n < test_count(200, 5000); n++) {
+        ff_output_config c = random_config(&rng);
+        const int part = n % 2;
+        const double J = log_range(&rng, 0.2, 5000.0), T = c.cycle,
+                     V = part ? c.angular_velocity : c.velocity,
+                     A = part ? c.angular_acceleration : c.acceleration,
+                     fast = part ? V * ff_rng_range(&rng, 1.01, 2.0) : V * ff_rng_range(&rng, 1.01, 10.0);
+        *(part ? &c.angular_jerk : &c.jerk) = J;
+        ff_vec3 u = ff_vec3_make(n % 4 > 1 ? 1 : -1, 0, 0);
+        for (int i = 0; i < 3 && n % 3; i++)
+            u.a[i] = ff_rng_range(&rng, 0.1, 1.0) * (ff_rng_uniform(&rng) < 0.5 ? -1.0 : 1.0);
+        u = ff_vec3_unit(u);
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        *(part ? &s.velocity.w : &s.velocity.v) = ff_vec3_scale(fast, u);
+        const double peak = fmin(A, sqrt(J * (fast - V))), time = (fast - V) / peak + peak / J;
+        if (part && (fast - V) * (time + 20.0 * T) > 3.0) /* half a turn behind is ahead */
+            continue;
+        double last = fast;
+        bool below = false;
+        const int cycles = (int)fmin(4000.0, 1.5 * time / T + 20.0);
+        for (int k = 0; k < cycles; k++) {
+            const double t = k * T;
+            const ff_vec3 ahead = ff_vec3_scale(fast * (t + T), u), rate = ff_vec3_scale(fast, u);
+            const ff_setpoint to = {
+                {part ? ff_quat_exp(ahead) : ff_quat_identity(), part ? ff_vec3_zero() : ahead},
+                {part ? rate : ff_vec3_zero(), part ? ff_vec3_zero() : rate}};
+            assert_int_equal(ff_output_target(&s, &to, t), FF_OK);
+            ff_output_out out;
+            ff_output_step(&c, &s, t, &out);
+            const double now = ff_vec3_dot(part ? s.sent_velocity.w : s.sent_velocity.v, u);
+            below |= now <= V;
+            if (!below)
+                assert_true(now <= last * (1.0 + 1e-9));
+            else
+                assert_true(now <= V * (1.0 + 1e-6));
+            assert_true(now >=
+                        V * (1.0 - 1e-3) - peak * T); /* in the first cycle rounding says who is ahead */
+            last = now;
+            ff_output_confirm(&c, &s, true, false);
+        }
+        if (cycles < 4000)
+            assert_near(last, V, 1e-3 * V);
+    }
+}
+
 /* Along one axis the stop is the closed form to the cycle. */
 static void test_stop_along_an_axis(void **state) {
     (void)state;
@@ -416,13 +553,14 @@ static void test_validate(void **state) {
                 wrong.centre.a[axis] = (const double[]){NAN, FF_INF, -FF_INF, 0.0, -1.0}[n];
                 assert_int_equal(ff_output_validate(&wrong), boxed && n < 3 ? FF_ERR_ARGUMENT : FF_OK);
             }
+    for (size_t field = 0; field < offsetof(ff_output_config, boxed) / sizeof(double);
+         field++) { /* no limit may be; a cycle must end */
+        ff_output_config wide = c;
+        memcpy((char *)&wide + field * sizeof(double), &(double){FF_INF}, sizeof(double));
+        assert_int_equal(ff_output_validate(&wide), field == 0 || field >= 10 ? FF_ERR_ARGUMENT : FF_OK);
+    }
 }
 
-/* ------------------------------------------------------------------------------------------------- axes --
- */
-
-/* An arm that cannot follow comes to rest on a straight line in axis space, every axis within speed/0.25 s.
- */
 /* Once it is slow, the way to any target accelerates no more than a stop. */
 static void test_slow_keeps_the_acceleration_of_a_stop(void **state) {
     (void)state;
@@ -738,6 +876,8 @@ int main(void) {
         cmocka_unit_test(test_random_lives),
         cmocka_unit_test(test_inside_the_limits_to_the_bit),
         cmocka_unit_test(test_stop_against_the_closed_form),
+        cmocka_unit_test(test_stop_from_any_start),
+        cmocka_unit_test(test_start_above_the_velocity_slows_down_to_it),
         cmocka_unit_test(test_stop_along_an_axis),
         cmocka_unit_test(test_brakes_by_itself),
         cmocka_unit_test(test_asked_earlier),

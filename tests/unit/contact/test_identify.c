@@ -181,9 +181,33 @@ static void test_validate_refuses_what_is_outside(void **state) {
         *fields[i] = FF_NAN;
         assert_int_equal(ff_identify_validate(&bad), FF_ERR_ARGUMENT);
     }
+    /* each bound from outside, and where the bound itself belongs */
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const bool may_vanish = i == 1 || i == 2 || i == 4 || i == 5, may_be_infinite = i >= 6,
+                   may_be_negative = i == 2;
+        bad = good;
+        *fields[i] = 0.0;
+        assert_int_equal(ff_identify_validate(&bad), may_vanish ? FF_OK : FF_ERR_ARGUMENT);
+        *fields[i] = -1e-9;
+        assert_int_equal(ff_identify_validate(&bad), may_be_negative ? FF_OK : FF_ERR_ARGUMENT);
+        *fields[i] = FF_INF;
+        assert_int_equal(ff_identify_validate(&bad), may_be_infinite ? FF_OK : FF_ERR_ARGUMENT);
+    }
     bad = good;
     bad.forget = 1.0;
     assert_int_equal(ff_identify_validate(&bad), FF_ERR_ARGUMENT);
+    for (int side = 0; side < 2; side++) {
+        bad = good;
+        bad.form = (ff_identify_form)(side ? FF_IDENTIFY_INCREMENTS + 1 : -1);
+        assert_int_equal(ff_identify_validate(&bad), FF_ERR_ARGUMENT);
+        bad = good;
+        bad.adapt = (ff_identify_adapt)(side ? FF_IDENTIFY_RQ + 1 : -1);
+        assert_int_equal(ff_identify_validate(&bad), FF_ERR_ARGUMENT);
+    }
+    bad = good;
+    bad.form = FF_IDENTIFY_INCREMENTS;
+    bad.adapt = FF_IDENTIFY_RQ;
+    assert_int_equal(ff_identify_validate(&bad), FF_OK);
     assert_int_equal(ff_lead_validate(&(ff_lead_config){-1, 0}), FF_ERR_ARGUMENT);
 }
 

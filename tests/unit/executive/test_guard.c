@@ -277,12 +277,15 @@ static void test_a_limit_broken_at_the_start_brakes_from_there(void **unused) {
         /* one cycle before t = 0 it was v T behind; the sum of (v - j a T) T is v^2/(2 a) - v T/2; a jerk J
          * adds v a/(2 J) */
         const double path = 0.1 * 0.1 / (2.0 * 0.5) - 1.5 * 0.1 * scenario.cycle;
-        assert_near(result.safety.rest[0].T.p.x, path, 5e-6);
+        /* without a limit of the acceleration the stage begins again where the velocity comes below its own:
+         * with half a cycle's deceleration less, over the V/a that are left */
+        const double more_path = n == 0 ? 0.05 * 0.5 * scenario.cycle : 0.0;
+        assert_near(result.safety.rest[0].T.p.x, path + more_path, 5e-6);
     }
 }
 
-/* A robot that lags with 2 Hz is at rest some time constants, 80 ms each, after its command. Below 2 um in
- * two cycles it has about 2e-6/8e-3 tau = 20 um to go. */
+/* A robot that lags with 2 Hz is at rest many time constants, 80 ms each, after its command: it has moved by
+ * less than 2 um in half a period, 0.25 s. */
 static void test_rest_is_that_of_the_robot(void **unused) {
     (void)unused;
     load("safety: {box: [0.02, free, free]},", "");
@@ -291,8 +294,8 @@ static void test_rest_is_that_of_the_robot(void **unused) {
     scenario.satellite[0].robot.damping = 1.0;
     assert_int_equal(run(), FF_ERR_LIMIT);
     assert_int_equal(result.safety.cause.code, FF_TRIP_BOX);
-    assert_true(eye.speed < 3e-4);
-    assert_true(ff_vec3_norm(result.safety.rest[0].twist.v) < 3e-4);
+    assert_true(eye.speed < 2e-6 / 0.08);
+    assert_true(ff_vec3_norm(result.safety.rest[0].twist.v) < 2e-6 / 0.08);
 }
 
 /* ---------------------------------------------------------------------------------------------- scripted --
@@ -371,6 +374,85 @@ static void test_faults_on_the_way(void **unused) {
     assert_near(result.safety.rest[0].T.p.x, -0.005, 1e-4);
 }
 
+/* The robot accelerates towards the end of its box, and its jerk is small: what has begun cannot be taken
+ * back at once. It comes to rest inside, by what it is sent and by what it does. With v = v0 + a t the
+ * forecast from the velocity alone, v^2/(2 A) ahead, is short by several times. */
+static double furthest_sent;
+
+static ff_status see_furthest(void *self, const ff_row *row) {
+    (void)self;
+    furthest_sent = fmax(furthest_sent, fabs(row->body[0].command.T.p.x));
+    return FF_OK;
+}
+
+static void test_the_box_is_kept_with_any_jerk(void **unused) {
+    (void)unused;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    for (int n = 0; n < 12; n++) {
+        const double jerk = exp(ff_rng_range(&rng, log(0.3), log(300.0))),
+                     box = ff_rng_range(&rng, 0.02, 0.1);
+        char safety[160];
+        snprintf(safety, sizeof safety,
+                 "safety: {box: [%.17g, free, free], jerk: 1e6, stop_acceleration: %.17g},", box,
+                 ff_rng_range(&rng, 0.3, 3.0));
+        load(safety, "");
+        scenario.contacts = 0;
+        scenario.satellite[0].limits.jerk = jerk;
+        scenario.satellite[0].start.velocity.x = 0.01;
+        scenario.loads = 1; /* pushed from the first cycle on: 25 to 150 N on 50 kg */
+        scenario.load[0] = (ff_load){.kind = FF_LOAD_PULSE, .from = 0.0, .to = 4.0};
+        scenario.load[0].force.x = ff_rng_range(&rng, 25.0, 150.0);
+        const ff_sink sinks[] = {sink, {.row = see_furthest}};
+        const ff_run_options options = {.sinks = sinks, .count = 2};
+        eye = (seen){0};
+        result = (ff_run_result){0};
+        furthest_sent = 0.0;
+        ff_run(&scenario, &options, &result);
+        assert_int_equal(result.status, FF_ERR_LIMIT);
+        assert_int_equal(result.safety.cause.code, FF_TRIP_BOX);
+        assert_near(result.safety.cause.limit, box, 0.0);
+        assert_true(result.safety.cause.value > box);
+        const double at = result.safety.rest[0].T.p.x;
+        if (!(at <= box * (1.0 + 1e-8) && furthest_sent <= box * (1.0 + 1e-8)))
+            fail_msg("box %g, jerk %g: at rest at %g, sent %g", box, jerk, at, furthest_sent);
+        assert_true(at > 0.2 * box);
+    }
+}
+
+/* Beyond its range a sensor says no more than that: below the limit of the force it counts as that. The range
+ * above the limit changes nothing. */
+static void test_a_saturated_sensor_is_a_trip(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 3; n++) {
+        load(n < 2 ? "safety: {force: 20}," : "safety: {velocity: 5},", "");
+        scenario.satellite[0].sensor.range_force = n == 1 ? 30.0 : 10.0;
+        const ff_status status = run();
+        if (n == 2) { /* no force is limited */
+            assert_int_not_equal(result.safety.cause.code, FF_TRIP_RANGE);
+            continue;
+        }
+        assert_int_equal(status, FF_ERR_LIMIT);
+        assert_int_equal(result.safety.cause.code, n ? FF_TRIP_FORCE : FF_TRIP_RANGE);
+        assert_near(result.safety.cause.limit, n ? 20.0 : 10.0, 0.0);
+        assert_true(result.safety.cause.value >= result.safety.cause.limit);
+    }
+}
+
+/* A sensor that is late by itself is older than `age` with every record. */
+static void test_the_sensors_own_delay_counts_as_age(void **unused) {
+    (void)unused;
+    for (int late = 0; late < 2; late++) {
+        load("safety: {age: 0.03},", "");
+        scenario.satellite[0].sensor.delay = late ? 0.032 : 0.028;
+        const ff_status status = run();
+        assert_int_equal(status, late ? FF_ERR_LIMIT : FF_OK);
+        assert_int_equal(result.safety.cause.code, late ? FF_TRIP_AGE : FF_TRIP_FINISHED);
+        if (late)
+            assert_near(result.safety.cause.value, 0.032, 1e-12);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_sample_that_is_not_finite_stops_the_robots),
@@ -383,6 +465,9 @@ int main(void) {
         cmocka_unit_test(test_a_limit_broken_at_the_start_brakes_from_there),
         cmocka_unit_test(test_rest_is_that_of_the_robot),
         cmocka_unit_test(test_tracking_is_judged_against_the_commands_that_the_robot_may_have_come_to),
+        cmocka_unit_test(test_the_box_is_kept_with_any_jerk),
+        cmocka_unit_test(test_a_saturated_sensor_is_a_trip),
+        cmocka_unit_test(test_the_sensors_own_delay_counts_as_age),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,7 @@ static ff_safety_config wide(void) {
     l->torque = l->spike = l->energy = l->tracking = l->age = l->missed = FF_INF;
     l->force = 40.0;
     l->stop_acceleration = 1.0;
+    c.stop_jerk[0] = FF_INF;
     ff_limiter_default(&c.bounded[0]);
     c.contact[0] = 0.5;
     return c;

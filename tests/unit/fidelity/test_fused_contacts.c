@@ -324,7 +324,7 @@ static void test_report_says_what_is_outside(void **unused) {
                 S->delay[0] = near / w;
             }
             if (why == 12)
-                c->lean_misfit = near * 6.0;
+                c->lean.misfit = near * 6.0;
             ff__fused_fill_report(&bench_model, S, c, 149, 0, final);
             assert_int_equal(S->report[0].outside, beyond ? reasons[why] : 0);
             if (why == 6 && beyond) { /* known before: not a first contact */
@@ -384,7 +384,7 @@ static void test_a_contact_is_over(void **unused) {
         if (how ==
             3) /* above 0.75 of the noise and 1/200 of the peak, which is half of it, in the mean of 16 */
             assert_int_equal(end, silent + 20 + 2);
-        assert_int_equal(c->abandoned, how == 1 || how == 4);
+        assert_int_equal(c->over.abandoned, how == 1 || how == 4);
     }
 }
 
@@ -433,17 +433,17 @@ static void test_one_in_place_of_several(void **unused) {
     assert_int_equal(ff__replay_reached(S->replay, 1u), 40);
     assert_false(ff__replay_active(S->replay, 2u));
 
-    c->united = true;
-    c->end_before = 77;
-    c->before = (fused_settled){{.valid = true, .k = 7}, {{0, 1, 0}}, {{0, 0, 2}}, 0.3, 1.0};
+    c->one.judged = true;
+    c->one.end = 77;
+    c->one.before = (fused_settled){{.valid = true, .k = 7}, {{0, 1, 0}}, {{0, 0, 2}}, 0.3, 1.0};
     c->first.surface.valid = true;
     ff__fused_part(c);
-    assert_true(!c->united && c->end == 77 && c->until == 77 && !c->first.surface.valid);
-    assert_true(c->surface.k == 7 && c->fit.k == 7 && c->mu == 0.3);
+    assert_true(!c->one.judged && c->end == 77 && c->until == 77 && !c->first.surface.valid);
+    assert_true(c->surface.k == 7 && c->next.surface.k == 7 && c->mu == 0.3);
     assert_vec3_near(c->n, ff_vec3_make(0, 1, 0), 0.0);
-    assert_vec3_near(c->n_new, c->n, 0.0);
+    assert_vec3_near(c->next.n, c->n, 0.0);
     assert_vec3_near(c->r, ff_vec3_make(0, 0, 2), 0.0);
-    assert_vec3_near(c->r_new, c->r, 0.0);
+    assert_vec3_near(c->next.r, c->r, 0.0);
 }
 
 /* A contact that ended stays while something of its group reaches back over it. */
@@ -498,7 +498,7 @@ static void test_walls_are_remembered(void **unused) {
                                       .surface = {.k = 1}};
         c->wall = why == 2 || why == 3 ? 7 : -1;
         S->wall[7].valid = why == 1 || why == 2 || why == 7;
-        c->abandoned = why == 4;
+        c->over.abandoned = why == 4;
         if (why == 5)
             c->surface.valid = false;
         const int slot[] = {3, 5, 7, -1, -1, -1, 3, 0}; /* fourth: found missing meanwhile */
@@ -542,7 +542,7 @@ static void test_several_are_judged_as_one(void **unused) {
         if (why == 6)
             first->torque = true; /* then the other is the first along a normal */
         if (why == 7)
-            c->tried = true; /* judged before */
+            c->one.tried = true; /* judged before */
         if (why == 8)
             first->frozen = true;
         first->mu = c->mu = 0.02;
@@ -553,15 +553,15 @@ static void test_several_are_judged_as_one(void **unused) {
         ff__fused_work_on(&bench_model, S, bench_newest(), &work);
         fused_contact *e = why == 6 ? c : first;
         const bool unites = why == 0 || why == 6 || why == 9;
-        assert_int_equal(e->united, unites);
+        assert_int_equal(e->one.judged, unites);
         assert_int_equal(S->report[0].contacts, unites ? 0 : 1);
         if (!unites)
             continue;
-        assert_true(e->closing && e->tried && e->end == 150 && e->mu == 0.0 && e->passes == 1 &&
+        assert_true(e->closing && e->one.tried && e->end == 150 && e->mu == 0.0 && e->passes == 1 &&
                     e->row >= e->row_from && !e->first.surface.valid);
-        assert_true(e->before.mu == 0.02 && e->before.surface.k == 1000 &&
-                    e->end_before == (why == 6 ? 150u : 140u));
-        assert_near(e->before.misfit, 50.0 + 30.0, 1e-9);
+        assert_true(e->one.before.mu == 0.02 && e->one.before.surface.k == 1000 &&
+                    e->one.end == (why == 6 ? 150u : 140u));
+        assert_near(e->one.before.misfit, 50.0 + 30.0, 1e-9);
     }
 }
 
@@ -610,9 +610,9 @@ static void test_two_that_were_one(void **unused) {
             bench_push(robot);
         } while ((c->closing || cycles == 0) && ++cycles < 400);
         assert_false(c->closing);
-        assert_true(c->tried && !c->united);
+        assert_true(c->one.tried && !c->one.judged);
         /* a mean misfit below 6 accepts it; a tilt along the sliding and mu trade against each other */
-        assert_true(c->lean_misfit < 6.0);
+        assert_true(c->lean.misfit < 6.0);
         assert_near(c->mu, z.mu, 0.1 * z.mu);
         assert_true(ff_vec3_norm(ff_vec3_cross(c->n, z.n)) < 0.1 * z.mu);
         assert_near(c->surface.k / z.law.k, 1.0, 0.1 * z.mu);

@@ -84,9 +84,9 @@ static void test_a_force_is_shared_among_normals(void **unused) {
             if (fabs(out - 0.05) > 1e-3)
                 assert_near(ff__fused_share(bench_state, c, k), out > 0.05 ? f[i] : own, 1e-9);
             flat += out < 0.05;
-            c->united = true; /* in place of all beside it */
+            c->one.judged = true; /* in place of all beside it */
             assert_near(ff__fused_share(bench_state, c, k), own, 1e-12 * ff_vec3_norm(F));
-            c->united = false;
+            c->one.judged = false;
         }
     }
     assert_true(flat > 0);
@@ -164,12 +164,12 @@ static void test_rows_of_one_contact_alone(void **unused) {
 
 static void find_place(fused_contact *c, uint64_t last) {
     const fused_reach z = ff__fused_reach_of(bench_state, c, last);
-    memset(c->sum_n, 0, sizeof c->sum_n);
-    memset(c->sum_r, 0, sizeof c->sum_r);
-    memset(c->sum_t, 0, sizeof c->sum_t);
-    c->sum_y = ff_vec3_zero();
-    c->sum_m = 0.0;
-    c->rows_r = 0;
+    memset(c->sum.n, 0, sizeof c->sum.n);
+    memset(c->sum.r, 0, sizeof c->sum.r);
+    memset(c->sum.t, 0, sizeof c->sum.t);
+    c->sum.y = ff_vec3_zero();
+    c->sum.m = 0.0;
+    c->sum.rows = 0;
     for (uint64_t i = c->row_from; i <= last; i++)
         ff__fused_add_place(&bench_model.config, bench_state, c, &z, i);
     ff__fused_find_place(&bench_model.config, bench_state, c, &z, last);
@@ -222,10 +222,10 @@ static void test_normal_and_point_of_exact_rows(void **unused) {
         fused_at(bench_state, 0, 40)->valid = false; /* a sample that is none */
         fused_at(bench_state, 0, 40)->force = test_random_vec3(&rng, 1e4);
         find_place(c, PLAY - 1);
-        assert_vec3_near(c->n_force, z.n, 1e-9);
-        assert_vec3_near(c->n_new, z.n, 1e-9);
+        assert_vec3_near(c->next.force, z.n, 1e-9);
+        assert_vec3_near(c->next.n, z.n, 1e-9);
         if (noise == 0.0) /* else noise is expected along the normal and taken off */
-            assert_vec3_near(c->r_new, z.r, fmin(0.5, 2.0 * drawn) + 1e-8);
+            assert_vec3_near(c->next.r, z.r, fmin(0.5, 2.0 * drawn) + 1e-8);
     }
 }
 
@@ -250,19 +250,19 @@ static void test_a_known_wall_holds_its_place(void **unused) {
         }
         find_place(c, PLAY - 1);
         const double heavy = 10.0 * c->force_max * c->force_max;
-        assert_near(angle_of(c->n_new, wall->n), off * S / (S + heavy), off * off);
-        assert_near(angle_of(c->n_new, z.n), off * heavy / (S + heavy), off * off);
+        assert_near(angle_of(c->next.n, wall->n), off * S / (S + heavy), off * off);
+        assert_near(angle_of(c->next.n, z.n), off * heavy / (S + heavy), off * off);
 
         c->mu = 0.0; /* no force at all */
         for (uint64_t i = FROM; i < PLAY; i++)
             fused_at(bench_state, 0, i)->force = fused_at(bench_state, 0, i)->torque = ff_vec3_zero();
         find_place(c, PLAY - 1);
-        assert_vec3_near(c->n_new, wall->n, 1e-12);
-        assert_vec3_near(c->r_new, wall->r, 1e-9);
+        assert_vec3_near(c->next.n, wall->n, 1e-12);
+        assert_vec3_near(c->next.r, wall->r, 1e-9);
         c->detected = PLAY; /* too new for any direction */
         c->n = z.n;
         find_place(c, PLAY - 1);
-        assert_vec3_near(c->n_new, z.n, 0.0);
+        assert_vec3_near(c->next.n, z.n, 0.0);
     }
 }
 
@@ -296,8 +296,8 @@ static void test_normal_uses_force_and_torque(void **unused) {
             }
         c->n = z.n;
         find_place(c, PLAY - 1);
-        along += pow(ff_vec3_dot(c->n_new, e), 2) / DRAWS;
-        across += pow(ff_vec3_dot(c->n_new, g), 2) / DRAWS;
+        along += pow(ff_vec3_dot(c->next.n, e), 2) / DRAWS;
+        across += pow(ff_vec3_dot(c->next.n, g), 2) / DRAWS;
     }
     const double slack = 4.0 * sqrt(2.0 / DRAWS);
     assert_near(across / (s * s / ff), 1.0, slack);
@@ -349,7 +349,7 @@ static void test_point_along_the_normal_is_not_drawn_to_zero(void **unused) {
             }
         c->n = z.n;
         find_place(c, (uint64_t)end - 1);
-        const double part = ff_vec3_dot(c->r_new, n_b) / ff_vec3_dot(z.r, n_b);
+        const double part = ff_vec3_dot(c->next.r, n_b) / ff_vec3_dot(z.r, n_b);
         mean += part / DRAWS;
         square += part * part / DRAWS;
     }
@@ -384,9 +384,9 @@ static void test_which_rows_take_part(void **unused) {
         for (uint64_t i = FROM; i < PLAY; i++) /* no surface yet: all of them */
             assert_int_equal(fused_row_of(c, i)->use, 1);
         c->surface = z.law;
-        c->peak = c->force_max;
+        c->taken.peak = c->force_max;
         fused_at(bench_state, 0, 45)->valid = false;
-        const double gate = fmax(8.0 * noise, 0.2 * c->peak);
+        const double gate = fmax(8.0 * noise, 0.2 * c->taken.peak);
         fused_row_of(c, 30)->f += 1.01 * gate;
         fused_row_of(c, 31)->f += 0.99 * gate;
         fused_row_of(c, 32)->f -= 1.01 * gate;
@@ -435,8 +435,8 @@ static void test_rows_are_taken_again(void **unused) {
     bench_draw(&rng, 1, &z);
     fused_contact *c = played(&z, 1, 0.0, 0.0);
     const ff_vec3 n = c->n, r = c->r;
-    c->n_new = z.n;
-    c->r_new = z.r;
+    c->next.n = z.n;
+    c->next.r = z.r;
     fused_sample *spike = fused_at(bench_state, 0, 50);
     const ff_vec3 was = spike->force;
     spike->force = ff_vec3_axpy(1e3, z.n, was);
@@ -446,7 +446,7 @@ static void test_rows_are_taken_again(void **unused) {
     fused_at(bench_state, 0, 60)->torque = ff_vec3_make(0, 0, 1e5);
     double peak = 0.0;
     c->row = 0; /* before the first row that is kept */
-    c->force_new = c->torque_new = c->peak = c->f_last[0] = c->f_last[1] = 0.0;
+    c->taken.force = c->taken.torque = c->taken.peak = c->taken.last[0] = c->taken.last[1] = 0.0;
     int work = 0, parts = 0;
     while (c->row < PLAY) {
         work = 24 * 7 - 1;
@@ -468,9 +468,9 @@ static void test_rows_are_taken_again(void **unused) {
             f[j] = fused_row_of(c, i - (uint64_t)j)->f;
         peak = fmax(peak, f[0] + f[1] + f[2] - fmax(f[0], fmax(f[1], f[2])) - fmin(f[0], fmin(f[1], f[2])));
     }
-    assert_near(c->peak, peak, 1e-9);
-    assert_near(c->force_new, 1e3 + ff_vec3_dot(was, z.n), 1e-9);
-    assert_near(c->torque_new, 1e4, 1e-9);
+    assert_near(c->taken.peak, peak, 1e-9);
+    assert_near(c->taken.force, 1e3 + ff_vec3_dot(was, z.n), 1e-9);
+    assert_near(c->taken.torque, 1e4, 1e-9);
 }
 
 /* F = f (n - mu u): the normal comes out where mu is known. Each pass leaves mu v_n/v_slide of the error. */
@@ -483,7 +483,7 @@ static void test_normal_behind_friction(void **unused) {
         z.mu = draw % 5 ? ff_rng_range(&rng, 0.03, 0.15) : 0.0;
         z.slide = ff_rng_range(&rng, 1.5, 3.0) * z.speed;
         fused_contact *c = played(&z, bodies, 0.0, 0.0);
-        c->r = c->r_new = z.r;
+        c->r = c->next.r = z.r;
         const ff_vec3 force = ff_vec3_unit(ff_vec3_axpy(-z.mu, z.along, z.n));
         const ff_vec3 n = ff__fused_normal_with_friction(&bench_model.config, bench_state, c, PLAY - 1, z.mu,
                                                          force, 1 + (uint64_t)draw % 3);
@@ -493,12 +493,12 @@ static void test_normal_behind_friction(void **unused) {
 }
 
 static void fit_of(fused_contact *c, const bench_truth *z) {
-    c->fit = c->surface = z->law;
+    c->next.surface = c->surface = z->law;
     c->n = z->n;
-    c->r = c->r_new = z->r;
+    c->r = c->next.r = z->r;
     for (uint64_t i = FROM; i < PLAY; i++) {
         ff__fused_take_row(bench_state, c, i);
-        c->force_max = c->peak = fmax(c->force_max, fused_row_of(c, i)->f);
+        c->force_max = c->taken.peak = fmax(c->force_max, fused_row_of(c, i)->f);
     }
     ff__fused_choose_rows(&bench_model.config, bench_state, c);
 }
@@ -517,17 +517,17 @@ static void test_friction_step_by_step(void **unused) {
         const double believed = 0.1;
         fit_of(c, &z);
         c->mu = believed;
-        c->mu_step = 0.04;
-        c->n = c->n_new =
+        c->lean.step = 0.04;
+        c->n = c->next.n =
             ff__fused_normal_with_friction(&bench_model.config, bench_state, c, PLAY - 1, believed, z.n, 1);
         int work = 1 << 30, calls = 1;
         while (!ff__fused_step_friction(&bench_model, bench_state, c, &work))
             calls++;
         assert_int_equal(calls, 3);
         assert_true(work < 1 << 30);
-        assert_near(c->mu_best, z.mu, 1e-12);
-        assert_near(c->mu_step, side ? 0.04 : 0.02, 1e-12); /* finer where it stands */
-        assert_true(angle_of(c->n_best, z.n) < 1e-3);
+        assert_near(c->lean.mu, z.mu, 1e-12);
+        assert_near(c->lean.step, side ? 0.04 : 0.02, 1e-12); /* finer where it stands */
+        assert_true(angle_of(c->lean.n, z.n) < 1e-3);
         assert_near(c->rival.k, z.law.k, 0.01 * z.law.k);
     }
 }
@@ -544,19 +544,19 @@ static void test_friction_at_the_end(void **unused) {
         fused_contact *c = played(&z, bodies, 0.0, 0.0);
         fit_of(c, &z);
         c->closing = true;
-        c->n = c->n_new = c->n_force = ff_vec3_unit(ff_vec3_axpy(-z.mu, z.along, z.n));
+        c->n = c->next.n = c->next.force = ff_vec3_unit(ff_vec3_axpy(-z.mu, z.along, z.n));
         int work = 1 << 30, calls = 1;
         while (!ff__fused_settle_friction(&bench_model, bench_state, c, &work) && calls < 200)
             calls++;
         assert_true(calls > 3 && calls < 130);
-        assert_near(c->mu_best, z.mu, 4e-4);
-        assert_true(angle_of(c->n_best, z.n) < 4e-4);
-        assert_int_equal(c->mu_side, 0); /* ready for the next */
-        double rows = 0.0;               /* thinned out behind the onset: at most 48 and those before */
+        assert_near(c->lean.mu, z.mu, 4e-4);
+        assert_true(angle_of(c->lean.n, z.n) < 4e-4);
+        assert_int_equal(c->lean.side, 0); /* ready for the next */
+        double rows = 0.0;                 /* thinned out behind the onset: at most 48 and those before */
         for (uint64_t i = c->row_from; i <= c->until; i += i < DETECTED ? 1 : 1 + (c->until - DETECTED) / 48)
             rows++;
-        assert_near(c->lean_misfit, fmin(c->simplex.least, c->mu_without) / rows, 1e-12);
-        assert_true(c->lean_misfit < 1.0);
+        assert_near(c->lean.misfit, fmin(c->lean.simplex.least, c->lean.without) / rows, 1e-12);
+        assert_true(c->lean.misfit < 1.0);
     }
 }
 
@@ -576,7 +576,7 @@ static void test_one_estimate(void **unused) {
         }
         fused_contact *c = played(&z, bodies, 0.0, 0.0);
         c->stage = PLACE;
-        c->law_due = DETECTED + 8;
+        c->laws.due = DETECTED + 8;
         c->slides = false;
         int cycles = 0;
         uint64_t law_tried = 0;
@@ -586,13 +586,13 @@ static void test_one_estimate(void **unused) {
                 stage = c->stage;
                 ff__fused_estimate(&bench_model, bench_state, c, PLAY - 1, PLAY - 1, &work);
             }
-            law_tried |= c->laws;
+            law_tried |= c->laws.left;
             if (c->stage == REST && ++c->due > 8)
                 break;
             if (c->stage == REST) { /* one rival at each estimate */
                 c->stage = PLACE;
                 c->row = c->row_from;
-                c->law_due = 0;
+                c->laws.due = 0;
             }
         }
         assert_int_equal(c->surface.law, law);

@@ -613,6 +613,47 @@ static void test_updates_keep_their_memory(void **unused) {
     assert_near(ff_settings_get(&ff_method_fused, &model->config.setting, "force_noise"), 0.5, 0.0);
 }
 
+/* Memory that is a byte short is refused, by the model, by its method's part and by the state; nothing runs
+ * on it. */
+static void test_memory_that_is_too_small(void **unused) {
+    (void)unused;
+    ff_loop_config c;
+    draw(&c, 1);
+    size_t for_model = 0, for_state = 0;
+    char message[200] = "";
+    assert_int_equal(ff_loop_bytes(&c, &for_model, &for_state, message, sizeof message), FF_OK);
+    assert_true(for_model >= sizeof(ff_loop_model) + 8 && for_state >= sizeof(ff_loop_state) + 8);
+    const size_t small[] = {0, sizeof(ff_loop_model) - 1, for_model - 1};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ff_loop_create(&c, model, small[i], message, sizeof message), FF_ERR_SIZE);
+        assert_non_null(strstr(message, "memory of the model"));
+    }
+    assert_int_equal(ff_loop_create(&c, model, for_model, message, sizeof message), FF_OK);
+    assert_int_equal(ff_loop_reset(model, state, for_state - 1, &info, &out), FF_ERR_SIZE);
+    assert_int_equal(ff_loop_reset(model, state, for_state, &info, &out), FF_OK);
+    c.integrate.cycle = FF_NAN;
+    const size_t kept = for_model;
+    assert_true(ff_loop_bytes(&c, &for_model, &for_state, message, sizeof message) < 0);
+    assert_int_equal(for_model, kept);
+    /* a method that does not go with relative motion, and an update that its check refuses */
+    ff_method still = watching;
+    still.can = 0;
+    draw(&c, 1);
+    c.method = &still;
+    c.relative = (ff_relative_config){
+        .enabled = true, .nominal = FF_NOMINAL_FREE, .start = {.attitude = ff_quat_identity()}};
+    refused(&c, FF_ERR_UNSUPPORTED, "relative motion");
+    ff_loop_default(&c);
+    test_method(&c, &ff_method_fused, 0);
+    c.body[0].rigid = (ff_rigid_config){100, ff_mat3_diag(20, 21, 22)};
+    assert_int_equal(test_loop_create(&c, model, NULL, 0), FF_OK);
+    ff_world world = model->config.world;
+    world.skew = 0.125;
+    world.force_noise = FF_NAN; /* and so is the threshold */
+    assert_int_equal(ff_loop_update(model, &world, &c.setting), FF_ERR_ARGUMENT);
+    assert_true(model->config.world.skew != 0.125);
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 47);
     const struct CMUnitTest tests[] = {
@@ -628,6 +669,7 @@ int main(void) {
         cmocka_unit_test(test_configurations_that_are_refused),
         cmocka_unit_test(test_reports_by_name),
         cmocka_unit_test(test_updates_keep_their_memory),
+        cmocka_unit_test(test_memory_that_is_too_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

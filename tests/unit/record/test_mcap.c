@@ -364,6 +364,198 @@ static void test_compressed_chunk_is_unsupported(void **state) {
     ff_mcap_reader_close(r);
 }
 
+/* ------------------------------------------------------------------------------- files made by hand -- */
+
+enum {
+    SCHEMA = 3,
+    CHANNEL,
+    MESSAGE,
+    CHUNK,
+    DATA_END = 15,
+    METADATA = 12,
+    ATTACHMENT = 9,
+    FOOTER = 2,
+    UNKNOWN = 99
+};
+
+typedef struct made {
+    uint8_t bytes[1024];
+    size_t n;
+} made;
+
+static void number(made *m, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        m->bytes[m->n++] = (uint8_t)(value >> 8 * i);
+}
+
+static void append(made *m, const void *bytes, size_t n) {
+    memcpy(m->bytes + m->n, bytes, n);
+    m->n += n;
+}
+
+static void record(made *m, int op, const made *body, size_t said) {
+    number(m, (uint64_t)op, 1);
+    number(m, said, 8);
+    append(m, body->bytes, body->n);
+}
+
+static made text_body(int numbers, const uint64_t *value, const int *bytes, int texts) {
+    made b = {.n = 0};
+    for (int i = 0; i < numbers; i++)
+        number(&b, value[i], bytes[i]);
+    for (int i = 0; i < texts; i++)
+        number(&b, 0, 4);
+    return b;
+}
+
+#define BODY(texts, bytes, ...) \
+    text_body((int)(sizeof(uint64_t[]){__VA_ARGS__} / 8), (uint64_t[]){__VA_ARGS__}, (int[])bytes, texts)
+#define SIZES(...) \
+    { __VA_ARGS__ }
+
+static made magic(void) {
+    made m = {.n = 0};
+    append(&m, "\x89MCAP0\r\n", 8);
+    return m;
+}
+
+/* A chunk of these records, without a checksum. */
+static made chunk_of(const made *records, uint64_t plain) {
+    made b = {.n = 0};
+    number(&b, 0, 8);
+    number(&b, 0, 8);
+    number(&b, plain, 8);
+    number(&b, 0, 4);
+    number(&b, 0, 4);
+    number(&b, records->n, 8);
+    append(&b, records->bytes, records->n);
+    return b;
+}
+
+/* What each wrong record costs: itself or its chunk, never what follows. A good message comes after it. */
+static void test_one_wrong_record_costs_no_other(void **state) {
+    (void)state;
+    const made schema = BODY(3, SIZES(2), 1), channel = BODY(3, SIZES(2, 2), 1, 1),
+               message = BODY(0, SIZES(2, 4, 8, 8), 1, 7, 100, 90), no_schema = BODY(3, SIZES(2), 0),
+               short_schema = BODY(1, SIZES(2), 2), short_channel = BODY(1, SIZES(2, 2), 2, 0),
+               stranger = BODY(0, SIZES(2, 4, 8, 8), 9, 0, 0, 0), short_message = BODY(0, SIZES(2), 1),
+               nothing = {.n = 0}, cut = BODY(0, SIZES(2), 0);
+    made inner = {.n = 0}, longer = {.n = 0}, nested = {.n = 0}, ended = {.n = 0};
+    record(&inner, MESSAGE, &message, message.n);
+    record(&longer, MESSAGE, &message, message.n + 50); /* its length leads out of the chunk */
+    const made good_chunk = chunk_of(&inner, inner.n), bad_length = chunk_of(&longer, longer.n),
+               other_size = chunk_of(&inner, inner.n + 1);
+    record(&nested, CHUNK, &good_chunk, good_chunk.n);
+    record(&ended, DATA_END, &cut, cut.n);
+    const made chunk_in_chunk = chunk_of(&nested, nested.n), end_in_chunk = chunk_of(&ended, ended.n);
+    const struct {
+        int op;
+        const made *body;
+        int errors, messages, bad_chunks;
+    } cases[] = {
+        {UNKNOWN, &schema, 0, 1, 0}, /* what a later version adds is passed over */
+        {SCHEMA, &schema, 0, 1, 0},         {SCHEMA, &no_schema, 1, 1, 0},
+        {SCHEMA, &short_schema, 1, 1, 0},   {CHANNEL, &channel, 0, 1, 0}, /* said twice: the first counts */
+        {CHANNEL, &short_channel, 1, 1, 0}, {MESSAGE, &message, 0, 2, 0},
+        {MESSAGE, &stranger, 1, 1, 0}, /* of no channel */
+        {MESSAGE, &short_message, 1, 1, 0}, {CHUNK, &good_chunk, 0, 2, 0},
+        {CHUNK, &other_size, 1, 1, 1},      {CHUNK, &cut, 1, 1, 1},
+        {CHUNK, &bad_length, 1, 1, 1},      {CHUNK, &chunk_in_chunk, 1, 1, 0},
+        {CHUNK, &end_in_chunk, 1, 1, 0},    {DATA_END, &cut, 1, 1, 0},
+        {FOOTER, &nothing, 0, 0, 0}}; /* the end of the data, wherever it stands */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        made m = magic();
+        record(&m, SCHEMA, &schema, schema.n);
+        record(&m, CHANNEL, &channel, channel.n);
+        record(&m, cases[i].op, cases[i].body, cases[i].body->n);
+        record(&m, MESSAGE, &message, message.n);
+        ff_mcap_reader *r;
+        assert_int_equal(ff_mcap_reader_memory(m.bytes, m.n, &r), FF_OK);
+        int errors = 0, messages = 0;
+        for (bool end = false; !end;) {
+            ff_mcap_message got = {0};
+            const ff_status status = ff_mcap_reader_next(r, &got, &end);
+            errors += status != FF_OK;
+            if (status == FF_OK && !end) {
+                assert_true(got.sequence == 7 && got.log_time == 100 && got.publish_time == 90);
+                messages++;
+            }
+        }
+        if (errors != cases[i].errors || messages != cases[i].messages ||
+            ff_mcap_reader_get_info(r).bad_chunks != (uint64_t)cases[i].bad_chunks)
+            fail_msg("case %zu: %d errors, %d messages", i, errors, messages);
+        assert_int_equal(ff_mcap_reader_schema(r, 1)->id, 1);
+        assert_null(ff_mcap_reader_schema(r, 2));
+        ff_mcap_reader_close(r);
+    }
+}
+
+/* The footer's summary: none, in its place, before the file, behind it, with a wrong checksum, of broken
+ * records. */
+static void test_summaries_are_checked(void **state) {
+    (void)state;
+    const made statistics = BODY(0, SIZES(8), 41), nothing = {.n = 0};
+    static const struct {
+        uint64_t at;
+        uint32_t crc;
+        bool broken;
+        int op;
+        bool closed;
+        ff_status summary;
+    } cases[] = {{0, 0, false, FOOTER, true, FF_INFO_GAP},       {8, 0, false, FOOTER, true, FF_OK},
+                 {7, 0, false, FOOTER, true, FF_ERR_FORMAT},     {900, 0, false, FOOTER, true, FF_ERR_FORMAT},
+                 {8, 12345, false, FOOTER, true, FF_ERR_FORMAT}, {8, 0, true, FOOTER, true, FF_ERR_FORMAT},
+                 {8, 0, false, UNKNOWN, false, FF_INFO_GAP}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        made m = magic();
+        record(&m, 11, &statistics, statistics.n + (cases[i].broken ? 90 : 0));
+        const made footer = BODY(0, SIZES(8, 8, 4), cases[i].at, 0, cases[i].crc);
+        record(&m, cases[i].op, &footer, footer.n);
+        append(&m, "\x89MCAP0\r\n", 8);
+        ff_mcap_reader *r;
+        assert_int_equal(ff_mcap_reader_memory(m.bytes, m.n, &r), FF_OK);
+        const ff_mcap_reader_info info = ff_mcap_reader_get_info(r);
+        if (info.closed != cases[i].closed || info.summary != cases[i].summary)
+            fail_msg("case %zu: closed %d, summary %d", i, info.closed, info.summary);
+        assert_int_equal(info.messages, info.summary == FF_OK ? 41 : 0);
+        ff_mcap_reader_close(r);
+    }
+    /* metadata and attachments that are cut, or whose checksum is wrong, are not taken for absent */
+    made m = magic(), named = {.n = 0}, attached = {.n = 0};
+    number(&named, 1, 4);
+    append(&named, "n", 1);
+    number(&named, 3, 4); /* a map of three bytes: not even a key */
+    append(&named, "abc", 3);
+    record(&m, METADATA, &named, named.n);
+    number(&attached, 0, 8);
+    number(&attached, 0, 8);
+    number(&attached, 1, 4);
+    append(&attached, "a", 1);
+    number(&attached, 0, 4);
+    number(&attached, 2, 8);
+    append(&attached, "hi", 2);
+    number(&attached, 77, 4); /* its checksum */
+    record(&m, ATTACHMENT, &attached, attached.n);
+    ff_mcap_reader *r;
+    ff_mcap_text text;
+    assert_int_equal(ff_mcap_reader_memory(m.bytes, m.n, &r), FF_OK);
+    assert_int_equal(ff_mcap_reader_metadata(r, "n", "k", &text), FF_ERR_FORMAT);
+    assert_int_equal(ff_mcap_reader_metadata(r, "other", "k", &text), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_mcap_reader_attachment(r, "a", &text), FF_ERR_FORMAT);
+    assert_int_equal(ff_mcap_reader_attachment(r, "b", &text), FF_ERR_ARGUMENT);
+    memset(m.bytes + m.n - 4, 0, 4); /* without a checksum it is taken as it is */
+    assert_int_equal(ff_mcap_reader_attachment(r, "a", &text), FF_OK);
+    assert_true(ff_mcap_text_equal(text, "hi"));
+    ff_mcap_reader_close(r);
+    made short_one = magic();
+    record(&short_one, METADATA, &nothing, 0);
+    record(&short_one, ATTACHMENT, &nothing, 0);
+    assert_int_equal(ff_mcap_reader_memory(short_one.bytes, short_one.n, &r), FF_OK);
+    assert_int_equal(ff_mcap_reader_metadata(r, "n", "k", &text), FF_ERR_FORMAT);
+    assert_int_equal(ff_mcap_reader_attachment(r, "a", &text), FF_ERR_FORMAT);
+    ff_mcap_reader_close(r);
+}
+
 static void test_writer_refuses(void **state) {
     (void)state;
     char path[512];
@@ -448,6 +640,8 @@ int main(void) {
                                        cmocka_unit_test(test_killed_writer),
                                        cmocka_unit_test(test_damage_is_noticed),
                                        cmocka_unit_test(test_compressed_chunk_is_unsupported),
+                                       cmocka_unit_test(test_one_wrong_record_costs_no_other),
+                                       cmocka_unit_test(test_summaries_are_checked),
                                        cmocka_unit_test(test_writer_refuses),
                                        cmocka_unit_test(test_full_disk)};
     return cmocka_run_group_tests(tests, NULL, NULL);

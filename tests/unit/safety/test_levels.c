@@ -42,6 +42,7 @@ static void test_levels_above_exactly_when_tripped(void **state) {
                                               .age = 0.1,
                                               .missed = 10,
                                               .stop_acceleration = 0.5};
+        config.stop_jerk[0] = FF_INF;
         config.origin[0] = some(0.1);
         ff_limiter_default(&config.bounded[0]);
         const ff_level_name tight = (ff_level_name)(n % FF_LEVEL_COUNT);

@@ -3,6 +3,9 @@
 
 #include "folder_support.h"
 #include "memory_support.h"
+#include "session/identify.h"
+#include "session/inertia_ratio.h"
+#include "session/variant.h"
 
 static ff_notes notes;
 
@@ -60,10 +63,72 @@ static void test_an_emulation(void **state) {
     assert_true(memory_sweep(whole, &w) > 5);
 }
 
+static void keep(const ff_notes *one) {
+    strncat(notes.error, one->error, sizeof notes.error - strlen(notes.error) - 1);
+}
+
+static bool compare(void *path, const char **text) {
+    static ff_variant variant[2];
+    static ff_comparison all;
+    const ff_scenario_options common = {0};
+    ff_notes_clear(&notes);
+    *text = notes.error;
+    const int count = ff_variants_parse("direct,tdpa:reading=printed", NULL, variant, &notes);
+    const bool good = count == 2 && ff_comparison_open(path, variant, count, &common, &all, keep) == FF_DONE;
+    if (count == 2)
+        ff_comparison_close(&all);
+    return good;
+}
+
+static bool ratio(void *path, const char **text) {
+    static char message[512];
+    double Q[36];
+    size_t n;
+    message[0] = 0;
+    *text = message;
+    return ff_inertia_ratio_read(path, &n, Q, message, sizeof message) == FF_OK;
+}
+
+/* Gravity and the sensor's place are the log's own: without memory for them nothing is identified. */
+static bool identify(void *path, const char **text) {
+    ff_log_identified found;
+    const ff_log_identify_config config = {.file = path, .what = FF_LOG_IDENTIFY_PAYLOAD, .own = true};
+    ff_notes_clear(&notes);
+    *text = notes.error;
+    const ff_outcome outcome = ff_log_identify(&config, &found, &notes);
+    if (outcome == FF_FAILED)
+        *text = found.line[0];
+    const bool good = outcome == FF_DONE && found.json;
+    if (outcome == FF_DONE && !found.json)
+        *text = "no memory for the JSON text"; /* as the command says it */
+    free(found.json);
+    return good;
+}
+
+static void test_what_analyses_begin_with(void **state) {
+    (void)state;
+    assert_true(memory_sweep(ratio, (void *)(uintptr_t)FF_SOURCE_DIR "/scenarios/planar-arm-emulation.yaml") >
+                1);
+    assert_true(memory_sweep(compare, (void *)(uintptr_t)FF_SOURCE_DIR "/scenarios/wall.yaml") > 3);
+    char path[128];
+    work w = {.path = FF_SOURCE_DIR "/scenarios/wall.yaml",
+              .set = {"time.duration=1", "facility={gravity: [0, 0, -9.81]}",
+                      "satellites.body.mockup={mass: 3, com: [0, 0, 0.1], inertia: [0.1, 0.1, 0.1]}",
+                      "satellites.body.angular_velocity=[0.4, 0.3, 0]"},
+              .sets = 4,
+              .files = true,
+              .mcap = true};
+    const char *text;
+    assert_true(whole(&w, &text));
+    snprintf(path, sizeof path, "%s/out/log.mcap", test_folder);
+    assert_true(memory_sweep(identify, path) > 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_run),
         cmocka_unit_test(test_an_emulation),
+        cmocka_unit_test(test_what_analyses_begin_with),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

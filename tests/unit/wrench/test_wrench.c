@@ -105,12 +105,89 @@ static void test_statuses(void **state) {
     assert_near(got.f.x, 2, 0);
 }
 
+/* Each number of the configuration and of a sample that is not finite, or a limit that is none, is refused,
+ * and the last wrench stays. */
+static void test_every_bad_number_is_refused(void **state) {
+    (void)state;
+    for (int k = 0; k < 26; k++) {
+        ff_wrench_config c;
+        ff_wrench_default(&c);
+        double *at[] = {&c.T_bs.q.w,       &c.T_bs.q.x,      &c.T_bs.q.y,    &c.T_bs.q.z,
+                        &c.T_bs.p.x,       &c.T_bs.p.y,      &c.T_bs.p.z,    &c.T_ws.q.w,
+                        &c.T_ws.q.x,       &c.T_ws.q.y,      &c.T_ws.q.z,    &c.T_ws.p.x,
+                        &c.T_ws.p.y,       &c.T_ws.p.z,      &c.bias_s.f.x,  &c.bias_s.f.y,
+                        &c.bias_s.f.z,     &c.bias_s.t.x,    &c.bias_s.t.y,  &c.bias_s.t.z,
+                        &c.gravity_w.x,    &c.gravity_w.y,   &c.gravity_w.z, &c.mockup_com_b.x,
+                        &c.mockup_com_b.y, &c.mockup_com_b.z};
+        *at[k] = k % 2 ? FF_NAN : FF_INF;
+        assert_int_equal(ff_wrench_validate(&c), FF_ERR_NOT_FINITE);
+    }
+    for (int k = 0; k < 4; k++)
+        for (int b = 0; b < 3; b++) {
+            ff_wrench_config c;
+            ff_wrench_default(&c);
+            double *at[] = {&c.mockup_mass, &c.force_limit, &c.torque_limit, &c.max_age};
+            *at[k] = (const double[]){-1e-9, FF_NAN, 0.0}[b];
+            const bool zero_may_be = b == 2 && (k == 0 || k == 3);
+            assert_int_equal(ff_wrench_validate(&c), zero_may_be ? FF_OK : FF_ERR_ARGUMENT);
+        }
+    for (int k = 0; k < 26; k++)
+        for (int heavy = 0; heavy < 2; heavy++) {
+            ff_wrench_config c;
+            ff_wrench_default(&c);
+            c.mockup_mass = heavy;
+            ff_wrench_in in = {.T_wb = ff_pose_identity()};
+            double *at[] = {
+                &in.f_s.f.x,          &in.f_s.f.y,          &in.f_s.f.z,          &in.f_s.t.x,
+                &in.f_s.t.y,          &in.f_s.t.z,          &in.T_wb.q.w,         &in.T_wb.q.x,
+                &in.T_wb.q.y,         &in.T_wb.q.z,         &in.T_wb.p.x,         &in.T_wb.p.y,
+                &in.T_wb.p.z,         &in.twist.w.x,        &in.twist.w.y,        &in.twist.w.z,
+                &in.twist.v.x,        &in.twist.v.y,        &in.twist.v.z,        &in.age,
+                &in.acceleration.w.x, &in.acceleration.w.y, &in.acceleration.w.z, &in.acceleration.v.x,
+                &in.acceleration.v.y, &in.acceleration.v.z};
+            *at[k] = k == 19 || k % 2 ? FF_NAN : -FF_INF;
+            ff_wrench got = {.f = {{7, 7, 7}}};
+            /* without a mock-up its acceleration is not asked */
+            const ff_status status = ff_wrench_condition(&c, &in, &got);
+            assert_int_equal(status, k >= 20 && !heavy ? FF_OK : FF_ERR_NOT_FINITE);
+            assert_near(got.f.x, status == FF_OK ? 0 : 7, 0);
+        }
+    /* each of the six readings at its limit, from both sides */
+    for (int a = 0; a < 6; a++)
+        for (int side = -1; side <= 1; side += 2) {
+            ff_wrench_config c;
+            ff_wrench_default(&c);
+            c.force_limit = 10;
+            c.torque_limit = 2;
+            const double limit = a < 3 ? 10 : 2;
+            ff_wrench_in in = {.T_wb = ff_pose_identity()};
+            double *at = a < 3 ? &in.f_s.f.a[a] : &in.f_s.t.a[a - 3];
+            ff_wrench got;
+            *at = side * limit;
+            assert_int_equal(ff_wrench_condition(&c, &in, &got), FF_INFO_SATURATED);
+            *at = side * limit * (1 - 1e-12);
+            assert_int_equal(ff_wrench_condition(&c, &in, &got), FF_OK);
+        }
+    /* a sensor in the environment does not carry the mock-up; a sample as old as it may be is fresh */
+    ff_wrench_config c;
+    ff_wrench_default(&c);
+    c.environment = true;
+    c.mockup_mass = 5;
+    c.gravity_w = ff_vec3_make(0, 0, -9.81);
+    c.max_age = 0.1;
+    const ff_wrench_in in = {.f_s = {.f = {{1, 2, 3}}}, .T_wb = ff_pose_identity(), .age = 0.1};
+    ff_wrench got;
+    assert_int_equal(ff_wrench_condition(&c, &in, &got), FF_OK);
+    assert_vec3_near(got.f, ff_vec3_make(1, 2, 3), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lever_arm_on_six_axes),
         cmocka_unit_test(test_environment_mount_follows_the_robot),
         cmocka_unit_test(test_mockup_weight_and_inertia),
         cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_every_bad_number_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
