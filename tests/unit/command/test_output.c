@@ -798,9 +798,9 @@ static void test_rest_is_foreseen_with_the_acceleration_in_progress(void **state
         const double T = c.cycle, J = c.jerk, A = c.stop_acceleration, v0 = ff_rng_range(&rng, 0.05, 0.3),
                      a0 = ff_rng_range(&rng, 0.01, 1.0) * A;
         const double t1 = a0 / J, v1 = v0 + a0 * t1 / 2.0,
-                     stop = v1 >= A * A / J ? 0.5 * v1 * (v1 / A + A / J) : v1 * sqrt(v1 / J);
+                     brake = v1 >= A * A / J ? 0.5 * v1 * (v1 / A + A / J) : v1 * sqrt(v1 / J);
         /* the other axes have no more than their least share: 2 % of the limits, a thousandth for this one */
-        const double path = v0 * t1 + a0 * t1 * t1 / 3.0 + stop;
+        const double path = v0 * t1 + a0 * t1 * t1 / 3.0 + brake;
         ff_output_state s;
         ff_output_out out;
         for (int shorter = 0; shorter < 2; shorter++) {

@@ -183,7 +183,7 @@ static void test_jitter_is_even_bounded_and_repeatable(void **state) {
     const double bad[] = {-0.001, FF_NAN, FF_INF};
     for (int i = 0; i < 3; i++) {
         two.satellite[1].robot.jitter = bad[i];
-        assert_null(ff_plant_create(&two, message, sizeof message));
+        assert_null(ff_plant_create(&two, message, sizeof message, NULL));
         assert_non_null(strstr(message, "jitter"));
     }
 }
