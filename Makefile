@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 
 help:
 	@echo "make run        install what is missing, build, run the default scenario, show where the report is"
-	@echo "make test       the same up to the tests (about 10 minutes on two cores)"
+	@echo "make test       the same up to the tests (about 7 minutes on two cores)"
 	@echo "make test-long  full figures, soaks, fuzzing times and the mutation check"
 	@echo "make coverage   lines and branches that the tests reach"
 	@echo "make bench      speed beside MuJoCo, instructions per step"
@@ -36,14 +36,15 @@ run: setup-run build/build.ninja
 # Tested are the ordinary build and those with sanitizers, as one list, so that long tests start first and none waits for a build.
 build-tests: setup
 	@cmake --preset dev > /dev/null && cmake --build build -j $(JOBS)
-	@for tree in asan tsan; do cmake --preset $$tree > /dev/null && cmake --build build-$$tree -j $(JOBS) || exit 1; done
+	@for tree in asan tsan; do cmake --preset $$tree > /dev/null & done; wait
+	@for tree in asan tsan; do cmake --build build-$$tree -j $(JOBS) || exit 1; done
 	@bash tests/fuzz/run.sh build
 	@mkdir -p build-test
 	@printf 'subdirs("%s")\n' $(CURDIR)/build $(CURDIR)/build-asan $(CURDIR)/build-tsan > build-test/CTestTestfile.cmake
 
-# One test more than cores: some sleep, and those in lock step wait for each other.
+# Two tests more than cores: some sleep, and those in lock step wait for each other. With one more a quarter of the processor time was idle.
 test: build-tests
-	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 1))
+	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 2))
 
 test-long: build-tests
 	FF_TEST_LONG=1 ctest --test-dir build-test --output-on-failure -j $(JOBS) --timeout 7200

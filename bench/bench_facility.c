@@ -37,7 +37,7 @@ static void measure(const char *name, ff_robot_kind robot, double delay, ff_sens
                                 .stiffness = 2000,
                                 .damping = 5};
     char message[256];
-    ff_plant *plant = ff_plant_create(&s, message, sizeof message);
+    ff_plant *plant = ff_plant_create(&s, message, sizeof message, NULL);
     if (!plant) {
         printf("%s: %s\n", name, message);
         return;

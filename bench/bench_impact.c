@@ -39,7 +39,7 @@ static void bench(const char *label, const char *file, const char *const *set, i
         exit(1);
     }
     ff_scenario_loop(&m.scenario, &m.config);
-    ff_plant *plant = ff_plant_create(&m.scenario, message, sizeof message);
+    ff_plant *plant = ff_plant_create(&m.scenario, message, sizeof message, NULL);
     if (!plant || ff_loop_memory_open(&m.config, NULL, &m.loop, message, sizeof message) != FF_OK) {
         fprintf(stderr, "%s\n", message);
         exit(1);

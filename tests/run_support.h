@@ -165,7 +165,7 @@ static inline void test_drive_loop(const ff_scenario *s, const test_drive *drive
         drive->believe(drive->self, &config);
     assert_int_equal(test_loop_create(&config, model, message, sizeof message), FF_OK);
     test_loop_reset(model, loop, &info, &out);
-    ff_plant *plant = ff_plant_create(s, message, sizeof message);
+    ff_plant *plant = ff_plant_create(s, message, sizeof message, NULL);
     if (!plant)
         fail_msg("%s", message);
     for (int i = 0; i < s->satellites; i++)

@@ -169,6 +169,7 @@ static void run_orbit(const ff_scenario *scenario, const ff_run_options *options
     orbiter *o = calloc(1, sizeof *o);
     if (!o) {
         result->status = FF_ERR_MEMORY;
+        snprintf(result->message, sizeof result->message, "no memory for the run");
         return;
     }
     begin(&o->walk, scenario, options->ideal);

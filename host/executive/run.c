@@ -5,7 +5,13 @@
 #include "facility/virtual.h"
 #include "text/clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+static void lack_memory(ff_run_result *result) {
+    result->status = FF_ERR_MEMORY;
+    snprintf(result->message, sizeof result->message, "no memory for the run");
+}
 
 static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_executive *e,
                      ff_run_result *result) {
@@ -28,7 +34,7 @@ static void run_mission(const ff_scenario *scenario, const ff_run_options *optio
     ff_run_options guided = *options;
     ff_mission *mission = malloc(sizeof *mission);
     if (!mission) {
-        result->status = FF_ERR_MEMORY;
+        lack_memory(result);
         return;
     }
     result->status = ff_mission_open(mission, scenario, options->opener, options->record, result->message,
@@ -56,6 +62,6 @@ void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_r
     else if (e)
         run_loop(scenario, options, e, result);
     else
-        result->status = FF_ERR_MEMORY;
+        lack_memory(result);
     free(e);
 }

@@ -86,13 +86,15 @@ static ff_status make(ff_manipulator *m, const ff_scenario *s, char *message, si
     return ff_rigid_create(&s->satellite[s->nominal_of].rigid, &m->free);
 }
 
-ff_manipulator *ff_manipulator_create(const ff_scenario *scenario, char *message, size_t size) {
+ff_manipulator *ff_manipulator_create(const ff_scenario *scenario, char *message, size_t size,
+                                      ff_status *why) {
     ff_manipulator *m = calloc(1, sizeof *m);
+    *why = FF_ERR_MEMORY;
     if (!m) {
         snprintf(message, size, "no memory for the arm");
         return NULL;
     }
-    const ff_status status = make(m, scenario, message, size);
+    const ff_status status = *why = make(m, scenario, message, size);
     if (status == FF_OK) {
         ff_manipulator_reset(m);
         return m;

@@ -11,7 +11,8 @@
 typedef struct ff_manipulator ff_manipulator;
 
 /* Of a scenario with an arm; kept, not copied. NULL with a sentence. */
-ff_manipulator *ff_manipulator_create(const ff_scenario *scenario, char *message, size_t size);
+ff_manipulator *ff_manipulator_create(const ff_scenario *scenario, char *message, size_t size,
+                                      ff_status *why);
 void ff_manipulator_free(ff_manipulator *arm);
 /* Back to t = 0. */
 void ff_manipulator_reset(ff_manipulator *arm);

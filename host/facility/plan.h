@@ -24,8 +24,8 @@ typedef struct ff_plan {
     ff_plan_body body[FF_MAX_BODIES];
 } ff_plan;
 
-/* FF_ERR_ARGUMENT, FF_ERR_REACH, FF_ERR_UNSUPPORTED with a sentence. A virtual robot (one that is not a device)
- * is placed so that the arm is at (0, -90, 120, 0, 60, 0) deg when the satellite starts. */
+/* FF_ERR_ARGUMENT, FF_ERR_REACH, FF_ERR_UNSUPPORTED with a sentence. A virtual robot (one that is not a
+ * device) is placed so that the arm is at (0, -90, 120, 0, 60, 0) deg when the satellite starts. */
 ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *message, size_t size);
 /* What the answers to one robot are bounded by: the smaller of `limits` and `safety` where one is named, else
  * the cautious values of ff_output_default. */

@@ -45,8 +45,11 @@ static ff_plant *give_up(ff_plant *plant, char *message, size_t size, const char
     return NULL;
 }
 
-ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t size) {
+ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t size, ff_status *why) {
     char what[256] = "";
+    ff_status status;
+    why = why ? why : &status;
+    *why = FF_ERR_ARGUMENT;
     if (!(scenario->cycle > 0.0) || !isfinite(scenario->cycle))
         return give_up(NULL, message, size, NULL, NULL, "the cycle must be > 0 [s]");
     if (scenario->satellites < 1 || scenario->satellites > FF_MAX_BODIES || scenario->contacts < 0 ||
@@ -58,8 +61,10 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
                        "the facility's pose and gravity must be finite, its attitude a unit quaternion");
 
     ff_plant *plant = calloc(1, sizeof *plant);
-    if (!plant)
+    if (!plant) {
+        *why = FF_ERR_MEMORY;
         return give_up(NULL, message, size, NULL, NULL, "no memory for the virtual facility");
+    }
     plant->bodies = scenario->satellites;
     plant->contacts = scenario->contacts;
     plant->cycle = scenario->cycle;
@@ -79,9 +84,11 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
         start.attitude = ff_quat_unit(start.attitude);
         if (plant->relative)
             start = ff_relative_from_absolute(&plant->start, &start);
-        if (ff_robot_create(&plant->robot[i], &satellite->robot, &start, scenario->cycle, scenario->seed, i,
-                            what, sizeof what) != FF_OK ||
-            ff_sensor_create(&plant->sensor[i], scenario, i, what, sizeof what) != FF_OK)
+        *why = ff_robot_create(&plant->robot[i], &satellite->robot, &start, scenario->cycle, scenario->seed,
+                               i, what, sizeof what);
+        if (*why == FF_OK)
+            *why = ff_sensor_create(&plant->sensor[i], scenario, i, what, sizeof what);
+        if (*why != FF_OK)
             return give_up(plant, message, size, "satellites", satellite->name, what);
         const ff_mockup_config *mockup = &satellite->mockup;
         if (mockup->present && isfinite(mockup->frequency))
@@ -90,13 +97,15 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
                                          .mass = mockup->mass};
     }
     plant->servicer = ff_scenario_servicer(scenario);
-    if (plant->servicer >= 0 && !(plant->arm = ff_manipulator_create(scenario, what, sizeof what)))
+    if (plant->servicer >= 0 && !(plant->arm = ff_manipulator_create(scenario, what, sizeof what, why)))
         return give_up(plant, message, size, "satellites", scenario->satellite[plant->servicer].name, what);
     for (int i = 0; i < plant->contacts; i++) {
         plant->contact[i] = scenario->contact[i];
-        if (ff_environment_prepare(&plant->contact[i], plant->bodies, what, sizeof what) != FF_OK)
+        *why = ff_environment_prepare(&plant->contact[i], plant->bodies, what, sizeof what);
+        if (*why != FF_OK)
             return give_up(plant, message, size, "contacts", scenario->contact[i].name, what);
     }
+    *why = FF_OK;
     ff_plant_reset(plant);
     return plant;
 }

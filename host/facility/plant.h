@@ -11,8 +11,9 @@
 
 typedef struct ff_plant ff_plant;
 
-/* NULL with a sentence in message when a part is not supported or memory is short. */
-ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t size);
+/* NULL with a sentence in message when a part is not supported or memory is short: FF_ERR_MEMORY, or another
+ * negative status, in *why, which may be NULL. */
+ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t size, ff_status *why);
 void ff_plant_free(ff_plant *plant);
 /* Back to t = 0 (same seed, same bits). */
 void ff_plant_reset(ff_plant *plant);

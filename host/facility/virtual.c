@@ -4,9 +4,10 @@
 
 static ff_status open(void *self, const double *lead, char *message, size_t size) {
     ff_virtual *v = self;
-    v->plant = ff_plant_create(v->scenario, message, size);
+    ff_status status;
+    v->plant = ff_plant_create(v->scenario, message, size, &status);
     if (!v->plant)
-        return FF_ERR_UNSUPPORTED;
+        return status == FF_ERR_MEMORY ? status : FF_ERR_UNSUPPORTED; /* a scenario that is not for it */
     for (int i = 0; i < v->scenario->satellites; i++)
         if (lead[i] > 0.0) /* a predicting method was already running */
             ff_plant_set_lead(v->plant, i, lead[i]);

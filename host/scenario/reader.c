@@ -146,7 +146,6 @@ bool ff_reader_number(ff_reader *r, const ff_node *node, const ff_key *key, doub
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
-                        : key->range == FF_RANGE_PART         ? *value > 0.0 && *value < 1.0
                         : key->range == FF_RANGE_SHARE        ? *value >= 0.0 && *value < 1.0
                         : key->range == FF_RANGE_BOUNDS       ? within(key, *value)
                                                               : true;

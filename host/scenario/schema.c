@@ -563,8 +563,6 @@ const char *ff_range_text(const ff_key *key) {
         return ">= 0";
     case FF_RANGE_ACUTE:
         return "> 0 and < pi/2";
-    case FF_RANGE_PART:
-        return "> 0 and < 1";
     case FF_RANGE_SHARE:
         return ">= 0 and < 1";
     case FF_RANGE_BOUNDS:

@@ -46,8 +46,7 @@ typedef enum ff_range {
     FF_RANGE_POSITIVE,
     FF_RANGE_NOT_NEGATIVE,
     FF_RANGE_ACUTE,
-    FF_RANGE_PART,
-    FF_RANGE_SHARE, /* as PART, or 0 */
+    FF_RANGE_SHARE, /* 0 to below 1 */
     FF_RANGE_BOUNDS /* by the key's own numbers */
 } ff_range;
 

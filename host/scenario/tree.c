@@ -192,7 +192,7 @@ static ff_status open_node(builder *b, ff_node_kind kind, ff_place place, const 
     if (b->depth >= FF_TREE_DEPTH)
         return fault(b->error, place, "nested more than %d levels deep, allowed: fewer", FF_TREE_DEPTH);
     const ff_status status = add(b, kind, place, &node);
-    if (status == FF_OK && node)
+    if (status == FF_OK)
         b->stack[b->depth++] = node;
     return status;
 }
@@ -225,7 +225,7 @@ static ff_status scalar(builder *b, const yaml_event_t *event, ff_place place) {
     }
     ff_node *node = NULL;
     const ff_status status = add(b, FF_NODE_SCALAR, place, &node);
-    if (status == FF_OK && node) {
+    if (status == FF_OK) {
         node->text = text;
         node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     }

@@ -32,7 +32,7 @@ bool ff__read_below(ff_reader *r, const ff_node *node, const ff_key *key, void *
         r->path[length] = '.';
         memcpy(r->path + length + (length ? 1 : 0), key->key, own + 1);
     }
-    const bool good = key->section && ff__read_section(r, node, key->section, base);
+    const bool good = ff__read_section(r, node, key->section, base);
     r->path[length] = 0;
     return good;
 }
@@ -290,7 +290,7 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
             node = &map;
             break;
         }
-    if (!section || node->kind != FF_NODE_MAP)
+    if (node->kind != FF_NODE_MAP)
         return ff_reader_fail(r, node->place,
                               "%s must be a map, not %s, allowed: keys with values, or {}%s%s", ff__where(r),
                               ff_node_kind_text(node), preset ? ", or " : "", preset ? preset->words[1] : "");

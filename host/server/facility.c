@@ -422,7 +422,7 @@ static ff_plant *create_plant(const ff_server *f, char *message, size_t size) {
         satellite->robot.delay += isnan(later) ? 0.0 : later;
         satellite->start = (ff_rigid_state){park.p, ff_quat_unit(park.q), ff_vec3_zero(), ff_vec3_zero()};
     }
-    ff_plant *plant = ff_plant_create(scenario, message, size);
+    ff_plant *plant = ff_plant_create(scenario, message, size, NULL);
     free(scenario);
     return plant;
 }

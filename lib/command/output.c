@@ -255,7 +255,7 @@ static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *course
 
 /* The continuous motion behind the last differences. */
 static part behind(const bounds *b, double T, const part *now) {
-    const bool curved = isfinite(b->A);
+    const bool curved = isfinite(b->A) || isfinite(b->J);
     return (part){curved ? ff_vec3_axpy(0.5 * T, now->a, now->v) : now->v, curved ? now->a : ff_vec3_zero()};
 }
 
@@ -346,6 +346,13 @@ static void path_to_rest(const bounds *b, double T, const part *now, const ff_ou
     }
 }
 
+ff_vec3 ff_output_stop_path(const ff_output_config *config, ff_vec3 v, ff_vec3 a) {
+    const bounds b = bounds_of(config, 0);
+    ff_vec3 end, turn;
+    path_to_rest(&b, config->cycle, &(part){v, a}, &(ff_output_course){.active = false}, &end, &turn);
+    return end;
+}
+
 /* The point of a stop that is furthest from the centre of the box, axis by axis. */
 static ff_vec3 furthest(const ff_output_config *config, ff_vec3 from, const part *now,
                         const ff_output_course *course) {
@@ -390,13 +397,14 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
         c = (part){ff_vec3_zero(), ff_vec3_zero()};
     }
     const double allowance = isfinite(b->J) ? b->J * T * T * T : 0.0;
-    *course = (ff_output_course){.active = true,
-                                 .exact = ff_vec3_norm(ff_vec3_sub(*d, wanted)) <= 1e-3 * allowance,
-                                 .stopping = !chased,
-                                 .releasing = !chased && course->releasing,
-                                 .velocity = c.v,
-                                 .acceleration = c.a,
-                                 .share = course->share};
+    *course =
+        (ff_output_course){.active = true,
+                           .exact = ff_vec3_norm(ff_vec3_sub(*d, wanted)) <= 1e-3 * allowance + LAST_BITS,
+                           .stopping = !chased,
+                           .releasing = !chased && course->releasing,
+                           .velocity = c.v,
+                           .acceleration = c.a,
+                           .share = course->share};
     return false;
 }
 

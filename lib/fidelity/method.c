@@ -213,28 +213,22 @@ int ff_setting_find(const ff_method *method, const char *name) {
     return -1;
 }
 
+/* A value that the setting takes: vectors and groups take none. */
 static void put(const ff_setting *s, ff_settings *settings, double value) {
     char *at = (char *)settings->bytes + s->offset;
-    const uint64_t whole = s->type == FF_SETTING_REAL ? 0 : (uint64_t)value;
+    if (s->type == FF_SETTING_REAL) {
+        memcpy(at, &value, sizeof value);
+        return;
+    }
+    const uint64_t whole = (uint64_t)value;
     const int index = (int)whole;
     const bool flag = whole == 1;
-    switch (s->type) {
-    case FF_SETTING_REAL:
-        memcpy(at, &value, sizeof value);
-        break;
-    case FF_SETTING_INTEGER:
+    if (s->type == FF_SETTING_INTEGER)
         memcpy(at, &whole, sizeof whole);
-        break;
-    case FF_SETTING_BOOLEAN:
+    else if (s->type == FF_SETTING_BOOLEAN)
         memcpy(at, &flag, sizeof flag);
-        break;
-    case FF_SETTING_CHOICE:
+    else
         memcpy(at, &index, sizeof index);
-        break;
-    case FF_SETTING_VECTOR:
-    case FF_SETTING_GROUP:
-        break;
-    }
 }
 
 void ff_settings_default(const ff_method *method, int variant, ff_settings *settings) {

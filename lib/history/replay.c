@@ -46,22 +46,21 @@ uint64_t ff__replay_rows(ff__march *w, ff__history *history, uint64_t from, uint
     return k;
 }
 
+/* Those under way share no body, so joining one makes none of the others overlap; and there is always a slot.
+ */
 void ff__replay_ask(ff__replay *replay, unsigned bodies, uint64_t from) {
-    ff__replay *slot = NULL;
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < FF_MAX_BODIES; i++) {
-            ff__replay *r = &replay[i];
-            if (!r->active || !(r->bodies & bodies))
-                continue;
-            bodies |= r->bodies;
-            from = r->at < from ? r->at : from;
-            r->active = false;
-        }
-    for (int i = 0; i < FF_MAX_BODIES && !slot; i++)
-        if (!replay[i].active)
-            slot = &replay[i];
-    if (slot)
-        *slot = (ff__replay){true, bodies, from};
+    for (int i = 0; i < FF_MAX_BODIES; i++) {
+        ff__replay *r = &replay[i];
+        if (!r->active || !(r->bodies & bodies))
+            continue;
+        bodies |= r->bodies;
+        from = r->at < from ? r->at : from;
+        r->active = false;
+    }
+    ff__replay *slot = replay;
+    while (slot->active)
+        slot++;
+    *slot = (ff__replay){true, bodies, from};
 }
 
 uint64_t ff__replay_reached(const ff__replay *replay, unsigned bodies) {

@@ -1,35 +1,35 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # freefloat analyze contact-stability: the sentence, the keys, one-line errors, exit status.
 set -u
-failed=0
-expect() { # what, pattern, text
-    grep -qE -- "$2" <<<"$3" || { echo "$1: expected /$2/ in: $3"; failed=1; }
+. "$FF_SOURCE_DIR/tests/expect.sh"
+says() { # what, pattern, text
+    grep -qE -- "$2" <<<"$3" || fail "$1: expected /$2/ in: $3"
 }
 base=(analyze contact-stability --velocity-gain 20 --position-gain 100)
 
-text=$("$FREEFLOAT" analyze contact-stability --velocity-gain 32 --position-gain 256 --bandwidth 60 --inertia-ratio 3.0) || failed=1
-expect sentence '^stable up to inertia ratio 7.5; your 3.0 amplifies 22.6 rad/s by 2.6$' "$text"
+text=$("$FREEFLOAT" analyze contact-stability --velocity-gain 32 --position-gain 256 --bandwidth 60 --inertia-ratio 3.0) || fail "exit status $?"
+says sentence '^stable up to inertia ratio 7.5; your 3.0 amplifies 22.6 rad/s by 2.6$' "$text"
 
-json=$("$FREEFLOAT" "${base[@]}" --bandwidth 25 --inertia-ratio 4.9 --json) || failed=1
+json=$("$FREEFLOAT" "${base[@]}" --bandwidth 25 --inertia-ratio 4.9 --json) || fail "exit status $?"
 for key in q_critical q_low q_high growth_rate peak_transmissivity peak_frequency_radps stable; do
-    expect key "\"$key\": " "$json"
+    says key "\"$key\": " "$json"
 done
-expect growth '"growth_rate": -0.0409' "$json"
-expect stable '"stable": true' "$json"
-expect delay '"q_low": 0.539.*"q_high": 3.09' "$("$FREEFLOAT" "${base[@]}" --delay 0.04 --json | tr '\n' ' ')"
-expect unstable '"peak_transmissivity": null.*"stable": false' \
+says growth '"growth_rate": -0.0409' "$json"
+says stable '"stable": true' "$json"
+says delay '"q_low": 0.539.*"q_high": 3.09' "$("$FREEFLOAT" "${base[@]}" --delay 0.04 --json | tr '\n' ' ')"
+says unstable '"peak_transmissivity": null.*"stable": false' \
     "$("$FREEFLOAT" "${base[@]}" --bandwidth 25 --inertia-ratio 5.1 --json | tr '\n' ' ')"
-expect help 'example: ' "$("$FREEFLOAT" analyze contact-stability --help)"
-expect list 'contact-stability' "$("$FREEFLOAT" analyze --help)"
+says help 'example: ' "$("$FREEFLOAT" analyze contact-stability --help)"
+says list 'contact-stability' "$("$FREEFLOAT" analyze --help)"
 
 refuse() { # pattern, arguments
     local pattern=$1 status
     shift
     text=$("$FREEFLOAT" "$@" 2>&1)
     status=$?
-    [ $status -eq 2 ] || { echo "$*: exit status $status, expected 2"; failed=1; }
-    [ "$(wc -l <<<"$text")" -eq 1 ] || { echo "$*: more than one line: $text"; failed=1; }
-    expect "$*" "$pattern" "$text"
+    [ $status -eq 2 ] || fail "$*: exit status $status, expected 2"
+    [ "$(wc -l <<<"$text")" -eq 1 ] || fail "$*: more than one line: $text"
+    says "$*" "$pattern" "$text"
 }
 refuse 'unknown analysis' analyze nonsense
 refuse 'unknown option' "${base[@]}" --bandwith 25
@@ -41,58 +41,54 @@ refuse 'needs a value' "${base[@]}" --bandwidth
 
 refuse 'velocity' analyze contact-stability --velocity-gain 0 --position-gain 100 --bandwidth 25
 refuse 'position' analyze contact-stability --velocity-gain 20 --position-gain -100 --bandwidth 25
-expect 'slow actuators' 'bandwidth 5 rad/s is below the controller.s, 10 rad/s' \
+says 'slow actuators' 'bandwidth 5 rad/s is below the controller.s, 10 rad/s' \
     "$("$FREEFLOAT" "${base[@]}" --bandwidth 5 --inertia-ratio 0.5 2>&1 >/dev/null)"
 
 # Q from a scenario that emulates
-here=$(cd "$(dirname "$0")/../.." && pwd)
-expect 'ratio of a scenario' '"eigenvalues": \[0.57' \
+here=$FF_SOURCE_DIR
+says 'ratio of a scenario' '"eigenvalues": \[0.57' \
     "$("$FREEFLOAT" "${base[@]}" --bandwidth 25 --inertia-ratio "$here/scenarios/planar-arm-emulation.yaml" --json | tr -d '\n')"
-expect 'ratio of one joint' '"stable": true' \
+says 'ratio of one joint' '"stable": true' \
     "$("$FREEFLOAT" "${base[@]}" --bandwidth 25 --contact-damping 100 --robot-inertia 1 --inertia-ratio "$here/scenarios/papers/aghili/appendix-e.yaml" --json | tr -d '\n')"
 refuse "needs a scenario with the key 'emulation'" "${base[@]}" --bandwidth 25 --inertia-ratio "$here/scenarios/deos-client.yaml"
 refuse 'no methods to compare' compare "$here/scenarios/planar-arm-emulation.yaml" --methods direct,tdpa
 
-out=$(mktemp -d)
 # go / no go: the table, the map, the sentence
-json=$("$FREEFLOAT" analyze delay-margin "$here/scenarios/deos-client.yaml" --methods direct,tdpa --map 3 --out "$out" --json) || failed=1
+json=$("$FREEFLOAT" analyze delay-margin "$here/scenarios/deos-client.yaml" --methods direct,tdpa --map 3 --out margin --json) || fail "exit status $?"
 for key in w_tau frequency_radps rebound_ideal rebound_law rebound_theory peak_force_theory_N rebound peak_force_ratio largest_delay_s map go sentence; do
-    expect 'delay-margin' "\"$key\": " "$json"
+    says 'delay-margin' "\"$key\": " "$json"
 done
-expect 'delay-margin: w tau' '"w_tau": 0.106' "$json"
-expect 'delay-margin: theory' '"rebound_theory": 1.1699|"rebound_theory": 1.17' "$json"
-expect 'delay-margin: no go' '"go": false' "$json"
-[ "$(wc -l <"$out/delay-margin.csv")" -eq 19 ] || { echo "delay-margin.csv has not 19 lines"; failed=1; }
-expect 'delay-margin: page' '</html>' "$(tail -1 "$out/delay-margin.html")"
-text=$("$FREEFLOAT" analyze delay-margin "$here/scenarios/wall.yaml" --map 0 --methods tdpa) || failed=1
-expect 'delay-margin: sentence' '^GO: tdpa at 16 ms of robot delay \(w tau 0.0506\) keeps the requirements; it keeps them up to' "$text"
+says 'delay-margin: w tau' '"w_tau": 0.106' "$json"
+says 'delay-margin: theory' '"rebound_theory": 1.1699|"rebound_theory": 1.17' "$json"
+says 'delay-margin: no go' '"go": false' "$json"
+[ "$(wc -l <margin/delay-margin.csv)" -eq 19 ] || fail "delay-margin.csv has not 19 lines"
+says 'delay-margin: page' '</html>' "$(tail -1 margin/delay-margin.html)"
+text=$("$FREEFLOAT" analyze delay-margin "$here/scenarios/wall.yaml" --map 0 --methods tdpa) || fail "exit status $?"
+says 'delay-margin: sentence' '^GO: tdpa at 16 ms of robot delay \(w tau 0.0506\) keeps the requirements; it keeps them up to' "$text"
 refuse 'is not a method' analyze delay-margin "$here/scenarios/wall.yaml" --methods tpda
 refuse 'allowed: 0 to 25' analyze delay-margin "$here/scenarios/wall.yaml" --map 99
 refuse 'analyze contact-stability' analyze delay-margin "$here/scenarios/planar-arm-emulation.yaml"
 refuse 'no contact' analyze delay-margin "$here/scenarios/wall.yaml" --quiet --set time.duration=0.1
 refuse 'which scenario' analyze delay-margin
 
-json=$("$FREEFLOAT" analyze workspace "$here/scenarios/deos-client.yaml" --json) || failed=1
+json=$("$FREEFLOAT" analyze workspace "$here/scenarios/deos-client.yaml" --json) || fail "exit status $?"
 for key in inside_from_s outside_from_s inside_s reason ball_left_s singularity_margin sentence; do
-    expect 'workspace' "\"$key\": " "$json"
+    says 'workspace' "\"$key\": " "$json"
 done
-text=$("$FREEFLOAT" analyze workspace "$here/scenarios/deos-client.yaml" --set time.duration=600 --set contacts=[]) || failed=1
-expect 'workspace: sentence' 'its own motion is inside for .* outside from .* relative to the nominal motion it is inside for the whole 600 s' "$text"
+text=$("$FREEFLOAT" analyze workspace "$here/scenarios/deos-client.yaml" --set time.duration=600 --set contacts=[]) || fail "exit status $?"
+says 'workspace: sentence' 'its own motion is inside for .* outside from .* relative to the nominal motion it is inside for the whole 600 s' "$text"
 refuse 'allowed: kr120, kr16' analyze workspace "$here/scenarios/deos-client.yaml" --arm ur10
 refuse 'has no satellite' analyze workspace "$here/scenarios/planar-arm-emulation.yaml"
-rm -rf "$out"
 
-text=$("$FREEFLOAT" papers aghili --json) || failed=1
-expect 'papers: contact' '"ours": "0.3949, 0.3949"' "$text"
-expect 'papers: peak' '"ours": "27.14, 27.14"' "$text"
-expect 'papers: end' '"ours": "-1.6665, -1.6665"' "$text"
-expect 'papers: constraint' '"ours": "-9.80[01]e-03"' "$text"
-expect 'papers: force error' '"ours": "0.1667"' "$text"
-expect 'papers: critical' '"paper": "5"' "$text"
-expect 'papers: delay' '"ours": "0.539 to 3.091"' "$text"
+text=$("$FREEFLOAT" papers aghili --json) || fail "exit status $?"
+says 'papers: contact' '"ours": "0.3949, 0.3949"' "$text"
+says 'papers: peak' '"ours": "27.14, 27.14"' "$text"
+says 'papers: end' '"ours": "-1.6665, -1.6665"' "$text"
+says 'papers: constraint' '"ours": "-9.80[01]e-03"' "$text"
+says 'papers: force error' '"ours": "0.1667"' "$text"
+says 'papers: critical' '"paper": "5"' "$text"
+says 'papers: delay' '"ours": "0.539 to 3.091"' "$text"
 
-plot=$(mktemp --suffix=.html)
-"$FREEFLOAT" "${base[@]}" --delay 0.04 --inertia-ratio 2 --plot "$plot" >/dev/null || failed=1
-expect plot '</html>' "$(tail -1 "$plot")"
-rm -f "$plot"
-exit $failed
+"$FREEFLOAT" "${base[@]}" --delay 0.04 --inertia-ratio 2 --plot plot.html >/dev/null || fail "exit status $?"
+says plot '</html>' "$(tail -1 plot.html)"
+ended

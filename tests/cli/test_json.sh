@@ -47,7 +47,7 @@ facility=
 python3 -c 'import json; v = json.load(open("facility.json")); assert v["sessions"] == 1 and v["cycles"] > 400, v' || fail "facility --json: $(head -c 300 facility.json)"
 # A sensor that jumps beyond its limit: the cause in one line, the last seconds in a file, exit status 1; a page is served meanwhile.
 # shellcheck disable=SC2086
-timeout 100 "$FREEFLOAT" facility "$S/wall.yaml" --once --lockstep --quiet --set 'facility.faults=[{kind: ft-offset, value: 300, from: 0.7}]' $ports > /dev/null 2>&1 &
+timeout 100 "$FREEFLOAT" facility "$S/wall.yaml" --once --lockstep --timeout 100 --answers answers.csv --set 'facility.faults=[{kind: ft-offset, value: 300, from: 0.7}]' $ports > facility.txt 2>&1 &
 facility=$!
 # shellcheck disable=SC2086
 expect 1 "FAULT, .*force" timeout 100 "$FREEFLOAT" rt "$S/wall.yaml" --silence 10 --out trip --set satellites.body.safety.force=200 --live 127.0.0.1:0 --control $ports
@@ -55,6 +55,7 @@ grep -q "live http://127.0.0.1:[0-9]*/#token=" out.txt || fail "no page: $(cat o
 grep -q "last 2 s before the fault trip/fault.csv" out.txt || fail "no last seconds: $(cat out.txt)"
 [ "$(wc -l < trip/fault.csv)" -gt 100 ] || fail "trip/fault.csv has $(wc -l < trip/fault.csv) lines"
 wait "$facility"
+[ -s facility.txt ] && [ "$(wc -l < answers.csv)" -gt 100 ] || fail "answers.csv has $(wc -l < answers.csv) lines: $(cat facility.txt)"
 facility=
 # Colour: none in a pipe, some on a terminal, none with NO_COLOR.
 colour() { script -qec "$1" /dev/null < /dev/null | grep -c $'\033\[[0-9;]*m'; }

@@ -1,19 +1,16 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # Scenarios with an arm and on-board software on the command line: every mistake is one clear line and nothing
 # moves; the log alone is enough to replay; the summary shows actuation, monitors and refused packets.
 set -u
+. "$FF_SOURCE_DIR/tests/expect.sh"
+need python3
 CAPTURE=$FF_SOURCE_DIR/scenarios/envisat-capture.yaml
-DIR=$(mktemp -d)
+DIR=$work
 S=$DIR/capture.yaml # the figures below are those of robots without delay
 sed "s/robot: {kind: delay, delay: 0.04}/robot: {kind: ideal}/" "$CAPTURE" >"$S"
 PEERS=()
 p=
-trap 'for p in "${PEERS[@]:-}"; do [ -n "$p" ] && kill "$p" 2>/dev/null; done; rm -rf "$DIR"' EXIT
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+trap 'for p in "${PEERS[@]:-}"; do [ -n "$p" ] && kill "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
 run() { "$FREEFLOAT" run "$@" --set time.duration=0.4 --quiet --out "$DIR/out"; }
 refuse() { # STATUS PATTERN ARGUMENTS...
     local status=$1 pattern=$2 got
@@ -120,7 +117,11 @@ grep -q FORCE "$DIR/tripped.txt" || fail "no FORCE: $(cat "$DIR/tripped.txt")"
 "$FREEFLOAT" replay "$DIR/tripped/log.mcap" 2>&1 | grep -q "cycles replayed, the same bits" || fail "replay of a capture that a limit ended"
 
 # over UDP, with thrusters too weak; the replay needs no peer
-port=$((20000 + $$ % 10000)) local=$((30000 + $$ % 10000))
+ports=$(python3 -c 'import socket
+s = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+for one in s: one.bind(("127.0.0.1", 0))
+print(*(one.getsockname()[1] for one in s))')
+read -r port local <<<"$ports"
 OBSW_IDLE=20 "$FF_BUILD_DIR/examples/obsw_hold_udp" "$port" 127.0.0.1 "$local" &
 PEERS+=($!)
 text=$("$FREEFLOAT" run "$S" --set time.duration=0.4 --set "$O={kind: udp, port: $port, local_port: $local, timeout: 5, thrust: [0.2, 5]}" --log mcap --out "$DIR/udp") ||
@@ -134,5 +135,4 @@ for part in '"obsw":{"kind":"udp","mode":"lockstep","cycles":101,"missed":0,"hel
     printf '%s' "$flat" | grep -q -- "$part" || fail "the summary lacks $part"
 done
 "$FREEFLOAT" replay "$DIR/udp/log.mcap" | grep -q "101 cycles replayed, the same bits" || fail "replay of a run over UDP"
-[ $failures -eq 0 ] && echo "all good"
-exit $((failures > 0))
+ended

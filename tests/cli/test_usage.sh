@@ -5,7 +5,7 @@ set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
 E=$FF_SOURCE_DIR/scenarios/planar-arm-emulation.yaml
-for command in run compare papers campaign analyze rt facility replay export view "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
+for command in run compare papers campaign analyze rt guard facility replay export view "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
   # shellcheck disable=SC2086
   expect 0 "example: " "$FREEFLOAT" $command --help
   # shellcheck disable=SC2086
@@ -133,6 +133,17 @@ refuse "which scenario" facility
 refuse "allowed: a number from 0.1 to 3600" rt "$S" --wait x
 refuse "allowed: a number from 0.01 to 60" rt "$S" --silence 100
 refuse "allowed: a number from 0 to 1023" rt "$S" --cpu -1
+refuse "which scenario" guard
+refuse "margin is 1 to 10" guard "$S" --margin 0.5
+refuse "patience positive" guard "$S" --patience -1
+refuse "satellite moon: the scenario has no such satellite" guard "$S" --satellite moon
+refuse "freefloat guard: .*nowhere" guard "$S" --listen nowhere
+port=$((10240 + RANDOM % 20000))
+"$FREEFLOAT" guard "$S" --listen 127.0.0.1:$port --loop 127.0.0.1:$((port + 1)) --satellite body > out.txt 2>&1 &
+guard=$!
+for _ in $(seq 600); do grep -q "guard: " out.txt && break; sleep 0.05; done
+kill -INT $guard
+wait $guard || fail "guard, interrupted before any telegram: exit $?: $(cat out.txt)"
 refuse "port" rt "$S" --rsi-port 70000
 refuse "port" facility "$S" --ati-port x
 exit $((failures > 0))

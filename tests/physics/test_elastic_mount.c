@@ -59,7 +59,7 @@ static void test_the_mount_swings_as_its_closed_form(void **unused) {
     char message[128] = "";
     load_wall(10.0, 5.0, 0.0, false);
     scenario.contacts = 0;
-    ff_plant *plant = ff_plant_create(&scenario, message, sizeof message);
+    ff_plant *plant = ff_plant_create(&scenario, message, sizeof message, NULL);
     if (!plant)
         fail_msg("%s", message);
     const double T = 0.004, w = 2.0 * FF_PI * 5.0, z = 0.02, wd = w * sqrt(1.0 - z * z), u = 0.1;

@@ -873,7 +873,7 @@ static void test_elastic_gears_give_way(void **state) {
         c->point = test_random_vec3(&rng, 0.4);
         c->normal = ff_vec3_unit(test_random_vec3(&rng, 1));
         c->at = ff_vec3_axpy(2e-4, c->normal, ff_vec3_add(s.satellite[0].start.position, c->point));
-        ff_plant *plant = ff_plant_create(&s, message, sizeof message);
+        ff_plant *plant = ff_plant_create(&s, message, sizeof message, NULL);
         if (!plant)
             fail_msg("%s", message);
         const ff_setpoint stand = {ff_rigid_pose(&s.satellite[0].start), ff_twist_zero()};

@@ -161,7 +161,7 @@ static void identify(const damping_model *model, damping_state *state, const ff_
     const damping_model *config = model;
     damping_port *port = &state->port[i];
     const double T = model->integrate.cycle, size = ff_vec3_norm(force[i].f_w);
-    if (!force[i].strong || !(size > 0.0) || !(mass > 0.0))
+    if (!force[i].strong || !(mass > 0.0)) /* strong: above zero at least */
         return;
     const ff_vec3 normal = ff_vec3_scale(1.0 / size, force[i].f_w);
     if (port->identify.started && ff_vec3_dot(normal, port->normal) < 0.9) { /* another surface */
@@ -271,7 +271,7 @@ static double printed_force(damping_port *port, const power *p, double T, double
     port->force = F;
     port->speed = v;
     port->damping = c;
-    if (!(port->energy < 0.0) || v == 0.0)
+    if (!(port->energy < 0.0))
         return 1.0;
     const double alpha = fmin(-port->energy / (v * v * T), mass / T); /* (13) */
     port->energy += alpha * v * v * T; /* the term F_alpha(i-1) v(i-1) T of (8), booked at once */

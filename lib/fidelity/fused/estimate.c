@@ -150,10 +150,8 @@ static ff_profile_progress try_depth(const ff_profile_in *in, fused_contact *c, 
     return FF_PROFILE_DONE;
 }
 
-/* The next part of a trial of another law. True when all are done. */
-static bool try_rival(const ff_profile_in *in, fused_state *state, fused_contact *c, int *work) {
-    if (!c->laws.left)
-        return true;
+/* The next part of a trial of another law, of those that are left. */
+static void try_rival(const ff_profile_in *in, fused_state *state, fused_contact *c, int *work) {
     int law = 0;
     while (!(c->laws.left >> law & 1u))
         law++;
@@ -165,7 +163,7 @@ static bool try_rival(const ff_profile_in *in, fused_state *state, fused_contact
                                              ? try_depth(in, c, work)
                                              : ff_profile_continue(&coarse, law, &c->search, work, &c->rival);
     if (progress == FF_PROFILE_MORE)
-        return false;
+        return;
     c->laws.left &= ~(1u << law);
     ff_profile_begin(in, &c->search);
     if (progress == FF_PROFILE_DONE && law == 0)
@@ -176,7 +174,6 @@ static bool try_rival(const ff_profile_in *in, fused_state *state, fused_contact
         state->info.law_switches++;
     } else if (law == 0)
         c->laws.left = 0; /* nothing to compare with */
-    return c->laws.left == 0;
 }
 
 /* The new estimate takes effect: rows and residuals. */

@@ -45,10 +45,6 @@ static double was_inside(const impact_model *model, int contact, double offset, 
  * look-back. Returns how deep they stood there all the same [m]: it began before the look-back reaches. */
 static double find_begin(const impact_model *model, const ff__history *history, int contact, uint64_t oldest,
                          double offset, impact_episode *e) {
-    if (e->begin < oldest) { /* an old contact that is merely crossed */
-        e->begin = oldest;
-        return 0.0;
-    }
     double inside;
     while ((inside = was_inside(model, contact, offset, history, e->begin)) > 0.0 && e->begin > oldest)
         e->begin--;

@@ -117,6 +117,13 @@ void ff_output_slow(ff_output_config *config);
 /* The answer to the telegram of `time` [s]. A target of another time is led along its twist, or, for a robot
  * that asks a little earlier, taken between the last two. Never anything that is not finite. */
 void ff_output_step(const ff_output_config *config, ff_output_state *state, double time, ff_output_out *out);
+/* [m] lab: from the last answer to where the robot comes to rest if the stage brakes from now on, where that
+ * answer was made with velocity v [m/s] and acceleration a [m/s2] (differences as above:
+ * state->sent_velocity.v, state->sent_acceleration.v). Sum of ff_limiter_stop_path over the axes, each with
+ * its part of stop_acceleration and jerk, from the continuous motion behind the differences: velocity v +
+ * cycle a / 2; where the axes together would break a limit, the acceleration is taken back before. NaN for
+ * what is not finite. */
+ff_vec3 ff_output_stop_path(const ff_output_config *config, ff_vec3 v, ff_vec3 a);
 /* What the wire will really carry for the answer just made. A difference of at most two of its last decimals
  * is rounding: it does not add up, is not motion, and changes nothing. Any other (the axes stand against it,
  * the protocol refuses it) replaces what was sent. A pose that is not finite changes nothing. */

@@ -2,6 +2,8 @@
  * and what ends a run. */
 #include "unit/executive/script.h"
 
+#include "executive/reference.h"
+
 #include "facility/virtual.h"
 
 static ff_scenario scenario;
@@ -282,6 +284,136 @@ static void test_rows_follow_from_the_samples_alone(void **unused) {
     }
 }
 
+/* ------------------------------------------------------------------------------------------- reference --
+ */
+
+enum { SAMPLES = 40 };
+
+static struct {
+    const ff_ideal_result *ideal;
+    const ff_scenario *scenario;
+    uint64_t rows, stop_at;
+    bool relative;
+} mirror;
+
+/* A row of the reference is the reference: motion, loads on the body's own axes, and which contact is open.
+ */
+static ff_status see_reference(void *self, const ff_row *row) {
+    (void)self;
+    const ff_ideal_result *ideal = mirror.ideal;
+    const uint64_t k = mirror.rows++;
+    assert_int_equal(row->k, k);
+    assert_near(row->t, (double)k * mirror.scenario->cycle, 0.0);
+    assert_int_equal(row->final, k == mirror.scenario->cycles);
+    const ff_rigid_state *nominal = &ideal->state[2 * k + 1];
+    for (uint64_t i = 0; i < 2; i++) {
+        const ff_row_body *b = &row->body[i];
+        const ff_rigid_state *is = &ideal->state[2 * k + i];
+        const ff_rigid_load load = ideal->contact_load[2 * k + i];
+        const ff_rigid_state shown = mirror.relative ? ff_relative_from_absolute(nominal, is) : *is;
+        const ff_setpoint to = ff_setpoint_from_state(&shown), inertial = ff_setpoint_from_state(is);
+        assert_memory_equal(&b->satellite, is, sizeof *is);
+        assert_memory_equal(&b->ideal, is, sizeof *is);
+        assert_memory_equal(&b->inertial, &inertial, sizeof inertial);
+        assert_memory_equal(&b->command, &to, sizeof to);
+        assert_memory_equal(&b->robot, &to, sizeof to);
+        assert_vec3_near(ff_quat_rotate(is->attitude, b->measured_b.f), load.force, 1e-12);
+        assert_vec3_near(b->corrected_b.t, load.torque, 0.0);
+        assert_int_equal(b->in_contact, ff_vec3_norm(load.force) > 0.0 || ff_vec3_norm(load.torque) > 0.0);
+        const ff_satellite *satellite = &mirror.scenario->satellite[i];
+        ff_rigid_model model;
+        ff_rigid_create(&satellite->rigid, &model);
+        assert_near(b->energy.kinetic, ff_rigid_kinetic_energy(&model, is), 1e-12);
+        assert_true(isnan(b->observer[0]) && isnan(b->observer[5]) && isnan(b->identified_stiffness) &&
+                    isnan(b->identified_damping) && isnan(b->identified_damping_sd));
+    }
+    /* contact 0: [3, 10) and [20, 25) cycles; contact 1: from 12 on, never left */
+    const bool open[2] = {(k >= 3 && k < 10) || (k >= 20 && k < 25), k >= 12};
+    for (int c = 0; c < 2; c++) {
+        assert_int_equal(row->touching[c], open[c]);
+        const ff_vec3 force = ideal->contact_load[2 * k + (uint64_t)mirror.scenario->contact[c].body].force;
+        assert_vec3_near(row->contact_force[c], open[c] ? force : ff_vec3_zero(), 0.0);
+    }
+    return mirror.stop_at && k == mirror.stop_at ? FF_ERR_IO : FF_OK;
+}
+
+static bool until_seven(void *user, const ff_run_access *access) {
+    (void)user;
+    assert_near(access->t, (double)access->k * mirror.scenario->cycle, 0.0);
+    return access->k < 7;
+}
+
+static bool until_half(void *user, double part) {
+    (void)user;
+    return part < 0.5;
+}
+
+static void test_the_reference_as_a_run(void **state) {
+    (void)state;
+    static ff_scenario s;
+    static ff_rigid_state motion[2 * SAMPLES];
+    static ff_rigid_load load[2 * SAMPLES];
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 8);
+    s = (ff_scenario){.satellites = 2, .contacts = 2, .cycle = 0.004, .cycles = SAMPLES - 1};
+    s.contact[1].body = 1;
+    for (int i = 0; i < 2; i++) {
+        s.satellite[i].rigid =
+            (ff_rigid_config){.mass = 10.0 + i, .inertia = ff_mat3_diag(1.0, 2.0 + i, 2.5)};
+        s.satellite[i].arm.joints = 0;
+    }
+    for (int n = 0; n < 2 * SAMPLES; n++) {
+        const ff_pose at = test_random_pose(&rng, 1.0);
+        motion[n] = (ff_rigid_state){.position = at.p,
+                                     .attitude = at.q,
+                                     .velocity = test_random_vec3(&rng, 0.1),
+                                     .omega = test_random_vec3(&rng, 0.1)};
+        if (n % 3)
+            load[n] = (ff_rigid_load){.force = n % 3 == 1 ? test_random_vec3(&rng, 5.0) : ff_vec3_zero(),
+                                      .torque = test_random_vec3(&rng, 1.0)};
+    }
+    const double T = s.cycle;
+    ff_ideal_contact contact[] = {{.contact = 0, .start = 3 * T, .end = 10 * T},
+                                  {.contact = 1, .start = 12 * T, .end = FF_NAN},
+                                  {.contact = 0, .start = 20 * T, .end = 25 * T}};
+    const ff_ideal_result ideal = {.samples = SAMPLES,
+                                   .bodies = 2,
+                                   .state = motion,
+                                   .contact_load = load,
+                                   .contacts = 3,
+                                   .contact = contact};
+    const ff_sink mirror_sink = {.row = see_reference};
+    for (int n = 0; n < 5; n++) {
+        ff_run_options options = {.ideal = &ideal, .sinks = &mirror_sink, .count = 1};
+        ff_run_result run = {0};
+        mirror.ideal = &ideal;
+        mirror.scenario = &s;
+        mirror.rows = 0;
+        mirror.relative = n == 1;
+        mirror.stop_at = n == 4 ? 5 : 0;
+        s.frame = n == 1 ? FF_FRAME_RELATIVE : FF_FRAME_ABSOLUTE;
+        s.nominal = FF_NOMINAL_SATELLITE;
+        s.nominal_of = 1;
+        if (n == 2)
+            options.between = until_seven;
+        if (n == 3)
+            options.progress = until_half;
+        ff_reference_run(&s, &options, &run);
+        static const ff_status status[] = {FF_OK, FF_OK, FF_ERR_LIMIT, FF_ERR_LIMIT, FF_ERR_IO};
+        static const uint64_t count[] = {SAMPLES, SAMPLES, 7, 21, 6};
+        assert_int_equal(run.status, status[n]);
+        assert_int_equal(mirror.rows, count[n]);
+        assert_int_equal(run.cycles, count[n] - 1);
+        if (n == 2)
+            assert_string_equal(run.message, "stopped at 0.028 s");
+    }
+    const ff_run_options none = {.count = 0};
+    ff_run_result run = {0};
+    ff_reference_run(&s, &none, &run);
+    assert_int_equal(run.status, FF_ERR_ARGUMENT);
+    assert_non_null(strstr(run.message, "reference"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_cycle_offers_waits_writes_and_the_last_only_looks),
@@ -293,6 +425,7 @@ int main(void) {
         cmocka_unit_test(test_a_station_that_does_not_open_is_not_closed),
         cmocka_unit_test(test_orders_come_before_every_cycle_and_may_stop_it),
         cmocka_unit_test(test_rows_follow_from_the_samples_alone),
+        cmocka_unit_test(test_the_reference_as_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static inline ff_contact make_wall(ff_vec3 point, ff_vec3 at, ff_vec3 normal, do
 
 static inline ff_plant *make_plant(const ff_scenario *scenario) {
     char message[256] = "";
-    ff_plant *plant = ff_plant_create(scenario, message, sizeof message);
+    ff_plant *plant = ff_plant_create(scenario, message, sizeof message, NULL);
     if (!plant)
         fail_msg("ff_plant_create: %s", message);
     return plant;

@@ -13,7 +13,7 @@ static void make(const char *const *set, int sets) {
     scenario.facility_pose.q = ff_quat_from_abc(0.3, -0.2, 0.4); /* gravity along no axis */
     for (int i = 0; i < 2; i++)
         scenario.satellite[i].start.velocity = scenario.satellite[i].start.omega = ff_vec3_zero();
-    plant = ff_plant_create(&scenario, message, sizeof message);
+    plant = ff_plant_create(&scenario, message, sizeof message, NULL);
     if (!plant)
         fail_msg("%s", message);
 }
@@ -89,7 +89,7 @@ static void test_gripper_closes_within_reach_and_opens(void **state) {
         ff_plant_free(plant);
         char message[300] = "";
         scenario.contact[GRIP].reach = far ? 1e-3 : 10.0; /* the arm is folded: half a metre away */
-        plant = ff_plant_create(&scenario, message, sizeof message);
+        plant = ff_plant_create(&scenario, message, sizeof message, NULL);
         assert_non_null(plant);
         for (uint64_t k = 0; k <= 80; k++) {
             const ff_sample_joints *j = cycle(k, &none);
@@ -130,7 +130,7 @@ static void test_bump_gives_its_force(void **state) {
                      .normal = normal,
                      .stiffness = 1e4,
                      .satellite_stiffness = 1e4};
-    plant = ff_plant_create(&scenario, message, sizeof message);
+    plant = ff_plant_create(&scenario, message, sizeof message, NULL);
     assert_non_null(plant);
     cycle(0, &(ff_arm_order){0});
     const ff_truth *truth = ff_plant_truth(plant);

@@ -251,7 +251,7 @@ static void test_read_missing_commands_hold(void **state) {
 
 static void refused(const ff_scenario *s, const char *words) {
     char message[256] = "";
-    ff_plant *plant = ff_plant_create(s, message, sizeof message);
+    ff_plant *plant = ff_plant_create(s, message, sizeof message, NULL);
     assert_null(plant);
     if (!strstr(message, words))
         fail_msg("\"%s\" lacks \"%s\"", message, words);
@@ -369,7 +369,7 @@ static void test_create_refuses_with_a_sentence(void **state) {
     /* no buffer, no crash */
     s = good;
     s.cycle = FF_NAN;
-    assert_null(ff_plant_create(&s, NULL, 0));
+    assert_null(ff_plant_create(&s, NULL, 0, NULL));
     ff_plant_free(NULL);
 }
 

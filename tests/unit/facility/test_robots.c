@@ -1,6 +1,8 @@
 /* Robots: exact delays, the lag against its closed form. */
 #include "unit/facility/plants.h"
 
+#include "facility/robots.h"
+
 static ff_plant *delay_plant(ff_scenario *s, ff_robot_kind kind, double cycle, double delay) {
     make_scenario(s, 1);
     s->cycle = cycle;
@@ -181,7 +183,7 @@ static void test_jitter_is_even_bounded_and_repeatable(void **state) {
     const double bad[] = {-0.001, FF_NAN, FF_INF};
     for (int i = 0; i < 3; i++) {
         two.satellite[1].robot.jitter = bad[i];
-        assert_null(ff_plant_create(&two, message, sizeof message));
+        assert_null(ff_plant_create(&two, message, sizeof message, NULL));
         assert_non_null(strstr(message, "jitter"));
     }
 }
@@ -544,8 +546,63 @@ static void test_limited_step_is_time_optimal(void **state) {
     ff_plant_free(plant);
 }
 
+/* Elastic gears: under a constant wrench the axes settle at dq = J' F/K, so the tool at J dq; without one it
+ * is where the command is. F of 40 N: dq^2 is 1e-3 of dq. */
+static void test_joints_give_way_by_their_stiffness(void **state) {
+    (void)state;
+    ff_arm_config arm;
+    ff_arm_model model;
+    ff_arm_default(FF_ARM_KR16, &arm);
+    assert_int_equal(ff_arm_create(&arm, &model), FF_OK);
+    const ff_arm_joints q = {.a = {0.2, -1.4, 1.6, 0.3, 0.8, -0.4}};
+    const ff_pose T = ff_arm_forward(&model, &q);
+    ff_robot_config config = test_robot(FF_ROBOT_JOINTS, 0.008);
+    const double stiffness[6] = {2e5, 2e5, 1e5, 2e4, 2e4, 1e4},
+                 damping[6] = {4000, 4000, 2000, 200, 200, 100}, inertia[6] = {25, 25, 12, 1, 1, 0.5};
+    memcpy(config.gear_stiffness, stiffness, sizeof stiffness);
+    memcpy(config.gear_damping, damping, sizeof damping);
+    memcpy(config.joint_inertia, inertia, sizeof inertia);
+    const ff_rigid_state start = {.position = T.p, .attitude = T.q};
+    ff_robot robot;
+    char message[256] = "";
+    if (ff_robot_create(&robot, &config, &start, 0.004, 1, 0, message, sizeof message) != FF_OK)
+        fail_msg("%s", message);
+    const ff_setpoint command = {T, ff_twist_zero()};
+    const ff_vec3 force = ff_vec3_make(30, -20, 15), torque = ff_vec3_make(2, 3, -1); /* inertial */
+    for (int pushed = 0; pushed < 2; pushed++) {
+        for (uint64_t k = 0; k < 400; k++) {
+            ff_robot_write(&robot, k + 400 * (uint64_t)pushed, &command);
+            ff_robot_step(&robot, k + 400 * (uint64_t)pushed);
+            for (int n = 1; n <= FF_ROBOT_SUBSTEPS; n++) {
+                ff_robot_substep(&robot, n);
+                const ff_setpoint between = ff_robot_between(&robot, n);
+                if (pushed)
+                    robot.joints.contact_b = (ff_wrench){ff_quat_unrotate(between.T.q, torque),
+                                                         ff_quat_unrotate(between.T.q, force)};
+            }
+        }
+        double J[6][7];
+        ff_arm_jacobian(&model, &q, J);
+        const double F[6] = {torque.x, torque.y, torque.z, force.x, force.y, force.z};
+        ff_vec3 shift = ff_vec3_zero();
+        for (int a = 0; a < 6 && pushed; a++) {
+            double t = 0.0;
+            for (int i = 0; i < 6; i++)
+                t += J[i][a] * F[i];
+            for (int i = 0; i < 3; i++)
+                shift.a[i] += J[3 + i][a] * t / stiffness[a];
+        }
+        const ff_vec3 moved = ff_vec3_sub(robot.now.T.p, T.p);
+        assert_vec3_near(moved, shift, pushed ? 5e-3 * ff_vec3_norm(shift) : 1e-9);
+        assert_true(!pushed || ff_vec3_norm(shift) > 1e-4);
+        assert_near(ff_vec3_norm(robot.now.twist.v), 0.0, 1e-6); /* at rest */
+    }
+    ff_robot_free(&robot);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_joints_give_way_by_their_stiffness),
         cmocka_unit_test(test_delay_whole_cycles_bit_exact),
         cmocka_unit_test(test_delay_rewritten_command_is_used),
         cmocka_unit_test(test_jitter_is_even_bounded_and_repeatable),

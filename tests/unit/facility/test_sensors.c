@@ -30,6 +30,28 @@ static void test_noisy_without_faults_is_ideal(void **state) {
     ff_plant_free(plant);
 }
 
+/* Wrong wiring permutes and mirrors the axes of force and torque alike; a turned sensor reads in its own
+ * axes. */
+static void test_wrong_wiring_and_mounting(void **state) {
+    (void)state;
+    ff_scenario s;
+    sensor_scenario(&s);
+    s.satellite[0].sensor.wired = ff_vec3_make(-2, 3, 1); /* channel x carries -y, y carries z, z carries x */
+    ff_plant *plant = make_plant(&s);
+    ff_wrench f = read_at(plant, 0, 10.0);
+    assert_vec3_near(f.f, ff_vec3_make(0, 0, 10), 1e-12);
+    assert_vec3_near(f.t, ff_vec3_make(0, -5, 0), 1e-12);
+    ff_plant_free(plant);
+    s.satellite[0].sensor.wired = ff_vec3_make(1, 2, 3); /* right */
+    s.satellite[0].sensor.turned = ff_quat_exp(ff_vec3_make(0, 0, 0.5 * FF_PI));
+    plant = make_plant(&s);
+    f = read_at(plant, 0, 10.0);
+    assert_vec3_near(f.f, ff_vec3_make(0, -10, 0),
+                     1e-12); /* x of the body is -y of a sensor turned by 90 deg */
+    assert_vec3_near(f.t, ff_vec3_make(0, 0, -5), 1e-12);
+    ff_plant_free(plant);
+}
+
 /* A reading that is lost is stood in for by the last, with its age; the noise of the others stays as it is
  * without losses. */
 static void test_lost_readings_repeat_the_last_with_its_age(void **state) {
@@ -251,6 +273,7 @@ static void test_delay_whole_and_fraction(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noisy_without_faults_is_ideal),
+        cmocka_unit_test(test_wrong_wiring_and_mounting),
         cmocka_unit_test(test_lost_readings_repeat_the_last_with_its_age),
         cmocka_unit_test(test_noise_mean_and_deviation),
         cmocka_unit_test(test_same_seed_same_bits_after_reset),

@@ -251,6 +251,15 @@ static void force_alone(const void *model, ff_detector_config *config) {
     config->torque_on = FF_INF;
 }
 
+static ff_status refuses(void *model, const ff_world *world, const void *setting, uint64_t given) {
+    (void)world, (void)given;
+    const double wish = ((const small *)setting)->second;
+    if (wish < -3.5)
+        return FF_ERR_ARGUMENT;
+    ((small *)model)->second = wish;
+    return FF_OK;
+}
+
 static void test_what_is_null_is_done_as_said(void **unused) {
     (void)unused;
     const ff_setting table[] = {FF_SETTING_OF(small, first, "N", 0.25, 0.0, 1.0, "one"),
@@ -292,6 +301,14 @@ static void test_what_is_null_is_done_as_said(void **unused) {
     s.bytes[0] = 0.75;
     assert_int_equal(ff_method_update(&m, &model, &world, s.bytes, 1), FF_OK);
     assert_true(model.first == 0.75);
+    m.update = refuses; /* in its place: a fault leaves the model as it was */
+    s.bytes[0] = 0.5;
+    s.bytes[1] = -2.0;
+    assert_int_equal(ff_method_update(&m, &model, &world, s.bytes, 1), FF_OK);
+    assert_true(model.first == 0.75 && model.second == -2.0);
+    s.bytes[1] = -3.75;
+    assert_int_equal(ff_method_update(&m, &model, &world, s.bytes, 1), FF_ERR_ARGUMENT);
+    assert_true(model.second == -2.0);
     ff_method_reset(&m, &model, NULL, state);
     assert_true(state[0] == 0.0 && state[1] == 0.0 && state[2] == 0.0);
 

@@ -525,7 +525,7 @@ static void test_walls_are_remembered(void **unused) {
  * as the only one, when all of them are settled and their rows are still held. */
 static void test_several_are_judged_as_one(void **unused) {
     (void)unused;
-    for (int why = 0; why < 10; why++) {
+    for (int why = 0; why < 11; why++) {
         bench_reset(&rng, 2, why == 1 ? 0.0 : 0.2, 0.01, NULL);
         bench_rest(why == 2 ? 900 : why == 9 ? 850 : 200); /* three quarters of the history */
         const bool alone = why == 3;
@@ -539,6 +539,8 @@ static void test_several_are_judged_as_one(void **unused) {
             first->settled = false, first->open = true;
         if (why == 5)
             first->b = 1;
+        if (why == 10) /* on another body, whichever has the number */
+            first->a = c->a = 1, first->b = 0;
         if (why == 6)
             first->torque = true; /* then the other is the first along a normal */
         if (why == 7)
@@ -554,7 +556,7 @@ static void test_several_are_judged_as_one(void **unused) {
         fused_contact *e = why == 6 ? c : first;
         const bool unites = why == 0 || why == 6 || why == 9;
         assert_int_equal(e->one.judged, unites);
-        assert_int_equal(S->report[0].contacts, unites ? 0 : 1);
+        assert_int_equal(S->report[c->a].contacts, unites ? 0 : 1);
         if (!unites)
             continue;
         assert_true(e->closing && e->one.tried && e->end == 150 && e->mu == 0.0 && e->passes == 1 &&
@@ -569,7 +571,8 @@ static void test_several_are_judged_as_one(void **unused) {
  * out, the other contact is gone, and the past is computed again. */
 static void test_two_that_were_one(void **unused) {
     (void)unused;
-    for (int draw = 0; draw < 4; draw++) {
+    for (int draw = 0; draw < 6; draw++) {
+        const bool stands = draw < 4; /* else a force across that no friction explains: all is as it was */
         bench_truth z;
         bench_draw(&rng, 1, &z);
         z.mu = 0.35;
@@ -579,6 +582,12 @@ static void test_two_that_were_one(void **unused) {
         z.w = 12.0;
         bench_reset(&rng, 1, 0.1, 0.01, NULL);
         bench_play(&z, 150);
+        const ff_vec3 across = ff_vec3_cross(z.n, z.along);
+        for (uint64_t i = 0; i < 150; i++)
+            if (!stands)
+                bench_press(&z, i, z.r,
+                            ff_vec3_scale(0.3 * sin(0.7 * (double)i) * ff_vec3_norm(fused_at(S, 0, i)->force),
+                                          across));
         for (uint64_t i = 0; i < 150; i++)
             for (int a = 0; a < 3; a++) {
                 fused_at(S, 0, i)->force.a[a] += 0.1 * ff_rng_normal(&rng);
@@ -594,7 +603,7 @@ static void test_two_that_were_one(void **unused) {
             both[i]->end = 100;
             both[i]->mass = 100;
             both[i]->surface = z.law;
-            both[i]->surface.J = 1e4 * 87;
+            both[i]->surface.J = (stands ? 1e4 : 3.0) * 87;
         }
         o->wall = 3;
         S->wall[3].valid = true;
@@ -611,6 +620,13 @@ static void test_two_that_were_one(void **unused) {
         } while ((c->closing || cycles == 0) && ++cycles < 400);
         assert_false(c->closing);
         assert_true(c->one.tried && !c->one.judged);
+        if (!stands) {
+            assert_vec3_near(c->n, F, 0.0);
+            assert_true(c->mu == 0.0 && c->surface.k == z.law.k && c->end == 100 && o->settled &&
+                        S->wall[3].valid);
+            assert_int_equal(S->report[0].contacts, 2);
+            continue;
+        }
         /* a mean misfit below 6 accepts it; a tilt along the sliding and mu trade against each other */
         assert_true(c->lean.misfit < 6.0);
         assert_near(c->mu, z.mu, 0.1 * z.mu);

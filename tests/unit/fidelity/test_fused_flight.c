@@ -475,6 +475,16 @@ static void test_replays_come_to_the_present(void **unused) {
         const uint64_t k = bench_newest(), from = far ? k - (1024 - 16) - 1 : k - 40;
         fused_at(S, 0, from)->past.body.position.y = 1.0; /* what is found there is carried on */
         S->replay[1] = (ff__replay){true, 1u, from};
+        if (!far) { /* of the other body alone, before */
+            int all = 1 << 20;
+            S->replay[0] = (ff__replay){true, 2u, k - 30};
+            fused_at(S, 1, k - 30)->past.body.position.z = 2.0;
+            S->replay[1].active = false;
+            ff__fused_replay_some(&bench_model, S, k, &all);
+            assert_true(!S->replay[0].active && fused_at(S, 1, k)->past.body.position.z == 2.0);
+            assert_true(fused_at(S, 0, k)->past.body.position.z == 0.0);
+            S->replay[1].active = true;
+        }
         int work = 60 * 10, calls = 1;
         ff__fused_replay_some(&bench_model, S, k, &work);
         if (far) {

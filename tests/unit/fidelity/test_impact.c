@@ -364,6 +364,35 @@ static void test_offset_is_filtered(void **unused) {
     assert_vec3_near(state->episode[0].n_o, direction, 0.0);
 }
 
+/* One force, two causes: nothing is learnt of friction where another contact bears on the body, too. And a
+ * body has no report of its own. */
+static void test_friction_of_two_contacts_is_not_learnt(void **unused) {
+    (void)unused;
+    for (int both = 0; both < 2; both++) {
+        one_plane(-1);
+        world.contact[0].friction = 0.2;
+        ff_world_contact *second = plane(0, -1, both ? 1e-3 : -0.05); /* pressed, or far away */
+        make();
+        const ff_vec3 n = normal_of(&world.contact[0]), along = ff_vec3_unit(ff_vec3_cross(n, unit()));
+        bool bounded = false;
+        stand(1e-3, 0.01, ff_vec3_scale(0.03, along));
+        press(&world.contact[0], ff_vec3_scale(20.0, ff_vec3_axpy(-0.1, along, n)));
+        if (both)
+            press(second, ff_vec3_scale(15.0, second->normal));
+        impact_measured m;
+        measure(&m);
+        m.force_n[0] = 20.0; /* however they are divided */
+        m.force_n[1] = both ? 15.0 : 0.0;
+        ff__impact_follow(&model, state, 0, 0, robot, &m, &bounded);
+        assert_true(state->episode[0].touching);
+        assert_near(state->episode[0].mu_xx, both ? 0.0 : 400.0, 1e-9);
+        double values[8] = {7, 7, 7, 7, 7, 7, 7, 7};
+        ff_method_impact.report(&model, state, 0, values);
+        for (int i = 0; i < 8; i++)
+            assert_true(values[i] == 7);
+    }
+}
+
 /* Begins above the threshold, goes on down to its half while the robot stands in the surface, ends when robot
  * and satellite are out for as many cycles as the detector wants; then it stays known for as long as the
  * history. */
@@ -649,6 +678,7 @@ int main(void) {
         cmocka_unit_test(test_stiffness_that_is_believed),
         cmocka_unit_test(test_what_a_contact_tells),
         cmocka_unit_test(test_offset_is_filtered),
+        cmocka_unit_test(test_friction_of_two_contacts_is_not_learnt),
         cmocka_unit_test(test_when_a_contact_begins_and_ends),
         cmocka_unit_test(test_when_the_past_is_looked_at),
         cmocka_unit_test(test_the_past_with_a_contact),

@@ -64,7 +64,7 @@ static void test_surfaces_elsewhere(void **unused) {
             lab_plane(&l, &rng, 1 + i % 2, 0.5, stiff(), i % 3 * 0.05, 0.4, 450);
         l.shift = ff_vec3_axpy(i % 2 ? 4e-3 : -4e-3, l.contact[0].normal, test_random_vec3(&rng, 1e-3));
         lab_ideal(&l, 0.004);
-        judge(&ff_method_impact, i % 4 == 3 ? 8e-2 : 6e-4, 2e-3);
+        judge(&ff_method_impact, i % 4 == 3 ? 8e-2 : lab_bound(&l), 2e-3);
     }
 }
 
@@ -76,7 +76,7 @@ static void test_surfaces_elsewhere_under_noise(void **unused) {
         l.noise = 0.3;
         l.torque_noise = 0.02;
         lab_ideal(&l, 0.004);
-        judge(&ff_method_impact, 6e-4, 1.5e-2);
+        judge(&ff_method_impact, lab_bound(&l), 1.5e-2);
     }
 }
 
@@ -88,7 +88,7 @@ static void test_strong_friction(void **unused) {
         l.start[0].velocity = ff_vec3_axpy((i % 3) * 0.2 * l.approach, t, l.start[0].velocity);
         l.contact[0].friction = ff_rng_range(&rng, 0.1, 0.4);
         lab_ideal(&l, 0.004);
-        judge(&ff_method_impact, 6e-4, 2e-3);
+        judge(&ff_method_impact, lab_bound(&l), 2e-3);
         judge_energy(&ff_method_fused);
     }
 }
@@ -106,7 +106,9 @@ static void test_two_tips(void **unused) {
                         ff_vec3_axpy(ff_rng_range(&rng, 0.0, 2e-3), n, ff_vec3_scale(0.4, t)));
         l.contact[1].point = ff_quat_unrotate(l.start[0].attitude, arm);
         lab_ideal(&l, 0.004);
-        judge(&ff_method_impact, 4e-3, 4e-3);
+        /* the second tip is felt one delay late: meanwhile k v t^3/6m more of depth, (w tau)^3/6 of the
+         * peak's */
+        judge(&ff_method_impact, 4e-3, pow(l.w * 8 * 0.004, 3) / 6.0);
         judge_energy(&ff_method_fused);
     }
 }
@@ -139,7 +141,7 @@ static void test_impact_is_given_a_restitution(void **unused) {
         lab_ideal(&l, 0.004);
         l.contact[0].satellite_damping = 0.0; /* not what is used */
         set("restitution", ff_contact_restitution(z));
-        judge(&ff_method_impact, 6e-4, 2e-3);
+        judge(&ff_method_impact, lab_bound(&l), 2e-3);
     }
 }
 
@@ -150,7 +152,7 @@ static void test_impact_finds_the_stiffness(void **unused) {
         lab_ideal(&l, 0.004);
         set("stiffness", FF_INF);
         set("guess", l.contact[0].stiffness * (i % 3 ? 1.4 : 0.7));
-        judge(&ff_method_impact, 6e-4, 2e-3);
+        judge(&ff_method_impact, lab_bound(&l), 2e-3);
     }
 }
 
@@ -160,7 +162,7 @@ static void test_impact_without_recomputation(void **unused) {
         lab_plane(&l, &rng, 1 + i % 2, 0.5, stiff(), i % 3 * 0.05, 0.3, 450);
         lab_ideal(&l, 0.004);
         set("recomputation", 0);
-        judge(&ff_method_impact, 6e-4, 2e-3);
+        judge(&ff_method_impact, lab_bound(&l), 2e-3);
     }
 }
 
@@ -170,7 +172,7 @@ static void test_impact_without_prediction(void **unused) {
         lab_plane(&l, &rng, 1 + i % 2, 0.5, stiff(), i % 3 * 0.05, 0.3, 450);
         lab_ideal(&l, 0.004);
         set("prediction", 0);
-        judge(&ff_method_impact, 5e-4, 2e-3);
+        judge(&ff_method_impact, lab_bound(&l), 2e-3);
     }
 }
 
@@ -190,8 +192,8 @@ static void test_long_delays(void **unused) {
         lab_plane(&l, &rng, 1 + i % 2, 0.5, 6, i % 3 * 0.05, 0.5, 600);
         l.delay[0] = l.delay[1] = 25;
         lab_ideal(&l, 0.004);
-        judge(&ff_method_impact, 1.5e-4, 1e-2);
-        judge(&ff_method_fused, 1.2e-4, 1.5e-2);
+        judge(&ff_method_impact, lab_bound(&l), 1e-2);
+        judge(&ff_method_fused, lab_bound(&l) + 5e-5, 1.5e-2);
     }
 }
 

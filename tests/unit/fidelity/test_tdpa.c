@@ -273,6 +273,65 @@ static void test_a_pair_takes_no_more_than_it_was_given(void **unused) {
     assert_true(limited > 20 && free > 20);
 }
 
+/* Nothing is taken from a pair that is at rest, or that cannot be moved, whatever the observer says; and
+ * direct, beside it: a torque alone is contact, too. */
+static void test_a_pair_at_rest(void **unused) {
+    (void)unused;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        instance_draw(&n, &rng, &ff_method_tdpa, 0, 2);
+        n.world.grasp = (ff_world_grasp){0, 1, {{0.1, 0.2, 0.3}}};
+        n.grasp_point = n.world.grasp.point;
+        instance_start(&n);
+        const ff_wrench F = {.f = {{0, 0, 50}}};
+        double E = 0.0;
+        for (int k = 0; k < 3; k++) {
+            for (int i = 0; i < 2; i++) {
+                if (k == 1)
+                    n.body[i].velocity = n.body[i].omega = ff_vec3_zero();
+                if (fixed) {
+                    n.rigid[i].mass_inv = 0.0;
+                    n.rigid[i].inertia_inv = ff_mat3_diag(0, 0, 0);
+                }
+                n.sample[i].f_b = k == 0 || fixed ? F : ff_wrench_zero();
+            }
+            assert_int_equal(instance_step(&n), FF_OK);
+            if (k == 1 && !fixed) { /* at rest, no wrench: as it was */
+                assert_near(n.out.observer[0][0], E, 1e-12);
+                assert_vec3_near(n.out.f_b[0].f, ff_vec3_zero(), 1e-9);
+                assert_false(n.out.in_contact[0] || n.out.in_contact[1]);
+            }
+            assert_true(isfinite(n.out.observer[0][0]) && ff_vec3_finite(n.out.f_b[1].t));
+            E = n.out.observer[0][0];
+            if (fixed) { /* what both sensors say, no more and no less */
+                const ff_vec3 mean = ff_vec3_scale(0.5, ff_vec3_sub(ff_quat_rotate(n.body[0].attitude, F.f),
+                                                                    ff_quat_rotate(n.body[1].attitude, F.f)));
+                assert_vec3_near(ff_quat_rotate(n.body[0].attitude, n.out.f_b[0].f), mean, 1e-9);
+            }
+        }
+    }
+    instance_draw(&n, &rng, &ff_method_direct, 0, 2);
+    instance_start(&n);
+    n.sample[1].f_b.t = ff_vec3_make(0, 0, 1e-3);
+    assert_int_equal(instance_step(&n), FF_OK);
+    assert_true(!n.out.in_contact[0] && n.out.in_contact[1]);
+    assert_vec3_near(n.out.f_b[1].t, n.sample[1].f_b.t, 0.0);
+}
+
+/* Methods that remember refuse a satellite that is not finite, and keep nothing of it. */
+static void test_nothing_that_is_not_finite_is_remembered(void **unused) {
+    (void)unused;
+    const ff_method *const methods[] = {&ff_method_impact, &ff_method_fused};
+    for (int m = 0; m < 2; m++) {
+        instance_draw(&n, &rng, methods[m], 0, 1);
+        instance_start(&n);
+        static unsigned char before[sizeof n.state];
+        memcpy(before, n.state, sizeof before);
+        n.body[0].velocity.y = FF_NAN;
+        assert_int_equal(instance_step(&n), FF_ERR_NOT_FINITE);
+        assert_memory_equal(before, n.state, sizeof before);
+    }
+}
+
 static void test_refusals(void **unused) {
     (void)unused;
     ff_complaint complaint;
@@ -316,6 +375,8 @@ int main(void) {
         cmocka_unit_test(test_whole_wrench_counts_what_the_bodies_gain),
         cmocka_unit_test(test_when_the_observer_starts_again),
         cmocka_unit_test(test_a_pair_takes_no_more_than_it_was_given),
+        cmocka_unit_test(test_a_pair_at_rest),
+        cmocka_unit_test(test_nothing_that_is_not_finite_is_remembered),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* The servicer's computer: what acts when the software is late, silent, wrong or dead; one path for all
  * kinds. The link is a fake one in memory: no socket, no clock. */
 #include "obsw/computer.h"
+#include "obsw/udp.h"
 #include "servicer_model.h"
 #include "support.h"
 
@@ -355,6 +356,41 @@ static void test_no_first_answer_is_an_error(void **state) {
     stop(&r);
 }
 
+/* What is not an address or has no port is refused with both; what became of a library in words. */
+static void test_addresses_and_ends_are_said(void **state) {
+    (void)state;
+    static const struct {
+        const char *address, *local;
+        unsigned port;
+    } bad[] = {{"localhost", "127.0.0.1", 1234}, {"127.0.0.1", "here", 1234}, {"127.0.0.1", "127.0.0.1", 0}};
+    ff_computer_config c;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ff_obsw_link link;
+        char text[256] = "", expected[256];
+        udp(&c, NULL);
+        snprintf(c.udp.address, sizeof c.udp.address, "%s", bad[i].address);
+        snprintf(c.udp.local_address, sizeof c.udp.local_address, "%s", bad[i].local);
+        c.udp.port = bad[i].port;
+        assert_int_equal(ff_obsw_udp_open(&c.udp, &link, text, sizeof text), FF_ERR_DEVICE);
+        snprintf(expected, sizeof expected, "%s port %u and %s port %u are not two IPv4 addresses with ports",
+                 bad[i].address, bad[i].port, bad[i].local, c.udp.local_port);
+        assert_string_equal(text, expected);
+    }
+    char text[256] = "";
+    assert_false(ff_obsw_shared_text(&(ff_obsw_shared_info){0}, 1.0, text, sizeof text));
+    assert_string_equal(text, "");
+    assert_true(ff_obsw_shared_text(&(ff_obsw_shared_info){.died = true, .died_signal = 11, .died_at = 0.5},
+                                    1.0, text, sizeof text));
+    assert_memory_equal(text, "the on-board software crashed in its step at 0.500 s: ", 54);
+    assert_true(
+        ff_obsw_shared_text(&(ff_obsw_shared_info){.died = true, .died_at = 0.5}, 1.0, text, sizeof text));
+    assert_string_equal(text, "the on-board software ended its process in its step at 0.500 s");
+    assert_true(
+        ff_obsw_shared_text(&(ff_obsw_shared_info){.stuck = 1, .stuck_at = 0.25}, 1.5, text, sizeof text));
+    assert_string_equal(text, "the on-board software did not return from its step at 0.250 s within 1.5 s");
+    assert_string_equal(ff_obsw_kind_name(FF_OBSW_SHARED), "shared");
+}
+
 /* A recording stands for software of any kind here: NaN, silence, and the thrusters' limits. */
 static bool recorded(void *self, uint64_t k, ff_obsw_out *out) {
     (void)self;
@@ -396,6 +432,7 @@ int main(void) {
         cmocka_unit_test(test_free_running_takes_the_newest),
         cmocka_unit_test(test_peer_that_dies_and_comes_back),
         cmocka_unit_test(test_no_first_answer_is_an_error),
+        cmocka_unit_test(test_addresses_and_ends_are_said),
         cmocka_unit_test(test_limits_and_nan_are_one_path_for_all_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,10 +145,10 @@ static void expect_refused(const ff_section *section, const ff_key *key, const c
 /* Numbers just beyond the ends of a key's range. */
 static int beyond(const ff_key *key, char out[2][32]) {
     const double low = key->range == FF_RANGE_BOUNDS ? key->low : 0.0;
-    const double high = key->range == FF_RANGE_ACUTE                                  ? FF_PI / 2
-                        : key->range == FF_RANGE_PART || key->range == FF_RANGE_SHARE ? 1.0
-                        : key->range == FF_RANGE_BOUNDS                               ? key->high
-                                                                                      : FF_INF;
+    const double high = key->range == FF_RANGE_ACUTE    ? FF_PI / 2
+                        : key->range == FF_RANGE_SHARE  ? 1.0
+                        : key->range == FF_RANGE_BOUNDS ? key->high
+                                                        : FF_INF;
     const bool open_low = key->range == FF_RANGE_BOUNDS
                               ? key->above_low
                               : key->range != FF_RANGE_NOT_NEGATIVE && key->range != FF_RANGE_SHARE;

@@ -54,6 +54,30 @@ static void test_a_run(void **state) {
     assert_true(memory_sweep(whole, &w) > 5);
 }
 
+/* The run alone: no memory is a failure of this computer, not a scenario that the facility refuses. */
+static bool run_alone(void *user, const char **text) {
+    static ff_run_result result;
+    const ff_run_options options = {.count = 0};
+    ff_run(user, &options, &result);
+    *text = result.message;
+    assert_true(result.status == FF_OK || result.status == FF_ERR_MEMORY);
+    return result.status == FF_OK;
+}
+
+static void test_a_run_alone(void **state) {
+    (void)state;
+    static const char text[] =
+        "name: m\ntime: {cycle: 0.004, duration: 0.04}\nmethod: tdpa\nsatellites:\n"
+        "  body: {mass: 100, inertia: [10, 10, 10], robot: {kind: delay, delay: 0.02},\n"
+        "         sensor: {kind: noisy, delay: 0.01}}\n";
+    static ff_scenario scenario;
+    char message[256] = "", warnings[512] = "";
+    assert_int_equal(ff_scenario_parse("text", text, sizeof text - 1, NULL, &scenario, message,
+                                       sizeof message, warnings, sizeof warnings),
+                     FF_OK);
+    assert_true(memory_sweep(run_alone, &scenario) >= 5); /* executive, loop (2), plant, rings */
+}
+
 static void test_an_emulation(void **state) {
     (void)state;
     work w = {.path = FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml",
@@ -127,6 +151,7 @@ static void test_what_analyses_begin_with(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_run),
+        cmocka_unit_test(test_a_run_alone),
         cmocka_unit_test(test_an_emulation),
         cmocka_unit_test(test_what_analyses_begin_with),
     };

@@ -154,7 +154,7 @@ static void test_references(void **state) {
 static bool plant(void *user, const char **text) {
     (void)user;
     message[0] = 0;
-    ff_plant *p = ff_plant_create(&other, message, sizeof message);
+    ff_plant *p = ff_plant_create(&other, message, sizeof message, NULL);
     *text = message;
     ff_plant_free(p);
     return p != NULL;
