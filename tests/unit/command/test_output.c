@@ -300,7 +300,7 @@ static void test_stop_from_any_start(void **state) {
     (void)state;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 6);
-    for (int n = 0; n < test_count(400, 20000); n++) {
+    for (int n = 0; n < test_count(80, 20000); n++) {
         ff_output_config c = random_config(&rng);
         const double V = c.velocity, A = c.acceleration, T = c.cycle;
         c.jerk = log_range(&rng, 0.5, 5000.0);
@@ -341,7 +341,7 @@ static void test_start_above_the_velocity_slows_down_to_it(void **state) {
     (void)state;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 7);
-    for (int n = 0; n < test_count(200, 5000); n++) {
+    for (int n = 0; n < test_count(50, 5000); n++) {
         ff_output_config c = random_config(&rng);
         const int part = n % 2;
         const double J = log_range(&rng, 0.2, 5000.0), T = c.cycle,
