@@ -37,7 +37,7 @@ static ff_status take(void *self, const ff_row *row) {
     counts *c = self;
     const int with = ff_live_get_info(c->live).viewers > 0;
     const double start = bench_now_ns();
-    ff_live_push(c->live, row);
+    ff_live_push(c->live, row, NULL);
     const double took = bench_now_ns() - start;
     if (c->n[with] < MOST && !row->final) {
         c->compute[with][c->n[with]] = row->compute_ns;

@@ -3,6 +3,7 @@
  * nothing. `bench_rt wake` and `bench_rt step [METHOD]` do one of them. */
 #include "bench.h"
 #include "operator/selftest.h"
+#include "text/clock.h"
 
 #include <pthread.h>
 #include <stdio.h>

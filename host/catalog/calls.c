@@ -282,13 +282,13 @@ static ff_method_in copy_in(const ff_method_in *in, copies *c) {
     mine.detected = memcpy(c->detected, in->detected, n * sizeof *in->detected);
     mine.output = memcpy(c->output, in->output, n * sizeof *in->output);
     mine.sent = memcpy(c->sent, in->sent, n * sizeof *in->sent);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && i < FF_MAX_BODIES; i++)
         if (in->sample[i].compliance)
             c->sample[i].compliance = (const double(*)[6])memcpy(c->compliance[i], in->sample[i].compliance,
                                                                  sizeof c->compliance[i]);
     if (in->base)
         mine.base = memcpy(c->base, in->base, n * sizeof *in->base);
-    for (size_t i = 0; in->view && i < n; i++)
+    for (size_t i = 0; in->view && i < n && i < FF_MAX_BODIES; i++)
         c->views[i] = memcpy(&c->view[i], in->view[i], sizeof c->view[i]);
     if (in->view)
         mine.view = c->views;

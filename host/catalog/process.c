@@ -3,6 +3,7 @@
 
 #include <locale.h>
 #include <pthread.h>
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,8 +30,6 @@ static struct {
 } noted;
 static _Thread_local sigset_t mask;
 
-extern const char __executable_start[], etext[]; /* the program's own code, from its linker */
-
 static place place_of(int result, const struct stat *s) {
     return result == 0 ? (place){true, s->st_dev, s->st_ino} : (place){0};
 }
@@ -54,6 +53,13 @@ static place folder(void) {
 static uintptr_t handler(int number) {
     struct sigaction a;
     return sigaction(number, NULL, &a) == 0 ? (uintptr_t)a.sa_handler : 0;
+}
+
+/* In the program's own code, wherever that was loaded. */
+static bool ours(uintptr_t handler) {
+    Dl_info there, here;
+    return dladdr((const void *)handler, &there) && dladdr((const void *)(uintptr_t)ff_process_note, &here) &&
+           there.dli_fbase == here.dli_fbase;
 }
 
 void ff_process_note_thread(void) {
@@ -88,9 +94,8 @@ const char *ff_process_changed(void) {
     }
     for (int i = 0; i < COUNT; i++) {
         const uintptr_t now = handler(SIGNALS[i]);
-        const bool own =
-            (now >= (uintptr_t)__executable_start && now < (uintptr_t)etext) ||
-            (SIGNALS[i] == SIGPIPE && now == (uintptr_t)SIG_IGN); /* rt and the live page's server */
+        const bool own = ours(now) || (SIGNALS[i] == SIGPIPE &&
+                                       now == (uintptr_t)SIG_IGN); /* rt and the live page's server */
         if (now != noted.handler[i] && !own)
             return "changes the handler of a signal";
     }

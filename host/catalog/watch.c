@@ -103,7 +103,7 @@ static bool await(pid_t child, double patience, const sigset_t *signals, sigset_
     const struct timespec look = {0, signals ? 50000000 : 500000};
     sigemptyset(seen);
     for (bool ended = false;;) {
-        siginfo_t info;
+        siginfo_t info = {0};
         const int number = signals ? sigtimedwait(signals, &info, ended ? &(struct timespec){0} : &look)
                                    : nanosleep(&look, NULL);
         if (number > 0 && number != SIGCHLD) {
