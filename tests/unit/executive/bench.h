@@ -46,8 +46,26 @@ static ff_status open_bench(void *self, const double *lead, char *message, size_
     return FF_OK;
 }
 
+static const ff_row_body no_body;
+static const ff_wrench_in no_reading;
+
+/* Of a body that there is not nothing is read, kept or commanded. */
+static void check_others(void) {
+    const ff_executive *e = &executive;
+    assert_memory_equal(&e->row.body[1], &no_body, sizeof no_body);
+    assert_memory_equal(&e->in.sensor[1], &no_reading, sizeof no_reading);
+    assert_memory_equal(&e->out.command[1], &no_body.command, sizeof no_body.command);
+    assert_memory_equal(&e->out.next[1], &no_body.command, sizeof no_body.command);
+    assert_memory_equal(&e->sent[1], &no_body.sent, sizeof no_body.sent);
+    assert_near(e->in.sent[1].lag, 0.0, 0.0);
+    assert_false(e->guard.body[1].noisy || e->guard.body[1].stop.started || result.safety.stopped[1]);
+    assert_near(e->phases.stood[1].q.w, 0.0, 0.0);
+    assert_near(result.safety.rest[1].T.q.w, 0.0, 0.0);
+}
+
 /* Beside the bodies: something other than a stop moves the robots, and not for a test only. */
 static void check_led(unsigned led) {
+    check_others();
     const ff_state state = executive.guard.walk.state;
     const bool ahead = state >= FF_STATE_APPROACH && state <= FF_STATE_CONTACT;
     assert_int_equal(!!(led & FF_LED_AHEAD), ahead);
@@ -88,6 +106,8 @@ static ff_status wait(void *self, ff_sample *sample) {
     sample->io_ns = 2000.0 + (double)b->waits;
     if (b->trips_at && b->waits == b->trips_at)
         sample->found = b->trips;
+    sample->body[1].sensor = (ff_wrench_in){.f_s.f.x = 7.0, .T_wb = b->at};
+    sample->body[1].sent = sample->body[1].next = (ff_sent){.to.T = b->at, .lag = 1.0};
     ff_sample_body *body = &sample->body[0];
     body->sensor = (ff_wrench_in){.T_wb = b->at, .twist = b->to.twist};
     body->sensor.f_s.f = b->force;
@@ -140,14 +160,14 @@ static const ff_truth *truth(const void *self) {
 
 static void range(const void *self, int body, double *force, double *torque) {
     const bench *b = self;
-    (void)body;
+    assert_int_equal(body, 0);
     *force = b->force_range;
     *torque = b->torque_range;
 }
 
 static void bound(void *self, int body, const ff_safety_limits *limits, const ff_output_config *output) {
     bench *b = self;
-    (void)body;
+    assert_int_equal(body, 0);
     assert_ptr_equal(limits, &executive.guard.config.limits[0]);
     assert_int_equal(ff_output_validate(output), FF_OK);
     b->bounded++;
@@ -286,6 +306,7 @@ static ff_status try(const char *method, double speed, const char *more, double 
         fail_msg("%s", message);
     memset(&seen, 0, sizeof seen);
     memset(&preflight, 0, sizeof preflight);
+    memset(&executive, 0, sizeof executive);
     result = (ff_run_result){0};
     assert_int_equal(ff_plan_create(&scenario, &desk.plan, message, sizeof message), FF_OK);
     desk.at = ff_plan_runup(&desk.plan, 0, -FF_INF).T;
@@ -344,6 +365,7 @@ static void end(bool arms) {
     assert_true(executive.ended);
     ff_executive_close(&executive);
     ff_preflight_close(&preflight);
+    check_others();
     assert_true(result.safety.watched);
 }
 

@@ -64,6 +64,8 @@ static void test_push_threshold(void **state) {
     (void)state;
     assert_near(ff_push_threshold(0, 0.0, FF_INF), 2.0, 0.0);
     assert_near(ff_push_threshold(4, 0.0, FF_INF), 0.2, 0.0);
+    assert_near(ff_push_threshold(2, 0.0, FF_INF), 2.0, 0.0);
+    assert_near(ff_push_threshold(3, 0.0, FF_INF), 0.2, 0.0);
     assert_near(ff_push_threshold(2, 0.5, FF_INF), 5.0, 1e-15);
     assert_near(ff_push_threshold(3, 0.05, FF_INF), 0.5, 1e-15);
     assert_near(ff_push_threshold(1, 0.5, 20.0), 4.0, 1e-15);

@@ -32,7 +32,12 @@ typedef struct rows {
 static rows kept;
 
 static ff_status keep(void *self, const ff_row *row) {
+    static const ff_row_body no_body; /* of a satellite that there is not nothing is known */
     rows *r = self;
+    assert_memory_equal(&row->body[1], &no_body, sizeof no_body);
+    assert_near(executive.in.sensor[1].f_s.f.x, 0.0, 0.0);
+    assert_near(executive.in.sent[1].lag, 0.0, 0.0);
+    assert_false(executive.sent[1].limited);
     assert_true(r->count < ROWS);
     if (r->count == r->refuses_at)
         return FF_ERR_IO;
@@ -286,7 +291,10 @@ static void test_rows_hold_truth_and_reference(void **unused) {
                             .inertial[0] = {.T.p = {{7, 8, 9}}},
                             .force[0] = {{1, 2, 3}},
                             .touching[0] = true,
-                            .force[1] = {{-1, 0, 0}}};
+                            .force[1] = {{-1, 0, 0}},
+                            .force[2] = {{9, 9, 9}},
+                            .touching[2] = true,
+                            .robot[1] = {.T.p = {{4, 5, 6}}}};
     for (int n = 0; n < 2; n++) {
         script s = {.spoils = -1, .behind = n ? 1e-3 : 0.0, .truth = n ? &there : NULL};
         const ff_run_options options = {.sinks = &sink, .count = 1, .ideal = n ? &ideal : NULL};
@@ -310,6 +318,8 @@ static void test_rows_hold_truth_and_reference(void **unused) {
                 assert_vec3_near(row->contact_force[c], n ? there.force[c] : ff_vec3_zero(), 0.0);
                 assert_int_equal(row->touching[c], n && c == 0);
             }
+            assert_vec3_near(row->contact_force[2], ff_vec3_zero(), 0.0);
+            assert_false(row->touching[2]);
             assert_near(b->lag, n && k < CYCLES ? 1e-3 : 0.0, 0.0);
             assert_int_equal(b->limited, n && k < CYCLES);
         }

@@ -62,6 +62,31 @@ static void test_approach(void **state) {
     assert_true(desk.largest_step <= 0.05 * 0.004 * (1.0 + 1e-9));
 }
 
+/* Within 1 um and 1 urad it is there already. */
+static void test_an_approach_that_is_not_needed(void **state) {
+    (void)state;
+    const struct {
+        double off, turned;
+        bool approaches;
+    } each[] = {{0.9e-6, 0.0, false}, {1.1e-6, 0.0, true}, {0.0, 0.9e-6, false}, {0.0, 1.1e-6, true}};
+    for (int n = 0; n < 4; n++) {
+        begin(each[n].off);
+        desk.at.q = ff_quat_mul(desk.at.q, ff_quat_exp(ff_vec3_make(0, 0, each[n].turned)));
+        while (executive.guard.walk.state != FF_STATE_APPROACH) {
+            ff_executive_cycle(&executive);
+            attend(true);
+        }
+        ff_executive_cycle(&executive);
+        assert_int_equal(executive.guard.walk.state, each[n].approaches ? FF_STATE_APPROACH : FF_STATE_RUNUP);
+        assert_int_equal(seen.asides, 1);
+        assert_near(seen.first_aside.t, -(double)desk.plan.runup * 0.004 - (each[n].approaches ? 0.496 : 0.0),
+                    1e-12);
+        desk.stopped = true;
+        end(true);
+        assert_int_equal(result.safety.cause.code, FF_TRIP_OPERATOR);
+    }
+}
+
 /* 5 mm beside is refused: nothing is led. */
 static void test_no_go(void **state) {
     (void)state;
@@ -425,6 +450,7 @@ int main(void) {
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_a_method_that_predicts),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_an_approach_that_is_not_needed),
         cmocka_unit_test(test_who_finds_what),
         cmocka_unit_test(test_a_held_robot_that_is_pressed),
         cmocka_unit_test(test_the_zero),
