@@ -166,9 +166,6 @@ void ff__ideal_set_grasps(ff_ideal_problem *problem, double t, const double *y) 
     }
 }
 
-static ff_vec3 grasp_load(const ff_ideal_problem *problem, int contact, const ff_rigid_state *state,
-                          ff_rigid_load *load);
-
 void ff__ideal_values(const ff_ideal_problem *problem, int contact, const double *y, ff_ideal_value *value) {
     const ff_contact *c = &problem->scenario->contact[contact];
     ff_rigid_state state[FF_MAX_BODIES];

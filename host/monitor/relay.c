@@ -22,7 +22,7 @@ static double now(void) {
 /* "127.0.0.1:59152" */
 static bool address_of(const char *text, struct sockaddr_in *address) {
     char host[32];
-    const char *colon = text ? strrchr(text, ':') : NULL;
+    const char *colon = strrchr(text, ':');
     if (!colon || (size_t)(colon - text) >= sizeof host)
         return false;
     memcpy(host, text, (size_t)(colon - text));
@@ -145,8 +145,11 @@ static int socket_for(const struct sockaddr_in *at, bool bound, char *message, s
 ff_status ff_relay_run(ff_monitor *monitor, const ff_relay_options *options, char *message, size_t size) {
     relay r = {.m = monitor, .options = options, .inner = -1};
     struct sockaddr_in listen;
-    if (!address_of(options->listen, &listen) || !address_of(options->loop, &r.loop) ||
-        !(options->patience > 0.0)) {
+    if (!(options->patience > 0.0)) {
+        snprintf(message, size, "patience is %g s, it must be above 0", options->patience);
+        return FF_ERR_ARGUMENT;
+    }
+    if (!address_of(options->listen, &listen) || !address_of(options->loop, &r.loop)) {
         snprintf(message, size, "%s is not ADDRESS:PORT",
                  address_of(options->listen, &listen) ? options->loop : options->listen);
         return FF_ERR_ARGUMENT;
