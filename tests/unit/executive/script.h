@@ -13,6 +13,9 @@ typedef struct script {
     int bodies;
     char calls[SCRIPT_CALLS]; /* O offer, W wait, X write, one letter each */
     int count, opened, closed;
+    double lead[FF_MAX_BODIES]; /* [s] at the opening */
+    ff_rigid_state nominal;     /* offered last */
+    const ff_truth *truth;      /* what is really there; NULL: nobody knows */
     uint64_t k;
     unsigned led;
     ff_pose at[FF_MAX_BODIES]; /* where the robots stand: at their command, or where they were left */
@@ -37,7 +40,7 @@ static void script_call(script *s, char what) {
 
 static ff_status script_open(void *self, const double *lead, char *message, size_t size) {
     script *s = self;
-    (void)lead;
+    memcpy(s->lead, lead, sizeof s->lead);
     if (s->refuses < 0) {
         snprintf(message, size, "the script refuses");
         return s->refuses;
@@ -50,7 +53,7 @@ static void script_offer(void *self, uint64_t k, const ff_setpoint *next, unsign
                          const ff_rigid_state *nominal) {
     script *s = self;
     s->led = led;
-    (void)nominal;
+    s->nominal = *nominal;
     script_call(s, 'O');
     s->k = k;
     memcpy(s->offered, next, (size_t)s->bodies * sizeof *next);
@@ -100,8 +103,7 @@ static void script_write(void *self, uint64_t k, const ff_setpoint *command, uns
 }
 
 static const ff_truth *script_truth(const void *self) {
-    (void)self;
-    return NULL;
+    return ((const script *)self)->truth;
 }
 
 static void script_close(void *self) {

@@ -70,6 +70,94 @@ static void test_push_threshold(void **state) {
     assert_near(ff_push_threshold(5, 0.0, 0.5), 0.1, 1e-15);
 }
 
+/* Half a sine of 0.12 s after 20 ms; across it less, with both signs; never more than half of the range. */
+static void test_virtual_hand_as_written(void **state) {
+    (void)state;
+    const struct {
+        double noise, range, force, torque;
+    } each[] = {{0.0, FF_INF, 10.0, 1.0}, {0.5, FF_INF, 20.0, 20.0}, {0.0, 1.5, 0.75, 0.75}};
+    for (int n = 0; n < 3; n++)
+        for (int axis = 0; axis < 6; axis++)
+            for (int k = 0; k < 50; k++) {
+                const double t = 0.004 * k + 0.001, size = axis < 3 ? each[n].force : each[n].torque,
+                             is = t < 0.02 || t > 0.14 ? 0.0 : size * sin(FF_PI * (t - 0.02) / 0.12);
+                ff_wrench w;
+                assert_int_equal(ff_push_virtual(axis, t, each[n].noise, each[n].range, &w), t <= 0.14);
+                ff_vec3 along;
+                along.a[axis % 3] = is;
+                along.a[(axis + 1) % 3] = -0.15 * is;
+                along.a[(axis + 2) % 3] = 0.2 * is;
+                assert_vec3_near(axis < 3 ? w.f : w.t, along, 1e-12);
+                assert_vec3_near(axis < 3 ? w.t : w.f, ff_vec3_zero(), 0.0);
+            }
+    assert_string_equal(ff_push_text(0), "push +x");
+    assert_string_equal(ff_push_text(5), "twist +z");
+    assert_string_equal(ff_push_text(-1), "");
+    assert_string_equal(ff_push_text(6), "");
+}
+
+/* What a push may be at its edges, and what the operator reads. */
+static void test_push_at_its_edges(void **state) {
+    (void)state;
+    ff_push_state s;
+    ff_check_push push = {0};
+    ff_push_start(&s, 1);
+    assert_int_equal(s.axis, 1);
+    const ff_wrench at = {.f = {{0, 2.0, 0}}}, above = {.f = {{0, 2.001, 0}}}, half = {.f = {{0, 1.0, 0}}};
+    assert_false(ff_push_step(&s, 2.0, 1.0, 0.004, at, &push)); /* not above the threshold: no push */
+    assert_false(s.pushed);
+    assert_false(ff_push_step(&s, 2.0, 1.0, 0.004, above, &push));
+    assert_true(s.pushed);
+    for (int k = 1; k <= 10; k++) /* half of it lets go */
+        assert_int_equal(ff_push_step(&s, 2.0, 1.0, 0.004, half, &push), k == 10);
+    assert_vec3_near(push.sample, ff_vec3_make(0, 2.001, 0), 1e-15);
+    const struct {
+        int axis;
+        ff_vec3 sample;
+        bool right;
+        int seen;
+        double part;
+        const char *reason;
+    } each[] = {
+        {0, {{10, 5, 0}}, true, 0, 0.5, "pushed towards +x: the sensor agrees"},
+        {4, {{0, 1, -0.4}}, true, 4, 0.4, "twisted about +y: the sensor agrees"},
+        {2,
+         {{0, 6, 10}},
+         false,
+         2,
+         0.6,
+         "pushed towards +z: the sensor says no clear +z (0, 6, 10 N): wrong mounting, wiring or sign"},
+        {0,
+         {{-10, 1, 0}},
+         false,
+         0,
+         FF_INF,
+         "pushed towards +x: the sensor says -x (-10, 1, 0 N): wrong mounting, wiring or sign"},
+        {5,
+         {{0, 2, 0}},
+         false,
+         4,
+         FF_INF,
+         "twisted about +z: the sensor says +y (0, 2, 0 N m): wrong mounting, wiring or sign"},
+    };
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        char reason[160];
+        push = (ff_check_push){.done = true, .sample = each[n].sample};
+        ff_push_judge(each[n].axis, &push, reason, sizeof reason);
+        assert_int_equal(push.right, each[n].right);
+        assert_int_equal(push.seen, each[n].seen);
+        assert_int_equal(push.negative, n == 3);
+        assert_true(push.part == each[n].part);
+        assert_string_equal(reason, each[n].reason);
+    }
+    char reason[160];
+    push = (ff_check_push){.done = true, .seen = -1, .right = true, .part = 0.1};
+    ff_push_judge(3, &push, reason, sizeof reason);
+    assert_false(push.right);
+    assert_true(push.part == FF_INF);
+    assert_string_equal(reason, "twisted about +x: the sensor saw nothing");
+}
+
 /* A hand that begins late, trembles and lets go: one push, its mean over all that is above half of the
  * threshold, over ten cycles after the last of it, although the time to wait has passed long ago. */
 static void test_push_of_a_trembling_hand(void **state) {
@@ -419,6 +507,8 @@ int main(void) {
         cmocka_unit_test(test_virtual_hand_is_felt),
         cmocka_unit_test(test_trial_keeps_its_promises),
         cmocka_unit_test(test_push_threshold),
+        cmocka_unit_test(test_virtual_hand_as_written),
+        cmocka_unit_test(test_push_at_its_edges),
         cmocka_unit_test(test_push_of_a_trembling_hand),
         cmocka_unit_test(test_table_keeps_its_first_no_go),
         cmocka_unit_test(test_chirp_takes_half_of_the_tightest_limit),
