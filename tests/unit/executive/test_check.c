@@ -224,6 +224,111 @@ static void test_table_keeps_its_first_no_go(void **state) {
     free(check);
 }
 
+/* Each kind of row, to the bit at its limit; what each says of itself. */
+static void test_rows_hold_what_was_judged(void **state) {
+    (void)state;
+    ff_check *check = calloc(1, sizeof *check);
+    ff_check_add(check, 2, "most", "most_m", 8.0, 8.0, "m", FF_TRIP_BIAS, "unused");
+    ff_check_least(check, 1, "least", "least_m", 8.0, 8.0, "mm", FF_TRIP_BIAS, "unused");
+    ff_check_show(check, 3, "shown", "shown_s", 0.5, "s");
+    ff_check_skip(check, 1, "left out", "left_out", "because");
+    static const ff_check_verdict verdict[] = {FF_CHECK_GO, FF_CHECK_GO, FF_CHECK_SHOWN, FF_CHECK_SKIPPED};
+    static const int body[] = {2, 1, 3, 1};
+    static const char *const what[] = {"most", "least", "shown", "left out"},
+                             *const key[] = {"most_m", "least_m", "shown_s", "left_out"},
+                             *const unit[] = {"m", "mm", "s", ""}, *const reason[] = {"", "", "", "because"};
+    const double value[] = {8.0, 8.0, 0.5, FF_NAN}, limit[] = {8.0, 8.0, FF_NAN, FF_NAN};
+    assert_int_equal(check->rows, 4);
+    for (int n = 0; n < 4; n++) {
+        const ff_check_row *row = &check->row[n];
+        assert_int_equal(row->verdict, verdict[n]);
+        assert_int_equal(row->body, body[n]);
+        assert_string_equal(row->what, what[n]);
+        assert_string_equal(row->key, key[n]);
+        assert_string_equal(row->unit, unit[n]);
+        assert_string_equal(row->reason, reason[n]);
+        assert_true(row->value == value[n] || (isnan(row->value) && isnan(value[n])));
+        assert_true(row->limit == limit[n] || (isnan(row->limit) && isnan(limit[n])));
+    }
+    assert_int_equal(check->no_go.code, FF_TRIP_NONE);
+    assert_string_equal(check->reason, "");
+    ff_check_add(check, 2, "most", "most_m", 8.0 + 0x1p-49, 8.0, "m", FF_TRIP_BIAS, NULL);
+    assert_int_equal(check->row[4].verdict, FF_CHECK_NO_GO);
+    assert_string_equal(check->reason, ff_trip_text(FF_TRIP_BIAS));
+    assert_true(check->no_go.code == FF_TRIP_BIAS && check->no_go.body == 2 && check->no_go.limit == 8.0);
+    check->no_go.code = FF_TRIP_NONE;
+    ff_check_least(check, 1, "least", "least_m", 8.0 - 0x1p-49, 8.0, "m", FF_TRIP_JOINT, "too near");
+    assert_int_equal(check->row[5].verdict, FF_CHECK_NO_GO);
+    assert_string_equal(check->row[5].reason, "too near");
+    assert_near(check->no_go.value, 8.0 - 0x1p-49, 0.0);
+    /* the table is full: the newest row takes the place of the last */
+    for (int n = check->rows; n < FF_CHECK_ROWS + 3; n++)
+        ff_check_show(check, 0, "more", "more", n, "");
+    assert_int_equal(check->rows, FF_CHECK_ROWS);
+    assert_near(check->row[FF_CHECK_ROWS - 1].value, FF_CHECK_ROWS + 2, 0.0);
+    assert_near(check->row[FF_CHECK_ROWS - 2].value, FF_CHECK_ROWS - 2, 0.0);
+    free(check);
+}
+
+/* Without the spaces and ends of lines that only please the eye. */
+static const char *tight(char *json) {
+    char *to = json;
+    for (const char *from = json; *from; from++)
+        if (*from != '\n' && *from != ' ')
+            *to++ = *from;
+    *to = 0;
+    return json;
+}
+
+/* The table to the character: what the operator reads, and summary.json. */
+static void test_table_as_text_and_json(void **state) {
+    (void)state;
+    ff_scenario *scenario = calloc(1, sizeof *scenario);
+    ff_check *check = calloc(1, sizeof *check);
+    scenario->satellites = 2;
+    strcpy(scenario->satellite[0].name, "chaser");
+    strcpy(scenario->satellite[1].name, "client");
+    ff_check_add(check, 1, "mock-up's mass", "mockup_mass_kg", 4.25, FF_INF, "kg", FF_TRIP_WEIGHT, NULL);
+    ff_check_show(check, 0, "force noise, sd", "force_noise_N", 0.015625, "N");
+    ff_check_skip(check, 0, "hand-push test", "push", "check: {push: skip}");
+    char *text_go = ff_check_text(scenario, check), *json_go = ff_check_json(scenario, check);
+    assert_string_equal(
+        text_go, "check                                               seen      allowed         verdict\n"
+                 "client       mock-up's mass                         4.25          any kg      go\n"
+                 "chaser       force noise, sd                     0.01562              N       \n"
+                 "chaser       hand-push test                            -                      skipped: "
+                 "check: {push: skip}\n"
+                 "check: go\n");
+    assert_string_equal(
+        tight(json_go),
+        "{\"go\":true,\"code\":null,\"reason\":null,\"satellites\":{\"chaser\":{"
+        "\"force_noise_N\":{\"value\":0.015625,\"limit\":null,\"verdict\":\"shown\"},"
+        "\"push\":{\"value\":null,\"limit\":null,\"verdict\":\"skipped\",\"reason\":\"check:{push:skip}\"}},"
+        "\"client\":{\"mockup_mass_kg\":{\"value\":4.25,\"limit\":null,\"verdict\":\"go\"}}}}");
+    ff_check_add(check, 1, "moved at standstill", "standstill_mm", 1.5, 1.0, "mm", FF_TRIP_STANDSTILL, NULL);
+    char *text_no = ff_check_text(scenario, check), *json_no = ff_check_json(scenario, check);
+    assert_non_null(strstr(text_no,
+                           "\nclient       moved at standstill                     1.5            1 mm "
+                           "     no-go: the robot moves before motion is commanded\n"));
+    assert_non_null(
+        strstr(text_no, "\ncheck: no-go, STANDSTILL: the robot moves before motion is commanded\n"));
+    assert_true(strstr(tight(json_no), "{\"go\":false,\"code\":\"STANDSTILL\","
+                                       "\"reason\":\"therobotmovesbeforemotioniscommanded\",") == json_no);
+    assert_non_null(strstr(json_no, "\"standstill_mm\":{\"value\":1.5,\"limit\":1,\"verdict\":\"no-go\","
+                                    "\"reason\":\"therobotmovesbeforemotioniscommanded\"}"));
+    check->rows = 1;
+    check->row[0].verdict = (ff_check_verdict)4;
+    char *text_odd = ff_check_text(scenario, check);
+    assert_non_null(strstr(text_odd, "any kg      ?\n"));
+    free(text_go);
+    free(json_go);
+    free(text_no);
+    free(json_no);
+    free(text_odd);
+    free(check);
+    free(scenario);
+}
+
 static const char text[] =
     "name: trial\n"
     "time: {cycle: 0.004, duration: 1}\n"
@@ -513,6 +618,8 @@ int main(void) {
         cmocka_unit_test(test_push_at_its_edges),
         cmocka_unit_test(test_push_of_a_trembling_hand),
         cmocka_unit_test(test_table_keeps_its_first_no_go),
+        cmocka_unit_test(test_rows_hold_what_was_judged),
+        cmocka_unit_test(test_table_as_text_and_json),
         cmocka_unit_test(test_chirp_takes_half_of_the_tightest_limit),
         cmocka_unit_test(test_tilts_are_across_gravity),
         cmocka_unit_test(test_trial_out_of_a_joints_range_is_told),
