@@ -455,6 +455,8 @@ static void test_which_tests_there_are(void **state) {
                             (double)p.body[i].capacity * plan.cycle <= end + 3.0 * plan.cycle);
         }
         assert_near(p.trial_end, longest, 0.0);
+        assert_near(p.body[BODIES].trial.cycle, 0.0,
+                    0.0); /* of a body that there is not nothing is planned */
         p.check.no_go.code = FF_TRIP_BIAS;
         assert_false(ff_preflight_has_tests(&p, &moves));
         ff_preflight_close(&p);
