@@ -178,7 +178,7 @@ static void test_a_station_that_stops_waiting(void **state) {
     end(true);
     assert_int_equal(desk.releases, 0);
     assert_int_equal(desk.closes, 1);
-    assert_int_equal(result.safety.cause.code, FF_TRIP_NONE);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_OPERATOR);
     assert_string_equal(seen.states, "CHECK END ");
 }
 
