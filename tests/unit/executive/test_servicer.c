@@ -146,6 +146,8 @@ static void test_ledger_closes_with_joints(void **state) {
 }
 
 /* Who guides the run ends it with its own sentence, and nothing more is commanded. */
+static bool silent;
+
 static ff_status refuse(void *self, double t, const ff_rigid_state *client, const ff_rigid_state *base,
                         const ff_sample_joints *joints, ff_guidance_order *order, char *message,
                         size_t size) {
@@ -154,7 +156,8 @@ static ff_status refuse(void *self, double t, const ff_rigid_state *client, cons
     (void)base;
     (void)joints;
     *order = (ff_guidance_order){.storage = FF_NAN, .dissipation = FF_NAN};
-    snprintf(message, size, "no more orders at %.3f s", t);
+    if (!silent)
+        snprintf(message, size, "no more orders at %.3f s", t);
     return ++*asked == 11 ? FF_ERR_DEVICE : FF_OK;
 }
 
@@ -167,6 +170,12 @@ static void test_guidance_ends_a_run(void **state) {
     assert_int_equal(result.status, FF_ERR_DEVICE);
     assert_string_equal(result.message, "no more orders at 0.040 s");
     assert_int_equal(asked, 11);
+    asked = 0;
+    silent = true; /* then the status speaks */
+    ff_run(&scenario, &(ff_run_options){.guidance = {&asked, refuse}}, &result);
+    char says[160];
+    snprintf(says, sizeof says, "at 0.040 s: %s", ff_status_text(FF_ERR_DEVICE));
+    assert_string_equal(result.message, says);
 }
 
 /* After a release the built-in controller keeps its thrusters off and says so. */
