@@ -343,12 +343,12 @@ static void test_orders_and_rows(void **state) {
 /* ------------------------------------------------------------------------------------------- on board --
  */
 
-/* Answers from a record reach the orders as they are, bounded by the thrusters. */
+/* Answers from a record reach the orders as they are, bounded by the thrusters; the sixth is missing. self:
+ * none is too large. */
 static bool answer(void *self, uint64_t k, ff_obsw_out *out) {
-    (void)self;
     *out = (ff_obsw_out){.phase = 2, .storage = 0.75, .dissipation = 0.125};
     for (int i = 0; i < 3; i++) {
-        out->force[i] = k == 3 ? 1e9 : 0.5 + i;
+        out->force[i] = k == 3 && !self ? 1e9 : 0.5 + i;
         out->torque[i] = -0.25 * i;
     }
     for (int i = 0; i < SERVICER_JOINTS; i++)
@@ -440,11 +440,12 @@ static void test_the_orbit_as_a_run(void **state) {
     mission_load(set, 2, 0.08, &scenario);
     scenario.nominal_of = CLIENT;
     flights = rows = 0;
-    assert_int_equal(ff_orbit_run(&scenario, NULL, (ff_obsw_record){0}, (ff_orbit_sink){NULL, fly}, message,
-                                  sizeof message),
-                     FF_OK);
+    const ff_obsw_record record = {message, answer};
+    assert_int_equal(
+        ff_orbit_run(&scenario, NULL, record, (ff_orbit_sink){NULL, fly}, message, sizeof message), FF_OK);
     assert_int_equal(flights, scenario.cycles + 1);
-    const ff_run_options options = {.sinks = &sink, .count = 1};
+    assert_int_equal(flown[5].action, FF_OBSW_HELD);
+    const ff_run_options options = {.sinks = &sink, .count = 1, .record = record};
     ff_run_result result = {0};
     ff_reference_run(&scenario, &options, &result);
     assert_int_equal(result.status, FF_OK);
