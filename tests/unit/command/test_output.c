@@ -157,6 +157,19 @@ static void test_brakes_by_itself(void **state) {
     }
     assert_true(out.rests);
     assert_near(out.to.T.p.x, 0.0024 + 0.005, 1e-4);
+    /* Asked to, or given what is not a target, it does so at once, however fresh the last target is */
+    for (int kind = 0; kind < 3; kind++) {
+        ff_output_reset(&s, ff_pose_identity());
+        ff_output_target(&s, &target, 0.0);
+        const ff_setpoint bad = {{ff_quat_identity(), ff_vec3_make(FF_NAN, 0, 0)}, ff_twist_zero()};
+        if (kind == 1)
+            ff_output_brake(&s);
+        else if (kind == 2)
+            assert_int_equal(ff_output_target(&s, &bad, 0.0), FF_INFO_HELD);
+        ff_output_step(&c, &s, 0.0, &out);
+        assert_int_equal(out.braking, kind > 0);
+        assert_int_equal(out.to.T.p.x > 0.0, kind == 0);
+    }
 }
 
 /* A robot that asks between two targets gets what lies between; earlier than both, the earlier one. */

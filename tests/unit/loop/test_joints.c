@@ -299,9 +299,25 @@ static void test_refusals(void **unused) {
     c = good;
     c.body[SERVICER].reacts = true;
     refused(&c, FF_ERR_ARGUMENT, "reaction");
+    for (int body = -1; body < 4; body += 3) {
+        c = good;
+        c.joints.body = body < 0 ? body : good.bodies;
+        refused(&c, FF_ERR_ARGUMENT, "joints");
+    }
     c = good;
-    c.joints.body = 3;
-    refused(&c, FF_ERR_ARGUMENT, "joints");
+    c.body[SERVICER].mount = (ff_mount_config){3.0, 80.0, 0.05, 0.004, 0.1, 100.0};
+    refused(&c, FF_ERR_UNSUPPORTED, "a rigid mount");
+    c = good;
+    c.body[SERVICER].wrench.environment = true;
+    refused(&c, FF_ERR_UNSUPPORTED, "a rigid mount");
+    c = good;
+    c.method = NULL;
+    refused(&c, FF_ERR_UNSUPPORTED, "a method that can take them");
+    c = good;
+    c.relative = (ff_relative_config){.enabled = true, .of = CLIENT};
+    assert_int_equal(test_loop_create(&c, model, NULL, 0), FF_OK);
+    c.relative.integrated = true;
+    refused(&c, FF_ERR_UNSUPPORTED, "the integrated form");
     c = good;
     c.body[CLIENT].held = true;
     refused(&c, FF_ERR_ARGUMENT, "reaction");
