@@ -198,12 +198,14 @@ static void offer(ff_executive *e) {
 
 static void judge(ff_executive *e);
 
-/* The pacing robot is silent: what can be reached is brought to rest. */
+/* The pacing robot is silent: what can be reached is brought to rest. Or it was asked to end (FF_ERR_LIMIT).
+ */
 static void lose(ff_executive *e, ff_status status) {
     if (status == FF_ERR_DEVICE) {
         judge(e);
         e->station.release(e->station.self);
-    }
+    } else
+        e->guard.walk.cause.code = FF_TRIP_OPERATOR; /* before any device spoke */
     leave(e);
 }
 

@@ -408,8 +408,10 @@ static ff_status restart(solver *s, double t, double stop, char *message, size_t
         ff__ideal_pack(&state, y + i);
         note_energy(s, i / FF_IDEAL_BODY_SIZE, &state);
     }
-    if (CVodeReInit(s->cvode, t, s->y) != CV_SUCCESS || CVodeSetStopTime(s->cvode, stop) != CV_SUCCESS ||
-        CVodeSetMaxStep(s->cvode, longest_step(s)) != CV_SUCCESS)
+    int flags = CVodeReInit(s->cvode, t, s->y); /* each 0, or below */
+    flags |= CVodeSetStopTime(s->cvode, stop);
+    flags |= CVodeSetMaxStep(s->cvode, longest_step(s));
+    if (flags != CV_SUCCESS)
         return fail(FF_ERR_CONVERGENCE, message, size, "the solver did not start", t);
     return FF_OK;
 }
@@ -532,26 +534,23 @@ static bool create_solver(solver *s) {
     if (!s->y || !s->scratch || !s->cvode)
         return false;
     N_VConst(0.0, s->y);
-    if (CVodeSetErrHandlerFn(s->cvode, silent, NULL) != CV_SUCCESS ||
-        CVodeInit(s->cvode, rhs, 0.0, s->y) != CV_SUCCESS || CVodeSetUserData(s->cvode, s) != CV_SUCCESS ||
-        CVodeWFtolerances(s->cvode, weights) != CV_SUCCESS)
-        return false;
     s->nonlinear = SUNNonlinSol_FixedPoint(s->y, 0, s->context);
-    return s->nonlinear && CVodeSetNonlinearSolver(s->cvode, s->nonlinear) == CV_SUCCESS &&
-           CVodeSetMaxHnilWarns(s->cvode, -1) == CV_SUCCESS;
+    int flags = CVodeSetErrHandlerFn(s->cvode, silent, NULL); /* each 0, or below: then there is no memory */
+    flags |= CVodeInit(s->cvode, rhs, 0.0, s->y);
+    flags |= CVodeSetUserData(s->cvode, s);
+    flags |= CVodeWFtolerances(s->cvode, weights);
+    flags |= CVodeSetNonlinearSolver(s->cvode, s->nonlinear); /* refuses NULL */
+    flags |= CVodeSetMaxHnilWarns(s->cvode, -1);
+    return flags == CV_SUCCESS;
 }
 
+/* What was not made is NULL, which each of these leaves alone. */
 static void free_solver(solver *s) {
-    if (s->cvode)
-        CVodeFree(&s->cvode);
-    if (s->nonlinear)
-        SUNNonlinSolFree(s->nonlinear);
-    if (s->y)
-        N_VDestroy(s->y);
-    if (s->scratch)
-        N_VDestroy(s->scratch);
-    if (s->context)
-        SUNContext_Free(&s->context);
+    CVodeFree(&s->cvode);
+    SUNNonlinSolFree(s->nonlinear);
+    N_VDestroy(s->y);
+    N_VDestroy(s->scratch);
+    SUNContext_Free(&s->context);
 }
 
 ff_status ff_ideal_solve_within(const ff_scenario *scenario, double tolerance, ff_ideal_progress progress,

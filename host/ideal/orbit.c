@@ -177,25 +177,24 @@ static void orbit_shift(const space *o, orbit_state *x, double h, const orbit_ra
     }
 }
 
+/* The classical Runge-Kutta step of fourth order. The last slope is taken just before the end: a load that
+ * begins there belongs to the next step. */
 static bool orbit_step(space *o, double t, orbit_state *x, const ff_obsw_out *u, double h) {
-    orbit_rate k1, k2, k3, k4;
-    orbit_state y = *x;
-    bool good = orbit_slope(o, t, x, u, &k1);
-    orbit_shift(o, &y, 0.5 * h, &k1);
-    good = good && orbit_slope(o, t + 0.5 * h, &y, u, &k2);
-    y = *x;
-    orbit_shift(o, &y, 0.5 * h, &k2);
-    good = good && orbit_slope(o, t + 0.5 * h, &y, u, &k3);
-    y = *x;
-    orbit_shift(o, &y, h, &k3);
-    good = good && orbit_slope(o, t + h * (1.0 - 1e-9), &y, u, &k4);
-    orbit_shift(o, x, h / 6, &k1);
-    orbit_shift(o, x, h / 3, &k2);
-    orbit_shift(o, x, h / 3, &k3);
-    orbit_shift(o, x, h / 6, &k4);
+    const double when[4] = {t, t + 0.5 * h, t + 0.5 * h, t + h * (1.0 - 1e-9)},
+                 ahead[4] = {0.5 * h, 0.5 * h, h, 0.0}, part[4] = {h / 6, h / 3, h / 3, h / 6};
+    const orbit_state from = *x;
+    orbit_state y = from;
+    for (int i = 0; i < 4; i++) {
+        orbit_rate k;
+        if (!orbit_slope(o, when[i], &y, u, &k))
+            return false;
+        y = from;
+        orbit_shift(o, &y, ahead[i], &k);
+        orbit_shift(o, x, part[i], &k);
+    }
     x->client.attitude = ff_quat_unit(x->client.attitude);
     x->s.base.q = ff_quat_unit(x->s.base.q);
-    return good;
+    return true;
 }
 
 /* --------------------------------------------------------------------------------------------- runs -- */

@@ -22,7 +22,7 @@ static double now(void) {
 /* "127.0.0.1:59152" */
 static bool address_of(const char *text, struct sockaddr_in *address) {
     char host[32];
-    const char *colon = text ? strrchr(text, ':') : NULL;
+    const char *colon = strrchr(text, ':');
     if (!colon || (size_t)(colon - text) >= sizeof host)
         return false;
     memcpy(host, text, (size_t)(colon - text));
@@ -43,9 +43,9 @@ typedef struct relay {
     const ff_relay_options *options;
     int outer, inner; /* towards the controller, towards the loop */
     struct sockaddr_in controller, loop;
-    bool known; /* the controller */
-    bool told;  /* the cause */
-    bool waits; /* for the loop's answer */
+    bool known;    /* the controller */
+    bool reported; /* the cause */
+    bool waits;    /* for the loop's answer */
     double deadline, last;
 } relay;
 
@@ -68,8 +68,8 @@ static void answer_instead(relay *r) {
     if (size > 0)
         to_controller(r, bytes, size);
     r->waits = false;
-    if (!r->told) { /* after the answer: it must not be late */
-        r->told = true;
+    if (!r->reported) { /* after the answer: it must not be late */
+        r->reported = true;
         ff_monitor_text(r->m, text, sizeof text);
         note(r, text);
     }
@@ -145,8 +145,11 @@ static int socket_for(const struct sockaddr_in *at, bool bound, char *message, s
 ff_status ff_relay_run(ff_monitor *monitor, const ff_relay_options *options, char *message, size_t size) {
     relay r = {.m = monitor, .options = options, .inner = -1};
     struct sockaddr_in listen;
-    if (!address_of(options->listen, &listen) || !address_of(options->loop, &r.loop) ||
-        !(options->patience > 0.0)) {
+    if (!(options->patience > 0.0)) {
+        snprintf(message, size, "patience is %g s, it must be above 0", options->patience);
+        return FF_ERR_ARGUMENT;
+    }
+    if (!address_of(options->listen, &listen) || !address_of(options->loop, &r.loop)) {
         snprintf(message, size, "%s is not ADDRESS:PORT",
                  address_of(options->listen, &listen) ? options->loop : options->listen);
         return FF_ERR_ARGUMENT;

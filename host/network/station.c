@@ -18,6 +18,8 @@ static ff_status read_page(ff_network *s, int i, char *message, size_t size) {
     char *page = malloc(FF_DEVICE_PAGE_MAX + 1024);
     size_t used = 0;
     ff_status status = page ? FF_OK : FF_ERR_MEMORY;
+    if (!page)
+        snprintf(message, size, "no memory for the sensor's page");
     /* the facility may be starting at this moment */
     const int64_t give_up = ff_clock_now() + (int64_t)(1e9 * ff__network_patience(s));
     for (; !status;) {

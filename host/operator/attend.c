@@ -2,7 +2,6 @@
 #include "operator/internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static void record_row(ff_operator *o, ff_row *row) {
     const ff_ideal_result *ideal = o->run->ideal;
@@ -133,15 +132,14 @@ static void check(ff_operator *o, progress *done) {
 }
 
 void ff__operator_attend(ff_operator *o) {
-    ff_row *row = malloc(sizeof *row);
     progress done = {0};
     int64_t busy = ff_clock_now(); /* [ns] when the last row came */
-    while (row) {
+    for (;;) {
         const bool ended = atomic_load_explicit(&o->ended, memory_order_acquire);
         ff_rt_note note;
         bool any = false;
-        while (ff_ring_pop(&o->rows, row)) {
-            record_row(o, row);
+        while (ff_ring_pop(&o->rows, &o->row)) {
+            record_row(o, &o->row);
             any = true;
             if (ff_ring_dropped(&o->rows))
                 atomic_store(&o->recorder_failed, true);
@@ -162,5 +160,4 @@ void ff__operator_attend(ff_operator *o) {
         if (!any)
             ff_clock_sleep_until(ff_clock_now() + 2000000);
     }
-    free(row);
 }

@@ -60,7 +60,8 @@ void ff__operator_conclude(ff_operator *o) {
     result->dropped_rows = ff_ring_dropped(&o->rows);
     result->dropped_telemetry = ff_ring_dropped(&o->telemetry.samples);
     /* oldest first */
-    result->last = calloc(o->last_count + 1, sizeof *result->last);
+    if (o->last_count)
+        result->last = calloc(o->last_count, sizeof *result->last);
     for (size_t n = 0; result->last && n < o->last_count; n++)
         result->last[n] = o->last[(o->last_next + o->last_capacity - o->last_count + n) % o->last_capacity];
     result->last_count = result->last ? o->last_count : 0;

@@ -36,6 +36,7 @@ typedef struct ff_operator {
 
     /* the recorder's */
     ff_status recorder_status;
+    ff_row row; /* the one that was popped */
     ff_row *last;
     size_t last_capacity, last_next, last_count;
     ff_touch touch;

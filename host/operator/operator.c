@@ -170,6 +170,8 @@ static ff_status open_all(ff_operator *o, char *message, size_t size) {
         return status;
     }
     status = ff_telemetry_start(&o->telemetry, &options->viewer, &o->tuning, &o->touch, o->run->ideal);
+    if (status != FF_OK)
+        snprintf(message, size, "no memory for the telemetry");
     o->executive.guard.shows = o->telemetry.running;
     return status;
 }
@@ -194,6 +196,7 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     ff_operator *o = calloc(1, sizeof *o);
     if (!o) {
         result->run.status = FF_ERR_MEMORY;
+        snprintf(result->run.message, sizeof result->run.message, "no memory for a run on devices");
         return;
     }
     o->scenario = scenario;

@@ -31,13 +31,12 @@ static void bring(ff_telemetry *t, const ff_order_answer *answer) {
 
 static void *watch(void *self) {
     ff_telemetry *t = self;
-    ff_telemetry_sample *sample = malloc(sizeof *sample);
-    for (bool last = false; sample;) {
+    for (bool last = false;;) {
         const bool ends = atomic_load_explicit(&t->stop, memory_order_acquire);
         ff_order order;
         ff_order_answer answer;
-        while (ff_ring_pop(&t->samples, sample))
-            show(t, sample);
+        while (ff_ring_pop(&t->samples, t->shown))
+            show(t, t->shown);
         while (ff_tuning_answer(t->tuning, &answer))
             bring(t, &answer);
         for (int n = 0; n < WAITING && t->viewer.next && t->viewer.next(t->viewer.self, &order); n++) {
@@ -54,10 +53,9 @@ static void *watch(void *self) {
     }
     /* orders that the loop did not take any more */
     ff_order order;
-    while (sample && ff_ring_pop(&t->tuning->orders, &order))
+    while (ff_ring_pop(&t->tuning->orders, &order))
         bring(t, &(ff_order_answer){
                      .order = order, .done = order.verb == FF_ORDER_STOP, .text = "the run has ended"});
-    free(sample);
     return NULL;
 }
 
@@ -67,7 +65,8 @@ ff_status ff_telemetry_start(ff_telemetry *t, const ff_viewer *viewer, ff_tuning
     if (!viewer->sample)
         return FF_OK;
     t->out = calloc(1, sizeof *t->out);
-    if (!t->out || ff_ring_create(&t->samples, sizeof(ff_telemetry_sample), SAMPLES) != FF_OK ||
+    t->shown = calloc(1, sizeof *t->shown);
+    if (!t->out || !t->shown || ff_ring_create(&t->samples, sizeof(ff_telemetry_sample), SAMPLES) != FF_OK ||
         pthread_create(&t->thread, NULL, watch, t) != 0)
         return FF_ERR_MEMORY;
     t->running = true;
@@ -87,5 +86,6 @@ void ff_telemetry_stop(ff_telemetry *t) {
     }
     ff_ring_free(&t->samples);
     free(t->out);
-    t->out = NULL;
+    free(t->shown);
+    t->out = t->shown = NULL;
 }

@@ -40,7 +40,8 @@ typedef struct ff_telemetry {
     pthread_t thread;
     bool running;
     atomic_bool stop;
-    ff_telemetry_sample *out; /* one, the real-time thread's */
+    ff_telemetry_sample *out;   /* one, the real-time thread's */
+    ff_telemetry_sample *shown; /* one, the telemetry thread's */
 } ff_telemetry;
 
 /* FF_OK and not running without a viewer. */

@@ -411,8 +411,10 @@ static void end_session(ff_server *f) {
  * the lab alone, where the robots are (the plan refuses what is fixed in inertial space). */
 static ff_plant *create_plant(const ff_server *f, char *message, size_t size) {
     ff_scenario *scenario = malloc(sizeof *scenario);
-    if (!scenario)
+    if (!scenario) {
+        snprintf(message, size, "no memory for the facility");
         return NULL;
+    }
     *scenario = *f->scenario;
     scenario->frame = FF_FRAME_ABSOLUTE;
     for (int i = 0; i < f->plan.bodies; i++) {
@@ -462,6 +464,7 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
     ff_scenario *real = malloc(sizeof *real);
     if (!f || !real) {
         result->status = FF_ERR_MEMORY;
+        snprintf(result->message, sizeof result->message, "no memory for the facility");
         free(real);
         free(f);
         return;

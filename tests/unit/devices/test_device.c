@@ -6,6 +6,7 @@
 
 #include "support.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* The n-th datagram that a healthy device of this kind sends. */
@@ -198,12 +199,139 @@ static void test_answers(void **unused) {
     }
 }
 
+/* One value of a configuration, set to what it must not be. */
+typedef struct spoil {
+    size_t at;
+    double number; /* where is_number */
+    bool is_number;
+    uint64_t bits; /* else: the lowest of them, `bytes` wide */
+    size_t bytes;
+} spoil;
+
+static void put(void *config, const spoil *s) {
+    char *at = (char *)config + s->at;
+    memcpy(at, s->is_number ? (const void *)&s->number : (const void *)&s->bits,
+           s->is_number ? sizeof s->number : s->bytes);
+}
+
+#define NUMBER(type, field, value) \
+    { offsetof(type, field), value, true, 0, 0 }
+#define WORD(type, field, value) \
+    { offsetof(type, field), 0, false, (uint64_t)(value), sizeof(((type *)0)->field) }
+
+/* Each value that a configuration must not have, alone in one that is good. */
+static void test_bad_configurations(void **unused) {
+    (void)unused;
+    const spoil client[] = {
+        WORD(ff_rsi_client_config, names.axes[0], 0),
+        WORD(ff_rsi_client_config, mode, 9),
+        WORD(ff_rsi_client_config, channel, 9),
+        WORD(ff_rsi_client_config, decimals, -1),
+        WORD(ff_rsi_client_config, decimals, FF_TEXT_DECIMALS_MAX + 1),
+        NUMBER(ff_rsi_client_config, max_rotation, 0.0),
+        NUMBER(ff_rsi_client_config, max_rotation, 3.2), /* above pi */
+        NUMBER(ff_rsi_client_config, clip_translation, 0.0),
+        NUMBER(ff_rsi_client_config, clip_rotation, FF_NAN),
+        WORD(ff_rsi_client_config, clip_cycles, 0),
+        WORD(ff_rsi_client_config, clip_window, 0),
+        WORD(ff_rsi_client_config, clip_window, FF_RSI_WINDOW_MAX + 1),
+    };
+    for (size_t n = 0; n < sizeof client / sizeof *client; n++) {
+        ff_rsi_client_config c = ff_rsi_client_config_default();
+        assert_int_equal(ff_rsi_client_config_validate(&c), FF_OK);
+        put(&c, &client[n]);
+        if (ff_rsi_client_config_validate(&c) != FF_ERR_ARGUMENT)
+            fail_msg("client %zu was taken", n);
+    }
+    const spoil controller[] = {
+        WORD(ff_rsi_controller_config, names.type[0], 0),
+        WORD(ff_rsi_controller_config, mode, 9),
+        WORD(ff_rsi_controller_config, decimals, -1),
+        WORD(ff_rsi_controller_config, decimals, FF_TEXT_DECIMALS_MAX + 1),
+        WORD(ff_rsi_controller_config, ipoc_step, 0),
+        WORD(ff_rsi_controller_config, fields, FF_RSI_DELAY), /* neither pose nor axes */
+        WORD(ff_rsi_controller_config, fields, 128 | FF_RSI_RIST),
+        NUMBER(ff_rsi_controller_config, poscorr_lower_mm[2], 0.1),
+        NUMBER(ff_rsi_controller_config, poscorr_upper_mm[0], -0.1),
+        NUMBER(ff_rsi_controller_config, poscorr_rotation_deg, FF_NAN),
+        NUMBER(ff_rsi_controller_config, axiscorr_lower[11], 0.1),
+        NUMBER(ff_rsi_controller_config, axiscorr_upper[5], FF_NAN),
+        NUMBER(ff_rsi_controller_config, axiscorrmon[6], -0.1),
+        NUMBER(ff_rsi_controller_config, poscorrmon_translation_mm, -0.1),
+        NUMBER(ff_rsi_controller_config, poscorrmon_rotation_deg, -0.1),
+    };
+    for (size_t n = 0; n < sizeof controller / sizeof *controller; n++) {
+        ff_rsi_controller_config c = ff_rsi_controller_config_default(FF_RSI_ABSOLUTE);
+        assert_int_equal(ff_rsi_controller_config_validate(&c), FF_OK);
+        put(&c, &controller[n]);
+        if (ff_rsi_controller_config_validate(&c) != FF_ERR_ARGUMENT)
+            fail_msg("controller %zu was taken", n);
+    }
+    const spoil sensor[] = {
+        WORD(ff_ati_client_config, start.command, FF_ATI_BIAS),
+        WORD(ff_ati_client_config, start.command, FF_ATI_STOP), NUMBER(ff_ati_client_config, retry, 0.0),
+        NUMBER(ff_ati_client_config, silence, FF_NAN), WORD(ff_ati_client_config, retries, 0)};
+    for (size_t n = 0; n < sizeof sensor / sizeof *sensor; n++) {
+        ff_ati_client_config c = ff_ati_client_config_default();
+        assert_int_equal(ff_ati_client_config_validate(&c), FF_OK);
+        put(&c, &sensor[n]);
+        if (ff_ati_client_config_validate(&c) != FF_ERR_ARGUMENT)
+            fail_msg("sensor %zu was taken", n);
+    }
+    const spoil page[] = {
+        NUMBER(ff_ati_page, counts_per_force, 0.0), NUMBER(ff_ati_page, counts_per_force, FF_INF),
+        NUMBER(ff_ati_page, counts_per_torque, FF_NAN), NUMBER(ff_ati_page, counts_per_torque, FF_INF)};
+    for (size_t n = 0; n < sizeof page / sizeof *page; n++) {
+        ff_ati_page p = ff_ati_page_default();
+        ff_ati_scale scale;
+        put(&p, &page[n]);
+        assert_int_equal(ff_ati_page_scale(&p, &scale), FF_ERR_ARGUMENT);
+    }
+}
+
+/* What a robot with Cartesian corrections, or on a rail, says that it was sent is what it was ordered. */
+static void test_what_was_sent(void **unused) {
+    (void)unused;
+    const ff_device *device = ff_device_of(FF_DEVICE_ROBOT, 0);
+    for (int rail = 0; rail < 2; rail++) {
+        const ff_device_settings settings = {.window = 50, .cartesian = !rail, .rail = rail};
+        void *state = calloc(1, device->bytes);
+        ff_device_sample sample = {0};
+        uint8_t bytes[FF_DEVICE_READ_MAX], sent[FF_DEVICE_SEND_MAX];
+        size_t used;
+        assert_non_null(state);
+        device->open(state, &settings);
+        assert_int_equal(device->sample(state, 0.0, bytes, datagram(device, 0, bytes, sizeof bytes), &sample),
+                         FF_OK);
+        ff_robot_order order = {.moves = true, .pose = sample.robot.pose, .joints = sample.robot.joints},
+                       said = {0};
+        order.pose.p.x += 0.012;
+        order.pose.q = ff_quat_mul(ff_quat_exp(ff_vec3_make(0.01, -0.02, 0.03)), order.pose.q);
+        order.joints.a[4] += 0.02;
+        order.joints.rail += 0.25;
+        assert_int_equal(device->answer(state, 0.0, &order, sent, sizeof sent, &used), FF_OK);
+        device->sent(state, &said);
+        if (rail) { /* nine decimals of a degree or millimetre, half of the last */
+            assert_near(said.joints.rail, order.joints.rail, 0.51e-12);
+            for (int a = 0; a < 6; a++)
+                assert_near(said.joints.a[a], order.joints.a[a], 0.51e-9 * FF_PI / 180.0);
+        } else {
+            for (int a = 0; a < 3; a++)
+                assert_near(said.pose.p.a[a], order.pose.p.a[a], 0.51e-12);
+            assert_near(ff_quat_angle(said.pose.q, order.pose.q), 0.0, 3 * 0.51e-9 * FF_PI / 180.0);
+        }
+        free(state);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_state_is_plain_memory),
         cmocka_unit_test(test_hostile_datagrams),
         cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_bad_configurations),
+        cmocka_unit_test(test_what_was_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

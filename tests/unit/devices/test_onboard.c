@@ -184,11 +184,95 @@ static void test_each_bad_command_is_refused_for_its_reason(void **state) {
         assert_non_null(ff_obsw_refusal_name((ff_obsw_refusal)i));
 }
 
+/* The other side's part, as the Python and C examples rely on it. */
+static void test_each_bad_sensor_packet_is_refused_for_its_reason(void **state) {
+    (void)state;
+    const ff_obsw_frame f = {.joints = 3, .session = 1, .sequence = 2};
+    const ff_obsw_in in = {0};
+    const ff_obsw_out out = {0};
+    for (int pus = 0; pus < 2; pus++) {
+        ff_obsw_wire wire, other;
+        ff_obsw_wire_default(&wire);
+        wire.pus = pus;
+        other = wire;
+        other.apid_sensors = 200;
+        ff_obsw_frame g = {.session = 99};
+        ff_obsw_in got = {.t = 99};
+        uint8_t b[500];
+        size_t used;
+        assert_int_equal(ff_obsw_sensors_encode(&wire, &f, &in, b, sizeof b, &used), FF_OK);
+        for (size_t n = 0; n < used; n++)
+            assert_int_equal(ff_obsw_sensors_decode(&wire, b, n, &g, &got), FF_OBSW_SHORT);
+        b[used] = 0;
+        assert_int_equal(ff_obsw_sensors_decode(&wire, b, used + 1, &g, &got), FF_OBSW_LONG);
+        assert_int_equal(ff_obsw_sensors_decode(&other, b, used, &g, &got), FF_OBSW_FOREIGN);
+        b[0] ^= 0x08; /* without its secondary header */
+        assert_int_equal(ff_obsw_sensors_decode(&wire, b, used, &g, &got), FF_OBSW_FOREIGN);
+        assert_int_equal(ff_obsw_command_encode(&wire, &f, &out, b, sizeof b, &used), FF_OK);
+        assert_int_equal(ff_obsw_sensors_decode(&wire, b, used, &g, &got), FF_OBSW_FOREIGN);
+        assert_int_equal(g.session, 99); /* nothing was written */
+        assert_near(got.t, 99, 0);
+    }
+    /* the payload of cFS telemetry has no checksum: version and joints are judged, too */
+    static const struct {
+        uint8_t version, joints;
+        ff_obsw_refusal refusal;
+    } cases[] = {{FF_OBSW_VERSION, 3, FF_OBSW_TAKEN},
+                 {FF_OBSW_VERSION + 1, 3, FF_OBSW_VERSIONS},
+                 {FF_OBSW_VERSION, FF_OBSW_JOINTS + 1, FF_OBSW_VERSIONS},
+                 {FF_OBSW_VERSION, 4, FF_OBSW_SHORT},
+                 {FF_OBSW_VERSION, 2, FF_OBSW_LONG}};
+    ff_obsw_wire wire;
+    ff_obsw_frame g;
+    ff_obsw_in got;
+    uint8_t b[500], empty[FF_OBSW_PUS_TIME] = {0};
+    size_t used;
+    ff_obsw_wire_default(&wire);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ff_obsw_sensors_encode(&wire, &f, &in, b, sizeof b, &used);
+        b[16] = cases[i].version;
+        b[20] = cases[i].joints;
+        assert_int_equal(ff_obsw_sensors_decode(&wire, b, used, &g, &got), cases[i].refusal);
+    }
+    const ff_ccsds_cfs_telemetry small = {.apid = wire.apid_sensors, .payload = empty, .payload_size = 4};
+    assert_int_equal(ff_ccsds_cfs_telemetry_encode(&small, b, sizeof b, &used), FF_OK);
+    assert_int_equal(ff_obsw_sensors_decode(&wire, b, used, &g, &got), FF_OBSW_SHORT);
+    const ff_ccsds_cfs_command function = {
+        .apid = wire.apid_command, .function = FF_OBSW_FUNCTION + 1, .payload = empty, .payload_size = 4};
+    ff_obsw_out command;
+    assert_int_equal(ff_ccsds_cfs_command_encode(&function, b, sizeof b, &used), FF_OK);
+    assert_int_equal(ff_obsw_command_decode(&wire, 3, b, used, &g, &command), FF_OBSW_FOREIGN);
+    /* PUS: another service, another subtype, a payload shorter than its time */
+    wire.pus = true;
+    for (int n = 0; n < 3; n++) {
+        const ff_ccsds_pus_telemetry t = {.apid = wire.apid_sensors,
+                                          .service = FF_OBSW_PUS_SERVICE + (n == 0),
+                                          .subtype = FF_OBSW_PUS_SENSORS + (n == 1),
+                                          .payload = empty,
+                                          .payload_size = FF_OBSW_PUS_TIME - 1};
+        assert_int_equal(ff_ccsds_pus_telemetry_encode(&t, b, sizeof b, &used), FF_OK);
+        assert_int_equal(ff_obsw_sensors_decode(&wire, b, used, &g, &got),
+                         n < 2 ? FF_OBSW_FOREIGN : FF_OBSW_SHORT);
+        const ff_ccsds_pus_command c = {.apid = wire.apid_command,
+                                        .service = FF_OBSW_PUS_SERVICE + (n == 0),
+                                        .subtype = FF_OBSW_PUS_COMMAND + (n == 1),
+                                        .payload = empty,
+                                        .payload_size = 4};
+        assert_int_equal(ff_ccsds_pus_command_encode(&c, b, sizeof b, &used), FF_OK);
+        assert_int_equal(ff_obsw_command_decode(&wire, 3, b, used, &g, &command),
+                         n < 2 ? FF_OBSW_FOREIGN : FF_OBSW_SHORT);
+    }
+    assert_string_equal(ff_obsw_refusal_name(FF_OBSW_TAKEN), "taken");
+    assert_string_equal(ff_obsw_refusal_name(FF_OBSW_REFUSALS), "taken");
+    assert_string_equal(ff_obsw_refusal_name(FF_OBSW_OLD), "old");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_ways_every_bit_for_both_headers),
         cmocka_unit_test(test_layout_is_the_documented_one),
         cmocka_unit_test(test_each_bad_command_is_refused_for_its_reason),
+        cmocka_unit_test(test_each_bad_sensor_packet_is_refused_for_its_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,69 @@ static void test_recipe_and_data(void **state) {
     assert_int_equal(ff_rtde_data_decode(&recipe, &packet, back, 27), FF_ERR_FORMAT);
 }
 
+/* What each kind of field cannot hold, and what no packet of the protocol is. */
+static void test_refusals(void **state) {
+    (void)state;
+    static const struct {
+        const char *kind;
+        double good, bad[4];
+    } cases[] = {{"BOOL", 1, {0.5, 2, -1, FF_NAN}},
+                 {"UINT8", 255, {0.5, 256, -1, FF_INF}},
+                 {"UINT32", 4294967295.0, {0.5, 4294967296.0, -1, FF_NAN}},
+                 {"UINT64", 9007199254740992.0, {0.5, 18446744073709551616.0, -1, FF_NAN}},
+                 {"INT32", -2147483648.0, {0.5, 2147483648.0, -2147483649.0, FF_NAN}}};
+    ff_rtde_recipe recipe;
+    uint8_t bytes[2048];
+    size_t bad, used;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(recipe_of(cases[i].kind, &recipe, &bad), FF_OK);
+        assert_int_equal(ff_rtde_data_encode(&recipe, &cases[i].good, bytes, sizeof bytes, &used), FF_OK);
+        assert_int_equal(used, 3 + recipe.bytes);
+        for (int n = 0; n < 4; n++)
+            assert_int_equal(ff_rtde_data_encode(&recipe, &cases[i].bad[n], bytes, sizeof bytes, &used),
+                             FF_ERR_ARGUMENT);
+    }
+    /* another type, a length that is not the recipe's */
+    double value;
+    const uint8_t one[] = {7, 1, 0};
+    assert_int_equal(recipe_of("BOOL", &recipe, &bad), FF_OK);
+    assert_int_equal(ff_rtde_data_decode(&recipe, &(ff_rtde_packet){'U', one, 2}, &value, 1), FF_OK);
+    assert_int_equal(ff_rtde_data_decode(&recipe, &(ff_rtde_packet){'M', one, 2}, &value, 1), FF_ERR_FORMAT);
+    assert_int_equal(ff_rtde_data_decode(&recipe, &(ff_rtde_packet){'U', one, 3}, &value, 1), FF_ERR_FORMAT);
+    assert_int_equal(
+        ff_rtde_recipe_decode(&(ff_rtde_packet){'M', (const uint8_t *)"\7BOOL", 5}, &recipe, &bad),
+        FF_ERR_FORMAT);
+    assert_int_equal(
+        ff_rtde_recipe_decode(&(ff_rtde_packet){'I', (const uint8_t *)"\7BOOL", 5}, &recipe, &bad), FF_OK);
+    /* yes or no, in one byte */
+    const uint8_t yes = 1, no = 0, neither = 2;
+    assert_int_equal(ff_rtde_accepted(&(ff_rtde_packet){'V', &yes, 1}), FF_OK);
+    assert_int_equal(ff_rtde_accepted(&(ff_rtde_packet){'S', &yes, 1}), FF_OK);
+    assert_int_equal(ff_rtde_accepted(&(ff_rtde_packet){'P', &no, 1}), FF_ERR_DEVICE);
+    assert_int_equal(ff_rtde_accepted(&(ff_rtde_packet){'V', &neither, 1}), FF_ERR_FORMAT);
+    assert_int_equal(ff_rtde_accepted(&(ff_rtde_packet){'U', &yes, 1}), FF_ERR_FORMAT);
+    assert_int_equal(ff_rtde_accepted(&(ff_rtde_packet){'V', one, 2}), FF_ERR_FORMAT);
+    const uint8_t text[] = {0, 0, 1};
+    ff_rtde_message message;
+    assert_int_equal(ff_rtde_message_decode(&(ff_rtde_packet){'V', text, 3}, &message), FF_ERR_FORMAT);
+    /* requests */
+    char names[FF_RTDE_NAMES_MAX + 2];
+    memset(names, 'a', sizeof names);
+    names[sizeof names - 1] = 0;
+    static const double frequency[] = {0.0, -1.0, 500.1};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ff_rtde_outputs_encode(frequency[i], "q", bytes, sizeof bytes, &used),
+                         FF_ERR_ARGUMENT);
+    assert_int_equal(ff_rtde_outputs_encode(FF_NAN, "q", bytes, sizeof bytes, &used), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_rtde_outputs_encode(125.0, "", bytes, sizeof bytes, &used), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_rtde_outputs_encode(125.0, names, bytes, sizeof bytes, &used), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_rtde_outputs_encode(125.0, "q", bytes, 11, &used), FF_ERR_SIZE);
+    assert_int_equal(ff_rtde_inputs_encode("", bytes, sizeof bytes, &used), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_rtde_inputs_encode(names, bytes, sizeof bytes, &used), FF_ERR_ARGUMENT);
+    assert_int_equal(ff_rtde_version_encode(2, bytes, 4, &used), FF_ERR_SIZE);
+    assert_int_equal(used, 0);
+}
+
 static void test_text_and_noise(void **state) {
     (void)state;
     ff_rtde_message message;
@@ -124,8 +187,8 @@ static void test_text_and_noise(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_handshake_golden),
-                                       cmocka_unit_test(test_recipe_and_data),
-                                       cmocka_unit_test(test_text_and_noise)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_handshake_golden), cmocka_unit_test(test_recipe_and_data),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_text_and_noise)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,10 @@ static void test_integers(void **state) {
     assert_int_equal(ff_text_read_u64((ff_span){"18446744073709551616", 20}, &u), FF_ERR_FORMAT);
     assert_int_equal(ff_text_read_u64((ff_span){"-1", 2}, &u), FF_ERR_FORMAT);
     assert_int_equal(ff_text_read_u64((ff_span){"", 0}, &u), FF_ERR_FORMAT);
+    assert_int_equal(ff_text_read_u64((ff_span){"000000000000000000001", 21}, &u), FF_ERR_FORMAT);
+    assert_int_equal(ff_text_read_i64((ff_span){"", 0}, &s), FF_ERR_FORMAT);
+    assert_int_equal(ff_text_read_i64((ff_span){"+7", 2}, &s), FF_OK);
+    assert_true(s == 7);
     assert_int_equal(ff_text_read_i64((ff_span){"-42", 3}, &s), FF_OK);
     assert_true(s == -42);
     assert_int_equal(ff_text_read_i64((ff_span){"9223372036854775808", 19}, &s), FF_ERR_FORMAT);
@@ -86,6 +90,30 @@ static void test_put_double_equals_printf(void **state) {
         assert_string_equal(ours, want);
         assert_near(ff_text_round(x, decimals), strtod(want, NULL), 0);
     }
+}
+
+/* Values next to the middle between two that can be printed: which one is nearer is decided below the last
+ * bit of the product, and printf decides on the exact value. */
+static void test_ties_equal_printf(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 5);
+    for (int i = 0; i < 2000; i++) {
+        const double x =
+            (ff_rng_next(&rng) % 2 ? 1.0 : -1.0) * ((double)(ff_rng_next(&rng) % 1000000) + 0.5) / 1e9;
+        char ours[64], theirs[64];
+        ff_text_out out;
+        ff_text_begin(&out, ours, sizeof ours);
+        ff_text_put_double(&out, x, 9);
+        snprintf(theirs, sizeof theirs, "%.9f", x);
+        if (strcmp(theirs, "-0.000000000") != 0)
+            assert_string_equal(ours, theirs);
+    }
+    /* what has no place in a telegram is not rounded either */
+    assert_true(isnan(ff_text_round(FF_NAN, 3)));
+    assert_near(ff_text_round(1.25e9, 0), 1.25e9, 0);
+    assert_near(ff_text_round(0.123, -1), 0.123, 0);
+    assert_near(ff_text_round(0.123, FF_TEXT_DECIMALS_MAX + 1), 0.123, 0);
 }
 
 static void test_put_refuses(void **state) {
@@ -126,7 +154,10 @@ static void test_escape_round_trip(void **state) {
     assert_string_equal(back, "a<b>&\"c' z");
     assert_int_equal(ff_xml_unescape((ff_span){"&#65;&#x42;", 11}, back, sizeof back), FF_OK);
     assert_string_equal(back, "AB");
-    static const char *const bad[] = {"&", "&amp", "&nope;", "&#;", "&#x;", "&#0;", "&#300;", "&#x1g;", "&;"};
+    assert_int_equal(ff_xml_unescape((ff_span){"&#x4a;&#x4F;", 12}, back, sizeof back), FF_OK);
+    assert_string_equal(back, "JO");
+    static const char *const bad[] = {"&",      "&amp",   "&nope;", "&#;",   "&#x;",  "&#0;", "&#300;",
+                                      "&#x1g;", "&#x1G;", "&#1a;",  "&#1A;", "&#x/;", "&;"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(ff_xml_unescape((ff_span){bad[i], strlen(bad[i])}, back, sizeof back),
                          FF_ERR_FORMAT);
@@ -180,6 +211,10 @@ static void test_xml(void **state) {
                                       "<r><!-- </r>",
                                       "<?xml <r/>",
                                       "<r>< a/></r>"};
+    ff_span open = {" x=\"1", 5}, name, value; /* the element ends before the quote does */
+    bool found;
+    assert_int_equal(ff_xml_attribute(&open, &name, &value, &found), FF_ERR_FORMAT);
+    assert_false(found);
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         if (walk(good[i]) != FF_OK)
             fail_msg("refused %s", good[i]);
@@ -193,6 +228,7 @@ int main(void) {
                                        cmocka_unit_test(test_read_double_refuses),
                                        cmocka_unit_test(test_integers),
                                        cmocka_unit_test(test_put_double_equals_printf),
+                                       cmocka_unit_test(test_ties_equal_printf),
                                        cmocka_unit_test(test_put_refuses),
                                        cmocka_unit_test(test_escape_round_trip),
                                        cmocka_unit_test(test_xml)};

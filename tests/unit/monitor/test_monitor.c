@@ -8,6 +8,9 @@
 #include "freefloat/command.h"
 #include "freefloat/dynamics.h"
 #include "monitor/monitor.h"
+#include "net/socket.h"
+
+#include <unistd.h>
 
 #define DEG (FF_PI / 180.0)
 enum { STEP = 4 };
@@ -558,6 +561,56 @@ static void test_axes_and_end(void **state) {
     }
 }
 
+/* Addresses that are none, a port that is taken, an address that is not this computer's. */
+static void test_relay_that_cannot_begin(void **state) {
+    (void)state;
+    rig r;
+    set_up(&r, test_seed(), true);
+    char message[256], taken[32], text[64];
+    struct sockaddr_in at;
+    int fd;
+    ff_socket_address("127.0.0.1", 0, &at);
+    assert_int_equal(ff_socket_open(&at, &fd, &at, message, sizeof message), FF_OK);
+    snprintf(taken, sizeof taken, "127.0.0.1:%u", ntohs(at.sin_port));
+    static const char good[] = "127.0.0.1:59999";
+    static const char *const bad[] = {"",
+                                      "127.0.0.1",
+                                      "127.0.0.1:",
+                                      "127.0.0.1:0",
+                                      "127.0.0.1:65536",
+                                      "127.0.0.1:5x",
+                                      "127.0.0.256:5",
+                                      ":5",
+                                      "localhost:5",
+                                      "127.000000000000000000000000000.0.1:5"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        for (int loop = 0; loop < 2; loop++) {
+            const ff_relay_options o = {
+                .listen = loop ? good : bad[i], .loop = loop ? bad[i] : good, .patience = 0.003};
+            assert_int_equal(ff_relay_run(&r.m, &o, message, sizeof message), FF_ERR_ARGUMENT);
+            snprintf(text, sizeof text, "%s is not ADDRESS:PORT", bad[i]);
+            assert_string_equal(message, text);
+        }
+    for (int n = 0; n < 2; n++) {
+        const ff_relay_options o = {.listen = good, .loop = good, .patience = n ? FF_NAN : 0.0};
+        assert_int_equal(ff_relay_run(&r.m, &o, message, sizeof message), FF_ERR_ARGUMENT);
+        assert_non_null(strstr(message, "patience"));
+    }
+    const struct {
+        const char *listen, *loop, *named;
+    } device[] = {{taken, good, taken},
+                  {"192.0.2.1:59999", good, "192.0.2.1:59999"}, /* nobody's own (RFC 5737) */
+                  {"127.0.0.1:59999", "255.255.255.255:5", "255.255.255.255:5"}};
+    for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
+        const ff_relay_options o = {.listen = device[i].listen, .loop = device[i].loop, .patience = 0.003};
+        assert_int_equal(ff_relay_run(&r.m, &o, message, sizeof message), FF_ERR_DEVICE);
+        snprintf(text, sizeof text, "UDP %s: ", device[i].named);
+        assert_true(strncmp(message, text, strlen(text)) == 0 && strlen(message) > strlen(text));
+    }
+    close(fd);
+    assert_int_equal(r.m.telegrams, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loop_that_dies),
@@ -568,6 +621,7 @@ int main(void) {
         cmocka_unit_test(test_telegrams_that_are_none),
         cmocka_unit_test(test_refused_configurations),
         cmocka_unit_test(test_axes_and_end),
+        cmocka_unit_test(test_relay_that_cannot_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

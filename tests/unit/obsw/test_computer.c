@@ -1,9 +1,14 @@
 /* The servicer's computer: what acts when the software is late, silent, wrong or dead; one path for all
- * kinds. The link is a fake one in memory: no socket, no clock. */
+ * kinds. The link is a fake one in memory: no socket, no clock; the one over UDP is tested alone. */
+#include "net/socket.h"
 #include "obsw/computer.h"
 #include "obsw/udp.h"
 #include "servicer_model.h"
 #include "support.h"
+#include "text/clock.h"
+
+#include <arpa/inet.h>
+#include <unistd.h>
 
 #define CYCLE 0.004
 enum { N = SERVICER_JOINTS, QUEUE = 64 };
@@ -391,6 +396,55 @@ static void test_addresses_and_ends_are_said(void **state) {
     assert_string_equal(ff_obsw_kind_name(FF_OBSW_SHARED), "shared");
 }
 
+/* The link itself, with sockets of this test as the on-board software, as a stranger and as who has the port.
+ */
+static void test_link_over_udp(void **state) {
+    (void)state;
+    ff_computer_config c;
+    ff_obsw_link link, second;
+    struct sockaddr_in peer, stranger, here;
+    int fd, other;
+    int64_t stamp;
+    char text[256] = "", bytes[16] = "";
+    udp(&c, NULL);
+    ff_socket_address("127.0.0.1", 0, &peer);
+    ff_socket_address("127.0.0.2", 0, &stranger);
+    assert_int_equal(ff_socket_open(&peer, &fd, &peer, text, sizeof text), FF_OK);
+    assert_int_equal(ff_socket_open(&stranger, &other, NULL, text, sizeof text), FF_OK);
+    c.udp.port = ntohs(peer.sin_port);
+    c.udp.local_port = 0; /* any */
+    assert_int_equal(ff_obsw_udp_open(&c.udp, &link, text, sizeof text), FF_OK);
+    assert_int_equal(link.receive(link.self, bytes, sizeof bytes, 0.0), FF_OBSW_NOTHING);
+    assert_true(link.send(link.self, "sensors", 7));
+    assert_true(ff_socket_wait(fd, 1000000000));
+    assert_int_equal(ff_socket_receive(fd, bytes, sizeof bytes, &here, &stamp), 7);
+    assert_memory_equal(bytes, "sensors", 7);
+    assert_true(ff_socket_send(fd, "command", 7, &here));
+    assert_int_equal(link.receive(link.self, bytes, sizeof bytes, 1.0), 7);
+    assert_memory_equal(bytes, "command", 7);
+    assert_true(ff_socket_send(fd, "longer than the buffer", 22, &here));
+    assert_int_equal(link.receive(link.self, bytes, sizeof bytes, 1.0), FF_OBSW_TOO_LONG);
+    assert_true(ff_socket_send(other, "command", 7, &here));
+    assert_int_equal(link.receive(link.self, bytes, sizeof bytes, 1.0), FF_OBSW_STRANGER);
+    /* its port is taken, and no two sessions have the same number */
+    c.udp.local_port = ntohs(here.sin_port);
+    assert_int_equal(ff_obsw_udp_open(&c.udp, &second, text, sizeof text), FF_ERR_DEVICE);
+    assert_non_null(strstr(text, "cannot be bound"));
+    c.udp.local_port = 0;
+    assert_int_equal(ff_obsw_udp_open(&c.udp, &second, text, sizeof text), FF_OK);
+    assert_int_not_equal(second.session, link.session);
+    /* free running: the first time given is now, a later one is waited for */
+    const int64_t before = ff_clock_now();
+    assert_true(link.pace(link.self, 10.0) >= 0.0);
+    const double late = link.pace(link.self, 10.02);
+    assert_true(late >= 0.0);
+    assert_true(ff_clock_now() - before >= 20000000); /* [ns] never early, however busy the computer */
+    second.close(second.self);
+    link.close(link.self);
+    close(fd);
+    close(other);
+}
+
 /* A recording stands for software of any kind here: NaN, silence, and the thrusters' limits. */
 static bool recorded(void *self, uint64_t k, ff_obsw_out *out) {
     (void)self;
@@ -433,6 +487,7 @@ int main(void) {
         cmocka_unit_test(test_peer_that_dies_and_comes_back),
         cmocka_unit_test(test_no_first_answer_is_an_error),
         cmocka_unit_test(test_addresses_and_ends_are_said),
+        cmocka_unit_test(test_link_over_udp),
         cmocka_unit_test(test_limits_and_nan_are_one_path_for_all_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,14 @@
-/* Memory that runs out in studies, references, emulations, the virtual facility and the loop of a scenario.
- */
+/* Memory that runs out in studies, references, emulations, the virtual facility, the loop of a scenario and
+ * both sides of a run on devices. */
 #include "folder_support.h"
 #include "memory_support.h"
 #include "emulate/arm.h"
 #include "facility/plant.h"
 #include "ideal/orbit.h"
+#include "operator/operator.h"
+#include "rt/ports.h"
 #include "rows/columns.h"
+#include "server/facility.h"
 #include "study/contact_stability.h"
 #include "study/workspace.h"
 
@@ -198,11 +201,58 @@ static void test_facility_and_loop(void **state) {
     assert_true(memory_sweep(columns, NULL) > 1);
 }
 
+static ff_ports ports;
+static const atomic_bool asked_to_stop = true;
+
+static bool serve(void *user, const char **text) {
+    (void)user;
+    static ff_facility_result result;
+    const ff_facility_options options = {.ports = ports, .stop = &asked_to_stop};
+    ff_facility_run(&scenario, &options, &result);
+    *text = result.message;
+    return result.status == FF_OK;
+}
+
+static void see_nothing(void *self, const ff_telemetry_sample *sample) {
+    (void)self;
+    (void)sample;
+}
+
+/* It is asked to stop before any robot has spoken; the sensor's page is there. */
+static bool operate(void *user, const char **text) {
+    (void)user;
+    static ff_rt_result result;
+    const ff_run_options run = {0};
+    const ff_rt_options options = {
+        .ports = ports, .stop = &asked_to_stop, .deep_idle = true, .viewer = {.sample = see_nothing}};
+    ff_rt_run(&scenario, &run, &options, &result);
+    free(result.last);
+    *text = result.run.message;
+    return result.run.status != FF_ERR_MEMORY && result.trip.code == FF_TRIP_OPERATOR;
+}
+
+static void test_both_sides_of_devices(void **state) {
+    (void)state;
+    char xml[FF_ATI_XML_MAX];
+    size_t used;
+    struct sockaddr_in at;
+    ff_http_server *server;
+    const ff_ati_page sensor = ff_ati_page_default();
+    ports = free_ports();
+    assert_true(memory_sweep(serve, NULL) > 4);
+    assert_int_equal(ff_ati_page_encode(&sensor, xml, sizeof xml - 1, &used), FF_OK);
+    xml[used] = 0;
+    assert_int_equal(ff_socket_address("127.0.0.1", ports.http_port, &at), FF_OK);
+    assert_int_equal(ff_http_serve(&at, FF_ATI_HTTP_PATH, xml, &server, message, sizeof message), FF_OK);
+    assert_true(memory_sweep(operate, NULL) > 8);
+    ff_http_stop(server);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_workspace),       cmocka_unit_test(test_a_contact_stability),
         cmocka_unit_test(test_emulations),        cmocka_unit_test(test_references),
-        cmocka_unit_test(test_facility_and_loop),
+        cmocka_unit_test(test_facility_and_loop), cmocka_unit_test(test_both_sides_of_devices),
     };
     return cmocka_run_group_tests(tests, load, remove_folder);
 }
