@@ -392,19 +392,19 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
         stop(b, T, course, &c, &wanted);
     }
     *d = bounded(b, T, wanted, now);
-    if (!ff_vec3_finite(*d)) {
-        *d = ff_vec3_zero();
-        c = (part){ff_vec3_zero(), ff_vec3_zero()};
-    }
+    const bool finite = ff_vec3_finite(c.v) && ff_vec3_finite(c.a);
+    if (!finite) /* limits so large that the plan overflows: the next one begins behind the answer, which is
+                    bounded */
+        c = (part){ff_vec3_scale(1.0 / T, *d), ff_vec3_zero()};
     const double allowance = isfinite(b->J) ? b->J * T * T * T : 0.0;
-    *course =
-        (ff_output_course){.active = true,
-                           .exact = ff_vec3_norm(ff_vec3_sub(*d, wanted)) <= 1e-3 * allowance + LAST_BITS,
-                           .stopping = !chased,
-                           .releasing = !chased && course->releasing,
-                           .velocity = c.v,
-                           .acceleration = c.a,
-                           .share = course->share};
+    *course = (ff_output_course){.active = true,
+                                 .exact = finite && ff_vec3_norm(ff_vec3_sub(*d, wanted)) <=
+                                                        1e-3 * allowance + LAST_BITS,
+                                 .stopping = !chased,
+                                 .releasing = !chased && course->releasing,
+                                 .velocity = c.v,
+                                 .acceleration = c.a,
+                                 .share = course->share};
     return false;
 }
 
