@@ -165,7 +165,7 @@ static bool read_entry(reader *r, const ff_node *node, bool latin, ff_vary *vary
         if (strcmp(child->key, "latin") == 0)
             continue;
         if (found)
-            return fail(r, child->key_place, "'%s' varies in two ways, allowed: one of them", vary->path);
+            return fail(r, child->key_place, "'%s' varies twice, allowed: once", vary->path);
         found = child;
     }
     if (!found)

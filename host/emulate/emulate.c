@@ -10,7 +10,10 @@
 
 /* Adams with the fixed-point iteration: the systems are smooth between events and mildly stiff at most. */
 static const double RTOL = 1e-12, ATOL = 1e-14;
-enum { STATE_MAX = 2 * FF_EMULATION_POSITIONS_MAX + 2 * FF_EMULATION_DOF_MAX + 32, STEPS_MAX = 10000000 };
+enum {
+    STATE_MAX = 2 * FF_EMULATION_POSITIONS_MAX + 2 * FF_EMULATION_DOF_MAX + 32,
+    STEPS_MAX = 100000 /* of the solver, within one sample */
+};
 
 /* Contact of one end effector, with the signs of depth and force fixed between events, so that the solver
  * sees a smooth right-hand side. */
@@ -361,7 +364,6 @@ static ff_status start_side(run *r, system_side *side) {
     flags |= CVodeSStolerances(side->cvode, RTOL, ATOL);
     flags |= CVodeSetUserData(side->cvode, side);
     flags |= CVodeSetNonlinearSolver(side->cvode, side->solver); /* refuses NULL */
-    flags |= CVodeSetMaxNumSteps(side->cvode, STEPS_MAX);
     if (r->c->wall.present)
         flags |= CVodeRootInit(side->cvode, 2, roots);
     return flags == CV_SUCCESS ? FF_OK : FF_ERR_MEMORY;
@@ -396,7 +398,9 @@ static ff_status advance(run *r, system_side *side, double *t, double to, bool r
     if (restart && CVodeReInit(side->cvode, *t, side->vector) != CV_SUCCESS)
         return FF_ERR_CONVERGENCE;
     int stuck = 0;
-    while (*t < to) {
+    for (int step = 0; *t < to; step++) {
+        if (step == STEPS_MAX) /* a motion so fast that it will never end */
+            return FF_ERR_CONVERGENCE;
         if (CVodeSetStopTime(side->cvode, to) != CV_SUCCESS)
             return FF_ERR_CONVERGENCE;
         const double before = *t;

@@ -6,6 +6,43 @@ static ff_state state_of(const ff_executive *e) {
     return e->guard.walk.state;
 }
 
+/* While the operator decides, the standstill is measured again and again: what is armed is not older than
+ * that. */
+static void stand_again(ff_executive *e) {
+    ff_preflight *p = e->phases.preflight;
+    const bool last = ++p->renewing == FF_PREFLIGHT_CYCLES;
+    for (int i = 0; i < e->scenario->satellites; i++) {
+        ff_preflight_body *b = &p->body[i];
+        b->again = ff_wrench_add(b->again, e->in.sensor[i].f_s);
+        if (last) {
+            b->latest = ff_wrench_scale(1.0 / FF_PREFLIGHT_CYCLES, b->again);
+            b->again = ff_wrench_zero();
+        }
+    }
+    if (last) {
+        p->renewing = 0;
+        p->renewed = true;
+    }
+}
+
+/* The zero follows what the sensor has drifted since the check. More than a hand's push is not a drift:
+ * false. */
+static bool renew_zero(ff_executive *e) {
+    ff_loop_calibration c;
+    ff_loop_calibrated(e->loop.model, &c);
+    for (int i = 0; i < e->scenario->satellites; i++) {
+        const ff_preflight_body *b = &e->phases.preflight->body[i];
+        const ff_wrench drift = ff_wrench_sub(b->latest, ff_wrench_scale(1.0 / FF_PREFLIGHT_CYCLES, b->sum));
+        if (!(ff_vec3_norm(drift.f) <= b->threshold[0]) || !(ff_vec3_norm(drift.t) <= b->threshold[1])) {
+            e->found = (ff_trip){
+                .code = FF_TRIP_ZERO, .body = i, .value = ff_vec3_norm(drift.f), .limit = b->threshold[0]};
+            return false;
+        }
+        c.sensor[i].bias_s = ff_wrench_add(c.sensor[i].bias_s, drift);
+    }
+    return ff_loop_calibrate(e->loop.model, &c) == FF_OK;
+}
+
 void ff__phases_walk(ff_executive *e) {
     ff_preflight *preflight = e->phases.preflight;
     ff_walk *walk = &e->guard.walk;
@@ -19,7 +56,8 @@ void ff__phases_walk(ff_executive *e) {
             ff_walk_on(walk, FF_ON_PASSED);
         break;
     case FF_STATE_ZEROED:
-        if (atomic_load_explicit(&preflight->armed, memory_order_acquire))
+        if (preflight->renewed && atomic_load_explicit(&preflight->armed, memory_order_acquire) &&
+            renew_zero(e))
             ff_walk_on(walk, FF_ON_ARM);
         break;
     case FF_STATE_ARMED: /* the operator's arming is the start, too */
@@ -70,6 +108,8 @@ void ff__phases_check(ff_executive *e, ff_state before) {
     }
     if (before == FF_STATE_CHECK && state_of(e) == FF_STATE_ZEROED)
         take_zero(e);
+    else if (before == FF_STATE_ZEROED)
+        stand_again(e);
 }
 
 /* From where the robots stand to where their motion begins: one cycle. False: they are there. */

@@ -17,6 +17,8 @@ typedef struct ff_preflight_body {
     ff_wrench rest_b;      /* contact wrench, before the zero */
     ff_pose first;
     double apart, apart_angle, moved;
+    ff_wrench again,
+        latest; /* [N], [N m] sensor frame: sum of a standstill after the check, mean of the last one */
     /* the small motions */
     ff_trial trial;
     ff_trial_sample *sample;
@@ -35,6 +37,8 @@ typedef struct ff_preflight {
     atomic_bool measured, tested;
     atomic_bool tests, passed, armed, refused;
     unsigned standing;    /* cycles of it */
+    unsigned renewing;    /* cycles of the standstill that is measured again until the operator arms */
+    bool renewed;         /* it was, at least once */
     bool testing;         /* the robots move for a test */
     uint64_t trial_cycle; /* of the test motions */
     double trial_end;     /* [s] of the longest */

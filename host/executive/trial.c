@@ -61,8 +61,8 @@ void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, f
         const ff_pose T_wl = ff_pose_inverse(scenario->facility_pose);
         const ff_vec3 down =
             ff_quat_unrotate(trial->park.q, ff_quat_rotate(T_wl.q, scenario->facility_gravity));
-        /* two axes across gravity: the weight moves in both */
-        ff_vec3 a = {{fabs(down.x) < 0.7 * ff_vec3_norm(down) ? 1.0 : 0.0, 1.0, 0.3}};
+        /* two axes across gravity: the weight moves in both; made from a vector 13 degrees off it at least */
+        ff_vec3 a = {{fabs(down.x) < 0.5 * ff_vec3_norm(down) ? 1.0 : 0.0, 1.0, 0.3}};
         a = ff_vec3_cross(down, a);
         if (!(ff_vec3_norm(a) > 0.0))
             a = ff_vec3_make(1.0, 0.0, 0.0);

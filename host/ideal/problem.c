@@ -342,11 +342,6 @@ static ff_status check_contact(const ff_scenario *s, const ff_contact *c, char *
 ff_status ff__ideal_problem_create(const ff_scenario *scenario, ff_ideal_problem *problem, char *message,
                                    size_t size) {
     memset(problem, 0, sizeof *problem);
-    if (ff_scenario_servicer(scenario) >= 0) {
-        snprintf(message, size, "an arm has a reference of its own: the orbit");
-        return FF_ERR_UNSUPPORTED;
-    }
-    problem->scenario = scenario;
     if (scenario->satellites < 1 || scenario->satellites > FF_MAX_BODIES || scenario->contacts < 0 ||
         scenario->contacts > FF_MAX_CONTACTS || scenario->loads < 0 || scenario->loads > FF_MAX_LOADS ||
         !(scenario->cycle > 0.0) || !isfinite(scenario->cycle)) {
@@ -354,6 +349,11 @@ ff_status ff__ideal_problem_create(const ff_scenario *scenario, ff_ideal_problem
                  "the scenario is not valid: satellites, contacts, loads or cycle out of range");
         return FF_ERR_ARGUMENT;
     }
+    if (ff_scenario_servicer(scenario) >= 0) {
+        snprintf(message, size, "an arm has a reference of its own: the orbit");
+        return FF_ERR_UNSUPPORTED;
+    }
+    problem->scenario = scenario;
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *sat = &scenario->satellite[i];
         const ff_status status = ff_rigid_create(&sat->rigid, &problem->model[i]);

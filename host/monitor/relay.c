@@ -43,9 +43,9 @@ typedef struct relay {
     const ff_relay_options *options;
     int outer, inner; /* towards the controller, towards the loop */
     struct sockaddr_in controller, loop;
-    bool known; /* the controller */
-    bool told;  /* the cause */
-    bool waits; /* for the loop's answer */
+    bool known;    /* the controller */
+    bool reported; /* the cause */
+    bool waits;    /* for the loop's answer */
     double deadline, last;
 } relay;
 
@@ -68,8 +68,8 @@ static void answer_instead(relay *r) {
     if (size > 0)
         to_controller(r, bytes, size);
     r->waits = false;
-    if (!r->told) { /* after the answer: it must not be late */
-        r->told = true;
+    if (!r->reported) { /* after the answer: it must not be late */
+        r->reported = true;
         ff_monitor_text(r->m, text, sizeof text);
         note(r, text);
     }

@@ -5,7 +5,6 @@
 #define RETREAT_SPEED 0.010 /* [m/s] */
 #define RETREAT_EXTRA 0.001 /* [m] */
 #define RETREAT_MOST 0.005  /* [m] */
-#define RETREAT_TIME 2.0    /* [s] */
 #define RETREAT_GROWS 1.2   /* of the force at its begin: the wrong direction */
 #define SETTLE 0.1          /* [s] and what a robot at rest may move by in it: */
 #define STILL_MOVES 2e-6    /* [m] twenty of the wire's last decimals */
@@ -262,7 +261,7 @@ static void finish(ff_stop_state *state, ff_stop_why why) {
 static bool retreat(const ff_safety_config *config, int body, ff_stop_state *state, double push) {
     const double T = config->cycle, step = fmin(state->left, T * RETREAT_SPEED);
     const ff_vec3 to = ff_vec3_axpy(step, state->normal, state->target.T.p);
-    bool may = step > 0.0 && state->spent < RETREAT_TIME && push <= RETREAT_GROWS * state->push;
+    bool may = step > 0.0 && push <= RETREAT_GROWS * state->push;
     for (int a = 0; a < 3; a++) { /* back into its box, never further out */
         const double origin = config->origin[body].a[a], from = fabs(state->target.T.p.a[a] - origin);
         may = may && (fabs(to.a[a] - origin) <= fmax(config->limits[body].box.a[a], from));
@@ -272,7 +271,6 @@ static bool retreat(const ff_safety_config *config, int body, ff_stop_state *sta
         return false;
     }
     state->left -= step;
-    state->spent += T;
     state->target.T.p = to;
     state->target.twist.v = ff_vec3_scale(state->left > 0.0 ? step / T : 0.0, state->normal);
     return true;

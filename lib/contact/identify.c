@@ -65,7 +65,7 @@ static bool start(const ff_identify_config *config, ff_identify_state *s, const 
     if (!(in->force > 10.0 * config->noise) || !(travel > 0.0) || !(in->mass > 0.0))
         return false;
     const double k0 = in->force / depth, c0 = 2.0 * config->prior * sqrt(k0 * in->mass);
-    if (!isfinite(k0) || !(k0 > 0.0))
+    if (!isfinite(k0))
         return false;
     /* what the model itself leaves out: a thousandth of the force that this speed will raise */
     const double rest = 1e-3 * fmax(fabs(in->speed) * sqrt(k0 * in->mass), fabs(in->force));
@@ -195,7 +195,7 @@ static double damping_of(const ff_identify_state *s, double *sd) {
 
 /* The mean of c over the time of the robot's contact. */
 static double mean_damping_of(const ff_identify_state *s, double *sd) {
-    const double n = s->updates > 0 ? (double)s->updates : 1.0;
+    const double n = (double)s->updates;
     return value_of(s, (const double[STATES]){[C] = 1.0, [C1] = s->q_sum / n, [C2] = s->qq_sum / n}, sd);
 }
 

@@ -126,7 +126,7 @@ static double solve(const ff_profile_in *in, int law, const sums *z, ff_profile 
     fit->sd_c = det > 0.0 ? sqrt(aa / det) : FF_INF;
     const double square =
         w * z->ff + prior - 2.0 * (k * af + c * bf) + k * k * aa + 2.0 * k * c * ab + c * c * bb;
-    return fmax(0.0, square) + w * z->before;
+    return (square < 0.0 ? 0.0 : square) + w * z->before; /* NaN stays: a row that is not finite is no fit */
 }
 
 void ff_profile_begin(const ff_profile_in *in, ff_profile_search *search) {
@@ -162,13 +162,12 @@ static double sharpness(const ff_profile_in *in, double J, double rows) {
     return 1.0 / fmin(1.0, fmax(floor, J / (rows - 3.0)));
 }
 
-/* Least misfit of the parabola through the best point and its neighbours; false where it has none. */
+/* Least misfit of the parabola through the best point, which is better than the one before it, and its
+ * neighbours; false at the ends of the grid. */
 static bool vertex(const double *x, const double *J, int best, double *x0) {
     if (best < 1 || best > FF_PROFILE_GRID - 2)
         return false;
     const double fall = J[best - 1] - J[best], rise = J[best + 1] - J[best];
-    if (!(fall + rise > 0.0))
-        return false;
     *x0 = x[best] + 0.5 * (x[best + 1] - x[best]) * (fall - rise) / (fall + rise);
     return true;
 }
@@ -256,8 +255,6 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
     trial.law = law;
     trial.depth = in->depth;
     trial.valid = true;
-    if (!isfinite(trial.k) || !isfinite(trial.c) || !isfinite(trial.x0))
-        return FF_PROFILE_NONE;
     *fit = trial;
     return FF_PROFILE_DONE;
 }

@@ -16,7 +16,9 @@ void ff_loop_default(ff_loop_config *config) {
     }
 }
 
-/* "body 2: TEXT" without stdio. */
+enum { NO_BODY = -1 };
+
+/* "body 2: TEXT", or without a body "TEXT", without stdio. */
 static ff_status fault(ff_status status, int body, const char *what, char *message, size_t size) {
     if (message && size) {
         size_t n = 0;
@@ -41,16 +43,16 @@ static ff_status create_nominal(ff_loop_model *model, char *message, size_t size
     const bool prescribed = relative->nominal == FF_NOMINAL_PRESCRIBED;
     if ((unsigned)relative->nominal > FF_NOMINAL_SATELLITE || relative->of < 0 ||
         relative->of >= config->bodies)
-        return fault(FF_ERR_ARGUMENT, -1, "nominal motion", message, size);
+        return fault(FF_ERR_ARGUMENT, NO_BODY, "nominal motion", message, size);
     if (prescribed && !ff_rigid_finite(&relative->start))
-        return fault(FF_ERR_NOT_FINITE, -1, "nominal motion", message, size);
+        return fault(FF_ERR_NOT_FINITE, NO_BODY, "nominal motion", message, size);
     if (!prescribed && ff__has_joints(config, relative->of))
-        return fault(FF_ERR_UNSUPPORTED, -1, "nominal motion of a body with joints", message, size);
+        return fault(FF_ERR_UNSUPPORTED, NO_BODY, "nominal motion of a body with joints", message, size);
     if (relative->integrated &&
         (relative->nominal == FF_NOMINAL_SATELLITE || config->joints.tree ||
          (config->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && config->integrate.scheme != FF_SCHEME_EULER)))
         return fault(
-            FF_ERR_UNSUPPORTED, -1,
+            FF_ERR_UNSUPPORTED, NO_BODY,
             "the integrated form needs euler or lie-midpoint and a free or prescribed nominal motion",
             message, size);
     model->nominal.model = model->rigid[relative->of];
@@ -64,11 +66,11 @@ static ff_status prepare(const ff_loop_config *config, ff_world *world, ff_setti
                          ff_loop_stage *stage, char *message, size_t size) {
     ff_status status;
     if (config->bodies < 1 || config->bodies > FF_MAX_BODIES)
-        return fault(FF_ERR_ARGUMENT, -1, "bodies", message, size);
+        return fault(FF_ERR_ARGUMENT, NO_BODY, "bodies", message, size);
     if ((status = ff_integrate_validate(&config->integrate)) != FF_OK)
-        return fault(status, -1, "integrator", message, size);
+        return fault(status, NO_BODY, "integrator", message, size);
     if (config->joints.tree && (config->joints.body < 0 || config->joints.body >= config->bodies))
-        return fault(FF_ERR_ARGUMENT, -1, "body with joints", message, size);
+        return fault(FF_ERR_ARGUMENT, NO_BODY, "body with joints", message, size);
     *world = config->world;
     *setting = config->setting;
     world->integrate = config->integrate;
@@ -88,9 +90,10 @@ static ff_status prepare(const ff_loop_config *config, ff_world *world, ff_setti
     }
     ff_complaint complaint;
     if ((status = ff__stage_prepare(config->method, world, setting, stage, &complaint)) != FF_OK)
-        return fault(status, -1, complaint.text, message, size);
+        return fault(status, NO_BODY, complaint.text, message, size);
     if (config->relative.enabled && !(config->method->can & FF_CAN_RELATIVE))
-        return fault(FF_ERR_UNSUPPORTED, -1, "the method does not go with relative motion", message, size);
+        return fault(FF_ERR_UNSUPPORTED, NO_BODY, "the method does not go with relative motion", message,
+                     size);
     return FF_OK;
 }
 
@@ -140,14 +143,14 @@ static ff_status create_body(ff_loop_model *model, int i, char *message, size_t 
 ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, size_t size, char *message,
                          size_t message_size) {
     if (size < sizeof *model)
-        return fault(FF_ERR_SIZE, -1, "memory of the model", message, message_size);
+        return fault(FF_ERR_SIZE, NO_BODY, "memory of the model", message, message_size);
     model->config = *config;
     ff_status status =
         prepare(config, &model->config.world, &model->config.setting, &model->stage, message, message_size);
     if (status != FF_OK)
         return status;
     if (size < ff__loop_round(sizeof *model) + model->stage.model_bytes)
-        return fault(FF_ERR_SIZE, -1, "memory of the model", message, message_size);
+        return fault(FF_ERR_SIZE, NO_BODY, "memory of the model", message, message_size);
     if (config->joints.tree) /* checked by prepare */
         ff_body_tree(config->joints.tree, 1, &config->joints.port, &model->jointed);
     for (int i = 0; i < config->bodies; i++) {

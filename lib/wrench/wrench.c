@@ -10,8 +10,12 @@ void ff_wrench_default(ff_wrench_config *config) {
 
 ff_status ff_wrench_validate(const ff_wrench_config *config) {
     if (!ff_pose_finite(config->T_bs) || !ff_pose_finite(config->T_ws) || !ff_wrench_finite(config->bias_s) ||
-        !ff_vec3_finite(config->mockup_com_b) || !ff_vec3_finite(config->gravity_w))
+        !ff_vec3_finite(config->mockup_com_b) || !ff_vec3_finite(config->gravity_w) ||
+        isinf(config->mockup_mass))
         return FF_ERR_NOT_FINITE;
+    for (int i = 0; i < 9; i++)
+        if (!isfinite(config->mockup_inertia.m[i / 3][i % 3]))
+            return FF_ERR_NOT_FINITE;
     if (!(config->mockup_mass >= 0.0) || !(config->force_limit > 0.0) || !(config->torque_limit > 0.0) ||
         !(config->max_age >= 0.0))
         return FF_ERR_ARGUMENT;

@@ -35,6 +35,8 @@ typedef struct ff_wrench_in {
 } ff_wrench_in;
 
 void ff_wrench_default(ff_wrench_config *config);
+/* FF_ERR_NOT_FINITE: a frame, the bias, gravity or the mock-up's mass, CoM or inertia. FF_ERR_ARGUMENT: a
+ * mass, limit or age that is NaN or negative, a limit of zero. */
 ff_status ff_wrench_validate(const ff_wrench_config *config);
 /* Contact wrench about the CoM in the robot's body axes. FF_ERR_NOT_FINITE, FF_INFO_STALE, FF_INFO_SATURATED:
  * *f_b is untouched. */

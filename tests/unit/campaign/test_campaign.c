@@ -119,7 +119,7 @@ static void test_refuses_with_line_and_column(void **state) {
         {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {grid: [0.001, 0.004, 2.5]}\n", "whole number"},
         {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {squared: [1, 2]}\n",
          "c.yaml:4:16: unknown key 'squared'"},
-        {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {uniform: [1, 2], log: [1, 2]}\n", "two ways"},
+        {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {uniform: [1, 2], log: [1, 2]}\n", "varies twice"},
         {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {uniform: [1kg, 2]}\n",
          "must be a number, not '1kg'"},
         {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {uniform: [0.001, 0.002]}\n",

@@ -13,6 +13,9 @@ typedef struct script {
     int bodies;
     char calls[SCRIPT_CALLS]; /* O offer, W wait, X write, one letter each */
     int count, opened, closed;
+    double lead[FF_MAX_BODIES]; /* [s] at the opening */
+    ff_rigid_state nominal;     /* offered last */
+    const ff_truth *truth;      /* what is really there; NULL: nobody knows */
     uint64_t k;
     unsigned led;
     ff_pose at[FF_MAX_BODIES]; /* where the robots stand: at their command, or where they were left */
@@ -21,11 +24,12 @@ typedef struct script {
     ff_wrench measured[FF_MAX_BODIES];
     double behind; /* [m] what is sent is always so far behind the command; 0: it is the command */
     ff_arm_order arm;
-    ff_wrench force;       /* that every sensor reads */
-    ff_status refuses;     /* to open */
-    uint64_t fails_at;     /* this cycle's wait, with: */
-    ff_status failure;     /* FF_OK: never */
-    uint64_t spoils_at;    /* this cycle's sample: */
+    ff_sample_joints joints; /* that the arm reports */
+    ff_wrench force;         /* that every sensor reads */
+    ff_status refuses;       /* to open */
+    uint64_t fails_at;       /* this cycle's wait, with: */
+    ff_status failure;       /* FF_OK: never */
+    uint64_t spoils_at;      /* this cycle's sample: */
     int spoils;            /* the number with this index in the first body's reading is not one; < 0: none */
     const ff_sample *said; /* instead of all that: these samples, one for each cycle */
 } script;
@@ -37,7 +41,7 @@ static void script_call(script *s, char what) {
 
 static ff_status script_open(void *self, const double *lead, char *message, size_t size) {
     script *s = self;
-    (void)lead;
+    memcpy(s->lead, lead, sizeof s->lead);
     if (s->refuses < 0) {
         snprintf(message, size, "the script refuses");
         return s->refuses;
@@ -50,7 +54,7 @@ static void script_offer(void *self, uint64_t k, const ff_setpoint *next, unsign
                          const ff_rigid_state *nominal) {
     script *s = self;
     s->led = led;
-    (void)nominal;
+    s->nominal = *nominal;
     script_call(s, 'O');
     s->k = k;
     memcpy(s->offered, next, (size_t)s->bodies * sizeof *next);
@@ -66,6 +70,7 @@ static ff_status script_wait(void *self, ff_sample *sample) {
         return FF_OK;
     }
     sample->k = s->k;
+    sample->joints = s->joints;
     for (int i = 0; i < s->bodies; i++) {
         const bool led = s->led >> i & 1u;
         const ff_twist twist = led ? s->offered[i].twist : ff_twist_zero();
@@ -75,6 +80,11 @@ static ff_status script_wait(void *self, ff_sample *sample) {
         sample->body[i].sent = s->sent[i];
         sample->body[i].next = (ff_sent){.to = {s->at[i], twist}};
         sample->body[i].rests = !led;
+    }
+    if (s->bodies < FF_MAX_BODIES) { /* nobody asks for it */
+        ff_sample_body *other = &sample->body[s->bodies];
+        other->sensor = (ff_wrench_in){.f_s.f.x = 7.0, .T_wb = ff_pose_identity()};
+        other->sent = other->next = (ff_sent){.lag = 1.0, .limited = true};
     }
     if (s->spoils >= 0 && s->k == s->spoils_at) {
         double *number = (double *)&sample->body[0].sensor;
@@ -100,8 +110,7 @@ static void script_write(void *self, uint64_t k, const ff_setpoint *command, uns
 }
 
 static const ff_truth *script_truth(const void *self) {
-    (void)self;
-    return NULL;
+    return ((const script *)self)->truth;
 }
 
 static void script_close(void *self) {

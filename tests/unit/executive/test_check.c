@@ -64,10 +64,100 @@ static void test_push_threshold(void **state) {
     (void)state;
     assert_near(ff_push_threshold(0, 0.0, FF_INF), 2.0, 0.0);
     assert_near(ff_push_threshold(4, 0.0, FF_INF), 0.2, 0.0);
+    assert_near(ff_push_threshold(2, 0.0, FF_INF), 2.0, 0.0);
+    assert_near(ff_push_threshold(3, 0.0, FF_INF), 0.2, 0.0);
     assert_near(ff_push_threshold(2, 0.5, FF_INF), 5.0, 1e-15);
     assert_near(ff_push_threshold(3, 0.05, FF_INF), 0.5, 1e-15);
     assert_near(ff_push_threshold(1, 0.5, 20.0), 4.0, 1e-15);
     assert_near(ff_push_threshold(5, 0.0, 0.5), 0.1, 1e-15);
+}
+
+/* Half a sine of 0.12 s after 20 ms; across it less, with both signs; never more than half of the range. */
+static void test_virtual_hand_as_written(void **state) {
+    (void)state;
+    const struct {
+        double noise, range, force, torque;
+    } each[] = {{0.0, FF_INF, 10.0, 1.0}, {0.5, FF_INF, 20.0, 20.0}, {0.0, 1.5, 0.75, 0.75}};
+    for (int n = 0; n < 3; n++)
+        for (int axis = 0; axis < 6; axis++)
+            for (int k = 0; k < 50; k++) {
+                const double t = 0.004 * k + 0.001, size = axis < 3 ? each[n].force : each[n].torque,
+                             is = t < 0.02 || t > 0.14 ? 0.0 : size * sin(FF_PI * (t - 0.02) / 0.12);
+                ff_wrench w;
+                assert_int_equal(ff_push_virtual(axis, t, each[n].noise, each[n].range, &w), t <= 0.14);
+                ff_vec3 along;
+                along.a[axis % 3] = is;
+                along.a[(axis + 1) % 3] = -0.15 * is;
+                along.a[(axis + 2) % 3] = 0.2 * is;
+                assert_vec3_near(axis < 3 ? w.f : w.t, along, 1e-12);
+                assert_vec3_near(axis < 3 ? w.t : w.f, ff_vec3_zero(), 0.0);
+            }
+    assert_string_equal(ff_push_text(0), "push +x");
+    assert_string_equal(ff_push_text(5), "twist +z");
+    assert_string_equal(ff_push_text(-1), "");
+    assert_string_equal(ff_push_text(6), "");
+}
+
+/* What a push may be at its edges, and what the operator reads. */
+static void test_push_at_its_edges(void **state) {
+    (void)state;
+    ff_push_state s;
+    ff_check_push push = {0};
+    ff_push_start(&s, 1);
+    assert_int_equal(s.axis, 1);
+    const ff_wrench at = {.f = {{0, 2.0, 0}}}, above = {.f = {{0, 2.001, 0}}}, half = {.f = {{0, 1.0, 0}}};
+    assert_false(ff_push_step(&s, 2.0, 1.0, 0.004, at, &push)); /* not above the threshold: no push */
+    assert_false(s.pushed);
+    assert_false(ff_push_step(&s, 2.0, 1.0, 0.004, above, &push));
+    assert_true(s.pushed);
+    for (int k = 1; k <= 10; k++) /* half of it lets go */
+        assert_int_equal(ff_push_step(&s, 2.0, 1.0, 0.004, half, &push), k == 10);
+    assert_vec3_near(push.sample, ff_vec3_make(0, 2.001, 0), 1e-15);
+    const struct {
+        int axis;
+        ff_vec3 sample;
+        bool right;
+        int seen;
+        double part;
+        const char *reason;
+    } each[] = {
+        {0, {{10, 5, 0}}, true, 0, 0.5, "pushed towards +x: the sensor agrees"},
+        {4, {{0, 1, -0.4}}, true, 4, 0.4, "twisted about +y: the sensor agrees"},
+        {2,
+         {{0, 6, 10}},
+         false,
+         2,
+         0.6,
+         "pushed towards +z: the sensor says no clear +z (0, 6, 10 N): wrong mounting, wiring or sign"},
+        {0,
+         {{-10, 1, 0}},
+         false,
+         0,
+         FF_INF,
+         "pushed towards +x: the sensor says -x (-10, 1, 0 N): wrong mounting, wiring or sign"},
+        {5,
+         {{0, 2, 0}},
+         false,
+         4,
+         FF_INF,
+         "twisted about +z: the sensor says +y (0, 2, 0 N m): wrong mounting, wiring or sign"},
+    };
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        char reason[160];
+        push = (ff_check_push){.done = true, .sample = each[n].sample};
+        ff_push_judge(each[n].axis, &push, reason, sizeof reason);
+        assert_int_equal(push.right, each[n].right);
+        assert_int_equal(push.seen, each[n].seen);
+        assert_int_equal(push.negative, n == 3);
+        assert_true(push.part == each[n].part);
+        assert_string_equal(reason, each[n].reason);
+    }
+    char reason[160];
+    push = (ff_check_push){.done = true, .seen = -1, .right = true, .part = 0.1};
+    ff_push_judge(3, &push, reason, sizeof reason);
+    assert_false(push.right);
+    assert_true(push.part == FF_INF);
+    assert_string_equal(reason, "twisted about +x: the sensor saw nothing");
 }
 
 /* A hand that begins late, trembles and lets go: one push, its mean over all that is above half of the
@@ -132,6 +222,111 @@ static void test_table_keeps_its_first_no_go(void **state) {
     assert_int_equal(check->no_go.code, FF_TRIP_JOINT);
     assert_string_equal(check->reason, "too near");
     free(check);
+}
+
+/* Each kind of row, to the bit at its limit; what each says of itself. */
+static void test_rows_hold_what_was_judged(void **state) {
+    (void)state;
+    ff_check *check = calloc(1, sizeof *check);
+    ff_check_add(check, 2, "most", "most_m", 8.0, 8.0, "m", FF_TRIP_BIAS, "unused");
+    ff_check_least(check, 1, "least", "least_m", 8.0, 8.0, "mm", FF_TRIP_BIAS, "unused");
+    ff_check_show(check, 3, "shown", "shown_s", 0.5, "s");
+    ff_check_skip(check, 1, "left out", "left_out", "because");
+    static const ff_check_verdict verdict[] = {FF_CHECK_GO, FF_CHECK_GO, FF_CHECK_SHOWN, FF_CHECK_SKIPPED};
+    static const int body[] = {2, 1, 3, 1};
+    static const char *const what[] = {"most", "least", "shown", "left out"},
+                             *const key[] = {"most_m", "least_m", "shown_s", "left_out"},
+                             *const unit[] = {"m", "mm", "s", ""}, *const reason[] = {"", "", "", "because"};
+    const double value[] = {8.0, 8.0, 0.5, FF_NAN}, limit[] = {8.0, 8.0, FF_NAN, FF_NAN};
+    assert_int_equal(check->rows, 4);
+    for (int n = 0; n < 4; n++) {
+        const ff_check_row *row = &check->row[n];
+        assert_int_equal(row->verdict, verdict[n]);
+        assert_int_equal(row->body, body[n]);
+        assert_string_equal(row->what, what[n]);
+        assert_string_equal(row->key, key[n]);
+        assert_string_equal(row->unit, unit[n]);
+        assert_string_equal(row->reason, reason[n]);
+        assert_true(row->value == value[n] || (isnan(row->value) && isnan(value[n])));
+        assert_true(row->limit == limit[n] || (isnan(row->limit) && isnan(limit[n])));
+    }
+    assert_int_equal(check->no_go.code, FF_TRIP_NONE);
+    assert_string_equal(check->reason, "");
+    ff_check_add(check, 2, "most", "most_m", 8.0 + 0x1p-49, 8.0, "m", FF_TRIP_BIAS, NULL);
+    assert_int_equal(check->row[4].verdict, FF_CHECK_NO_GO);
+    assert_string_equal(check->reason, ff_trip_text(FF_TRIP_BIAS));
+    assert_true(check->no_go.code == FF_TRIP_BIAS && check->no_go.body == 2 && check->no_go.limit == 8.0);
+    check->no_go.code = FF_TRIP_NONE;
+    ff_check_least(check, 1, "least", "least_m", 8.0 - 0x1p-49, 8.0, "m", FF_TRIP_JOINT, "too near");
+    assert_int_equal(check->row[5].verdict, FF_CHECK_NO_GO);
+    assert_string_equal(check->row[5].reason, "too near");
+    assert_near(check->no_go.value, 8.0 - 0x1p-49, 0.0);
+    /* the table is full: the newest row takes the place of the last */
+    for (int n = check->rows; n < FF_CHECK_ROWS + 3; n++)
+        ff_check_show(check, 0, "more", "more", n, "");
+    assert_int_equal(check->rows, FF_CHECK_ROWS);
+    assert_near(check->row[FF_CHECK_ROWS - 1].value, FF_CHECK_ROWS + 2, 0.0);
+    assert_near(check->row[FF_CHECK_ROWS - 2].value, FF_CHECK_ROWS - 2, 0.0);
+    free(check);
+}
+
+/* Without the spaces and ends of lines that only please the eye. */
+static const char *tight(char *json) {
+    char *to = json;
+    for (const char *from = json; *from; from++)
+        if (*from != '\n' && *from != ' ')
+            *to++ = *from;
+    *to = 0;
+    return json;
+}
+
+/* The table to the character: what the operator reads, and summary.json. */
+static void test_table_as_text_and_json(void **state) {
+    (void)state;
+    ff_scenario *scenario = calloc(1, sizeof *scenario);
+    ff_check *check = calloc(1, sizeof *check);
+    scenario->satellites = 2;
+    strcpy(scenario->satellite[0].name, "chaser");
+    strcpy(scenario->satellite[1].name, "client");
+    ff_check_add(check, 1, "mock-up's mass", "mockup_mass_kg", 4.25, FF_INF, "kg", FF_TRIP_WEIGHT, NULL);
+    ff_check_show(check, 0, "force noise, sd", "force_noise_N", 0.015625, "N");
+    ff_check_skip(check, 0, "hand-push test", "push", "check: {push: skip}");
+    char *text_go = ff_check_text(scenario, check), *json_go = ff_check_json(scenario, check);
+    assert_string_equal(
+        text_go, "check                                               seen      allowed         verdict\n"
+                 "client       mock-up's mass                         4.25          any kg      go\n"
+                 "chaser       force noise, sd                     0.01562              N       \n"
+                 "chaser       hand-push test                            -                      skipped: "
+                 "check: {push: skip}\n"
+                 "check: go\n");
+    assert_string_equal(
+        tight(json_go),
+        "{\"go\":true,\"code\":null,\"reason\":null,\"satellites\":{\"chaser\":{"
+        "\"force_noise_N\":{\"value\":0.015625,\"limit\":null,\"verdict\":\"shown\"},"
+        "\"push\":{\"value\":null,\"limit\":null,\"verdict\":\"skipped\",\"reason\":\"check:{push:skip}\"}},"
+        "\"client\":{\"mockup_mass_kg\":{\"value\":4.25,\"limit\":null,\"verdict\":\"go\"}}}}");
+    ff_check_add(check, 1, "moved at standstill", "standstill_mm", 1.5, 1.0, "mm", FF_TRIP_STANDSTILL, NULL);
+    char *text_no = ff_check_text(scenario, check), *json_no = ff_check_json(scenario, check);
+    assert_non_null(strstr(text_no,
+                           "\nclient       moved at standstill                     1.5            1 mm "
+                           "     no-go: the robot moves before motion is commanded\n"));
+    assert_non_null(
+        strstr(text_no, "\ncheck: no-go, STANDSTILL: the robot moves before motion is commanded\n"));
+    assert_true(strstr(tight(json_no), "{\"go\":false,\"code\":\"STANDSTILL\","
+                                       "\"reason\":\"therobotmovesbeforemotioniscommanded\",") == json_no);
+    assert_non_null(strstr(json_no, "\"standstill_mm\":{\"value\":1.5,\"limit\":1,\"verdict\":\"no-go\","
+                                    "\"reason\":\"therobotmovesbeforemotioniscommanded\"}"));
+    check->rows = 1;
+    check->row[0].verdict = (ff_check_verdict)4;
+    char *text_odd = ff_check_text(scenario, check);
+    assert_non_null(strstr(text_odd, "any kg      ?\n"));
+    free(text_go);
+    free(json_go);
+    free(text_no);
+    free(json_no);
+    free(text_odd);
+    free(check);
+    free(scenario);
 }
 
 static const char text[] =
@@ -419,8 +614,12 @@ int main(void) {
         cmocka_unit_test(test_virtual_hand_is_felt),
         cmocka_unit_test(test_trial_keeps_its_promises),
         cmocka_unit_test(test_push_threshold),
+        cmocka_unit_test(test_virtual_hand_as_written),
+        cmocka_unit_test(test_push_at_its_edges),
         cmocka_unit_test(test_push_of_a_trembling_hand),
         cmocka_unit_test(test_table_keeps_its_first_no_go),
+        cmocka_unit_test(test_rows_hold_what_was_judged),
+        cmocka_unit_test(test_table_as_text_and_json),
         cmocka_unit_test(test_chirp_takes_half_of_the_tightest_limit),
         cmocka_unit_test(test_tilts_are_across_gravity),
         cmocka_unit_test(test_trial_out_of_a_joints_range_is_told),

@@ -32,7 +32,12 @@ typedef struct rows {
 static rows kept;
 
 static ff_status keep(void *self, const ff_row *row) {
+    static const ff_row_body no_body; /* of a satellite that there is not nothing is known */
     rows *r = self;
+    assert_memory_equal(&row->body[1], &no_body, sizeof no_body);
+    assert_near(executive.in.sensor[1].f_s.f.x, 0.0, 0.0);
+    assert_near(executive.in.sent[1].lag, 0.0, 0.0);
+    assert_false(executive.sent[1].limited);
     assert_true(r->count < ROWS);
     if (r->count == r->refuses_at)
         return FF_ERR_IO;
@@ -219,6 +224,168 @@ static void test_orders_come_before_every_cycle_and_may_stop_it(void **unused) {
         snprintf(when, sizeof when, "stopped at %.3f s", (double)at * scenario.cycle);
         assert_string_equal(result.message, whole ? "" : when);
     }
+}
+
+/* The orders see the loop: its model and what went into and came out of the cycle before. */
+static bool look_at(void *self, const ff_run_access *access) {
+    int *asked = self;
+    assert_ptr_equal(access->model, executive.loop.model);
+    assert_ptr_equal(access->in, &executive.in);
+    assert_ptr_equal(access->out, &executive.out);
+    ++*asked;
+    return true;
+}
+
+/* A clock that takes 100 ns longer between two calls each time: the step of cycle k takes 100 (2k + 2) ns. */
+static int64_t ticks, longer;
+
+static int64_t slower(void) {
+    longer += 100;
+    return ticks += longer;
+}
+
+static void test_the_step_is_timed(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 2; n++) { /* the second run begins anew */
+        script s = {.spoils = -1, .bodies = 1};
+        int asked = 0;
+        const ff_run_options options = {
+            .sinks = &sink, .count = 1, .between = look_at, .between_user = &asked};
+        ff_run_result result = {0};
+        kept.refuses_at = -1;
+        kept.count = 0;
+        ticks = longer = 0;
+        load("direct", "");
+        assert_int_equal(
+            ff_executive_open(&executive, &scenario, script_station(&s), &options, slower, &result), FF_OK);
+        while (!executive.ended)
+            ff_executive_cycle(&executive);
+        ff_executive_close(&executive);
+        double sum = 0.0;
+        for (int k = 0; k < CYCLES; k++) {
+            const double took = 100.0 * (2.0 * k + 2.0);
+            assert_near(kept.row[k].compute_ns, took, 0.0);
+            sum += took;
+        }
+        assert_near(kept.row[CYCLES].compute_ns, 0.0, 0.0); /* nothing is computed any more */
+        assert_near(result.cycle_max_ns, 100.0 * 2.0 * CYCLES, 0.0);
+        assert_near(result.cycle_mean_ns, sum / CYCLES, 1e-9);
+        assert_int_equal(asked, ROWS);
+    }
+    script s = {.spoils = -1};
+    ff_run_result result;
+    assert_int_equal(run(&s, NULL, &result), FF_OK);
+    assert_near(kept.row[3].compute_ns, 0.0, 0.0);
+    assert_near(result.cycle_mean_ns + result.cycle_max_ns, 0.0, 0.0);
+}
+
+/* Rows hold what is really there and the reference, where somebody knows; what is commanded too late counts
+ * as limited, but not at the end. */
+static void test_rows_hold_truth_and_reference(void **unused) {
+    (void)unused;
+    static ff_rigid_state motion[10];
+    for (int k = 0; k < 10; k++)
+        motion[k] = (ff_rigid_state){.position = {{k, 2.0, 3.0}}, .attitude = {1, 0, 0, 0}};
+    const ff_ideal_result ideal = {.samples = 10, .bodies = 1, .state = motion};
+    const ff_truth there = {.robot[0] = {.T.p = {{4, 5, 6}}},
+                            .inertial[0] = {.T.p = {{7, 8, 9}}},
+                            .force[0] = {{1, 2, 3}},
+                            .touching[0] = true,
+                            .force[1] = {{-1, 0, 0}},
+                            .force[2] = {{9, 9, 9}},
+                            .touching[2] = true,
+                            .robot[1] = {.T.p = {{4, 5, 6}}}};
+    for (int n = 0; n < 2; n++) {
+        script s = {.spoils = -1, .behind = n ? 1e-3 : 0.0, .truth = n ? &there : NULL};
+        const ff_run_options options = {.sinks = &sink, .count = 1, .ideal = n ? &ideal : NULL};
+        ff_run_result result;
+        load("direct",
+             "contacts:\n"
+             "  - {kind: wall, name: a, body: body, at: [5, 0, 0], normal: [-1, 0, 0], stiffness: 9}\n"
+             "  - {kind: wall, name: b, body: body, at: [6, 0, 0], normal: [-1, 0, 0], stiffness: 9}\n");
+        assert_int_equal(run(&s, &options, &result), FF_OK);
+        assert_int_equal(result.limited, n ? CYCLES : 0);
+        for (int k = 0; k < ROWS; k++) {
+            const ff_row *row = &kept.row[k];
+            const ff_row_body *b = &row->body[0];
+            if (n && k < 10)
+                assert_memory_equal(&b->ideal, &motion[k], sizeof b->ideal);
+            else
+                assert_true(isnan(b->ideal.position.x));
+            assert_vec3_near(b->robot.T.p, n ? there.robot[0].T.p : ff_vec3_zero(), 0.0);
+            assert_vec3_near(b->inertial.T.p, n ? there.inertial[0].T.p : ff_vec3_zero(), 0.0);
+            for (int c = 0; c < 2; c++) {
+                assert_vec3_near(row->contact_force[c], n ? there.force[c] : ff_vec3_zero(), 0.0);
+                assert_int_equal(row->touching[c], n && c == 0);
+            }
+            assert_vec3_near(row->contact_force[2], ff_vec3_zero(), 0.0);
+            assert_false(row->touching[2]);
+            assert_near(b->lag, n && k < CYCLES ? 1e-3 : 0.0, 0.0);
+            assert_int_equal(b->limited, n && k < CYCLES);
+        }
+    }
+}
+
+/* The station learns at its opening how far the commands are ahead, and with each offer the nominal motion of
+ * that cycle. */
+static void test_what_the_station_learns(void **unused) {
+    (void)unused;
+    script s = {.spoils = -1};
+    ff_run_result result;
+    kept.refuses_at = -1;
+    load("impact", "contacts:\n  - {kind: wall, name: wall, body: body, at: [5, 0, 0], normal: [-1, 0, 0], "
+                   "stiffness: 20000, damping: 5}\n");
+    scenario.satellite[0].robot.kind = FF_ROBOT_DELAY;
+    scenario.satellite[0].robot.delay = 0.02;
+    assert_int_equal(run(&s, NULL, &result), FF_OK);
+    assert_near(s.lead[0], 0.02, 0.011); /* the robot's delay, to a cycle */
+    assert_near(s.offered[0].T.p.x - kept.row[CYCLES].body[0].satellite.position.x, 0.02 * s.lead[0], 1e-12);
+    load("direct", "");
+    assert_int_equal(run(&s, NULL, &result), FF_OK);
+    assert_near(s.lead[0], 0.0, 0.0);
+    load("direct", "frame: relative\nnominal: {kind: satellite, of: body}\n");
+    s = (script){.spoils = -1};
+    assert_int_equal(run(&s, NULL, &result), FF_OK);
+    assert_near(s.nominal.position.x, 0.02 * CYCLES * scenario.cycle, 1e-12);
+    assert_near(s.nominal.velocity.x, 0.02, 1e-12);
+}
+
+/* Called about a hundred times, with the part that is done. */
+static struct {
+    int calls;
+    double last, stop;
+} drawn;
+
+static bool draw(void *user, double part) {
+    (void)user;
+    assert_true(drawn.calls == 0 ? part == 0.0 : part > drawn.last);
+    drawn.calls++;
+    drawn.last = part;
+    return part < drawn.stop;
+}
+
+static void test_progress(void **unused) {
+    (void)unused;
+    const struct {
+        uint64_t cycles;
+        int calls;
+        double last;
+    } each[] = {{100, 101, 1.0}, {127, 128, 1.0}, {128, 65, 1.0}, {1280, 117, 1276.0 / 1280.0}};
+    const ff_run_options options = {.progress = draw};
+    for (int n = 0; n < 4; n++) {
+        memset(&drawn, 0, sizeof drawn);
+        drawn.stop = 2.0;
+        for (uint64_t k = 0; k <= each[n].cycles; k++)
+            assert_true(ff_run_progress(&options, k, each[n].cycles));
+        assert_int_equal(drawn.calls, each[n].calls);
+        assert_near(drawn.last, each[n].last, 0.0);
+    }
+    memset(&drawn, 0, sizeof drawn);
+    drawn.stop = 0.5;
+    assert_true(ff_run_progress(&options, 0, 100));
+    assert_true(ff_run_progress(&options, 49, 100));
+    assert_false(ff_run_progress(&options, 50, 100));
+    assert_true(ff_run_progress(&(ff_run_options){0}, 50, 100));
 }
 
 /* ---------------------------------------------------------------------------------------------- boundary --
@@ -424,6 +591,10 @@ int main(void) {
         cmocka_unit_test(test_a_sink_that_fails_ends_the_run),
         cmocka_unit_test(test_a_station_that_does_not_open_is_not_closed),
         cmocka_unit_test(test_orders_come_before_every_cycle_and_may_stop_it),
+        cmocka_unit_test(test_the_step_is_timed),
+        cmocka_unit_test(test_rows_hold_truth_and_reference),
+        cmocka_unit_test(test_what_the_station_learns),
+        cmocka_unit_test(test_progress),
         cmocka_unit_test(test_rows_follow_from_the_samples_alone),
         cmocka_unit_test(test_the_reference_as_a_run),
     };

@@ -1,250 +1,7 @@
 /* The phases of a run on devices, on a scripted station whose robot is where it was commanded a cycle ago:
  * check, approach, run-up, loop and stop, lost telegrams, silence, a refusal, a robot that stands. No socket,
  * no thread, no clock. */
-#include "support.h"
-
-#include "executive/executive.h"
-
-typedef struct bench {
-    ff_plan plan;
-    ff_pose at;
-    ff_setpoint to;
-    bool moved, rests;
-    uint64_t waits, writes, leads, releases;
-    uint64_t lose, filling; /* before this wait so many telegrams are lost; still to be filled */
-    uint64_t silent_at;     /* wait */
-    ff_trip trips;          /* found by the station, once */
-    uint64_t trips_at;
-    double largest_step; /* [m] of a command */
-    bool stopped;        /* by the operator */
-} bench;
-
-static bench desk;
-static ff_scenario scenario;
-static ff_preflight preflight;
-static ff_executive executive;
-static ff_run_result result;
-
-static ff_status open_bench(void *self, const double *lead, char *message, size_t size) {
-    (void)self;
-    (void)lead;
-    (void)message;
-    (void)size;
-    return FF_OK;
-}
-
-static void offer(void *self, uint64_t k, const ff_setpoint *next, unsigned led,
-                  const ff_rigid_state *nominal) {
-    (void)self;
-    (void)k;
-    (void)next;
-    (void)led;
-    (void)nominal;
-}
-
-static ff_status wait(void *self, ff_sample *sample) {
-    bench *b = self;
-    b->waits++;
-    sample->found = (ff_trip){.code = FF_TRIP_NONE};
-    if (b->silent_at && b->waits >= b->silent_at) {
-        sample->silent = true;
-        sample->found = (ff_trip){.code = FF_TRIP_SILENT, .value = 0.1, .limit = 0.1};
-        return FF_ERR_DEVICE;
-    }
-    const bool begins = b->filling == 0 && b->lose && executive.guard.walk.state == FF_STATE_FLOAT;
-    if (begins)
-        b->filling = b->lose + 1;
-    sample->lost = begins ? b->lose : 0;
-    if (begins)
-        b->lose = 0;
-    b->filling -= b->filling > 0;
-    sample->filled = b->filling > 0;
-    sample->speaks = true;
-    if (b->trips_at && b->waits == b->trips_at)
-        sample->found = b->trips;
-    ff_sample_body *body = &sample->body[0];
-    body->sensor = (ff_wrench_in){.T_wb = b->at, .twist = b->to.twist};
-    body->sent = (ff_sent){.to = b->to};
-    body->next = (ff_sent){.to = {b->at, b->to.twist}};
-    body->rests = b->rests;
-    body->device = (ff_sample_device){.reached = true, .moved = b->moved};
-    ff_arm_info info;
-    assert_int_equal(
-        ff_arm_inverse(&b->plan.body[0].arm, &b->at, &b->plan.body[0].home, &body->device.joints, &info),
-        FF_OK);
-    return FF_OK;
-}
-
-static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b, const ff_arm_order *order, ff_sent *sent) {
-    bench *b = self;
-    (void)k;
-    (void)order;
-    (void)measured_b;
-    assert_int_equal(b->releases, 0);
-    b->writes++;
-    b->rests = !(led & 1u);
-    b->to.twist = ff_twist_zero();
-    sent[0] = (ff_sent){.to = command[0]};
-    if (!(led & 1u))
-        return;
-    b->leads++;
-    b->moved = true;
-    b->to = command[0];
-    b->largest_step = fmax(b->largest_step, ff_vec3_norm(ff_vec3_sub(command[0].T.p, b->at.p)));
-    b->at = command[0].T;
-}
-
-static const ff_truth *truth(const void *self) {
-    (void)self;
-    return NULL;
-}
-
-static void range(const void *self, int body, double *force, double *torque) {
-    (void)self;
-    (void)body;
-    *force = 500.0;
-    *torque = FF_INF;
-}
-
-static void bound(void *self, int body, const ff_safety_limits *limits, const ff_output_config *output) {
-    (void)self;
-    (void)body;
-    assert_true(limits->force > 0.0 && ff_output_validate(output) == FF_OK);
-}
-
-static void show(void *self, int body, const char *text) {
-    (void)self;
-    (void)body;
-    (void)text;
-}
-
-static void release(void *self) {
-    ((bench *)self)->releases++;
-}
-
-static void close_bench(void *self) {
-    (void)self;
-}
-
-static bool stops(void *self) {
-    return ((bench *)self)->stopped;
-}
-
-static ff_trip finds(void *self) {
-    (void)self;
-    return (ff_trip){.code = FF_TRIP_NONE};
-}
-
-static struct {
-    uint64_t rows, asides;
-    ff_row first, last;
-    char states[256];
-    int event;
-} seen;
-
-static ff_status see_row(void *self, const ff_row *row) {
-    (void)self;
-    if (seen.rows++ == 0)
-        seen.first = *row;
-    assert_int_equal(row->k, seen.rows - 1);
-    seen.last = *row;
-    return FF_OK;
-}
-
-static void see_aside(void *self, const ff_row *row) {
-    (void)self;
-    assert_true(row->aside);
-    seen.asides++;
-}
-
-static ff_status see_state(void *self, double t, int state, const char *name) {
-    (void)self;
-    (void)t;
-    (void)state;
-    strcat(strcat(seen.states, name), " ");
-    return FF_OK;
-}
-
-static ff_status see_event(void *self, double t, int code, ff_event_level level, const char *text,
-                           double value, double limit) {
-    (void)self;
-    (void)t;
-    (void)level;
-    (void)text;
-    (void)value;
-    (void)limit;
-    seen.event = code;
-    return FF_OK;
-}
-
-static const ff_sink sink = {.row = see_row, .state = see_state, .event = see_event, .aside = see_aside};
-static const ff_run_options options = {.sinks = &sink, .count = 1};
-
-/* A body at 50 mm/s that meets nothing, on a robot that stands `off` [m] beside its start. */
-static void begin(double off) {
-    static const char text[] =
-        "name: phases\ntime: {cycle: 0.004, duration: 0.4}\nmethod: direct\nsatellites:\n"
-        "  body: {mass: 50, inertia: [5, 6, 7], velocity: [0.05, 0, 0],\n"
-        "         robot: {kind: delay, delay: 0.004}, check: {push: skip}}\n";
-    char message[256] = "", warnings[512] = "";
-    if (ff_scenario_parse("text", text, sizeof text - 1, NULL, &scenario, message, sizeof message, warnings,
-                          sizeof warnings) != FF_OK)
-        fail_msg("%s", message);
-    memset(&seen, 0, sizeof seen);
-    memset(&preflight, 0, sizeof preflight);
-    desk = (bench){.rests = true};
-    result = (ff_run_result){0};
-    assert_int_equal(ff_plan_create(&scenario, &desk.plan, message, sizeof message), FF_OK);
-    desk.at = ff_plan_runup(&desk.plan, 0, -FF_INF).T;
-    desk.at.p.y += off;
-    assert_int_equal(ff_preflight_open(&preflight, &scenario, &desk.plan, true, message, sizeof message),
-                     FF_OK);
-    const ff_station station = {.self = &desk,
-                                .devices = true,
-                                .open = open_bench,
-                                .offer = offer,
-                                .wait = wait,
-                                .write = write,
-                                .truth = truth,
-                                .range = range,
-                                .bound = bound,
-                                .show = show,
-                                .release = release,
-                                .close = close_bench};
-    const ff_attendant attendant = {&desk, stops, finds};
-    if (ff_executive_open_devices(&executive, &scenario, station, &desk.plan, &preflight, attendant, &options,
-                                  NULL, &result) != FF_OK)
-        fail_msg("%s", result.message);
-    assert_near(executive.loop.model->config.body[0].wrench.force_limit, 500.0, 0.0);
-}
-
-/* What the attendant does, between two cycles. */
-static void attend(bool arms) {
-    static const ff_ideal_result *const none;
-    const ff_preflight_view view = {executive.loop.model, executive.phases.output, none,
-                                    &executive.guard.config};
-    if (!atomic_load(&preflight.measured) || atomic_load(&preflight.passed) ||
-        atomic_load(&preflight.refused))
-        return;
-    ff_preflight_evaluate(&preflight, &view, false);
-    if (arms && preflight.check.no_go.code == FF_TRIP_NONE) {
-        atomic_store(&preflight.passed, true);
-        atomic_store(&preflight.armed, true);
-    } else
-        atomic_store(&preflight.refused, true);
-}
-
-static void end(bool arms) {
-    for (int n = 0; n < 4000 && !executive.ended; n++) {
-        ff_executive_cycle(&executive);
-        attend(arms);
-    }
-    assert_true(executive.ended);
-    ff_executive_close(&executive);
-    ff_preflight_close(&preflight);
-    assert_true(result.safety.watched);
-}
+#include "unit/executive/bench.h"
 
 static void test_from_off_to_end(void **state) {
     (void)state;
@@ -262,6 +19,29 @@ static void test_from_off_to_end(void **state) {
     assert_int_equal(seen.asides, desk.plan.runup); /* and it was there at the start of the approach */
     assert_true(desk.largest_step <= 0.05 * 0.004 * (1.0 + 1e-9));
     assert_near(result.safety.rest[0].T.p.x, 0.05 * 0.4, 1e-9); /* free flight */
+    /* the run-up is counted down to t = 0 */
+    const double T = 0.004, before = -(double)desk.plan.runup * T;
+    assert_true(desk.plan.runup > 0);
+    assert_near(seen.first_aside.t, before, 1e-12);
+    assert_near(seen.last_aside.t, -T, 1e-12);
+    for (int n = 0; n < 5; n++)
+        assert_near(seen.state_t[n], before, 1e-12);
+    assert_near(seen.state_t[5], 0.0, 0.0);   /* FLOAT */
+    assert_near(seen.state_t[6], 0.4, 1e-12); /* BRAKE */
+    assert_near(result.safety.ended, 0.4, 1e-12);
+    assert_int_equal(seen.event, FF_TRIP_FINISHED);
+    assert_int_equal(seen.level, FF_EVENT_INFO);
+    assert_string_equal(seen.event_text, ff_trip_text(FF_TRIP_FINISHED));
+    assert_near(seen.event_t, 0.4, 1e-12);
+    /* the stop: 0.1 s without motion and two cycles, 27, to rounding 28; with the last of them begin 26 */
+    assert_int_equal(executive.phases.since, 53);
+    assert_int_equal(executive.phases.rest, 26);
+    assert_string_equal(seen.said, "body: nothing pushes: the robot holds where it stopped");
+    assert_true(result.safety.stopped[0] && !result.safety.retreated[0]);
+    assert_int_equal(result.safety.why[0], FF_STOP_FREE);
+    assert_int_equal(desk.closes, 1);
+    assert_int_equal(desk.writes, desk.waits - 1);
+    assert_int_equal(desk.leads, desk.plan.runup + scenario.cycles + 1);
 }
 
 /* 0.5 mm beside: the approach leads it to the start, by steps of at most 15/8 of the mean speed. */
@@ -270,9 +50,41 @@ static void test_approach(void **state) {
     begin(5e-4);
     end(true);
     assert_int_equal(result.safety.cause.code, FF_TRIP_FINISHED);
-    assert_int_equal(seen.asides, desk.plan.runup + 125);
+    assert_int_equal(seen.asides, desk.plan.runup + 125); /* 0.5 s */
+    assert_near(seen.first_aside.t, -(double)desk.plan.runup * 0.004 - 0.5 + 0.004, 1e-12);
+    const ff_setpoint first = ff_trial_between(
+        (ff_pose){ff_plan_runup(&desk.plan, 0, -FF_INF).T.q,
+                  ff_vec3_add(ff_plan_runup(&desk.plan, 0, -FF_INF).T.p, ff_vec3_make(0, 5e-4, 0))},
+        ff_plan_runup(&desk.plan, 0, -FF_INF).T, 0.004 / 0.5, 0.5);
+    assert_vec3_near(seen.first_aside.body[0].command.T.p, first.T.p, 1e-15);
+    assert_vec3_near(seen.first_aside.body[0].command.twist.v, first.twist.v, 1e-15);
     assert_near(seen.first.body[0].robot.T.p.y, 0.0, 1e-12);
     assert_true(desk.largest_step <= 0.05 * 0.004 * (1.0 + 1e-9));
+}
+
+/* Within 1 um and 1 urad it is there already. */
+static void test_an_approach_that_is_not_needed(void **state) {
+    (void)state;
+    const struct {
+        double off, turned;
+        bool approaches;
+    } each[] = {{0.9e-6, 0.0, false}, {1.1e-6, 0.0, true}, {0.0, 0.9e-6, false}, {0.0, 1.1e-6, true}};
+    for (int n = 0; n < 4; n++) {
+        begin(each[n].off);
+        desk.at.q = ff_quat_mul(desk.at.q, ff_quat_exp(ff_vec3_make(0, 0, each[n].turned)));
+        while (executive.guard.walk.state != FF_STATE_APPROACH) {
+            ff_executive_cycle(&executive);
+            attend(true);
+        }
+        ff_executive_cycle(&executive);
+        assert_int_equal(executive.guard.walk.state, each[n].approaches ? FF_STATE_APPROACH : FF_STATE_RUNUP);
+        assert_int_equal(seen.asides, 1);
+        assert_near(seen.first_aside.t, -(double)desk.plan.runup * 0.004 - (each[n].approaches ? 0.496 : 0.0),
+                    1e-12);
+        desk.stopped = true;
+        end(true);
+        assert_int_equal(result.safety.cause.code, FF_TRIP_OPERATOR);
+    }
 }
 
 /* 5 mm beside is refused: nothing is led. */
@@ -308,6 +120,265 @@ static void test_lost_telegrams(void **state) {
     assert_int_equal(executive.phases.filled, 3);
     assert_int_equal(desk.writes, desk.waits - 3 - 1); /* and with the last of all the robot is released */
     assert_int_equal(seen.last.missed, 3);
+    assert_int_equal(seen.filled, 3);
+}
+
+/* In the run-up they pass as time does; the approach is not made without the robot. */
+static void test_telegrams_lost_before_the_start(void **state) {
+    (void)state;
+    for (int n = 0; n < 3; n++) {
+        begin(n == 1 ? 5e-4 : 0.0);
+        desk.lose_in = n == 1 ? FF_STATE_APPROACH : FF_STATE_RUNUP;
+        desk.lose = n == 2 ? desk.plan.runup + 7 : 3;
+        const uint64_t lost = desk.lose;
+        end(true);
+        assert_int_equal(seen.rows, scenario.cycles + 1);
+        assert_int_equal(executive.phases.missed, lost);
+        assert_int_equal(executive.phases.missed_at_rest, 0);
+        assert_int_equal(executive.phases.filled, n == 1 ? 0 : lost);
+        assert_int_equal(executive.phases.runup, desk.plan.runup);
+        assert_int_equal(desk.writes, desk.waits - lost - 1);
+        assert_near(seen.first.t, 0.0, 0.0);
+        /* asides: what the robot was led through; the cycle in which the loss is noticed belongs to it */
+        assert_int_equal(seen.asides_before, n == 0   ? desk.plan.runup - 3
+                                             : n == 1 ? desk.plan.runup + 125
+                                                      : 1);
+        assert_int_equal(seen.filled, n == 2 ? 8 : 0);
+        assert_int_equal(result.safety.cause.code, FF_TRIP_FINISHED);
+    }
+}
+
+/* Before the devices have spoken nothing is counted, except what was missed, at rest. */
+static void test_before_the_devices_speak(void **state) {
+    (void)state;
+    begin(0.0);
+    desk.speaks_at = 6;
+    desk.lose_in = FF_STATE_OFF;
+    desk.lose = 2;
+    for (int n = 0; n < 5; n++) {
+        ff_executive_cycle(&executive);
+        assert_int_equal(executive.guard.walk.state, FF_STATE_OFF);
+    }
+    ff_executive_cycle(&executive);
+    assert_int_equal(executive.guard.walk.state, FF_STATE_CHECK);
+    end(true);
+    assert_int_equal(result.info.held, 0);
+    assert_int_equal(executive.phases.missed, 2);
+    assert_int_equal(executive.phases.missed_at_rest, 2);
+    assert_int_equal(seen.last.missed, 2);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_FINISHED);
+}
+
+/* The operator's stop before any device spoke: nothing is released, nothing is wrong. */
+static void test_a_station_that_stops_waiting(void **state) {
+    (void)state;
+    begin(0.0);
+    desk.failure = FF_ERR_LIMIT;
+    desk.fails_at = 3;
+    end(true);
+    assert_int_equal(desk.releases, 0);
+    assert_int_equal(desk.closes, 1);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_NONE);
+    assert_string_equal(seen.states, "CHECK END ");
+}
+
+/* The smaller range counts: the scenario's or the sensor's own; one that is not positive is refused. */
+static void test_ranges(void **state) {
+    (void)state;
+    const struct {
+        double force, torque, least_force, least_torque;
+    } each[] = {{500, 5, 400, 5}, {300, 50, 300, 30}};
+    for (int n = 0; n < 2; n++) {
+        desk = fresh;
+        desk.force_range = each[n].force;
+        desk.torque_range = each[n].torque;
+        assert_int_equal(try("direct", 0.05, "sensor: {kind: noisy, range: [400, 30]},", 0.0), FF_OK);
+        const ff_wrench_config *wrench = &executive.loop.model->config.body[0].wrench;
+        assert_near(wrench->force_limit, each[n].least_force, 0.0);
+        assert_near(wrench->torque_limit, each[n].least_torque, 0.0);
+        ff_executive_close(&executive);
+        ff_preflight_close(&preflight);
+    }
+    desk = fresh;
+    desk.torque_range = -1.0;
+    assert_true(try("direct", 0.05, "", 0.0) < 0);
+    assert_true(result.status < 0);
+    assert_non_null(strstr(result.message, "range is not positive"));
+    assert_int_equal(desk.closes, 1);
+    ff_preflight_close(&preflight);
+}
+
+/* A method that predicts is led ahead from the run-up on, which begins so much earlier. */
+static void test_a_method_that_predicts(void **state) {
+    (void)state;
+    begin(0.0);
+    const uint64_t runup = desk.plan.runup;
+    end(true);
+    desk = fresh;
+    assert_int_equal(try("impact", 0.05, "", 0.0), FF_OK);
+    const double lead = ff_loop_lead(executive.loop.model, executive.loop.state, 0);
+    assert_true(lead > 0.0);
+    assert_near(executive.phases.lead[0], lead, 0.0);
+    assert_int_equal(desk.plan.runup, runup + (uint64_t)ceil(lead / 0.004));
+    end(true);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_FINISHED);
+    assert_true(desk.largest_step <= 0.05 * 0.004 * (1.0 + 1e-9));
+    assert_near(seen.first.body[0].command.T.p.x, 0.05 * lead, 1e-9);
+    /* at rest there is no run-up, whatever the method */
+    desk = fresh;
+    assert_int_equal(try("impact", 0.0, "", 0.0), FF_OK);
+    assert_int_equal(desk.plan.runup, 0);
+    end(true);
+    assert_int_equal(seen.asides, 0);
+    assert_near(seen.state_t[0], 0.0, 0.0);
+    assert_int_equal(seen.rows, scenario.cycles + 1);
+}
+
+/* What the answers keep is what the limits are judged by; after a stop nothing accelerates more than it. */
+static void test_bounds(void **state) {
+    (void)state;
+    desk = fresh;
+    assert_int_equal(try("direct", 0.05,
+                         "safety: {acceleration: 2, stop_acceleration: 0.5, stop_angular_acceleration: 0.25, "
+                         "box: [0.4, free, free]},",
+                         0.0),
+                     FF_OK);
+    ff_output_config planned;
+    ff_plan_output(&scenario.satellite[0], &executive.guard.config.limits[0], 0.004, &planned);
+    assert_int_equal(desk.bounded, 1);
+    assert_near(desk.output.acceleration, planned.acceleration, 0.0);
+    assert_near(desk.output.stop_acceleration, 0.5, 0.0);
+    assert_true(desk.output.boxed);
+    assert_near(desk.output.box.x, 0.4, 0.0);
+    assert_near(executive.guard.config.stop_jerk[0], planned.jerk, 0.0);
+    assert_true(planned.acceleration > 0.5);
+    end(true);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_FINISHED);
+    assert_true(desk.bounded > 1);
+    assert_near(desk.output.acceleration, 0.5, 0.0);
+    assert_near(desk.output.angular_acceleration, 0.25, 0.0);
+}
+
+/* What was found wrong by the loop comes first, then by the station, then by the attendant. */
+static void test_who_finds_what(void **state) {
+    (void)state;
+    for (int n = 0; n < 3; n++) {
+        begin(0.0);
+        while (executive.guard.walk.state != FF_STATE_FLOAT) {
+            ff_executive_cycle(&executive);
+            attend(true);
+        }
+        desk.attendant = (ff_trip){.code = FF_TRIP_RECORDER, .value = 7.0, .limit = 6.0};
+        desk.trips_at = n ? desk.waits + 1 : 0;
+        desk.trips = (ff_trip){.code = FF_TRIP_LATE, .value = 5.0, .limit = 4.0};
+        if (n == 2)
+            executive.found = (ff_trip){.code = FF_TRIP_METHOD, .value = 3.0, .limit = 2.0};
+        const uint64_t asides = seen.asides;
+        const double t = ff_executive_time(&executive);
+        ff_executive_cycle(&executive);
+        assert_int_equal(seen.event, n == 2 ? FF_TRIP_METHOD : n ? FF_TRIP_LATE : FF_TRIP_RECORDER);
+        assert_near(seen.event_value, n == 2 ? 3.0 : n ? 5.0 : 7.0, 0.0);
+        assert_near(seen.event_limit, n == 2 ? 2.0 : n ? 4.0 : 6.0, 0.0);
+        assert_int_equal(seen.level, FF_EVENT_FAULT);
+        assert_near(seen.event_t, t, 0.0);
+        assert_int_equal(seen.asides, asides + 1); /* the cycle that tripped is kept, too */
+        assert_near(seen.last_aside.t, t, 0.0);
+        assert_int_equal(executive.guard.walk.state, FF_STATE_BRAKE);
+        end(true);
+        assert_near(result.safety.ended, t, 0.0);
+        assert_int_equal(result.safety.state, FF_STATE_FAULT);
+    }
+}
+
+/* Pressed while it holds: a fault, and it is released at once, since it rests already. */
+static void test_a_held_robot_that_is_pressed(void **state) {
+    (void)state;
+    desk = fresh;
+    assert_int_equal(try("direct", 0.05, "safety: {force: 40},", 0.0), FF_OK);
+    while (executive.guard.walk.state != FF_STATE_FLOAT) {
+        ff_executive_cycle(&executive);
+        attend(true);
+    }
+    executive.phases.hold = true;
+    for (int n = 0; n < 100; n++)
+        ff_executive_cycle(&executive);
+    assert_int_equal(executive.guard.walk.state, FF_STATE_HOLD);
+    desk.force.y = 39.0;
+    ff_executive_cycle(&executive);
+    assert_false(executive.ended);
+    desk.force.y = -41.0;
+    ff_executive_cycle(&executive);
+    assert_true(executive.ended);
+    end(true);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_FORCE);
+    assert_near(result.safety.cause.value, 41.0, 1e-9);
+    assert_int_equal(result.safety.state, FF_STATE_FAULT);
+    assert_int_equal(desk.releases, 1);
+}
+
+/* The mean at standstill becomes the zero, what the tests found the mock-up and the skew; a sensor whose
+ * noise was seen to exceed 5 uN must not repeat itself. */
+static void test_the_zero(void **state) {
+    (void)state;
+    for (int noisy = 0; noisy < 2; noisy++) {
+        begin(0.0);
+        desk.force = ff_vec3_make(0.25, -0.5, 1.0);
+        while (!atomic_load(&preflight.measured))
+            ff_executive_cycle(&executive);
+        attend(false);
+        atomic_store(&preflight.refused, false);
+        assert_int_equal(preflight.check.no_go.code, FF_TRIP_NONE);
+        ff_check_body *found = &preflight.check.body[0];
+        assert_vec3_near(found->bias.f, desk.force, 1e-12);
+        found->force_noise = noisy ? 5.1e-6 : 4.9e-6;
+        found->aligned = found->weighed = noisy;
+        found->skew.value = 0.003;
+        found->payload.mass.value = 12.0;
+        for (int a = 0; a < 3; a++)
+            found->payload.com[a].value = 0.1 * (a + 1);
+        ff_executive_cycle(&executive);
+        assert_false(executive.guard.body[0].noisy);
+        assert_int_equal(executive.guard.walk.state, FF_STATE_CHECK);
+        atomic_store(&preflight.passed, true);
+        ff_executive_cycle(&executive);
+        assert_int_equal(executive.guard.walk.state, FF_STATE_ZEROED);
+        assert_int_equal(executive.guard.body[0].noisy, noisy);
+        ff_loop_calibration c;
+        ff_loop_calibrated(executive.loop.model, &c);
+        assert_vec3_near(c.sensor[0].bias_s.f, desk.force, 1e-12);
+        assert_near(c.sensor[0].mockup_mass, noisy ? 12.0 : 0.0, 0.0);
+        assert_vec3_near(c.sensor[0].mockup_com_b,
+                         noisy ? ff_vec3_make(0.1, 0.1 * 2, 0.1 * 3) : ff_vec3_zero(), 0.0);
+        assert_near(c.skew, noisy ? 0.003 : 0.0, 0.0);
+        ff_executive_cycle(&executive);
+        assert_int_equal(executive.guard.walk.state, FF_STATE_ZEROED); /* not armed */
+        assert_vec3_near(executive.out.measured_b[0].f, ff_vec3_zero(), 1e-12);
+        desk.stopped = true;
+        end(true);
+        assert_int_equal(result.safety.cause.code, FF_TRIP_OPERATOR);
+        assert_int_equal(desk.leads, 0);
+    }
+}
+
+/* Into a wall whose force is limited: it brakes, and the stop leads it out, slowly. */
+static void test_out_of_a_contact(void **state) {
+    (void)state;
+    desk = fresh;
+    assert_int_equal(try("direct", 0.05, "safety: {force: 8},", 0.0), FF_OK);
+    desk.wall = 0.01;
+    while (!atomic_load(&preflight.measured))
+        ff_executive_cycle(&executive);
+    atomic_store(&preflight.passed, true); /* whatever the check says */
+    atomic_store(&preflight.armed, true);
+    end(true);
+    assert_string_equal(seen.states,
+                        "CHECK ZEROED ARMED APPROACH RUNUP FLOAT CONTACT BRAKE RETREAT FAULT END ");
+    assert_int_equal(result.safety.cause.code, FF_TRIP_FORCE);
+    assert_true(result.safety.retreated[0] && result.safety.stopped[0]);
+    assert_int_equal(result.safety.why[0], FF_STOP_RETREATED);
+    assert_true(result.safety.rest[0].T.p.x <= 0.01 && result.safety.rest[0].T.p.x > 0.0089);
+    assert_string_equal(seen.said, "body: the robot has retreated out of the contact");
+    assert_true(desk.leads > desk.plan.runup + seen.rows);
 }
 
 static void test_silence(void **state) {
@@ -320,6 +391,8 @@ static void test_silence(void **state) {
     assert_int_equal(seen.event, FF_TRIP_SILENT);
     assert_int_equal(desk.releases, 1);
     assert_int_equal(desk.waits, 300);
+    assert_near(seen.event_value, 0.1, 0.0);
+    assert_int_equal(seen.level, FF_EVENT_FAULT);
 }
 
 /* Held, it stays until the stop. */
@@ -363,10 +436,25 @@ static void test_standing_robot(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_from_off_to_end), cmocka_unit_test(test_approach),
-        cmocka_unit_test(test_no_go),           cmocka_unit_test(test_refused_by_the_operator),
-        cmocka_unit_test(test_lost_telegrams),  cmocka_unit_test(test_silence),
-        cmocka_unit_test(test_hold_stays),      cmocka_unit_test(test_standing_robot),
+        cmocka_unit_test(test_from_off_to_end),
+        cmocka_unit_test(test_approach),
+        cmocka_unit_test(test_no_go),
+        cmocka_unit_test(test_refused_by_the_operator),
+        cmocka_unit_test(test_lost_telegrams),
+        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_hold_stays),
+        cmocka_unit_test(test_standing_robot),
+        cmocka_unit_test(test_telegrams_lost_before_the_start),
+        cmocka_unit_test(test_before_the_devices_speak),
+        cmocka_unit_test(test_a_station_that_stops_waiting),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_a_method_that_predicts),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_an_approach_that_is_not_needed),
+        cmocka_unit_test(test_who_finds_what),
+        cmocka_unit_test(test_a_held_robot_that_is_pressed),
+        cmocka_unit_test(test_the_zero),
+        cmocka_unit_test(test_out_of_a_contact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,9 @@
  * that end a run. */
 #include "mission_support.h"
 
+#include "executive/reference.h"
+#include "unit/executive/script.h"
+
 static ff_scenario scenario;
 
 /* A limit that is not reached changes no bit of the run. */
@@ -192,6 +195,321 @@ static void test_no_thrust_after_release(void **state) {
     assert_int_equal(released, 251);
 }
 
+/* ------------------------------------------------------------------------------------------- one cycle --
+ */
+
+static ff_executive executive;
+static ff_row kept[64];
+static int rows;
+
+static ff_status keep(void *self, const ff_row *row) {
+    (void)self;
+    if (rows < 64)
+        kept[rows++] = *row;
+    return FF_OK;
+}
+
+static const ff_sink sink = {.row = keep};
+
+/* What the robots' measured motion means in orbit. */
+static ff_rigid_state in_orbit(const ff_executive *e, int body) {
+    const ff_wrench_in *sensor = &e->sample.body[body].sensor;
+    const ff_setpoint robot = {sensor->T_wb, sensor->twist};
+    const ff_rigid_state c = ff_setpoint_to_state(&robot);
+    return ff_relative_to_absolute(&e->loop.state->nominal.motion, &c);
+}
+
+static void assert_state_near(const ff_rigid_state *a, const ff_rigid_state *b) {
+    assert_vec3_near(a->position, b->position, 1e-12);
+    assert_vec3_near(a->velocity, b->velocity, 1e-12);
+    assert_vec3_near(a->omega, b->omega, 1e-12);
+    assert_near(ff_quat_angle(a->attitude, b->attitude), 0.0, 1e-7);
+}
+
+static const ff_guidance_order ordered = {.thrust = {{{1, 2, 3}}, {{4, 5, 6}}},
+                                          .torque = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7},
+                                          .phase = 3,
+                                          .action = 1,
+                                          .storage = 0.5,
+                                          .dissipation = 0.25,
+                                          .saturated = true};
+
+static ff_status direct(void *self, double t, const ff_rigid_state *client, const ff_rigid_state *base,
+                        const ff_sample_joints *joints, ff_guidance_order *order, char *message,
+                        size_t size) {
+    int *asked = self;
+    (void)message;
+    (void)size;
+    assert_near(t, *asked * scenario.cycle, 1e-12);
+    const ff_rigid_state there[2] = {in_orbit(&executive, CLIENT), in_orbit(&executive, SERVICER)};
+    assert_state_near(client, &there[CLIENT]);
+    assert_state_near(base, &there[SERVICER]);
+    assert_near(joints->q[2], 0.3, 0.0);
+    assert_near(joints->qd[1], -0.02, 0.0);
+    *order = ordered;
+    ++*asked;
+    return FF_OK;
+}
+
+static double speed_of(ff_vec3 w, ff_vec3 v) {
+    return sqrt(ff_vec3_dot(w, w) + ff_vec3_dot(v, v));
+}
+
+/* (29): |V| of what is commanded next, less |V| of the satellite, less |Ad(g^-1) V_n|. */
+static double excess(const ff_executive *e, int i) {
+    const ff_setpoint *next = &e->out.next[i];
+    const ff_rigid_state *s = &e->loop.state->body[i], *n = &e->loop.state->nominal.motion;
+    const ff_vec3 w_n = n->omega, v_n = ff_quat_unrotate(n->attitude, n->velocity); /* axes of the nominal */
+    const ff_vec3 moved = ff_vec3_add(v_n, ff_vec3_cross(w_n, next->T.p));
+    return speed_of(next->twist.w, next->twist.v) - speed_of(s->omega, s->velocity) - speed_of(w_n, moved);
+}
+
+/* Orders reach the station, the loop and the row; the row holds the joints, what is really there, and the
+ * monitors of the paper. Without guidance nothing is ordered and nothing reported. */
+static void test_orders_and_rows(void **state) {
+    (void)state;
+    static ff_truth there;
+    there.arm.port_power = 1.5;
+    there.arm.saturated = true;
+    for (int i = 0; i < SERVICER_JOINTS; i++)
+        there.arm.motor[i] = 10.0 + i;
+    for (int guided = 0; guided < 2; guided++) {
+        int asked = 0;
+        script s = {.spoils = -1, .bodies = 2, .truth = guided ? &there : NULL};
+        s.joints.q[2] = 0.3;
+        s.joints.qd[1] = -0.02;
+        mission_load(NULL, 0, 0.04, &scenario);
+        const ff_run_options options = {
+            .sinks = &sink, .count = 1, .guidance = {&asked, guided ? direct : NULL}};
+        ff_run_result result = {0};
+        rows = 0;
+        assert_int_equal(
+            ff_executive_open(&executive, &scenario, script_station(&s), &options, NULL, &result), FF_OK);
+        double bound = 0.0;
+        ff_rigid_model client;
+        ff_rigid_create(&scenario.satellite[CLIENT].rigid, &client);
+        while (!executive.ended) {
+            const bool last = executive.k == scenario.cycles;
+            assert_int_equal(ff_executive_cycle(&executive), FF_OK);
+            assert_int_equal(s.arm.holds, false);
+            for (int i = 0; i < SERVICER_JOINTS; i++)
+                assert_near(s.arm.torque[i], guided ? ordered.torque[i] : 0.0, 0.0);
+            assert_near(executive.in.q[SERVICER][2], 0.3, 0.0);
+            assert_near(executive.in.qd[SERVICER][1], -0.02, 0.0);
+            assert_vec3_near(executive.in.thrust[SERVICER].f, guided ? ordered.thrust.f : ff_vec3_zero(),
+                             0.0);
+            const ff_row_servicer *row = &kept[rows - 1].servicer;
+            if (!last)
+                bound = fmax(excess(&executive, 0), excess(&executive, 1));
+            assert_near(row->bound, bound, 1e-12);
+            assert_true(bound != 0.0);
+        }
+        ff_executive_close(&executive);
+        assert_int_equal(asked, guided ? (int)scenario.cycles + 1 : 0);
+        assert_int_equal(rows, scenario.cycles + 1);
+        for (int k = 0; k < rows; k++) {
+            const ff_row_servicer *row = &kept[k].servicer;
+            assert_near(row->q[2], 0.3, 0.0);
+            assert_near(row->qd[1], -0.02, 0.0);
+            for (int i = 0; i < SERVICER_JOINTS; i++) {
+                assert_near(row->torque[i], guided ? ordered.torque[i] : 0.0, 0.0);
+                assert_near(row->motor[i], guided ? 10.0 + i : 0.0, 0.0);
+            }
+            assert_vec3_near(row->thrust.t, guided ? ordered.thrust.t : ff_vec3_zero(), 0.0);
+            assert_int_equal(row->thrust_saturated, guided);
+            assert_int_equal(row->motor_saturated, guided);
+            assert_int_equal(row->phase, guided ? 3 : 0);
+            assert_int_equal(row->action, guided ? 1 : 0);
+            assert_true(guided ? row->W_a == 0.5 && row->delta == 0.25
+                               : isnan(row->W_a) && isnan(row->delta));
+            assert_true(guided ? row->port_power == 1.5 : isnan(row->port_power));
+            /* a robot that follows at once is where the satellite is */
+            if (k < rows - 1)
+                assert_near(row->W_c, ff_rigid_kinetic_energy(&client, &kept[k].body[CLIENT].satellite),
+                            1e-6 * row->W_c);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- on board --
+ */
+
+/* Answers from a record reach the orders as they are, bounded by the thrusters. */
+static bool answer(void *self, uint64_t k, ff_obsw_out *out) {
+    (void)self;
+    *out = (ff_obsw_out){.phase = 2, .storage = 0.75, .dissipation = 0.125};
+    for (int i = 0; i < 3; i++) {
+        out->force[i] = k == 3 ? 1e9 : 0.5 + i;
+        out->torque[i] = -0.25 * i;
+    }
+    for (int i = 0; i < SERVICER_JOINTS; i++)
+        out->joint_torque[i] = 0.01 * (i + 1);
+    return k != 5;
+}
+
+static void test_on_board_answers_become_orders(void **state) {
+    (void)state;
+    static ff_mission mission;
+    char message[200] = "";
+    mission_load(NULL, 0, 0.04, &scenario);
+    const ff_satellite *servicer = &scenario.satellite[SERVICER];
+    assert_int_equal(
+        ff_mission_open(&mission, &scenario, NULL, (ff_obsw_record){.read = answer}, message, sizeof message),
+        FF_OK);
+    assert_true(isinf(mission.computer.config.builtin.grasp));
+    mission.computer.config.force_limit = 20.0;
+    const ff_guidance guidance = ff_mission_guidance(&mission);
+    ff_sample_joints joints = {0};
+    for (int k = 0; k < 8; k++) {
+        ff_guidance_order order;
+        const double t = k * scenario.cycle;
+        joints.closed = k >= 4;
+        assert_int_equal(guidance.step(guidance.self, t, &scenario.satellite[CLIENT].start, &servicer->start,
+                                       &joints, &order, message, sizeof message),
+                         FF_OK);
+        const bool held = k == 5, saturated = k == 3;
+        assert_int_equal(order.saturated, saturated);
+        assert_int_equal(order.phase, 2);
+        assert_int_equal(order.action, held ? FF_OBSW_HELD : FF_OBSW_FRESH);
+        assert_true(held ? isnan(order.storage) && isnan(order.dissipation)
+                         : order.storage == 0.75 && order.dissipation == 0.125);
+        for (int i = 0; i < SERVICER_JOINTS; i++)
+            assert_near(order.torque[i], 0.01 * (i + 1), 0.0);
+        for (int i = 0; i < 3; i++) {
+            assert_near(order.thrust.f.a[i], saturated ? 20.0 : 0.5 + i, 0.0);
+            assert_near(order.thrust.t.a[i], -0.25 * i, 0.0);
+        }
+        /* the gripper's report is the grasp */
+        if (k < 4)
+            assert_true(isinf(mission.computer.config.builtin.grasp));
+        else
+            assert_near(mission.computer.config.builtin.grasp, 4 * scenario.cycle, 1e-15);
+    }
+    assert_int_equal(mission.computer.info.steps, 8);
+    ff_mission_close(&mission);
+}
+
+/* ------------------------------------------------------------------------------------------- reference --
+ */
+
+enum { ORBITS = 32 };
+static ff_orbit_row flown[ORBITS];
+static int flights;
+
+static ff_status fly(void *self, const ff_orbit_row *row) {
+    (void)self;
+    if (flights < ORBITS)
+        flown[flights++] = *row;
+    return FF_OK;
+}
+
+static ff_status refuse_third(void *self, const ff_row *row) {
+    (void)self;
+    return row->k == 3 ? FF_ERR_IO : FF_OK;
+}
+
+static bool until_fourth(void *user, const ff_run_access *access) {
+    (void)user;
+    assert_near(access->t, (double)access->k * scenario.cycle, 1e-15);
+    assert_null(access->model);
+    return access->k < 4;
+}
+
+static bool until_half(void *user, double part) {
+    (void)user;
+    return part < 0.5;
+}
+
+/* The reference with an arm is the orbit's flight, row for row; its commands are relative to the nominal
+ * motion. */
+static void test_the_orbit_as_a_run(void **state) {
+    (void)state;
+    static const char *const set[] = {
+        "contacts.grip.closes=0.04",
+        "loads=[{body: servicer, kind: pulse, force: [3, 0, 1], torque: [0, 1, 0], from: 0.02, to: 0.06}]"};
+    char message[300] = "";
+    mission_load(set, 2, 0.08, &scenario);
+    scenario.nominal_of = CLIENT;
+    flights = rows = 0;
+    assert_int_equal(ff_orbit_run(&scenario, NULL, (ff_obsw_record){0}, (ff_orbit_sink){NULL, fly}, message,
+                                  sizeof message),
+                     FF_OK);
+    assert_int_equal(flights, scenario.cycles + 1);
+    const ff_run_options options = {.sinks = &sink, .count = 1};
+    ff_run_result result = {0};
+    ff_reference_run(&scenario, &options, &result);
+    assert_int_equal(result.status, FF_OK);
+    assert_int_equal(rows, flights);
+    assert_int_equal(result.cycles, scenario.cycles);
+    ff_nominal_config motion = {.kind = scenario.nominal};
+    ff_rigid_create(&scenario.satellite[CLIENT].rigid, &motion.model);
+    const ff_rigid_state start = ff_scenario_nominal(&scenario);
+    int touched = 0, thrusts = 0;
+    for (int k = 0; k < rows; k++) {
+        const ff_row *row = &kept[k];
+        const ff_orbit_row *m = &flown[k];
+        assert_int_equal(row->k, k);
+        assert_near(row->t, k * scenario.cycle, 1e-15);
+        assert_int_equal(row->final, k == rows - 1);
+        const ff_rigid_state nominal =
+            k ? ff_nominal_coast(&motion, k * scenario.cycle, scenario.cycle / 16.0, &start) : start;
+        bool contact = ff_vec3_norm(m->F_e.f) > 0.0;
+        for (int c = 0; c < scenario.contacts; c++) {
+            assert_int_equal(row->touching[c], m->touching[c]);
+            assert_vec3_near(row->contact_force[c], m->force[c], 0.0);
+            contact = contact || m->touching[c];
+        }
+        touched += contact;
+        for (int i = 0; i < 2; i++) {
+            const ff_row_body *b = &row->body[i];
+            const ff_rigid_state *is = i == SERVICER ? &m->base : &m->client;
+            const ff_rigid_state relative = ff_relative_from_absolute(&nominal, is);
+            const ff_wrench *felt = i == SERVICER ? &m->on_base : &m->on_client;
+            assert_memory_equal(&b->satellite, is, sizeof *is);
+            assert_memory_equal(&b->ideal, is, sizeof *is);
+            assert_vec3_near(b->command.T.p, relative.position, 1e-9);
+            assert_vec3_near(b->command.twist.v, relative.velocity, 1e-9);
+            assert_memory_equal(&b->measured_b, felt, sizeof *felt);
+            assert_memory_equal(&b->corrected_b, felt, sizeof *felt);
+            assert_near(b->energy.kinetic, m->energy[i], 0.0);
+            assert_int_equal(b->in_contact, contact);
+            const ff_rigid_load load = ff_scenario_load_at(&scenario, i, row->t);
+            assert_memory_equal(&b->load, &load, sizeof load);
+        }
+        const ff_row_servicer *s = &row->servicer;
+        const ff_wrench thrust = ff_obsw_thrust(&m->actuation);
+        for (int i = 0; i < SERVICER_JOINTS; i++) {
+            assert_near(s->q[i], m->q[i], 0.0);
+            assert_near(s->qd[i], m->qd[i], 0.0);
+            assert_near(s->torque[i], m->actuation.joint_torque[i], 0.0);
+        }
+        assert_memory_equal(&s->thrust, &thrust, sizeof thrust);
+        thrusts += ff_vec3_norm(thrust.f) > 0.0;
+        assert_int_equal(s->phase, (int)m->actuation.phase);
+        assert_int_equal(s->action, (int)m->action);
+        assert_true(s->W_a == m->actuation.storage || (isnan(s->W_a) && isnan(m->actuation.storage)));
+        assert_true(s->delta == m->actuation.dissipation ||
+                    (isnan(s->delta) && isnan(m->actuation.dissipation)));
+        assert_near(s->W_c, m->energy[CLIENT], 0.0);
+    }
+    assert_true(touched > 0 && touched < rows && thrusts > 0);
+    /* who commands, who draws and who records may end it */
+    const ff_sink refusing = {.row = refuse_third};
+    const ff_run_options ends[] = {{.sinks = &sink, .count = 1, .between = until_fourth},
+                                   {.sinks = &sink, .count = 1, .progress = until_half},
+                                   {.sinks = &refusing, .count = 1}};
+    static const char *const says[] = {"stopped at 0.016 s", "stopped at 0.040 s", NULL};
+    for (int n = 0; n < 3; n++) {
+        rows = 0;
+        result = (ff_run_result){0};
+        ff_reference_run(&scenario, &ends[n], &result);
+        assert_int_equal(result.status, n == 2 ? FF_ERR_IO : FF_ERR_LIMIT);
+        assert_string_equal(result.message, says[n] ? says[n] : ff_status_text(FF_ERR_IO));
+        assert_int_equal(result.cycles, n == 0 ? 3 : n == 1 ? 10 : 3);
+        assert_int_equal(rows, n == 0 ? 4 : n == 1 ? 11 : 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits_that_are_not_reached_change_nothing),
@@ -200,6 +518,9 @@ int main(void) {
         cmocka_unit_test(test_ledger_closes_with_joints),
         cmocka_unit_test(test_guidance_ends_a_run),
         cmocka_unit_test(test_no_thrust_after_release),
+        cmocka_unit_test(test_orders_and_rows),
+        cmocka_unit_test(test_on_board_answers_become_orders),
+        cmocka_unit_test(test_the_orbit_as_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,57 @@ static void test_contact_follows_the_last_valid_force(void **unused) {
     }
 }
 
+/* Differences begin anew with a motion, and only then; what the caller found comes before the limits, and
+ * each sample is remembered for the next. */
+static void test_differences_begin_with_the_motion(void **unused) {
+    (void)unused;
+    ff_safety_config config = wide();
+    for (int s = 0; s < FF_STATE_COUNT; s++)
+        for (int e = 0; e < FF_ON_COUNT; e++) {
+            ff_walk w;
+            ff_walk_reset(&w, (ff_state)s);
+            w.memory.seen = 3;
+            const bool changed = ff_walk_on(&w, (ff_state_event)e);
+            assert_int_equal(changed, w.state != (ff_state)s);
+            assert_int_equal(w.memory.seen, !ff_state_moves((ff_state)s) && ff_state_moves(w.state) ? 0 : 3);
+        }
+    config.limits[0].spike = 5.0;
+    ff_walk w;
+    ff_walk_reset(&w, FF_STATE_FLOAT);
+    ff_safety_in in = {.body[0] = {.measured.T = ff_pose_identity(), .force_valid = true}};
+    in.body[0].f_b.f.x = 20.0;
+    assert_false(ff_walk_judge(&config, &w, &in, none, FF_TRIP_NONE)); /* the first has no neighbour */
+    in.body[0].f_b.f.x = 24.0;
+    assert_false(ff_walk_judge(&config, &w, &in, none, FF_TRIP_NONE));
+    in.body[0].f_b.f.x = 30.0;
+    const ff_trip found = {.code = FF_TRIP_LATE, .value = 9.0};
+    ff_walk other = w;
+    assert_true(ff_walk_judge(&config, &w, &in, none, FF_TRIP_OPERATOR));
+    assert_int_equal(w.cause.code, FF_TRIP_SPIKE);
+    assert_near(w.cause.value, 6.0, 1e-12);
+    assert_true(ff_walk_judge(&config, &other, &in, found, FF_TRIP_OPERATOR));
+    assert_int_equal(other.cause.code, FF_TRIP_LATE);
+}
+
+/* Every state and event has a name of its own; a state, a sentence. */
+static void test_names(void **unused) {
+    (void)unused;
+    for (int s = 0; s < FF_STATE_COUNT; s++) {
+        assert_true(strlen(ff_state_text((ff_state)s)) > 8);
+        for (int r = 0; r < s; r++)
+            assert_string_not_equal(ff_state_name((ff_state)s), ff_state_name((ff_state)r));
+    }
+    for (int e = 0; e < FF_ON_COUNT; e++)
+        for (int r = 0; r < e; r++)
+            assert_string_not_equal(ff_state_event_name((ff_state_event)e),
+                                    ff_state_event_name((ff_state_event)r));
+    assert_string_equal(ff_state_event_name(FF_ON_TRIP), "TRIP");
+    assert_string_equal(ff_state_name((ff_state)FF_STATE_COUNT), "?");
+    assert_string_equal(ff_state_text((ff_state)FF_STATE_COUNT), "?");
+    assert_string_equal(ff_state_event_name((ff_state_event)FF_ON_COUNT), "?");
+    assert_string_equal(ff_state_name((ff_state)-1), "?");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_cell_of_the_table),
@@ -195,6 +246,8 @@ int main(void) {
         cmocka_unit_test(test_a_sample_is_judged_by_the_state),
         cmocka_unit_test(test_a_stop_in_order_is_watched_and_a_test_without_a_zero_is_not),
         cmocka_unit_test(test_contact_follows_the_last_valid_force),
+        cmocka_unit_test(test_differences_begin_with_the_motion),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static void test_statuses(void **state) {
  * and the last wrench stays. */
 static void test_every_bad_number_is_refused(void **state) {
     (void)state;
-    for (int k = 0; k < 26; k++) {
+    for (int k = 0; k < 36; k++) {
         ff_wrench_config c;
         ff_wrench_default(&c);
         double *at[] = {&c.T_bs.q.w,       &c.T_bs.q.x,      &c.T_bs.q.y,    &c.T_bs.q.z,
@@ -119,7 +119,10 @@ static void test_every_bad_number_is_refused(void **state) {
                         &c.bias_s.f.z,     &c.bias_s.t.x,    &c.bias_s.t.y,  &c.bias_s.t.z,
                         &c.gravity_w.x,    &c.gravity_w.y,   &c.gravity_w.z, &c.mockup_com_b.x,
                         &c.mockup_com_b.y, &c.mockup_com_b.z};
-        *at[k] = k % 2 ? FF_NAN : FF_INF;
+        double *const bad = k < 26   ? at[k]
+                            : k < 35 ? &c.mockup_inertia.m[(k - 26) / 3][(k - 26) % 3]
+                                     : &c.mockup_mass;
+        *bad = k % 2 && k < 35 ? FF_NAN : FF_INF;
         assert_int_equal(ff_wrench_validate(&c), FF_ERR_NOT_FINITE);
     }
     for (int k = 0; k < 4; k++)

@@ -1,0 +1,383 @@
+/* Where the output stage comes to rest: stops from any motion against their closed forms, and the box that
+ * nothing may leave. */
+#include "output_robot.h"
+
+/* From a steady velocity to rest: v/a + a/j, and half of v times that; straight. */
+static void test_stop_against_the_closed_form(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    for (int n = 0; n < test_count(40, 300); n++) {
+        ff_output_config c = random_config(&rng);
+        c.velocity = 2.0;
+        const double A = fmin(c.stop_acceleration, c.acceleration), J = c.jerk;
+        const double v = ff_rng_range(&rng, 0.05, 0.5);
+        const ff_vec3 u = ff_vec3_unit(test_random_vec3(&rng, 1.0));
+        const double peak = fmin(A, sqrt(v * J)), time = v / peak + peak / J; /* short stops: no plateau */
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        s.velocity.v = ff_vec3_scale(v, u);
+        double rested = 0.0;
+        ff_output_out out;
+        int k = 0;
+        for (; k < 100000; k++) {
+            ff_output_step(&c, &s, k * c.cycle, &out);
+            assert_true(out.braking);
+            /* an axis with less than its least share rests earlier: by at most half of it */
+            assert_true(ff_vec3_norm(ff_vec3_cross(out.to.T.p, u)) <= 0.011 * v * time);
+            if (out.rests)
+                break;
+            rested = (k + 1) * c.cycle;
+            ff_output_confirm(&c, &s, true, false);
+        }
+        assert_true(out.rests);
+        /* the least of an axis' share is 2 %: a thousandth of the limits */
+        assert_near(rested, time, 1.01 * c.cycle + 0.002 * time);
+        assert_true(rested >= time - 1e-9);
+        assert_near(ff_vec3_dot(out.to.T.p, u), 0.5 * v * time, 0.002 * v * time + v * c.cycle);
+        /* and it stays there, to the bit */
+        const ff_pose at = out.to.T;
+        for (int m = 0; m < 10; m++) {
+            ff_output_confirm(&c, &s, m % 2, false);
+            ff_output_step(&c, &s, (k + m) * c.cycle, &out);
+            assert_memory_equal(&out.to.T, &at, sizeof at);
+        }
+    }
+}
+
+typedef struct stop {
+    ff_vec3 path;
+    double speed, least; /* largest; least along the first velocity */
+    bool rests;
+} stop;
+
+/* Braking from differences v, a: what the robot makes of it, and whether the answers keep their limits. */
+static stop brake_from(const ff_output_config *c, ff_vec3 v, ff_vec3 a) {
+    ff_output_state s;
+    ff_output_reset(&s, ff_pose_identity());
+    s.velocity.v = v;
+    s.acceleration.v = a;
+    robot r = {ff_pose_identity(), {v, ff_vec3_zero()}, {a, ff_vec3_zero()}};
+    ff_output_config limits = *c; /* the velocity is judged by the caller: it may begin beyond it */
+    limits.velocity = FF_INF;
+    worst kept = {0};
+    const ff_vec3 u = ff_vec3_unit(v);
+    stop made = {.least = FF_INF};
+    ff_output_out out;
+    for (int k = 0; k < 100000 && !made.rests; k++) { /* 6 m/s with 0.1 m/s2 in cycles of 1 ms: 60000 */
+        ff_output_step(c, &s, k * c->cycle, &out);
+        step(&limits, &r, out.to.T, true, &kept);
+        made.speed = fmax(made.speed, ff_vec3_norm(r.v[0]));
+        made.least = fmin(made.least, ff_vec3_dot(r.v[0], u));
+        made.rests = out.rests;
+        ff_output_confirm(c, &s, true, false);
+    }
+    assert_kept(&kept, "stop");
+    made.path = out.to.T.p;
+    return made;
+}
+
+/* From any velocity, below and above its limit, and any acceleration along it: the stop is the closed form,
+ * keeps every limit, is no faster than the start makes inevitable, and reverses only if its start brakes
+ * harder than the jerk can take back in time. From oblique accelerations the limits hold, too. */
+static void test_stop_from_any_start(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 6);
+    for (int n = 0; n < test_count(96, 20000); n++) {
+        ff_output_config c = random_config(&rng);
+        const double V = c.velocity, A = c.acceleration, T = c.cycle;
+        c.jerk = log_range(&rng, 0.5, 5000.0);
+        const ff_vec3 u =
+            n % 3 ? ff_vec3_unit(test_random_vec3(&rng, 1.0)) : ff_vec3_make(0, n % 2 ? 1 : -1, 0);
+        const bool above = n % 4 == 0;
+        const double speed = above ? ff_rng_range(&rng, V, 3.0 * V) : log_range(&rng, 1e-3 * V, V),
+                     a = above ? 0.0 : ff_rng_range(&rng, -1.0, 1.0) * fmin(A, sqrt(2.0 * c.jerk * V));
+        /* the continuous motion behind the differences, and where its acceleration is taken back */
+        const double begin = speed + 0.5 * T * a, end = begin + a * fabs(a) / (2.0 * c.jerk);
+        if (!above && fmax(fabs(begin), fabs(end)) > V)
+            continue;
+        const ff_vec3 v0 = ff_vec3_scale(speed, u), a0 = ff_vec3_scale(a, u);
+        const ff_vec3 path = ff_output_stop_path(&c, v0, a0);
+        const stop made = brake_from(&c, v0, a0);
+        assert_true(made.rests);
+        assert_vec3_near(made.path, path,
+                         1e-9 + 1e-7 * ff_vec3_norm(path)); /* at most 1e-9 a cycle by ROUNDING */
+        assert_true(made.speed <= fmax(V, speed) * (1.0 + 1e-6));
+        const double share =
+            1.0 / sqrt(1.0 + 2.0 * 0.02 * 0.02); /* two axes that do not move have their least part */
+        if (end >= 0.0 && begin >= 0.0)
+            assert_true(made.least >= -1e-6 * speed);
+        else
+            assert_true(made.least >= fmin(begin, begin + (end - begin) / share) - 1e-6 * speed);
+        const ff_limiter_limits one = {V, fmin(A, c.stop_acceleration) * share, c.jerk * share};
+        if (n % 3 == 0)
+            assert_near(ff_vec3_dot(path, u), ff_limiter_stop_path(&one, begin, a),
+                        1e-12 * (ff_vec3_norm(path) + V * T));
+        const ff_vec3 oblique = ff_vec3_scale(a, ff_vec3_unit(test_random_vec3(&rng, 1.0)));
+        if (ff_vec3_norm(v0) + 0.5 * T * fabs(a) + a * a / (2.0 * c.jerk) <= V) {
+            const stop other = brake_from(&c, v0, oblique);
+            assert_true(other.rests && other.speed <= V * (1.0 + 1e-6));
+        }
+    }
+    ff_output_config c;
+    ff_output_default(&c);
+    for (int k = 0; k < 6; k++) {
+        ff_vec3 x[2] = {ff_vec3_make(0.1, 0.2, 0.3), ff_vec3_make(0.3, 0.2, 0.1)};
+        x[k / 3].a[k % 3] = k % 2 ? FF_NAN : FF_INF;
+        assert_false(ff_vec3_finite(ff_output_stop_path(&c, x[0], x[1])));
+    }
+}
+
+/* A robot that begins faster than it may, behind a target that is as fast: it slows down to its limit and
+ * stays there, within the time that the excess needs and half as much again. Axes that hardly move have 2 %
+ * of a limit: the others keep it to a thousandth. */
+static void test_start_above_the_velocity_slows_down_to_it(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 7);
+    for (int n = 0; n < test_count(60, 5000); n++) {
+        ff_output_config c = random_config(&rng);
+        const int part = n % 2;
+        const double J = log_range(&rng, 0.2, 5000.0), T = c.cycle,
+                     V = part ? c.angular_velocity : c.velocity,
+                     A = part ? c.angular_acceleration : c.acceleration,
+                     fast = part ? V * ff_rng_range(&rng, 1.01, 2.0) : V * ff_rng_range(&rng, 1.01, 10.0);
+        *(part ? &c.angular_jerk : &c.jerk) = J;
+        ff_vec3 u = ff_vec3_make(n % 4 > 1 ? 1 : -1, 0, 0);
+        for (int i = 0; i < 3 && n % 3; i++)
+            u.a[i] = ff_rng_range(&rng, 0.1, 1.0) * (ff_rng_uniform(&rng) < 0.5 ? -1.0 : 1.0);
+        u = ff_vec3_unit(u);
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        *(part ? &s.velocity.w : &s.velocity.v) = ff_vec3_scale(fast, u);
+        const double peak = fmin(A, sqrt(J * (fast - V))), time = (fast - V) / peak + peak / J;
+        if (part && (fast - V) * (time + 20.0 * T) > 3.0) /* half a turn behind is ahead */
+            continue;
+        double last = fast;
+        bool below = false;
+        const int cycles = (int)fmin(4000.0, 1.5 * time / T + 20.0);
+        for (int k = 0; k < cycles; k++) {
+            const double t = k * T;
+            const ff_vec3 ahead = ff_vec3_scale(fast * (t + T), u), rate = ff_vec3_scale(fast, u);
+            const ff_setpoint to = {
+                {part ? ff_quat_exp(ahead) : ff_quat_identity(), part ? ff_vec3_zero() : ahead},
+                {part ? rate : ff_vec3_zero(), part ? ff_vec3_zero() : rate}};
+            assert_int_equal(ff_output_target(&s, &to, t), FF_OK);
+            ff_output_out out;
+            ff_output_step(&c, &s, t, &out);
+            const double now = ff_vec3_dot(part ? s.sent_velocity.w : s.sent_velocity.v, u);
+            below |= now <= V;
+            if (!below)
+                assert_true(now <= last * (1.0 + 1e-9));
+            else
+                assert_true(now <= V * (1.0 + 1e-6));
+            assert_true(now >=
+                        V * (1.0 - 1e-3) - peak * T); /* in the first cycle rounding says who is ahead */
+            last = now;
+            ff_output_confirm(&c, &s, true, false);
+        }
+        if (cycles < 4000)
+            assert_near(last, V, 1e-3 * V);
+    }
+}
+
+/* Along one axis the stop is the closed form to the cycle. */
+static void test_stop_along_an_axis(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    c.stop_acceleration = 1.0;
+    c.jerk = 50.0;
+    for (int turn = 0; turn < 2; turn++) {
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        (turn ? &s.velocity.w : &s.velocity.v)->x = 0.2;
+        c.stop_angular_acceleration = 1.0;
+        c.angular_jerk = 50.0;
+        ff_output_out out;
+        int k = 0;
+        for (; k < 1000; k++) {
+            ff_output_step(&c, &s, 0.0, &out);
+            if (out.rests)
+                break;
+            ff_output_confirm(&c, &s, true, false);
+        }
+        /* 0.2/1 + 1/50 s = 55 cycles; 0.022 m */
+        assert_true(k == 55 || k == 56);
+        const double way = turn ? ff_quat_log(out.to.T.q).x : out.to.T.p.x;
+        assert_near(way, 0.022, 2e-5);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- box --
+ */
+
+static ff_output_config boxed_config(ff_rng *rng, int orders, ff_vec3 centre, ff_vec3 box) {
+    ff_output_config c = random_config(rng);
+    c.jerk = orders == 3 ? log_range(rng, 0.2, 5000.0) : FF_INF;
+    c.velocity = orders == 1 ? FF_INF : 20.0; /* never reached: it would bend the stop */
+    if (orders == 1)
+        c.acceleration = FF_INF;
+    c.boxed = true;
+    c.centre = centre;
+    c.box = box;
+    assert_int_equal(ff_output_validate(&c), FF_OK);
+    return c;
+}
+
+/* Targets push a robot against its box, from all directions and with any limits. Nothing that it is sent lies
+ * outside: neither while the targets go on, nor in the stop that begins with the first step that was not
+ * sent. Without the box the same targets leave it by far. */
+static void test_the_box_is_kept(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 9);
+    const int lives = test_count(80, 40000);
+    int refused = 0, near_it = 0, stopped_once = 0;
+    worst kept = {0};
+    for (int n = 0; n < lives; n++) {
+        const double half = log_range(&rng, 0.005, 0.2);
+        const ff_vec3 centre = test_random_vec3(&rng, 1.0),
+                      box = ff_vec3_make(half, half * ff_rng_range(&rng, 0.5, 2.0), n % 5 ? half : FF_INF);
+        const ff_output_config c = boxed_config(&rng, n % 4 < 2 ? 3 : n % 4 - 1, centre, box);
+        ff_output_state s;
+        ff_output_reset(&s, (ff_pose){ff_quat_identity(), centre});
+        robot r = {.at = s.pose};
+        ff_setpoint target = {s.pose, ff_twist_zero()};
+        ff_output_out out;
+        bool stopped = false, reached = false;
+        for (int k = 0; k < 400; k++) {
+            const double t = k * c.cycle, u = ff_rng_uniform(&rng);
+            ff_output_confirm(&c, &s, k > 0, false);
+            if (u < 0.02)
+                target.twist.v = test_random_vec3(&rng, log_range(&rng, 0.01, 1.0));
+            else if (u < 0.025)
+                target.T.p = ff_vec3_add(s.pose.p, test_random_vec3(&rng, 0.1));
+            target.T.p = ff_vec3_axpy(c.cycle, target.twist.v, target.T.p);
+            if (stopped)
+                ff_output_brake(&s);
+            else
+                ff_output_target(&s, &target, t);
+            ff_output_step(&c, &s, t, &out);
+            step(&c, &r, out.to.T, true, &kept);
+            bool outside = false;
+            for (int i = 0; i < 3; i++) {
+                const double at = fabs(out.to.T.p.a[i] - centre.a[i]);
+                assert_true(at <= box.a[i] * (1.0 + 2e-9) + 1e-14); /* the stage's own rounding, twice */
+                outside |= fabs(out.rest.a[i] - centre.a[i]) > box.a[i] * (1.0 + 1e-9);
+                reached |= at > 0.9 * box.a[i];
+            }
+            assert_true(out.beyond ? outside && out.limited : true);
+            refused += out.beyond;
+            stopped |= n % 2 && out.beyond;
+        }
+        assert_true(!out.rests || stopped);
+        near_it += reached;
+        stopped_once += stopped;
+    }
+    assert_kept(&kept, "in the box");
+    assert_true(refused > 2 * lives && near_it > lives / 4 && stopped_once > lives / 8);
+}
+
+/* From v0 with a0 along it, to rest in p0 + v0 t1 + a0 t1^2/3 and the stop from v1 = v0 + a0 t1/2, t1 = a0/J:
+ * that is where the stage says that it will stand, and where it stands, to rounding. A box that ends there is
+ * not left, one that is shorter by a thousandth is not entered so far. */
+static void test_rest_is_foreseen_with_the_acceleration_in_progress(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 10);
+    for (int n = 0; n < test_count(40, 200); n++) {
+        ff_output_config c;
+        ff_output_default(&c);
+        c.jerk = log_range(&rng, 2.0, 50.0); /* the velocity stays below its limit */
+        c.acceleration = 2.0;
+        c.stop_acceleration = log_range(&rng, 0.2, 2.0);
+        const double T = c.cycle, J = c.jerk, A = c.stop_acceleration, v0 = ff_rng_range(&rng, 0.05, 0.3),
+                     a0 = ff_rng_range(&rng, 0.01, 1.0) * A;
+        const double t1 = a0 / J, v1 = v0 + a0 * t1 / 2.0,
+                     brake = v1 >= A * A / J ? 0.5 * v1 * (v1 / A + A / J) : v1 * sqrt(v1 / J);
+        /* the other axes have no more than their least share: 2 % of the limits, a thousandth for this one */
+        const double path = v0 * t1 + a0 * t1 * t1 / 3.0 + brake;
+        ff_output_state s;
+        ff_output_out out;
+        for (int shorter = 0; shorter < 2; shorter++) {
+            ff_output_reset(&s, ff_pose_identity());
+            s.velocity.v.x = v0 - 0.5 * T * a0;
+            s.acceleration.v.x = a0;
+            c.boxed = true;
+            c.box = ff_vec3_make(path * (shorter ? 0.999 : 1.01), 0.0, 0.0);
+            for (int k = 0; k < 100000; k++) {
+                ff_output_step(&c, &s, k * T, &out);
+                if (k == 0)
+                    assert_near(out.rest.x, path, 0.002 * path);
+                if (out.rests)
+                    break;
+                ff_output_confirm(&c, &s, true, false);
+            }
+            assert_true(out.rests);
+            assert_near(out.to.T.p.x, out.rest.x, 1e-12);
+            assert_near(out.rest.x, path, 0.002 * path);
+            assert_false(out.beyond);
+        }
+        /* the target continues with that acceleration: the box decides whether its step is sent */
+        for (int enough = 0; enough < 2; enough++) {
+            const double x = v0 * T + 0.5 * a0 * T * T, v = v0 + a0 * T, u = v + a0 * t1 / 2.0,
+                         end = x + v * t1 + a0 * t1 * t1 / 3.0 +
+                               (u >= A * A / J ? 0.5 * u * (u / A + A / J) : u * sqrt(u / J));
+            ff_output_reset(&s, ff_pose_identity());
+            s.velocity.v.x = v0 - 0.5 * T * a0;
+            s.acceleration.v.x = a0;
+            c.box.x = end * (enough ? 1.003 : 0.997);
+            const ff_setpoint to = {{ff_quat_identity(), ff_vec3_make(x, 0, 0)},
+                                    {ff_vec3_zero(), ff_vec3_make(v, 0, 0)}};
+            ff_output_target(&s, &to, 0.0);
+            ff_output_step(&c, &s, 0.0, &out);
+            assert_int_equal(out.beyond, !enough);
+            assert_near(out.rest.x, end, 0.002 * end);
+            if (enough)
+                assert_memory_equal(&out.to, &to, sizeof to);
+            else
+                assert_true(out.to.T.p.x < x && out.limited && out.lag > 0.0);
+        }
+    }
+}
+
+/* A robot that stands outside may come in, and not go further out. */
+static void test_outside_the_box_only_inwards(void **state) {
+    (void)state;
+    for (int inwards = 0; inwards < 2; inwards++) {
+        ff_output_config c;
+        ff_output_default(&c);
+        c.stop_acceleration =
+            c.acceleration; /* else a stop on its path would pass the box on the other side */
+        c.boxed = true;
+        c.box = ff_vec3_make(0.1, FF_INF, FF_INF);
+        ff_output_state s;
+        ff_output_out out;
+        ff_output_reset(&s, (ff_pose){ff_quat_identity(), ff_vec3_make(-0.15, 0, 0)});
+        for (int k = 0; k < 500; k++) {
+            const double x = inwards ? 0.0 : -1.0;
+            const ff_setpoint to = {{ff_quat_identity(), ff_vec3_make(x, 0.3, 0)}, ff_twist_zero()};
+            ff_output_confirm(&c, &s, k > 0, false);
+            ff_output_target(&s, &to, k * c.cycle);
+            ff_output_step(&c, &s, k * c.cycle, &out);
+            assert_int_equal(out.beyond, !inwards);
+        }
+        assert_near(out.to.T.p.x, inwards ? 0.0 : -0.15, 1e-9);
+        assert_near(out.to.T.p.y, inwards ? 0.3 : 0.0, 1e-9);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stop_against_the_closed_form),
+        cmocka_unit_test(test_stop_from_any_start),
+        cmocka_unit_test(test_start_above_the_velocity_slows_down_to_it),
+        cmocka_unit_test(test_stop_along_an_axis),
+        cmocka_unit_test(test_the_box_is_kept),
+        cmocka_unit_test(test_rest_is_foreseen_with_the_acceleration_in_progress),
+        cmocka_unit_test(test_outside_the_box_only_inwards),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* The controlled stop to the cycle: how long it waits for rest, what it decides, each step of the retreat.
+ * The cycle is 1/256 s: its multiples are exact, so a count of cycles is, too. */
+#include "support.h"
+
+#include "safety/safety.h"
+
+#define CYCLE (1.0 / 256.0)
+
+enum { BODY = 1 }; /* its neighbours must not matter */
+
+/* A stop of one body, cycle by cycle. */
+typedef struct stopping {
+    ff_safety_config c;
+    ff_stop_state s;
+    ff_stop_in in;
+} stopping;
+
+static stopping begin(void) {
+    stopping r = {.c = {.bodies = 3, .cycle = CYCLE}};
+    r.c.limits[BODY].box = ff_vec3_make(FF_INF, FF_INF, FF_INF);
+    r.c.delay[BODY] = 5.0 * CYCLE;
+    r.c.settle[BODY] = 26.0 * CYCLE;
+    r.c.contact[BODY] = 1.0;
+    r.c.stiffness[BODY] = 2000.0;
+    r.in = (ff_stop_in){ff_pose_identity(), true, ff_vec3_zero(), true, ff_pose_identity()};
+    ff_stop_start(&r.s);
+    assert_true(r.s.started && !r.s.done && !r.s.goes && !r.s.retreats);
+    return r;
+}
+
+static int cycles_until_done(stopping *r) {
+    int n = 0;
+    while (!r->s.done && n < 100000) {
+        ff_stop_step(&r->c, BODY, &r->s, &r->in);
+        n++;
+        if (r->s.goes) {
+            r->in.at = r->in.measured = r->s.target.T;
+            r->in.rests = false;
+        } else
+            r->in.rests = true;
+    }
+    return n;
+}
+
+/* Command at rest for a delay and three cycles, robot for `settle` and two: whichever is later, to the cycle;
+ * a robot that moves again is waited for again. */
+static void test_stop_takes_its_time_to_the_cycle(void **state) {
+    (void)state;
+    stopping r = begin();
+    assert_int_equal(cycles_until_done(&r), 28);
+    assert_int_equal(r.s.why, FF_STOP_FREE);
+    assert_near(r.s.taken, 28.0 * CYCLE, 0.0);
+    const ff_stop_state ended = r.s;
+    ff_stop_step(&r.c, BODY, &r.s, &r.in); /* what is done stays as it is */
+    assert_memory_equal(&r.s, &ended, sizeof ended);
+    r = begin();
+    r.c.settle[BODY] = CYCLE;
+    assert_int_equal(cycles_until_done(&r), 8);
+    for (int turns = 0; turns < 2; turns++)
+        for (int above = 0; above < 2; above++) { /* within 2 um and 20 urad it stands */
+            r = begin();
+            for (int n = 0; n < 10; n++)
+                ff_stop_step(&r.c, BODY, &r.s, &r.in);
+            if (turns)
+                r.in.measured.q = ff_quat_exp(ff_vec3_make(0, above ? 2.1e-5 : 1.9e-5, 0));
+            else
+                r.in.measured.p.y = above ? 2.1e-6 : 1.9e-6;
+            assert_int_equal(10 + cycles_until_done(&r), above ? 38 : 28);
+        }
+    r = begin(); /* a command that moved once more: both count from there */
+    for (int n = 0; n < 10; n++)
+        ff_stop_step(&r.c, BODY, &r.s, &r.in);
+    r.in.rests = false;
+    ff_stop_step(&r.c, BODY, &r.s, &r.in);
+    assert_int_equal(r.s.rested, 0);
+    r.in.rests = true;
+    const int more = cycles_until_done(&r);
+    assert_true(more == 27 || more == 28); /* the cycle of the command itself begins the count */
+    r = begin();
+    r.c.settle[BODY] = FF_INF; /* never at rest: a minute, 15360 cycles, and the next one ends it */
+    r.s.goes = true;
+    assert_int_equal(cycles_until_done(&r), 15361);
+    assert_int_equal(r.s.why, FF_STOP_UNFINISHED);
+    assert_false(r.s.goes);
+}
+
+/* At rest: a closed grasp holds, whatever else; then the force, its threshold, the stiffness decide. */
+static void test_stop_decides_by_what_is_known(void **state) {
+    (void)state;
+    for (int which = 0; which < 6; which++) {
+        stopping r = begin();
+        r.in.force = ff_vec3_make(0, which == 4 ? 1.0 : which == 5 ? 1.0 + 0x1p-50 : 10.0, 0);
+        r.s.grasped = which == 0;
+        r.in.force_valid = which > 1;
+        r.c.stiffness[BODY] = which < 3 ? 0.0 : which == 3 ? -1.0 : 2000.0;
+        static const ff_stop_why why[] = {FF_STOP_GRASPED,      FF_STOP_NO_FORCE, FF_STOP_NO_STIFFNESS,
+                                          FF_STOP_NO_STIFFNESS, FF_STOP_FREE,     FF_STOP_STILL_PUSHED};
+        const int n = cycles_until_done(&r);
+        assert_int_equal(r.s.why, why[which]);
+        assert_int_equal(r.s.retreats, which == 5);
+        assert_true(which == 5 ? n > 28 : n == 28);
+        assert_false(r.s.goes);
+    }
+    stopping r = begin(); /* less than a newton per metre is a stiffness, too: the retreat is 5 mm */
+    r.c.stiffness[BODY] = 0.5;
+    r.in.force = ff_vec3_make(2, 0, 0);
+    cycles_until_done(&r);
+    assert_near(r.in.at.p.x, 0.005, 1e-15);
+}
+
+/* 4 N on 2000 N/m: 3 mm along the force in steps of 10 mm/s CYCLE, the last one what is left, then at rest.
+ */
+static void test_retreat_step_by_step(void **state) {
+    (void)state;
+    stopping r = begin();
+    const double step = 0.010 * CYCLE;
+    r.in.force = ff_vec3_make(0, -2.4, 3.2);
+    for (int n = 0; n < 27; n++)
+        ff_stop_step(&r.c, BODY, &r.s, &r.in);
+    assert_false(r.s.retreats);
+    r.in.at.p = ff_vec3_make(1, 2, 3); /* from what was last sent, not from where it is measured */
+    int steps = 0;
+    for (double left = 0.003; left > 1e-12; steps++) {
+        const double go = fmin(left, step);
+        left -= go;
+        ff_stop_step(&r.c, BODY, &r.s, &r.in);
+        assert_true(r.s.goes && r.s.retreats && !r.s.done);
+        assert_near(r.s.left, left, 1e-12);
+        assert_near(r.s.push, 4.0, 1e-15);
+        assert_vec3_near(r.s.normal, ff_vec3_make(0, -0.6, 0.8), 1e-15);
+        assert_vec3_near(r.s.target.T.p, ff_vec3_make(1, 2 - 0.6 * (0.003 - left), 3 + 0.8 * (0.003 - left)),
+                         1e-12);
+        const double v = r.s.left > 0.0 ? go / CYCLE : 0.0;
+        assert_vec3_near(r.s.target.twist.v, ff_vec3_make(0, -0.6 * v, 0.8 * v), 1e-12);
+        assert_vec3_near(r.s.target.twist.w, ff_vec3_zero(), 0.0);
+        r.in.at = r.s.target.T;
+    }
+    assert_int_equal(steps, (int)ceil(0.003 / step));
+    ff_stop_step(&r.c, BODY, &r.s, &r.in); /* as far as it may: it stands, and is looked at once more */
+    assert_false(r.s.goes);
+    assert_int_equal(cycles_until_done(&r),
+                     7); /* the delay and three cycles, this one counted: it never moved */
+    assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED);
+}
+
+/* While it retreats the force may grow by a fifth, not by more; one that is gone ends it. */
+static void test_retreat_ends_by_the_force(void **state) {
+    (void)state;
+    static const struct {
+        double force;
+        bool valid, goes;
+    } next[] = {{10.0, true, true}, {11.99, true, true}, {12.01, true, false},
+                {1.0, true, false}, {1.01, true, true},  {10.0, false, false}};
+    for (int n = 0; n < 6; n++) {
+        stopping r = begin();
+        r.in.force = ff_vec3_make(10, 0, 0);
+        for (int k = 0; k < 28; k++)
+            ff_stop_step(&r.c, BODY, &r.s, &r.in);
+        assert_true(r.s.goes);
+        const double left = r.s.left;
+        assert_near(left, 0.005 - 0.010 * CYCLE, 1e-15);
+        r.in.force.x = next[n].force;
+        r.in.force_valid = next[n].valid;
+        r.in.at = r.s.target.T;
+        ff_stop_step(&r.c, BODY, &r.s, &r.in);
+        assert_int_equal(r.s.goes, next[n].goes);
+        if (next[n].goes)
+            assert_near(r.s.left, left - 0.010 * CYCLE, 1e-15);
+        else if (next[n].force > 12.0)
+            assert_near(r.s.left, 0.0, 0.0); /* in the wrong direction: it is not tried again */
+        else
+            assert_near(r.s.left, left, 0.0);
+        r.in.force.x = 0.0; /* at rest nothing pushes: out of it */
+        r.in.force_valid = true;
+        cycles_until_done(&r);
+        assert_int_equal(r.s.why, FF_STOP_RETREATED);
+    }
+    /* a sample is lost: at rest it still pushes, and the rest of the path is made, from where it stands */
+    stopping r = begin();
+    r.in.force = ff_vec3_make(10, 0, 0);
+    for (int k = 0; k < 28; k++)
+        ff_stop_step(&r.c, BODY, &r.s, &r.in);
+    r.in.at = r.in.measured = r.s.target.T;
+    r.in.force_valid = false;
+    ff_stop_step(&r.c, BODY, &r.s, &r.in);
+    assert_false(r.s.goes);
+    r.in.force_valid = true;
+    cycles_until_done(&r);
+    assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED);
+    assert_near(r.in.at.p.x, 0.005, 1e-12);
+}
+
+/* A retreat stays in the box about its centre, to the bit, on each axis. */
+static void test_retreat_stays_in_the_box(void **state) {
+    (void)state;
+    for (int a = 0; a < 3; a++)
+        for (int side = -1; side <= 1; side += 2) {
+            stopping r = begin();
+            r.c.origin[BODY].a[a] = 0.5;
+            r.in.at.p.a[a] = r.in.measured.p.a[a] = 0.5;
+            r.c.limits[BODY].box.a[a] = 0.0021;
+            r.in.force.a[a] = 10.0 * side;
+            cycles_until_done(&r);
+            const double went = side * (r.in.at.p.a[a] - 0.5);
+            assert_true(went <= 0.0021 && went > 0.0021 - 0.010 * CYCLE);
+            assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stop_takes_its_time_to_the_cycle),
+        cmocka_unit_test(test_stop_decides_by_what_is_known),
+        cmocka_unit_test(test_retreat_step_by_step),
+        cmocka_unit_test(test_retreat_ends_by_the_force),
+        cmocka_unit_test(test_retreat_stays_in_the_box),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
