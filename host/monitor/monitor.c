@@ -322,10 +322,6 @@ void ff_monitor_end(ff_monitor *m) {
 /* --------------------------------------------------------------------------------------------------- stop --
  */
 
-bool ff_monitor_at_rest(const ff_monitor *m) {
-    return (double)m->braking * m->config.cycle >= m->ease + m->fall;
-}
-
 size_t ff_monitor_stop(ff_monitor *m, char *buffer, size_t size) {
     const ff_monitor_config *c = &m->config;
     if (m->cause == FF_MONITOR_FINE || m->cause == FF_MONITOR_GEOMETRY || m->cause == FF_MONITOR_RESTART ||

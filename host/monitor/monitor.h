@@ -93,7 +93,6 @@ void ff_monitor_silence(ff_monitor *monitor);
 void ff_monitor_end(ff_monitor *monitor);
 /* Once `cause` is set: the answer to the running cycle in the loop's place; 0: none is to be sent. */
 size_t ff_monitor_stop(ff_monitor *monitor, char *buffer, size_t size);
-bool ff_monitor_at_rest(const ff_monitor *monitor);
 /* The cause with value, limit and what to do, a sentence. */
 void ff_monitor_text(const ff_monitor *monitor, char *text, size_t size);
 

@@ -475,6 +475,18 @@ static void test_telegrams_that_are_none(void **state) {
                   {"<IPOC>", "<IPOC>99999999999999999999"},
                   {"<Delay", "<!-- --><Delay"},
                   {"<Delay", "<RIst X=\"0\"/><Delay"},
+                  {"X=\"", "X="},
+                  {"X=\"", "X=\"\""},
+                  {"X=\"", "X=\"1-"},
+                  {"X=\"", "X=\"00000000000000000000000000000000000000000000000000"},
+                  {"X=\"", "X=\"1\" X=\""},
+                  {"D=\"", "D=\"1e1"},
+                  {"D=", "E="},
+                  {"<Delay", "<Delay D=\"1\"/><Delay"},
+                  {"<IPOC>", "<IPOC a=\"1\">"},
+                  {"<IPOC>", "<IPOC>1</IPOC><IPOC>"},
+                  {"</IPOC>", "x</IPOC>"},
+                  {"</IPOC>", "<IPOC>"},
                   {"<Rob", "<Bob"}};
     for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
         const char *at = strstr(text, change[i].old);
@@ -484,6 +496,12 @@ static void test_telegrams_that_are_none(void **state) {
         if (ff_monitor_telegram(&r.m, bad, strlen(bad)))
             fail_msg("accepted: %s", bad);
     }
+    memcpy(bad, text, size);
+    bad[20] = 0;
+    assert_false(ff_monitor_telegram(&r.m, bad, size));
+    char wide[2 * FF_MONITOR_SIZE]; /* good, but longer than any telegram */
+    snprintf(wide, sizeof wide, "%*s%s", FF_MONITOR_SIZE, "", text);
+    assert_false(ff_monitor_telegram(&r.m, wide, strlen(wide)));
     assert_int_equal(r.m.telegrams, 0);
     assert_false(ff_monitor_answer(&r.m, text, answer_of(&r, r.total, "", text)));
     telegram(&r, text);
@@ -561,6 +579,46 @@ static void test_axes_and_end(void **state) {
     }
 }
 
+/* The tag that ends RSI is 0 or 1; the sentence of each cause begins with its name and has value and limit.
+ */
+static void test_stop_tags_and_sentences(void **state) {
+    (void)state;
+    static const struct {
+        const char *tag;
+        bool relayed, ends;
+    } cases[] = {{"<Stop>0</Stop>", true, false},
+                 {"<Stop>1</Stop>", true, true},
+                 {"<Stop>2</Stop>", false, false},
+                 {"<Stop/>", false, false}};
+    char text[FF_MONITOR_SIZE];
+    rig r;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set_up(&r, test_seed(), i % 2);
+        assert_true(ff_monitor_telegram(&r.m, text, telegram(&r, text)));
+        assert_int_equal(ff_monitor_answer(&r.m, text, answer_of(&r, r.total, cases[i].tag, text)),
+                         cases[i].relayed);
+        assert_int_equal(r.m.ended, cases[i].ends);
+        assert_int_equal(r.m.cause, cases[i].relayed ? FF_MONITOR_FINE : FF_MONITOR_MALFORMED);
+    }
+    assert_int_equal(ff_monitor_stop(&r.m, text, 40), 0); /* no room: nothing is sent, and it is still due */
+    assert_true(ff_monitor_stop(&r.m, text, sizeof text) > 0);
+    for (int cause = FF_MONITOR_SILENT; cause < FF_MONITOR_CAUSES; cause++) {
+        r.m.cause = (ff_monitor_cause)cause;
+        r.m.axis = 4;
+        r.m.value = 12.25;
+        r.m.limit = 11.5;
+        ff_monitor_text(&r.m, text, sizeof text);
+        const size_t length = strlen(ff_monitor_names[cause]);
+        assert_memory_equal(text, ff_monitor_names[cause], length);
+        assert_true(strncmp(text + length, ": ", 2) == 0 && !strchr(text, '\n'));
+        const bool plain =
+            cause == FF_MONITOR_SILENT || cause == FF_MONITOR_ENDED || cause == FF_MONITOR_RESTART;
+        assert_int_equal(strstr(text, "12") != NULL, !plain);
+        assert_int_equal(strstr(text, "11.5") != NULL, !plain && cause != FF_MONITOR_MALFORMED);
+        assert_int_equal(strstr(text, "A4") != NULL, cause == FF_MONITOR_RANGE || cause == FF_MONITOR_SPEED);
+    }
+}
+
 /* Addresses that are none, a port that is taken, an address that is not this computer's. */
 static void test_relay_that_cannot_begin(void **state) {
     (void)state;
@@ -621,6 +679,7 @@ int main(void) {
         cmocka_unit_test(test_telegrams_that_are_none),
         cmocka_unit_test(test_refused_configurations),
         cmocka_unit_test(test_axes_and_end),
+        cmocka_unit_test(test_stop_tags_and_sentences),
         cmocka_unit_test(test_relay_that_cannot_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

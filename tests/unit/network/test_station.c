@@ -262,6 +262,37 @@ static void test_stop_before_any_device(void **state) {
     atomic_store(&stop, false);
 }
 
+/* A second one beside it: the robot's port is taken; then a page that is none, and one that nobody serves. */
+static void test_what_cannot_be_opened_is_said(void **state) {
+    (void)state;
+    static ff_network second;
+    char message[256] = "";
+    const double lead = 0.0;
+    ff_addresses other = address;
+    ff_network_options options = {.wait = 0.01, .stop = &stop};
+    ff_station s = ff_network_station(&second, &scenario, &plan, &other, &options);
+    assert_int_equal(s.open(s.self, &lead, message, sizeof message), FF_ERR_DEVICE);
+    assert_non_null(strstr(message, "cannot be bound"));
+    const ff_ports ports = free_ports();
+    assert_int_equal(ff_addresses_find(&scenario, &ports, &other, message, sizeof message), FF_OK);
+    ff_http_server *page;
+    assert_int_equal(
+        ff_http_serve(&other.body[0].page_at, FF_ATI_HTTP_PATH, "<netft>", &page, message, sizeof message),
+        FF_OK);
+    s = ff_network_station(&second, &scenario, &plan, &other, &options);
+    assert_int_equal(s.open(s.self, &lead, message, sizeof message), FF_ERR_FORMAT);
+    assert_non_null(strstr(message, "the sensor's page: "));
+    ff_http_stop(page);
+    s = ff_network_station(&second, &scenario, &plan, &other, &options);
+    assert_int_equal(s.open(s.self, &lead, message, sizeof message), FF_ERR_DEVICE); /* after its wait */
+    assert_non_null(strstr(message, "no answer to HTTP GET"));
+    struct sockaddr_in again; /* and the robot's port was given back each time */
+    int fd;
+    again = other.body[0].robot_at;
+    assert_int_equal(ff_socket_open(&again, &fd, NULL, message, sizeof message), FF_OK);
+    close(fd);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_sample, begin, end),
@@ -270,6 +301,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_command_brake_and_end, begin, end),
         cmocka_unit_test_setup_teardown(test_silence, begin, end),
         cmocka_unit_test_setup_teardown(test_stop_before_any_device, begin, end),
+        cmocka_unit_test_setup_teardown(test_what_cannot_be_opened_is_said, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-/* What the operating system grants: the processor is kept awake while it is asked for, and a refusal is one
- * sentence. */
+/* What a run on devices needs: the operating system's rights (the processor is kept awake while it is asked
+ * for, and a refusal is one sentence), a computer that is in time, an operator at the console and limits. */
 #include "operator/rights.h"
+#include "operator/selftest.h"
 #include "support.h"
 
 #include <fcntl.h>
@@ -65,9 +66,93 @@ static void test_rights_refused_is_said(void **state) {
     ff_rights_release(&a.rights);
 }
 
+static void test_histogram(void **state) {
+    (void)state;
+    ff_histogram h = {0};
+    assert_near(ff_histogram_at(&h, 0.5), 0.0, 0); /* nothing was measured */
+    ff_histogram_add(&h, -5);                      /* a clock that was set back: at once */
+    ff_histogram_add(&h, 1500);
+    ff_histogram_add(&h, 2500);
+    ff_histogram_add(&h, 7777777); /* beyond the bins: the largest itself */
+    assert_int_equal(h.count, 4);
+    assert_near(ff_histogram_at(&h, 0.25), 1.0, 0);
+    assert_near(ff_histogram_at(&h, 0.5), 2.0, 0);
+    assert_near(ff_histogram_at(&h, 0.75), 3.0, 0);
+    assert_near(ff_histogram_at(&h, 1.0), 7777.777, 1e-9);
+}
+
+/* What it says follows from what it has measured, whatever this computer is. */
+static void test_selftest(void **state) {
+    (void)state;
+    static ff_selftest t;
+    assert_int_equal(ff_selftest_run(0.01, true, &t), FF_OK);
+    assert_true(strlen(t.kernel) > 2 && t.clock_ns > 0 && *t.governor);
+    assert_int_equal(t.wake.count, 10);
+    assert_true(t.udp.count > 0);
+    assert_false(t.rights.awake); /* deep idle is allowed */
+    const double late = ff_histogram_at(&t.wake, 0.99) + ff_histogram_at(&t.udp, 0.99);
+    const bool rights = t.rights.fifo && t.rights.locked;
+    assert_int_equal(t.fit_250, rights && late < 400.0 && ff_histogram_at(&t.wake, 0.9999) < 2000.0);
+    assert_int_equal(t.fit_1000, rights && late < 100.0 && ff_histogram_at(&t.wake, 0.9999) < 500.0);
+    assert_non_null(strstr(t.verdict, t.fit_1000  ? "may close a 1 kHz loop"
+                                      : t.fit_250 ? "may close a 250 Hz loop, not a 1 kHz one"
+                                                  : "should not close a loop on real devices"));
+    assert_int_equal(strstr(t.verdict, "rights are missing") != NULL, !rights);
+}
+
+static bool agree(void *user, const ff_check *check) {
+    (void)user;
+    (void)check;
+    return true;
+}
+
+/* Addresses beyond this computer (192.0.2.0/24 is nobody's, RFC 5737): nothing is opened before there are an
+ * operator and limits. */
+static void test_real_devices_need_more(void **state) {
+    (void)state;
+    static const char text[] =
+        "name: real\ntime: {cycle: 0.004, duration: 1}\nmethod: direct\nsatellites:\n"
+        "  body: {mass: 50, inertia: [5, 6, 7], robot: {kind: kuka-rsi, address: 192.0.2.7, delay: 0.016, "
+        "base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}}}\n";
+    static ff_scenario scenario;
+    static ff_rt_result result;
+    static const atomic_bool stop;
+    char message[512] = "", warnings[256];
+    if (ff_scenario_parse("text", text, sizeof text - 1, NULL, &scenario, message, sizeof message, warnings,
+                          sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    const ff_run_options run = {0};
+    ff_rt_options options = {.stop = &stop};
+    ff_rt_run(&scenario, &run, &options, &result);
+    assert_int_equal(result.run.status, FF_ERR_ARGUMENT);
+    assert_non_null(strstr(result.run.message, "armed by the operator at the console"));
+    options.confirm = agree;
+    ff_rt_run(&scenario, &run, &options, &result);
+    assert_int_equal(result.run.status, FF_ERR_ARGUMENT);
+    assert_non_null(strstr(result.run.message, "none for force velocity angular_velocity box energy"));
+    assert_non_null(strstr(result.run.message, "satellites.body.safety"));
+    ff_safety_limits *limits = &scenario.satellite[0].safety;
+    limits->force = limits->velocity = limits->angular_velocity = limits->energy = 1.0;
+    assert_false(ff_rt_may_move(&scenario, message, sizeof message));
+    assert_non_null(strstr(message, "none for box;"));
+    limits->box = ff_vec3_make(1, 1, 1); /* now the rights decide */
+    if (!ff_rt_may_move(&scenario, message, sizeof message))
+        assert_non_null(strstr(message, "a real robot needs real-time rights"));
+    options.ports.rsi_port = 65536;
+    ff_rt_run(&scenario, &run, &options, &result);
+    assert_int_equal(result.run.status, FF_ERR_ARGUMENT);
+    assert_non_null(strstr(result.run.message, "satellites.body: robot.address and port"));
+    options.ports = (ff_ports){.rsi_port = 59000, .http_port = 65536};
+    ff_rt_run(&scenario, &run, &options, &result);
+    assert_non_null(strstr(result.run.message, "satellites.body: sensor.address and its ports"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rights_awake_until_released),
                                        cmocka_unit_test(test_rights_idle_asks_for_nothing),
-                                       cmocka_unit_test(test_rights_refused_is_said)};
+                                       cmocka_unit_test(test_rights_refused_is_said),
+                                       cmocka_unit_test(test_histogram),
+                                       cmocka_unit_test(test_selftest),
+                                       cmocka_unit_test(test_real_devices_need_more)};
     return test_ended(cmocka_run_group_tests(tests, NULL, NULL));
 }

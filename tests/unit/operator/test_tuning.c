@@ -1,5 +1,6 @@
 /* Orders to a running loop: bounded, checked twice, answered each, refused in contact; a bias comes in by a
- * ramp. */
+ * ramp. And the telemetry between the loop and who watches and commands. */
+#include "operator/telemetry.h"
 #include "operator/tuning.h"
 #include "loop_support.h"
 
@@ -308,6 +309,75 @@ static void test_reading_is_in_the_sensors_frame(void **state) {
     }
 }
 
+enum { BEFORE = 40, LATE = 2 };
+
+/* Who commands: more than may wait for the loop, and once more when the run is over. */
+typedef struct watcher {
+    atomic_int given, answers, samples;
+    atomic_bool over;
+    int answered[BEFORE + LATE], refused, ended;
+    double reference[2];
+} watcher;
+
+static bool give(void *self, ff_order *order) {
+    watcher *w = self;
+    const int n = atomic_load(&w->given);
+    if (n >= BEFORE + (atomic_load(&w->over) ? LATE : 0))
+        return false;
+    *order = (ff_order){.verb = n % 2 ? FF_ORDER_STOP : FF_ORDER_HOLD, .id = (uint32_t)n};
+    atomic_store(&w->given, n + 1);
+    return true;
+}
+
+static void hear(void *self, const ff_order_answer *answer, const char *sentence) {
+    watcher *w = self;
+    w->answered[answer->order.id]++;
+    w->refused += strstr(answer->text, "too many orders") != NULL;
+    w->ended += strcmp(answer->text, "the run has ended") == 0;
+    /* a run that has ended has stopped, too */
+    assert_int_equal(answer->done,
+                     strcmp(answer->text, "the run has ended") == 0 && answer->order.verb == FF_ORDER_STOP);
+    assert_true(*sentence);
+    atomic_fetch_add(&w->answers, 1);
+}
+
+static void watch(void *self, const ff_telemetry_sample *shown) {
+    watcher *w = self;
+    w->reference[shown->row.k ? 1 : 0] = shown->row.body[0].ideal.position.x;
+    atomic_fetch_add(&w->samples, 1);
+}
+
+/* The loop takes none of them here: 16 wait, the others are refused, and at the end every one has its answer.
+ * A row has the reference beside it as far as there is one. */
+static void test_every_order_is_answered(void **state) {
+    (void)state;
+    static watcher w;
+    static ff_telemetry telemetry;
+    static ff_telemetry_sample shown;
+    ff_rigid_state reference[2] = {{.position = {{3, 0, 0}}}};
+    const ff_ideal_result ideal = {.samples = 1, .bodies = 2, .state = reference};
+    const ff_touch touch = {.scenario = &scenario, .threshold = {1.0, 1.0}, .touched = {-1, -1}};
+    const ff_viewer viewer = {.self = &w, .sample = watch, .next = give, .answer = hear};
+    assert_int_equal(ff_telemetry_start(&telemetry, &viewer, &tuning, &touch, &ideal), FF_OK);
+    for (uint64_t k = 0; k < 2; k++) {
+        shown.row.k = k;
+        ff_telemetry_push(&telemetry, &shown);
+    }
+    while (atomic_load(&w.answers) < BEFORE - FF_TUNING_ORDERS || atomic_load(&w.samples) < 2)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    atomic_store(&w.over, true);
+    ff_telemetry_stop(&telemetry);
+    for (int i = 0; i < atomic_load(&w.given); i++)
+        assert_int_equal(w.answered[i], 1);
+    assert_int_equal(atomic_load(&w.given), BEFORE + LATE);
+    assert_true(w.refused >= BEFORE - FF_TUNING_ORDERS && w.ended >= FF_TUNING_ORDERS);
+    assert_int_equal(w.refused + w.ended, BEFORE + LATE);
+    assert_near(w.reference[0], 3.0, 0);
+    assert_true(isnan(w.reference[1]));    /* beyond the reference's end */
+    ff_telemetry_push(&telemetry, &shown); /* nobody watches any more: nothing happens */
+    assert_int_equal(atomic_load(&w.samples), 2);
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -322,6 +392,7 @@ int main(void) {
         CASE(test_caller_is_told_what_changed),
         CASE(test_zero_once_more),
         CASE(test_reading_is_in_the_sensors_frame),
+        CASE(test_every_order_is_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
