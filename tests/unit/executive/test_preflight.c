@@ -196,8 +196,8 @@ static void hear(void *self, double t, const char *text) {
         strcat(strcat(said, text), "\n");
 }
 
-static bool arms;       /* the operator arms, two hundred cycles after the check */
-static ff_wrench drift; /* of the second sensor, since then */
+static bool arms;               /* the operator arms, two hundred cycles after the check */
+static ff_wrench drift;         /* of the second sensor, since then */
 static bool deaf_to[BODIES][2]; /* forces, torques */
 
 static void check(const char *first, const char *second) {
@@ -497,6 +497,8 @@ static void test_the_zero_is_renewed_at_arming(void **state) {
         }
         ff_executive_close(&executive);
     }
+}
+
 /* Forces and torques have thresholds of their own: with one that no hand reaches the other three are seen. */
 static void test_thresholds_of_force_and_torque(void **state) {
     (void)state;
