@@ -400,6 +400,24 @@ static void test_a_filled_sample_does_not_trip(void **state) {
     }
 }
 
+/* Each row holds the force of its own sample, the last one that of the cycle before. */
+static void test_a_force_that_grows(void **state) {
+    (void)state;
+    begin(0.0);
+    while (executive.guard.walk.state != FF_STATE_FLOAT) {
+        ff_executive_cycle(&executive);
+        attend(true);
+    }
+    while (!executive.ended) {
+        desk.force.z += 1e-6;
+        ff_executive_cycle(&executive);
+        if (seen.rows && !seen.last.final && !executive.phases.finished)
+            assert_near(seen.last.body[0].measured_b.f.z, desk.force.z, 1e-12);
+    }
+    end(true);
+    assert_true(seen.last.final && seen.last.body[0].measured_b.f.z > 9.8e-5);
+}
+
 /* Into a wall whose force is limited: it brakes, and the stop leads it out, slowly. */
 static void test_out_of_a_contact(void **state) {
     (void)state;
@@ -490,6 +508,7 @@ int main(void) {
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_a_method_that_predicts),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_a_force_that_grows),
         cmocka_unit_test(test_the_mount_begins_with_the_run),
         cmocka_unit_test(test_a_filled_sample_does_not_trip),
         cmocka_unit_test(test_an_approach_that_is_not_needed),
