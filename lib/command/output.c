@@ -212,9 +212,9 @@ static ff_vec3 shares(ff_vec3 m) {
     return ff_vec3_scale(1.0 / ff_vec3_norm(s), s);
 }
 
-/* What there is to do on each axis, as an acceleration: the distance x, the velocity u, the acceleration a, and
- * the velocity a^2 / 2Js that comes on top while a is taken back with a part s of the jerk. The parts are in
- * proportion to the result m, s = m / |m|: m = w + q |m| / m for each axis, with |m| by iteration. */
+/* What there is to do on each axis, as an acceleration: the distance x, the velocity u, the acceleration a,
+ * and the velocity a^2 / 2Js that comes on top while a is taken back with a part s of the jerk. The parts are
+ * in proportion to the result m, s = m / |m|: m = w + q |m| / m for each axis, with |m| by iteration. */
 static ff_vec3 effort(const bounds *b, double A, double T, ff_vec3 x, ff_vec3 u, ff_vec3 a) {
     const double t = isfinite(A) && isfinite(b->J) ? fmax(A / b->J, T) : T;
     ff_vec3 w, m;
