@@ -102,6 +102,7 @@ typedef struct ff_network {
     uint64_t k;
     unsigned led;       /* last written */
     bool speaks;        /* every device has been heard */
+    int64_t asked;      /* [ns] when the first telegram came, until every device speaks */
     bool anchored;      /* the arms' own standstill is known */
     bool silent;        /* the pacing robot is gone */
     ff_trip found;      /* since the last sample */

@@ -245,6 +245,16 @@ static void report_faults(ff_network *s, ff_sample *sample) {
     }
     if (s->silent)
         ff__network_find(s, (ff_trip){.code = FF_TRIP_SILENT, .value = silence, .limit = silence});
+    if (!s->speaks && s->asked == 0)
+        s->asked = ff_clock_now();
+    const double waited = s->speaks ? 0.0 : 1e-9 * (double)(ff_clock_now() - s->asked);
+    for (int i = 0; i < s->plan->bodies && waited > silence; i++) { /* a device that never spoke */
+        if (!s->body[i].known)
+            ff__network_find(s,
+                             (ff_trip){.code = FF_TRIP_SILENT, .body = i, .value = waited, .limit = silence});
+        else if (!s->body[i].has_record)
+            ff__network_find(s, (ff_trip){.code = FF_TRIP_AGE, .body = i, .value = waited, .limit = silence});
+    }
     sample->found = s->found;
     s->found = (ff_trip){.code = FF_TRIP_NONE};
 }

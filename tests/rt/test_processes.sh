@@ -49,6 +49,12 @@ else
   without "a full disk: no right to mount one"
 fi
 
+# a sensor that is never heard: said after --wait, nothing moves
+start_facility
+timeout 60 "$FREEFLOAT" rt "$S" --arm --out out --rsi-port "$base" --ati-port "$((base + 15))" --http-port "$((base + 20))" --wait 1 < /dev/null > rt.txt 2>&1; got=$?
+kill "$facility_pid" 2> /dev/null; wait "$facility_pid" 2> /dev/null; facility_pid=
+[ $got -eq 1 ] && grep -q "FAULT, AGE: .*allowed 1 s" rt.txt && ! grep -q "APPROACH\|FLOAT" rt.txt || fail "a mute sensor: exit $got: $(cat rt.txt)"
+
 # taken ports, missing devices, real devices: one line each, nothing moves
 start_facility
 for _ in $(seq 100); do ss -Huanl | grep -q ":$((base + 10))\b" && break; sleep 0.1; done
