@@ -368,7 +368,7 @@ ff_status ff_trial_align(const ff_trial *trial, const ff_wrench_config *frames, 
         return FF_ERR_MEMORY;
     }
     const ff_trial_sample *chirped = sample + begin;
-    for (size_t k = begin ? 0 : 1; k + 1 < count - begin; k++)
+    for (size_t k = 1; k + 1 < count - begin; k++)
         x[k] = accelerated(trial, frames, sample, begin + k);
     const size_t from = room, to = count - begin - room;
     double best = 0.0, least = FF_INF;
