@@ -40,11 +40,8 @@ void ff__preflight_stand(ff_executive *e, int i) {
     ff_preflight_body *b = &p->body[i];
     const ff_wrench_in *sensor = &e->in.sensor[i];
     const ff_pose at = sensor->T_wb;
-    if (p->standing == 0) {
-        b->sum = b->square = b->rest_b = ff_wrench_zero();
+    if (p->standing == 0)
         b->first = at;
-        b->apart = b->apart_angle = b->moved = 0.0;
-    }
     b->sum = ff_wrench_add(b->sum, sensor->f_s);
     b->rest_b = ff_wrench_add(b->rest_b, ff_wrench_scale(1.0 / FF_PREFLIGHT_CYCLES, e->out.measured_b[i]));
     e->guard.body[i].rest_b = b->rest_b;

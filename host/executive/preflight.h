@@ -47,7 +47,7 @@ typedef struct ff_preflight {
     ff_preflight_body body[FF_MAX_BODIES];
 } ff_preflight;
 
-/* FF_OK; FF_ERR_MEMORY with a sentence. */
+/* Of memory that is zero. FF_OK; FF_ERR_MEMORY with a sentence. */
 ff_status ff_preflight_open(ff_preflight *preflight, const ff_scenario *scenario, const ff_plan *plan,
                             bool virtual, char *message, size_t size);
 void ff_preflight_close(ff_preflight *preflight);

@@ -148,7 +148,8 @@ ff_status ff_trial_reach(const ff_trial *trial, const ff_plan_body *body, char *
     return FF_OK;
 }
 
-/* The samples as a table of named columns, for the fits that read logs. */
+/* The samples as a table of named columns, for the fits that read logs. The contact wrench stays zero: a log
+ * has it, but these fits do not read it. */
 static const char *const columns[] = {
     "b.command.position.x",
     "b.command.position.y",
@@ -219,10 +220,8 @@ static ff_status make_table(const ff_trial_sample *sample, size_t count, double 
         double *at = table->value + k * COLUMNS;
         at = put_setpoint(at, &sample[k].command);
         at = put_setpoint(at, &sample[k].robot);
-        for (int twice = 0; twice < 2; twice++, at += 6) {
-            memcpy(at, sample[k].f_s.f.a, 3 * sizeof *at);
-            memcpy(at + 3, sample[k].f_s.t.a, 3 * sizeof *at);
-        }
+        memcpy(at, sample[k].f_s.f.a, 3 * sizeof *at);
+        memcpy(at + 3, sample[k].f_s.t.a, 3 * sizeof *at);
     }
     return FF_OK;
 }

@@ -212,9 +212,9 @@ static ff_vec3 shares(ff_vec3 m) {
     return ff_vec3_scale(1.0 / ff_vec3_norm(s), s);
 }
 
-/* What there is to do on each axis, as an acceleration: the distance x, the velocity u, the acceleration a, and
- * the velocity a^2 / 2Js that comes on top while a is taken back with a part s of the jerk. The parts are in
- * proportion to the result m, s = m / |m|: m = w + q |m| / m for each axis, with |m| by iteration. */
+/* What there is to do on each axis, as an acceleration: the distance x, the velocity u, the acceleration a,
+ * and the velocity a^2 / 2Js that comes on top while a is taken back with a part s of the jerk. The parts are
+ * in proportion to the result m, s = m / |m|: m = w + q |m| / m for each axis, with |m| by iteration. */
 static ff_vec3 effort(const bounds *b, double A, double T, ff_vec3 x, ff_vec3 u, ff_vec3 a) {
     const double t = isfinite(A) && isfinite(b->J) ? fmax(A / b->J, T) : T;
     ff_vec3 w, m;
@@ -392,19 +392,19 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
         stop(b, T, course, &c, &wanted);
     }
     *d = bounded(b, T, wanted, now);
-    if (!ff_vec3_finite(*d)) {
-        *d = ff_vec3_zero();
-        c = (part){ff_vec3_zero(), ff_vec3_zero()};
-    }
+    const bool finite = ff_vec3_finite(c.v) && ff_vec3_finite(c.a);
+    if (!finite) /* limits so large that the plan overflows: the next one begins behind the answer, which is
+                    bounded */
+        c = (part){ff_vec3_scale(1.0 / T, *d), ff_vec3_zero()};
     const double allowance = isfinite(b->J) ? b->J * T * T * T : 0.0;
-    *course =
-        (ff_output_course){.active = true,
-                           .exact = ff_vec3_norm(ff_vec3_sub(*d, wanted)) <= 1e-3 * allowance + LAST_BITS,
-                           .stopping = !chased,
-                           .releasing = !chased && course->releasing,
-                           .velocity = c.v,
-                           .acceleration = c.a,
-                           .share = course->share};
+    *course = (ff_output_course){.active = true,
+                                 .exact = finite && ff_vec3_norm(ff_vec3_sub(*d, wanted)) <=
+                                                        1e-3 * allowance + LAST_BITS,
+                                 .stopping = !chased,
+                                 .releasing = !chased && course->releasing,
+                                 .velocity = c.v,
+                                 .acceleration = c.a,
+                                 .share = course->share};
     return false;
 }
 

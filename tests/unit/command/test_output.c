@@ -157,6 +157,19 @@ static void test_brakes_by_itself(void **state) {
     }
     assert_true(out.rests);
     assert_near(out.to.T.p.x, 0.0024 + 0.005, 1e-4);
+    /* Asked to, or given what is not a target, it does so at once, however fresh the last target is */
+    for (int kind = 0; kind < 3; kind++) {
+        ff_output_reset(&s, ff_pose_identity());
+        ff_output_target(&s, &target, 0.0);
+        const ff_setpoint bad = {{ff_quat_identity(), ff_vec3_make(FF_NAN, 0, 0)}, ff_twist_zero()};
+        if (kind == 1)
+            ff_output_brake(&s);
+        else if (kind == 2)
+            assert_int_equal(ff_output_target(&s, &bad, 0.0), FF_INFO_HELD);
+        ff_output_step(&c, &s, 0.0, &out);
+        assert_int_equal(out.braking, kind > 0);
+        assert_int_equal(out.to.T.p.x > 0.0, kind == 0);
+    }
 }
 
 /* A robot that asks between two targets gets what lies between; earlier than both, the earlier one. */
@@ -352,6 +365,120 @@ static void test_slowed_in_motion_keeps_the_jerk(void **state) {
     assert_true(seen > 5.0);
 }
 
+/* A robot without a limit of acceleration, asked to turn round after an answer that may or may not have been
+ * taken: it stands until that is known, since from the other truth the step would be twice the velocity. */
+static void test_a_doubtful_answer_is_not_turned_against(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    c.velocity = c.angular_velocity = 0.5;
+    c.acceleration = c.jerk = c.angular_acceleration = c.angular_jerk = FF_INF;
+    for (int turn = 0; turn < 2; turn++)
+        for (int back = 0; back < 2; back++) {
+            ff_output_state s;
+            ff_output_out out;
+            ff_output_reset(&s, ff_pose_identity());
+            for (int k = 0; k < 3; k++) {
+                const double d = 0.9 * c.velocity * c.cycle * (back && k ? -1.0 : 1.0), t = k * c.cycle;
+                const ff_setpoint to = {{turn ? ff_quat_exp(ff_vec3_make(0, d, 0)) : ff_quat_identity(),
+                                         turn ? ff_vec3_zero() : ff_vec3_make(0, d, 0)},
+                                        ff_twist_zero()};
+                if (k)
+                    ff_output_confirm(&c, &s, k != 1, true); /* the first is lost, the second taken */
+                ff_output_target(&s, &to, t);
+                ff_output_step(&c, &s, t, &out);
+                const double made = turn ? turned(ff_quat_identity(), out.to.T.q).y : out.to.T.p.y;
+                assert_near(made, back && k == 1 ? 0.0 : d, 1e-15);
+                assert_int_equal(out.limited, back && k == 1);
+            }
+        }
+}
+
+/* What goes out on the wire is what counts: an answer that was changed on its way, by more than rounding, is
+ * the pose and the differences that the next one begins from; one that was not keeps the plan to the bit. */
+static void test_what_the_wire_changes_counts(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    c.resolution = c.angular_resolution = 1e-9;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 8);
+    for (int kind = 0; kind < 8; kind++) {
+        ff_output_state s;
+        ff_output_out out;
+        ff_output_reset(&s, test_random_pose(&rng, 1.0));
+        const ff_pose from = s.pose;
+        ff_output_wire(&c, &s, ff_pose_identity()); /* nothing was asked: nothing was sent */
+        assert_memory_equal(&s.sent, &from, sizeof from);
+        const ff_setpoint far = {{from.q, ff_vec3_add(from.p, ff_vec3_make(0.3, 0, 0.1))}, ff_twist_zero()};
+        ff_output_target(&s, &far, 0.0);
+        ff_output_step(&c, &s, 0.0, &out);
+        const bool moved = kind & 1, turns = kind & 2, bad = kind & 4;
+        const double more = 2.5e-9, less = 1.5e-9;
+        const ff_output_state planned = s;
+        ff_pose wire = {ff_quat_mul(out.to.T.q, ff_quat_exp(ff_vec3_make(turns ? more : less, 0, 0))),
+                        ff_vec3_add(out.to.T.p, ff_vec3_make(0, moved ? more : less, 0))};
+        if (bad)
+            wire.p.z = FF_NAN;
+        ff_output_wire(&c, &s, wire);
+        const bool shifted = moved && !bad, rotated = turns && !bad;
+        assert_memory_equal(&s.sent.p, shifted ? &wire.p : &planned.sent.p, sizeof wire.p);
+        assert_memory_equal(&s.sent.q, rotated ? &wire.q : &planned.sent.q, sizeof wire.q);
+        assert_vec3_near(s.sent_velocity.v, ff_vec3_scale(1.0 / c.cycle, ff_vec3_sub(s.sent.p, from.p)),
+                         1e-12);
+        assert_vec3_near(s.sent_velocity.w, ff_vec3_scale(1.0 / c.cycle, turned(from.q, s.sent.q)), 1e-12);
+        assert_vec3_near(s.sent_acceleration.v, ff_vec3_scale(1.0 / c.cycle, s.sent_velocity.v), 1e-9);
+        assert_int_equal(s.course[0].exact, planned.course[0].exact && !shifted);
+        assert_int_equal(s.course[1].exact, planned.course[1].exact && !rotated);
+    }
+}
+
+/* Limits of any size, alone or together: what is sent is finite and keeps those that can be told from
+ * rounding. */
+static void test_extreme_limits_stay_finite(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 12);
+    for (int n = 0; n < test_count(300, 20000); n++) {
+        static const double sizes[] = {1e-300, 1e-12, 1e-3, 1.0, 1e3, 1e12, 1e300, INFINITY};
+        ff_output_config c;
+        ff_output_default(&c);
+        double *const limit[] = {&c.velocity,
+                                 &c.acceleration,
+                                 &c.jerk,
+                                 &c.angular_velocity,
+                                 &c.angular_acceleration,
+                                 &c.angular_jerk,
+                                 &c.stop_acceleration,
+                                 &c.stop_angular_acceleration};
+        for (size_t i = 0; i < sizeof limit / sizeof *limit; i++)
+            *limit[i] = sizes[(int)ff_rng_range(&rng, 0, 8)];
+        c.boxed = n % 3 == 0;
+        c.box = ff_vec3_make(0.1, 0.1, FF_INF);
+        assert_int_equal(ff_output_validate(&c), FF_OK);
+        ff_setpoint target = {ff_pose_identity(), ff_twist_zero()};
+        ff_output_state s;
+        ff_output_reset(&s, target.T);
+        for (int k = 0; k < 40; k++) {
+            const double t = k * c.cycle;
+            ff_output_out out;
+            if (k)
+                ff_output_confirm(&c, &s, k % 13 != 5, k % 13 == 5);
+            if (k % 8 == 0) {
+                target.T = test_random_pose(&rng, k % 16 ? 0.5 : 1e5);
+                target.twist = (ff_twist){test_random_vec3(&rng, 1.0), test_random_vec3(&rng, 1.0)};
+            }
+            if (k < 30)
+                ff_output_target(&s, &target, t);
+            const ff_pose from = s.pose;
+            ff_output_step(&c, &s, t, &out);
+            assert_true(ff_pose_finite(out.to.T) && ff_twist_finite(out.to.twist) && isfinite(out.lag));
+            const double most = isfinite(c.velocity) ? c.velocity * c.cycle * (1.0 + 1e-6) + 1e-10 : FF_INF;
+            assert_true(ff_vec3_norm(ff_vec3_sub(out.to.T.p, from.p)) <= most);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_lives),
@@ -363,6 +490,9 @@ int main(void) {
         cmocka_unit_test(test_validate),
         cmocka_unit_test(test_slow_keeps_the_acceleration_of_a_stop),
         cmocka_unit_test(test_slowed_in_motion_keeps_the_jerk),
+        cmocka_unit_test(test_a_doubtful_answer_is_not_turned_against),
+        cmocka_unit_test(test_what_the_wire_changes_counts),
+        cmocka_unit_test(test_extreme_limits_stay_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

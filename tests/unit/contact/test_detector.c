@@ -33,7 +33,7 @@ static void test_threshold_follows_the_noise(void **state) {
     ff_rng_seed(&rng, test_seed(), 51);
     double least = 1e9, most = 0.0;
     int alarms = 0, samples = 0;
-    for (int n = 0; n < test_count(200, 2000); n++) {
+    for (int n = 0; n < test_count(60, 2000); n++) {
         const double sd = pow(10, ff_rng_range(&rng, -1, 1)),
                      believed = sd * pow(10, ff_rng_range(&rng, -3, 1.5));
         const ff_detector_config config = measuring(believed);
@@ -63,7 +63,7 @@ static void test_contact_does_not_raise_it(void **state) {
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 52);
     double most = 0.0;
-    for (int n = 0; n < test_count(200, 2000); n++) {
+    for (int n = 0; n < test_count(60, 2000); n++) {
         const double sd = pow(10, ff_rng_range(&rng, -1, 0.5));
         const ff_detector_config config = measuring(sd);
         ff_detector_state d;
@@ -95,7 +95,7 @@ static void test_outliers_do_not_raise_it(void **state) {
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 53);
     double most = 0.0;
-    for (int n = 0; n < test_count(100, 1000); n++) {
+    for (int n = 0; n < test_count(30, 1000); n++) {
         const ff_detector_config config = measuring(1.0);
         ff_detector_state d;
         ff_detector_reset(&d);

@@ -77,16 +77,6 @@ static void test_offset_finds_exact_surfaces(void **state) {
     }
 }
 
-/* The sum of c v^2 T and the closed form are the same loss. */
-static void test_loss_is_that_of_the_restitution(void **state) {
-    (void)state;
-    assert_true(ff_contact_loss(0) == 0);
-    for (double z = 0.001; z < 3; z *= 1.3) {
-        const double e = ff_contact_restitution(z);
-        assert_near(ff_contact_loss(z), 1 - e * e, 1.2e-5);
-    }
-}
-
 static void test_increments_find_constant_surfaces_roughly(void **state) {
     (void)state;
     ff_identify_config config;
@@ -254,10 +244,197 @@ static void test_contact_point_and_restitution(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------------------ the filter as one least
+ * square -- */
+
+/* A x = b by elimination, n at most 5, A positive definite. */
+static void solve(int n, double A[5][5], const double *b, double *x) {
+    double M[5][6];
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++)
+            M[i][j] = A[i][j];
+        M[i][n] = b[i];
+    }
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < n; i++) {
+            const double r = i == k ? 0.0 : M[i][k] / M[k][k];
+            for (int j = k; j <= n; j++)
+                M[i][j] -= r * M[k][j];
+        }
+    for (int i = 0; i < n; i++)
+        x[i] = M[i][n] / M[i][i];
+}
+
+static double dot(int n, const double *a, const double *b) {
+    double sum = 0.0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* Parameters that do not wander: after every sample the filter is the weighed least square over all of them,
+ * prior included, and so are its standard deviations, scaled by the residuals. Robots that go deeper than the
+ * satellite would (shallow) and damping by depth (graded), too. */
+static void test_filter_is_the_least_square(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 11);
+    int deep = 0;
+    for (int i = 0; i < 48; i++) {
+        ff_identify_config config;
+        ff_identify_default(&config);
+        config.shallow = i % 2;
+        config.graded = i % 4 > 1;
+        config.noise = i % 3 ? 0.05 : 0.0;
+        config.trust = config.rate = 1e9; /* published at once, as it is */
+        const int n = config.graded ? 5 : 3;
+        const double k = 1e4, m = pow(10, ff_rng_range(&rng, 0, 3)), T = 0.004, w = 8.0, D = 0.01,
+                     c = ff_rng_range(&rng, 0, 0.2) * sqrt(k * m);
+        double A[5][5] = {{0}}, b[5] = {0}, x[5] = {0}, R = 0, scale = 1, v0 = 0, first = 0, last = 0, q1 = 0,
+               q2 = 0, misfit = 0, expected = 0;
+        int rows = 0;
+        ff_identify_state s;
+        ff_identify_reset(&s);
+        for (int j = 0; j < 90; j++) {
+            const double p = D * sin(w * T * j), v = i % 8 == 7 && j == 0 ? 0.0 : D * w * cos(w * T * j),
+                         f = fmax(0.0, k * p + c * (1.0 + 0.3 * p / D) * v + 0.5 +
+                                           config.noise * ff_rng_normal(&rng));
+            const ff_identify_in in = {.cycle = T, .force = f, .step = p - last, .speed = v, .mass = m};
+            last = p;
+            ff_identify_out out;
+            const bool started = s.started;
+            ff_identify_step(&config, &s, &in, &out);
+            if (j == 0) {
+                v0 = v;
+                first = f;
+            } else if (!started && s.started) {
+                const double depth = p + v * T, k0 = f / depth, c0 = 0.2 * sqrt(k0 * m),
+                             f0 = k0 * v * T + 5 * config.noise, rest = 1e-3 * fmax(v * sqrt(k0 * m), f),
+                             sd[5] = {k0, c0, f0, c0, c0};
+                for (int r = 0; r < n; r++)
+                    A[r][r] = 1.0 / (sd[r] * sd[r]);
+                x[0] = k0;
+                x[2] = first;
+                b[0] = A[0][0] * k0;
+                b[2] = A[2][2] * first;
+                R = config.noise * config.noise + rest * rest;
+                scale = fmax(v0 * sqrt(m / k0), depth);
+            } else if (started) {
+                const double q = p / scale, h[5] = {p, v, 1.0, q * v, q * q * v};
+                double weight = 1.0, Ph[5];
+                if (config.shallow && v0 > 0.0 && x[0] > 0.0) {
+                    const double d = p / (v0 * sqrt(m / x[0])), own = d < 1.0 ? v0 * sqrt(1.0 - d * d) : 0.0;
+                    weight = fmin(1.0, fmax(0.1, own / fmax(fabs(v), 0.05 * v0)));
+                    deep += d >= 1.0;
+                }
+                solve(n, A, h, Ph);
+                const double noise = R / weight, S = dot(n, h, Ph) + noise, e = f - dot(n, h, x);
+                misfit += e * e * noise / (S * S);
+                expected += noise / S;
+                for (int r = 0; r < n; r++) {
+                    for (int t = 0; t < n; t++)
+                        A[r][t] += h[r] * h[t] / noise;
+                    b[r] += h[r] * f / noise;
+                }
+                solve(n, A, b, x);
+                q1 += q;
+                q2 += q * q;
+                rows++;
+                assert_near(s.x[0], x[0], 1e-6 * fabs(x[0]));
+                assert_near(s.x[1], x[1], 1e-5 * sqrt(k * m));
+                assert_near(s.x[2], x[2], 1e-5 * k * D);
+                /* deviations: of k, of c, and of the mean of c over the time of the contact */
+                const double more = fmax(1.0, misfit / expected), mean = config.graded ? 1.0 : 0.0,
+                             g[3][5] = {{1}, {0, 1}, {0, 1, 0, mean * q1 / rows, mean * q2 / rows}},
+                             got[3] = {out.stiffness_sd, out.damping_sd, out.mean_damping_sd};
+                if (!out.valid) /* a stiffness that is not positive is not published */
+                    continue;
+                for (int r = 0; r < 3; r++) {
+                    double Pg[5];
+                    solve(n, A, g[r], Pg);
+                    const double sd = sqrt(dot(n, g[r], Pg) * more);
+                    assert_near(got[r], sd, 1e-4 * sd);
+                }
+                assert_near(out.mean_damping, fmax(0.0, dot(n, g[2], x)), 1e-5 * sqrt(k * m));
+            }
+        }
+        assert_true(rows > 60 && s.published);
+    }
+    assert_true(deep > 50);
+}
+
+/* What cannot start: no mass, a force that is not finite. A speed that is not a number is not used, and a
+ * stiffness that falls below zero is not published: the last one stays. */
+static void test_identify_at_its_limits(void **state) {
+    (void)state;
+    ff_identify_config config;
+    ff_identify_default(&config);
+    config.trust = config.rate = 10.0;
+    for (int kind = 0; kind < 5; kind++) {
+        ff_identify_state s;
+        ff_identify_out out = {0};
+        ff_identify_reset(&s);
+        unsigned bounds = 0;
+        double kept = FF_NAN;
+        for (int j = 0; j < 60; j++) {
+            const double p = 1e-4 * j;
+            ff_identify_in in = {
+                .cycle = 0.004, .force = 1e4 * p, .step = j ? 1e-4 : 0.0, .speed = 0.025, .mass = 100};
+            if (kind == 0)
+                in.mass = 0.0;
+            if (kind == 1 && j)
+                in.force = FF_INF;
+            if (kind == 2 && j == 2) /* the first sample after the start */
+                in.speed = FF_NAN;
+            if (kind == 3 && j == 30)
+                in.speed = FF_NAN;
+            if (kind == 4 && j > 20) /* pulls, the deeper the more */
+                in.force = -1e6 * (p - 20e-4);
+            ff_identify_step(&config, &s, &in, &out);
+            bounds |= out.bounds;
+            if (kind < 2) {
+                assert_true(!s.started && !out.valid && isnan(out.stiffness));
+                continue;
+            }
+            if (j > 2 || (kind > 2 && j == 2))
+                assert_true(out.valid && out.stiffness > 0.0 && out.damping >= 0.0 &&
+                            isfinite(out.stiffness_sd));
+            if (kind == 3 && (j == 30 || j == 31)) /* its rate needs the one before, too */
+                assert_true(out.stiffness == kept);
+            if (out.bounds & FF_BOUND_STIFFNESS)
+                assert_true(out.stiffness == kept);
+            kept = out.stiffness;
+        }
+        if (kind == 2 || kind == 3)
+            assert_near(out.stiffness, 1e4, 1e-3 * 1e4);
+        assert_int_equal((bounds & FF_BOUND_STIFFNESS) != 0, kind == 4);
+    }
+}
+
+/* 1 - e^2, also for dampers whose contact lasts longer than the sum: then nothing comes back. */
+static void test_loss_is_what_restitution_leaves(void **state) {
+    (void)state;
+    for (double z = 1e-3; z < 1e9; z *= 3.0) {
+        const double e = ff_contact_restitution(z);
+        /* Runge-Kutta's (2 pi/32)^5/120 a step, for some five steps of the steepest decay, and Simpson's (4
+         * pi/32)^4/2880 of its square */
+        assert_near(ff_contact_loss(z), 1.0 - e * e, 1.2e-5 + 0.9e-5);
+    }
+    for (double z = 0.99; z < 1.01; z += 1e-4) { /* continuous where the roots become real */
+        const double e = z < 1.0 ? exp(-(FF_PI - 2.0 * asin(z)) * z / sqrt(1.0 - z * z))
+                                 : exp(-2.0 * acosh(z) * z / sqrt(z * z - 1.0));
+        if (fabs(z - 1.0) > 1e-6)
+            assert_near(ff_contact_restitution(z), e, 2e-4);
+    }
+    assert_true(ff_contact_loss(0.0) == 0.0);
+    assert_true(ff_contact_restitution(0.0) == 1.0 && ff_contact_restitution(FF_NAN) == 1.0 &&
+                ff_contact_loss(FF_NAN) == 0.0);
+    assert_near(ff_contact_restitution(1.0), exp(-2.0), 1e-15);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offset_finds_exact_surfaces),
-        cmocka_unit_test(test_loss_is_that_of_the_restitution),
         cmocka_unit_test(test_increments_find_constant_surfaces_roughly),
         cmocka_unit_test(test_skew_aligns_force_and_pose),
         cmocka_unit_test(test_noise_stays_within_the_stated_uncertainty),
@@ -266,6 +443,9 @@ int main(void) {
         cmocka_unit_test(test_validate_refuses_what_is_outside),
         cmocka_unit_test(test_lead_restores_a_ramp),
         cmocka_unit_test(test_contact_point_and_restitution),
+        cmocka_unit_test(test_filter_is_the_least_square),
+        cmocka_unit_test(test_identify_at_its_limits),
+        cmocka_unit_test(test_loss_is_what_restitution_leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

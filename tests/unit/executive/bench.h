@@ -216,6 +216,9 @@ static ff_status see_row(void *self, const ff_row *row) {
     assert_int_equal(row->k, seen.rows - 1);
     assert_near(row->t, (double)row->k * 0.004, 1e-12);
     assert_int_equal(row->final, row->k == scenario.cycles);
+    assert_int_equal(executive.stepped, !row->final);
+    if (row->final) /* it has no input of its own */
+        assert_memory_equal(&row->body[0].measured_b, &seen.last.body[0].measured_b, sizeof(ff_wrench));
     assert_near(row->lateness_ns, 1000.0 + (double)desk.waits, 0.0);
     assert_near(row->io_ns, 2000.0 + (double)desk.waits, 0.0);
     const ff_row_body *b = &row->body[0];
@@ -239,7 +242,7 @@ static ff_status see_row(void *self, const ff_row *row) {
 
 static void see_aside(void *self, const ff_row *row) {
     (void)self;
-    assert_true(row->aside && !row->final);
+    assert_true(row->aside && !row->final && !executive.stepped);
     if (seen.asides++ == 0)
         seen.first_aside = *row;
     seen.last_aside = *row;

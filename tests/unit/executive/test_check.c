@@ -92,6 +92,8 @@ static void test_virtual_hand_as_written(void **state) {
                 assert_vec3_near(axis < 3 ? w.f : w.t, along, 1e-12);
                 assert_vec3_near(axis < 3 ? w.t : w.f, ff_vec3_zero(), 0.0);
             }
+    ff_wrench w;
+    assert_true(ff_push_virtual(0, 0.02 + 0.12, 0.0, FF_INF, &w)); /* to its end */
     assert_string_equal(ff_push_text(0), "push +x");
     assert_string_equal(ff_push_text(5), "twist +z");
     assert_string_equal(ff_push_text(-1), "");

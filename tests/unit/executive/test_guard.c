@@ -299,18 +299,35 @@ static void test_rest_is_that_of_the_robot(void **unused) {
 /* ---------------------------------------------------------------------------------------------- scripted --
  */
 
+static struct {
+    script *s;
+    uint64_t force_at, stop_at; /* cycle from which 20 N press; before which the run is stopped */
+    bool recorded;
+} hand;
+
+static bool between(void *user, const ff_run_access *access) {
+    (void)user;
+    if (access->k == hand.force_at)
+        hand.s->force.f.y = 20.0;
+    return access->k != hand.stop_at;
+}
+
 static ff_status play(script *s) {
-    const ff_run_options options = {.sinks = &sink, .count = 1};
+    const ff_run_options options = {.sinks = &sink, .count = 1, .between = hand.s ? between : NULL};
     eye = (seen){0};
     result = (ff_run_result){0};
     s->bodies = scenario.satellites;
-    assert_int_equal(ff_executive_open(&executive, &scenario, script_station(s), &options, NULL, &result),
-                     FF_OK);
+    ff_station station = script_station(s);
+    station.recorded = hand.s && hand.recorded;
+    assert_int_equal(ff_executive_open(&executive, &scenario, station, &options, NULL, &result), FF_OK);
     int cycles = 0;
     while (!executive.ended) {
         ff_executive_cycle(&executive);
         assert_true(++cycles < 3000);
     }
+    const ff_status status = result.status;
+    ff_executive_stop(&executive); /* what has ended stays as it ended */
+    assert_int_equal(result.status, status);
     ff_executive_close(&executive);
     assert_int_equal(s->closed, 1);
     return result.status;
@@ -370,6 +387,51 @@ static void test_faults_on_the_way(void **unused) {
     assert_string_equal(eye.states, "BRAKE RETREAT FAULT ");
     /* force/stiffness + 1 mm = 5 mm, along the force */
     assert_near(result.safety.rest[0].T.p.x, -0.005, 1e-4);
+}
+
+/* Limits act from the first cycle to the last that the loop computes, on a run that is not over already; what
+ * is sent late counts while it floats. */
+static void test_when_limits_act(void **unused) {
+    (void)unused;
+    const uint64_t never = UINT64_MAX;
+    load("safety: {force: 10},", "");
+    const struct {
+        uint64_t force_at, stop_at;
+        bool recorded;
+        ff_status status;
+        ff_trip_code cause;
+        ff_state state;
+    } each[] = {
+        {never, never, false, FF_OK, FF_TRIP_FINISHED, FF_STATE_END},
+        {never, 70, false, FF_ERR_LIMIT, FF_TRIP_OPERATOR, FF_STATE_END},
+        {0, never, false, FF_ERR_LIMIT, FF_TRIP_FORCE, FF_STATE_FAULT},
+        {70, never, false, FF_ERR_LIMIT, FF_TRIP_FORCE, FF_STATE_FAULT},
+        {scenario.cycles - 1, never, false, FF_ERR_LIMIT, FF_TRIP_FORCE, FF_STATE_FAULT},
+        {scenario.cycles, never, false, FF_OK, FF_TRIP_FINISHED, FF_STATE_END},
+        {70, never, true, FF_OK, FF_TRIP_NONE, FF_STATE_OFF},
+    };
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        load("safety: {force: 10},", "");
+        script s = {.spoils = -1, .behind = 1e-6};
+        hand.s = &s;
+        hand.force_at = each[n].force_at;
+        hand.stop_at = each[n].stop_at;
+        hand.recorded = each[n].recorded;
+        const ff_status status = play(&s);
+        hand.s = NULL;
+        assert_int_equal(status, each[n].status);
+        assert_int_equal(result.safety.watched, !each[n].recorded);
+        assert_int_equal(result.safety.cause.code, each[n].cause);
+        assert_int_equal(result.safety.state, each[n].state);
+        const uint64_t last = each[n].stop_at != never         ? 70
+                              : each[n].cause == FF_TRIP_FORCE ? each[n].force_at
+                                                               : scenario.cycles;
+        assert_int_equal(result.limited, last);
+        if (each[n].cause == FF_TRIP_FORCE) {
+            assert_near(result.safety.ended, (double)each[n].force_at * scenario.cycle, 1e-12);
+            assert_near(result.safety.cause.value, 20.0, 1e-12);
+        }
+    }
 }
 
 /* The robot accelerates towards the end of its box, and its jerk is small: what has begun cannot be taken
@@ -455,6 +517,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_sample_that_is_not_finite_stops_the_robots),
         cmocka_unit_test(test_faults_on_the_way),
+        cmocka_unit_test(test_when_limits_act),
         cmocka_unit_test(test_nothing_is_judged_unless_a_limit_is_named),
         cmocka_unit_test(test_a_force_beyond_its_limit_brakes_and_leaves_the_contact),
         cmocka_unit_test(test_a_stop_keeps_its_deceleration),

@@ -360,6 +360,64 @@ static void test_the_zero(void **state) {
     }
 }
 
+/* What stage 1 has learnt of an elastic mount before t = 0 is forgotten there, once. */
+static void test_the_mount_begins_with_the_run(void **state) {
+    (void)state;
+    begin(0.0);
+    double *learnt = &executive.loop.state->mount[0].x[1][2];
+    double *other = &executive.loop.state->mount[1].x[1][2];
+    *learnt = *other = 5.0;
+    while (seen.rows == 0) {
+        assert_near(*learnt, 5.0, 0.0);
+        ff_executive_cycle(&executive);
+        attend(true);
+    }
+    assert_near(*learnt, 0.0, 0.0);
+    assert_near(*other, 5.0, 0.0);
+    *learnt = 6.0;
+    ff_executive_cycle(&executive);
+    assert_near(*learnt, 6.0, 0.0);
+    end(true);
+}
+
+/* A sample that was interpolated afterwards is not judged: nobody measured it. */
+static void test_a_filled_sample_does_not_trip(void **state) {
+    (void)state;
+    for (int filled = 0; filled < 2; filled++) {
+        desk = fresh;
+        assert_int_equal(try("direct", 0.05, "safety: {force: 40},", 0.0), FF_OK);
+        while (executive.guard.walk.state != FF_STATE_FLOAT) {
+            ff_executive_cycle(&executive);
+            attend(true);
+        }
+        desk.lose = filled ? 2 : 0;
+        desk.force.y = 41.0;
+        ff_executive_cycle(&executive);
+        assert_int_equal(executive.sample.filled, filled);
+        assert_int_equal(executive.guard.walk.cause.code, filled ? FF_TRIP_NONE : FF_TRIP_FORCE);
+        end(true);
+        assert_int_equal(result.safety.cause.code, FF_TRIP_FORCE); /* with the next that was measured */
+    }
+}
+
+/* Each row holds the force of its own sample, the last one that of the cycle before. */
+static void test_a_force_that_grows(void **state) {
+    (void)state;
+    begin(0.0);
+    while (executive.guard.walk.state != FF_STATE_FLOAT) {
+        ff_executive_cycle(&executive);
+        attend(true);
+    }
+    while (!executive.ended) {
+        desk.force.z += 1e-6;
+        ff_executive_cycle(&executive);
+        if (seen.rows && !seen.last.final && !executive.phases.finished)
+            assert_near(seen.last.body[0].measured_b.f.z, desk.force.z, 1e-12);
+    }
+    end(true);
+    assert_true(seen.last.final && seen.last.body[0].measured_b.f.z > 9.8e-5);
+}
+
 /* Into a wall whose force is limited: it brakes, and the stop leads it out, slowly. */
 static void test_out_of_a_contact(void **state) {
     (void)state;
@@ -450,6 +508,9 @@ int main(void) {
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_a_method_that_predicts),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_a_force_that_grows),
+        cmocka_unit_test(test_the_mount_begins_with_the_run),
+        cmocka_unit_test(test_a_filled_sample_does_not_trip),
         cmocka_unit_test(test_an_approach_that_is_not_needed),
         cmocka_unit_test(test_who_finds_what),
         cmocka_unit_test(test_a_held_robot_that_is_pressed),

@@ -90,8 +90,9 @@ static ff_status wait(void *self, ff_sample *sample) {
         ff_wrench f = ff_wrench_add(ff_wrench_mockup(&carries, &body->sensor), hand(i));
         f = ff_wrench_add(f, is->bias);
         for (int a = 0; a < 3; a++) {
-            f.f.a[a] += is->noise * ff_rng_normal(&desk.rng);
-            f.t.a[a] += 0.1 * is->noise * ff_rng_normal(&desk.rng);
+            const double part = a == 2 * i ? 1.0 : 0.5; /* x of one, z of the other is the noisiest */
+            f.f.a[a] += part * is->noise * ff_rng_normal(&desk.rng);
+            f.t.a[a] += part * 0.1 * is->noise * ff_rng_normal(&desk.rng);
         }
         body->sensor.f_s = f;
         body->sent = (ff_sent){.to = desk.sent[i][0]};
@@ -195,8 +196,9 @@ static void hear(void *self, double t, const char *text) {
         strcat(strcat(said, text), "\n");
 }
 
-static bool arms;       /* the operator arms, two hundred cycles after the check */
-static ff_wrench drift; /* of the second sensor, since then */
+static bool arms;               /* the operator arms, two hundred cycles after the check */
+static ff_wrench drift;         /* of the second sensor, since then */
+static bool deaf_to[BODIES][2]; /* forces, torques */
 
 static void check(const char *first, const char *second) {
     char text[1024], message[256] = "", warnings[512] = "";
@@ -250,6 +252,10 @@ static void check(const char *first, const char *second) {
         if (atomic_load(&preflight.measured) && !atomic_load(&preflight.tests)) {
             ff_preflight_evaluate(&preflight, &view, false);
             assert_int_equal(preflight.check.no_go.code, FF_TRIP_NONE);
+            for (int i = 0; i < BODIES; i++)
+                for (int kind = 0; kind < 2; kind++)
+                    if (deaf_to[i][kind])
+                        preflight.body[i].threshold[kind] = 1e6;
             if (ff_preflight_has_tests(&preflight, &moves))
                 atomic_store(&preflight.tests, true);
             else
@@ -493,12 +499,30 @@ static void test_the_zero_is_renewed_at_arming(void **state) {
     }
 }
 
+/* Forces and torques have thresholds of their own: with one that no hand reaches the other three are seen. */
+static void test_thresholds_of_force_and_torque(void **state) {
+    (void)state;
+    ff_rng_seed(&desk.rng, test_seed(), 4);
+    put_in(0.0);
+    desk.is[0].mass = desk.is[1].mass = 0.0;
+    deaf_to[0][1] = deaf_to[1][0] = true;
+    check("weight: scenario, wait: 0.5", "weight: scenario, wait: 0.5");
+    deaf_to[0][1] = deaf_to[1][0] = false;
+    value_of(0, "push_x", FF_CHECK_GO);
+    value_of(0, "push_z", FF_CHECK_GO);
+    value_of(0, "twist_x", FF_CHECK_NO_GO);
+    assert_null(row_of(0, "twist_y"));
+    value_of(1, "push_x", FF_CHECK_NO_GO);
+    ff_preflight_close(&preflight);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_zero_is_renewed_at_arming),
         cmocka_unit_test(test_what_was_put_in_is_found),
         cmocka_unit_test(test_what_is_left_out_is_said),
         cmocka_unit_test(test_wrong_sensors_are_a_no_go),
+        cmocka_unit_test(test_thresholds_of_force_and_torque),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

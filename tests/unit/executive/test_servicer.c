@@ -146,6 +146,8 @@ static void test_ledger_closes_with_joints(void **state) {
 }
 
 /* Who guides the run ends it with its own sentence, and nothing more is commanded. */
+static bool silent;
+
 static ff_status refuse(void *self, double t, const ff_rigid_state *client, const ff_rigid_state *base,
                         const ff_sample_joints *joints, ff_guidance_order *order, char *message,
                         size_t size) {
@@ -154,7 +156,8 @@ static ff_status refuse(void *self, double t, const ff_rigid_state *client, cons
     (void)base;
     (void)joints;
     *order = (ff_guidance_order){.storage = FF_NAN, .dissipation = FF_NAN};
-    snprintf(message, size, "no more orders at %.3f s", t);
+    if (!silent)
+        snprintf(message, size, "no more orders at %.3f s", t);
     return ++*asked == 11 ? FF_ERR_DEVICE : FF_OK;
 }
 
@@ -167,6 +170,12 @@ static void test_guidance_ends_a_run(void **state) {
     assert_int_equal(result.status, FF_ERR_DEVICE);
     assert_string_equal(result.message, "no more orders at 0.040 s");
     assert_int_equal(asked, 11);
+    asked = 0;
+    silent = true; /* then the status speaks */
+    ff_run(&scenario, &(ff_run_options){.guidance = {&asked, refuse}}, &result);
+    char says[160];
+    snprintf(says, sizeof says, "at 0.040 s: %s", ff_status_text(FF_ERR_DEVICE));
+    assert_string_equal(result.message, says);
 }
 
 /* After a release the built-in controller keeps its thrusters off and says so. */
@@ -334,12 +343,12 @@ static void test_orders_and_rows(void **state) {
 /* ------------------------------------------------------------------------------------------- on board --
  */
 
-/* Answers from a record reach the orders as they are, bounded by the thrusters. */
+/* Answers from a record reach the orders as they are, bounded by the thrusters; the sixth is missing. self:
+ * none is too large. */
 static bool answer(void *self, uint64_t k, ff_obsw_out *out) {
-    (void)self;
     *out = (ff_obsw_out){.phase = 2, .storage = 0.75, .dissipation = 0.125};
     for (int i = 0; i < 3; i++) {
-        out->force[i] = k == 3 ? 1e9 : 0.5 + i;
+        out->force[i] = k == 3 && !self ? 1e9 : 0.5 + i;
         out->torque[i] = -0.25 * i;
     }
     for (int i = 0; i < SERVICER_JOINTS; i++)
@@ -431,11 +440,12 @@ static void test_the_orbit_as_a_run(void **state) {
     mission_load(set, 2, 0.08, &scenario);
     scenario.nominal_of = CLIENT;
     flights = rows = 0;
-    assert_int_equal(ff_orbit_run(&scenario, NULL, (ff_obsw_record){0}, (ff_orbit_sink){NULL, fly}, message,
-                                  sizeof message),
-                     FF_OK);
+    const ff_obsw_record record = {message, answer};
+    assert_int_equal(
+        ff_orbit_run(&scenario, NULL, record, (ff_orbit_sink){NULL, fly}, message, sizeof message), FF_OK);
     assert_int_equal(flights, scenario.cycles + 1);
-    const ff_run_options options = {.sinks = &sink, .count = 1};
+    assert_int_equal(flown[5].action, FF_OBSW_HELD);
+    const ff_run_options options = {.sinks = &sink, .count = 1, .record = record};
     ff_run_result result = {0};
     ff_reference_run(&scenario, &options, &result);
     assert_int_equal(result.status, FF_OK);

@@ -91,6 +91,12 @@ static void test_motion_is_its_closed_form(void **state) {
         assert_near(ff_quat_angle(s.T.q, ff_quat_mul(trial.park.q, ff_quat_exp(r))), 0.0, 1e-7);
         assert_vec3_near(s.T.p, ff_vec3_axpy(off, trial.direction, trial.park.p), 1e-15);
     }
+    trial.move = trial.dwell = 0.25; /* however short */
+    trial.tilt_end = 2.8;
+    for (int leg = 0; leg < 5; leg++) {
+        const ff_quat q = ff_trial_at(&trial, 0.5 * leg + 0.4).T.q;
+        assert_near(ff_quat_angle(q, ff_quat_mul(trial.park.q, ff_quat_exp(trial.tilt[leg + 1]))), 0.0, 1e-7);
+    }
     /* without either: the other alone, from the first cycle on */
     load("weight: scenario, delay: chirp", "[0, 0, 0]");
     ff_trial_plan(&scenario, &plan, 0, &trial);
@@ -229,7 +235,8 @@ static void test_only_what_was_felt_at_rest_counts(void **state) {
         trial.tilt[1].x = trial.tilt[3].y = 0.3;
         trial.tilt[2].x = trial.tilt[4].y = -0.3;
         trial.tilt_end = trial.end = 5.0 * (trial.move + 0.5) + 0.3;
-        const size_t all = (size_t)(trial.end * 256.0), count = n == 2 ? 1000 : all;
+        /* and then a chirp, which does not count either */
+        const size_t all = (size_t)(7.0 * (trial.move + 0.5) * 256.0), count = n == 2 ? 1000 : all;
         ff_trial_sample *sample = calloc(all, sizeof *sample);
         bool *counts = calloc(all, sizeof *counts);
         const ff_wrench_config frames = {.T_bs = ff_pose_identity(), .gravity_w = {{0, 0, -9.81}}};
@@ -237,7 +244,8 @@ static void test_only_what_was_felt_at_rest_counts(void **state) {
         double worst = 0.0;
         size_t used = 0;
         for (size_t k = 0; k < all; k++)
-            sample[k].f_s.f = test_random_vec3(&rng, 10.0);
+            sample[k].f_s.f =
+                test_random_vec3(&rng, (double)k / 256.0 < 5.0 * (trial.move + 0.5) ? 10.0 : 1e6);
         for (int leg = 1; leg <= 5; leg++) {
             const double end = leg * (trial.move + 0.5);
             ff_vec3 sum = ff_vec3_zero();
@@ -281,15 +289,17 @@ static void test_only_what_was_felt_at_rest_counts(void **state) {
     }
 }
 
-/* A robot that follows the chirp by `delay`, feels -m a of it `skew` later; with poses before it or not. */
+/* A robot that follows the chirp by `delay`, feels -m a of it `skew` later, on a bias. */
 static ff_trial_sample *chirped(const ff_trial *trial, double delay, double skew, size_t count) {
     ff_trial_sample *sample = calloc(count, sizeof *sample);
     for (size_t k = 0; k < count; k++) {
         const double t = (double)k * trial->cycle, then = t - delay - skew, h = 2e-3;
         sample[k].command = ff_trial_at(trial, t);
         sample[k].robot = ff_trial_at(trial, t - delay);
-        sample[k].f_s.f = ff_vec3_scale(-3.0 * 0.5 / h, ff_vec3_sub(ff_trial_at(trial, then + h).twist.v,
-                                                                    ff_trial_at(trial, then - h).twist.v));
+        sample[k].f_s.f =
+            ff_vec3_add(ff_vec3_make(1, -2, 3),
+                        ff_vec3_scale(-3.0 * 0.5 / h, ff_vec3_sub(ff_trial_at(trial, then + h).twist.v,
+                                                                  ff_trial_at(trial, then - h).twist.v)));
     }
     return sample;
 }
@@ -297,9 +307,9 @@ static ff_trial_sample *chirped(const ff_trial *trial, double delay, double skew
 static void test_skew_in_all_of_its_range(void **state) {
     (void)state;
     const double T = 0.004;
-    static const double skews[] = {-2.8, -1.0, 0.0, 0.3, 7.5, 15.9}; /* [cycles] */
+    static const double skews[] = {-2.8, -1.0, 0.0, 0.3, 7.5, 15.9, -4.0, 17.5}; /* [cycles] */
     load("weight: scenario, delay: chirp", "[0, 0.02, 0]");
-    for (int n = 0; n < 6; n++) {
+    for (int n = 0; n < 8; n++) {
         ff_trial trial;
         ff_trial_plan(&scenario, &plan, 0, &trial);
         trial.tilt_end = n % 2 ? 0.4 : 0.0; /* with and without something before */
@@ -311,7 +321,10 @@ static void test_skew_in_all_of_its_range(void **state) {
         char message[160] = "";
         if (ff_trial_align(&trial, &frames, 0.0, sample, count, &skew, message, sizeof message) != FF_OK)
             fail_msg("%g: %s", skews[n], message);
-        assert_near(skew.value / T, skews[n], 0.02);
+        if (n < 6)
+            assert_near(skew.value / T, skews[n], 0.02);
+        else /* three cycles before and sixteen behind are searched, and a quarter more */
+            assert_near(skew.value / T, n == 6 ? -3.25 : 16.25, 0.02);
         assert_true(skew.sd > 0.0 && skew.sd < 0.1 * T);
         for (size_t k = 0; k < count; k++) /* a mass pulls back: what pushes ahead is none */
             sample[k].f_s.f = ff_vec3_neg(sample[k].f_s.f);
@@ -324,6 +337,51 @@ static void test_skew_in_all_of_its_range(void **state) {
         }
         free(sample);
     }
+}
+
+/* Force exactly -m a at each sample, and +-c across it in turn, which no line takes away: the sd of the rest
+ * is c sqrt(N/(3 N - 5)), that of the skew a cycle of it over m |a'|. Ten sd are needed of |m a|. */
+static void test_skew_has_its_uncertainty(void **state) {
+    (void)state;
+    load("weight: scenario, delay: chirp", "[0, 0.02, 0]");
+    ff_trial trial;
+    ff_trial_plan(&scenario, &plan, 0, &trial);
+    trial.tilt_end = 0.4; /* 100 cycles; then the first and last twenty are for the search */
+    enum { COUNT = 1140, FROM = 120, TO = COUNT - 20 };
+    const double T = trial.cycle, mass = 3.0;
+    static double a[COUNT];
+    ff_trial_sample *sample = calloc(COUNT, sizeof *sample);
+    for (int k = 0; k < COUNT; k++)
+        sample[k].robot = ff_trial_at(&trial, k * T);
+    for (int k = 1; k < COUNT - 1; k++)
+        a[k] =
+            (sample[k + 1].robot.T.p.y - 2.0 * sample[k].robot.T.p.y + sample[k - 1].robot.T.p.y) / (T * T);
+    const double N = TO - FROM;
+    double mean = 0.0, xx = 0.0, slopes = 0.0;
+    for (int k = FROM; k < TO; k++)
+        mean += a[k] / N;
+    for (int k = FROM; k < TO; k++) {
+        xx += (a[k] - mean) * (a[k] - mean);
+        slopes += 0.25 * (a[k + 1] - a[k - 1]) * (a[k + 1] - a[k - 1]);
+    }
+    const double most = mass * sqrt(xx) / (10.0 * sqrt(N / (3.0 * N - 5.0)));
+    for (int n = 0; n < 3; n++) {
+        const double c = most * (n == 0 ? 0.01 : n == 1 ? 0.995 : 1.005);
+        for (int k = 0; k < COUNT; k++)
+            sample[k].f_s.f = ff_vec3_make(1.0, 2.0 - mass * a[k], 3.0 + (k % 2 ? c : -c));
+        const ff_wrench_config frames = {.T_bs = ff_pose_identity()};
+        ff_estimate skew;
+        char message[160] = "";
+        const ff_status status =
+            ff_trial_align(&trial, &frames, 0.001, sample, COUNT, &skew, message, sizeof message);
+        assert_int_equal(status, n == 2 ? FF_ERR_ARGUMENT : FF_OK);
+        if (n == 2)
+            continue;
+        const double sd = c * sqrt(N / (3.0 * N - 5.0));
+        assert_near(skew.value, -0.001, 1e-6 * T);
+        assert_near(skew.sd / (T * sd / (mass * sqrt(slopes))), 1.0, 1e-4);
+    }
+    free(sample);
 }
 
 /* Cut short: said so, up to the last sample that is needed. */
@@ -428,6 +486,7 @@ int main(void) {
         cmocka_unit_test(test_when_the_mockup_is_weighed),
         cmocka_unit_test(test_only_what_was_felt_at_rest_counts),
         cmocka_unit_test(test_skew_in_all_of_its_range),
+        cmocka_unit_test(test_skew_has_its_uncertainty),
         cmocka_unit_test(test_a_chirp_that_was_cut_short),
         cmocka_unit_test(test_delay_and_lag_are_told_apart),
         cmocka_unit_test(test_margin_out_of_reach),

@@ -299,15 +299,99 @@ static void test_refusals(void **unused) {
     c = good;
     c.body[SERVICER].reacts = true;
     refused(&c, FF_ERR_ARGUMENT, "reaction");
+    for (int body = -1; body < 4; body += 3) {
+        c = good;
+        c.joints.body = body < 0 ? body : good.bodies;
+        refused(&c, FF_ERR_ARGUMENT, "joints");
+    }
     c = good;
-    c.joints.body = 3;
-    refused(&c, FF_ERR_ARGUMENT, "joints");
+    c.body[SERVICER].mount = (ff_mount_config){3.0, 80.0, 0.05, 0.004, 0.1, 100.0};
+    refused(&c, FF_ERR_UNSUPPORTED, "a rigid mount");
+    c = good;
+    c.body[SERVICER].wrench.environment = true;
+    refused(&c, FF_ERR_UNSUPPORTED, "a rigid mount");
+    c = good;
+    c.method = NULL;
+    refused(&c, FF_ERR_UNSUPPORTED, "a method that can take them");
+    c = good;
+    c.relative = (ff_relative_config){.enabled = true, .of = CLIENT};
+    assert_int_equal(test_loop_create(&c, model, NULL, 0), FF_OK);
+    c.relative.integrated = true;
+    refused(&c, FF_ERR_UNSUPPORTED, "the integrated form");
     c = good;
     c.body[CLIENT].held = true;
     refused(&c, FF_ERR_ARGUMENT, "reaction");
     c = good;
     c.relative = (ff_relative_config){.enabled = true, .of = SERVICER};
     refused(&c, FF_ERR_UNSUPPORTED, "nominal motion");
+}
+
+static struct {
+    ff_body_sample sample[FF_MAX_BODIES];
+    ff_rigid_state body[FF_MAX_BODIES], base[FF_MAX_BODIES];
+    ff_vec3 grasp, port;
+} spy;
+
+static ff_status watch(const void *m, void *s, const ff_method_in *given, ff_method_out *result) {
+    (void)m;
+    (void)s;
+    for (int i = 0; i < given->bodies; i++) {
+        spy.sample[i] = given->sample[i];
+        spy.body[i] = given->body[i];
+        spy.base[i] = given->base[i];
+        result->f_b[i] = given->sample[i].f_b;
+    }
+    spy.grasp = given->grasp_point;
+    spy.port = ff_pose_mul(ff_rigid_pose(&given->base[SERVICER]), given->view[SERVICER]->port[0]).p;
+    return FF_OK;
+}
+
+/* What a method is given of the pair: equal and opposite wrenches about one point, fresh only if both sensors
+ * are, and where the gripper is, seen from the CoM with all joints. */
+static void test_a_method_sees_the_pair(void **unused) {
+    (void)unused;
+    static const ff_method watching = {FF_METHOD("watching", "1", "A test."),
+                                       .needs = FF_NEEDS_GRASP,
+                                       .can = FF_CAN_TREE | FF_CAN_RELATIVE,
+                                       .variants = 1,
+                                       .model_bytes = 8,
+                                       .state_bytes = 8,
+                                       .step = watch};
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 49);
+    for (int n = 0; n < 8; n++) {
+        ff_loop_config config = base_config();
+        test_method(&config, &watching, 0);
+        const ff_vec3 point = ff_vec3_make(1, 2, 3);
+        config.world.grasp = n & 1 ? (ff_world_grasp){.body = CLIENT, .against = SERVICER, .point = point}
+                                   : (ff_world_grasp){.body = SERVICER, .against = CLIENT, .point = point};
+        start(&config);
+        for (int k = 0; k < 6; k++) {
+            devices(k + 40);
+            in.sensor[SERVICER].f_s = (ff_wrench){test_random_vec3(&rng, 5), test_random_vec3(&rng, 40)};
+            in.sensor[CLIENT].age = n & 2 ? 0.004 : 0.0;
+            in.sensor[SERVICER].age = n & 4 ? 0.004 : 0.0;
+            assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
+            assert_int_equal(spy.sample[SERVICER].valid, !(n & 4));
+            assert_int_equal(spy.sample[CLIENT].valid, !(n & 6));
+            ff_vec3 force = ff_vec3_zero(), torque = force;
+            for (int i = 0; i < 2; i++) {
+                const ff_body_sample *s = &spy.sample[i];
+                const ff_vec3 f = ff_quat_rotate(s->T_wr.q, s->f_b.f);
+                force = ff_vec3_add(force, f);
+                torque = ff_vec3_add(
+                    torque, ff_vec3_add(ff_quat_rotate(s->T_wr.q, s->f_b.t), ff_vec3_cross(s->T_wr.p, f)));
+                if (i == SERVICER)
+                    assert_near(ff_vec3_norm(f), ff_vec3_norm(in.sensor[SERVICER].f_s.f), 1e-11);
+            }
+            assert_vec3_near(force, ff_vec3_zero(), 1e-11);
+            assert_vec3_near(torque, ff_vec3_zero(), 1e-10);
+            const ff_rigid_state *com = &spy.body[SERVICER];
+            const ff_vec3 gripper = ff_quat_unrotate(com->attitude, ff_vec3_sub(spy.port, com->position));
+            assert_vec3_near(spy.grasp, n & 1 ? point : gripper, 1e-12);
+            assert_true(ff_vec3_norm(ff_vec3_sub(com->position, spy.base[SERVICER].position)) > 1e-3);
+        }
+    }
 }
 
 int main(void) {
@@ -318,6 +402,7 @@ int main(void) {
         cmocka_unit_test(test_lead_is_where_the_base_will_be),
         cmocka_unit_test(test_bad_joints_hold_the_last_safe_command),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_a_method_sees_the_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* lib/loop: bad samples hold the last safe command, the state stays finite, nothing is allocated. */
+/* lib/loop: bad samples hold the last safe command, the state stays finite, nothing is allocated; motion
+ * relative to a satellite; reports. */
 #include "mini_plant.h"
 
 #include <malloc.h>
@@ -161,7 +162,7 @@ static void test_ledger_closes(void **unused) {
         }
 }
 
-static void test_million_steps_allocate_nothing(void **unused) {
+static void test_many_steps_allocate_nothing(void **unused) {
     (void)unused;
     ff_loop_config config = base_config();
     start(&config);
@@ -172,18 +173,19 @@ static void test_million_steps_allocate_nothing(void **unused) {
                         .stiffness = 2000,
                         .damping = 5};
     mini_plant_start(&plant, &config);
+    const int steps = test_count(200000, 1000000);
     const struct mallinfo2 before = mallinfo2();
-    for (int k = 0; k < 1000000; k++) {
+    for (int k = 0; k < steps; k++) {
         mini_plant_cycle(&plant, (uint64_t)k, &out.next[0], &in);
         if (ff_loop_step(model, state, &info, &in, &out) != FF_OK)
             fail_msg("cycle %d", k);
-        if (k % 100000 == 0)
+        if (k % 20000 == 0)
             plant.at.z = state->body[0].position.z + 0.45;
     }
     const struct mallinfo2 after = mallinfo2();
     assert_int_equal(after.uordblks, before.uordblks);
     assert_int_equal(after.hblkhd, before.hblkhd);
-    assert_int_equal(state->k, 1000000);
+    assert_int_equal(state->k, steps);
 }
 
 /* Every number of every input in turn is not one, on both bodies: nothing moves, every robot is commanded its
@@ -332,16 +334,97 @@ static void test_what_was_sent_reaches_the_method(void **unused) {
     assert_memory_equal(seen_sent, &in.sent[0], sizeof *seen_sent);
 }
 
+/* Motion relative to one of the satellites, torque-free spheres: that one's robot stands still, the other's
+ * makes the closed form, each for the time that its command leads. */
+static void test_relative_to_a_satellite(void **unused) {
+    (void)unused;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 48);
+    for (int n = 0; n < 6; n++) {
+        ff_loop_config config = base_config();
+        config.bodies = 2;
+        test_method(&config, n < 2 ? &ff_method_direct : &ff_method_fused, 0);
+        config.relative = (ff_relative_config){.enabled = true, .nominal = FF_NOMINAL_SATELLITE, .of = n % 2};
+        for (int i = 0; i < 2; i++) {
+            config.body[i].rigid = (ff_rigid_config){50 + 20 * i, ff_mat3_diag(12, 12, 12)};
+            config.body[i].start = (ff_rigid_state){test_random_vec3(&rng, 1), test_random_quat(&rng),
+                                                    test_random_vec3(&rng, 0.1), test_random_vec3(&rng, 0.1)};
+            config.world.body[i].delay = n < 2 ? 0.0 : n < 4 ? 0.02 : 0.012 * (i + 1);
+        }
+        start(&config);
+        const ff_setpoint same = {test_random_pose(&rng, 1),
+                                  {test_random_vec3(&rng, 1), test_random_vec3(&rng, 1)}};
+        for (int k = 0; k < 20; k++) {
+            for (int i = 0; i < 2; i++)
+                in.sensor[i] = (ff_wrench_in){.T_wb = out.next[i].T, .twist = out.next[i].twist};
+            assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
+            for (int i = 0; i < 2; i++) {
+                const double t = k * config.integrate.cycle + ff_loop_lead(model, state, i);
+                ff_pose at[2];
+                for (int o = 0; o < 2; o++) {
+                    const ff_rigid_state *x = &config.body[o].start;
+                    at[o] = (ff_pose){ff_quat_mul(x->attitude, ff_quat_exp(ff_vec3_scale(t, x->omega))),
+                                      ff_vec3_axpy(t, x->velocity, x->position)};
+                }
+                const ff_pose made = ff_pose_mul(ff_pose_inverse(at[n % 2]), at[i]);
+                assert_vec3_near(out.command[i].T.p, made.p, 1e-11);
+                assert_near(ff_quat_angle(out.command[i].T.q, made.q), 0.0, 1e-11);
+            }
+            assert_vec3_near(out.command[n % 2].twist.v, ff_vec3_zero(), 1e-12);
+            assert_vec3_near(out.command[n % 2].twist.w, ff_vec3_zero(), 1e-12);
+        }
+        const ff_setpoint there = ff_loop_to_inertial(model, &state->nominal.motion, same);
+        assert_vec3_near(there.T.p, ff_pose_mul(ff_rigid_pose(&state->body[n % 2]), same.T).p, 1e-12);
+        /* without it the lab is the inertial frame */
+        config.relative.enabled = false;
+        start(&config);
+        const ff_setpoint back = ff_loop_to_inertial(model, &state->nominal.motion, same);
+        assert_memory_equal(&back, &same, sizeof same);
+    }
+}
+
+static void test_reports_by_name(void **unused) {
+    (void)unused;
+    ff_loop_config config;
+    for (int m = 0; ff_method_at(m); m++) {
+        const ff_method *method = ff_method_at(m);
+        ff_loop_default(&config);
+        test_method(&config, method, 0);
+        config.body[0].rigid = (ff_rigid_config){100, ff_mat3_diag(20, 21, 22)};
+        char message[200] = "";
+        if (test_loop_create(&config, model, message, sizeof message) != FF_OK)
+            fail_msg("%s: %s", method->name, message);
+        test_loop_reset(model, state, &info, &out);
+        for (int run = 0; run < 2; run++) {
+            double values[FF_METHOD_VALUES] = {0};
+            const int count = ff_loop_report(model, state, run ? -1 : 0, values);
+            assert_int_equal(count, ff_method_values(method, run));
+            int at = 0;
+            for (uint32_t c = 0; c < method->columns; c++) {
+                if (method->column[c].run != (run != 0))
+                    continue;
+                /* each column where the ones before it end */
+                assert_ptr_equal(ff_method_value(method, run, values, method->column[c].name), &values[at]);
+                at += method->column[c].type == FF_REPORT_VECTOR ? 3 : 1;
+            }
+            assert_int_equal(at, count);
+            assert_null(ff_method_value(method, run, values, "no such column"));
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_sample_holds_last_safe_command),
         cmocka_unit_test(test_overflow_is_diverged_and_state_stays_finite),
         cmocka_unit_test(test_create_names_what_is_wrong),
         cmocka_unit_test(test_ledger_closes),
-        cmocka_unit_test(test_million_steps_allocate_nothing),
+        cmocka_unit_test(test_many_steps_allocate_nothing),
         cmocka_unit_test(test_not_finite_in_any_input_holds),
         cmocka_unit_test(test_not_finite_from_a_method_holds),
         cmocka_unit_test(test_what_was_sent_reaches_the_method),
+        cmocka_unit_test(test_relative_to_a_satellite),
+        cmocka_unit_test(test_reports_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

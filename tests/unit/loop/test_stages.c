@@ -322,6 +322,18 @@ static void test_a_fault_of_the_method_changes_nothing(void **unused) {
             assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_ERR_DIVERGED);
             in.load[i].torque.a[a] = FF_NAN;
             assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_INFO_HELD);
+            /* finite, but beyond what a facility can mean: position, velocity, angular velocity */
+            for (int kind = 0; kind < 6; kind++) {
+                draw(&config, 2);
+                config.body[i].rigid = (ff_rigid_config){100, ff_mat3_diag(10, 10, 10)};
+                ff_rigid_state *x = &config.body[i].start;
+                ff_vec3 *const at[] = {&x->position, &x->velocity, &x->omega};
+                at[kind / 2]->a[a] = (kind % 2 ? 1.0 + 1e-6 : 1.0 - 1e-3) * FF_LOOP_LARGEST;
+                start(&config);
+                const ff_status status = ff_loop_step(model, state, &info, &in, &out);
+                if (kind / 2 != 1 || kind % 2) /* so fast it is soon too far away, not yet */
+                    assert_int_equal(status, kind % 2 ? FF_ERR_DIVERGED : FF_OK);
+            }
         }
 }
 
@@ -536,6 +548,29 @@ static void test_configurations_that_are_refused(void **unused) {
         c.bodies = bodies[i];
         assert_true(test_loop_create(&c, model, NULL, 0) < 0);
     }
+    for (int kind = 0; kind < 3;
+         kind++) { /* a mount that bends goes with a sensor on the flange and the lab's frame */
+        draw(&c, 1);
+        c.body[0].wrench.mockup_mass = 3.0;
+        c.body[0].mount = (ff_mount_config){3.0, 80.0, 0.05, 0.004, 0.1, 100.0};
+        c.body[0].wrench.environment = kind == 1;
+        c.relative = (ff_relative_config){.enabled = kind == 2, .start = {.attitude = ff_quat_identity()}};
+        if (kind)
+            refused(&c, FF_ERR_UNSUPPORTED, "body 0: elastic mount");
+        else
+            assert_int_equal(test_loop_create(&c, model, NULL, 0), FF_OK);
+    }
+    draw(&c, 2);
+    c.body[1].reacts = true; /* to whom? */
+    refused(&c, FF_ERR_ARGUMENT, "body 1: reaction");
+    for (int k = 0; k < 13; k++) {
+        draw(&c, 1);
+        c.relative = (ff_relative_config){
+            .enabled = true, .nominal = FF_NOMINAL_PRESCRIBED, .start = {.attitude = ff_quat_identity()}};
+        memcpy((char *)&c.relative.start + (size_t)k * sizeof(double), &(double){k % 2 ? FF_NAN : FF_INF},
+               sizeof(double));
+        refused(&c, FF_ERR_NOT_FINITE, "nominal motion");
+    }
     /* the relative motion */
     const ff_relative_config relative = {
         .enabled = true, .nominal = FF_NOMINAL_FREE, .start = {.attitude = ff_quat_identity()}};
@@ -561,37 +596,12 @@ static void test_configurations_that_are_refused(void **unused) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------
- * reports -- */
-
-static void test_reports_by_name(void **unused) {
-    (void)unused;
-    ff_loop_config config;
-    for (int m = 0; ff_method_at(m); m++) {
-        const ff_method *method = ff_method_at(m);
-        ff_loop_default(&config);
-        test_method(&config, method, 0);
-        config.body[0].rigid = (ff_rigid_config){100, ff_mat3_diag(20, 21, 22)};
-        char message[200] = "";
-        if (test_loop_create(&config, model, message, sizeof message) != FF_OK)
-            fail_msg("%s: %s", method->name, message);
-        test_loop_reset(model, state, &info, &out);
-        for (int run = 0; run < 2; run++) {
-            double values[FF_METHOD_VALUES] = {0};
-            const int count = ff_loop_report(model, state, run ? -1 : 0, values);
-            assert_int_equal(count, ff_method_values(method, run));
-            int at = 0;
-            for (uint32_t c = 0; c < method->columns; c++) {
-                if (method->column[c].run != (run != 0))
-                    continue;
-                /* each column where the ones before it end */
-                assert_ptr_equal(ff_method_value(method, run, values, method->column[c].name), &values[at]);
-                at += method->column[c].type == FF_REPORT_VECTOR ? 3 : 1;
-            }
-            assert_int_equal(at, count);
-            assert_null(ff_method_value(method, run, values, "no such column"));
-        }
-    }
+static ff_status refuse_update(void *m, const ff_world *world, const void *settings, uint64_t given) {
+    (void)m;
+    (void)world;
+    (void)settings;
+    (void)given;
+    return FF_ERR_UNSUPPORTED;
 }
 
 /* An update that needs other memory is refused, one that does not is taken. */
@@ -611,6 +621,16 @@ static void test_updates_keep_their_memory(void **unused) {
     ff_world world = model->config.world;
     assert_int_equal(ff_loop_update(model, &world, &same), FF_OK);
     assert_near(ff_settings_get(&ff_method_fused, &model->config.setting, "force_noise"), 0.5, 0.0);
+    /* and one that the method itself refuses changes nothing */
+    ff_method fixed = watching;
+    fixed.update = refuse_update;
+    draw(&config, 1);
+    test_method(&config, &fixed, 0);
+    assert_int_equal(test_loop_create(&config, model, NULL, 0), FF_OK);
+    world = model->config.world;
+    world.skew = 0.25;
+    assert_int_equal(ff_loop_update(model, &world, &config.setting), FF_ERR_UNSUPPORTED);
+    assert_true(model->config.world.skew != 0.25);
 }
 
 /* Memory that is a byte short is refused, by the model, by its method's part and by the state; nothing runs
@@ -667,7 +687,6 @@ int main(void) {
         cmocka_unit_test(test_elastic_mount_is_the_mounts_own),
         cmocka_unit_test(test_compliance_is_how_the_arm_yields),
         cmocka_unit_test(test_configurations_that_are_refused),
-        cmocka_unit_test(test_reports_by_name),
         cmocka_unit_test(test_updates_keep_their_memory),
         cmocka_unit_test(test_memory_that_is_too_small),
     };

@@ -178,7 +178,15 @@ static void test_rigid_and_refused(void **state) {
         assert_int_equal(ff_mount_create(&c, &m), FF_ERR_ARGUMENT);
         *field[i] = FF_NAN;
         assert_int_equal(ff_mount_create(&c, &m), FF_ERR_NOT_FINITE);
+        *field[i] = 0.0; /* no damping and no noise there may be */
+        assert_int_equal(ff_mount_validate(&c), i == 2 || i == 4 ? FF_OK : FF_ERR_ARGUMENT);
     }
+    /* a swing that no cycle resolves, or that is none */
+    c = config_of(5.0, 20.0, 0.02, 0.1);
+    c.rate = -FF_INF;
+    assert_int_equal(ff_mount_create(&c, &m), FF_ERR_NOT_FINITE);
+    c.rate = 1e40;
+    assert_int_equal(ff_mount_create(&c, &m), FF_ERR_NOT_FINITE);
 }
 
 int main(void) {
