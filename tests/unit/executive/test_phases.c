@@ -169,7 +169,7 @@ static void test_before_the_devices_speak(void **state) {
     assert_int_equal(result.safety.cause.code, FF_TRIP_FINISHED);
 }
 
-/* The operator's stop before any device spoke: nothing is released, nothing is wrong. */
+/* The operator's stop before any device spoke: nothing is released, and that is the cause. */
 static void test_a_station_that_stops_waiting(void **state) {
     (void)state;
     begin(0.0);

@@ -155,6 +155,44 @@ static void test_effective_mass_of_an_off_centre_point(void **state) {
     free(s);
 }
 
+/* Two satellites are one mass m1 m2/(m1 + m2) along the line; the loop of each is late by its own delay, and
+ * counts by its mobility 1/m. A sensor adds its delay and that of its low pass, 1/(2 pi f). Stops: the axis
+ * that is met. */
+static void test_two_satellites_and_stops(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "name: t\ntime: {cycle: 0.002, duration: 1.6}\nmethod: direct\nsatellites:\n"
+        "  a: {mass: 100, inertia: [8, 9, 10], velocity: [0.05, 0, 0], robot: {kind: delay, delay: 0.02},\n"
+        "    sensor: {kind: noisy, delay: 0.004, bandwidth: 80}}\n"
+        "  b: {mass: 50, inertia: [8, 9, 10], position: [1, 0, 0], robot: {kind: delay, delay: 0.04}}\n"
+        "contacts:\n"
+        "  - {name: plate, kind: pair, body: a, point: com, against: b, at: [-0.95, 0, 0], normal: [-1, 0, "
+        "0], "
+        "stiffness: 2000}\n",
+        "name: t\ntime: {cycle: 0.002, duration: 2}\nmethod: direct\nsatellites:\n"
+        "  a: {mass: 100, inertia: [8, 9, 10], velocity: [0, -0.05, 0], robot: {kind: ideal}}\n"
+        "contacts:\n"
+        "  - {name: play, kind: stops, body: a, position: [0.2, 0.05, free], stiffness: 2000, damping: 0}\n"};
+    const double mass[] = {100.0 * 50.0 / 150.0, 100.0},
+                 delay[] = {((0.02 + 0.004 + 1.0 / (2.0 * FF_PI * 80.0)) / 100.0 + 0.04 / 50.0) / 0.03, 0.0};
+    for (int n = 0; n < 2; n++) {
+        char message[512], warnings[256];
+        ff_scenario *s = malloc(sizeof *s);
+        if (ff_scenario_parse("t", texts[n], strlen(texts[n]), NULL, s, message, sizeof message, warnings,
+                              sizeof warnings) != FF_OK)
+            fail_msg("%s", message);
+        ff_delay_margin m = analyze(s, 0);
+        assert_near(m.mass, mass[n], 1e-6);
+        assert_near(m.delay, delay[n], 1e-9);
+        assert_near(m.speed, 0.05, 1e-9);
+        assert_near(m.frequency, sqrt(2000.0 / mass[n]), 1e-6);
+        assert_near(m.rebound_ideal, 1.0, 1e-6);                        /* no damping */
+        assert_near(m.peak_ideal, 0.05 * sqrt(2000.0 * mass[n]), 1e-6); /* v sqrt(k m) */
+        ff_delay_margin_free(&m);
+        free(s);
+    }
+}
+
 static void test_largest_delay_is_the_edge_of_the_requirements(void **state) {
     (void)state;
     ff_scenario *s = load("direct", 0.01, "com", 0.05, 40.0);
@@ -298,6 +336,7 @@ int main(void) {
         cmocka_unit_test(test_bad_line_is_refused),
         cmocka_unit_test(test_theory_foretells_the_run),
         cmocka_unit_test(test_effective_mass_of_an_off_centre_point),
+        cmocka_unit_test(test_two_satellites_and_stops),
         cmocka_unit_test(test_largest_delay_is_the_edge_of_the_requirements),
         cmocka_unit_test(test_a_motion_without_contact_is_refused),
         cmocka_unit_test(test_what_is_not_asked_well_is_refused),
