@@ -451,6 +451,7 @@ static void test_the_orbit_as_a_run(void **state) {
     assert_int_equal(result.status, FF_OK);
     assert_int_equal(rows, flights);
     assert_int_equal(result.cycles, scenario.cycles);
+    assert_string_equal(result.message, "");
     ff_nominal_config motion = {.kind = scenario.nominal};
     ff_rigid_create(&scenario.satellite[CLIENT].rigid, &motion.model);
     const ff_rigid_state start = ff_scenario_nominal(&scenario);
