@@ -413,6 +413,27 @@ static void test_reports_by_name(void **unused) {
     }
 }
 
+/* What is given of a body that there is not is not read, and nothing is kept of it. */
+static void test_bodies_that_there_are_not_are_not_read(void **unused) {
+    (void)unused;
+    ff_loop_config config = base_config();
+    start(&config);
+    ff_wrench_in none;
+    for (size_t i = 0; i < sizeof none / sizeof(double); i++)
+        memcpy((char *)&none + i * sizeof(double), &(double){FF_NAN}, sizeof(double));
+    in.sensor[1] = none;
+    in.load[1].force.x = in.sent[1].lag = FF_NAN;
+    const ff_rigid_state body = state->body[1];
+    const ff_wrench last = state->last_wrench[1];
+    const ff_setpoint command = state->last[1];
+    for (int k = 0; k < 3; k++)
+        assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
+    assert_int_equal(info.not_finite + info.stale + info.saturated + info.held, 0);
+    assert_memory_equal(&state->body[1], &body, sizeof body);
+    assert_memory_equal(&state->last_wrench[1], &last, sizeof last);
+    assert_memory_equal(&state->last[1], &command, sizeof command);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_sample_holds_last_safe_command),
@@ -425,6 +446,7 @@ int main(void) {
         cmocka_unit_test(test_what_was_sent_reaches_the_method),
         cmocka_unit_test(test_relative_to_a_satellite),
         cmocka_unit_test(test_reports_by_name),
+        cmocka_unit_test(test_bodies_that_there_are_not_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
