@@ -185,6 +185,7 @@ static pid_t split(page **p) {
 
 /* What it prints or leaves open is not ours, and ours are out of its reach; 1 GB more than now is enough. */
 static void isolate(void) {
+    setpgid(0, 0); /* what it starts is ended with it */
     FILE *statm = fopen("/proc/self/statm", "r");
     unsigned long pages = 0;
     if (statm && fscanf(statm, "%lu", &pages) == 1) {
@@ -231,6 +232,7 @@ bool ff_watch_try(double patience, void (*trial)(void *self), void *self, char *
     sigset_t seen;
     shared = p;
     const bool late = await(child, patience, NULL, &seen, &status);
+    kill(-child, SIGKILL);
     judge(status, late, false, patience, why, size);
     shared = outer;
     munmap(p, sizeof *p);

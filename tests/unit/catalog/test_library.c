@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -287,11 +288,25 @@ static void test_a_file_that_is_no_library_is_refused(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* Nothing that a library starts outlives the trial: what is left is this process' to find. */
+static void test_nothing_is_left_behind(void **state) {
+    (void)state;
+    pid_t found = 1;
+    for (int n = 0; n < 200 && found >= 0; n++) {
+        found = waitpid(-1, NULL, WNOHANG);
+        if (found == 0) /* one that lives */
+            usleep(10000);
+    }
+    assert_int_equal(found, -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_fault_in_the_trial_refuses_the_library),
                                        cmocka_unit_test(test_a_fault_in_the_run_ends_it),
                                        cmocka_unit_test(test_what_a_library_does_to_itself_has_no_effect),
                                        cmocka_unit_test(test_a_file_that_changes_is_refused),
-                                       cmocka_unit_test(test_a_file_that_is_no_library_is_refused)};
+                                       cmocka_unit_test(test_a_file_that_is_no_library_is_refused),
+                                       cmocka_unit_test(test_nothing_is_left_behind)};
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
