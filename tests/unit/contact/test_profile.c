@@ -364,7 +364,7 @@ static void test_surface_outside_the_search_is_at_its_end(void **unused) {
             s[i] = -0.001 + 1e-4 * i;
             v[i] = 0.0; /* no damper that could stand in for the offset */
             f[i] = ff_profile_force(&truth, s[i], v[i]);
-            use[i] = end ? i % 2 == 1 : s[i] > 4e-4;
+            use[i] = (unsigned char)(end ? i % 2 == 1 : s[i] > 4e-4);
         }
         const ff_profile_in in = {.rows = ROWS,
                                   .s = s,
