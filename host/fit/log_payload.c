@@ -103,6 +103,9 @@ ff_status ff_log_identify_payload(const ff_log_table *table, int body, ff_vec3 g
     if (!m.f.at || !m.t.at)
         return ff_refuse(FF_ERR_ARGUMENT, message, size,
                          "the log lacks the sensor's raw reading (NAME.sensor.force, NAME.sensor.torque)");
+    if (table->rows < 3)
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "the log has %zu rows, allowed: 3 or more",
+                         table->rows);
     const double g = ff_vec3_norm(gravity_w);
     if (!(g > 0.0) || !ff_vec3_finite(gravity_w))
         return ff_refuse(FF_ERR_ARGUMENT, message, size, "without gravity a mock-up at rest weighs nothing");
