@@ -178,10 +178,10 @@ static int64_t to_fixed(double value, int decimals) {
     const double fraction = modf(value, &whole);
     const double p = fraction * ten[decimals], error = fma(fraction, ten[decimals], -p);
     double near = rint(p);
-    const double rest = (p - near) + error;
-    if (rest > 0.5)
+    const double rest = p - near; /* exact; at the middle the error decides, however small */
+    if (rest == 0.5 && error > 0.0)
         near += 1.0;
-    else if (rest < -0.5)
+    else if (rest == -0.5 && error < 0.0)
         near -= 1.0;
     return (int64_t)whole * (int64_t)ten[decimals] + (int64_t)near;
 }
