@@ -34,7 +34,7 @@ ff_status ff__servicer_guide(ff_executive *e, char *message, size_t size) {
 
 ff_arm_order ff__servicer_order(const ff_executive *e, bool floats) {
     ff_arm_order order = {.holds = !floats};
-    if (floats)
+    if (floats && e->servicer >= 0)
         memcpy(order.torque, e->order.torque, sizeof order.torque);
     return order;
 }

@@ -327,7 +327,7 @@ static void test_a_stop_waits_for_every_body(void **unused) {
         assert_true(g->body[0].stop.done && !g->body[1].stop.done);
         assert_false(g->rested);
         assert_int_equal(g->walk.state, FF_STATE_BRAKE);
-        /* on devices a robot that is not led is told again what it was sent */
+        /* on devices a robot that is not led is sent the same again */
         assert_near(command[0].T.p.z, devices ? 0.5 : 0.0, 0.0);
         lone.sample.body[1].rests = true;
         int k = 0;
