@@ -44,6 +44,7 @@ typedef struct ff_check_body {
     ff_wrench bias;            /* [N m, N] reading at rest, sensor frame, without the mock-up's weight */
     double force_noise;        /* [N] sd, largest axis */
     double torque_noise;       /* [N m] */
+    double repeated;           /* part of the records with the counts of the one before */
     double drift;              /* [m/s2] what the zero leaves: noise of the mean, and the weight's residual */
     double apart, apart_angle; /* [m, rad] FK(AIPos) from RIst */
     double off, off_angle;     /* [m, rad] robot from its park pose */

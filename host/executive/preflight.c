@@ -40,14 +40,18 @@ void ff__preflight_stand(ff_executive *e, int i) {
     ff_preflight_body *b = &p->body[i];
     const ff_wrench_in *sensor = &e->in.sensor[i];
     const ff_pose at = sensor->T_wb;
-    if (p->standing == 0)
+    if (p->standing == 0) {
         b->first = at;
+        b->reading = sensor->f_s;
+    }
     b->sum = ff_wrench_add(b->sum, sensor->f_s);
     b->rest_b = ff_wrench_add(b->rest_b, ff_wrench_scale(1.0 / FF_PREFLIGHT_CYCLES, e->out.measured_b[i]));
     e->guard.body[i].rest_b = b->rest_b;
+    b->repeated += e->sample.body[i].device.repeats > 0.0;
+    const ff_wrench change = ff_wrench_sub(sensor->f_s, b->reading);
     for (int a = 0; a < 3; a++) {
-        b->square.f.a[a] += sensor->f_s.f.a[a] * sensor->f_s.f.a[a];
-        b->square.t.a[a] += sensor->f_s.t.a[a] * sensor->f_s.t.a[a];
+        b->square.f.a[a] += change.f.a[a] * change.f.a[a];
+        b->square.t.a[a] += change.t.a[a] * change.t.a[a];
     }
     const ff_pose T = ff_arm_forward(&p->plan->body[i].arm, &e->sample.body[i].device.joints);
     b->apart = fmax(b->apart, ff_vec3_norm(ff_vec3_sub(T.p, at.p)));
@@ -208,11 +212,13 @@ static void measure_standstill(ff_preflight *p, const ff_wrench_config *wrench, 
     ff_check_body *found = &p->check.body[i];
     const double n = FF_PREFLIGHT_CYCLES;
     const ff_wrench mean = ff_wrench_scale(1.0 / n, b->sum);
+    const ff_wrench shift = ff_wrench_sub(mean, b->reading);
     double force = 0.0, torque = 0.0;
     for (int a = 0; a < 3; a++) {
-        force = fmax(force, b->square.f.a[a] / n - mean.f.a[a] * mean.f.a[a]);
-        torque = fmax(torque, b->square.t.a[a] / n - mean.t.a[a] * mean.t.a[a]);
+        force = fmax(force, b->square.f.a[a] / n - shift.f.a[a] * shift.f.a[a]);
+        torque = fmax(torque, b->square.t.a[a] / n - shift.t.a[a] * shift.t.a[a]);
     }
+    found->repeated = b->repeated / n;
     found->bias = ff_wrench_sub(mean, weight_at(wrench, b->first));
     found->force_noise = sqrt(fmax(0.0, force));
     found->torque_noise = sqrt(fmax(0.0, torque));

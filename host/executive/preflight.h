@@ -13,8 +13,11 @@ enum { FF_PREFLIGHT_CYCLES = 100 }; /* samples at standstill */
 
 typedef struct ff_preflight_body {
     /* at standstill */
-    ff_wrench sum, square; /* of the raw reading */
-    ff_wrench rest_b;      /* contact wrench, before the zero */
+    ff_wrench reading; /* the first raw one */
+    ff_wrench sum;     /* of the raw readings */
+    ff_wrench square;  /* of what they differ from the first: two large squares would leave no small noise */
+    unsigned repeated; /* records with the counts of the one before */
+    ff_wrench rest_b;  /* contact wrench, before the zero */
     ff_pose first;
     double apart, apart_angle, moved;
     ff_wrench again,

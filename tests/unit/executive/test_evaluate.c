@@ -50,9 +50,10 @@ static void open_check(const char *first, const char *second, bool virtual) {
 static void stand(int i, ff_wrench mean, ff_wrench sd) {
     const double n = FF_PREFLIGHT_CYCLES;
     p.body[i].sum = ff_wrench_scale(n, mean);
+    p.body[i].reading = ff_wrench_add(mean, sd); /* one sd away, and so is what is summed */
     for (int a = 0; a < 3; a++) {
-        p.body[i].square.f.a[a] = n * (mean.f.a[a] * mean.f.a[a] + sd.f.a[a] * sd.f.a[a]);
-        p.body[i].square.t.a[a] = n * (mean.t.a[a] * mean.t.a[a] + sd.t.a[a] * sd.t.a[a]);
+        p.body[i].square.f.a[a] = n * 2.0 * sd.f.a[a] * sd.f.a[a];
+        p.body[i].square.t.a[a] = n * 2.0 * sd.t.a[a] * sd.t.a[a];
     }
 }
 

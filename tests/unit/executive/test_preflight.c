@@ -332,9 +332,8 @@ static double largest_sd(int i, bool torque) {
 static void judge_standstill(void) {
     for (int i = 0; i < BODIES; i++) {
         const double sd = largest_sd(i, false), sd_torque = largest_sd(i, true);
-        /* of the difference of two squares of some 100 N: 1e-14 of it, and its root */
-        assert_near(value_of(i, "force_noise_N", FF_CHECK_SHOWN), sd, 1e-5 + 1e-6 * sd);
-        assert_near(value_of(i, "torque_noise_Nm", FF_CHECK_SHOWN), sd_torque, 1e-5);
+        assert_near(value_of(i, "force_noise_N", FF_CHECK_SHOWN), sd, 1e-9 + 1e-9 * sd);
+        assert_near(value_of(i, "torque_noise_Nm", FF_CHECK_SHOWN), sd_torque, 1e-9 + 1e-9 * sd_torque);
         const truth_of *is = &desk.is[i];
         const double deg = FF_PI / 180.0;
         assert_near(value_of(i, "kinematics_mm", FF_CHECK_GO), 1e3 * is->apart, 1e-6);
