@@ -26,6 +26,7 @@ static ff_status prepare(ff_executive *e, const ff_scenario *scenario, ff_statio
     e->sample = (ff_sample){0};
     e->in = (ff_loop_in){0};
     e->order = (ff_guidance_order){.storage = FF_NAN, .dissipation = FF_NAN};
+    e->arm = (ff_arm_order){0};
     e->servicer = ff_scenario_servicer(scenario);
     ff_guard_open(&e->guard, scenario, station.devices);
     e->guard.watches = e->guard.watches && !station.recorded;
@@ -235,7 +236,8 @@ static void measure_devices(ff_executive *e) {
 /* Sample, known loads and orders on board as the loop's input. False: who guides the run ends it. */
 static bool fill(ff_executive *e) {
     const double t = (double)e->k * e->scenario->cycle;
-    char message[sizeof e->result->message] = "";
+    char message[sizeof e->result->message];
+    message[0] = '\0';
     for (int i = 0; i < e->scenario->satellites; i++) {
         e->in.sensor[i] = e->sample.body[i].sensor;
         e->in.sent[i] = e->sample.body[i].sent;
@@ -353,12 +355,13 @@ static ff_status step(ff_executive *e) {
     if (e->options->count)
         ff_row_begin(e->scenario, e->loop.state, e->k, e->final, &e->row);
     if (e->final) { /* where everything stands at the end */
+        e->row.tuned.known = false;
         ff_row_settle(e->scenario, &e->out);
         if (e->phases.plan) /* the last row has no input of its own */
             memcpy(e->out.measured_b, e->phases.used, sizeof e->phases.used);
         return FF_OK;
     }
-    if (e->options->count)
+    if (e->options->count && (e->k == 0 || e->options->between || e->phases.plan)) /* it may have changed */
         ff_tuned_get(e->loop.model, e->scenario->satellites, &e->row.tuned);
     const int64_t begin = e->now ? e->now() : 0;
     const ff_status status = ff_loop_advance(e->loop.model, e->loop.state, &e->result->info, &e->in, &e->out);
@@ -407,9 +410,9 @@ static void come_to_rest(ff_executive *e) {
 
 /* all: every robot is led to its command; else those that a stop leads. */
 static void write_commands(ff_executive *e, bool all) {
-    const ff_arm_order arm = ff__servicer_order(e, all);
+    ff__servicer_order(e, all);
     if (!e->final || e->phases.plan)
-        e->station.write(e->station.self, e->tick, e->out.command, led_by(e, all), e->out.measured_b, &arm,
+        e->station.write(e->station.self, e->tick, e->out.command, led_by(e, all), e->out.measured_b, &e->arm,
                          e->sent);
     for (int i = 0; i < e->scenario->satellites; i++) {
         if (e->final && !e->phases.plan)
@@ -440,6 +443,7 @@ static void complete_devices(ff_executive *e) {
 }
 
 void ff_executive_row(ff_executive *e, bool final, double t) {
+    e->row = (ff_row){0}; /* outside the loop much is not known */
     ff_row_begin(e->scenario, e->loop.state, e->loop.state->k, final, &e->row);
     e->row.t = t;
     e->row.missed = e->phases.missed;

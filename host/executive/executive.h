@@ -61,6 +61,7 @@ typedef struct ff_executive {
     ff_joints_memory joints;  /* and what they point to, where a body has joints */
     int servicer;             /* that body; -1: there is none */
     ff_guidance_order order;  /* of the guidance, for it */
+    ff_arm_order arm;         /* and what the arm is to do of it */
     ff_loop_in in;
     ff_loop_out out;
     ff_sample sample;

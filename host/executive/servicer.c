@@ -32,11 +32,10 @@ ff_status ff__servicer_guide(ff_executive *e, char *message, size_t size) {
     return status;
 }
 
-ff_arm_order ff__servicer_order(const ff_executive *e, bool floats) {
-    ff_arm_order order = {.holds = !floats};
-    if (floats && e->servicer >= 0)
-        memcpy(order.torque, e->order.torque, sizeof order.torque);
-    return order;
+void ff__servicer_order(ff_executive *e, bool floats) {
+    e->arm.holds = !floats;
+    for (int j = 0; e->servicer >= 0 && j < FF_TREE_JOINTS_MAX; j++)
+        e->arm.torque[j] = floats ? e->order.torque[j] : 0.0;
 }
 
 static double size_of(ff_twist V) {

@@ -11,7 +11,7 @@ void ff__servicer_fill(ff_executive *executive);
  * sentence in message. */
 ff_status ff__servicer_guide(ff_executive *executive, char *message, size_t size);
 /* The arm's order of this cycle; `floats`: the loop runs, else the arm holds its joints. */
-ff_arm_order ff__servicer_order(const ff_executive *executive, bool floats);
+void ff__servicer_order(ff_executive *executive, bool floats);
 /* The row of the servicer, and the monitors of destefano2021, IV. truth may be NULL. */
 void ff__servicer_row(ff_executive *executive, const ff_truth *truth);
 

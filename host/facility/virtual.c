@@ -49,12 +49,14 @@ static ff_status wait(void *self, ff_sample *sample) {
     sample->k = v->k;
     if (joints)
         sample->joints = *joints;
-    for (int i = 0; i < v->scenario->satellites; i++)
-        sample->body[i] = (ff_sample_body){.sensor = sensor[i],
-                                           .sent = v->sent[i],
-                                           .next = v->next[i],
-                                           .rests = ff_outputs_rest(&v->outputs, i),
-                                           .rest = ff_outputs_ahead(&v->outputs, i)};
+    for (int i = 0; i < v->scenario->satellites; i++) { /* what only devices report stays as it is: zero */
+        ff_sample_body *body = &sample->body[i];
+        body->sensor = sensor[i];
+        body->sent = v->sent[i];
+        body->next = v->next[i];
+        body->rests = ff_outputs_rest(&v->outputs, i);
+        body->rest = ff_outputs_ahead(&v->outputs, i);
+    }
     return status;
 }
 

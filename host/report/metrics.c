@@ -38,6 +38,20 @@ static void grow(double *largest, double value) {
         *largest = value;
 }
 
+/* The same of a norm: most rows are known to be no larger without its root. */
+static void grow_norm(double *largest, ff_vec3 v) {
+    if (!(ff_vec3_dot(v, v) <= (1.0 - 1e-15) * *largest * *largest))
+        grow(largest, ff_vec3_norm(v));
+}
+
+/* And of an angle: asin s is at most s + (pi/2 - 1) s^3. */
+static void grow_angle(double *largest, ff_quat a, ff_quat b) {
+    const ff_quat r = ff_quat_mul(ff_quat_conj(a), b);
+    const double square = r.x * r.x + r.y * r.y + r.z * r.z, s = sqrt(square);
+    if (!((2.0 + 1e-12) * s * (1.0 + 0.571 * square) <= *largest))
+        grow(largest, ff_quat_angle(a, b));
+}
+
 double ff_metrics_noise(const ff_noise_state *noise) {
     const double deviation = ff_noise_deviation(noise);
     return noise->samples == 0 ? FF_NAN : deviation > 1.001 * FF_NOISE_LEAST ? deviation : 0.0;
@@ -58,10 +72,10 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     m->robot_final = b->command;
     grow(&m->max_energy, energy);
     if (!isnan(b->ideal.position.x)) {
-        grow(&m->error_velocity, ff_vec3_norm(ff_vec3_sub(b->satellite.velocity, b->ideal.velocity)));
-        grow(&m->error_omega, ff_vec3_norm(ff_vec3_sub(b->satellite.omega, b->ideal.omega)));
-        grow(&m->error_position, ff_vec3_norm(ff_vec3_sub(b->satellite.position, b->ideal.position)));
-        grow(&m->error_attitude, ff_quat_angle(b->satellite.attitude, b->ideal.attitude));
+        grow_norm(&m->error_velocity, ff_vec3_sub(b->satellite.velocity, b->ideal.velocity));
+        grow_norm(&m->error_omega, ff_vec3_sub(b->satellite.omega, b->ideal.omega));
+        grow_norm(&m->error_position, ff_vec3_sub(b->satellite.position, b->ideal.position));
+        grow_angle(&m->error_attitude, b->satellite.attitude, b->ideal.attitude);
     }
     for (int a = 0; a < 6; a++)
         if (!isnan(b->observer[a])) {
@@ -70,18 +84,18 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
                 m->observers = a + 1;
         }
     if (!row->final && row->status == FF_OK) {
-        grow(&m->max_force_correction, ff_vec3_norm(ff_vec3_sub(b->measured_b.f, b->corrected_b.f)));
-        grow(&m->max_torque_correction, ff_vec3_norm(ff_vec3_sub(b->measured_b.t, b->corrected_b.t)));
+        grow_norm(&m->max_force_correction, ff_vec3_sub(b->measured_b.f, b->corrected_b.f));
+        grow_norm(&m->max_torque_correction, ff_vec3_sub(b->measured_b.t, b->corrected_b.t));
         if (metrics->scenario->satellite[i].sensor.kind != FF_SENSOR_IDEAL) {
             ff_noise_step(&m->force_noise, 0.0, b->measured_b.f);
             ff_noise_step(&m->torque_noise, 0.0, b->measured_b.t);
         }
     }
-    grow(&m->max_velocity_correction, ff_vec3_norm(b->velocity_correction.v));
-    grow(&m->max_omega_correction, ff_vec3_norm(b->velocity_correction.w));
-    grow(&m->travel, ff_vec3_norm(ff_vec3_sub(b->command.T.p, m->robot_initial.T.p)));
-    grow(&m->rotation, ff_quat_angle(b->command.T.q, m->robot_initial.T.q));
-    grow(&m->tracking, ff_vec3_norm(ff_vec3_sub(b->inertial.T.p, b->satellite.position)));
+    grow_norm(&m->max_velocity_correction, b->velocity_correction.v);
+    grow_norm(&m->max_omega_correction, b->velocity_correction.w);
+    grow_norm(&m->travel, ff_vec3_sub(b->command.T.p, m->robot_initial.T.p));
+    grow_angle(&m->rotation, b->command.T.q, m->robot_initial.T.q);
+    grow_norm(&m->tracking, ff_vec3_sub(b->inertial.T.p, b->satellite.position));
 }
 
 /* The motion of both formulations, from the satellites: the absolute one is theirs, the relative one is
@@ -109,7 +123,7 @@ static void take_motions(ff_metrics *metrics, const ff_row *row) {
                          turn = ff_quat_angle(motion->last.q, at.q),
                          distance = ff_vec3_norm(ff_vec3_sub(at.p, motion->start.p));
             grow(&motion->travel, distance);
-            grow(&motion->rotation, ff_quat_angle(motion->start.q, at.q));
+            grow_angle(&motion->rotation, motion->start.q, at.q);
             motion->path += step;
             motion->turned += turn;
             if (step > 1e-4 * T || turn > 1e-4 * T)
@@ -130,8 +144,8 @@ static void take_pairs(ff_metrics *metrics, const ff_row *row) {
                 continue;
             const ff_pose ideal =
                 ff_pose_mul(ff_pose_inverse(ff_rigid_pose(&A->ideal)), ff_rigid_pose(&B->ideal));
-            grow(&p->error_position, ff_vec3_norm(ff_vec3_sub(p->final.p, ideal.p)));
-            grow(&p->error_attitude, ff_quat_angle(p->final.q, ideal.q));
+            grow_norm(&p->error_position, ff_vec3_sub(p->final.p, ideal.p));
+            grow_angle(&p->error_attitude, p->final.q, ideal.q);
         }
 }
 
@@ -195,14 +209,14 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
         metrics->quiet[c] = 0;
         for (int j = 0; j < count; j++) {
             const ff_row_body *b = &row->body[bodies[j]];
-            grow(&e->peak_force[j], ff_vec3_norm(b->corrected_b.f));
+            grow_norm(&e->peak_force[j], b->corrected_b.f);
             e->after[j] = b->satellite;
         }
         const ff_row_body *b = &row->body[contact->body];
         e->impulse = ff_vec3_axpy(scenario->cycle, ff_quat_rotate(b->satellite.attitude, b->corrected_b.f),
                                   e->impulse);
         e->load_impulse = ff_vec3_axpy(scenario->cycle, b->load.force, e->load_impulse);
-        grow(&e->peak_robot_force, ff_vec3_norm(row->contact_force[c]));
+        grow_norm(&e->peak_robot_force, row->contact_force[c]);
         e->force_sum = ff_vec3_add(e->force_sum, row->contact_force[c]);
         for (int j = 0; j < count; j++) {
             const ff_wrench f = row->body[bodies[j]].measured_b;

@@ -14,9 +14,12 @@ void ff_row_begin(const ff_scenario *scenario, const ff_loop_state *state, uint6
     row->k = k;
     row->t = (double)k * scenario->cycle;
     row->final = final;
-    for (int i = 0; i < scenario->satellites; i++)
-        row->body[i] = (ff_row_body){
-            .satellite = state->body[i], .energy = state->energy[i], .ideal = ff_row_no_reference()};
+    for (int i = 0; i < scenario->satellites; i++) {
+        ff_row_body *b = &row->body[i];
+        b->satellite = state->body[i];
+        b->energy = state->energy[i];
+        b->ideal = ff_row_no_reference();
+    }
     for (int c = 0; c < scenario->contacts; c++) {
         row->contact_force[c] = ff_vec3_zero();
         row->touching[c] = false;

@@ -65,15 +65,16 @@ typedef struct ff_row {
     uint64_t dropped;          /* samples that the ring to the viewer did not take, so far */
     bool aside;      /* on devices: no cycle of the run; kept only for the last 2 s before a fault */
     unsigned bounds; /* FF_BOUND_...: bounds of the identification that acted */
-    ff_tuned tuned;  /* what orders can change, as this cycle's step had it */
     ff_row_body body[FF_MAX_BODIES];
     ff_vec3 contact_force[FF_MAX_CONTACTS]; /* [N] true force of each contact on its body, inertial */
     bool touching[FF_MAX_CONTACTS];
+    ff_tuned tuned; /* what orders can change, as this cycle's step had it; it stays until it is got again */
     ff_row_servicer servicer; /* where the scenario has an arm */
 } ff_row;
 
-/* Starts the row of cycle k with the satellites as the loop holds them before its step. Only what this
- * scenario uses is cleared, so a row's memory is zero before its first cycle. */
+/* Starts the row of cycle k with the satellites as the loop holds them before its step. What ff_row_loop and
+ * ff_row_sent fill is not cleared, nor what this scenario does not use: a row's memory is zero before its
+ * first cycle. */
 void ff_row_begin(const ff_scenario *scenario, const ff_loop_state *state, uint64_t k, bool final,
                   ff_row *row);
 /* Adds what went into the loop's step and came out of it. */

@@ -13,11 +13,14 @@ void ff_tuned_get(const ff_loop_model *model, int bodies, ff_tuned *tuned) {
     const ff_settings *now = &model->config.setting;
     tuned->known = true;
     tuned->fixed = false;
-    for (int n = 0; n < FF_TUNED_SETTINGS; n++) {
-        const ff_setting *s = ff_tuned_setting(method, n);
-        tuned->setting[n] = s ? ff_settings_get(method, now, s->name) : FF_NAN;
-        tuned->fixed |= s && now->given >> (s - method->setting) & 1u;
-    }
+    int n = 0;
+    for (uint32_t i = 0; i < method->settings && n < FF_TUNED_SETTINGS; i++)
+        if (method->setting[i].effect) {
+            tuned->setting[n++] = ff_setting_value(&method->setting[i], now);
+            tuned->fixed |= now->given >> i & 1u;
+        }
+    while (n < FF_TUNED_SETTINGS)
+        tuned->setting[n++] = FF_NAN;
     for (int i = 0; i < bodies; i++)
         tuned->bias_s[i] = model->config.body[i].wrench.bias_s;
 }

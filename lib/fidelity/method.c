@@ -243,7 +243,7 @@ void ff_settings_default(const ff_method *method, int variant, ff_settings *sett
 ff_status ff_settings_validate(const ff_method *method, const ff_settings *settings, const char **name) {
     for (uint32_t n = 0; n < method->settings; n++) {
         const ff_setting *s = &method->setting[n];
-        if (!has_default(s) || inside(s, ff_settings_get(method, settings, s->name)))
+        if (!has_default(s) || inside(s, ff_setting_value(s, settings)))
             continue;
         if (name)
             *name = s->name;
@@ -263,16 +263,13 @@ ff_status ff_settings_set(const ff_method *method, ff_settings *settings, const 
     return FF_OK;
 }
 
-double ff_settings_get(const ff_method *method, const ff_settings *settings, const char *name) {
-    const int n = ff_setting_find(method, name);
-    if (n < 0)
-        return FF_NAN;
-    const char *at = (const char *)settings->bytes + method->setting[n].offset;
+double ff_setting_value(const ff_setting *s, const ff_settings *settings) {
+    const char *at = (const char *)settings->bytes + s->offset;
     double real;
     uint64_t whole;
     bool flag;
     int index;
-    switch (method->setting[n].type) {
+    switch (s->type) {
     case FF_SETTING_REAL:
         memcpy(&real, at, sizeof real);
         return real;
@@ -290,6 +287,11 @@ double ff_settings_get(const ff_method *method, const ff_settings *settings, con
         break;
     }
     return FF_NAN;
+}
+
+double ff_settings_get(const ff_method *method, const ff_settings *settings, const char *name) {
+    const int n = ff_setting_find(method, name);
+    return n < 0 ? FF_NAN : ff_setting_value(&method->setting[n], settings);
 }
 
 void ff_settings_forget(const ff_method *method, ff_settings *settings, const char *name) {

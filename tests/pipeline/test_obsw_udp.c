@@ -114,7 +114,7 @@ enum { PASSES = 2 };
 static void test_lock_step_equals_the_built_in_controller(void **state) {
     (void)state;
     for (int pass = 0; pass < PASSES; pass++) {
-        ff_obsw_info info;
+        ff_obsw_info info = {0};
         make(pass ? test_count(10, 48) : 3); /* into the approach; the whole capture in the long form */
         run(&facility, &info);
         go_over_udp();
@@ -136,7 +136,7 @@ static void test_lock_step_equals_the_built_in_controller(void **state) {
 /* hold.c as a shared object, as a program, and in Python: the same bits. */
 static void test_c_and_python_equal_the_shared_object(void **state) {
     (void)state;
-    ff_obsw_info info;
+    ff_obsw_info info = {0};
     make(2);
     obsw()->kind = FF_OBSW_SHARED;
     snprintf(obsw()->library, sizeof obsw()->library, "%s", FF_BUILD_DIR "/examples/libobsw_hold.so");
@@ -158,7 +158,7 @@ static void test_c_and_python_equal_the_shared_object(void **state) {
 /* The reference orbit is a session of its own with the same peer, which starts its software anew for it. */
 static void test_one_peer_serves_orbit_and_facility(void **state) {
     (void)state;
-    ff_obsw_info info;
+    ff_obsw_info info = {0};
     char message[300] = "";
     make(2);
     see_all();
@@ -177,7 +177,7 @@ static void test_one_peer_serves_orbit_and_facility(void **state) {
  * which cycle is the machine's affair and not asserted. */
 static void test_free_running_closes_the_loop(void **state) {
     (void)state;
-    ff_obsw_info info;
+    ff_obsw_info info = {0};
     make(2);
     see_all();
     obsw()->hold = 10;
@@ -219,7 +219,7 @@ static void kill_later(void *self, const mission_row *row) {
 
 static void test_peer_that_dies(void **state) {
     (void)state;
-    ff_obsw_info info;
+    ff_obsw_info info = {0};
     char message[300] = "";
     make(3);
     go_over_udp();
@@ -273,7 +273,7 @@ static void intrude_all(void *self, const mission_row *row) {
 
 static void test_bad_packets_on_the_network_change_nothing(void **state) {
     (void)state;
-    ff_obsw_info info;
+    ff_obsw_info info = {0};
     char message[300] = "";
     make(1);
     run(&facility, &info);
@@ -307,7 +307,7 @@ static void test_bad_packets_on_the_network_change_nothing(void **state) {
 
 static void test_nobody_answers(void **state) {
     (void)state;
-    ff_obsw_info info;
+    ff_obsw_info info = {0};
     char message[300] = "";
     make(1);
     go_over_udp();

@@ -326,7 +326,9 @@ void ff_settings_default(const ff_method *method, int variant, ff_settings *sett
 /* One setting as a number: a boolean 0 or 1, a choice its index; and it is given. FF_ERR_ARGUMENT when there
  * is none of that name, or outside its range. */
 ff_status ff_settings_set(const ff_method *method, ff_settings *settings, const char *name, double value);
-/* The same as a number; FF_NAN: there is none of that name, or it is a vector. */
+/* The same as a number; FF_NAN: it is a vector or a group. */
+double ff_setting_value(const ff_setting *setting, const ff_settings *settings);
+/* The one of that name; FF_NAN also: there is none. */
 double ff_settings_get(const ff_method *method, const ff_settings *settings, const char *name);
 /* Is every setting whose default is not in brackets inside its range. FF_ERR_ARGUMENT, and *name (may be
  * NULL) is the first that is not. */

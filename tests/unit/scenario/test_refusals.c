@@ -544,7 +544,7 @@ static const ff_method_library *open_own(const char *path, char *text, size_t si
 static const ff_catalog libraries = {open_own}, closed = {NULL};
 
 static ff_status read_with(const ff_catalog *catalog, const char *method, const char *more) {
-    char text[1024];
+    char text[1200];
     snprintf(text, sizeof text,
              "name: a\ntime: {cycle: 0.004, duration: 1}\nsatellites: {b: {mass: 2, inertia: [1, 1, 1]}}\n%s",
              more);
