@@ -64,9 +64,9 @@ void ff__network_confirm(ff_network *s, int i, bool held) {
     ff_axes_confirm(&b->axes, taken, stood);
     if (!b->output.moved)
         return;
-    /* No answer can have come to telegrams that were lost: a Delay that has not grown by them belongs to a
-     * program that has begun again. One cycle is left to a controller that counts late. */
-    b->strange |= b->report.restarted || (held && b->gap > 2 && b->report.late + 1 < b->gap);
+    /* No answer can have come to telegrams that were lost: a Delay that has not grown by every one of them
+     * belongs to a program that has begun again. */
+    b->strange |= b->report.restarted || (held && b->report.late < b->gap);
     if (b->strange)
         ff__network_find(s, (ff_trip){.code = FF_TRIP_RESTART, .body = i, .value = (double)b->gap});
     b->late = b->report.late > b->gap ? b->late + b->report.late - b->gap : 0;

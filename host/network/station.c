@@ -147,7 +147,10 @@ static void anchor(ff_network *s, int i) {
  * was lost, on a line between: the loop's time continues with the robot's. */
 static void begin_cycle(ff_network *s) {
     s->fill.lost = s->speaks ? s->body[0].gap : 0;
-    s->fill.left = s->fill.lost < FF_NETWORK_FILLED ? s->fill.lost : FF_NETWORK_FILLED;
+    /* more than may be missed end the run: a satellite that is led on without a sensor for as long tells
+     * nothing */
+    const double most = fmin(FF_NETWORK_FILLED, s->body[0].limits.missed);
+    s->fill.left = (uint64_t)fmin((double)s->fill.lost, most);
     s->fill.of = s->fill.left + 1;
     for (int i = 0; i < s->plan->bodies; i++) {
         ff_network_body *b = &s->body[i];

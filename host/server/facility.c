@@ -177,7 +177,7 @@ static void start_session(ff_server *f) {
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->push = -1;
         d->reading = ff_wrench_zero();
-        d->was_stuck = d->restarts = d->failed = d->met = false;
+        d->was_stuck = d->restarts = d->restarted = d->failed = d->met = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
     }

@@ -34,6 +34,7 @@ typedef struct ff_server_device {
         record_at; /* [s] arrival of the record that waits, and of the newest that was sent */
     ff_pose stuck;
     bool was_stuck, restarts;
+    bool restarted; /* in this session, at least once */
     int32_t counts[6];
     int push;        /* what the pendant asks for, -1: nothing */
     uint64_t pushed; /* since this cycle */

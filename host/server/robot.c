@@ -124,7 +124,8 @@ bool ff__server_take_answers(ff_server *f) {
     return all;
 }
 
-/* A fault has taken the telegram or its answer: in lock step nothing is waited for. */
+/* A fault has taken the telegram or its answer, or the loop answers no more: in lock step nothing is waited
+ * for. */
 bool ff__server_unanswerable(const ff_server *f, int i) {
     static const ff_fault_kind kinds[] = {
         FF_FAULT_ROB_LOST,    FF_FAULT_ROB_CORRUPT, FF_FAULT_ROB_CUT,        FF_FAULT_ROB_NAN,
@@ -133,7 +134,7 @@ bool ff__server_unanswerable(const ff_server *f, int i) {
     for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
         if (!isnan(ff__server_acts(f, kinds[n], i)))
             return true;
-    return false;
+    return f->device[i].restarted;
 }
 
 /* The correction as a pose of the body. */
@@ -158,12 +159,12 @@ static ff_pose corrected(const ff_server *f, int i, const ff_rsi_correction *cor
 /* The robot's next command, with its velocity. */
 static void move_to(ff_server *f, int i, ff_pose T) {
     ff_server_device *d = &f->device[i];
-    if (!isnan(ff__server_acts(f, FF_FAULT_ROBOT_STUCK, i))) {
-        if (!d->was_stuck)
-            d->stuck = d->command.T;
-        d->was_stuck = true;
+    const bool stuck = !isnan(ff__server_acts(f, FF_FAULT_ROBOT_STUCK, i));
+    if (stuck && !d->was_stuck)
+        d->stuck = d->command.T;
+    d->was_stuck = stuck;
+    if (stuck)
         T = d->stuck;
-    }
     const double slow =
         ff__server_acts(f, FF_FAULT_ROBOT_SLOW, i); /* [1/cycle] part of the displacement it makes */
     if (!isnan(slow))
@@ -180,12 +181,15 @@ void ff__server_rearm(ff_server_device *d) {
     ff_rsi_controller_reset(&d->config, &d->state);
 }
 
-/* RSI_ON again in the middle of the run: the corrections begin at zero where the robot stands. */
+/* RSI_ON again in the middle of the run: the corrections begin at zero where the robot comes to stand. */
 void ff__server_restart(ff_server *f, int i) {
     ff_server_device *d = &f->device[i];
     ff__server_rearm(d);
+    const ff_plan_body *body = &f->plan.body[i];
+    d->restarted = true;
     d->first = d->joints;
-    d->first_rist = ff_plan_to_base(&f->plan.body[i], f->truth.robot[i].T);
+    ff_arm_inverse_after(&body->arm, &d->command.T, &d->joints, d->period, &d->first, NULL);
+    d->first_rist = ff_plan_to_base(body, d->command.T);
 }
 
 void ff__server_finish(ff_server *f, int i) {
