@@ -322,8 +322,12 @@ static void take_check(ff_executive *e) {
 static void judge(ff_executive *e) {
     ff_guard *guard = &e->guard;
     const bool devices = e->phases.plan;
-    if (!guard->watches || e->sample.filled || (e->final && !devices))
+    if (!guard->watches || (e->final && !devices))
         return;
+    if (e->sample.filled) {
+        guard->in.filled++;
+        return;
+    }
     const ff_state before = guard->walk.state;
     if (devices)
         take_check(e);

@@ -153,7 +153,9 @@ bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_mode
     guard->in.missed = sample->missed;
     for (int i = 0; i < guard->config.bodies && guard->shows; i++)
         ff_levels(&guard->config, &guard->walk.memory, &guard->in, i, guard->level[i]);
-    return ff_walk_judge(&guard->config, &guard->walk, &guard->in, found, asked);
+    const bool ends = ff_walk_judge(&guard->config, &guard->walk, &guard->in, found, asked);
+    guard->in.filled = 0.0;
+    return ends;
 }
 
 /* A robot that stood still against its command stands behind it: the command goes back to where it is, as

@@ -140,6 +140,15 @@ static bool approach(ff_executive *e) {
     return true;
 }
 
+/* One cycle of the run-up. */
+static void run_up(ff_executive *e) {
+    ff_phases *p = &e->phases;
+    const double t = ff_executive_time(e);
+    for (int i = 0; i < e->scenario->satellites; i++)
+        e->out.command[i] = ff_plan_runup(p->plan, i, t + p->lead[i]);
+    p->runup++;
+}
+
 bool ff__phases_lead(ff_executive *e) {
     ff_phases *p = &e->phases;
     if (state_of(e) == FF_STATE_APPROACH && !approach(e))
@@ -147,10 +156,8 @@ bool ff__phases_lead(ff_executive *e) {
     if (state_of(e) == FF_STATE_RUNUP) {
         const double t = ff_executive_time(e);
         if (p->runup < p->plan->runup) {
-            for (int i = 0; i < e->scenario->satellites; i++)
-                e->out.command[i] = ff_plan_runup(p->plan, i, t + p->lead[i]);
+            run_up(e);
             ff_executive_aside(e, t);
-            p->runup++;
         } else
             ff__executive_go(e, FF_ON_BEGIN);
     }
@@ -163,7 +170,7 @@ bool ff__phases_fill(ff_executive *e) {
         return false;
     p->filled++;
     if (p->runup < p->plan->runup) {
-        p->runup++;
+        run_up(e);
         return false;
     }
     if (!p->finished)

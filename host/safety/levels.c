@@ -79,7 +79,7 @@ void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, co
         level[FF_LEVEL_JERK] = 0.0;
     if (state->seen < 1)
         return;
-    const double T = config->cycle;
+    const double T = ff_safety_between(config, in);
     const ff_twist change = ff_twist_sub(b->command.twist, state->twist_last[body]);
     const ff_vec3 acceleration = ff_vec3_scale(1.0 / T, change.v);
     level[FF_LEVEL_SPIKE] = ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[body]));

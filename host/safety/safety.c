@@ -5,6 +5,8 @@
 #define RETREAT_SPEED 0.010 /* [m/s] */
 #define RETREAT_EXTRA 0.001 /* [m] */
 #define RETREAT_MOST 0.005  /* [m] */
+#define RETREAT_LEAST 1e-9  /* [m] less is not worth a step */
+#define RETREAT_PACE 0.8    /* of the stop's acceleration and jerk */
 #define RETREAT_GROWS 1.2   /* of the force at its begin: the wrong direction */
 #define SETTLE 0.1          /* [s] and what a robot at rest may move by in it: */
 #define STILL_MOVES 2e-6    /* [m] twenty of the wire's last decimals */
@@ -136,7 +138,7 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
     const ff_safety_body_in *b = &in->body[i];
     const ff_safety_limits *limit = &config->limits[i];
     const ff_limiter_config *most = &config->bounded[i];
-    const double T = config->cycle;
+    const double T = ff_safety_between(config, in);
 #define TRIP(what, is, allowed)                                      \
     return (ff_trip) {                                               \
         .code = (what), .body = i, .value = (is), .limit = (allowed) \
@@ -204,8 +206,8 @@ void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *state,
     for (int i = 0; i < config->bodies; i++) {
         const ff_safety_body_in *b = &in->body[i];
         if (state->seen >= 1)
-            state->acceleration_last[i] =
-                ff_vec3_scale(1.0 / config->cycle, ff_vec3_sub(b->command.twist.v, state->twist_last[i].v));
+            state->acceleration_last[i] = ff_vec3_scale(
+                1.0 / ff_safety_between(config, in), ff_vec3_sub(b->command.twist.v, state->twist_last[i].v));
         state->twist_last[i] = b->command.twist;
         state->force_last[i] = b->f_b.f;
     }
@@ -257,11 +259,19 @@ static void finish(ff_stop_state *state, ff_stop_why why) {
     state->why = why;
 }
 
-/* One more step of the retreat, if it may be made. */
+/* One more step of the retreat, if it may be made. The target begins and ends at rest, within what the stop
+ * may accelerate: a robot that had to catch up with it would go further. A little below that, so that a
+ * stop in the middle of it ends no further either. */
 static bool retreat(const ff_safety_config *config, int body, ff_stop_state *state, double push) {
-    const double T = config->cycle, step = fmin(state->left, T * RETREAT_SPEED);
+    const ff_limiter_limits most = {
+        fmin(RETREAT_SPEED, fmin(config->limits[body].velocity, config->bounded[body].velocity)),
+        RETREAT_PACE * config->limits[body].stop_acceleration, RETREAT_PACE * config->stop_jerk[body]};
+    state->pace.position = 0.0;
+    bool may =
+        state->left > RETREAT_LEAST && push <= RETREAT_GROWS * state->push &&
+        ff_limiter_step_axis(&most, &state->pace, &(ff_limiter_target){state->left, 0.0}, config->cycle) >= 0;
+    const double step = fmin(state->pace.position, state->left);
     const ff_vec3 to = ff_vec3_axpy(step, state->normal, state->target.T.p);
-    bool may = step > 0.0 && push <= RETREAT_GROWS * state->push;
     for (int a = 0; a < 3; a++) { /* back into its box, never further out */
         const double origin = config->origin[body].a[a], from = fabs(state->target.T.p.a[a] - origin);
         may = may && (fabs(to.a[a] - origin) <= fmax(config->limits[body].box.a[a], from));
@@ -272,7 +282,7 @@ static bool retreat(const ff_safety_config *config, int body, ff_stop_state *sta
     }
     state->left -= step;
     state->target.T.p = to;
-    state->target.twist.v = ff_vec3_scale(state->left > 0.0 ? step / T : 0.0, state->normal);
+    state->target.twist.v = ff_vec3_scale(state->pace.velocity, state->normal);
     return true;
 }
 
@@ -323,8 +333,10 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
             state->normal = ff_vec3_scale(1.0 / push, in->force);
             state->left = fmin(push / config->stiffness[body] + RETREAT_EXTRA, RETREAT_MOST);
             state->push = push;
-        }
+        } else /* what the robot went on by when it was stopped */
+            state->left -= ff_vec3_norm(ff_vec3_sub(in->at.p, state->target.T.p));
         state->target = (ff_setpoint){in->at, ff_twist_zero()};
+        state->pace = (ff_limiter_axis){0};
         state->rested = 0;
         state->goes = retreat(config, body, state, push);
         if (!state->goes)

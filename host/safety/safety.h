@@ -130,7 +130,13 @@ typedef struct ff_safety_body_in {
 typedef struct ff_safety_in {
     ff_safety_body_in body[FF_MAX_BODIES];
     double missed; /* [cycles] in a row without a telegram before this one */
+    double filled; /* [cycles] of the loop between the sample before and this one, which nobody judged */
 } ff_safety_in;
+
+/* [s] from the sample before to this one. */
+static inline double ff_safety_between(const ff_safety_config *config, const ff_safety_in *in) {
+    return (1.0 + in->filled) * config->cycle;
+}
 
 /* What differences from cycle to cycle need. Zero before the first. */
 typedef struct ff_safety_memory {
@@ -182,13 +188,14 @@ typedef struct ff_stop_state {
     ff_stop_why why; /* once done */
     bool goes;       /* in this cycle: `target` is where to; else the robot shall come to rest or stand */
     ff_setpoint target;
-    ff_vec3 normal;  /* out of the contact, inertial */
-    double left;     /* [m] of the retreat */
-    double push;     /* [N] when it began */
-    unsigned rested; /* [cycles] that the command is at rest */
-    unsigned still;  /* [cycles] that the robot itself is: within 2 um and 20 urad of `stands` */
-    ff_pose stands;  /* measured when it began to be */
-    double taken;    /* [s] since the stop began */
+    ff_vec3 normal;       /* out of the contact, inertial */
+    double left;          /* [m] of the retreat */
+    ff_limiter_axis pace; /* of its target: velocity, acceleration */
+    double push;          /* [N] when it began */
+    unsigned rested;      /* [cycles] that the command is at rest */
+    unsigned still;       /* [cycles] that the robot itself is: within 2 um and 20 urad of `stands` */
+    ff_pose stands;       /* measured when it began to be */
+    double taken;         /* [s] since the stop began */
 } ff_stop_state;
 
 typedef struct ff_stop_in {

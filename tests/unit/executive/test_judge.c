@@ -302,6 +302,8 @@ static void stopping(bool devices, ff_trip_code code) {
     ff_guard *g = &lone.guard;
     g->config.bodies = 2;
     g->config.limits[1] = g->config.limits[0];
+    g->config.bounded[1] = g->config.bounded[0];
+    g->config.stop_jerk[1] = g->config.stop_jerk[0];
     g->config.stiffness[1] = g->config.stiffness[0];
     g->config.settle[1] = g->config.settle[0];
     g->config.contact[1] = g->config.contact[0];

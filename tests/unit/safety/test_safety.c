@@ -5,6 +5,7 @@
 #include "fit/motion.h"
 #include "operator/ring.h"
 #include "executive/walk.h"
+#include "safety/levels.h"
 #include "safety/safety.h"
 
 static ff_safety_config config_one(void) {
@@ -373,14 +374,14 @@ static void test_retreat_is_bounded_and_along_the_force(void **state) {
             stop_once(&c, &r, force, true);
             assert_true(ff_vec3_norm(ff_vec3_sub(r.at.p, before)) <= 0.010 * c.cycle + 1e-15);
             if (r.s.goes)
-                assert_near(ff_vec3_norm(r.s.target.twist.v), r.s.left > 0.0 ? 0.010 : 0.0, 1e-9);
+                assert_true(ff_vec3_norm(r.s.target.twist.v) <= 0.010 + 1e-9);
         }
         assert_true(r.s.retreats);
-        assert_vec3_near(r.at.p, ff_vec3_make(-0.6 * far, 0.0, 0.8 * far), 1e-12);
+        assert_vec3_near(r.at.p, ff_vec3_make(-0.6 * far, 0.0, 0.8 * far), 2e-9);
         assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED); /* this force never ends */
         /* at 10 mm/s; the time to see that it rests, before and after */
         const double rests = c.settle[0] / c.cycle + 2.0;
-        assert_near((double)steps, 100.0 * far / c.cycle + 2.0 * rests + 1.0, 3.0);
+        assert_near((double)steps, (far / 0.010 + 0.010 / 0.8) / c.cycle + 2.0 * rests + 1.0, 3.0);
     }
     /* a wall of that stiffness, and a robot that follows by the delay: out of it, not a millimetre too far;
      * one with damping lets go before it is left, and every tenth sample is lost: at rest nothing pushes */
@@ -422,7 +423,7 @@ static void test_retreat_is_bounded_and_along_the_force(void **state) {
         r.at.p.x = 0.004;
         for (int k = 0; k < 10000 && !r.s.done; k++)
             stop_once(&c, &r, ff_vec3_make(n ? 10 : -10, 0, 0), true);
-        assert_near(r.at.p.x, n ? 0.004 : -0.001, 1e-9);
+        assert_near(r.at.p.x, n ? 0.004 : -0.001, 2e-9);
     }
     c.limits[0].box = ff_vec3_make(FF_INF, FF_INF, FF_INF);
     /* no force, no valid force, no stiffness: it holds */
@@ -856,6 +857,37 @@ static void test_stop_in_a_grasp_holds(void **state) {
     assert_vec3_near(r.at.p, ff_vec3_zero(), 0.0);
 }
 
+/* Where telegrams were lost, the loop has gone on for as many cycles: what changed since is over all of them.
+ * A command that accelerates by 0.9 of its limit is not beyond it; by 1.1 of it is, with that value. */
+static void test_differences_count_the_cycles_between(void **state) {
+    (void)state;
+    for (int beyond = 0; beyond < 2; beyond++)
+        for (int lost = 0; lost <= 5; lost++) {
+            ff_safety_config c = config_one();
+            ff_safety_memory memory = {0};
+            double level[FF_LEVEL_COUNT];
+            c.limits[0].acceleration = 2.0;
+            c.limits[0].jerk = 1e-3; /* steady: there is none */
+            const double a = (beyond ? 1.1 : 0.9) * 2.0;
+            ff_safety_in in = {.body[0] = {.measured.T = ff_pose_identity(), .force_valid = true}};
+            for (int n = 0; n < 4; n++) {
+                in.filled = n == 3 ? lost : 0;
+                if (n)
+                    in.body[0].command.twist.v.x += a * (1.0 + in.filled) * c.cycle;
+                ff_levels(&c, &memory, &in, 0, level);
+                assert_near(level[FF_LEVEL_ACCELERATION], n ? a : 0.0, 1e-12);
+                assert_near(level[FF_LEVEL_JERK], 0.0, 1e-9);
+                const ff_trip trip = ff_safety_examine(&c, &memory, &in);
+                assert_int_equal(trip.code, n && beyond ? FF_TRIP_ACCELERATION : FF_TRIP_NONE);
+                if (n && beyond)
+                    assert_near(trip.value, a, 1e-12);
+                ff_safety_remember(&c, &memory, &in);
+                if (n == 0)
+                    memory.acceleration_last[0].x = a;
+            }
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states_need_each_command_in_turn),
@@ -871,6 +903,7 @@ int main(void) {
         cmocka_unit_test(test_a_failed_step_is_a_trip_with_its_cause),
         cmocka_unit_test(test_trips_by_the_sensor),
         cmocka_unit_test(test_retreat_is_bounded_and_along_the_force),
+        cmocka_unit_test(test_differences_count_the_cycles_between),
         cmocka_unit_test(test_runup_reaches_the_start),
         cmocka_unit_test(test_motion_is_second_order),
         cmocka_unit_test(test_ring_keeps_order_and_counts_drops),

@@ -2,6 +2,7 @@
  * The cycle is 1/256 s: its multiples are exact, so a count of cycles is, too. */
 #include "support.h"
 
+#include "freefloat/output.h"
 #include "safety/safety.h"
 
 #define CYCLE (1.0 / 256.0)
@@ -18,6 +19,8 @@ typedef struct stopping {
 static stopping begin(void) {
     stopping r = {.c = {.bodies = 3, .cycle = CYCLE}};
     r.c.limits[BODY].box = ff_vec3_make(FF_INF, FF_INF, FF_INF);
+    r.c.limits[BODY].velocity = r.c.limits[BODY].stop_acceleration = r.c.stop_jerk[BODY] = FF_INF;
+    ff_limiter_default(&r.c.bounded[BODY]);
     r.c.delay[BODY] = 5.0 * CYCLE;
     r.c.settle[BODY] = 26.0 * CYCLE;
     r.c.contact[BODY] = 1.0;
@@ -207,6 +210,46 @@ static void test_retreat_stays_in_the_box(void **state) {
         }
 }
 
+/* A robot behind its output stage cannot stand at once: what it is sent stays within the retreat's distance,
+ * whatever deceleration and jerk it has for the stop at its end, and all of it is made. */
+static void test_retreat_of_a_robot_that_brakes_keeps_its_distance(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    for (int n = 0; n < test_count(100, 3000); n++) {
+        stopping r = begin();
+        ff_output_config o;
+        ff_output_state out;
+        ff_output_out sent = {.rests = true};
+        const double A = exp(ff_rng_range(&rng, log(0.003), log(10.0))),
+                     J = A / exp(ff_rng_range(&rng, log(CYCLE), log(0.1))), far = n % 2 ? 0.0015 : 0.005;
+        ff_output_default(&o);
+        o.cycle = CYCLE;
+        o.resolution = 1e-9;
+        o.jerk = r.c.stop_jerk[BODY] = J;
+        o.acceleration = o.stop_acceleration = r.c.limits[BODY].stop_acceleration = A;
+        ff_output_reset(&out, ff_pose_identity());
+        r.in.force = n % 2 ? ff_vec3_make(0, -1.2, 1.6) : ff_vec3_make(20, 0, 0);
+        r.c.stiffness[BODY] = 4000.0;
+        double most = 0.0;
+        for (int k = 0; k < 20000 && !r.s.done; k++) {
+            ff_stop_step(&r.c, BODY, &r.s, &r.in);
+            if (r.s.goes)
+                ff_output_target(&out, &r.s.target, k * CYCLE);
+            else
+                ff_output_brake(&out);
+            ff_output_step(&o, &out, k * CYCLE, &sent);
+            ff_output_confirm(&o, &out, true, false);
+            r.in.at = r.in.measured = out.pose;
+            r.in.rests = sent.rests;
+            most = fmax(most, ff_vec3_norm(out.pose.p));
+        }
+        assert_true(r.s.done && r.s.retreats);
+        if (!(most <= far + 1e-9) || !(most > far - 2e-8))
+            fail_msg("%g m of %g with %g m/s2, %g m/s3", most, far, A, J);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stop_takes_its_time_to_the_cycle),
@@ -214,6 +257,7 @@ int main(void) {
         cmocka_unit_test(test_retreat_step_by_step),
         cmocka_unit_test(test_retreat_ends_by_the_force),
         cmocka_unit_test(test_retreat_stays_in_the_box),
+        cmocka_unit_test(test_retreat_of_a_robot_that_brakes_keeps_its_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
