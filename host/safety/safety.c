@@ -281,9 +281,20 @@ static bool retreat(const ff_safety_config *config, int body, ff_stop_state *sta
         return false;
     }
     state->left -= step;
+    state->step = step;
     state->target.T.p = to;
     state->target.twist.v = ff_vec3_scale(state->pace.velocity, state->normal);
     return true;
+}
+
+/* A robot that was held meanwhile has made less than half of the last step: it is led on from where it
+ * stands, from rest. Catching up with its target it would overtake it at the end. */
+static void wait_for_robot(ff_stop_state *state, ff_vec3 at) {
+    if (!(ff_vec3_norm(ff_vec3_sub(at, state->at)) < 0.5 * state->step))
+        return;
+    state->left += ff_vec3_dot(ff_vec3_sub(state->target.T.p, at), state->normal);
+    state->target = (ff_setpoint){{state->target.T.q, at}, ff_twist_zero()};
+    state->pace = (ff_limiter_axis){0};
 }
 
 /* Counts the cycles that command and robot are at rest. */
@@ -310,6 +321,9 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         finish(state, FF_STOP_UNFINISHED);
         return;
     }
+    if (state->goes)
+        wait_for_robot(state, in->at.p);
+    state->at = in->at.p;
     state->goes = state->goes && pushed && retreat(config, body, state, push);
     if (state->goes)
         return;

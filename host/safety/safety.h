@@ -191,6 +191,8 @@ typedef struct ff_stop_state {
     ff_vec3 normal;       /* out of the contact, inertial */
     double left;          /* [m] of the retreat */
     ff_limiter_axis pace; /* of its target: velocity, acceleration */
+    double step;          /* [m] that it was last led by */
+    ff_vec3 at;           /* where the robot was sent before that */
     double push;          /* [N] when it began */
     unsigned rested;      /* [cycles] that the command is at rest */
     unsigned still;       /* [cycles] that the robot itself is: within 2 um and 20 urad of `stands` */

@@ -239,13 +239,16 @@ static void test_retreat_of_a_robot_that_brakes_keeps_its_distance(void **state)
             else
                 ff_output_brake(&out);
             ff_output_step(&o, &out, k * CYCLE, &sent);
-            ff_output_confirm(&o, &out, true, false);
+            const bool held = n % 3 == 0 && ff_rng_uniform(&rng) < 0.02; /* an answer was lost: it stands */
+            ff_output_confirm(&o, &out, !held, held);
             r.in.at = r.in.measured = out.pose;
             r.in.rests = sent.rests;
             most = fmax(most, ff_vec3_norm(out.pose.p));
         }
         assert_true(r.s.done && r.s.retreats);
-        if (!(most <= far + 1e-9) || !(most > far - 2e-8))
+        /* one that was held is led from where it stands: at most a step and a half behind */
+        const double more = n % 3 ? 1e-9 : 1.5 * 0.010 * CYCLE;
+        if (!(most <= far + more) || !(most > far - 2e-8))
             fail_msg("%g m of %g with %g m/s2, %g m/s3", most, far, A, J);
     }
 }
