@@ -159,11 +159,13 @@ bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_mode
 }
 
 /* A robot that stood still against its command stands behind it: the command goes back to where it is, as
- * fast as the limits allow. A robot that is let go meanwhile makes a step of what is left. */
+ * fast as the limits allow. A robot that is let go meanwhile makes a step of what is left. A retreat from
+ * there leads away for good. */
 static bool goes_back(const ff_guard *guard, const ff_sample *sample, int i) {
     const ff_guard_body *b = &guard->body[i];
     const ff_pose at = sample->body[i].next.to.T;
     return guard->walk.cause.code == FF_TRIP_STANDS && guard->walk.cause.body == i && !b->stop.done &&
+           !b->stop.retreats &&
            (ff_vec3_norm(ff_vec3_sub(at.p, b->stood.p)) > 1e-5 || ff_quat_angle(at.q, b->stood.q) > 1e-5);
 }
 

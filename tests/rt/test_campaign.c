@@ -336,6 +336,9 @@ static void judge_rest(run *r, int i, long trip) {
     }
     if (from < 0)
         return;
+    /* the axes share the limits of the stop: where velocity and acceleration have different directions, one
+     * of them comes to rest up to a twentieth later than along a line */
+    allowed *= 1.05;
     r->longest = fmax(r->longest, rest - from - 1 - allowed / T);
     if (!rest || !((rest - from - 1) * T <= allowed + 5.0 * T + 1e-9))
         blame(r, "body%d rests %d cycles after the trip in cycle %ld, allowed %.1f", i,

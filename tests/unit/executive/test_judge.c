@@ -439,6 +439,35 @@ static void test_a_robot_that_stands_is_led_back(void **unused) {
     }
 }
 
+/* A robot that stood against its command is led back to where it stands, and from there out of its contact:
+ * not to and fro between the two. */
+static void test_a_retreat_after_standing_is_not_taken_back(void **unused) {
+    (void)unused;
+    stopping(true, FF_TRIP_STANDS);
+    ff_guard *g = &lone.guard;
+    ff_setpoint command[2] = {{.T = ff_pose_identity()}, {.T = ff_pose_identity()}};
+    ff_sample_body *b = &lone.sample.body[1];
+    const double stood = b->sensor.T_wb.p.y;
+    g->walk.cause.body = 1;
+    g->config.stiffness[1] = 2000.0;
+    g->body[1].force = ff_vec3_make(0, -8, 0); /* 4 mm + 1 mm, and it never ends */
+    b->next.to.T.p.y = 0.02;
+    int turns = 0;
+    double step = 0.0;
+    for (int k = 0; k < 1000 && !g->rested; k++) {
+        const unsigned led = ff_guard_stop(g, &lone.sample, 0.0, command);
+        const double y = led & 2u ? command[1].T.p.y : b->next.to.T.p.y, moved = y - b->next.to.T.p.y;
+        turns += moved * step < 0.0;
+        step = moved != 0.0 ? moved : step;
+        b->next.to.T.p.y = y;
+        b->sensor.T_wb = b->next.to.T;
+        b->rests = !(led & 2u);
+    }
+    assert_true(g->rested && g->body[1].stop.why == FF_STOP_STILL_PUSHED);
+    assert_int_equal(turns, 0);
+    assert_near(b->next.to.T.p.y, stood - 0.005, 1e-6);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_a_sample_says_is_what_is_judged),
@@ -450,6 +479,7 @@ int main(void) {
         cmocka_unit_test(test_a_stop_waits_for_every_body),
         cmocka_unit_test(test_the_first_cycle_of_a_stop),
         cmocka_unit_test(test_only_a_trusted_force_leads),
+        cmocka_unit_test(test_a_retreat_after_standing_is_not_taken_back),
         cmocka_unit_test(test_a_robot_that_stands_is_led_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
