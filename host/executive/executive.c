@@ -318,6 +318,14 @@ static void take_check(ff_executive *e) {
         e->guard.body[i].noisy = p->passed && p->preflight->check.body[i].repeated <= 0.25;
 }
 
+/* After a fault: what else was broken while the robots still spoke. */
+static void say_further(ff_executive *e) {
+    char sentence[200], text[160];
+    ff_trip_sentence(&e->guard.walk.further, sentence, sizeof sentence);
+    snprintf(text, sizeof text, "after the fault: %.140s", sentence);
+    ff__executive_say(e, text);
+}
+
 /* The limits; what breaks one is kept for the end of the run. */
 static void judge(ff_executive *e) {
     ff_guard *guard = &e->guard;
@@ -327,7 +335,7 @@ static void judge(ff_executive *e) {
     const ff_state before = guard->walk.state;
     if (devices)
         take_check(e);
-    const bool silent = e->sample.silent;
+    const bool silent = e->sample.silent, further = guard->walk.further.code != FF_TRIP_NONE;
     const bool ends = ff_guard_judge(guard, &e->sample, e->loop.model, e->loop.state, &e->out,
                                      found_before(e), end_asked(e));
     if (silent)
@@ -342,6 +350,8 @@ static void judge(ff_executive *e) {
                        failed ? FF_EVENT_FAULT : FF_EVENT_INFO, ff_trip_text(cause->code), cause->value,
                        cause->limit);
     }
+    if (!further && guard->walk.further.code != FF_TRIP_NONE)
+        say_further(e);
     if (devices)
         ff__phases_walk(e);
     if (guard->walk.state != before)

@@ -24,15 +24,16 @@
     X(TORQUE, "N m", "the contact torque is too large")                                                  \
     X(SPIKE, "N", "the force jumped within one cycle")                                                   \
     X(ENERGY, "J", "the contact has given too much energy")                                              \
-    X(TRACKING, "m", "the robot does not follow its command")                                            \
-    X(AGE, "s", "the sensor's sample is too old")                                                        \
-    X(RANGE, "", "the sensor is saturated")                                                              \
-    X(FROZEN, "records", "the sensor repeats itself")                                                    \
-    X(SENSOR, "", "the sensor reports a fault")                                                          \
+    X(TRACKING, "m",                                                                                     \
+      "the robot does not follow its command: see its drives, override and what else moves it")          \
+    X(AGE, "s", "the sensor's sample is too old: see its power, its cable and who else reads it")        \
+    X(RANGE, "", "the sensor is saturated: see what presses on it")                                      \
+    X(FROZEN, "records", "the sensor repeats itself: switch it off and on, then check again")            \
+    X(SENSOR, "", "the sensor reports a fault: see its status word and its cable")                       \
     X(NOT_FINITE, "", "a measured value is not finite")                                                  \
-    X(MISSED, "cycles", "too many cycles in a row without a telegram")                                   \
+    X(MISSED, "cycles", "too many cycles in a row without a telegram: see the network")                  \
     X(SILENT, "s", "the robot has fallen silent")                                                        \
-    X(CLIPPED, "mm or deg", "the controller clips the correction")                                       \
+    X(CLIPPED, "mm or deg", "the controller clips the correction: see the limits of its program")        \
     X(DIVERGED, "m/s", "the loop's motion diverged")                                                     \
     X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                               \
     X(START, "mm or deg", "the robot does not stand where the run begins")                               \
@@ -144,10 +145,12 @@ typedef struct ff_safety_memory {
 /* The first limit that a sample of a moving robot breaks, most telling first; NONE: none. */
 ff_trip ff_safety_examine(const ff_safety_config *config, const ff_safety_memory *memory,
                           const ff_safety_in *in);
-/* A robot that stops in order, or is held, must not be pressed beyond its limits either. What the stop itself
- * does (its deceleration, a jump of a force that lets go) is not a reason to trip. */
-ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_in *in);
-/* After a cycle of motion. */
+/* The same of a robot that comes to rest or stands: what its devices report, how fast and where it is
+ * measured, and, once there is a zero, what presses on it. What the stop itself does (its deceleration, where
+ * it ends, the jump of a force that lets go: memory->seen is 0 until it is over) is not a reason to trip. */
+ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_memory *memory,
+                                  const ff_safety_in *in, bool zeroed);
+/* After a cycle of motion, or of rest after a stop. */
 void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *memory, const ff_safety_in *in);
 /* Does any body touch something? A cycle without a valid force says nothing new: what was touched still
  * counts as touched. */
