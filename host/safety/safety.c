@@ -168,7 +168,8 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
     if (devices.code != FF_TRIP_NONE)
         return devices;
     if (state->seen >= 1)
-        WATCH(FF_TRIP_SPIKE, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i])), limit->spike);
+        WATCH(FF_TRIP_SPIKE, fmax(b->jump, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i]))),
+              limit->spike);
     WATCH(FF_TRIP_FORCE, ff_vec3_norm(b->f_b.f), limit->force);
     WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
     WATCH(FF_TRIP_ENERGY, b->energy, limit->energy);
@@ -240,7 +241,8 @@ static ff_trip examine_at_rest(const ff_safety_config *config, const ff_safety_m
         return devices;
     if (zeroed && b->force_valid) {
         if (state->seen >= 1)
-            WATCH(FF_TRIP_SPIKE, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i])), limit->spike);
+            WATCH(FF_TRIP_SPIKE, fmax(b->jump, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i]))),
+                  limit->spike);
         WATCH(FF_TRIP_FORCE, ff_vec3_norm(b->f_b.f), limit->force);
         WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
     }

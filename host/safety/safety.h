@@ -123,6 +123,7 @@ typedef struct ff_safety_body_in {
     double lag;          /* [m] of what is sent behind the command */
     bool clipped;
     double clipped_by, clipped_limit; /* [mm or deg] */
+    double jump;  /* [N] of a record since the last sample, off this one's and the last one's */
     double same;  /* [records] in a row equal to the last, of a sensor that was seen to be noisy */
     double apart; /* [cycles] in a row that the robot is off all its recent commands */
     double joint; /* the commanded joint nearest to an end of its range: 0 in the middle, 1 at the end */

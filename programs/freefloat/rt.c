@@ -315,6 +315,8 @@ static char *devices_json(const desk *d) {
         ff_json_integer(&json, "repeated", (long long)sensor->repeated);
         ff_json_integer(&json, "reordered", (long long)sensor->reordered);
         ff_json_integer(&json, "restarts", (long long)sensor->restarts);
+        ff_json_integer(&json, "bad", (long long)sensor->bad);
+        ff_json_integer(&json, "spiked", (long long)sensor->spiked);
         ff_json_close(&json, '}');
         ff_json_close(&json, '}');
     }

@@ -191,6 +191,50 @@ SURVIVES(test_stranger, "stranger" SOME, p->rt.strangers >= 2)
 SURVIVES(test_jitter, "jitter, value: 0.002, to: 1", p->rt.missed == 0)
 SURVIVES(test_clock_step, "clock-step, value: 0.05" ONCE, p->rt.missed == 0)
 
+/* 7 kHz: one of 28 records a cycle, and not the newest. The wall itself, at most 5000 N/m 0.05 m/s 4 ms = 1 N
+ * a cycle, is no spike; without the limit it is counted by nobody. */
+#define FAST(more) "facility.faults=[{kind: ft-fast, value: 28}" more "]"
+static void test_every_record_is_judged(void **state) {
+    (void)state;
+    static const struct {
+        const char *faults, *limit;
+        ff_trip_code code;
+        double value, allowed;
+        uint64_t bad, spiked;
+    } cases[] = {
+        {FAST(""), "satellites.body.safety.spike=2", FF_TRIP_FINISHED, 0.0, 0.0, 0, 0},
+        {FAST(", {kind: ft-spike, value: 60" ONCE "}"), "satellites.body.safety.spike=50", FF_TRIP_SPIKE,
+         60.0, 50.0, 0, 1},
+        {FAST(", {kind: ft-spike, value: 60" ONCE "}"), "satellites.body.safety.spike=70", FF_TRIP_FINISHED,
+         0.0, 0.0, 0, 0},
+        {FAST(", {kind: ft-spike, value: -150" ONCE "}"),
+         "satellites.body.sensor={kind: noisy, range: [120, 100]}", FF_TRIP_RANGE, 150.0, 120.0, 1, 0},
+        {FAST(", {kind: ft-saturated" ONCE "}"), "satellites.body.safety.spike=50", FF_TRIP_RANGE,
+         0x80000000u | 0x00020000u, 0.0, 1, 0},
+        {FAST(", {kind: ft-broken" ONCE "}"), "satellites.body.safety.spike=50", FF_TRIP_SENSOR, 0x80000001u,
+         0.0, 1, 0},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        pair *p = play(cases[n].faults, cases[n].limit, NULL);
+        const ff_device_counters *count = &p->rt.sensors[0];
+        print_message("%s: %s, %llu records, %llu bad, %llu spiked\n", cases[n].faults,
+                      ff_trip_name(p->rt.trip.code), (unsigned long long)count->received,
+                      (unsigned long long)count->bad, (unsigned long long)count->spiked);
+        const bool faulty = cases[n].code != FF_TRIP_FINISHED;
+        expect(p, faulty ? FF_STATE_FAULT : FF_STATE_HOLD, cases[n].code);
+        if (faulty) {
+            /* the force before the wall is 0 to the counts of 1e-6 N */
+            assert_near(p->rt.trip.value, cases[n].value, 2e-6);
+            assert_near(p->rt.trip.limit, cases[n].allowed, 1e-9);
+        }
+        assert_int_equal(count->bad, cases[n].bad);
+        assert_int_equal(count->spiked, cases[n].spiked);
+        assert_int_equal(count->lost, 0);
+        assert_true(count->received > 27 * p->facility.cycles && count->received <= p->facility.records);
+        drop(p);
+    }
+}
+
 /* a second client takes the sensor's stream: what we have gets old */
 static void test_second_client(void **state) {
     (void)state;
@@ -576,6 +620,7 @@ int main(void) {
         cmocka_unit_test(test_stranger),
         cmocka_unit_test(test_jitter),
         cmocka_unit_test(test_clock_step),
+        cmocka_unit_test(test_every_record_is_judged),
         cmocka_unit_test(test_second_client),
         cmocka_unit_test(test_wall_harder),
         cmocka_unit_test(test_own_process_is_spared),

@@ -65,7 +65,7 @@ static void expect(const ff_safety_config *c, const ff_safety_memory *m, const f
  * so that no rounding is between. */
 static void test_a_limit_itself_is_allowed(void **state) {
     (void)state;
-    enum { KINDS = 18 };
+    enum { KINDS = 19 };
     for (int kind = 0; kind < KINDS; kind++)
         for (int above = 0; above < 2; above++) {
             ff_safety_config c = wide();
@@ -154,6 +154,11 @@ static void test_a_limit_itself_is_allowed(void **state) {
                 c.lag[BODY] = 8.0;
                 b->lag = 8.0 * x;
                 code = FF_TRIP_LAG;
+                break;
+            case 17: /* of a record between two samples */
+                l->spike = 8.0;
+                b->jump = 8.0 * x;
+                code = FF_TRIP_SPIKE;
                 break;
             default:
                 limit = FF_SAFETY_SAME;
@@ -322,6 +327,13 @@ static void test_at_rest_what_is_measured_counts(void **state) {
                 assert_int_equal(trip.body, BODY);
                 assert_near(trip.value, value, 0.0);
                 assert_near(trip.limit, limit, 0.0);
+            }
+            if (kind == 2) { /* so does one between two samples */
+                ff_safety_in between = calm();
+                between.body[BODY].jump = x;
+                ff_safety_memory still = {.seen = 1};
+                assert_int_equal(ff_safety_examine_at_rest(&c, &still, &between, true).code,
+                                 above ? FF_TRIP_SPIKE : FF_TRIP_NONE);
             }
             const bool pressed = kind < 3 && above;
             assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, false).code,
