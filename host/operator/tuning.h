@@ -3,8 +3,9 @@
  *
  * What may be tuned is a table (docs/live.md, docs/safety.md): settings for which the method's own table
  * allows it, such as thresholds, which only say what counts as touch, and limits, which may only be
- * tightened. None of them is an input of the motion, so that a change makes no bump; a new bias is ramped in.
- * Nothing here arms, and nothing resumes. */
+ * tightened. No setting disarms a limit: one that is a force or a torque stays below a tenth of what is
+ * limited and of what the sensors can read. None of them is an input of the motion, so that a change makes no
+ * bump; a new bias is ramped in. Nothing here arms, and nothing resumes. */
 #ifndef FF_OPERATOR_TUNING_H
 #define FF_OPERATOR_TUNING_H
 
@@ -16,6 +17,7 @@ enum {
     FF_TUNING_ORDERS = 16,    /* that may wait */
     FF_TUNING_PARAMETERS = 32 /* in the table */
 };
+#define FF_TUNING_SHARE 0.1 /* of a limit and of a range: what a setting in N or N m may be */
 #define FF_TUNING_ZERO_TIME                                                        \
     0.25 /* [s] over which the reading is averaged, and over which it is ramped in \
           */
@@ -61,6 +63,7 @@ typedef struct ff_order_answer {
     bool done;
     double t;         /* [s] run time when it took effect */
     double was, is;   /* SET: before and after; ZERO: largest force taken away [N] in `is` */
+    double low, high; /* SET that was refused by its value: what is allowed; else 0 */
     const char *text; /* static; why not, or what was done */
 } ff_order_answer;
 

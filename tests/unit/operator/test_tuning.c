@@ -107,6 +107,43 @@ static void test_limits_only_tightened(void **state) {
     assert_near(safety.limits[1].force, 33, 0.0);
 }
 
+/* No threshold hides a contact that a limit is for: at most a tenth of the smallest force that is limited, as
+ * tightened since, and of what the sensors read; where neither is there, the method's own range. A refusal
+ * names value and limit. */
+static void test_no_threshold_disarms_a_limit(void **state) {
+    (void)state;
+    const int force = find("threshold"), torque = find("torque_threshold");
+    const double on = model->stage.detector.force_on;
+    assert_near(tuning.table.parameter[force].high, 7.0, 1e-12); /* of 70 N */
+    assert_near(tuning.table.parameter[torque].high, 20.0, 0.0);
+    ff_order_answer a = ask((ff_order){FF_ORDER_SET, force, 50, 0, 0}, false);
+    assert_false(a.done);
+    char words[200];
+    ff_tuning_text(&tuning, &a, words, sizeof words);
+    assert_string_equal(words,
+                        "threshold refused: 50 N, allowed 0 to 7: more would hide a contact; stop, and "
+                        "ask for it in the scenario");
+    assert_near(model->stage.detector.force_on, on, 0.0);
+    assert_true(ask((ff_order){FF_ORDER_SET, find("a_b.limit.force"), 40, 0, 0}, false).done);
+    assert_false(ask((ff_order){FF_ORDER_SET, force, 4.001, 0, 0}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, force, 3.999, 0, 0}, false).done);
+    model->config.body[1].wrench.force_limit = 30; /* by the sensor's page */
+    a = ask((ff_order){FF_ORDER_SET, force, 4.0, 0, 0}, false);
+    assert_false(a.done);
+    assert_near(a.high, 3.999, 0.0); /* what holds already is not refused */
+    assert_true(ask((ff_order){FF_ORDER_SET, force, 2, 0, 0}, false).done);
+    a = ask((ff_order){FF_ORDER_SET, force, FF_NAN, 0, 0}, false);
+    assert_false(a.done);
+    assert_near(a.high, 3.0, 1e-12);
+    model->config.body[0].wrench.torque_limit = 5;
+    assert_false(ask((ff_order){FF_ORDER_SET, torque, 0.501, 0, 0}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, torque, 0.499, 0, 0}, false).done);
+    a = ask((ff_order){FF_ORDER_SET, find("c.limit.force"), 70.5, 0, 0}, false);
+    ff_tuning_text(&tuning, &a, words, sizeof words);
+    assert_string_equal(words, "c.limit.force refused: 70.5 N, allowed 0.07 to 70: limits are only tightened "
+                               "in flight");
+}
+
 /* Only limits that were given can be tightened, and each belongs to the level that it is held against. */
 static void test_table_has_what_can_be_tightened(void **state) {
     (void)state;
@@ -388,6 +425,7 @@ int main(void) {
         CASE(test_queue_bounded),
         CASE(test_zero_ramps_the_bias_in),
         CASE(test_zero_given_up_when_touched),
+        CASE(test_no_threshold_disarms_a_limit),
         CASE(test_table_has_what_can_be_tightened),
         CASE(test_caller_is_told_what_changed),
         CASE(test_zero_once_more),
