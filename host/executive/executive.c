@@ -399,6 +399,11 @@ static void slow(ff_executive *e, int i) {
     e->station.bound(e->station.self, i, &e->guard.config.limits[i], &e->phases.output[i]);
 }
 
+void ff_executive_retreat(ff_executive *e) {
+    ff_guard_retreat(&e->guard);
+    e->phases.rest = 0;
+}
+
 /* No loop any more: to rest, and out of a contact. */
 static void come_to_rest(ff_executive *e) {
     const ff_state before = e->guard.walk.state;
@@ -615,7 +620,7 @@ static void keep_safety(ff_executive *e, ff_run_safety *safety) {
     for (int i = 0; i < e->scenario->satellites; i++) {
         const ff_stop_state *stop = &e->guard.body[i].stop;
         safety->stopped[i] = stop->done;
-        safety->retreated[i] = stop->retreats;
+        safety->retreated[i] = stop->retreats || e->guard.body[i].retreated;
         safety->why[i] = stop->why;
         safety->rest[i] = (ff_setpoint){e->sample.body[i].sensor.T_wb, e->sample.body[i].sensor.twist};
     }

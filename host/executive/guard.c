@@ -196,6 +196,14 @@ static bool stop_body(ff_guard *guard, const ff_sample *sample, int i, double t,
     return b->stop.goes;
 }
 
+void ff_guard_retreat(ff_guard *guard) {
+    for (int i = 0; i < guard->config.bodies && guard->walk.state == FF_STATE_HOLD; i++) {
+        ff_guard_body *b = &guard->body[i];
+        b->retreated |= b->stop.retreats;
+        b->stop = (ff_stop_state){0};
+    }
+}
+
 unsigned ff_guard_stop(ff_guard *guard, const ff_sample *sample, double t, ff_setpoint *command) {
     unsigned led = 0;
     bool goes = false;

@@ -268,6 +268,12 @@ void ff_tuning_apply(ff_tuning *tuning, ff_tuning_access *access) {
         access->hold = true;
         tell(tuning, &order, access->t, true, "comes to rest and holds; stop ends the run");
         return;
+    case FF_ORDER_RETREAT:
+        access->hold = access->retreat = access->moves || access->held;
+        tell(tuning, &order, access->t, access->hold,
+             access->hold ? "comes to rest, leaves a contact and holds; stop ends the run"
+                          : "refused: only while the robot moves or is held");
+        return;
     case FF_ORDER_STOP:
         access->stop = true;
         tell(tuning, &order, access->t, true, "comes to rest and ends");

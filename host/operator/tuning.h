@@ -45,9 +45,10 @@ void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *
 bool ff_tuning_watches(const ff_tuning_parameter *parameter, ff_level_name level);
 
 typedef enum ff_order_verb {
-    FF_ORDER_HOLD, /* come to rest and stay, until stopped */
-    FF_ORDER_STOP, /* come to rest and end */
-    FF_ORDER_ZERO, /* the mean of the reading becomes bias */
+    FF_ORDER_HOLD,    /* come to rest and stay, until stopped */
+    FF_ORDER_STOP,    /* come to rest and end */
+    FF_ORDER_RETREAT, /* as hold; held already, out of a contact once more */
+    FF_ORDER_ZERO,    /* the mean of the reading becomes bias */
     FF_ORDER_SET
 } ff_order_verb;
 
@@ -72,8 +73,10 @@ typedef struct ff_tuning_access {
     double t, cycle;
     int bodies;
     bool moves;      /* the robot is commanded to move */
+    bool held;       /* it was ordered to hold, and does */
     bool touching;   /* a force, or the method says contact */
     bool hold, stop; /* set here: the operator's stop was asked for */
+    bool retreat;    /* set here: out of a contact once more */
     int changed;     /* set here: a parameter that has a new value, counted from 1; 0: none */
     double was;      /* and its old one */
     bool zeroed;     /* set here: a zeroing has its mean, and ramps it in from the next cycle on */

@@ -458,8 +458,10 @@ typedef struct holding {
     bool asked;
     int rests;    /* samples seen in HOLD */
     int patience; /* of them until stop is ordered; 0: never */
+    int retreats; /* of them until retreat is ordered; 0: never */
     ff_pose at;   /* the robot's, as it came to rest */
     double moved; /* [m] at most since */
+    double speed; /* [m/s] */
     char said[400];
 } holding;
 
@@ -472,6 +474,11 @@ static void watch_hold(void *self, const ff_telemetry_sample *sample) {
 
 static bool order_hold(void *self, ff_order *order) {
     holding *h = self;
+    if (h->asked && h->retreats && h->rests >= h->retreats) {
+        *order = (ff_order){.verb = FF_ORDER_RETREAT};
+        h->retreats = 0;
+        return true;
+    }
     if (!atomic_load(&h->floats) || (h->asked && (!h->patience || h->rests < h->patience)))
         return false;
     *order = (ff_order){.verb = h->asked ? FF_ORDER_STOP : FF_ORDER_HOLD};
@@ -493,6 +500,7 @@ static void watch_rest(void *user, uint64_t k, const ff_truth *truth) {
     if (k < 1400)
         h->at = truth->robot[0].T;
     h->moved = fmax(h->moved, ff_vec3_norm(ff_vec3_sub(truth->robot[0].T.p, h->at.p)));
+    h->speed = k < 1400 ? 0.0 : fmax(h->speed, ff_vec3_norm(truth->robot[0].twist.v));
 }
 
 static void hear(void *user, const ff_rt_note *note) {
@@ -557,6 +565,30 @@ static void test_every_limit_is_watched_in_hold(void **state) {
         assert_near(p->rt.trip.limit, cases[n].limit, 0.0);
         assert_non_null(strstr(p->rt.run.message, cases[n].advice));
         assert_true(h.moved < 1e-9);
+        drop(p);
+    }
+}
+
+/* Held and pushed by 20 N, the robot leaves once more when it is ordered to: along the force, by 20 N over
+ * 5000 N/m and 1 mm, at 10 mm/s at most. Where nothing pushes it stays. */
+static void test_retreat_is_ordered_in_hold(void **state) {
+    (void)state;
+    for (int pushed = 0; pushed < 2; pushed++) {
+        holding h = {.patience = 3000, .retreats = 1800};
+        const char *set[] = {pushed ? FAULT("ft-offset, value: 20, from: 6") : "facility.faults=[]",
+                             "time.duration=14", "contacts.right.at=[0.8, 0, 0]"};
+        pair *p = play_held(set, 3, &h);
+        expect(p, FF_STATE_HOLD, FF_TRIP_OPERATOR);
+        print_message("%s: moved by %.6f mm, at most %.3f mm/s; %s\n", pushed ? "pushed" : "free",
+                      1e3 * h.moved, 1e3 * h.speed, ff_stop_text(p->rt.stopped[0]));
+        assert_int_equal(p->rt.retreated, pushed);
+        assert_int_equal(p->rt.stopped[0], pushed ? FF_STOP_STILL_PUSHED : FF_STOP_FREE);
+        /* the output stage comes to 10 mm/s with 1 m/s2, v2/2a behind; it makes up for that with another
+         * v/sqrt 2, and from v it needs v2/2a to rest: 50 um, and a cycle for its jerk */
+        const double v = 0.010, a = 1.0, T = 0.004;
+        assert_true(pushed ? h.moved > 0.005 - 1e-6 && h.moved < 0.005 + 0.5 * v * v / a + v * T
+                           : h.moved < 1e-9);
+        assert_true(h.speed <= pushed * v * (1.0 + sqrt(0.5)) * 1.03 && (!pushed || h.speed > v));
         drop(p);
     }
 }
@@ -638,6 +670,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_arms_on_a_no_go),
         cmocka_unit_test(test_bias_is_measured_and_removed),
         cmocka_unit_test(test_every_limit_is_watched_in_hold),
+        cmocka_unit_test(test_retreat_is_ordered_in_hold),
         cmocka_unit_test(test_what_breaks_after_a_fault_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
