@@ -19,6 +19,8 @@ packages() {
     cmp -s "$1/package-lock.json" "$2/node_modules/.ready" && exit 0
     [ "$1" -ef "$2" ] || cp "$1/package.json" "$1/package-lock.json" "$2" || exit 1
     cd "$2" || exit 1
+    # npm's own patience with a registry that is not there is two minutes
+    export npm_config_fetch_retries=1 npm_config_fetch_retry_mintimeout=500 npm_config_fetch_retry_maxtimeout=1000
     if npm ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error; then
       cp package-lock.json node_modules/.ready
     elif npm ping --loglevel=silent > /dev/null; then

@@ -25,7 +25,8 @@ const LIMIT = 1_000_000; // bytes of the whole page without data
 const installed = join(here, "node_modules", ".package-lock.json");
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(here, "package-lock.json")).mtimeMs) {
   try {
-    execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"], {cwd: here, stdio: "inherit"});
+    execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error", "--fetch-retries=1",
+        "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=1000"], {cwd: here, stdio: "inherit"});
   } catch {
     console.error("web: npm ci failed (no registry?); report.html will hold plain tables, no plots and no 3-D, and there is no live page");
     mkdirSync(out, {recursive: true});

@@ -116,8 +116,13 @@ typedef struct ff_device {
     void (*count)(const void *state, ff_device_counters *counters);
 } ff_device;
 
-/* One table a protocol; a device is added with its name here and in the list of devices.c. */
-extern const ff_device ff_device_rsi, ff_device_ati;
+/* The list of devices, a line for the table ff_device_NAME of each protocol. */
+#define FF_DEVICES(X) \
+    X(rsi)            \
+    X(ati)
+#define FF_DEVICE_DECLARE(name) extern const ff_device ff_device_##name;
+FF_DEVICES(FF_DEVICE_DECLARE)
+#undef FF_DEVICE_DECLARE
 
 /* Names of arms in the order of ff_arm_kind, NULL at the end: words of a robot's setting. */
 extern const char *const ff_arm_names[];

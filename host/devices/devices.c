@@ -1,12 +1,10 @@
-/* The list of devices: one line for each. */
+/* The list of devices as an array. */
 #include "devices/device.h"
 
 const char *const ff_arm_names[] = {"kr120", "kr16", NULL};
 
-static const ff_device *const devices[] = {
-    &ff_device_rsi,
-    &ff_device_ati,
-};
+#define ENTRY(name) &ff_device_##name,
+static const ff_device *const devices[] = {FF_DEVICES(ENTRY)};
 
 const ff_device *ff_device_at(size_t n) {
     return n < sizeof devices / sizeof *devices ? devices[n] : NULL;

@@ -71,6 +71,28 @@ static void warn_untouchable(ff_reader *r, const ff_node *root) {
                 r->scenario->contact[c].name, r->scenario->duration, clearance[c]);
 }
 
+/* A start above what the robot may be sent: the robot is slower than the satellite from the first cycle on.
+ */
+static void warn_start(ff_reader *r, const ff_node *root) {
+    const ff_node *item = ff_node_find(root, "satellites");
+    item =
+        item && r->scenario->frame != FF_FRAME_RELATIVE ? item->child : NULL; /* there the robot's differs */
+    for (int i = 0; i < r->scenario->satellites && item; i++, item = item->next) {
+        const ff_satellite *s = &r->scenario->satellite[i];
+        const double speed = ff_vec3_norm(s->start.velocity), turn = ff_vec3_norm(s->start.omega);
+        if (speed > s->limits.velocity)
+            ff_reader_warn(r, item->place,
+                           "warning: satellite %s starts at %.4g m/s, its robot may move at %.4g "
+                           "(limits.velocity): it lags from the start",
+                           s->name, speed, s->limits.velocity);
+        if (turn > s->limits.angular_velocity)
+            ff_reader_warn(r, item->place,
+                           "warning: satellite %s starts at %.4g rad/s, its robot may turn at %.4g "
+                           "(limits.angular_velocity): it lags from the start",
+                           s->name, turn, s->limits.angular_velocity);
+    }
+}
+
 /* The method, and the arm or frame that it does not take. */
 static bool refuse_method(ff_reader *r, uint32_t can, const char *what, const char *word) {
     const ff_scenario *s = r->scenario;
@@ -292,6 +314,7 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
         return false;
     warn_overlap(r, root);
     warn_untouchable(r, root);
+    warn_start(r, root);
     settle_nominal(s);
     const bool form = check_form(r, root), rule = (form || all) && check_contact_wrench(r, root),
                servicer = (rule || all) && check_servicer(r, root);

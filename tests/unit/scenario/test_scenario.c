@@ -1009,6 +1009,24 @@ static void expect_warning(const char *text, const char *expected) {
     assert_string_equal(warnings, expected);
 }
 
+/* A start that the robot's limits do not allow; in `frame: relative` its speed is another one. */
+static void test_starts_above_a_limit(void **unused) {
+    (void)unused;
+    static const char fast[] =
+        "name: t\ntime: {cycle: 0.01, duration: 1}\nsatellites:\n"
+        "  a: {mass: 2, inertia: [1, 1, 1], velocity: [0.3, 0.4, 0], angular_velocity: [0, 0, -2],\n"
+        "      limits: {velocity: 0.49, angular_velocity: 2}}\n";
+    expect_warning(fast, "F:4:6: warning: satellite a starts at 0.5 m/s, its robot may move at 0.49 "
+                         "(limits.velocity): it lags from the start");
+    expect_warning(with(fast, "angular_velocity: 2}", "angular_velocity: 1.5}"),
+                   "F:4:6: warning: satellite a starts at 0.5 m/s, its robot may move at 0.49 "
+                   "(limits.velocity): it lags from "
+                   "the start\nF:4:6: warning: satellite a starts at 2 rad/s, its robot may turn at 1.5 "
+                   "(limits.angular_velocity): it lags from the start");
+    expect_warning(with(fast, "velocity: 0.49", "velocity: 0.5"), "");
+    expect_warning(with(fast, "satellites:", "frame: relative\nsatellites:"), "");
+}
+
 /* Geometry that nothing reaches is reported; what may touch after all is not. */
 static void test_contacts_that_cannot_touch(void **unused) {
     (void)unused;
@@ -1314,6 +1332,7 @@ int main(void) {
         cmocka_unit_test(test_reference_is_the_committed_one),
         cmocka_unit_test(test_every_scenario_of_the_repository_is_read),
         cmocka_unit_test(test_contacts_that_cannot_touch),
+        cmocka_unit_test(test_starts_above_a_limit),
         cmocka_unit_test(test_template_shows_every_key),
         cmocka_unit_test(test_cautious_limits),
         cmocka_unit_test(test_impact_settings),
