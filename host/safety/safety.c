@@ -282,7 +282,11 @@ static void finish(ff_stop_state *state, ff_stop_why why) {
 
 /* One more step of the retreat, if it may be made. */
 static bool retreat(const ff_safety_config *config, int body, ff_stop_state *state, double push) {
-    const double T = config->cycle, step = fmin(state->left, T * RETREAT_SPEED);
+    /* half of what the output stage may: it follows without lagging, and does not pass the end */
+    const double T = config->cycle, a_most = 0.5 * config->limits[body].stop_acceleration,
+                 speed =
+                     fmin(RETREAT_SPEED, fmin(state->speed + a_most * T, sqrt(2.0 * a_most * state->left))),
+                 step = fmin(state->left, T * speed);
     const ff_vec3 to = ff_vec3_axpy(step, state->normal, state->target.T.p);
     bool may = step > 0.0 && push <= RETREAT_GROWS * state->push;
     for (int a = 0; a < 3; a++) { /* back into its box, never further out */
@@ -294,6 +298,7 @@ static bool retreat(const ff_safety_config *config, int body, ff_stop_state *sta
         return false;
     }
     state->left -= step;
+    state->speed = speed;
     state->target.T.p = to;
     state->target.twist.v = ff_vec3_scale(state->left > 0.0 ? step / T : 0.0, state->normal);
     return true;
@@ -349,6 +354,7 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         }
         state->target = (ff_setpoint){in->at, ff_twist_zero()};
         state->rested = 0;
+        state->speed = 0.0;
         state->goes = retreat(config, body, state, push);
         if (!state->goes)
             finish(state, FF_STOP_STILL_PUSHED);

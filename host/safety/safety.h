@@ -161,11 +161,11 @@ bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *memory
  */
 
 /* A controlled stop of one body. The output stage brings the robot to rest; then, once the robot has come
- * after its command, if the last valid force says contact, the body retreats along it at 10 mm/s, until the
- * force is gone, also at rest: by at most force/stiffness + 1 mm and 5 mm, not out of its box, and not
- * where the force grows. Without a valid force or stiffness, or in a grasp, it holds. At rest is a robot
- * whose command does not change, for a delay and three cycles, and whose measured pose has not for `settle`:
- * longer than one that lags takes to turn. */
+ * after its command, if the last valid force says contact, the body retreats along it, up to 10 mm/s with
+ * half the stop's acceleration and as slowly to its end, until the force is gone, also at rest: by at most
+ * force/stiffness + 1 mm and 5 mm, not out of its box, and not where the force grows. Without a valid force
+ * or stiffness, or in a grasp, it holds. At rest is a robot whose command does not change, for a delay and
+ * three cycles, and whose measured pose has not for `settle`: longer than one that lags takes to turn. */
 typedef enum ff_stop_why {
     FF_STOP_FREE,         /* nothing pushes */
     FF_STOP_RETREATED,    /* out of the contact */
@@ -188,6 +188,7 @@ typedef struct ff_stop_state {
     ff_setpoint target;
     ff_vec3 normal;  /* out of the contact, inertial */
     double left;     /* [m] of the retreat */
+    double speed;    /* [m/s] of it in this cycle */
     double push;     /* [N] when it began */
     unsigned rested; /* [cycles] that the command is at rest */
     unsigned still;  /* [cycles] that the robot itself is: within 2 um and 20 urad of `stands` */
