@@ -7,50 +7,50 @@
 #include "scenario/scenario.h"
 
 /* X(name, unit, text): one list feeds the enum and the names. */
-#define FF_TRIPS(X)                                                                                      \
-    X(NONE, "", "nothing")                                                                               \
-    X(OPERATOR, "", "the operator asked for the end")                                                    \
-    X(FINISHED, "", "the run has come to its end")                                                       \
-    X(BOX, "m", "the body would come to rest outside its box")                                           \
-    X(JOINT, "deg", "a joint would leave its range")                                                     \
-    X(REACH, "m", "the arm cannot reach the pose")                                                       \
-    X(ROTATION, "deg", "a Cartesian correction turns too far")                                           \
-    X(VELOCITY, "m/s", "the robot is too fast")                                                          \
-    X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast")                                             \
-    X(ACCELERATION, "m/s2", "the command accelerates too much")                                          \
-    X(ANGULAR_ACCELERATION, "rad/s2", "the command's rotation accelerates too much")                     \
-    X(JERK, "m/s3", "the command jerks too much")                                                        \
-    X(FORCE, "N", "the contact force is too large")                                                      \
-    X(TORQUE, "N m", "the contact torque is too large")                                                  \
-    X(SPIKE, "N", "the force jumped within one cycle")                                                   \
-    X(ENERGY, "J", "the contact has given too much energy")                                              \
-    X(TRACKING, "m",                                                                                     \
-      "the robot does not follow its command: see its drives, override and what else moves it")          \
-    X(AGE, "s", "the sensor's sample is too old: see its power, its cable and who else reads it")        \
-    X(RANGE, "", "the sensor is saturated: see what presses on it")                                      \
-    X(FROZEN, "records", "the sensor repeats itself: switch it off and on, then check again")            \
-    X(SENSOR, "", "the sensor reports a fault: see its status word and its cable")                       \
-    X(NOT_FINITE, "", "a measured value is not finite")                                                  \
-    X(MISSED, "cycles", "too many cycles in a row without a telegram: see the network")                  \
-    X(SILENT, "s", "the robot has fallen silent")                                                        \
-    X(CLIPPED, "mm or deg", "the controller clips the correction: see the limits of its program")        \
-    X(DIVERGED, "m/s", "the loop's motion diverged")                                                     \
-    X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                               \
-    X(START, "mm or deg", "the robot does not stand where the run begins")                               \
-    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")                                \
-    X(STANDSTILL, "mm", "the robot moves before motion is commanded")                                    \
-    X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")                               \
-    X(NO_GO, "", "this delay, contact and speed are not safe together")                                  \
-    X(PUSH, "", "the sensor's axes are not as the scenario says")                                        \
-    X(WEIGHT, "", "the mock-up's weight could not be identified")                                        \
-    X(ZERO, "N",                                                                                         \
-      "the reading at rest has changed since the check: see what touches the mock-up, then check again") \
-    X(DELAY, "cycles", "the robot's delay is not the scenario's")                                        \
-    X(AXIS, "deg/s", "an axis would have to be faster than it can")                                      \
-    X(RESTART, "cycles", "the controller's program has begun again: start from the check")               \
-    X(STANDS, "m", "the robot stands still against a moving command: see its drives and override")       \
-    X(LATE, "cycles", "the controller calls our answers late: see the computer and the network")         \
-    X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")         \
+#define FF_TRIPS(X)                                                                                          \
+    X(NONE, "", "nothing")                                                                                   \
+    X(OPERATOR, "", "the operator asked for the end")                                                        \
+    X(FINISHED, "", "the run has come to its end")                                                           \
+    X(BOX, "m", "the body would come to rest outside its box")                                               \
+    X(JOINT, "deg", "a joint would leave its range")                                                         \
+    X(REACH, "m", "the arm cannot reach the pose")                                                           \
+    X(ROTATION, "deg", "a Cartesian correction turns too far")                                               \
+    X(VELOCITY, "m/s", "the robot is too fast")                                                              \
+    X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast")                                                 \
+    X(ACCELERATION, "m/s2", "the command accelerates too much")                                              \
+    X(ANGULAR_ACCELERATION, "rad/s2", "the command's rotation accelerates too much")                         \
+    X(JERK, "m/s3", "the command jerks too much")                                                            \
+    X(FORCE, "N", "the contact force is too large")                                                          \
+    X(TORQUE, "N m", "the contact torque is too large")                                                      \
+    X(SPIKE, "N", "the force jumped within one cycle")                                                       \
+    X(ENERGY, "J", "the contact has given too much energy")                                                  \
+    X(TRACKING, "m",                                                                                         \
+      "the robot does not follow its command: see its drives, override and what else moves it")              \
+    X(AGE, "s", "the sensor's sample is too old: see its power, its cable and who else reads it")            \
+    X(RANGE, "", "the sensor is saturated: see what presses on it")                                          \
+    X(FROZEN, "records", "the sensor repeats itself: switch it off and on, then check again")                \
+    X(SENSOR, "", "the sensor reports a fault: see its status word and its cable")                           \
+    X(NOT_FINITE, "", "a measured value is not finite")                                                      \
+    X(MISSED, "cycles", "too many cycles in a row without a telegram: see the network")                      \
+    X(SILENT, "s", "the robot has fallen silent")                                                            \
+    X(CLIPPED, "mm or deg", "the controller clips the correction: see the limits of its program")            \
+    X(DIVERGED, "m/s", "the loop's motion diverged")                                                         \
+    X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                                   \
+    X(START, "mm or deg", "the robot does not stand where the run begins: bring it there, then check again") \
+    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")                                    \
+    X(STANDSTILL, "mm", "the robot moves before motion is commanded")                                        \
+    X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")                                   \
+    X(NO_GO, "", "this delay, contact and speed are not safe together")                                      \
+    X(PUSH, "", "the sensor's axes are not as the scenario says")                                            \
+    X(WEIGHT, "", "the mock-up's weight could not be identified")                                            \
+    X(ZERO, "N",                                                                                             \
+      "the reading at rest has changed since the check: see what touches the mock-up, then check again")     \
+    X(DELAY, "cycles", "the robot's delay is not the scenario's")                                            \
+    X(AXIS, "deg/s", "an axis would have to be faster than it can")                                          \
+    X(RESTART, "cycles", "the controller's program has begun again: start from the check")                   \
+    X(STANDS, "m", "the robot stands still against a moving command: see its drives and override")           \
+    X(LATE, "cycles", "the controller calls our answers late: see the computer and the network")             \
+    X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")             \
     X(METHOD, "", "the method has failed")
 
 typedef enum ff_trip_code {
