@@ -131,12 +131,6 @@ ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoin
     return ff_vec3_axpy(config->delay[body] + (speed > 0.0 ? path / speed : 0.0), v, measured->T.p);
 }
 
-static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
-                       int i) {
-    const ff_safety_body_in *b = &in->body[i];
-    const ff_safety_limits *limit = &config->limits[i];
-    const ff_limiter_config *most = &config->bounded[i];
-    const double T = config->cycle;
 #define TRIP(what, is, allowed)                                      \
     return (ff_trip) {                                               \
         .code = (what), .body = i, .value = (is), .limit = (allowed) \
@@ -147,6 +141,11 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
         if (!(value_ <= (allowed)))        \
             TRIP(what, value_, (allowed)); \
     } while (0)
+
+/* What the devices report: whether the robot moves or stands makes no difference. */
+static ff_trip examine_devices(const ff_safety_config *config, const ff_safety_in *in, int i) {
+    const ff_safety_body_in *b = &in->body[i];
+    const ff_safety_limits *limit = &config->limits[i];
     if (!ff_pose_finite(b->measured.T) || !ff_twist_finite(b->measured.twist) || !ff_wrench_finite(b->f_b))
         TRIP(FF_TRIP_NOT_FINITE, FF_NAN, 0.0);
     if (b->sensor != FF_TRIP_NONE)
@@ -156,8 +155,21 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
     if (b->clipped || !(b->apart <= FF_SAFETY_APART))
         TRIP(FF_TRIP_CLIPPED, b->clipped_by, b->clipped_limit);
     WATCH(FF_TRIP_TRACKING, b->tracking, limit->tracking);
+    return (ff_trip){.code = FF_TRIP_NONE};
+}
+
+static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
+                       int i) {
+    const ff_safety_body_in *b = &in->body[i];
+    const ff_safety_limits *limit = &config->limits[i];
+    const ff_limiter_config *most = &config->bounded[i];
+    const double T = config->cycle;
+    const ff_trip devices = examine_devices(config, in, i);
+    if (devices.code != FF_TRIP_NONE)
+        return devices;
     if (state->seen >= 1)
-        WATCH(FF_TRIP_SPIKE, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i])), limit->spike);
+        WATCH(FF_TRIP_SPIKE, fmax(b->jump, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i]))),
+              limit->spike);
     WATCH(FF_TRIP_FORCE, ff_vec3_norm(b->f_b.f), limit->force);
     WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
     WATCH(FF_TRIP_ENERGY, b->energy, limit->energy);
@@ -187,8 +199,6 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
                   fmin(ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[i])) / T, most->jerk),
                   limit->jerk);
     }
-#undef WATCH
-#undef TRIP
     return (ff_trip){.code = FF_TRIP_NONE};
 }
 
@@ -222,21 +232,34 @@ bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *state,
     return any;
 }
 
-static ff_trip examine_at_rest(const ff_safety_config *config, const ff_safety_in *in, int i) {
+static ff_trip examine_at_rest(const ff_safety_config *config, const ff_safety_memory *state,
+                               const ff_safety_in *in, bool zeroed, int i) {
     const ff_safety_body_in *b = &in->body[i];
     const ff_safety_limits *limit = &config->limits[i];
-    const double force = ff_vec3_norm(b->f_b.f), torque = ff_vec3_norm(b->f_b.t);
-    if (b->force_valid && !(force <= limit->force))
-        return (ff_trip){.code = FF_TRIP_FORCE, .body = i, .value = force, .limit = limit->force};
-    if (b->force_valid && !(torque <= limit->torque))
-        return (ff_trip){.code = FF_TRIP_TORQUE, .body = i, .value = torque, .limit = limit->torque};
+    const ff_trip devices = examine_devices(config, in, i);
+    if (devices.code != FF_TRIP_NONE)
+        return devices;
+    if (zeroed && b->force_valid) {
+        if (state->seen >= 1)
+            WATCH(FF_TRIP_SPIKE, fmax(b->jump, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i]))),
+                  limit->spike);
+        WATCH(FF_TRIP_FORCE, ff_vec3_norm(b->f_b.f), limit->force);
+        WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
+    }
+    WATCH(FF_TRIP_VELOCITY, ff_vec3_norm(b->measured.twist.v), limit->velocity);
+    WATCH(FF_TRIP_ANGULAR_VELOCITY, ff_vec3_norm(b->measured.twist.w), limit->angular_velocity);
+    for (int a = 0; a < 3; a++)
+        WATCH(FF_TRIP_BOX, fabs(b->measured.T.p.a[a] - config->origin[i].a[a]), limit->box.a[a]);
     return (ff_trip){.code = FF_TRIP_NONE};
 }
+#undef WATCH
+#undef TRIP
 
-ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_in *in) {
+ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_memory *memory,
+                                  const ff_safety_in *in, bool zeroed) {
     ff_trip trip = {.code = FF_TRIP_NONE};
     for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE; i++)
-        trip = examine_at_rest(config, in, i);
+        trip = examine_at_rest(config, memory, in, zeroed, i);
     return trip;
 }
 
@@ -259,7 +282,11 @@ static void finish(ff_stop_state *state, ff_stop_why why) {
 
 /* One more step of the retreat, if it may be made. */
 static bool retreat(const ff_safety_config *config, int body, ff_stop_state *state, double push) {
-    const double T = config->cycle, step = fmin(state->left, T * RETREAT_SPEED);
+    /* half of what the output stage may: it follows without lagging, and does not pass the end */
+    const double T = config->cycle, a_most = 0.5 * config->limits[body].stop_acceleration,
+                 speed =
+                     fmin(RETREAT_SPEED, fmin(state->speed + a_most * T, sqrt(2.0 * a_most * state->left))),
+                 step = fmin(state->left, T * speed);
     const ff_vec3 to = ff_vec3_axpy(step, state->normal, state->target.T.p);
     bool may = step > 0.0 && push <= RETREAT_GROWS * state->push;
     for (int a = 0; a < 3; a++) { /* back into its box, never further out */
@@ -271,6 +298,7 @@ static bool retreat(const ff_safety_config *config, int body, ff_stop_state *sta
         return false;
     }
     state->left -= step;
+    state->speed = speed;
     state->target.T.p = to;
     state->target.twist.v = ff_vec3_scale(state->left > 0.0 ? step / T : 0.0, state->normal);
     return true;
@@ -326,6 +354,7 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         }
         state->target = (ff_setpoint){in->at, ff_twist_zero()};
         state->rested = 0;
+        state->speed = 0.0;
         state->goes = retreat(config, body, state, push);
         if (!state->goes)
             finish(state, FF_STOP_STILL_PUSHED);
