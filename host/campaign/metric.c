@@ -251,6 +251,7 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
                              metric->contact);
     }
     metric->kind = FF_METRIC_CONTACT;
+    metric->detailed = false;
     metric->settles = true;
     metric->code = CONTACT_REPORT;
     const ff_status reported = parse_report(scenario, path, rest + n + 1, false, metric, message, size);
@@ -274,6 +275,16 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
     return FF_OK;
 }
 
+/* As take_details in report/metrics.c. */
+static bool is_detail(size_t offset) {
+    static const size_t detail[] = {BODY(error_position), BODY(error_attitude), BODY(travel), BODY(rotation),
+                                    BODY(tracking)};
+    bool found = false;
+    for (int i = 0; i < COUNT(detail); i++)
+        found = found || offset == detail[i];
+    return found;
+}
+
 ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const char *path, ff_metric *metric,
                           char *message, size_t size) {
     *metric = (ff_metric){.unit = ""};
@@ -294,6 +305,7 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
         return FF_OK;
     }
     metric->kind = FF_METRIC_TEXT;
+    metric->detailed = true;
     const ff_status reported = parse_report(scenario, path, path, true, metric, message, size);
     if (reported != FF_ERR_ARGUMENT)
         return reported;
@@ -315,6 +327,7 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
     const bool rebound = strcmp(rest, "error_vs_ideal.rebound_speed_mps") == 0;
     if (rebound || strcmp(rest, "error_vs_ideal.peak_force_ratio") == 0) {
         metric->kind = FF_METRIC_ERROR;
+        metric->detailed = false;
         metric->settles = true;
         metric->code = rebound ? 0 : 1;
         metric->needs_ideal = true;
@@ -331,6 +344,7 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
     metric->offset = body_entries[i].offset + sizeof(double) * (size_t)metric->component;
     metric->needs_ideal = body_entries[i].ideal;
     metric->settles = !body_entries[i].changes;
+    metric->detailed = is_detail(body_entries[i].offset);
     metric->unit = body_entries[i].unit;
     return FF_OK;
 }

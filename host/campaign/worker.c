@@ -17,7 +17,7 @@ struct ff_worker {
     bool late, stopped;
     ff_settled settled; /* asked only where the campaign's runs may end early */
     unsigned asked;
-    bool needs_text;
+    bool needs_text, brief; /* a metric is found in the summary's text; none asks for details */
     ff_campaign_case sample;
     ff_scenario scenario;
     ff_metrics metrics;
@@ -35,8 +35,11 @@ ff_worker *ff_worker_create(const ff_campaign *campaign, ff_references *referenc
     worker->campaign = campaign;
     worker->references = references;
     worker->stop = stop;
-    for (int i = 0; i < campaign->metrics; i++)
+    worker->brief = true;
+    for (int i = 0; i < campaign->metrics; i++) {
         worker->needs_text = worker->needs_text || campaign->metric[i].kind == FF_METRIC_TEXT;
+        worker->brief = worker->brief && !campaign->metric[i].detailed;
+    }
     for (int m = 0; m < campaign->methods; m++)
         if (ff_campaign_template(campaign, m, &worker->template[m], message, size) != FF_OK) {
             ff_worker_free(worker);
@@ -90,7 +93,7 @@ static void set_reason(ff_worker *worker, const char *text, ff_record *record) {
                  *text ? text : ff_status_text(record->status));
 }
 
-/* The run itself, with the worker's scenario. One with a log goes to its end. */
+/* The run itself, with the worker's scenario. One with a log goes to its end, and its summary is whole. */
 static ff_status simulate(ff_worker *worker, const ff_sink *extra, const ff_reference **reference) {
     const ff_campaign *campaign = worker->campaign;
     worker->deadline = ff_clock_seconds() + campaign->limit;
@@ -98,6 +101,7 @@ static ff_status simulate(ff_worker *worker, const ff_sink *extra, const ff_refe
     worker->asked = 0;
     worker->run = (ff_run_result){0};
     ff_metrics_reset(&worker->scenario, &worker->metrics);
+    worker->metrics.brief = worker->brief && !extra;
     worker->settled = (ff_settled){0};
     *reference = NULL;
     if (campaign->needs_ideal) {

@@ -277,6 +277,67 @@ static void test_until_defaults_to_what_the_metrics_allow(void **state) {
     unlink(path);
 }
 
+/* What nobody asks for is not gathered: beside a metric that needs all of it the others are the same. */
+static void test_brief_metrics_are_those_of_whole_ones(void **state) {
+    (void)state;
+    static const char *const asked =
+        "rebound_error, rebound_ratio, peak_force_ratio, energy_ratio, velocity_error, "
+        "angular_velocity_error, "
+        "contacts, pass, satellites.body.initial.kinetic_energy_J, satellites.body.max_kinetic_energy_J, "
+        "satellites.body.final.position_m.2, satellites.body.final.attitude_wxyz.1, "
+        "satellites.body.passivity.max_force_correction_N, "
+        "satellites.body.passivity.max_velocity_correction_mps, satellites.body.contacts.0.impulse_Ns.2, "
+        "satellites.body.error_vs_ideal.peak_force_ratio";
+    static const char *const detailed[] = {"counters.held",
+                                           "satellites.body.robot.travel_m",
+                                           "satellites.body.robot.rotation_rad",
+                                           "satellites.body.robot.max_tracking_error_m",
+                                           "satellites.body.error_vs_ideal.position_m",
+                                           "satellites.body.error_vs_ideal.attitude_rad"};
+    enum { DETAILED = sizeof detailed / sizeof *detailed };
+    static ff_record record[FF_CAMPAIGN_METHODS], brief[FF_CAMPAIGN_METHODS];
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    const uint64_t index = (uint64_t)ff_rng_range(&rng, 0.0, 10000.0);
+    char path[] = "/tmp/ff_settled_XXXXXX", text[4096], message[1024];
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    ff_references *references = ff_references_create((size_t)16 << 20);
+    ff_campaign *c = calloc(1, sizeof *c);
+    for (int d = -1; d < DETAILED; d++) {
+        const int n =
+            snprintf(text, sizeof text,
+                     "name: t\nbase: " FF_SOURCE_DIR "/campaigns/bases/six-dof.yaml\nsamples: 10000\n"
+                     "methods: [tdpa, impact]\nvary:\n  satellites.body.mass: {log: [50, 2000]}\n"
+                     "  satellites.body.angular_velocity.0: {list: [0.02]}\n"
+                     "metrics: [%s%s%s]\n",
+                     asked, d < 0 ? "" : ", ", d < 0 ? "" : detailed[d]);
+        assert_int_equal(ftruncate(file, 0), 0);
+        assert_int_equal(pwrite(file, text, (size_t)n, 0), n);
+        if (ff_campaign_load(path, NULL, c, message, sizeof message, NULL, 0) != FF_OK)
+            fail_msg("%s", message);
+        int count;
+        ff_worker *worker = ff_worker_create(c, references, NULL, message, sizeof message);
+        assert_non_null(worker);
+        assert_int_equal(ff_worker_run(worker, index, UINT32_MAX, d < 0 ? brief : record, &count), FF_OK);
+        for (int m = 0; m < count && d >= 0; m++) {
+            for (int i = 0; i < c->metrics - 1; i++)
+                if (memcmp(&brief[m].metric[i], &record[m].metric[i], sizeof brief[m].metric[i]) != 0)
+                    fail_msg("%s beside %s: %.17g, alone %.17g", c->metric[i].name, detailed[d],
+                             record[m].metric[i], brief[m].metric[i]);
+            /* and the one that asks for more has it: the robot moves, follows late, is not the reference */
+            if (d > 0 && !(record[m].metric[c->metrics - 1] > 0.0))
+                fail_msg("%s is %.17g", detailed[d], record[m].metric[c->metrics - 1]);
+        }
+        ff_worker_free(worker);
+        ff_campaign_free(c);
+    }
+    ff_references_free(references);
+    free(c);
+    close(file);
+    unlink(path);
+}
+
 /* One sample of each at random, all with FF_TEST_LONG. */
 static void test_tables_of_shipped_campaigns_are_those_of_whole_runs(void **state) {
     (void)state;
@@ -314,6 +375,7 @@ int main(void) {
         cmocka_unit_test(test_random_runs_never_settle_too_early),
         cmocka_unit_test(test_settles_where_it_is_known_and_nowhere_else),
         cmocka_unit_test(test_until_defaults_to_what_the_metrics_allow),
+        cmocka_unit_test(test_brief_metrics_are_those_of_whole_ones),
         cmocka_unit_test(test_tables_of_shipped_campaigns_are_those_of_whole_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
