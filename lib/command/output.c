@@ -19,6 +19,7 @@
 
 #define LARGEST 1e6      /* [m, m/s, rad/s] beyond it nothing is a robot's target */
 #define ROUNDING 1e-9    /* relative, in comparisons with a limit */
+#define MARGIN 0.15      /* of a stop's path, that it may be longer than foreseen */
 #define LAST_BITS 4e-15  /* [m, rad] of a pose some metres away, in doubles */
 #define LEAST_SHARE 0.02 /* of a limit for the axes that hardly move */
 
@@ -462,12 +463,17 @@ static bool shift(const ff_output_config *config, ff_output_state *state, const 
     return sent;
 }
 
-/* A stop would lead out of the box, and further than one that begins now, or than the robot is already. */
+/* A stop would lead out of the box, and further than one that begins now, or than the robot is already. With
+ * an acceleration across the motion and a bounded jerk the stop's shares of the axes are chosen anew where an
+ * answer is clipped: the path may then be longer than foreseen, and so much room is kept. */
 static bool leaves(const ff_output_config *config, ff_vec3 rest, ff_vec3 now, ff_vec3 at) {
+    const double spare = isfinite(config->jerk) ? MARGIN : 0.0;
     bool out = false;
     for (int i = 0; i < 3; i++) {
         const double c = config->centre.a[i], before = fmax(fabs(now.a[i] - c), fabs(at.a[i] - c));
-        out |= !(fabs(rest.a[i] - c) <= fmax(config->box.a[i], before) * (1.0 + ROUNDING) + LAST_BITS);
+        const double path = fmax(fabs(rest.a[i] - at.a[i]), fabs(now.a[i] - at.a[i]));
+        out |= !(fabs(rest.a[i] - c) + spare * path <=
+                 fmax(config->box.a[i], before) * (1.0 + ROUNDING) + LAST_BITS);
     }
     return out;
 }

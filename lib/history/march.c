@@ -141,6 +141,17 @@ static inline double law_force(const ff_profile *e, double p, double p_dot) {
     return e->k * fmax(0.0, p) + e->c * (q * q * (3.0 - 2.0 * q)) * p_dot;
 }
 
+/* A lossless law gives back at most what it has stored. Where the sub-step ends more than twice as lively,
+ * the law is stiffer than Runge and Kutta's steps can follow: no sample shows what it does. */
+static bool is_too_stiff(const ff_profile *e, double s, double v, double bend, double mobility, double h,
+                         double f_most, double u) {
+    const double begin = v - 0.5 * h * bend, end = v + 0.5 * h * bend;
+    const double p = fmax(0.0, s - 0.5 * h * (v - 0.25 * h * bend) - e->x0), pushed = h * mobility * f_most;
+    const double energy =
+        begin * begin + end * end + pushed * pushed + 2.0 * mobility * p * fmax(0.0, law_force(e, p, 0.0));
+    return !((end + u) * (end + u) <= 2.0 * energy);
+}
+
 /* s'' = -mobility f(s, s', t) by two steps of Runge and Kutta's fourth order. (s, v): free motion in the
  * middle of the sub-step, bend [m/s2] its curvature. The sub-step lies behind the surface as a whole. */
 static give across(const ff_profile *e, double s, double v, double bend, double mobility, double h,
@@ -165,6 +176,9 @@ static give across(const ff_profile *e, double s, double v, double bend, double 
         y += part / 6.0 * (speed[0] + 2.0 * (speed[1] + speed[2]) + speed[3]);
         u += part / 6.0 * (slope[0] + 2.0 * (slope[1] + slope[2]) + slope[3]);
     }
+    if (is_too_stiff(e, s, v, bend, mobility, h, fmax(fabs(f_begin), fabs(f_end)), u))
+        return (give){fmax(0.0, v) / mobility,
+                      0.0}; /* it stops the approach: without loss of place or gain of energy */
     return (give){-u / mobility, (0.5 * h * u - y) / mobility};
 }
 

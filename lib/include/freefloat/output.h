@@ -16,8 +16,10 @@
  * The box. A step is sent only if a stop that begins with the next answer ends inside the box, or not further
  * out than one that begins with this answer; else that is what begins. So a robot that moves inside comes to
  * rest inside, whatever its targets, its jerk and the acceleration in progress: the end of the stop is the
- * closed form of the stage's own (ff_limiter_stop_path), axis by axis. Only a stop that begins at the
- * velocity limit and is bent by it may end further out, by less than one step at that velocity.
+ * closed form of the stage's own (ff_limiter_stop_path), axis by axis. With a bounded jerk a seventh of its
+ * path is kept as room: where an answer is clipped the stop begins anew and may become longer. Only a stop
+ * that begins at the velocity limit and is bent by it may end further out, by less than one step at that
+ * velocity.
  *
  * What was accepted. The answer is known to be accepted when the next telegram comes: ff_output_confirm. If
  * it was not, or if the controller has held the robot meanwhile, the robot stands: the differences above

@@ -48,6 +48,7 @@ static void test_stop_against_the_closed_form(void **state) {
 typedef struct stop {
     ff_vec3 path;
     double speed, least; /* largest; least along the first velocity */
+    int cycles;
     bool rests;
 } stop;
 
@@ -70,6 +71,7 @@ static stop brake_from(const ff_output_config *c, ff_vec3 v, ff_vec3 a) {
         made.speed = fmax(made.speed, ff_vec3_norm(r.v[0]));
         made.least = fmin(made.least, ff_vec3_dot(r.v[0], u));
         made.rests = out.rests;
+        made.cycles = k + 1;
         ff_output_confirm(c, &s, true, false);
     }
     assert_kept(&kept, "stop");
@@ -101,8 +103,11 @@ static void test_stop_from_any_start(void **state) {
         const ff_vec3 path = ff_output_stop_path(&c, v0, a0);
         const stop made = brake_from(&c, v0, a0);
         assert_true(made.rests);
+        /* at most 1e-9 a cycle by ROUNDING; from beyond its limit the velocity first falls to it, and of a
+         * velocity across the axes the parts arrive there one after the other: two in a thousand */
         assert_vec3_near(made.path, path,
-                         1e-9 + 1e-7 * ff_vec3_norm(path)); /* at most 1e-9 a cycle by ROUNDING */
+                         1e-9 +
+                             fmax(above ? 2e-3 : 0.0, 1e-9 * fmax(100.0, made.cycles)) * ff_vec3_norm(path));
         assert_true(made.speed <= fmax(V, speed) * (1.0 + 1e-6));
         const double share =
             1.0 / sqrt(1.0 + 2.0 * 0.02 * 0.02); /* two axes that do not move have their least part */
@@ -111,7 +116,7 @@ static void test_stop_from_any_start(void **state) {
         else
             assert_true(made.least >= fmin(begin, begin + (end - begin) / share) - 1e-6 * speed);
         const ff_limiter_limits one = {V, fmin(A, c.stop_acceleration) * share, c.jerk * share};
-        if (n % 3 == 0)
+        if (n % 3 == 0 && fabs(a) <= one.acceleration) /* else it begins beyond its share */
             assert_near(ff_vec3_dot(path, u), ff_limiter_stop_path(&one, begin, a),
                         1e-12 * (ff_vec3_norm(path) + V * T));
         const ff_vec3 oblique = ff_vec3_scale(a, ff_vec3_unit(test_random_vec3(&rng, 1.0)));
@@ -265,7 +270,10 @@ static void test_the_box_is_kept(void **state) {
             for (int i = 0; i < 3; i++) {
                 const double at = fabs(out.to.T.p.a[i] - centre.a[i]);
                 assert_true(at <= box.a[i] * (1.0 + 2e-9) + 1e-14); /* the stage's own rounding, twice */
-                outside |= fabs(out.rest.a[i] - centre.a[i]) > box.a[i] * (1.0 + 1e-9);
+                /* with a bounded jerk it keeps room for a seventh of the stop, which begins inside */
+                const double room =
+                    isfinite(c.jerk) ? 0.15 * (fabs(out.rest.a[i] - centre.a[i]) + box.a[i]) : 0.0;
+                outside |= fabs(out.rest.a[i] - centre.a[i]) + room > box.a[i] * (1.0 + 1e-9);
                 reached |= at > 0.9 * box.a[i];
             }
             assert_true(out.beyond ? outside && out.limited : true);
@@ -328,7 +336,7 @@ static void test_rest_is_foreseen_with_the_acceleration_in_progress(void **state
             ff_output_reset(&s, ff_pose_identity());
             s.velocity.v.x = v0 - 0.5 * T * a0;
             s.acceleration.v.x = a0;
-            c.box.x = end * (enough ? 1.003 : 0.997);
+            c.box.x = 1.15 * end * (enough ? 1.003 : 0.997); /* with the room that is kept */
             const ff_setpoint to = {{ff_quat_identity(), ff_vec3_make(x, 0, 0)},
                                     {ff_vec3_zero(), ff_vec3_make(v, 0, 0)}};
             ff_output_target(&s, &to, 0.0);
