@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { MOST_RECORDS = 128 }; /* a cycle: half of what the loop reads in one */
+
 void ff__server_serve_requests(ff_server *f) {
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_server_device *d = &f->device[i];
@@ -110,12 +112,14 @@ void ff__server_sense_until(ff_server *f, int i, double t) {
 }
 
 /* Of a sensor that is faster than the robot: on the line between two cycles. */
-static void sense_often(ff_server *f, int i, double records) {
+static void sense_often(ff_server *f, int i, int records) {
     const ff_server_device *d = &f->device[i];
     const ff_wrench now = f->in.sensor[i].f_s, step = ff_wrench_sub(now, d->reading);
-    for (double n = records - 1.0; n >= 0.0; n--)
-        send_record(f, i, ff_wrench_add(now, ff_wrench_scale(-n / records, step)),
-                    f->time - n / records * d->period, n == records - 1.0);
+    for (int n = records - 1; n >= 0; n--) {
+        const double back = (double)n / (double)records; /* [cycles] */
+        send_record(f, i, ff_wrench_add(now, ff_wrench_scale(-back, step)), f->time - back * d->period,
+                    n == records - 1);
+    }
 }
 
 void ff__server_sense(ff_server *f) {
@@ -125,7 +129,7 @@ void ff__server_sense(ff_server *f) {
         if (d->sensor_apart)
             ff__server_sense_until(f, i, f->time);
         else
-            sense_often(f, i, isnan(records) ? 1.0 : records);
+            sense_often(f, i, isnan(records) ? 1 : (int)fmin(records, MOST_RECORDS));
         d->reading = f->in.sensor[i].f_s;
     }
 }
