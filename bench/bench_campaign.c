@@ -33,7 +33,8 @@ static ff_campaign *load(const char *folder, const char *method, const char *met
     snprintf(text, sizeof text,
              "name: bench\nbase: base.yaml\nmethods: [%s]\nsamples: %u\nvary:\n"
              "  satellites.body.robot.delay: {uniform: [0.005, 0.03]}\n"
-             "  contacts.right.stiffness: {log: [10000, 40000]}\nmetrics: [%s]\n",
+             "  contacts.right.stiffness: {log: [10000, 40000]}\nmetrics: [%s]\n"
+             "until: end\n", /* whole runs: a cycle is what is compared */
              method, samples, metrics);
     ff_campaign *c = calloc(1, sizeof *c);
     if (!c || !write_file(path, text) ||

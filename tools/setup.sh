@@ -4,7 +4,7 @@
 #   tools/setup.sh run     for make run alone: without tests, MPI, MuJoCo, browser and the checking tools
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev zlib1g-dev libmatio-dev \
+build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev zlib1g-dev \
   libwebsockets-dev nodejs npm"
 check="libcmocka-dev libmujoco-dev libopenmpi-dev openmpi-bin git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium valgrind gcovr"
 

@@ -92,6 +92,7 @@ typedef struct ff_campaign {
     int maps;
     ff_campaign_map map[FF_CAMPAIGN_MAPS];
     double limit;         /* [s] wall-clock time of one run */
+    bool settles;         /* until: settled; a run ends when its metrics are final */
     uint64_t hash[2];     /* of file, base and program: results of another campaign are refused */
     ff_scenario scenario; /* the base with the first method, for names and requirements */
     const ff_catalog *catalog;

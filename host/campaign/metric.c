@@ -14,26 +14,27 @@ typedef struct entry {
     int components; /* 0: a number */
     bool ideal;
     const char *unit;
+    bool changes; /* also in free flight after the last contact */
 } entry;
 
 #define BODY(field) offsetof(ff_body_metrics, field)
 static const entry body_entries[] = {
-    {"initial.kinetic_energy_J", BODY(initial_energy), 0, false, "J"},
-    {"final.kinetic_energy_J", BODY(final_energy), 0, false, "J"},
-    {"max_kinetic_energy_J", BODY(max_energy), 0, false, "J"},
-    {"final.position_m", BODY(final.position), 3, false, "m"},
-    {"final.attitude_wxyz", BODY(final.attitude), 4, false, ""},
-    {"final.velocity_mps", BODY(final.velocity), 3, false, "m/s"},
-    {"final.angular_velocity_radps", BODY(final.omega), 3, false, "rad/s"},
-    {"error_vs_ideal.velocity_mps", BODY(error_velocity), 0, true, "m/s"},
-    {"error_vs_ideal.angular_velocity_radps", BODY(error_omega), 0, true, "rad/s"},
-    {"error_vs_ideal.position_m", BODY(error_position), 0, true, "m"},
-    {"error_vs_ideal.attitude_rad", BODY(error_attitude), 0, true, "rad"},
-    {"passivity.max_force_correction_N", BODY(max_force_correction), 0, false, "N"},
-    {"passivity.max_velocity_correction_mps", BODY(max_velocity_correction), 0, false, "m/s"},
-    {"robot.travel_m", BODY(travel), 0, false, "m"},
-    {"robot.rotation_rad", BODY(rotation), 0, false, "rad"},
-    {"robot.max_tracking_error_m", BODY(tracking), 0, false, "m"},
+    {"initial.kinetic_energy_J", BODY(initial_energy), 0, false, "J", false},
+    {"final.kinetic_energy_J", BODY(final_energy), 0, false, "J", false},
+    {"max_kinetic_energy_J", BODY(max_energy), 0, false, "J", false},
+    {"final.position_m", BODY(final.position), 3, false, "m", true},
+    {"final.attitude_wxyz", BODY(final.attitude), 4, false, "", true},
+    {"final.velocity_mps", BODY(final.velocity), 3, false, "m/s", false},
+    {"final.angular_velocity_radps", BODY(final.omega), 3, false, "rad/s", false},
+    {"error_vs_ideal.velocity_mps", BODY(error_velocity), 0, true, "m/s", true},
+    {"error_vs_ideal.angular_velocity_radps", BODY(error_omega), 0, true, "rad/s", true},
+    {"error_vs_ideal.position_m", BODY(error_position), 0, true, "m", true},
+    {"error_vs_ideal.attitude_rad", BODY(error_attitude), 0, true, "rad", true},
+    {"passivity.max_force_correction_N", BODY(max_force_correction), 0, false, "N", false},
+    {"passivity.max_velocity_correction_mps", BODY(max_velocity_correction), 0, false, "m/s", false},
+    {"robot.travel_m", BODY(travel), 0, false, "m", true},
+    {"robot.rotation_rad", BODY(rotation), 0, false, "rad", true},
+    {"robot.max_tracking_error_m", BODY(tracking), 0, false, "m", true},
 };
 
 enum {
@@ -53,19 +54,19 @@ enum {
     CONTACT_REPORT /* of ff_metric.column */
 };
 static const entry contact_entries[] = {
-    {"start_s", CONTACT_START, 0, false, "s"},
-    {"end_s", CONTACT_END, 0, false, "s"},
-    {"duration_s", CONTACT_DURATION, 0, false, "s"},
-    {"speed_before_mps", CONTACT_BEFORE, 0, false, "m/s"},
-    {"speed_after_mps", CONTACT_AFTER, 0, false, "m/s"},
-    {"velocity_before_mps", CONTACT_VELOCITY_BEFORE, 3, false, "m/s"},
-    {"velocity_after_mps", CONTACT_VELOCITY_AFTER, 3, false, "m/s"},
-    {"angular_velocity_after_radps", CONTACT_OMEGA_AFTER, 3, false, "rad/s"},
-    {"peak_force_N", CONTACT_FORCE, 0, false, "N"},
-    {"peak_robot_force_N", CONTACT_ROBOT_FORCE, 0, false, "N"},
-    {"impulse_Ns", CONTACT_IMPULSE, 3, false, "N s"},
-    {"stiffness_Npm", CONTACT_STIFFNESS, 0, false, "N/m"},
-    {"damping_Nspm", CONTACT_DAMPING, 0, false, "N s/m"},
+    {"start_s", CONTACT_START, 0, false, "s", false},
+    {"end_s", CONTACT_END, 0, false, "s", false},
+    {"duration_s", CONTACT_DURATION, 0, false, "s", false},
+    {"speed_before_mps", CONTACT_BEFORE, 0, false, "m/s", false},
+    {"speed_after_mps", CONTACT_AFTER, 0, false, "m/s", false},
+    {"velocity_before_mps", CONTACT_VELOCITY_BEFORE, 3, false, "m/s", false},
+    {"velocity_after_mps", CONTACT_VELOCITY_AFTER, 3, false, "m/s", false},
+    {"angular_velocity_after_radps", CONTACT_OMEGA_AFTER, 3, false, "rad/s", false},
+    {"peak_force_N", CONTACT_FORCE, 0, false, "N", false},
+    {"peak_robot_force_N", CONTACT_ROBOT_FORCE, 0, false, "N", false},
+    {"impulse_Ns", CONTACT_IMPULSE, 3, false, "N s", false},
+    {"stiffness_Npm", CONTACT_STIFFNESS, 0, false, "N/m", false},
+    {"damping_Nspm", CONTACT_DAMPING, 0, false, "N s/m", false},
 };
 
 enum {
@@ -82,25 +83,25 @@ enum {
     DERIVED_LIMIT /* and those after it: ff_limit */
 };
 static const entry derived_entries[] = {
-    {"rebound_error", DERIVED_REBOUND_ERROR, 0, true, "m/s"},
-    {"rebound_ratio", DERIVED_REBOUND_RATIO, 0, true, ""},
-    {"peak_force_ratio", DERIVED_PEAK_FORCE_RATIO, 0, true, ""},
-    {"omega_tau", DERIVED_OMEGA_TAU, 0, false, ""},
-    {"restitution", DERIVED_RESTITUTION, 0, false, ""},
-    {"energy_ratio", DERIVED_ENERGY_RATIO, 0, false, ""},
-    {"velocity_error", DERIVED_VELOCITY_ERROR, 0, true, "m/s"},
-    {"angular_velocity_error", DERIVED_OMEGA_ERROR, 0, true, "rad/s"},
-    {"contacts", DERIVED_CONTACTS, 0, false, ""},
-    {"pass", DERIVED_PASS, 0, true, ""},
-    {"causal_limit", DERIVED_LIMIT + FF_LIMIT_CAUSAL, 0, false, ""},
-    {"causal_floor", DERIVED_LIMIT + FF_LIMIT_CAUSAL_FLOOR, 0, false, ""},
-    {"noise_limit", DERIVED_LIMIT + FF_LIMIT_NOISE, 0, false, "m/s"},
-    {"noise_figure", DERIVED_LIMIT + FF_LIMIT_NOISE_FIGURE, 0, false, "m/s"},
-    {"skew_limit", DERIVED_LIMIT + FF_LIMIT_SKEW, 0, false, "m/s"},
-    {"skew_share", DERIVED_LIMIT + FF_LIMIT_SKEW_SHARE, 0, false, ""},
-    {"direct_limit", DERIVED_LIMIT + FF_LIMIT_DIRECT, 0, false, ""},
-    {"samples_in_contact", DERIVED_LIMIT + FF_LIMIT_SAMPLES, 0, false, ""},
-    {"force_over_noise", DERIVED_LIMIT + FF_LIMIT_FORCE, 0, false, ""},
+    {"rebound_error", DERIVED_REBOUND_ERROR, 0, true, "m/s", false},
+    {"rebound_ratio", DERIVED_REBOUND_RATIO, 0, true, "", false},
+    {"peak_force_ratio", DERIVED_PEAK_FORCE_RATIO, 0, true, "", false},
+    {"omega_tau", DERIVED_OMEGA_TAU, 0, false, "", false},
+    {"restitution", DERIVED_RESTITUTION, 0, false, "", false},
+    {"energy_ratio", DERIVED_ENERGY_RATIO, 0, false, "", false},
+    {"velocity_error", DERIVED_VELOCITY_ERROR, 0, true, "m/s", true},
+    {"angular_velocity_error", DERIVED_OMEGA_ERROR, 0, true, "rad/s", true},
+    {"contacts", DERIVED_CONTACTS, 0, false, "", false},
+    {"pass", DERIVED_PASS, 0, true, "", true},
+    {"causal_limit", DERIVED_LIMIT + FF_LIMIT_CAUSAL, 0, false, "", false},
+    {"causal_floor", DERIVED_LIMIT + FF_LIMIT_CAUSAL_FLOOR, 0, false, "", false},
+    {"noise_limit", DERIVED_LIMIT + FF_LIMIT_NOISE, 0, false, "m/s", false},
+    {"noise_figure", DERIVED_LIMIT + FF_LIMIT_NOISE_FIGURE, 0, false, "m/s", false},
+    {"skew_limit", DERIVED_LIMIT + FF_LIMIT_SKEW, 0, false, "m/s", false},
+    {"skew_share", DERIVED_LIMIT + FF_LIMIT_SKEW_SHARE, 0, false, "", false},
+    {"direct_limit", DERIVED_LIMIT + FF_LIMIT_DIRECT, 0, false, "", false},
+    {"samples_in_contact", DERIVED_LIMIT + FF_LIMIT_SAMPLES, 0, false, "", false},
+    {"force_over_noise", DERIVED_LIMIT + FF_LIMIT_FORCE, 0, false, "", false},
 };
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
@@ -250,6 +251,8 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
                              metric->contact);
     }
     metric->kind = FF_METRIC_CONTACT;
+    metric->detailed = false;
+    metric->settles = true;
     metric->code = CONTACT_REPORT;
     const ff_status reported = parse_report(scenario, path, rest + n + 1, false, metric, message, size);
     if (reported != FF_ERR_ARGUMENT)
@@ -272,6 +275,16 @@ static ff_status parse_contact(const ff_scenario *scenario, const char *path, co
     return FF_OK;
 }
 
+/* As take_details in report/metrics.c. */
+static bool is_detail(size_t offset) {
+    static const size_t detail[] = {BODY(error_position), BODY(error_attitude), BODY(travel), BODY(rotation),
+                                    BODY(tracking)};
+    bool found = false;
+    for (int i = 0; i < COUNT(detail); i++)
+        found = found || offset == detail[i];
+    return found;
+}
+
 ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const char *path, ff_metric *metric,
                           char *message, size_t size) {
     *metric = (ff_metric){.unit = ""};
@@ -286,11 +299,13 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
         metric->code = (int)derived_entries[i].offset;
         metric->needs_ideal = derived_entries[i].ideal;
         metric->unit = derived_entries[i].unit;
+        metric->settles = !derived_entries[i].changes;
         metric->scenario_only = metric->code == DERIVED_OMEGA_TAU || metric->code == DERIVED_RESTITUTION ||
                                 metric->code >= DERIVED_LIMIT;
         return FF_OK;
     }
     metric->kind = FF_METRIC_TEXT;
+    metric->detailed = true;
     const ff_status reported = parse_report(scenario, path, path, true, metric, message, size);
     if (reported != FF_ERR_ARGUMENT)
         return reported;
@@ -312,6 +327,8 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
     const bool rebound = strcmp(rest, "error_vs_ideal.rebound_speed_mps") == 0;
     if (rebound || strcmp(rest, "error_vs_ideal.peak_force_ratio") == 0) {
         metric->kind = FF_METRIC_ERROR;
+        metric->detailed = false;
+        metric->settles = true;
         metric->code = rebound ? 0 : 1;
         metric->needs_ideal = true;
         metric->unit = rebound ? "m/s" : "";
@@ -326,6 +343,8 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
     metric->kind = FF_METRIC_BODY;
     metric->offset = body_entries[i].offset + sizeof(double) * (size_t)metric->component;
     metric->needs_ideal = body_entries[i].ideal;
+    metric->settles = !body_entries[i].changes;
+    metric->detailed = is_detail(body_entries[i].offset);
     metric->unit = body_entries[i].unit;
     return FF_OK;
 }

@@ -24,6 +24,8 @@ typedef struct ff_metric {
     int component;
     bool needs_ideal;
     bool scenario_only; /* known before the run, also for one that failed */
+    bool detailed;      /* not among those that brief metrics gather */
+    bool settles;       /* final once the contacts are over and nothing but free flight follows */
     const char *unit;
     const ff_method *method; /* of a contact's number that a method reports */
     const char *column;

@@ -553,6 +553,31 @@ static bool probe(reader *r, const ff_node *root) {
 
 /* ----------------------------------------------------------------------------------------------- file -- */
 
+/* Without the key a run ends as soon as all metrics allow it. */
+static bool read_until(reader *r, const ff_node *node) {
+    ff_campaign *c = r->campaign;
+    const ff_metric *changes = NULL;
+    for (int i = 0; i < c->metrics && !changes; i++)
+        changes = c->metric[i].settles ? NULL : &c->metric[i];
+    c->settles = !changes;
+    if (!node)
+        return true;
+    char word[16];
+    if (!ff_reader_text(&r->in, node, "until", word, sizeof word))
+        return false;
+    const bool settled = strcmp(word, "settled") == 0;
+    if (!settled && strcmp(word, "end") != 0)
+        return fail(r, node->place, "until is '%s', allowed: settled, end", word);
+    if (settled && changes)
+        return fail(
+            r, node->place,
+            "until is 'settled', but '%s' changes up to the end of a run, allowed: until: end, or metrics of "
+            "contacts, rebounds, forces and energies only",
+            changes->path);
+    c->settles = settled;
+    return true;
+}
+
 static uint64_t mix(uint64_t x) { /* splitmix64 */
     x += 0x9E3779B97F4A7C15u;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -570,8 +595,8 @@ static void digest(uint64_t hash[2], const char *bytes, size_t length) {
 }
 
 static bool read_root(reader *r, const ff_node *root, char *warnings, size_t warnings_size) {
-    static const char *const keys[] = {"name", "base",    "methods", "samples", "seed",  "latin",
-                                       "vary", "metrics", "keep",    "maps",    "limit", NULL};
+    static const char *const keys[] = {"name",    "base", "methods", "samples", "seed",  "latin", "vary",
+                                       "metrics", "keep", "maps",    "limit",   "until", NULL};
     ff_campaign *c = r->campaign;
     if (root->kind != FF_NODE_MAP)
         return fail(r, root->place, "a campaign must be a map with name, base, vary ...");
@@ -607,7 +632,8 @@ static bool read_root(reader *r, const ff_node *root, char *warnings, size_t war
         c->needs_ideal = !c->scenario.method;
     }
     return read_metrics(r, ff_node_find(root, "metrics")) && read_keep(r, ff_node_find(root, "keep")) &&
-           read_maps(r, ff_node_find(root, "maps")) && probe(r, root);
+           read_maps(r, ff_node_find(root, "maps")) && read_until(r, ff_node_find(root, "until")) &&
+           probe(r, root);
 }
 
 ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campaign *campaign, char *message,

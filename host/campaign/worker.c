@@ -1,5 +1,7 @@
 #include "campaign/worker.h"
 
+#include "campaign/settled.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +15,9 @@ struct ff_worker {
     ff_scenario_template *template[FF_CAMPAIGN_METHODS];
     double deadline; /* [s] of the run at hand */
     bool late, stopped;
+    ff_settled settled; /* asked only where the campaign's runs may end early */
     unsigned asked;
-    bool needs_text;
+    bool needs_text, brief; /* a metric is found in the summary's text; none asks for details */
     ff_campaign_case sample;
     ff_scenario scenario;
     ff_metrics metrics;
@@ -32,8 +35,11 @@ ff_worker *ff_worker_create(const ff_campaign *campaign, ff_references *referenc
     worker->campaign = campaign;
     worker->references = references;
     worker->stop = stop;
-    for (int i = 0; i < campaign->metrics; i++)
+    worker->brief = true;
+    for (int i = 0; i < campaign->metrics; i++) {
         worker->needs_text = worker->needs_text || campaign->metric[i].kind == FF_METRIC_TEXT;
+        worker->brief = worker->brief && !campaign->metric[i].detailed;
+    }
     for (int m = 0; m < campaign->methods; m++)
         if (ff_campaign_template(campaign, m, &worker->template[m], message, size) != FF_OK) {
             ff_worker_free(worker);
@@ -75,7 +81,7 @@ static bool go_on(void *user, double part) {
     worker->stopped = worker->stop && atomic_load_explicit(worker->stop, memory_order_relaxed);
     if (++worker->asked % 8 == 0) /* the clock costs more than the question */
         worker->late = ff_clock_seconds() > worker->deadline;
-    return !worker->stopped && !worker->late;
+    return !worker->stopped && !worker->late && !worker->settled.over;
 }
 
 static void set_reason(ff_worker *worker, const char *text, ff_record *record) {
@@ -87,7 +93,7 @@ static void set_reason(ff_worker *worker, const char *text, ff_record *record) {
                  *text ? text : ff_status_text(record->status));
 }
 
-/* The run itself, with the worker's scenario. */
+/* The run itself, with the worker's scenario. One with a log goes to its end, and its summary is whole. */
 static ff_status simulate(ff_worker *worker, const ff_sink *extra, const ff_reference **reference) {
     const ff_campaign *campaign = worker->campaign;
     worker->deadline = ff_clock_seconds() + campaign->limit;
@@ -95,6 +101,8 @@ static ff_status simulate(ff_worker *worker, const ff_sink *extra, const ff_refe
     worker->asked = 0;
     worker->run = (ff_run_result){0};
     ff_metrics_reset(&worker->scenario, &worker->metrics);
+    worker->metrics.brief = worker->brief && !extra;
+    worker->settled = (ff_settled){0};
     *reference = NULL;
     if (campaign->needs_ideal) {
         *reference = ff_references_take(worker->references, &worker->scenario, go_on, worker);
@@ -108,11 +116,21 @@ static ff_status simulate(ff_worker *worker, const ff_sink *extra, const ff_refe
     }
     const ff_ideal_result *ideal = *reference ? &(*reference)->result : NULL;
     ff_sink sinks[2] = {ff_metrics_sink(&worker->metrics)};
+    int count = 1;
     if (extra)
-        sinks[1] = *extra;
+        sinks[count++] = *extra;
+    else if (campaign->settles) {
+        ff_settled_begin(&worker->settled, &worker->scenario, &worker->metrics);
+        if (worker->settled.possible)
+            sinks[count++] = ff_settled_sink(&worker->settled);
+    }
     const ff_run_options options = {
-        .ideal = ideal, .sinks = sinks, .count = extra ? 2 : 1, .progress = go_on, .user = worker};
+        .ideal = ideal, .sinks = sinks, .count = count, .progress = go_on, .user = worker};
     ff_run(&worker->scenario, &options, &worker->run);
+    if (worker->run.status == FF_ERR_LIMIT && worker->settled.over && !worker->stopped && !worker->late) {
+        worker->run.status = FF_OK; /* nobody stopped it: the rest has no say */
+        worker->run.message[0] = '\0';
+    }
     ff_metrics_finish(&worker->metrics, ideal, worker->run.status);
     return worker->run.status;
 }

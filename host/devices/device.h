@@ -54,7 +54,7 @@ typedef struct ff_robot_report {
     double record_arrives[FF_MAX_BODIES]; /* the same of each body's newest sensor record */
 } ff_robot_report;
 
-/* The newest record of a sensor's datagram. */
+/* The newest record of a sensor's datagram; one of them that reports a fault comes before it. */
 typedef struct ff_sensor_report {
     ff_wrench f_s;        /* [N m, N] raw */
     double force, torque; /* [N], [N m] of one count */
@@ -81,6 +81,7 @@ typedef struct ff_robot_order {
 /* Both directions of one device, counted on our side. */
 typedef struct ff_device_counters {
     uint64_t received, lost, repeated, reordered, malformed, empty, restarts;
+    uint64_t bad, spiked; /* of the records received; by the station */
     uint64_t answered, unanswered, refused, late;
 } ff_device_counters;
 

@@ -318,6 +318,14 @@ static void take_check(ff_executive *e) {
         e->guard.body[i].noisy = p->passed && p->preflight->check.body[i].repeated <= 0.25;
 }
 
+/* After a fault: what else was broken while the robots still spoke. */
+static void say_further(ff_executive *e) {
+    char sentence[200], text[160];
+    ff_trip_sentence(&e->guard.walk.further, sentence, sizeof sentence);
+    snprintf(text, sizeof text, "after the fault: %.140s", sentence);
+    ff__executive_say(e, text);
+}
+
 /* The limits; what breaks one is kept for the end of the run. */
 static void judge(ff_executive *e) {
     ff_guard *guard = &e->guard;
@@ -331,7 +339,7 @@ static void judge(ff_executive *e) {
     const ff_state before = guard->walk.state;
     if (devices)
         take_check(e);
-    const bool silent = e->sample.silent;
+    const bool silent = e->sample.silent, further = guard->walk.further.code != FF_TRIP_NONE;
     const bool ends = ff_guard_judge(guard, &e->sample, e->loop.model, e->loop.state, &e->out,
                                      found_before(e), end_asked(e));
     if (silent)
@@ -346,6 +354,8 @@ static void judge(ff_executive *e) {
                        failed ? FF_EVENT_FAULT : FF_EVENT_INFO, ff_trip_text(cause->code), cause->value,
                        cause->limit);
     }
+    if (!further && guard->walk.further.code != FF_TRIP_NONE)
+        say_further(e);
     if (devices)
         ff__phases_walk(e);
     if (guard->walk.state != before)
@@ -391,6 +401,11 @@ static void say_why(ff_executive *e, int i) {
 static void slow(ff_executive *e, int i) {
     ff_output_slow(&e->phases.output[i]);
     e->station.bound(e->station.self, i, &e->guard.config.limits[i], &e->phases.output[i]);
+}
+
+void ff_executive_retreat(ff_executive *e) {
+    ff_guard_retreat(&e->guard);
+    e->phases.rest = 0;
 }
 
 /* No loop any more: to rest, and out of a contact. */
@@ -609,7 +624,7 @@ static void keep_safety(ff_executive *e, ff_run_safety *safety) {
     for (int i = 0; i < e->scenario->satellites; i++) {
         const ff_stop_state *stop = &e->guard.body[i].stop;
         safety->stopped[i] = stop->done;
-        safety->retreated[i] = stop->retreats;
+        safety->retreated[i] = stop->retreats || e->guard.body[i].retreated;
         safety->why[i] = stop->why;
         safety->rest[i] = (ff_setpoint){e->sample.body[i].sensor.T_wb, e->sample.body[i].sensor.twist};
     }

@@ -93,6 +93,8 @@ void ff_executive_row(ff_executive *executive, bool final, double t);
 /* The same, given to the sinks as a cycle outside the run: run-up, tests of the check, the one that tripped.
  */
 void ff_executive_aside(ff_executive *executive, double t);
+/* On devices, between two cycles: robots that are held leave a contact once more. */
+void ff_executive_retreat(ff_executive *e);
 /* Ends a run that has not ended, with FF_ERR_LIMIT; the message says when. */
 void ff_executive_stop(ff_executive *executive);
 /* Closes the station and completes *result. */

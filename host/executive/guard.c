@@ -97,11 +97,11 @@ static ff_trip_code sensor_trip(const ff_sample_body *body, const ff_wrench_conf
         return FF_TRIP_FROZEN;
     if (device->health < 0)
         return FF_TRIP_SENSOR;
-    *value = fmax(ff_vec3_norm(net.f), largest(f_s.f));
+    *value = fmax(ff_vec3_norm(net.f), fmax(largest(f_s.f), device->most_force));
     *limit = wrench->force_limit;
     if (*value >= *limit - device->force)
         return FF_TRIP_RANGE;
-    *value = fmax(ff_vec3_norm(net.t), largest(f_s.t));
+    *value = fmax(ff_vec3_norm(net.t), fmax(largest(f_s.t), device->most_torque));
     *limit = wrench->torque_limit;
     if (*value >= *limit - device->torque)
         return FF_TRIP_RANGE;
@@ -114,8 +114,10 @@ static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wre
     ff_guard_body *b = &guard->body[i];
     const ff_sample_body *body = &sample->body[i];
     const ff_sample_device *device = &body->device;
-    const bool in_range = largest(body->sensor.f_s.f) < wrench->force_limit - device->force &&
-                          largest(body->sensor.f_s.t) < wrench->torque_limit - device->torque;
+    const double force = fmax(largest(body->sensor.f_s.f), device->most_force),
+                 torque = fmax(largest(body->sensor.f_s.t), device->most_torque);
+    const bool in_range =
+        force < wrench->force_limit - device->force && torque < wrench->torque_limit - device->torque;
     const bool valid = out->sensor_status[i] == FF_OK && device->health == FF_OK &&
                        body->sensor.age < 0.5 * guard->config.cycle && in_range;
     if (valid)
@@ -136,6 +138,7 @@ static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wre
                               .clipped = device->clipped,
                               .clipped_by = device->clipped_by,
                               .clipped_limit = device->clipped_limit,
+                              .jump = device->jump,
                               .same = b->noisy ? device->repeats : 0.0,
                               .apart = device->apart,
                               .joint = device->joint};
@@ -195,6 +198,14 @@ static bool stop_body(ff_guard *guard, const ff_sample *sample, int i, double t,
     else if (guard->devices)
         *command = body->sent.to;
     return b->stop.goes;
+}
+
+void ff_guard_retreat(ff_guard *guard) {
+    for (int i = 0; i < guard->config.bodies && guard->walk.state == FF_STATE_HOLD; i++) {
+        ff_guard_body *b = &guard->body[i];
+        b->retreated |= b->stop.retreats;
+        b->stop = (ff_stop_state){0};
+    }
 }
 
 unsigned ff_guard_stop(ff_guard *guard, const ff_sample *sample, double t, ff_setpoint *command) {

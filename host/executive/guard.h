@@ -17,6 +17,7 @@ typedef struct ff_guard_body {
     ff_vec3 force;                /* [N] last valid one, axes of the robots' frame */
     bool back;                    /* it is led back to where it stands */
     ff_stop_state stop;
+    bool retreated; /* in a stop before this one */
     /* devices */
     ff_wrench rest_b; /* contact wrench at standstill, before the zero is taken */
     bool noisy;       /* the sensor was seen to be: its values do not repeat */
@@ -41,6 +42,8 @@ void ff_guard_open(ff_guard *guard, const ff_scenario *scenario, bool devices);
  * the caller knows already; `asked`: an orderly end, or NONE. True: a new cause ends the run. */
 bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_model *model,
                     const ff_loop_state *state, const ff_loop_out *out, ff_trip found, ff_trip_code asked);
+/* Held: each body looks once more whether something pushes, and leaves it. */
+void ff_guard_retreat(ff_guard *guard);
 /* One cycle of the stop, t [s] of the run. command[i] is where body i is led to, the bits returned say which
  * bodies are; the others are brought to rest. At the end the walk is in HOLD or FAULT. */
 unsigned ff_guard_stop(ff_guard *guard, const ff_sample *sample, double t, ff_setpoint *command);

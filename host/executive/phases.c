@@ -43,6 +43,25 @@ static bool renew_zero(ff_executive *e) {
     return ff_loop_calibrate(e->loop.model, &c) == FF_OK;
 }
 
+/* The check's start holds at arming, too: a robot that was moved meanwhile is not led back. False: it was. */
+static bool stands_at_start(ff_executive *e) {
+    const double deg = FF_PI / 180.0;
+    for (int i = 0; i < e->scenario->satellites; i++) {
+        const ff_pose start = ff_plan_runup(e->phases.plan, i, -FF_INF).T, at = e->sample.body[i].sensor.T_wb;
+        const double off = 1e3 * ff_vec3_norm(ff_vec3_sub(at.p, start.p)),
+                     turned = ff_quat_angle(at.q, start.q) / deg;
+        const bool moved = !(off <= FF_PREFLIGHT_START_MM);
+        if (!moved && turned <= FF_PREFLIGHT_START_DEG)
+            continue;
+        e->found = (ff_trip){.code = FF_TRIP_START,
+                             .body = i,
+                             .value = moved ? off : turned,
+                             .limit = moved ? FF_PREFLIGHT_START_MM : FF_PREFLIGHT_START_DEG};
+        return false;
+    }
+    return true;
+}
+
 void ff__phases_walk(ff_executive *e) {
     ff_preflight *preflight = e->phases.preflight;
     ff_walk *walk = &e->guard.walk;
@@ -57,7 +76,7 @@ void ff__phases_walk(ff_executive *e) {
         break;
     case FF_STATE_ZEROED:
         if (preflight->renewed && atomic_load_explicit(&preflight->armed, memory_order_acquire) &&
-            renew_zero(e))
+            stands_at_start(e) && renew_zero(e))
             ff_walk_on(walk, FF_ON_ARM);
         break;
     case FF_STATE_ARMED: /* the operator's arming is the start, too */

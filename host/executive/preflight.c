@@ -239,10 +239,10 @@ static void judge_standstill(ff_preflight *p, int i) {
                  FF_TRIP_KINEMATICS, NULL);
     ff_check_add(check, i, "axes against pose", "kinematics_deg", found->apart_angle / deg, 0.1, "deg",
                  FF_TRIP_KINEMATICS, NULL);
-    ff_check_add(check, i, "from the start of the run", "start_mm", 1e3 * found->off, 1.0, "mm",
-                 FF_TRIP_START, NULL);
-    ff_check_add(check, i, "from the start of the run", "start_deg", found->off_angle / deg, 0.1, "deg",
-                 FF_TRIP_START, NULL);
+    ff_check_add(check, i, "from the start of the run", "start_mm", 1e3 * found->off, FF_PREFLIGHT_START_MM,
+                 "mm", FF_TRIP_START, NULL);
+    ff_check_add(check, i, "from the start of the run", "start_deg", found->off_angle / deg,
+                 FF_PREFLIGHT_START_DEG, "deg", FF_TRIP_START, NULL);
     ff_check_add(check, i, "moved at standstill", "standstill_mm", 1e3 * found->moved, 1.0, "mm",
                  FF_TRIP_STANDSTILL, NULL);
 }

@@ -10,6 +10,9 @@
 #include <stdatomic.h>
 
 enum { FF_PREFLIGHT_CYCLES = 100 }; /* samples at standstill */
+/* where a run begins the robot stands, in the check and at arming, within */
+#define FF_PREFLIGHT_START_MM 1.0
+#define FF_PREFLIGHT_START_DEG 0.1
 
 typedef struct ff_preflight_body {
     /* at standstill */

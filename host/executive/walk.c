@@ -7,7 +7,8 @@ void ff_walk_reset(ff_walk *walk, ff_state start) {
 bool ff_walk_on(ff_walk *walk, ff_state_event event) {
     const ff_state before = walk->state;
     walk->state = ff_state_next(before, event);
-    if (!ff_state_moves(before) && ff_state_moves(walk->state))
+    const bool begins = !ff_state_moves(before) && ff_state_moves(walk->state);
+    if (begins || walk->state == FF_STATE_BRAKE || walk->state == FF_STATE_RETREAT)
         walk->memory.seen = 0; /* differences begin anew */
     return walk->state != before;
 }
@@ -24,8 +25,10 @@ bool ff_walk_end(ff_walk *walk, ff_trip cause) {
     const bool faulty = is_fault(cause.code), first = walk->cause.code == FF_TRIP_NONE;
     if (cause.code == FF_TRIP_NONE || ff_walk_failed(walk) || (!faulty && !first))
         return false;
-    if (first)
-        walk->zeroed = ff_state_moves(walk->state) && walk->state != FF_STATE_TEST;
+    if (first) {
+        walk->moved = ff_state_moves(walk->state);
+        walk->zeroed = walk->moved && walk->state != FF_STATE_TEST;
+    }
     walk->cause = cause;
     ff_walk_on(walk, faulty ? FF_ON_TRIP : FF_ON_STOP);
     return true;
@@ -37,16 +40,21 @@ bool ff_walk_rested(ff_walk *walk) {
 
 bool ff_walk_judge(const ff_safety_config *config, ff_walk *walk, const ff_safety_in *sample, ff_trip found,
                    ff_trip_code asked) {
-    const bool moves = ff_state_moves(walk->state);
-    if (found.code == FF_TRIP_NONE && moves)
+    const bool rests = walk->state == FF_STATE_HOLD || walk->state == FF_STATE_FAULT;
+    if (found.code == FF_TRIP_NONE && ff_state_moves(walk->state))
         found = ff_safety_examine(config, &walk->memory, sample);
-    if (found.code == FF_TRIP_NONE && walk->zeroed && !ff_walk_failed(walk))
-        found = ff_safety_examine_at_rest(config, sample);
+    else if (found.code == FF_TRIP_NONE && walk->moved)
+        found = ff_safety_examine_at_rest(config, &walk->memory, sample, walk->zeroed);
+    if (ff_walk_failed(walk) && is_fault(found.code) && found.code != walk->cause.code &&
+        walk->further.code == FF_TRIP_NONE)
+        walk->further = found;
     if (found.code == FF_TRIP_NONE)
         found.code = asked;
     const bool ends = ff_walk_end(walk, found);
-    if (ff_state_moves(walk->state)) {
+    const bool moves = ff_state_moves(walk->state);
+    if (moves || (rests && walk->moved))
         ff_safety_remember(config, &walk->memory, sample);
+    if (moves) {
         const bool touching = ff_safety_touching(config, &walk->memory, sample);
         ff_walk_on(walk, touching ? FF_ON_TOUCH : FF_ON_FREE);
     }

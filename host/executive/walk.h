@@ -10,7 +10,9 @@ typedef struct ff_walk {
     ff_state state;
     ff_trip cause; /* why the run ends: latched, but a fault takes the place of an orderly stop */
     ff_safety_memory memory;
-    bool zeroed; /* the stop began in motion, after the zero: what presses on a robot at rest is known */
+    bool moved;      /* the stop began in motion: the robots are watched until they are released */
+    bool zeroed;     /* and after the zero: what presses on a robot at rest is known */
+    ff_trip further; /* the first other limit that was broken after a fault: shown, not the cause */
 } ff_walk;
 
 void ff_walk_reset(ff_walk *walk, ff_state start);
@@ -23,9 +25,9 @@ bool ff_walk_end(ff_walk *walk, ff_trip cause);
 bool ff_walk_rested(ff_walk *walk);
 /* Ended by a fault, not in order. */
 bool ff_walk_failed(const ff_walk *walk);
-/* One sample: every limit while the robots move, those of a robot at rest while they stop in order or hold;
- * contact or not. `found` is what the caller knows already (NONE: nothing), `asked` NONE or the reason of an
- * orderly stop. True: the cause is new. */
+/* One sample: every limit while the robots move, those of a robot at rest from then on, whatever the cause of
+ * the stop; contact or not. `found` is what the caller knows already (NONE: nothing), `asked` NONE or the
+ * reason of an orderly stop. True: the cause is new. */
 bool ff_walk_judge(const ff_safety_config *config, ff_walk *walk, const ff_safety_in *sample, ff_trip found,
                    ff_trip_code asked);
 

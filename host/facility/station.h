@@ -22,10 +22,13 @@ typedef struct ff_sample_device {
     double apart; /* [cycles] in a row that the robot is off all its recent commands */
     bool clipped; /* for too long; [mm or deg] by how much, and the limit */
     double clipped_by, clipped_limit;
-    bool given_up;    /* the sensor does not answer */
-    ff_status health; /* of its newest record: FF_OK, FF_INFO_SATURATED, FF_INFO_HELD (frozen), negative */
+    bool given_up; /* the sensor does not answer */
+    /* of all its records since the last sample, the newest of which is the reading */
+    ff_status health; /* of the worst: FF_OK, FF_INFO_SATURATED, FF_INFO_HELD (frozen), negative */
     double word;      /* and its status word */
-    double repeats;   /* records in a row with the same values */
+    double most_force, most_torque; /* [N], [N m] largest component of any */
+    double jump;          /* [N] by which one is off both the newest and the one of the last sample */
+    double repeats;       /* records in a row with the same values */
     double force, torque; /* [N], [N m] of one count */
     /* the controller's clock as fitted to ours */
     bool has_clock;

@@ -48,6 +48,33 @@ static void fit_sensor(ff_network *s, int i, int64_t arrived) {
         ff_clockfit_add(&s->fitting_sensor, &b->ft.fit, (double)b->ft.count * b->ft.tick, local);
 }
 
+static double largest(ff_vec3 v) {
+    return fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
+}
+
+/* A sensor may send many records a cycle: each is judged, the newest is used. */
+static void judge_record(ff_network_body *b, const ff_sensor_report *record) {
+    const double force = largest(record->f_s.f), torque = largest(record->f_s.t),
+                 off = ff_vec3_norm(ff_vec3_sub(record->f_s.f, b->since.from));
+    const bool finite = ff_wrench_finite(record->f_s);
+    const ff_status health = finite ? record->health : FF_ERR_NOT_FINITE;
+    const bool beyond = force >= b->force_range - record->force || torque >= b->torque_range - record->torque;
+    b->bad += health != FF_OK || beyond;
+    if (health != FF_OK) {
+        b->since.health = health;
+        b->since.word = record->word;
+    }
+    if (!finite)
+        return;
+    b->since.force = fmax(b->since.force, force);
+    b->since.torque = fmax(b->since.torque, torque);
+    if (!b->has_record) /* nothing to compare with */
+        return;
+    b->spiked += off > b->limits.spike;
+    if (off > ff_vec3_norm(ff_vec3_sub(b->since.far, b->since.from)))
+        b->since.far = record->f_s.f;
+}
+
 /* Newest usable record of those that wait. */
 static void drain_sensor(ff_network *s, int i, double now) {
     ff_network_body *b = &s->body[i];
@@ -58,6 +85,8 @@ static void drain_sensor(ff_network *s, int i, double now) {
     int64_t stamp;
     bool came = false;
     int64_t newest = 0;
+    b->since.from = b->since.far = b->record.f_s.f;
+    b->since.force = b->since.torque = 0.0;
     int n = 0;
     for (; n < RECORDS; n++) {
         const long size = ff_socket_receive(b->sensor_fd, bytes, sizeof bytes, &from, &stamp);
@@ -71,6 +100,11 @@ static void drain_sensor(ff_network *s, int i, double now) {
         const ff_status status = address->sensor->sample(b->sensor, now, bytes, datagram_size(size), &sample);
         if (status != FF_OK && status != FF_INFO_GAP)
             continue;
+        if (!came) {
+            b->since.health = FF_OK;
+            b->since.word = sample.sensor.word;
+        }
+        judge_record(b, &sample.sensor);
         b->record = sample.sensor;
         if (isnan(s->virtual_now) && s->speaks)
             fit_sensor(s, i, stamp);

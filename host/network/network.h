@@ -75,9 +75,17 @@ typedef struct ff_network_body {
     /* the sensor */
     ff_sensor_report record; /* newest */
     bool has_record;
-    bool given_up;    /* it does not answer */
-    unsigned aged;    /* [cycles] since the last record, or that it waited to be read */
-    double record_at; /* [s] local time of the newest record's arrival */
+    double force_range, torque_range; /* [N], [N m] each axis */
+    struct {                          /* all records since the last sample */
+        ff_status health;             /* of the worst one, with its status word */
+        uint32_t word;
+        double force, torque; /* [N], [N m] largest component */
+        ff_vec3 from, far;    /* [N] the newest record before them; the one farthest from it */
+    } since;
+    uint64_t bad, spiked; /* records that must not be used; farther than `spike` from the last cycle's */
+    bool given_up;        /* it does not answer */
+    unsigned aged;        /* [cycles] since the last record, or that it waited to be read */
+    double record_at;     /* [s] local time of the newest record's arrival */
     struct {
         ff_clockfit_state fit;
         uint64_t count, records; /* its own count since the first record, and the number of records */

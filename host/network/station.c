@@ -71,7 +71,15 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     address->sensor->open(b->sensor, &settings);
     ff_axes_reset(&b->axes, &plan->home);
     b->T_ba = ff_pose_identity();
-    return read_page(s, i, message, size);
+    status = read_page(s, i, message, size);
+    if (status != FF_OK)
+        return status;
+    /* a sensor's range is the smaller of the scenario's and its own */
+    const ff_sensor_config *sensor = &s->scenario->satellite[i].sensor;
+    address->sensor->range(b->sensor, &range);
+    b->force_range = fmin(range.force, sensor->range_force);
+    b->torque_range = fmin(range.torque, sensor->range_torque);
+    return FF_OK;
 }
 
 static void close_all(void *self) {
@@ -201,8 +209,12 @@ static void report_device(const ff_network *s, int i, ff_sample_device *device) 
                                  .clipped_by = b->report.clipped_by,
                                  .clipped_limit = b->report.clipped_limit,
                                  .given_up = b->given_up,
-                                 .health = b->record.health,
-                                 .word = (double)b->record.word,
+                                 .health = b->since.health,
+                                 .word = (double)b->since.word,
+                                 .most_force = b->since.force,
+                                 .most_torque = b->since.torque,
+                                 .jump = fmin(ff_vec3_norm(ff_vec3_sub(b->since.far, b->since.from)),
+                                              ff_vec3_norm(ff_vec3_sub(b->since.far, b->record.f_s.f))),
                                  .repeats = (double)b->record.repeats,
                                  .force = b->record.force,
                                  .torque = b->record.torque,

@@ -30,6 +30,8 @@ static void collect(ff_operator *o) {
         const ff_network_body *b = &o->network.body[i];
         o->address.body[i].robot->count(b->robot, &result->robots[i]);
         o->address.body[i].sensor->count(b->sensor, &result->sensors[i]);
+        result->sensors[i].bad = b->bad;
+        result->sensors[i].spiked = b->spiked;
         result->robot[i] = b->measured;
         o->done.clock[i] = clock_of(&o->network, i);
     }

@@ -172,7 +172,7 @@ static ff_status open_all(ff_operator *o, char *message, size_t size) {
     status = ff_telemetry_start(&o->telemetry, &options->viewer, &o->tuning, &o->touch, o->run->ideal);
     if (status != FF_OK)
         snprintf(message, size, "no memory for the telemetry");
-    o->executive.guard.shows = o->telemetry.running;
+    o->executive.guard.shows = o->telemetry.out != NULL;
     return status;
 }
 

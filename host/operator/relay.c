@@ -101,6 +101,7 @@ void ff__operator_orders(ff_operator *o) {
                           .cycle = o->plan.cycle,
                           .bodies = o->plan.bodies,
                           .moves = ff_state_moves(state) && state != FF_STATE_TEST,
+                          .held = state == FF_STATE_HOLD && e->phases.hold,
                           .touching = state == FF_STATE_CONTACT,
                           .model = e->loop.model,
                           .safety = &e->guard.config};
@@ -113,6 +114,8 @@ void ff__operator_orders(ff_operator *o) {
     ff_tuning_advance(&o->tuning, &a);
     ff_tuning_apply(&o->tuning, &a);
     e->phases.hold |= a.hold;
+    if (a.retreat)
+        ff_executive_retreat(e);
     o->stopped |= a.stop;
     if (a.changed) {
         ff_executive_bound(e);

@@ -35,7 +35,7 @@ static void *watch(void *self) {
         const bool ends = atomic_load_explicit(&t->stop, memory_order_acquire);
         ff_order order;
         ff_order_answer answer;
-        while (ff_ring_pop(&t->samples, t->shown))
+        while (t->shown && ff_ring_pop(&t->samples, t->shown))
             show(t, t->shown);
         while (ff_tuning_answer(t->tuning, &answer))
             bring(t, &answer);
@@ -62,19 +62,23 @@ static void *watch(void *self) {
 ff_status ff_telemetry_start(ff_telemetry *t, const ff_viewer *viewer, ff_tuning *tuning,
                              const ff_touch *touch, const ff_ideal_result *ideal) {
     *t = (ff_telemetry){.viewer = *viewer, .tuning = tuning, .ideal = ideal, .touch = *touch};
-    if (!viewer->sample)
+    if (!viewer->sample && !viewer->next)
         return FF_OK;
-    t->out = calloc(1, sizeof *t->out);
-    t->shown = calloc(1, sizeof *t->shown);
-    if (!t->out || !t->shown || ff_ring_create(&t->samples, sizeof(ff_telemetry_sample), SAMPLES) != FF_OK ||
-        pthread_create(&t->thread, NULL, watch, t) != 0)
+    if (viewer->sample) {
+        t->out = calloc(1, sizeof *t->out);
+        t->shown = calloc(1, sizeof *t->shown);
+        if (!t->out || !t->shown ||
+            ff_ring_create(&t->samples, sizeof(ff_telemetry_sample), SAMPLES) != FF_OK)
+            return FF_ERR_MEMORY;
+    }
+    if (pthread_create(&t->thread, NULL, watch, t) != 0)
         return FF_ERR_MEMORY;
     t->running = true;
     return FF_OK;
 }
 
 void ff_telemetry_push(ff_telemetry *t, const ff_telemetry_sample *sample) {
-    if (t->running)
+    if (t->running && t->out)
         ff_ring_push(&t->samples, sample);
 }
 

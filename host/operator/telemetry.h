@@ -3,8 +3,8 @@
  *
  * A thread of its own takes the samples from a ring, adds what only the recorder's side knows (the reference,
  * which contact it is), hands them to the viewer, takes the viewer's orders into the tuning queue and brings
- * back the loop's answers. A full ring drops samples, counted; the loop never waits. Without a viewer there
- * is none of it. */
+ * back the loop's answers. A full ring drops samples, counted; the loop never waits. Without anybody who
+ * watches or commands there is none of it. */
 #ifndef FF_OPERATOR_TELEMETRY_H
 #define FF_OPERATOR_TELEMETRY_H
 
@@ -25,7 +25,7 @@ typedef struct ff_telemetry_sample {
 /* All of it is called in the telemetry thread. */
 typedef struct ff_viewer {
     void *self;
-    void (*sample)(void *self, const ff_telemetry_sample *sample); /* NULL: nobody watches */
+    void (*sample)(void *self, const ff_telemetry_sample *sample); /* may be NULL: nobody watches */
     bool (*next)(void *self, ff_order *order);                     /* may be NULL: nobody commands */
     void (*answer)(void *self, const ff_order_answer *answer, const char *text);
 } ff_viewer;

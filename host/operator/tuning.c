@@ -43,6 +43,25 @@ bool ff_tuning_watches(const ff_tuning_parameter *parameter, ff_level_name level
     return false;
 }
 
+/* The smaller of what a force [N] or torque [N m] of one body is limited to and of what can be read of it. */
+static double least(const char *unit, const ff_safety_limits *l, double force_range, double torque_range) {
+    if (strcmp(unit, "N") == 0)
+        return fmin(l->force, force_range);
+    return strcmp(unit, "N m") == 0 ? fmin(l->torque, torque_range) : FF_INF;
+}
+
+/* A threshold above this would hide a contact from the method until the limit ends the run. */
+static double most_of_setting(const ff_scenario *scenario, const ff_setting *s, double value) {
+    double high = s->tune_high;
+    for (int i = 0; i < scenario->satellites; i++) {
+        const ff_satellite *body = &scenario->satellite[i];
+        const double limit =
+            least(s->unit, &body->safety, body->sensor.range_force, body->sensor.range_torque);
+        high = fmin(high, FF_TUNING_SHARE * limit);
+    }
+    return fmax(high, value); /* what the scenario asks for is allowed */
+}
+
 void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *table) {
     ff_loop_config loop;
     *table = (ff_tuning_table){0};
@@ -52,14 +71,15 @@ void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *
         method->resolve(&loop.world, loop.setting.given, loop.setting.bytes);
     for (int n = 0; n < FF_TUNED_SETTINGS && ff_tuned_setting(method, n); n++) {
         const ff_setting *s = ff_tuned_setting(method, n);
+        const double value = ff_settings_get(method, &loop.setting, s->name);
         add(table,
             (ff_tuning_parameter){.unit = s->unit,
                                   .effect = s->effect,
                                   .kind = FF_TUNING_SETTING,
                                   .setting = s,
                                   .low = s->tune_low,
-                                  .high = s->tune_high,
-                                  .value = ff_settings_get(method, &loop.setting, s->name)},
+                                  .high = most_of_setting(scenario, s, value),
+                                  .value = value},
             "", s->name);
     }
     for (int i = 0; devices && i < scenario->satellites; i++)
@@ -80,28 +100,43 @@ void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *
         }
 }
 
+/* The upper end by the limits as they have been tightened, and by the sensors' own ranges. */
+static double most_now(const ff_tuning_parameter *p, const ff_loop_model *model,
+                       const ff_safety_config *safety) {
+    double high = p->high;
+    for (int i = 0; p->kind == FF_TUNING_SETTING && safety && i < safety->bodies; i++) {
+        const ff_wrench_config *sensor = &model->config.body[i].wrench;
+        high = fmin(high, FF_TUNING_SHARE *
+                              least(p->unit, &safety->limits[i], sensor->force_limit, sensor->torque_limit));
+    }
+    return fmax(high, p->value);
+}
+
 /* Checks and sets one; safety may be NULL without devices. False: `why` (static text), and nothing changed.
  */
 static bool set_parameter(ff_tuning_table *table, int parameter, double value, ff_loop_model *model,
-                          ff_safety_config *safety, const char **why) {
+                          ff_safety_config *safety, double *high, const char **why) {
     *why = "set refused: no such parameter";
     if (parameter < 0 || parameter >= table->count)
         return false;
     ff_tuning_parameter *p = &table->parameter[parameter];
-    *why = "set refused: outside its range";
-    if (!(value >= p->low && value <= p->high))
+    *why = "set refused: this method has nothing to tune";
+    if (p->kind == FF_TUNING_SETTING &&
+        (!model || ff_setting_find(model->config.method, p->setting->name) < 0))
         return false;
+    const double most = most_now(p, model, safety);
+    *why = "set refused: outside its range";
+    if (!(value >= p->low && value <= most)) {
+        *high = most;
+        return false;
+    }
     if (p->kind == FF_TUNING_LIMIT) {
         *why = "set refused: no such limits here";
         if (!safety)
             return false;
         *limit_at(&safety->limits[p->body], p->limit) = value;
     } else {
-        *why = "set refused: this method has nothing to tune";
-        if (!model || ff_setting_find(model->config.method, p->setting->name) < 0)
-            return false;
         ff_settings next = model->config.setting; /* the operator's number, not the measured noise's */
-        *why = "set refused: outside its range";
         if (ff_settings_set(model->config.method, &next, p->setting->name, value) != FF_OK ||
             ff_loop_update(model, &model->config.world, &next) != FF_OK)
             return false;
@@ -142,6 +177,13 @@ void ff_tuning_text(const ff_tuning *tuning, const ff_order_answer *a, char *tex
         snprintf(text, size, "%s is now %.6g %s, it was %.6g", p->name, a->is, p->unit, a->was);
     } else if (a->done && a->order.verb == FF_ORDER_ZERO) {
         snprintf(text, size, "zeroed: %.3g N was the largest force taken away", a->is);
+    } else if (a->high > 0.0) {
+        const ff_tuning_parameter *p = &tuning->table.parameter[a->order.parameter];
+        const bool limit = p->kind == FF_TUNING_LIMIT;
+        snprintf(text, size, "%s refused: %.6g %s, allowed %.6g to %.6g: %s", p->name, a->order.value,
+                 p->unit, a->low, a->high,
+                 limit ? "limits are only tightened in flight"
+                       : "more would hide a contact; stop, and ask for it in the scenario");
     } else {
         snprintf(text, size, "%s", a->text);
     }
@@ -169,7 +211,9 @@ static void set(ff_tuning *tuning, ff_tuning_access *access, const ff_order *ord
     const int n = order->parameter;
     ff_order_answer answer = {.order = *order, .t = access->t};
     answer.was = n >= 0 && n < tuning->table.count ? tuning->table.parameter[n].value : FF_NAN;
-    answer.done = set_parameter(&tuning->table, n, order->value, access->model, access->safety, &answer.text);
+    answer.done = set_parameter(&tuning->table, n, order->value, access->model, access->safety, &answer.high,
+                                &answer.text);
+    answer.low = answer.high > 0.0 ? tuning->table.parameter[n].low : 0.0;
     answer.is = order->value;
     access->changed = answer.done ? n + 1 : 0;
     access->was = answer.was;
@@ -223,6 +267,12 @@ void ff_tuning_apply(ff_tuning *tuning, ff_tuning_access *access) {
     case FF_ORDER_HOLD:
         access->hold = true;
         tell(tuning, &order, access->t, true, "comes to rest and holds; stop ends the run");
+        return;
+    case FF_ORDER_RETREAT:
+        access->hold = access->retreat = access->moves || access->held;
+        tell(tuning, &order, access->t, access->hold,
+             access->hold ? "comes to rest, leaves a contact and holds; stop ends the run"
+                          : "refused: only while the robot moves or is held");
         return;
     case FF_ORDER_STOP:
         access->stop = true;

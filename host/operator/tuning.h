@@ -3,8 +3,9 @@
  *
  * What may be tuned is a table (docs/live.md, docs/safety.md): settings for which the method's own table
  * allows it, such as thresholds, which only say what counts as touch, and limits, which may only be
- * tightened. None of them is an input of the motion, so that a change makes no bump; a new bias is ramped in.
- * Nothing here arms, and nothing resumes. */
+ * tightened. No setting disarms a limit: one that is a force or a torque stays below a tenth of what is
+ * limited and of what the sensors can read. None of them is an input of the motion, so that a change makes no
+ * bump; a new bias is ramped in. Nothing here arms, and nothing resumes. */
 #ifndef FF_OPERATOR_TUNING_H
 #define FF_OPERATOR_TUNING_H
 
@@ -16,6 +17,7 @@ enum {
     FF_TUNING_ORDERS = 16,    /* that may wait */
     FF_TUNING_PARAMETERS = 32 /* in the table */
 };
+#define FF_TUNING_SHARE 0.1 /* of a limit and of a range: what a setting in N or N m may be */
 #define FF_TUNING_ZERO_TIME                                                        \
     0.25 /* [s] over which the reading is averaged, and over which it is ramped in \
           */
@@ -43,9 +45,10 @@ void ff_tuning_list(const ff_scenario *scenario, bool devices, ff_tuning_table *
 bool ff_tuning_watches(const ff_tuning_parameter *parameter, ff_level_name level);
 
 typedef enum ff_order_verb {
-    FF_ORDER_HOLD, /* come to rest and stay, until stopped */
-    FF_ORDER_STOP, /* come to rest and end */
-    FF_ORDER_ZERO, /* the mean of the reading becomes bias */
+    FF_ORDER_HOLD,    /* come to rest and stay, until stopped */
+    FF_ORDER_STOP,    /* come to rest and end */
+    FF_ORDER_RETREAT, /* as hold; held already, out of a contact once more */
+    FF_ORDER_ZERO,    /* the mean of the reading becomes bias */
     FF_ORDER_SET
 } ff_order_verb;
 
@@ -61,6 +64,7 @@ typedef struct ff_order_answer {
     bool done;
     double t;         /* [s] run time when it took effect */
     double was, is;   /* SET: before and after; ZERO: largest force taken away [N] in `is` */
+    double low, high; /* SET that was refused by its value: what is allowed; else 0 */
     const char *text; /* static; why not, or what was done */
 } ff_order_answer;
 
@@ -69,8 +73,10 @@ typedef struct ff_tuning_access {
     double t, cycle;
     int bodies;
     bool moves;      /* the robot is commanded to move */
+    bool held;       /* it was ordered to hold, and does */
     bool touching;   /* a force, or the method says contact */
     bool hold, stop; /* set here: the operator's stop was asked for */
+    bool retreat;    /* set here: out of a contact once more */
     int changed;     /* set here: a parameter that has a new value, counted from 1; 0: none */
     double was;      /* and its old one */
     bool zeroed;     /* set here: a zeroing has its mean, and ramps it in from the next cycle on */

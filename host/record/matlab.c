@@ -1,8 +1,8 @@
+/* record/matlab.c - columns as a MATLAB file of version 5: a header, then one uncompressed matrix of doubles
+ * a column, in this computer's byte order, which the header names. */
 #include "record/logfile.h"
 
-#ifdef FF_HAVE_MATIO
-
-#include <matio.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,22 +51,48 @@ static void make_unique(char (*names)[LONGEST + 1], int i) {
         }
 }
 
-/* The library does not say when the disk is full: the file must be a header and so many whole variables. */
-static bool is_whole(const char *path, int variables) {
-    enum { HEADER = 128, MATRIX = 14 };
-    FILE *file = fopen(path, "rb");
-    if (!file)
+/* MAT-File Level 5: kinds of elements, each a tag of kind and size [bytes] and then its content, filled to
+ * eight bytes. */
+enum {
+    MI_INT8 = 1,
+    MI_INT32 = 5,
+    MI_UINT32 = 6,
+    MI_DOUBLE = 9,
+    MI_MATRIX = 14,
+    MX_DOUBLE = 6,
+    HEADER_TEXT = 116
+};
+
+static bool put_header(FILE *file) {
+    char text[HEADER_TEXT];
+    static const char says[] = "MATLAB 5.0 MAT-file, written by freefloat";
+    memset(text, ' ', sizeof text);
+    memcpy(text, says, sizeof says - 1);
+    const uint32_t unused[2] = {0, 0};
+    const uint16_t version[2] = {0x0100, 'M' << 8 | 'I'};
+    return fwrite(text, sizeof text, 1, file) == 1 && fwrite(unused, sizeof unused, 1, file) == 1 &&
+           fwrite(version, sizeof version, 1, file) == 1;
+}
+
+/* rows x 1; a variable that its size [bytes] of 31 bits cannot say is refused. */
+static bool put_column(FILE *file, const char *name, const double *values, size_t rows) {
+    const uint32_t n = (uint32_t)strlen(name), filled = (n + 7) / 8 * 8;
+    const char padding[8] = {0};
+    if (rows > (INT32_MAX - 64 - LONGEST) / sizeof *values) {
+        errno = EFBIG;
         return false;
-    long at = HEADER;
-    uint32_t tag[2]; /* kind and size [bytes], in this computer's order */
-    bool good = true;
-    for (int i = 0; i < variables && good; i++) {
-        good = fseek(file, at, SEEK_SET) == 0 && fread(tag, sizeof tag, 1, file) == 1 && tag[0] == MATRIX;
-        at += (long)sizeof tag + (long)tag[1];
     }
-    good = good && fseek(file, 0, SEEK_END) == 0 && ftell(file) == at;
-    fclose(file);
-    return good;
+    const uint32_t bytes = (uint32_t)(rows * sizeof *values);
+    const uint32_t head[] = {MI_MATRIX,      16 + 16 + 8 + filled + 8 + bytes,
+                             MI_UINT32,      8,
+                             MX_DOUBLE,      0,
+                             MI_INT32,       8,
+                             (uint32_t)rows, 1,
+                             MI_INT8,        n};
+    const uint32_t data[] = {MI_DOUBLE, bytes};
+    return fwrite(head, sizeof head, 1, file) == 1 && fwrite(name, 1, n, file) == n &&
+           fwrite(padding, 1, filled - n, file) == filled - n && fwrite(data, sizeof data, 1, file) == 1 &&
+           fwrite(values, sizeof *values, rows, file) == rows;
 }
 
 ff_status ff_matlab_write(const char *path, int columns, char (*name)[FF_COLUMN_NAME], const double *values,
@@ -74,34 +100,14 @@ ff_status ff_matlab_write(const char *path, int columns, char (*name)[FF_COLUMN_
     char(*variable)[LONGEST + 1] = calloc((size_t)columns + 1, sizeof *variable);
     if (!variable)
         return FF_ERR_MEMORY;
-    mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
-    if (!file) {
-        free(variable);
-        return FF_ERR_IO;
-    }
-    bool good = true;
+    FILE *file = fopen(path, "wb");
+    bool good = file && put_header(file);
     for (int i = 0; i < columns && good; i++) {
-        size_t size[2] = {rows, 1};
         variable_name(name[i], variable[i]);
         make_unique(variable, i);
-        /* the data are copied by matio's writer, not changed */
-        matvar_t *matvar = Mat_VarCreate(variable[i], MAT_C_DOUBLE, MAT_T_DOUBLE, 2, size,
-                                         (void *)(uintptr_t)&values[(size_t)i * rows], MAT_F_DONT_COPY_DATA);
-        good = matvar && Mat_VarWrite(file, matvar, MAT_COMPRESSION_NONE) == 0;
-        if (matvar)
-            Mat_VarFree(matvar);
+        good = put_column(file, variable[i], &values[(size_t)i * rows], rows);
     }
     free(variable);
-    good = Mat_Close(file) == 0 && good && is_whole(path, columns);
+    good = file && fclose(file) == 0 && good;
     return good ? FF_OK : FF_ERR_IO;
 }
-
-#else
-
-ff_status ff_matlab_write(const char *path, int columns, char (*name)[FF_COLUMN_NAME], const double *values,
-                          size_t rows) {
-    (void)path, (void)columns, (void)name, (void)values, (void)rows;
-    return FF_ERR_UNSUPPORTED;
-}
-
-#endif

@@ -57,6 +57,34 @@ double ff_metrics_noise(const ff_noise_state *noise) {
     return noise->samples == 0 ? FF_NAN : deviation > 1.001 * FF_NOISE_LEAST ? deviation : 0.0;
 }
 
+/* What only the summary and a few columns of campaigns say. */
+static void take_details(ff_metrics *metrics, int i, const ff_row *row) {
+    const ff_row_body *b = &row->body[i];
+    ff_body_metrics *m = &metrics->body[i];
+    m->energy = b->energy;
+    if (!isnan(b->ideal.position.x)) {
+        grow_norm(&m->error_position, ff_vec3_sub(b->satellite.position, b->ideal.position));
+        grow_angle(&m->error_attitude, b->satellite.attitude, b->ideal.attitude);
+    }
+    for (int a = 0; a < 6; a++)
+        if (!isnan(b->observer[a])) {
+            m->observer_min[a] = fmin(m->observer_min[a], b->observer[a]);
+            if (a >= m->observers)
+                m->observers = a + 1;
+        }
+    if (!row->final && row->status == FF_OK) {
+        grow_norm(&m->max_torque_correction, ff_vec3_sub(b->measured_b.t, b->corrected_b.t));
+        if (metrics->scenario->satellite[i].sensor.kind != FF_SENSOR_IDEAL) {
+            ff_noise_step(&m->force_noise, 0.0, b->measured_b.f);
+            ff_noise_step(&m->torque_noise, 0.0, b->measured_b.t);
+        }
+    }
+    grow_norm(&m->max_omega_correction, b->velocity_correction.w);
+    grow_norm(&m->travel, ff_vec3_sub(b->command.T.p, m->robot_initial.T.p));
+    grow_angle(&m->rotation, b->command.T.q, m->robot_initial.T.q);
+    grow_norm(&m->tracking, ff_vec3_sub(b->inertial.T.p, b->satellite.position));
+}
+
 static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     const ff_row_body *b = &row->body[i];
     ff_body_metrics *m = &metrics->body[i];
@@ -68,34 +96,17 @@ static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     }
     m->final = b->satellite;
     m->final_energy = energy;
-    m->energy = b->energy;
     m->robot_final = b->command;
     grow(&m->max_energy, energy);
     if (!isnan(b->ideal.position.x)) {
         grow_norm(&m->error_velocity, ff_vec3_sub(b->satellite.velocity, b->ideal.velocity));
         grow_norm(&m->error_omega, ff_vec3_sub(b->satellite.omega, b->ideal.omega));
-        grow_norm(&m->error_position, ff_vec3_sub(b->satellite.position, b->ideal.position));
-        grow_angle(&m->error_attitude, b->satellite.attitude, b->ideal.attitude);
     }
-    for (int a = 0; a < 6; a++)
-        if (!isnan(b->observer[a])) {
-            m->observer_min[a] = fmin(m->observer_min[a], b->observer[a]);
-            if (a >= m->observers)
-                m->observers = a + 1;
-        }
-    if (!row->final && row->status == FF_OK) {
+    if (!row->final && row->status == FF_OK)
         grow_norm(&m->max_force_correction, ff_vec3_sub(b->measured_b.f, b->corrected_b.f));
-        grow_norm(&m->max_torque_correction, ff_vec3_sub(b->measured_b.t, b->corrected_b.t));
-        if (metrics->scenario->satellite[i].sensor.kind != FF_SENSOR_IDEAL) {
-            ff_noise_step(&m->force_noise, 0.0, b->measured_b.f);
-            ff_noise_step(&m->torque_noise, 0.0, b->measured_b.t);
-        }
-    }
     grow_norm(&m->max_velocity_correction, b->velocity_correction.v);
-    grow_norm(&m->max_omega_correction, b->velocity_correction.w);
-    grow_norm(&m->travel, ff_vec3_sub(b->command.T.p, m->robot_initial.T.p));
-    grow_angle(&m->rotation, b->command.T.q, m->robot_initial.T.q);
-    grow_norm(&m->tracking, ff_vec3_sub(b->inertial.T.p, b->satellite.position));
+    if (!metrics->brief)
+        take_details(metrics, i, row);
 }
 
 /* The motion of both formulations, from the satellites: the absolute one is theirs, the relative one is
@@ -302,8 +313,10 @@ static ff_status take(void *self, const ff_row *row) {
     ff_metrics *metrics = self;
     for (int i = 0; i < metrics->scenario->satellites; i++)
         take_body(metrics, i, row);
-    take_motions(metrics, row);
-    take_pairs(metrics, row);
+    if (!metrics->brief) {
+        take_motions(metrics, row);
+        take_pairs(metrics, row);
+    }
     for (int c = 0; c < metrics->scenario->contacts; c++) /* before any contact asks whose force it is */
         if (row->touching[c]) {
             const ff_contact *contact = &metrics->scenario->contact[c];

@@ -88,6 +88,8 @@ typedef struct ff_requirement_result {
 
 typedef struct ff_metrics {
     const ff_scenario *scenario;
+    bool brief; /* set after init or reset: nobody asks for the summary, nor for poses against the reference,
+                   ways of robots, tracking, noise; they stay zero */
     ff_rigid_model model[FF_MAX_BODIES];
     uint64_t rows;
     ff_body_metrics body[FF_MAX_BODIES];

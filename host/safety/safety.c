@@ -133,12 +133,6 @@ ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoin
     return ff_vec3_axpy(config->delay[body] + (speed > 0.0 ? path / speed : 0.0), v, measured->T.p);
 }
 
-static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
-                       int i) {
-    const ff_safety_body_in *b = &in->body[i];
-    const ff_safety_limits *limit = &config->limits[i];
-    const ff_limiter_config *most = &config->bounded[i];
-    const double T = ff_safety_between(config, in);
 #define TRIP(what, is, allowed)                                      \
     return (ff_trip) {                                               \
         .code = (what), .body = i, .value = (is), .limit = (allowed) \
@@ -149,6 +143,11 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
         if (!(value_ <= (allowed)))        \
             TRIP(what, value_, (allowed)); \
     } while (0)
+
+/* What the devices report: whether the robot moves or stands makes no difference. */
+static ff_trip examine_devices(const ff_safety_config *config, const ff_safety_in *in, int i) {
+    const ff_safety_body_in *b = &in->body[i];
+    const ff_safety_limits *limit = &config->limits[i];
     if (!ff_pose_finite(b->measured.T) || !ff_twist_finite(b->measured.twist) || !ff_wrench_finite(b->f_b))
         TRIP(FF_TRIP_NOT_FINITE, FF_NAN, 0.0);
     if (b->sensor != FF_TRIP_NONE)
@@ -158,8 +157,21 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
     if (b->clipped || !(b->apart <= FF_SAFETY_APART))
         TRIP(FF_TRIP_CLIPPED, b->clipped_by, b->clipped_limit);
     WATCH(FF_TRIP_TRACKING, b->tracking, limit->tracking);
+    return (ff_trip){.code = FF_TRIP_NONE};
+}
+
+static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *state, const ff_safety_in *in,
+                       int i) {
+    const ff_safety_body_in *b = &in->body[i];
+    const ff_safety_limits *limit = &config->limits[i];
+    const ff_limiter_config *most = &config->bounded[i];
+    const double T = ff_safety_between(config, in);
+    const ff_trip devices = examine_devices(config, in, i);
+    if (devices.code != FF_TRIP_NONE)
+        return devices;
     if (state->seen >= 1)
-        WATCH(FF_TRIP_SPIKE, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i])), limit->spike);
+        WATCH(FF_TRIP_SPIKE, fmax(b->jump, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i]))),
+              limit->spike);
     WATCH(FF_TRIP_FORCE, ff_vec3_norm(b->f_b.f), limit->force);
     WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
     WATCH(FF_TRIP_ENERGY, b->energy, limit->energy);
@@ -189,8 +201,6 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
                   fmin(ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[i])) / T, most->jerk),
                   limit->jerk);
     }
-#undef WATCH
-#undef TRIP
     return (ff_trip){.code = FF_TRIP_NONE};
 }
 
@@ -224,21 +234,34 @@ bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *state,
     return any;
 }
 
-static ff_trip examine_at_rest(const ff_safety_config *config, const ff_safety_in *in, int i) {
+static ff_trip examine_at_rest(const ff_safety_config *config, const ff_safety_memory *state,
+                               const ff_safety_in *in, bool zeroed, int i) {
     const ff_safety_body_in *b = &in->body[i];
     const ff_safety_limits *limit = &config->limits[i];
-    const double force = ff_vec3_norm(b->f_b.f), torque = ff_vec3_norm(b->f_b.t);
-    if (b->force_valid && !(force <= limit->force))
-        return (ff_trip){.code = FF_TRIP_FORCE, .body = i, .value = force, .limit = limit->force};
-    if (b->force_valid && !(torque <= limit->torque))
-        return (ff_trip){.code = FF_TRIP_TORQUE, .body = i, .value = torque, .limit = limit->torque};
+    const ff_trip devices = examine_devices(config, in, i);
+    if (devices.code != FF_TRIP_NONE)
+        return devices;
+    if (zeroed && b->force_valid) {
+        if (state->seen >= 1)
+            WATCH(FF_TRIP_SPIKE, fmax(b->jump, ff_vec3_norm(ff_vec3_sub(b->f_b.f, state->force_last[i]))),
+                  limit->spike);
+        WATCH(FF_TRIP_FORCE, ff_vec3_norm(b->f_b.f), limit->force);
+        WATCH(FF_TRIP_TORQUE, ff_vec3_norm(b->f_b.t), limit->torque);
+    }
+    WATCH(FF_TRIP_VELOCITY, ff_vec3_norm(b->measured.twist.v), limit->velocity);
+    WATCH(FF_TRIP_ANGULAR_VELOCITY, ff_vec3_norm(b->measured.twist.w), limit->angular_velocity);
+    for (int a = 0; a < 3; a++)
+        WATCH(FF_TRIP_BOX, fabs(b->measured.T.p.a[a] - config->origin[i].a[a]), limit->box.a[a]);
     return (ff_trip){.code = FF_TRIP_NONE};
 }
+#undef WATCH
+#undef TRIP
 
-ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_in *in) {
+ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_memory *memory,
+                                  const ff_safety_in *in, bool zeroed) {
     ff_trip trip = {.code = FF_TRIP_NONE};
     for (int i = 0; i < config->bodies && trip.code == FF_TRIP_NONE; i++)
-        trip = examine_at_rest(config, in, i);
+        trip = examine_at_rest(config, memory, in, zeroed, i);
     return trip;
 }
 

@@ -7,49 +7,50 @@
 #include "scenario/scenario.h"
 
 /* X(name, unit, text): one list feeds the enum and the names. */
-#define FF_TRIPS(X)                                                                                      \
-    X(NONE, "", "nothing")                                                                               \
-    X(OPERATOR, "", "the operator asked for the end")                                                    \
-    X(FINISHED, "", "the run has come to its end")                                                       \
-    X(BOX, "m", "the body would come to rest outside its box")                                           \
-    X(JOINT, "deg", "a joint would leave its range")                                                     \
-    X(REACH, "m", "the arm cannot reach the pose")                                                       \
-    X(ROTATION, "deg", "a Cartesian correction turns too far")                                           \
-    X(VELOCITY, "m/s", "the robot is too fast")                                                          \
-    X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast")                                             \
-    X(ACCELERATION, "m/s2", "the command accelerates too much")                                          \
-    X(ANGULAR_ACCELERATION, "rad/s2", "the command's rotation accelerates too much")                     \
-    X(JERK, "m/s3", "the command jerks too much")                                                        \
-    X(FORCE, "N", "the contact force is too large")                                                      \
-    X(TORQUE, "N m", "the contact torque is too large")                                                  \
-    X(SPIKE, "N", "the force jumped within one cycle")                                                   \
-    X(ENERGY, "J", "the contact has given too much energy")                                              \
-    X(TRACKING, "m", "the robot does not follow its command")                                            \
-    X(AGE, "s", "the sensor's sample is too old")                                                        \
-    X(RANGE, "", "the sensor is saturated")                                                              \
-    X(FROZEN, "records", "the sensor repeats itself")                                                    \
-    X(SENSOR, "", "the sensor reports a fault")                                                          \
-    X(NOT_FINITE, "", "a measured value is not finite")                                                  \
-    X(MISSED, "cycles", "too many cycles in a row without a telegram")                                   \
-    X(SILENT, "s", "the robot has fallen silent")                                                        \
-    X(CLIPPED, "mm or deg", "the controller clips the correction")                                       \
-    X(DIVERGED, "m/s", "the loop's motion diverged")                                                     \
-    X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                               \
-    X(START, "mm or deg", "the robot does not stand where the run begins")                               \
-    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")                                \
-    X(STANDSTILL, "mm", "the robot moves before motion is commanded")                                    \
-    X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")                               \
-    X(NO_GO, "", "this delay, contact and speed are not safe together")                                  \
-    X(PUSH, "", "the sensor's axes are not as the scenario says")                                        \
-    X(WEIGHT, "", "the mock-up's weight could not be identified")                                        \
-    X(ZERO, "N",                                                                                         \
-      "the reading at rest has changed since the check: see what touches the mock-up, then check again") \
-    X(DELAY, "cycles", "the robot's delay is not the scenario's")                                        \
-    X(AXIS, "deg/s", "an axis would have to be faster than it can")                                      \
-    X(RESTART, "cycles", "the controller's program has begun again: start from the check")               \
-    X(STANDS, "m", "the robot stands still against a moving command: see its drives and override")       \
-    X(LATE, "cycles", "the controller calls our answers late: see the computer and the network")         \
-    X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")         \
+#define FF_TRIPS(X)                                                                                          \
+    X(NONE, "", "nothing")                                                                                   \
+    X(OPERATOR, "", "the operator asked for the end")                                                        \
+    X(FINISHED, "", "the run has come to its end")                                                           \
+    X(BOX, "m", "the body would come to rest outside its box")                                               \
+    X(JOINT, "deg", "a joint would leave its range")                                                         \
+    X(REACH, "m", "the arm cannot reach the pose")                                                           \
+    X(ROTATION, "deg", "a Cartesian correction turns too far")                                               \
+    X(VELOCITY, "m/s", "the robot is too fast")                                                              \
+    X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast")                                                 \
+    X(ACCELERATION, "m/s2", "the command accelerates too much")                                              \
+    X(ANGULAR_ACCELERATION, "rad/s2", "the command's rotation accelerates too much")                         \
+    X(JERK, "m/s3", "the command jerks too much")                                                            \
+    X(FORCE, "N", "the contact force is too large")                                                          \
+    X(TORQUE, "N m", "the contact torque is too large")                                                      \
+    X(SPIKE, "N", "the force jumped within one cycle")                                                       \
+    X(ENERGY, "J", "the contact has given too much energy")                                                  \
+    X(TRACKING, "m",                                                                                         \
+      "the robot does not follow its command: see its drives, override and what else moves it")              \
+    X(AGE, "s", "the sensor's sample is too old: see its power, its cable and who else reads it")            \
+    X(RANGE, "", "the sensor is saturated: see what presses on it")                                          \
+    X(FROZEN, "records", "the sensor repeats itself: switch it off and on, then check again")                \
+    X(SENSOR, "", "the sensor reports a fault: see its status word and its cable")                           \
+    X(NOT_FINITE, "", "a measured value is not finite")                                                      \
+    X(MISSED, "cycles", "too many cycles in a row without a telegram: see the network")                      \
+    X(SILENT, "s", "the robot has fallen silent")                                                            \
+    X(CLIPPED, "mm or deg", "the controller clips the correction: see the limits of its program")            \
+    X(DIVERGED, "m/s", "the loop's motion diverged")                                                         \
+    X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                                   \
+    X(START, "mm or deg", "the robot does not stand where the run begins: bring it there, then check again") \
+    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")                                    \
+    X(STANDSTILL, "mm", "the robot moves before motion is commanded")                                        \
+    X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")                                   \
+    X(NO_GO, "", "this delay, contact and speed are not safe together")                                      \
+    X(PUSH, "", "the sensor's axes are not as the scenario says")                                            \
+    X(WEIGHT, "", "the mock-up's weight could not be identified")                                            \
+    X(ZERO, "N",                                                                                             \
+      "the reading at rest has changed since the check: see what touches the mock-up, then check again")     \
+    X(DELAY, "cycles", "the robot's delay is not the scenario's")                                            \
+    X(AXIS, "deg/s", "an axis would have to be faster than it can")                                          \
+    X(RESTART, "cycles", "the controller's program has begun again: start from the check")                   \
+    X(STANDS, "m", "the robot stands still against a moving command: see its drives and override")           \
+    X(LATE, "cycles", "the controller calls our answers late: see the computer and the network")             \
+    X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")             \
     X(METHOD, "", "the method has failed")
 
 typedef enum ff_trip_code {
@@ -122,6 +123,7 @@ typedef struct ff_safety_body_in {
     double lag;          /* [m] of what is sent behind the command */
     bool clipped;
     double clipped_by, clipped_limit; /* [mm or deg] */
+    double jump;  /* [N] of a record since the last sample, off this one's and the last one's */
     double same;  /* [records] in a row equal to the last, of a sensor that was seen to be noisy */
     double apart; /* [cycles] in a row that the robot is off all its recent commands */
     double joint; /* the commanded joint nearest to an end of its range: 0 in the middle, 1 at the end */
@@ -150,10 +152,12 @@ typedef struct ff_safety_memory {
 /* The first limit that a sample of a moving robot breaks, most telling first; NONE: none. */
 ff_trip ff_safety_examine(const ff_safety_config *config, const ff_safety_memory *memory,
                           const ff_safety_in *in);
-/* A robot that stops in order, or is held, must not be pressed beyond its limits either. What the stop itself
- * does (its deceleration, a jump of a force that lets go) is not a reason to trip. */
-ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_in *in);
-/* After a cycle of motion. */
+/* The same of a robot that comes to rest or stands: what its devices report, how fast and where it is
+ * measured, and, once there is a zero, what presses on it. What the stop itself does (its deceleration, where
+ * it ends, the jump of a force that lets go: memory->seen is 0 until it is over) is not a reason to trip. */
+ff_trip ff_safety_examine_at_rest(const ff_safety_config *config, const ff_safety_memory *memory,
+                                  const ff_safety_in *in, bool zeroed);
+/* After a cycle of motion, or of rest after a stop. */
 void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *memory, const ff_safety_in *in);
 /* Does any body touch something? A cycle without a valid force says nothing new: what was touched still
  * counts as touched. */
@@ -163,11 +167,11 @@ bool ff_safety_touching(const ff_safety_config *config, ff_safety_memory *memory
  */
 
 /* A controlled stop of one body. The output stage brings the robot to rest; then, once the robot has come
- * after its command, if the last valid force says contact, the body retreats along it at 10 mm/s, until the
- * force is gone, also at rest: by at most force/stiffness + 1 mm and 5 mm, not out of its box, and not
- * where the force grows. Without a valid force or stiffness, or in a grasp, it holds. At rest is a robot
- * whose command does not change, for a delay and three cycles, and whose measured pose has not for `settle`:
- * longer than one that lags takes to turn. */
+ * after its command, if the last valid force says contact, the body retreats along it, up to 10 mm/s with
+ * half the stop's acceleration and as slowly to its end, until the force is gone, also at rest: by at most
+ * force/stiffness + 1 mm and 5 mm, not out of its box, and not where the force grows. Without a valid force
+ * or stiffness, or in a grasp, it holds. At rest is a robot whose command does not change, for a delay and
+ * three cycles, and whose measured pose has not for `settle`: longer than one that lags takes to turn. */
 typedef enum ff_stop_why {
     FF_STOP_FREE,         /* nothing pushes */
     FF_STOP_RETREATED,    /* out of the contact */

@@ -305,6 +305,7 @@ typedef enum ff_fault_kind {
     FF_FAULT_TOOL_OFF,       /* [m] the controller's tool is longer than the scenario's */
     FF_FAULT_WALL_HARDER,    /* how many times stiffer the contacts are than the scenario's */
     FF_FAULT_ROBOT_RESTARTS, /* silent while it acts; then corrections count from where it stands */
+    FF_FAULT_FT_FAST,        /* records a cycle, always; what strikes a record strikes the first of them */
     FF_FAULTS
 } ff_fault_kind;
 

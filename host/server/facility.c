@@ -171,6 +171,7 @@ static void start_session(ff_server *f) {
         d->config = d->usual;
         ff_rsi_controller_reset(&d->config, &d->state);
         d->joints = d->first = f->plan.body[i].home;
+        d->posed.p.x = FF_NAN;
         const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;
         d->first_rist = ff_plan_to_base(&f->plan.body[i], park);
         d->motion = (ff_motion_state){0};

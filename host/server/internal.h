@@ -17,6 +17,7 @@ typedef struct ff_server_device {
     ff_ati_server_state server;
     ff_ati_scale scale;
     ff_arm_joints joints, first; /* of the arm now, and at RSI_ON */
+    ff_pose posed;               /* body at `joints`: an arm at rest does not move its axes; NaN: not known */
     ff_pose first_rist;
     ff_motion_state motion; /* of the commands */
     ff_setpoint command;

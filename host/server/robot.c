@@ -31,8 +31,11 @@ void ff__server_send_rob(ff_server *f, int i) {
     if (!isnan(size = ff__server_acts(f, FF_FAULT_ROBOT_JUMP, i)))
         T.p.y += size;
     ff_arm_joints joints;
-    if (ff_arm_inverse_after(&body->arm, &T, &d->joints, d->period, &joints, NULL) == FF_OK)
+    const bool rests =
+        ff_vec3_norm(ff_vec3_sub(T.p, d->posed.p)) < 1e-12 && ff_quat_angle(T.q, d->posed.q) < 1e-12;
+    if (!rests && ff_arm_inverse_after(&body->arm, &T, &d->joints, d->period, &joints, NULL) == FF_OK)
         d->joints = joints;
+    d->posed = T;
     ff_rsi_rob rob = {0};
     ff_pose rist = ff_plan_to_base(body, T);
     if (!isnan(size = ff__server_always(f, FF_FAULT_TOOL_OFF, i)))

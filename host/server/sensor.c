@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { MOST_RECORDS = 128 }; /* a cycle: half of what the loop reads in one */
+
 void ff__server_serve_requests(ff_server *f) {
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_server_device *d = &f->device[i];
@@ -26,8 +28,8 @@ void ff__server_serve_requests(ff_server *f) {
     }
 }
 
-/* One record, made at `tick` [s]. */
-static void send_record(ff_server *f, int i, ff_wrench wrench, double tick) {
+/* One record, made at `tick` [s]; struck: by what hits single records. */
+static void send_record(ff_server *f, int i, ff_wrench wrench, double tick, bool struck) {
     ff_server_device *d = &f->device[i];
     uint32_t status = 0;
     double size;
@@ -37,7 +39,7 @@ static void send_record(ff_server *f, int i, ff_wrench wrench, double tick) {
         wrench.f.x += size * (double)(f->k + 1 - f->moving) * f->plan.cycle;
     if (!isnan(size = ff__server_acts(f, FF_FAULT_FT_OFFSET, i)))
         wrench.f.x += size;
-    if (!isnan(size = ff__server_acts(f, FF_FAULT_FT_SPIKE, i)))
+    if (!isnan(size = ff__server_acts(f, FF_FAULT_FT_SPIKE, i)) && struck)
         wrench.f.x += size;
     if (!isnan(ff__server_always(f, FF_FAULT_FT_SWAPPED, i)))
         wrench = (ff_wrench){ff_vec3_make(wrench.t.y, wrench.t.x, wrench.t.z),
@@ -50,9 +52,9 @@ static void send_record(ff_server *f, int i, ff_wrench wrench, double tick) {
     }
     if (!isnan(ff__server_always(f, FF_FAULT_FT_DEAF, i)))
         wrench = ff_wrench_zero();
-    if (!isnan(ff__server_acts(f, FF_FAULT_FT_SATURATED, i)))
+    if (!isnan(ff__server_acts(f, FF_FAULT_FT_SATURATED, i)) && struck)
         status = (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
-    if (!isnan(ff__server_acts(f, FF_FAULT_FT_BROKEN, i)))
+    if (!isnan(ff__server_acts(f, FF_FAULT_FT_BROKEN, i)) && struck)
         status = (uint32_t)FF_ATI_STATUS_ERROR | 0x00000001u;
     const bool stuck = !isnan(ff__server_acts(f, FF_FAULT_FT_STUCK, i));
     if (!stuck && ff_ati_from_wrench(d->scale, wrench, d->counts) != FF_OK) /* beyond 32 bit: as a device */
@@ -104,17 +106,30 @@ void ff__server_sense_until(ff_server *f, int i, double t) {
         const double tick = (double)d->sensor_ticks++ * d->sensor_period, T = f->device[0].period;
         const double s = f->options->lockstep ? fmin(1.0, fmax(0.0, 1.0 - (t - tick) / T)) : 1.0;
         const ff_wrench now = f->in.sensor[i].f_s;
-        send_record(f, i, ff_wrench_add(now, ff_wrench_scale(s - 1.0, ff_wrench_sub(now, d->reading))), tick);
+        send_record(f, i, ff_wrench_add(now, ff_wrench_scale(s - 1.0, ff_wrench_sub(now, d->reading))), tick,
+                    true);
+    }
+}
+
+/* Of a sensor that is faster than the robot: on the line between two cycles. */
+static void sense_often(ff_server *f, int i, int records) {
+    const ff_server_device *d = &f->device[i];
+    const ff_wrench now = f->in.sensor[i].f_s, step = ff_wrench_sub(now, d->reading);
+    for (int n = records - 1; n >= 0; n--) {
+        const double back = (double)n / (double)records; /* [cycles] */
+        send_record(f, i, ff_wrench_add(now, ff_wrench_scale(-back, step)), f->time - back * d->period,
+                    n == records - 1);
     }
 }
 
 void ff__server_sense(ff_server *f) {
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_server_device *d = &f->device[i];
+        const double records = ff__server_always(f, FF_FAULT_FT_FAST, i);
         if (d->sensor_apart)
             ff__server_sense_until(f, i, f->time);
         else
-            send_record(f, i, f->in.sensor[i].f_s, f->time);
+            sense_often(f, i, isnan(records) ? 1 : (int)fmin(records, MOST_RECORDS));
         d->reading = f->in.sensor[i].f_s;
     }
 }

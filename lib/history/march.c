@@ -141,15 +141,16 @@ static inline double law_force(const ff_profile *e, double p, double p_dot) {
     return e->k * fmax(0.0, p) + e->c * (q * q * (3.0 - 2.0 * q)) * p_dot;
 }
 
-/* A lossless law gives back at most what it has stored. Where the sub-step ends more than twice as lively,
- * the law is stiffer than Runge and Kutta's steps can follow: no sample shows what it does. */
+/* A lossless law gives back at most what it has stored, p f of its depth and force or less. Where the
+ * sub-step ends a tenth more lively, the law is stiffer than Runge and Kutta's steps can follow: no sample
+ * shows what it does. */
 static bool is_too_stiff(const ff_profile *e, double s, double v, double bend, double mobility, double h,
                          double f_most, double u) {
     const double begin = v - 0.5 * h * bend, end = v + 0.5 * h * bend;
-    const double p = fmax(0.0, s - 0.5 * h * (v - 0.25 * h * bend) - e->x0), pushed = h * mobility * f_most;
-    const double energy =
-        begin * begin + end * end + pushed * pushed + 2.0 * mobility * p * fmax(0.0, law_force(e, p, 0.0));
-    return !((end + u) * (end + u) <= 2.0 * energy);
+    const double p = fmax(0.0, s - 0.5 * h * (v - 0.25 * h * bend) - e->x0);
+    const double speed = fmax(fabs(begin), fabs(end)) + h * mobility * f_most;
+    const double energy = speed * speed + 2.0 * mobility * p * fmax(0.0, law_force(e, p, 0.0));
+    return !((end + u) * (end + u) <= 1.1 * energy);
 }
 
 /* s'' = -mobility f(s, s', t) by two steps of Runge and Kutta's fourth order. (s, v): free motion in the

@@ -86,10 +86,7 @@ static int write_all(const char *list, const char *folder, const char *stem, con
         if (status == FF_OK &&
             ((access(path, F_OK) == 0 && access(path, W_OK) != 0) || rename(part, path) != 0))
             status = FF_ERR_IO;
-        if (status == FF_ERR_UNSUPPORTED) {
-            ff_cli_error("freefloat export: this build has no MATLAB writer (matio was not found)");
-            result = FF_EXIT_FAILED;
-        } else if (status != FF_OK) {
+        if (status != FF_OK) {
             ff_cli_error("%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
             unlink(part);
             result = FF_EXIT_FAILED;

@@ -12,6 +12,7 @@
 #include "catalog/library.h"
 #include "commands.h"
 #include "live/control.h"
+#include "operator/console.h"
 #include "record/csv.h"
 #include "text/json.h"
 #include "operator/operator.h"
@@ -40,6 +41,8 @@ static const char help[] =
     "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never arm\n"
     "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
     "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
+    "At the terminal, once it is armed: hold, retreat, zero, stop and Enter act as the page's orders; help "
+    "lists them.\n\n"
     "exit status: 0 done, 1 the run failed or was stopped, 2 bad usage or scenario\n"
     "example: freefloat facility scenarios/deos-client.yaml & freefloat rt scenarios/deos-client.yaml\n";
 
@@ -64,6 +67,7 @@ typedef struct desk { /* the operator's */
     ff_rt_result result;
     const ff_scenario *scenario;
     bool arm, quiet;
+    atomic_bool armed;   /* the terminal's questions are over: what is typed is an order */
     const char *address; /* of the live page; NULL: none */
     bool control;
     ff_live *live;
@@ -114,16 +118,16 @@ static bool permit(void *user, const ff_check *check) {
 }
 
 static bool confirm(void *user, const ff_check *check) {
-    const desk *d = user;
+    desk *d = user;
     if (!d->quiet || !d->arm) { /* nobody decides without having seen it */
         ff_progress_clear();
         show_check(d, check);
     }
     if (check->no_go.code != FF_TRIP_NONE)
         return false;
-    if (d->arm)
-        return true;
-    return typed(d, "arm? The robot will move. Type arm and Enter: ", "arm");
+    const bool yes = d->arm || typed(d, "arm? The robot will move. Type arm and Enter: ", "arm");
+    atomic_store(&d->armed, yes);
+    return yes;
 }
 
 static void tell_event(desk *d, ff_live_level level, double t, const char *text) {
@@ -187,9 +191,43 @@ static void note(void *user, const ff_rt_note *n) {
         atomic_store(&stop, true); /* nobody sees what happens any more */
 }
 
-/* ------------------------------------------------------------------------- the page, in the telemetry thread
- * --
+/* -------------------------------------------------- the terminal and the page, in the telemetry thread --
  */
+
+/* A line that the operator typed. Only the terminal of a program in the foreground is read. */
+static bool next_typed(const desk *d, ff_order *order) {
+    char line[80];
+    struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (!atomic_load(&d->armed) || tcgetpgrp(STDIN_FILENO) != getpgrp() || poll(&keys, 1, 0) <= 0)
+        return false;
+    const ssize_t got = read(STDIN_FILENO, line, sizeof line - 1);
+    line[got > 0 ? got : 0] = '\0';
+    switch (ff_console_read(line, order)) {
+    case FF_CONSOLE_ORDER:
+        return true;
+    case FF_CONSOLE_HELP:
+        ff_progress_clear();
+        fputs(ff_console_help(), stdout);
+        fflush(stdout);
+        return false;
+    case FF_CONSOLE_UNKNOWN:
+        ff_progress_clear();
+        ff_cli_error("not an order: %.*s; help lists them", (int)strcspn(line, "\r\n"), line);
+        return false;
+    default:
+        return false;
+    }
+}
+
+static void answer_typed(const desk *d, const ff_order_answer *answer, const char *text) {
+    ff_progress_clear();
+    if (!answer->done)
+        ff_cli_error("%.3f s: %s", answer->t, text);
+    else if (!d->quiet && answer->order.verb != FF_ORDER_ZERO) { /* that one is a note, too */
+        printf("%8.3f s  %s\n", answer->t, text);
+        fflush(stdout);
+    }
+}
 
 static void show_sample(void *self, const ff_telemetry_sample *sample) {
     const desk *d = self;
@@ -204,25 +242,31 @@ static bool next_order(void *self, ff_order *order) {
                                                       [FF_LIVE_SET] = FF_ORDER_SET};
     const desk *d = self;
     ff_live_command c;
-    if (!ff_live_next_command(d->live, &c))
+    if (d->live && ff_live_next_command(d->live, &c))
+        *order = (ff_order){
+            .verb = verb[c.verb], .parameter = c.parameter, .value = c.value, .id = c.id, .from = c.viewer};
+    else if (!next_typed(d, order))
         return false;
-    if (c.verb == FF_LIVE_STOP)
+    if (order->verb == FF_ORDER_STOP)
         atomic_store(&stop, true); /* as Ctrl-C: also where no telegram paces the loop yet */
-    *order = (ff_order){
-        .verb = verb[c.verb], .parameter = c.parameter, .value = c.value, .id = c.id, .from = c.viewer};
     return true;
 }
 
 static void tell_answer(void *self, const ff_order_answer *answer, const char *text) {
     desk *d = self;
     const ff_live_command command = {.id = answer->order.id, .viewer = answer->order.from};
+    if (answer->order.from == FF_CONSOLE_VIEWER)
+        answer_typed(d, answer, text);
+    if (!d->live)
+        return;
     if (answer->done && answer->order.verb == FF_ORDER_SET) {
         const ff_tuning_parameter *p = &d->table.parameter[answer->order.parameter];
         for (int n = 0; p->kind == FF_TUNING_LIMIT && n < FF_LEVEL_COUNT; n++)
             if (ff_tuning_watches(p, (ff_level_name)n))
                 ff_live_set_limit(d->live, d->bar[p->body][n], answer->is);
     }
-    ff_live_answer(d->live, &command, answer->done, text);
+    if (answer->order.from != FF_CONSOLE_VIEWER)
+        ff_live_answer(d->live, &command, answer->done, text);
     tell_event(d, answer->done ? FF_LIVE_INFO : FF_LIVE_WARNING, answer->t, text);
 }
 
@@ -273,7 +317,7 @@ static int start_live(desk *d, const ff_scenario *scenario) {
         return FF_EXIT_USAGE;
     }
     pthread_mutex_init(&d->events, NULL);
-    d->options.viewer = (ff_viewer){d, show_sample, next_order, tell_answer};
+    d->options.viewer.sample = show_sample;
     ff_cli_live(d->live, d->control);
     return FF_EXIT_DONE;
 }
@@ -315,6 +359,8 @@ static char *devices_json(const desk *d) {
         ff_json_integer(&json, "repeated", (long long)sensor->repeated);
         ff_json_integer(&json, "reordered", (long long)sensor->reordered);
         ff_json_integer(&json, "restarts", (long long)sensor->restarts);
+        ff_json_integer(&json, "bad", (long long)sensor->bad);
+        ff_json_integer(&json, "spiked", (long long)sensor->spiked);
         ff_json_close(&json, '}');
         ff_json_close(&json, '}');
     }
@@ -435,6 +481,9 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         char *folder = ff_session_folder(ask->out, session->scenario.name, NULL);
         options->out = folder;
         session->devices = true;
+        d->options.viewer = (ff_viewer){.self = d, .answer = tell_answer};
+        if (d->address || isatty(STDIN_FILENO))
+            d->options.viewer.next = next_order;
         if (d->address)
             status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)

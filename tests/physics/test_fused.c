@@ -472,13 +472,18 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
     const double w_tau[] = {0.2, 0.5, 1.0, 1.5};
     for (int i = 0; i < 4; i++) {
         hit worst = {0};
-        int open = 0, beyond = 0, silent = 0;
+        int open = 0, beyond = 0, silent = 0, doubts = 0;
         double square = 0.0;
         for (int n = 0; n < count; n++) {
             const hit h = oblique(&rng, w_tau[i], noise, mu);
             open += !h.ended;
-            worst.impulse = fmax(worst.impulse, h.impulse);
-            worst.spin = fmax(worst.spin, h.spin);
+            /* what says itself that no law explains it, or that it may be several, is only counted */
+            const bool doubted = mu > 0.0 && noise == 0.0 && h.outside & (FUSED_MISFIT | FUSED_SEVERAL);
+            doubts += doubted;
+            if (!doubted) {
+                worst.impulse = fmax(worst.impulse, h.impulse);
+                worst.spin = fmax(worst.spin, h.spin);
+            }
             if (mu > 0.0 && h.impulse > 0.03) {
                 beyond++;
                 silent += h.outside == 0;
@@ -509,6 +514,7 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
             "noise %g N, mu %g, w tau %g: impulse vector %.3f %%, spin %.3f %%, %d of %d did not end\n",
             noise, mu, w_tau[i], 100.0 * worst.impulse, 100.0 * worst.spin, open, count);
         assert_int_equal(open, 0);
+        assert_true(doubts <= 1 + count / 20);
         if (noise == 0.0 || mu > 0.0)
             assert_true(worst.impulse < allowed[i]);
         /* under noise the change of a rate that hardly changes has no relative error */

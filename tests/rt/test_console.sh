@@ -80,6 +80,10 @@ console test "weight: poses, delay: chirp" "test?=test" "arm?=arm"
 [ $got -eq 0 ] && moved test && grep -q "mock-up's mass" test.rt && grep -q "delay, by the chirp" test.rt || fail "test: exit $got: $(cat test.rt)"
 console untested "weight: poses" "test?=no"
 [ $got -ne 0 ] && ! moved untested && ! grep -q "arm?" untested.rt || fail "no test: exit $got: $(cat untested.rt)"
+# orders while it runs, without a page: hold stays until stop; what is no order is said, and nothing arms
+both+=(--set time.duration=600 --set "contacts.right.at=[9, 0, 0]" --set "satellites.body.velocity=[0.0001, 0, 0]")
+console orders "weight: scenario" "arm?=arm" "FLOAT=help" "retreat: =zero" "zeroed=arm" "not an order: arm=hold" "  HOLD=zero" "only while the satellite floats=retreat" "leaves a contact=stop"
+[ $got -eq 1 ] && grep -q "comes to rest and holds" orders.rt && grep -q "HOLD, OPERATOR" orders.rt && grep -q "ended as asked" orders.facility || fail "orders: exit $got: $(cat orders.rt)"
 # a real robot without limits: one line that names them, before anything is opened
 timeout 20 python3 console.py bare.rt -- "$FREEFLOAT" rt "$S" --out bare --set "satellites.body.robot={kind: kuka-rsi, address: 0.0.0.0, $arm}" --set "satellites.body.safety={force: 50, velocity: 0.2}"
 [ $? -eq 2 ] && grep -q "wall.yaml: body: a real robot needs limits, and the scenario has none for angular_velocity box energy; set satellites.body.safety" bare.rt && [ "$(wc -l < bare.rt)" -eq 1 ] || fail "no limits: $(cat bare.rt)"

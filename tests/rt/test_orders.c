@@ -84,6 +84,59 @@ static ff_status keep_found(void *self, const char *const *set, int count) {
     return sink.found(sink.self, set, count);
 }
 
+/* The number of this column in a message of the list's. */
+static double value_of(const ff_mcap_message *m, const ff_columns *columns, const char *what) {
+    double values[256];
+    uint64_t time, cycle;
+    size_t n;
+    const int at = ff_columns_find(columns, "body", what);
+    assert_int_equal(
+        ff_message_read_cycle(m->data, m->size, &time, &cycle, values, sizeof values / sizeof *values, &n),
+        FF_OK);
+    assert_true(at >= 0 && n == (size_t)columns->count);
+    return values[at];
+}
+
+/* The log holds the reading as the sensor sent it, and what is subtracted from it, from the first cycle on:
+ * the facility's bias of (0.5, -0.3, 0.2) N, each mean of at least 62 samples with 0.02 N of noise within six
+ * of its deviations, each single sample within six of its own; after the order to zero another one. */
+static void expect_raw_reading_and_bias(const char *path, const ff_scenario *scenario) {
+    static const double bias[] = {0.5, -0.3, 0.2};
+    static const char *const raw[] = {"sensor.force.x [N]", "sensor.force.y [N]", "sensor.force.z [N]"},
+                             *const zero[] = {"bias.force.x [N]", "bias.force.y [N]", "bias.force.z [N]"};
+    ff_columns input, tuning;
+    ff_logfile file;
+    char message[256] = "";
+    int inputs = 0, tunings = 0;
+    double first = FF_NAN, last = FF_NAN;
+    assert_int_equal(ff_columns_init_input(scenario, &input), FF_OK);
+    assert_int_equal(ff_columns_init_tuning(scenario, &tuning), FF_OK);
+    assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
+    for (bool end = false; !end;) {
+        ff_mcap_message m;
+        assert_int_equal(ff_mcap_reader_next(file.reader, &m, &end), FF_OK);
+        const ff_mcap_channel *channel = end ? NULL : ff_mcap_reader_channel(file.reader, m.channel);
+        for (int a = 0; channel && ff_mcap_text_equal(channel->topic, "/input") && inputs < 20 && a < 3; a++)
+            assert_near(value_of(&m, &input, raw[a]), bias[a], 6.0 * 0.02); /* 80 ms: before the wall */
+        for (int a = 0; channel && ff_mcap_text_equal(channel->topic, "/tuning") && a < 3; a++)
+            assert_near(value_of(&m, &tuning, zero[a]), bias[a],
+                        6.0 * 0.02 / sqrt(FF_TUNING_ZERO_TIME / 0.004));
+        if (channel && ff_mcap_text_equal(channel->topic, "/input"))
+            inputs++;
+        if (channel && ff_mcap_text_equal(channel->topic, "/tuning")) {
+            last = value_of(&m, &tuning, zero[0]);
+            first = tunings++ ? first : last;
+            assert_true(tunings > 1 || inputs == 0); /* before the first cycle */
+        }
+    }
+    print_message("%d readings, %d biases, the first %.6f N, the last %.6f N along x\n", inputs, tunings,
+                  first, last);
+    assert_true(inputs > 1000 && tunings > 60 && first != last); /* zeroing ramps it in over 0.25 s */
+    ff_columns_free(&input);
+    ff_columns_free(&tuning);
+    ff_logfile_close(&file);
+}
+
 static ff_replay_result replay(const char *path, int *zeroed, int *set) {
     ff_logfile file;
     ff_scenario *scenario = malloc(sizeof *scenario);
@@ -147,6 +200,7 @@ static void test_run_with_orders_replays(void **state) {
     assert_int_equal(b->next, ORDERS);
     assert_true(b->first > 0);
 
+    expect_raw_reading_and_bias(path[0], &b->scenario);
     int zeroed = 0, set = 0, none = 0;
     const ff_replay_result good = replay(path[0], &zeroed, &set);
     if (good.differs)

@@ -570,6 +570,7 @@ ff_status ff_ati_client_receive(const ff_ati_client_config *config, ff_ati_clien
         state->phase == FF_ATI_FAILED) /* leftovers of a stream that was stopped */
         return FF_INFO_STALE;
     bool any = false, gap = false;
+    size_t bad = count; /* the last one that must not be used */
     for (size_t k = 0; k < count; k++) {
         if (state->fresh && !still_old(config, state, now, &records[k])) {
             state->fresh = false;
@@ -583,6 +584,8 @@ ff_status ff_ati_client_receive(const ff_ati_client_config *config, ff_ati_clien
                           ? state->same + 1
                           : 0;
         state->last = records[k];
+        const ff_status health = ff_ati_status_check(records[k].status);
+        bad = health < 0 || health == FF_INFO_SATURATED ? k : bad;
         any = true;
     }
     if (!any)
@@ -590,8 +593,8 @@ ff_status ff_ati_client_receive(const ff_ati_client_config *config, ff_ati_clien
     state->phase = FF_ATI_STREAMING;
     state->tries = 0;
     state->heard_at = now;
-    *record = state->last;
-    const ff_status health = ff_ati_status_check(state->last.status);
+    *record = bad < count ? records[bad] : state->last;
+    const ff_status health = ff_ati_status_check(record->status);
     if (health != FF_OK) {
         state->unhealthy++;
         return health;

@@ -114,6 +114,10 @@ static void test_refuses_with_line_and_column(void **state) {
          "logarithm"},
         {"name: t\nbase: base.yaml\nvary:\n  satellites.body.mass: {normal: [200, 0]}\nsamples: 3\n",
          "deviation is 0"},
+        {"name: t\nbase: base.yaml\nsamples: 1\nuntil: forever\n",
+         "c.yaml:4:8: until is 'forever', allowed: settled, end"},
+        {"name: t\nbase: base.yaml\nsamples: 1\nmetrics: {a: rebound_error, b: pass}\nuntil: settled\n",
+         "c.yaml:5:8: until is 'settled', but 'pass' changes up to the end of a run"},
         {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {list: []}\n", "at least one value"},
         {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {grid: [0.001, 0.004]}\n", "number of values"},
         {"name: t\nbase: base.yaml\nvary:\n  time.cycle: {grid: [0.001, 0.004, 2.5]}\n", "whole number"},
@@ -388,6 +392,7 @@ static void test_defaults_quotes_and_limits(void **state) {
     assert_string_equal(c->metric[0].path, "rebound_error");
     assert_string_equal(c->metric[1].path, "peak_force_ratio");
     assert_string_equal(c->base, plain);
+    assert_true(c->settles);
     drop(c);
 }
 

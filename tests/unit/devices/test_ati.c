@@ -276,6 +276,19 @@ static void test_client_and_server(void **state) {
     ff_ati_server_sample(&sc, &s, 0xc0000000u, counts, bytes, sizeof bytes, &used);
     assert_int_equal(ff_ati_client_receive(&cc, &c, 1.2, bytes, used, &record), FF_ERR_DEVICE);
     assert_true(c.unhealthy == 4 && c.malformed == 1);
+    /* of several records in a datagram, the one that reports a fault comes before the newest */
+    uint8_t three[3 * FF_ATI_RECORD_SIZE];
+    static const uint32_t words[][3] = {{0, 0x80000001u, 0}, {0x80020000u, 0, 0}, {0, 0x80010000u, 0}};
+    static const ff_status healths[] = {FF_ERR_DEVICE, FF_INFO_SATURATED, FF_OK};
+    for (int n = 0; n < 3; n++) {
+        for (int k = 0; k < 3; k++) {
+            ff_ati_server_receive(&s, here, (uint8_t[]){0x12, 0x34, 0, 0x41, 0, 0, 0, 0}, 8);
+            ff_ati_server_sample(&sc, &s, words[n][k], counts, three + k * FF_ATI_RECORD_SIZE,
+                                 FF_ATI_RECORD_SIZE, &used);
+        }
+        assert_int_equal(ff_ati_client_receive(&cc, &c, 1.2, three, sizeof three, &record), healths[n]);
+        assert_int_equal(record.status, n < 2 ? words[n][1 - n] : 0);
+    }
     /* a second client steals the stream */
     assert_int_equal(ff_ati_server_receive(&s, there, (uint8_t[]){0x12, 0x34, 0, 2, 0, 0, 0, 0}, 8),
                      FF_INFO_LIMITED);

@@ -237,6 +237,19 @@ static void test_what_is_wrong_with_a_sensor(void **unused) {
         lone.model.config.body[0].wrench.bias_s.t.y = each[n].bias_ty;
         assert_trip(ends(), each[n].code, each[n].value, each[n].limit);
     }
+    /* a record before the newest counts as that does */
+    for (int kind = 0; kind < 3; kind++) {
+        alone("safety: {velocity: 9},", true);
+        lone.guard.config.limits[0].spike = 50.0;
+        ff_sample_device *d = &lone.sample.body[0].device;
+        assert_trip(ends(), FF_TRIP_NONE, 0.0, 0.0);
+        *(kind == 0 ? &d->most_force : kind == 1 ? &d->most_torque : &d->jump) = kind == 1 ? 9.9 : 99.9;
+        assert_trip(ends(), kind < 2 ? FF_TRIP_RANGE : FF_TRIP_SPIKE, kind == 1 ? 9.9 : 99.9,
+                    kind == 0   ? 100.0
+                    : kind == 1 ? 10.0
+                                : 50.0);
+        assert_int_equal(lone.guard.in.body[0].force_valid, kind == 2);
+    }
     /* in virtual time there is an age alone */
     for (int late = 0; late < 2; late++) {
         alone("safety: {age: 0.01},", false);

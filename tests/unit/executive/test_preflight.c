@@ -198,6 +198,7 @@ static void hear(void *self, double t, const char *text) {
 
 static bool arms;               /* the operator arms, two hundred cycles after the check */
 static ff_wrench drift;         /* of the second sensor, since then */
+static double shoved, twisted;  /* [m], [rad] the second robot, by somebody, since then */
 static bool deaf_to[BODIES][2]; /* forces, torques */
 
 static void check(const char *first, const char *second) {
@@ -265,6 +266,8 @@ static void check(const char *first, const char *second) {
             atomic_store(arms ? &preflight.passed : &preflight.refused, true);
             if (arms && executive.guard.walk.state == FF_STATE_ZEROED && ++waited == 200) {
                 desk.is[1].bias = ff_wrench_add(desk.is[1].bias, drift);
+                desk.is[1].off += shoved;
+                desk.is[1].turned += twisted;
                 preflight.renewed = false;
                 preflight.renewing = 0;
                 for (int i = 0; i < BODIES; i++)
@@ -498,6 +501,36 @@ static void test_the_zero_is_renewed_at_arming(void **state) {
     }
 }
 
+/* A robot that was moved while the operator decides is not armed: within the check's 1 mm and 0.1 degrees it
+ * is led to the start, beyond them it is a fault that names how far. */
+static void test_a_robot_moved_before_arming_is_a_fault(void **state) {
+    (void)state;
+    const struct { double mm, deg; } by[] = {{0.9, 0.0}, {0.0, 0.09}, {1.1, 0.0}, {0.0, 0.11}, {300.0, 5.0}};
+    for (size_t n = 0; n < sizeof by / sizeof *by; n++) {
+        memset(desk.is, 0, sizeof desk.is);
+        drift = ff_wrench_zero();
+        for (int i = 0; i < BODIES; i++)
+            desk.is[i].delay = 5;
+        shoved = -1e-3 * by[n].mm;
+        twisted = FF_PI / 180.0 * by[n].deg;
+        arms = true;
+        check("delay: scenario, weight: scenario", "delay: scenario, weight: scenario");
+        arms = false;
+        const bool fine = n < 2;
+        assert_int_equal(executive.guard.walk.state == FF_STATE_RUNUP, fine);
+        if (!fine) {
+            const ff_trip *cause = &executive.guard.walk.cause;
+            assert_int_equal(cause->code, FF_TRIP_START);
+            assert_int_equal(cause->body, 1);
+            assert_near(cause->value, by[n].mm > 1.0 ? by[n].mm : by[n].deg, 1e-9);
+            assert_near(cause->limit, by[n].mm > 1.0 ? 1.0 : 0.1, 0.0);
+            assert_true(executive.ended);
+        }
+        ff_executive_close(&executive);
+    }
+    shoved = twisted = 0.0;
+}
+
 /* Forces and torques have thresholds of their own: with one that no hand reaches the other three are seen. */
 static void test_thresholds_of_force_and_torque(void **state) {
     (void)state;
@@ -518,6 +551,7 @@ static void test_thresholds_of_force_and_torque(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_zero_is_renewed_at_arming),
+        cmocka_unit_test(test_a_robot_moved_before_arming_is_a_fault),
         cmocka_unit_test(test_what_was_put_in_is_found),
         cmocka_unit_test(test_what_is_left_out_is_said),
         cmocka_unit_test(test_wrong_sensors_are_a_no_go),

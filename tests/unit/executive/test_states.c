@@ -167,6 +167,65 @@ static void test_a_stop_in_order_is_watched_and_a_test_without_a_zero_is_not(voi
         }
 }
 
+/* What the devices report is watched until they are released, after a test of the check, too; after a fault
+ * it does not become the cause. A stop out of a state at rest was never in motion. */
+static void test_a_dead_sensor_is_a_fault_in_every_stop(void **unused) {
+    (void)unused;
+    const ff_safety_config config = wide();
+    for (int s = 0; s < FF_STATE_END; s++)
+        for (int rested = 0; rested < 2; rested++)
+            for (int failed = 0; failed < 2; failed++) {
+                ff_walk w;
+                ff_walk_reset(&w, (ff_state)s);
+                const bool moves = ff_state_moves((ff_state)s);
+                const ff_trip first = {.code = failed ? FF_TRIP_FORCE : FF_TRIP_OPERATOR, .value = 3.0};
+                ff_safety_in in = {.body[0] = {.measured.T = ff_pose_identity(), .force_valid = true}};
+                assert_true(ff_walk_judge(&config, &w, &in, first, FF_TRIP_NONE));
+                if (rested)
+                    ff_walk_rested(&w);
+                for (int n = 0; n < 3; n++)
+                    assert_false(ff_walk_judge(&config, &w, &in, none, FF_TRIP_NONE));
+                assert_int_equal(w.further.code, FF_TRIP_NONE);
+                in.body[0].sensor = FF_TRIP_AGE;
+                in.body[0].sensor_value = 0.5;
+                in.body[0].sensor_limit = 0.02;
+                assert_int_equal(ff_walk_judge(&config, &w, &in, none, FF_TRIP_NONE), moves && !failed);
+                assert_int_equal(w.cause.code, moves && !failed ? FF_TRIP_AGE : first.code);
+                assert_int_equal(w.further.code, moves && failed ? FF_TRIP_AGE : FF_TRIP_NONE);
+                in.body[0].sensor = FF_TRIP_RANGE; /* the first of them is kept */
+                assert_false(ff_walk_judge(&config, &w, &in, none, FF_TRIP_NONE));
+                assert_true(w.further.code != FF_TRIP_RANGE || !failed);
+                ff_walk_rested(&w);
+                assert_int_equal(w.state,
+                                 failed || moves || s == FF_STATE_FAULT ? FF_STATE_FAULT : FF_STATE_HOLD);
+            }
+}
+
+/* A jump of the force that the stop makes is none; one after it is. */
+static void test_a_spike_counts_once_the_stop_is_over(void **unused) {
+    (void)unused;
+    ff_safety_config config = wide();
+    config.limits[0].spike = 5.0;
+    ff_walk w;
+    ff_walk_reset(&w, FF_STATE_CONTACT);
+    ff_safety_in in = {.body[0] = {.measured.T = ff_pose_identity(), .force_valid = true}};
+    const double force[] = {20.0, 20.0, 0.0, 10.0, 0.0};
+    for (int n = 0; n < 5; n++) {
+        in.body[0].f_b.f.x = force[n];
+        ff_walk_judge(&config, &w, &in, none, n ? FF_TRIP_OPERATOR : FF_TRIP_NONE);
+        assert_int_equal(w.state, n ? FF_STATE_BRAKE : FF_STATE_CONTACT);
+    }
+    ff_walk_rested(&w);
+    in.body[0].f_b.f.x = 30.0;
+    assert_false(ff_walk_judge(&config, &w, &in, none, FF_TRIP_OPERATOR));
+    in.body[0].f_b.f.x = 26.0;
+    assert_false(ff_walk_judge(&config, &w, &in, none, FF_TRIP_OPERATOR));
+    in.body[0].f_b.f.x = 32.0;
+    assert_true(ff_walk_judge(&config, &w, &in, none, FF_TRIP_OPERATOR));
+    assert_int_equal(w.cause.code, FF_TRIP_SPIKE);
+    assert_int_equal(w.state, FF_STATE_FAULT);
+}
+
 static void test_contact_follows_the_last_valid_force(void **unused) {
     (void)unused;
     const ff_safety_config config = wide();
@@ -199,7 +258,8 @@ static void test_differences_begin_with_the_motion(void **unused) {
             w.memory.seen = 3;
             const bool changed = ff_walk_on(&w, (ff_state_event)e);
             assert_int_equal(changed, w.state != (ff_state)s);
-            assert_int_equal(w.memory.seen, !ff_state_moves((ff_state)s) && ff_state_moves(w.state) ? 0 : 3);
+            const bool begins = !ff_state_moves((ff_state)s) && ff_state_moves(w.state);
+            assert_int_equal(w.memory.seen, begins || is(w.state, STOPS) ? 0 : 3);
         }
     config.limits[0].spike = 5.0;
     ff_walk w;
@@ -245,6 +305,8 @@ int main(void) {
         cmocka_unit_test(test_the_first_fault_is_the_cause_and_replaces_only_an_orderly_one),
         cmocka_unit_test(test_a_sample_is_judged_by_the_state),
         cmocka_unit_test(test_a_stop_in_order_is_watched_and_a_test_without_a_zero_is_not),
+        cmocka_unit_test(test_a_dead_sensor_is_a_fault_in_every_stop),
+        cmocka_unit_test(test_a_spike_counts_once_the_stop_is_over),
         cmocka_unit_test(test_contact_follows_the_last_valid_force),
         cmocka_unit_test(test_differences_begin_with_the_motion),
         cmocka_unit_test(test_names),

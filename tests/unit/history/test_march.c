@@ -173,6 +173,36 @@ static void test_damped_spring_restitutes(void **unused) {
     }
 }
 
+/* A surface far stiffer, or far more damped, than any sample could show (what a sensor's spike may invent):
+ * the body is stopped or turned back, and everything stays finite. A sub-step adds at most a tenth and, where
+ * it begins inside, once more what is stored there. */
+static void test_a_surface_too_stiff_for_its_steps(void **unused) {
+    (void)unused;
+    double most = 0.0;
+    for (int n = 0; n < 400; n++) {
+        const ff_body_view view = any_body();
+        const double m = view.rigid.mass, v = pow(10.0, ff_rng_range(&rng, -10.0, -1.0)),
+                     w_n = pow(10.0, ff_rng_range(&rng, 2.5, 7.0));
+        const ff_profile surface = {.valid = true,
+                                    .law = n % FF_PROFILE_LAWS,
+                                    .k = n % 2 ? 1.0 : m * w_n * w_n,
+                                    .c = n % 3 ? m * w_n * pow(10.0, ff_rng_range(&rng, -1.0, 4.0)) : 0.0,
+                                    .depth = 1e-3};
+        ff__actor act = {.p = {.b = -1, .n = ff_vec3_make(1, 0, 0)}, .surface = &surface};
+        ff__march w;
+        begin(&w, &view, 1, &act, 1);
+        w.x[0] = (ff_rigid_state){
+            .position = {{1.3 * T * v, 0, 0}}, .attitude = {1, 0, 0, 0}, .velocity = {{-v, 0, 0}}};
+        for (int k = 0; k < 50; k++) {
+            ff__march_step(&w, T);
+            assert_true(ff_vec3_finite(w.x[0].position) && ff_vec3_finite(w.x[0].velocity));
+            most = fmax(most, fabs(w.x[0].velocity.x) / v);
+        }
+    }
+    print_message("at most %.3f of the speed it came with\n", most);
+    assert_true(most < 4.0);
+}
+
 /* The other laws against a fine integration of s'' = -f/m by the midpoint rule, 2000 steps a cycle: second
  * order, so exact to (w T/2000)^2 or 1e-8 beside the march's own error. */
 static void test_every_law_rebounds_as_integrated_finely(void **unused) {
@@ -592,6 +622,7 @@ int main(void) {
         cmocka_unit_test(test_spring_is_a_half_sine),
         cmocka_unit_test(test_damped_spring_restitutes),
         cmocka_unit_test(test_turn_is_a_half_sine),
+        cmocka_unit_test(test_a_surface_too_stiff_for_its_steps),
         cmocka_unit_test(test_every_law_rebounds_as_integrated_finely),
         cmocka_unit_test(test_two_bodies_keep_their_momentum),
         cmocka_unit_test(test_friction_of_a_point),

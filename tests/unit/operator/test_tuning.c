@@ -1,5 +1,6 @@
 /* Orders to a running loop: bounded, checked twice, answered each, refused in contact; a bias comes in by a
  * ramp. And the telemetry between the loop and who watches and commands. */
+#include "operator/console.h"
 #include "operator/telemetry.h"
 #include "operator/tuning.h"
 #include "loop_support.h"
@@ -107,6 +108,43 @@ static void test_limits_only_tightened(void **state) {
     assert_near(safety.limits[1].force, 33, 0.0);
 }
 
+/* No threshold hides a contact that a limit is for: at most a tenth of the smallest force that is limited, as
+ * tightened since, and of what the sensors read; where neither is there, the method's own range. A refusal
+ * names value and limit. */
+static void test_no_threshold_disarms_a_limit(void **state) {
+    (void)state;
+    const int force = find("threshold"), torque = find("torque_threshold");
+    const double on = model->stage.detector.force_on;
+    assert_near(tuning.table.parameter[force].high, 7.0, 1e-12); /* of 70 N */
+    assert_near(tuning.table.parameter[torque].high, 20.0, 0.0);
+    ff_order_answer a = ask((ff_order){FF_ORDER_SET, force, 50, 0, 0}, false);
+    assert_false(a.done);
+    char words[200];
+    ff_tuning_text(&tuning, &a, words, sizeof words);
+    assert_string_equal(words,
+                        "threshold refused: 50 N, allowed 0 to 7: more would hide a contact; stop, and "
+                        "ask for it in the scenario");
+    assert_near(model->stage.detector.force_on, on, 0.0);
+    assert_true(ask((ff_order){FF_ORDER_SET, find("a_b.limit.force"), 40, 0, 0}, false).done);
+    assert_false(ask((ff_order){FF_ORDER_SET, force, 4.001, 0, 0}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, force, 3.999, 0, 0}, false).done);
+    model->config.body[1].wrench.force_limit = 30; /* by the sensor's page */
+    a = ask((ff_order){FF_ORDER_SET, force, 4.0, 0, 0}, false);
+    assert_false(a.done);
+    assert_near(a.high, 3.999, 0.0); /* what holds already is not refused */
+    assert_true(ask((ff_order){FF_ORDER_SET, force, 2, 0, 0}, false).done);
+    a = ask((ff_order){FF_ORDER_SET, force, FF_NAN, 0, 0}, false);
+    assert_false(a.done);
+    assert_near(a.high, 3.0, 1e-12);
+    model->config.body[0].wrench.torque_limit = 5;
+    assert_false(ask((ff_order){FF_ORDER_SET, torque, 0.501, 0, 0}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, torque, 0.499, 0, 0}, false).done);
+    a = ask((ff_order){FF_ORDER_SET, find("c.limit.force"), 70.5, 0, 0}, false);
+    ff_tuning_text(&tuning, &a, words, sizeof words);
+    assert_string_equal(words, "c.limit.force refused: 70.5 N, allowed 0.07 to 70: limits are only tightened "
+                               "in flight");
+}
+
 /* Only limits that were given can be tightened, and each belongs to the level that it is held against. */
 static void test_table_has_what_can_be_tightened(void **state) {
     (void)state;
@@ -183,6 +221,62 @@ static void test_hold_and_stop_always(void **state) {
     ff_tuning_apply(&tuning, &access);
     assert_true(access.stop);
     assert_true(ff_tuning_answer(&tuning, &a) && a.done && ff_tuning_answer(&tuning, &a) && a.done);
+}
+
+/* Retreat is a hold where the robot moves, and is passed on where it is held; elsewhere it is refused. */
+static void test_retreat_moving_or_held(void **state) {
+    (void)state;
+    for (int n = 0; n < 4; n++) {
+        ff_tuning_access access = lend(true);
+        const ff_order order = {.verb = FF_ORDER_RETREAT, .id = 9};
+        ff_order_answer a = {0};
+        access.moves = n & 1;
+        access.held = n & 2;
+        assert_true(ff_tuning_ask(&tuning, &order));
+        ff_tuning_apply(&tuning, &access);
+        assert_true(ff_tuning_answer(&tuning, &a));
+        assert_int_equal(a.done, n > 0);
+        assert_int_equal(a.order.id, 9);
+        assert_int_equal(access.hold, n > 0);
+        assert_int_equal(access.retreat, n > 0);
+        assert_false(access.stop);
+    }
+}
+
+/* One word a line is an order, nothing near it; the help names them all. */
+static void test_what_is_typed(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        ff_console_line is;
+        ff_order_verb verb;
+    } lines[] = {
+        {"hold\n", FF_CONSOLE_ORDER, FF_ORDER_HOLD},
+        {"  stop \r\n", FF_CONSOLE_ORDER, FF_ORDER_STOP},
+        {"zero", FF_CONSOLE_ORDER, FF_ORDER_ZERO},
+        {"\tretreat\n", FF_CONSOLE_ORDER, FF_ORDER_RETREAT},
+        {"help\n", FF_CONSOLE_HELP, 0},
+        {"", FF_CONSOLE_EMPTY, 0},
+        {" \t\r\n", FF_CONSOLE_EMPTY, 0},
+        {"Hold\n", FF_CONSOLE_UNKNOWN, 0},
+        {"hol\n", FF_CONSOLE_UNKNOWN, 0},
+        {"holds\n", FF_CONSOLE_UNKNOWN, 0},
+        {"hold now\n", FF_CONSOLE_UNKNOWN, 0},
+        {"hold\nstop\n", FF_CONSOLE_UNKNOWN, 0},
+        {"arm\n", FF_CONSOLE_UNKNOWN, 0}, /* nothing arms here */
+        {"set threshold 50\n", FF_CONSOLE_UNKNOWN, 0},
+    };
+    for (size_t n = 0; n < sizeof lines / sizeof *lines; n++) {
+        ff_order order = {.verb = FF_ORDER_SET, .id = 5};
+        if (ff_console_read(lines[n].line, &order) != lines[n].is)
+            fail_msg("'%s'", lines[n].line);
+        const bool is = lines[n].is == FF_CONSOLE_ORDER;
+        assert_int_equal(order.verb, is ? lines[n].verb : FF_ORDER_SET);
+        assert_int_equal(order.from, is ? FF_CONSOLE_VIEWER : 0);
+    }
+    static const char *const words[] = {"  hold: ", "  stop: ", "  zero: ", "  retreat: "};
+    for (size_t n = 0; n < 4; n++)
+        assert_non_null(strstr(ff_console_help(), words[n]));
 }
 
 static void test_queue_bounded(void **state) {
@@ -385,9 +479,12 @@ int main(void) {
         CASE(test_limits_only_tightened),
         CASE(test_refused_in_contact_and_at_rest),
         CASE(test_hold_and_stop_always),
+        CASE(test_retreat_moving_or_held),
+        CASE(test_what_is_typed),
         CASE(test_queue_bounded),
         CASE(test_zero_ramps_the_bias_in),
         CASE(test_zero_given_up_when_touched),
+        CASE(test_no_threshold_disarms_a_limit),
         CASE(test_table_has_what_can_be_tightened),
         CASE(test_caller_is_told_what_changed),
         CASE(test_zero_once_more),

@@ -65,7 +65,7 @@ static void expect(const ff_safety_config *c, const ff_safety_memory *m, const f
  * so that no rounding is between. */
 static void test_a_limit_itself_is_allowed(void **state) {
     (void)state;
-    enum { KINDS = 18 };
+    enum { KINDS = 19 };
     for (int kind = 0; kind < KINDS; kind++)
         for (int above = 0; above < 2; above++) {
             ff_safety_config c = wide();
@@ -155,6 +155,11 @@ static void test_a_limit_itself_is_allowed(void **state) {
                 b->lag = 8.0 * x;
                 code = FF_TRIP_LAG;
                 break;
+            case 17: /* of a record between two samples */
+                l->spike = 8.0;
+                b->jump = 8.0 * x;
+                code = FF_TRIP_SPIKE;
+                break;
             default:
                 limit = FF_SAFETY_SAME;
                 value = b->same = FF_SAFETY_SAME + above;
@@ -221,7 +226,7 @@ static void test_only_the_bodies_of_the_run_are_judged(void **state) {
     in.body[BODIES].force_valid = true;
     m.touched[BODIES] = true;
     assert_int_equal(ff_safety_examine(&c, &m, &in).code, FF_TRIP_NONE);
-    assert_int_equal(ff_safety_examine_at_rest(&c, &in).code, FF_TRIP_NONE);
+    assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, true).code, FF_TRIP_NONE);
     for (int i = 0; i < BODIES; i++)
         c.contact[i] = 1.0;
     assert_false(ff_safety_touching(&c, &m, &in));
@@ -234,33 +239,115 @@ static void test_only_the_bodies_of_the_run_are_judged(void **state) {
     }
     in.body[1].f_b.f.x = in.body[2].f_b.f.x = 2.0;
     assert_int_equal(ff_safety_examine(&c, &m, &in).body, 1);
-    assert_int_equal(ff_safety_examine_at_rest(&c, &in).body, 1);
+    assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, true).body, 1);
 }
 
-/* At rest only a valid force and torque count, to the bit; what is unknown of them trips. */
-static void test_at_rest_force_and_torque_count(void **state) {
+/* At rest everything counts that the devices report and that is measured, to the bit, and nothing of the
+ * command; force, torque and spike only once there is a zero, and if the sample is valid. */
+static void test_at_rest_what_is_measured_counts(void **state) {
     (void)state;
-    ff_safety_config c = wide();
-    c.limits[BODY].force = 8.0;
-    c.limits[BODY].torque = 2.0;
-    for (int torque = 0; torque < 2; torque++) {
-        ff_safety_in in = calm();
-        ff_safety_body_in *b = &in.body[BODY];
-        double *value = torque ? &b->f_b.t.y : &b->f_b.f.y;
-        const double limit = torque ? 2.0 : 8.0;
-        *value = -limit;
-        assert_int_equal(ff_safety_examine_at_rest(&c, &in).code, FF_TRIP_NONE);
-        *value = -limit * (1.0 + 0x1p-52);
-        const ff_trip trip = ff_safety_examine_at_rest(&c, &in);
-        assert_int_equal(trip.code, torque ? FF_TRIP_TORQUE : FF_TRIP_FORCE);
-        assert_int_equal(trip.body, BODY);
-        assert_near(trip.value, -*value, 0.0);
-        assert_near(trip.limit, limit, 0.0);
-        *value = FF_NAN;
-        assert_int_equal(ff_safety_examine_at_rest(&c, &in).code, trip.code);
-        b->force_valid = false;
-        assert_int_equal(ff_safety_examine_at_rest(&c, &in).code, FF_TRIP_NONE);
-    }
+    for (int kind = 0; kind < 13; kind++)
+        for (int above = 0; above < 2; above++) {
+            ff_safety_config c = wide();
+            ff_safety_memory m = {.seen = 1};
+            ff_safety_in in = calm();
+            ff_safety_limits *l = &c.limits[BODY];
+            ff_safety_body_in *b = &in.body[BODY];
+            const double x = above ? 8.0 * (1.0 + 0x1p-52) : 8.0;
+            double value = x, limit = 8.0;
+            ff_trip_code code = FF_TRIP_NONE;
+            l->acceleration = l->angular_acceleration = l->jerk = l->energy = c.lag[BODY] = 1.0;
+            b->command.twist.v.x = b->energy = b->lag = 9.0; /* the loop's, and it does not run */
+            b->rest.x = 9.0;
+            switch (kind) {
+            case 0:
+                l->force = 8.0;
+                m.force_last[BODY].y = b->f_b.f.y = -x;
+                code = FF_TRIP_FORCE;
+                break;
+            case 1:
+                l->torque = 8.0;
+                b->f_b.t.y = -x;
+                code = FF_TRIP_TORQUE;
+                break;
+            case 2:
+                l->spike = 8.0;
+                m.force_last[BODY].z = 0.5 * x;
+                b->f_b.f.z = -0.5 * x;
+                code = FF_TRIP_SPIKE;
+                break;
+            case 3:
+                l->velocity = 8.0;
+                b->measured.twist.v.z = x;
+                code = FF_TRIP_VELOCITY;
+                break;
+            case 4:
+                l->angular_velocity = 8.0;
+                b->measured.twist.w.z = -x;
+                code = FF_TRIP_ANGULAR_VELOCITY;
+                break;
+            case 5:
+            case 6:
+            case 7: /* where it is, not where a stop would end */
+                l->box.a[kind - 5] = 8.0;
+                b->measured.twist.v.a[kind - 5] = 100.0;
+                b->measured.T.p.a[kind - 5] = kind == 6 ? -x : x;
+                code = FF_TRIP_BOX;
+                break;
+            case 8:
+                l->tracking = 8.0;
+                b->tracking = x;
+                code = FF_TRIP_TRACKING;
+                break;
+            case 9:
+                l->missed = 8.0;
+                in.missed = x;
+                code = FF_TRIP_MISSED;
+                break;
+            case 10:
+                b->same = value = above ? FF_SAFETY_SAME + 1 : FF_SAFETY_SAME;
+                limit = FF_SAFETY_SAME;
+                code = FF_TRIP_FROZEN;
+                break;
+            case 11:
+                b->apart = above ? FF_SAFETY_APART + 1 : FF_SAFETY_APART;
+                b->clipped_by = value = 12.0;
+                b->clipped_limit = limit = 10.0;
+                code = FF_TRIP_CLIPPED;
+                break;
+            default:
+                b->sensor = above ? FF_TRIP_AGE : FF_TRIP_NONE;
+                b->sensor_value = value = 0.5;
+                b->sensor_limit = limit = 0.02;
+                code = FF_TRIP_AGE;
+            }
+            const ff_trip trip = ff_safety_examine_at_rest(&c, &m, &in, true);
+            assert_int_equal(trip.code, above ? code : FF_TRIP_NONE);
+            if (above) {
+                assert_int_equal(trip.body, BODY);
+                assert_near(trip.value, value, 0.0);
+                assert_near(trip.limit, limit, 0.0);
+            }
+            if (kind == 2) { /* so does one between two samples */
+                ff_safety_in between = calm();
+                between.body[BODY].jump = x;
+                ff_safety_memory still = {.seen = 1};
+                assert_int_equal(ff_safety_examine_at_rest(&c, &still, &between, true).code,
+                                 above ? FF_TRIP_SPIKE : FF_TRIP_NONE);
+            }
+            const bool pressed = kind < 3 && above;
+            assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, false).code,
+                             above && !pressed ? code : FF_TRIP_NONE);
+            b->force_valid = false;
+            assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, true).code,
+                             above && !pressed ? code : FF_TRIP_NONE);
+            m.seen = 0; /* no neighbour */
+            b->force_valid = true;
+            assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, true).code,
+                             above && kind != 2 ? code : FF_TRIP_NONE);
+            b->f_b.f.x = FF_NAN;
+            assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, false).code, FF_TRIP_NOT_FINITE);
+        }
 }
 
 /* Differences need neighbours: the first cycle has no acceleration; three are counted, not more. */
@@ -457,9 +544,10 @@ static void test_sentences(void **state) {
         {{.code = FF_TRIP_JOINT, .value = 171, .limit = 170, .axis = 4},
          "JOINT: A4: a joint would leave its range (171, allowed 170 deg)"},
         {{.code = FF_TRIP_REACH, .axis = 6}, "REACH: A6: the arm cannot reach the pose"},
-        {{.code = FF_TRIP_RANGE, .value = 1, .limit = 0}, "RANGE: the sensor is saturated (1, allowed 0)"},
+        {{.code = FF_TRIP_RANGE, .value = 1, .limit = 0},
+         "RANGE: the sensor is saturated: see what presses on it (1, allowed 0)"},
         {{.code = FF_TRIP_SENSOR, .value = 0, .limit = 2},
-         "SENSOR: the sensor reports a fault (0, allowed 2)"},
+         "SENSOR: the sensor reports a fault: see its status word and its cable (0, allowed 2)"},
         {{.code = FF_TRIP_OPERATOR}, "OPERATOR: the operator asked for the end"},
     };
     char text[200];
@@ -651,7 +739,7 @@ int main(void) {
         cmocka_unit_test(test_a_limit_itself_is_allowed),
         cmocka_unit_test(test_what_devices_report_trips_with_their_figures),
         cmocka_unit_test(test_only_the_bodies_of_the_run_are_judged),
-        cmocka_unit_test(test_at_rest_force_and_torque_count),
+        cmocka_unit_test(test_at_rest_what_is_measured_counts),
         cmocka_unit_test(test_memory_of_the_last_cycles),
         cmocka_unit_test(test_touching_is_more_than_the_threshold),
         cmocka_unit_test(test_levels_of_one_sample),

@@ -379,7 +379,8 @@ static void test_retreat_is_bounded_and_along_the_force(void **state) {
         assert_true(r.s.retreats);
         assert_vec3_near(r.at.p, ff_vec3_make(-0.6 * far, 0.0, 0.8 * far), 2e-9);
         assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED); /* this force never ends */
-        /* at 10 mm/s; the time to see that it rests, before and after */
+        /* at 10 mm/s, half the stop's acceleration at both ends; the time to see that it rests, before and
+         * after */
         const double rests = c.settle[0] / c.cycle + 2.0;
         assert_near((double)steps, (far / 0.010 + 0.010 / 0.8) / c.cycle + 2.0 * rests + 1.0, 3.0);
     }

@@ -193,6 +193,34 @@ static void test_retreat_ends_by_the_force(void **state) {
     assert_near(r.in.at.p.x, 0.005, 1e-12);
 }
 
+/* It begins and ends with four fifths of the stop's acceleration, and no step of its velocity, the last one
+ * to rest included, is more than that acceleration makes in two cycles: the output stage is never behind. Its
+ * length is the same, its time longer by v/a: v/2a for each end. */
+static void test_retreat_begins_and_ends_slowly(void **state) {
+    (void)state;
+    stopping fast = begin(), r = begin();
+    const double a = 0.5;
+    r.c.limits[BODY].stop_acceleration = a / 0.8;
+    r.in.force = fast.in.force = ff_vec3_make(10, 0, 0);
+    double v = 0.0, most = 0.0;
+    int cycles = 0;
+    for (; !r.s.done && cycles < 10000; cycles++) {
+        const double before = r.in.at.p.x;
+        ff_stop_step(&r.c, BODY, &r.s, &r.in);
+        r.in.rests = !r.s.goes;
+        if (r.s.goes)
+            r.in.at = r.in.measured = r.s.target.T;
+        const double now = (r.in.at.p.x - before) / CYCLE;
+        assert_true(fabs(now - v) <= 2.0 * a * CYCLE + 1e-12 && now - v <= a * CYCLE + 1e-12);
+        most = fmax(most, now);
+        v = now;
+    }
+    assert_near(r.in.at.p.x, 0.005, 2e-9);
+    assert_near(most, 0.010, 1e-12);
+    assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED);
+    assert_near((double)(cycles - cycles_until_done(&fast)) * CYCLE, 0.010 / a, 3.0 * CYCLE);
+}
+
 /* A retreat stays in the box about its centre, to the bit, on each axis. */
 static void test_retreat_stays_in_the_box(void **state) {
     (void)state;
@@ -259,6 +287,7 @@ int main(void) {
         cmocka_unit_test(test_stop_decides_by_what_is_known),
         cmocka_unit_test(test_retreat_step_by_step),
         cmocka_unit_test(test_retreat_ends_by_the_force),
+        cmocka_unit_test(test_retreat_begins_and_ends_slowly),
         cmocka_unit_test(test_retreat_stays_in_the_box),
         cmocka_unit_test(test_retreat_of_a_robot_that_brakes_keeps_its_distance),
     };
