@@ -28,15 +28,11 @@ static double tracking_error(const ff_guard_body *b, ff_vec3 at) {
     return n ? least : 0.0;
 }
 
-static double largest(ff_vec3 v) {
-    return fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
-}
-
 /* Beyond its range nobody knows the force: where a force or a torque is limited, and the reading says
  * neither, the range counts as the limit. */
 static void saturated(const ff_wrench_in *sensor, const ff_wrench_config *wrench,
                       const ff_safety_limits *limits, ff_safety_body_in *in) {
-    const double force = largest(sensor->f_s.f), torque = largest(sensor->f_s.t);
+    const double force = ff_vec3_largest(sensor->f_s.f), torque = ff_vec3_largest(sensor->f_s.t);
     const bool over_force = force >= wrench->force_limit, over_torque = torque >= wrench->torque_limit;
     if (!isfinite(limits->force) && !isfinite(limits->torque))
         return;
@@ -97,11 +93,11 @@ static ff_trip_code sensor_trip(const ff_sample_body *body, const ff_wrench_conf
         return FF_TRIP_FROZEN;
     if (device->health < 0)
         return FF_TRIP_SENSOR;
-    *value = fmax(ff_vec3_norm(net.f), fmax(largest(f_s.f), device->most_force));
+    *value = fmax(ff_vec3_norm(net.f), fmax(ff_vec3_largest(f_s.f), device->most_force));
     *limit = wrench->force_limit;
     if (*value >= *limit - device->force)
         return FF_TRIP_RANGE;
-    *value = fmax(ff_vec3_norm(net.t), fmax(largest(f_s.t), device->most_torque));
+    *value = fmax(ff_vec3_norm(net.t), fmax(ff_vec3_largest(f_s.t), device->most_torque));
     *limit = wrench->torque_limit;
     if (*value >= *limit - device->torque)
         return FF_TRIP_RANGE;
@@ -114,8 +110,8 @@ static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wre
     ff_guard_body *b = &guard->body[i];
     const ff_sample_body *body = &sample->body[i];
     const ff_sample_device *device = &body->device;
-    const double force = fmax(largest(body->sensor.f_s.f), device->most_force),
-                 torque = fmax(largest(body->sensor.f_s.t), device->most_torque);
+    const double force = fmax(ff_vec3_largest(body->sensor.f_s.f), device->most_force),
+                 torque = fmax(ff_vec3_largest(body->sensor.f_s.t), device->most_torque);
     const bool in_range =
         force < wrench->force_limit - device->force && torque < wrench->torque_limit - device->torque;
     const bool valid = out->sensor_status[i] == FF_OK && device->health == FF_OK &&

@@ -48,13 +48,9 @@ static void fit_sensor(ff_network *s, int i, int64_t arrived) {
         ff_clockfit_add(&s->fitting_sensor, &b->ft.fit, (double)b->ft.count * b->ft.tick, local);
 }
 
-static double largest(ff_vec3 v) {
-    return fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
-}
-
 /* A sensor may send many records a cycle: each is judged, the newest is used. */
 static void judge_record(ff_network_body *b, const ff_sensor_report *record) {
-    const double force = largest(record->f_s.f), torque = largest(record->f_s.t),
+    const double force = ff_vec3_largest(record->f_s.f), torque = ff_vec3_largest(record->f_s.t),
                  off = ff_vec3_norm(ff_vec3_sub(record->f_s.f, b->since.from));
     const bool finite = ff_wrench_finite(record->f_s);
     const ff_status health = finite ? record->health : FF_ERR_NOT_FINITE;

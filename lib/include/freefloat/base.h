@@ -123,6 +123,10 @@ static inline ff_vec3 ff_vec3_cross(ff_vec3 a, ff_vec3 b) {
 static inline double ff_vec3_norm(ff_vec3 a) {
     return sqrt(ff_vec3_dot(a, a));
 }
+/* Of its components by size. */
+static inline double ff_vec3_largest(ff_vec3 a) {
+    return fmax(fmax(fabs(a.x), fabs(a.y)), fabs(a.z));
+}
 static inline bool ff_vec3_finite(ff_vec3 a) {
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
