@@ -144,6 +144,7 @@ typedef struct ff__actor {
     double f0, f1;   /* [N] beside the law's at the ends of the cycle; without a law, the force */
     double mobility; /* [1/kg] about what it is along the normal */
     bool fresh;      /* s, v and there are those of where the bodies stand */
+    bool rigid;      /* stiffer than the sub-steps can follow */
     bool there;      /* not beyond the surface's end */
     double s, v;     /* [m], [m/s] into the surface as the sub-step began */
 } ff__actor;

@@ -9,6 +9,7 @@
 
 static const double phase_step = 0.16;    /* [rad] of the contact's oscillation in one sub-step */
 static const double phase_sliding = 0.08; /* the same with friction */
+static const double phase_rigid = 2.0;    /* a third of its period: the depth is what a sub-step overran */
 enum { STEPS_MAX = 12 };                  /* sub-steps of a cycle */
 
 void ff__march_begin(ff__march *w, const ff_body_view *view, const ff_quat *start, double cycle, int bodies,
@@ -153,6 +154,11 @@ static bool is_too_stiff(const ff_profile *e, double s, double v, double bend, d
     return !((end + u) * (end + u) <= 1.1 * energy);
 }
 
+/* It stops the approach: without loss of place or gain of energy. */
+static give stopped(double v, double mobility) {
+    return (give){fmax(0.0, v) / mobility, 0.0};
+}
+
 /* s'' = -mobility f(s, s', t) by two steps of Runge and Kutta's fourth order. (s, v): free motion in the
  * middle of the sub-step, bend [m/s2] its curvature. The sub-step lies behind the surface as a whole. */
 static give across(const ff_profile *e, double s, double v, double bend, double mobility, double h,
@@ -178,8 +184,7 @@ static give across(const ff_profile *e, double s, double v, double bend, double 
         u += part / 6.0 * (slope[0] + 2.0 * (slope[1] + slope[2]) + slope[3]);
     }
     if (is_too_stiff(e, s, v, bend, mobility, h, fmax(fabs(f_begin), fabs(f_end)), u))
-        return (give){fmax(0.0, v) / mobility,
-                      0.0}; /* it stops the approach: without loss of place or gain of energy */
+        return stopped(v, mobility);
     return (give){-u / mobility, (0.5 * h * u - y) / mobility};
 }
 
@@ -209,7 +214,8 @@ static double kick(ff__march *w, ff__actor *z, double h, double from, double to)
     ff__place_open(w->view, &z->p, a, b, n, ff_vec3_zero(), &q);
     give g = {0.5 * h * (f_begin + f_end), 0.0};
     if (z->surface)
-        g = across(z->surface, s, v, (v - z->v) / (0.5 * h), q.mobility, h, f_begin, f_end);
+        g = z->rigid ? stopped(v, q.mobility)
+                     : across(z->surface, s, v, (v - z->v) / (0.5 * h), q.mobility, h, f_begin, f_end);
     if (!(g.impulse > 0.0))
         return 0.0;
     /* at the instant at which all of it may act at once: then both, and their momenta, are as after it all */
@@ -302,7 +308,9 @@ static int steps_for(ff__march *w, double T) {
         ff__place_open(w->view, &z->p, &w->x[z->p.a], other(w, &z->p), n, ff_vec3_zero(), &q);
         z->mobility = q.mobility;
         const double step = z->mu > 0.0 ? phase_sliding : phase_step;
-        largest = fmax(largest, sqrt(stiffness_of(z->surface, q.mobility) * q.mobility) / step);
+        const double rate = sqrt(stiffness_of(z->surface, q.mobility) * q.mobility);
+        z->rigid = rate * T > phase_rigid * most;
+        largest = fmax(largest, rate / step);
     }
     const double n = ceil(largest * T);
     return n < 1.0 ? 1 : n > most ? (int)most : (int)n;
