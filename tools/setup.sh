@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build and the tests need on Debian 12, as root or with sudo. Quick when nothing is missing.
 #   tools/setup.sh         everything for make run and make test
+#   tools/setup.sh bench   and what make bench compares with
 #   tools/setup.sh run     for make run alone: without tests, MPI, MuJoCo, browser and the checking tools
 set -eu
 
@@ -10,6 +11,7 @@ check="libcmocka-dev libmujoco-dev libopenmpi-dev openmpi-bin git g++ python3 cl
 
 packages=$build
 [ "${1:-all}" = run ] || packages="$build $check"
+[ "${1:-all}" != bench ] || packages="$packages rt-tests"
 
 # A tool that is there in another way (a newer Node.js, say) counts as installed.
 have() {
