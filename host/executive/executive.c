@@ -68,16 +68,12 @@ ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_sta
     return open_station(e);
 }
 
-/* A sensor's range is the smaller of the scenario's and its own. */
+/* The sensors' ranges, as the station knows them. */
 static ff_status take_ranges(ff_executive *e) {
     ff_loop_calibration c;
     ff_loop_calibrated(e->loop.model, &c);
-    for (int i = 0; i < e->scenario->satellites; i++) {
-        double force, torque;
-        e->station.range(e->station.self, i, &force, &torque);
-        c.sensor[i].force_limit = fmin(c.sensor[i].force_limit, force);
-        c.sensor[i].torque_limit = fmin(c.sensor[i].torque_limit, torque);
-    }
+    for (int i = 0; i < e->scenario->satellites; i++)
+        e->station.range(e->station.self, i, &c.sensor[i].force_limit, &c.sensor[i].torque_limit);
     return ff_loop_calibrate(e->loop.model, &c);
 }
 
@@ -523,7 +519,8 @@ static bool feed_row(ff_executive *e, ff_status stepped) {
 static void advance(ff_executive *e, ff_status stepped) {
     e->result->cycles = e->k;
     if (stepped < 0 && e->guard.watches)
-        e->found = ff_trip_of_step(stepped, e->loop.state, e->scenario->satellites);
+        e->found =
+            ff_trip_of_step(stepped, e->loop.state, e->scenario->satellites, e->scenario->method->name);
     else if (stepped < 0)
         fail_step(e, stepped);
     if (e->phases.plan)
