@@ -409,25 +409,3 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
             finish(state, FF_STOP_STILL_PUSHED);
     }
 }
-
-/* ------------------------------------------------------------------------------------------- go / no-go --
- */
-
-/* Beyond w tau = 1 the robot is more than a radian of the contact behind: half a rebound passes before it
- * answers, and no method of the five papers was shown there. Direct integration multiplies the energy by
- * about exp(pi w tau / 2) in a rebound (docs/methods/direct.md), so it is refused above 0.5. */
-void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast) {
-    const ff_satellite *satellite = &scenario->satellite[body];
-    if (isnan(robot_delay))
-        robot_delay = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
-    const double delay = robot_delay + satellite->sensor.delay + scenario->cycle;
-    const double speed = ff_vec3_norm(satellite->start.velocity), mass = satellite->rigid.mass;
-    double k = 0.0;
-    for (int c = 0; c < scenario->contacts; c++)
-        if (scenario->contact[c].body == body || scenario->contact[c].against == body)
-            k = fmax(k, scenario->contact[c].stiffness);
-    *forecast = (ff_forecast){.frequency = sqrt(k / mass), .delay = delay};
-    forecast->w_tau = forecast->frequency * delay;
-    forecast->force = speed * sqrt(k * mass) * exp(forecast->w_tau);
-    forecast->most = scenario->method == &ff_method_direct ? 0.5 : 1.0;
-}

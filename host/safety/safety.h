@@ -230,14 +230,19 @@ ff_vec3 ff_safety_farthest(const ff_safety_config *config, int body, const ff_sa
 /* ------------------------------------------------------------------------------------------- go / no-go --
  */
 
+/* Of the contacts that the scenario names with this body, each worst value: against a wall its own mass,
+ * against another satellite the reduced one, an arm's links counted. */
 typedef struct ff_forecast {
-    double frequency;   /* [rad/s] of the stiffest contact with this body: sqrt(k/m) */
-    double delay;       /* [s] robot, sensor and one cycle */
+    double frequency;   /* [rad/s] sqrt(k/m) */
+    double delay;       /* [s] robot, sensor and one cycle; the slower of a pair */
     double w_tau, most; /* contact frequency times delay, and its bound */
-    double force;       /* [N] predicted peak: v sqrt(k m), grown by the delay: exp(w tau) */
+    /* [N] predicted peak: v sqrt(k m), grown by the delay: exp(w tau); v the relative velocity of the start,
+     * and what the spin of both adds at the point of contact at most. No less than v times the damping. */
+    double force;
 } ff_forecast;
 
-/* robot_delay [s] as identified; FF_NAN: the scenario's. docs/safety.md gives the bounds. */
-void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast);
+/* known_delay [s] of this body's robot, as identified; FF_NAN: the scenario's. docs/safety.md gives the
+ * bounds. */
+void ff_safety_forecast(const ff_scenario *scenario, int body, double known_delay, ff_forecast *forecast);
 
 #endif
