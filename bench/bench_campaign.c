@@ -99,7 +99,7 @@ static double simulation_alone(bench *b, uint64_t i, double *reference) {
 /* Where the reference is a part of it, each way has a store of its own: else one would find what the other
  * has computed. */
 static void one_core(const char *folder, const char *method, const char *metrics, const char *what) {
-    enum { SAMPLES = 2000 };
+    enum { SAMPLES = 600 };
     static double whole[SAMPLES], alone[SAMPLES], check[SAMPLES], reference[SAMPLES], over[SAMPLES / 2];
     ff_campaign *c = load(folder, method, metrics, SAMPLES);
     bench *b = calloc(1, sizeof *b);
@@ -211,8 +211,8 @@ static double ranks_time(const char *folder, int ranks) {
 /* Single and double taken in turns, the loop among them; the medians of the ratios, so that a neighbour's
  * burst does not decide. */
 static void two(const char *folder) {
-    enum { ROUNDS = 7, STEPS = 300000000 };
-    ff_campaign *c = load(folder, "tdpa", "contacts", 8000);
+    enum { ROUNDS = 3, STEPS = 60000000 };
+    ff_campaign *c = load(folder, "tdpa", "contacts", 2000);
     double loop[2 * ROUNDS], threads[ROUNDS], ranks[ROUNDS];
     if (!c)
         return;
