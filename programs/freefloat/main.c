@@ -72,6 +72,7 @@ static int close_output(int status) {
 
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); /* a file that cannot grow is an error to report, as a full disk is */
+    ff_cli_started(argc, argv);
     const int status = close_output(run_command(argc, argv));
     ff_watch_end(status);
     return status;

@@ -31,7 +31,7 @@ refuse "METHOD:key=value" compare "$S" --methods tdpa:=3
 refuse "more than 32 variants" compare "$S" --methods "$(for i in $(seq 33); do printf 'tdpa:time.seed=%d,' "$i"; done)"
 refuse "cannot write into this folder" run "$S" --out /dev/null/x
 : > plain
-refuse "plain/direct: cannot write into this folder" compare "$S" --methods direct --out plain
+refuse "plain: cannot write into this folder" compare "$S" --methods direct --out plain
 refuse "plain: cannot write into this folder" analyze delay-margin "$S" --methods direct --map 2 --out plain --quiet
 
 sets=()
