@@ -30,6 +30,8 @@ static const command commands[] = {
      "feed a log's inputs to the loop again: the same bits, or the first difference"},
     {"export", ff_cmd_export, "turn a log into CSV or MATLAB files"},
     {"view", ff_cmd_view, "a recorded run on the live page"},
+    {"runs", ff_cmd_runs, "the runs that are kept: list, compare, remove"},
+    {"verify", ff_cmd_verify, "is a run still what its manifest says, does its log give the same bits"},
 };
 
 static void usage(FILE *out) {

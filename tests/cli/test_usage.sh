@@ -5,7 +5,7 @@ set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
 E=$FF_SOURCE_DIR/scenarios/planar-arm-emulation.yaml
-for command in run compare papers campaign analyze rt guard facility replay export view "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
+for command in run compare papers campaign analyze rt guard facility replay export view runs verify "runs diff" "runs prune" "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
   # shellcheck disable=SC2086
   expect 0 "example: " "$FREEFLOAT" $command --help
   # shellcheck disable=SC2086
