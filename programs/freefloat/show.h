@@ -31,6 +31,9 @@ int ff_show_folder(const char *path); /* ff_session_make_folder */
 int ff_show_logs(const char *list, ff_session_options *options);
 /* The contact table and the verdict of one run. */
 void ff_show_session(const ff_session *session);
+/* Why the verdict is what it is: the limits that were exceeded, the worst first, or the one that is nearest.
+ */
+void ff_show_reason(const ff_session *session, char *text, size_t size);
 /* The functions of runs/runs.h with their notes printed. Exit status; ff_show_finish that of the run as it
  * was, or FF_EXIT_FAILED where its results are not seen. */
 int ff_show_begin(const ff_run_wanted *wanted, ff_run_folder *run);
