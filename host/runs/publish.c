@@ -31,7 +31,8 @@ ff_status ff__run_link(const ff_run_folder *run) {
     const char *name = run->shown + strlen("out/");
     struct stat info;
     snprintf(target, sizeof target, ".runs/%.128s/%s", name, run->id);
-    snprintf(link, sizeof link, FF_RUNS_ROOT "/%.128s/earlier-%s", name, run->id);
+    const bool folder = lstat(run->shown, &info) == 0 && S_ISDIR(info.st_mode);
+    snprintf(link, sizeof link, FF_RUNS_ROOT "/%.128s/%s-%s", name, folder ? "earlier" : ".link", run->id);
     unlink(link);
     if (symlink(target, link) != 0)
         return FF_ERR_IO;
@@ -40,7 +41,6 @@ ff_status ff__run_link(const ff_run_folder *run) {
     ff__run_sync(
         run->path); /* what the link names is there first; the link itself may follow when it likes */
     ff__run_sync(base);
-    const bool folder = lstat(run->shown, &info) == 0 && S_ISDIR(info.st_mode);
     const bool good = folder ? exchange(link, run->shown) : rename(link, run->shown) == 0;
     if (good)
         return FF_OK;
