@@ -120,11 +120,27 @@ static ff_status check_library(const ff_logfile *file, const ff_catalog *catalog
                      library->hash);
 }
 
+bool ff_logfile_loss(const ff_logfile *file, uint64_t damaged, char *text, size_t size) {
+    const bool cut = !ff_mcap_reader_get_info(file->reader).closed;
+    char parts[64] = "";
+    *text = 0;
+    if (damaged)
+        snprintf(parts, sizeof parts, "%llu damaged part%s left out", (unsigned long long)damaged,
+                 damaged == 1 ? " was" : "s were");
+    if (cut || damaged)
+        snprintf(text, size, "%s%s%s", cut ? "the log was cut off: its writer did not close it" : "",
+                 cut && damaged ? "; " : "", parts);
+    return cut || damaged;
+}
+
 ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog, ff_scenario *scenario,
                               char *message, size_t size) {
     ff_mcap_text text, value;
-    if (ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text) != FF_OK)
-        return ff_refuse(FF_ERR_FORMAT, message, size, "the log holds no scenario");
+    const ff_status found = ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text);
+    if (found != FF_OK)
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         found == FF_ERR_FORMAT ? "the scenario in the log is damaged"
+                                                : "the log holds no scenario");
     char *memory[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND], method[1024] = "";
     const char *set[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND];
     ff_logfile *self = (ff_logfile *)(uintptr_t)file; /* read only */
