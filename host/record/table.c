@@ -56,7 +56,7 @@ static ff_status read_mcap(const char *path, ff_log_table *t, char *message, siz
     free(values);
     char loss[128];
     if (status != FF_OK)
-        snprintf(message, size, "%s: %s", path, ff_status_text(status));
+        snprintf(message, size, "%s: %s", path, ff_logfile_text(status));
     else if (ff_logfile_loss(&file, damaged, loss, sizeof loss))
         snprintf(message, size, "%s: %s", path, loss);
     ff_logfile_close(&file);

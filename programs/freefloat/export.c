@@ -148,7 +148,7 @@ int ff_cmd_export(int argc, char **argv) {
         *dot = 0;
     snprintf(copy, sizeof copy, "%s", path);
     if (status != FF_OK) {
-        ff_cli_error("%s: %s", path, ff_status_text(status));
+        ff_cli_error("%s: %s", path, ff_logfile_text(status));
         exit_status = FF_EXIT_USAGE;
     } else {
         const bool whole = !ff_logfile_loss(&file, damaged, message, sizeof message);

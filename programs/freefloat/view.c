@@ -96,7 +96,9 @@ static int play(const char *folder, const char *address, bool quiet) {
             go = ff_player_step(&player, ff_clock_now());
             usleep(8000);
         }
-        status = FF_EXIT_DONE;
+        status = recording.lost ? FF_EXIT_FAILED : FF_EXIT_DONE;
+        if (recording.lost)
+            ff_cli_error("%s: it became shorter, or cannot be read any more, while it was shown", path);
     }
     ff_player_free(&player);
     ff_live_stop(live);
