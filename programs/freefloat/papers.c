@@ -171,6 +171,7 @@ static void run_group(table *t, const ff_paper_group *g, bool quiet) {
 static void print_table(const table *t) {
     ff_table out;
     ff_table_init(&out, 6);
+    out.wide = true;
     ff_table_add(&out, "claim|paper|printed|ours|ideal|remark");
     for (int i = 0; i < t->rows; i++) {
         const row *r = &t->row[i];
