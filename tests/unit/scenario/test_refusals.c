@@ -380,7 +380,7 @@ static const struct {
     {"deos-client", {"satellites.client.limits={velocity: 0}"}, 0, "velocity is 0, allowed: > 0 [m/s]"},
     {"deos-client", {"requirements={velocity_error: 0}"}, 0, "velocity_error is 0, allowed: > 0 [m/s]"},
     {"deos-client", {"tdpa.threshold=x"}, 0, "threshold must be a number, not 'x', allowed: a finite number >= 0 [N]"},
-    {"deos-client", {"integrator=passive", "passive.rest=3"}, 1, "unknown key 'rest' in passive, allowed: reading"},
+    {"deos-client", {"integrator=passive", "passive.rest=3"}, 1, "unknown key 'rest' in passive, allowed: reading, rotation"},
     {"envisat-capture", {"satellites.servicer.arm.links.0.name=a/b"}, 0, "name 'a/b' is not a valid name, allowed: 1 to 127 bytes, not only digits, none of . / , = : \" \\"},
     {"envisat-capture", {"satellites.servicer.obsw={kind: shared}"}, 0, "satellites.servicer.obsw lacks the key 'library', allowed: text"},
     {"deos-client", {"facility.faults=[{kind: ft-mirrored, value: 0}]"}, 0, "value is 0, allowed: an axis, 1 to 6 (Fx to Tz)"},
