@@ -1,5 +1,6 @@
 /* What a run is judged by, from rows whose truth is known: errors, contacts, motions, pairs, monitors of an
  * arm, the verdict; and what summary.json says of a method's own report. */
+#include "report/history.h"
 #include "report/metrics.h"
 
 #include "support.h"
@@ -467,8 +468,46 @@ static void test_summary_of_reports_safety_and_clocks(void **state) {
     }
 }
 
+/* States and events stand in summary.json in their order; more than are kept are not written, and break
+ * nothing. */
+static void test_events_stand_in_their_order(void **state) {
+    (void)state;
+    static ff_history history;
+    const ff_sink sink = ff_history_sink(&history);
+    assert_int_equal(sink.state(sink.self, -0.5, 1, "CHECK"), FF_OK);
+    assert_int_equal(sink.row(sink.self, &row), FF_OK);
+    assert_int_equal(sink.event(sink.self, 1.25, 3, FF_EVENT_FAULT, "too \"large\"", 8.5, 8.0), FF_OK);
+    assert_int_equal(sink.event(sink.self, 1.5, 0, FF_EVENT_INFO, "an order", FF_NAN, FF_NAN), FF_OK);
+    assert_int_equal(sink.state(sink.self, 2.0, 9, "FAULT"), FF_OK);
+    char *text = ff_summary_add(strdup("{\n  \"a\": 1\n}\n"), "events", ff_history_json(&history));
+    static const char *const words[] = {
+        "\"a\": 1,\n  \"events\": [", "\"time_s\": -0.5,\n    \"state\": \"CHECK\"\n  }",
+        "\"level\": \"fault\",\n    \"text\": \"too \\\"large\\\" (8.5, allowed 8)\"\n  }",
+        "\"level\": \"info\",\n    \"text\": \"an order\"\n  }",
+        "\"time_s\": 2,\n    \"state\": \"FAULT\"\n  }]"};
+    const char *at = text;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        at = strstr(at, words[w]);
+        assert_non_null(at);
+    }
+    free(text);
+    for (int i = 0; i < 2 * FF_HISTORY_SIZE; i++)
+        sink.state(sink.self, 3.0, 9, "LATER");
+    assert_int_equal(history.count, 4 + 2 * FF_HISTORY_SIZE);
+    text = ff_history_json(&history);
+    int shown = 0;
+    for (at = text; (at = strstr(at, "time_s")) != NULL; at++)
+        shown++;
+    assert_int_equal(shown, FF_HISTORY_SIZE);
+    free(text);
+    text = ff_summary_add(strdup("{}"), "nothing", NULL);
+    assert_string_equal(text, "{}");
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_events_stand_in_their_order),
         cmocka_unit_test(test_errors_are_the_largest_and_a_number_that_is_none_sticks),
         cmocka_unit_test(test_a_contact_lasts_from_its_first_row_to_the_first_of_five_quiet_ones),
         cmocka_unit_test(test_more_contacts_than_are_listed_are_said),
