@@ -43,6 +43,8 @@ static char *summary(const ff_session *session, ff_status status) {
     ff_json_number(&json, "pose_error_rad", good ? r->pose_error : none);
     ff_json_number(&json, "force_error_N", good ? r->force_error : none);
     ff_json_number(&json, "constraint_rad", good ? r->constraint : none);
+    ff_json_number(&json, "clik_bound_rad", good ? r->clik_bound : none);
+    ff_json_number(&json, "force_gain_bound_1pkg", good ? r->force_gain_bound : none);
     ff_json_number(&json, "contact_direct_s", r->contact_direct_s);
     ff_json_number(&json, "motor_error_rad", good ? r->state_error : none);
     ff_json_number(&json, "contact_force_error_N", good ? r->contact_error : none);

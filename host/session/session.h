@@ -9,6 +9,7 @@
 #include "ideal/ideal.h"
 #include "record/log.h"
 #include "report/collect.h"
+#include "report/history.h"
 #include "report/metrics.h"
 #include "text/notes.h"
 
@@ -19,6 +20,7 @@ typedef struct ff_session {
     ff_metrics metrics;
     ff_emulate_result emulation; /* scenario.emulates */
     ff_report_collector report;  /* empty without a folder */
+    ff_history history;          /* states and events */
     bool devices;                /* ran on devices: the safety limits acted */
     char *summary;               /* JSON text; NULL: nothing was run */
     bool whole;                  /* every file that was asked for is written */

@@ -83,7 +83,6 @@ bool ff_cli_interrupted(void);
 enum { FF_TABLE_COLUMNS = 16 };
 typedef struct ff_table {
     int columns, rows, capacity;
-    bool wide; /* its lines are as long as they are */
     char (*cell)[96];
 } ff_table;
 

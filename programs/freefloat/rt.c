@@ -369,26 +369,36 @@ static char *devices_json(const desk *d) {
     return ff_json_take(&json);
 }
 
-/* One more key of summary.json; takes both. */
-static char *add_key(char *summary, const char *key, char *value) {
-    char *end = strrchr(summary, '}');
-    char *whole = value && end ? malloc(strlen(summary) + strlen(key) + strlen(value) + 32) : NULL;
-    if (whole) {
-        while (end > summary && (end[-1] == '\n' || end[-1] == ' '))
-            end--;
-        sprintf(whole, "%.*s,\n  \"%s\": %s\n}\n", (int)(end - summary), summary, key, value);
-        free(summary);
-        summary = whole;
-    }
-    free(value);
-    return summary;
+/* How late the loop woke and how long it took, of a run that has cycles. */
+static char *real_time_json(const desk *d) {
+    const ff_rt_result *r = &d->result;
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_number(&json, "wake_up_p50_us", ff_histogram_at(&r->lateness, 0.5));
+    ff_json_number(&json, "wake_up_p99_us", ff_histogram_at(&r->lateness, 0.99));
+    ff_json_number(&json, "compute_p99_us", ff_histogram_at(&r->compute, 0.99));
+    ff_json_number(&json, "input_output_p99_us", ff_histogram_at(&r->io, 0.99));
+    ff_json_integer(&json, "missed_cycles", (long long)r->missed);
+    ff_json_integer(&json, "page_faults", (long long)(r->faults.minor + r->faults.major));
+    ff_json_close(&json, '}');
+    return ff_json_take(&json);
+}
+
+static bool heard(const desk *d) {
+    bool any = false;
+    for (int i = 0; i < d->scenario->satellites; i++)
+        any = any || d->result.robots[i].received || d->result.sensors[i].received;
+    return any;
 }
 
 static char *add_devices(void *self, char *summary) {
     const desk *d = self;
     if (d->result.check.rows)
-        summary = add_key(summary, "check", ff_check_json(d->scenario, &d->result.check));
-    return add_key(summary, "devices", devices_json(d));
+        summary = ff_summary_add(summary, "check", ff_check_json(d->scenario, &d->result.check));
+    if (d->result.run.cycles)
+        summary = ff_summary_add(summary, "real_time", real_time_json(d));
+    return ff_summary_add(summary, "devices", devices_json(d));
 }
 
 /* The last two seconds before a fault, at full rate. False: they cannot be written. */
@@ -501,7 +511,7 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
             status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)
             status = ff_show_execute(session, options, d->quiet);
-        if (status == FF_EXIT_FAILED && address.virtual && session->metrics.rows == 0 && !stop)
+        if (status == FF_EXIT_FAILED && address.virtual && !heard(d) && !stop)
             ff_cli_error(
                 "no virtual device was heard: start it first, in another terminal: freefloat facility %s",
                 file);

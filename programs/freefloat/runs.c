@@ -68,7 +68,6 @@ static void begin(output *o, int columns, const char *head) {
     ff_json_init(&o->text, true);
     ff_json_open(&o->text, NULL, '[');
     ff_table_init(&o->table, columns);
-    o->table.wide = true;
     ff_table_add(&o->table, "%s", head);
 }
 

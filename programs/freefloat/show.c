@@ -217,6 +217,11 @@ void ff_show_reason(const ff_session *session, char *text, size_t size) {
     static const char *const unit[] = {" m/s", " rad/s", ""};
     const ff_requirement_result *r = session->metrics.requirement;
     int worst = 0, broken = 0, unknown = 0;
+    if (session->run.status < 0) {
+        snprintf(text, size, "the run ended early, %s",
+                 *session->run.message ? session->run.message : ff_status_text(session->run.status));
+        return;
+    }
     for (int i = 0; i < 3; i++) {
         unknown += !isfinite(r[i].value);
         broken += isfinite(r[i].value) && !r[i].met;

@@ -10,6 +10,8 @@ for kind in loop-interrupted loop-terminated; do
   grep -q "RSI ended as asked" facility.txt || fail "$kind: the controller was not commanded to end: $(cat facility.txt)"
   [ $got -eq 1 ] || fail "$kind: exit $got for a run that was cut short"
   [ -s out/summary.json ] || fail "$kind: no summary"
+  tr -d ' \n' < out/summary.json | grep -q '"state":"FLOAT"}.*"text":"theoperatoraskedfortheend"}.*"state":"HOLD"}.*"real_time":{"wake_up_p50_us":.*"devices":' || fail "$kind: states, events, timing or devices are not in summary.json: $(tail -60 out/summary.json)"
+  grep -q 'the operator asked for the end' out/report.html || fail "$kind: what ended the run is not in report.html"
 done
 
 # signals that would end or suspend it; a terminal or a reader of its output that goes away
