@@ -600,6 +600,11 @@ static bool read_root(reader *r, const ff_node *root, char *warnings, size_t war
     ff_campaign *c = r->campaign;
     if (root->kind != FF_NODE_MAP)
         return fail(r, root->place, "a campaign must be a map with name, base, vary ...");
+    const ff_node *satellites = ff_node_find(root, "satellites"),
+                  *emulation = ff_node_find(root, "emulation");
+    if (!ff_node_find(root, "base") && (satellites || emulation))
+        return fail(r, (satellites ? satellites : emulation)->key_place,
+                    "this is a scenario: freefloat run takes it; a campaign names it as its `base`");
     if (!ff_reader_keys(&r->in, root, "the campaign", keys))
         return false;
     const ff_node *name = ff_node_find(root, "name"), *base = ff_node_find(root, "base"),

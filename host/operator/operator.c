@@ -29,7 +29,7 @@ static void count_times(ff_operator *o, ff_state before) {
         return;
     if (e->sample.lateness_ns > 0.0 && before >= FF_STATE_APPROACH)
         ff_histogram_add(&result->lateness, (int64_t)e->sample.lateness_ns);
-    if (ff_state_moves(before) && before != FF_STATE_TEST && state < FF_STATE_BRAKE)
+    if (ff_state_leads(before) && state < FF_STATE_BRAKE)
         ff_histogram_add(&result->io,
                          ff_clock_now() - e->sample.wake - (e->stepped ? (int64_t)e->step_ns : 0));
     if (before == FF_STATE_ARMED && state != before)

@@ -73,7 +73,9 @@ void ff_progress_stop(ff_progress *progress);
 void ff_progress_clear(void);
 bool ff_cli_interrupted(void);
 
-/* A table with aligned columns; the first row is the head. Numbers right, words left. */
+/* A table with aligned columns; the first row is the head. Numbers right, words left. Where it is wider than
+ * 80 columns headings are broken, and what still does not fit stands below, behind the first column again. */
+enum { FF_TABLE_COLUMNS = 16 };
 typedef struct ff_table {
     int columns, rows, capacity;
     char (*cell)[96];

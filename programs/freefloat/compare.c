@@ -29,65 +29,62 @@ static const char help[] =
     "example: freefloat compare scenarios/deos-client.yaml --methods "
     "ideal,direct,tdpa,tdpa:reading=printed\n";
 
-static void add_contacts(ff_table *table, const ff_session *session, int i, int most) {
-    char row[2048];
-    int n = snprintf(row, sizeof row, "%s", session->label), shown = 0;
-    for (int k = 0; k < session->metrics.episodes && shown < most; k++) {
-        const ff_episode *e = &session->metrics.episode[k];
-        const ff_contact *contact = &session->scenario.contact[e->contact];
-        if (contact->body != i && contact->against != i)
-            continue;
-        const double speed = ff_vec3_norm(e->after[contact->body == i ? 0 : 1].velocity);
-        n += isnan(e->end) ? snprintf(row + n, sizeof row - (size_t)n, "|open")
-                           : snprintf(row + n, sizeof row - (size_t)n, "|%.5f", speed);
-        shown++;
-    }
-    for (; shown < most; shown++)
-        n += snprintf(row + n, sizeof row - (size_t)n, "|-");
-    const ff_body_metrics *m = &session->metrics.body[i];
-    snprintf(row + n, sizeof row - (size_t)n, "|%.5f|%.4f|%.3f|%.5g|%.5g|%s", m->error_velocity,
-             m->error_omega * 180.0 / FF_PI, session->metrics.peak_force_ratio[i], m->final_energy,
-             m->max_energy, session->metrics.pass ? "pass" : "fail");
-    ff_table_add(table, "%s", row);
+/* The speed of satellite i after a contact. */
+static void put_speed(const ff_session *session, int i, const ff_episode *e, char text[16]) {
+    if (!e)
+        snprintf(text, 16, "-");
+    else if (isnan(e->end))
+        snprintf(text, 16, "open");
+    else
+        snprintf(text, 16, "%.5f",
+                 ff_vec3_norm(e->after[session->scenario.contact[e->contact].body == i ? 0 : 1].velocity));
 }
 
-static int count_contacts(const ff_session *session, int i) {
+static void add_row(ff_table *table, const ff_session *session, int i) {
+    const ff_metrics *metrics = &session->metrics;
+    const ff_episode *first = NULL, *last = NULL;
     int n = 0;
-    for (int k = 0; k < session->metrics.episodes; k++) {
-        const ff_contact *contact = &session->scenario.contact[session->metrics.episode[k].contact];
-        n += contact->body == i || contact->against == i;
+    for (int k = 0; k < metrics->episodes; k++) {
+        const ff_contact *contact = &session->scenario.contact[metrics->episode[k].contact];
+        if (contact->body != i && contact->against != i)
+            continue;
+        last = &metrics->episode[k];
+        first = first ? first : last;
+        n++;
     }
-    return n;
+    char speed[2][16];
+    put_speed(session, i, first, speed[0]);
+    put_speed(session, i, last, speed[1]);
+    const ff_body_metrics *m = &metrics->body[i];
+    ff_table_add(table, "%s|%s|%d%s|%s|%s|%.5f|%.4f|%.3f|%.4g", session->label,
+                 metrics->pass ? "pass" : "fail", n, metrics->more ? "+" : "", speed[0], speed[1],
+                 m->error_velocity, m->error_omega * 180.0 / FF_PI, metrics->peak_force_ratio[i],
+                 m->final_energy);
 }
 
 static void print_table(const ff_session *const *sessions, int count, const ff_comparison *all) {
     const ff_scenario *scenario = &sessions[0]->scenario;
     for (int i = 0; i < scenario->satellites; i++) {
-        int most = 0;
-        for (int s = 0; s < count; s++)
-            if (count_contacts(sessions[s], i) > most)
-                most = count_contacts(sessions[s], i);
-        most = most > 5 ? 5 : most;
-        printf("%s%s%s: speed after contact [m/s], largest error against ideal, peak robot force over ideal, "
-               "energy "
-               "[J]\n",
+        printf("%s%s%s: speed after the first and the last contact, largest error against\n"
+               "ideal, peak robot force over ideal, energy at the end\n",
                ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain());
-        char head[512];
-        int n = snprintf(head, sizeof head, "method");
-        for (int c = 0; c < most; c++)
-            n += snprintf(head + n, sizeof head - (size_t)n, "|contact %d", c + 1);
-        snprintf(head + n, sizeof head - (size_t)n,
-                 "|error m/s|error deg/s|force ratio|final|largest|verdict");
         ff_table table;
-        ff_table_init(&table, most + 7);
-        ff_table_add(&table, "%s", head);
+        ff_table_init(&table, 9);
+        ff_table_add(&table,
+                     "method|verdict|contacts|first m/s|last m/s|error m/s|error deg/s|force ratio|energy J");
         for (int s = 0; s < count; s++)
-            add_contacts(&table, sessions[s], i, most);
+            add_row(&table, sessions[s], i);
         ff_table_print(&table);
         ff_table_free(&table);
-        for (int k = 0; k < all->refusals; k++)
-            printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);
     }
+    for (int s = 0; s < count; s++)
+        if (!sessions[s]->metrics.pass) {
+            char reason[200];
+            ff_show_reason(sessions[s], reason, sizeof reason);
+            printf("%s fails: %s\n", sessions[s]->label, reason);
+        }
+    for (int k = 0; k < all->refusals; k++)
+        printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);
 }
 
 static void print_entry(bool first, const char *label, const char *value) {

@@ -7,6 +7,7 @@
 #include "catalog/watch.h"
 #include "cli.h"
 #include "commands.h"
+#include "scenario/reader.h"
 #include "text/version.h"
 
 typedef struct command {
@@ -57,7 +58,11 @@ static int run_command(int argc, char **argv) {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
-    ff_cli_error("freefloat: unknown command '%s'; freefloat --help lists them", argv[1]);
+    ff_guess guess = {.wrong = argv[1]};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        ff_guess_add(&guess, commands[i].name);
+    ff_cli_error("freefloat: unknown command '%s'%s; freefloat --help lists them", ff_show(argv[1]).text,
+                 ff_guess_hint(&guess).text);
     return FF_EXIT_USAGE;
 }
 

@@ -414,6 +414,8 @@ static void write_last(const desk *d, const char *folder) {
 static void show_end(const void *self) {
     const desk *d = self;
     const ff_rt_result *r = &d->result;
+    if (!r->run.cycles)
+        return;
     unsigned long long late = 0;
     for (int i = 0; i < d->scenario->satellites; i++)
         late += r->robots[i].late;
@@ -488,6 +490,10 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
             status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)
             status = ff_show_execute(session, options, d->quiet);
+        if (status == FF_EXIT_FAILED && address.virtual && session->metrics.rows == 0 && !stop)
+            ff_cli_error(
+                "no virtual device was heard: start it first, in another terminal: freefloat facility %s",
+                file);
         if (d->live && session->summary && d->result.trip.code == FF_TRIP_FINISHED)
             ff_show_verdict_live(session, d->live);
         if (d->live && d->result.state != FF_STATE_FAULT)

@@ -30,6 +30,9 @@ int ff_show_folder(const char *path); /* ff_session_make_folder */
 int ff_show_logs(const char *list, ff_session_options *options);
 /* The contact table and the verdict of one run. */
 void ff_show_session(const ff_session *session);
+/* Why the verdict is what it is: the limits that were exceeded, the worst first, or the one that is nearest.
+ */
+void ff_show_reason(const ff_session *session, char *text, size_t size);
 /* Writes the report of one session, then prints what was asked for: the summary, or the table and what `more`
  * adds (NULL: nothing). `status` as it was, FF_EXIT_FAILED where the report or, with --strict, the verdict
  * says so. */
