@@ -181,15 +181,17 @@ static const ff_paper_spec low_runs[] = MASS("he2022/4-2-low.yaml"), middle_runs
              FF_NUMBER("%.3f", least_damping, PRINTED, 0),                                                  \
              FF_NUMBER("%.3f", least_damping, OURS, 0),                                                     \
              {0},                                                                                           \
-             FF_TEXT("not reproduced: the paper would have to state its force noise. `adapt: RQ` shows "    \
-                     "negative estimates; ours are bounded at 0"),                                          \
+             FF_TEXT("not reproduced: the paper would have to state its force noise. Ours are bounded at "  \
+                     "0, printed "                                                                          \
+                     "averages them before the bound"),                                                     \
              FF_SAYS(-FF_INF, -1e-6, ""),                                                                   \
              FF_ASSERT(FF_BETWEEN(OURS, 0, 0.2))},                                                          \
             {"4.2, Fig. 15a: CoV of the first collision, " kg " kg",                                        \
              "slightly above 1",                                                                            \
              FF_CELLS("%.4f", cov, 0, PRINTED, OURS, IDEAL),                                                \
-             FF_NUMBER("without control %.2f. Not reproduced: a passive controller without a later "        \
-                       "measurement cannot overshoot; their tracking error is not stated",                  \
+             FF_NUMBER("without control %.2f. Not reproduced: a wall that dissipates gives back less than " \
+                       "it got; the "                                                                       \
+                       "paper would have to state what its robot added",                                    \
                        cov, DIRECT, 0),                                                                     \
              FF_SAYS(1, 1.1, ""),                                                                           \
              FF_ASSERT(FF_NEAR(OURS, one, 3e-3), FF_NEAR(IDEAL, one, 5e-4))},                               \
@@ -214,10 +216,10 @@ static const ff_paper_spec low_runs[] = MASS("he2022/4-2-low.yaml"), middle_runs
         }                                                                                                   \
     }
 #define NO_WORD .word = {0}
-static const ff_paper_entry low_rows[] = MASS_ROWS("900", "-", NO_WORD, "very close", 0.9916, 0.9752),
+static const ff_paper_entry low_rows[] = MASS_ROWS("900", "", NO_WORD, "very close", 0.9916, 0.9752),
                             middle_rows[] =
                                 MASS_ROWS("450", "2.2", FF_SAYS(2.15, 2.25, "po"), "78.63", 0.9888, 0.9669),
-                            high_rows[] = MASS_ROWS("300", "-", NO_WORD, "very close", 0.9867, 0.9605);
+                            high_rows[] = MASS_ROWS("300", "", NO_WORD, "very close", 0.9867, 0.9605);
 
 /* Largest difference of the satellites' velocities after each contact and at the end [m/s], of a run with one
  * robot and of the run two before it. */
