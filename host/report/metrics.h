@@ -132,5 +132,8 @@ void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_sta
 /* The part of the contract's summary.json, section 4.3. Returns malloc'ed JSON text, NULL when out of memory.
  */
 char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run);
+/* One more key at its end; takes both texts, malloc'ed, and returns the longer one, or `summary` as it was
+ * where `value` is NULL or memory runs out. */
+char *ff_summary_add(char *summary, const char *key, char *value);
 
 #endif

@@ -190,7 +190,6 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
     char message[256] = "", warnings[1024];
     if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
         return FF_REFUSED;
-    ff_session_clear(options->out);
     snprintf(session->label, sizeof session->label, "emulation");
     const ff_scenario *scenario = &session->scenario;
     const ff_status status = scenario->target == FF_TARGET_ARM
@@ -211,17 +210,22 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
     session->summary = summary(session, status);
     if (!session->summary)
         outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the summary", scenario->name);
+    session->whole = session->summary != NULL;
     if (options->out) {
         if (options->mcap) /* a file that was asked for: also said where warnings are not shown */
             ff_notes_error(notes, FF_DONE,
                            "warning: %s: an emulation has no log.mcap; --log csv writes its log",
                            scenario->name);
-        if (!collect(session))
-            outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the report", scenario->name);
+        if (!collect(session)) {
+            ff_notes_error(notes, FF_FAILED, "%s: no memory for the report", scenario->name);
+            session->whole = false;
+        }
         if (options->csv && write_log(session, options->out, notes) != FF_DONE)
-            outcome = FF_FAILED;
+            session->whole = false;
         if (session->summary &&
             ff_session_write(options->out, "summary.json", session->summary, notes) != FF_DONE)
+            session->whole = false;
+        if (!session->whole)
             outcome = FF_FAILED;
     }
     return outcome;

@@ -143,11 +143,11 @@ static void print_block(const ff_table *table, const column *m, int columns) {
 }
 
 /* Breaks headings, the one that yields most first, until the columns fit or no heading can be broken. */
-static void narrow(column *m, int columns) {
+static void narrow(column *m, int columns, int screen) {
     int total = -2;
     for (int i = 0; i < columns; i++)
         total += m[i].size + 2;
-    for (int best = 0; total > SCREEN && best >= 0; total--) {
+    for (int best = 0; total > screen && best >= 0; total--) {
         best = -1;
         for (int i = 0, gain = 0; i < columns; i++) {
             const int least = m[i].word > m[i].values ? m[i].word : m[i].values;
@@ -168,7 +168,7 @@ void ff_table_print(const ff_table *table) {
         m[columns] = measure(table, c);
         columns += !m[columns].empty;
     }
-    narrow(m, columns);
+    narrow(m, columns, SCREEN);
     for (int from = 1, to = 1; from == 1 || from < columns; from = to) {
         column block[FF_TABLE_COLUMNS] = {m[0]};
         int used = m[0].size;

@@ -348,7 +348,7 @@ static const struct {
     {"deos-client", {"method=[a]"}, 0, "method must be a word, not a list, allowed: ideal, direct, tdpa, damping, impact, fused"},
     {"deos-client", {"tdpa={reading: 3}"}, 0, "unknown reading '3', allowed: default, printed"},
     {"deos-client", {"tdpa={no: 3}"}, 0, "unknown key 'no' in tdpa, allowed: reading, observer, velocity, reset, law, pair, threshold, torque_threshold"},
-    {"deos-client", {"fused={noise: -1}"}, 0, "unknown key 'noise' in fused, allowed: delay, tracking, force_noise, torque_noise, skew, stiffness, look_back"},
+    {"deos-client", {"fused={noise: -1}"}, 0, "unknown key 'noise' in fused, allowed: delay, tracking, force_noise, torque_noise, skew, stiffness, look_back, sensor_lag, zero"},
     {"deos-client", {"satellites.client.mesh={file: /nowhere.stl}"}, 0, "mesh '/nowhere.stl': No such file or directory, allowed: an STL or OBJ file of at most 20000 triangles, from the scenario's folder"},
     {"deos-client", {"satellites.client.mesh={file: [1]}"}, 0, "file must be text, not a list, allowed: 1 to 127 bytes"},
     {"envisat-capture", {"nominal={kind: satellite, of: client}"}, 0, "nominal kind 'satellite' does not go with an arm, allowed: free, prescribed"},
