@@ -7,7 +7,7 @@ set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev zlib1g-dev libzstd-dev libwebsockets-dev"
 pages="nodejs npm"
-bench="libmujoco-dev valgrind rt-tests"
+bench="libmujoco-dev valgrind rt-tests python3"
 check="$pages libcmocka-dev libopenmpi-dev openmpi-bin git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium gcovr"
 
 # Debian's npm alone brings some 600 packages. Where a Node is there, make run does without them: with no npm beside it the report is the plain one.

@@ -68,16 +68,12 @@ ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_sta
     return open_station(e);
 }
 
-/* A sensor's range is the smaller of the scenario's and its own. */
+/* The sensors' ranges, as the station knows them. */
 static ff_status take_ranges(ff_executive *e) {
     ff_loop_calibration c;
     ff_loop_calibrated(e->loop.model, &c);
-    for (int i = 0; i < e->scenario->satellites; i++) {
-        double force, torque;
-        e->station.range(e->station.self, i, &force, &torque);
-        c.sensor[i].force_limit = fmin(c.sensor[i].force_limit, force);
-        c.sensor[i].torque_limit = fmin(c.sensor[i].torque_limit, torque);
-    }
+    for (int i = 0; i < e->scenario->satellites; i++)
+        e->station.range(e->station.self, i, &c.sensor[i].force_limit, &c.sensor[i].torque_limit);
     return ff_loop_calibrate(e->loop.model, &c);
 }
 
@@ -138,19 +134,14 @@ double ff_executive_time(const ff_executive *e) {
 }
 
 static bool floats(const ff_executive *e) {
-    return e->guard.walk.state == FF_STATE_FLOAT || e->guard.walk.state == FF_STATE_CONTACT;
-}
-
-/* The robots are commanded by the loop, or are led to where it begins. */
-static bool leads(ff_state state) {
-    return ff_state_moves(state) && state != FF_STATE_TEST;
+    return ff_state_commands(e->guard.walk.state) == FF_COMMANDS_LOOP;
 }
 
 /* Who is led, and how the station takes it. */
 static unsigned led_by(const ff_executive *e, bool all) {
     const ff_state state = e->guard.walk.state;
     const unsigned bodies = all ? (1u << e->scenario->satellites) - 1u : e->led;
-    return bodies | (ff_state_moves(state) ? FF_LED_MOVES : 0u) | (leads(state) ? FF_LED_AHEAD : 0u);
+    return bodies | (ff_state_moves(state) ? FF_LED_MOVES : 0u) | (ff_state_leads(state) ? FF_LED_AHEAD : 0u);
 }
 
 /* Ends the run in this cycle; false, for the caller to pass on. */
@@ -223,7 +214,7 @@ static bool wait_sample(ff_executive *e) {
 static void measure_devices(ff_executive *e) {
     ff_phases *p = &e->phases;
     ff_loop_info idle = {0};
-    const bool moves = leads(e->guard.walk.state);
+    const bool moves = ff_state_leads(e->guard.walk.state);
     p->missed += e->sample.lost;
     p->missed_at_rest += moves ? 0 : e->sample.lost;
     /* what stage 1 has learnt before t = 0 is not part of the run, which a log repeats from there */
@@ -523,7 +514,8 @@ static bool feed_row(ff_executive *e, ff_status stepped) {
 static void advance(ff_executive *e, ff_status stepped) {
     e->result->cycles = e->k;
     if (stepped < 0 && e->guard.watches)
-        e->found = ff_trip_of_step(stepped, e->loop.state, e->scenario->satellites);
+        e->found =
+            ff_trip_of_step(stepped, e->loop.state, e->scenario->satellites, e->scenario->method->name);
     else if (stepped < 0)
         fail_step(e, stepped);
     if (e->phases.plan)
@@ -576,14 +568,14 @@ static void stop_devices(ff_executive *e) {
 static void lead_devices(ff_executive *e, ff_state before) {
     const ff_state state = e->guard.walk.state;
     if (e->sample.filled) { /* afterwards: nothing can be commanded */
-        if (leads(state) && ff__phases_fill(e))
+        if (ff_state_leads(state) && ff__phases_fill(e))
             run_loop(e, false);
         return;
     }
     ff__phases_check(e, before);
-    if (e->guard.walk.state >= FF_STATE_BRAKE)
+    if (ff_state_commands(e->guard.walk.state) == FF_COMMANDS_STOP)
         stop_devices(e);
-    else if (!leads(before)) /* held where they are, but for the tests */
+    else if (!ff_state_leads(before)) /* held where they are, but for the tests */
         write_commands(e, e->phases.preflight->testing);
     else if (ff__phases_lead(e))
         run_loop(e, true);

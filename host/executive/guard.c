@@ -93,6 +93,9 @@ static ff_trip_code sensor_trip(const ff_sample_body *body, const ff_wrench_conf
         return FF_TRIP_FROZEN;
     if (device->health < 0)
         return FF_TRIP_SENSOR;
+    *value = FF_NAN;
+    if (!ff_wrench_finite(f_s))
+        return FF_TRIP_NOT_FINITE;
     *value = fmax(ff_vec3_norm(net.f), fmax(ff_vec3_largest(f_s.f), device->most_force));
     *limit = wrench->force_limit;
     if (*value >= *limit - device->force)

@@ -180,7 +180,7 @@ bool ff__phases_lead(ff_executive *e) {
         } else
             ff__executive_go(e, FF_ON_BEGIN);
     }
-    return state_of(e) >= FF_STATE_FLOAT && !p->finished;
+    return ff_state_commands(state_of(e)) == FF_COMMANDS_LOOP && !p->finished;
 }
 
 bool ff__phases_fill(ff_executive *e) {

@@ -26,17 +26,26 @@ ff_state ff_state_next(ff_state state, ff_state_event event) {
     return (ff_state)next[state][event];
 }
 
-bool ff_state_moves(ff_state state) {
-    return state == FF_STATE_TEST || (state >= FF_STATE_APPROACH && state <= FF_STATE_CONTACT);
-}
-
 static const struct {
     const char *name, *text;
+    ff_commands sent;
 } states[] = {
-#define FF_STATE_ROW(name, text) {#name, text},
+#define FF_STATE_ROW(name, sent, text) {#name, text, FF_COMMANDS_##sent},
     FF_STATES(FF_STATE_ROW)
 #undef FF_STATE_ROW
 };
+
+ff_commands ff_state_commands(ff_state state) {
+    return states[state].sent;
+}
+
+bool ff_state_moves(ff_state state) {
+    return ff_state_leads(state) || states[state].sent == FF_COMMANDS_TEST;
+}
+
+bool ff_state_leads(ff_state state) {
+    return states[state].sent == FF_COMMANDS_PATH || states[state].sent == FF_COMMANDS_LOOP;
+}
 
 const char *ff_state_name(ff_state state) {
     return (unsigned)state < FF_STATE_COUNT ? states[state].name : "?";

@@ -27,7 +27,7 @@ bool ff_walk_end(ff_walk *walk, ff_trip cause) {
         return false;
     if (first) {
         walk->moved = ff_state_moves(walk->state);
-        walk->zeroed = walk->moved && walk->state != FF_STATE_TEST;
+        walk->zeroed = ff_state_leads(walk->state);
     }
     walk->cause = cause;
     ff_walk_on(walk, faulty ? FF_ON_TRIP : FF_ON_STOP);

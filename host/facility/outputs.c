@@ -56,7 +56,7 @@ void ff_outputs_offer(ff_outputs *outputs, uint64_t k, const ff_setpoint *comman
         begin(outputs, command);
     for (int i = 0; i < outputs->bodies; i++) {
         if (k > 0)
-            ff_output_confirm(&outputs->body[i].config, &outputs->body[i].state, true, false);
+            ff_output_confirm(&outputs->body[i].state, true, false);
         outputs->body[i].before = outputs->body[i].state;
     }
     bound(outputs, k, command, led, sent);

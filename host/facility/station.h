@@ -126,7 +126,8 @@ typedef struct ff_station {
                   const ff_wrench *measured_b, const ff_arm_order *arm, ff_sent *sent);
     /* Of the sample waited for last; NULL: nobody knows. */
     const ff_truth *(*truth)(const void *self);
-    /* Devices only, NULL elsewhere. range: end of a sensor's range [N], [N m], each axis. bound: what each
+    /* Devices only, NULL elsewhere. range: end of a sensor's range [N], [N m], each axis: the smaller
+     * of the scenario's and its own. bound: what each
      * answer keeps from now on. show: a line for the operator at the robot's controller, with its next
      * answer. release: the end; robots that still speak are brought to rest and stopped. */
     void (*range)(const void *self, int body, double *force, double *torque);

@@ -60,7 +60,7 @@ void ff__network_confirm(ff_network *s, int i, bool held) {
     ff_network_body *b = &s->body[i];
     const bool taken = b->report.taken, stood = b->report.stood || held;
     const double most = b->limits.missed;
-    ff_output_confirm(&b->output_config, &b->output, taken, stood);
+    ff_output_confirm(&b->output, taken, stood);
     ff_axes_confirm(&b->axes, taken, stood);
     if (!b->output.moved)
         return;

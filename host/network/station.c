@@ -74,7 +74,7 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     status = read_page(s, i, message, size);
     if (status != FF_OK)
         return status;
-    /* a sensor's range is the smaller of the scenario's and its own */
+    /* a sensor's range is the smaller of the scenario's and its own: here, for all that ask */
     const ff_sensor_config *sensor = &s->scenario->satellite[i].sensor;
     address->sensor->range(b->sensor, &range);
     b->force_range = fmin(range.force, sensor->range_force);
@@ -116,10 +116,8 @@ static ff_status open_all(void *self, const double *lead, char *message, size_t 
 
 static void range(const void *self, int i, double *force, double *torque) {
     const ff_network *s = self;
-    ff_device_range range;
-    s->address->body[i].sensor->range(s->body[i].sensor, &range);
-    *force = range.force;
-    *torque = range.torque;
+    *force = s->body[i].force_range;
+    *torque = s->body[i].torque_range;
 }
 
 static void bound(void *self, int i, const ff_safety_limits *limits, const ff_output_config *output) {

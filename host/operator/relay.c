@@ -100,7 +100,7 @@ void ff__operator_orders(ff_operator *o) {
     ff_tuning_access a = {.t = ff_executive_time(e),
                           .cycle = o->plan.cycle,
                           .bodies = o->plan.bodies,
-                          .moves = ff_state_moves(state) && state != FF_STATE_TEST,
+                          .moves = ff_state_leads(state),
                           .held = state == FF_STATE_HOLD && e->phases.hold,
                           .touching = state == FF_STATE_CONTACT,
                           .model = e->loop.model,

@@ -33,7 +33,7 @@ typedef struct ff_motion_metrics {
     double travel, rotation; /* [m], [rad] largest distance from the start */
     double path, turned;     /* [m], [rad] whole path */
     double moving;           /* [s] faster than 0.1 mm/s or 0.1 mrad/s */
-    double ball;             /* [s] first more than 1.744 m from the start (destefano2021); FF_INF: never */
+    double ball;             /* [s] first more than 1.744 m from the start; FF_INF: never */
     ff_pose start, last;
 } ff_motion_metrics;
 

@@ -57,10 +57,9 @@ void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, co
                int body, double level[FF_LEVEL_COUNT]) {
     const ff_safety_body_in *b = &in->body[body];
     const ff_limiter_config *most = &config->bounded[body];
-    const ff_vec3 rest = ff_stop_point(config, body, &b->measured);
+    const ff_vec3 far = ff_safety_farthest(config, body, b);
     for (int a = 0; a < 3; a++)
-        level[FF_LEVEL_BOX_X + a] =
-            fmax(fabs(rest.a[a] - config->origin[body].a[a]), fabs(b->rest.a[a] - config->origin[body].a[a]));
+        level[FF_LEVEL_BOX_X + a] = far.a[a];
     level[FF_LEVEL_VELOCITY] =
         fmax(ff_vec3_norm(b->measured.twist.v), fmin(ff_vec3_norm(b->command.twist.v), most->velocity));
     level[FF_LEVEL_ANGULAR_VELOCITY] = fmax(ff_vec3_norm(b->measured.twist.w),

@@ -31,26 +31,28 @@ const char *ff_trip_text(ff_trip_code code) {
 }
 
 void ff_trip_sentence(const ff_trip *trip, char *text, size_t size) {
-    char axis[16] = "";
+    char of[FF_NAME_SIZE + 16] = ""; /* axis or method */
     if (trip->axis)
-        snprintf(axis, sizeof axis, "A%d: ", trip->axis);
+        snprintf(of, sizeof of, "A%d: ", trip->axis);
+    if (trip->method)
+        snprintf(of, sizeof of, "method '%s': ", trip->method);
     if (trip->code == FF_TRIP_METHOD) {
-        snprintf(text, size, "%s: %s: %s (status %d)", ff_trip_name(trip->code), ff_trip_text(trip->code),
-                 ff_status_text(trip->status), (int)trip->status);
+        snprintf(text, size, "%s: %s%s: %s (status %d)", ff_trip_name(trip->code), of,
+                 ff_trip_text(trip->code), ff_status_text(trip->status), (int)trip->status);
         return;
     }
     if (trip->value == 0.0 && trip->limit == 0.0)
-        snprintf(text, size, "%s: %s%s", ff_trip_name(trip->code), axis, ff_trip_text(trip->code));
+        snprintf(text, size, "%s: %s%s", ff_trip_name(trip->code), of, ff_trip_text(trip->code));
     else
-        snprintf(text, size, "%s: %s%s (%.6g, allowed %.6g%s%s)", ff_trip_name(trip->code), axis,
+        snprintf(text, size, "%s: %s%s (%.6g, allowed %.6g%s%s)", ff_trip_name(trip->code), of,
                  ff_trip_text(trip->code), trip->value, trip->limit, *ff_trip_unit(trip->code) ? " " : "",
                  ff_trip_unit(trip->code));
 }
 
-ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies) {
+ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies, const char *method) {
     if (status != FF_ERR_DIVERGED)
-        return (ff_trip){.code = FF_TRIP_METHOD, .status = status, .value = (double)status};
-    ff_trip trip = {.code = FF_TRIP_DIVERGED, .status = status, .limit = FF_LOOP_LARGEST};
+        return (ff_trip){.code = FF_TRIP_METHOD, .status = status, .value = (double)status, .method = method};
+    ff_trip trip = {.code = FF_TRIP_DIVERGED, .status = status, .limit = FF_LOOP_LARGEST, .method = method};
     for (int i = 0; i < bodies; i++) {
         const double speed = ff_vec3_norm(state->body[i].velocity);
         if (speed > trip.value) {
@@ -81,6 +83,17 @@ static double settle_time(const ff_robot_config *robot) {
     return fmax(SETTLE, fmax(0.5, robot->damping / FF_PI) / robot->frequency);
 }
 
+/* A robot that lags follows y'' + 2 z w y' + w^2 y = -u'' with its error y: a stop's deceleration a leads it
+ * beyond its command by at most a times the integral of the impulse response's size, 1/w^2, for z < 1 times
+ * coth(pi z / (2 sqrt(1 - z^2))). [s2] */
+static double swing_of(const ff_robot_config *robot) {
+    if (robot->kind != FF_ROBOT_LAG)
+        return 0.0;
+    const double w = 2.0 * FF_PI * robot->frequency, z = robot->damping;
+    const double more = z < 1.0 ? 1.0 / tanh(0.5 * FF_PI * z / sqrt(1.0 - z * z)) : 1.0;
+    return more / (w * w);
+}
+
 void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_safety_config *config) {
     *config = (ff_safety_config){.bodies = scenario->satellites, .cycle = scenario->cycle};
     const bool relative = scenario->frame == FF_FRAME_RELATIVE;
@@ -94,6 +107,7 @@ void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_sa
                                      : satellite->start.position;
         config->stop_jerk[i] = FF_INF;
         config->settle[i] = settle_time(&satellite->robot);
+        config->swing[i] = swing_of(&satellite->robot);
         config->latency[i] = satellite->sensor.delay;
         config->lag[i] = satellite->safety.tracking;
         config->contact[i] = fmax(1e-3, 5.0 * (noise ? noise[i] : satellite->sensor.force_noise));
@@ -118,19 +132,36 @@ void ff_safety_set_braking(ff_safety_config *config, int body, const ff_output_c
     config->stop_jerk[body] = output->jerk;
 }
 
+/* [m] by which a robot that lags passes where its command comes to rest. */
+static double beyond(double swing, double deceleration) {
+    return swing > 0.0 ? swing * deceleration : 0.0;
+}
+
 void ff_safety_set_box(const ff_safety_config *config, int body, ff_output_config *output) {
     const ff_vec3 box = config->limits[body].box;
     output->boxed = isfinite(box.x) || isfinite(box.y) || isfinite(box.z);
     output->centre = config->origin[body];
-    output->box = box;
+    for (int a = 0; a < 3; a++)
+        output->box.a[a] = fmax(0.0, box.a[a] - beyond(config->swing[body], output->stop_acceleration));
 }
 
 ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured) {
     const ff_vec3 v = measured->twist.v;
     const ff_limiter_limits limits = {FF_INF, config->limits[body].stop_acceleration,
                                       config->stop_jerk[body]};
-    const double speed = ff_vec3_norm(v), path = ff_limiter_stop_path(&limits, speed, 0.0);
+    const double speed = ff_vec3_norm(v), swing = config->swing[body],
+                 path = ff_limiter_stop_path(&limits, speed, 0.0) +
+                        fmin(beyond(swing, limits.acceleration), sqrt(swing) * speed);
     return ff_vec3_axpy(config->delay[body] + (speed > 0.0 ? path / speed : 0.0), v, measured->T.p);
+}
+
+ff_vec3 ff_safety_farthest(const ff_safety_config *config, int i, const ff_safety_body_in *b) {
+    const ff_vec3 rest = ff_stop_point(config, i, &b->measured), origin = config->origin[i];
+    const double more = beyond(config->swing[i], config->limits[i].stop_acceleration);
+    ff_vec3 far;
+    for (int a = 0; a < 3; a++)
+        far.a[a] = fmax(fabs(rest.a[a] - origin.a[a]), fabs(b->rest.a[a] - origin.a[a]) + more);
+    return far;
 }
 
 #define TRIP(what, is, allowed)                                      \
@@ -184,11 +215,9 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
                fmin(ff_vec3_norm(b->command.twist.w), most->angular_velocity)),
           limit->angular_velocity);
     WATCH(FF_TRIP_LAG, b->lag, config->lag[i]);
-    const ff_vec3 rest = ff_stop_point(config, i, &b->measured);
+    const ff_vec3 far = ff_safety_farthest(config, i, b);
     for (int a = 0; a < 3; a++)
-        WATCH(FF_TRIP_BOX,
-              fmax(fabs(rest.a[a] - config->origin[i].a[a]), fabs(b->rest.a[a] - config->origin[i].a[a])),
-              limit->box.a[a]);
+        WATCH(FF_TRIP_BOX, far.a[a], limit->box.a[a]);
     if (state->seen >= 1) {
         const ff_twist change = ff_twist_sub(b->command.twist, state->twist_last[i]);
         const ff_vec3 acceleration = ff_vec3_scale(1.0 / T, change.v);
@@ -379,26 +408,4 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         if (!state->goes)
             finish(state, FF_STOP_STILL_PUSHED);
     }
-}
-
-/* ------------------------------------------------------------------------------------------- go / no-go --
- */
-
-/* Beyond w tau = 1 the robot is more than a radian of the contact behind: half a rebound passes before it
- * answers, and no method of the five papers was shown there. Direct integration multiplies the energy by
- * about exp(pi w tau / 2) in a rebound (docs/methods/direct.md), so it is refused above 0.5. */
-void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast) {
-    const ff_satellite *satellite = &scenario->satellite[body];
-    if (isnan(robot_delay))
-        robot_delay = satellite->robot.kind == FF_ROBOT_IDEAL ? 0.0 : satellite->robot.delay;
-    const double delay = robot_delay + satellite->sensor.delay + scenario->cycle;
-    const double speed = ff_vec3_norm(satellite->start.velocity), mass = satellite->rigid.mass;
-    double k = 0.0;
-    for (int c = 0; c < scenario->contacts; c++)
-        if (scenario->contact[c].body == body || scenario->contact[c].against == body)
-            k = fmax(k, scenario->contact[c].stiffness);
-    *forecast = (ff_forecast){.frequency = sqrt(k / mass), .delay = delay};
-    forecast->w_tau = forecast->frequency * delay;
-    forecast->force = speed * sqrt(k * mass) * exp(forecast->w_tau);
-    forecast->most = scenario->method == &ff_method_direct ? 0.5 : 1.0;
 }

@@ -68,15 +68,16 @@ typedef struct ff_trip {
     ff_trip_code code;
     int body;
     double value, limit;
-    int axis;         /* of the arm, 1..6; 0: none is meant */
-    ff_status status; /* DIVERGED, METHOD: of the step that failed; else FF_OK */
+    int axis;           /* of the arm, 1..6; 0: none is meant */
+    ff_status status;   /* DIVERGED, METHOD: of the step that failed; else FF_OK */
+    const char *method; /* and the method's name; else NULL */
 } ff_trip;
 
 /* "FORCE: the contact force is too large (81.2, allowed 60 N)". */
 void ff_trip_sentence(const ff_trip *trip, char *text, size_t size);
 /* A step of the loop that failed, status < 0: DIVERGED with the fastest satellite's speed before it, or, if
- * the method says so, METHOD with its status. */
-ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies);
+ * the method says so, METHOD with its status. `method` is its name, lent. */
+ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies, const char *method);
 
 typedef struct ff_safety_config {
     int bodies;
@@ -88,6 +89,7 @@ typedef struct ff_safety_config {
     ff_vec3 origin[FF_MAX_BODIES];   /* [m] centre of the box */
     double lag[FF_MAX_BODIES];       /* [m] by which what is sent may be behind the command */
     double settle[FF_MAX_BODIES];    /* [s] for which a robot at rest is seen not to move */
+    double swing[FF_MAX_BODIES]; /* [s2] by swing times a stop's deceleration the robot passes its command */
     double latency[FF_MAX_BODIES];   /* [s] of the sensor: a new record is so old */
     double stop_jerk[FF_MAX_BODIES]; /* [m/s3] with which a stop begins; FF_INF: at once */
     ff_safety_limits limits[FF_MAX_BODIES];
@@ -218,20 +220,29 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
 bool ff_trip_by_sensor(ff_trip_code code);
 
 /* Where a body that moves as it is measured will stand if it is stopped now [m]: v delay further, and the
- * path of a stop with the output stage's deceleration and jerk along v (ff_limiter_stop_path). */
+ * path of a stop with the output stage's deceleration and jerk along v (ff_limiter_stop_path), and by what a
+ * robot that lags swings beyond it. */
 ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured);
+/* How far from the centre of its box a stop would bring this body, by its measured motion or by what it was
+ * to be sent, the larger [m] on each axis. */
+ff_vec3 ff_safety_farthest(const ff_safety_config *config, int body, const ff_safety_body_in *in);
 
 /* ------------------------------------------------------------------------------------------- go / no-go --
  */
 
+/* Of the contacts that the scenario names with this body, each worst value: against a wall its own mass,
+ * against another satellite the reduced one, an arm's links counted. */
 typedef struct ff_forecast {
-    double frequency;   /* [rad/s] of the stiffest contact with this body: sqrt(k/m) */
-    double delay;       /* [s] robot, sensor and one cycle */
+    double frequency;   /* [rad/s] sqrt(k/m) */
+    double delay;       /* [s] robot, sensor and one cycle; the slower of a pair */
     double w_tau, most; /* contact frequency times delay, and its bound */
-    double force;       /* [N] predicted peak: v sqrt(k m), grown by the delay: exp(w tau) */
+    /* [N] predicted peak: v sqrt(k m), grown by the delay: exp(w tau); v the relative velocity of the start,
+     * and what the spin of both adds at the point of contact at most. No less than v times the damping. */
+    double force;
 } ff_forecast;
 
-/* robot_delay [s] as identified; FF_NAN: the scenario's. docs/safety.md gives the bounds. */
-void ff_safety_forecast(const ff_scenario *scenario, int body, double robot_delay, ff_forecast *forecast);
+/* known_delay [s] of this body's robot, as identified; FF_NAN: the scenario's. docs/safety.md gives the
+ * bounds. */
+void ff_safety_forecast(const ff_scenario *scenario, int body, double known_delay, ff_forecast *forecast);
 
 #endif

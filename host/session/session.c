@@ -232,12 +232,11 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
         return ff__session_emulate(session, options, notes);
     if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
         return FF_REFUSED;
-    ff_session_clear(options->out);
     const ff_outcome solved = solve_ideal(session, options, notes);
     if (ff_metrics_init(&session->scenario, &session->metrics) != FF_OK)
         return ff_notes_error(notes, FF_FAILED, "no memory");
     if (solved != FF_DONE) { /* there is nothing to compare with: the summary says why */
-        conclude(session, options, NULL, notes);
+        session->whole = conclude(session, options, NULL, notes) == FF_DONE;
         return solved;
     }
     outputs o = {0};
@@ -258,7 +257,7 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
         ff_run(&session->scenario, &run, &session->run);
-    outcome = close_outputs(session, &o, notes);
+    const ff_outcome closed = outcome = close_outputs(session, &o, notes);
     if (session->run.status == FF_ERR_UNSUPPORTED)
         return ff_notes_error(notes, FF_REFUSED, "%s: %s", session->scenario.name, session->run.message);
     if (session->run.status < 0 && outcome == FF_DONE)
@@ -266,6 +265,7 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
                                  *session->run.message ? session->run.message
                                                        : ff_status_text(session->run.status));
     const ff_outcome written = conclude(session, options, &session->ideal, notes);
+    session->whole = closed == FF_DONE && written == FF_DONE;
     warn_untouched(session, notes);
     return outcome == FF_DONE ? written : outcome;
 }

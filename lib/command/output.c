@@ -108,8 +108,7 @@ void ff_output_slow(ff_output_config *config) {
     config->angular_acceleration = fmin(config->angular_acceleration, config->stop_angular_acceleration);
 }
 
-void ff_output_confirm(const ff_output_config *config, ff_output_state *state, bool accepted, bool stood) {
-    (void)config;
+void ff_output_confirm(ff_output_state *state, bool accepted, bool stood) {
     const bool taken = state->pending && accepted;
     if (state->pending && !accepted && !state->doubtful) {
         state->doubtful = true;

@@ -107,7 +107,7 @@ ff_status ff_output_validate(const ff_output_config *config);
 void ff_output_reset(ff_output_state *state, ff_pose pose);
 /* A telegram has come. accepted: the robot has taken the answer to the one before; stood: its controller has
  * held it since, or no answer was sent. Call once per telegram, before ff_output_step. */
-void ff_output_confirm(const ff_output_config *config, ff_output_state *state, bool accepted, bool stood);
+void ff_output_confirm(ff_output_state *state, bool accepted, bool stood);
 /* The robot shall be there, with that twist (w body, v lab), at `time` [s]. FF_OK, or FF_INFO_HELD: not
  * finite, and taken as no target. */
 ff_status ff_output_target(ff_output_state *state, const ff_setpoint *target, double time);

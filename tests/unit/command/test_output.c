@@ -55,7 +55,7 @@ static void live(ff_rng *rng, bool losses, bool rounds, worst *kept, double *oth
                 doubt = true;
             } else if (taken)
                 doubt = false;
-            ff_output_confirm(&c, &state, taken, held);
+            ff_output_confirm(&state, taken, held);
         }
         silent = silent > 0 ? silent - 1 : ff_rng_uniform(rng) < 0.02 ? 1 + (int)ff_rng_range(rng, 0, 60) : 0;
         target = random_target(rng, &c, target);
@@ -123,7 +123,7 @@ static void test_inside_the_limits_to_the_bit(void **state) {
                 {ff_vec3_scale(angle * rate, axis), ff_vec3_scale(size * rate, u)}};
             if (x > 40.0)
                 break;
-            ff_output_confirm(&c, &s, true, false);
+            ff_output_confirm(&s, true, false);
             assert_int_equal(ff_output_target(&s, &to, t), FF_OK);
             ff_output_out out;
             ff_output_step(&c, &s, t, &out);
@@ -147,7 +147,7 @@ static void test_brakes_by_itself(void **state) {
     ff_output_target(&s, &target, 0.0);
     ff_output_out out;
     for (int k = 0; k < 60; k++) {
-        ff_output_confirm(&c, &s, true, false);
+        ff_output_confirm(&s, true, false);
         if (k == 0)
             s.velocity.v.x = 0.1;
         ff_output_step(&c, &s, k * c.cycle, &out);
@@ -210,7 +210,7 @@ static void test_not_finite(void **state) {
                 ff_output_out out;
                 const bool spoiled = k >= 40 && k < 60;
                 if (k)
-                    ff_output_confirm(&c, &s, true, false);
+                    ff_output_confirm(&s, true, false);
                 if (spoiled && field < sizeof(ff_setpoint) / sizeof(double))
                     memcpy((char *)&target + field * sizeof(double), &bad[b], sizeof(double));
                 const ff_status status = ff_output_target(&s, &target, spoiled && field == 13 ? bad[b] : t);
@@ -243,7 +243,7 @@ static void test_no_limits_is_the_target(void **state) {
     for (int k = 0; k < 100; k++) {
         const ff_setpoint target = {test_random_pose(&rng, 3.0), ff_twist_zero()};
         ff_output_out out;
-        ff_output_confirm(&c, &s, true, false);
+        ff_output_confirm(&s, true, false);
         ff_output_target(&s, &target, k);
         ff_output_step(&c, &s, k, &out);
         assert_memory_equal(&out.to, &target, sizeof target);
@@ -300,7 +300,7 @@ static void test_slow_keeps_the_acceleration_of_a_stop(void **state) {
     for (int n = 0; n < 200; n++) {
         const double t = n * c.cycle;
         if (n)
-            ff_output_confirm(&c, &s, true, false);
+            ff_output_confirm(&s, true, false);
         ff_output_target(&s, &target, t);
         const ff_vec3 before = s.pose.p;
         ff_output_step(&c, &s, t, &out);
@@ -335,7 +335,7 @@ static void test_slowed_in_motion_keeps_the_jerk(void **state) {
         for (int k = 0; k < 1500; k++) {
             const double t = k * T;
             if (k)
-                ff_output_confirm(&c, &s, true, false);
+                ff_output_confirm(&s, true, false);
             if (k == from) {
                 bound = ff_vec3_norm(a);
                 seen = fmax(seen, bound);
@@ -384,7 +384,7 @@ static void test_a_doubtful_answer_is_not_turned_against(void **state) {
                                          turn ? ff_vec3_zero() : ff_vec3_make(0, d, 0)},
                                         ff_twist_zero()};
                 if (k)
-                    ff_output_confirm(&c, &s, k != 1, true); /* the first is lost, the second taken */
+                    ff_output_confirm(&s, k != 1, true); /* the first is lost, the second taken */
                 ff_output_target(&s, &to, t);
                 ff_output_step(&c, &s, t, &out);
                 const double made = turn ? turned(ff_quat_identity(), out.to.T.q).y : out.to.T.p.y;
@@ -463,7 +463,7 @@ static void test_extreme_limits_stay_finite(void **state) {
             const double t = k * c.cycle;
             ff_output_out out;
             if (k)
-                ff_output_confirm(&c, &s, k % 13 != 5, k % 13 == 5);
+                ff_output_confirm(&s, k % 13 != 5, k % 13 == 5);
             if (k % 8 == 0) {
                 target.T = test_random_pose(&rng, k % 16 ? 0.5 : 1e5);
                 target.twist = (ff_twist){test_random_vec3(&rng, 1.0), test_random_vec3(&rng, 1.0)};

@@ -28,7 +28,7 @@ static void test_stop_against_the_closed_form(void **state) {
             if (out.rests)
                 break;
             rested = (k + 1) * c.cycle;
-            ff_output_confirm(&c, &s, true, false);
+            ff_output_confirm(&s, true, false);
         }
         assert_true(out.rests);
         /* the least of an axis' share is 2 %: a thousandth of the limits */
@@ -38,7 +38,7 @@ static void test_stop_against_the_closed_form(void **state) {
         /* and it stays there, to the bit */
         const ff_pose at = out.to.T;
         for (int m = 0; m < 10; m++) {
-            ff_output_confirm(&c, &s, m % 2, false);
+            ff_output_confirm(&s, m % 2, false);
             ff_output_step(&c, &s, (k + m) * c.cycle, &out);
             assert_memory_equal(&out.to.T, &at, sizeof at);
         }
@@ -72,7 +72,7 @@ static stop brake_from(const ff_output_config *c, ff_vec3 v, ff_vec3 a) {
         made.least = fmin(made.least, ff_vec3_dot(r.v[0], u));
         made.rests = out.rests;
         made.cycles = k + 1;
-        ff_output_confirm(c, &s, true, false);
+        ff_output_confirm(&s, true, false);
     }
     assert_kept(&kept, "stop");
     made.path = out.to.T.p;
@@ -182,7 +182,7 @@ static void test_start_above_the_velocity_slows_down_to_it(void **state) {
              * from seven times the limit, undershoot: 1.2 % in 40 000 draws */
             assert_true(now >= V * (1.0 - 2e-2) - peak * T);
             last = now;
-            ff_output_confirm(&c, &s, true, false);
+            ff_output_confirm(&s, true, false);
         }
         if (cycles < 4000)
             assert_near(last, V, 1e-3 * V);
@@ -208,7 +208,7 @@ static void test_stop_along_an_axis(void **state) {
             ff_output_step(&c, &s, 0.0, &out);
             if (out.rests)
                 break;
-            ff_output_confirm(&c, &s, true, false);
+            ff_output_confirm(&s, true, false);
         }
         /* 0.2/1 + 1/50 s = 55 cycles; 0.022 m */
         assert_true(k == 55 || k == 56);
@@ -256,7 +256,7 @@ static void test_the_box_is_kept(void **state) {
         bool stopped = false, reached = false, over = false;
         for (int k = 0; k < 400; k++) {
             const double t = k * c.cycle, u = ff_rng_uniform(&rng);
-            ff_output_confirm(&c, &s, k > 0, false);
+            ff_output_confirm(&s, k > 0, false);
             if (u < 0.02)
                 target.twist.v = test_random_vec3(&rng, log_range(&rng, 0.01, 1.0));
             else if (u < 0.025)
@@ -326,7 +326,7 @@ static void test_rest_is_foreseen_with_the_acceleration_in_progress(void **state
                     assert_near(out.rest.x, path, 0.002 * path);
                 if (out.rests)
                     break;
-                ff_output_confirm(&c, &s, true, false);
+                ff_output_confirm(&s, true, false);
             }
             assert_true(out.rests);
             assert_near(out.to.T.p.x, out.rest.x, 1e-12);
@@ -372,7 +372,7 @@ static void test_outside_the_box_only_inwards(void **state) {
         for (int k = 0; k < 500; k++) {
             const double x = inwards ? 0.0 : -1.0;
             const ff_setpoint to = {{ff_quat_identity(), ff_vec3_make(x, 0.3, 0)}, ff_twist_zero()};
-            ff_output_confirm(&c, &s, k > 0, false);
+            ff_output_confirm(&s, k > 0, false);
             ff_output_target(&s, &to, k * c.cycle);
             ff_output_step(&c, &s, k * c.cycle, &out);
             assert_int_equal(out.beyond, !inwards);

@@ -30,6 +30,8 @@ typedef struct bench {
     uint64_t bounded;  /* times, with: */
     ff_output_config output;
     uint64_t closes;
+    unsigned led;                     /* last written */
+    void (*alter)(ff_sample *sample); /* the next samples; NULL: they stay */
 } bench;
 
 static bench desk;
@@ -129,6 +131,8 @@ static ff_status wait(void *self, ff_sample *sample) {
     assert_int_equal(
         ff_arm_inverse(&b->plan.body[0].arm, &b->at, &b->plan.body[0].home, &body->device.joints, &info),
         FF_OK);
+    if (b->alter)
+        b->alter(sample);
     return FF_OK;
 }
 
@@ -141,6 +145,7 @@ static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned l
     assert_int_equal(b->releases, 0);
     check_led(led);
     b->writes++;
+    b->led = led;
     b->rests = !(led & 1u);
     b->to.twist = ff_twist_zero();
     sent[0] = (ff_sent){.to = command[0]};
@@ -293,6 +298,8 @@ static const ff_sink sink = {
     .row = see_row, .state = see_state, .event = see_event, .aside = see_aside, .say = see_said};
 static const ff_run_options options = {.sinks = &sink, .count = 1};
 
+static const char *tests_of_check = "push: skip";
+
 /* A body at `speed` [m/s] along x, on a robot that stands `off` [m] beside its start; the robot's delay is a
  * cycle. */
 static ff_status try(const char *method, double speed, const char *more, double off) {
@@ -300,10 +307,10 @@ static ff_status try(const char *method, double speed, const char *more, double 
     snprintf(text, sizeof text,
              "name: phases\ntime: {cycle: 0.004, duration: 0.4}\nmethod: %s\nsatellites:\n"
              "  body: {mass: 50, inertia: [5, 6, 7], velocity: [%g, 0, 0], %s\n"
-             "         robot: {kind: delay, delay: 0.004}, check: {push: skip}}\n"
+             "         robot: {kind: delay, delay: 0.004}, check: {%s}}\n"
              "contacts:\n  - {name: wall, kind: wall, body: body, at: [0.5, 0, 0], normal: [-1, 0, 0],\n"
              "     stiffness: 5000}\n",
-             method, speed, more);
+             method, speed, more, tests_of_check);
     if (ff_scenario_parse("text", text, strlen(text), NULL, &scenario, message, sizeof message, warnings,
                           sizeof warnings) != FF_OK)
         fail_msg("%s", message);
@@ -337,7 +344,7 @@ static const bench fresh = {
     .rests = true, .lose_in = FF_STATE_FLOAT, .force_range = 500.0, .torque_range = FF_INF, .wall = FF_INF};
 
 /* At 50 mm/s into nothing. */
-static void begin(double off) {
+static inline void begin(double off) {
     desk = fresh;
     if (try("direct", 0.05, "", off) != FF_OK)
         fail_msg("%s", result.message);
@@ -345,7 +352,7 @@ static void begin(double off) {
 }
 
 /* What the attendant does, between two cycles. */
-static void attend(bool arms) {
+static inline void attend(bool arms) {
     static const ff_ideal_result *const none;
     const ff_preflight_view view = {executive.loop.model, executive.phases.output, none,
                                     &executive.guard.config};
@@ -360,7 +367,7 @@ static void attend(bool arms) {
         atomic_store(&preflight.refused, true);
 }
 
-static void end(bool arms) {
+static inline void end(bool arms) {
     for (int n = 0; n < 4000 && !executive.ended; n++) {
         ff_executive_cycle(&executive);
         attend(arms);

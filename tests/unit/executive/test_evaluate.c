@@ -193,12 +193,13 @@ static void test_bias_is_without_the_weight(void **state) {
     ff_preflight_close(&p);
 }
 
-/* The contact that is to be expected: sqrt(k/m) times delay, v sqrt(k m) exp(w tau); the speed at the start.
- */
+/* The contact that is to be expected: sqrt(k/m) times delay, v sqrt(k m) exp(w tau), the spin's part of v at
+ * 0.2 m with it; the speed at the start. */
 static void test_forecast_and_start(void **state) {
     (void)state;
     open_check("push: skip", "push: skip", true);
-    const double w = sqrt(2000.0 / 80.0), w_tau = w * 0.036, force = 0.1 * sqrt(2000.0 * 80.0) * exp(w_tau);
+    const double w = sqrt(2000.0 / 80.0), w_tau = w * 0.036,
+                 force = (0.1 + 0.05 * 0.2) * sqrt(2000.0 * 80.0) * exp(w_tau);
     for (int n = 0; n < 7; n++) {
         output[1].velocity = n == 1 ? 0.0999 : 0.1001;
         output[1].angular_velocity = n == 2 ? 0.0499 : 0.0501;

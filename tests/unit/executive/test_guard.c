@@ -33,6 +33,7 @@ typedef struct seen {
     ff_vec3 p[3];
     int known;
     double speed, deceleration; /* largest after the trip */
+    double furthest;            /* [m] along x, ever */
 } seen;
 
 static seen eye;
@@ -84,6 +85,7 @@ static ff_status run(void) {
         eye.p[1] = eye.p[0];
         eye.p[0] = ff_plant_truth(facility.plant)->robot[0].T.p;
         eye.known++;
+        eye.furthest = fmax(eye.furthest, eye.p[0].x);
         if (eye.known > 2 && executive.guard.walk.cause.code != FF_TRIP_NONE) {
             const ff_vec3 v = ff_vec3_scale(1.0 / T, ff_vec3_sub(eye.p[0], eye.p[1])),
                           u = ff_vec3_scale(1.0 / T, ff_vec3_sub(eye.p[1], eye.p[2]));
@@ -480,6 +482,38 @@ static void test_the_box_is_kept_with_any_jerk(void **unused) {
     }
 }
 
+/* A robot that lags swings beyond where its command comes to rest: the box is kept by what it does. Its error
+ * follows y'' + 2 z w y' + w^2 y = a of the stop, so it passes its command, by a/w^2 or more if it swings. */
+static void test_the_box_is_kept_by_a_robot_that_lags(void **unused) {
+    (void)unused;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 4);
+    for (int n = 0; n < 8; n++) {
+        const double frequency = ff_rng_range(&rng, 2.0, 12.0), z = ff_rng_range(&rng, 0.2, 1.5),
+                     box = ff_rng_range(&rng, 0.05, 0.1), a = ff_rng_range(&rng, 0.3, 2.0),
+                     v = ff_rng_range(&rng, 0.08, 0.15);
+        char safety[160];
+        snprintf(safety, sizeof safety, "safety: {box: [%.17g, free, free], stop_acceleration: %.17g},", box,
+                 a);
+        load(safety, "");
+        scenario.contacts = 0;
+        ff_robot_config *robot = &scenario.satellite[0].robot;
+        robot->kind = FF_ROBOT_LAG;
+        robot->frequency = frequency;
+        robot->damping = z;
+        scenario.satellite[0].start.velocity.x = v;
+        assert_int_equal(run(), FF_ERR_LIMIT);
+        assert_int_equal(result.safety.cause.code, FF_TRIP_BOX);
+        const double at = result.safety.rest[0].T.p.x, w = 2.0 * FF_PI * frequency;
+        if (!(eye.furthest <= box))
+            fail_msg("box %g, %g Hz, damping %g, v %g, a %g: %g", box, frequency, z, v, a, eye.furthest);
+        /* after a stop that lasts longer than the robot takes to settle, it passes its command by a/w^2 */
+        if (v / a > 5.0 / (fmin(z, 0.5 / z) * w))
+            assert_true(eye.furthest > at + 0.8 * a / (w * w));
+        assert_true(eye.furthest > at && at > 0.3 * box);
+    }
+}
+
 /* Beyond its range a sensor says no more than that: below the limit of the force it counts as that. The range
  * above the limit changes nothing. */
 static void test_a_saturated_sensor_is_a_trip(void **unused) {
@@ -527,6 +561,7 @@ int main(void) {
         cmocka_unit_test(test_rest_is_that_of_the_robot),
         cmocka_unit_test(test_tracking_is_judged_against_the_commands_that_the_robot_may_have_come_to),
         cmocka_unit_test(test_the_box_is_kept_with_any_jerk),
+        cmocka_unit_test(test_the_box_is_kept_by_a_robot_that_lags),
         cmocka_unit_test(test_a_saturated_sensor_is_a_trip),
         cmocka_unit_test(test_the_sensors_own_delay_counts_as_age),
     };

@@ -53,6 +53,13 @@ static void test_every_cell_of_the_table(void **unused) {
         }
     for (int s = 0; s < FF_STATE_COUNT; s++)
         assert_int_equal(ff_state_moves((ff_state)s), is((ff_state)s, MOVES));
+    for (int s = 0; s < FF_STATE_COUNT; s++) {
+        const ff_commands sent = ff_state_commands((ff_state)s);
+        assert_int_equal(sent == FF_COMMANDS_STOP, is((ff_state)s, STOPS " HOLD FAULT "));
+        assert_int_equal(sent == FF_COMMANDS_LOOP, is((ff_state)s, " FLOAT CONTACT "));
+        assert_int_equal(sent == FF_COMMANDS_NONE, s == FF_STATE_END);
+        assert_int_equal(ff_state_leads((ff_state)s), is((ff_state)s, " APPROACH RUNUP FLOAT CONTACT "));
+    }
 }
 
 /* Whatever happens in whatever order: nothing resumes. Once it stops, the robots are never commanded by the
@@ -279,6 +286,46 @@ static void test_differences_begin_with_the_motion(void **unused) {
     assert_int_equal(other.cause.code, FF_TRIP_LATE);
 }
 
+/* The page's table of states and events is this one. FF_UPDATE_DOCS=1 writes it there. */
+static void test_the_page_shows_the_table(void **unused) {
+    (void)unused;
+    static const char begin[] = "<!-- states: written by unit/executive/states -->\n",
+                      end[] = "<!-- /states -->\n", path[] = FF_SOURCE_DIR "/docs/safety.md";
+    static const char *const sent[] = {"rest", "test", "path", "loop", "stop", "nothing"};
+    static char table[8192], page[200000];
+    size_t n = (size_t)sprintf(table, "| state | sent |");
+    for (int e = 0; e < FF_ON_COUNT; e++)
+        n += (size_t)sprintf(table + n, " %s |", ff_state_event_name((ff_state_event)e));
+    n += (size_t)sprintf(table + n, "\n|---|---|");
+    for (int e = 0; e < FF_ON_COUNT; e++)
+        n += (size_t)sprintf(table + n, "---|");
+    for (int s = 0; s < FF_STATE_COUNT; s++) {
+        n += (size_t)sprintf(table + n, "\n| %s | %s |", ff_state_name((ff_state)s),
+                             sent[ff_state_commands((ff_state)s)]);
+        for (int e = 0; e < FF_ON_COUNT; e++) {
+            const ff_state to = ff_state_next((ff_state)s, (ff_state_event)e);
+            n += (size_t)sprintf(table + n, " %s |", (int)to == s ? "" : ff_state_name(to));
+        }
+    }
+    sprintf(table + n, "\n");
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    const size_t size = fread(page, 1, sizeof page - 1, file);
+    fclose(file);
+    page[size] = 0;
+    char *from = strstr(page, begin), *to = from ? strstr(from, end) : NULL;
+    assert_non_null(to);
+    from += strlen(begin);
+    const bool same = (size_t)(to - from) == strlen(table) && strncmp(from, table, strlen(table)) == 0;
+    const char *update = getenv("FF_UPDATE_DOCS");
+    if (!same && update && *update) {
+        assert_non_null(file = fopen(path, "w"));
+        fprintf(file, "%.*s%s%s", (int)(from - page), page, table, to);
+        fclose(file);
+    } else if (!same)
+        fail_msg("docs/safety.md has another table of states: FF_UPDATE_DOCS=1 writes it");
+}
+
 /* Every state and event has a name of its own; a state, a sentence. */
 static void test_names(void **unused) {
     (void)unused;
@@ -309,6 +356,7 @@ int main(void) {
         cmocka_unit_test(test_a_spike_counts_once_the_stop_is_over),
         cmocka_unit_test(test_contact_follows_the_last_valid_force),
         cmocka_unit_test(test_differences_begin_with_the_motion),
+        cmocka_unit_test(test_the_page_shows_the_table),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,7 @@ static int begin(void **state) {
     assert_int_equal(ff_scenario_parse("text", text, sizeof text - 1, NULL, &scenario, message,
                                        sizeof message, warnings, sizeof warnings),
                      FF_OK);
+    scenario.satellite[0].sensor.range_force = 100.0; /* less than the page says */
     assert_int_equal(ff_plan_create(&scenario, &plan, message, sizeof message), FF_OK);
     const ff_ports ports = free_ports();
     assert_int_equal(ff_addresses_find(&scenario, &ports, &address, message, sizeof message), FF_OK);
@@ -47,7 +48,10 @@ static int begin(void **state) {
                      FF_OK);
     static char xml[FF_ATI_XML_MAX];
     size_t used;
-    const ff_ati_page page = ff_ati_page_default();
+    ff_ati_page page = ff_ati_page_default();
+    page.has_range = true;
+    for (int a = 0; a < 6; a++)
+        page.range[a] = a < 3 ? 660.0 : 60.0;
     assert_int_equal(ff_ati_page_encode(&page, xml, sizeof xml - 1, &used), FF_OK);
     xml[used] = 0;
     assert_int_equal(
@@ -173,7 +177,44 @@ static void test_sample(void **state) {
     assert_near(body->sensor.age, 0.004, 1e-15);
     double force, torque;
     station.range(station.self, 0, &force, &torque);
-    assert_true(force > 0.0 && torque > 0.0);
+    assert_near(force, 100.0, 0.0); /* the smaller of the scenario's and its own */
+    assert_near(torque, 60.0, 1e-12);
+}
+
+/* Three telegrams lost: the controller's Delay has grown by them. By one less its program may have begun
+ * again: nothing is answered. */
+static void test_delay_counts_what_was_lost(void **state) {
+    (void)state;
+    for (uint64_t less = 0; less < 2; less++) {
+        ff_rsi_sen sen;
+        if (less > 0) {
+            end(NULL);
+            begin(NULL);
+        }
+        meet();
+        for (int n = 0; n < 20; n++) {
+            send_telegram(0, 0.0, 1.0);
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            write_command(0.0, 1u);
+            take_answer(&sen);
+        }
+        peer.late -= less; /* send_telegram adds what is lost */
+        send_telegram(3, 0.0, 1.0);
+        for (int n = 0; n < 4; n++) {
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            assert_int_equal(sample.filled, n < 3);
+        }
+        assert_int_equal(sample.found.code, less == 0 ? FF_TRIP_NONE : FF_TRIP_RESTART);
+        write_command(0.0, 1u);
+        if (less == 0)
+            take_answer(&sen);
+        else {
+            char bytes[FF_RSI_READ_MAX];
+            struct sockaddr_in from;
+            int64_t stamp;
+            assert_int_equal(ff_socket_receive(peer.robot, bytes, sizeof bytes, &from, &stamp), 0);
+        }
+    }
 }
 
 /* Three telegrams lost while the robot moves on: their cycles lie on the line between. */
@@ -297,6 +338,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_sample, begin, end),
         cmocka_unit_test_setup_teardown(test_lost_telegrams_are_filled_in, begin, end),
+        cmocka_unit_test_setup_teardown(test_delay_counts_what_was_lost, begin, end),
         cmocka_unit_test_setup_teardown(test_strangers_and_garbage, begin, end),
         cmocka_unit_test_setup_teardown(test_command_brake_and_end, begin, end),
         cmocka_unit_test_setup_teardown(test_silence, begin, end),

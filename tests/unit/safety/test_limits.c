@@ -598,14 +598,14 @@ static void test_diverged_names_the_fastest(void **state) {
             most = fmax(most, speed[n][i]);
         }
         loop.body[3].velocity.x = 9.0;
-        const ff_trip trip = ff_trip_of_step(FF_ERR_DIVERGED, &loop, 3);
+        const ff_trip trip = ff_trip_of_step(FF_ERR_DIVERGED, &loop, 3, NULL);
         assert_int_equal(trip.code, FF_TRIP_DIVERGED);
         assert_int_equal(trip.body, first[n]);
         assert_int_equal(trip.status, FF_ERR_DIVERGED);
         assert_near(trip.value, most, 0.0);
         assert_near(trip.limit, FF_LOOP_LARGEST, 0.0);
     }
-    const ff_trip trip = ff_trip_of_step(FF_ERR_NOT_FINITE, &loop, 3);
+    const ff_trip trip = ff_trip_of_step(FF_ERR_NOT_FINITE, &loop, 3, NULL);
     assert_near(trip.value, (double)FF_ERR_NOT_FINITE, 0.0);
     assert_true(trip.limit == 0.0 && trip.body == 0);
 }
@@ -646,12 +646,22 @@ static void test_configuration_of_each_body(void **state) {
     assert_near(c.settle[2], 0.0, 0.0);
     /* a robot that lags is seen for half a period, or for damping/(pi f), a tenth of a second at least */
     static const double lags[][3] = {
-        {10.0, 1.0, 0.1}, {2.0, 1.0, 0.25}, {2.0, FF_PI, 0.5}, {20.0, FF_PI, 0.1}};
-    for (int n = 0; n < 4; n++) {
+        {10.0, 1.0, 0.1}, {2.0, 1.0, 0.25}, {2.0, FF_PI, 0.5}, {20.0, FF_PI, 0.1}, {4.0, 0.25, 0.125}};
+    for (int n = 0; n < 5; n++) {
         s->satellite[1].robot = (ff_robot_config){
             .kind = FF_ROBOT_LAG, .delay = 0.125, .frequency = lags[n][0], .damping = lags[n][1]};
         ff_safety_configure(s, NULL, &c);
         assert_near(c.settle[1], lags[n][2], 1e-15);
+        /* the integral of |exp(-z w t) sin(s t)/s| in steps: what a deceleration leads it beyond by */
+        const double w = 2.0 * FF_PI * lags[n][0], z = lags[n][1], h = 1e-4 / w;
+        double y = 0.0, dy = 1.0, sum = 0.0;
+        for (int m = 0; m < 1000000 && (m < 10 || fabs(y) * w + fabs(dy) > 1e-7); m++) {
+            const double mid = y + 0.5 * h * dy, dmid = dy - 0.5 * h * (2.0 * z * w * dy + w * w * y);
+            y += h * dmid;
+            dy -= h * (2.0 * z * w * dmid + w * w * mid);
+            sum += fabs(mid) * h;
+        }
+        assert_near(c.swing[1] / sum, 1.0, 1e-3);
         assert_near(c.delay[1], 0.125, 0.0);
         assert_near(c.settle[0], 0.1, 0.0);
     }

@@ -268,7 +268,7 @@ static void test_retreat_of_a_robot_that_brakes_keeps_its_distance(void **state)
                 ff_output_brake(&out);
             ff_output_step(&o, &out, k * CYCLE, &sent);
             const bool held = n % 3 == 0 && ff_rng_uniform(&rng) < 0.02; /* an answer was lost: it stands */
-            ff_output_confirm(&o, &out, !held, held);
+            ff_output_confirm(&out, !held, held);
             r.in.at = r.in.measured = out.pose;
             r.in.rests = sent.rests;
             most = fmax(most, ff_vec3_norm(out.pose.p));
