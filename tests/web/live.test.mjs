@@ -394,6 +394,7 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
   assert.deepEqual(page.troubles, []);
   s.facility.kill("SIGKILL");
   await until(page, () => window.freefloat.events().some((e) => e.level === "alarm" && /^SILENT: the robot has fallen silent/.test(e.text)), null, 25);
+  await until(page, () => document.querySelector(".word").textContent === "Fault" && /^SILENT: the robot has fallen silent/.test(document.querySelector(".reason").textContent), null, 25);
   assert.equal(await s.child.ended, 1);
 });
 
