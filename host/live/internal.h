@@ -94,6 +94,8 @@ bool ff_live__drain(ff_live *live);
 /* A line of the page into a checked command. False: `text` says why not. loopback: of this server. */
 bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_live_command *command,
                     char *text, size_t size);
+/* Whether this is the operator's. */
+bool ff_live__token(const ff_live *live, const char *given);
 /* Replaces what is not UTF-8 by '?': a browser closes a connection that sends anything else. */
 void ff_live__utf8(char *text);
 /* JSON texts, malloc'ed, NULL without memory. */

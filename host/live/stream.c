@@ -234,7 +234,7 @@ bool ff_live__drain(ff_live *live) {
  */
 
 /* As long for a right guess as for a wrong one. */
-static bool token_right(const ff_live *live, const char *given) {
+bool ff_live__token(const ff_live *live, const char *given) {
     unsigned char difference = strlen(given) != 32;
     for (int i = 0; i < 32; i++)
         difference |= (unsigned char)(live->token[i] ^ given[difference ? 0 : i]);
@@ -282,7 +282,7 @@ bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_liv
         snprintf(text, size, "%s needs --control", word[1]);
         return false;
     }
-    if (needs_token && (!token || !token_right(live, token))) {
+    if (needs_token && (!token || !ff_live__token(live, token))) {
         snprintf(text, size, token ? "%s refused: wrong token" : "%s refused: it needs the token", word[1]);
         return false;
     }
