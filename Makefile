@@ -3,14 +3,14 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup setup-run build build-tests run test test-long coverage bench lint format install lib clean
+.PHONY: help setup setup-run setup-bench build build-tests run test test-long coverage bench lint format install lib clean
 
 help:
-	@echo "make run        install what is missing, build, run the default scenario, show where the report is"
+	@echo "make run        install what is missing, build, compare six methods on one contact, show where the report is"
 	@echo "make test       the same up to the tests (about 7 minutes on two cores)"
 	@echo "make test-long  full figures, soaks, fuzzing times and the mutation check"
 	@echo "make coverage   lines and branches that the tests reach"
-	@echo "make bench      speed beside MuJoCo, instructions per step"
+	@echo "make bench      speed beside MuJoCo, cyclictest, fwrite and OLD=BINARY; writes build-release/bench.json"
 	@echo "make lint       formatting, clang-tidy, gcc and clang without warnings; lists what is too large"
 	@echo "make lib        libfreefloat alone: needs nothing but a C compiler"
 	@echo "make install    headers, libraries, freefloat.pc, CMake package (PREFIX=$(PREFIX), DESTDIR=)"
@@ -21,6 +21,9 @@ setup:
 
 setup-run:
 	@tools/setup.sh run
+
+setup-bench:
+	@tools/setup.sh bench
 
 build: setup-run build/build.ninja
 	@cmake --build build -j $(JOBS)
@@ -54,9 +57,9 @@ test-long: build-tests
 coverage: setup
 	@tools/coverage.sh
 
-bench: build
+bench: setup-bench
 	@cmake --preset release > /dev/null && cmake --build build-release -j $(JOBS) --target benches freefloat
-	@tools/bench.sh
+	@OLD=$(OLD) tools/bench
 
 lint: setup
 	@tools/lint.sh

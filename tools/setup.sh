@@ -1,20 +1,28 @@
 #!/usr/bin/env bash
 # Installs what the build and the tests need on Debian 12, as root or with sudo. Quick when nothing is missing.
-#   tools/setup.sh         everything for make run and make test
+#   tools/setup.sh         everything for make run, make bench and make test
 #   tools/setup.sh run     for make run alone: without tests, MPI, MuJoCo, browser and the checking tools
+#   tools/setup.sh bench   for make bench: that, MuJoCo, valgrind and cyclictest
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev zlib1g-dev \
-  libwebsockets-dev nodejs npm"
-check="libcmocka-dev libmujoco-dev libopenmpi-dev openmpi-bin git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium valgrind gcovr"
+build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev zlib1g-dev libzstd-dev libwebsockets-dev"
+pages="nodejs npm"
+bench="libmujoco-dev valgrind rt-tests python3"
+check="$pages libcmocka-dev libopenmpi-dev openmpi-bin git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium gcovr"
 
-packages=$build
-[ "${1:-all}" = run ] || packages="$build $check"
+# Debian's npm alone brings some 600 packages. Where a Node is there, make run does without them: with no npm beside it the report is the plain one.
+command -v node > /dev/null || build="$build $pages"
+case ${1:-all} in
+  run) packages=$build ;;
+  bench) packages="$build $bench" ;;
+  *) packages="$build $bench $check" ;;
+esac
 
-# A tool that is there in another way (a newer Node.js, say) counts as installed.
+# A tool that is there from elsewhere (a newer Node.js, say) counts as installed.
 have() {
   case $1 in
     nodejs) command -v node >/dev/null ;;
+    rt-tests) command -v cyclictest >/dev/null ;;
     npm | clang | git | make | gcc | g++ | cmake | clang-format | clang-tidy | python3 | shellcheck) command -v "$1" >/dev/null ;;
     *) [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] ;;
   esac

@@ -22,21 +22,27 @@ if (process.argv[2] === "--plain") {
 const out = resolve(process.argv[2] ?? join(here, "dist"));
 const LIMIT = 1_000_000; // bytes of the whole page without data
 
+// A laboratory is often cut off: the build succeeds with the plain pages, and says what is missing and how to get it.
+function plain(why) {
+  console.error(`web: ${why}; report.html will hold plain tables, no plots and no 3-D, and there is no live page. ` +
+      `When it is there, delete ${join(out, "report.html")} and build again`);
+  mkdirSync(out, {recursive: true});
+  writeFileSync(join(out, "report.html"), readFileSync(join(here, "plain.html")));
+  writeFileSync(join(out, "live.html"), readFileSync(join(here, "plain_live.html")));
+  process.exit(0);
+}
+
 const installed = join(here, "node_modules", ".package-lock.json");
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(here, "package-lock.json")).mtimeMs) {
   try {
     execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error", "--fetch-retries=1",
         "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=1000"], {cwd: here, stdio: "inherit"});
-  } catch {
-    console.error("web: npm ci failed (no registry?); report.html will hold plain tables, no plots and no 3-D, and there is no live page");
-    mkdirSync(out, {recursive: true});
-    writeFileSync(join(out, "report.html"), readFileSync(join(here, "plain.html")));
-    writeFileSync(join(out, "live.html"), readFileSync(join(here, "plain_live.html")));
-    process.exit(0);
+  } catch (error) {
+    plain(error.code === "ENOENT" ? "npm is not there" : "npm ci failed (no registry?)");
   }
 }
 
-const {build} = await import("esbuild");
+const {build} = await import("esbuild").catch((error) => plain(`esbuild does not load (${error.code ?? error.message})`));
 async function bundle(entry, loader) {
   const result = await build({
     entryPoints: [join(here, "src", entry)], bundle: true, minify: true, write: false, format: "iife",

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -145,6 +144,7 @@ struct ff_mcap_writer {
     uint64_t start, end; /* [ns] of the open chunk */
     uint64_t pending;
     uint16_t schemas, channels;
+    bool named;         /* all channels stand in a written or in the open chunk, too: under its checksum */
     channel_slot *slot; /* slot[id - 1] */
     size_t slots;
     buffer schema_records, channel_records, chunk_index, attachment_index,
@@ -291,6 +291,7 @@ ff_status ff_mcap_writer_add_channel(ff_mcap_writer *w, uint16_t schema, const c
     if (status != FF_OK)
         return status;
     *id = ++w->channels;
+    w->named = false;
     return FF_OK;
 }
 
@@ -300,6 +301,12 @@ ff_status ff_mcap_writer_message(ff_mcap_writer *w, uint16_t channel, uint64_t l
         return w->status;
     if (channel == 0 || channel > w->channels)
         return FF_ERR_ARGUMENT;
+    if (w->pending == 0 && !w->named) {
+        put(&w->chunk, w->schema_records.at, w->schema_records.used);
+        put(&w->chunk, w->channel_records.at, w->channel_records.used);
+        w->chunk.failed |= w->schema_records.failed || w->channel_records.failed;
+        w->named = true;
+    }
     channel_slot *slot = &w->slot[channel - 1];
     put_uint(&slot->index, log_time, 8);
     put_uint(&slot->index, w->chunk.used, 8);

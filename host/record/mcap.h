@@ -79,7 +79,7 @@ typedef struct ff_mcap_message {
     uint16_t channel;
     uint32_t sequence;
     uint64_t log_time, publish_time; /* [ns] */
-    const uint8_t *data;             /* lives as long as the reader */
+    const uint8_t *data;             /* until the next call of next */
     size_t size;                     /* [bytes] */
 } ff_mcap_message;
 
@@ -91,15 +91,16 @@ typedef struct ff_mcap_reader_info {
     uint64_t bad_chunks; /* chunks skipped so far: CRC, size or compression */
 } ff_mcap_reader_info;
 
-/* Maps the file. FF_ERR_IO; FF_ERR_FORMAT: no MCAP magic; FF_ERR_MEMORY. */
+/* FF_ERR_IO; FF_ERR_FORMAT: no MCAP magic; FF_ERR_MEMORY. */
 ff_status ff_mcap_reader_open(const char *path, ff_mcap_reader **reader);
 /* The same on bytes that the caller keeps. */
 ff_status ff_mcap_reader_memory(const void *bytes, size_t size, ff_mcap_reader **reader);
 void ff_mcap_reader_close(ff_mcap_reader *reader); /* NULL is fine */
 /* The next message in file order. *end: no more, message untouched. FF_ERR_FORMAT: a damaged chunk (CRC) or
- * record, passed over, or the checksum of the whole data is wrong; FF_ERR_UNSUPPORTED: a compressed chunk,
- * passed over; the next call continues after it. FF_ERR_MEMORY. A cut file ends as a whole one does, with
- * info.truncated. */
+ * record, passed over up to where the next whole record is found, or the checksum of the whole data is wrong;
+ * FF_ERR_UNSUPPORTED: a compressed chunk, passed over; the next call continues after it. FF_ERR_IO: the file
+ * became shorter or cannot be read any more, FF_ERR_MEMORY: nothing more follows. A cut file ends as a whole
+ * one does, with info.truncated. */
 ff_status ff_mcap_reader_next(ff_mcap_reader *reader, ff_mcap_message *message, bool *end);
 void ff_mcap_reader_rewind(ff_mcap_reader *reader);
 /* Known once their record was passed; NULL before. Pointers hold until the next call of next. */

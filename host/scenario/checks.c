@@ -287,6 +287,9 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     const bool all = ff_reader_all(r);
     memset(s, 0, sizeof *s);
     ff_emulation_default(&s->emulation.emulation);
+    const ff_node *base = root->kind == FF_NODE_MAP ? ff_node_find(root, "base") : NULL;
+    if (base && !ff_node_find(root, "satellites") && !ff_node_find(root, "emulation"))
+        return ff_reader_fail(r, base->key_place, "this is a campaign: freefloat campaign takes it");
     const bool subject = check_subject(r, root);
     if (!subject && !all)
         return false;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,9 +47,38 @@ static ff_status read_open(int file, size_t limit, char **text, size_t *length, 
     return *length > limit ? ff_refuse(FF_ERR_SIZE, why, size, "it is too large") : FF_OK;
 }
 
+/* The standard input can be read once; whoever asks again, as each variant of a comparison does, gets the
+ * same bytes. */
+static ff_status read_input(size_t limit, char **text, size_t *length, char *why, size_t size) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char *input;
+    static size_t bytes;
+    ff_status status = FF_OK;
+    pthread_mutex_lock(&lock);
+    if (!input)
+        status = read_open(STDIN_FILENO, limit, &input, &bytes, why, size);
+    *length = bytes;
+    if (status != FF_OK) {
+        free(input);
+        input = NULL;
+    } else if (bytes > limit)
+        status = ff_refuse(FF_ERR_SIZE, why, size, "it is too large");
+    else {
+        *text = malloc(bytes + 1);
+        if (*text)
+            memcpy(*text, input, bytes + 1);
+        else
+            status = ff_refuse(FF_ERR_MEMORY, why, size, "no memory");
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size) {
     *text = NULL;
     *length = 0;
+    if (strcmp(path, "-") == 0)
+        return read_input(limit, text, length, why, size);
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commit.h"
+#include "scenario/reader.h"
 #include "text/clock.h"
 
 static volatile sig_atomic_t interrupted;
@@ -17,6 +19,16 @@ static bool silent; /* --quiet: nothing but errors */
 static void on_interrupt(int signal_number) {
     (void)signal_number;
     interrupted = 1;
+}
+
+static ff_run_program program;
+
+void ff_cli_started(int argc, char **argv) {
+    program = (ff_run_program){.argc = argc, .argv = argv, .commit = FF_COMMIT};
+}
+
+const ff_run_program *ff_cli_program(void) {
+    return &program;
 }
 
 bool ff_cli_interrupted(void) {
@@ -82,6 +94,16 @@ static bool take_value(const char *command, const ff_option *option, const char 
     return true;
 }
 
+static void refuse_option(const char *command, const ff_option *options, const char *given, size_t length) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, given);
+    ff_guess guess = {.wrong = name};
+    for (const ff_option *o = options; o->name; o++)
+        ff_guess_add(&guess, o->name);
+    ff_cli_error("freefloat %s: unknown option '%s'%s; see freefloat %s --help", command, ff_show(name).text,
+                 ff_guess_hint(&guess).text, command);
+}
+
 int ff_cli_parse(int argc, char **argv, const char *command, const char *help, const ff_option *options,
                  const char *what, const char **word, int *exit_status) {
     *exit_status = FF_EXIT_USAGE;
@@ -94,7 +116,7 @@ int ff_cli_parse(int argc, char **argv, const char *command, const char *help, c
             *exit_status = FF_EXIT_DONE;
             return 1;
         }
-        if (given[0] != '-' || given[1] == 0) {
+        if (given[0] != '-' || given[1] == 0) { /* "-" is the standard input */
             if (!word || *word) {
                 ff_cli_error("freefloat %s: unexpected '%s'; see freefloat %s --help", command, given,
                              command);
@@ -107,8 +129,7 @@ int ff_cli_parse(int argc, char **argv, const char *command, const char *help, c
         const size_t length = equals ? (size_t)(equals - given) : strlen(given);
         const ff_option *option = find_option(options, given, length);
         if (!option) {
-            ff_cli_error("freefloat %s: unknown option '%.*s'; see freefloat %s --help", command, (int)length,
-                         given, command);
+            refuse_option(command, options, given, length);
             return 1;
         }
         if (option->flag) {
@@ -194,85 +215,6 @@ void ff_progress_stop(ff_progress *progress) {
     if (progress->shown)
         fputs("\r\033[K", stderr);
     progress->shown = false;
-}
-
-/* --------------------------------------------------------------------------------------------- tables -- */
-
-void ff_table_init(ff_table *table, int columns) {
-    *table = (ff_table){.columns = columns};
-}
-
-void ff_table_add(ff_table *table, const char *format, ...) {
-    if (table->rows == table->capacity) {
-        const int capacity = table->capacity ? 2 * table->capacity : 16;
-        void *cell = realloc(table->cell, (size_t)(capacity * table->columns) * sizeof *table->cell);
-        if (!cell)
-            return;
-        table->cell = cell;
-        table->capacity = capacity;
-    }
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const char *c = text;
-    for (int i = 0; i < table->columns; i++) {
-        const size_t n = strcspn(c, "|");
-        snprintf(table->cell[table->rows * table->columns + i], sizeof *table->cell, "%.*s", (int)n, c);
-        c += n + (c[n] == '|');
-    }
-    table->rows++;
-}
-
-/* Columns on the screen, not bytes: continuation bytes of UTF-8 take none. */
-static int width(const char *text) {
-    int n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xC0u) != 0x80u;
-    return n;
-}
-
-static bool is_number(const char *text) {
-    char *end;
-    if (*text == 0)
-        return true;
-    strtod(text, &end);
-    while (*end == ' ' || *end == '%')
-        end++;
-    return end != text && *end == 0;
-}
-
-void ff_table_print(const ff_table *table) {
-    for (int r = 0; r < table->rows; r++) {
-        for (int c = 0; c < table->columns; c++) {
-            int size = 0;
-            bool numbers = table->rows > 1;
-            for (int i = 0; i < table->rows; i++) {
-                const char *cell = table->cell[i * table->columns + c];
-                if (width(cell) > size)
-                    size = width(cell);
-                numbers = numbers && (i == 0 || is_number(cell) || strcmp(cell, "-") == 0);
-            }
-            const char *cell = table->cell[r * table->columns + c];
-            const int pad = size - width(cell);
-            const char *mark = r == 0 ? ff_cli_bold() : "";
-            if (c)
-                fputs("  ", stdout);
-            if (numbers)
-                printf("%*s%s%s%s", pad, "", mark, cell, r == 0 ? ff_cli_plain() : "");
-            else if (c + 1 < table->columns)
-                printf("%s%s%s%*s", mark, cell, r == 0 ? ff_cli_plain() : "", pad, "");
-            else
-                printf("%s%s%s", mark, cell, r == 0 ? ff_cli_plain() : "");
-        }
-        fputc('\n', stdout);
-    }
-}
-
-void ff_table_free(ff_table *table) {
-    free(table->cell);
-    *table = (ff_table){0};
 }
 
 /* On stderr: stdout may be JSON. The token stands behind '#', which a browser never sends to anyone. */

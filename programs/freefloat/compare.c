@@ -19,7 +19,7 @@ static const char help[] =
     "'refused' with its reason; the others run.\n\n"
     "  --methods LIST     default ideal,direct,tdpa\n"
     "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
-    "  --out DIR          default out/NAME\n"
+    "  --out DIR          default out/NAME; --force as for run\n"
     "  --log LIST         csv, mcap or none (default csv)\n"
     "  --json             print the summaries as one JSON object\n"
     "  --strict           exit 1 when a verdict is fail\n"
@@ -29,65 +29,62 @@ static const char help[] =
     "example: freefloat compare scenarios/deos-client.yaml --methods "
     "ideal,direct,tdpa,tdpa:reading=printed\n";
 
-static void add_contacts(ff_table *table, const ff_session *session, int i, int most) {
-    char row[2048];
-    int n = snprintf(row, sizeof row, "%s", session->label), shown = 0;
-    for (int k = 0; k < session->metrics.episodes && shown < most; k++) {
-        const ff_episode *e = &session->metrics.episode[k];
-        const ff_contact *contact = &session->scenario.contact[e->contact];
-        if (contact->body != i && contact->against != i)
-            continue;
-        const double speed = ff_vec3_norm(e->after[contact->body == i ? 0 : 1].velocity);
-        n += isnan(e->end) ? snprintf(row + n, sizeof row - (size_t)n, "|open")
-                           : snprintf(row + n, sizeof row - (size_t)n, "|%.5f", speed);
-        shown++;
-    }
-    for (; shown < most; shown++)
-        n += snprintf(row + n, sizeof row - (size_t)n, "|-");
-    const ff_body_metrics *m = &session->metrics.body[i];
-    snprintf(row + n, sizeof row - (size_t)n, "|%.5f|%.4f|%.3f|%.5g|%.5g|%s", m->error_velocity,
-             m->error_omega * 180.0 / FF_PI, session->metrics.peak_force_ratio[i], m->final_energy,
-             m->max_energy, session->metrics.pass ? "pass" : "fail");
-    ff_table_add(table, "%s", row);
+/* The speed of satellite i after a contact. */
+static void put_speed(const ff_session *session, int i, const ff_episode *e, char text[16]) {
+    if (!e)
+        snprintf(text, 16, "-");
+    else if (isnan(e->end))
+        snprintf(text, 16, "open");
+    else
+        snprintf(text, 16, "%.5f",
+                 ff_vec3_norm(e->after[session->scenario.contact[e->contact].body == i ? 0 : 1].velocity));
 }
 
-static int count_contacts(const ff_session *session, int i) {
+static void add_row(ff_table *table, const ff_session *session, int i) {
+    const ff_metrics *metrics = &session->metrics;
+    const ff_episode *first = NULL, *last = NULL;
     int n = 0;
-    for (int k = 0; k < session->metrics.episodes; k++) {
-        const ff_contact *contact = &session->scenario.contact[session->metrics.episode[k].contact];
-        n += contact->body == i || contact->against == i;
+    for (int k = 0; k < metrics->episodes; k++) {
+        const ff_contact *contact = &session->scenario.contact[metrics->episode[k].contact];
+        if (contact->body != i && contact->against != i)
+            continue;
+        last = &metrics->episode[k];
+        first = first ? first : last;
+        n++;
     }
-    return n;
+    char speed[2][16];
+    put_speed(session, i, first, speed[0]);
+    put_speed(session, i, last, speed[1]);
+    const ff_body_metrics *m = &metrics->body[i];
+    ff_table_add(table, "%s|%s|%d%s|%s|%s|%.5f|%.4f|%.3f|%.4g", session->label,
+                 metrics->pass ? "pass" : "fail", n, metrics->more ? "+" : "", speed[0], speed[1],
+                 m->error_velocity, m->error_omega * 180.0 / FF_PI, metrics->peak_force_ratio[i],
+                 m->final_energy);
 }
 
 static void print_table(const ff_session *const *sessions, int count, const ff_comparison *all) {
     const ff_scenario *scenario = &sessions[0]->scenario;
     for (int i = 0; i < scenario->satellites; i++) {
-        int most = 0;
-        for (int s = 0; s < count; s++)
-            if (count_contacts(sessions[s], i) > most)
-                most = count_contacts(sessions[s], i);
-        most = most > 5 ? 5 : most;
-        printf("%s%s%s: speed after contact [m/s], largest error against ideal, peak robot force over ideal, "
-               "energy "
-               "[J]\n",
+        printf("%s%s%s: speed after the first and the last contact, largest error against\n"
+               "ideal, peak robot force over ideal, energy at the end\n",
                ff_cli_bold(), scenario->satellite[i].name, ff_cli_plain());
-        char head[512];
-        int n = snprintf(head, sizeof head, "method");
-        for (int c = 0; c < most; c++)
-            n += snprintf(head + n, sizeof head - (size_t)n, "|contact %d", c + 1);
-        snprintf(head + n, sizeof head - (size_t)n,
-                 "|error m/s|error deg/s|force ratio|final|largest|verdict");
         ff_table table;
-        ff_table_init(&table, most + 7);
-        ff_table_add(&table, "%s", head);
+        ff_table_init(&table, 9);
+        ff_table_add(&table,
+                     "method|verdict|contacts|first m/s|last m/s|error m/s|error deg/s|force ratio|energy J");
         for (int s = 0; s < count; s++)
-            add_contacts(&table, sessions[s], i, most);
+            add_row(&table, sessions[s], i);
         ff_table_print(&table);
         ff_table_free(&table);
-        for (int k = 0; k < all->refusals; k++)
-            printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);
     }
+    for (int s = 0; s < count; s++)
+        if (!sessions[s]->metrics.pass) {
+            char reason[200];
+            ff_show_reason(sessions[s], reason, sizeof reason);
+            printf("%s fails: %s\n", sessions[s]->label, reason);
+        }
+    for (int k = 0; k < all->refusals; k++)
+        printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);
 }
 
 static void print_entry(bool first, const char *label, const char *value) {
@@ -114,16 +111,18 @@ static void print_json(const ff_session *const *sessions, int count, const ff_co
     fputs("}\n", stdout);
 }
 
-/* Runs all of them into folders of their own, and shows them side by side. */
-static int compare(ff_comparison *all, const ff_show_ask *ask, ff_session_options *options) {
-    int status = FF_EXIT_DONE, n = 0;
-    char *folder = ff_session_folder(ask->out, all->session[0]->scenario.name, NULL);
-    ff_session_clear(folder);
-    for (int i = 0; i < all->count && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
-        char *sub = ff_session_folder(folder, NULL, all->session[i]->label);
-        options->out = sub;
+/* Runs all of them into folders of their own. */
+static int run_all(ff_comparison *all, const ff_run_folder *folder, const ff_show_ask *ask,
+                   ff_session_options *options) {
+    int status = FF_EXIT_DONE;
+    char sub[FF_FILE_PATH];
+    options->out = sub;
+    for (int i = 0; i < all->count && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
+        if (!ff_run_below(folder->path, all->session[i]->label, sub)) {
+            ff_cli_error("%s: its path is too long for results", folder->path);
+            return FF_EXIT_USAGE;
+        }
         const int result = ff_show_execute(all->session[i], options, ask->quiet || ask->json);
-        free(sub);
         if (result == FF_EXIT_USAGE && all->session[i]->run.status == FF_ERR_UNSUPPORTED) {
             ff_comparison_refuse(all, all->session[i]);
             continue;
@@ -133,25 +132,62 @@ static int compare(ff_comparison *all, const ff_show_ask *ask, ff_session_option
         if (ask->strict && !all->session[i]->metrics.pass && status == FF_EXIT_DONE)
             status = FF_EXIT_FAILED;
     }
+    return status;
+}
+
+/* Writes the report, switches the folder in and shows them side by side. */
+static int show_all(ff_comparison *all, ff_run_folder *folder, const ff_show_ask *ask, int status) {
     const ff_session *done[FF_MAX_VARIANTS];
+    int n = 0, passed = 0;
+    bool whole = true;
     for (int i = 0; i < all->count; i++)
-        if (all->session[i]->summary)
+        if (all->session[i]->summary) {
+            whole = whole && all->session[i]->whole;
+            passed += all->session[i]->metrics.pass;
             done[n++] = all->session[i];
-    if (n && status != FF_EXIT_USAGE) {
-        const bool written = ff_show_report(done, n, folder) == FF_EXIT_DONE;
-        if (!written && status == FF_EXIT_DONE)
-            status = FF_EXIT_FAILED;
-        if (ask->json) {
-            print_json(done, n, all);
-        } else if (!ask->quiet) {
-            print_table(done, n, all);
-            if (written)
-                printf("report %s/report.html\n", folder);
-        }
+        } else if (all->session[i]->run.status != FF_ERR_UNSUPPORTED)
+            whole = false; /* neither run nor refused */
+    if (!n || status == FF_EXIT_USAGE) {
+        ff_run_abandon(folder);
+        return !n && all->refusals && status == FF_EXIT_DONE ? FF_EXIT_USAGE : status;
     }
-    free(folder);
-    if (!n && all->refusals && status == FF_EXIT_DONE)
-        status = FF_EXIT_USAGE;
+    const bool written = ff_show_report(done, n, folder->path) == FF_EXIT_DONE;
+    char verdict[40];
+    snprintf(verdict, sizeof verdict, "%d of %d pass", passed, n);
+    const ff_run_end end = {.whole = whole && written,
+                            .stopped = ff_cli_interrupted(),
+                            .exit_status = status == FF_EXIT_DONE && !written ? FF_EXIT_FAILED : status,
+                            .verdict = verdict};
+    status = ff_show_finish(folder, &end);
+    if (ask->json) {
+        print_json(done, n, all);
+    } else if (!ask->quiet) {
+        print_table(done, n, all);
+        if (written)
+            printf("report %s/report.html\n", end.whole && !end.stopped ? folder->shown : folder->path);
+    }
+    return status;
+}
+
+static int compare(ff_comparison *all, const char *methods, const ff_show_ask *ask,
+                   ff_session_options *options) {
+    ff_run_inputs inputs = {0};
+    for (int i = 0; i < all->count; i++)
+        ff_run_inputs_scenario(&inputs, all->session[i]->path, &all->session[i]->scenario);
+    const ff_run_wanted wanted = {.out = ask->out,
+                                  .name = all->session[0]->scenario.name,
+                                  .force = ask->force,
+                                  .command = "compare",
+                                  .method = methods,
+                                  .inputs = &inputs,
+                                  .program = ff_cli_program()};
+    ff_run_folder folder;
+    int status = ff_show_begin(&wanted, &folder);
+    if (status == FF_EXIT_DONE) {
+        status = run_all(all, &folder, ask, options);
+        status = show_all(all, &folder, ask, status);
+    }
+    ff_run_inputs_free(&inputs);
     return status;
 }
 
@@ -176,7 +212,7 @@ int ff_cmd_compare(int argc, char **argv) {
     ff_comparison all;
     status = (int)ff_comparison_open(file, variant, count, &common, &all, ff_show_notes);
     if (status == FF_EXIT_DONE)
-        status = compare(&all, &ask, &session_options);
+        status = compare(&all, methods, &ask, &session_options);
     ff_comparison_close(&all);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "catalog/watch.h"
 #include "cli.h"
 #include "commands.h"
+#include "scenario/reader.h"
 #include "text/version.h"
 
 typedef struct command {
@@ -30,6 +31,8 @@ static const command commands[] = {
      "feed a log's inputs to the loop again: the same bits, or the first difference"},
     {"export", ff_cmd_export, "turn a log into CSV or MATLAB files"},
     {"view", ff_cmd_view, "a recorded run on the live page"},
+    {"runs", ff_cmd_runs, "the runs that are kept: list, compare, remove"},
+    {"verify", ff_cmd_verify, "is a run still what its manifest says, does its log give the same bits"},
 };
 
 static void usage(FILE *out) {
@@ -57,7 +60,11 @@ static int run_command(int argc, char **argv) {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
-    ff_cli_error("freefloat: unknown command '%s'; freefloat --help lists them", argv[1]);
+    ff_guess guess = {.wrong = argv[1]};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        ff_guess_add(&guess, commands[i].name);
+    ff_cli_error("freefloat: unknown command '%s'%s; freefloat --help lists them", ff_show(argv[1]).text,
+                 ff_guess_hint(&guess).text);
     return FF_EXIT_USAGE;
 }
 
@@ -72,6 +79,7 @@ static int close_output(int status) {
 
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); /* a file that cannot grow is an error to report, as a full disk is */
+    ff_cli_started(argc, argv);
     const int status = close_output(run_command(argc, argv));
     ff_watch_end(status);
     return status;

@@ -74,7 +74,7 @@ static void print_contacts(const ff_metrics *metrics) {
     ff_table table;
     ff_table_init(&table, 9);
     ff_table_add(&table,
-                 "contact|start s|restitution|CoV|CoF|point m|stiffness N/m|damping N s/m|frequency Hz");
+                 "contact|start s|restitution|CoV|CoF|stiffness N/m|damping N~s/m|frequency Hz|point m");
     for (int n = 0; n < metrics->episodes; n++) {
         const ff_episode *e = &metrics->episode[n];
         if (n == SHOWN_CONTACTS) {
@@ -91,8 +91,8 @@ static void print_contacts(const ff_metrics *metrics) {
             snprintf(damping.text, sizeof damping.text, "%.1f +- %.1f", e->damping, e->damping_sd);
         ff_table_add(&table, "%s|%.3f|%s|%s|%s|%s|%s|%s|%s", metrics->scenario->contact[e->contact].name,
                      e->start, number(info.restitution, 4).text, number(info.cov, 4).text,
-                     number(info.cof, 4).text, point.text, number(e->stiffness, 0).text, damping.text,
-                     number(info.frequency, 3).text);
+                     number(info.cof, 4).text, number(e->stiffness, 0).text, damping.text,
+                     number(info.frequency, 3).text, point.text);
     }
     if (metrics->episodes)
         ff_table_print(&table);
@@ -105,7 +105,7 @@ static void print_satellite(const ff_metrics *metrics, int i) {
     ff_table_init(&table, 9);
     ff_table_add(&table,
                  "contact|start s|end s|duration s|speed before m/s|speed after m/s|force N|robot force "
-                 "N|impulse N s");
+                 "N|impulse N~s");
     int shown = 0;
     for (int n = 0; n < metrics->episodes; n++) {
         const ff_episode *e = &metrics->episode[n];
@@ -204,6 +204,42 @@ static void print_emulation(const ff_session *session) {
            r->pose_error, arm ? "m or rad" : "rad", r->contact_error, r->force_error, r->constraint);
 }
 
+/* A value beside its limit: below a millionth of the limit it is rounding, not a result. */
+static cell judged(const ff_requirement_result *r) {
+    cell c = {"0"};
+    if (fabs(r->value) >= 1e-6 * r->limit)
+        snprintf(c.text, sizeof c.text, "%.4g", r->value);
+    return c;
+}
+
+void ff_show_reason(const ff_session *session, char *text, size_t size) {
+    static const char *const name[] = {"velocity error", "angular velocity error", "peak force ratio"};
+    static const char *const unit[] = {" m/s", " rad/s", ""};
+    const ff_requirement_result *r = session->metrics.requirement;
+    int worst = 0, broken = 0, unknown = 0;
+    if (session->run.status < 0) {
+        snprintf(text, size, "the run ended early, %s",
+                 *session->run.message ? session->run.message : ff_status_text(session->run.status));
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        unknown += !isfinite(r[i].value);
+        broken += isfinite(r[i].value) && !r[i].met;
+        if (!isfinite(r[worst].value) || r[i].value / r[i].limit > r[worst].value / r[worst].limit)
+            worst = i;
+    }
+    if (unknown == 3) {
+        snprintf(text, size, "there is no ideal motion to compare with");
+        return;
+    }
+    int n = snprintf(text, size, "%s%s %s %s %.4g%s", broken ? "" : "all limits kept; nearest: ", name[worst],
+                     judged(&r[worst]).text, broken ? ">" : "<=", r[worst].limit, unit[worst]);
+    for (int i = 0; i < 3 && n > 0 && (size_t)n < size; i++)
+        if (i != worst && broken && !r[i].met && isfinite(r[i].value))
+            n += snprintf(text + n, size - (size_t)n, ", %s %s > %.4g%s", name[i], judged(&r[i]).text,
+                          r[i].limit, unit[i]);
+}
+
 void ff_show_session(const ff_session *session) {
     const ff_scenario *scenario = &session->scenario;
     const ff_metrics *metrics = &session->metrics;
@@ -232,20 +268,10 @@ void ff_show_session(const ff_session *session) {
             "look-back too short in %.0f cycles: contacts lasted longer than it (maximum 1023 cycles), later "
             "corrections were left out\n",
             *bounded);
-    ff_table table;
-    ff_table_init(&table, 4);
-    ff_table_add(&table, "requirement|value|limit|met");
-    for (int i = 0; i < 3; i++) {
-        const ff_requirement_result *r = &metrics->requirement[i];
-        char value[32] = "-";
-        if (isfinite(r->value))
-            snprintf(value, sizeof value, "%.5g", r->value);
-        ff_table_add(&table, "%s|%s|%.5g|%s", r->name, value, r->limit, r->met ? "yes" : "no");
-    }
-    ff_table_print(&table);
-    ff_table_free(&table);
-    printf("verdict %s%s%s\n", metrics->pass ? ff_cli_green() : ff_cli_red(), metrics->pass ? "pass" : "fail",
-           ff_cli_plain());
+    char reason[200];
+    ff_show_reason(session, reason, sizeof reason);
+    printf("verdict %s%s%s: %s\n", metrics->pass ? ff_cli_green() : ff_cli_red(),
+           metrics->pass ? "pass" : "fail", ff_cli_plain(), reason);
 }
 
 int ff_show_logs(const char *list, ff_session_options *options) {
@@ -264,11 +290,34 @@ int ff_show_logs(const char *list, ff_session_options *options) {
     return 0;
 }
 
-int ff_show_result(const ff_session *session, const char *folder, const ff_show_ask *ask, int status,
-                   void (*more)(const void *), const void *user) {
-    const bool written = ff_show_report(&session, 1, folder) == FF_EXIT_DONE;
-    if (!written && status == FF_EXIT_DONE)
-        status = FF_EXIT_FAILED;
+int ff_show_begin(const ff_run_wanted *wanted, ff_run_folder *run) {
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_run_begin(wanted, run, &notes);
+    ff_show_notes(&notes);
+    return (int)outcome;
+}
+
+int ff_show_finish(ff_run_folder *run, const ff_run_end *end) {
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_run_finish(run, end, &notes);
+    ff_show_notes(&notes);
+    return end->exit_status == FF_EXIT_DONE ? (int)outcome : end->exit_status;
+}
+
+int ff_show_result(const ff_session *session, ff_run_folder *run, const ff_show_ask *ask, int status,
+                   bool stopped, void (*more)(const void *), const void *user) {
+    if (!session->summary) {
+        ff_run_abandon(run);
+        return status;
+    }
+    const bool written = ff_show_report(&session, 1, run->path) == FF_EXIT_DONE;
+    const ff_run_end end = {.whole = session->whole && written,
+                            .stopped = stopped,
+                            .exit_status = status == FF_EXIT_DONE && !written ? FF_EXIT_FAILED : status,
+                            .method = session->label,
+                            .verdict = session->metrics.pass ? "pass" : "fail"};
+    status = ff_show_finish(run, &end);
+    const char *folder = end.whole && !stopped ? run->shown : run->path;
     if (ask->json) {
         fputs(session->summary, stdout);
     } else if (!ask->quiet) {
@@ -282,8 +331,9 @@ int ff_show_result(const ff_session *session, const char *folder, const ff_show_
 }
 
 void ff_show_verdict_live(const ff_session *session, ff_live *live) {
+    char reason[200], text[260];
+    ff_show_reason(session, reason, sizeof reason);
+    snprintf(text, sizeof text, "ended: %s: %s", session->metrics.pass ? "pass" : "fail", reason);
     ff_live_event(live, session->metrics.pass ? FF_LIVE_INFO : FF_LIVE_WARNING,
-                  (double)session->run.cycles * session->scenario.cycle,
-                  session->metrics.pass ? "ended: every requirement is met"
-                                        : "ended: not every requirement is met, the report says which");
+                  (double)session->run.cycles * session->scenario.cycle, text);
 }

@@ -21,12 +21,17 @@ expect 2 "METHOD:key=value" "$FREEFLOAT" compare "$S" --methods tdpa:law; one_li
 expect 2 "allowed" "$FREEFLOAT" compare "$S" --methods tdpa:lawn=clamp; one_line
 expect 2 "--set" "$FREEFLOAT" run "$S" --set satellites.client.mass=-1; one_line
 
+# a table fits a terminal of 80 columns, whatever it holds; nothing stands behind its lines
+narrow() {
+  awk 'length($0) > 80 || / $/ {print "wide: " $0; bad = 1} END {exit bad}' out.txt > wide.txt || fail "$(cat wide.txt)"
+}
 # each contact reports what it was, in the terminal and in summary.json
 for case in he2022/4-1 lange/fig-6; do
   expect 0 "verdict" "$FREEFLOAT" run "$FF_SOURCE_DIR/scenarios/papers/$case.yaml" --set time.duration=1.2 --log none --out c
-  for column in "duration s" "force N" "robot force N" "impulse N s" restitution CoV CoF "point m" "stiffness N/m" "damping N s/m" "frequency Hz"; do
-    grep -q "$column" out.txt || fail "$case: no column '$column'"
+  for column in duration "force N" "robot +" impulse restitution CoV CoF "point m" stiffness damping frequency "N/m +N s/m +Hz"; do
+    grep -Eq "$column" out.txt || fail "$case: no column '$column'"
   done
+  narrow
   grep -Eq "[0-9]{5} +[0-9.]+ \+- [0-9.]+ +[0-9.]+$" out.txt || fail "$case: no identified surface: $(cat out.txt)"
   for key in stiffness_Npm damping_Nspm damping_sd_Nspm contact_frequency_Hz cov cof restitution duration_s peak_force_N peak_robot_force_N; do
     grep -Eq "\"$key\": [0-9]" c/summary.json || fail "$case: no number for $key"
@@ -35,6 +40,35 @@ for case in he2022/4-1 lange/fig-6; do
     grep -Eq "\"$key\": \[-?[0-9]" c/summary.json || fail "$case: no vector for $key"
   done
 done
+
+expect 0 "^fused +pass +7 +0.02677" "$FREEFLOAT" compare "$S" --methods ideal,direct,tdpa,damping,impact,fused --out six --log none
+narrow
+grep -qx "direct fails: velocity error 0.1311 > 0.01 m/s, peak force ratio 6.116 > 1.2" out.txt || fail "no reason: $(cat out.txt)"
+[ "$(grep -c pass out.txt)" -eq 4 ] || fail "ideal, damping, impact and fused pass: $(cat out.txt)"
+# columns that do not fit stand below, behind the name again; each value of each variant is there once
+expect 0 "^tdpa:reading=printed +fail" "$FREEFLOAT" compare "$S" --methods tdpa:reading=printed,tdpa:law=clamp --out six --log none
+[ "$(grep -c '^tdpa:reading=printed  ' out.txt)" -eq 2 ] || fail "not two blocks: $(cat out.txt)"
+# one line says why; below a millionth of the limit a value is 0
+expect 0 "^verdict fail: velocity error 0.02672 > 0.01 m/s$" "$FREEFLOAT" run "$S" --out six --log none
+expect 0 "^verdict pass: all limits kept; nearest: (angular )?velocity error 0 <= 0.[0-9]+ (m|rad)/s$" "$FREEFLOAT" run "$S" --set 'contacts=[]' --out six --log none
+
+# the standard input, as often as it is needed; suggestions; a campaign is not a scenario, nor the reverse
+"$FREEFLOAT" run - --out pipe --log none < "$S" > out.txt 2>&1 || fail "run -: $(cat out.txt)"
+grep -q "verdict fail" out.txt || fail "run -: $(cat out.txt)"
+"$FREEFLOAT" compare - --methods direct,fused --out pipe --log none < "$S" > out.txt 2>&1 || fail "compare -: $(cat out.txt)"
+[ "$(grep -c "^direct  *fail \|^fused  *pass " out.txt)" -eq 2 ] || fail "compare -: $(cat out.txt)"
+expect 2 "^-:1:1: " "$FREEFLOAT" check - < /dev/null; one_line
+sed 's/mass: 280/mass: -280/' "$S" | "$FREEFLOAT" check - > out.txt 2>&1 && fail "a negative mass is valid"
+grep -q "^-:26:11: mass is -280, allowed: > 0 \[kg\]$" out.txt || fail "check -: $(cat out.txt)"
+expect 2 "unknown command 'chekc' \(did you mean 'check'\?\)" "$FREEFLOAT" chekc; one_line
+expect 2 "unknown command 'xyzzy';" "$FREEFLOAT" xyzzy; one_line
+expect 2 "unknown option '--metod' \(did you mean '--method'\?\)" "$FREEFLOAT" run "$S" --metod=tdpa; one_line
+expect 2 "deos-client.yaml:24:1: this is a scenario: freefloat run takes it" "$FREEFLOAT" campaign "$S"; one_line
+C=$FF_SOURCE_DIR/campaigns/delay-stiffness.yaml
+expect 2 "delay-stiffness.yaml:[0-9]+:1: this is a campaign: freefloat campaign takes it" "$FREEFLOAT" run "$C"; one_line
+expect 2 "this is a campaign" "$FREEFLOAT" check "$C"; one_line
+# rt without devices
+expect 1 "no virtual device was heard: start it first, in another terminal: freefloat facility .*deos-client.yaml" "$FREEFLOAT" rt "$S" --wait 0.1 --rsi-port $((20000 + $$ % 9000)) --ati-port 9 --http-port 9 --out six < /dev/null
 
 # the sensors' noise as it was measured, null where the sensor is ideal
 NOISY="satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.02}"

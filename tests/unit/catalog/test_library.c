@@ -125,7 +125,7 @@ static void test_a_fault_in_the_trial_refuses_the_library(void **state) {
         {"step:observers@5", "returns a number of observers that is not 0, 1 or 6 when it is stepped"},
         {"step:attitude@5", "returns an attitude that is not a unit quaternion when it is stepped"},
         {"step:lead@5", "returns a lead outside of 0 to 10 s when it is stepped"},
-        {"bytes:value=69000000", "it asks for more than 64 MB of memory"},
+        {"bytes:value=69000000", "asks for more than 64 MB of memory"},
         {"create:write=model+8", "writes beyond its model when it is created"},
         {"create:write=model-1", "writes beyond its model when it is created"},
         {"create:write=model+16", "reads or writes beyond its model when it is created"},

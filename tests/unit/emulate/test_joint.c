@@ -64,6 +64,32 @@ static void test_both_schemes_equal_the_direct_arm(void **state) {
     }
 }
 
+/* Theorem 1: the constraint stays inside a ball of |p_r'|max/(k l^2), in angles over l, which the run reports
+ * from its own largest speed; and Appendix A has no bound for an inertia that does not change. */
+static void test_clik_stays_in_its_ball(void **state) {
+    (void)state;
+    double last = FF_INF;
+    for (int k = 0; k < 2; k++) {
+        ff_emulate_joint joint;
+        set_appendix_e(&joint);
+        joint.duration = 1.0;
+        joint.emulation.consistency = FF_CONSISTENCY_CLIK;
+        joint.emulation.clik_gain = k ? 8000.0 : 2000.0;
+        ff_emulate_result r = run_joint(&joint);
+        double speed =
+            0.0; /* by differences; it is largest at the impact, where they are late by T: below 1 % */
+        for (size_t i = 2; i < r.samples; i++)
+            speed = fmax(speed, fabs(r.sample[i].p_r[0] - r.sample[i - 2].p_r[0]) / 0.002);
+        const double ball = speed * 0.3 / (joint.emulation.clik_gain * 0.09) / 0.3;
+        assert_near(r.clik_bound, ball, 1e-2 * ball);
+        assert_true(fabs(r.constraint) <= r.clik_bound && fabs(r.constraint) > 0.5 * r.clik_bound);
+        assert_true(isinf(r.force_gain_bound));
+        assert_true(k == 0 || fabs(r.constraint) < 0.3 * last);
+        last = fabs(r.constraint);
+        ff_emulate_free(&r);
+    }
+}
+
 static void test_gravity_model_error_shows_where_the_scheme_says(void **state) {
     (void)state;
     ff_emulate_joint joint;
@@ -240,6 +266,7 @@ int main(void) {
         cmocka_unit_test(test_force_error_feedback_keeps_the_emulation_exact),
         cmocka_unit_test(test_bad_input_is_refused),
         cmocka_unit_test(test_both_schemes_equal_the_direct_arm),
+        cmocka_unit_test(test_clik_stays_in_its_ball),
         cmocka_unit_test(test_gravity_model_error_shows_where_the_scheme_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

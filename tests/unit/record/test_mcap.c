@@ -345,6 +345,90 @@ static void test_damage_is_noticed(void **state) {
     free(bytes);
 }
 
+/* One flipped bit anywhere, in a closed file and in one that was never closed: every row that stands in no
+ * damaged chunk is there, with its own bits; at most one chunk (25 rows) is lost. */
+static void test_a_flipped_bit_costs_one_chunk(void **state) {
+    (void)state;
+    char path[512];
+    path_of("flip", path, sizeof path);
+    ff_mcap_writer *open = NULL;
+    for (int closed = 0; closed < 2; closed++) {
+        assert_int_equal(write_sample(path, 100, closed, &open), FF_OK);
+        size_t size;
+        uint8_t *bytes = slurp(path, &size);
+        if (!closed)
+            ff_mcap_writer_close(open);
+        unlink(path);
+        ff_rng rng;
+        ff_rng_seed(&rng, test_seed(), 5);
+        int lossless = 0;
+        const int flips = test_count(150, 20000);
+        for (int i = 0; i < flips; i++) {
+            /* heads of records are rare: half of the bits fall into one */
+            size_t at = (size_t)(ff_rng_next(&rng) % size);
+            if (i % 2) {
+                const int number = (int)(ff_rng_next(&rng) % 40);
+                at = 8;
+                for (int n = 0; n < number; n++) {
+                    uint64_t length = 0;
+                    for (int b = 7; b >= 0; b--)
+                        length = length << 8 | bytes[at + 1 + (size_t)b];
+                    if (at + 9 + length >= size - 9)
+                        break;
+                    at += 9 + length;
+                }
+                at += (size_t)(ff_rng_next(&rng) % 9);
+            }
+            const uint8_t bit = (uint8_t)(1u << ff_rng_next(&rng) % 8);
+            bytes[at] ^= bit;
+            ff_mcap_reader *r;
+            if (ff_mcap_reader_memory(bytes, size, &r) != FF_OK)
+                fail_msg("bit %02x of byte %zu of %zu: not opened", bit, at, size);
+            const counts c = read_all(r);
+            if (c.cycles != 100 && c.cycles != 75)
+                fail_msg("bit %02x of byte %zu of %zu, closed %d: %d rows", bit, at, size, closed, c.cycles);
+            if (c.cycles == 75 && !c.errors && !c.info.truncated)
+                fail_msg("bit %02x of byte %zu of %zu, closed %d: 25 rows lost in silence", bit, at, size,
+                         closed);
+            lossless += c.cycles == 100;
+            ff_mcap_reader_close(r);
+            bytes[at] ^= bit;
+        }
+        assert_in_range(lossless, 1, flips - 1); /* both were drawn */
+        free(bytes);
+    }
+}
+
+/* A file that is cut while it is read: a status once, then the end. */
+static void test_a_file_that_shrinks_is_said(void **state) {
+    (void)state;
+    char path[512];
+    path_of("shrink", path, sizeof path);
+    for (int part = 0; part < 4; part++) {
+        assert_int_equal(write_sample(path, 200, true, NULL), FF_OK);
+        ff_mcap_reader *r;
+        assert_int_equal(ff_mcap_reader_open(path, &r), FF_OK);
+        ff_mcap_message m;
+        bool end = false;
+        for (int i = 0; i < 50 * part; i++)
+            assert_int_equal(ff_mcap_reader_next(r, &m, &end), FF_OK);
+        assert_int_equal(truncate(path, 100), 0);
+        ff_status status = FF_OK;
+        int messages = 0;
+        while (status == FF_OK && !end) { /* what was read already, no more */
+            status = ff_mcap_reader_next(r, &m, &end);
+            assert_true(++messages <= 8 * 25 + 2);
+        }
+        assert_int_equal(status, FF_ERR_IO);
+        assert_int_equal(ff_mcap_reader_next(r, &m, &end), FF_OK);
+        assert_true(end);
+        ff_mcap_text text;
+        assert_int_equal(ff_mcap_reader_attachment(r, "scenario.yaml", &text), FF_ERR_IO);
+        ff_mcap_reader_close(r);
+    }
+    unlink(path);
+}
+
 static void test_compressed_chunk_is_unsupported(void **state) {
     (void)state;
     uint8_t file[8 + 9 + 8 + 8 + 8 + 4 + 4 + 3 + 8];
@@ -440,35 +524,46 @@ static void test_one_wrong_record_costs_no_other(void **state) {
                short_schema = BODY(1, SIZES(2), 2), short_channel = BODY(1, SIZES(2, 2), 2, 0),
                stranger = BODY(0, SIZES(2, 4, 8, 8), 9, 0, 0, 0), short_message = BODY(0, SIZES(2), 1),
                nothing = {.n = 0}, cut = BODY(0, SIZES(2), 0);
-    made inner = {.n = 0}, longer = {.n = 0}, nested = {.n = 0}, ended = {.n = 0};
+    made inner = {.n = 0}, longer = {.n = 0}, nested = {.n = 0}, ended = {.n = 0}, unknown = {.n = 0};
     record(&inner, MESSAGE, &message, message.n);
     record(&longer, MESSAGE, &message, message.n + 50); /* its length leads out of the chunk */
     const made good_chunk = chunk_of(&inner, inner.n), bad_length = chunk_of(&longer, longer.n),
                other_size = chunk_of(&inner, inner.n + 1);
     record(&nested, CHUNK, &good_chunk, good_chunk.n);
     record(&ended, DATA_END, &cut, cut.n);
-    const made chunk_in_chunk = chunk_of(&nested, nested.n), end_in_chunk = chunk_of(&ended, ended.n);
+    record(&unknown, MESSAGE, &stranger, stranger.n);
+    record(&unknown, MESSAGE, &short_message, short_message.n);
+    record(&unknown, MESSAGE, &message, message.n);
+    const made chunk_in_chunk = chunk_of(&nested, nested.n), end_in_chunk = chunk_of(&ended, ended.n),
+               stranger_in_chunk = chunk_of(&unknown, unknown.n);
     const struct {
         int op;
         const made *body;
         int errors, messages, bad_chunks;
-    } cases[] = {
-        {UNKNOWN, &schema, 0, 1, 0}, /* what a later version adds is passed over */
-        {SCHEMA, &schema, 0, 1, 0},         {SCHEMA, &no_schema, 1, 1, 0},
-        {SCHEMA, &short_schema, 1, 1, 0},   {CHANNEL, &channel, 0, 1, 0}, /* said twice: the first counts */
-        {CHANNEL, &short_channel, 1, 1, 0}, {MESSAGE, &message, 0, 2, 0},
-        {MESSAGE, &stranger, 1, 1, 0}, /* of no channel */
-        {MESSAGE, &short_message, 1, 1, 0}, {CHUNK, &good_chunk, 0, 2, 0},
-        {CHUNK, &other_size, 1, 1, 1},      {CHUNK, &cut, 1, 1, 1},
-        {CHUNK, &bad_length, 1, 1, 1},      {CHUNK, &chunk_in_chunk, 1, 1, 0},
-        {CHUNK, &end_in_chunk, 1, 1, 0},    {DATA_END, &cut, 1, 1, 0},
-        {FOOTER, &nothing, 0, 0, 0}}; /* the end of the data, wherever it stands */
+    } cases[] = {{UNKNOWN, &schema, 1, 1, 0}, /* it may have been a chunk: passed over, and said */
+                 {SCHEMA, &schema, 0, 1, 0},
+                 {SCHEMA, &no_schema, 1, 1, 0},
+                 {SCHEMA, &short_schema, 1, 1, 0},
+                 {CHANNEL, &channel, 0, 1, 0}, /* said twice: the first counts */
+                 {CHANNEL, &short_channel, 1, 1, 0},
+                 {MESSAGE, &message, 1, 1, 0},
+                 {MESSAGE, &stranger, 1, 1, 0}, /* in no chunk: without a checksum */
+                 {MESSAGE, &short_message, 1, 1, 0},
+                 {CHUNK, &good_chunk, 0, 2, 0},
+                 {CHUNK, &other_size, 1, 1, 1},
+                 {CHUNK, &cut, 1, 1, 1},
+                 {CHUNK, &bad_length, 1, 1, 1},
+                 {CHUNK, &chunk_in_chunk, 1, 1, 0},
+                 {CHUNK, &end_in_chunk, 1, 1, 0},
+                 {CHUNK, &stranger_in_chunk, 2, 2, 0},
+                 /* of no channel, too short */ {DATA_END, &cut, 1, 1, 0},
+                 {FOOTER, &nothing, 1, 1, 0}}; /* no end: that is at the end */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         made m = magic();
         record(&m, SCHEMA, &schema, schema.n);
         record(&m, CHANNEL, &channel, channel.n);
         record(&m, cases[i].op, cases[i].body, cases[i].body->n);
-        record(&m, MESSAGE, &message, message.n);
+        record(&m, CHUNK, &good_chunk, good_chunk.n);
         ff_mcap_reader *r;
         assert_int_equal(ff_mcap_reader_memory(m.bytes, m.n, &r), FF_OK);
         int errors = 0, messages = 0;
@@ -639,6 +734,8 @@ int main(void) {
                                        cmocka_unit_test(test_cut_anywhere),
                                        cmocka_unit_test(test_killed_writer),
                                        cmocka_unit_test(test_damage_is_noticed),
+                                       cmocka_unit_test(test_a_flipped_bit_costs_one_chunk),
+                                       cmocka_unit_test(test_a_file_that_shrinks_is_said),
                                        cmocka_unit_test(test_compressed_chunk_is_unsupported),
                                        cmocka_unit_test(test_one_wrong_record_costs_no_other),
                                        cmocka_unit_test(test_summaries_are_checked),
