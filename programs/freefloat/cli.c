@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "commit.h"
+#include "text/version.h"
 #include "scenario/reader.h"
 #include "text/clock.h"
 
@@ -21,10 +22,14 @@ static void on_interrupt(int signal_number) {
     interrupted = 1;
 }
 
+const char *ff_commit(void) {
+    return *FF_COMMIT ? FF_COMMIT : "unknown";
+}
+
 static ff_run_program program;
 
 void ff_cli_started(int argc, char **argv) {
-    program = (ff_run_program){.argc = argc, .argv = argv, .commit = FF_COMMIT};
+    program = (ff_run_program){.argc = argc, .argv = argv, .commit = *FF_COMMIT ? FF_COMMIT : NULL};
 }
 
 const ff_run_program *ff_cli_program(void) {
