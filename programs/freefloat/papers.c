@@ -87,6 +87,11 @@ static void probe_energy(ff_paper_probe *p, const ff_rigid_model *m, double T, c
         p->output_error[i] = fmax(p->output_error[i], fabs(out[i] - ideal[i]));
         p->port_error[i] = fmax(p->port_error[i], fabs(H[i] - p->start[i] - p->port[i]));
     }
+    if (!p->begun)
+        p->velocity = x->velocity;
+    for (int i = 0; i < 3; i++)
+        if (p->velocity.a[i] != 0.0)
+            p->axis = fmax(p->axis, fabs(x->velocity.a[i] / p->velocity.a[i]));
     p->force = fmax(p->force, ff_vec3_norm(measured.force));
     p->torque = fmax(p->torque, ff_vec3_norm(measured.torque));
     p->last = (ff_rigid_load){force, torque};

@@ -311,6 +311,12 @@ static void force_ratio(const ff_paper_runs *runs, int run, double unused, doubl
     x[0] = ff_paper_metrics(runs, run)->peak_force_ratio[0];
 }
 
+static void axis_speed(const ff_paper_runs *runs, int run, double unused, double x[2]) {
+    (void)unused;
+    if (runs->run[run])
+        x[0] = runs->run[run]->probe.axis;
+}
+
 /* Least of E_obs1 without controller, of translation (0) or rotation (1) [J]. */
 static void observer_low(const ff_paper_runs *runs, int run, double which, double x[2]) {
     if (runs->run[run])
@@ -400,6 +406,12 @@ static const ff_paper_entry overall_rows[] = {
          figure, WHOLE, FIGURE(error_position)),
      DAMPED("%.4f", figure, FIGURE(error_position)), WITH_FUSED("%.5f", figure, FIGURE(error_position)),
      FF_ASSERT(FF_NEAR(PRINTED, 0.0527, 5e-4), FF_NEAR(OURS, 0.0150, 2e-4), FF_BETWEEN(FUSED, 0, 5e-4))},
+    {"VII: largest speed of one axis over that at its start", "does not increase",
+     FF_CELLS("%.4f", axis_speed, 0, PRINTED, OURS, IDEAL),
+     FF_NUMBER("one observer for the whole wrench: %.4f; passive as a whole, and not axis by axis",
+               axis_speed, WHOLE, 0),
+     DAMPED("%.4f", axis_speed, 0), WITH_FUSED("%.4f", axis_speed, 0), FF_SAYS(0, 1 + 1e-9, "obf"),
+     FF_ASSERT(FF_BETWEEN(PRINTED, 1.01, 2), FF_NEAR(IDEAL, 1, 1e-9))},
     {"VII: peak robot force over ideal", "", FF_KNOWN("%.2f", force_ratio, 0, PRINTED, OURS, "1"),
      FF_TEXT("not in the paper: passive is not yet safe"), DAMPED("%.2f", force_ratio, 0),
      WITH_FUSED("%.4f", force_ratio, 0),

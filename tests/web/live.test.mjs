@@ -121,7 +121,7 @@ await check("reconnects after a restart and says that there was none", async () 
   const before = await page.evaluate(() => window.freefloat.session());
   a.child.kill("SIGKILL");
   await until(page, () => document.querySelector(".word").textContent === "No connection");
-  const b = await serve("run", deos, "--live", `127.0.0.1:${a.port}`, "--out", join(scratch, "restart"), "--quiet");
+  const b = await serve("run", deos, "--live", `127.0.0.1:${a.port}`, "--out", join(scratch, "restart"), "--force", "--quiet");
   assert.equal(b.url, a.url);
   await until(page, (old) => window.freefloat.connected() && window.freefloat.session() !== old && window.freefloat.rows() > 5, before);
   await until(page, () => /Floating|contact/.test(document.querySelector(".word").textContent));
