@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -329,10 +328,6 @@ ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_jo
         snprintf(message, size, "%s: cannot be written (%s); choose another folder with --out", journal->path,
                  strerror(errno));
         return give_up(journal, FF_ERR_IO);
-    }
-    if (flock(journal->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        snprintf(message, size, "%s: another process works in this folder", folder);
-        return give_up(journal, FF_ERR_DEVICE);
     }
     if (ff_slots_create(&journal->slots, campaign->samples * (uint64_t)campaign->methods) != FF_OK) {
         snprintf(message, size, "no memory for %llu runs",

@@ -115,15 +115,15 @@ static void thin(ff_recording *r) {
     r->rows = (r->rows + 1) / 2;
 }
 
-static ff_status read_rows(ff_recording *r, ff_logfile *file) {
+static ff_status read_rows(ff_recording *r, ff_logfile *file, uint64_t *damaged) {
     const size_t width = (size_t)r->columns, most = FF_RECORDING_NUMBERS / width;
     size_t capacity = 0, stride = 1, seen = 0, n = 0, room = width > 256 ? width : 256;
-    uint64_t k, damaged = 0;
+    uint64_t k;
     double *values = calloc(room, sizeof *values);
     ff_logfile_kind kind = FF_LOGFILE_INPUT;
     ff_status status = values ? FF_OK : FF_ERR_MEMORY;
     while (!status) {
-        status = ff_logfile_next(file, &kind, &k, values, room, &n, &damaged);
+        status = ff_logfile_next(file, &kind, &k, values, room, &n, damaged);
         if (status || kind == FF_LOGFILE_END)
             break;
         if (kind != FF_LOGFILE_CYCLE || n != width || seen++ % stride)
@@ -150,6 +150,7 @@ static ff_status read_rows(ff_recording *r, ff_logfile *file) {
 
 static ff_status open_mcap(ff_recording *r, const char *path, char *message, size_t size) {
     ff_logfile file;
+    uint64_t damaged = 0;
     char why[256] = "";
     ff_status status = ff_logfile_open(path, &file, why, sizeof why);
     if (status) {
@@ -165,7 +166,9 @@ static ff_status open_mcap(ff_recording *r, const char *path, char *message, siz
             r->name[r->columns++] = name;
     }
     if (!status)
-        status = r->columns > 0 ? read_rows(r, &file) : FF_ERR_FORMAT;
+        status = r->columns > 0 ? read_rows(r, &file, &damaged) : FF_ERR_FORMAT;
+    if (!status && ff_logfile_loss(&file, damaged, why, sizeof why))
+        snprintf(message, size, "%s: %s", path, why);
     ff_logfile_close(&file);
     if (status) {
         snprintf(message, size, "%s: %s", path, ff_logfile_text(status));
@@ -176,6 +179,7 @@ static ff_status open_mcap(ff_recording *r, const char *path, char *message, siz
 
 ff_status ff_recording_open(ff_recording *r, const char *path, char *message, size_t size) {
     *r = (ff_recording){0};
+    *message = 0;
     const size_t length = strlen(path);
     if (length > 5 && strcmp(path + length - 5, ".mcap") == 0)
         return open_mcap(r, path, message, size);

@@ -23,7 +23,8 @@ typedef struct ff_recording {
 } ff_recording;
 
 /* A path that ends in .mcap, else CSV. FF_ERR_IO, FF_ERR_FORMAT (no header, no time column, or a row is
- * damaged), FF_ERR_MEMORY; `message` gets one sentence with the line. */
+ * damaged), FF_ERR_MEMORY; `message` gets one sentence with the line. FF_OK with a message: what of
+ * the log is missing. */
 ff_status ff_recording_open(ff_recording *recording, const char *path, char *message, size_t size);
 void ff_recording_close(ff_recording *recording);
 /* values[columns]; an empty field is FF_NAN, and all are of a row that is lost. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The run's t = 0 lies ten seconds after the log's epoch: what happens before it has a time too. */
@@ -80,12 +81,21 @@ static ff_status take_found(void *self, const char *const *set, int count) {
 
 static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
     char keys[FF_LOG_MAX_SETS][16], cycle[40], format[16];
-    ff_mcap_pair pairs[FF_LOG_MAX_SETS + 16];
+    ff_mcap_pair pairs[FF_LOG_MAX_SETS + 20];
     size_t n = 0;
     snprintf(cycle, sizeof cycle, "%.17g", log->scenario->cycle);
     pairs[n++] = (ff_mcap_pair){"version", ff_version()};
     snprintf(format, sizeof format, "%d", FF_LOG_FORMAT);
     pairs[n++] = (ff_mcap_pair){"format", format};
+    char started[32] = "", host[256] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc))
+        strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    gethostname(host, sizeof host - 1);
+    pairs[n++] = (ff_mcap_pair){"commit", ff_commit()};
+    pairs[n++] = (ff_mcap_pair){"started", started};
+    pairs[n++] = (ff_mcap_pair){"host", host};
     pairs[n++] = (ff_mcap_pair){"name", log->scenario->name};
     pairs[n++] = (ff_mcap_pair){"file", source->path ? source->path : ""};
     pairs[n++] = (ff_mcap_pair){"method", source->method ? source->method : ""};
@@ -112,16 +122,12 @@ static ff_status add_channels(ff_log *log) {
     char *columns = join_columns(&log->columns), *inputs = join_columns(&log->inputs),
          *tuning = join_columns(&log->tunings);
     ff_status status = columns && inputs && tuning ? FF_OK : FF_ERR_MEMORY;
-    const ff_mcap_pair all = {"columns", columns}, in = {"columns", inputs}, tuned = {"columns", tuning};
     if (!status)
-        status =
-            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/cycle", &all, 1, &log->cycle);
+        status = ff_message_add_columns(log->writer, "Cycle", "/cycle", columns, &log->cycle);
     if (!status)
-        status =
-            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/input", &in, 1, &log->input);
+        status = ff_message_add_columns(log->writer, "Input", "/input", inputs, &log->input);
     if (!status)
-        status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/tuning", &tuned, 1,
-                                        &log->tuning);
+        status = ff_message_add_columns(log->writer, "Tuning", "/tuning", tuning, &log->tuning);
     free(columns);
     free(inputs);
     free(tuning);
@@ -134,8 +140,31 @@ static ff_status add_channels(ff_log *log) {
     if (!status)
         status =
             ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TIMING, "/timing", NULL, 0, &log->timing);
+    if (!status)
+        status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TF, "/tf", NULL, 0, &log->tf);
+    if (!status && log->scenario->models)
+        status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TEXT, "/robot_description", NULL, 0,
+                                        &log->description);
     for (int i = 0; i < log->scenario->satellites && !status; i++)
         status = add_body(log, schemas, i);
+    return status;
+}
+
+/* A robot as the viewers read it: the URDF file itself, at the run's start. */
+static ff_status describe(ff_log *log, const char *text, size_t length) {
+    const size_t size = length + 64;
+    char *copy = malloc(size), *bytes = malloc(size);
+    size_t used = 0;
+    ff_status status = copy && bytes ? FF_OK : FF_ERR_MEMORY;
+    if (!status) {
+        memcpy(copy, text, length);
+        copy[length] = 0;
+        status = ff_message_text(copy, bytes, size, &used);
+    }
+    if (!status)
+        status = ff_mcap_writer_message(log->writer, log->description, stamp(0.0), stamp(0.0), bytes, used);
+    free(copy);
+    free(bytes);
     return status;
 }
 
@@ -162,7 +191,7 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
         status = ff_columns_init_tuning(scenario, &log->tunings);
     const size_t most =
         (size_t)(log->columns.count > log->inputs.count ? log->columns.count : log->inputs.count);
-    log->size = most * sizeof(double) + 1024;
+    log->size = most * sizeof(double) + 4096;
     log->values = malloc((most + 1) * sizeof *log->values);
     log->buffer = malloc(log->size);
     if (!status && (!log->values || !log->buffer))
@@ -185,6 +214,9 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
         }
     if (!status)
         status = add_channels(log);
+    for (int i = 0; i < scenario->models && !status; i++)
+        if (source->model_text[i])
+            status = describe(log, source->model_text[i], source->model_length[i]);
     if (status != FF_OK)
         ff_log_close(log);
     return status;
@@ -251,7 +283,8 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
     ff_status status = ff_message_pose(at, "inertial", ff_rigid_pose(&b->satellite), buffer, size, &used);
     if ((status = put(log, log->body[i].pose, row->t, status, used)) != FF_OK)
         return status;
-    const ff_twist twist = {b->satellite.omega, b->satellite.velocity};
+    const ff_twist twist = {b->satellite.omega, /* both in the satellite's own axes, as ROS has it */
+                            ff_quat_unrotate(b->satellite.attitude, b->satellite.velocity)};
     status = ff_message_twist(at, name, twist, buffer, size, &used);
     if ((status = put(log, log->body[i].twist, row->t, status, used)) != FF_OK)
         return status;
@@ -276,6 +309,36 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
         return take_event(log, row->t, 0, FF_EVENT_INFO, text, ff_vec3_norm(b->measured_b.f), FF_NAN);
     }
     return FF_OK;
+}
+
+/* Satellites and robots in the inertial frame, and the joints of an arm. */
+static ff_status take_frames(ff_log *log, const ff_row *row) {
+    const ff_scenario *s = log->scenario;
+    ff_message_transform transform[2 * FF_MAX_BODIES];
+    char robot[FF_MAX_BODIES][FF_NAME_SIZE + 8];
+    int n = 0;
+    for (int i = 0; i < s->satellites; i++) {
+        snprintf(robot[i], sizeof robot[i], "%s/robot", s->satellite[i].name);
+        transform[n++] =
+            (ff_message_transform){"inertial", s->satellite[i].name, ff_rigid_pose(&row->body[i].satellite)};
+        transform[n++] = (ff_message_transform){"inertial", robot[i], row->body[i].robot.T};
+    }
+    size_t used;
+    ff_status status = ff_message_tf(stamp(row->t), n, transform, log->buffer, log->size, &used);
+    status = put(log, log->tf, row->t, status, used);
+    const int servicer = ff_scenario_servicer(s);
+    if (status || servicer < 0)
+        return status;
+    const ff_servicer_arm *arm = &s->satellite[servicer].arm;
+    const char *names[FF_MAX_ARM_LINKS];
+    int joints = 0;
+    for (int i = 0; i < arm->links && joints < arm->joints; i++)
+        if (arm->link[i].row.joint != FF_JOINT_FIXED)
+            names[joints++] = arm->link[i].name;
+    status =
+        ff_message_joints(stamp(row->t), s->satellite[servicer].name, (size_t)joints, names, row->servicer.q,
+                          row->servicer.qd, row->servicer.motor, log->buffer, log->size, &used);
+    return put(log, log->body[servicer].joints, row->t, status, used);
 }
 
 /* In a run that is faster than time the disk is not asked for more than it is in one that is not. */
@@ -339,6 +402,8 @@ static ff_status take(void *self, const ff_row *row) {
     for (int i = 0; i < log->scenario->satellites; i++)
         if ((status = take_body(log, row, i)) != FF_OK || (status = take_device(log, row, i)) != FF_OK)
             return status;
+    if ((status = take_frames(log, row)) != FF_OK)
+        return status;
     if (row->status != log->last) {
         log->last = row->status;
         status = take_event(log, row->t, row->status,

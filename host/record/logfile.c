@@ -128,6 +128,19 @@ static ff_status check_library(const ff_logfile *file, const ff_catalog *catalog
                      library->hash);
 }
 
+bool ff_logfile_loss(const ff_logfile *file, uint64_t damaged, char *text, size_t size) {
+    const bool cut = !ff_mcap_reader_get_info(file->reader).closed;
+    char parts[64] = "";
+    *text = 0;
+    if (damaged)
+        snprintf(parts, sizeof parts, "%llu damaged part%s left out", (unsigned long long)damaged,
+                 damaged == 1 ? " was" : "s were");
+    if (cut || damaged)
+        snprintf(text, size, "%s%s%s", cut ? "the log was cut off: its writer did not close it" : "",
+                 cut && damaged ? "; " : "", parts);
+    return cut || damaged;
+}
+
 ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog, ff_scenario *scenario,
                               char *message, size_t size) {
     ff_mcap_text text, value;

@@ -39,6 +39,9 @@ typedef enum ff_logfile_kind { FF_LOGFILE_END, FF_LOGFILE_CYCLE, FF_LOGFILE_INPU
 ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, double *values,
                           size_t capacity, size_t *n, uint64_t *damaged);
 
+/* What of the log is missing, `damaged` parts passed over so far, as a warning; "" and false: nothing is. */
+bool ff_logfile_loss(const ff_logfile *file, uint64_t damaged, char *text, size_t size);
+
 /* MATLAB v5, one variable a column (letters, digits and _). FF_ERR_IO, FF_ERR_MEMORY. */
 ff_status ff_matlab_write(const char *path, int columns, char (*name)[FF_COLUMN_NAME], const double *values,
                           size_t rows);

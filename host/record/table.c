@@ -57,9 +57,12 @@ static ff_status read_mcap(const char *path, ff_log_table *t, char *message, siz
         memcpy(&t->value[t->rows++ * n], values, n * sizeof *values);
     }
     free(values);
-    ff_logfile_close(&file);
+    char loss[128];
     if (status != FF_OK)
         snprintf(message, size, "%s: %s", path, ff_logfile_text(status));
+    else if (ff_logfile_loss(&file, damaged, loss, sizeof loss))
+        snprintf(message, size, "%s: %s", path, loss);
+    ff_logfile_close(&file);
     return status;
 }
 
@@ -127,7 +130,8 @@ static ff_status read_all(FILE *f, const char *path, ff_log_table *t, char *mess
         if (read_row(t, line, &t->value[t->rows * (size_t)t->columns])) {
             t->rows++;
         } else if (!strchr(line, '\n')) {
-            break; /* a log that was cut off: the whole lines are good */
+            snprintf(message, size, "%s: the log was cut off: its last line was left out", path);
+            break;
         } else {
             snprintf(message, size, "%s:%zu: not %d values", path, number, t->columns);
             status = FF_ERR_FORMAT;
@@ -139,6 +143,7 @@ static ff_status read_all(FILE *f, const char *path, ff_log_table *t, char *mess
 
 ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message, size_t size) {
     *table = (ff_log_table){0};
+    *message = 0;
     const int file =
         open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer does not wait */
     struct stat info;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "text/file.h"
@@ -140,7 +141,7 @@ bool ff_reader_number(ff_reader *r, const ff_node *node, const ff_key *key, doub
             plain ? "'" : "", plain ? ff_show(node->text).text : ff_node_kind_text(node), plain ? "'" : "",
             *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
-    if (!in_range)
+    if (!in_range || (*value != 0.0 && fabs(*value) < 1e-307))
         return ff_reader_fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
                               ff_show(node->text).text);
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0

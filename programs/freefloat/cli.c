@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commit.h"
 #include "scenario/reader.h"
 #include "text/clock.h"
 
@@ -21,6 +22,16 @@ static void on_interrupt(int signal_number) {
         raise(signal_number);
     }
     interrupted = 1;
+}
+
+static ff_run_program program;
+
+void ff_cli_started(int argc, char **argv) {
+    program = (ff_run_program){.argc = argc, .argv = argv, .commit = FF_COMMIT};
+}
+
+const ff_run_program *ff_cli_program(void) {
+    return &program;
 }
 
 bool ff_cli_interrupted(void) {

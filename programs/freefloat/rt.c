@@ -30,7 +30,7 @@ static const char help[] =
     "docs/safety.md.\n\n"
     "  --arm              arm without asking; only if every device is virtual\n"
     "  --trust-method     run a method from a shared object (method: ./mine.so) in the real-time thread\n"
-    "  --method M, --set PATH=VALUE, --out DIR, --log LIST, --json, --strict, --quiet   as for run\n"
+    "  --method M, --set PATH=VALUE, --out DIR, --force, --log LIST, --json, --strict, --quiet   as for run\n"
     "  --rsi-port N       port for the controller's telegrams (default 59152, or the scenario's)\n"
     "  --ati-port N       the sensor's port (default 49152)\n"
     "  --http-port N      the port of the sensor's page (default 49180)\n"
@@ -369,34 +369,44 @@ static char *devices_json(const desk *d) {
     return ff_json_take(&json);
 }
 
-/* One more key of summary.json; takes both. */
-static char *add_key(char *summary, const char *key, char *value) {
-    char *end = strrchr(summary, '}');
-    char *whole = value && end ? malloc(strlen(summary) + strlen(key) + strlen(value) + 32) : NULL;
-    if (whole) {
-        while (end > summary && (end[-1] == '\n' || end[-1] == ' '))
-            end--;
-        sprintf(whole, "%.*s,\n  \"%s\": %s\n}\n", (int)(end - summary), summary, key, value);
-        free(summary);
-        summary = whole;
-    }
-    free(value);
-    return summary;
+/* How late the loop woke and how long it took, of a run that has cycles. */
+static char *real_time_json(const desk *d) {
+    const ff_rt_result *r = &d->result;
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_number(&json, "wake_up_p50_us", ff_histogram_at(&r->lateness, 0.5));
+    ff_json_number(&json, "wake_up_p99_us", ff_histogram_at(&r->lateness, 0.99));
+    ff_json_number(&json, "compute_p99_us", ff_histogram_at(&r->compute, 0.99));
+    ff_json_number(&json, "input_output_p99_us", ff_histogram_at(&r->io, 0.99));
+    ff_json_integer(&json, "missed_cycles", (long long)r->missed);
+    ff_json_integer(&json, "page_faults", (long long)(r->faults.minor + r->faults.major));
+    ff_json_close(&json, '}');
+    return ff_json_take(&json);
+}
+
+static bool heard(const desk *d) {
+    bool any = false;
+    for (int i = 0; i < d->scenario->satellites; i++)
+        any = any || d->result.robots[i].received || d->result.sensors[i].received;
+    return any;
 }
 
 static char *add_devices(void *self, char *summary) {
     const desk *d = self;
     if (d->result.check.rows)
-        summary = add_key(summary, "check", ff_check_json(d->scenario, &d->result.check));
-    return add_key(summary, "devices", devices_json(d));
+        summary = ff_summary_add(summary, "check", ff_check_json(d->scenario, &d->result.check));
+    if (d->result.run.cycles)
+        summary = ff_summary_add(summary, "real_time", real_time_json(d));
+    return ff_summary_add(summary, "devices", devices_json(d));
 }
 
-/* The last two seconds before a fault, at full rate. */
-static void write_last(const desk *d, const char *folder) {
+/* The last two seconds before a fault, at full rate. False: they cannot be written. */
+static bool write_last(const desk *d, const ff_run_folder *folder) {
     if (d->result.trip.code <= FF_TRIP_FINISHED || !d->result.last_count)
-        return;
+        return true;
     char path[4400];
-    snprintf(path, sizeof path, "%s/fault.csv", folder);
+    snprintf(path, sizeof path, "%.4300s/fault.csv", folder->path);
     ff_csv csv;
     bool good = ff_csv_open(path, d->scenario, &csv) == FF_OK;
     if (good) {
@@ -408,7 +418,8 @@ static void write_last(const desk *d, const char *folder) {
     if (!good)
         ff_cli_error("%s: cannot be written (%s)", path, strerror(errno));
     else if (!d->quiet)
-        printf("last 2 s before the fault %s\n", path);
+        printf("last 2 s before the fault %s/fault.csv\n", folder->shown);
+    return good;
 }
 
 static void show_end(const void *self) {
@@ -480,17 +491,27 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         if (address.virtual && !isatty(STDIN_FILENO))
             d->arm = true; /* nothing real can move */
         take_signals();
-        char *folder = ff_session_folder(ask->out, session->scenario.name, NULL);
-        options->out = folder;
+        ff_run_inputs inputs = {0};
+        ff_run_inputs_scenario(&inputs, session->path, &session->scenario);
+        const ff_run_wanted wanted = {.out = ask->out,
+                                      .name = session->scenario.name,
+                                      .force = ask->force,
+                                      .command = "rt",
+                                      .method = session->label,
+                                      .inputs = &inputs,
+                                      .program = ff_cli_program()};
+        ff_run_folder folder;
+        status = ff_show_begin(&wanted, &folder);
+        options->out = folder.path;
         session->devices = true;
         d->options.viewer = (ff_viewer){.self = d, .answer = tell_answer};
         if (d->address || isatty(STDIN_FILENO))
             d->options.viewer.next = next_order;
-        if (d->address)
+        if (status == FF_EXIT_DONE && d->address)
             status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)
             status = ff_show_execute(session, options, d->quiet);
-        if (status == FF_EXIT_FAILED && address.virtual && session->metrics.rows == 0 && !stop)
+        if (status == FF_EXIT_FAILED && address.virtual && !heard(d) && !stop)
             ff_cli_error(
                 "no virtual device was heard: start it first, in another terminal: freefloat facility %s",
                 file);
@@ -501,11 +522,11 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
                               d->result.trip.code == FF_TRIP_FINISHED ? FF_LIVE_ENDED : FF_LIVE_STOPPED);
         ff_live_stop(d->live);
         d->live = NULL;
-        if (session->summary) {
-            write_last(d, folder);
-            status = ff_show_result(session, folder, ask, status, show_end, d);
+        if (folder.lock >= 0) {
+            session->whole = (!session->summary || write_last(d, &folder)) && session->whole;
+            status = ff_show_result(session, &folder, ask, status, false, show_end, d);
         }
-        free(folder);
+        ff_run_inputs_free(&inputs);
         free(d->result.last);
     }
     ff_session_close(session);

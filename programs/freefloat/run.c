@@ -15,7 +15,8 @@ static const char help[] =
     "logs.\n\n"
     "  --method M         ideal, direct, tdpa ...: instead of the file's\n"
     "  --set PATH=VALUE   overrides one key, e.g. contacts.front.damping=3 (may be given again)\n"
-    "  --out DIR          folder for the files (default out/NAME)\n"
+    "  --out DIR          folder for the files (default out/NAME): new, empty, or a complete run's\n"
+    "  --force            also into a folder that is something else's, or a run's that was not completed\n"
     "  --log LIST         csv, mcap or none, separated by commas (default csv)\n"
     "  --live ADDRESS     paces the run in wall-clock time and shows it on a page, e.g. 127.0.0.1:8080\n"
     "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
@@ -65,6 +66,36 @@ static void end_live(ff_live_control *control, const ff_session *session) {
     free(control);
 }
 
+static int run_session(ff_session *session, const ff_show_ask *ask, ff_session_options *options,
+                       const char *live, bool token) {
+    int status = FF_EXIT_DONE;
+    ff_live_control *control = live ? calloc(1, sizeof *control) : NULL;
+    if (live)
+        status = start_live(control, session, live, token, options);
+    ff_run_inputs inputs = {0};
+    ff_run_inputs_scenario(&inputs, session->path, &session->scenario);
+    const ff_run_wanted wanted = {.out = ask->out,
+                                  .name = session->scenario.name,
+                                  .force = ask->force,
+                                  .command = "run",
+                                  .method = session->label,
+                                  .inputs = &inputs,
+                                  .program = ff_cli_program()};
+    ff_run_folder folder = {.lock = -1};
+    if (status == FF_EXIT_DONE)
+        status = ff_show_begin(&wanted, &folder);
+    options->out = folder.path;
+    if (status == FF_EXIT_DONE)
+        status = ff_show_execute(session, options, ask->quiet || ask->json);
+    if (control)
+        end_live(control, session);
+    if (folder.lock >= 0)
+        status = ff_show_result(session, &folder, ask, status,
+                                ff_cli_interrupted() && session->run.status < 0, NULL, NULL);
+    ff_run_inputs_free(&inputs);
+    return status;
+}
+
 int ff_cmd_run(int argc, char **argv) {
     const char *file, *method = NULL, *live = NULL;
     int status;
@@ -108,18 +139,7 @@ int ff_cmd_run(int argc, char **argv) {
     }
     if (!session->scenario.method && !session->scenario.emulates && ff_scenario_bounded(&session->scenario))
         ff_cli_warn_lines("warning: 'limits' and 'safety' do not act under method ideal: it has no robots");
-    char *folder = ff_session_folder(ask.out, session->scenario.name, NULL);
-    session_options.out = folder;
-    ff_live_control *control = live ? calloc(1, sizeof *control) : NULL;
-    if (live)
-        status = start_live(control, session, live, token, &session_options);
-    if (status == FF_EXIT_DONE)
-        status = ff_show_execute(session, &session_options, ask.quiet || ask.json);
-    if (control)
-        end_live(control, session);
-    if (session->summary)
-        status = ff_show_result(session, folder, &ask, status, NULL, NULL);
-    free(folder);
+    status = run_session(session, &ask, &session_options, live, token);
     ff_session_close(session);
     return status;
 }

@@ -61,6 +61,8 @@ static int play(const char *folder, const char *address, bool quiet) {
         ff_cli_error("%s", message);
         return FF_EXIT_USAGE;
     }
+    if (*message)
+        ff_cli_error("warning: %s", message);
     ff_live_config *config = calloc(1, sizeof *config);
     char *document = report_data(folder),
          *summary = document ? NULL : read_text(folder, "summary.json", 4u << 20);

@@ -35,10 +35,12 @@ grep -v '^method:' "$S" > "$DIR/own.yaml"
 printf 'method: %s\nrestitution: {e: 0.5}\n' "$E" >> "$DIR/own.yaml"
 "$FREEFLOAT" compare "$DIR/own.yaml" --methods "ideal,tdpa,$E" --log none --out "$DIR/own" > "$DIR/own.txt" 2>&1 || fail "a file with a library's map: $(cat "$DIR/own.txt")"
 grep -q '^tdpa ' "$DIR/own.txt" || fail "no tdpa beside the library"
-# a run that ends without a summary leaves none of an earlier one
+# a run that ends without a summary leaves the earlier one as it was, and says so to the next
 "$FREEFLOAT" run "$S" --method tdpa --set time.duration=0.4 --quiet --out "$DIR/stale" || fail "tdpa"
 FF_BAD=step:crash@80 "$FREEFLOAT" run "$S" --method "$M" --quiet --out "$DIR/stale" > /dev/null 2>&1 && fail "a crash ran"
-{ [ -e "$DIR/stale/summary.json" ] || [ -e "$DIR/stale/report.html" ]; } && fail "results of an earlier run remain"
+grep -q '"method": "tdpa"' "$DIR/stale/summary.json" && grep -q '"state": "complete"' "$DIR/stale/manifest.json" || fail "the earlier run is gone"
+text=$("$FREEFLOAT" run "$S" --method tdpa --set time.duration=0.4 --quiet --out "$DIR/stale" 2>&1); [ $? = 2 ] || fail "over a run that was cut off: $text"
+"$FREEFLOAT" run "$S" --method tdpa --set time.duration=0.4 --quiet --out "$DIR/stale" --force || fail "--force"
 
 # a map of a campaign
 cat > "$DIR/campaign.yaml" << EOF

@@ -5,7 +5,7 @@ set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
 E=$FF_SOURCE_DIR/scenarios/planar-arm-emulation.yaml
-for command in run compare papers campaign analyze rt guard facility replay export view "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
+for command in run compare papers campaign analyze rt guard facility replay export view runs verify "runs diff" "runs prune" "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
   # shellcheck disable=SC2086
   expect 0 "example: " "$FREEFLOAT" $command --help
   # shellcheck disable=SC2086
@@ -31,7 +31,7 @@ refuse "METHOD:key=value" compare "$S" --methods tdpa:=3
 refuse "more than 32 variants" compare "$S" --methods "$(for i in $(seq 33); do printf 'tdpa:time.seed=%d,' "$i"; done)"
 refuse "cannot write into this folder" run "$S" --out /dev/null/x
 : > plain
-refuse "plain/direct: cannot write into this folder" compare "$S" --methods direct --out plain
+refuse "plain: cannot write into this folder" compare "$S" --methods direct --out plain
 refuse "plain: cannot write into this folder" analyze delay-margin "$S" --methods direct --map 2 --out plain --quiet
 
 sets=()

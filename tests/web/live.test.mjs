@@ -121,7 +121,7 @@ await check("reconnects after a restart and says that there was none", async () 
   const before = await page.evaluate(() => window.freefloat.session());
   a.child.kill("SIGKILL");
   await until(page, () => document.querySelector(".word").textContent === "No connection");
-  const b = await serve("run", deos, "--live", `127.0.0.1:${a.port}`, "--out", join(scratch, "restart"), "--quiet");
+  const b = await serve("run", deos, "--live", `127.0.0.1:${a.port}`, "--out", join(scratch, "restart"), "--force", "--quiet");
   assert.equal(b.url, a.url);
   await until(page, (old) => window.freefloat.connected() && window.freefloat.session() !== old && window.freefloat.rows() > 5, before);
   await until(page, () => /Floating|contact/.test(document.querySelector(".word").textContent));
@@ -394,6 +394,7 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
   assert.deepEqual(page.troubles, []);
   s.facility.kill("SIGKILL");
   await until(page, () => window.freefloat.events().some((e) => e.level === "alarm" && /^SILENT: the robot has fallen silent/.test(e.text)), null, 25);
+  await until(page, () => document.querySelector(".word").textContent === "Fault" && /^SILENT: the robot has fallen silent/.test(document.querySelector(".reason").textContent), null, 25);
   assert.equal(await s.child.ended, 1);
 });
 

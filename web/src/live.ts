@@ -459,6 +459,11 @@ class Page {
     return out;
   }
 
+  /** What tripped: the last alarm that is not the name of a state, which follows it. */
+  private cause(): {text: string} | undefined {
+    return [...this.events].reverse().find((e) => e.level === "alarm" && !(e.text.split(":")[0]! in STATES));
+  }
+
   /** How old what is shown is [s]. */
   private dataAge(): number {
     return this.age + (performance.now() - this.arrived) / 1000;
@@ -475,7 +480,7 @@ class Page {
     const over = ["ended", "stopped", "fault"].includes(this.phase);
     if (this.link && !this.link.open && hello) {
       word = over && !view ? {ended: "Ended", stopped: "Stopped", fault: "Fault"}[this.phase]! : "No connection";
-      const alarm = over && !view ? [...this.events].reverse().find((e) => e.level === "alarm" && this.phase === "fault") : undefined;
+      const alarm = over && !view && this.phase === "fault" ? this.cause() : undefined;
       reason = `${alarm ? `${sentence(alarm.text)}. ` : ""}The server went away ${Math.round((performance.now() - this.link.lost) / 1000)} s ago; what is shown is the last state. Trying again.`;
       level = over && !view && this.phase !== "fault" ? "calm" : "bad";
     } else if (hello) {
@@ -505,12 +510,15 @@ class Page {
         const devices = hello.mode === "rt";
         const waits = devices ? (STATES[this.status?.state ?? "OFF"] ?? "") : "The ideal reference is computed first.";
         const stands = devices ? STATES.HOLD! : "The run stands still until it is continued.";
-        reason = `${{starting: waits, held: view ? "" : stands, ended: view ? "" : "The report is being written.", stopped: "Stopped by the operator.", fault: "The events say why."}[this.phase] ?? ""} ${alarmText}`.trim();
+        reason = `${{starting: waits, held: view ? "" : stands, ended: view ? "" : "The report is being written.", stopped: "Stopped by the operator.", fault: ""}[this.phase] ?? ""} ${alarmText}`.trim();
+        // What tripped comes first: the limits that a robot at rest keeps again say nothing of it.
+        const cause = this.phase === "fault" ? this.cause() : undefined;
+        if (this.phase === "fault") reason = `${cause ? sentence(cause.text) : "The events say why"}. ${alarms.length ? alarmText : ""}`.trim();
         level = this.phase === "fault" ? "bad" : this.phase === "held" && !view ? "warn" : "calm";
       }
     }
     if (this.word.textContent !== word) this.word.textContent = word;
-    this.reason.textContent = this.status?.state && this.link.open ? `State ${this.status.state}. ${reason}` : reason;
+    this.reason.textContent = this.status?.state && this.link.open ? (this.phase === "fault" ? `${reason} State ${this.status.state}.` : `State ${this.status.state}. ${reason}`) : reason;
     const cls = `verdict live-state ${level}`;
     if (this.state.className !== cls) this.state.className = cls;
     this.sign.textContent = {good: "✓", warn: "!", bad: "✕", calm: "•"}[level];

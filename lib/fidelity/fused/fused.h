@@ -26,6 +26,8 @@ typedef struct fused_settings {
     double skew;                      /* [s] the force is so much older than the pose */
     double stiffness;                 /* [N/m] a guess, used as a weak prior; 0: none */
     double look_back;                 /* [s] of history; FF_INF: all that may be */
+    double sensor_lag;                /* [s] time constant of the sensor's low pass; 0: none */
+    int zero;                         /* 0: the sensor's offset is learnt in flight */
 } fused_settings;
 
 typedef struct fused_config {
@@ -36,6 +38,8 @@ typedef struct fused_config {
     double force_noise;                 /* [N] sd of one axis of the sensor */
     double torque_noise;                /* [N m] likewise */
     double skew;                        /* [s] the force is so much older than the pose */
+    double sensor_lag;                  /* [s] time constant of the sensor's low pass; 0: none */
+    bool zero;                          /* the sensor may have an offset: it is learnt in flight */
     double stiffness;                   /* [N/m] a guess, used as a weak prior; 0: none */
     int plane_of[FF_MAX_BODIES]; /* a contact between two bodies: 1 where the body carries the surface, 0 the
                                     tip; equal: the first one carries the tip */
@@ -58,7 +62,32 @@ typedef struct fused_sample {
     ff_vec3 force;    /* [N] measured contact force, inertial */
     ff_vec3 torque;   /* [N m] about the CoM, body axes */
     bool valid;
+    ff_setpoint measured; /* robot as it was reported in this cycle */
+    ff_wrench reading;    /* with the sensor's offset, body axes; where that is learnt */
 } fused_sample;
+
+/* How far the sensor's low pass is behind the motion. */
+typedef struct fused_lag {
+    bool begun;
+    ff_setpoint last; /* that went in */
+    struct {
+        ff_vec3 p, q, v, w;
+    } off; /* what came out, less that */
+} fused_lag;
+
+/* Axes of a robot behind its motors. */
+typedef struct fused_gears {
+    bool begun, moving;                            /* one cycle, two cycles seen */
+    double angle[6], rate[6], torque[6], motor[6]; /* [rad] less the motor, [rad/s] its own, [N m], [rad] */
+} fused_gears;
+
+/* The sensor's offset, body axes. */
+typedef struct fused_zero {
+    bool known;
+    ff_wrench at, slope; /* now; in a second */
+    uint64_t next;       /* row to learn from */
+    double P[3];         /* covariance of both, in units of a reading's variance: value, both, slope */
+} fused_zero;
 
 /* Search for the normal where there is friction, spread over cycles like the rest. */
 typedef struct fused_simplex {
@@ -253,6 +282,9 @@ typedef struct fused_state {
     ff_rng rng;
     fused_info info;
     fused_report report[FF_MAX_BODIES];
+    fused_lag lag[FF_MAX_BODIES];
+    fused_gears gears[FF_MAX_BODIES];
+    fused_zero zero[FF_MAX_BODIES];
     fused_wall wall[FUSED_WALLS];
     ff__replay replay[FF_MAX_BODIES];
     fused_contact contact[FUSED_CONTACTS];
@@ -366,6 +398,14 @@ static inline double fused_threshold(const fused_config *config, const fused_con
 
 /* fused.c: one cycle */
 ff_status ff__fused_step(const void *model, void *state, const ff_method_in *in, ff_method_out *out);
+
+/* sample.c: robot and sensor of a cycle */
+ff_status ff__fused_store(const fused_model *model, fused_state *state, const ff_method_in *in,
+                          const ff_rigid_state *body, uint64_t k);
+/* gears.c: moves the sample's robot by how far its gears have given way */
+void ff__fused_give_way(fused_gears *z, const ff_gears *g, double T, fused_sample *x);
+/* What has been read in the last rows is the sensor's offset. */
+void ff__fused_zero_here(const fused_config *config, fused_state *state, int body, uint64_t k, int rows);
 
 /* replay.c: the satellites recomputed, and one delay ahead */
 unsigned ff__fused_group_of(const fused_state *state, int body);

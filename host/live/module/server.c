@@ -1,29 +1,15 @@
-/* The page and its WebSocket by libwebsockets, in one thread of its own. */
+/* The module live: the page and its WebSocket by libwebsockets, in one thread of its own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "live/internal.h"
-
-#ifndef FF_HAVE_WEBSOCKETS
-
-ff_status ff_live__serve(ff_live *live, char *message, size_t size) {
-    (void)live;
-    snprintf(message, size, "this build has no live page: libwebsockets was not found (libwebsockets-dev)");
-    return FF_ERR_UNSUPPORTED;
-}
-
-void ff_live__unserve(ff_live *live) {
-    (void)live;
-}
-
-#else
+#include "text/module.h"
 
 #include <libwebsockets.h>
 #include <pthread.h>
 
-extern const unsigned char ff_live_page[];
-extern const size_t ff_live_page_size;
+static const ff_live_services *ask; /* what is called of the room */
 
 enum {
     CHUNK = 16384,      /* [bytes] of the page in one write */
@@ -295,7 +281,7 @@ static int send_rows(server *s, struct lws *wsi, viewer *v) {
         return -1;
     const double head[2] = {1.0, (double)width};
     memcpy(at, head, sizeof head);
-    const int64_t now = ff_clock_now();
+    const int64_t now = ask->now();
     for (uint64_t r = 0; r < rows; r++) {
         const uint64_t slot = (from + r * stride) % FF_LIVE_HISTORY;
         unsigned char *row = at + sizeof head + r * width * sizeof(double);
@@ -325,18 +311,18 @@ static int send_next(server *s, struct lws *wsi, viewer *v) {
         v->greeted = true;
         result = send_text(s, wsi, live->hello);
     } else if (v->waiting) {
-        result = send_owned(s, wsi, ff_live__reply_json(&v->outbox[0]));
+        result = send_owned(s, wsi, ask->reply_json(&v->outbox[0]));
         v->waiting--;
         memmove(v->outbox, v->outbox + 1, (size_t)v->waiting * sizeof *v->outbox);
     } else if (v->status_due) {
         v->status_due = false;
-        result = send_owned(s, wsi, ff_live__status_json(live));
+        result = send_owned(s, wsi, ask->status_json(live));
     } else if (v->next_frame < live->made) {
         result = send_rows(s, wsi, v);
     } else if (next_note(live, v) < live->noted) {
         const uint64_t n = next_note(live, v);
         v->next_note = n + 1;
-        result = send_owned(s, wsi, ff_live__note_json(&live->note[n % FF_LIVE_EVENTS], n));
+        result = send_owned(s, wsi, ask->note_json(&live->note[n % FF_LIVE_EVENTS], n));
     } else {
         return 0;
     }
@@ -355,7 +341,7 @@ static int reply(struct lws *wsi, viewer *v, const ff_live_reply *answer) {
 static int order(server *s, struct lws *wsi, viewer *v) {
     ff_live_command command;
     ff_live_reply answer = {.viewer = v->number};
-    bool taken = ff_live__parse(s->live, v->message, v->length, &command, answer.text, sizeof answer.text);
+    bool taken = ask->parse(s->live, v->message, v->length, &command, answer.text, sizeof answer.text);
     answer.id = command.id;
     if (!taken && strstr(answer.text, "wrong token") && ++v->wrong >= WRONG_TOKENS)
         return -1;
@@ -365,10 +351,10 @@ static int order(server *s, struct lws *wsi, viewer *v) {
         for (int i = 0; i < FF_LIVE_OUTBOX; i++)
             if (!v->pending[i].deadline)
                 free_slot = i;
-        taken = free_slot >= 0 && ff_ring_push(&s->live->commands, &command);
+        taken = free_slot >= 0 && ask->push(&s->live->commands, &command);
         if (taken) {
             v->pending[free_slot].id = command.id;
-            v->pending[free_slot].deadline = ff_clock_now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
+            v->pending[free_slot].deadline = ask->now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
             return 0;
         }
         snprintf(answer.text, sizeof answer.text, "refused: too many commands wait for the loop");
@@ -395,7 +381,7 @@ static int hear(server *s, struct lws *wsi, viewer *v, const char *bytes, size_t
 
 static void deliver(server *s) {
     ff_live_reply answer;
-    while (ff_ring_pop(&s->live->replies, &answer)) {
+    while (ask->pop(&s->live->replies, &answer)) {
         for (int i = 0; i < FF_LIVE_VIEWERS; i++) {
             viewer *v = s->who[i];
             if (!v || v->number != answer.viewer)
@@ -408,7 +394,7 @@ static void deliver(server *s) {
                 }
         }
     }
-    const int64_t now = ff_clock_now();
+    const int64_t now = ask->now();
     for (int i = 0; i < FF_LIVE_VIEWERS; i++)
         for (int p = 0; s->who[i] && p < FF_LIVE_OUTBOX; p++)
             if (s->who[i]->pending[p].deadline && s->who[i]->pending[p].deadline < now) {
@@ -421,9 +407,9 @@ static void deliver(server *s) {
 
 static void on_tick(lws_sorted_usec_list_t *list) {
     server *s = lws_container_of(list, server, tick);
-    const bool fresh = ff_live__drain(s->live);
+    const bool fresh = ask->drain(s->live);
     deliver(s);
-    const int64_t now = ff_clock_now();
+    const int64_t now = ask->now();
     const bool status = now >= s->status_at;
     if (status)
         s->status_at = now + 250000000;
@@ -483,7 +469,7 @@ static void *serve(void *self) {
     server *s = self;
     lws_sul_schedule(s->context, 0, &s->tick, on_tick, 1);
     while (lws_service(s->context, 0) >= 0)
-        if (atomic_load(&s->stop) && ff_clock_now() > s->stop_at)
+        if (atomic_load(&s->stop) && ask->now() > s->stop_at)
             break;
     return NULL;
 }
@@ -491,7 +477,7 @@ static void *serve(void *self) {
 /* The policy stands in the page's first comment, with the hashes of its own script and style. */
 static bool find_policy(server *s) {
     static const char mark[] = "<!--ff:policy ";
-    const char *at = memmem(ff_live_page, ff_live_page_size, mark, sizeof mark - 1);
+    const char *at = memmem(ask->page, ask->page_size, mark, sizeof mark - 1);
     const char *end = at ? strstr(at, "-->") : NULL;
     if (!end)
         return false;
@@ -502,13 +488,13 @@ static bool find_policy(server *s) {
     return n > 0 && n < (int)sizeof s->policy;
 }
 
-ff_status ff_live__serve(ff_live *live, char *message, size_t size) {
+static ff_status start(ff_live *live, char *message, size_t size) {
     server *s = calloc(1, sizeof *s);
     if (!s)
         return FF_ERR_MEMORY;
     s->live = live;
-    s->page = ff_live_page;
-    s->page_size = ff_live_page_size;
+    s->page = ask->page;
+    s->page_size = ask->page_size;
     s->protocol[0] = (struct lws_protocols){.name = "freefloat",
                                             .callback = callback,
                                             .per_session_data_size = sizeof(viewer),
@@ -554,12 +540,12 @@ ff_status ff_live__serve(ff_live *live, char *message, size_t size) {
     return FF_OK;
 }
 
-void ff_live__unserve(ff_live *live) {
+static void stop(ff_live *live) {
     server *s = live->server;
     if (!s)
         return;
     /* the last row and the verdict go out, also from a busy machine */
-    s->stop_at = ff_clock_now() + (atomic_load(&live->viewers) ? 1500000000 : 0);
+    s->stop_at = ask->now() + (atomic_load(&live->viewers) ? 1500000000 : 0);
     atomic_store(&s->stop, true);
     lws_cancel_service(s->context);
     pthread_join(s->thread, NULL);
@@ -569,4 +555,10 @@ void ff_live__unserve(ff_live *live) {
     live->server = NULL;
 }
 
-#endif
+static const void *open_table(const void *services) {
+    static const ff_live_server table = {start, stop};
+    ask = services;
+    return &table;
+}
+
+const ff_module ff_module_offer = {FF_MODULE_VERSION, open_table};
