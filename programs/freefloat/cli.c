@@ -18,7 +18,10 @@ static volatile sig_atomic_t interrupted;
 static bool silent; /* --quiet: nothing but errors */
 
 static void on_interrupt(int signal_number) {
-    (void)signal_number;
+    if (interrupted) { /* the second time it is not asked but ended */
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
     interrupted = 1;
 }
 
@@ -88,6 +91,10 @@ static bool take_value(const char *command, const ff_option *option, const char 
         ff_cli_error("freefloat %s: more than %d %s", command, FF_MAX_SETS, option->name);
         return false;
     }
+    if (option->value && !*value) {
+        ff_cli_error("freefloat %s: %s needs a value, it is empty", command, option->name);
+        return false;
+    }
     if (option->number && !ff_cli_number(value, option->number)) {
         ff_cli_error("freefloat %s: %s '%s' is not a finite number", command, option->name, value);
         return false;
@@ -155,6 +162,7 @@ int ff_cli_parse(int argc, char **argv, const char *command, const char *help, c
             return 1;
     }
     signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
     if (!what || !word || *word)
         return 0;
     *exit_status = ff_cli_missing(command, what);
