@@ -1,7 +1,10 @@
 #include "record/log.h"
 
+#include "text/clock.h"
+#include "text/file.h"
 #include "text/version.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,10 +168,22 @@ static ff_status describe(ff_log *log, const char *text, size_t length) {
     return status;
 }
 
+/* The file's name is on the disk, too. */
+static void sync_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char folder[FF_FILE_PATH];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd); /* a file system that cannot does not need it */
+    close(fd);
+}
+
 ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_log_source *source,
                       ff_log *log) {
     const ff_mcap_writer_config config = ff_mcap_writer_config_default();
-    *log = (ff_log){.scenario = scenario};
+    *log = (ff_log){.scenario = scenario, .sync = source->sync};
     ff_status status = ff_columns_init(scenario, &log->columns);
     if (!status)
         status = ff_columns_init_input(scenario, &log->inputs);
@@ -183,6 +198,8 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
         status = FF_ERR_MEMORY;
     if (!status)
         status = ff_mcap_writer_open(path, &config, &log->writer);
+    if (!status && log->sync)
+        sync_folder(path);
     if (!status)
         status = add_metadata(log, source);
     if (!status && source->text)
@@ -324,6 +341,17 @@ static ff_status take_frames(ff_log *log, const ff_row *row) {
     return put(log, log->body[servicer].joints, row->t, status, used);
 }
 
+/* In a run that is faster than time the disk is not asked for more than it is in one that is not. */
+static ff_status flush(void *self) {
+    ff_log *log = self;
+    const int64_t now = log->sync ? ff_clock_now() : 0;
+    const ff_status status = ff_mcap_writer_flush(log->writer);
+    if (status != FF_OK || !log->sync || now - log->synced < (int64_t)(0.5e9 * FF_SINK_FLUSH))
+        return status;
+    log->synced = now;
+    return ff_mcap_writer_sync(log->writer);
+}
+
 /* Before its row: a log that is cut anywhere holds what its rows were made with. */
 static ff_status take_tuned(ff_log *log, const ff_row *row) {
     double values[FF_COLUMNS_TUNING_MAX];
@@ -389,14 +417,9 @@ static ff_status take(void *self, const ff_row *row) {
     /* one row more would lie beyond the bound */
     if (row->t + 2.0 * log->scenario->cycle - log->flushed > FF_SINK_FLUSH || row->status < 0) {
         log->flushed = row->t + log->scenario->cycle;
-        return ff_mcap_writer_flush(log->writer);
+        return flush(log);
     }
     return FF_OK;
-}
-
-static ff_status flush(void *self) {
-    const ff_log *log = self;
-    return ff_mcap_writer_flush(log->writer);
 }
 
 ff_sink ff_log_sink(ff_log *log) {

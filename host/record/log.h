@@ -34,6 +34,7 @@ typedef struct ff_log_source { /* the scenario as it was given */
     /* files that the scenario names (URDF), as scenario->model says; NULL: not to be had */
     const char *model_text[FF_MAX_MODELS];
     size_t model_length[FF_MAX_MODELS]; /* [bytes] */
+    bool sync; /* what is flushed shall survive a power cut: not from a thread that must be on time */
 } ff_log_source;
 
 typedef struct ff_log {
@@ -53,6 +54,8 @@ typedef struct ff_log {
     } body[FF_MAX_BODIES];
     ff_status last;
     double flushed; /* [s] run time of the last flush */
+    bool sync;
+    int64_t synced; /* [ns] CLOCK_MONOTONIC */
     bool started;
 } ff_log;
 

@@ -120,7 +120,7 @@ class Page {
       event: (event) => this.note(event),
       rows: (values, width) => this.take(values, width),
       connection: () => this.showState(),
-    });
+    }, this.token);
     setInterval(() => this.showState(), 200);
     const frame = (now: number): void => {
       this.draw(now);
@@ -290,7 +290,7 @@ class Page {
 
   private control(): HTMLElement {
     const hello = this.hello!;
-    const token = h("input", {type: "password", id: "token", autocomplete: "off", spellcheck: "false", maxlength: 32, placeholder: "printed on the terminal", input: () => (this.token = token.value.trim())});
+    const token = h("input", {type: "password", id: "token", autocomplete: "off", spellcheck: "false", maxlength: 32, placeholder: "printed on the terminal", input: () => (this.token = this.link.token = token.value.trim())});
     token.value = this.token;
     const rows: HTMLElement[] = [h("div", {class: "setting"}, h("label", {for: "token"}, "Token"), token)];
     if (hello.guarded.includes("zero"))

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ static const uint64_t epoch = UINT64_C(1700000000000000000);
 static void path_of(const char *name, char *path, size_t size) {
     snprintf(path, size, "%s/test_mcap_%s.%d.mcap", FF_BUILD_DIR, name, (int)getpid());
 }
+
+static bool sync_each_chunk;
 
 /* Every message kind at 4 ms; a chunk each 25 cycles (0.1 s). */
 static ff_status write_sample(const char *path, int samples, bool finish, ff_mcap_writer **open) {
@@ -97,6 +100,8 @@ static ff_status write_sample(const char *path, int samples, bool finish, ff_mca
         WRITE(CYCLE, ff_message_cycle(t, (uint64_t)k, values, COLUMNS, b, sizeof b, &n));
         if (k % 25 == 24 && status == FF_OK)
             status = ff_mcap_writer_flush(w);
+        if (k % 25 == 24 && status == FF_OK && sync_each_chunk)
+            status = ff_mcap_writer_sync(w);
     }
     if (!finish) {
         *open = w;
@@ -700,6 +705,101 @@ static void test_writer_refuses(void **state) {
     ff_mcap_reader_close(NULL);
 }
 
+/* ---------------------------------------------------------------------------------------- power cuts -- */
+
+/* A disk that keeps what is written in sectors: fdatasync makes all of them lasting; at a cut each of the
+ * others is there or not, whatever came before it, and the file is as long as any of them made it. */
+enum { SECTOR = 512, DISK = 1 << 18, SECTORS = DISK / SECTOR };
+
+static struct {
+    bool on;
+    uint8_t now[DISK], lasting[DISK];
+    size_t size, lasting_size; /* [bytes] */
+    int syncs;
+    uint32_t left; /* calls of write and fdatasync until the power goes */
+    bool dead;
+} disk;
+
+/* In place of libc's, for the log alone: a dead disk takes all and keeps nothing. */
+ssize_t write(int fd, const void *bytes, size_t n) {
+    if (!disk.on || fd <= 2)
+        return syscall(SYS_write, fd, bytes, n);
+    if (!disk.dead && disk.left-- == 0)
+        disk.dead = true;
+    if (!disk.dead) {
+        assert_true(disk.size + n <= DISK);
+        memcpy(disk.now + disk.size, bytes, n);
+        disk.size += n;
+    }
+    return (ssize_t)n;
+}
+
+int fdatasync(int fd) {
+    if (!disk.on)
+        return (int)syscall(SYS_fdatasync, fd);
+    if (!disk.dead && disk.left-- == 0)
+        disk.dead = true;
+    if (!disk.dead) {
+        memcpy(disk.lasting, disk.now, disk.size);
+        disk.lasting_size = disk.size;
+        disk.syncs++;
+    }
+    return 0;
+}
+
+/* The bytes that are found after the cut. */
+static size_t surviving(ff_rng *rng, uint8_t *bytes) {
+    memcpy(bytes, disk.lasting, disk.lasting_size);
+    memset(bytes + disk.lasting_size, 0, DISK - disk.lasting_size);
+    size_t size = disk.lasting_size;
+    const uint64_t kept = (uint64_t[]){0, 50, 99, 100}[ff_rng_next(rng) % 4]; /* [%] of the sectors */
+    for (size_t at = disk.lasting_size / SECTOR * SECTOR; at < disk.size; at += SECTOR)
+        if (ff_rng_next(rng) % 100 < kept) {
+            const size_t end = at + SECTOR < disk.size ? at + SECTOR : disk.size;
+            memcpy(bytes + at, disk.now + at, end - at);
+            size = end > size ? end : size;
+        }
+    return size;
+}
+
+/* Chunks of 25 rows, a sync after each: whenever the power goes, every row that was synced is there with its
+ * bits, and none that was not written. */
+static void test_power_cuts_cost_nothing_that_was_synced(void **state) {
+    (void)state;
+    char path[512];
+    path_of("power", path, sizeof path);
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 6);
+    static uint8_t bytes[DISK];
+    int whole = 0, more = 0;
+    for (int i = 0; i < test_count(200, 2000); i++) {
+        memset(&disk, 0, sizeof disk);
+        disk.left = (uint32_t)(ff_rng_next(&rng) % 40); /* of some 35 */
+        disk.on = true;
+        sync_each_chunk = true;
+        assert_int_equal(write_sample(path, 100, true, NULL), FF_OK);
+        sync_each_chunk = false;
+        disk.on = false;
+        unlink(path);
+        const size_t size = surviving(&rng, bytes);
+        ff_mcap_reader *r;
+        if (ff_mcap_reader_memory(bytes, size, &r) != FF_OK) {
+            assert_int_equal(disk.syncs, 0);
+            continue;
+        }
+        const counts c = read_all(r); /* which compares every bit */
+        const int synced = disk.syncs < 4 ? 25 * disk.syncs : 100;
+        if (c.cycles < synced)
+            fail_msg("%d rows of %d that were synced (cut %d)", c.cycles, synced, i);
+        whole += disk.syncs == 5;
+        more += c.cycles > synced;
+        assert_true(disk.syncs < 5 || (c.info.closed && c.errors == 0));
+        ff_mcap_reader_close(r);
+    }
+    print_message("%d logs were whole, in %d rows survived that were not synced\n", whole, more);
+    assert_true(whole > 0); /* cuts fell before and after the end */
+}
+
 /* A disk that fills up: the limit on the file size stands for it, for it stops a write half way. */
 static void test_full_disk(void **state) {
     (void)state;
@@ -751,6 +851,7 @@ int main(void) {
                                        cmocka_unit_test(test_damage_is_noticed),
                                        cmocka_unit_test(test_a_flipped_bit_costs_one_chunk),
                                        cmocka_unit_test(test_a_file_that_shrinks_is_said),
+                                       cmocka_unit_test(test_power_cuts_cost_nothing_that_was_synced),
                                        cmocka_unit_test(test_compressed_chunk_is_unsupported),
                                        cmocka_unit_test(test_one_wrong_record_costs_no_other),
                                        cmocka_unit_test(test_summaries_are_checked),
